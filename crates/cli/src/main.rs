@@ -1,0 +1,2 @@
+//! The linerate command.
+fn main() {}

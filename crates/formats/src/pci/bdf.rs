@@ -1,0 +1,84 @@
+//! Domain:bus:device.function, the only key of a PCI function.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// Address of a PCI function. The domain is 32 bits wide: Hyper-V, VMD and nvidia-smi use more than 16.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bdf {
+    /// PCI segment group ("domain"); 0 where the text gave none.
+    pub domain: u32,
+    /// Bus number.
+    pub bus: u8,
+    /// Device number, 0..=31.
+    pub device: u8,
+    /// Function number, 0..=7.
+    pub function: u8,
+}
+
+/// A text that is not a PCI address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a PCI address (expected [DOMAIN:]BB:DD.F in hexadecimal)")]
+pub struct ParseBdfError;
+
+impl FromStr for Bdf {
+    type Err = ParseBdfError;
+
+    /// Accepts `BB:DD.F`, `DDDD:BB:DD.F`, nvidia-smi's `DDDDDDDD:BB:DD.F`, in either case.
+    fn from_str(s: &str) -> Result<Self, ParseBdfError> {
+        let hex = |t: &str, max: usize| -> Result<u32, ParseBdfError> {
+            if t.is_empty() || t.len() > max || !t.bytes().all(|b| b.is_ascii_hexdigit()) {
+                return Err(ParseBdfError);
+            }
+            u32::from_str_radix(t, 16).map_err(|_| ParseBdfError)
+        };
+        let (rest, function) = s.rsplit_once('.').ok_or(ParseBdfError)?;
+        let (rest, device) = rest.rsplit_once(':').ok_or(ParseBdfError)?;
+        let (domain, bus) = rest.rsplit_once(':').map_or((None, rest), |(d, b)| (Some(d), b));
+        let domain = domain.map_or(Ok(0), |d| hex(d, 8))?;
+        let (bus, device, function) = (hex(bus, 2)?, hex(device, 2)?, hex(function, 1)?);
+        if device > 31 || function > 7 {
+            return Err(ParseBdfError);
+        }
+        Ok(Bdf { domain, bus: bus as u8, device: device as u8, function: function as u8 })
+    }
+}
+
+impl fmt::Display for Bdf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x}:{:02x}:{:02x}.{:x}", self.domain, self.bus, self.device, self.function)
+    }
+}
+
+impl fmt::Debug for Bdf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl Serialize for Bdf {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_in_the_field_parses_and_prints_one_way() {
+        for (text, want) in [
+            ("03:00.0", "0000:03:00.0"),
+            ("0000:41:00.0", "0000:41:00.0"),
+            ("00000000:9B:00.0", "0000:9b:00.0"),
+            ("10000:e0:01.7", "10000:e0:01.7"),
+        ] {
+            assert_eq!(text.parse::<Bdf>().unwrap().to_string(), want);
+        }
+        for bad in ["", "x", "00:00", "00:20.0", "00:00.8", "000:00.0", "+1:00.0", "123456789:00:00.0", "é:00.0"] {
+            assert!(bad.parse::<Bdf>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a source holds, and how it came to be.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether a path that is not in the snapshot does not exist, or was merely not collected.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Coverage {
+    /// The capture tried everything in the catalogue, except these patterns: elsewhere, not there means not there.
+    Full {
+        /// Patterns of today's catalogue that the capture (an older one) did not know.
+        not_tried: Vec<String>,
+    },
+    /// Somebody else's tree or text: not there says nothing.
+    #[default]
+    Partial,
+}
+
+/// The manifest of a snapshot. `linerate/manifest.json` in the archive.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Schema of this file.
+    #[serde(default)]
+    pub schema: u32,
+    /// Version of linerate that captured.
+    #[serde(default)]
+    pub linerate: String,
+    /// Host name (hashed when redacted).
+    #[serde(default)]
+    pub host: String,
+    /// Unix time of the capture, seconds.
+    #[serde(default)]
+    pub time: u64,
+    /// Kernel's boot id.
+    #[serde(default)]
+    pub boot_id: String,
+    /// Effective user id of the capture.
+    #[serde(default)]
+    pub uid: Option<u32>,
+    /// `live`, or the root directory's role.
+    #[serde(default)]
+    pub origin: String,
+    /// Whether identifying values were hashed.
+    #[serde(default)]
+    pub redacted: bool,
+    /// Patterns of the catalogue that were tried.
+    #[serde(default)]
+    pub tried: Vec<String>,
+    /// What could not be read: path and reason.
+    #[serde(default)]
+    pub unread: Vec<Unread>,
+}
+
+/// Something that the capture saw but could not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// Path, without the leading slash.
+    pub path: String,
+    /// `denied`, `timed-out`, `too-large`, or the error's text.
+    pub why: String,
+}
+
+/// Whether a catalogue pattern (`*` for one name, `**` for any rest) covers a path.
+#[must_use]
+pub fn covers(pattern: &str, path: &str) -> bool {
+    let (mut p, mut n) = (pattern.split('/'), path.split('/'));
+    loop {
+        match (p.next(), n.next()) {
+            (Some("**"), _) | (None, None) => return true,
+            (Some(a), Some(b)) if wildcard(a.as_bytes(), b.as_bytes()) => {}
+            // A missing directory on the way to the pattern is covered too.
+            (Some(_), None) => return true,
+            _ => return false,
+        }
+    }
+}
+
+/// `*` matches any run of bytes within one name.
+fn wildcard(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut p, mut n, mut star) = (0, 0, None);
+    while n < name.len() {
+        if p < pattern.len() && pattern[p] == b'*' {
+            star = Some((p, n));
+            p += 1;
+        } else if p < pattern.len() && pattern[p] == name[n] {
+            (p, n) = (p + 1, n + 1);
+        } else if let Some((sp, sn)) = star {
+            (p, n) = (sp + 1, sn + 1);
+            star = Some((sp, sn + 1));
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|b| *b == b'*')
+}

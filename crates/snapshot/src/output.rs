@@ -1,0 +1,71 @@
+//! Texts that tools print, as part of a snapshot: commands run by the capture, and texts that people paste.
+
+use crate::EntryId;
+
+/// Which tool's output a text is. Commands are known by their arguments, pasted texts by their content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OutputKind {
+    /// `lspci` text of any verbosity, hex dumps included.
+    Lspci,
+    /// `dmesg`, `journalctl -k`.
+    Dmesg,
+    /// `mlxconfig`/`mstconfig` query, text.
+    MlxconfigText,
+    /// `mlxconfig -j` file.
+    MlxconfigJson,
+    /// `nvidia-smi -q`.
+    NvidiaSmiQuery,
+    /// `nvidia-smi -q -x`.
+    NvidiaSmiXml,
+    /// `nvidia-smi topo -m`.
+    NvidiaSmiTopo,
+    /// `nvidia-smi topo -p2p X`.
+    NvidiaSmiP2p,
+    /// `ibstat`.
+    Ibstat,
+    /// `ibv_devinfo [-v]`.
+    IbvDevinfo,
+    /// `ibdev2netdev`.
+    Ibdev2netdev,
+    /// `/proc/cmdline` as text.
+    Cmdline,
+    /// `rdma -j link`.
+    RdmaLink,
+    /// `rdma -j statistic`.
+    RdmaStatistic,
+    /// `rdma system`.
+    RdmaSystem,
+    /// `mlnx_qos -i IF`.
+    MlnxQos,
+    /// `ethtool -S IF`.
+    EthtoolStats,
+    /// `ethtool -a IF`.
+    EthtoolPause,
+    /// `virsh dumpxml`.
+    VirshXml,
+    /// `rdma_topo topo -j`.
+    RdmaTopo,
+    /// `rdma_topo check`.
+    RdmaTopoCheck,
+    /// `systemd-detect-virt`.
+    DetectVirt,
+    /// `modinfo nvidia`.
+    ModinfoNvidia,
+    /// The NVML library's answers, as JSON written by the capture.
+    Nvml,
+    /// Something else.
+    Other,
+}
+
+/// One text.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Which tool's.
+    pub kind: OutputKind,
+    /// Its bytes.
+    pub entry: EntryId,
+    /// The command, where one was run; empty for pasted text.
+    pub argv: Vec<String>,
+    /// Exit status, where known.
+    pub status: Option<i32>,
+}

@@ -1,0 +1,1 @@
+//! Composes sysfs trees.
