@@ -1,1 +1,18 @@
-//! Placeholder.
+//! The rule catalogue. One rule, one file: metadata, documentation, check, remedy.
+//!
+//! Rules are pure functions from a [`linerate_node::Node`] to findings. The [`engine`] decides applicability from the node's
+//! role, so that no rule judges a node in a context in which it does not hold.
+
+mod acs;
+pub mod engine;
+pub mod finding;
+mod iommu;
+mod registry;
+pub mod remedy;
+pub mod rule;
+
+pub use engine::{Audit, Verdict, audit};
+pub use finding::{Evidence, Finding, Findings, Status, Subject};
+pub use registry::{areas, find, rules};
+pub use remedy::{Action, Persistence, Remedy, Risk};
+pub use rule::{Cx, Effect, Myth, Quality, Roles, Rule, Severity, Source};

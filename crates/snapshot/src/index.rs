@@ -425,6 +425,12 @@ impl Snapshot {
         }
     }
 
+    /// Something that no capture of this kind can show.
+    #[must_use]
+    pub fn missing_always<T>(&self, dir: EntryId, leaf: &'static str) -> Reading<T> {
+        Reading::Unreadable(Place::below(dir, leaf), Why::NotCollected)
+    }
+
     // ---- evidence ----
 
     /// The place in words: a path, a command with a line, a pasted file with a line.

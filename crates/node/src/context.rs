@@ -1,0 +1,258 @@
+//! What kind of node this is. A rule without its context is folklore.
+
+use crate::Node;
+use crate::pci::{Kind, PciFunction};
+use linerate_formats::pci::caps::PortType;
+use linerate_snapshot::{Place, Reading};
+use serde::Serialize;
+use std::fmt;
+
+/// Where the system stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// On the hardware, using GPUs and NICs itself.
+    BareMetal,
+    /// On the hardware, passing GPUs or NICs to virtual machines.
+    VmHost,
+    /// In a virtual machine.
+    VmGuest,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::BareMetal => "bare metal",
+            Role::VmHost => "VM host",
+            Role::VmGuest => "VM guest",
+        })
+    }
+}
+
+/// How a conclusion about the context was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// A fact says so.
+    Seen,
+    /// It follows from indirect signs, which are listed.
+    Inferred,
+    /// The user said so.
+    Told,
+    /// Nothing tells.
+    Unknown,
+}
+
+/// A conclusion with its reasons.
+#[derive(Debug, Clone)]
+pub struct Judged<T> {
+    /// The value; `None` when nothing tells.
+    pub value: Option<T>,
+    /// How it was reached.
+    pub basis: Basis,
+    /// Why, with the places.
+    pub reasons: Vec<(String, Option<Place>)>,
+}
+
+impl<T> Judged<T> {
+    fn unknown(reason: &str) -> Self {
+        Judged { value: None, basis: Basis::Unknown, reasons: vec![(reason.to_owned(), None)] }
+    }
+
+    fn of(value: T, basis: Basis, reason: impl Into<String>, place: Option<Place>) -> Self {
+        Judged { value: Some(value), basis, reasons: vec![(reason.into(), place)] }
+    }
+
+    /// Places of all reasons.
+    pub fn places(&self) -> impl Iterator<Item = Place> + '_ {
+        self.reasons.iter().filter_map(|(_, p)| *p)
+    }
+}
+
+/// How peer-to-peer traffic is meant to be routed (rdma_topo's distinction).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum P2pPlan {
+    /// No translation, no redirection: switches route directly.
+    BareMetal,
+    /// Virtual machines: ATS in the NIC, Direct Translated in the switch.
+    PassthroughWithAts,
+}
+
+/// Shape of the PCIe tree around GPUs and NICs (rdma_topo's `__detect_topo_type`, extended to plain switches).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TopologyType {
+    /// ConnectX-8 Data Direct function (15b3:2100) present.
+    DataDirect,
+    /// GPU directly under a Grace or Vera root port.
+    GraceRootPort,
+    /// ConnectX or BlueField switch with GPU and NIC inline.
+    Inline,
+    /// GPU and NIC share a PCIe switch.
+    Switch,
+    /// Each behind its own root port.
+    RootPorts,
+}
+
+/// Facts §0: computed before any rule runs.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Role.
+    pub role: Judged<Role>,
+    /// Direction of the ACS and ATS rules.
+    pub p2p_plan: Judged<P2pPlan>,
+    /// Shape.
+    pub topology: Judged<TopologyType>,
+}
+
+impl Context {
+    pub(crate) fn undecided() -> Self {
+        Context {
+            role: Judged::unknown("not computed"),
+            p2p_plan: Judged::unknown("not computed"),
+            topology: Judged::unknown("not computed"),
+        }
+    }
+
+    pub(crate) fn of(node: &Node<'_>, told: Option<Role>) -> Self {
+        let role = match told {
+            Some(r) => Judged::of(r, Basis::Told, "the user said so", None),
+            None => role(node),
+        };
+        Context { p2p_plan: plan(node, &role), topology: topology(node), role }
+    }
+}
+
+fn role(node: &Node<'_>) -> Judged<Role> {
+    if let Some(guest) = guest(node) {
+        return guest;
+    }
+    let passed: Vec<&PciFunction<'_>> = node
+        .pci
+        .functions
+        .iter()
+        .filter(|f| f.driver.known().is_some_and(|d| *d == "vfio-pci") && interesting(f.kind))
+        .collect();
+    if let Some(first) = passed.first() {
+        let n = passed.len();
+        let reason = format!("{n} GPU or network function(s) bound to vfio-pci, {} first", first.bdf);
+        let sure = if node.cpu.hypervisor.known().is_some() { Basis::Seen } else { Basis::Inferred };
+        return Judged::of(Role::VmHost, sure, reason, Some(first.driver.place()));
+    }
+    match &node.cpu.hypervisor {
+        Reading::Known(false, p) => {
+            Judged::of(Role::BareMetal, Basis::Seen, "the CPU shows no hypervisor flag", Some(*p))
+        }
+        _ => bare_by_signs(node),
+    }
+}
+
+fn interesting(kind: Kind) -> bool {
+    matches!(kind, Kind::Gpu | Kind::RdmaNic | Kind::Nic | Kind::NvSwitch | Kind::DataDirect)
+}
+
+fn guest(node: &Node<'_>) -> Option<Judged<Role>> {
+    if let Reading::Known(true, p) = node.cpu.hypervisor {
+        return Some(Judged::of(Role::VmGuest, Basis::Seen, "the CPU shows the hypervisor flag", Some(p)));
+    }
+    if let Reading::Known(virt, p) = &node.firmware.detected_virt {
+        if !matches!(virt.as_str(), "none" | "") && !node.firmware.is_container_virt() {
+            return Some(Judged::of(Role::VmGuest, Basis::Seen, format!("systemd-detect-virt says {virt}"), Some(*p)));
+        }
+    }
+    if node.cpu.hypervisor.known().is_some() {
+        return None;
+    }
+    if let Reading::Known(vendor, p) = &node.firmware.sys_vendor {
+        const GUESTS: [&str; 6] = ["QEMU", "KVM", "VMware", "Xen", "innotek", "Parallels"];
+        if GUESTS.iter().any(|g| vendor.starts_with(g)) {
+            return Some(Judged::of(Role::VmGuest, Basis::Inferred, format!("DMI says {vendor}"), Some(*p)));
+        }
+    }
+    let emulated = node.pci.functions.iter().find(|f| f.vendor.known().is_some_and(|v| matches!(v, 0x1af4 | 0x1b36 | 0x15ad | 0x1414)))?;
+    let reason = format!("{} is an emulated device (vendor {:04x})", emulated.bdf, emulated.vendor.known()?);
+    Some(Judged::of(Role::VmGuest, Basis::Inferred, reason, Some(emulated.vendor.place())))
+}
+
+/// No CPU flags: a root complex of hardware, no emulated device, nothing on vfio-pci. Drivers must be visible for that.
+fn bare_by_signs(node: &Node<'_>) -> Judged<Role> {
+    let ends: Vec<_> = node.pci.functions.iter().filter(|f| interesting(f.kind)).collect();
+    let own_driver = ends.iter().find(|f| f.driver.known().is_some());
+    let root_ports = node.pci.functions.iter().filter(|f| f.port_type() == Some(PortType::RootPort)).count();
+    let integrated = node.pci.functions.iter().filter(|f| matches!(f.port_type(), Some(PortType::RootComplexEndpoint | PortType::RootComplexEventCollector))).count();
+    match own_driver {
+        Some(f) if root_ports > 0 && integrated > 0 => {
+            let driver = f.driver.known().copied().unwrap_or_default();
+            let mut judged = Judged::of(
+                Role::BareMetal,
+                Basis::Inferred,
+                format!("{} is used by its own driver ({driver}), no GPU or NIC is on vfio-pci", f.bdf),
+                Some(f.driver.place()),
+            );
+            judged.reasons.push((
+                format!("{root_ports} root ports and {integrated} root-complex integrated functions, none emulated"),
+                node.pci.seen,
+            ));
+            judged
+        }
+        _ => Judged::unknown("neither CPU flags, DMI, nor the PCI devices of this source tell bare metal from a virtual machine"),
+    }
+}
+
+/// rdma_topo's rule: a NIC physical function that exposes ATS means virtual machines are planned.
+fn plan(node: &Node<'_>, role: &Judged<Role>) -> Judged<P2pPlan> {
+    if let Some(Role::VmHost) = role.value {
+        let mut judged = Judged::of(P2pPlan::PassthroughWithAts, role.basis, "this node passes devices to virtual machines", None);
+        judged.reasons.extend(role.reasons.iter().cloned());
+        return judged;
+    }
+    let mut unseen = false;
+    for (_, nic) in node.pci.rdma_nics().filter(|(_, f)| !f.is_vf()) {
+        match &nic.ats {
+            Reading::Known(_, p) => {
+                let reason = format!("NIC {} exposes ATS", nic.bdf);
+                return Judged::of(P2pPlan::PassthroughWithAts, Basis::Inferred, reason, Some(*p));
+            }
+            Reading::Absent(_) => {}
+            Reading::Unreadable(..) => unseen = true,
+        }
+    }
+    match node.pci.rdma_nics().next() {
+        Some(_) if unseen => Judged::unknown("configuration space of the NICs is not visible as far as ATS"),
+        Some((_, nic)) => Judged::of(P2pPlan::BareMetal, Basis::Inferred, "no NIC exposes ATS", Some(nic.ats.place())),
+        None => Judged::unknown("no RDMA NIC"),
+    }
+}
+
+fn topology(node: &Node<'_>) -> Judged<TopologyType> {
+    let id = |f: &PciFunction<'_>| (f.vendor.known().copied().unwrap_or(0), f.device.known().copied().unwrap_or(0));
+    if let Some((_, f)) = node.pci.of_kind(Kind::DataDirect).next() {
+        return Judged::of(TopologyType::DataDirect, Basis::Seen, format!("{} is a ConnectX-8 Data Direct function", f.bdf), Some(f.device.place()));
+    }
+    let mut best: Option<(TopologyType, String)> = None;
+    for (gpu, f) in node.pci.gpus() {
+        if let Some(up) = node.pci.bridge_above(gpu) {
+            // Grace 22b1 22b2 22b8, Vera 2f95 2f96: root ports (rdma_topo's table).
+            if matches!(id(node.pci.get(up)), (0x10de, 0x22b1 | 0x22b2 | 0x22b8 | 0x2f95 | 0x2f96)) {
+                return Judged::of(TopologyType::GraceRootPort, Basis::Seen, format!("GPU {} is under a Grace or Vera root port", f.bdf), Some(f.device.place()));
+            }
+        }
+        for (nic, path) in node.pci.nearest_nics(gpu) {
+            let Some(common) = path.common else { continue };
+            let inline = node.pci.ancestors(gpu).0.iter().any(|b| matches!(id(node.pci.get(*b)), (0x15b3, 0x1979 | 0x197b | 0x197c)));
+            let kind = if inline { TopologyType::Inline } else { TopologyType::Switch };
+            best = Some((kind, format!("GPU {} and NIC {} are both below {}", f.bdf, node.pci.get(nic).bdf, node.pci.get(common).bdf)));
+            break;
+        }
+        if best.is_some() {
+            break;
+        }
+    }
+    match best {
+        Some((kind, reason)) => Judged::of(kind, Basis::Seen, reason, node.pci.seen),
+        None if node.pci.gpus().next().is_none() => Judged::unknown("no GPU"),
+        None if node.pci.rdma_nics().next().is_none() => Judged::unknown("no RDMA NIC"),
+        None => Judged::of(TopologyType::RootPorts, Basis::Seen, "no GPU shares a PCIe switch with a NIC", node.pci.seen),
+    }
+}

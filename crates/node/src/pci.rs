@@ -1,0 +1,363 @@
+//! The PCI tree: every function, its place in the tree, and what its configuration space says.
+
+use linerate_formats::pci::caps::{Acs, Aer, Ari, Ats, Cap, Capabilities, Express, PortType, ResizableBars, Spot, SrIov, Unseen};
+use linerate_formats::pci::class::Class;
+use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
+use linerate_snapshot::{EntryId, Place, Reading, Why};
+
+/// Index of a function in [`PciTree::functions`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FnId(pub u32);
+
+/// What sits above a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parent {
+    /// A bridge.
+    Bridge(FnId),
+    /// Nothing but the root complex.
+    RootComplex,
+    /// The source does not tell.
+    Unknown,
+}
+
+/// What a function is, as far as the GPUDirect-RDMA path is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// NVIDIA GPU: vendor 10de, class 03.
+    Gpu,
+    /// NVIDIA NVSwitch: vendor 10de, class 0680.
+    NvSwitch,
+    /// NIC that does RDMA: in class/infiniband, or an NVIDIA/Mellanox (15b3) network function.
+    RdmaNic,
+    /// Any other network function.
+    Nic,
+    /// ConnectX-8 Data Direct function: 15b3:2100.
+    DataDirect,
+    /// PCI-to-PCI bridge: root port, switch port, or an old bridge.
+    Bridge,
+    /// Non-volatile memory controller.
+    Nvme,
+    /// Everything else.
+    Other,
+    /// Class or vendor could not be read.
+    Unknown,
+}
+
+/// Link of a function to the port above it.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// Speed now.
+    pub speed: Reading<LinkSpeed>,
+    /// Width now.
+    pub width: Reading<LinkWidth>,
+    /// Most that this function can.
+    pub max_speed: Reading<LinkSpeed>,
+    /// Most that this function can.
+    pub max_width: Reading<LinkWidth>,
+}
+
+/// A PCI function.
+#[derive(Debug, Clone)]
+pub struct PciFunction<'s> {
+    /// Address.
+    pub bdf: Bdf,
+    /// Its sysfs directory, or the text that names it.
+    pub home: EntryId,
+    /// Whether `home` is a sysfs directory.
+    pub in_sysfs: bool,
+    /// What it is.
+    pub kind: Kind,
+    /// What it is below.
+    pub parent: Parent,
+    /// Vendor id.
+    pub vendor: Reading<u16>,
+    /// Device id.
+    pub device: Reading<u16>,
+    /// Class code.
+    pub class: Reading<Class>,
+    /// Name as `lspci` printed it; empty where no text was given.
+    pub name: String,
+    /// NUMA node as the kernel knows it; -1 where firmware gave none.
+    pub numa_node: Reading<i32>,
+    /// Driver bound.
+    pub driver: Reading<&'s str>,
+    /// IOMMU group number.
+    pub iommu_group: Reading<u32>,
+    /// Link to the port above.
+    pub link: Link,
+    /// Secondary and subordinate bus of a bridge.
+    pub buses: Option<(u8, u8)>,
+    /// Physical function, where this is a virtual one.
+    pub physfn: Option<Bdf>,
+    /// PCI Express capability.
+    pub express: Reading<Express>,
+    /// Access Control Services.
+    pub acs: Reading<Acs>,
+    /// Address Translation Services.
+    pub ats: Reading<Ats>,
+    /// Advanced Error Reporting.
+    pub aer: Reading<Aer>,
+    /// Single-root I/O virtualisation.
+    pub sriov: Reading<SrIov>,
+    /// Alternative Routing-ID.
+    pub ari: Reading<Ari>,
+    /// Resizable BAR.
+    pub rebar: Reading<ResizableBars>,
+    /// How many bytes of configuration space were seen; `None` from text.
+    pub config_len: Option<u32>,
+}
+
+impl PciFunction<'_> {
+    /// Device/port type, where the Express capability was seen.
+    #[must_use]
+    pub fn port_type(&self) -> Option<PortType> {
+        self.express.known().and_then(|e| e.port_type)
+    }
+
+    /// A virtual function.
+    #[must_use]
+    pub fn is_vf(&self) -> bool {
+        self.physfn.is_some()
+    }
+
+    /// GPU or RDMA NIC: an end of the path.
+    #[must_use]
+    pub fn is_endpoint_of_path(&self) -> bool {
+        matches!(self.kind, Kind::Gpu | Kind::RdmaNic | Kind::DataDirect)
+    }
+
+    /// Place of a register of the Express capability: the line in text, the register in binary.
+    #[must_use]
+    pub fn express_place(&self, register: ExpressRegister) -> Place {
+        let place = self.express.place();
+        let Some(e) = self.express.known() else { return place };
+        let (line, offset, len) = match register {
+            ExpressRegister::DevCap => (e.lines.devcap, 0x04, 4),
+            ExpressRegister::DevCtl => (e.lines.devctl, 0x08, 2),
+            ExpressRegister::Sizes => (e.lines.maxpayload, 0x08, 2),
+            ExpressRegister::LnkCap => (e.lines.lnkcap, 0x0c, 4),
+            ExpressRegister::LnkCtl => (e.lines.lnkctl, 0x10, 2),
+            ExpressRegister::LnkSta => (e.lines.lnksta, 0x12, 2),
+            ExpressRegister::DevCap2 => (e.lines.devcap2, 0x24, 4),
+            ExpressRegister::DevCtl2 => (e.lines.devctl2, 0x28, 2),
+        };
+        match place.pos {
+            linerate_snapshot::Pos::Bytes { offset: at, .. } => place.bytes(at.saturating_add(offset), len),
+            _ if line != 0 => place.line(line),
+            _ => place,
+        }
+    }
+}
+
+/// A register of the PCI Express capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpressRegister {
+    /// +0x04.
+    DevCap,
+    /// +0x08: flags.
+    DevCtl,
+    /// +0x08: payload and read request sizes.
+    Sizes,
+    /// +0x0c.
+    LnkCap,
+    /// +0x10.
+    LnkCtl,
+    /// +0x12.
+    LnkSta,
+    /// +0x24.
+    DevCap2,
+    /// +0x28.
+    DevCtl2,
+}
+
+/// All functions, sorted by address.
+#[derive(Debug, Clone, Default)]
+pub struct PciTree<'s> {
+    /// Sorted by BDF.
+    pub functions: Vec<PciFunction<'s>>,
+    /// Whether the list itself is known: sysfs or a text was there.
+    pub seen: Option<Place>,
+}
+
+/// How two functions reach each other, in `nvidia-smi topo -m`'s words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Distance {
+    /// At most one PCIe switch: one bridge between them.
+    Pix,
+    /// Several bridges, no host bridge.
+    Pxb,
+    /// Through a host bridge of one root complex, or several of one NUMA node.
+    Phb,
+    /// Across NUMA nodes.
+    Sys,
+    /// The source does not tell.
+    Unknown,
+}
+
+impl std::fmt::Display for Distance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Distance::Pix => "PIX",
+            Distance::Pxb => "PXB",
+            Distance::Phb => "PHB",
+            Distance::Sys => "SYS",
+            Distance::Unknown => "unknown",
+        })
+    }
+}
+
+/// The PCIe way between two functions.
+#[derive(Debug, Clone)]
+pub struct P2pPath {
+    /// How far.
+    pub distance: Distance,
+    /// The bridge under which both are: an upstream port of a switch, or a root port.
+    pub common: Option<FnId>,
+    /// Bridges strictly between each end and the common one, both sides.
+    pub between: Vec<FnId>,
+}
+
+impl<'s> PciTree<'s> {
+    /// By id.
+    #[must_use]
+    pub fn get(&self, id: FnId) -> &PciFunction<'s> {
+        &self.functions[id.0 as usize]
+    }
+
+    /// By address.
+    #[must_use]
+    pub fn find(&self, bdf: Bdf) -> Option<FnId> {
+        self.functions.binary_search_by_key(&bdf, |f| f.bdf).ok().map(|i| FnId(i as u32))
+    }
+
+    /// With ids.
+    pub fn iter(&self) -> impl Iterator<Item = (FnId, &PciFunction<'s>)> {
+        self.functions.iter().enumerate().map(|(i, f)| (FnId(i as u32), f))
+    }
+
+    /// Of one kind.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (FnId, &PciFunction<'s>)> {
+        self.iter().filter(move |(_, f)| f.kind == kind)
+    }
+
+    /// GPUs.
+    pub fn gpus(&self) -> impl Iterator<Item = (FnId, &PciFunction<'s>)> {
+        self.of_kind(Kind::Gpu)
+    }
+
+    /// RDMA NIC functions, physical and virtual.
+    pub fn rdma_nics(&self) -> impl Iterator<Item = (FnId, &PciFunction<'s>)> {
+        self.of_kind(Kind::RdmaNic)
+    }
+
+    /// The bridge above.
+    #[must_use]
+    pub fn bridge_above(&self, id: FnId) -> Option<FnId> {
+        match self.get(id).parent {
+            Parent::Bridge(p) => Some(p),
+            _ => None,
+        }
+    }
+
+    /// Bridges above, nearest first, and whether the walk ended at the root complex (not at "unknown").
+    #[must_use]
+    pub fn ancestors(&self, id: FnId) -> (Vec<FnId>, bool) {
+        let mut out = Vec::new();
+        let mut at = id;
+        while let Parent::Bridge(p) = self.get(at).parent {
+            // Parents come from bus numbers or paths that may be garbage: a loop ends here.
+            if out.contains(&p) || out.len() > 64 {
+                return (out, false);
+            }
+            out.push(p);
+            at = p;
+        }
+        let complete = self.get(at).parent == Parent::RootComplex;
+        (out, complete)
+    }
+
+    /// The way between two functions.
+    #[must_use]
+    pub fn path(&self, a: FnId, b: FnId) -> P2pPath {
+        let ((up_a, done_a), (up_b, done_b)) = (self.ancestors(a), self.ancestors(b));
+        let common = up_a.iter().copied().find(|x| up_b.contains(x));
+        if let Some(c) = common {
+            let below = |up: &[FnId]| up.iter().copied().take_while(|x| *x != c).collect::<Vec<_>>();
+            let (side_a, side_b) = (below(&up_a), below(&up_b));
+            // PIX: one switch, i.e. at most one downstream port on each side of the common upstream port.
+            let distance = if side_a.len() <= 1 && side_b.len() <= 1 { Distance::Pix } else { Distance::Pxb };
+            let between = side_a.into_iter().chain(side_b).collect();
+            return P2pPath { distance, common: Some(c), between };
+        }
+        let between: Vec<FnId> = up_a.iter().chain(&up_b).copied().collect();
+        let distance = if !done_a || !done_b {
+            Distance::Unknown
+        } else {
+            let node = |id: FnId| self.get(id).numa_node.known().copied();
+            match (node(a), node(b)) {
+                (Some(x), Some(y)) if x >= 0 && y >= 0 => if x == y { Distance::Phb } else { Distance::Sys },
+                _ => Distance::Unknown,
+            }
+        };
+        P2pPath { distance, common: None, between }
+    }
+
+    /// Ports of PCIe switches (and of root complexes) that peer-to-peer TLPs between GPUs and RDMA NICs pass when the two
+    /// are below one switch: facts on the ACS audit set. Sorted, each once.
+    #[must_use]
+    pub fn p2p_ports(&self) -> Vec<FnId> {
+        let nics: Vec<FnId> = self.iter().filter(|(_, f)| matches!(f.kind, Kind::RdmaNic | Kind::DataDirect)).map(|(i, _)| i).collect();
+        let mut out: Vec<FnId> = Vec::new();
+        for (gpu, _) in self.gpus() {
+            for nic in &nics {
+                let path = self.path(gpu, *nic);
+                if path.common.is_some() {
+                    out.extend(path.between);
+                }
+            }
+        }
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
+    /// The NIC functions closest to a GPU: those below the deepest common bridge, else those on its NUMA node.
+    #[must_use]
+    pub fn nearest_nics(&self, gpu: FnId) -> Vec<(FnId, P2pPath)> {
+        let mut all: Vec<(FnId, P2pPath)> = self.rdma_nics().map(|(n, _)| (n, self.path(gpu, n))).collect();
+        let best = all.iter().map(|(_, p)| (p.distance, p.between.len())).min();
+        all.retain(|(_, p)| Some((p.distance, p.between.len())) == best);
+        all
+    }
+}
+
+/// A capability as a fact about the node.
+pub(crate) fn reading<T>(cap: Cap<T>, entry: EntryId, line: u32) -> Reading<T> {
+    let base = Place::of(entry);
+    let at = if line != 0 { base.line(line) } else { base };
+    match cap {
+        Cap::Present(t, Spot::Bytes { offset, len }) => Reading::Known(t, base.bytes(offset, len)),
+        Cap::Present(t, Spot::Line(n)) => Reading::Known(t, base.line(n)),
+        Cap::NotPresent => Reading::Absent(at),
+        Cap::Unseen(Unseen::Cut(n)) => Reading::Unreadable(at, Why::Cut(u32::from(n))),
+        Cap::Unseen(Unseen::AccessDenied) => Reading::Unreadable(at, Why::Denied),
+        Cap::Unseen(Unseen::NotPrinted) => {
+            Reading::Unreadable(at, Why::Malformed("the text does not print capabilities (lspci -vvv as root does)".into()))
+        }
+        Cap::Unseen(Unseen::Malformed) => Reading::Unreadable(at, Why::Malformed("garbled or cut capability list".into())),
+        Cap::NotLooked => Reading::Unreadable(at, Why::NotCollected),
+    }
+}
+
+/// Capabilities of one source as readings, taking what an earlier source did not show.
+pub(crate) fn absorb(f: &mut PciFunction<'_>, caps: Capabilities, entry: EntryId, line: u32) {
+    macro_rules! take {
+        ($($field:ident),*) => {$(
+            let old = std::mem::replace(&mut f.$field, Reading::Absent(Place::of(entry)));
+            f.$field = old.or(|| reading(caps.$field, entry, line));
+        )*};
+    }
+    take!(express, acs, ats, aer, sriov, ari, rebar);
+}

@@ -1,0 +1,99 @@
+//! PCI functions from `/sys/bus/pci/devices`.
+
+use crate::pci::{Kind, Link, Parent, PciFunction, absorb};
+use linerate_formats::pci::class::Class;
+use linerate_formats::pci::config::ConfigSpace;
+use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
+use linerate_snapshot::{EntryId, Reading, Snapshot, Why};
+
+/// All functions of the tree, with parents by path where the tree has real device paths. `None`: no such directory here.
+pub(crate) fn functions(s: &Snapshot) -> Option<Vec<(PciFunction<'_>, Option<Bdf>)>> {
+    let Reading::Known(dir, _) = s.dir("sys/bus/pci/devices") else { return None };
+    let mut out = Vec::new();
+    for (name, entry) in s.children(dir) {
+        let Ok(bdf) = name.parse::<Bdf>() else { continue };
+        // A link that leads nowhere is still a function that exists; what is behind it is not in this source.
+        let home = s.follow(entry).unwrap_or(entry);
+        out.push(function(s, bdf, home));
+    }
+    Some(out)
+}
+
+fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<Bdf>) {
+    let config = s.read(home, "config");
+    // Until a source shows the capabilities, they are as unreadable as the file that holds them.
+    let (at, why) = match &config {
+        Reading::Known(_, p) => (*p, Why::NotCollected),
+        Reading::Absent(p) => (*p, Why::Failed("there is no configuration space file".into())),
+        Reading::Unreadable(p, w) => (*p, w.clone()),
+    };
+    let parent_name = s.parent(home).map(|p| s.name(p)).unwrap_or_default();
+    let above = parent_name.parse::<Bdf>().ok();
+    let mut f = PciFunction {
+        bdf,
+        home,
+        in_sysfs: true,
+        kind: Kind::Unknown,
+        parent: if is_root_name(parent_name) { Parent::RootComplex } else { Parent::Unknown },
+        vendor: id16(s, home, "vendor"),
+        device: id16(s, home, "device"),
+        class: s.text(home, "class").parse("not a class code", |t| parse_hex(t).map(Class)),
+        name: String::new(),
+        numa_node: s.text(home, "numa_node").parse("not a number", |t| t.parse().ok()),
+        driver: s.link_name(home, "driver"),
+        iommu_group: s.link_name(home, "iommu_group").parse("not a group number", |t| t.parse().ok()),
+        link: link(s, home),
+        buses: None,
+        physfn: s.link_name(home, "physfn").known().and_then(|t| t.parse().ok()),
+        express: Reading::Unreadable(at, why.clone()),
+        acs: Reading::Unreadable(at, why.clone()),
+        ats: Reading::Unreadable(at, why.clone()),
+        aer: Reading::Unreadable(at, why.clone()),
+        sriov: Reading::Unreadable(at, why.clone()),
+        ari: Reading::Unreadable(at, why.clone()),
+        rebar: Reading::Unreadable(at, why),
+        config_len: None,
+    };
+    if let Reading::Known(bytes, place) = &config {
+        let space = ConfigSpace::new(bytes);
+        f.config_len = u32::try_from(bytes.len()).ok();
+        absorb(&mut f, space.capabilities(), place.base, 0);
+        if let Some(h) = space.header() {
+            f.buses = h.buses().map(|(_, secondary, subordinate)| (secondary, subordinate));
+            f.vendor = f.vendor.or(|| Reading::Known(h.vendor, place.bytes(0, 2)));
+            f.device = f.device.or(|| Reading::Known(h.device, place.bytes(2, 2)));
+            f.class = f.class.or(|| Reading::Known(h.class, place.bytes(9, 3)));
+        }
+    }
+    (f, above)
+}
+
+/// Link attributes. The kernel writes "Unknown" for a speed that it cannot tell, and 0, 63 or 255 for a width that is none.
+fn link(s: &Snapshot, home: EntryId) -> Link {
+    let speed = |leaf| s.text(home, leaf).parse("no PCIe link speed", LinkSpeed::parse);
+    let width = |leaf| {
+        s.text(home, leaf)
+            .parse("no PCIe link width", |t| t.parse().ok().map(LinkWidth).filter(|w| w.plausible()))
+    };
+    Link {
+        speed: speed("current_link_speed"),
+        width: width("current_link_width"),
+        max_speed: speed("max_link_speed"),
+        max_width: width("max_link_width"),
+    }
+}
+
+fn id16(s: &Snapshot, home: EntryId, leaf: &'static str) -> Reading<u16> {
+    s.text(home, leaf).parse("not a hexadecimal id", |t| parse_hex(t).and_then(|v| u16::try_from(v).ok()))
+}
+
+fn parse_hex(t: &str) -> Option<u32> {
+    u32::from_str_radix(t.strip_prefix("0x")?, 16).ok()
+}
+
+/// `pci0000:00`: the directory of a root bus.
+fn is_root_name(name: &str) -> bool {
+    name.strip_prefix("pci").and_then(|n| n.rsplit_once(':')).is_some_and(|(d, b)| {
+        d.len() >= 4 && b.len() == 2 && (d.bytes().chain(b.bytes())).all(|c| c.is_ascii_hexdigit())
+    })
+}

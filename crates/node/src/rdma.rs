@@ -1,0 +1,261 @@
+//! RDMA devices and their ports, from `/sys/class/infiniband`.
+
+use linerate_formats::pci::Bdf;
+use linerate_snapshot::{EntryId, Place, Reading, Snapshot};
+
+/// Link layer of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+pub enum LinkLayer {
+    /// InfiniBand.
+    InfiniBand,
+    /// RoCE (or iWARP).
+    Ethernet,
+}
+
+/// Logical state of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum PortState {
+    /// 0.
+    Nop,
+    /// 1.
+    Down,
+    /// 2: physical link is up, no subnet manager configured it.
+    Init,
+    /// 3.
+    Armed,
+    /// 4.
+    Active,
+    /// 5.
+    ActiveDefer,
+}
+
+/// One entry of the GID table.
+#[derive(Debug, Clone)]
+pub struct Gid {
+    /// Index.
+    pub index: u32,
+    /// As text, `fe80:0000:…`; redacted snapshots keep its form.
+    pub gid: String,
+    /// `IB/RoCE v1` or `RoCE v2`. Unreadable for an unused index (the kernel answers EINVAL).
+    pub kind: Reading<String>,
+    /// Network interface.
+    pub netdev: Reading<String>,
+    /// Where.
+    pub place: Place,
+}
+
+impl Gid {
+    /// All zero: an unused index.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.gid.bytes().all(|b| matches!(b, b'0' | b':'))
+    }
+
+    /// `::ffff:a.b.c.d`: an IPv4 address.
+    #[must_use]
+    pub fn is_ipv4(&self) -> bool {
+        self.gid.starts_with("0000:0000:0000:0000:0000:ffff:") || self.gid.starts_with("::ffff:")
+    }
+
+    /// fe80::/10.
+    #[must_use]
+    pub fn is_link_local(&self) -> bool {
+        self.gid.starts_with("fe8")
+    }
+
+    /// Type is RoCE v2.
+    #[must_use]
+    pub fn is_roce_v2(&self) -> bool {
+        self.kind.known().is_some_and(|k| k == "RoCE v2")
+    }
+}
+
+/// A port.
+#[derive(Debug, Clone)]
+pub struct RdmaPort {
+    /// Number, from 1.
+    pub number: u32,
+    /// Its directory (or the text that tells of it).
+    pub home: EntryId,
+    /// Logical state.
+    pub state: Reading<PortState>,
+    /// Physical state: number and name.
+    pub phys_state: Reading<(u32, String)>,
+    /// Rate, Gb/s over all lanes.
+    pub rate_gbps: Reading<f64>,
+    /// Rate as the kernel words it, `400 Gb/sec (4X NDR)`.
+    pub rate_text: Reading<String>,
+    /// Link layer.
+    pub link_layer: Reading<LinkLayer>,
+    /// Local identifier; 0 on RoCE.
+    pub lid: Reading<u32>,
+    /// Subnet manager's; 0 when there is none.
+    pub sm_lid: Reading<u32>,
+    /// Active MTU in bytes, from ibv_devinfo (sysfs does not show it).
+    pub active_mtu: Reading<u32>,
+    /// Used entries of the GID table.
+    pub gids: Reading<Vec<Gid>>,
+    /// Counters by name, from `counters/` and `hw_counters/`.
+    pub counters: Vec<(String, u64, Place)>,
+}
+
+impl RdmaPort {
+    /// A counter.
+    #[must_use]
+    pub fn counter(&self, name: &str) -> Option<(u64, Place)> {
+        self.counters.iter().find(|(n, ..)| n == name).map(|(_, v, p)| (*v, *p))
+    }
+
+    /// RoCE.
+    #[must_use]
+    pub fn is_roce(&self) -> bool {
+        self.link_layer.known() == Some(&LinkLayer::Ethernet)
+    }
+}
+
+/// An RDMA device.
+#[derive(Debug, Clone)]
+pub struct RdmaDevice {
+    /// Name: `mlx5_0`, `rxe0`.
+    pub name: String,
+    /// Its directory, or the text that tells of it.
+    pub home: EntryId,
+    /// PCI function it belongs to; `None` for software devices or where not visible.
+    pub pci: Option<Bdf>,
+    /// Firmware version.
+    pub firmware: Reading<String>,
+    /// Board id (PSID).
+    pub board_id: Reading<String>,
+    /// Hardware type, `MT4129`.
+    pub hca_type: Reading<String>,
+    /// Ports.
+    pub ports: Vec<RdmaPort>,
+}
+
+impl RdmaDevice {
+    /// Emulated in software: Soft-RoCE (rxe) or siw.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.name.starts_with("rxe") || self.name.starts_with("siw")
+    }
+}
+
+pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<RdmaDevice>> {
+    s.dir("sys/class/infiniband").map(|dir| {
+        s.children(dir)
+            .into_iter()
+            .filter_map(|(name, e)| {
+                let home = s.follow(e)?;
+                Some(device(s, name, home))
+            })
+            .collect()
+    })
+}
+
+fn device(s: &Snapshot, name: &str, home: EntryId) -> RdmaDevice {
+    let own = |leaf| s.text(home, leaf).map(str::to_owned);
+    let ports = match s.child(home, "ports") {
+        Some(p) => s.children(p).into_iter().filter_map(|(n, e)| Some(port(s, n.parse().ok()?, e))).collect(),
+        None => Vec::new(),
+    };
+    RdmaDevice {
+        name: name.to_owned(),
+        home,
+        pci: s.link_name(home, "device").known().and_then(|n| n.parse().ok()).or_else(|| pci_above(s, home)),
+        firmware: own("fw_ver"),
+        board_id: own("board_id"),
+        hca_type: own("hca_type"),
+        ports,
+    }
+}
+
+/// `…/0000:1a:00.0/infiniband/mlx5_0`: the function is two levels up.
+fn pci_above(s: &Snapshot, home: EntryId) -> Option<Bdf> {
+    let class = s.parent(home)?;
+    s.name(s.parent(class)?).parse().ok()
+}
+
+fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
+    let hex = |leaf| s.text(home, leaf).parse("not a number", parse_number);
+    let mut counters = Vec::new();
+    for dir in ["counters", "hw_counters"] {
+        let Some(d) = s.child(home, dir) else { continue };
+        for (name, e) in s.children(d) {
+            if let Some(v) = std::str::from_utf8(s.data(e)).ok().and_then(|t| t.trim().parse().ok()) {
+                counters.push((name.to_owned(), v, Place::of(e)));
+            }
+        }
+    }
+    RdmaPort {
+        number,
+        home,
+        state: s.text(home, "state").parse("not a port state", |t| parse_state(leading_number(t)?)),
+        phys_state: s.text(home, "phys_state").parse("not a physical state", |t| {
+            Some((leading_number(t)?, t.split_once(':')?.1.trim().to_owned()))
+        }),
+        rate_gbps: s.text(home, "rate").parse("not a rate", |t| t.split_whitespace().next()?.parse().ok()),
+        rate_text: s.text(home, "rate").map(str::to_owned),
+        link_layer: s.text(home, "link_layer").parse("not a link layer", |t| match t {
+            "InfiniBand" => Some(LinkLayer::InfiniBand),
+            "Ethernet" => Some(LinkLayer::Ethernet),
+            _ => None,
+        }),
+        lid: hex("lid"),
+        sm_lid: hex("sm_lid"),
+        active_mtu: s.missing_always(home, "(active_mtu is not in sysfs)"),
+        gids: gids(s, home),
+        counters,
+    }
+}
+
+fn gids(s: &Snapshot, home: EntryId) -> Reading<Vec<Gid>> {
+    let Some(dir) = s.child(home, "gids") else { return s.missing(home, "gids") };
+    let mut out = Vec::new();
+    let attribute = |dir_leaf: &'static str, index: &str| -> Reading<String> {
+        let dir = match s.resolve_from(home, dir_leaf) {
+            linerate_snapshot::Lookup::Found(d) => d,
+            _ => return s.missing(home, dir_leaf),
+        };
+        match s.child(dir, index) {
+            Some(e) => match s.kind(e) {
+                linerate_snapshot::EntryKind::Failed(w) => Reading::Unreadable(Place::of(e), w.clone()),
+                _ => Reading::Known(s.data(e), Place::of(e))
+                    .parse("not text", |b| Some(std::str::from_utf8(b).ok()?.trim().to_owned())),
+            },
+            None => s.missing(home, dir_leaf),
+        }
+    };
+    for (index, e) in s.children(dir) {
+        let (Ok(n), Ok(text)) = (index.parse(), std::str::from_utf8(s.data(e))) else { continue };
+        let gid = Gid {
+            index: n,
+            gid: text.trim().to_owned(),
+            kind: attribute("gid_attrs/types", index),
+            netdev: attribute("gid_attrs/ndevs", index),
+            place: Place::of(e),
+        };
+        if !gid.is_zero() {
+            out.push(gid);
+        }
+    }
+    out.sort_unstable_by_key(|g| g.index);
+    Reading::Known(out, Place::of(dir))
+}
+
+pub(crate) fn parse_state(n: u32) -> Option<PortState> {
+    use PortState::{Active, ActiveDefer, Armed, Down, Init, Nop};
+    [Nop, Down, Init, Armed, Active, ActiveDefer].get(n as usize).copied()
+}
+
+fn leading_number(t: &str) -> Option<u32> {
+    t.split(':').next()?.trim().parse().ok()
+}
+
+/// Decimal, or hexadecimal after 0x.
+fn parse_number(t: &str) -> Option<u32> {
+    match t.strip_prefix("0x") {
+        Some(h) => u32::from_str_radix(h, 16).ok(),
+        None => t.parse().ok(),
+    }
+}

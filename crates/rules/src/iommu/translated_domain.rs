@@ -1,0 +1,113 @@
+//! `iommu/translated-domain`.
+
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_node::pci::PciFunction;
+use linerate_snapshot::Reading;
+
+pub(super) static RULE: Rule = Rule {
+    id: "iommu/translated-domain",
+    title: "DMA of GPUs and RDMA NICs is not translated by the IOMMU",
+    severity: Severity::High,
+    roles: Roles::BARE_METAL.or(Roles::VM_GUEST),
+    effect: Effect {
+        text: "unsupported for GPUDirect RDMA: faults, hangs, corruption, or every peer-to-peer packet through the root complex",
+        quality: Quality::Sourced,
+    },
+    sources: &[
+        Source {
+            title: "GPUDirect RDMA, Supported Systems, IOMMUs: must be disabled or configured for pass-through translation",
+            at: "https://docs.nvidia.com/cuda/gpudirect-rdma/#supported-systems",
+        },
+        Source {
+            title: "Linux ABI: /sys/kernel/iommu_groups/<grp_id>/type",
+            at: "https://github.com/torvalds/linux/blob/master/Documentation/ABI/testing/sysfs-kernel-iommu_groups",
+        },
+    ],
+    reads: &["sys/kernel/iommu_groups/*/type", "sys/bus/pci/devices/*/iommu_group"],
+    docs: "\
+## What it checks
+The type of the default domain of the IOMMU group of each GPU and each RDMA NIC function that the host's own drivers use.
+`identity`, or no group at all, is right; `DMA` (strict) and `DMA-FQ` (lazy) are translated.
+
+## Why it matters
+GPUDirect RDMA relies on all devices seeing the same physical addresses. In a translated domain the NIC is either handed an
+address that the IOMMU does not map (fault, hang, corruption), or an I/O virtual address that no PCIe switch can route to
+the peer: each packet climbs to the root complex, through the IOTLB, and back down.
+
+## See it yourself
+`cat /sys/kernel/iommu_groups/$(basename $(readlink /sys/bus/pci/devices/BDF/iommu_group))/type`. The file exists since Linux 5.11.
+A device bound to vfio-pci is not judged by it: the virtual machine has its own domain.
+
+## Fix
+`iommu=pt` (x86) or `iommu.passthrough=1` (any architecture) on the kernel command line, then reboot; read the type again.
+It does not switch ACS redirection off: see acs/redirect-on-p2p-path. On a SEV-SNP host translation is required.",
+    myths: &[
+        Myth {
+            claim: "`strict` is another word for translated, and costs 20–30 %.",
+            truth: "Strict and lazy are flush policies of a translated domain. Translated at all is the problem; the number has no source.",
+        },
+        Myth {
+            claim: "iommu=pt is mandatory for performance.",
+            truth: "Only if an IOMMU is active. With none in use, GPUDirect RDMA works the same: the packets on the bus are identical.",
+        },
+    ],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let ends = || cx.node.pci.functions.iter().filter(|f| f.is_endpoint_of_path());
+    if cx.no_subjects(ends().next().is_some(), "GPU or RDMA NIC", out) {
+        return;
+    }
+    for f in ends() {
+        judge(cx, f, out);
+    }
+}
+
+fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
+    if let Reading::Known("vfio-pci", p) = f.driver {
+        out.not_applicable_to(f.bdf, "bound to vfio-pci: the virtual machine has its own domain").at(p);
+        return;
+    }
+    let group = match &f.iommu_group {
+        Reading::Known(id, place) => (*id, *place),
+        Reading::Absent(place) => {
+            out.pass(f.bdf, "in no IOMMU group: DMA is not translated").at_noting(*place, "no such link");
+            return;
+        }
+        r @ Reading::Unreadable(..) => {
+            out.unreadable(f.bdf, "IOMMU group", r);
+            return;
+        }
+    };
+    let Some(found) = cx.node.iommu.group(group.0) else {
+        out.unknown(f.bdf, format!("type of IOMMU group {} is not in this source", group.0))
+            .at(group.1)
+            .see("cat /sys/kernel/iommu_groups/*/type, or capture with `linerate collect`");
+        return;
+    };
+    match &found.domain {
+        Reading::Known(domain, place) if domain.translated() => {
+            let (arg, message) = (
+                if cx.node.cpu.is_x86() { "iommu=pt" } else { "iommu.passthrough=1" },
+                format!("group {} is translated ({domain})", group.0),
+            );
+            out.fail(f.bdf, message).at(*place).fix(
+                Remedy::new(
+                    format!("boot with {arg}"),
+                    Action::KernelArgs { add: vec![arg.into()], remove: vec![] },
+                    Persistence::NextBoot,
+                    Risk::Medium,
+                )
+                .because("host DMA is no longer confined by the IOMMU; SEV-SNP hosts need translation")
+                .prove(format!("sys/bus/pci/devices/{}/iommu_group/type", f.bdf)),
+            );
+        }
+        Reading::Known(domain, place) => {
+            out.pass(f.bdf, format!("group {} is {domain}", group.0)).at(*place);
+        }
+        r => {
+            out.unreadable(f.bdf, "type of the IOMMU group (exists since Linux 5.11)", r);
+        }
+    }
+}

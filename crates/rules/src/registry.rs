@@ -1,0 +1,32 @@
+//! The table of all rules: area modules, nothing else.
+
+use crate::rule::Rule;
+use std::sync::LazyLock;
+
+/// An area of the catalogue: name, what it is about, its rules.
+pub type Area = (&'static str, &'static str, &'static [&'static Rule]);
+
+static AREAS: &[Area] = &[
+    ("iommu", "IOMMU domains, groups and kernel defaults", crate::iommu::RULES),
+    ("acs", "PCIe Access Control Services", crate::acs::RULES),
+];
+
+static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| AREAS.iter().flat_map(|(_, _, r)| r.iter().copied()).collect());
+
+/// Areas in reading order.
+#[must_use]
+pub fn areas() -> &'static [Area] {
+    AREAS
+}
+
+/// Every rule, in the order of the areas.
+#[must_use]
+pub fn rules() -> &'static [&'static Rule] {
+    &RULES
+}
+
+/// A rule by id.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|r| r.id == id)
+}

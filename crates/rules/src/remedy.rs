@@ -1,0 +1,192 @@
+//! A fix is a desired state, not a command. Platform back-ends turn it into files, commands or manifests.
+
+use linerate_formats::pci::Bdf;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// Text that is mostly static.
+pub type Text = Cow<'static, str>;
+
+/// A desired state.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum Action {
+    /// Words to add to or remove from the kernel command line.
+    KernelArgs {
+        /// To add.
+        add: Vec<Text>,
+        /// To remove.
+        remove: Vec<Text>,
+    },
+    /// An option of a kernel module.
+    ModuleOption {
+        /// Module.
+        module: Text,
+        /// Option.
+        option: Text,
+        /// Value; `None` removes the option.
+        value: Option<Text>,
+    },
+    /// A module that must be loaded at each boot.
+    LoadModule {
+        /// Module.
+        module: Text,
+    },
+    /// ACS control bits of a set of ports.
+    AcsControl {
+        /// Ports.
+        ports: Vec<Bdf>,
+        /// Mask of bits to clear.
+        clear: u16,
+        /// Mask of bits to set.
+        set: u16,
+    },
+    /// A field of the Device Control register, written masked.
+    DeviceControl {
+        /// Function.
+        function: Bdf,
+        /// Field: `max-read-request`, `relaxed-ordering`, `ten-bit-tag`.
+        field: Text,
+        /// Value, in the field's own unit.
+        value: u32,
+    },
+    /// A non-volatile setting of a NIC's firmware.
+    NicFirmware {
+        /// The NIC.
+        device: Text,
+        /// Setting.
+        parameter: Text,
+        /// Value.
+        value: Text,
+    },
+    /// A reset that makes a NIC's pending settings current.
+    NicFirmwareReset {
+        /// The NIC.
+        device: Text,
+    },
+    /// A setting of the firmware set-up.
+    Bios {
+        /// What vendors call it.
+        setting: Text,
+        /// Wanted value.
+        value: Text,
+    },
+    /// MTU of a network interface.
+    Mtu {
+        /// Interface.
+        interface: Text,
+        /// Bytes.
+        mtu: u32,
+    },
+    /// A file under /sys or /proc/sys.
+    Sysfs {
+        /// Path, or a pattern for each device of a class.
+        path: Text,
+        /// Value.
+        value: Text,
+    },
+    /// A resource limit.
+    Limit {
+        /// Limit, as `ulimit` and systemd name it.
+        limit: Text,
+        /// Value.
+        value: Text,
+    },
+    /// Environment of the job.
+    Environment {
+        /// To set, NAME=value.
+        set: Vec<Text>,
+        /// To unset.
+        unset: Vec<Text>,
+    },
+    /// Software to install, remove or change.
+    Software {
+        /// What.
+        what: Text,
+    },
+    /// Hands on hardware: reseat, recable, move.
+    Physical {
+        /// What.
+        what: Text,
+    },
+    /// To be done on the VM host, not here.
+    HostSide {
+        /// What.
+        what: Text,
+    },
+    /// To be looked at or decided by a person.
+    Investigate {
+        /// What.
+        what: Text,
+    },
+}
+
+/// How long a fix lasts, and when it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Persistence {
+    /// At once; lost at reboot, reset or driver reload.
+    Runtime,
+    /// At once, and kept.
+    Immediate,
+    /// From the next boot on.
+    NextBoot,
+    /// After a firmware reset or a reboot.
+    FirmwareReset,
+    /// Not a software state.
+    Hardware,
+}
+
+/// What a fix can break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Risk {
+    /// Nothing.
+    None,
+    /// An inconvenience.
+    Low,
+    /// Needs a drained node.
+    Medium,
+    /// Can take the node or its network down.
+    High,
+    /// Removes isolation or can damage.
+    Dangerous,
+}
+
+/// A fix.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Remedy {
+    /// One sentence in the imperative.
+    pub summary: Text,
+    /// The desired state.
+    pub action: Action,
+    /// When and how long.
+    pub persistence: Persistence,
+    /// What it can break.
+    pub risk: Risk,
+    /// Why that risk; empty for none.
+    pub risk_note: Text,
+    /// What to read again to prove it.
+    pub reread: Vec<Text>,
+}
+
+impl Remedy {
+    /// A fix without risk note and rereads; see the builder methods.
+    pub fn new(summary: impl Into<Text>, action: Action, persistence: Persistence, risk: Risk) -> Self {
+        Remedy { summary: summary.into(), action, persistence, risk, risk_note: Text::default(), reread: Vec::new() }
+    }
+
+    /// Says why it is risky.
+    #[must_use]
+    pub fn because(mut self, note: impl Into<Text>) -> Self {
+        self.risk_note = note.into();
+        self
+    }
+
+    /// Says what to read again.
+    #[must_use]
+    pub fn prove(mut self, reread: impl Into<Text>) -> Self {
+        self.reread.push(reread.into());
+        self
+    }
+}

@@ -1,0 +1,183 @@
+//! What a rule is.
+
+use crate::finding::Findings;
+use linerate_node::Node;
+use linerate_node::context::Role;
+use linerate_snapshot::Snapshot;
+use serde::Serialize;
+
+/// How bad a failure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing; nothing to do. Does not count as a finding for the exit code.
+    Info,
+    /// Jitter, hygiene, or a few percent.
+    Low,
+    /// A measurable share of the bandwidth.
+    Medium,
+    /// A large share of the bandwidth, or a feature that does not work.
+    High,
+    /// Hangs, corruption, faults.
+    Critical,
+}
+
+impl Severity {
+    /// Lower-case name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Low => "low",
+            Severity::Medium => "medium",
+            Severity::High => "high",
+            Severity::Critical => "critical",
+        }
+    }
+}
+
+/// Roles in which a rule holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Roles(u8);
+
+impl Roles {
+    /// The system runs on the hardware and uses GPUs and NICs itself.
+    pub const BARE_METAL: Roles = Roles(1);
+    /// The system passes GPUs or NICs to virtual machines.
+    pub const VM_HOST: Roles = Roles(2);
+    /// The system is a virtual machine.
+    pub const VM_GUEST: Roles = Roles(4);
+    /// Everywhere.
+    pub const ALL: Roles = Roles(7);
+
+    /// Both.
+    #[must_use]
+    pub const fn or(self, other: Roles) -> Roles {
+        Roles(self.0 | other.0)
+    }
+
+    /// Whether the role is among them.
+    #[must_use]
+    pub fn contains(self, role: Role) -> bool {
+        let bit = match role {
+            Role::BareMetal => Self::BARE_METAL,
+            Role::VmHost => Self::VM_HOST,
+            Role::VmGuest => Self::VM_GUEST,
+        };
+        self.0 & bit.0 != 0
+    }
+
+    /// In words.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        [(Self::BARE_METAL, "bare metal"), (Self::VM_HOST, "VM host"), (Self::VM_GUEST, "VM guest")]
+            .into_iter()
+            .filter(move |(r, _)| self.0 & r.0 != 0)
+            .map(|(_, n)| n)
+    }
+}
+
+/// How well the size of an effect is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quality {
+    /// Follows from arithmetic on the link's own numbers.
+    Derived,
+    /// A primary source states it.
+    Sourced,
+    /// Measured in the lab or on real nodes by this project.
+    Measured,
+    /// From experience; printed as an estimate.
+    Estimate,
+    /// Nobody published a number; only the direction is known.
+    DirectionOnly,
+}
+
+/// What a failure costs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Effect {
+    /// One sentence, with the number if there is one.
+    pub text: &'static str,
+    /// How sure.
+    pub quality: Quality,
+}
+
+/// A primary source.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Source {
+    /// What: title, document, file and function.
+    pub title: &'static str,
+    /// Where: a URL, or a repository path with a tag.
+    pub at: &'static str,
+}
+
+/// A belief found in the field, and the truth.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Myth {
+    /// As people say it.
+    pub claim: &'static str,
+    /// What holds instead, with the reason.
+    pub truth: &'static str,
+}
+
+/// A rule of the catalogue.
+#[derive(Debug)]
+pub struct Rule {
+    /// Stable id, `area/slug`.
+    pub id: &'static str,
+    /// The state that is right, in one line.
+    pub title: &'static str,
+    /// Of a failure, unless the finding says otherwise.
+    pub severity: Severity,
+    /// Where it holds.
+    pub roles: Roles,
+    /// What a failure costs.
+    pub effect: Effect,
+    /// Why we believe it. Never empty.
+    pub sources: &'static [Source],
+    /// Files and commands it reads, as patterns.
+    pub reads: &'static [&'static str],
+    /// Markdown with the sections `## What it checks`, `## Why it matters`, `## See it yourself`, `## Fix`.
+    pub docs: &'static str,
+    /// Folklore that it answers.
+    pub myths: &'static [Myth],
+    /// The check. It must answer for every subject that it names, and at least once.
+    pub check: fn(&Cx<'_>, &mut Findings),
+}
+
+impl Rule {
+    /// The part before the slash.
+    #[must_use]
+    pub fn area(&self) -> &'static str {
+        self.id.split('/').next().unwrap_or(self.id)
+    }
+}
+
+/// What a check sees.
+#[derive(Debug, Clone, Copy)]
+pub struct Cx<'a> {
+    /// The typed node, its context included.
+    pub node: &'a Node<'a>,
+    /// The snapshot from which it was decoded, for words about places.
+    pub snapshot: &'a Snapshot,
+}
+
+impl Cx<'_> {
+    /// Says in one line that a list of devices could not be seen or is empty; `true` if it answered. For the head of checks
+    /// on GPUs and NICs: with an unknown PCI list the answer is unknown, with an empty one not-applicable.
+    pub fn no_subjects(&self, any: bool, what: &str, out: &mut Findings) -> bool {
+        if any {
+            return false;
+        }
+        match self.node.pci.seen {
+            Some(place) => {
+                let n = self.node.pci.functions.len();
+                out.not_applicable(format!("no {what} among the {n} PCI functions")).at(place);
+            }
+            None => {
+                out.unknown(crate::Subject::Node, format!("no list of PCI devices in this source, so no {what} can be judged"))
+                    .see("capture the node with `linerate collect`, or add the output of `lspci -D -nn -vvv` run as root");
+            }
+        }
+        true
+    }
+}
