@@ -74,6 +74,22 @@ pub struct Capabilities {
     pub rebar: Cap<ResizableBars>,
 }
 
+impl Capabilities {
+    /// Nothing could be seen, for one reason.
+    #[must_use]
+    pub fn unseen(why: Unseen) -> Self {
+        Self {
+            express: Cap::Unseen(why),
+            acs: Cap::Unseen(why),
+            ats: Cap::Unseen(why),
+            aer: Cap::Unseen(why),
+            sriov: Cap::Unseen(why),
+            ari: Cap::Unseen(why),
+            rebar: Cap::Unseen(why),
+        }
+    }
+}
+
 /// Device/port type of the PCI Express capability (register +0x02 bits 7:4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum PortType {
@@ -115,6 +131,26 @@ impl PortType {
             10 => Self::RootComplexEventCollector,
             v => Self::Other(v),
         }
+    }
+}
+
+impl PortType {
+    /// The function sits at an end of a link and has link registers; functions inside the root complex have none.
+    #[must_use]
+    pub fn has_link(self) -> bool {
+        !matches!(self, Self::RootComplexEndpoint | Self::RootComplexEventCollector | Self::Other(_))
+    }
+
+    /// A port above a link, on which ARI forwarding exists.
+    #[must_use]
+    pub fn forwards_ari(self) -> bool {
+        matches!(self, Self::RootPort | Self::DownstreamPort)
+    }
+
+    /// The function may send AtomicOp requests of its own; switch ports only pass them on.
+    #[must_use]
+    pub fn requests_atomics(self) -> bool {
+        matches!(self, Self::Endpoint | Self::LegacyEndpoint | Self::RootPort | Self::RootComplexEndpoint)
     }
 }
 

@@ -1,1 +1,399 @@
-//! Binary configuration space.
+//! Binary configuration space: the header and the two capability lists.
+//!
+//! Offsets and bits are those of the PCI Express base specification (chapter 7) and of the kernel's `uapi/linux/pci_regs.h`.
+//! Decoding allocates nothing.
+
+use super::caps::{
+    Acs, AcsBits, Aer, Ari, Ats, Cap, Capabilities, Express, PortType, ResizableBar, ResizableBars, Spot, SrIov, Unseen,
+};
+use super::class::Class;
+use super::{LinkSpeed, LinkWidth};
+use serde::Serialize;
+
+/// How much of a configuration space could be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Extent {
+    /// 64 bytes: the standard header, all that sysfs gives without privileges.
+    Header,
+    /// 256 bytes: conventional PCI, or PCIe read through a mechanism that does not reach the extended space.
+    Conventional,
+    /// 4096 bytes: the whole space of a PCIe function.
+    Extended,
+    /// Any other number of bytes: the source was cut.
+    Other(usize),
+}
+
+/// The standard header (64 bytes).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Header {
+    /// Vendor id. A virtual function reads as 0xffff here: its id is its physical function's.
+    pub vendor: u16,
+    /// Device id. 0xffff for a virtual function.
+    pub device: u16,
+    /// Command register.
+    pub command: u16,
+    /// Status register.
+    pub status: u16,
+    /// Revision id.
+    pub revision: u8,
+    /// Class code.
+    pub class: Class,
+    /// Header type bit 7.
+    pub multifunction: bool,
+    /// The part that depends on the header type.
+    pub layout: Layout,
+}
+
+/// What follows the common part of the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Layout {
+    /// Type 0: endpoints.
+    Endpoint {
+        /// Base address registers, raw.
+        bars: [u32; 6],
+        /// Subsystem vendor id.
+        subsystem_vendor: u16,
+        /// Subsystem id.
+        subsystem_device: u16,
+    },
+    /// Type 1: PCI-to-PCI bridges, which every PCIe port is.
+    Bridge {
+        /// Base address registers, raw.
+        bars: [u32; 2],
+        /// Bus on the upstream side.
+        primary: u8,
+        /// Bus directly below.
+        secondary: u8,
+        /// Highest bus below.
+        subordinate: u8,
+    },
+    /// Any other header type (2 is CardBus).
+    Other(u8),
+}
+
+/// Configuration space of one function, as read from sysfs' `config` or from the hex dump of `lspci -xxxx`.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfigSpace<'a> {
+    bytes: &'a [u8],
+}
+
+const HEADER_LEN: usize = 64;
+const CONVENTIONAL_LEN: usize = 256;
+const EXTENDED_LEN: usize = 4096;
+
+const STATUS_CAPABILITY_LIST: u16 = 0x10;
+const CAPABILITY_EXPRESS: u8 = 0x10;
+
+impl<'a> ConfigSpace<'a> {
+    /// A view of the bytes; those past 4096 do not belong to a configuration space and are ignored.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes: bytes.get(..EXTENDED_LEN).unwrap_or(bytes) }
+    }
+
+    /// How much could be read.
+    #[must_use]
+    pub fn extent(&self) -> Extent {
+        match self.bytes.len() {
+            HEADER_LEN => Extent::Header,
+            CONVENTIONAL_LEN => Extent::Conventional,
+            EXTENDED_LEN => Extent::Extended,
+            n => Extent::Other(n),
+        }
+    }
+
+    /// Every byte of the header reads 0xff: the device fell off the bus, its link is down, or the read was refused.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        let header = self.bytes.get(..HEADER_LEN).unwrap_or(self.bytes);
+        !header.is_empty() && header.iter().all(|&b| b == 0xff)
+    }
+
+    /// The standard header; `None` when fewer than 64 bytes could be read or the function does not answer.
+    #[must_use]
+    pub fn header(&self) -> Option<Header> {
+        if self.bytes.len() < HEADER_LEN || self.is_dead() {
+            return None;
+        }
+        let class = u32::from_le_bytes([self.byte(0x09)?, self.byte(0x0a)?, self.byte(0x0b)?, 0]);
+        let kind = self.byte(0x0e)?;
+        let layout = match kind & 0x7f {
+            0 => {
+                let mut bars = [0; 6];
+                for (i, bar) in bars.iter_mut().enumerate() {
+                    *bar = self.dword(0x10 + 4 * i)?;
+                }
+                Layout::Endpoint { bars, subsystem_vendor: self.word(0x2c)?, subsystem_device: self.word(0x2e)? }
+            }
+            1 => Layout::Bridge {
+                bars: [self.dword(0x10)?, self.dword(0x14)?],
+                primary: self.byte(0x18)?,
+                secondary: self.byte(0x19)?,
+                subordinate: self.byte(0x1a)?,
+            },
+            other => Layout::Other(other),
+        };
+        Some(Header {
+            vendor: self.word(0x00)?,
+            device: self.word(0x02)?,
+            command: self.word(0x04)?,
+            status: self.word(0x06)?,
+            revision: self.byte(0x08)?,
+            class: Class(class),
+            multifunction: kind & 0x80 != 0,
+            layout,
+        })
+    }
+
+    /// Decodes every capability this project knows. What a cut or broken list hides is [`Cap::Unseen`].
+    #[must_use]
+    pub fn capabilities(&self) -> Capabilities {
+        if self.is_dead() {
+            return Capabilities::unseen(Unseen::Malformed);
+        }
+        let (found, end) = self.find_express();
+        let express = found.map_or(end.missing(), |at| {
+            let express = self.express(at);
+            let len = if self.express_version(at) >= 2 { 0x3c } else { 0x14 };
+            Cap::Present(express, self.spot(at, len))
+        });
+        if found.is_none() {
+            // A function without an Express capability is conventional: it has no extended space (PCI-X mode 2 aside, which
+            // no machine of interest has). Some chipsets mirror the first 256 bytes there, so it must not be walked.
+            return Capabilities {
+                express,
+                acs: end.missing(),
+                ats: end.missing(),
+                aer: end.missing(),
+                sriov: end.missing(),
+                ari: end.missing(),
+                rebar: end.missing(),
+            };
+        }
+        Capabilities { express, ..self.extended() }
+    }
+
+    /// Walks the conventional list up to the Express capability.
+    fn find_express(&self) -> (Option<usize>, End) {
+        let cut = End::Cut(self.bytes.len() as u16);
+        let (Some(status), Some(kind)) = (self.word(0x06), self.byte(0x0e)) else { return (None, cut) };
+        if status & STATUS_CAPABILITY_LIST == 0 {
+            return (None, End::Complete);
+        }
+        // CardBus bridges keep the pointer elsewhere.
+        let Some(mut at) = self.byte(if kind & 0x7f == 2 { 0x14 } else { 0x34 }) else { return (None, cut) };
+        let mut visited = 0u64;
+        loop {
+            at &= 0xfc;
+            if at == 0 {
+                return (None, End::Complete);
+            }
+            let bit = 1u64 << (at >> 2);
+            if usize::from(at) < HEADER_LEN || visited & bit != 0 {
+                return (None, End::Malformed);
+            }
+            visited |= bit;
+            let (Some(id), Some(next)) = (self.byte(at.into()), self.byte(usize::from(at) + 1)) else {
+                return (None, cut);
+            };
+            match id {
+                CAPABILITY_EXPRESS => return (Some(at.into()), End::Complete),
+                0xff => return (None, End::Malformed),
+                _ => at = next,
+            }
+        }
+    }
+
+    /// Walks the extended list, which starts at 0x100.
+    fn extended(&self) -> Capabilities {
+        let mut found = Capabilities::default();
+        let mut visited = [0u64; EXTENDED_LEN / 4 / 64];
+        let mut at = CONVENTIONAL_LEN;
+        let end = loop {
+            let (word, bit) = (at / 256, 1u64 << (at / 4 % 64));
+            match visited.get_mut(word) {
+                Some(w) if *w & bit == 0 => *w |= bit,
+                _ => break End::Malformed,
+            }
+            let Some(header) = self.dword(at) else { break End::Cut(self.bytes.len() as u16) };
+            if header == 0xffff_ffff {
+                break End::Malformed;
+            }
+            self.decode_extended(header as u16, at, &mut found);
+            at = (header >> 20) as usize & 0xffc;
+            match at {
+                0 => break End::Complete,
+                1..CONVENTIONAL_LEN => break End::Malformed,
+                _ => {}
+            }
+        };
+        end.settle(&mut found.acs);
+        end.settle(&mut found.ats);
+        end.settle(&mut found.aer);
+        end.settle(&mut found.sriov);
+        end.settle(&mut found.ari);
+        end.settle(&mut found.rebar);
+        found
+    }
+
+    /// Decodes one extended capability into its place, unless an earlier one of the same id is there.
+    fn decode_extended(&self, id: u16, at: usize, found: &mut Capabilities) {
+        match id {
+            0x0001 if found.aer == Cap::NotLooked => found.aer = Cap::Present(self.aer(at), self.spot(at + 4, 0x10)),
+            0x000d if found.acs == Cap::NotLooked => found.acs = Cap::Present(self.acs(at), self.spot(at + 6, 2)),
+            0x000e if found.ari == Cap::NotLooked => found.ari = Cap::Present(self.ari(at), self.spot(at + 4, 2)),
+            0x000f if found.ats == Cap::NotLooked => found.ats = Cap::Present(self.ats(at), self.spot(at + 4, 4)),
+            0x0010 if found.sriov == Cap::NotLooked => {
+                found.sriov = Cap::Present(self.sriov(at), self.spot(at + 8, 0x10));
+            }
+            0x0015 if found.rebar == Cap::NotLooked => {
+                let rebar = self.rebar(at);
+                let n = rebar.bars.iter().flatten().count().max(1);
+                found.rebar = Cap::Present(rebar, self.spot(at + 4, 8 * n));
+            }
+            _ => {}
+        }
+    }
+
+    fn express_version(&self, at: usize) -> u16 {
+        self.word(at + 2).unwrap_or(0) & 0xf
+    }
+
+    fn express(&self, at: usize) -> Express {
+        let payload = |code: u32| 128u16.checked_shl(code).filter(|_| code <= 5);
+        let port_type = self.word(at + 2).map(|flags| PortType::from_register((flags >> 4 & 0xf) as u8));
+        let devcap = self.dword(at + 0x04);
+        let devctl = self.word(at + 0x08);
+        // Only functions at the end of a link have link registers: not those integrated into the root complex.
+        let has_link = port_type.is_some_and(PortType::has_link);
+        let linkcap = self.dword(at + 0x0c).filter(|_| has_link);
+        let linkctl = self.word(at + 0x10).filter(|_| has_link);
+        let linksta = self.word(at + 0x12).filter(|_| has_link);
+        let v2 = self.express_version(at) >= 2;
+        let devcap2 = self.dword(at + 0x24).filter(|_| v2);
+        let devctl2 = self.word(at + 0x28).filter(|_| v2);
+        let forwards = port_type.is_some_and(PortType::forwards_ari);
+        let requests_atomics = port_type.is_some_and(PortType::requests_atomics);
+        let speed = |v: u32| LinkSpeed::from_register((v & 0xf) as u8);
+        let width = |v: u32| LinkWidth((v >> 4 & 0x3f) as u8);
+        Express {
+            port_type,
+            max_payload_supported: devcap.and_then(|v| payload(v & 7)),
+            max_payload: devctl.and_then(|v| payload(u32::from(v) >> 5 & 7)),
+            max_read_request: devctl.and_then(|v| payload(u32::from(v) >> 12 & 7)),
+            relaxed_ordering: devctl.map(|v| v & 1 << 4 != 0),
+            extended_tag: devctl.map(|v| v & 1 << 8 != 0),
+            extended_tag_supported: devcap.map(|v| v & 1 << 5 != 0),
+            no_snoop: devctl.map(|v| v & 1 << 11 != 0),
+            link_cap_speed: linkcap.and_then(speed),
+            link_cap_width: linkcap.map(width),
+            link_speed: linksta.and_then(|v| speed(v.into())),
+            link_width: linksta.map(|v| width(v.into())),
+            aspm_enabled: linkctl.map(|v| v & 3 != 0),
+            aspm_l1: linkctl.map(|v| v & 2 != 0),
+            ten_bit_tag_completer: devcap2.map(|v| v & 1 << 16 != 0),
+            ten_bit_tag_requester: devcap2.map(|v| v & 1 << 17 != 0),
+            ten_bit_tag_enabled: devctl2.map(|v| v & 1 << 12 != 0),
+            ari_forwarding_supported: devcap2.filter(|_| forwards).map(|v| v & 1 << 5 != 0),
+            ari_forwarding: devctl2.filter(|_| forwards).map(|v| v & 1 << 5 != 0),
+            atomic_requester: devctl2.filter(|_| requests_atomics).map(|v| v & 1 << 6 != 0),
+            lines: Default::default(),
+        }
+    }
+
+    fn acs(&self, at: usize) -> Acs {
+        Acs { capability: self.word(at + 4).map(AcsBits), control: self.word(at + 6).map(AcsBits), control_line: 0 }
+    }
+
+    fn ats(&self, at: usize) -> Ats {
+        let control = self.word(at + 6);
+        Ats {
+            invalidate_queue_depth: self.word(at + 4).map(|v| match v & 0x1f {
+                0 => 32,
+                n => n as u8,
+            }),
+            enabled: control.map(|v| v & 0x8000 != 0),
+            smallest_translation_unit: control.map(|v| (v & 0x1f) as u8),
+        }
+    }
+
+    fn aer(&self, at: usize) -> Aer {
+        Aer {
+            uncorrectable_status: self.dword(at + 0x04),
+            uncorrectable_mask: self.dword(at + 0x08),
+            uncorrectable_severity: self.dword(at + 0x0c),
+            correctable_status: self.dword(at + 0x10),
+        }
+    }
+
+    fn sriov(&self, at: usize) -> SrIov {
+        SrIov {
+            total_vfs: self.word(at + 0x0e),
+            num_vfs: self.word(at + 0x10),
+            enabled: self.word(at + 0x08).map(|v| v & 1 != 0),
+            first_vf_offset: self.word(at + 0x14),
+            vf_stride: self.word(at + 0x16),
+        }
+    }
+
+    fn ari(&self, at: usize) -> Ari {
+        Ari { next_function: self.byte(at + 5) }
+    }
+
+    /// The number of entries stands in the first control register; each entry is a capability and a control register. The
+    /// sizes from 256 TiB upwards are in the upper half of the control register.
+    fn rebar(&self, at: usize) -> ResizableBars {
+        let mut bars = ResizableBars::default();
+        let count = self.dword(at + 8).map_or(0, |v| v as usize >> 5 & 7);
+        for (i, bar) in bars.bars.iter_mut().enumerate().take(count) {
+            let (Some(sizes), Some(control)) = (self.dword(at + 4 + 8 * i), self.dword(at + 8 + 8 * i)) else { break };
+            *bar = Some(ResizableBar {
+                bar: (control & 7) as u8,
+                supported_mib_log2: u64::from(sizes >> 4) | u64::from(control >> 16) << 28,
+                current_mib_log2: (control >> 8 & 0x3f) as u8,
+            });
+        }
+        bars
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    fn word(&self, at: usize) -> Option<u16> {
+        Some(u16::from_le_bytes(*self.bytes.get(at..)?.first_chunk()?))
+    }
+
+    fn dword(&self, at: usize) -> Option<u32> {
+        Some(u32::from_le_bytes(*self.bytes.get(at..)?.first_chunk()?))
+    }
+
+    /// A byte range, clipped to the space.
+    fn spot(&self, offset: usize, len: usize) -> Spot {
+        Spot::Bytes { offset: offset as u16, len: len.min(self.bytes.len().saturating_sub(offset)) as u16 }
+    }
+}
+
+/// How the walk of a list ended, which decides what can be said about what was not in it.
+#[derive(Clone, Copy)]
+enum End {
+    Complete,
+    Cut(u16),
+    Malformed,
+}
+
+impl End {
+    fn missing<T>(self) -> Cap<T> {
+        match self {
+            End::Complete => Cap::NotPresent,
+            End::Cut(len) => Cap::Unseen(Unseen::Cut(len)),
+            End::Malformed => Cap::Unseen(Unseen::Malformed),
+        }
+    }
+
+    fn settle<T: PartialEq>(self, cap: &mut Cap<T>) {
+        if *cap == Cap::NotLooked {
+            *cap = self.missing();
+        }
+    }
+}
