@@ -128,12 +128,8 @@ fn role(node: &Node<'_>) -> Judged<Role> {
     if let Some(guest) = guest(node) {
         return guest;
     }
-    let passed: Vec<&PciFunction<'_>> = node
-        .pci
-        .functions
-        .iter()
-        .filter(|f| f.driver.known().is_some_and(|d| *d == "vfio-pci") && interesting(f.kind))
-        .collect();
+    let passed: Vec<&PciFunction<'_>> =
+        node.pci.functions.iter().filter(|f| f.driven_by("vfio-pci") && interesting(f.kind)).collect();
     if let Some(first) = passed.first() {
         let n = passed.len();
         let reason = format!("{n} GPU or network function(s) bound to vfio-pci, {} first", first.bdf);
@@ -170,7 +166,11 @@ fn guest(node: &Node<'_>) -> Option<Judged<Role>> {
             return Some(Judged::of(Role::VmGuest, Basis::Inferred, format!("DMI says {vendor}"), Some(*p)));
         }
     }
-    let emulated = node.pci.functions.iter().find(|f| f.vendor.known().is_some_and(|v| matches!(v, 0x1af4 | 0x1b36 | 0x15ad | 0x1414)))?;
+    let emulated = node
+        .pci
+        .functions
+        .iter()
+        .find(|f| f.vendor.known().is_some_and(|v| matches!(v, 0x1af4 | 0x1b36 | 0x15ad | 0x1414)))?;
     let reason = format!("{} is an emulated device (vendor {:04x})", emulated.bdf, emulated.vendor.known()?);
     Some(Judged::of(Role::VmGuest, Basis::Inferred, reason, Some(emulated.vendor.place())))
 }
@@ -180,10 +180,15 @@ fn bare_by_signs(node: &Node<'_>) -> Judged<Role> {
     let ends: Vec<_> = node.pci.functions.iter().filter(|f| interesting(f.kind)).collect();
     let own_driver = ends.iter().find(|f| f.driver.known().is_some());
     let root_ports = node.pci.functions.iter().filter(|f| f.port_type() == Some(PortType::RootPort)).count();
-    let integrated = node.pci.functions.iter().filter(|f| matches!(f.port_type(), Some(PortType::RootComplexEndpoint | PortType::RootComplexEventCollector))).count();
+    let integrated = node
+        .pci
+        .functions
+        .iter()
+        .filter(|f| matches!(f.port_type(), Some(PortType::RootComplexEndpoint | PortType::RootComplexEventCollector)))
+        .count();
     match own_driver {
         Some(f) if root_ports > 0 && integrated > 0 => {
-            let driver = f.driver.known().copied().unwrap_or_default();
+            let driver = f.driver.known().map(|d| d.as_ref()).unwrap_or_default();
             let mut judged = Judged::of(
                 Role::BareMetal,
                 Basis::Inferred,
@@ -196,14 +201,17 @@ fn bare_by_signs(node: &Node<'_>) -> Judged<Role> {
             ));
             judged
         }
-        _ => Judged::unknown("neither CPU flags, DMI, nor the PCI devices of this source tell bare metal from a virtual machine"),
+        _ => Judged::unknown(
+            "neither CPU flags, DMI, nor the PCI devices of this source tell bare metal from a virtual machine",
+        ),
     }
 }
 
 /// rdma_topo's rule: a NIC physical function that exposes ATS means virtual machines are planned.
 fn plan(node: &Node<'_>, role: &Judged<Role>) -> Judged<P2pPlan> {
     if let Some(Role::VmHost) = role.value {
-        let mut judged = Judged::of(P2pPlan::PassthroughWithAts, role.basis, "this node passes devices to virtual machines", None);
+        let mut judged =
+            Judged::of(P2pPlan::PassthroughWithAts, role.basis, "this node passes devices to virtual machines", None);
         judged.reasons.extend(role.reasons.iter().cloned());
         return judged;
     }
@@ -228,21 +236,39 @@ fn plan(node: &Node<'_>, role: &Judged<Role>) -> Judged<P2pPlan> {
 fn topology(node: &Node<'_>) -> Judged<TopologyType> {
     let id = |f: &PciFunction<'_>| (f.vendor.known().copied().unwrap_or(0), f.device.known().copied().unwrap_or(0));
     if let Some((_, f)) = node.pci.of_kind(Kind::DataDirect).next() {
-        return Judged::of(TopologyType::DataDirect, Basis::Seen, format!("{} is a ConnectX-8 Data Direct function", f.bdf), Some(f.device.place()));
+        return Judged::of(
+            TopologyType::DataDirect,
+            Basis::Seen,
+            format!("{} is a ConnectX-8 Data Direct function", f.bdf),
+            Some(f.device.place()),
+        );
     }
     let mut best: Option<(TopologyType, String)> = None;
     for (gpu, f) in node.pci.gpus() {
         if let Some(up) = node.pci.bridge_above(gpu) {
             // Grace 22b1 22b2 22b8, Vera 2f95 2f96: root ports (rdma_topo's table).
             if matches!(id(node.pci.get(up)), (0x10de, 0x22b1 | 0x22b2 | 0x22b8 | 0x2f95 | 0x2f96)) {
-                return Judged::of(TopologyType::GraceRootPort, Basis::Seen, format!("GPU {} is under a Grace or Vera root port", f.bdf), Some(f.device.place()));
+                return Judged::of(
+                    TopologyType::GraceRootPort,
+                    Basis::Seen,
+                    format!("GPU {} is under a Grace or Vera root port", f.bdf),
+                    Some(f.device.place()),
+                );
             }
         }
         for (nic, path) in node.pci.nearest_nics(gpu) {
             let Some(common) = path.common else { continue };
-            let inline = node.pci.ancestors(gpu).0.iter().any(|b| matches!(id(node.pci.get(*b)), (0x15b3, 0x1979 | 0x197b | 0x197c)));
+            let inline = node
+                .pci
+                .ancestors(gpu)
+                .0
+                .iter()
+                .any(|b| matches!(id(node.pci.get(*b)), (0x15b3, 0x1979 | 0x197b | 0x197c)));
             let kind = if inline { TopologyType::Inline } else { TopologyType::Switch };
-            best = Some((kind, format!("GPU {} and NIC {} are both below {}", f.bdf, node.pci.get(nic).bdf, node.pci.get(common).bdf)));
+            best = Some((
+                kind,
+                format!("GPU {} and NIC {} are both below {}", f.bdf, node.pci.get(nic).bdf, node.pci.get(common).bdf),
+            ));
             break;
         }
         if best.is_some() {
@@ -253,6 +279,8 @@ fn topology(node: &Node<'_>) -> Judged<TopologyType> {
         Some((kind, reason)) => Judged::of(kind, Basis::Seen, reason, node.pci.seen),
         None if node.pci.gpus().next().is_none() => Judged::unknown("no GPU"),
         None if node.pci.rdma_nics().next().is_none() => Judged::unknown("no RDMA NIC"),
-        None => Judged::of(TopologyType::RootPorts, Basis::Seen, "no GPU shares a PCIe switch with a NIC", node.pci.seen),
+        None => {
+            Judged::of(TopologyType::RootPorts, Basis::Seen, "no GPU shares a PCIe switch with a NIC", node.pci.seen)
+        }
     }
 }

@@ -57,8 +57,18 @@ impl Firmware {
     /// systemd-detect-virt names a container technology, which says nothing about the machine.
     #[must_use]
     pub fn is_container_virt(&self) -> bool {
-        const CONTAINERS: [&str; 10] =
-            ["docker", "podman", "lxc", "lxc-libvirt", "systemd-nspawn", "openvz", "rkt", "wsl", "proot", "container-other"];
+        const CONTAINERS: [&str; 10] = [
+            "docker",
+            "podman",
+            "lxc",
+            "lxc-libvirt",
+            "systemd-nspawn",
+            "openvz",
+            "rkt",
+            "wsl",
+            "proot",
+            "container-other",
+        ];
         self.detected_virt.known().is_some_and(|v| CONTAINERS.contains(&v.as_str()))
     }
 }

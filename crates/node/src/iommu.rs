@@ -104,7 +104,8 @@ impl Iommu {
         let names = |dir: EntryId| s.children(dir).into_iter().map(|(n, _)| n.to_owned()).collect::<Vec<_>>();
         Iommu {
             groups: s.dir("sys/kernel/iommu_groups").map(|dir| {
-                let mut groups: Vec<IommuGroup> = s.children(dir).into_iter().filter_map(|(n, e)| group(s, n, e)).collect();
+                let mut groups: Vec<IommuGroup> =
+                    s.children(dir).into_iter().filter_map(|(n, e)| group(s, n, e)).collect();
                 groups.sort_unstable_by_key(|g| g.id);
                 groups
             }),

@@ -1,1 +1,112 @@
-//! Placeholder.
+//! The typed node, decoded from a [`Snapshot`]: every fact a [`Reading`], every reading with its place.
+//!
+//! Pure: nothing here touches the system. What a source does not hold is unreadable, never a default.
+
+pub mod aer;
+pub mod context;
+pub mod cpu;
+pub mod firmware;
+pub mod iommu;
+pub mod memory;
+pub mod net;
+pub mod numa;
+pub mod pci;
+mod pci_decode;
+mod pci_sysfs;
+pub mod rdma;
+
+pub use linerate_snapshot::{Place, Reading, Why};
+
+use context::{Context, Role};
+use linerate_snapshot::Snapshot;
+use pci::{Kind, PciFunction, PciTree};
+
+/// A node. Borrows texts from its snapshot.
+#[derive(Debug, Clone)]
+pub struct Node<'s> {
+    /// PCI functions and their tree.
+    pub pci: PciTree<'s>,
+    /// IOMMU groups, units, firmware tables.
+    pub iommu: iommu::Iommu,
+    /// CPU.
+    pub cpu: cpu::Cpu,
+    /// NUMA nodes.
+    pub numa: Reading<Vec<numa::NumaNode>>,
+    /// DMI, lockdown.
+    pub firmware: firmware::Firmware,
+    /// RDMA devices.
+    pub rdma: Reading<Vec<rdma::RdmaDevice>>,
+    /// Network interfaces.
+    pub net: Reading<Vec<net::NetDev<'s>>>,
+    /// Limits.
+    pub memory: memory::Memory,
+    /// What kind of node this is.
+    pub context: Context,
+}
+
+impl<'s> Node<'s> {
+    /// Decodes a snapshot.
+    #[must_use]
+    pub fn decode(s: &'s Snapshot) -> Self {
+        Self::decode_as(s, None)
+    }
+
+    /// Decodes a snapshot of a node whose role the user told.
+    #[must_use]
+    pub fn decode_as(s: &'s Snapshot, told: Option<Role>) -> Self {
+        let rdma = rdma::decode(s);
+        let mut node = Node {
+            pci: pci_decode::tree(s, &rdma),
+            iommu: iommu::Iommu::decode(s),
+            cpu: cpu::Cpu::decode(s),
+            numa: numa::decode(s),
+            firmware: firmware::Firmware::decode(s),
+            rdma,
+            net: net::decode(s),
+            memory: memory::Memory::decode(s),
+            context: Context::undecided(),
+        };
+        node.context = Context::of(&node, told);
+        node
+    }
+
+    /// RDMA device that a PCI function is.
+    #[must_use]
+    pub fn rdma_of(&self, f: &PciFunction<'_>) -> Option<&rdma::RdmaDevice> {
+        self.rdma.known()?.iter().find(|d| d.pci == Some(f.bdf))
+    }
+
+    /// Network interfaces of a PCI function.
+    pub fn netdevs_of(&self, f: &PciFunction<'_>) -> impl Iterator<Item = &net::NetDev<'s>> {
+        let bdf = f.bdf;
+        self.net.known().into_iter().flatten().filter(move |n| n.pci == Some(bdf))
+    }
+
+    /// A short name for people: what it is, and which.
+    #[must_use]
+    pub fn name_of(&self, f: &PciFunction<'_>) -> String {
+        let what = match f.kind {
+            Kind::Gpu => "GPU",
+            Kind::NvSwitch => "NVSwitch",
+            Kind::RdmaNic => "RDMA NIC",
+            Kind::Nic => "NIC",
+            Kind::DataDirect => "Data Direct function",
+            Kind::Bridge => "bridge",
+            Kind::Nvme => "NVMe",
+            Kind::Other | Kind::Unknown => "",
+        };
+        let name = match self.rdma_of(f) {
+            Some(d) => d.name.clone(),
+            None => f.name.clone(),
+        };
+        match (what.is_empty(), name.is_empty()) {
+            (false, false) => format!("{what} {name}"),
+            (false, true) => what.to_owned(),
+            (true, false) => name,
+            (true, true) => match (f.vendor.known(), f.device.known()) {
+                (Some(v), Some(d)) => format!("{v:04x}:{d:04x}"),
+                _ => "device".to_owned(),
+            },
+        }
+    }
+}

@@ -1,9 +1,13 @@
 //! The PCI tree: every function, its place in the tree, and what its configuration space says.
 
-use linerate_formats::pci::caps::{Acs, Aer, Ari, Ats, Cap, Capabilities, Express, PortType, ResizableBars, Spot, SrIov, Unseen};
+use linerate_formats::pci::caps::{
+    Acs, Aer, Ari, Ats, Cap, Capabilities, Express, PortType, ResizableBars, Spot, SrIov, Unseen,
+};
 use linerate_formats::pci::class::Class;
+use linerate_formats::pci::lspci::Region;
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_snapshot::{EntryId, Place, Reading, Why};
+use std::borrow::Cow;
 
 /// Index of a function in [`PciTree::functions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,13 +85,15 @@ pub struct PciFunction<'s> {
     /// NUMA node as the kernel knows it; -1 where firmware gave none.
     pub numa_node: Reading<i32>,
     /// Driver bound.
-    pub driver: Reading<&'s str>,
+    pub driver: Reading<Cow<'s, str>>,
     /// IOMMU group number.
     pub iommu_group: Reading<u32>,
     /// Link to the port above.
     pub link: Link,
     /// Secondary and subordinate bus of a bridge.
     pub buses: Option<(u8, u8)>,
+    /// Base address registers.
+    pub bars: Bars,
     /// Physical function, where this is a virtual one.
     pub physfn: Option<Bdf>,
     /// PCI Express capability.
@@ -108,7 +114,54 @@ pub struct PciFunction<'s> {
     pub config_len: Option<u32>,
 }
 
+/// Sizes of base address registers: from the kernel's `resource` file (a driver-independent view) or from text.
+#[derive(Debug, Clone, Default)]
+pub struct Bars {
+    /// BAR number, size in bytes, address (0: unassigned), where. Empty: none seen.
+    pub list: Vec<Bar>,
+    /// Whether any source showed the registers at all.
+    pub seen: bool,
+}
+
+/// A base address register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bar {
+    /// Number, 0..=5.
+    pub index: u8,
+    /// Bytes; 0 where the source shows the BAR but not its size.
+    pub size: u64,
+    /// Bus address; `None`: unassigned.
+    pub address: Option<u64>,
+    /// Where.
+    pub place: Place,
+}
+
+impl Bars {
+    /// By number.
+    #[must_use]
+    pub fn get(&self, index: u8) -> Option<&Bar> {
+        self.list.iter().find(|b| b.index == index)
+    }
+
+    /// These, or the regions of a text where none were seen.
+    pub(crate) fn or_regions(self, regions: Vec<Region>, base: Place) -> Self {
+        if self.seen || regions.is_empty() {
+            return self;
+        }
+        let bar = |r: Region| {
+            Some(Bar { index: r.index?, size: r.size_bytes.unwrap_or(0), address: r.address, place: base.line(r.line) })
+        };
+        Bars { list: regions.into_iter().filter_map(bar).collect(), seen: true }
+    }
+}
+
 impl PciFunction<'_> {
+    /// Whether this driver is bound.
+    #[must_use]
+    pub fn driven_by(&self, driver: &str) -> bool {
+        self.driver.known().is_some_and(|d| d == driver)
+    }
+
     /// Device/port type, where the Express capability was seen.
     #[must_use]
     pub fn port_type(&self) -> Option<PortType> {
@@ -297,7 +350,13 @@ impl<'s> PciTree<'s> {
         } else {
             let node = |id: FnId| self.get(id).numa_node.known().copied();
             match (node(a), node(b)) {
-                (Some(x), Some(y)) if x >= 0 && y >= 0 => if x == y { Distance::Phb } else { Distance::Sys },
+                (Some(x), Some(y)) if x >= 0 && y >= 0 => {
+                    if x == y {
+                        Distance::Phb
+                    } else {
+                        Distance::Sys
+                    }
+                }
                 _ => Distance::Unknown,
             }
         };
@@ -308,7 +367,8 @@ impl<'s> PciTree<'s> {
     /// are below one switch: facts on the ACS audit set. Sorted, each once.
     #[must_use]
     pub fn p2p_ports(&self) -> Vec<FnId> {
-        let nics: Vec<FnId> = self.iter().filter(|(_, f)| matches!(f.kind, Kind::RdmaNic | Kind::DataDirect)).map(|(i, _)| i).collect();
+        let nics: Vec<FnId> =
+            self.iter().filter(|(_, f)| matches!(f.kind, Kind::RdmaNic | Kind::DataDirect)).map(|(i, _)| i).collect();
         let mut out: Vec<FnId> = Vec::new();
         for (gpu, _) in self.gpus() {
             for nic in &nics {
@@ -343,10 +403,13 @@ pub(crate) fn reading<T>(cap: Cap<T>, entry: EntryId, line: u32) -> Reading<T> {
         Cap::NotPresent => Reading::Absent(at),
         Cap::Unseen(Unseen::Cut(n)) => Reading::Unreadable(at, Why::Cut(u32::from(n))),
         Cap::Unseen(Unseen::AccessDenied) => Reading::Unreadable(at, Why::Denied),
-        Cap::Unseen(Unseen::NotPrinted) => {
-            Reading::Unreadable(at, Why::Malformed("the text does not print capabilities (lspci -vvv as root does)".into()))
+        Cap::Unseen(Unseen::NotPrinted) => Reading::Unreadable(
+            at,
+            Why::Malformed("the text does not print capabilities (lspci -vvv as root does)".into()),
+        ),
+        Cap::Unseen(Unseen::Malformed) => {
+            Reading::Unreadable(at, Why::Malformed("garbled or cut capability list".into()))
         }
-        Cap::Unseen(Unseen::Malformed) => Reading::Unreadable(at, Why::Malformed("garbled or cut capability list".into())),
         Cap::NotLooked => Reading::Unreadable(at, Why::NotCollected),
     }
 }

@@ -1,10 +1,11 @@
 //! PCI functions from `/sys/bus/pci/devices`.
 
-use crate::pci::{Kind, Link, Parent, PciFunction, absorb};
+use crate::pci::{Bar, Bars, Kind, Link, Parent, PciFunction, absorb};
 use linerate_formats::pci::class::Class;
-use linerate_formats::pci::config::ConfigSpace;
+use linerate_formats::pci::config::{ConfigSpace, Layout};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_snapshot::{EntryId, Reading, Snapshot, Why};
+use std::borrow::Cow;
 
 /// All functions of the tree, with parents by path where the tree has real device paths. `None`: no such directory here.
 pub(crate) fn functions(s: &Snapshot) -> Option<Vec<(PciFunction<'_>, Option<Bdf>)>> {
@@ -40,10 +41,11 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
         class: s.text(home, "class").parse("not a class code", |t| parse_hex(t).map(Class)),
         name: String::new(),
         numa_node: s.text(home, "numa_node").parse("not a number", |t| t.parse().ok()),
-        driver: s.link_name(home, "driver"),
+        driver: s.link_name(home, "driver").map(Cow::Borrowed),
         iommu_group: s.link_name(home, "iommu_group").parse("not a group number", |t| t.parse().ok()),
         link: link(s, home),
         buses: None,
+        bars: bars(s, home),
         physfn: s.link_name(home, "physfn").known().and_then(|t| t.parse().ok()),
         express: Reading::Unreadable(at, why.clone()),
         acs: Reading::Unreadable(at, why.clone()),
@@ -59,7 +61,9 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
         f.config_len = u32::try_from(bytes.len()).ok();
         absorb(&mut f, space.capabilities(), place.base, 0);
         if let Some(h) = space.header() {
-            f.buses = h.buses().map(|(_, secondary, subordinate)| (secondary, subordinate));
+            if let Layout::Bridge { secondary, subordinate, .. } = h.layout {
+                f.buses = Some((secondary, subordinate));
+            }
             f.vendor = f.vendor.or(|| Reading::Known(h.vendor, place.bytes(0, 2)));
             f.device = f.device.or(|| Reading::Known(h.device, place.bytes(2, 2)));
             f.class = f.class.or(|| Reading::Known(h.class, place.bytes(9, 3)));
@@ -68,12 +72,28 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
     (f, above)
 }
 
+/// `resource`: one line `start end flags` for each of six BARs, then ROM, bridge windows, VF BARs.
+fn bars(s: &Snapshot, home: EntryId) -> Bars {
+    let Reading::Known(text, place) = s.text(home, "resource") else { return Bars::default() };
+    let bar = |(i, line): (usize, &str)| {
+        let mut words = line.split_whitespace().map(|w| u64::from_str_radix(w.strip_prefix("0x")?, 16).ok());
+        let (start, end, flags) = (words.next()??, words.next()??, words.next()??);
+        // Memory BARs only; an unassigned one keeps its size with start 0.
+        (flags & 0x200 != 0 && end > start).then(|| Bar {
+            index: i as u8,
+            size: (end - start).saturating_add(1),
+            address: (start != 0).then_some(start),
+            place: place.line(i as u32 + 1),
+        })
+    };
+    Bars { list: text.lines().take(6).enumerate().filter_map(bar).collect(), seen: true }
+}
+
 /// Link attributes. The kernel writes "Unknown" for a speed that it cannot tell, and 0, 63 or 255 for a width that is none.
 fn link(s: &Snapshot, home: EntryId) -> Link {
     let speed = |leaf| s.text(home, leaf).parse("no PCIe link speed", LinkSpeed::parse);
     let width = |leaf| {
-        s.text(home, leaf)
-            .parse("no PCIe link width", |t| t.parse().ok().map(LinkWidth).filter(|w| w.plausible()))
+        s.text(home, leaf).parse("no PCIe link width", |t| t.parse().ok().map(LinkWidth).filter(|w| w.plausible()))
     };
     Link {
         speed: speed("current_link_speed"),

@@ -191,9 +191,9 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
         number,
         home,
         state: s.text(home, "state").parse("not a port state", |t| parse_state(leading_number(t)?)),
-        phys_state: s.text(home, "phys_state").parse("not a physical state", |t| {
-            Some((leading_number(t)?, t.split_once(':')?.1.trim().to_owned()))
-        }),
+        phys_state: s
+            .text(home, "phys_state")
+            .parse("not a physical state", |t| Some((leading_number(t)?, t.split_once(':')?.1.trim().to_owned()))),
         rate_gbps: s.text(home, "rate").parse("not a rate", |t| t.split_whitespace().next()?.parse().ok()),
         rate_text: s.text(home, "rate").map(str::to_owned),
         link_layer: s.text(home, "link_layer").parse("not a link layer", |t| match t {

@@ -84,7 +84,13 @@ fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
             f.message = format!("{} (but the rule gave no evidence: please report this as a bug)", f.message).into();
         }
         if needs_role && matches!(f.status, Status::Pass | Status::Fail) {
-            f.message = format!("holds on {} only, and the role of this node is unknown; there it would {}: {}", join(rule), f.status.name(), f.message).into();
+            f.message = format!(
+                "holds on {} only, and the role of this node is unknown; there it would {}: {}",
+                join(rule),
+                f.status.name(),
+                f.message
+            )
+            .into();
             f.status = Status::Unknown;
             f.remedy = None;
             f.see = Some("add /proc/cpuinfo and /sys/class/dmi/id, or say --role".into());

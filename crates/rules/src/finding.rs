@@ -184,7 +184,11 @@ impl Findings {
     }
 
     /// Does not hold for this subject.
-    pub fn not_applicable_to(&mut self, subject: impl Into<Subject>, reason: impl Into<Cow<'static, str>>) -> &mut Finding {
+    pub fn not_applicable_to(
+        &mut self,
+        subject: impl Into<Subject>,
+        reason: impl Into<Cow<'static, str>>,
+    ) -> &mut Finding {
         self.push(Status::NotApplicable, subject.into(), reason.into())
     }
 

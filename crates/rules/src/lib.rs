@@ -13,6 +13,6 @@ pub mod rule;
 
 pub use engine::{Audit, Verdict, audit};
 pub use finding::{Evidence, Finding, Findings, Status, Subject};
-pub use registry::{areas, find, rules};
+pub use registry::{Area, areas, find, rules};
 pub use remedy::{Action, Persistence, Remedy, Risk};
 pub use rule::{Cx, Effect, Myth, Quality, Roles, Rule, Severity, Source};

@@ -11,7 +11,8 @@ static AREAS: &[Area] = &[
     ("acs", "PCIe Access Control Services", crate::acs::RULES),
 ];
 
-static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| AREAS.iter().flat_map(|(_, _, r)| r.iter().copied()).collect());
+static RULES: LazyLock<Vec<&'static Rule>> =
+    LazyLock::new(|| AREAS.iter().flat_map(|(_, _, r)| r.iter().copied()).collect());
 
 /// Areas in reading order.
 #[must_use]

@@ -174,8 +174,11 @@ impl Cx<'_> {
                 out.not_applicable(format!("no {what} among the {n} PCI functions")).at(place);
             }
             None => {
-                out.unknown(crate::Subject::Node, format!("no list of PCI devices in this source, so no {what} can be judged"))
-                    .see("capture the node with `linerate collect`, or add the output of `lspci -D -nn -vvv` run as root");
+                out.unknown(
+                    crate::Subject::Node,
+                    format!("no list of PCI devices in this source, so no {what} can be judged"),
+                )
+                .see("capture the node with `linerate collect`, or add the output of `lspci -D -nn -vvv` run as root");
             }
         }
         true

@@ -8,6 +8,6 @@ mod output;
 mod reading;
 
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};
-pub use manifest::{Coverage, Manifest};
+pub use manifest::{Coverage, Manifest, Unread, covers};
 pub use output::{Output, OutputKind};
 pub use reading::{Place, Pos, Reading, Why};

@@ -4,6 +4,4 @@ mod redirect_on_p2p_path;
 
 use crate::rule::Rule;
 
-pub(crate) static RULES: &[&Rule] = &[
-    &redirect_on_p2p_path::RULE,
-];
+pub(crate) static RULES: &[&Rule] = &[&redirect_on_p2p_path::RULE];

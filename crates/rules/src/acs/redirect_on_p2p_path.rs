@@ -71,7 +71,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     for (id, port) in pci.iter() {
         if let Some((control, place)) = redirecting(port).filter(|_| !on_path.contains(&id)) {
-            out.not_applicable_to(port.bdf, format!("redirects ({control}), but lies on no GPU–NIC path: {}", below(cx, id))).at(place);
+            out.not_applicable_to(
+                port.bdf,
+                format!("redirects ({control}), but lies on no GPU–NIC path: {}", below(cx, id)),
+            )
+            .at(place);
         }
     }
     if on_path.is_empty() && out.is_empty() {
@@ -103,7 +107,9 @@ fn judge(port: &PciFunction<'_>, out: &mut Findings) {
         }
         Reading::Known(acs, _) => match acs.control {
             Some(control) if control.any(AcsBits::REDIRECT) => {
-                out.fail(port.bdf, format!("redirects peer-to-peer traffic of a GPU–NIC path: {control}")).at(place(port)).fix(clear(port));
+                out.fail(port.bdf, format!("redirects peer-to-peer traffic of a GPU–NIC path: {control}"))
+                    .at(place(port))
+                    .fix(clear(port));
             }
             Some(control) => {
                 out.pass(port.bdf, format!("does not redirect: {control}")).at(place(port));

@@ -4,6 +4,4 @@ mod translated_domain;
 
 use crate::rule::Rule;
 
-pub(crate) static RULES: &[&Rule] = &[
-    &translated_domain::RULE,
-];
+pub(crate) static RULES: &[&Rule] = &[&translated_domain::RULE];

@@ -65,8 +65,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 }
 
 fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
-    if let Reading::Known("vfio-pci", p) = f.driver {
-        out.not_applicable_to(f.bdf, "bound to vfio-pci: the virtual machine has its own domain").at(p);
+    if f.driven_by("vfio-pci") {
+        out.not_applicable_to(f.bdf, "bound to vfio-pci: the virtual machine has its own domain").at(f.driver.place());
         return;
     }
     let group = match &f.iommu_group {

@@ -1,0 +1,82 @@
+//! Limits and settings of memory that RDMA registration and jobs meet.
+
+use linerate_snapshot::{Reading, Snapshot};
+
+/// A limit of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// No limit.
+    Unlimited,
+    /// Bytes.
+    Bytes(u64),
+}
+
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Limit::Unlimited => f.write_str("unlimited"),
+            Limit::Bytes(b) if *b >= 1 << 30 => write!(f, "{:.1} GiB", *b as f64 / (1u64 << 30) as f64),
+            Limit::Bytes(b) => write!(f, "{} KiB", b / 1024),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// Soft and hard limit of locked memory of the process that captured.
+    pub memlock: Reading<(Limit, Limit)>,
+    /// Size of /dev/shm in bytes, from its mount options.
+    pub shm_bytes: Reading<u64>,
+    /// `kernel.numa_balancing`.
+    pub numa_balancing: Reading<u32>,
+    /// Selected mode of transparent huge pages.
+    pub transparent_hugepages: Reading<String>,
+    /// MemTotal in KiB.
+    pub total_kib: Reading<u64>,
+}
+
+impl Memory {
+    pub(crate) fn decode(s: &Snapshot) -> Self {
+        let root = s.root();
+        Memory {
+            memlock: s.text(root, "proc/self/limits").parse("no line `Max locked memory`", |t| {
+                let line = t.lines().find_map(|l| l.strip_prefix("Max locked memory"))?;
+                let mut words = line.split_whitespace();
+                Some((limit(words.next()?)?, limit(words.next()?)?))
+            }),
+            shm_bytes: s.text(root, "proc/mounts").parse("no mount of /dev/shm with a size", |t| {
+                let options = t.lines().find_map(|l| {
+                    let mut w = l.split_whitespace();
+                    (w.nth(1)? == "/dev/shm").then(|| w.nth(1)).flatten()
+                })?;
+                options.split(',').find_map(|o| size(o.strip_prefix("size=")?))
+            }),
+            numa_balancing: s.text(root, "proc/sys/kernel/numa_balancing").parse("not a number", |t| t.parse().ok()),
+            transparent_hugepages: s
+                .text(root, "sys/kernel/mm/transparent_hugepage/enabled")
+                .parse("no selected mode", |t| Some(t.split_once('[')?.1.split_once(']')?.0.to_owned())),
+            total_kib: s.text(root, "proc/meminfo").parse("no MemTotal", |t| {
+                t.lines().find_map(|l| l.strip_prefix("MemTotal:"))?.split_whitespace().next()?.parse().ok()
+            }),
+        }
+    }
+}
+
+fn limit(word: &str) -> Option<Limit> {
+    if word == "unlimited" { Some(Limit::Unlimited) } else { word.parse().ok().map(Limit::Bytes) }
+}
+
+/// `65536k`, `64m`, `1g`, or bytes.
+fn size(t: &str) -> Option<u64> {
+    let digits = t.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor: u64 = match &t[digits.len()..] {
+        "" => 1,
+        "k" | "K" => 1 << 10,
+        "m" | "M" => 1 << 20,
+        "g" | "G" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}

@@ -1,0 +1,193 @@
+//! The PCI tree from whatever the snapshot holds: sysfs, the text of `lspci`, or both joined by address.
+
+use crate::pci::{Bars, ExpressRegister, FnId, Kind, Link, Parent, PciFunction, PciTree, absorb};
+use crate::rdma::RdmaDevice;
+use linerate_formats::pci::Bdf;
+use linerate_formats::pci::lspci;
+use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>) -> PciTree<'s> {
+    let mut seen = None;
+    let mut above: HashMap<Bdf, Bdf> = HashMap::new();
+    let mut functions: Vec<PciFunction<'s>> = Vec::new();
+    if let Some(list) = crate::pci_sysfs::functions(s) {
+        if let Reading::Known(_, p) = s.dir("sys/bus/pci/devices") {
+            seen = Some(p);
+        }
+        for (f, parent) in list {
+            if let Some(p) = parent {
+                above.insert(f.bdf, p);
+            }
+            functions.push(f);
+        }
+        functions.sort_unstable_by_key(|f| f.bdf);
+    }
+    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Lspci) {
+        let Ok(devices) = lspci::parse(s.data(o.entry)) else { continue };
+        seen.get_or_insert(Place::of(o.entry));
+        join(&mut functions, devices, o.entry);
+    }
+    functions.sort_by_key(|f| f.bdf);
+    functions.dedup_by_key(|f| f.bdf);
+    let mut tree = PciTree { functions, seen };
+    classify(&mut tree, rdma);
+    parents(&mut tree, &above);
+    tree
+}
+
+/// Adds what a text shows: to functions that sysfs already has, what sysfs did not show; else new functions.
+fn join(functions: &mut Vec<PciFunction<'_>>, devices: Vec<lspci::Device>, entry: EntryId) {
+    // A text without domains joins a tree by bus, device and function where that is unambiguous: domain 0.
+    let sorted = functions.len();
+    let habits = Habits {
+        drivers: devices.iter().any(|d| d.driver.is_some()),
+        groups: devices.iter().any(|d| d.iommu_group.is_some()),
+    };
+    for d in devices {
+        match functions[..sorted].binary_search_by_key(&d.bdf, |f| f.bdf) {
+            Ok(i) => fill(&mut functions[i], d, entry, &habits),
+            Err(_) => {
+                let mut f = blank(&d, entry);
+                fill(&mut f, d, entry, &habits);
+                functions.push(f);
+            }
+        }
+    }
+}
+
+fn blank<'s>(d: &lspci::Device, entry: EntryId) -> PciFunction<'s> {
+    let place = Place::of(entry).line(d.line);
+    macro_rules! unseen {
+        () => {
+            Reading::Unreadable(place, Why::NotCollected)
+        };
+    }
+    PciFunction {
+        bdf: d.bdf,
+        home: entry,
+        in_sysfs: false,
+        kind: Kind::Unknown,
+        parent: Parent::Unknown,
+        vendor: unseen!(),
+        device: unseen!(),
+        class: unseen!(),
+        name: String::new(),
+        numa_node: unseen!(),
+        driver: unseen!(),
+        iommu_group: unseen!(),
+        link: Link { speed: unseen!(), width: unseen!(), max_speed: unseen!(), max_width: unseen!() },
+        buses: None,
+        bars: Bars::default(),
+        physfn: None,
+        express: unseen!(),
+        acs: unseen!(),
+        ats: unseen!(),
+        aer: unseen!(),
+        sriov: unseen!(),
+        ari: unseen!(),
+        rebar: unseen!(),
+        config_len: None,
+    }
+}
+
+/// What one text as a whole tells about the meaning of a line that is not there.
+struct Habits {
+    drivers: bool,
+    groups: bool,
+}
+
+fn fill(f: &mut PciFunction<'_>, d: lspci::Device, entry: EntryId, habits: &Habits) {
+    let base = Place::of(entry);
+    let at = |line: u32| base.line(if line == 0 { d.line } else { line });
+    put(&mut f.vendor, d.vendor, at(0));
+    put(&mut f.device, d.device, at(0));
+    put(&mut f.class, d.class, at(0));
+    put(&mut f.numa_node, d.numa_node, at(d.numa_node_line));
+    put(&mut f.iommu_group, d.iommu_group, at(d.iommu_group_line));
+    // Where the text names drivers and groups of other functions, their lines are missing because there is none.
+    if habits.groups && d.verbosity >= lspci::Verbosity::Verbose && f.iommu_group.is_unreadable() {
+        f.iommu_group = Reading::Absent(at(0));
+    }
+    put(&mut f.driver, d.driver.map(Cow::Owned), at(d.driver_line));
+    if habits.drivers && d.verbosity >= lspci::Verbosity::Verbose && f.driver.is_unreadable() {
+        f.driver = Reading::Absent(at(0));
+    }
+    if f.name.is_empty() {
+        f.name = d.name;
+    }
+    f.buses = f.buses.or(d.bus.map(|(_, secondary, subordinate)| (secondary, subordinate)));
+    absorb(f, d.caps, entry, d.line);
+    if let Some(e) = f.express.known().copied() {
+        let (cap, sta) = (f.express_place(ExpressRegister::LnkCap), f.express_place(ExpressRegister::LnkSta));
+        put(&mut f.link.speed, e.link_speed, sta);
+        put(&mut f.link.width, e.link_width.filter(|w| w.plausible()), sta);
+        put(&mut f.link.max_speed, e.link_cap_speed, cap);
+        put(&mut f.link.max_width, e.link_cap_width.filter(|w| w.plausible()), cap);
+    }
+    f.bars = std::mem::take(&mut f.bars).or_regions(d.regions, base);
+}
+
+/// Keeps what is known already.
+fn put<T>(slot: &mut Reading<T>, value: Option<T>, place: Place) {
+    if let (Some(v), true) = (value, slot.known().is_none()) {
+        *slot = Reading::Known(v, place);
+    }
+}
+
+fn classify(tree: &mut PciTree<'_>, rdma: &Reading<Vec<RdmaDevice>>) {
+    let with_rdma: Vec<Bdf> = rdma.known().into_iter().flatten().filter_map(|d| d.pci).collect();
+    for f in &mut tree.functions {
+        let (Some(vendor), Some(class)) = (f.vendor.known().copied(), f.class.known().copied()) else {
+            f.kind = if with_rdma.contains(&f.bdf) { Kind::RdmaNic } else { Kind::Unknown };
+            continue;
+        };
+        f.kind = match (vendor, class.sub()) {
+            (0x15b3, _) if f.device.known() == Some(&0x2100) => Kind::DataDirect,
+            _ if with_rdma.contains(&f.bdf) => Kind::RdmaNic,
+            (0x10de, _) if class.is_display() => Kind::Gpu,
+            (0x10de, 0x0680) => Kind::NvSwitch,
+            (0x15b3, _) if class.is_network() => Kind::RdmaNic,
+            _ if class.is_network() => Kind::Nic,
+            (_, 0x0604) => Kind::Bridge,
+            (_, 0x0108) => Kind::Nvme,
+            _ => Kind::Other,
+        };
+    }
+}
+
+/// Parents by path where the tree had one, else by bus numbers: the bridge whose secondary bus is the function's bus. A bus that
+/// is no bridge's secondary, where bridges show their buses, hangs off the root complex.
+fn parents(tree: &mut PciTree<'_>, above: &HashMap<Bdf, Bdf>) {
+    let mut behind: HashMap<(u32, u8), FnId> = HashMap::new();
+    let mut blind_bridge = false;
+    for (id, f) in tree.iter() {
+        match f.buses {
+            // Secondary bus 0 is a bridge that nobody configured.
+            Some((secondary, _)) if secondary != 0 => {
+                behind.entry((f.bdf.domain, secondary)).or_insert(id);
+            }
+            Some(_) => {}
+            None => blind_bridge |= f.kind == Kind::Bridge,
+        }
+    }
+    for i in 0..tree.functions.len() {
+        let f = &tree.functions[i];
+        let (bdf, vf_of) = (f.bdf, f.physfn);
+        let parent = match above.get(&bdf).and_then(|p| tree.find(*p)) {
+            Some(p) => Parent::Bridge(p),
+            None if f.parent == Parent::RootComplex => Parent::RootComplex,
+            None => match behind
+                .get(&(bdf.domain, bdf.bus))
+                .or_else(|| vf_of.and_then(|pf| behind.get(&(pf.domain, pf.bus))))
+            {
+                Some(p) if p.0 as usize != i => Parent::Bridge(*p),
+                _ if blind_bridge => Parent::Unknown,
+                // An all-virtual-function bus would hang in the air; with every bridge's buses known it is a root bus.
+                _ => Parent::RootComplex,
+            },
+        };
+        tree.functions[i].parent = parent;
+    }
+}
