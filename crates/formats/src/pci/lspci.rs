@@ -1,1 +1,0 @@
-//! The text of `lspci`, in all its verbosities.
