@@ -1,0 +1,130 @@
+//! The text of `lspci`, in all its verbosities.
+//!
+//! Understood: the plain list, `-D`, `-n`, `-nn`, `-v`, `-vv`, `-vvv`, `-k`, `-PP`, the machine forms `-mm` and `-vmm` (with
+//! `-n`/`-nn`), the hex dumps of `-x`, `-xxx`, `-xxxx`, and any mixture of them in one text. Lines that are none of these (shell
+//! prompts, error messages, prose around a paste) are passed over. Carriage returns, ANSI colours, lost tabs, indentation, quote
+//! marks and bytes that are not UTF-8 do no harm.
+//!
+//! What is *not* in a listing is only called [`Cap::NotPresent`](super::caps::Cap::NotPresent) where the whole block of the
+//! device was seen: its `Control:`/`Status:` (or `Flags:`) lines are there, a capability list was printed and neither denied nor
+//! broken, and the block is known to be finished. A block is finished by the next device, by an empty line (with which `lspci -v`
+//! ends every block), or by the driver lines and hex dump that follow the list. A text that stops without any of these may have
+//! been cut there.
+//!
+//! A device that appears twice (`lspci -nn` followed by `lspci -vvv`, or two dumps in one file) is one [`Device`]: the first
+//! sight of each fact is kept, later ones add what was missing.
+
+mod block;
+mod device;
+mod header;
+mod hex;
+mod lines;
+mod machine;
+mod merge;
+mod registers;
+mod vendor;
+
+pub use device::{Device, Region, RegionKind, Verbosity};
+
+use block::Block;
+use std::collections::HashMap;
+
+use super::Bdf;
+
+/// Devices beyond this number are not taken up: no machine has as many, and hostile text must not make memory grow.
+const MOST_DEVICES: usize = 16_384;
+
+/// A text in which no PCI device was found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// There is nothing in it.
+    #[error("the text is empty; expected the output of `lspci`, best of `sudo lspci -Dnnvvv`")]
+    Empty,
+    /// A message stands where the devices should be.
+    #[error("line {line}: `lspci` did not run: {message}")]
+    ToolFailed {
+        /// 1-based line of the message.
+        line: u32,
+        /// The message.
+        message: String,
+    },
+    /// Text of another kind.
+    #[error("line {line}: no PCI device in this text; expected lines such as `41:00.0 Ethernet controller: …`")]
+    NoDevice {
+        /// 1-based line of the first text.
+        line: u32,
+    },
+}
+
+/// Reads every device of a text, in the order of their first appearance.
+///
+/// # Errors
+/// [`ParseError`] when the text shows no device at all. A garbled device is not an error: what it hides is unseen.
+pub fn parse(bytes: &[u8]) -> Result<Vec<Device>, ParseError> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut devices = Devices::default();
+    let mut block: Option<Block> = None;
+    let mut first_text = None;
+    for line in lines::lines(&text) {
+        if line.text.is_empty() {
+            if let Some(block) = &mut block {
+                block.blank();
+            }
+            continue;
+        }
+        first_text.get_or_insert((line.number, line.text.len().min(200)));
+        let started = header::parse(&line).or_else(|| machine::parse(&line, block.as_ref()));
+        if let Some(device) = started {
+            let next = device.bdf;
+            devices.push(block.replace(Block::new(device)), Some(next));
+        } else if let Some(block) = &mut block {
+            block.line(&line);
+        }
+    }
+    devices.push(block, None);
+    if devices.list.is_empty() {
+        return Err(why_nothing(&text));
+    }
+    Ok(devices.list)
+}
+
+/// The devices so far, with an index for those that appear again.
+#[derive(Default)]
+struct Devices {
+    list: Vec<Device>,
+    index: HashMap<Bdf, usize>,
+}
+
+impl Devices {
+    /// Takes up a finished block; `next` is the device that begins after it.
+    fn push(&mut self, block: Option<Block>, next: Option<Bdf>) {
+        let Some(block) = block else { return };
+        let device = block.finish(next);
+        match self.index.get(&device.bdf) {
+            Some(&i) => {
+                if let Some(first) = self.list.get_mut(i) {
+                    merge::merge(first, device);
+                }
+            }
+            None if self.list.len() < MOST_DEVICES => {
+                self.index.insert(device.bdf, self.list.len());
+                self.list.push(device);
+            }
+            None => {}
+        }
+    }
+}
+
+/// Explains a text without devices.
+fn why_nothing(text: &str) -> ParseError {
+    let mut first = None;
+    for line in lines::lines(text).filter(|l| !l.text.is_empty()) {
+        let l = &line.text;
+        let failed = ["lspci: ", "pcilib: ", "command not found", "No such file or directory", "Permission denied"];
+        if failed.iter().any(|f| l.contains(f)) {
+            return ParseError::ToolFailed { line: line.number, message: l.chars().take(200).collect() };
+        }
+        first.get_or_insert(line.number);
+    }
+    first.map_or(ParseError::Empty, |line| ParseError::NoDevice { line })
+}

@@ -1,0 +1,522 @@
+//! The capability list and the registers that -vv prints below each capability.
+
+use super::super::caps::{
+    Acs, AcsBits, Aer, Ari, Ats, Cap, Capabilities, Express, PortType, ResizableBar, ResizableBars, Spot, SrIov, Unseen,
+};
+use super::super::{LinkSpeed, LinkWidth};
+use super::device::Verbosity;
+
+/// The capability whose lines are being read.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Context {
+    /// Before the list.
+    #[default]
+    Device,
+    Rebar,
+    Other,
+}
+
+/// The register whose line was read last: its flags go on over the next lines.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Register {
+    #[default]
+    Other,
+    DevCap,
+    DevCtl,
+    DevCap2,
+    DevCtl2,
+    AcsCap,
+    AcsCtl,
+    UncorrectableStatus,
+    UncorrectableMask,
+    UncorrectableSeverity,
+    CorrectableStatus,
+}
+
+/// What became of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It has nothing to do with capabilities.
+    No,
+    /// It lies within the list, without a meaning here; noise below a block looks the same.
+    Passed,
+    /// An entry of the list, or a register.
+    Read,
+}
+
+/// Capabilities found so far, each with its deciding line.
+#[derive(Default)]
+pub(super) struct Registers {
+    express: Option<(Express, u32)>,
+    acs: Option<(Acs, u32)>,
+    ats: Option<(Ats, u32)>,
+    aer: Option<(Aer, u32)>,
+    sriov: Option<(SrIov, u32)>,
+    ari: Option<(Ari, u32)>,
+    rebar: Option<(ResizableBars, u32)>,
+    context: Context,
+    register: Register,
+    /// Flags seen of the register being read, and those of them that are set.
+    seen: u32,
+    set: u32,
+    list: bool,
+    denied: bool,
+    broken: bool,
+    verbose: bool,
+}
+
+impl Registers {
+    /// A capability list or registers were seen.
+    pub(super) fn started(&self) -> bool {
+        self.context != Context::Device || self.verbose
+    }
+
+    /// At least one capability was listed.
+    pub(super) fn list_printed(&self) -> bool {
+        self.list
+    }
+
+    /// `<access denied>`.
+    pub(super) fn denied(&self) -> bool {
+        self.denied
+    }
+
+    /// `lspci` itself said that the list is broken.
+    pub(super) fn broken(&self) -> bool {
+        self.broken
+    }
+
+    pub(super) fn verbosity(&self) -> Verbosity {
+        if self.verbose { Verbosity::VeryVerbose } else { Verbosity::Verbose }
+    }
+
+    /// Takes up a line.
+    pub(super) fn line(&mut self, text: &str, n: u32) -> Taken {
+        if let Some(rest) = text.strip_prefix("Capabilities:") {
+            self.capability(rest.trim_start(), n);
+            return Taken::Read;
+        }
+        if let Some((key, value)) = text.split_once(':')
+            && key.len() <= 20
+        {
+            let value = value.trim_start();
+            match self.keyed(key, value, n) {
+                Some(register) => {
+                    (self.register, self.verbose) = (register, true);
+                    (self.seen, self.set) = (0, 0);
+                    self.flags(value, n);
+                    return Taken::Read;
+                }
+                // Part of the flags of DevCap2 and DevCtl2.
+                None if key == "AtomicOpsCtl" || key == "AtomicOpsCap" => {}
+                None if self.context != Context::Device && !is_after_list(key) => {
+                    self.register = Register::Other;
+                    return Taken::Passed;
+                }
+                None => return Taken::No,
+            }
+        }
+        if self.context == Context::Device && self.register == Register::Other {
+            return Taken::No;
+        }
+        self.flags(text, n);
+        Taken::Passed
+    }
+
+    /// A line of the list: `[60] Express (v2) Endpoint, MSI 00`, `[100 v1] Advanced Error Reporting`, `<access denied>`.
+    fn capability(&mut self, text: &str, n: u32) {
+        (self.context, self.register) = (Context::Other, Register::Other);
+        if text.starts_with("<access denied>") {
+            self.denied = true;
+            return;
+        }
+        let Some((_, name)) = text.strip_prefix('[').and_then(|t| t.split_once("] ")) else {
+            self.broken = true;
+            return;
+        };
+        if ["<chain looped>", "<chain broken>", "<unreadable>"].iter().any(|m| name.starts_with(m)) {
+            self.broken = true;
+            return;
+        }
+        self.list = true;
+        match name {
+            _ if name.starts_with("Express") => {
+                let express = Express { port_type: port_type(name), ..Express::default() };
+                self.express.get_or_insert((express, n));
+            }
+            _ if name.starts_with("Access Control Services") => self.found(0x0d, n),
+            _ if name.starts_with("Address Translation Service") => self.found(0x0f, n),
+            _ if name.starts_with("Advanced Error Reporting") => self.found(0x01, n),
+            _ if name.starts_with("Single Root I/O Virtualization") => self.found(0x10, n),
+            _ if name.starts_with("Alternative Routing-ID") => self.found(0x0e, n),
+            _ if name.starts_with("Physical Resizable BAR") || name.starts_with("Resizable BAR") => self.found(0x15, n),
+            // Versions too old to know a capability print its number.
+            _ => {
+                let decimal = name.strip_prefix("Unknown (").and_then(|t| t.split_once(')')?.0.parse().ok());
+                let hex = name.strip_prefix("Extended Capability ID 0x").and_then(|t| {
+                    u16::from_str_radix(t.split(' ').next().unwrap_or_default(), 16).ok()
+                });
+                self.found(decimal.or(hex).unwrap_or(0), n);
+            }
+        }
+    }
+
+    /// An extended capability by its id; the first of an id counts.
+    fn found(&mut self, id: u16, n: u32) {
+        match id {
+            0x0d => _ = self.acs.get_or_insert((NO_ACS, n)),
+            0x0f => _ = self.ats.get_or_insert((NO_ATS, n)),
+            0x01 => _ = self.aer.get_or_insert((NO_AER, n)),
+            0x10 => _ = self.sriov.get_or_insert((NO_SRIOV, n)),
+            0x0e => _ = self.ari.get_or_insert((NO_ARI, n)),
+            0x15 => {
+                self.rebar.get_or_insert((ResizableBars::default(), n));
+                self.context = Context::Rebar;
+            }
+            _ => {}
+        }
+    }
+
+    /// A register by its name. The names are unique, so they tell the capability even where a filter took its line away.
+    fn keyed(&mut self, key: &str, value: &str, n: u32) -> Option<Register> {
+        match key {
+            "DevCap" => {
+                let e = self.express(n);
+                e.lines.devcap = n;
+                e.max_payload_supported = number_before(value, "MaxPayload ", " bytes");
+                Some(Register::DevCap)
+            }
+            "DevCtl" => {
+                self.express(n).lines.devctl = n;
+                Some(Register::DevCtl)
+            }
+            "LnkCap" => {
+                let e = self.express(n);
+                e.lines.lnkcap = n;
+                (e.link_cap_speed, e.link_cap_width) = speed_and_width(value);
+                Some(Register::Other)
+            }
+            "LnkSta" => {
+                let e = self.express(n);
+                e.lines.lnksta = n;
+                (e.link_speed, e.link_width) = speed_and_width(value);
+                Some(Register::Other)
+            }
+            "LnkCtl" => {
+                let e = self.express(n);
+                e.lines.lnkctl = n;
+                // `ASPM Disabled;` or `ASPM L0s L1 Enabled;`
+                if let Some((aspm, _)) = value.strip_prefix("ASPM ").and_then(|v| v.split_once(';')) {
+                    let known = aspm == "Disabled" || aspm.ends_with(" Enabled");
+                    e.aspm_enabled = known.then_some(aspm != "Disabled");
+                    e.aspm_l1 = known.then(|| aspm.split(' ').any(|s| s == "L1"));
+                }
+                Some(Register::Other)
+            }
+            "DevCap2" => {
+                self.express(n).lines.devcap2 = n;
+                Some(Register::DevCap2)
+            }
+            "DevCtl2" => {
+                self.express(n).lines.devctl2 = n;
+                Some(Register::DevCtl2)
+            }
+            "ACSCap" => Some(Register::AcsCap),
+            "ACSCtl" => {
+                let acs = self.acs.get_or_insert((NO_ACS, n));
+                (acs.0.control_line, acs.1) = (n, n);
+                Some(Register::AcsCtl)
+            }
+            "ATSCap" => {
+                let ats = self.ats.get_or_insert((NO_ATS, n));
+                ats.0.invalidate_queue_depth = after(value, "Invalidate Queue Depth: ").and_then(hex_u8).map(|v| match v {
+                    0 => 32,
+                    v => v,
+                });
+                Some(Register::Other)
+            }
+            "ATSCtl" => {
+                let ats = self.ats.get_or_insert((NO_ATS, n));
+                ats.1 = n;
+                ats.0.enabled = sign(value, "Enable");
+                ats.0.smallest_translation_unit = after(value, "Smallest Translation Unit: ").and_then(hex_u8);
+                Some(Register::Other)
+            }
+            "UESta" => {
+                self.aer.get_or_insert((NO_AER, n)).1 = n;
+                Some(Register::UncorrectableStatus)
+            }
+            "UEMsk" => Some(Register::UncorrectableMask),
+            "UESvrt" => Some(Register::UncorrectableSeverity),
+            "CESta" => Some(Register::CorrectableStatus),
+            "IOVCtl" => {
+                let sriov = self.sriov.get_or_insert((NO_SRIOV, n));
+                sriov.1 = n;
+                sriov.0.enabled = sign(value, "Enable");
+                Some(Register::Other)
+            }
+            "Initial VFs" => {
+                let sriov = &mut self.sriov.get_or_insert((NO_SRIOV, n)).0;
+                sriov.total_vfs = number_before(value, "Total VFs: ", ",");
+                sriov.num_vfs = number_before(value, "Number of VFs: ", ",");
+                Some(Register::Other)
+            }
+            "VF offset" => {
+                let sriov = &mut self.sriov.get_or_insert((NO_SRIOV, n)).0;
+                sriov.first_vf_offset = value.split_once(',').and_then(|(v, _)| v.parse().ok());
+                sriov.vf_stride = number_before(value, "stride: ", ",");
+                Some(Register::Other)
+            }
+            "ARICap" => {
+                let ari = self.ari.get_or_insert((NO_ARI, n));
+                ari.1 = n;
+                ari.0.next_function = after(value, "Next Function: ").and_then(|v| v.parse().ok());
+                Some(Register::Other)
+            }
+            _ if self.context == Context::Rebar && key.starts_with("BAR ") => {
+                let bar = key.strip_prefix("BAR ").and_then(|b| b.parse().ok()).and_then(|b| resizable(b, value));
+                let free = self.rebar.as_mut().and_then(|(r, _)| r.bars.iter_mut().find(|b| b.is_none()));
+                if let (Some(free), Some(_)) = (free, bar) {
+                    *free = bar;
+                }
+                Some(Register::Other)
+            }
+            _ => None,
+        }
+    }
+
+    fn express(&mut self, n: u32) -> &mut Express {
+        &mut self.express.get_or_insert((Express::default(), n)).0
+    }
+
+    /// The flags (`Name+`, `Name-`) of the register being read, on its own line or on one that continues it.
+    fn flags(&mut self, text: &str, n: u32) {
+        let register = self.register;
+        match register {
+            Register::Other => return,
+            Register::DevCtl if text.starts_with("MaxPayload ") => {
+                let e = self.express(n);
+                e.lines.maxpayload = n;
+                e.max_payload = number_before(text, "MaxPayload ", " bytes");
+                e.max_read_request = number_before(text, "MaxReadReq ", " bytes");
+                return;
+            }
+            _ => {}
+        }
+        for word in text.split_ascii_whitespace() {
+            let word = word.trim_end_matches([',', ';']);
+            let Some((name, on)) = word.strip_suffix('+').map(|w| (w, true)).or_else(|| Some((word.strip_suffix('-')?, false)))
+            else {
+                continue;
+            };
+            match register {
+                Register::AcsCap | Register::AcsCtl => self.bit(AcsBits::names().map(|(b, n)| (n, b.into())), name, on),
+                Register::UncorrectableStatus | Register::UncorrectableMask | Register::UncorrectableSeverity => {
+                    self.bit(UNCORRECTABLE.iter().copied(), name, on);
+                }
+                Register::CorrectableStatus => self.bit(CORRECTABLE.iter().copied(), name, on),
+                _ => self.express_flag(name, on, n),
+            }
+        }
+        self.settle_bits();
+    }
+
+    fn express_flag(&mut self, name: &str, on: bool, n: u32) {
+        let register = self.register;
+        let e = self.express(n);
+        let field = match (register, name) {
+            (Register::DevCap, "ExtTag") => &mut e.extended_tag_supported,
+            (Register::DevCtl, "RlxdOrd") => {
+                e.lines.devctl = n;
+                &mut e.relaxed_ordering
+            }
+            (Register::DevCtl, "ExtTag") => &mut e.extended_tag,
+            (Register::DevCtl, "NoSnoop") => &mut e.no_snoop,
+            (Register::DevCap2, "10BitTagComp") => &mut e.ten_bit_tag_completer,
+            (Register::DevCap2, "10BitTagReq") => &mut e.ten_bit_tag_requester,
+            (Register::DevCap2, "ARIFwd") => &mut e.ari_forwarding_supported,
+            (Register::DevCtl2, "10BitTagReq") => &mut e.ten_bit_tag_enabled,
+            (Register::DevCtl2, "ARIFwd") => &mut e.ari_forwarding,
+            (Register::DevCtl2, "ReqEn") => &mut e.atomic_requester,
+            _ => return,
+        };
+        *field = Some(on);
+    }
+
+    fn bit(&mut self, mut names: impl Iterator<Item = (&'static str, u32)>, name: &str, on: bool) {
+        if let Some((_, bit)) = names.find(|(n, _)| *n == name) {
+            self.seen |= bit;
+            self.set |= if on { bit } else { 0 };
+        }
+    }
+
+    /// A register of flags is known once all those that every version prints were seen: half a line must not read as zeroes.
+    fn settle_bits(&mut self) {
+        let (seen, set) = (self.seen, self.set);
+        let has = |all: u32| seen & all == all;
+        match self.register {
+            Register::AcsCap if has(ACS_ALL) => self.acs.get_or_insert((NO_ACS, 0)).0.capability = Some(AcsBits(set as u16)),
+            Register::AcsCtl if has(ACS_ALL) => self.acs.get_or_insert((NO_ACS, 0)).0.control = Some(AcsBits(set as u16)),
+            Register::UncorrectableStatus if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_status = Some(set),
+            Register::UncorrectableMask if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_mask = Some(set),
+            Register::UncorrectableSeverity if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_severity = Some(set),
+            Register::CorrectableStatus if has(CORRECTABLE_ALL) => self.aer().correctable_status = Some(set),
+            _ => {}
+        }
+    }
+
+    fn aer(&mut self) -> &mut Aer {
+        &mut self.aer.get_or_insert((NO_AER, 0)).0
+    }
+
+    /// Hands everything over; what was not found is not present, or unseen for the reason given.
+    pub(super) fn settle(&mut self, rest: Option<Unseen>, caps: &mut Capabilities) {
+        fn cap<T: Copy>(found: Option<(T, u32)>, rest: Option<Unseen>) -> Cap<T> {
+            match (found, rest) {
+                (Some((t, line)), _) => Cap::Present(t, Spot::Line(line)),
+                (None, None) => Cap::NotPresent,
+                (None, Some(why)) => Cap::Unseen(why),
+            }
+        }
+        *caps = Capabilities {
+            express: cap(self.express, rest),
+            acs: cap(self.acs, rest),
+            ats: cap(self.ats, rest),
+            aer: cap(self.aer, rest),
+            sriov: cap(self.sriov, rest),
+            ari: cap(self.ari, rest),
+            rebar: cap(self.rebar, rest),
+        };
+    }
+}
+
+const NO_ACS: Acs = Acs { capability: None, control: None, control_line: 0 };
+const NO_ATS: Ats = Ats { invalidate_queue_depth: None, enabled: None, smallest_translation_unit: None };
+const NO_AER: Aer =
+    Aer { uncorrectable_status: None, uncorrectable_mask: None, uncorrectable_severity: None, correctable_status: None };
+const NO_SRIOV: SrIov =
+    SrIov { total_vfs: None, num_vfs: None, enabled: None, first_vf_offset: None, vf_stride: None };
+const NO_ARI: Ari = Ari { next_function: None };
+
+const ACS_ALL: u32 = 0x7f;
+
+/// Bits of the uncorrectable error registers (PCIe base specification §7.8.4.2) and their names in `lspci`.
+const UNCORRECTABLE: &[(&str, u32)] = &[
+    ("DLP", 1 << 4),
+    ("SDES", 1 << 5),
+    ("TLP", 1 << 12),
+    ("FCP", 1 << 13),
+    ("CmpltTO", 1 << 14),
+    ("CmpltAbrt", 1 << 15),
+    ("UnxCmplt", 1 << 16),
+    ("RxOF", 1 << 17),
+    ("MalfTLP", 1 << 18),
+    ("ECRC", 1 << 19),
+    ("UnsupReq", 1 << 20),
+    ("ACSViol", 1 << 21),
+    ("UncorrIntErr", 1 << 22),
+    ("BlockedTLP", 1 << 23),
+    ("AtomicOpBlocked", 1 << 24),
+    ("TLPBlockedErr", 1 << 25),
+    ("PoisonTLPBlocked", 1 << 26),
+    ("DMWrReqBlocked", 1 << 27),
+    ("IDECheck", 1 << 28),
+    ("MisIDETLP", 1 << 29),
+    ("PCRC_CHECK", 1 << 30),
+    ("TLPXlatBlocked", 1 << 31),
+];
+/// From Data Link Protocol to Unsupported Request: printed by every version.
+const UNCORRECTABLE_ALL: u32 = 0x1f_f030;
+
+/// Bits of the correctable error registers (§7.8.4.5).
+const CORRECTABLE: &[(&str, u32)] = &[
+    ("RxErr", 1 << 0),
+    ("BadTLP", 1 << 6),
+    ("BadDLLP", 1 << 7),
+    ("Rollover", 1 << 8),
+    ("Timeout", 1 << 12),
+    ("AdvNonFatalErr", 1 << 13),
+    ("NonFatalErr", 1 << 13),
+    ("CorrIntErr", 1 << 14),
+    ("HeaderOF", 1 << 15),
+];
+const CORRECTABLE_ALL: u32 = 0x31c1;
+
+/// Keys of the lines that come after the capability list.
+fn is_after_list(key: &str) -> bool {
+    matches!(key, "Kernel driver in use" | "Kernel modules" | "NUMA node" | "IOMMU group")
+        || (matches!(key.len(), 2 | 3) && key.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn port_type(name: &str) -> Option<PortType> {
+    // The longer names first: `Root Complex Integrated Endpoint` is an `Endpoint` too.
+    const NAMES: [(&str, PortType); 9] = [
+        ("Root Complex Integrated Endpoint", PortType::RootComplexEndpoint),
+        ("Root Complex Event Collector", PortType::RootComplexEventCollector),
+        ("Root Port", PortType::RootPort),
+        ("Upstream Port", PortType::UpstreamPort),
+        ("Downstream Port", PortType::DownstreamPort),
+        ("Legacy Endpoint", PortType::LegacyEndpoint),
+        ("Endpoint", PortType::Endpoint),
+        ("PCI-Express to PCI", PortType::PcieToPci),
+        ("PCI/PCI-X to PCI-Express", PortType::PciToPcie),
+    ];
+    NAMES.iter().find(|(n, _)| name.contains(n)).map(|&(_, t)| t)
+}
+
+/// `Port #0, Speed 32GT/s, Width x16, ASPM …`, `Speed 8GT/s (downgraded), Width x8 (ok)`, `Speed unknown, Width x0`.
+fn speed_and_width(text: &str) -> (Option<LinkSpeed>, Option<LinkWidth>) {
+    let speed = after(text, "Speed ").and_then(|t| Some(t.split_once("GT/s")?.0)).and_then(LinkSpeed::parse);
+    let width = after(text, "Width x").and_then(|t| digits(t).parse().ok()).map(LinkWidth);
+    (speed, width)
+}
+
+/// `current size: 256MB, supported: 256MB 512MB 1GB …`
+fn resizable(bar: u8, text: &str) -> Option<ResizableBar> {
+    let (current, supported) = text.strip_prefix("current size: ")?.split_once(", supported:")?;
+    let supported_mib_log2 = supported.split_ascii_whitespace().filter_map(mib_log2).fold(0, |all, n| all | 1u64 << n);
+    Some(ResizableBar { bar, supported_mib_log2, current_mib_log2: mib_log2(current)? })
+}
+
+/// `256MB` is 2⁸ MiB.
+fn mib_log2(text: &str) -> Option<u8> {
+    let number = digits(text);
+    let unit = match text.strip_prefix(number)? {
+        "MB" => 0,
+        "GB" => 10,
+        "TB" => 20,
+        "PB" => 30,
+        "EB" => 40,
+        _ => return None,
+    };
+    let n: u32 = number.parse().ok().filter(|n: &u32| n.is_power_of_two() && *n <= 512)?;
+    Some(unit + n.trailing_zeros() as u8)
+}
+
+fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
+    text.split_once(mark).map(|(_, rest)| rest)
+}
+
+fn digits(text: &str) -> &str {
+    text.split_once(|c: char| !c.is_ascii_digit()).map_or(text, |(d, _)| d)
+}
+
+/// The number between two marks. Without the second mark the number may have been cut.
+fn number_before<T: std::str::FromStr>(text: &str, mark: &str, end: &str) -> Option<T> {
+    let rest = after(text, mark)?;
+    let number = digits(rest);
+    rest.strip_prefix(number)?.starts_with(end).then(|| number.parse().ok())?
+}
+
+/// `Enable+` or `Enable-` somewhere in a text.
+fn sign(text: &str, name: &str) -> Option<bool> {
+    match after(text, name)?.as_bytes().first()? {
+        b'+' => Some(true),
+        b'-' => Some(false),
+        _ => None,
+    }
+}
+
+fn hex_u8(text: &str) -> Option<u8> {
+    u8::from_str_radix(text.get(..2)?, 16).ok()
+}
