@@ -63,7 +63,8 @@ impl Block {
         // The last word of a text without a final newline may be half a word: `Width x1` may have been x16. A driver's name
         // is kept, because there most often only the newline was lost.
         let driver = text.starts_with("Kernel ");
-        let text = if line.unterminated && !driver { text.rsplit_once([' ', '\t']).map_or("", |(t, _)| t) } else { text };
+        let text =
+            if line.unterminated && !driver { text.rsplit_once([' ', '\t']).map_or("", |(t, _)| t) } else { text };
         let n = line.number;
         match self.registers.line(text, n) {
             Taken::Read => {
@@ -224,5 +225,7 @@ fn size_of(text: &str) -> Option<u64> {
 /// What people write where they left lines out.
 fn is_omission(text: &str) -> bool {
     let text = text.trim_matches(['[', ']', '<', '>', '(', ')', ' ', '-']);
-    text.starts_with("...") || text.starts_with('…') || matches!(text, "snip" | "snipped" | "cut" | "truncated" | "More")
+    text.starts_with("...")
+        || text.starts_with('…')
+        || matches!(text, "snip" | "snipped" | "cut" | "truncated" | "More")
 }

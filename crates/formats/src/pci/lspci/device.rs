@@ -1,8 +1,8 @@
 //! One device of the listing.
 
+use super::super::Bdf;
 use super::super::caps::Capabilities;
 use super::super::class::Class;
-use super::super::Bdf;
 use serde::Serialize;
 
 /// How much the listing shows of a device.

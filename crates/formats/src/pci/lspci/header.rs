@@ -38,7 +38,10 @@ pub(super) fn address_of(token: &str) -> Option<(Bdf, bool)> {
     }
     let mut bdf: Bdf = last.parse().ok()?;
     let mut has_domain = last.matches(':').count() == 2;
-    if !has_domain && let Some((Ok(first), true)) = token.split_once('/').map(|(f, _)| (f.parse::<Bdf>(), f.matches(':').count() == 2)) {
+    if !has_domain
+        && let Some((Ok(first), true)) =
+            token.split_once('/').map(|(f, _)| (f.parse::<Bdf>(), f.matches(':').count() == 2))
+    {
         (bdf.domain, has_domain) = (first.domain, true);
     }
     Some((bdf, has_domain))

@@ -153,9 +153,9 @@ impl Registers {
             // Versions too old to know a capability print its number.
             _ => {
                 let decimal = name.strip_prefix("Unknown (").and_then(|t| t.split_once(')')?.0.parse().ok());
-                let hex = name.strip_prefix("Extended Capability ID 0x").and_then(|t| {
-                    u16::from_str_radix(t.split(' ').next().unwrap_or_default(), 16).ok()
-                });
+                let hex = name
+                    .strip_prefix("Extended Capability ID 0x")
+                    .and_then(|t| u16::from_str_radix(t.split(' ').next().unwrap_or_default(), 16).ok());
                 self.found(decimal.or(hex).unwrap_or(0), n);
             }
         }
@@ -229,10 +229,11 @@ impl Registers {
             }
             "ATSCap" => {
                 let ats = self.ats.get_or_insert((NO_ATS, n));
-                ats.0.invalidate_queue_depth = after(value, "Invalidate Queue Depth: ").and_then(hex_u8).map(|v| match v {
-                    0 => 32,
-                    v => v,
-                });
+                ats.0.invalidate_queue_depth =
+                    after(value, "Invalidate Queue Depth: ").and_then(hex_u8).map(|v| match v {
+                        0 => 32,
+                        v => v,
+                    });
                 Some(Register::Other)
             }
             "ATSCtl" => {
@@ -305,7 +306,8 @@ impl Registers {
         }
         for word in text.split_ascii_whitespace() {
             let word = word.trim_end_matches([',', ';']);
-            let Some((name, on)) = word.strip_suffix('+').map(|w| (w, true)).or_else(|| Some((word.strip_suffix('-')?, false)))
+            let Some((name, on)) =
+                word.strip_suffix('+').map(|w| (w, true)).or_else(|| Some((word.strip_suffix('-')?, false)))
             else {
                 continue;
             };
@@ -355,8 +357,12 @@ impl Registers {
         let (seen, set) = (self.seen, self.set);
         let has = |all: u32| seen & all == all;
         match self.register {
-            Register::AcsCap if has(ACS_ALL) => self.acs.get_or_insert((NO_ACS, 0)).0.capability = Some(AcsBits(set as u16)),
-            Register::AcsCtl if has(ACS_ALL) => self.acs.get_or_insert((NO_ACS, 0)).0.control = Some(AcsBits(set as u16)),
+            Register::AcsCap if has(ACS_ALL) => {
+                self.acs.get_or_insert((NO_ACS, 0)).0.capability = Some(AcsBits(set as u16))
+            }
+            Register::AcsCtl if has(ACS_ALL) => {
+                self.acs.get_or_insert((NO_ACS, 0)).0.control = Some(AcsBits(set as u16))
+            }
             Register::UncorrectableStatus if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_status = Some(set),
             Register::UncorrectableMask if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_mask = Some(set),
             Register::UncorrectableSeverity if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_severity = Some(set),
@@ -392,10 +398,13 @@ impl Registers {
 
 const NO_ACS: Acs = Acs { capability: None, control: None, control_line: 0 };
 const NO_ATS: Ats = Ats { invalidate_queue_depth: None, enabled: None, smallest_translation_unit: None };
-const NO_AER: Aer =
-    Aer { uncorrectable_status: None, uncorrectable_mask: None, uncorrectable_severity: None, correctable_status: None };
-const NO_SRIOV: SrIov =
-    SrIov { total_vfs: None, num_vfs: None, enabled: None, first_vf_offset: None, vf_stride: None };
+const NO_AER: Aer = Aer {
+    uncorrectable_status: None,
+    uncorrectable_mask: None,
+    uncorrectable_severity: None,
+    correctable_status: None,
+};
+const NO_SRIOV: SrIov = SrIov { total_vfs: None, num_vfs: None, enabled: None, first_vf_offset: None, vf_stride: None };
 const NO_ARI: Ari = Ari { next_function: None };
 
 const ACS_ALL: u32 = 0x7f;

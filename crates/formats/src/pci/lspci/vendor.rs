@@ -73,7 +73,9 @@ pub(super) fn from_name(name: &str) -> Option<u16> {
     }
     VENDORS
         .iter()
-        .find(|(prefix, _)| name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ','])))
+        .find(|(prefix, _)| {
+            name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',']))
+        })
         .map(|&(_, id)| id)
 }
 
