@@ -6,9 +6,12 @@ pub mod aer;
 pub mod context;
 pub mod cpu;
 pub mod firmware;
+pub mod gpu;
 pub mod iommu;
+pub mod kernel;
 pub mod memory;
 pub mod net;
+pub mod nicfw;
 pub mod numa;
 pub mod pci;
 mod pci_decode;
@@ -30,6 +33,12 @@ pub struct Node<'s> {
     pub iommu: iommu::Iommu,
     /// CPU.
     pub cpu: cpu::Cpu,
+    /// Kernel.
+    pub kernel: kernel::Kernel,
+    /// GPUs as their driver reports them, and the driver.
+    pub nvidia: gpu::Nvidia,
+    /// Firmware settings of NICs.
+    pub nic_firmware: Vec<nicfw::NicFirmware>,
     /// NUMA nodes.
     pub numa: Reading<Vec<numa::NumaNode>>,
     /// DMI, lockdown.
@@ -59,6 +68,9 @@ impl<'s> Node<'s> {
             pci: pci_decode::tree(s, &rdma),
             iommu: iommu::Iommu::decode(s),
             cpu: cpu::Cpu::decode(s),
+            kernel: kernel::Kernel::decode(s),
+            nvidia: gpu::Nvidia::decode(s),
+            nic_firmware: nicfw::decode(s),
             numa: numa::decode(s),
             firmware: firmware::Firmware::decode(s),
             rdma,
