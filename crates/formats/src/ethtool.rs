@@ -102,9 +102,16 @@ mod tests {
     #[test]
     fn statistics_pause_and_settings() {
         let s = parse_statistics(b"NIC statistics:\n     rx_prio3_pause: 12\n     [0]: tx: 5\n     bad: -1\n");
-        assert_eq!(s.iter().map(|c| (c.name.as_str(), c.value, c.line)).collect::<Vec<_>>(), [("rx_prio3_pause", 12, 2), ("[0]: tx", 5, 3)]);
-        let p = parse_pause(b"Pause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\toff\nRX negotiated: on\n");
-        assert_eq!((p.rx, p.tx, p.interface), (Some(At::new(true, 3)), Some(At::new(false, 4)), Some(At::new("eth0".into(), 1))));
+        assert_eq!(
+            s.iter().map(|c| (c.name.as_str(), c.value, c.line)).collect::<Vec<_>>(),
+            [("rx_prio3_pause", 12, 2), ("[0]: tx", 5, 3)]
+        );
+        let p =
+            parse_pause(b"Pause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\toff\nRX negotiated: on\n");
+        assert_eq!(
+            (p.rx, p.tx, p.interface),
+            (Some(At::new(true, 3)), Some(At::new(false, 4)), Some(At::new("eth0".into(), 1)))
+        );
         let s = parse_settings(b"Settings for eth0:\n\tSpeed: 400000Mb/s\n\tLink detected: yes\n");
         assert_eq!((s.speed_mbps, s.link), (Some(At::new(400_000, 2)), Some(At::new(true, 3))));
         assert_eq!(parse_settings(b"\tSpeed: Unknown!\n").speed_mbps, None);

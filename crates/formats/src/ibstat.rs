@@ -90,10 +90,24 @@ pub fn parse(bytes: &[u8]) -> Vec<Ca> {
     for (line, raw) in lines(&text) {
         let content = raw.trim();
         if let Some(name) = content.strip_prefix("CA '").and_then(|r| r.split_once('\'')).map(|(n, _)| n) {
-            out.push(Ca { name: name.to_owned(), line, ca_type: None, firmware: None, node_guid: None, ports: Vec::new() });
+            out.push(Ca {
+                name: name.to_owned(),
+                line,
+                ca_type: None,
+                firmware: None,
+                node_guid: None,
+                ports: Vec::new(),
+            });
         } else if let Some((name, port)) = ibstatus_header(content) {
             if out.last().is_none_or(|c| c.name != name) {
-                out.push(Ca { name: name.to_owned(), line, ca_type: None, firmware: None, node_guid: None, ports: Vec::new() });
+                out.push(Ca {
+                    name: name.to_owned(),
+                    line,
+                    ca_type: None,
+                    firmware: None,
+                    node_guid: None,
+                    ports: Vec::new(),
+                });
             }
             if let Some(ca) = out.last_mut() {
                 ca.ports.push(Port::new(port, line));

@@ -29,8 +29,24 @@ pub struct ConfigOption {
 
 /// Options whose names contain one of these are kept; a whole configuration has 10,000.
 const OF_INTEREST: &[&str] = &[
-    "IOMMU", "AMD_MEM_ENCRYPT", "ARM_SMMU", "PCI", "DMABUF", "DMA_SHARED_BUFFER", "ZONE_DEVICE", "HMM_MIRROR", "INFINIBAND",
-    "MLX5", "MLX4", "VFIO", "LOCK_DOWN", "LOCKDOWN", "NUMA_BALANCING", "HSA_AMD", "IRQ_REMAP", "X86_X2APIC",
+    "IOMMU",
+    "AMD_MEM_ENCRYPT",
+    "ARM_SMMU",
+    "PCI",
+    "DMABUF",
+    "DMA_SHARED_BUFFER",
+    "ZONE_DEVICE",
+    "HMM_MIRROR",
+    "INFINIBAND",
+    "MLX5",
+    "MLX4",
+    "VFIO",
+    "LOCK_DOWN",
+    "LOCKDOWN",
+    "NUMA_BALANCING",
+    "HSA_AMD",
+    "IRQ_REMAP",
+    "X86_X2APIC",
 ];
 
 /// Parses the file; options of other subjects are dropped.

@@ -43,7 +43,9 @@ pub fn normalise(bytes: &[u8]) -> Cow<'_, [u8]> {
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match normalise(bytes) {
         Cow::Borrowed(b) => String::from_utf8_lossy(b),
-        Cow::Owned(b) => Cow::Owned(String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())),
+        Cow::Owned(b) => {
+            Cow::Owned(String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! GPUs as their driver reports them: nvidia-smi (text or XML), NVML, /proc/driver/nvidia.
 
-pub use linerate_formats::nvidia_proc::Flavour;
 use linerate_formats::nvidia_proc;
+pub use linerate_formats::nvidia_proc::Flavour;
 use linerate_formats::nvidia_smi::{self, Query};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_formats::text::At;
@@ -71,7 +71,8 @@ pub struct Nvidia {
 impl Nvidia {
     pub(crate) fn decode(s: &Snapshot) -> Self {
         let root = s.root();
-        let mut version = s.read(root, "proc/driver/nvidia/version").parse("no driver version in it", nvidia_proc::parse_version);
+        let mut version =
+            s.read(root, "proc/driver/nvidia/version").parse("no driver version in it", nvidia_proc::parse_version);
         if let Reading::Known(v, place) = &mut version {
             *place = place.line(v.line);
         }
@@ -104,7 +105,10 @@ impl Nvidia {
                 // A query that names neither driver nor GPU is an error message, not an answer.
                 Ok(q) if q.driver_version.is_none() && q.gpus.is_empty() => {
                     if nvidia.asked.known().is_none() {
-                        nvidia.asked = Reading::Unreadable(Place::of(o.entry), Why::Failed("nvidia-smi answered with no driver and no GPU".into()));
+                        nvidia.asked = Reading::Unreadable(
+                            Place::of(o.entry),
+                            Why::Failed("nvidia-smi answered with no driver and no GPU".into()),
+                        );
                     }
                 }
                 Ok(q) => nvidia.take(q, o.entry),
@@ -132,8 +136,10 @@ impl Nvidia {
         let base = Place::of(entry);
         self.asked = Reading::Known((), base);
         let unread = |what: Option<At<String>>| known(what, base);
-        self.driver.version = std::mem::replace(&mut self.driver.version, Reading::Absent(base)).or(|| unread(q.driver_version));
-        self.driver.cuda = std::mem::replace(&mut self.driver.cuda, Reading::Absent(base)).or(|| unread(q.cuda_version));
+        self.driver.version =
+            std::mem::replace(&mut self.driver.version, Reading::Absent(base)).or(|| unread(q.driver_version));
+        self.driver.cuda =
+            std::mem::replace(&mut self.driver.cuda, Reading::Absent(base)).or(|| unread(q.cuda_version));
         for g in q.gpus {
             let Some(bdf) = g.bdf else { continue };
             if self.gpu(bdf).is_some() {

@@ -23,9 +23,7 @@ impl Kernel {
         let root = s.root();
         let release = s
             .text(root, "proc/sys/kernel/osrelease")
-            .or(|| {
-                s.text(root, "proc/version").parse("no release in it", |t| t.split_whitespace().nth(2))
-            })
+            .or(|| s.text(root, "proc/version").parse("no release in it", |t| t.split_whitespace().nth(2)))
             .parse("not a kernel release", kernel_version::parse);
         Kernel {
             release,
@@ -54,7 +52,9 @@ pub fn module(s: &Snapshot, name: &str) -> Reading<EntryId> {
         Reading::Known(text, place) => {
             let is_it = |l: &[u8]| l.split(|b| *b == b' ').next() == Some(name.as_bytes());
             match text.split(|b| *b == b'\n').position(is_it) {
-                Some(n) => Reading::Known(place.base, place.line(u32::try_from(n).unwrap_or(u32::MAX).saturating_add(1))),
+                Some(n) => {
+                    Reading::Known(place.base, place.line(u32::try_from(n).unwrap_or(u32::MAX).saturating_add(1)))
+                }
                 None => Reading::Absent(place),
             }
         }

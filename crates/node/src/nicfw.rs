@@ -35,7 +35,8 @@ pub(crate) fn decode(s: &Snapshot) -> Vec<NicFirmware> {
             _ => continue,
         };
         // `mlxconfig -d BDF q`: the command names the device where the text does not.
-        let asked = o.argv.iter().zip(o.argv.iter().skip(1)).find(|(a, _)| *a == "-d").and_then(|(_, d)| d.parse().ok());
+        let asked =
+            o.argv.iter().zip(o.argv.iter().skip(1)).find(|(a, _)| *a == "-d").and_then(|(_, d)| d.parse().ok());
         let single = configs.len() == 1;
         for (i, config) in configs.into_iter().enumerate() {
             let bdf = config.bdf.or(if single { asked } else { None });

@@ -50,7 +50,9 @@ pub fn parse_text(text: &str) -> Query {
 
 /// `Device #1:`
 fn is_device_header(line: &str) -> bool {
-    line.strip_prefix("Device #").and_then(|r| r.strip_suffix(':')).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+    line.strip_prefix("Device #")
+        .and_then(|r| r.strip_suffix(':'))
+        .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The device named in a command line such as `# mlxconfig -d 37:00.0 query`.
@@ -67,13 +69,7 @@ fn header(line: &str) -> Option<(&str, &str)> {
     matches!(key, "Device type" | "Name" | "Description" | "Device" | "Configurations").then(|| (key, value.trim()))
 }
 
-fn set_header(
-    devices: &mut Vec<NicConfig>,
-    key: &str,
-    value: &str,
-    line: u32,
-    prompt: &mut Option<(String, u32)>,
-) {
+fn set_header(devices: &mut Vec<NicConfig>, key: &str, value: &str, line: u32, prompt: &mut Option<(String, u32)>) {
     // `Device type:` opens a block where `Device #n:` was cut away by grep.
     if key == "Device type" && devices.last().is_some_and(|d| d.device_type.is_some() || !d.params.is_empty()) {
         devices.push(NicConfig::empty(line));
@@ -91,11 +87,7 @@ fn set_header(
     }
 }
 
-fn current<'a>(
-    devices: &'a mut Vec<NicConfig>,
-    line: u32,
-    prompt: &mut Option<(String, u32)>,
-) -> &'a mut NicConfig {
+fn current<'a>(devices: &'a mut Vec<NicConfig>, line: u32, prompt: &mut Option<(String, u32)>) -> &'a mut NicConfig {
     // A prompt names the device of what follows it, so it also ends the block before it.
     let starts_anew = prompt.is_some() && devices.last().is_some_and(|d| !d.params.is_empty() || d.device.is_some());
     if devices.is_empty() || starts_anew {
@@ -166,7 +158,9 @@ Device #2:\n----------\nDevice:    /dev/mst/mt4129_pciconf1\nConfigurations:    
         assert_eq!(d.description.as_ref().map(At::as_str), Some("A card: with a colon"));
         assert_eq!((d.columns, d.params.len()), (Some(Columns::DefaultCurrentNext), 3));
         let s = d.param("SRIOV_EN").unwrap();
-        assert!(s.modified && !s.read_only && s.current.as_ref().unwrap().is_false() && s.next.as_ref().unwrap().is_true());
+        assert!(
+            s.modified && !s.read_only && s.current.as_ref().unwrap().is_false() && s.next.as_ref().unwrap().is_true()
+        );
         assert_eq!(s.line, 11);
         assert!(d.param("PCI_BUS00_WIDTH").unwrap().read_only);
         assert_eq!(d.param("PCI_DOWNSTREAM_PORT_OWNER[3]").unwrap().current.as_ref().unwrap().number, Some(148));

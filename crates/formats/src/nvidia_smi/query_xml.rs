@@ -14,7 +14,9 @@ pub fn parse_xml(bytes: &[u8]) -> Result<Query, ParseError> {
     let start = ["<?xml", "<!DOCTYPE", "<nvidia_smi_log"].iter().filter_map(|t| text.find(t)).min();
     let start = start.ok_or_else(|| ParseError::new(0, "not the XML of nvidia-smi: no <nvidia_smi_log> element"))?;
     let end = text.rfind(CLOSE).map_or(text.len(), |at| at + CLOSE.len());
-    let xml = text.get(start..end).ok_or_else(|| ParseError::new(0, "not the XML of nvidia-smi: it ends before it begins"))?;
+    let xml = text
+        .get(start..end)
+        .ok_or_else(|| ParseError::new(0, "not the XML of nvidia-smi: it ends before it begins"))?;
     let index = LineIndex::new(&text);
     let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let before = index.line(start);
@@ -43,7 +45,8 @@ pub fn parse_xml(bytes: &[u8]) -> Result<Query, ParseError> {
 const CLOSE: &str = "</nvidia_smi_log>";
 
 fn gpu(node: Node<'_, '_>, line: &dyn Fn(Node<'_, '_>) -> u32) -> Gpu {
-    let bus_id = node.attribute("id").or_else(|| at_path(node, &["pci", "pci_bus_id"]).and_then(|n| n.text())).unwrap_or("");
+    let bus_id =
+        node.attribute("id").or_else(|| at_path(node, &["pci", "pci_bus_id"]).and_then(|n| n.text())).unwrap_or("");
     let mut out = Gpu::new(bus_id.trim(), line(node));
     for (path, field) in PATHS {
         if let Some(found) = at_path(node, path) {
