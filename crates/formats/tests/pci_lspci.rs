@@ -1,5 +1,7 @@
 //! The text of `lspci`: one small listing in every disguise, and hostile ones.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic)]
+
 use linerate_formats::pci::caps::{AcsBits, Cap, Capabilities, PortType, Spot, Unseen};
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::lspci::{self, Device, ParseError, RegionKind, Verbosity, parse};
@@ -198,7 +200,8 @@ fn disguises_change_nothing() {
 #[test]
 fn every_form_of_the_first_line() {
     // Text, class, vendor, device, revision.
-    let table: [(&str, u32, Option<u16>, Option<u16>, Option<u8>); 13] = [
+    type Row = (&'static str, u32, Option<u16>, Option<u16>, Option<u8>);
+    let table: [Row; 13] = [
         (
             "00:01.0 PCI bridge [0604]: Foo Bar [1b36:000c] (rev 01) (prog-if 01 [Subtractive])",
             0x060401,

@@ -1,5 +1,7 @@
 //! Real listings, read in place where they are at hand.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic)]
+
 use linerate_formats::pci::caps::{AcsBits, Aer, Cap, Capabilities, Express, PortType};
 use linerate_formats::pci::lspci::{self, Device, Verbosity};
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
@@ -218,4 +220,30 @@ fn hex_files_as_they_are() {
             assert!(d.class.is_some(), "{path:?} {} {}", d.bdf, d.class_name);
         }
     }
+}
+
+#[test]
+#[ignore = "a measurement: run with --release --ignored --nocapture"]
+fn speed() {
+    let Some(bytes) = data("lspci/gpud-lspci-vvv.txt") else { return };
+    let best = |f: &dyn Fn()| {
+        let times = (0..30).map(|_| {
+            let start = Instant::now();
+            f();
+            start.elapsed()
+        });
+        times.min().unwrap_or_default()
+    };
+    println!("text: {:?} for {} KB", best(&|| _ = lspci::parse(&bytes).unwrap()), bytes.len() / 1000);
+    let hex = data("lspci-hex/pciutils__tests_cap-aer-root").unwrap();
+    let devices = lspci::parse(&hex).unwrap();
+    let spaces: Vec<_> = devices.iter().cycle().take(300).filter_map(|d| d.config.as_deref()).collect();
+    let decode = || {
+        for s in &spaces {
+            std::hint::black_box(
+                linerate_formats::pci::config::ConfigSpace::new(std::hint::black_box(s)).capabilities(),
+            );
+        }
+    };
+    println!("binary: {:?} for {} functions of 4096 bytes", best(&decode), spaces.len());
 }

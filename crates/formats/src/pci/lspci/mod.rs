@@ -16,6 +16,7 @@
 
 mod block;
 mod device;
+mod fields;
 mod header;
 mod hex;
 mod lines;
