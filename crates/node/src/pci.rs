@@ -398,6 +398,8 @@ pub(crate) fn reading<T>(cap: Cap<T>, entry: EntryId, line: u32) -> Reading<T> {
     let base = Place::of(entry);
     let at = if line != 0 { base.line(line) } else { base };
     match cap {
+        // A hex dump inside a text: the bytes are the dump's, the line is the device's.
+        Cap::Present(t, Spot::Bytes { .. }) if line != 0 => Reading::Known(t, at),
         Cap::Present(t, Spot::Bytes { offset, len }) => Reading::Known(t, base.bytes(offset, len)),
         Cap::Present(t, Spot::Line(n)) => Reading::Known(t, base.line(n)),
         Cap::NotPresent => Reading::Absent(at),
