@@ -84,6 +84,7 @@ pub(crate) fn cmdline(plan: &Plan) -> String {
         Iommu::Identity if n.cpu == Cpu::Grace => " iommu.passthrough=1",
         Iommu::Identity if amd => " iommu=pt",
         Iommu::Identity => " intel_iommu=on iommu=pt",
+        Iommu::Off if n.role == Role::Guest => "",
         Iommu::Off if amd => " amd_iommu=off",
         Iommu::Off => " intel_iommu=off",
         Iommu::Dma => " iommu.strict=1",

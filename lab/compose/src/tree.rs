@@ -44,6 +44,8 @@ impl Tree {
     pub fn link_to(&mut self, path: impl Into<String>, target: &str) {
         let path = path.into();
         let shared = path.split('/').zip(target.split('/')).take_while(|(a, b)| a == b).count();
+        // A link to a directory above names it, as the kernel does: the name is what readers take.
+        let shared = shared.min(target.split('/').count() - 1);
         let up = path.split('/').count().saturating_sub(shared + 1);
         let mut relative = "../".repeat(up);
         let rest: Vec<&str> = target.split('/').skip(shared).collect();
