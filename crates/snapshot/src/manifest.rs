@@ -84,7 +84,7 @@ const LINKED: &[&str] =
 /// Whether a catalogue pattern (`*` within one name, `**` for any rest) covers a path, given as it was looked for or as it
 /// really is below `sys/devices`.
 #[must_use]
-pub(crate) fn covers(pattern: &str, path: &str) -> bool {
+pub fn covers(pattern: &str, path: &str) -> bool {
     if covers_exactly(pattern, path) {
         return true;
     }
