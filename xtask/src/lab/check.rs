@@ -73,10 +73,10 @@ fn files(expectation: &FileExpectation, folder: &Path) -> Vec<String> {
             if seen.is_empty() { "no file" } else { &seen }
         ));
     }
-    if let Some(pattern) = &expectation.none {
-        if let Some((name, text)) = contents.iter().find(|(_, text)| matches(pattern, text)) {
-            complaints.push(format!("{path}: expected no file to match {pattern:?}, saw {name}: {}", short(text)));
-        }
+    if let Some(pattern) = &expectation.none
+        && let Some((name, text)) = contents.iter().find(|(_, text)| matches(pattern, text))
+    {
+        complaints.push(format!("{path}: expected no file to match {pattern:?}, saw {name}: {}", short(text)));
     }
     complaints
 }
@@ -86,10 +86,10 @@ fn log(expectation: &TextExpectation, dmesg: &str) -> Vec<String> {
     if let Some(pattern) = expectation.has.as_ref().filter(|p| !matches(p, dmesg)) {
         complaints.push(format!("dmesg: expected {pattern:?}, saw no such line (dmesg.txt)"));
     }
-    if let Some(pattern) = &expectation.lacks {
-        if let Some(line) = dmesg.lines().find(|l| matches(pattern, l)) {
-            complaints.push(format!("dmesg: expected no {pattern:?}, saw {}", short(line)));
-        }
+    if let Some(pattern) = &expectation.lacks
+        && let Some(line) = dmesg.lines().find(|l| matches(pattern, l))
+    {
+        complaints.push(format!("dmesg: expected no {pattern:?}, saw {}", short(line)));
     }
     complaints
 }

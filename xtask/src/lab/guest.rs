@@ -44,7 +44,6 @@ for script in /lab/setup/*; do
     echo $? >"/out/setup/$name.status"
 done
 
-dmesg >/out/dmesg.txt
 lspci -Dvvvnn >/out/lspci.txt 2>&1
 cat /proc/cmdline >/out/cmdline.txt
 cat /proc/modules >/out/modules.txt
@@ -67,6 +66,8 @@ for script in /lab/command/*; do
     sh "$script" >"/out/command/$name.txt" 2>&1
     echo $? >"/out/command/$name.status"
 done
+
+dmesg >/out/dmesg.txt
 
 if [ -x /bin/linerate ]; then
     read -r uid </lab/run_as
@@ -113,6 +114,14 @@ pub(super) fn initramfs(paths: &Paths, scenario: &Scenario, linerate: Option<&Pa
         let name = module_name(&file.to_string_lossy());
         archive.file(&format!("lab/modules/{name}.ko"), 0o644, &plain_module(&file)?);
         let _ = writeln!(order, "{name}");
+    }
+    // The index of all modules, without which lspci (libkmod) complains.
+    let release = std::fs::read_to_string(paths.kernel(&scenario.kernel).join("release")).unwrap_or_default();
+    for index in ["dep", "alias", "symbols", "builtin", "builtin.alias"] {
+        let (name, modules) = (format!("modules.{index}.bin"), paths.kernel(&scenario.kernel).join("modules"));
+        if modules.join(&name).is_file() {
+            archive.copy(&format!("lib/modules/{release}/{name}"), &modules.join(&name))?;
+        }
     }
     archive.file("lab/modules/order", 0o644, order.as_bytes());
     archive.dir("lab/setup");
