@@ -53,9 +53,10 @@ impl Cmdline {
 
     /// The last `module.param=value`.
     pub fn module_param(&self, module: &str, param: &str) -> Option<&Param> {
-        self.params.iter().rev().find(|p| {
-            p.name.split_once('.').is_some_and(|(m, n)| same_name(m, module) && same_name(n, param))
-        })
+        self.params
+            .iter()
+            .rev()
+            .find(|p| p.name.split_once('.').is_some_and(|(m, n)| same_name(m, module) && same_name(n, param)))
     }
 
     /// Every parameter of one module, as (parameter name, parameter).
@@ -111,11 +112,17 @@ pub fn parse(bytes: &[u8]) -> Cmdline {
             }
             for_init = true;
         } else if for_init {
+            if out.init_args.len() >= crate::text::MAX_ITEMS {
+                return out;
+            }
             out.init_args.push(match param.value {
                 Some(v) => format!("{}={v}", param.name),
                 None => param.name,
             });
         } else {
+            if out.params.len() >= crate::text::MAX_ITEMS {
+                return out;
+            }
             out.params.push(param);
         }
     }
@@ -230,15 +237,10 @@ mod tests {
         assert_eq!(c.get_all("iommu").count(), 2);
         assert_eq!(c.module_param("nvidia_drm", "modeset").and_then(|p| p.value.as_deref()), Some("1"));
         assert_eq!(c.module_params("nvidia-drm").count(), 1);
-        assert_eq!(["on", "1", "Yes", "off", "0", "ok", ""].map(kernel_bool), [
-            Some(true),
-            Some(true),
-            Some(true),
-            Some(false),
-            Some(false),
-            None,
-            None
-        ]);
+        assert_eq!(
+            ["on", "1", "Yes", "off", "0", "ok", ""].map(kernel_bool),
+            [Some(true), Some(true), Some(true), Some(false), Some(false), None, None]
+        );
     }
 
     #[test]

@@ -63,7 +63,9 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
         let hex = || u32::from_str_radix(value.strip_prefix("0x")?, 16).ok();
         match key {
             // Old arm kernels print the model under `Processor`, and s390 has `processor 0: version = …`.
-            "processor" if value.bytes().all(|b| b.is_ascii_digit()) => out.processors = out.processors.saturating_add(1),
+            "processor" if value.bytes().all(|b| b.is_ascii_digit()) => {
+                out.processors = out.processors.saturating_add(1)
+            }
             "# processors" => out.processors = out.processors.max(leading_number(value).unwrap_or(0)),
             "vendor_id" | "vendor" => {
                 out.vendor.get_or_insert_with(|| At::new(vendor(value), line));
@@ -119,7 +121,9 @@ mod tests {
         let p = parse(b"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3800.000000MHz\n");
         assert_eq!(p.vendor.map(|v| v.value), Some(Vendor::Other("POWER9, altivec supported".into())));
         assert_eq!(p.mhz, [At::new(3800.0, 3)]);
-        let s = parse(b"vendor_id       : IBM/S390\n# processors    : 4\nfeatures\t: esan3 zarch\nprocessor 0: version = 00\n");
+        let s = parse(
+            b"vendor_id       : IBM/S390\n# processors    : 4\nfeatures\t: esan3 zarch\nprocessor 0: version = 00\n",
+        );
         assert_eq!((s.processors, s.has_flag("zarch")), (4, Some(true)));
         assert_eq!(parse(b"").has_flag("x"), None);
     }

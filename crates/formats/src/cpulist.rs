@@ -35,7 +35,11 @@ impl std::fmt::Display for CpuList {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (i, r) in self.ranges.iter().enumerate() {
             let comma = if i == 0 { "" } else { "," };
-            if r.start() == r.end() { write!(f, "{comma}{}", r.start())? } else { write!(f, "{comma}{}-{}", r.start(), r.end())? }
+            if r.start() == r.end() {
+                write!(f, "{comma}{}", r.start())?
+            } else {
+                write!(f, "{comma}{}-{}", r.start(), r.end())?
+            }
         }
         Ok(())
     }
@@ -48,7 +52,8 @@ pub fn parse(text: &str) -> Option<CpuList> {
     if text.is_empty() {
         return Some(out);
     }
-    let number = |t: &str| (!t.is_empty() && t.bytes().all(|b| b.is_ascii_digit())).then(|| t.parse::<u32>().ok()).flatten();
+    let number =
+        |t: &str| (!t.is_empty() && t.bytes().all(|b| b.is_ascii_digit())).then(|| t.parse::<u32>().ok()).flatten();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (number(first.trim())?, number(last.trim())?);

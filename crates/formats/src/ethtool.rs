@@ -1,6 +1,6 @@
 //! `ethtool -S`, `ethtool -a`, and the settings that plain `ethtool IF` prints.
 
-use crate::text::{At, decode, leading_number, lines, split_key};
+use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, split_key};
 use serde::Serialize;
 
 /// A counter of `ethtool -S`.
@@ -25,6 +25,7 @@ pub fn parse_statistics(bytes: &[u8]) -> Vec<Counter> {
             let value = value.trim().parse().ok()?;
             (!name.is_empty()).then(|| Counter { name: name.to_owned(), value, line })
         })
+        .take(MAX_ITEMS)
         .collect()
 }
 
@@ -102,9 +103,16 @@ mod tests {
     #[test]
     fn statistics_pause_and_settings() {
         let s = parse_statistics(b"NIC statistics:\n     rx_prio3_pause: 12\n     [0]: tx: 5\n     bad: -1\n");
-        assert_eq!(s.iter().map(|c| (c.name.as_str(), c.value, c.line)).collect::<Vec<_>>(), [("rx_prio3_pause", 12, 2), ("[0]: tx", 5, 3)]);
-        let p = parse_pause(b"Pause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\toff\nRX negotiated: on\n");
-        assert_eq!((p.rx, p.tx, p.interface), (Some(At::new(true, 3)), Some(At::new(false, 4)), Some(At::new("eth0".into(), 1))));
+        assert_eq!(
+            s.iter().map(|c| (c.name.as_str(), c.value, c.line)).collect::<Vec<_>>(),
+            [("rx_prio3_pause", 12, 2), ("[0]: tx", 5, 3)]
+        );
+        let p =
+            parse_pause(b"Pause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\toff\nRX negotiated: on\n");
+        assert_eq!(
+            (p.rx, p.tx, p.interface),
+            (Some(At::new(true, 3)), Some(At::new(false, 4)), Some(At::new("eth0".into(), 1)))
+        );
         let s = parse_settings(b"Settings for eth0:\n\tSpeed: 400000Mb/s\n\tLink detected: yes\n");
         assert_eq!((s.speed_mbps, s.link), (Some(At::new(400_000, 2)), Some(At::new(true, 3))));
         assert_eq!(parse_settings(b"\tSpeed: Unknown!\n").speed_mbps, None);

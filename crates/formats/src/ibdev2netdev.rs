@@ -1,7 +1,7 @@
 //! `ibdev2netdev` and `ibdev2netdev -v`.
 
 use crate::pci::Bdf;
-use crate::text::{decode, lines};
+use crate::text::{MAX_ITEMS, decode, lines};
 use serde::Serialize;
 
 /// One mapping.
@@ -24,7 +24,7 @@ pub struct IbNetdev {
 /// Parses the lines with an arrow; others are ignored.
 pub fn parse(bytes: &[u8]) -> Vec<IbNetdev> {
     let text = decode(bytes);
-    lines(&text).filter_map(|(line, raw)| mapping(raw, line)).collect()
+    lines(&text).filter_map(|(line, raw)| mapping(raw, line)).take(MAX_ITEMS).collect()
 }
 
 /// `mlx5_0 port 1 ==> ib0 (Up)`; with `-v` the address comes first and a description stands before `port`.
@@ -50,8 +50,14 @@ mod tests {
         let m = parse(
             b"# ibdev2netdev -v\nmlx5_0 port 1 ==> ib0 (Up)\n0000:41:00.0 mlx5_1 (MT4129 - MCX75310AAS-NEAT) ConnectX-7 OSFP fw 28.39.1002 port 1 (DOWN  ) ==> ibs1 (Down)\n",
         );
-        assert_eq!((m[0].device.as_str(), m[0].netdev.as_str(), m[0].state.as_deref(), m[0].line), ("mlx5_0", "ib0", Some("Up"), 2));
-        assert_eq!((m[1].device.as_str(), m[1].bdf.map(|b| b.bus), m[1].state.as_deref()), ("mlx5_1", Some(0x41), Some("Down")));
+        assert_eq!(
+            (m[0].device.as_str(), m[0].netdev.as_str(), m[0].state.as_deref(), m[0].line),
+            ("mlx5_0", "ib0", Some("Up"), 2)
+        );
+        assert_eq!(
+            (m[1].device.as_str(), m[1].bdf.map(|b| b.bus), m[1].state.as_deref()),
+            ("mlx5_1", Some(0x41), Some("Down"))
+        );
         assert!(parse(b"port 1 ==>\nx ==> y\n").is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! `/boot/config-*` or the text of `/proc/config.gz`: the options that this tool asks about.
 
-use crate::text::{decode, lines};
+use crate::text::{MAX_ITEMS, decode, lines};
 use serde::Serialize;
 
 /// How an option is set.
@@ -29,8 +29,24 @@ pub struct ConfigOption {
 
 /// Options whose names contain one of these are kept; a whole configuration has 10,000.
 const OF_INTEREST: &[&str] = &[
-    "IOMMU", "AMD_MEM_ENCRYPT", "ARM_SMMU", "PCI", "DMABUF", "DMA_SHARED_BUFFER", "ZONE_DEVICE", "HMM_MIRROR", "INFINIBAND",
-    "MLX5", "MLX4", "VFIO", "LOCK_DOWN", "LOCKDOWN", "NUMA_BALANCING", "HSA_AMD", "IRQ_REMAP", "X86_X2APIC",
+    "IOMMU",
+    "AMD_MEM_ENCRYPT",
+    "ARM_SMMU",
+    "PCI",
+    "DMABUF",
+    "DMA_SHARED_BUFFER",
+    "ZONE_DEVICE",
+    "HMM_MIRROR",
+    "INFINIBAND",
+    "MLX5",
+    "MLX4",
+    "VFIO",
+    "LOCK_DOWN",
+    "LOCKDOWN",
+    "NUMA_BALANCING",
+    "HSA_AMD",
+    "IRQ_REMAP",
+    "X86_X2APIC",
 ];
 
 /// Parses the file; options of other subjects are dropped.
@@ -41,6 +57,7 @@ pub fn parse(bytes: &[u8]) -> Vec<ConfigOption> {
             let (name, setting) = option(raw.trim())?;
             OF_INTEREST.iter().any(|w| name.contains(w)).then(|| ConfigOption { name: name.to_owned(), setting, line })
         })
+        .take(MAX_ITEMS)
         .collect()
 }
 

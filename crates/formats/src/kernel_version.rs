@@ -55,7 +55,10 @@ mod tests {
         assert_eq!((k.major, k.minor, k.patch, k.rest.as_str()), (6, 8, 0, "-41-generic"));
         assert!(k.at_least(6, 8) && k.at_least(5, 15) && !k.at_least(6, 11) && !k.at_least(7, 0));
         assert_eq!(k.to_string(), "6.8.0-41-generic");
-        assert_eq!(parse("Linux version 3.10.0-862.el7.x86_64 (mockbuild@x) #1").map(|k| k.rest), Some("-862.el7.x86_64".into()));
+        assert_eq!(
+            parse("Linux version 3.10.0-862.el7.x86_64 (mockbuild@x) #1").map(|k| k.rest),
+            Some("-862.el7.x86_64".into())
+        );
         assert_eq!(parse("6.11-rc1").map(|k| (k.patch, k.rest)), Some((0, "-rc1".into())));
         assert!(parse("5.4") < parse("5.15") && parse("x").is_none() && parse("6").is_none());
     }

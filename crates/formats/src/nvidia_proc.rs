@@ -1,7 +1,7 @@
 //! `/proc/driver/nvidia`: `version`, `params`, `gpus/*/information`.
 
 use crate::pci::Bdf;
-use crate::text::{At, decode, lines, split_key};
+use crate::text::{At, MAX_ITEMS, decode, lines, split_key};
 use serde::Serialize;
 
 /// Which kernel module is loaded.
@@ -38,7 +38,11 @@ pub(crate) fn version_line(raw: &str) -> Option<(String, Flavour)> {
         return None;
     }
     let flavour = if rest.contains("Open Kernel Module") { Flavour::Open } else { Flavour::Proprietary };
-    let is_version = |w: &&str| w.contains('.') && w.starts_with(|c: char| c.is_ascii_digit()) && w.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let is_version = |w: &&str| {
+        w.contains('.')
+            && w.starts_with(|c: char| c.is_ascii_digit())
+            && w.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    };
     rest.split_whitespace().find(is_version).map(|v| (v.to_owned(), flavour))
 }
 
@@ -59,9 +63,13 @@ pub fn parse_params(bytes: &[u8]) -> Vec<Param> {
     lines(&text)
         .filter_map(|(line, raw)| {
             let (name, value) = split_key(raw, ':')?;
-            (!name.is_empty() && !name.contains(' '))
-                .then(|| Param { name: name.to_owned(), value: value.trim_matches('"').to_owned(), line })
+            (!name.is_empty() && !name.contains(' ')).then(|| Param {
+                name: name.to_owned(),
+                value: value.trim_matches('"').to_owned(),
+                line,
+            })
         })
+        .take(MAX_ITEMS)
         .collect()
 }
 
@@ -92,11 +100,13 @@ pub fn parse_information(bytes: &[u8]) -> Information {
             "Bus Location" => out.bdf = value.parse().ok().map(|b| At::new(b, line)),
             "Device Minor" => out.minor = value.parse().ok().map(|m| At::new(m, line)),
             "GPU Firmware" => out.firmware = text(),
-            "GPU Excluded" => out.excluded = match value {
-                "Yes" => Some(At::new(true, line)),
-                "No" => Some(At::new(false, line)),
-                _ => None,
-            },
+            "GPU Excluded" => {
+                out.excluded = match value {
+                    "Yes" => Some(At::new(true, line)),
+                    "No" => Some(At::new(false, line)),
+                    _ => None,
+                }
+            }
             _ => {}
         }
     }
@@ -111,7 +121,8 @@ mod tests {
     fn open_and_proprietary() {
         let v = parse_version(b"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (dvs-builder@U16)\nGCC version:  gcc version 12.3.0\n");
         assert_eq!(v, Some(Version { version: "550.54.15".into(), flavour: Flavour::Open, line: 1 }));
-        let v = parse_version(b"NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023\n");
+        let v =
+            parse_version(b"NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023\n");
         assert_eq!(v.map(|v| (v.version, v.flavour)), Some(("535.54.03".into(), Flavour::Proprietary)));
         assert_eq!(parse_version(b"GCC version: 12.3.0"), None);
     }

@@ -153,15 +153,23 @@ fn looks_like_json(text: &str) -> bool {
     text.lines().any(|l| l.trim_start().starts_with(['[', '{']))
 }
 
+/// Line and members.
+type Object = (u32, Map<String, Json>);
+
 /// The objects of the array, with the line on which each one's device name stands. Text before the array (a prompt) is ignored.
-fn objects(text: &str) -> Result<Vec<(u32, Map<String, Json>)>, ParseError> {
+fn objects(text: &str) -> Result<Vec<Object>, ParseError> {
     let start = text.find('[').ok_or_else(|| ParseError::new(0, "no JSON array of rdma"))?;
     let before = memchr::memchr_iter(b'\n', text.get(..start).unwrap_or_default().as_bytes()).count();
     let json = text.get(start..).unwrap_or_default();
     let mut stream = serde_json::Deserializer::from_str(json).into_iter::<Vec<Json>>();
     let array = match stream.next() {
         Some(Ok(array)) => array,
-        Some(Err(e)) => return Err(ParseError::new(line_number(before + e.line().saturating_sub(1)), format!("broken JSON of rdma: {e}"))),
+        Some(Err(e)) => {
+            return Err(ParseError::new(
+                line_number(before + e.line().saturating_sub(1)),
+                format!("broken JSON of rdma: {e}"),
+            ));
+        }
         None => return Err(ParseError::new(0, "no JSON array of rdma")),
     };
     // Each object has one "ifname" or "netns" key, so the n-th key marks the n-th object.
@@ -197,8 +205,14 @@ mod tests {
     fn statistics_and_system() {
         let s = parse_statistics(b"[{\"ifname\":\"mlx5_0\",\"port\":1,\"out_of_sequence\":5,\"name\":\"x\"}]").unwrap();
         assert_eq!(s[0].counters, [("out_of_sequence".to_owned(), 5)]);
-        assert_eq!(parse_system(b"netns shared copy-on-fork on\n").map(|s| (s.netns, s.copy_on_fork)), Some((NetnsMode::Shared, Some(true))));
-        assert_eq!(parse_system(b"[{\"netns\":\"exclusive\",\"copy-on-fork\":\"on\"}]").map(|s| s.netns), Some(NetnsMode::Exclusive));
+        assert_eq!(
+            parse_system(b"netns shared copy-on-fork on\n").map(|s| (s.netns, s.copy_on_fork)),
+            Some((NetnsMode::Shared, Some(true)))
+        );
+        assert_eq!(
+            parse_system(b"[{\"netns\":\"exclusive\",\"copy-on-fork\":\"on\"}]").map(|s| s.netns),
+            Some(NetnsMode::Exclusive)
+        );
         assert_eq!(parse_system(b"error: x"), None);
     }
 }

@@ -43,7 +43,9 @@ pub fn normalise(bytes: &[u8]) -> Cow<'_, [u8]> {
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match normalise(bytes) {
         Cow::Borrowed(b) => String::from_utf8_lossy(b),
-        Cow::Owned(b) => Cow::Owned(String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())),
+        Cow::Owned(b) => {
+            Cow::Owned(String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+        }
     }
 }
 
@@ -56,6 +58,10 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
 pub(crate) fn line_number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
+
+/// The most items that a parser returns in one list. No node has as many GPUs, ports, parameters or modules; hostile text that
+/// names more is cut here, because an item takes many times the memory of the few bytes that name it.
+pub(crate) const MAX_ITEMS: usize = 65_536;
 
 /// `key<sep>value`, both trimmed.
 pub(crate) fn split_key(line: &str, sep: char) -> Option<(&str, &str)> {

@@ -73,13 +73,19 @@ fn bracket(text: &str) -> Option<(Option<Time<'_>>, &str)> {
     if caller {
         return Some((None, rest));
     }
-    let date = word.get(..3).is_some_and(|w| WEEKDAYS.contains(&w) || MONTHS.contains(&w)) && word.contains(':');
+    // `Mon Nov 21 …` of -T, `Nov21 07:00` of -e; other programs write other dates in brackets.
+    let day_follows = word.as_bytes().get(3).is_some_and(u8::is_ascii_digit);
+    let date = word.get(..3).is_some_and(|w| WEEKDAYS.contains(&w) || MONTHS.contains(&w) && day_follows)
+        && word.contains(':');
     date.then_some((Some(Time::Text(word)), rest))
 }
 
 fn is_seconds(word: &str) -> bool {
     word.split_once('.').is_some_and(|(s, f)| {
-        !s.is_empty() && !f.is_empty() && s.len() + f.len() < 24 && (s.bytes().chain(f.bytes())).all(|b| b.is_ascii_digit())
+        !s.is_empty()
+            && !f.is_empty()
+            && s.len() + f.len() < 24
+            && (s.bytes().chain(f.bytes())).all(|b| b.is_ascii_digit())
     })
 }
 
@@ -137,5 +143,6 @@ fn after_host(text: &str) -> &str {
 
 const WEEKDAYS: &[&str] = &["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONTHS: &[&str] = &["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const FACILITIES: &[&str] = &["kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp"];
+const FACILITIES: &[&str] =
+    &["kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp"];
 const LEVELS: &[&str] = &["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];

@@ -99,7 +99,8 @@ impl Value {
     /// Reads a printed value.
     pub fn new(raw: &str) -> Self {
         let raw = raw.trim();
-        let labelled = raw.strip_suffix(')').and_then(|r| r.rsplit_once('(')).and_then(|(l, n)| Some((l, parse_number(n)?)));
+        let labelled =
+            raw.strip_suffix(')').and_then(|r| r.rsplit_once('(')).and_then(|(l, n)| Some((l, parse_number(n)?)));
         match labelled {
             Some((label, number)) => Value { raw: raw.into(), number: Some(number), label: Some(label.to_owned()) },
             None => Value { raw: raw.into(), number: parse_number(raw), label: None },

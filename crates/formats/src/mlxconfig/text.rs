@@ -2,7 +2,7 @@
 //! output of `grep`.
 
 use super::{Columns, NicConfig, Param, Value};
-use crate::text::{At, decode, lines};
+use crate::text::{At, MAX_ITEMS, decode, lines};
 use serde::Serialize;
 
 /// What a query printed.
@@ -24,18 +24,25 @@ pub fn parse_text(text: &str) -> Query {
     let mut out = Query::default();
     // Device of the last `mlxconfig -d DEV` prompt, used only where the block itself has no `Device:` line.
     let mut prompt_device: Option<(String, u32)> = None;
+    let mut items = 0;
     for (line, raw) in lines(text) {
         let trimmed = raw.trim();
         if trimmed.is_empty() {
             continue;
         }
+        if items >= MAX_ITEMS {
+            break;
+        }
         if let Some(error) = trimmed.strip_prefix("-E-") {
+            items += 1;
             out.errors.push(At::new(error.trim().to_owned(), line));
         } else if is_device_header(trimmed) {
+            items += 1;
             out.devices.push(NicConfig::empty(line));
         } else if let Some(device) = prompt(trimmed) {
             prompt_device = Some((device, line));
         } else if let Some((key, value)) = header(trimmed) {
+            items += 1;
             set_header(&mut out.devices, key, value, line, &mut prompt_device);
         } else if let Some(param) = parameter(raw, line) {
             let device = current(&mut out.devices, line, &mut prompt_device);
@@ -43,6 +50,7 @@ pub fn parse_text(text: &str) -> Query {
             let seen = if param.current.is_some() { Columns::DefaultCurrentNext } else { Columns::NextBootOnly };
             device.columns.get_or_insert(seen);
             device.params.push(param);
+            items += 1;
         }
     }
     out
@@ -50,7 +58,9 @@ pub fn parse_text(text: &str) -> Query {
 
 /// `Device #1:`
 fn is_device_header(line: &str) -> bool {
-    line.strip_prefix("Device #").and_then(|r| r.strip_suffix(':')).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+    line.strip_prefix("Device #")
+        .and_then(|r| r.strip_suffix(':'))
+        .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The device named in a command line such as `# mlxconfig -d 37:00.0 query`.
@@ -67,13 +77,7 @@ fn header(line: &str) -> Option<(&str, &str)> {
     matches!(key, "Device type" | "Name" | "Description" | "Device" | "Configurations").then(|| (key, value.trim()))
 }
 
-fn set_header(
-    devices: &mut Vec<NicConfig>,
-    key: &str,
-    value: &str,
-    line: u32,
-    prompt: &mut Option<(String, u32)>,
-) {
+fn set_header(devices: &mut Vec<NicConfig>, key: &str, value: &str, line: u32, prompt: &mut Option<(String, u32)>) {
     // `Device type:` opens a block where `Device #n:` was cut away by grep.
     if key == "Device type" && devices.last().is_some_and(|d| d.device_type.is_some() || !d.params.is_empty()) {
         devices.push(NicConfig::empty(line));
@@ -91,11 +95,7 @@ fn set_header(
     }
 }
 
-fn current<'a>(
-    devices: &'a mut Vec<NicConfig>,
-    line: u32,
-    prompt: &mut Option<(String, u32)>,
-) -> &'a mut NicConfig {
+fn current<'a>(devices: &'a mut Vec<NicConfig>, line: u32, prompt: &mut Option<(String, u32)>) -> &'a mut NicConfig {
     // A prompt names the device of what follows it, so it also ends the block before it.
     let starts_anew = prompt.is_some() && devices.last().is_some_and(|d| !d.params.is_empty() || d.device.is_some());
     if devices.is_empty() || starts_anew {
@@ -166,7 +166,9 @@ Device #2:\n----------\nDevice:    /dev/mst/mt4129_pciconf1\nConfigurations:    
         assert_eq!(d.description.as_ref().map(At::as_str), Some("A card: with a colon"));
         assert_eq!((d.columns, d.params.len()), (Some(Columns::DefaultCurrentNext), 3));
         let s = d.param("SRIOV_EN").unwrap();
-        assert!(s.modified && !s.read_only && s.current.as_ref().unwrap().is_false() && s.next.as_ref().unwrap().is_true());
+        assert!(
+            s.modified && !s.read_only && s.current.as_ref().unwrap().is_false() && s.next.as_ref().unwrap().is_true()
+        );
         assert_eq!(s.line, 11);
         assert!(d.param("PCI_BUS00_WIDTH").unwrap().read_only);
         assert_eq!(d.param("PCI_DOWNSTREAM_PORT_OWNER[3]").unwrap().current.as_ref().unwrap().number, Some(148));

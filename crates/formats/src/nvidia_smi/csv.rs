@@ -1,7 +1,7 @@
 //! `nvidia-smi --query-gpu=… --format=csv`: columns are what the header says.
 
 use crate::error::ParseError;
-use crate::text::{decode, lines};
+use crate::text::{MAX_ITEMS, decode, lines};
 use serde::Serialize;
 
 /// A table with the query's own column names.
@@ -43,7 +43,10 @@ pub fn parse_csv(bytes: &[u8]) -> Result<Csv, ParseError> {
     let rows = all
         .filter(|(_, l)| !l.trim().is_empty())
         .map(|(line, l)| CsvRow { line, cells: l.split(',').map(|c| c.trim().to_owned()).collect() })
-        .filter(|row| row.cells.len() == columns.len() && !row.cells.iter().zip(&columns).all(|(a, b)| a.starts_with(b)))
+        .filter(|row| {
+            row.cells.len() == columns.len() && !row.cells.iter().zip(&columns).all(|(a, b)| a.starts_with(b))
+        })
+        .take(MAX_ITEMS)
         .collect();
     Ok(Csv { columns, units, rows })
 }
@@ -58,7 +61,9 @@ fn header(line: &str) -> Option<Header> {
             None => (c.trim(), None),
         })
         .collect();
-    let is_field = |n: &str| !n.is_empty() && n.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._".contains(&b));
+    let is_field = |n: &str| {
+        !n.is_empty() && n.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._".contains(&b))
+    };
     let known = |n: &str| KNOWN.contains(&n) || n.contains('.') && n.starts_with(|c: char| c.is_ascii_lowercase());
     let fits = cells.iter().all(|(n, _)| is_field(n)) && cells.iter().any(|(n, _)| known(n));
     fits.then(|| {
@@ -70,8 +75,25 @@ fn header(line: &str) -> Option<Header> {
 }
 
 /// Field names without a dot that a header may consist of.
-const KNOWN: &[&str] =
-    &["index", "name", "uuid", "serial", "count", "timestamp", "driver_version", "gpu_name", "gpu_uuid", "gpu_bus_id", "compute_cap", "pstate", "vbios_version", "gpu_serial", "pid", "process_name", "addressing_mode"];
+const KNOWN: &[&str] = &[
+    "index",
+    "name",
+    "uuid",
+    "serial",
+    "count",
+    "timestamp",
+    "driver_version",
+    "gpu_name",
+    "gpu_uuid",
+    "gpu_bus_id",
+    "compute_cap",
+    "pstate",
+    "vbios_version",
+    "gpu_serial",
+    "pid",
+    "process_name",
+    "addressing_mode",
+];
 
 #[cfg(test)]
 mod tests {

@@ -36,7 +36,8 @@ pub(crate) fn find(text: &str) -> Option<Matrix<'_>> {
     }
     let titles_at = header.iter().position(|w| matches!(*w, "CPU" | "NUMA" | "GPU")).unwrap_or(header.len());
     let titles = header.split_off(titles_at).join(" ");
-    let mut extra: Vec<&'static str> = ["CPU Affinity", "NUMA Affinity", "GPU NUMA ID"].into_iter().filter(|t| titles.contains(t)).collect();
+    let mut extra: Vec<&'static str> =
+        ["CPU Affinity", "NUMA Affinity", "GPU NUMA ID"].into_iter().filter(|t| titles.contains(t)).collect();
     extra.dedup();
     let devices: Vec<&str> = header.into_iter().flat_map(unglue_name).collect();
     if devices.is_empty() || devices.len() > MAX_DEVICES {
@@ -49,6 +50,7 @@ pub(crate) fn find(text: &str) -> Option<Matrix<'_>> {
             Some((line, name, words.take(MAX_DEVICES * 2).collect::<Vec<_>>()))
         })
         .filter(|(_, _, words)| !words.is_empty())
+        .take(MAX_DEVICES * 2)
         .collect();
     Some(Matrix { header_line, devices, extra, rows })
 }
@@ -76,7 +78,11 @@ fn is_gpu(word: &str) -> bool {
 /// GPUs, NICs under their number or their own name (renamed ones have digits and lower-case letters).
 fn is_device(word: &str) -> bool {
     let nic = word.strip_prefix("NIC").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-    is_gpu(word) || nic || (word.len() > 3 && word.starts_with(|c: char| c.is_ascii_lowercase()) && word.bytes().any(|b| b.is_ascii_digit()))
+    is_gpu(word)
+        || nic
+        || (word.len() > 3
+            && word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.bytes().any(|b| b.is_ascii_digit()))
 }
 
 /// `mlx5_4mlx5_5` → both. Copying from a web page loses tabs.

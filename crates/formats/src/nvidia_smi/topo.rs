@@ -148,10 +148,13 @@ fn paths<'a>(words: &[&'a str], count: usize) -> Option<(Vec<PathKind>, Vec<&'a 
         let word = *words.next()?;
         match PathKind::known(word) {
             Some(path) => cells.push(path),
-            None => match unglue(word) {
+            None => match unglue(word, count) {
                 Some(several) => cells.extend(several),
                 // Upper case as all path names; anything else is an affinity, so the row is short.
-                None if word.len() <= 8 && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()) && word.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                None if word.len() <= 8
+                    && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+                    && word.starts_with(|c: char| c.is_ascii_alphabetic()) =>
+                {
                     cells.push(PathKind::Other(word.to_owned()));
                 }
                 None if word == "N/A" => cells.push(PathKind::Other(word.to_owned())),
@@ -163,7 +166,11 @@ fn paths<'a>(words: &[&'a str], count: usize) -> Option<(Vec<PathKind>, Vec<&'a 
 }
 
 /// `NODENODE`, `SYSSYS`, `NV12PXB`: columns that lost the tab between them.
-fn unglue(word: &str) -> Option<Vec<PathKind>> {
+fn unglue(word: &str, count: usize) -> Option<Vec<PathKind>> {
+    const LONGEST: usize = 8;
+    if word.len() > count.saturating_mul(LONGEST) {
+        return None;
+    }
     let mut out = Vec::new();
     let mut rest = word;
     while !rest.is_empty() {
@@ -192,7 +199,8 @@ fn affinities(words: &[&str], columns: &[&str]) -> Affinities {
             }
         }
     } else if columns.contains(&"CPU Affinity") {
-        out.cpu = words.first().filter(|w| w.contains('-') && crate::cpulist::parse(w).is_some()).map(|w| (*w).to_owned());
+        out.cpu =
+            words.first().filter(|w| w.contains('-') && crate::cpulist::parse(w).is_some()).map(|w| (*w).to_owned());
     }
     out
 }
@@ -255,8 +263,8 @@ impl TopoP2p {
 /// Parses the peer-to-peer matrix.
 pub fn parse_p2p(bytes: &[u8]) -> Result<TopoP2p, ParseError> {
     let text = decode(bytes);
-    let Matrix { devices, rows, .. } =
-        matrix::find(&text).ok_or_else(|| ParseError::new(0, "no header of nvidia-smi topo -p2p (expected a line of GPU names)"))?;
+    let Matrix { devices, rows, .. } = matrix::find(&text)
+        .ok_or_else(|| ParseError::new(0, "no header of nvidia-smi topo -p2p (expected a line of GPU names)"))?;
     let asked = lines(&text).find_map(|(_, l)| l.split_once("-p2p")).and_then(|(_, r)| r.trim().chars().next());
     let rows = rows
         .into_iter()
@@ -300,7 +308,10 @@ Legend:\n\n  X    = Self\n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: rocep1s0\n",
         assert_eq!(t.rows.len(), 4);
         assert_eq!(t.path("GPU1", "rocep1s0"), Some(At::new(&PathKind::Pix, 3)));
         assert_eq!(t.path("GPU0", "GPU1").unwrap().value, &PathKind::Nv(18));
-        assert_eq!(t.rows[0].affinities, Affinities { cpu: Some("0-55,112-167".into()), numa: Some("0".into()), gpu_numa_id: None });
+        assert_eq!(
+            t.rows[0].affinities,
+            Affinities { cpu: Some("0-55,112-167".into()), numa: Some("0".into()), gpu_numa_id: None }
+        );
         assert_eq!(t.rows[1].affinities.gpu_numa_id.as_deref(), Some("3"));
         assert_eq!(t.nic_name("NIC1"), "rocep1s0");
         assert_eq!(t.rows[2].affinities, Affinities::default());
@@ -321,7 +332,10 @@ Legend:\n\n  X    = Self\n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: rocep1s0\n",
 
     #[test]
     fn peer_to_peer() {
-        let t = parse_p2p(b"$ nvidia-smi topo -p2p r\n \tGPU0\tGPU1\t\n GPU0\tX\tCNS\t\n GPU1\tOK\tX\t\n\nLegend:\n  X    = Self\n").unwrap();
+        let t = parse_p2p(
+            b"$ nvidia-smi topo -p2p r\n \tGPU0\tGPU1\t\n GPU0\tX\tCNS\t\n GPU1\tOK\tX\t\n\nLegend:\n  X    = Self\n",
+        )
+        .unwrap();
         assert_eq!((t.capability, t.rows.len()), (Some('r'), 2));
         assert_eq!(t.status("GPU0", "GPU1"), Some(At::new(&P2pStatus::ChipsetNotSupported, 3)));
         assert_eq!(t.status("GPU1", "GPU0").unwrap().value, &P2pStatus::Ok);
