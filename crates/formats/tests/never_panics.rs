@@ -190,3 +190,20 @@ proptest! {
         prop_assert_eq!(got, params);
     }
 }
+
+/// One piece repeated, on one line and on many: a parser that is quadratic in its input takes minutes here.
+#[test]
+#[ignore = "takes a minute; run it after a change to a parser"]
+fn long_repetitions_take_linear_time() {
+    const TIMES: usize = 8_000;
+    for word in WORDS {
+        for text in [word.repeat(TIMES), format!("{word}\n").repeat(TIMES), format!("{word} ").repeat(TIMES)] {
+            for (name, parse) in PARSERS {
+                let start = std::time::Instant::now();
+                parse(text.as_bytes());
+                let took = start.elapsed();
+                assert!(took.as_secs() < 10, "{name} took {took:?} on {TIMES} times {word:?}");
+            }
+        }
+    }
+}

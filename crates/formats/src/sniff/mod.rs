@@ -133,7 +133,7 @@ fn has_port(text: &str) -> bool {
 
 /// The first line that only one tool prints.
 fn lines(text: &str) -> Option<Kind> {
-    let mut matrix_possible = false;
+    let mut matrix_tried = false;
     for raw in text.lines().take(MAX_LINES) {
         let line = raw.trim_start_matches(['>', ' ', '\t']).trim_end();
         if line.is_empty() || line.len() > 4096 {
@@ -146,12 +146,12 @@ fn lines(text: &str) -> Option<Kind> {
                 kind => kind,
             });
         }
-        matrix_possible |= line.starts_with("GPU0");
-        if matrix_possible {
+        // The matrix is searched in the whole text, so one try is enough.
+        if !matrix_tried && line.starts_with("GPU0") {
+            matrix_tried = true;
             if let Some(kind) = matrix(text) {
                 return Some(kind);
             }
-            matrix_possible = false;
         }
     }
     None
