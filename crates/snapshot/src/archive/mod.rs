@@ -33,4 +33,6 @@ impl Default for Limits {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;
