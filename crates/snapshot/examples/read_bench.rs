@@ -1,6 +1,6 @@
 //! Times the capture of a tree and the reading of its archive, in CPU time of this thread and of the process.
 //!
-//! `cargo run --release -p linerate-snapshot --example read_bench [DIR]`: a tree of 300 PCI functions is made where none is given.
+//! `cargo run --release -p linerate-snapshot --example read_bench [DIR [ARCHIVE]]`: a tree of 300 PCI functions is made where none is given.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 use linerate_snapshot::capture::{Options, Purpose, capture};
@@ -83,6 +83,9 @@ fn main() {
     let t0 = Instant::now();
     s.write_tar_zst(&mut archive).unwrap();
     println!("write: {:.2} ms, {} bytes", t0.elapsed().as_secs_f64() * 1e3, archive.len());
+    if let Some(keep) = std::env::args().nth(2) {
+        std::fs::write(keep, &archive).unwrap();
+    }
     let path = made.path().join("x.tar.zst");
     std::fs::write(&path, &archive).unwrap();
     let mut reader = Reader::new();

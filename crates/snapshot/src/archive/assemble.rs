@@ -54,6 +54,11 @@ impl Assembly {
         }
     }
 
+    /// Makes room: of so many bytes unpacked, at most one entry per KiB is to be expected.
+    pub(super) fn expect(&mut self, unpacked: usize) {
+        self.snapshot.reserve(unpacked / 1024 + 64, unpacked / 4);
+    }
+
     /// Entries until now.
     pub(super) fn seen(&self) -> usize {
         self.seen
@@ -99,7 +104,7 @@ impl Assembly {
 
     pub(crate) fn entry(&mut self, path: &str, item: Item<'_>) -> Result<(), Stop> {
         let path = clean(path);
-        if path.split('/').any(|n| n == "..") {
+        if path.contains("..") && path.split('/').any(|n| n == "..") {
             self.outside += 1;
             return Ok(());
         }
@@ -281,10 +286,10 @@ fn below(s: &Snapshot, dir: EntryId) -> Snapshot {
 
 fn copy(from: &Snapshot, dir: EntryId, to: &mut Snapshot, at: EntryId) {
     for (name, id) in from.children(dir) {
-        if let Some(new) = to.add_at(at, name, from.kind(id).clone(), from.data(id)) {
-            if *from.kind(id) == EntryKind::Dir {
-                copy(from, id, to, new);
-            }
+        if let Some(new) = to.add_at(at, name, from.kind(id).clone(), from.data(id))
+            && *from.kind(id) == EntryKind::Dir
+        {
+            copy(from, id, to, new);
         }
     }
 }

@@ -155,6 +155,7 @@ impl Reader {
 
     fn read_stream(&mut self, mut stream: Stream<'_>, label: &str) -> Result<Snapshot, OpenError> {
         let mut assembly = Assembly::new(label, self.limits);
+        assembly.expect(stream.in_memory());
         let end = self.entries(&mut stream, &mut assembly);
         let at = stream.position();
         let seen = assembly.seen();

@@ -133,7 +133,8 @@ fn entry(out: &mut Vec<u8>, path: &str, kind: u8, data: &[u8], time: u64) -> io:
         Some(s) => s,
         None => {
             long(out, b'L', path.as_bytes(), time)?;
-            ("", path.get(..path.floor_char_boundary(100)).unwrap_or_default())
+            let start = (0..=100).rev().find_map(|n| path.get(..n));
+            ("", start.unwrap_or_default())
         }
     };
     block(out, prefix.as_bytes(), name.as_bytes(), kind, link, data.len(), time)?;
