@@ -45,7 +45,8 @@ fn make(root: &Path) {
         }
         let mut config: Vec<u8> = vec![0; 4096];
         for (k, b) in config.iter_mut().take(700).enumerate() {
-            *b = (k as u32 * (i + 7) * 2_654_435_761 >> 24) as u8 & if k % 5 == 0 { 0xff } else { 0x11 };
+            *b = ((k as u32).wrapping_mul(i + 7).wrapping_mul(2_654_435_761) >> 24) as u8
+                & if k % 5 == 0 { 0xff } else { 0x11 };
         }
         std::fs::write(dev.join("config"), config).unwrap();
     }

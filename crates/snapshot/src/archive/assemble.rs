@@ -59,6 +59,30 @@ impl Assembly {
         self.snapshot.reserve(unpacked / 1024 + 64, unpacked / 4);
     }
 
+    /// Whether so many entries are within the limit.
+    pub(super) fn room_for(&self, entries: usize) -> bool {
+        entries <= self.limits.entries
+    }
+
+    /// A pack begins: it is one of ours.
+    pub(super) fn begin_pack(&mut self, entries: usize, bytes: usize) {
+        self.own = true;
+        self.seen = entries;
+        self.snapshot.reserve(entries + 64, bytes);
+    }
+
+    pub(super) fn root(&self) -> EntryId {
+        self.snapshot.root()
+    }
+
+    /// An entry of a pack; `None` where it cannot be.
+    pub(super) fn packed(&mut self, dir: EntryId, name: &str, kind: EntryKind, data: &[u8]) -> Option<EntryId> {
+        if data.len() > self.limits.file || self.snapshot.size() > self.limits.kept {
+            return None;
+        }
+        self.snapshot.add_at(dir, name, kind, data)
+    }
+
     /// Entries until now.
     pub(super) fn seen(&self) -> usize {
         self.seen

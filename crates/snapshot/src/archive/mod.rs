@@ -2,6 +2,7 @@
 
 mod assemble;
 mod dir;
+mod pack;
 mod read;
 mod stream;
 mod tar;
