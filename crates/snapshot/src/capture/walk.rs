@@ -291,10 +291,10 @@ impl Worker<'_> {
                 }
                 FileType::Directory => {
                     let mut state = self.state()?;
-                    if let Some(id) = state.snapshot.add_at(job.dir, &name, EntryKind::Dir, &[]) {
-                        if goes_on {
-                            jobs.push(Job { steps: below.clone(), path: join(&job.path, &name), dir: id });
-                        }
+                    if let Some(id) = state.snapshot.add_at(job.dir, &name, EntryKind::Dir, &[])
+                        && goes_on
+                    {
+                        jobs.push(Job { steps: below.clone(), path: join(&job.path, &name), dir: id });
                     }
                 }
                 _ => {
@@ -476,12 +476,15 @@ impl Worker<'_> {
     fn read(&mut self, dir: BorrowedFd<'_>, name: &str, leaf: Leaf, trusted: bool) -> Result<bool, Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(dir, name, flags, Mode::empty())?;
+        let mut size = None;
         if !trusted {
             // It may have been swapped since the directory was read.
             let stat = rustix::fs::fstat(&fd)?;
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
                 return Err(Errno::NXIO);
             }
+            // Files of procfs have no size; one that has is read to it, without asking for the end.
+            size = usize::try_from(stat.st_size).ok().filter(|s| *s > 0);
         }
         self.data.clear();
         let max = leaf.max as usize;
@@ -496,7 +499,7 @@ impl Worker<'_> {
             };
             self.data.extend_from_slice(buf.get(..n).unwrap_or_default());
             // An attribute of sysfs comes with one read; only what fills the page may go on.
-            if n == 0 || (trusted && n < 4096) {
+            if n == 0 || (trusted && n < 4096) || size == Some(self.data.len()) {
                 break;
             }
         }
