@@ -4,9 +4,12 @@
 //! role, so that no rule judges a node in a context in which it does not hold.
 
 mod acs;
+mod ats;
 pub mod engine;
 pub mod finding;
+mod gpu;
 mod iommu;
+mod pcie;
 mod registry;
 pub mod remedy;
 pub mod rule;

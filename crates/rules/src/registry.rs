@@ -9,6 +9,9 @@ pub type Area = (&'static str, &'static str, &'static [&'static Rule]);
 static AREAS: &[Area] = &[
     ("iommu", "IOMMU domains, groups and kernel defaults", crate::iommu::RULES),
     ("acs", "PCIe Access Control Services", crate::acs::RULES),
+    ("ats", "PCIe Address Translation Services", crate::ats::RULES),
+    ("pcie", "PCI Express links, packets and errors", crate::pcie::RULES),
+    ("gpu", "GPUs as targets of peer-to-peer traffic", crate::gpu::RULES),
 ];
 
 static RULES: LazyLock<Vec<&'static Rule>> =
