@@ -61,9 +61,8 @@ impl Memory {
 }
 
 fn meminfo(s: &Snapshot, key: &str) -> Reading<u64> {
-    s.text(s.root(), "proc/meminfo").parse("no such line", |t| {
-        t.lines().find_map(|l| l.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
-    })
+    s.text(s.root(), "proc/meminfo")
+        .parse("no such line", |t| t.lines().find_map(|l| l.strip_prefix(key))?.split_whitespace().next()?.parse().ok())
 }
 
 fn shm(s: &Snapshot, total_kib: &Reading<u64>) -> Reading<u64> {

@@ -11,10 +11,7 @@ const MOST: usize = 4096;
 
 pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>) -> Reading<Vec<RdmaDevice>> {
     let known = |k: OutputKind| {
-        matches!(
-            k,
-            OutputKind::IbvDevinfo | OutputKind::Ibstat | OutputKind::Ibdev2netdev | OutputKind::RdmaLink
-        )
+        matches!(k, OutputKind::IbvDevinfo | OutputKind::Ibstat | OutputKind::Ibdev2netdev | OutputKind::RdmaLink)
     };
     let Some(first) = s.outputs.iter().find(|o| known(o.kind)) else { return listed };
     let in_sysfs = listed.known().is_some();

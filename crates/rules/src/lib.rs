@@ -4,9 +4,13 @@
 //! role, so that no rule judges a node in a context in which it does not hold.
 
 mod acs;
+mod cpu;
 pub mod engine;
 pub mod finding;
 mod iommu;
+mod memory;
+mod numa;
+mod rdma;
 mod registry;
 pub mod remedy;
 pub mod rule;

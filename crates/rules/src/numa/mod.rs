@@ -1,0 +1,3 @@
+use crate::rule::Rule;
+
+pub(crate) static RULES: &[&Rule] = &[];
