@@ -1,9 +1,19 @@
 //! The kernel: version, command line, configuration, modules and their parameters, its log.
 
 use linerate_formats::cmdline::{self, Cmdline};
+use linerate_formats::dmesg;
 use linerate_formats::kernel_config::{self, ConfigOption};
 use linerate_formats::kernel_version::{self, KernelVersion};
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
+
+/// A classified line of the kernel's log.
+#[derive(Debug, Clone)]
+pub struct LogEvent {
+    /// What it says.
+    pub event: dmesg::Event,
+    /// Its line.
+    pub place: Place,
+}
 
 /// See the module.
 #[derive(Debug, Clone)]
@@ -16,6 +26,9 @@ pub struct Kernel {
     pub modules: Reading<Vec<String>>,
     /// Build configuration: option name and value (`y`, `m`, `n`).
     pub config: Reading<Vec<ConfigOption>>,
+    /// Classified lines of the log. Known and empty: the log was read and says nothing of interest. A log buffer wraps: what is
+    /// not in it may have been said before.
+    pub log: Reading<Vec<LogEvent>>,
 }
 
 impl Kernel {
@@ -35,7 +48,16 @@ impl Kernel {
                     .collect()
             }),
             config: config(s),
+            log: log(s),
         }
+    }
+
+    /// Log events that a filter accepts.
+    pub fn events<'a, T>(
+        &'a self,
+        pick: impl Fn(&'a dmesg::Event) -> Option<T> + 'a,
+    ) -> impl Iterator<Item = (T, Place)> + 'a {
+        self.log.known().into_iter().flatten().filter_map(move |e| Some((pick(&e.event)?, e.place)))
     }
 }
 
@@ -94,5 +116,31 @@ fn config(s: &Snapshot) -> Reading<Vec<ConfigOption>> {
     match s.children(boot).into_iter().find(|(n, _)| n.starts_with("config-")) {
         Some((_, e)) => Reading::Known(kernel_config::parse(s.data(e)), Place::of(e)),
         None => s.missing(boot, "config-*"),
+    }
+}
+
+fn log(s: &Snapshot) -> Reading<Vec<LogEvent>> {
+    let mut events = Vec::new();
+    let mut first = None;
+    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Dmesg) {
+        if let linerate_snapshot::EntryKind::Failed(why) = s.kind(o.entry) {
+            first.get_or_insert(Reading::Unreadable(Place::of(o.entry), why.clone()));
+            continue;
+        }
+        // `dmesg` that was refused prints nothing and fails: that is not an empty log.
+        if o.status.is_some_and(|st| st != 0) && s.data(o.entry).is_empty() {
+            first.get_or_insert(Reading::Unreadable(Place::of(o.entry), Why::Denied));
+            continue;
+        }
+        let place = Place::of(o.entry);
+        events.extend(
+            dmesg::scan(s.data(o.entry)).into_iter().map(|f| LogEvent { event: f.event, place: place.line(f.line) }),
+        );
+        first = Some(Reading::Known(Vec::new(), place));
+    }
+    match first {
+        Some(Reading::Known(_, p)) => Reading::Known(events, p),
+        Some(other) => other,
+        None => Reading::Unreadable(Place::below(s.root(), "dmesg"), Why::NotCollected),
     }
 }

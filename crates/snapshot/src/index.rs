@@ -69,6 +69,8 @@ pub struct Snapshot {
     pub manifest: Manifest,
     /// Tool outputs among the entries.
     pub outputs: Vec<Output>,
+    /// What went wrong while it was made or read, for people: one sentence each.
+    pub problems: Vec<String>,
 }
 
 impl Snapshot {
@@ -93,6 +95,7 @@ impl Snapshot {
             coverage: Coverage::Partial,
             manifest: Manifest::default(),
             outputs: Vec::new(),
+            problems: Vec::new(),
         }
     }
 
@@ -208,6 +211,35 @@ impl Snapshot {
             hasher.hash_one((n.parent, slice(arena, n.name)))
         });
         Some(EntryId(id))
+    }
+
+    /// All entries, in the order in which they were added.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = EntryId> + use<> {
+        (0..self.nodes.len() as u32).map(EntryId)
+    }
+
+    pub(crate) fn has_children(&self, id: EntryId) -> bool {
+        self.nodes.get(id.0 as usize).is_some_and(|n| n.first_child != NONE)
+    }
+
+    /// Notes that only a part of a file was kept.
+    pub(crate) fn mark_cut(&mut self, id: EntryId) {
+        if let Some(n) = self.nodes.get_mut(id.0 as usize).filter(|n| n.kind == EntryKind::File) {
+            n.kind = EntryKind::CutFile;
+        }
+    }
+
+    /// Notes that a directory could not be listed (to the end): nothing in it is absent.
+    pub(crate) fn fail_dir(&mut self, dir: EntryId, why: Why) {
+        let path = self.path(dir);
+        match self.nodes.get_mut(dir.0 as usize) {
+            Some(n) if n.first_child == NONE && n.parent != NONE => n.kind = EntryKind::Failed(why),
+            Some(_) => {
+                let path = if path.is_empty() { "**".to_owned() } else { format!("{path}/**") };
+                self.manifest.unread.push(crate::manifest::Unread { path, why: why.to_string() });
+            }
+            None => {}
+        }
     }
 
     fn make_dirs(&mut self, path: &str) -> Option<u32> {

@@ -43,7 +43,11 @@ fn iommu(m: &str) -> Option<Event> {
     if m.contains("IO_PAGE_FAULT") {
         let value = |key: &str| after(m, key).and_then(|r| number(word(r)));
         let old_form = after(m, "device=").and_then(|r| word(r).parse().ok());
-        return Some(Event::IoPageFault { bdf: old_form.or_else(|| first_bdf(m)), domain: value("domain="), address: value("address=") });
+        return Some(Event::IoPageFault {
+            bdf: old_form.or_else(|| first_bdf(m)),
+            domain: value("domain="),
+            address: value("address="),
+        });
     }
     if let Some(rest) = after(m, "AMD-Vi: ") {
         return amd_vi(rest).map(Event::AmdVi);
@@ -52,7 +56,11 @@ fn iommu(m: &str) -> Option<Event> {
         return dmar(rest);
     }
     if let Some(rest) = after(m, "dmar_fault: ") {
-        return rest.contains("callbacks suppressed").then(|| leading_number(rest)).flatten().map(Event::DmarFaultsSuppressed);
+        return rest
+            .contains("callbacks suppressed")
+            .then(|| leading_number(rest))
+            .flatten()
+            .map(Event::DmarFaultsSuppressed);
     }
     if m.starts_with("arm-smmu") {
         if m.contains(": ias ") {
@@ -65,7 +73,8 @@ fn iommu(m: &str) -> Option<Event> {
     if m.contains("software bounce buffering for IO (SWIOTLB)") {
         return Some(Event::BounceBuffers);
     }
-    (m.contains("swiotlb buffer is full") || m.contains("Out of SW-IOMMU space")).then(|| Event::DmaMapFailed { bdf: first_bdf(m) })
+    (m.contains("swiotlb buffer is full") || m.contains("Out of SW-IOMMU space"))
+        .then(|| Event::DmaMapFailed { bdf: first_bdf(m) })
 }
 
 fn amd_vi(rest: &str) -> Option<AmdVi> {
@@ -95,7 +104,8 @@ fn dmar(rest: &str) -> Option<Event> {
         let bdf = device.split([']', ' ']).next().and_then(|d| d.parse().ok());
         let hex = |t: &str| u64::from_str_radix(t.strip_prefix("0x").unwrap_or(t), 16).ok();
         let address = after(rest, "fault addr ").and_then(|r| hex(word(r)));
-        let reason = after(rest, "fault reason ").and_then(|r| hex(r.split([']', ' ']).next()?)).and_then(|r| r.try_into().ok());
+        let reason =
+            after(rest, "fault reason ").and_then(|r| hex(r.split([']', ' ']).next()?)).and_then(|r| r.try_into().ok());
         return Some(Event::DmarFault { bdf, write: access.starts_with("Write"), address, reason });
     }
     match rest {
@@ -109,7 +119,8 @@ fn dmar(rest: &str) -> Option<Event> {
 
 fn nvidia(m: &str) -> Option<Event> {
     let Some(rest) = after(m, "NVRM: ") else {
-        let peermem = ["nvidia-peermem", "nvidia_peermem", "nv_peer_mem", "nv_mem_client"].iter().any(|p| m.starts_with(p));
+        let peermem =
+            ["nvidia-peermem", "nvidia_peermem", "nv_peer_mem", "nv_mem_client"].iter().any(|p| m.starts_with(p));
         let symbol = m.contains("version of symbol") || m.contains("Unknown symbol") || m.contains("unknown parameter");
         return (peermem && !symbol).then(|| {
             let error = m.contains("ERROR") || m.contains("error") || m.contains("ailed");
@@ -157,7 +168,8 @@ fn pci(m: &str) -> Option<Event> {
     }
     let bar = || after(m, "BAR ").and_then(leading_number);
     if m.contains("can't assign; no space") || m.contains("failed to assign") || m.contains(": no space for") {
-        let is_resource = m.contains("BAR ") || m.contains("bridge window") || m.contains("[mem size") || m.contains("[io  size");
+        let is_resource =
+            m.contains("BAR ") || m.contains("bridge window") || m.contains("[mem size") || m.contains("[io  size");
         return is_resource.then(|| Event::BarNotAssigned { bdf: first_bdf(m), bar: bar() });
     }
     if m.contains("BAR ") && m.contains("can't reserve") {
@@ -218,7 +230,8 @@ fn severity(text: &str) -> Option<AerSeverity> {
 }
 
 fn modules(m: &str) -> Option<Event> {
-    let module = || m.split_once(':').map(|(n, _)| n.trim()).filter(|n| !n.is_empty() && !n.contains(' ')).map(str::to_owned);
+    let module =
+        || m.split_once(':').map(|(n, _)| n.trim()).filter(|n| !n.is_empty() && !n.contains(' ')).map(str::to_owned);
     if let Some(rest) = after(m, "disagrees about version of symbol ") {
         return Some(Event::SymbolMismatch { module: module()?, symbol: word(rest).to_owned() });
     }

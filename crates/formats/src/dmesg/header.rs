@@ -79,7 +79,10 @@ fn bracket(text: &str) -> Option<(Option<Time<'_>>, &str)> {
 
 fn is_seconds(word: &str) -> bool {
     word.split_once('.').is_some_and(|(s, f)| {
-        !s.is_empty() && !f.is_empty() && s.len() + f.len() < 24 && (s.bytes().chain(f.bytes())).all(|b| b.is_ascii_digit())
+        !s.is_empty()
+            && !f.is_empty()
+            && s.len() + f.len() < 24
+            && (s.bytes().chain(f.bytes())).all(|b| b.is_ascii_digit())
     })
 }
 
@@ -137,5 +140,6 @@ fn after_host(text: &str) -> &str {
 
 const WEEKDAYS: &[&str] = &["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONTHS: &[&str] = &["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const FACILITIES: &[&str] = &["kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp"];
+const FACILITIES: &[&str] =
+    &["kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp"];
 const LEVELS: &[&str] = &["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];

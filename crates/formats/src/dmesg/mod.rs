@@ -52,7 +52,8 @@ pub fn scan(bytes: &[u8]) -> Vec<Found> {
     let bytes = text.as_bytes();
     while let Some(hit) = words.find(aho_corasick::Input::new(bytes).range(at..)) {
         let start = memchr::memrchr(b'\n', bytes.get(at..hit.start()).unwrap_or_default()).map_or(at, |n| at + n + 1);
-        let end = memchr::memchr(b'\n', bytes.get(hit.end()..).unwrap_or_default()).map_or(bytes.len(), |n| hit.end() + n);
+        let end =
+            memchr::memchr(b'\n', bytes.get(hit.end()..).unwrap_or_default()).map_or(bytes.len(), |n| hit.end() + n);
         line += memchr::memchr_iter(b'\n', bytes.get(line_at..start).unwrap_or_default()).count();
         line_at = start;
         if let Some(raw) = text.get(start..end) {
