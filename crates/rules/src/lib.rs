@@ -5,11 +5,15 @@
 
 mod acs;
 mod ats;
+mod cpu;
 pub mod engine;
 pub mod finding;
 mod gpu;
 mod iommu;
 mod pcie;
+mod memory;
+mod numa;
+mod rdma;
 mod registry;
 pub mod remedy;
 pub mod rule;
