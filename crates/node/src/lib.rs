@@ -13,6 +13,7 @@ pub mod memory;
 pub mod net;
 pub mod nicfw;
 pub mod numa;
+pub mod p2p;
 pub mod pci;
 mod pci_decode;
 mod pci_sysfs;

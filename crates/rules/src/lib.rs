@@ -4,12 +4,15 @@
 //! role, so that no rule judges a node in a context in which it does not hold.
 
 mod acs;
+mod ats;
 mod cpu;
 pub mod engine;
 pub mod finding;
+mod gpu;
 mod iommu;
 mod memory;
 mod numa;
+mod pcie;
 mod rdma;
 mod registry;
 pub mod remedy;
