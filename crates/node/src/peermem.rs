@@ -127,7 +127,9 @@ mod tests {
     fn nothing_is_absent_in_an_empty_source() {
         let s = Snapshot::new("empty");
         let p = Peermem::decode(&s);
-        assert!(p.clients.is_unreadable() && p.nvidia_peermem.loaded.is_unreadable() && p.wanted_at_boot.is_unreadable());
+        assert!(
+            p.clients.is_unreadable() && p.nvidia_peermem.loaded.is_unreadable() && p.wanted_at_boot.is_unreadable()
+        );
     }
 
     #[test]

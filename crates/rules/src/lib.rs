@@ -7,6 +7,7 @@ mod acs;
 pub mod engine;
 pub mod finding;
 mod iommu;
+mod nicfw;
 mod registry;
 pub mod remedy;
 pub mod rule;

@@ -9,6 +9,7 @@ pub type Area = (&'static str, &'static str, &'static [&'static Rule]);
 static AREAS: &[Area] = &[
     ("iommu", "IOMMU domains, groups and kernel defaults", crate::iommu::RULES),
     ("acs", "PCIe Access Control Services", crate::acs::RULES),
+    ("nicfw", "Firmware settings of NICs", crate::nicfw::RULES),
 ];
 
 static RULES: LazyLock<Vec<&'static Rule>> =
