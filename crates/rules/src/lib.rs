@@ -4,10 +4,17 @@
 //! role, so that no rule judges a node in a context in which it does not hold.
 
 mod acs;
+mod ats;
+mod cpu;
 pub mod engine;
 pub mod finding;
+mod gpu;
 mod iommu;
 mod nicfw;
+mod memory;
+mod numa;
+mod pcie;
+mod rdma;
 mod registry;
 pub mod remedy;
 pub mod rule;
