@@ -9,6 +9,7 @@ mod cpu;
 pub mod engine;
 pub mod finding;
 mod gpu;
+mod gpumem;
 mod iommu;
 mod nicfw;
 mod memory;
