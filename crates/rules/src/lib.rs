@@ -4,6 +4,7 @@
 //! role, so that no rule judges a node in a context in which it does not hold.
 
 mod acs;
+mod cmdline;
 pub mod engine;
 pub mod finding;
 mod iommu;
