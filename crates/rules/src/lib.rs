@@ -8,6 +8,7 @@ mod cmdline;
 pub mod engine;
 pub mod finding;
 mod iommu;
+mod modules;
 mod registry;
 pub mod remedy;
 pub mod rule;

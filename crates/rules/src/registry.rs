@@ -9,6 +9,7 @@ pub type Area = (&'static str, &'static str, &'static [&'static Rule]);
 static AREAS: &[Area] = &[
     ("iommu", "IOMMU domains, groups and kernel defaults", crate::iommu::RULES),
     ("cmdline", "Kernel command line: what each word really does", crate::cmdline::RULES),
+    ("modules", "Kernel modules and their parameters", crate::modules::RULES),
     ("acs", "PCIe Access Control Services", crate::acs::RULES),
 ];
 
