@@ -14,10 +14,13 @@ pub mod modprobe;
 pub mod net;
 pub mod nicfw;
 pub mod numa;
+pub mod p2p;
 pub mod pci;
 mod pci_decode;
 mod pci_sysfs;
+pub mod rails;
 pub mod rdma;
+mod rdma_text;
 
 pub use linerate_snapshot::{Place, Reading, Why};
 
@@ -50,6 +53,8 @@ pub struct Node<'s> {
     pub net: Reading<Vec<net::NetDev<'s>>>,
     /// Limits.
     pub memory: memory::Memory,
+    /// Each GPU with its nearest NICs.
+    pub rails: Vec<rails::Rail>,
     /// What kind of node this is.
     pub context: Context,
 }
@@ -77,8 +82,10 @@ impl<'s> Node<'s> {
             rdma,
             net: net::decode(s),
             memory: memory::Memory::decode(s),
+            rails: Vec::new(),
             context: Context::undecided(),
         };
+        node.rails = rails::rails(&node.pci);
         node.context = Context::of(&node, told);
         node
     }
@@ -87,6 +94,13 @@ impl<'s> Node<'s> {
     #[must_use]
     pub fn rdma_of(&self, f: &PciFunction<'_>) -> Option<&rdma::RdmaDevice> {
         self.rdma.known()?.iter().find(|d| d.pci == Some(f.bdf))
+    }
+
+    /// The closest rail on which a PCI function is among the nearest NICs.
+    #[must_use]
+    pub fn rail_of(&self, f: &PciFunction<'_>) -> Option<&rails::Rail> {
+        let id = self.pci.find(f.bdf)?;
+        self.rails.iter().filter(|r| r.nics.contains(&id)).min_by_key(|r| (r.distance, r.bridges))
     }
 
     /// Network interfaces of a PCI function.

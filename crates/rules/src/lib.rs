@@ -5,10 +5,17 @@
 
 mod acs;
 mod cmdline;
+mod ats;
+mod cpu;
 pub mod engine;
 pub mod finding;
+mod gpu;
 mod iommu;
 mod modules;
+mod pcie;
+mod memory;
+mod numa;
+mod rdma;
 mod registry;
 pub mod remedy;
 pub mod rule;

@@ -11,6 +11,13 @@ static AREAS: &[Area] = &[
     ("cmdline", "Kernel command line: what each word really does", crate::cmdline::RULES),
     ("modules", "Kernel modules and their parameters", crate::modules::RULES),
     ("acs", "PCIe Access Control Services", crate::acs::RULES),
+    ("ats", "PCIe Address Translation Services", crate::ats::RULES),
+    ("pcie", "PCI Express links, packets and errors", crate::pcie::RULES),
+    ("gpu", "GPUs as targets of peer-to-peer traffic", crate::gpu::RULES),
+    ("rdma", "Ports of RDMA NICs: InfiniBand and RoCE", crate::rdma::RULES),
+    ("numa", "Distance of GPUs and NICs, NUMA nodes", crate::numa::RULES),
+    ("cpu", "Frequency and sleep policies", crate::cpu::RULES),
+    ("memory", "Limits and page settings", crate::memory::RULES),
 ];
 
 static RULES: LazyLock<Vec<&'static Rule>> =

@@ -20,7 +20,6 @@ pub(crate) struct Cpus {
     all: CpuSet,
     cores: u32,
     cores_per_socket: u32,
-    cores_per_node: u32,
 }
 
 fn set(ids: impl Iterator<Item = u32>, total: u32) -> CpuSet {
@@ -54,14 +53,7 @@ impl Cpus {
         let cores_per_node = n.cores_per_socket / n.numa_per_socket.max(1);
         let nodes = (0..n.sockets * n.numa_per_socket)
             .map(|node| set((0..total).filter(|id| (id % cores) / cores_per_node == node), total));
-        Cpus {
-            total,
-            nodes: nodes.collect(),
-            all: set(0..total, total),
-            cores,
-            cores_per_socket: n.cores_per_socket,
-            cores_per_node,
-        }
+        Cpus { total, nodes: nodes.collect(), all: set(0..total, total), cores, cores_per_socket: n.cores_per_socket }
     }
 
     /// Processors of a NUMA node; all for -1, as the kernel says.
@@ -226,7 +218,6 @@ fn cpuinfo(plan: &Plan, m: &Model) -> String {
             cpus.cores_per_socket,
         );
     }
-    let _ = cpus.cores_per_node;
     out
 }
 

@@ -84,6 +84,7 @@ pub(crate) fn cmdline(plan: &Plan) -> String {
         Iommu::Identity if n.cpu == Cpu::Grace => " iommu.passthrough=1",
         Iommu::Identity if amd => " iommu=pt",
         Iommu::Identity => " intel_iommu=on iommu=pt",
+        Iommu::Off if n.role == Role::Guest => "",
         Iommu::Off if amd => " amd_iommu=off",
         Iommu::Off => " intel_iommu=off",
         Iommu::Dma => " iommu.strict=1",
@@ -253,7 +254,13 @@ fn dmesg(plan: &Plan) -> String {
     }
     for f in plan.functions.iter().filter(|f| f.driver.as_deref() == Some("mlx5_core")) {
         let Some(l) = f.link else { continue };
-        let bandwidth = l.speed.bandwidth(linerate_formats::pci::LinkWidth(l.width)).0 * 8.0;
+        // As the kernel counts: whole Mb/s of one lane after encoding, times lanes.
+        let lane = match l.speed.generation() {
+            1 => 2000,
+            2 => 4000,
+            n => (1000_u32 << n) * 128 / 130,
+        };
+        let bandwidth = f64::from(lane * u32::from(l.width)) / 1000.0;
         let link = format!("{:.1} GT/s PCIe x{} link", l.speed.gigatransfers(), l.width);
         lines.push(format!("mlx5_core {}: {bandwidth:.3} Gb/s available PCIe bandwidth ({link})", f.bdf));
     }

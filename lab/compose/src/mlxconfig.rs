@@ -117,7 +117,7 @@ fn text(f: &Function, model: &NicModel, settings: &BTreeMap<String, Setting>) ->
     if mlx4 {
         let _ = writeln!(out, "Configurations:                                          Next Boot");
     } else {
-        let _ = writeln!(out, "{:<56}{:<21}{:<21}{}", "Configurations:", "Default", "Current", "Next Boot");
+        let _ = writeln!(out, "{:<56}{:<21}{:<21}Next Boot", "Configurations:", "Default", "Current");
     }
     let value = |v: &Option<Scalar>| v.as_ref().map_or_else(|| "N/A".to_owned(), |v| v.0.clone());
     let mut any = false;

@@ -201,7 +201,6 @@ pub(crate) fn switch(switch: Switch) -> (Function, Function) {
             (up.revision, down.revision, up.subsystem, down.subsystem) =
                 (0xb0, 0xb0, (0x1028, 0x224b), (0x1028, 0x224b));
             down.acs = Some((0x5f, 0));
-            down.ari_forwarding = true;
         }
     }
     (up, down)

@@ -27,7 +27,19 @@ pub(crate) fn named(f: &Function, key: &str) -> bool {
     let bdf = f.bdf.to_string();
     glob::name(key, &bdf)
         || key.parse().is_ok_and(|b: linerate_formats::pci::Bdf| b == f.bdf)
-        || f.names.iter().any(|n| glob::name(key, n))
+        || f.names.iter().any(|n| name(key, n))
+}
+
+/// A star stays within one part of a name: `nic*` means the NICs, not `nic0.port`.
+fn name(pattern: &str, text: &str) -> bool {
+    let (mut p, mut t) = (pattern.split('.'), text.split('.'));
+    loop {
+        match (p.next(), t.next()) {
+            (None, None) => return true,
+            (Some(p), Some(t)) if glob::name(p, t) => {}
+            _ => return false,
+        }
+    }
 }
 
 /// A key that means nothing, with what would have.

@@ -44,11 +44,11 @@ pub(crate) fn write(plan: &Plan, tree: &mut Tree) {
             tree.link_to(format!("{path}/driver"), &home);
             tree.link_to(format!("{home}/{}", f.bdf), path);
         }
-        if let Kind::Vf { parent, index } = f.kind {
-            if let Some(pf) = plan.paths.get(parent) {
-                tree.link_to(format!("{path}/physfn"), pf);
-                tree.link_to(format!("{pf}/virtfn{index}"), path);
-            }
+        if let Kind::Vf { parent, index } = f.kind
+            && let Some(pf) = plan.paths.get(parent)
+        {
+            tree.link_to(format!("{path}/physfn"), pf);
+            tree.link_to(format!("{pf}/virtfn{index}"), path);
         }
         if let Some(group) = plan.groups.get(i).copied().flatten() {
             tree.link_to(format!("{path}/iommu_group"), &format!("sys/kernel/iommu_groups/{group}"));

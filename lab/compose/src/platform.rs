@@ -18,6 +18,9 @@ pub(crate) enum Platform {
 /// A root bus: domain and bus.
 pub(crate) type RootBus = (u32, u8);
 
+/// Functions of one bus: device, function, what.
+pub(crate) type Placed = Vec<(u8, u8, Function)>;
+
 impl Platform {
     pub(crate) fn of(cpu: Cpu, role: Role) -> Self {
         match (role, cpu) {
@@ -99,11 +102,10 @@ impl Platform {
         };
         let mut f = Function::new(vendor, device, 0x06_0400).linked(speed, width).driven("pcieport");
         f.port = Some(Port::Root);
-        f.ari_forwarding = true;
         (f.ext_tag, f.ext_tag_supported, f.has_aer) = (true, true, true);
         f.revision = if self == Platform::SapphireRapids { 4 } else { 0 };
         if self == Platform::Qemu {
-            (f.ext_tag, f.ext_tag_supported, f.ari_forwarding) = (false, false, true);
+            (f.ext_tag, f.ext_tag_supported) = (false, false);
             return f;
         }
         f = f.payload(if vendor == 0x1022 { 512 } else { 256 }, 256, if vendor == 0x8086 { 4096 } else { 512 });
@@ -113,7 +115,7 @@ impl Platform {
     }
 
     /// The functions of a root bus besides root ports: device, function, what.
-    pub(crate) fn root_functions(self, (_, bus): RootBus) -> Vec<(u8, u8, Function)> {
+    pub(crate) fn root_functions(self, (_, bus): RootBus) -> Placed {
         let inner = |vendor, device, class, revision| {
             let mut f = Function::new(vendor, device, class);
             f.port = Some(Port::Integrated);
@@ -161,7 +163,7 @@ impl Platform {
     }
 
     /// Root buses that carry no cards, with their functions.
-    pub(crate) fn other_buses(self, socket: u32) -> Vec<(RootBus, Vec<(u8, u8, Function)>)> {
+    pub(crate) fn other_buses(self, socket: u32) -> Vec<(RootBus, Placed)> {
         match self {
             Platform::SapphireRapids => sapphire_rapids(self, socket),
             Platform::Genoa | Platform::Turin => {
@@ -179,7 +181,7 @@ impl Platform {
     }
 }
 
-fn sapphire_rapids(platform: Platform, socket: u32) -> Vec<(RootBus, Vec<(u8, u8, Function)>)> {
+fn sapphire_rapids(platform: Platform, socket: u32) -> Vec<(RootBus, Placed)> {
     let plain = |device, class| {
         let mut f = Function::new(0x8086, device, class);
         (f.port, f.config_len, f.subsystem) = (None, 256, (0x8086, 0));
@@ -223,7 +225,7 @@ fn sapphire_rapids(platform: Platform, socket: u32) -> Vec<(RootBus, Vec<(u8, u8
 }
 
 /// The platform controller's functions on Intel's bus 0.
-pub(crate) fn intel_platform_controller() -> Vec<(u8, u8, Function)> {
+pub(crate) fn intel_platform_controller() -> Placed {
     let plain = |device, class, driver: &str| {
         let mut f = Function::new(0x8086, device, class).driven(driver);
         (f.port, f.config_len, f.revision, f.subsystem) = (None, 256, 0x11, (0x1028, 0x0a6b));

@@ -44,6 +44,8 @@ impl Tree {
     pub fn link_to(&mut self, path: impl Into<String>, target: &str) {
         let path = path.into();
         let shared = path.split('/').zip(target.split('/')).take_while(|(a, b)| a == b).count();
+        // A link to a directory above names it, as the kernel does: the name is what readers take.
+        let shared = shared.min(target.split('/').count() - 1);
         let up = path.split('/').count().saturating_sub(shared + 1);
         let mut relative = "../".repeat(up);
         let rest: Vec<&str> = target.split('/').skip(shared).collect();
@@ -99,13 +101,14 @@ impl Tree {
     /// # Errors
     /// As the file system reports them; the path is in the message.
     pub fn write_to(&self, dir: &Path) -> io::Result<()> {
-        for (path, entry) in &self.entries {
+        // Paths are sorted: mostly, the directory is that of the path before.
+        let mut made = None;
+        for (path, entry) in self.entries.iter().filter(|(_, e)| **e != Entry::Denied) {
             let at = dir.join(path);
             let result = (|| {
-                match (entry, at.parent()) {
-                    (Entry::Denied, _) => return Ok(()),
-                    (_, Some(parent)) => std::fs::create_dir_all(parent)?,
-                    _ => {}
+                if let Some(parent) = at.parent().filter(|p| made.as_deref() != Some(*p)) {
+                    std::fs::create_dir_all(parent)?;
+                    made = Some(parent.to_owned());
                 }
                 match entry {
                     Entry::File(data) => std::fs::write(&at, data),

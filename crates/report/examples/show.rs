@@ -1,0 +1,40 @@
+//! Audits one text of `lspci` and prints the report: `cargo run -p linerate-report --example show -- FILE [FORMAT [WIDTH]]`.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // an example prints
+
+use linerate_node::Node;
+use linerate_report::{Report, Style, terminal};
+use linerate_snapshot::{Output, OutputKind, Snapshot};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some(path) = args.first() else {
+        eprintln!("usage: show FILE.lspci [text|verbose|colour|json] [WIDTH]");
+        return ExitCode::from(3);
+    };
+    let bytes = match std::fs::read(path) {
+        Ok(b) => b,
+        Err(e) => {
+            eprintln!("{path}: {e}");
+            return ExitCode::from(3);
+        }
+    };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut snapshot = Snapshot::new(name);
+    if let Some(entry) = snapshot.add_file(name, &bytes) {
+        snapshot.outputs.push(Output { kind: OutputKind::Lspci, entry, argv: vec![], status: None });
+    }
+    let node = Node::decode(&snapshot);
+    let audit = linerate_rules::audit(&node, &snapshot, linerate_rules::rules());
+    let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
+    let format = args.get(1).map_or("text", String::as_str);
+    let width = args.get(2).and_then(|w| w.parse().ok()).unwrap_or(80);
+    let style = Style { colour: format == "colour", width, verbose: format == "verbose" };
+    let started = std::time::Instant::now();
+    match format {
+        "json" => print!("{}", linerate_report::json::to_string(&report)),
+        _ => print!("{}", terminal::to_string(&report, style)),
+    }
+    eprintln!("rendered in {:?}", started.elapsed());
+    ExitCode::from(audit.exit_code())
+}
