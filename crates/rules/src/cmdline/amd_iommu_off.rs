@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["proc/cmdline", "proc/cpuinfo"],
     docs: "\
 ## What it checks
-`amd_iommu=off` on an AMD CPU.
+The option `amd_iommu=off` on a node with an AMD CPU.
 
 ## Why it matters
 With it there are 0 IOMMU groups: right for GPUDirect RDMA on bare metal, impossible for passthrough. It does not keep ACS off: the

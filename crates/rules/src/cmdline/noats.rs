@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["proc/cmdline"],
     docs: "\
 ## What it checks
-`pci=noats`.
+The option `pci=noats` on the command line.
 
 ## Why it matters
 Peer-to-peer inside virtual machines relies on ATS: the NIC keeps translated addresses, and the switch routes such packets directly.

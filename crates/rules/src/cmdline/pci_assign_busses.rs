@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["proc/cmdline"],
     docs: "\
 ## What it checks
-`pci=assign-busses` (x86).
+The option `pci=assign-busses`, which exists on x86 only.
 
 ## Why it matters
 It makes the kernel number all PCI buses itself. Everything that names devices by address then means other devices: IOMMU scopes of
