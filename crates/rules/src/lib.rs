@@ -4,17 +4,17 @@
 //! role, so that no rule judges a node in a context in which it does not hold.
 
 mod acs;
-mod cmdline;
 mod ats;
+mod cmdline;
 mod cpu;
 pub mod engine;
 pub mod finding;
 mod gpu;
 mod iommu;
-mod modules;
-mod pcie;
 mod memory;
+mod modules;
 mod numa;
+mod pcie;
 mod rdma;
 mod registry;
 pub mod remedy;

@@ -20,7 +20,7 @@ The values of `iommu=` against those that x86 kernels know, and that `iommu.pass
 `iommu=on`, `iommu=1` or `iommu.passthrough=pt` do nothing, and the kernel says nothing.
 
 ## See it yourself
-`cat /proc/cmdline`; `dmesg | grep -i "command line"` shows the same.
+`cat /proc/cmdline`; `dmesg | grep -i 'command line'` shows the same.
 
 ## Fix
 Write what was meant: `iommu=pt` or `iommu.passthrough=1`. To switch an IOMMU on there is `intel_iommu=on`; AMD's and Arm's are on by default.",

@@ -33,7 +33,7 @@ pairs for packet-processing libraries. NCCL uses reliable connections and never 
 `cat /proc/cmdline; ls /sys/module/ib_uverbs/parameters`.
 
 ## Fix
-Remove it.",
+Remove the word from the boot loader's configuration.",
     myths: &[Myth {
         claim: "rdma_ucm.disable_raw_qp_enforcement=1 is needed for RDMA in containers.",
         truth: "No such parameter. Its relative in MLNX_OFED concerns raw Ethernet packets, which NCCL does not send.",

@@ -19,7 +19,7 @@ More than one `pci=` parameter, and more than one `config_acs=` or `disable_acs_
 Repeated `pci=` words work: the kernel parses each one. But each of the two ACS lists is kept in one variable, so a second list replaces the first.
 
 ## See it yourself
-`cat /proc/cmdline`; `dmesg | grep -i "command line"` shows the same.
+`cat /proc/cmdline`; `dmesg | grep -i 'command line'` shows the same.
 
 ## Fix
 Nothing for `pci=a pci=b`; `pci=a,b` is the usual form. Put all devices of an ACS list into one, separated by `;`.",

@@ -45,7 +45,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 ));
         }
         None if params.known().is_some() => {
-            out.not_applicable("the driver does not list the parameter (it exists from branch 555 on)").at(params.place());
+            out.not_applicable("the driver does not list the parameter (it exists from branch 555 on)")
+                .at(params.place());
         }
         None if params.is_absent() => {
             out.not_applicable("the nvidia driver is not loaded").at(params.place());
