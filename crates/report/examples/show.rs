@@ -4,12 +4,13 @@
 use linerate_node::Node;
 use linerate_report::{Report, Style, terminal};
 use linerate_snapshot::{Output, OutputKind, Snapshot};
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some(path) = args.first() else {
-        eprintln!("usage: show FILE.lspci [text|verbose|colour|json] [WIDTH]");
+        eprintln!("usage: show FILE.lspci [text|verbose|colour|json|sarif|junit|markdown] [WIDTH]");
         return ExitCode::from(3);
     };
     let bytes = match std::fs::read(path) {
@@ -31,9 +32,17 @@ fn main() -> ExitCode {
     let width = args.get(2).and_then(|w| w.parse().ok()).unwrap_or(80);
     let style = Style { colour: format == "colour", width, verbose: format == "verbose" };
     let started = std::time::Instant::now();
-    match format {
-        "json" => print!("{}", linerate_report::json::to_string(&report)),
-        _ => print!("{}", terminal::to_string(&report, style)),
+    let mut out = Vec::new();
+    let written = match format {
+        "json" => linerate_report::json::render(&report, &mut out),
+        "sarif" => linerate_report::sarif::render(&report, &mut out),
+        "junit" => linerate_report::junit::render(&report, &mut out),
+        "markdown" => linerate_report::markdown::render(&report, &mut out),
+        _ => terminal::render(&report, style, &mut out),
+    };
+    if let Err(e) = written.and_then(|()| std::io::stdout().write_all(&out)) {
+        eprintln!("{e}");
+        return ExitCode::from(3);
     }
     eprintln!("rendered in {:?}", started.elapsed());
     ExitCode::from(audit.exit_code())

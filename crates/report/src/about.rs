@@ -106,7 +106,7 @@ pub(crate) fn role(node: &Node<'_>) -> String {
     let role = &node.context.role;
     let why = role.reasons.iter().map(|(r, _)| r.as_str()).collect::<Vec<_>>().join("; ");
     match (role.value, role.basis) {
-        (None, _) => format!("role unknown: {why} (say --role to tell)"),
+        (None, _) => format!("unknown: {why} (tell it with --role)"),
         (Some(r), Basis::Seen | Basis::Unknown) => format!("{r}: {why}"),
         (Some(r), Basis::Inferred) => format!("{r} (inferred): {why}"),
         (Some(r), Basis::Told) => format!("{r}: {why}"),
@@ -158,7 +158,8 @@ pub(crate) fn devices(node: &Node<'_>) -> String {
     if parts.is_empty() {
         parts.push("no GPU, no RDMA NIC".to_owned());
     }
-    format!("{}; {} PCI functions in all", parts.join(", "), node.pci.functions.len())
+    let all = node.pci.functions.len();
+    format!("{}; {all} PCI function{} in all", parts.join(", "), if all == 1 { "" } else { "s" })
 }
 
 /// The name that people use stands in the last brackets: `GH100 [H100 SXM5 80GB]`.

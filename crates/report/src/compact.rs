@@ -23,36 +23,43 @@ pub(crate) fn subjects<'a>(list: impl Iterator<Item = &'a Subject>, max: usize) 
     out.join(", ")
 }
 
-/// PCI addresses: those with one device and function number over several buses first, then functions of one device.
+/// PCI addresses.
 pub(crate) fn bdfs(mut list: Vec<Bdf>, max: usize) -> String {
     list.sort_unstable();
     list.dedup();
-    let mut by_bus: BTreeMap<(u32, u8, u8), Vec<Bdf>> = BTreeMap::new();
-    for b in list {
-        by_bus.entry((b.domain, b.device, b.function)).or_default().push(b);
-    }
     let mut parts: Vec<(Bdf, String)> = Vec::new();
-    let mut single: BTreeMap<(u32, u8, u8), Vec<Bdf>> = BTreeMap::new();
-    for ((domain, device, function), group) in by_bus {
-        match group.as_slice() {
-            [one] => single.entry((one.domain, one.bus, one.device)).or_default().push(*one),
-            [first, ..] => {
-                let buses = group.iter().map(|b| format!("{:02x}", b.bus)).collect();
-                parts.push((*first, format!("{domain:04x}:{}:{device:02x}.{function:x}", braces(buses, max))));
+    // Over buses first, then over devices of a bus, then over functions of a device.
+    type Split = (fn(&Bdf) -> (u32, u8, u8), fn(&Bdf, String) -> String, fn(&Bdf) -> String);
+    let ways: [Split; 3] = [
+        (
+            |b| (b.domain, b.device, b.function),
+            |b, set| format!("{:04x}:{set}:{:02x}.{:x}", b.domain, b.device, b.function),
+            |b| format!("{:02x}", b.bus),
+        ),
+        (
+            |b| (b.domain, b.bus, b.function),
+            |b, set| format!("{:04x}:{:02x}:{set}.{:x}", b.domain, b.bus, b.function),
+            |b| format!("{:02x}", b.device),
+        ),
+        (
+            |b| (b.domain, b.bus, b.device),
+            |b, set| format!("{:04x}:{:02x}:{:02x}.{set}", b.domain, b.bus, b.device),
+            |b| format!("{:x}", b.function),
+        ),
+    ];
+    for (same, print, differs) in ways {
+        let mut groups: BTreeMap<(u32, u8, u8), Vec<Bdf>> = BTreeMap::new();
+        for b in list.drain(..) {
+            groups.entry(same(&b)).or_default().push(b);
+        }
+        for group in groups.into_values() {
+            match group.as_slice() {
+                [first, _, ..] => parts.push((*first, print(first, braces(group.iter().map(differs).collect(), max)))),
+                alone => list.extend(alone),
             }
-            [] => {}
         }
     }
-    for ((domain, bus, device), group) in single {
-        match group.as_slice() {
-            [one] => parts.push((*one, one.to_string())),
-            [first, ..] => {
-                let functions = group.iter().map(|b| format!("{:x}", b.function)).collect();
-                parts.push((*first, format!("{domain:04x}:{bus:02x}:{device:02x}.{}", braces(functions, max))));
-            }
-            [] => {}
-        }
-    }
+    parts.extend(list.iter().map(|b| (*b, b.to_string())));
     parts.sort();
     limited(parts.into_iter().map(|(_, s)| s).collect(), max)
 }
@@ -71,8 +78,8 @@ pub(crate) fn names(mut list: Vec<String>, max: usize) -> String {
     }
     for ((head, tail), mut numbers) in by_shape {
         numbers.sort_unstable();
-        let words: Vec<String> = numbers.iter().map(u64::to_string).collect();
-        parts.push(if words.len() == 1 {
+        let words = ranges(&numbers);
+        parts.push(if numbers.len() == 1 {
             format!("{head}{}{tail}", words.concat())
         } else {
             format!("{head}{}{tail}", braces(words, max))
@@ -92,6 +99,23 @@ fn split_number(name: &str) -> Option<(&str, u64, &str)> {
         return None;
     }
     Some((head, number.parse().ok()?, &name[device.len()..]))
+}
+
+/// Sorted numbers, runs of three and more as `first..last`.
+fn ranges(numbers: &[u64]) -> Vec<String> {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for n in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*n) => *last = *n,
+            _ => runs.push((*n, *n)),
+        }
+    }
+    let words = runs.into_iter().flat_map(|(first, last)| match last - first {
+        0 => vec![first.to_string()],
+        1 => vec![first.to_string(), last.to_string()],
+        _ => vec![format!("{first}..{last}")],
+    });
+    words.collect()
 }
 
 /// `{a,b,c}`, cut after `max` members.
@@ -121,7 +145,7 @@ mod tests {
         assert_eq!(pci(&["5d:00.1", "5d:00.0"]), "0000:5d:00.{0,1}");
         assert_eq!(pci(&["5d:00.1", "5d:00.1"]), "0000:5d:00.1");
         assert_eq!(pci(&["0001:5d:00.0", "5e:00.0", "5d:00.0"]), "0000:{5d,5e}:00.0, 0001:5d:00.0");
-        assert_eq!(pci(&["01:00.0", "02:00.0", "03:01.0", "03:02.0"]), "0000:{01,02}:00.0, 0000:03:01.0, 0000:03:02.0");
+        assert_eq!(pci(&["01:00.0", "02:00.0", "03:01.0", "03:02.0"]), "0000:{01,02}:00.0, 0000:03:{01,02}.0");
         let many: Vec<Bdf> = (0..20).map(|bus| Bdf { domain: 0, bus, device: 0, function: 0 }).collect();
         assert_eq!(bdfs(many, 2), "0000:{00,01,…18 more}:00.0");
     }
@@ -138,5 +162,8 @@ mod tests {
         ];
         assert_eq!(subjects(list.iter(), 9), "0000:19:00.0, ens05, eth0, mlx5_{0,10}/1, node");
         assert_eq!(subjects([].iter(), 9), "");
+        let ports: Vec<String> = [0, 1, 2, 3, 5, 7, 8, 10].iter().map(|n| format!("mlx5_{n}/1")).collect();
+        assert_eq!(names(ports, 9), "mlx5_{0..3,5,7,8,10}/1");
+        assert_eq!(ranges(&[u64::MAX - 1, u64::MAX]).len(), 2);
     }
 }

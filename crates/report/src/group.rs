@@ -75,16 +75,20 @@ impl<'a> Group<'a> {
     }
 }
 
+/// The values in short; punctuation that all of them end with stays outside.
 fn set(values: &[&str]) -> String {
-    let bare: Vec<Bdf> = values.iter().filter_map(|v| v.parse().ok()).collect();
-    if bare.len() == values.len() {
-        return compact::bdfs(bare, SET);
+    let last = values.first().and_then(|v| v.chars().last()).filter(|c| matches!(c, ':' | ',' | ';' | ')' | '.'));
+    if let Some(c) = last {
+        let bare: Vec<&str> = values.iter().filter_map(|v| v.strip_suffix(c)).collect();
+        if bare.len() == values.len() && bare.iter().all(|v| !v.is_empty()) {
+            return set(&bare) + c.encode_utf8(&mut [0; 4]);
+        }
     }
-    let mut distinct: Vec<&str> = values.to_vec();
-    // Numbers by value, the rest by name.
-    distinct.sort_by_key(|v| (v.parse::<u64>().unwrap_or(u64::MAX), *v));
-    distinct.dedup();
-    compact::braces(distinct.into_iter().map(str::to_owned).collect(), SET)
+    let addresses: Vec<Bdf> = values.iter().filter_map(|v| v.parse().ok()).collect();
+    if addresses.len() == values.len() {
+        return compact::bdfs(addresses, SET);
+    }
+    compact::names(values.iter().map(|v| (*v).to_owned()).collect(), SET)
 }
 
 /// Groups, in the order of their first members.

@@ -5,11 +5,17 @@
 
 pub mod about;
 mod compact;
+pub mod explain;
+pub mod fleet;
 mod group;
 pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod sarif;
 pub mod style;
 pub mod terminal;
 mod words;
+mod xml;
 
 pub use style::Style;
 

@@ -151,6 +151,17 @@ impl<'w> Page<'w> {
         Ok(())
     }
 
+    /// A line as it is, cleaned but not wrapped: commands to copy.
+    pub(crate) fn verbatim(&mut self, indent: usize, line: &str) -> io::Result<()> {
+        writeln!(self.out, "{:indent$}{}", "", clean(line.trim_end()))
+    }
+
+    /// Tag and text of a table's row: cleaned and cut by the caller, blanks kept.
+    pub(crate) fn row(&mut self, tag: &str, tone: Tone, text: &str) -> io::Result<()> {
+        self.paint(tone, tag)?;
+        writeln!(self.out, " {text}")
+    }
+
     /// A label of a fixed width, then text.
     pub(crate) fn field(&mut self, indent: usize, label: &str, text: &str) -> io::Result<()> {
         self.item(indent, &format!("{label:<8}"), Tone::Dim, Tone::Plain, text)

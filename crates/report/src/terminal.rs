@@ -22,7 +22,7 @@ const SUBJECTS: usize = 16;
 pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut t = Terminal { report, words: Words::of(report.snapshot), page: Page::new(out, style) };
     let groups = group(report.findings());
-    t.header(&groups)?;
+    t.header()?;
     t.list(&groups)?;
     for (i, g) in groups.iter().enumerate() {
         t.finding(i + 1, g)?;
@@ -48,12 +48,15 @@ struct Terminal<'a, 'w> {
 }
 
 impl Terminal<'_, '_> {
-    fn header(&mut self, groups: &[Group<'_>]) -> io::Result<()> {
+    fn header(&mut self) -> io::Result<()> {
         let Report { node, snapshot, audit } = self.report;
         let counts = Counts::of(audit);
-        self.page.item(0, &format!("linerate {VERSION}"), Tone::Dim, Tone::Bold, &snapshot.label)?;
-        let (tone, verdict) = verdict(&counts, groups.len(), audit.exit_code());
+        self.page.item(0, &format!("linerate {VERSION}, audit of"), Tone::Dim, Tone::Bold, &snapshot.label)?;
+        let (tone, verdict) = verdict(&counts, audit.exit_code());
         self.page.item(0, "", Tone::Plain, tone, &verdict)?;
+        if let Some(text) = self.what_applies() {
+            self.page.item(0, "", Tone::Plain, Tone::Bold, &text)?;
+        }
         self.page.blank()?;
         self.page.field(0, "source", &about::source(snapshot))?;
         self.page.field(0, "role", &about::role(node))?;
@@ -62,9 +65,6 @@ impl Terminal<'_, '_> {
             _ => self.page.field(0, "kernel", "not in this source")?,
         }
         self.page.field(0, "devices", &about::devices(node))?;
-        if let Some(text) = self.what_applies() {
-            self.page.field(0, "so", &text)?;
-        }
         Ok(())
     }
 
@@ -75,9 +75,9 @@ impl Terminal<'_, '_> {
         let has = |kind| pci.of_kind(kind).next().is_some();
         let missing = match (has(Kind::Gpu), has(Kind::RdmaNic) || has(Kind::DataDirect)) {
             (true, true) => return None,
-            (false, false) => "no GPU and no RDMA NIC is visible",
-            (true, false) => "no RDMA NIC is visible",
-            (false, true) => "no GPU is visible",
+            (false, false) => "No GPU and no RDMA NIC here",
+            (true, false) => "No RDMA NIC here",
+            (false, true) => "No GPU here",
         };
         let (mut all, mut hold) = (BTreeSet::new(), BTreeSet::new());
         for v in &self.report.audit.verdicts {
@@ -86,11 +86,12 @@ impl Terminal<'_, '_> {
                 hold.insert(v.rule.id);
             }
         }
-        Some(format!("{missing}: {} of {} rules apply; this says nothing about a GPU–NIC path", hold.len(), all.len()))
+        Some(format!("{missing}: {} of {} rules apply, none can speak of a GPU–NIC path", hold.len(), all.len()))
     }
 
     fn list(&mut self, groups: &[Group<'_>]) -> io::Result<()> {
-        if groups.is_empty() {
+        // A single one is told at once in full.
+        if groups.len() < 2 {
             return Ok(());
         }
         self.page.heading("FINDINGS")?;
@@ -130,14 +131,19 @@ impl Terminal<'_, '_> {
             }
         }
         if fixes.is_empty() {
-            return self.page.field(2, "fix", "none known to this rule; see `linerate explain`");
+            let text = format!("no step to offer: read `linerate explain {}`", g.first().rule.id);
+            return self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Plain, &text);
         }
         let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
         for (r, n) in fixes.iter().take(shown) {
-            let times = if *n > 1 { format!(" ({n} ×)") } else { String::new() };
-            self.page.field(2, "fix", &format!("{}{times}", r.summary))?;
+            let times = if *n > 1 && fixes.len() > 1 { format!(" ({n}\u{a0}×)") } else { String::new() };
+            let text = format!("{}{times}", r.summary);
+            self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Bold, &text)?;
             let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", r.risk_note) };
             self.page.field(2, "", &format!("{}; risk {}{why}", persistence(r.persistence), risk(r.risk)))?;
+            if self.page.style.verbose && !r.reread.is_empty() {
+                self.page.field(2, "", &format!("to prove it, read again: {}", r.reread.join(", ")))?;
+            }
         }
         if fixes.len() > shown {
             self.page.field(2, "", &format!("and {} more", fixes.len() - shown))?;
@@ -169,7 +175,7 @@ impl Terminal<'_, '_> {
 
     fn evidence_text(&self, e: &Evidence) -> String {
         let mut text = self.words.describe(e.place);
-        let content = self.words.excerpt(e.place);
+        let content = self.words.shown(e.place);
         if !content.is_empty() {
             // A hostile or huge line must not bury the report.
             text.push_str(": ");
@@ -208,7 +214,7 @@ impl Terminal<'_, '_> {
         let mut ways: Vec<(&str, Vec<&Verdict>)> = ways.into_iter().collect();
         // Most answers for one action first; what nobody knows how to see last.
         ways.sort_by_key(|(see, v)| (see.is_empty(), std::cmp::Reverse(v.len()), *see));
-        self.page.heading("NOT SEEN (unknown is not good)")?;
+        self.page.heading("NOT SEEN (unknown is not good; each line is one way to see more)")?;
         for (see, verdicts) in ways {
             let action = if see.is_empty() { "no way to see it is known to the rule" } else { see };
             self.page.item(0, &format!("{:>4} ×", verdicts.len()), Tone::Doubt, Tone::Plain, action)?;
@@ -252,7 +258,7 @@ impl Terminal<'_, '_> {
         } else {
             " (--verbose lists them with evidence)"
         };
-        let text = format!("{} passed, {} do not apply{hint}", counts.pass, counts.not_applicable);
+        let text = format!("{} passed, {} not applicable{hint}", counts.pass, counts.not_applicable);
         self.page.item(0, "", Tone::Plain, Tone::Dim, &text)
     }
 }
@@ -265,15 +271,15 @@ fn headline(g: &Group<'_>, whole: bool) -> String {
 }
 
 /// The one-line verdict.
-fn verdict(counts: &Counts, groups: usize, exit_code: u8) -> (Tone, String) {
+fn verdict(counts: &Counts, exit_code: u8) -> (Tone, String) {
     let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
     let unknown = if counts.unknown > 0 { format!("; {} answers unknown", counts.unknown) } else { String::new() };
     let (tone, text) = match exit_code {
         0 if counts.pass == 0 => (Tone::Doubt, "NOTHING TO SAY: no rule applies".to_owned()),
         0 => (Tone::Good, format!("GOOD: {} checks passed, nothing unknown", counts.pass)),
         1 => {
-            let what = if groups == 1 { "1 finding".to_owned() } else { format!("{groups} findings") };
-            (Tone::Bad, format!("{what} ({}){unknown}", bad.join(", ")))
+            let tone = if counts.fail.last().is_some_and(|n| *n > 0) { Tone::Alarm } else { Tone::Bad };
+            (tone, format!("FAILING: {}{unknown}", bad.join(", ")))
         }
         _ => (
             Tone::Doubt,
@@ -286,7 +292,7 @@ fn verdict(counts: &Counts, groups: usize, exit_code: u8) -> (Tone, String) {
     (tone, format!("{text} (exit code {exit_code})"))
 }
 
-fn tone_of(severity: Severity) -> Tone {
+pub(crate) fn tone_of(severity: Severity) -> Tone {
     match severity {
         Severity::Critical => Tone::Alarm,
         Severity::High => Tone::Bad,

@@ -31,6 +31,13 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// The excerpt where it is evidence to read: not the head of a long text that was named as a whole.
+    pub(crate) fn shown(&self, place: Place) -> String {
+        let data = if place.leaf.is_empty() { self.snapshot.data(place.base) } else { &[] };
+        let long = place.pos == Pos::Whole && data.trim_ascii().contains(&b'\n');
+        if long { String::new() } else { self.excerpt(place) }
+    }
+
     fn line(&self, entry: EntryId, n: u32) -> &'a [u8] {
         let data = self.snapshot.data(entry);
         let mut starts = self.starts.borrow_mut();

@@ -94,8 +94,7 @@ struct EvidenceOut<'a> {
 /// # Errors
 /// Those of the writer.
 pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &document(report)).map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_line(&document(report), out)
 }
 
 /// Writes the document indented, for people.
@@ -103,8 +102,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Those of the writer.
 pub fn render_pretty(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &document(report)).map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    write_pretty(&document(report), out)
 }
 
 /// The document on one line.
@@ -114,6 +112,19 @@ pub fn to_string(report: &Report<'_>) -> String {
     // Writing to memory does not fail, and no map here has a key that is not text.
     let _ = render(report, &mut out);
     String::from_utf8_lossy(&out).into_owned()
+}
+
+pub(crate) fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    // Into memory first: the writer gets one piece instead of a call for each token.
+    let mut text = serde_json::to_vec(value).map_err(io::Error::from)?;
+    text.push(b'\n');
+    out.write_all(&text)
+}
+
+pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(value).map_err(io::Error::from)?;
+    text.push(b'\n');
+    out.write_all(&text)
 }
 
 fn document<'a>(report: &Report<'a>) -> Document<'a> {

@@ -232,7 +232,7 @@ fn cpu<'a>(node: &'a Node<'a>, seer: &mut Seer<'_, '_>) -> CpuOut<'a> {
         frequency_driver: seer.text(b, "frequency_driver", &c.frequency_driver),
         energy_preferences: seer.value(b, "energy_preferences", &c.energy_preferences, tally),
         idle_states: seer.value(b, "idle_states", &c.idle_states, |states| {
-            states.iter().map(|(name, disabled, _)| IdleOut { name, disabled: *disabled }).collect()
+            states.iter().map(|s| IdleOut { name: &s.name, disabled: s.disabled }).collect()
         }),
     }
 }
