@@ -5,6 +5,7 @@
 
 mod acs;
 mod ats;
+mod cmdline;
 mod cpu;
 pub mod engine;
 pub mod finding;
@@ -13,6 +14,7 @@ mod gpumem;
 mod iommu;
 mod nicfw;
 mod memory;
+mod modules;
 mod numa;
 mod pcie;
 mod rdma;
