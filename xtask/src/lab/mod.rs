@@ -13,6 +13,7 @@ mod guest;
 mod machine;
 mod options;
 mod qemu;
+mod relabel;
 mod report;
 mod run;
 mod scenario;
