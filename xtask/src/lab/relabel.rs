@@ -3,9 +3,10 @@
 //! No device of QEMU carries the ids of a GPU or of a ConnectX, and all of its endpoints have a link of 2.5 GT/s x1. A guest that is to
 //! look like a GPU node is therefore started paused, the ids and link registers are changed in the device's configuration space inside
 //! QEMU's memory, and then the guest runs. Linux enumerates what it finds; everything else about the device stays QEMU's.
+//! Max read request, max payload and relaxed ordering become writable, and switch ports get an ACS capability, as real ones have.
 
 use super::Result;
-use super::scenario::Scenario;
+use super::scenario::{Link, Scenario};
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 
@@ -33,6 +34,13 @@ const CAPABLE: (u16, u16) = (4, 16);
 
 /// Bytes of a configuration space.
 const SPACE: usize = 4096;
+/// QEMU allocates configuration space, check mask and write mask in a row: bytes of one with what the allocator adds.
+const CHUNK: usize = SPACE + 16;
+/// Where the ACS capability goes: behind the port's error reporting, which is its only extended capability.
+const AER: usize = 0x100;
+const ACS: usize = 0x148;
+/// What QEMU's root ports can do, and so the switch ports: all but egress control.
+const ACS_BITS: u16 = 0x5f;
 /// Guest memory is one large mapping; QEMU's own is in smaller ones.
 const LARGEST: u64 = 48 << 20;
 
@@ -65,11 +73,13 @@ pub(super) fn apply(scenario: &Scenario, pid: u32) -> Result<()> {
             let Some(space) = bytes.get(offset..offset + SPACE) else { break };
             for (label, found) in LABELS.iter().zip(&mut found) {
                 if let Some(express) = is_donor(label, space) {
-                    let link = scenario
-                        .links
-                        .get(label.name)
-                        .map_or(CAPABLE, |l| (speed_code(&l.speed).unwrap_or(1), l.width));
-                    change(&memory, start + offset as u64, space, express, label, link).map_err(at)?;
+                    let mask = bytes.get(offset + 2 * CHUNK..).and_then(|b| b.get(..SPACE));
+                    let mask = mask.filter(|b| is_write_mask(b)).ok_or(
+                        "relabelling: this QEMU lays its devices out differently: no write mask behind the configuration space",
+                    )?;
+                    let base = start + offset as u64;
+                    let device = Device { memory: &memory, base, space, mask, express };
+                    device.change(label, scenario.links.get(label.name)).map_err(at)?;
                     *found += 1;
                 }
             }
@@ -121,27 +131,63 @@ fn is_donor(label: &Label, space: &[u8]) -> Option<usize> {
     None
 }
 
-fn change(
-    memory: &File,
+/// The write mask of a device: the guest may write all of the cache line size and the interrupt line, and none of the ids.
+fn is_write_mask(bytes: &[u8]) -> bool {
+    bytes.get(..4) == Some(&[0; 4]) && bytes.get(0x0c) == Some(&0xff) && bytes.get(0x3c) == Some(&0xff)
+}
+
+/// A device of a paused QEMU.
+struct Device<'a> {
+    memory: &'a File,
+    /// Address of its configuration space in QEMU.
     base: u64,
-    space: &[u8],
+    space: &'a [u8],
+    /// Bits that the guest may write.
+    mask: &'a [u8],
+    /// Offset of the PCI Express capability.
     express: usize,
-    label: &Label,
-    link: (u16, u16),
-) -> std::io::Result<()> {
-    let put = |at: usize, bytes: &[u8]| memory.write_all_at(bytes, base + at as u64);
-    if let Some((vendor, device, class)) = label.becomes {
-        put(0, &vendor.to_le_bytes())?;
-        put(2, &device.to_le_bytes())?;
-        put(9, &class.to_le_bytes()[..3])?;
-        put(0x2c, &vendor.to_le_bytes())?;
+}
+
+impl Device<'_> {
+    fn put(&self, at: usize, value: u16) -> std::io::Result<()> {
+        self.memory.write_all_at(&value.to_le_bytes(), self.base + at as u64)
     }
-    let (speed, width) = CAPABLE;
-    put(express + 0x0c, &(word(space, express + 0x0c) & !0x3ff | width << 4 | speed).to_le_bytes())?;
-    put(express + 0x12, &(word(space, express + 0x12) & !0x3ff | link.1 << 4 | link.0).to_le_bytes())?;
-    // LnkCap2: every speed up to the one of LnkCap. LnkCtl2: its target.
-    put(express + 0x2c, &(((1u16 << speed) - 1) << 1).to_le_bytes())?;
-    put(express + 0x30, &(word(space, express + 0x30) & !0xf | speed).to_le_bytes())
+
+    /// Replaces the bits of `mask`.
+    fn set(&self, at: usize, mask: u16, value: u16) -> std::io::Result<()> {
+        self.put(at, word(self.space, at) & !mask | value)
+    }
+
+    fn let_guest_write(&self, at: usize, bits: u16) -> std::io::Result<()> {
+        self.put(2 * CHUNK + at, word(self.mask, at) | bits)
+    }
+
+    fn change(&self, label: &Label, link: Option<&Link>) -> std::io::Result<()> {
+        if let Some((vendor, device, class)) = label.becomes {
+            self.put(0, vendor)?;
+            self.put(2, device)?;
+            self.memory.write_all_at(&class.to_le_bytes()[..3], self.base + 9)?;
+            self.put(0x2c, vendor)?;
+        }
+        let (speed, width) = CAPABLE;
+        let now = link.map_or(CAPABLE, |l| (speed_code(&l.speed).unwrap_or(1), l.width));
+        self.set(self.express + 0x0c, 0x3ff, width << 4 | speed)?;
+        self.set(self.express + 0x12, 0x3ff, now.1 << 4 | now.0)?;
+        // LnkCap2: every speed up to the one of LnkCap. LnkCtl2: its target.
+        self.put(self.express + 0x2c, ((1 << speed) - 1) << 1)?;
+        self.set(self.express + 0x30, 0xf, speed)?;
+        // DevCtl: read requests of 512 bytes, as after a reset; they and relaxed ordering are the guest's to change.
+        self.set(self.express + 0x08, 0x7000, 2 << 12)?;
+        self.let_guest_write(self.express + 0x08, 0x7010)?;
+        if label.name == "downstream" && word(self.space, AER) == 1 && word(self.space, ACS) == 0 {
+            self.set(AER + 2, 0xfff0, (ACS as u16) << 4)?;
+            self.put(ACS, 0x000d)?;
+            self.put(ACS + 2, 1)?;
+            self.put(ACS + 4, ACS_BITS)?;
+            self.let_guest_write(ACS + 6, ACS_BITS)?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -171,6 +217,16 @@ mod tests {
         assert_eq!(writable("10000-20000 rw-p 00000000 00:00 0 [heap]"), Some((0x10000, 0x20000)));
         assert_eq!(writable("10000-20000 r--p 00000000 00:00 0"), None);
         assert_eq!(writable("nonsense"), None);
+    }
+
+    #[test]
+    fn a_write_mask_is_known_by_its_registers() {
+        let mut mask = vec![0u8; SPACE];
+        assert!(!is_write_mask(&mask));
+        (mask[0x0c], mask[0x3c]) = (0xff, 0xff);
+        assert!(is_write_mask(&mask));
+        mask[0] = 0xff; // the check mask has the ids
+        assert!(!is_write_mask(&mask));
     }
 
     #[test]
