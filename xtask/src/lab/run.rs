@@ -194,8 +194,8 @@ fn boot(
     let media = Media { kernel: &kernel, initrd: &initrd, disk: &disk, serial: &serial, monitor: &monitor };
     let args = machine::arguments(scenario, &media)?;
     fs::write(out.join("qemu.args"), args.join("\n")).map_err(at)?;
-    let limits =
-        Limits { boot: Duration::from_secs(scenario.boot_timeout), total: Duration::from_secs(scenario.timeout) };
+    let seconds = |n: u64| Duration::from_secs(n) * options.patience;
+    let limits = Limits { boot: seconds(scenario.boot_timeout), total: seconds(scenario.timeout) };
     let booted = qemu::boot(scenario, &args, &media, &out.join("qemu.log"), &limits, stop);
     let _ = fs::remove_file(&monitor);
     let unpacked = booted.and_then(|()| unpack(&disk, out));
