@@ -1,2 +1,28 @@
-//! Developer commands.
-fn main() {}
+//! Developer commands: `cargo xtask COMMAND …`. One file (or folder) per command; this one only dispatches.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a command-line tool for developers: it prints
+
+use std::process::ExitCode;
+
+mod lab;
+
+/// The name a developer types, one line of help, and what runs.
+type Command = (&'static str, &'static str, fn(&[String]) -> ExitCode);
+
+const COMMANDS: &[Command] = &[("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main)];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let name = args.first().map_or("help", String::as_str);
+    if let Some((_, _, run)) = COMMANDS.iter().find(|(command, _, _)| *command == name) {
+        return run(args.get(1..).unwrap_or_default());
+    }
+    let known = matches!(name, "help" | "--help" | "-h");
+    if !known {
+        eprintln!("xtask: no command {name:?}\n");
+    }
+    println!("usage: cargo xtask COMMAND …\n");
+    for (command, help, _) in COMMANDS {
+        println!("  {command:<8} {help}");
+    }
+    if known { ExitCode::SUCCESS } else { ExitCode::from(3) }
+}

@@ -3,5 +3,30 @@
 //! Invariants: bytes in, data out. Nothing here opens a file, runs a command, or knows what a rule is. Every parser accepts
 //! hostile input: it returns an error or less data, never panics, and never allocates more than a small multiple of its input.
 
+pub mod cmdline;
+pub mod cpuinfo;
+pub mod cpulist;
+pub mod dmesg;
+pub mod error;
+pub mod ethtool;
+pub mod gid;
+pub mod ib_port;
+pub mod ibdev2netdev;
+pub mod ibstat;
+pub mod ibv_devinfo;
+pub mod kernel_config;
+pub mod kernel_version;
+pub mod limits;
+pub mod mlnx_qos;
+pub mod mlxconfig;
+pub mod modules;
+pub mod nvidia_proc;
+pub mod nvidia_smi;
 pub mod pci;
+pub mod rdma_json;
+pub mod sniff;
+pub mod text;
 pub mod units;
+
+pub use error::ParseError;
+pub use text::At;

@@ -1,5 +1,7 @@
 //! Binary configuration space: own fixtures, hostile input, and real spaces where they are at hand.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic)]
+
 use linerate_formats::pci::caps::{AcsBits, Cap, Capabilities, PortType, Spot, Unseen};
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::config::{ConfigSpace, Extent, Layout};

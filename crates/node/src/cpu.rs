@@ -1,30 +1,25 @@
 //! The CPU, its frequency and sleep policies.
 
-use linerate_snapshot::{Place, Reading, Snapshot};
+use linerate_formats::cpuinfo::{self, Cpuinfo};
+use linerate_snapshot::{Place, Reading, Snapshot, Why};
 
-/// CPU vendor, as far as PCIe behaviour depends on it.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CpuVendor {
-    /// GenuineIntel.
-    Intel,
-    /// AuthenticAMD.
-    Amd,
-    /// Arm architecture: implementer and part of the first core (NVIDIA Grace: 0x41/0xd4f, Neoverse V2).
-    Arm {
-        /// MIDR implementer.
-        implementer: u32,
-        /// MIDR part number.
-        part: u32,
-    },
-    /// CentaurHauls, `  Shanghai  `.
-    Zhaoxin,
-    /// Another, by name.
-    Other(String),
-}
+pub use linerate_formats::cpuinfo::Vendor as CpuVendor;
 
 /// A setting that each CPU has: distinct values with the number of CPUs and one place.
 pub type Tally = Vec<(String, u32, Place)>;
+
+/// A sleep state.
+#[derive(Debug, Clone)]
+pub struct IdleState {
+    /// Name: `POLL`, `C1`, `C6`.
+    pub name: String,
+    /// Worst time to wake, µs.
+    pub latency_us: Reading<u32>,
+    /// Switched off by hand.
+    pub disabled: bool,
+    /// Where it says whether it is switched off.
+    pub place: Place,
+}
 
 /// See the module.
 #[derive(Debug, Clone)]
@@ -49,22 +44,25 @@ pub struct Cpu {
     pub frequency_driver: Reading<String>,
     /// Energy-performance preferences.
     pub energy_preferences: Reading<Tally>,
-    /// Idle states of the first CPU that has any: name, disabled, place.
-    pub idle_states: Reading<Vec<(String, bool, Place)>>,
+    /// Idle states of the first CPU.
+    pub idle_states: Reading<Vec<IdleState>>,
 }
 
 impl Cpu {
     pub(crate) fn decode(s: &Snapshot) -> Self {
-        let unread = || Place::below(s.root(), "proc/cpuinfo");
-        let no = || linerate_snapshot::Why::NotCollected;
+        let info = s.read(s.root(), "proc/cpuinfo").map(cpuinfo::parse);
         Cpu {
-            vendor: Reading::Unreadable(unread(), no()),
-            family: Reading::Unreadable(unread(), no()),
-            model: Reading::Unreadable(unread(), no()),
-            model_name: Reading::Unreadable(unread(), no()),
-            hypervisor: Reading::Unreadable(unread(), no()),
-            processors: Reading::Unreadable(unread(), no()),
-            sockets: Reading::Unreadable(unread(), no()),
+            vendor: field(&info, |i| i.vendor.as_ref().map(|v| (v.value.clone(), v.line))),
+            family: field(&info, |i| i.family.as_ref().map(|v| (v.value, v.line))),
+            model: field(&info, |i| i.model.as_ref().map(|v| (v.value, v.line))),
+            model_name: field(&info, |i| i.model_name.as_ref().map(|v| (v.value.clone(), v.line))),
+            hypervisor: field(&info, |i| {
+                let x86 = matches!(i.vendor.as_ref()?.value, CpuVendor::Intel | CpuVendor::Amd | CpuVendor::Zhaoxin);
+                let flags = i.flags.as_ref().filter(|_| x86)?;
+                Some((i.has_flag("hypervisor")?, flags.line))
+            }),
+            processors: field(&info, |i| (i.processors > 0).then_some((i.processors, 0))),
+            sockets: field(&info, |i| u32::try_from(i.physical_ids.len()).ok().filter(|n| *n > 0).map(|n| (n, 0))),
             governors: tally(s, "cpufreq/scaling_governor"),
             frequency_driver: s.text(s.root(), "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver").map(str::to_owned),
             energy_preferences: tally(s, "cpufreq/energy_performance_preference"),
@@ -82,6 +80,18 @@ impl Cpu {
     #[must_use]
     pub fn is_arm(&self) -> bool {
         matches!(self.vendor.known(), Some(CpuVendor::Arm { .. }))
+    }
+}
+
+fn field<T>(info: &Reading<Cpuinfo>, get: impl FnOnce(&Cpuinfo) -> Option<(T, u32)>) -> Reading<T> {
+    match info {
+        Reading::Known(i, p) => match get(i) {
+            Some((v, 0)) => Reading::Known(v, *p),
+            Some((v, line)) => Reading::Known(v, p.line(line)),
+            None => Reading::Unreadable(*p, Why::Malformed("not in cpuinfo of this architecture".into())),
+        },
+        Reading::Absent(p) => Reading::Absent(*p),
+        Reading::Unreadable(p, w) => Reading::Unreadable(*p, w.clone()),
     }
 }
 
@@ -112,14 +122,19 @@ fn tally(s: &Snapshot, leaf: &'static str) -> Reading<Tally> {
     missing.unwrap_or_else(|| s.missing(dir, "cpu0/cpufreq"))
 }
 
-fn idle_states(s: &Snapshot) -> Reading<Vec<(String, bool, Place)>> {
+fn idle_states(s: &Snapshot) -> Reading<Vec<IdleState>> {
     s.dir("sys/devices/system/cpu/cpu0/cpuidle").map(|dir| {
         s.children(dir)
             .into_iter()
             .filter_map(|(_, state)| {
                 let name = s.text(state, "name");
                 let disabled = s.text(state, "disable");
-                Some(((*name.known()?).to_owned(), *disabled.known()? != "0", disabled.place()))
+                Some(IdleState {
+                    name: (*name.known()?).to_owned(),
+                    latency_us: s.text(state, "latency").parse("not a number", |t| t.parse().ok()),
+                    disabled: *disabled.known()? != "0",
+                    place: disabled.place(),
+                })
             })
             .collect()
     })

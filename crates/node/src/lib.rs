@@ -6,14 +6,20 @@ pub mod aer;
 pub mod context;
 pub mod cpu;
 pub mod firmware;
+pub mod gpu;
 pub mod iommu;
+pub mod kernel;
 pub mod memory;
 pub mod net;
+pub mod nicfw;
 pub mod numa;
+pub mod p2p;
 pub mod pci;
 mod pci_decode;
 mod pci_sysfs;
+pub mod rails;
 pub mod rdma;
+mod rdma_text;
 
 pub use linerate_snapshot::{Place, Reading, Why};
 
@@ -30,6 +36,12 @@ pub struct Node<'s> {
     pub iommu: iommu::Iommu,
     /// CPU.
     pub cpu: cpu::Cpu,
+    /// Kernel.
+    pub kernel: kernel::Kernel,
+    /// GPUs as their driver reports them, and the driver.
+    pub nvidia: gpu::Nvidia,
+    /// Firmware settings of NICs.
+    pub nic_firmware: Vec<nicfw::NicFirmware>,
     /// NUMA nodes.
     pub numa: Reading<Vec<numa::NumaNode>>,
     /// DMI, lockdown.
@@ -40,6 +52,8 @@ pub struct Node<'s> {
     pub net: Reading<Vec<net::NetDev<'s>>>,
     /// Limits.
     pub memory: memory::Memory,
+    /// Each GPU with its nearest NICs.
+    pub rails: Vec<rails::Rail>,
     /// What kind of node this is.
     pub context: Context,
 }
@@ -59,13 +73,18 @@ impl<'s> Node<'s> {
             pci: pci_decode::tree(s, &rdma),
             iommu: iommu::Iommu::decode(s),
             cpu: cpu::Cpu::decode(s),
+            kernel: kernel::Kernel::decode(s),
+            nvidia: gpu::Nvidia::decode(s),
+            nic_firmware: nicfw::decode(s),
             numa: numa::decode(s),
             firmware: firmware::Firmware::decode(s),
             rdma,
             net: net::decode(s),
             memory: memory::Memory::decode(s),
+            rails: Vec::new(),
             context: Context::undecided(),
         };
+        node.rails = rails::rails(&node.pci);
         node.context = Context::of(&node, told);
         node
     }
@@ -74,6 +93,13 @@ impl<'s> Node<'s> {
     #[must_use]
     pub fn rdma_of(&self, f: &PciFunction<'_>) -> Option<&rdma::RdmaDevice> {
         self.rdma.known()?.iter().find(|d| d.pci == Some(f.bdf))
+    }
+
+    /// The closest rail on which a PCI function is among the nearest NICs.
+    #[must_use]
+    pub fn rail_of(&self, f: &PciFunction<'_>) -> Option<&rails::Rail> {
+        let id = self.pci.find(f.bdf)?;
+        self.rails.iter().filter(|r| r.nics.contains(&id)).min_by_key(|r| (r.distance, r.bridges))
     }
 
     /// Network interfaces of a PCI function.

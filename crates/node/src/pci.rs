@@ -112,6 +112,9 @@ pub struct PciFunction<'s> {
     pub rebar: Reading<ResizableBars>,
     /// How many bytes of configuration space were seen; `None` from text.
     pub config_len: Option<u32>,
+    /// Where the function was seen not to answer: its configuration space reads as all ones. Virtual functions are never asked:
+    /// their vendor and device id read as ones by design.
+    pub silent: Option<Place>,
 }
 
 /// Sizes of base address registers: from the kernel's `resource` file (a driver-independent view) or from text.
@@ -168,10 +171,15 @@ impl PciFunction<'_> {
         self.express.known().and_then(|e| e.port_type)
     }
 
-    /// A virtual function.
+    /// A virtual function: its link to the physical one says so, else the name that `lspci` prints, else the device ids of
+    /// Mellanox virtual functions in pci.ids (in a guest nothing else tells).
     #[must_use]
     pub fn is_vf(&self) -> bool {
-        self.physfn.is_some()
+        let mellanox = || {
+            const VFS: [u16; 10] = [0x1002, 0x1004, 0x1012, 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3];
+            self.vendor.known() == Some(&0x15b3) && self.device.known().is_some_and(|d| VFS.contains(d))
+        };
+        self.physfn.is_some() || self.name.contains("Virtual Function") || mellanox()
     }
 
     /// GPU or RDMA NIC: an end of the path.
@@ -363,26 +371,6 @@ impl<'s> PciTree<'s> {
         P2pPath { distance, common: None, between }
     }
 
-    /// Ports of PCIe switches (and of root complexes) that peer-to-peer TLPs between GPUs and RDMA NICs pass when the two
-    /// are below one switch: facts on the ACS audit set. Sorted, each once.
-    #[must_use]
-    pub fn p2p_ports(&self) -> Vec<FnId> {
-        let nics: Vec<FnId> =
-            self.iter().filter(|(_, f)| matches!(f.kind, Kind::RdmaNic | Kind::DataDirect)).map(|(i, _)| i).collect();
-        let mut out: Vec<FnId> = Vec::new();
-        for (gpu, _) in self.gpus() {
-            for nic in &nics {
-                let path = self.path(gpu, *nic);
-                if path.common.is_some() {
-                    out.extend(path.between);
-                }
-            }
-        }
-        out.sort_unstable();
-        out.dedup();
-        out
-    }
-
     /// The NIC functions closest to a GPU: those below the deepest common bridge, else those on its NUMA node.
     #[must_use]
     pub fn nearest_nics(&self, gpu: FnId) -> Vec<(FnId, P2pPath)> {
@@ -398,6 +386,8 @@ pub(crate) fn reading<T>(cap: Cap<T>, entry: EntryId, line: u32) -> Reading<T> {
     let base = Place::of(entry);
     let at = if line != 0 { base.line(line) } else { base };
     match cap {
+        // A hex dump inside a text: the bytes are the dump's, the line is the device's.
+        Cap::Present(t, Spot::Bytes { .. }) if line != 0 => Reading::Known(t, at),
         Cap::Present(t, Spot::Bytes { offset, len }) => Reading::Known(t, base.bytes(offset, len)),
         Cap::Present(t, Spot::Line(n)) => Reading::Known(t, base.line(n)),
         Cap::NotPresent => Reading::Absent(at),

@@ -89,6 +89,7 @@ fn blank<'s>(d: &lspci::Device, entry: EntryId) -> PciFunction<'s> {
         ari: unseen!(),
         rebar: unseen!(),
         config_len: None,
+        silent: None,
     }
 }
 
@@ -116,6 +117,9 @@ fn fill(f: &mut PciFunction<'_>, d: lspci::Device, entry: EntryId, habits: &Habi
     }
     if f.name.is_empty() {
         f.name = d.name;
+    }
+    if let (None, Some(line)) = (f.silent, d.unknown_header_line.or((d.revision == Some(0xff)).then_some(d.line))) {
+        f.silent = Some(at(line));
     }
     f.buses = f.buses.or(d.bus.map(|(_, secondary, subordinate)| (secondary, subordinate)));
     absorb(f, d.caps, entry, d.line);

@@ -55,10 +55,12 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
         ari: Reading::Unreadable(at, why.clone()),
         rebar: Reading::Unreadable(at, why),
         config_len: None,
+        silent: None,
     };
     if let Reading::Known(bytes, place) = &config {
         let space = ConfigSpace::new(bytes);
         f.config_len = u32::try_from(bytes.len()).ok();
+        f.silent = space.is_dead().then(|| place.bytes(0, 64));
         absorb(&mut f, space.capabilities(), place.base, 0);
         if let Some(h) = space.header() {
             if let Layout::Bridge { secondary, subordinate, .. } = h.layout {

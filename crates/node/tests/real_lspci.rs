@@ -35,6 +35,6 @@ fn the_dell_server_has_eight_gpus_each_below_one_switch_with_its_nic() {
     }
     println!("{pairs:#?}");
     println!("{:#?}", node.context);
-    println!("{:?}", node.pci.p2p_ports().iter().map(|p| node.pci.get(*p).bdf).collect::<Vec<_>>());
+    println!("{:?}", node.pci.p2p_ports().iter().map(|p| node.pci.get(p.port).bdf).collect::<Vec<_>>());
     assert!(pairs.len() >= 8);
 }

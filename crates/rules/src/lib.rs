@@ -4,9 +4,16 @@
 //! role, so that no rule judges a node in a context in which it does not hold.
 
 mod acs;
+mod ats;
+mod cpu;
 pub mod engine;
 pub mod finding;
+mod gpu;
 mod iommu;
+mod pcie;
+mod memory;
+mod numa;
+mod rdma;
 mod registry;
 pub mod remedy;
 pub mod rule;

@@ -69,6 +69,8 @@ pub struct Snapshot {
     pub manifest: Manifest,
     /// Tool outputs among the entries.
     pub outputs: Vec<Output>,
+    /// What went wrong while it was made or read, for people: one sentence each.
+    pub problems: Vec<String>,
 }
 
 impl Snapshot {
@@ -93,7 +95,19 @@ impl Snapshot {
             coverage: Coverage::Partial,
             manifest: Manifest::default(),
             outputs: Vec::new(),
+            problems: Vec::new(),
         }
+    }
+
+    /// Makes room for so many entries and bytes, so that nothing is moved while they come.
+    pub(crate) fn reserve(&mut self, entries: usize, bytes: usize) {
+        self.arena.reserve(bytes);
+        self.nodes.reserve(entries);
+        let (nodes, arena, hasher) = (&self.nodes, &self.arena, &self.hasher);
+        self.table.reserve(entries, |i| {
+            let n = &nodes[*i as usize];
+            hasher.hash_one((n.parent, slice(arena, n.name)))
+        });
     }
 
     /// The root directory.
@@ -161,7 +175,8 @@ impl Snapshot {
         if name.is_empty() || name == "." || name == ".." || name.contains('/') {
             return (kind == EntryKind::Dir && (name.is_empty() || name == ".")).then_some(dir);
         }
-        if let Some(existing) = self.child(dir, name) {
+        let hash = self.hash(dir.0, name.as_bytes());
+        if let Some(existing) = self.child_hashed(hash, dir, name) {
             let old = &mut self.nodes[existing.0 as usize];
             return match (&old.kind, &kind) {
                 (EntryKind::Dir, EntryKind::Dir) => Some(existing),
@@ -201,13 +216,41 @@ impl Snapshot {
         } else {
             self.nodes[last as usize].next = id;
         }
-        let hash = self.hash(dir.0, name.as_bytes());
         let (nodes, arena, hasher) = (&self.nodes, &self.arena, &self.hasher);
         self.table.insert_unique(hash, id, |i| {
             let n = &nodes[*i as usize];
             hasher.hash_one((n.parent, slice(arena, n.name)))
         });
         Some(EntryId(id))
+    }
+
+    /// All entries, in the order in which they were added.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = EntryId> + use<> {
+        (0..self.nodes.len() as u32).map(EntryId)
+    }
+
+    pub(crate) fn has_children(&self, id: EntryId) -> bool {
+        self.nodes.get(id.0 as usize).is_some_and(|n| n.first_child != NONE)
+    }
+
+    /// Notes that only a part of a file was kept.
+    pub(crate) fn mark_cut(&mut self, id: EntryId) {
+        if let Some(n) = self.nodes.get_mut(id.0 as usize).filter(|n| n.kind == EntryKind::File) {
+            n.kind = EntryKind::CutFile;
+        }
+    }
+
+    /// Notes that a directory could not be listed (to the end): nothing in it is absent.
+    pub(crate) fn fail_dir(&mut self, dir: EntryId, why: Why) {
+        let path = self.path(dir);
+        match self.nodes.get_mut(dir.0 as usize) {
+            Some(n) if n.first_child == NONE && n.parent != NONE => n.kind = EntryKind::Failed(why),
+            Some(_) => {
+                let path = if path.is_empty() { "**".to_owned() } else { format!("{path}/**") };
+                self.manifest.unread.push(crate::manifest::Unread { path, why: why.to_string() });
+            }
+            None => {}
+        }
     }
 
     fn make_dirs(&mut self, path: &str) -> Option<u32> {
@@ -237,7 +280,10 @@ impl Snapshot {
     /// A direct child, links not followed.
     #[must_use]
     pub fn child(&self, dir: EntryId, name: &str) -> Option<EntryId> {
-        let hash = self.hash(dir.0, name.as_bytes());
+        self.child_hashed(self.hash(dir.0, name.as_bytes()), dir, name)
+    }
+
+    fn child_hashed(&self, hash: u64, dir: EntryId, name: &str) -> Option<EntryId> {
         self.table
             .find(hash, |i| {
                 let n = &self.nodes[*i as usize];
@@ -309,6 +355,8 @@ impl Snapshot {
     #[must_use]
     pub fn resolve_from(&self, from: EntryId, path: &str) -> Lookup {
         let mut hops = 0;
+        // A device as its class lists it is a link; what is looked for is behind it.
+        let from = self.follow(from).unwrap_or(from);
         self.walk(from, path, &mut hops)
     }
 

@@ -2,12 +2,23 @@
 //!
 //! Everything that linerate concludes, it concludes from a [`Snapshot`]; live, offline and fleet-wide answers are the same code.
 
+mod archive;
+pub mod capture;
+mod catalogue;
 mod index;
 mod manifest;
 mod output;
 mod reading;
+mod redact;
+mod source;
 
+pub use archive::{Limits, OpenError, Reader};
+pub use catalogue::tries;
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};
 pub use manifest::{Coverage, Manifest, Unread, covers};
 pub use output::{Output, OutputKind};
 pub use reading::{Place, Pos, Reading, Why};
+pub use source::{is_snapshot_dir, load, load_bytes, options_for};
+
+/// Where the capture keeps the answers of the NVML library.
+pub(crate) const NVML_PATH: &str = "linerate/nvml.json";

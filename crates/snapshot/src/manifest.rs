@@ -48,6 +48,9 @@ pub struct Manifest {
     /// What could not be read: path and reason.
     #[serde(default)]
     pub unread: Vec<Unread>,
+    /// What went wrong during the capture, for people.
+    #[serde(default)]
+    pub problems: Vec<String>,
 }
 
 /// Something that the capture saw but could not read.
@@ -59,9 +62,43 @@ pub struct Unread {
     pub why: String,
 }
 
-/// Whether a catalogue pattern (`*` for one name, `**` for any rest) covers a path.
+/// Schema of the manifests that this version writes.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// Patterns of today's catalogue that a capture which tried these did not know.
+pub(crate) fn not_tried(tried: &[String]) -> Vec<String> {
+    let tried: std::collections::HashSet<&str> = tried.iter().map(String::as_str).collect();
+    crate::catalogue::catalogue()
+        .patterns
+        .iter()
+        .map(|(p, _)| p)
+        .filter(|p| !tried.contains(p.as_str()))
+        .cloned()
+        .collect()
+}
+
+/// Directories of links into `sys/devices`: what is below them is recorded at its real place.
+const LINKED: &[&str] =
+    &["sys/bus/pci/devices/*/", "sys/class/infiniband/*/", "sys/class/net/*/", "sys/bus/pci/slots/*/"];
+
+/// Whether a catalogue pattern (`*` within one name, `**` for any rest) covers a path, given as it was looked for or as it
+/// really is below `sys/devices`.
 #[must_use]
 pub fn covers(pattern: &str, path: &str) -> bool {
+    if covers_exactly(pattern, path) {
+        return true;
+    }
+    let Some(rest) = LINKED.iter().find_map(|l| pattern.strip_prefix(l)).filter(|_| path.starts_with("sys/devices/"))
+    else {
+        return false;
+    };
+    // The real place ends with the same names; how deep it lies depends on the machine.
+    let skip = path.split('/').count().saturating_sub(rest.split('/').count());
+    let tail = path.splitn(skip + 1, '/').last().unwrap_or(path);
+    skip > 2 && covers_exactly(rest, tail)
+}
+
+fn covers_exactly(pattern: &str, path: &str) -> bool {
     let (mut p, mut n) = (pattern.split('/'), path.split('/'));
     loop {
         match (p.next(), n.next()) {
@@ -75,7 +112,7 @@ pub fn covers(pattern: &str, path: &str) -> bool {
 }
 
 /// `*` matches any run of bytes within one name.
-fn wildcard(pattern: &[u8], name: &[u8]) -> bool {
+pub(crate) fn wildcard(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n, mut star) = (0, 0, None);
     while n < name.len() {
         if p < pattern.len() && pattern[p] == b'*' {

@@ -57,6 +57,49 @@ pub enum OutputKind {
     Other,
 }
 
+impl OutputKind {
+    /// Every kind with its name in the catalogue and in manifests.
+    const NAMES: &[(OutputKind, &'static str)] = &[
+        (OutputKind::Lspci, "Lspci"),
+        (OutputKind::Dmesg, "Dmesg"),
+        (OutputKind::MlxconfigText, "MlxconfigText"),
+        (OutputKind::MlxconfigJson, "MlxconfigJson"),
+        (OutputKind::NvidiaSmiQuery, "NvidiaSmiQuery"),
+        (OutputKind::NvidiaSmiXml, "NvidiaSmiXml"),
+        (OutputKind::NvidiaSmiTopo, "NvidiaSmiTopo"),
+        (OutputKind::NvidiaSmiP2p, "NvidiaSmiP2p"),
+        (OutputKind::Ibstat, "Ibstat"),
+        (OutputKind::IbvDevinfo, "IbvDevinfo"),
+        (OutputKind::Ibdev2netdev, "Ibdev2netdev"),
+        (OutputKind::Cmdline, "Cmdline"),
+        (OutputKind::RdmaLink, "RdmaLink"),
+        (OutputKind::RdmaStatistic, "RdmaStatistic"),
+        (OutputKind::RdmaSystem, "RdmaSystem"),
+        (OutputKind::MlnxQos, "MlnxQos"),
+        (OutputKind::EthtoolStats, "EthtoolStats"),
+        (OutputKind::EthtoolPause, "EthtoolPause"),
+        (OutputKind::VirshXml, "VirshXml"),
+        (OutputKind::RdmaTopo, "RdmaTopo"),
+        (OutputKind::RdmaTopoCheck, "RdmaTopoCheck"),
+        (OutputKind::DetectVirt, "DetectVirt"),
+        (OutputKind::ModinfoNvidia, "ModinfoNvidia"),
+        (OutputKind::Nvml, "Nvml"),
+        (OutputKind::Other, "Other"),
+    ];
+
+    /// Name in the catalogue.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(k, _)| *k == self).map_or("Other", |(_, n)| n)
+    }
+
+    /// The kind of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, n)| *n == name).map(|(k, _)| *k)
+    }
+}
+
 /// One text.
 #[derive(Debug, Clone)]
 pub struct Output {

@@ -1,9 +1,12 @@
 //! `acs/redirect-on-p2p-path`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
-use linerate_formats::pci::caps::{AcsBits, PortType};
-use linerate_node::pci::{FnId, PciFunction};
-use linerate_snapshot::{Place, Reading};
+use super::{KERNEL_PCI, NCCL_ACS, RDMA_TOPO, control, control_place};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use linerate_formats::pci::caps::AcsBits;
+use linerate_node::context::TopologyType;
+use linerate_node::p2p::PortOnPath;
+use linerate_node::pci::{FnId, Kind, PciFunction};
+use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "acs/redirect-on-p2p-path",
@@ -14,26 +17,16 @@ pub(super) static RULE: Rule = Rule {
         text: "peer-to-peer traffic detours through the root complex: \"significant performance reduction or even a hang\"",
         quality: Quality::Sourced,
     },
-    sources: &[
-        Source {
-            title: "NCCL user guide, GPU troubleshooting, PCI Access Control Services",
-            at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
-        },
-        Source {
-            title: "rdma-core, rdma_topo: compute_acs, wanted strings per topology",
-            at: "https://github.com/linux-rdma/rdma-core/blob/master/kernel-boot/rdma_topo",
-        },
-        Source {
-            title: "Linux drivers/pci/pci.c: disable_acs_redir clears RR, CR and EC",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/pci/pci.c",
-        },
-    ],
+    sources: &[NCCL_ACS, RDMA_TOPO, KERNEL_PCI],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv"],
     docs: "\
 ## What it checks
 The ACS control register of every bridge strictly between a GPU and an RDMA NIC that share a PCIe switch: request redirect
 (RR), completion redirect (CR) and egress control (EC) must be off on bare metal. Source validation (SV) alone redirects nothing.
-Ports that redirect but lie on no such path are listed as not-applicable: they do not matter here.
+Below a ConnectX or BlueField switch (INLINE topology) upstream forwarding (UF) must be off too, and all four on the root port above:
+NVIDIA's rdma_topo wants `xx000x0` there. Between GPUs below one switch the same holds where no NVLink joins them: told as information,
+because PCI does not show NVLink. Ports that redirect but lie on no such path are listed as not-applicable: they do not matter here.
+On systems with a Data Direct function redirection is wanted: see acs/direct-nic.
 
 ## Why it matters
 A redirecting downstream port sends what one device writes to its neighbour up to the root complex instead of across the
@@ -65,69 +58,154 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if cx.no_subjects(any, "GPU together with an RDMA NIC", out) {
         return;
     }
-    let on_path = pci.p2p_ports();
-    for id in &on_path {
-        judge(pci.get(*id), out);
+    let topology = cx.node.context.topology.value;
+    if topology == Some(TopologyType::DataDirect) {
+        let finding = out.not_applicable("Data Direct system: some ports must redirect, acs/direct-nic says which");
+        if let Some(place) = cx.node.context.topology.places().next() {
+            finding.at(place);
+        }
+        return;
     }
-    for (id, port) in pci.iter() {
-        if let Some((control, place)) = redirecting(port).filter(|_| !on_path.contains(&id)) {
+    let inline = topology == Some(TopologyType::Inline);
+    let on_path = pci.p2p_ports();
+    for p in &on_path {
+        judge(cx, p, inline, out);
+    }
+    if inline {
+        root_ports(cx, &on_path, out);
+    }
+    let between_gpus = gpu_pairs(cx, &on_path, out);
+    let silent = |id: FnId| on_path.iter().chain(&between_gpus).any(|p| p.port == id);
+    for (id, port) in pci.iter().filter(|(id, f)| f.kind == Kind::Bridge && !silent(*id)) {
+        // The root port of an INLINE switch was judged above.
+        if let Some(bits) =
+            control(port).filter(|c| c.any(AcsBits::REDIRECT) && !(inline && is_above(cx, id, &on_path)))
+        {
             out.not_applicable_to(
                 port.bdf,
-                format!("redirects ({control}), but lies on no GPU–NIC path: {}", below(cx, id)),
+                format!("redirects ({bits}), but lies on no GPU–NIC path: {}", below(cx, port)),
             )
-            .at(place);
+            .at(control_place(port));
         }
     }
-    if on_path.is_empty() && out.is_empty() {
-        let f = out.not_applicable("no GPU shares a PCIe switch with an RDMA NIC: peer-to-peer goes through the root complex, where ACS changes nothing");
-        if let Some(place) = pci.seen {
-            f.at(place);
-        }
-    }
-}
-
-fn redirecting(f: &PciFunction<'_>) -> Option<(AcsBits, Place)> {
-    let acs = f.acs.known()?;
-    let control = acs.control.filter(|c| c.any(AcsBits::REDIRECT))?;
-    Some((control, place(f)))
-}
-
-/// The control register itself: its line in text, its two bytes in binary.
-fn place(f: &PciFunction<'_>) -> Place {
-    match f.acs.known() {
-        Some(acs) if acs.control_line != 0 => f.acs.place().line(acs.control_line),
-        _ => f.acs.place(),
-    }
-}
-
-fn judge(port: &PciFunction<'_>, out: &mut Findings) {
-    match &port.acs {
-        Reading::Absent(p) => {
-            out.pass(port.bdf, "has no ACS capability: cannot redirect").at(*p);
-        }
-        Reading::Known(acs, _) => match acs.control {
-            Some(control) if control.any(AcsBits::REDIRECT) => {
-                out.fail(port.bdf, format!("redirects peer-to-peer traffic of a GPU–NIC path: {control}"))
-                    .at(place(port))
-                    .fix(clear(port));
+    if on_path.is_empty() {
+        if let Some((_, f)) = pci.gpus().find(|(id, _)| !pci.ancestors(*id).1) {
+            let finding = out.unknown(f.bdf, "the source does not show which bridges this GPU is below");
+            finding.see("add `lspci -D -vvv` as root, or capture with `linerate collect`");
+            finding.at(f.class.place());
+        } else {
+            let finding = out.not_applicable(
+                "no GPU shares a PCIe switch with an RDMA NIC: peer-to-peer goes through the root complex, where ACS changes nothing",
+            );
+            if let Some(place) = pci.seen {
+                finding.at(place);
             }
-            Some(control) => {
-                out.pass(port.bdf, format!("does not redirect: {control}")).at(place(port));
-            }
-            None => {
-                out.unreadable(port.bdf, "ACS control register", &port.acs);
-            }
-        },
-        r @ Reading::Unreadable(..) => {
-            out.unreadable(port.bdf, "ACS control register", r);
         }
     }
 }
 
-fn clear(port: &PciFunction<'_>) -> Remedy {
+/// `between GPU 0000:19:00.0 and NIC 0000:1a:00.0, and of 3 more pairs`.
+fn pair(cx: &Cx<'_>, p: &PortOnPath) -> String {
+    let end = |id: FnId| {
+        let f = cx.node.pci.get(id);
+        format!("{} {}", if f.kind == Kind::Gpu { "GPU" } else { "NIC" }, f.bdf)
+    };
+    let (a, b) = (end(p.below), end(p.peer));
+    let (first, second) = if a.starts_with('G') { (a, b) } else { (b, a) };
+    match p.pairs {
+        0 | 1 => format!("between {first} and {second}"),
+        2 => format!("between {first} and {second}, and 1 more pair"),
+        n => format!("between {first} and {second}, and {} more pairs", n - 1),
+    }
+}
+
+fn judge(cx: &Cx<'_>, p: &PortOnPath, inline: bool, out: &mut Findings) {
+    let port = cx.node.pci.get(p.port);
+    match (&port.acs, control(port)) {
+        (Reading::Absent(at), _) => {
+            out.pass(port.bdf, format!("has no ACS capability, cannot redirect; {}", pair(cx, p))).at(*at);
+        }
+        (_, Some(bits)) if bits.any(AcsBits::REDIRECT) => {
+            out.fail(port.bdf, format!("redirects peer-to-peer traffic {}: {bits}", pair(cx, p)))
+                .at(control_place(port))
+                .fix(clear(port, if inline { AcsBits::REDIRECT | AcsBits::UF } else { AcsBits::REDIRECT }));
+        }
+        (_, Some(bits)) if inline && bits.any(AcsBits::UF) => {
+            out.fail(port.bdf, format!("forwards upstream what returns to it, {}: {bits}", pair(cx, p)))
+                .severity(Severity::Low)
+                .at(control_place(port))
+                .fix(clear(port, AcsBits::UF));
+        }
+        (_, Some(bits)) => {
+            out.pass(port.bdf, format!("does not redirect, {}: {bits}", pair(cx, p))).at(control_place(port));
+        }
+        (r, None) => {
+            out.unreadable(port.bdf, "ACS control register", r).at_noting(port.class.place(), pair(cx, p));
+        }
+    }
+}
+
+fn is_above(cx: &Cx<'_>, id: FnId, on_path: &[PortOnPath]) -> bool {
+    on_path.iter().any(|p| cx.node.pci.ancestors(p.port).0.last() == Some(&id))
+}
+
+/// INLINE: traffic between functions of the switch may come back through the root port, so rdma_topo wants it clear as well.
+fn root_ports(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) {
+    let pci = &cx.node.pci;
+    let mut roots: Vec<FnId> = on_path.iter().filter_map(|p| pci.ancestors(p.port).0.last().copied()).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    for id in roots {
+        let port = pci.get(id);
+        match (&port.acs, control(port)) {
+            (Reading::Absent(at), _) => {
+                out.pass(port.bdf, "root port above an inline switch has no ACS capability").at(*at);
+            }
+            (_, Some(bits)) if bits.any(AcsBits::REDIRECT | AcsBits::UF) => {
+                out.fail(port.bdf, format!("root port above an inline switch redirects or forwards upstream: {bits}"))
+                    .severity(Severity::Medium)
+                    .at(control_place(port))
+                    .fix(clear(port, AcsBits::REDIRECT | AcsBits::UF));
+            }
+            (_, Some(bits)) => {
+                out.pass(port.bdf, format!("root port above an inline switch does not redirect: {bits}"))
+                    .at(control_place(port));
+            }
+            (r, None) => {
+                out.unreadable(port.bdf, "ACS control register", r);
+            }
+        }
+    }
+}
+
+/// Ports between GPUs only, where no NVSwitch is there to carry that traffic.
+fn gpu_pairs(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) -> Vec<PortOnPath> {
+    let pci = &cx.node.pci;
+    if pci.of_kind(Kind::NvSwitch).next().is_some() {
+        return Vec::new();
+    }
+    let gpu = |f: &PciFunction<'_>| f.kind == Kind::Gpu && !f.is_vf();
+    let mut ports = pci.ports_between(gpu, gpu);
+    ports.retain(|p| !on_path.iter().any(|q| q.port == p.port));
+    ports.retain(|p| control(pci.get(p.port)).is_some_and(|c| c.any(AcsBits::REDIRECT)));
+    for p in &ports {
+        let port = pci.get(p.port);
+        let (a, b) = (pci.get(p.below).bdf, pci.get(p.peer).bdf);
+        out.fail(
+            port.bdf,
+            format!("redirects peer-to-peer traffic between GPUs {a} and {b}, which matters unless NVLink joins them"),
+        )
+        .severity(Severity::Info)
+        .at(control_place(port))
+        .fix(clear(port, AcsBits::REDIRECT));
+    }
+    ports
+}
+
+fn clear(port: &PciFunction<'_>, bits: u16) -> Remedy {
     Remedy::new(
-        "clear ACS request/completion redirect and egress control on the port, at every boot",
-        Action::AcsControl { ports: vec![port.bdf], clear: AcsBits::REDIRECT, set: 0 },
+        format!("clear {} on the port, at every boot", super::names(bits)),
+        Action::AcsControl { ports: vec![port.bdf], clear: bits, set: 0 },
         Persistence::NextBoot,
         Risk::Medium,
     )
@@ -136,13 +214,21 @@ fn clear(port: &PciFunction<'_>) -> Remedy {
 }
 
 /// What hangs below a port that does not matter, so that a reader can agree.
-fn below(cx: &Cx<'_>, id: FnId) -> String {
-    let pci = &cx.node.pci;
-    let ends: Vec<String> = pci
+fn below(cx: &Cx<'_>, port: &PciFunction<'_>) -> String {
+    let Some((first, last)) = port.buses.filter(|(first, _)| *first != 0) else {
+        return "nothing is known to be below it".into();
+    };
+    let within = |f: &&PciFunction<'_>| {
+        f.bdf.domain == port.bdf.domain && (first..=last).contains(&f.bdf.bus) && f.kind != Kind::Bridge && !f.is_vf()
+    };
+    let ends: Vec<String> = cx
+        .node
+        .pci
+        .functions
         .iter()
-        .filter(|(i, f)| f.port_type() != Some(PortType::DownstreamPort) && pci.ancestors(*i).0.contains(&id))
+        .filter(within)
         .take(3)
-        .map(|(_, f)| format!("{} {}", f.bdf, cx.node.name_of(f)))
+        .map(|f| format!("{} {}", f.bdf, cx.node.name_of(f)))
         .collect();
     if ends.is_empty() { "nothing is below it".into() } else { format!("below it {}", ends.join(", ")) }
 }

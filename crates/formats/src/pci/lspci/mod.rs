@@ -16,6 +16,7 @@
 
 mod block;
 mod device;
+mod fields;
 mod header;
 mod hex;
 mod lines;
@@ -67,7 +68,8 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Device>, ParseError> {
     let mut first_text = None;
     for line in lines::lines(&text) {
         if line.text.is_empty() {
-            if let Some(block) = &mut block {
+            // The indentation of a line that was cut is not an empty line.
+            if let Some(block) = block.as_mut().filter(|_| !line.unterminated) {
                 block.blank();
             }
             continue;

@@ -1,10 +1,10 @@
 //! The capability list and the registers that -vv prints below each capability.
 
-use super::super::caps::{
-    Acs, AcsBits, Aer, Ari, Ats, Cap, Capabilities, Express, PortType, ResizableBar, ResizableBars, Spot, SrIov, Unseen,
-};
-use super::super::{LinkSpeed, LinkWidth};
+mod flags;
+
 use super::device::Verbosity;
+use super::fields::{after, hex_u8, number_before, port_type, resizable, sign, speed_and_width};
+use crate::pci::caps::{Acs, AcsBits, Aer, Ari, Ats, Cap, Capabilities, Express, ResizableBars, Spot, SrIov, Unseen};
 
 /// The capability whose lines are being read.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -290,87 +290,6 @@ impl Registers {
         &mut self.express.get_or_insert((Express::default(), n)).0
     }
 
-    /// The flags (`Name+`, `Name-`) of the register being read, on its own line or on one that continues it.
-    fn flags(&mut self, text: &str, n: u32) {
-        let register = self.register;
-        match register {
-            Register::Other => return,
-            Register::DevCtl if text.starts_with("MaxPayload ") => {
-                let e = self.express(n);
-                e.lines.maxpayload = n;
-                e.max_payload = number_before(text, "MaxPayload ", " bytes");
-                e.max_read_request = number_before(text, "MaxReadReq ", " bytes");
-                return;
-            }
-            _ => {}
-        }
-        for word in text.split_ascii_whitespace() {
-            let word = word.trim_end_matches([',', ';']);
-            let Some((name, on)) =
-                word.strip_suffix('+').map(|w| (w, true)).or_else(|| Some((word.strip_suffix('-')?, false)))
-            else {
-                continue;
-            };
-            match register {
-                Register::AcsCap | Register::AcsCtl => self.bit(AcsBits::names().map(|(b, n)| (n, b.into())), name, on),
-                Register::UncorrectableStatus | Register::UncorrectableMask | Register::UncorrectableSeverity => {
-                    self.bit(UNCORRECTABLE.iter().copied(), name, on);
-                }
-                Register::CorrectableStatus => self.bit(CORRECTABLE.iter().copied(), name, on),
-                _ => self.express_flag(name, on, n),
-            }
-        }
-        self.settle_bits();
-    }
-
-    fn express_flag(&mut self, name: &str, on: bool, n: u32) {
-        let register = self.register;
-        let e = self.express(n);
-        let field = match (register, name) {
-            (Register::DevCap, "ExtTag") => &mut e.extended_tag_supported,
-            (Register::DevCtl, "RlxdOrd") => {
-                e.lines.devctl = n;
-                &mut e.relaxed_ordering
-            }
-            (Register::DevCtl, "ExtTag") => &mut e.extended_tag,
-            (Register::DevCtl, "NoSnoop") => &mut e.no_snoop,
-            (Register::DevCap2, "10BitTagComp") => &mut e.ten_bit_tag_completer,
-            (Register::DevCap2, "10BitTagReq") => &mut e.ten_bit_tag_requester,
-            (Register::DevCap2, "ARIFwd") => &mut e.ari_forwarding_supported,
-            (Register::DevCtl2, "10BitTagReq") => &mut e.ten_bit_tag_enabled,
-            (Register::DevCtl2, "ARIFwd") => &mut e.ari_forwarding,
-            (Register::DevCtl2, "ReqEn") => &mut e.atomic_requester,
-            _ => return,
-        };
-        *field = Some(on);
-    }
-
-    fn bit(&mut self, mut names: impl Iterator<Item = (&'static str, u32)>, name: &str, on: bool) {
-        if let Some((_, bit)) = names.find(|(n, _)| *n == name) {
-            self.seen |= bit;
-            self.set |= if on { bit } else { 0 };
-        }
-    }
-
-    /// A register of flags is known once all those that every version prints were seen: half a line must not read as zeroes.
-    fn settle_bits(&mut self) {
-        let (seen, set) = (self.seen, self.set);
-        let has = |all: u32| seen & all == all;
-        match self.register {
-            Register::AcsCap if has(ACS_ALL) => {
-                self.acs.get_or_insert((NO_ACS, 0)).0.capability = Some(AcsBits(set as u16))
-            }
-            Register::AcsCtl if has(ACS_ALL) => {
-                self.acs.get_or_insert((NO_ACS, 0)).0.control = Some(AcsBits(set as u16))
-            }
-            Register::UncorrectableStatus if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_status = Some(set),
-            Register::UncorrectableMask if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_mask = Some(set),
-            Register::UncorrectableSeverity if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_severity = Some(set),
-            Register::CorrectableStatus if has(CORRECTABLE_ALL) => self.aer().correctable_status = Some(set),
-            _ => {}
-        }
-    }
-
     fn aer(&mut self) -> &mut Aer {
         &mut self.aer.get_or_insert((NO_AER, 0)).0
     }
@@ -407,125 +326,8 @@ const NO_AER: Aer = Aer {
 const NO_SRIOV: SrIov = SrIov { total_vfs: None, num_vfs: None, enabled: None, first_vf_offset: None, vf_stride: None };
 const NO_ARI: Ari = Ari { next_function: None };
 
-const ACS_ALL: u32 = 0x7f;
-
-/// Bits of the uncorrectable error registers (PCIe base specification §7.8.4.2) and their names in `lspci`.
-const UNCORRECTABLE: &[(&str, u32)] = &[
-    ("DLP", 1 << 4),
-    ("SDES", 1 << 5),
-    ("TLP", 1 << 12),
-    ("FCP", 1 << 13),
-    ("CmpltTO", 1 << 14),
-    ("CmpltAbrt", 1 << 15),
-    ("UnxCmplt", 1 << 16),
-    ("RxOF", 1 << 17),
-    ("MalfTLP", 1 << 18),
-    ("ECRC", 1 << 19),
-    ("UnsupReq", 1 << 20),
-    ("ACSViol", 1 << 21),
-    ("UncorrIntErr", 1 << 22),
-    ("BlockedTLP", 1 << 23),
-    ("AtomicOpBlocked", 1 << 24),
-    ("TLPBlockedErr", 1 << 25),
-    ("PoisonTLPBlocked", 1 << 26),
-    ("DMWrReqBlocked", 1 << 27),
-    ("IDECheck", 1 << 28),
-    ("MisIDETLP", 1 << 29),
-    ("PCRC_CHECK", 1 << 30),
-    ("TLPXlatBlocked", 1 << 31),
-];
-/// From Data Link Protocol to Unsupported Request: printed by every version.
-const UNCORRECTABLE_ALL: u32 = 0x1f_f030;
-
-/// Bits of the correctable error registers (§7.8.4.5).
-const CORRECTABLE: &[(&str, u32)] = &[
-    ("RxErr", 1 << 0),
-    ("BadTLP", 1 << 6),
-    ("BadDLLP", 1 << 7),
-    ("Rollover", 1 << 8),
-    ("Timeout", 1 << 12),
-    ("AdvNonFatalErr", 1 << 13),
-    ("NonFatalErr", 1 << 13),
-    ("CorrIntErr", 1 << 14),
-    ("HeaderOF", 1 << 15),
-];
-const CORRECTABLE_ALL: u32 = 0x31c1;
-
 /// Keys of the lines that come after the capability list.
 fn is_after_list(key: &str) -> bool {
     matches!(key, "Kernel driver in use" | "Kernel modules" | "NUMA node" | "IOMMU group")
         || (matches!(key.len(), 2 | 3) && key.bytes().all(|b| b.is_ascii_hexdigit()))
-}
-
-fn port_type(name: &str) -> Option<PortType> {
-    // The longer names first: `Root Complex Integrated Endpoint` is an `Endpoint` too.
-    const NAMES: [(&str, PortType); 9] = [
-        ("Root Complex Integrated Endpoint", PortType::RootComplexEndpoint),
-        ("Root Complex Event Collector", PortType::RootComplexEventCollector),
-        ("Root Port", PortType::RootPort),
-        ("Upstream Port", PortType::UpstreamPort),
-        ("Downstream Port", PortType::DownstreamPort),
-        ("Legacy Endpoint", PortType::LegacyEndpoint),
-        ("Endpoint", PortType::Endpoint),
-        ("PCI-Express to PCI", PortType::PcieToPci),
-        ("PCI/PCI-X to PCI-Express", PortType::PciToPcie),
-    ];
-    NAMES.iter().find(|(n, _)| name.contains(n)).map(|&(_, t)| t)
-}
-
-/// `Port #0, Speed 32GT/s, Width x16, ASPM …`, `Speed 8GT/s (downgraded), Width x8 (ok)`, `Speed unknown, Width x0`.
-fn speed_and_width(text: &str) -> (Option<LinkSpeed>, Option<LinkWidth>) {
-    let speed = after(text, "Speed ").and_then(|t| Some(t.split_once("GT/s")?.0)).and_then(LinkSpeed::parse);
-    let width = after(text, "Width x").and_then(|t| digits(t).parse().ok()).map(LinkWidth);
-    (speed, width)
-}
-
-/// `current size: 256MB, supported: 256MB 512MB 1GB …`
-fn resizable(bar: u8, text: &str) -> Option<ResizableBar> {
-    let (current, supported) = text.strip_prefix("current size: ")?.split_once(", supported:")?;
-    let supported_mib_log2 = supported.split_ascii_whitespace().filter_map(mib_log2).fold(0, |all, n| all | 1u64 << n);
-    Some(ResizableBar { bar, supported_mib_log2, current_mib_log2: mib_log2(current)? })
-}
-
-/// `256MB` is 2⁸ MiB.
-fn mib_log2(text: &str) -> Option<u8> {
-    let number = digits(text);
-    let unit = match text.strip_prefix(number)? {
-        "MB" => 0,
-        "GB" => 10,
-        "TB" => 20,
-        "PB" => 30,
-        "EB" => 40,
-        _ => return None,
-    };
-    let n: u32 = number.parse().ok().filter(|n: &u32| n.is_power_of_two() && *n <= 512)?;
-    Some(unit + n.trailing_zeros() as u8)
-}
-
-fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
-    text.split_once(mark).map(|(_, rest)| rest)
-}
-
-fn digits(text: &str) -> &str {
-    text.split_once(|c: char| !c.is_ascii_digit()).map_or(text, |(d, _)| d)
-}
-
-/// The number between two marks. Without the second mark the number may have been cut.
-fn number_before<T: std::str::FromStr>(text: &str, mark: &str, end: &str) -> Option<T> {
-    let rest = after(text, mark)?;
-    let number = digits(rest);
-    rest.strip_prefix(number)?.starts_with(end).then(|| number.parse().ok())?
-}
-
-/// `Enable+` or `Enable-` somewhere in a text.
-fn sign(text: &str, name: &str) -> Option<bool> {
-    match after(text, name)?.as_bytes().first()? {
-        b'+' => Some(true),
-        b'-' => Some(false),
-        _ => None,
-    }
-}
-
-fn hex_u8(text: &str) -> Option<u8> {
-    u8::from_str_radix(text.get(..2)?, 16).ok()
 }

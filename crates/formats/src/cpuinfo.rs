@@ -1,0 +1,130 @@
+//! `/proc/cpuinfo` of x86, arm, ppc64, s390 and others. Every architecture prints its own keys.
+
+use crate::text::{At, decode, leading_number, lines, split_key};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Who made the processor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum Vendor {
+    /// `GenuineIntel`.
+    Intel,
+    /// `AuthenticAMD`.
+    Amd,
+    /// Arm: `CPU implementer` and `CPU part` (0x41/0xd4f Neoverse V2 of Grace, 0xc0 Ampere).
+    Arm {
+        /// `CPU implementer`.
+        implementer: u32,
+        /// `CPU part`.
+        part: u32,
+    },
+    /// `CentaurHauls`, `  Shanghai  `.
+    Zhaoxin,
+    /// The vendor's own word, or the processor's name where there is none (ppc64, s390).
+    Other(String),
+}
+
+/// What the file shows. Fields of the first processor stand for all.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Cpuinfo {
+    /// Vendor.
+    pub vendor: Option<At<Vendor>>,
+    /// `cpu family`.
+    pub family: Option<At<u32>>,
+    /// `model`, a number on x86.
+    pub model: Option<At<u32>>,
+    /// `model name`, `cpu` on ppc64.
+    pub model_name: Option<At<String>>,
+    /// `flags` or `Features` of the first processor.
+    pub flags: Option<At<BTreeSet<String>>>,
+    /// Number of processors shown.
+    pub processors: u32,
+    /// Distinct `physical id`s: the sockets.
+    pub physical_ids: BTreeSet<u32>,
+    /// `cpu MHz` of every processor that shows one.
+    pub mhz: Vec<At<f64>>,
+}
+
+impl Cpuinfo {
+    /// Whether the first processor has a flag; `None` where no flags are shown.
+    pub fn has_flag(&self, flag: &str) -> Option<bool> {
+        self.flags.as_ref().map(|f| f.value.contains(flag))
+    }
+}
+
+/// Parses the file.
+pub fn parse(bytes: &[u8]) -> Cpuinfo {
+    let text = decode(bytes);
+    let mut out = Cpuinfo::default();
+    let mut implementer: Option<At<u32>> = None;
+    let mut part: Option<u32> = None;
+    for (line, raw) in lines(&text) {
+        let Some((key, value)) = split_key(raw, ':') else { continue };
+        let hex = || u32::from_str_radix(value.strip_prefix("0x")?, 16).ok();
+        match key {
+            // Old arm kernels print the model under `Processor`, and s390 has `processor 0: version = …`.
+            "processor" if value.bytes().all(|b| b.is_ascii_digit()) => {
+                out.processors = out.processors.saturating_add(1)
+            }
+            "# processors" => out.processors = out.processors.max(leading_number(value).unwrap_or(0)),
+            "vendor_id" | "vendor" => {
+                out.vendor.get_or_insert_with(|| At::new(vendor(value), line));
+            }
+            "CPU implementer" => implementer = implementer.or_else(|| Some(At::new(hex()?, line))),
+            "CPU part" => part = part.or_else(hex),
+            "cpu family" => out.family = out.family.or_else(|| Some(At::new(value.parse().ok()?, line))),
+            "model" => out.model = out.model.or_else(|| Some(At::new(value.parse().ok()?, line))),
+            "model name" | "cpu" | "Processor" if !value.is_empty() => {
+                out.model_name.get_or_insert_with(|| At::new(value.to_owned(), line));
+            }
+            "flags" | "Features" | "features" => {
+                out.flags.get_or_insert_with(|| At::new(value.split_whitespace().map(str::to_owned).collect(), line));
+            }
+            "physical id" => out.physical_ids.extend(value.parse::<u32>().ok()),
+            "cpu MHz" | "cpu MHz dynamic" | "clock" => {
+                let mhz = value.trim_end_matches("MHz").parse::<f64>().ok().filter(|m| m.is_finite());
+                out.mhz.extend(mhz.map(|m| At::new(m, line)));
+            }
+            _ => {}
+        }
+    }
+    if let (None, Some(implementer)) = (&out.vendor, implementer) {
+        out.vendor = part.map(|part| At::new(Vendor::Arm { implementer: implementer.value, part }, implementer.line));
+    }
+    if out.vendor.is_none() {
+        out.vendor = out.model_name.as_ref().map(|m| At::new(Vendor::Other(m.value.clone()), m.line));
+    }
+    out
+}
+
+fn vendor(word: &str) -> Vendor {
+    match word {
+        "GenuineIntel" => Vendor::Intel,
+        "AuthenticAMD" => Vendor::Amd,
+        "CentaurHauls" | "Shanghai" => Vendor::Zhaoxin,
+        other => Vendor::Other(other.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x86_arm_ppc_s390() {
+        let x = parse(b"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Xeon\ncpu MHz\t\t: 2000.000\nphysical id\t: 0\nflags\t\t: fpu vme hypervisor\n\nprocessor\t: 1\nvendor_id\t: GenuineIntel\nphysical id\t: 1\nmodel : 9\n");
+        assert_eq!(x.vendor, Some(At::new(Vendor::Intel, 2)));
+        assert_eq!((x.processors, x.physical_ids.len(), x.model.map(|m| m.value)), (2, 2, Some(143)));
+        assert_eq!((x.has_flag("hypervisor"), x.has_flag("svm")), (Some(true), Some(false)));
+        let a = parse(b"processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n");
+        assert_eq!(a.vendor, Some(At::new(Vendor::Arm { implementer: 0x41, part: 0xd4f }, 3)));
+        let p = parse(b"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3800.000000MHz\n");
+        assert_eq!(p.vendor.map(|v| v.value), Some(Vendor::Other("POWER9, altivec supported".into())));
+        assert_eq!(p.mhz, [At::new(3800.0, 3)]);
+        let s = parse(
+            b"vendor_id       : IBM/S390\n# processors    : 4\nfeatures\t: esan3 zarch\nprocessor 0: version = 00\n",
+        );
+        assert_eq!((s.processors, s.has_flag("zarch")), (4, Some(true)));
+        assert_eq!(parse(b"").has_flag("x"), None);
+    }
+}

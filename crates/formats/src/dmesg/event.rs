@@ -1,0 +1,268 @@
+//! What a kernel message can say to this tool.
+
+use crate::nvidia_proc::Flavour;
+use crate::pci::Bdf;
+use serde::Serialize;
+
+/// The default IOMMU domain type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum DomainKind {
+    /// Addresses of devices are translated.
+    Translated,
+    /// Identity.
+    Passthrough,
+}
+
+/// Lines of the AMD IOMMU driver.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum AmdVi {
+    /// An IOMMU was found, at this address in recent kernels.
+    Found(Option<Bdf>),
+    /// Its feature list: the driver initialises it.
+    ExtendedFeatures,
+    /// Interrupt remapping is on.
+    InterruptRemapping,
+    /// A feature line; it does not say that the IOMMU is enabled.
+    PerformanceCounters,
+    /// `Unknown option - 'on'`: a value of `amd_iommu=` that does not exist.
+    UnknownOption(String),
+    /// The driver gave up or was told not to start.
+    Disabled,
+}
+
+/// How bad a PCIe error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum AerSeverity {
+    /// Corrected by the link.
+    Corrected,
+    /// Uncorrected, the link still works.
+    NonFatal,
+    /// Uncorrected, the link does not.
+    Fatal,
+}
+
+/// Where the bandwidth of a device's path is limited.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LimitedBy {
+    /// The port above the slow link.
+    pub at: Option<Bdf>,
+    /// What the device could use, Gb/s.
+    pub capable_gbps: Option<f64>,
+    /// The device's own speed in GT/s.
+    pub capable_gts: Option<f64>,
+    /// The device's own width.
+    pub capable_width: Option<u8>,
+}
+
+/// Lines of the mlx5 driver.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum Mlx5Event {
+    /// Health poll or fatal sensor.
+    Health(String),
+    /// Carrier came.
+    LinkUp,
+    /// Carrier went.
+    LinkDown,
+    /// Cable or module: plugged, unplugged, error.
+    Module(String),
+    /// The slot does not deliver the power that the card asks for.
+    InsufficientPower(String),
+    /// A firmware command failed or timed out.
+    CommandFailed(String),
+}
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum Event {
+    /// The kernel's command line.
+    CommandLine(String),
+    /// Printed by every kernel with IOMMU support, also where there is no IOMMU: it shows the default, not that one exists.
+    DefaultDomain {
+        /// Type.
+        kind: DomainKind,
+        /// Set on the command line.
+        via_cmdline: bool,
+    },
+    /// TLB invalidation policy, printed only with translated domains.
+    TlbPolicy {
+        /// Lazy (`DMA-FQ`) rather than strict.
+        lazy: bool,
+        /// Set on the command line.
+        via_cmdline: bool,
+    },
+    /// Memory encryption turned the default from passthrough to translated.
+    PassthroughDisabledByEncryption,
+    /// Active memory encryption features, e.g. `AMD SME`.
+    MemoryEncryption(String),
+    /// A device joined a group: an IOMMU is in use.
+    IommuGroup {
+        /// Device.
+        bdf: Bdf,
+        /// Group number.
+        group: u32,
+    },
+    /// `DMAR: IOMMU enabled`: the option was on the command line.
+    DmarEnabledByOption,
+    /// `DMAR: IOMMU disabled`.
+    DmarDisabled,
+    /// Firmware asks for protection of external ports; the IOMMU is on without an option.
+    DmarForcedByPlatform,
+    /// VT-d is initialised.
+    DmarInitialised,
+    /// AMD IOMMU driver.
+    AmdVi(AmdVi),
+    /// A page fault of the AMD IOMMU.
+    IoPageFault {
+        /// Requester.
+        bdf: Option<Bdf>,
+        /// Domain id.
+        domain: Option<u64>,
+        /// Address that was not mapped.
+        address: Option<u64>,
+    },
+    /// A fault of the Intel IOMMU.
+    DmarFault {
+        /// Requester. The line has no PCI segment.
+        bdf: Option<Bdf>,
+        /// A write, else a read.
+        write: bool,
+        /// Address, as far as printed.
+        address: Option<u64>,
+        /// Reason code.
+        reason: Option<u8>,
+    },
+    /// More Intel faults than the log shows.
+    DmarFaultsSuppressed(u64),
+    /// An Arm SMMU found at boot.
+    SmmuInitialised,
+    /// An event of an Arm SMMU: 0x10 is a translation fault.
+    SmmuEvent {
+        /// Number or name of the event, e.g. `0x10`, `F_TRANSLATION`.
+        event: String,
+        /// Requester, in recent kernels.
+        bdf: Option<Bdf>,
+    },
+    /// SEV-SNP refuses passthrough.
+    SnpNeedsTranslation,
+    /// DMA goes through bounce buffers.
+    BounceBuffers,
+    /// A DMA mapping failed for want of bounce buffer.
+    DmaMapFailed {
+        /// Device.
+        bdf: Option<Bdf>,
+    },
+    /// The kernel could not parse `pci=config_acs=` or `disable_acs_redir=`.
+    AcsParameterRejected,
+    /// An option of `pci=` that does not exist.
+    PciUnknownOption(String),
+    /// Bandwidth of a device's path to the root.
+    AvailableBandwidth {
+        /// Device.
+        bdf: Option<Bdf>,
+        /// Gb/s.
+        gbps: f64,
+        /// Speed of the limiting link, GT/s.
+        gts: Option<f64>,
+        /// Width of the limiting link.
+        width: Option<u8>,
+        /// Present where another link than the device's own limits.
+        limited_by: Option<LimitedBy>,
+    },
+    /// A resource got no address.
+    BarNotAssigned {
+        /// Device or bridge.
+        bdf: Option<Bdf>,
+        /// BAR number; `None` for a bridge window.
+        bar: Option<u8>,
+    },
+    /// A resource is held by someone else (vfio, a framebuffer).
+    BarNotReserved {
+        /// Device.
+        bdf: Option<Bdf>,
+        /// BAR number.
+        bar: Option<u8>,
+    },
+    /// The NVIDIA driver found a BAR without an address.
+    NvidiaBarInvalid {
+        /// GPU; on the line after the message in current drivers.
+        bdf: Option<Bdf>,
+    },
+    /// A PCIe error.
+    Aer {
+        /// Source of the error.
+        bdf: Option<Bdf>,
+        /// Severity.
+        severity: AerSeverity,
+        /// Layer, e.g. `Physical Layer`.
+        layer: Option<String>,
+    },
+    /// Link of a hot-plug slot.
+    PciLink {
+        /// Port.
+        bdf: Option<Bdf>,
+        /// Up, else down.
+        up: bool,
+    },
+    /// A message of nvidia-peermem or nv_peer_mem.
+    Peermem {
+        /// Whether it reports an error.
+        error: bool,
+        /// Message.
+        text: String,
+    },
+    /// A module was built against another version of a symbol.
+    SymbolMismatch {
+        /// Module.
+        module: String,
+        /// Symbol.
+        symbol: String,
+    },
+    /// A module needs a symbol that no one exports.
+    UnknownSymbol {
+        /// Module.
+        module: String,
+        /// Symbol.
+        symbol: String,
+    },
+    /// The GPU driver refused a dma-buf attachment.
+    DmabufAttachFailed(String),
+    /// The NVIDIA driver loads.
+    NvidiaDriver {
+        /// Version.
+        version: String,
+        /// Open or proprietary.
+        flavour: Flavour,
+    },
+    /// GPU error report.
+    Xid {
+        /// GPU (function 0: the line has no function number).
+        bdf: Option<Bdf>,
+        /// Xid number.
+        number: u32,
+    },
+    /// `RmInitAdapter failed`.
+    NvidiaInitFailed {
+        /// GPU.
+        bdf: Option<Bdf>,
+    },
+    /// User-space and kernel parts of the NVIDIA driver differ.
+    NvidiaVersionMismatch,
+    /// A module parameter that does not exist.
+    UnknownModuleParameter {
+        /// Module.
+        module: String,
+        /// Parameter.
+        parameter: String,
+    },
+    /// mlx5 driver.
+    Mlx5 {
+        /// Device.
+        bdf: Option<Bdf>,
+        /// What.
+        event: Mlx5Event,
+    },
+    /// The kernel is locked down, by e.g. `EFI Secure Boot`.
+    LockedDown(String),
+    /// Lockdown denied something.
+    LockdownDenied(String),
+}

@@ -1,0 +1,148 @@
+//! What stands before the message.
+
+/// When a line was logged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Time<'a> {
+    /// Seconds since boot.
+    Seconds(f64),
+    /// A date, as printed.
+    Text(&'a str),
+}
+
+/// Separates time and message. Prefixes stack (`Nov 21 … host kernel: [ 0.1] text`), so they are taken off one by one; seconds since
+/// boot win over a date.
+pub fn split(raw: &str) -> (Option<Time<'_>>, &str) {
+    let mut rest = raw.trim();
+    let mut time = None;
+    for _ in 0..6 {
+        let Some((found, after)) = level(rest)
+            .map(|r| (None, r))
+            .or_else(|| kmsg(rest).map(|(t, r)| (Some(t), r)))
+            .or_else(|| bracket(rest))
+            .or_else(|| facility(rest).map(|r| (None, r)))
+            .or_else(|| iso(rest).or_else(|| syslog(rest)).map(|(t, r)| (Some(t), r)))
+        else {
+            break;
+        };
+        rest = after.trim_start();
+        time = match (time, found) {
+            (Some(Time::Seconds(s)), _) => Some(Time::Seconds(s)),
+            (old, None) => old,
+            (_, new) => new,
+        };
+    }
+    (time, rest)
+}
+
+/// `<6>`
+fn level(text: &str) -> Option<&str> {
+    let (digits, rest) = text.strip_prefix('<')?.split_once('>')?;
+    (!digits.is_empty() && digits.len() <= 3 && digits.bytes().all(|b| b.is_ascii_digit())).then_some(rest)
+}
+
+/// `6,1234,5678,-;text`: level, sequence, microseconds, flags.
+fn kmsg(text: &str) -> Option<(Time<'_>, &str)> {
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let (head, message) = text.split_once(';')?;
+    let mut fields = head.split(',');
+    let digits = |f: &str| !f.is_empty() && f.bytes().all(|b| b.is_ascii_digit());
+    if !digits(fields.next()?) || !digits(fields.next()?) {
+        return None;
+    }
+    let micros = fields.next().filter(|f| digits(f))?.parse::<u64>().ok()?;
+    fields.next()?;
+    Some((Time::Seconds(micros as f64 / 1e6), message))
+}
+
+/// `[    0.123456]`, `[Mon Nov 21 07:00:00 2026]`, `[  +0.000012]`, and the caller `[    T1]` after them.
+fn bracket(text: &str) -> Option<(Option<Time<'_>>, &str)> {
+    let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let word = inside.trim();
+    if inside.len() > 40 || word.is_empty() {
+        return None;
+    }
+    if is_seconds(word) {
+        return word.parse().ok().map(|s| (Some(Time::Seconds(s)), rest));
+    }
+    if word.strip_prefix('+').is_some_and(is_seconds) {
+        return Some((Some(Time::Text(word)), rest));
+    }
+    let caller = word.strip_prefix(['T', 'C']).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    if caller {
+        return Some((None, rest));
+    }
+    // `Mon Nov 21 …` of -T, `Nov21 07:00` of -e; other programs write other dates in brackets.
+    let day_follows = word.as_bytes().get(3).is_some_and(u8::is_ascii_digit);
+    let date = word.get(..3).is_some_and(|w| WEEKDAYS.contains(&w) || MONTHS.contains(&w) && day_follows)
+        && word.contains(':');
+    date.then_some((Some(Time::Text(word)), rest))
+}
+
+fn is_seconds(word: &str) -> bool {
+    word.split_once('.').is_some_and(|(s, f)| {
+        !s.is_empty()
+            && !f.is_empty()
+            && s.len() + f.len() < 24
+            && (s.bytes().chain(f.bytes())).all(|b| b.is_ascii_digit())
+    })
+}
+
+/// `kern  :warn  : ` of `dmesg -x`.
+fn facility(text: &str) -> Option<&str> {
+    let (a, rest) = text.split_once(':')?;
+    if !FACILITIES.contains(&a.trim_end()) {
+        return None;
+    }
+    let (b, rest) = rest.split_once(':')?;
+    LEVELS.contains(&b.trim_end()).then_some(rest)
+}
+
+/// `2025-01-21T04:41:44,285060+00:00 `, then perhaps `host kernel: `.
+fn iso(text: &str) -> Option<(Time<'_>, &str)> {
+    let (word, rest) = text.split_once(' ')?;
+    let shape = matches!(word.as_bytes(), [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', ..]
+        if [y1, y2, y3, y4, m1, m2, d1, d2].iter().all(|b| b.is_ascii_digit()));
+    shape.then(|| (Time::Text(word), after_host(rest)))
+}
+
+/// `Nov 21 07:00:00 host kernel: `
+fn syslog(text: &str) -> Option<(Time<'_>, &str)> {
+    if !text.get(..3).is_some_and(|m| MONTHS.contains(&m)) {
+        return None;
+    }
+    let mut at = 3;
+    for accept in [is_day as fn(&str) -> bool, is_clock] {
+        let rest = text.get(at..)?;
+        let word = rest.trim_start();
+        let end = word.find(' ')?;
+        if !accept(word.get(..end)?) {
+            return None;
+        }
+        at += rest.len() - word.len() + end;
+    }
+    let (stamp, rest) = text.split_at_checked(at)?;
+    Some((Time::Text(stamp), after_host(rest)))
+}
+
+fn is_day(word: &str) -> bool {
+    word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn is_clock(word: &str) -> bool {
+    word.len() >= 8 && word.bytes().all(|b| b.is_ascii_digit() || b == b':' || b == b'.')
+}
+
+/// Drops `host kernel: `; other programs keep their name, so that their messages are not taken for the kernel's.
+fn after_host(text: &str) -> &str {
+    let text = text.trim_start();
+    let Some((_host, rest)) = text.split_once(' ') else { return text };
+    rest.strip_prefix("kernel:").unwrap_or(text)
+}
+
+const WEEKDAYS: &[&str] = &["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const MONTHS: &[&str] = &["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const FACILITIES: &[&str] =
+    &["kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp"];
+const LEVELS: &[&str] = &["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];

@@ -1,0 +1,120 @@
+//! `ethtool -S`, `ethtool -a`, and the settings that plain `ethtool IF` prints.
+
+use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, split_key};
+use serde::Serialize;
+
+/// A counter of `ethtool -S`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Counter {
+    /// Name.
+    pub name: String,
+    /// Value.
+    pub value: u64,
+    /// 1-based line.
+    pub line: u32,
+}
+
+/// Parses `ethtool -S IF`.
+pub fn parse_statistics(bytes: &[u8]) -> Vec<Counter> {
+    let text = decode(bytes);
+    lines(&text)
+        .filter_map(|(line, raw)| {
+            // Names may contain colons (`[0]: rx_bytes` of some drivers); the value is what follows the last one.
+            let (name, value) = raw.rsplit_once(':')?;
+            let name = name.trim();
+            let value = value.trim().parse().ok()?;
+            (!name.is_empty()).then(|| Counter { name: name.to_owned(), value, line })
+        })
+        .take(MAX_ITEMS)
+        .collect()
+}
+
+/// Global pause of an interface.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Pause {
+    /// Interface, from the title.
+    pub interface: Option<At<String>>,
+    /// `Autonegotiate`.
+    pub autonegotiate: Option<At<bool>>,
+    /// `RX`.
+    pub rx: Option<At<bool>>,
+    /// `TX`.
+    pub tx: Option<At<bool>>,
+}
+
+/// Parses `ethtool -a IF`.
+pub fn parse_pause(bytes: &[u8]) -> Pause {
+    let text = decode(bytes);
+    let mut out = Pause::default();
+    for (line, raw) in lines(&text) {
+        if let Some(name) = raw.trim().strip_prefix("Pause parameters for ") {
+            out.interface = Some(At::new(name.trim_end_matches(':').to_owned(), line));
+            continue;
+        }
+        let Some((key, value)) = split_key(raw, ':') else { continue };
+        let flag = match value {
+            "on" => Some(At::new(true, line)),
+            "off" => Some(At::new(false, line)),
+            _ => None,
+        };
+        match key {
+            "Autonegotiate" => out.autonegotiate = flag,
+            "RX" => out.rx = flag,
+            "TX" => out.tx = flag,
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Link settings of an interface.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Settings {
+    /// Interface, from the title.
+    pub interface: Option<At<String>>,
+    /// `Speed` in Mb/s; `None` for `Unknown!`.
+    pub speed_mbps: Option<At<u64>>,
+    /// `Link detected`.
+    pub link: Option<At<bool>>,
+}
+
+/// Parses `ethtool IF`.
+pub fn parse_settings(bytes: &[u8]) -> Settings {
+    let text = decode(bytes);
+    let mut out = Settings::default();
+    for (line, raw) in lines(&text) {
+        if let Some(name) = raw.trim().strip_prefix("Settings for ") {
+            out.interface = Some(At::new(name.trim_end_matches(':').to_owned(), line));
+        }
+        match split_key(raw, ':') {
+            Some(("Speed", v)) if v.ends_with("Mb/s") => out.speed_mbps = leading_number(v).map(|n| At::new(n, line)),
+            Some(("Link detected", v)) if v.starts_with("yes") => out.link = Some(At::new(true, line)),
+            Some(("Link detected", v)) if v.starts_with("no") => out.link = Some(At::new(false, line)),
+            _ => {}
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_pause_and_settings() {
+        let s = parse_statistics(b"NIC statistics:\n     rx_prio3_pause: 12\n     [0]: tx: 5\n     bad: -1\n");
+        assert_eq!(
+            s.iter().map(|c| (c.name.as_str(), c.value, c.line)).collect::<Vec<_>>(),
+            [("rx_prio3_pause", 12, 2), ("[0]: tx", 5, 3)]
+        );
+        let p =
+            parse_pause(b"Pause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\toff\nRX negotiated: on\n");
+        assert_eq!(
+            (p.rx, p.tx, p.interface),
+            (Some(At::new(true, 3)), Some(At::new(false, 4)), Some(At::new("eth0".into(), 1)))
+        );
+        let s = parse_settings(b"Settings for eth0:\n\tSpeed: 400000Mb/s\n\tLink detected: yes\n");
+        assert_eq!((s.speed_mbps, s.link), (Some(At::new(400_000, 2)), Some(At::new(true, 3))));
+        assert_eq!(parse_settings(b"\tSpeed: Unknown!\n").speed_mbps, None);
+    }
+}

@@ -1,0 +1,176 @@
+//! `ibstat` and `ibstatus`.
+
+use crate::gid::Gid;
+use crate::ib_port::{LinkLayer, PortState};
+use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, number, split_key};
+use serde::Serialize;
+
+/// A channel adapter.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ca {
+    /// Device name, `mlx5_0`.
+    pub name: String,
+    /// 1-based line.
+    pub line: u32,
+    /// `CA type`, e.g. `MT4129`.
+    pub ca_type: Option<At<String>>,
+    /// `Firmware version`.
+    pub firmware: Option<At<String>>,
+    /// `Node GUID` as printed.
+    pub node_guid: Option<At<String>>,
+    /// Ports in the order of the text.
+    pub ports: Vec<Port>,
+}
+
+/// A port.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Port {
+    /// Port number, from 1.
+    pub number: u32,
+    /// 1-based line.
+    pub line: u32,
+    /// Logical state.
+    pub state: Option<At<PortState>>,
+    /// Physical state as printed, without its number.
+    pub physical_state: Option<At<String>>,
+    /// Rate in Gb/s as printed; 2.5 for a link that is down is common.
+    pub rate_gbps: Option<At<f64>>,
+    /// LID of the port, 0 on RoCE.
+    pub base_lid: Option<At<u64>>,
+    /// LID of the subnet manager, 0 where none was seen.
+    pub sm_lid: Option<At<u64>>,
+    /// Link layer.
+    pub link_layer: Option<At<LinkLayer>>,
+    /// `default gid`; only in ibstatus.
+    pub default_gid: Option<At<Gid>>,
+}
+
+impl Port {
+    fn new(number: u32, line: u32) -> Self {
+        Port {
+            number,
+            line,
+            state: None,
+            physical_state: None,
+            rate_gbps: None,
+            base_lid: None,
+            sm_lid: None,
+            link_layer: None,
+            default_gid: None,
+        }
+    }
+
+    fn set(&mut self, key: &str, value: &str, line: u32) {
+        if value.is_empty() {
+            return;
+        }
+        match key {
+            "state" => self.state = Some(At::new(PortState::new(value), line)),
+            "physical state" | "phys state" => {
+                let name = value.split_once(':').map_or(value, |(_, n)| n.trim());
+                self.physical_state = Some(At::new(name.to_owned(), line));
+            }
+            "rate" => {
+                let word = value.split_whitespace().next().and_then(|w| w.parse().ok());
+                self.rate_gbps = word.filter(|r: &f64| r.is_finite()).map(|r| At::new(r, line));
+            }
+            "base lid" => self.base_lid = number(value).map(|n| At::new(n, line)),
+            "sm lid" => self.sm_lid = number(value).map(|n| At::new(n, line)),
+            "link layer" | "link_layer" => self.link_layer = Some(At::new(LinkLayer::new(value), line)),
+            "default gid" => self.default_gid = value.parse().ok().map(|g| At::new(g, line)),
+            _ => {}
+        }
+    }
+}
+
+/// Parses either tool's output.
+pub fn parse(bytes: &[u8]) -> Vec<Ca> {
+    let text = decode(bytes);
+    let mut out: Vec<Ca> = Vec::new();
+    let mut items = 0;
+    for (line, raw) in lines(&text) {
+        let content = raw.trim();
+        if items >= MAX_ITEMS {
+            break;
+        }
+        if let Some(name) = content.strip_prefix("CA '").and_then(|r| r.split_once('\'')).map(|(n, _)| n) {
+            items += 1;
+            out.push(Ca {
+                name: name.to_owned(),
+                line,
+                ca_type: None,
+                firmware: None,
+                node_guid: None,
+                ports: Vec::new(),
+            });
+        } else if let Some((name, port)) = ibstatus_header(content) {
+            items += 1;
+            if out.last().is_none_or(|c| c.name != name) {
+                out.push(Ca {
+                    name: name.to_owned(),
+                    line,
+                    ca_type: None,
+                    firmware: None,
+                    node_guid: None,
+                    ports: Vec::new(),
+                });
+            }
+            if let Some(ca) = out.last_mut() {
+                ca.ports.push(Port::new(port, line));
+            }
+        } else if let (Some(ca), Some((key, value))) = (out.last_mut(), split_key(content, ':')) {
+            let key = key.to_ascii_lowercase();
+            if let Some(n) = key.strip_prefix("port ").filter(|_| value.is_empty()).and_then(|n| n.parse().ok()) {
+                items += 1;
+                ca.ports.push(Port::new(n, line));
+                continue;
+            }
+            match (key.as_str(), ca.ports.last_mut()) {
+                (key, Some(port)) => port.set(key, value, line),
+                ("ca type", None) => ca.ca_type = Some(At::new(value.to_owned(), line)),
+                ("firmware version", None) => ca.firmware = Some(At::new(value.to_owned(), line)),
+                ("node guid", None) => ca.node_guid = Some(At::new(value.to_owned(), line)),
+                _ => {}
+            }
+        }
+    }
+    out
+}
+
+/// `Infiniband device 'mlx5_0' port 1 status:`
+fn ibstatus_header(line: &str) -> Option<(&str, u32)> {
+    let rest = line.strip_prefix("Infiniband device '")?;
+    let (name, rest) = rest.split_once('\'')?;
+    Some((name, leading_number(rest.trim().strip_prefix("port")?)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ibstat_with_two_ports() {
+        let c = parse(
+            b"CA 'mlx4_0'\n\tCA type: MT4103\n\tNumber of ports: 2\n\tFirmware version: 2.42.5000\n\tNode GUID: 0x1\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n\t\tRate: 56\n\t\tBase lid: 12\n\t\tSM lid: 1\n\t\tLink layer: InfiniBand\n\tPort 2:\n\t\tState: Down\n\t\tPhysical state: Polling\n\t\tRate: 2.5\n",
+        );
+        assert_eq!((c.len(), c[0].ports.len()), (1, 2));
+        assert_eq!(c[0].firmware.as_ref().map(At::as_str), Some("2.42.5000"));
+        let p = &c[0].ports[1];
+        assert_eq!((p.number, p.state.as_ref().map(|s| &s.value)), (2, Some(&PortState::Down)));
+        assert_eq!((p.rate_gbps, p.sm_lid), (Some(At::new(2.5, 16)), None));
+        assert_eq!(c[0].ports[0].base_lid, Some(At::new(12, 10)));
+    }
+
+    #[test]
+    fn ibstatus() {
+        let c = parse(
+            b"Infiniband device 'mlx5_0' port 1 status:\n\tdefault gid:\t fe80:0000:0000:0000:0000:0000:0000:0001\n\tbase lid:\t 0x1f\n\tsm lid:\t\t 0x1\n\tstate:\t\t 4: ACTIVE\n\tphys state:\t 5: LinkUp\n\trate:\t\t 400 Gb/sec (4X NDR)\n\tlink_layer:\t InfiniBand\n",
+        );
+        let p = &c[0].ports[0];
+        assert_eq!(p.state.as_ref().map(|s| &s.value), Some(&PortState::Active));
+        assert_eq!(p.physical_state.as_ref().map(At::as_str), Some("LinkUp"));
+        assert_eq!((p.base_lid.map(|l| l.value), p.rate_gbps.map(|r| r.value)), (Some(31), Some(400.0)));
+        assert_eq!(p.link_layer.as_ref().map(|l| &l.value), Some(&LinkLayer::InfiniBand));
+        assert!(p.default_gid.is_some());
+    }
+}

@@ -1,0 +1,192 @@
+//! The text form. Column widths differ between versions, so only the order of words counts; headers may be missing, as in the
+//! output of `grep`.
+
+use super::{Columns, NicConfig, Param, Value};
+use crate::text::{At, MAX_ITEMS, decode, lines};
+use serde::Serialize;
+
+/// What a query printed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Query {
+    /// Devices in the order of the text.
+    pub devices: Vec<NicConfig>,
+    /// Lines that report an error (`-E- …`).
+    pub errors: Vec<At<String>>,
+}
+
+/// Parses the text form.
+pub fn parse(bytes: &[u8]) -> Query {
+    parse_text(&decode(bytes))
+}
+
+/// Parses the text form from a string.
+pub fn parse_text(text: &str) -> Query {
+    let mut out = Query::default();
+    // Device of the last `mlxconfig -d DEV` prompt, used only where the block itself has no `Device:` line.
+    let mut prompt_device: Option<(String, u32)> = None;
+    let mut items = 0;
+    for (line, raw) in lines(text) {
+        let trimmed = raw.trim();
+        if trimmed.is_empty() {
+            continue;
+        }
+        if items >= MAX_ITEMS {
+            break;
+        }
+        if let Some(error) = trimmed.strip_prefix("-E-") {
+            items += 1;
+            out.errors.push(At::new(error.trim().to_owned(), line));
+        } else if is_device_header(trimmed) {
+            items += 1;
+            out.devices.push(NicConfig::empty(line));
+        } else if let Some(device) = prompt(trimmed) {
+            prompt_device = Some((device, line));
+        } else if let Some((key, value)) = header(trimmed) {
+            items += 1;
+            set_header(&mut out.devices, key, value, line, &mut prompt_device);
+        } else if let Some(param) = parameter(raw, line) {
+            let device = current(&mut out.devices, line, &mut prompt_device);
+            // Without a header the parameters show how many columns there are.
+            let seen = if param.current.is_some() { Columns::DefaultCurrentNext } else { Columns::NextBootOnly };
+            device.columns.get_or_insert(seen);
+            device.params.push(param);
+            items += 1;
+        }
+    }
+    out
+}
+
+/// `Device #1:`
+fn is_device_header(line: &str) -> bool {
+    line.strip_prefix("Device #")
+        .and_then(|r| r.strip_suffix(':'))
+        .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The device named in a command line such as `# mlxconfig -d 37:00.0 query`.
+fn prompt(line: &str) -> Option<String> {
+    let at = line.find("mlxconfig").or_else(|| line.find("mstconfig"))?;
+    let mut words = line.get(at..)?.split_whitespace();
+    words.find(|w| *w == "-d" || *w == "--dev")?;
+    words.next().map(str::to_owned)
+}
+
+fn header(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once(':')?;
+    let key = key.trim_end();
+    matches!(key, "Device type" | "Name" | "Description" | "Device" | "Configurations").then(|| (key, value.trim()))
+}
+
+fn set_header(devices: &mut Vec<NicConfig>, key: &str, value: &str, line: u32, prompt: &mut Option<(String, u32)>) {
+    // `Device type:` opens a block where `Device #n:` was cut away by grep.
+    if key == "Device type" && devices.last().is_some_and(|d| d.device_type.is_some() || !d.params.is_empty()) {
+        devices.push(NicConfig::empty(line));
+    }
+    let device = current(devices, line, prompt);
+    let text = || (!value.is_empty() && value != "N/A").then(|| At::new(value.to_owned(), line));
+    match key {
+        "Device type" => device.device_type = text(),
+        "Name" => device.name = text(),
+        "Description" => device.description = text(),
+        "Device" if !value.is_empty() => device.set_device(value, line),
+        "Configurations" if value.contains("Default") => device.columns = Some(Columns::DefaultCurrentNext),
+        "Configurations" if value.contains("Next Boot") => device.columns = Some(Columns::NextBootOnly),
+        _ => {}
+    }
+}
+
+fn current<'a>(devices: &'a mut Vec<NicConfig>, line: u32, prompt: &mut Option<(String, u32)>) -> &'a mut NicConfig {
+    // A prompt names the device of what follows it, so it also ends the block before it.
+    let starts_anew = prompt.is_some() && devices.last().is_some_and(|d| !d.params.is_empty() || d.device.is_some());
+    if devices.is_empty() || starts_anew {
+        devices.push(NicConfig::empty(line));
+    }
+    let last = devices.len() - 1;
+    let device = &mut devices[last];
+    if let Some((name, at)) = prompt.take() {
+        device.set_device(&name, at);
+    }
+    device
+}
+
+/// `*  RO NAME  value [value value]`. Returns nothing for lines that are not parameters.
+fn parameter(raw: &str, line: u32) -> Option<Param> {
+    let mut rest = raw.trim();
+    let mut modified = false;
+    let mut read_only = false;
+    if let Some(r) = rest.strip_prefix('*') {
+        modified = true;
+        rest = r.trim_start();
+    }
+    if let Some(r) = rest.strip_prefix("RO").filter(|r| r.starts_with([' ', '\t'])) {
+        read_only = true;
+        rest = r.trim_start();
+    }
+    let mut words = rest.split_whitespace();
+    let name = words.next().filter(|n| is_name(n))?;
+    let values: Vec<&str> = words.take(4).collect();
+    // Values have no spaces; one or three of them. Anything else is a sentence or a cut line.
+    let (default, current, next) = match values[..] {
+        [next] => (None, None, Some(Value::new(next))),
+        [d, c, n] => (Some(Value::new(d)), Some(Value::new(c)), Some(Value::new(n))),
+        _ => return None,
+    };
+    Some(Param { name: name.to_owned(), default, current, next, modified, read_only, line })
+}
+
+/// Names are upper case with digits, underscores, brackets, and rarely a lower-case arch (`EXP_ROM_UEFI_x86_ENABLE`).
+fn is_name(word: &str) -> bool {
+    let base = word.split_once('[').map_or(word, |(b, _)| b);
+    base.len() >= 3
+        && base.starts_with(|c: char| c.is_ascii_uppercase())
+        && base.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+        && base.bytes().filter(u8::is_ascii_uppercase).count() >= 3
+        && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.[]".contains(&b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbose_with_two_devices_flags_and_arrays() {
+        let q = parse(
+            b"\nDevice #1:\n----------\n\nDevice type:        ConnectX7           \nName:               MCX75310AAS-NEA_Ax\n\
+Description:        A card: with a colon\nDevice:             0000:41:00.0\n\n\
+Configurations:                        Default             Current             Next Boot\n\
+*       SRIOV_EN                       False(0)            False(0)            True(1)\n\
+    RO  PCI_BUS00_WIDTH                N/A                 N/A                 N/A\n\
+*       PCI_DOWNSTREAM_PORT_OWNER[3]   DEVICE_DEFAULT(0)   148                 Array[0..7]\n\
+The '*' shows parameters with next value different from default/current value.\n\n\
+Device #2:\n----------\nDevice:    /dev/mst/mt4129_pciconf1\nConfigurations:      Next Boot\n        ATS_ENABLED      False(0)\n",
+        );
+        assert_eq!(q.devices.len(), 2);
+        let d = &q.devices[0];
+        assert_eq!(d.bdf.map(|b| b.to_string()).as_deref(), Some("0000:41:00.0"));
+        assert_eq!(d.description.as_ref().map(At::as_str), Some("A card: with a colon"));
+        assert_eq!((d.columns, d.params.len()), (Some(Columns::DefaultCurrentNext), 3));
+        let s = d.param("SRIOV_EN").unwrap();
+        assert!(
+            s.modified && !s.read_only && s.current.as_ref().unwrap().is_false() && s.next.as_ref().unwrap().is_true()
+        );
+        assert_eq!(s.line, 11);
+        assert!(d.param("PCI_BUS00_WIDTH").unwrap().read_only);
+        assert_eq!(d.param("PCI_DOWNSTREAM_PORT_OWNER[3]").unwrap().current.as_ref().unwrap().number, Some(148));
+        let d = &q.devices[1];
+        assert_eq!((d.columns, d.bdf, d.params.len()), (Some(Columns::NextBootOnly), None, 1));
+        assert_eq!(d.device.as_ref().map(At::as_str), Some("/dev/mst/mt4129_pciconf1"));
+    }
+
+    #[test]
+    fn grep_without_headers_and_errors() {
+        let q = parse(
+            b"root@n:~# mlxconfig -d 0000:37:00.0 q | grep -i ATS\r\n        ATS_ENABLED      False(0)\r\n\
+# mlxconfig -d 3a:00.0 -e q | grep ATS\n  ATS_ENABLED   False(0)  False(0) True(1)\n\
+-E- Failed to open device: /dev/mst/x. No such file or directory\n",
+        );
+        assert_eq!(q.devices.iter().map(|d| d.bdf.unwrap().bus).collect::<Vec<_>>(), [0x37, 0x3a]);
+        assert_eq!(q.devices[0].columns, Some(Columns::NextBootOnly));
+        assert_eq!(q.devices[1].columns, Some(Columns::DefaultCurrentNext));
+        assert_eq!((q.errors.len(), q.errors[0].line), (1, 5));
+    }
+}

@@ -1,0 +1,174 @@
+//! `nvidia-smi`: the query as text and XML, the topology and peer-to-peer matrices, CSV, and the default table.
+
+mod csv;
+mod matrix;
+mod query_text;
+mod query_xml;
+mod table;
+mod topo;
+
+pub use csv::{Csv, CsvRow, parse_csv};
+pub use query_text::parse_query;
+pub use query_xml::parse_xml;
+pub use table::{Table, TableGpu, parse_table};
+pub use topo::{Affinities, NicName, P2pStatus, PathKind, Topo, TopoP2p, TopoRow, parse_p2p, parse_topo};
+
+use crate::pci::Bdf;
+use crate::text::{At, leading_number};
+use serde::Serialize;
+
+/// `nvidia-smi -q`, from text or XML. A field is `None` where the output did not show it; texts are as printed (`N/A` included),
+/// numbers are `None` for `N/A`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Query {
+    /// `Driver Version`.
+    pub driver_version: Option<At<String>>,
+    /// `CUDA Version`: the highest that the driver supports.
+    pub cuda_version: Option<At<String>>,
+    /// `Attached GPUs`.
+    pub attached_gpus: Option<At<u32>>,
+    /// GPUs in the order of the output.
+    pub gpus: Vec<Gpu>,
+}
+
+/// One GPU of a query.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Gpu {
+    /// First line of the GPU's block.
+    pub line: u32,
+    /// Bus id as printed, with its 8-digit domain.
+    pub bus_id: String,
+    /// The same as an address.
+    pub bdf: Option<Bdf>,
+    /// `Product Name`.
+    pub product_name: Option<At<String>>,
+    /// `Product Architecture`.
+    pub architecture: Option<At<String>>,
+    /// `Minor Number`: N of /dev/nvidiaN.
+    pub minor_number: Option<At<u32>>,
+    /// `Addressing Mode`: None, HMM, ATS.
+    pub addressing_mode: Option<At<String>>,
+    /// `MIG Mode`, current.
+    pub mig_mode: Option<At<String>>,
+    /// `ECC Mode`, current.
+    pub ecc_mode: Option<At<String>>,
+    /// `Virtualization Mode`: None, Pass-Through, VGPU, Host VGPU, Host VSGA.
+    pub virtualization_mode: Option<At<String>>,
+    /// `GPU C2C Mode`.
+    pub c2c_mode: Option<At<String>>,
+    /// NUMA node of the GPU's own memory, where it is one.
+    pub gpu_numa_id: Option<At<u32>>,
+    /// `Fabric`, `State`.
+    pub fabric_state: Option<At<String>>,
+    /// `Fabric`, `Status`.
+    pub fabric_status: Option<At<String>>,
+    /// Frame buffer in MiB.
+    pub fb_total_mib: Option<At<u64>>,
+    /// BAR1 aperture in MiB.
+    pub bar1_total_mib: Option<At<u64>>,
+    /// BAR1 in use, MiB.
+    pub bar1_used_mib: Option<At<u64>>,
+    /// PCIe generations.
+    pub pcie_generation: Generations,
+    /// Link width, maximum of this link.
+    pub width_max: Option<At<u8>>,
+    /// Link width now.
+    pub width_current: Option<At<u8>>,
+    /// `Replays Since Reset`.
+    pub replays: Option<At<u64>>,
+    /// `Replay Number Rollovers`.
+    pub replay_rollovers: Option<At<u64>>,
+}
+
+/// The PCIe generations of a GPU's link. The current ones drop when the GPU is idle.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Generations {
+    /// What this link can reach: the lower of device and host.
+    pub max: Option<At<u8>>,
+    /// Now.
+    pub current: Option<At<u8>>,
+    /// Now, as the device reports it.
+    pub device_current: Option<At<u8>>,
+    /// What the device can do.
+    pub device_max: Option<At<u8>>,
+    /// What the port above can do.
+    pub host_max: Option<At<u8>>,
+}
+
+/// The fields that both forms share. One place decides how each is read.
+#[derive(Clone, Copy)]
+pub(crate) enum Field {
+    ProductName,
+    Architecture,
+    MinorNumber,
+    AddressingMode,
+    MigMode,
+    EccMode,
+    VirtualizationMode,
+    C2cMode,
+    GpuNumaId,
+    FabricState,
+    FabricStatus,
+    FbTotal,
+    Bar1Total,
+    Bar1Used,
+    GenMax,
+    GenCurrent,
+    GenDeviceCurrent,
+    GenDeviceMax,
+    GenHostMax,
+    WidthMax,
+    WidthCurrent,
+    Replays,
+    Rollovers,
+}
+
+impl Gpu {
+    pub(crate) fn new(bus_id: &str, line: u32) -> Self {
+        Gpu { line, bus_id: bus_id.to_owned(), bdf: bus_id.parse().ok(), ..Gpu::default() }
+    }
+
+    pub(crate) fn set(&mut self, field: Field, raw: &str, line: u32) {
+        let raw = raw.trim();
+        let text = || (!raw.is_empty()).then(|| At::new(raw.to_owned(), line));
+        let small = || leading_number::<u8>(raw).map(|n| At::new(n, line));
+        let large = || leading_number::<u64>(raw).map(|n| At::new(n, line));
+        let medium = || leading_number::<u32>(raw).map(|n| At::new(n, line));
+        match field {
+            Field::ProductName => self.product_name = text(),
+            Field::Architecture => self.architecture = text(),
+            Field::MinorNumber => self.minor_number = medium(),
+            Field::AddressingMode => self.addressing_mode = text(),
+            Field::MigMode => self.mig_mode = text(),
+            Field::EccMode => self.ecc_mode = text(),
+            Field::VirtualizationMode => self.virtualization_mode = text(),
+            Field::C2cMode => self.c2c_mode = text(),
+            Field::GpuNumaId => self.gpu_numa_id = medium(),
+            Field::FabricState => self.fabric_state = text(),
+            Field::FabricStatus => self.fabric_status = text(),
+            Field::FbTotal => self.fb_total_mib = mib(raw).map(|n| At::new(n, line)),
+            Field::Bar1Total => self.bar1_total_mib = mib(raw).map(|n| At::new(n, line)),
+            Field::Bar1Used => self.bar1_used_mib = mib(raw).map(|n| At::new(n, line)),
+            Field::GenMax => self.pcie_generation.max = small(),
+            Field::GenCurrent => self.pcie_generation.current = small(),
+            Field::GenDeviceCurrent => self.pcie_generation.device_current = small(),
+            Field::GenDeviceMax => self.pcie_generation.device_max = small(),
+            Field::GenHostMax => self.pcie_generation.host_max = small(),
+            Field::WidthMax => self.width_max = small(),
+            Field::WidthCurrent => self.width_current = small(),
+            Field::Replays => self.replays = large(),
+            Field::Rollovers => self.replay_rollovers = large(),
+        }
+    }
+}
+
+/// `81559 MiB`; old drivers print `MB` for the same unit.
+fn mib(raw: &str) -> Option<u64> {
+    let unit = raw.trim_start_matches(|c: char| c.is_ascii_digit()).trim();
+    let scale = match unit {
+        "MiB" | "MB" => 1,
+        "GiB" | "GB" => 1024,
+        _ => return None,
+    };
+    leading_number::<u64>(raw)?.checked_mul(scale)
+}

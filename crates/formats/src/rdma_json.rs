@@ -1,0 +1,218 @@
+//! `rdma` of iproute2: `rdma -j link`, `rdma -j statistic`, `rdma system`, and the text forms of link and system.
+
+use crate::error::ParseError;
+use crate::ib_port::PortState;
+use crate::text::{decode, line_number, lines};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+/// A port of `rdma link`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RdmaLink {
+    /// 1-based line.
+    pub line: u32,
+    /// RDMA device.
+    pub device: String,
+    /// Port.
+    pub port: u32,
+    /// Logical state.
+    pub state: Option<PortState>,
+    /// Physical state as printed, e.g. `LINK_UP`.
+    pub physical_state: Option<String>,
+    /// Network interface, where the port has one.
+    pub netdev: Option<String>,
+}
+
+/// Counters of a port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RdmaCounters {
+    /// 1-based line.
+    pub line: u32,
+    /// RDMA device.
+    pub device: String,
+    /// Port.
+    pub port: u32,
+    /// Counter names and values.
+    pub counters: Vec<(String, u64)>,
+}
+
+/// `rdma system`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RdmaSystem {
+    /// 1-based line.
+    pub line: u32,
+    /// How RDMA devices belong to network namespaces.
+    pub netns: NetnsMode,
+    /// Whether pinned pages are copied on fork.
+    pub copy_on_fork: Option<bool>,
+}
+
+/// How RDMA devices belong to network namespaces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum NetnsMode {
+    /// Every namespace sees every device.
+    Shared,
+    /// A device belongs to one namespace.
+    Exclusive,
+    /// As printed.
+    Other(String),
+}
+
+/// Parses `rdma link`, JSON or text.
+pub fn parse_links(bytes: &[u8]) -> Result<Vec<RdmaLink>, ParseError> {
+    let text = decode(bytes);
+    if !looks_like_json(&text) {
+        return Ok(lines(&text).filter_map(|(line, raw)| text_link(raw, line)).collect());
+    }
+    Ok(objects(&text)?
+        .into_iter()
+        .filter_map(|(line, o)| {
+            let word = |k: &str| o.get(k).and_then(Json::as_str).map(str::to_owned);
+            Some(RdmaLink {
+                line,
+                device: word("ifname")?,
+                port: port_of(&o)?,
+                state: word("state").map(|s| PortState::new(&s)),
+                physical_state: word("physical_state"),
+                netdev: word("netdev"),
+            })
+        })
+        .collect())
+}
+
+/// Parses `rdma -j statistic`.
+pub fn parse_statistics(bytes: &[u8]) -> Result<Vec<RdmaCounters>, ParseError> {
+    Ok(objects(&decode(bytes))?
+        .into_iter()
+        .filter_map(|(line, o)| {
+            let device = o.get("ifname")?.as_str()?.to_owned();
+            let port = port_of(&o)?;
+            let counters = o
+                .iter()
+                .filter(|(k, _)| !matches!(k.as_str(), "ifindex" | "port" | "ifname"))
+                .filter_map(|(k, v)| Some((k.clone(), v.as_u64()?)))
+                .collect();
+            Some(RdmaCounters { line, device, port, counters })
+        })
+        .collect())
+}
+
+/// Parses `rdma system`, JSON or text. `None` where the mode is not in the text.
+pub fn parse_system(bytes: &[u8]) -> Option<RdmaSystem> {
+    let text = decode(bytes);
+    if looks_like_json(&text) {
+        let (line, o) = objects(&text).ok()?.into_iter().find(|(_, o)| o.contains_key("netns"))?;
+        let copy_on_fork = o.get("copy-on-fork").and_then(|v| v.as_bool().or_else(|| on_off(v.as_str()?)));
+        return Some(RdmaSystem { line, netns: netns(o.get("netns")?.as_str()?), copy_on_fork });
+    }
+    lines(&text).find_map(|(line, raw)| {
+        let words: Vec<&str> = raw.split_whitespace().collect();
+        let after = |k: &str| words.iter().position(|w| *w == k).and_then(|i| words.get(i + 1)).copied();
+        let copy_on_fork = after("copy-on-fork").and_then(on_off);
+        Some(RdmaSystem { line, netns: netns(after("netns")?), copy_on_fork })
+    })
+}
+
+fn netns(word: &str) -> NetnsMode {
+    match word {
+        "shared" => NetnsMode::Shared,
+        "exclusive" => NetnsMode::Exclusive,
+        other => NetnsMode::Other(other.to_owned()),
+    }
+}
+
+fn on_off(word: &str) -> Option<bool> {
+    match word {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// `link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0`; older: `0/1: mlx5_0/1: state …`.
+fn text_link(raw: &str, line: u32) -> Option<RdmaLink> {
+    let words: Vec<&str> = raw.split_whitespace().collect();
+    let at = words.iter().position(|w| *w == "state")?;
+    let (device, port) = words.get(at.checked_sub(1)?)?.trim_end_matches(':').split_once('/')?;
+    let after = |k: &str| words.iter().position(|w| *w == k).and_then(|i| words.get(i + 1)).map(|w| (*w).to_owned());
+    Some(RdmaLink {
+        line,
+        device: device.to_owned(),
+        port: port.parse().ok()?,
+        state: after("state").map(|s| PortState::new(&s)),
+        physical_state: after("physical_state"),
+        netdev: after("netdev"),
+    })
+}
+
+fn port_of(o: &Map<String, Json>) -> Option<u32> {
+    o.get("port")?.as_u64().and_then(|p| p.try_into().ok())
+}
+
+fn looks_like_json(text: &str) -> bool {
+    text.lines().any(|l| l.trim_start().starts_with(['[', '{']))
+}
+
+/// Line and members.
+type Object = (u32, Map<String, Json>);
+
+/// The objects of the array, with the line on which each one's device name stands. Text before the array (a prompt) is ignored.
+fn objects(text: &str) -> Result<Vec<Object>, ParseError> {
+    let start = text.find('[').ok_or_else(|| ParseError::new(0, "no JSON array of rdma"))?;
+    let before = memchr::memchr_iter(b'\n', text.get(..start).unwrap_or_default().as_bytes()).count();
+    let json = text.get(start..).unwrap_or_default();
+    let mut stream = serde_json::Deserializer::from_str(json).into_iter::<Vec<Json>>();
+    let array = match stream.next() {
+        Some(Ok(array)) => array,
+        Some(Err(e)) => {
+            return Err(ParseError::new(
+                line_number(before + e.line().saturating_sub(1)),
+                format!("broken JSON of rdma: {e}"),
+            ));
+        }
+        None => return Err(ParseError::new(0, "no JSON array of rdma")),
+    };
+    // Each object has one "ifname" or "netns" key, so the n-th key marks the n-th object.
+    let mut marks = Vec::new();
+    for (i, l) in json.lines().enumerate() {
+        let keys = l.matches("\"ifname\"").count() + l.matches("\"netns\"").count();
+        marks.extend(std::iter::repeat_n(line_number(before + i), keys.min(array.len())));
+    }
+    let lines = marks.into_iter().chain(std::iter::repeat(line_number(before)));
+    let maps = array.into_iter().filter_map(|v| match v {
+        Json::Object(m) if m.contains_key("ifname") || m.contains_key("netns") => Some(m),
+        _ => None,
+    });
+    Ok(maps.zip(lines).map(|(m, line)| (line, m)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_in_three_forms() {
+        let j = b"$ rdma -j link\n[{\"ifindex\":0,\"ifname\":\"mlx5_0\",\"port\":1,\"state\":\"ACTIVE\",\"physical_state\":\"LINK_UP\",\"netdev\":\"eth0\",\"netdev_index\":2},\n{\"ifname\":\"mlx5_1\",\"port\":1,\"state\":\"DOWN\"}]\n";
+        let l = parse_links(j).unwrap();
+        assert_eq!((l[0].netdev.as_deref(), l[0].state.clone(), l[0].line), (Some("eth0"), Some(PortState::Active), 2));
+        assert_eq!((l[1].line, l[1].netdev.clone(), l[1].state.clone()), (3, None, Some(PortState::Down)));
+        let t = parse_links(b"link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0 \n1/1: mlx5_1/1: state DOWN physical_state DISABLED\n").unwrap();
+        assert_eq!((t[0].device.as_str(), t[1].device.as_str(), t[1].port), ("mlx5_0", "mlx5_1", 1));
+        assert!(parse_links(b"[{\"ifname\":").is_err());
+    }
+
+    #[test]
+    fn statistics_and_system() {
+        let s = parse_statistics(b"[{\"ifname\":\"mlx5_0\",\"port\":1,\"out_of_sequence\":5,\"name\":\"x\"}]").unwrap();
+        assert_eq!(s[0].counters, [("out_of_sequence".to_owned(), 5)]);
+        assert_eq!(
+            parse_system(b"netns shared copy-on-fork on\n").map(|s| (s.netns, s.copy_on_fork)),
+            Some((NetnsMode::Shared, Some(true)))
+        );
+        assert_eq!(
+            parse_system(b"[{\"netns\":\"exclusive\",\"copy-on-fork\":\"on\"}]").map(|s| s.netns),
+            Some(NetnsMode::Exclusive)
+        );
+        assert_eq!(parse_system(b"error: x"), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! Text as people paste it: byte-order marks, UTF-16, terminal colours, CRLF. Everything keeps the line count, because evidence is
+//! printed as file:line.
+
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// A value and the 1-based line it was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// 1-based line in the source text.
+    pub line: u32,
+}
+
+impl<T> At<T> {
+    /// A value at a line.
+    pub fn new(value: T, line: u32) -> Self {
+        At { value, line }
+    }
+}
+
+impl At<String> {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.value
+    }
+}
+
+/// Turns UTF-16 with a byte-order mark into UTF-8, drops a UTF-8 mark, and removes terminal escape sequences. The number of lines
+/// does not change. Borrows when there is nothing to do.
+pub fn normalise(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let text: Cow<'_, [u8]> = match bytes {
+        [0xff, 0xfe, rest @ ..] => Cow::Owned(from_utf16(rest, u16::from_le_bytes)),
+        [0xfe, 0xff, rest @ ..] => Cow::Owned(from_utf16(rest, u16::from_be_bytes)),
+        [0xef, 0xbb, 0xbf, rest @ ..] => Cow::Borrowed(rest),
+        _ => Cow::Borrowed(bytes),
+    };
+    if memchr::memchr(ESC, &text).is_none() { text } else { Cow::Owned(strip_escapes(&text)) }
+}
+
+/// [`normalise`], then UTF-8; invalid sequences become U+FFFD.
+pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    match normalise(bytes) {
+        Cow::Borrowed(b) => String::from_utf8_lossy(b),
+        Cow::Owned(b) => {
+            Cow::Owned(String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+        }
+    }
+}
+
+/// The lines with their 1-based numbers, without line ends.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
+    text.lines().enumerate().map(|(i, l)| (line_number(i), l))
+}
+
+/// 0-based index to 1-based line number; saturates.
+pub(crate) fn line_number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// The most items that a parser returns in one list. No node has as many GPUs, ports, parameters or modules; hostile text that
+/// names more is cut here, because an item takes many times the memory of the few bytes that name it.
+pub(crate) const MAX_ITEMS: usize = 65_536;
+
+/// `key<sep>value`, both trimmed.
+pub(crate) fn split_key(line: &str, sep: char) -> Option<(&str, &str)> {
+    line.split_once(sep).map(|(k, v)| (k.trim(), v.trim()))
+}
+
+/// Unsigned number, decimal or `0x` hexadecimal.
+pub(crate) fn number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hex) if !hex.starts_with('+') => u64::from_str_radix(hex, 16).ok(),
+        Some(_) => None,
+        None if text.starts_with('+') => None,
+        None => text.parse().ok(),
+    }
+}
+
+/// The digits at the start of a text, as in `16x` or `81559 MiB`.
+pub(crate) fn leading_number<T: std::str::FromStr>(text: &str) -> Option<T> {
+    let text = text.trim();
+    let end = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
+    text.get(..end).and_then(|d| d.parse().ok())
+}
+
+/// Offsets of line starts, for formats whose parsers report byte positions.
+pub(crate) struct LineIndex {
+    newlines: Vec<usize>,
+}
+
+impl LineIndex {
+    pub(crate) fn new(text: &str) -> Self {
+        LineIndex { newlines: memchr::memchr_iter(b'\n', text.as_bytes()).collect() }
+    }
+
+    /// 1-based line of a byte offset.
+    pub(crate) fn line(&self, offset: usize) -> u32 {
+        line_number(self.newlines.partition_point(|&n| n < offset))
+    }
+}
+
+const ESC: u8 = 0x1b;
+
+fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
+    let (pairs, _odd) = bytes.as_chunks::<2>();
+    let units = pairs.iter().map(|p| unit(*p));
+    let mut out = String::with_capacity(bytes.len() / 2);
+    out.extend(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
+    out.into_bytes()
+}
+
+/// Removes CSI (`ESC [ … final`), OSC (`ESC ] … BEL`) and two-character sequences. A sequence never runs past a line end, so that a
+/// lone escape in garbage cannot swallow the text after it.
+fn strip_escapes(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = memchr::memchr(ESC, rest) {
+        let (plain, escape) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        let escape = escape.get(1..).unwrap_or_default();
+        let taken = match escape.first() {
+            Some(b'[') => sequence_len(escape, |b| (0x40..=0x7e).contains(&b)),
+            Some(b']') => sequence_len(escape, |b| b == 0x07 || b == ESC),
+            Some(b'\n' | b'\r') | None => 0,
+            Some(0x20..=0x2f) => sequence_len(escape, |b| (0x30..=0x7e).contains(&b)),
+            Some(_) => 1,
+        };
+        rest = escape.get(taken..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+fn sequence_len(escape: &[u8], is_final: impl Fn(u8) -> bool) -> usize {
+    for (i, &b) in escape.iter().enumerate().skip(1) {
+        if b == b'\n' {
+            return i;
+        }
+        if is_final(b) {
+            // The ESC of a string terminator (`ESC \`) starts the next sequence.
+            return if b == ESC { i } else { i + 1 };
+        }
+    }
+    escape.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_go_and_lines_stay() {
+        let text = b"\x1b[4mGPU0\x1b[0m\ta\n\x1b]0;title\x07b\x1b\\c\n\x1b[31\nd\x1b(Be\x1b";
+        assert_eq!(normalise(text).as_ref(), b"GPU0\ta\nbc\n\nde");
+        assert!(matches!(normalise(b"plain"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn utf16_of_a_windows_clipboard_becomes_utf8() {
+        let le: Vec<u8> = [0xff, 0xfe].into_iter().chain("a\r\né".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        let be: Vec<u8> = [0xfe, 0xff].into_iter().chain("a\r\né".encode_utf16().flat_map(u16::to_be_bytes)).collect();
+        assert_eq!(decode(&le), "a\r\né");
+        assert_eq!(decode(&be), "a\r\né");
+        assert_eq!(decode(b"\xef\xbb\xbfx"), "x");
+        assert_eq!(decode(b"\xff\xfe\x00\xd8x"), "\u{fffd}", "lone surrogate, odd byte");
+    }
+
+    #[test]
+    fn line_index_counts_from_one() {
+        let index = LineIndex::new("a\nb\n\nc");
+        assert_eq!([0, 1, 2, 4, 5, 99].map(|o| index.line(o)), [1, 1, 2, 3, 4, 4]);
+    }
+}

@@ -1,0 +1,175 @@
+//! GPUs as their driver reports them: nvidia-smi (text or XML), NVML, /proc/driver/nvidia.
+
+use linerate_formats::nvidia_proc;
+pub use linerate_formats::nvidia_proc::Flavour;
+use linerate_formats::nvidia_smi::{self, Query};
+use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
+use linerate_formats::text::At;
+use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
+
+/// A GPU as the driver reports it.
+#[derive(Debug, Clone)]
+pub struct Gpu {
+    /// PCI address.
+    pub bdf: Bdf,
+    /// Product name.
+    pub name: Reading<String>,
+    /// Product architecture: `Hopper`.
+    pub architecture: Reading<String>,
+    /// Frame buffer, MiB.
+    pub fb_mib: Reading<u64>,
+    /// BAR1 aperture, MiB.
+    pub bar1_mib: Reading<u64>,
+    /// Highest generation the GPU can.
+    pub device_max_speed: Reading<LinkSpeed>,
+    /// Highest generation the port above can.
+    pub host_max_speed: Reading<LinkSpeed>,
+    /// Width now.
+    pub width: Reading<LinkWidth>,
+    /// Highest width.
+    pub max_width: Reading<LinkWidth>,
+    /// PCIe replays since reset.
+    pub replays: Reading<u64>,
+    /// NVLink fabric state: `Completed`, `In Progress`, `N/A`.
+    pub fabric_state: Reading<String>,
+    /// Virtualisation mode.
+    pub virtualization: Reading<String>,
+}
+
+/// The NVIDIA driver.
+#[derive(Debug, Clone)]
+pub struct Driver {
+    /// Version.
+    pub version: Reading<String>,
+    /// Which kernel modules.
+    pub flavour: Reading<Flavour>,
+    /// Effective parameters of `/proc/driver/nvidia/params`: name without `NVreg_`, value, place.
+    pub params: Reading<Vec<(String, String, Place)>>,
+    /// Highest CUDA version that the driver supports.
+    pub cuda: Reading<String>,
+}
+
+impl Driver {
+    /// An effective parameter, by its name without `NVreg_`.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<(&str, Place)> {
+        self.params.known()?.iter().find(|(n, ..)| n == name).map(|(_, v, p)| (v.as_str(), *p))
+    }
+}
+
+/// GPUs and driver.
+#[derive(Debug, Clone)]
+pub struct Nvidia {
+    /// GPUs that the driver reported. Empty with `asked` unreadable: nobody could ask.
+    pub gpus: Vec<Gpu>,
+    /// The query that was read.
+    pub asked: Reading<()>,
+    /// Driver.
+    pub driver: Driver,
+}
+
+impl Nvidia {
+    pub(crate) fn decode(s: &Snapshot) -> Self {
+        let root = s.root();
+        let mut version =
+            s.read(root, "proc/driver/nvidia/version").parse("no driver version in it", nvidia_proc::parse_version);
+        if let Reading::Known(v, place) = &mut version {
+            *place = place.line(v.line);
+        }
+        let params = match s.read(root, "proc/driver/nvidia/params") {
+            Reading::Known(bytes, p) => {
+                let list = nvidia_proc::parse_params(bytes).into_iter();
+                Reading::Known(list.map(|q| (q.name, q.value, p.line(q.line))).collect(), p)
+            }
+            Reading::Absent(p) => Reading::Absent(p),
+            Reading::Unreadable(p, w) => Reading::Unreadable(p, w),
+        };
+        let mut nvidia = Nvidia {
+            gpus: Vec::new(),
+            asked: Reading::Unreadable(Place::below(root, "cmd/nvidia-smi"), Why::NotCollected),
+            driver: Driver {
+                flavour: version.as_ref().map(|v| v.flavour),
+                version: version.map(|v| v.version),
+                params,
+                cuda: Reading::Unreadable(Place::below(root, "cmd/nvidia-smi"), Why::NotCollected),
+            },
+        };
+        for o in &s.outputs {
+            let bytes = s.data(o.entry);
+            let query = match o.kind {
+                OutputKind::NvidiaSmiQuery => Ok(nvidia_smi::parse_query(bytes)),
+                OutputKind::NvidiaSmiXml => nvidia_smi::parse_xml(bytes),
+                _ => continue,
+            };
+            match query {
+                // A query that names neither driver nor GPU is an error message, not an answer.
+                Ok(q) if q.driver_version.is_none() && q.gpus.is_empty() => {
+                    if nvidia.asked.known().is_none() {
+                        nvidia.asked = Reading::Unreadable(
+                            Place::of(o.entry),
+                            Why::Failed("nvidia-smi answered with no driver and no GPU".into()),
+                        );
+                    }
+                }
+                Ok(q) => nvidia.take(q, o.entry),
+                Err(e) if nvidia.asked.known().is_none() => {
+                    let why = if o.status.is_some_and(|st| st != 0) {
+                        Why::Failed(format!("nvidia-smi failed with status {}", o.status.unwrap_or_default()).into())
+                    } else {
+                        Why::Malformed(e.to_string().into())
+                    };
+                    nvidia.asked = Reading::Unreadable(Place::of(o.entry).line(e.line), why);
+                }
+                Err(_) => {}
+            }
+        }
+        nvidia
+    }
+
+    /// GPU by address.
+    #[must_use]
+    pub fn gpu(&self, bdf: Bdf) -> Option<&Gpu> {
+        self.gpus.iter().find(|g| g.bdf == bdf)
+    }
+
+    fn take(&mut self, q: Query, entry: EntryId) {
+        let base = Place::of(entry);
+        self.asked = Reading::Known((), base);
+        let unread = |what: Option<At<String>>| known(what, base);
+        self.driver.version =
+            std::mem::replace(&mut self.driver.version, Reading::Absent(base)).or(|| unread(q.driver_version));
+        self.driver.cuda =
+            std::mem::replace(&mut self.driver.cuda, Reading::Absent(base)).or(|| unread(q.cuda_version));
+        for g in q.gpus {
+            let Some(bdf) = g.bdf else { continue };
+            if self.gpu(bdf).is_some() {
+                continue;
+            }
+            let at = base.line(g.line);
+            let speed = |v: Option<At<u8>>| known(v, at).parse("not a PCIe generation", LinkSpeed::from_register);
+            let width = |v: Option<At<u8>>| known(v, at).map(LinkWidth);
+            self.gpus.push(Gpu {
+                bdf,
+                name: known(g.product_name, at),
+                architecture: known(g.architecture, at),
+                fb_mib: known(g.fb_total_mib, at),
+                bar1_mib: known(g.bar1_total_mib, at),
+                device_max_speed: speed(g.pcie_generation.device_max),
+                host_max_speed: speed(g.pcie_generation.host_max),
+                width: width(g.width_current),
+                max_width: width(g.width_max),
+                replays: known(g.replays, at),
+                fabric_state: known(g.fabric_state, at),
+                virtualization: known(g.virtualization_mode, at),
+            });
+        }
+    }
+}
+
+/// A field of a text; what it does not show is unreadable at the block it would be in.
+fn known<T>(field: Option<At<T>>, block: Place) -> Reading<T> {
+    match field {
+        Some(f) => Reading::Known(f.value, block.line(f.line)),
+        None => Reading::Unreadable(block, Why::Malformed("this output does not show it".into())),
+    }
+}

@@ -1,0 +1,146 @@
+//! The kernel: version, command line, configuration, modules and their parameters, its log.
+
+use linerate_formats::cmdline::{self, Cmdline};
+use linerate_formats::dmesg;
+use linerate_formats::kernel_config::{self, ConfigOption};
+use linerate_formats::kernel_version::{self, KernelVersion};
+use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
+
+/// A classified line of the kernel's log.
+#[derive(Debug, Clone)]
+pub struct LogEvent {
+    /// What it says.
+    pub event: dmesg::Event,
+    /// Its line.
+    pub place: Place,
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    /// Release.
+    pub release: Reading<KernelVersion>,
+    /// Command line.
+    pub cmdline: Reading<Cmdline>,
+    /// Names of loaded modules, `-` as `_`.
+    pub modules: Reading<Vec<String>>,
+    /// Build configuration: option name and value (`y`, `m`, `n`).
+    pub config: Reading<Vec<ConfigOption>>,
+    /// Classified lines of the log. Known and empty: the log was read and says nothing of interest. A log buffer wraps: what is
+    /// not in it may have been said before.
+    pub log: Reading<Vec<LogEvent>>,
+}
+
+impl Kernel {
+    pub(crate) fn decode(s: &Snapshot) -> Self {
+        let root = s.root();
+        let release = s
+            .text(root, "proc/sys/kernel/osrelease")
+            .or(|| s.text(root, "proc/version").parse("no release in it", |t| t.split_whitespace().nth(2)))
+            .parse("not a kernel release", kernel_version::parse);
+        Kernel {
+            release,
+            cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse),
+            modules: s.read(root, "proc/modules").map(|b| {
+                String::from_utf8_lossy(b)
+                    .lines()
+                    .filter_map(|l| Some(l.split_whitespace().next()?.replace('-', "_")))
+                    .collect()
+            }),
+            config: config(s),
+            log: log(s),
+        }
+    }
+
+    /// Log events that a filter accepts.
+    pub fn events<'a, T>(
+        &'a self,
+        pick: impl Fn(&'a dmesg::Event) -> Option<T> + 'a,
+    ) -> impl Iterator<Item = (T, Place)> + 'a {
+        self.log.known().into_iter().flatten().filter_map(move |e| Some((pick(&e.event)?, e.place)))
+    }
+}
+
+/// Whether a module is there: loaded, or built in with parameters or a version (then it has a directory in /sys/module).
+/// `name` with underscores. Known: its directory in /sys/module, or its line in /proc/modules.
+#[must_use]
+pub fn module(s: &Snapshot, name: &str) -> Reading<EntryId> {
+    let in_sysfs = s.dir("sys/module").known().and_then(|dir| s.child(*dir, name));
+    if let Some(e) = in_sysfs {
+        return Reading::Known(e, Place::of(e));
+    }
+    // The capture takes the directories of the modules it knows; /proc/modules lists all that are loaded.
+    match s.read(s.root(), "proc/modules") {
+        Reading::Known(text, place) => {
+            let is_it = |l: &[u8]| l.split(|b| *b == b' ').next() == Some(name.as_bytes());
+            match text.split(|b| *b == b'\n').position(is_it) {
+                Some(n) => {
+                    Reading::Known(place.base, place.line(u32::try_from(n).unwrap_or(u32::MAX).saturating_add(1)))
+                }
+                None => Reading::Absent(place),
+            }
+        }
+        Reading::Absent(p) => Reading::Absent(p),
+        Reading::Unreadable(p, w) => Reading::Unreadable(p, w),
+    }
+}
+
+/// Value of a module's parameter. Absent: the module is there and has no such parameter.
+#[must_use]
+pub fn module_param<'s>(s: &'s Snapshot, module_name: &str, param: &'static str) -> Reading<&'s str> {
+    match module(s, module_name) {
+        Reading::Known(home, place) if matches!(s.kind(home), linerate_snapshot::EntryKind::Dir) => {
+            match s.child(home, "parameters") {
+                Some(dir) => s.text(dir, param),
+                None => Reading::Absent(place),
+            }
+        }
+        Reading::Known(_, place) => Reading::Unreadable(place, Why::NotCollected),
+        Reading::Absent(p) => Reading::Absent(p),
+        Reading::Unreadable(p, w) => Reading::Unreadable(p, w),
+    }
+}
+
+/// A file of the tree, or the pasted text of that kind.
+fn output<'s>(s: &'s Snapshot, kind: OutputKind, path: &'static str) -> Reading<&'s [u8]> {
+    s.read(s.root(), path).or(|| match s.outputs.iter().find(|o| o.kind == kind) {
+        Some(o) => Reading::Known(s.data(o.entry), Place::of(o.entry)),
+        None => s.missing(s.root(), path),
+    })
+}
+
+fn config(s: &Snapshot) -> Reading<Vec<ConfigOption>> {
+    let Reading::Known(boot, _) = s.dir("boot") else {
+        return s.read(s.root(), "proc/config.gz").map(kernel_config::parse);
+    };
+    match s.children(boot).into_iter().find(|(n, _)| n.starts_with("config-")) {
+        Some((_, e)) => Reading::Known(kernel_config::parse(s.data(e)), Place::of(e)),
+        None => s.missing(boot, "config-*"),
+    }
+}
+
+fn log(s: &Snapshot) -> Reading<Vec<LogEvent>> {
+    let mut events = Vec::new();
+    let mut first = None;
+    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Dmesg) {
+        if let linerate_snapshot::EntryKind::Failed(why) = s.kind(o.entry) {
+            first.get_or_insert(Reading::Unreadable(Place::of(o.entry), why.clone()));
+            continue;
+        }
+        // `dmesg` that was refused prints nothing and fails: that is not an empty log.
+        if o.status.is_some_and(|st| st != 0) && s.data(o.entry).is_empty() {
+            first.get_or_insert(Reading::Unreadable(Place::of(o.entry), Why::Denied));
+            continue;
+        }
+        let place = Place::of(o.entry);
+        events.extend(
+            dmesg::scan(s.data(o.entry)).into_iter().map(|f| LogEvent { event: f.event, place: place.line(f.line) }),
+        );
+        first = Some(Reading::Known(Vec::new(), place));
+    }
+    match first {
+        Some(Reading::Known(_, p)) => Reading::Known(events, p),
+        Some(other) => other,
+        None => Reading::Unreadable(Place::below(s.root(), "dmesg"), Why::NotCollected),
+    }
+}

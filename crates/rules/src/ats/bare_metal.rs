@@ -1,0 +1,70 @@
+//! `ats/bare-metal`.
+
+use super::RDMA_TOPO;
+use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_snapshot::Reading;
+
+pub(super) static RULE: Rule = Rule {
+    id: "ats/bare-metal",
+    title: "RDMA NICs do not offer ATS on bare metal",
+    severity: Severity::Low,
+    roles: Roles::BARE_METAL,
+    effect: Effect { text: "nothing measured; NVIDIA's profile for bare metal switches it off", quality: Quality::DirectionOnly },
+    sources: &[
+        Source {
+            title: "NVIDIA NIC configuration operator, GpuDirectOptimized for Baremetal sets ATS_ENABLED=0",
+            at: "https://github.com/Mellanox/nic-configuration-operator/blob/main/pkg/configuration/configvalidation.go",
+        },
+        RDMA_TOPO,
+    ],
+    reads: &["sys/bus/pci/devices/*/config", "lspci -vvv"],
+    docs: "\
+## What it checks
+Whether the physical functions of RDMA NICs show the ATS capability on a node that uses them itself.
+
+## Why it matters
+ATS lets the NIC ask the IOMMU for translated addresses. On bare metal nothing is translated, so it has no use, and tools that look
+at a node (rdma_topo) take it for a virtual machine host and want other ACS settings.
+
+## See it yourself
+`sudo lspci -vvv -s BDF | grep ATS`. The capability is there exactly when the firmware setting ATS_ENABLED is true.
+
+## Fix
+`mlxconfig -d DEV set ATS_ENABLED=false`, then a firmware reset or reboot. If the node is going to host virtual machines, leave it.",
+    myths: &[],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let nics = || cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| !f.is_vf() && f.silent.is_none());
+    if cx.no_subjects(nics().next().is_some(), "physical function of an RDMA NIC", out) {
+        return;
+    }
+    for f in nics() {
+        match &f.ats {
+            Reading::Absent(p) => {
+                out.pass(f.bdf, "no ATS capability").at(*p);
+            }
+            Reading::Known(ats, p) => {
+                let enabled = if ats.enabled == Some(true) { ", and the kernel enabled it" } else { "" };
+                out.fail(f.bdf, format!("offers ATS{enabled}")).at(*p).fix(
+                    Remedy::new(
+                        "set ATS_ENABLED to false in the NIC's firmware, unless the node is to host virtual machines",
+                        Action::NicFirmware {
+                            device: f.bdf.to_string().into(),
+                            parameter: "ATS_ENABLED".into(),
+                            value: "False".into(),
+                        },
+                        Persistence::FirmwareReset,
+                        Risk::Medium,
+                    )
+                    .because("a firmware reset takes the link down")
+                    .prove(format!("sys/bus/pci/devices/{}/config ATS capability", f.bdf)),
+                );
+            }
+            r @ Reading::Unreadable(..) => {
+                out.unreadable(f.bdf, "ATS capability", r);
+            }
+        }
+    }
+}

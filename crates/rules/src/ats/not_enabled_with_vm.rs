@@ -1,0 +1,86 @@
+//! `ats/not-enabled-with-vm`.
+
+use super::VM_DOC;
+use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_snapshot::Reading;
+
+pub(super) static RULE: Rule = Rule {
+    id: "ats/not-enabled-with-vm",
+    title: "ATS of RDMA NICs is switched on while a virtual machine uses them",
+    severity: Severity::Medium,
+    roles: Roles::VM_HOST,
+    effect: Effect { text: "as without ATS: every packet to a GPU goes through the root complex", quality: Quality::DirectionOnly },
+    sources: &[
+        Source {
+            title: "Linux drivers/pci/ats.c: pci_enable_ats, pci_ats_supported",
+            at: "https://github.com/torvalds/linux/blob/master/drivers/pci/ats.c",
+        },
+        VM_DOC,
+    ],
+    reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "proc/cmdline"],
+    docs: "\
+## What it checks
+The Enable bit of ATS of each RDMA NIC function bound to vfio-pci that has the capability, and `pci=noats`.
+
+## Why it matters
+The capability only offers. The IOMMU driver sets Enable when a device is attached to a translating domain of a unit that supports device
+TLBs (Intel: the ATSR table; AMD: a flag of IVHD). vfio attaches it when the VM starts: with no VM running, `Enable-` is right.
+
+## See it yourself
+`sudo lspci -vvv -s BDF | grep ATSCtl` on the host, while the VM runs.
+
+## Fix
+Start the VM and read again. Still off: remove `pci=noats`, enable ATS in the firmware set-up (Intel: `VT-d ATS support`), and see that the port is not
+marked untrusted (external-facing).",
+    myths: &[],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let nics = || {
+        let passed = cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| f.driven_by("vfio-pci") && f.silent.is_none());
+        passed.filter(|f| !f.ats.is_absent())
+    };
+    if nics().next().is_none() {
+        let finding = out.not_applicable("no RDMA NIC with ATS is bound to vfio-pci");
+        if let Some(p) = cx.node.pci.seen {
+            finding.at(p);
+        }
+        return;
+    }
+    let noats = match &cx.node.kernel.cmdline {
+        Reading::Known(c, p) => c.options("pci").find(|(o, _)| *o == "noats").map(|(_, param)| p.line(param.line)),
+        _ => None,
+    };
+    for f in nics() {
+        let Reading::Known(ats, at) = &f.ats else {
+            out.unreadable(f.bdf, "ATS control", &f.ats);
+            continue;
+        };
+        match (ats.enabled, noats) {
+            (Some(true), _) => {
+                out.pass(f.bdf, "enabled").at(*at);
+            }
+            (Some(false), Some(p)) => {
+                out.fail(f.bdf, "off, and pci=noats forbids it").at(*at).at(p).fix(
+                    Remedy::new(
+                        "boot the host without pci=noats",
+                        Action::KernelArgs { add: vec![], remove: vec!["pci=noats".into()] },
+                        Persistence::NextBoot,
+                        Risk::High,
+                    )
+                    .because("all virtual machines of the host go down for the reboot")
+                    .prove(format!("sys/bus/pci/devices/{}/config ATS control, with the VM running", f.bdf)),
+                );
+            }
+            (Some(false), None) => {
+                out.unknown(f.bdf, "off: right if no virtual machine uses it at the moment, wrong if one does")
+                    .at(*at)
+                    .see("read `lspci -vvv` on the host while the virtual machine runs");
+            }
+            (None, _) => {
+                out.unreadable(f.bdf, "ATS control", &f.ats);
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `gpu/bar1-size`.
+
+use super::GDR_DOC;
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_node::pci::PciFunction;
+use linerate_snapshot::{Place, Reading};
+
+pub(super) static RULE: Rule = Rule {
+    id: "gpu/bar1-size",
+    title: "BAR1 of each GPU covers its whole memory",
+    severity: Severity::High,
+    roles: Roles::ALL,
+    effect: Effect { text: "registering more GPU memory than BAR1 holds fails (ENOMEM)", quality: Quality::Sourced },
+    sources: &[
+        GDR_DOC,
+        Source {
+            title: "open-gpu-kernel-modules, nv-reg.h: NVreg_EnableResizableBar",
+            at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia/nv-reg.h",
+        },
+    ],
+    reads: &["nvidia-smi -q", "sys/bus/pci/devices/*/{resource,config}", "lspci -vv"],
+    docs: "\
+## What it checks
+The aperture through which other devices reach GPU memory (NVIDIA's BAR1: the GPU's largest memory region) against the size of that memory
+as nvidia-smi reports it. Without nvidia-smi: against the largest size of the Resizable BAR capability, and against 256 MiB, less than any
+data-centre GPU holds.
+
+## Why it matters
+GPUDirect RDMA maps GPU memory through BAR1. With 256 MiB only small buffers can be registered; the rest fails or goes through host memory.
+
+## See it yourself
+`nvidia-smi -q -d MEMORY`: `BAR1 Memory Usage`, `Total`, against `FB Memory Usage`. `lspci -vv`: the region with the largest size. It is PCI
+region 1 on older boards and region 2 where BAR0 is 64 bits wide (H100).
+
+## Fix
+Firmware set-up: Above 4G Decoding, a large MMIO window, Resizable BAR. `NVreg_EnableResizableBar=1` lets the driver enlarge it. Workstation
+boards have a display mode tool. In a VM: a larger 64-bit window (OVMF: `opt/ovmf/X-PciMmio64Mb`).",
+    myths: &[Myth {
+        claim: "BAR1 is PCI region 1.",
+        truth: "BAR1 is NVIDIA's name for the memory aperture. Where BAR0 takes two registers, it is region 2.",
+    }],
+    check,
+};
+
+const MIB: u64 = 1 << 20;
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let gpus = || cx.node.pci.gpus().filter(|(_, f)| f.silent.is_none() && !f.is_vf());
+    if cx.no_subjects(gpus().next().is_some(), "GPU", out) {
+        return;
+    }
+    for (_, f) in gpus() {
+        judge(cx, f, out);
+    }
+}
+
+/// Size of the aperture in MiB: the driver's word, else the largest region.
+fn aperture(cx: &Cx<'_>, f: &PciFunction<'_>) -> Option<(u64, Place)> {
+    if let Some(Reading::Known(mib, p)) = cx.node.nvidia.gpu(f.bdf).map(|g| &g.bar1_mib) {
+        return Some((*mib, *p));
+    }
+    let bar = f.bars.list.iter().filter(|b| b.size > 0).max_by_key(|b| b.size)?;
+    Some((bar.size / MIB, bar.place))
+}
+
+fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
+    let Some((bar1, at)) = aperture(cx, f) else {
+        out.unknown(f.bdf, "size of BAR1 is not in this source")
+            .at(f.express.place())
+            .see("`nvidia-smi -q`, `lspci -vv`, or capture with `linerate collect`");
+        return;
+    };
+    let largest = f.rebar.known().and_then(|r| {
+        let bars = r.bars.iter().flatten();
+        // Those of virtual functions are another capability; the aperture is the largest entry.
+        bars.filter(|b| b.supported_mib_log2 != 0)
+            .map(|b| 1_u64 << (63 - b.supported_mib_log2.leading_zeros()).min(62))
+            .max()
+    });
+    match cx.node.nvidia.gpu(f.bdf).map(|g| &g.fb_mib) {
+        Some(Reading::Known(fb, fb_at)) if bar1 < *fb => {
+            small(f, format!("BAR1 {} of {} of memory", mib(bar1), mib(*fb)), largest, out).at(at).at(*fb_at);
+        }
+        Some(Reading::Known(fb, fb_at)) => {
+            out.pass(f.bdf, format!("BAR1 {} covers {} of memory", mib(bar1), mib(*fb))).at(at).at(*fb_at);
+        }
+        _ if largest.is_some_and(|l| bar1 < l) => {
+            let l = largest.unwrap_or_default();
+            small(f, format!("BAR1 {}, which could be {}", mib(bar1), mib(l)), largest, out).at(at).at(f.rebar.place());
+        }
+        _ if bar1 <= 256 => {
+            small(f, format!("BAR1 {}", mib(bar1)), largest, out).at(at);
+        }
+        _ if largest == Some(bar1) => {
+            out.pass(f.bdf, format!("BAR1 {}, the largest size that the GPU offers", mib(bar1)))
+                .at(at)
+                .at(f.rebar.place());
+        }
+        _ => {
+            out.unknown(f.bdf, format!("BAR1 {}; the size of the GPU's memory is not in this source", mib(bar1)))
+                .at(at)
+                .see("add the output of `nvidia-smi -q`");
+        }
+    }
+}
+
+fn small<'o>(
+    f: &PciFunction<'_>,
+    message: String,
+    largest: Option<u64>,
+    out: &'o mut Findings,
+) -> &'o mut crate::Finding {
+    let what = match largest {
+        Some(l) => format!("enlarge BAR1 to {}: Above 4G Decoding and Resizable BAR in the firmware set-up", mib(l)),
+        None => "Above 4G Decoding in the firmware set-up; a board without Resizable BAR needs its display mode tool, if it has one".to_owned(),
+    };
+    out.fail(f.bdf, message).fix(
+        Remedy::new(
+            what,
+            Action::Bios {
+                setting: "Above 4G Decoding, Resizable BAR, MMIO high size".into(),
+                value: "enabled".into(),
+            },
+            Persistence::NextBoot,
+            Risk::Medium,
+        )
+        .because("changes the memory map; needs a reboot through the firmware")
+        .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf)),
+    )
+}
+
+fn mib(n: u64) -> String {
+    if n >= 1024 && n % 1024 == 0 { format!("{} GiB", n / 1024) } else { format!("{n} MiB") }
+}

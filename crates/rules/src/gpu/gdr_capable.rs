@@ -1,0 +1,88 @@
+//! `gpu/gdr-capable`.
+
+use super::GDR_DOC;
+use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source};
+use linerate_node::pci::PciFunction;
+use linerate_snapshot::{Place, Reading};
+
+pub(super) static RULE: Rule = Rule {
+    id: "gpu/gdr-capable",
+    title: "The GPUs support GPUDirect RDMA",
+    severity: Severity::High,
+    roles: Roles::ALL,
+    effect: Effect { text: "no GPUDirect RDMA at all: everything goes through host memory", quality: Quality::Sourced },
+    sources: &[
+        GDR_DOC,
+        Source {
+            title: "DGX Spark porting guide: nvidia-peermem, dma-buf and GDRCopy do not work",
+            at: "https://docs.nvidia.com/dgx/dgx-spark-porting-guide/",
+        },
+    ],
+    reads: &["nvidia-smi -q", "lspci"],
+    docs: "\
+## What it checks
+The product name of each GPU, where a source shows it. Data-centre and professional GPUs support GPUDirect RDMA; GeForce and DGX Spark (GB10) do not.
+
+## Why it matters
+On an unsupported GPU no module, parameter or environment variable switches it on. NCCL stages through host memory.
+
+## See it yourself
+`nvidia-smi -L`. A program can ask: cuDeviceGetAttribute with CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED.
+
+## Fix
+None in software.",
+    myths: &[Myth {
+        claim: "GPUDirect RDMA on GeForce only needs the peer memory module.",
+        truth: "The driver refuses peer memory on these products.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let gpus = || cx.node.pci.gpus().map(|(_, f)| f);
+    if cx.no_subjects(gpus().next().is_some(), "GPU", out) {
+        return;
+    }
+    for f in gpus() {
+        judge(cx, f, out);
+    }
+}
+
+/// Product name with its place: the driver's, else what `lspci` printed between brackets.
+fn name<'c>(cx: &'c Cx<'_>, f: &'c PciFunction<'_>) -> Option<(&'c str, Place)> {
+    if let Some(Reading::Known(n, p)) = cx.node.nvidia.gpu(f.bdf).map(|g| &g.name) {
+        return Some((n, *p));
+    }
+    let inner = f.name.rsplit_once('[')?.1.trim_end_matches(']');
+    (!inner.is_empty()).then(|| (inner, f.class.place()))
+}
+
+fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
+    let Some((name, at)) = name(cx, f) else {
+        out.unknown(f.bdf, "product name is not in this source")
+            .at(f.class.place())
+            .see("add the output of `nvidia-smi -q`");
+        return;
+    };
+    let words = || name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
+    if words().any(|w| w.eq_ignore_ascii_case("GeForce") || w == "GB10") {
+        out.fail(f.bdf, format!("{name} does not support GPUDirect RDMA")).at(at);
+    } else if words().any(professional) {
+        out.pass(f.bdf, format!("{name} is a data-centre or professional product")).at(at);
+    } else {
+        out.unknown(f.bdf, format!("{name}: not known to be a data-centre or professional product")).at(at);
+    }
+}
+
+/// Product lines that NVIDIA names (Tesla, Quadro, RTX professional), and the letter-and-number names of data-centre boards: A100, H200, L40S, GB200.
+fn professional(word: &str) -> bool {
+    if ["Tesla", "Quadro", "DGX", "HGX", "Grace", "RTXA6000"].iter().any(|w| word.eq_ignore_ascii_case(w)) {
+        return true;
+    }
+    let letters = word.chars().take_while(char::is_ascii_uppercase).count();
+    let (series, rest) = word.split_at(letters);
+    let digits = rest.chars().take_while(char::is_ascii_digit).count();
+    let (number, suffix) = rest.split_at(digits);
+    let in_series = matches!(series, "A" | "B" | "H" | "L" | "T" | "V" | "P" | "K" | "M" | "GB" | "GH");
+    in_series && !number.is_empty() && matches!(suffix, "" | "S" | "M" | "X" | "m")
+}

@@ -1,0 +1,166 @@
+//! `pcie/aer-errors`.
+
+use super::{PCI_REGS, PHYSICAL, links};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity, Source};
+use linerate_node::aer::{self, AerCount};
+use linerate_node::pci::PciFunction;
+use linerate_snapshot::{Place, Reading};
+
+pub(super) static RULE: Rule = Rule {
+    id: "pcie/aer-errors",
+    title: "No PCIe errors on the way of GPUs and RDMA NICs",
+    severity: Severity::High,
+    roles: PHYSICAL,
+    effect: Effect {
+        text: "uncorrectable errors lose packets or reset the device; correctable ones cost a replay each",
+        quality: Quality::Sourced,
+    },
+    sources: &[
+        Source {
+            title: "Linux ABI: aer_dev_correctable, aer_dev_nonfatal, aer_dev_fatal",
+            at: "https://github.com/torvalds/linux/blob/master/Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats",
+        },
+        Source {
+            title: "Linux Documentation/PCI/pcieaer-howto.rst",
+            at: "https://github.com/torvalds/linux/blob/master/Documentation/PCI/pcieaer-howto.rst",
+        },
+        PCI_REGS,
+    ],
+    reads: &["sys/bus/pci/devices/*/aer_dev_{correctable,nonfatal,fatal}", "sys/bus/pci/devices/*/config", "lspci -vv"],
+    docs: "\
+## What it checks
+The kernel's error counters since boot of each GPU, RDMA NIC and every bridge above, and the sticky status bits of the AER capability.
+Fatal and non-fatal errors are faults, except for requests that a device merely does not support: bus scans cause those.
+Correctable errors are told as information: one sample cannot tell old ones from a link that is failing now.
+
+## Why it matters
+A link with bad signals replays packets: it works, slower, until it does not.
+
+## See it yourself
+`cat /sys/bus/pci/devices/BDF/aer_dev_*`, twice with traffic in between: what grows is happening now. Growing BadTLP, BadDLLP, Rollover or Timeout
+is signal integrity. Status bits (`CESta`, `UESta` in lspci) are sticky: many are left from link training at boot.
+
+## Fix
+Reseat card and riser, check retimer and switch firmware, swap the slot to see whether the error moves with the card. Malformed TLP: see
+pcie/payload-mismatch. Completion timeout together with a translated domain: see iommu/translated-domain.",
+    myths: &[Myth {
+        claim: "RxErr+ in CESta shows a broken link.",
+        truth: "The bit stays set since it first happened, often at link training. Clear it or sample the counters twice before swapping hardware.",
+    }],
+    check,
+};
+
+/// Uncorrectable error status bits, as lspci and the kernel name them.
+const UNCORRECTABLE: [(u8, &str); 13] = [
+    (4, "DLP"),
+    (5, "SDES"),
+    (12, "TLP"),
+    (13, "FCP"),
+    (14, "CmpltTO"),
+    (15, "CmpltAbrt"),
+    (16, "UnxCmplt"),
+    (17, "RxOF"),
+    (18, "MalfTLP"),
+    (19, "ECRC"),
+    (21, "ACSViol"),
+    (22, "UncorrIntErr"),
+    (23, "BlockedTLP"),
+];
+/// Unsupported Request: what enumeration and probing of absent functions leave behind.
+const UNSUPPORTED_REQUEST: u32 = 1 << 20;
+const CORRECTABLE: [(u8, &str); 6] =
+    [(0, "RxErr"), (6, "BadTLP"), (7, "BadDLLP"), (8, "Rollover"), (12, "Timeout"), (13, "AdvNonFatalErr")];
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let ends = links::ends(cx);
+    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
+        return;
+    }
+    for id in links::with_bridges(cx, &ends) {
+        judge(cx, cx.node.pci.get(id), out);
+    }
+}
+
+fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
+    let counters = aer::counters(cx.snapshot, f);
+    let status = f.aer.known();
+    let register = f.aer.place();
+    let counted =
+        |r: &Reading<AerCount>| r.known().filter(|c| c.total > 0).map(|c| (told(c), only_unsupported(c), r.place()));
+    let bits = status.and_then(|s| s.uncorrectable_status).unwrap_or(0);
+    let named = names(bits, &UNCORRECTABLE);
+    let hard: Option<(String, Place)> = match (counted(&counters.fatal), counted(&counters.nonfatal)) {
+        (Some((t, false, p)), _) => Some((format!("fatal errors since boot: {t}"), p)),
+        (_, Some((t, false, p))) => Some((format!("non-fatal errors since boot: {t}"), p)),
+        _ if !named.is_empty() => Some((format!("uncorrectable error status, not cleared since: {named}"), register)),
+        _ => None,
+    };
+    if let Some((message, at)) = hard {
+        out.fail(f.bdf, message).at(at).fix(
+            Remedy::new(
+                "read the kernel log around the error; sample the counters twice under load; reseat card and riser",
+                Action::Investigate { what: format!("PCIe errors of {} {}", cx.node.name_of(f), f.bdf).into() },
+                Persistence::Hardware,
+                Risk::None,
+            )
+            .prove(format!("sys/bus/pci/devices/{}/aer_dev_{{nonfatal,fatal}}", f.bdf)),
+        );
+        return;
+    }
+    let soft: Option<(String, Place)> = match counted(&counters.correctable) {
+        Some((t, _, p)) => Some((format!("correctable errors since boot: {t}; sample twice"), p)),
+        None => {
+            let bits = names(status.and_then(|s| s.correctable_status).unwrap_or(0), &CORRECTABLE);
+            (!bits.is_empty()).then(|| (format!("correctable error status, when is not known: {bits}"), register))
+        }
+    };
+    let unsupported = match (counted(&counters.fatal), counted(&counters.nonfatal)) {
+        (Some((t, _, p)), _) | (_, Some((t, _, p))) => {
+            Some((format!("unsupported requests only, as bus scans cause them: {t}"), p))
+        }
+        _ if bits & UNSUPPORTED_REQUEST != 0 => {
+            Some(("uncorrectable error status: unsupported request only, as bus scans cause it".to_owned(), register))
+        }
+        _ => None,
+    };
+    if let Some((message, at)) = soft.or(unsupported) {
+        out.fail(f.bdf, message).severity(Severity::Info).at(at);
+        return;
+    }
+    match (&counters.nonfatal, &counters.fatal, status) {
+        (Reading::Known(_, p), Reading::Known(..), _) => {
+            out.pass(f.bdf, "no errors counted since boot").at(*p);
+        }
+        (_, _, Some(s)) if s.uncorrectable_status.is_some() => {
+            out.pass(f.bdf, "no error bit set in the AER status").at(register);
+        }
+        (Reading::Absent(p), ..) if f.aer.is_absent() => {
+            out.not_applicable_to(f.bdf, "has no Advanced Error Reporting").at(*p);
+        }
+        (r, ..) => {
+            out.unreadable(f.bdf, "error counters and AER status", r);
+        }
+    }
+}
+
+fn told(c: &AerCount) -> String {
+    if c.parts.is_empty() {
+        return c.total.to_string();
+    }
+    c.parts.iter().map(|(n, v)| format!("{n} {v}")).collect::<Vec<_>>().join(", ")
+}
+
+fn only_unsupported(c: &AerCount) -> bool {
+    !c.parts.is_empty() && c.parts.iter().all(|(n, _)| n == "UnsupReq")
+}
+
+fn names(bits: u32, table: &[(u8, &str)]) -> String {
+    let mut text = String::new();
+    for (bit, name) in table {
+        if bits & (1 << bit) != 0 {
+            text.push_str(if text.is_empty() { "" } else { ", " });
+            text.push_str(name);
+        }
+    }
+    text
+}

@@ -1,0 +1,81 @@
+//! `pcie/device-gone`.
+
+use super::PCI_REGS;
+use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use linerate_node::pci::Kind;
+use linerate_snapshot::Place;
+
+pub(super) static RULE: Rule = Rule {
+    id: "pcie/device-gone",
+    title: "Every PCI function answers",
+    severity: Severity::Critical,
+    roles: Roles::ALL,
+    effect: Effect { text: "the device is unusable, and what talks to it hangs or fails", quality: Quality::Sourced },
+    sources: &[
+        Source {
+            title: "pciutils, lspci: `(rev ff)` and `Unknown header type 7f` are a configuration space that reads as all ones",
+            at: "https://github.com/pciutils/pciutils/blob/master/lspci.c",
+        },
+        Source {
+            title: "Linux include/linux/pci.h: PCI_POSSIBLE_ERROR, reads that fail return all ones",
+            at: "https://github.com/torvalds/linux/blob/master/include/linux/pci.h",
+        },
+        PCI_REGS,
+    ],
+    reads: &["sys/bus/pci/devices/*/config", "lspci"],
+    docs: "\
+## What it checks
+Whether the configuration space of any function reads as all ones: every byte ff, `rev ff`, `Unknown header type 7f`.
+
+## Why it matters
+That is what a read returns when nobody answers: the device fell off the bus (link down, power, overheating, a fatal error), or sleeps in D3cold.
+For a GPU the driver logs Xid 79.
+
+## See it yourself
+`lspci | grep 'rev ff'`; `dmesg | grep -E 'fallen off the bus|Link Down|Xid.*79'`.
+
+## Fix
+Drain the node and power-cycle it (a warm reboot often does not bring the link back). If it returns and falls off again: power cables,
+temperature, reseat, then replace.",
+    myths: &[],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let pci = &cx.node.pci;
+    if cx.no_subjects(!pci.functions.is_empty(), "function", out) {
+        return;
+    }
+    let mut answered: Option<Place> = None;
+    for f in &pci.functions {
+        let Some(at) = f.silent else {
+            // A class or capability that was read is an answer.
+            if answered.is_none() && (f.config_len.is_some() || f.express.known().is_some()) {
+                answered = Some(f.express.place());
+            }
+            continue;
+        };
+        let finding = out.fail(f.bdf, format!("does not answer: {} reads as all ones", cx.node.name_of(f))).at(at);
+        let path = f.is_endpoint_of_path() || matches!(f.kind, Kind::Bridge | Kind::NvSwitch | Kind::Unknown);
+        finding.severity(if path { Severity::Critical } else { Severity::Medium }).fix(
+            Remedy::new(
+                "drain the node and power-cycle it; then check power, temperature and seating of the device",
+                Action::Physical { what: format!("power-cycle; inspect {}", f.bdf).into() },
+                Persistence::Hardware,
+                Risk::High,
+            )
+            .because("takes the node down")
+            .prove(format!("sys/bus/pci/devices/{}/config", f.bdf)),
+        );
+    }
+    if out.is_empty() {
+        match answered {
+            Some(at) => {
+                out.pass(Subject::Node, format!("all {} functions that are listed answer", pci.functions.len())).at(at);
+            }
+            None => {
+                out.unknown(Subject::Node, "no configuration space in this source").see("add `lspci -D -vvv` as root");
+            }
+        }
+    }
+}

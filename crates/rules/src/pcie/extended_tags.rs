@@ -1,0 +1,78 @@
+//! `pcie/extended-tags`.
+
+use super::{PCI_REGS, PHYSICAL, links};
+use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Rule, Severity, Source};
+use linerate_node::pci::{ExpressRegister, PciFunction};
+
+pub(super) static RULE: Rule = Rule {
+    id: "pcie/extended-tags",
+    title: "GPUs and RDMA NICs use 8-bit tags",
+    severity: Severity::Low,
+    roles: PHYSICAL,
+    effect: Effect {
+        text: "32 instead of 256 reads in flight: with 512-byte reads 16 KiB, which a 32 GT/s x16 link moves in 0.26 µs",
+        quality: Quality::Derived,
+    },
+    sources: &[
+        Source {
+            title: "Linux drivers/pci/probe.c: pci_configure_extended_tags enables them unless the host bridge forbids it",
+            at: "https://github.com/torvalds/linux/blob/master/drivers/pci/probe.c",
+        },
+        PCI_REGS,
+    ],
+    reads: &["sys/bus/pci/devices/*/config", "lspci -vv"],
+    docs: "\
+## What it checks
+`ExtTag` in Device Control of each GPU and RDMA NIC that can use 8-bit tags (DevCap says so).
+
+## Why it matters
+Each read in flight needs a tag. With 5-bit tags there are 32: a device that reads 512 bytes each then covers 0.26 µs of latency on a
+32 GT/s x16 link, and reads from memory take longer than that.
+
+## See it yourself
+`sudo lspci -vvv -s BDF | grep ExtTag`: first under DevCap (can), then under DevCtl (does).
+
+## Fix
+The kernel switches them on at boot. If they are off, something cleared them afterwards (a raw setpci), or the kernel knows that the
+host bridge cannot handle them (it says so in its log: `disabling Extended Tags`). Reboot, and read again.",
+    myths: &[],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let ends = links::ends(cx);
+    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
+        return;
+    }
+    for (_, f) in ends {
+        judge(f, out);
+    }
+}
+
+fn judge(f: &PciFunction<'_>, out: &mut Findings) {
+    let e = f.express.known();
+    let (can, on) = (e.and_then(|e| e.extended_tag_supported), e.and_then(|e| e.extended_tag));
+    let at = f.express_place(ExpressRegister::DevCtl);
+    match (can, on) {
+        (_, Some(true)) => {
+            out.pass(f.bdf, "enabled").at(at);
+        }
+        (Some(false), Some(false)) => {
+            out.not_applicable_to(f.bdf, "the device has 5-bit tags only").at(f.express_place(ExpressRegister::DevCap));
+        }
+        (Some(true), Some(false)) => {
+            out.fail(f.bdf, "8-bit tags are supported and off: 32 reads in flight").at(at).fix(
+                Remedy::new(
+                    "find what cleared the bit, or the kernel's reason in its log (`disabling Extended Tags`)",
+                    Action::Investigate { what: "extended tags are off after boot".into() },
+                    Persistence::NextBoot,
+                    Risk::None,
+                )
+                .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf)),
+            );
+        }
+        _ => {
+            out.unreadable(f.bdf, "extended tag enable", &f.express);
+        }
+    }
+}

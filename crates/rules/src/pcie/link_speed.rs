@@ -1,0 +1,109 @@
+//! `pcie/link-speed`.
+
+use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use linerate_node::pci::{FnId, Kind, PciFunction};
+
+pub(super) static RULE: Rule = Rule {
+    id: "pcie/link-speed",
+    title: "Links of GPUs and RDMA NICs run at the speed that both ends have",
+    severity: Severity::High,
+    roles: PHYSICAL,
+    effect: Effect { text: "each generation down halves the bandwidth", quality: Quality::Derived },
+    sources: &[LINK_ABI, PRINT_LINK_STATUS],
+    reads: &["sys/bus/pci/devices/*/{current,max}_link_speed", "lspci -vv", "nvidia-smi -q"],
+    docs: "\
+## What it checks
+Speed of the link of each RDMA NIC against the lower of what the card and the port above it can. A GPU below its speed is not judged:
+GPUs lower the speed of their link when idle. What is judged of a GPU is the speed its slot allows. A slot of an older generation
+than the card is told as information.
+
+## Why it matters
+32 GT/s x16 carries 63.0 GB/s one way, 16 GT/s 31.5, 8 GT/s 15.8 (after line encoding, before packet overhead). A link that trained
+slower reports no error.
+
+## See it yourself
+`cat /sys/bus/pci/devices/BDF/{current,max}_link_speed`, without root. For a GPU: `nvidia-smi -q`, `PCIe Generation`: Max, Device Max,
+Host Max; or read the speed while a copy runs.
+
+## Fix
+Firmware set-up: link speed of the slot `Auto` or the wanted generation. Else signal integrity: reseat, riser, cable, retimer firmware.
+Correctable errors on the link (pcie/aer-errors) point to the latter.",
+    myths: &[Myth {
+        claim: "LnkSta 2.5 GT/s (downgraded) on a GPU means a broken slot.",
+        truth: "Idle GPUs run their link at 2.5 GT/s to save power and go back within microseconds of work. Judge under load, or by Host Max.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let ends = links::ends(cx);
+    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
+        return;
+    }
+    for (id, f) in ends {
+        judge(cx, id, f, out);
+    }
+}
+
+fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
+    let tree = &cx.node.pci;
+    let Some(speed) = f.link.speed.known().copied() else {
+        out.unreadable(f.bdf, "link speed", &f.link.speed);
+        return;
+    };
+    let (Some(can), Some(own)) = (links::possible_speed(tree, id), f.link.max_speed.known().copied()) else {
+        out.unreadable(f.bdf, "link speed that the device can", &f.link.max_speed);
+        return;
+    };
+    let (at, max_at) = (f.link.speed.place(), f.link.max_speed.place());
+    if f.kind != Kind::Gpu && speed < can {
+        degraded(cx, id, f, out);
+        return;
+    }
+    // The driver knows the GPU's own limit where the register shows only what the slot left of it.
+    let driver = cx.node.nvidia.gpu(f.bdf).filter(|_| f.kind == Kind::Gpu);
+    let told = driver.and_then(|g| Some((g.device_max_speed.known()?, g.host_max_speed.known()?, g)));
+    if let Some((device, host, g)) = told.filter(|(device, host, _)| host < device) {
+        out.fail(f.bdf, format!("the slot allows {host}, the GPU can {device}"))
+            .severity(Severity::Info)
+            .at(g.host_max_speed.place())
+            .at(g.device_max_speed.place());
+    } else if can < own {
+        let finding = out.fail(f.bdf, format!("the slot allows {can}, the card can {own}"));
+        finding.severity(Severity::Info).at(max_at);
+        if let Some(p) = tree.bridge_above(id) {
+            finding.at(tree.get(p).link.max_speed.place());
+        }
+    } else if speed >= can {
+        out.pass(f.bdf, format!("{speed} of {can}")).at(at).at(max_at);
+    } else {
+        out.not_applicable_to(
+            f.bdf,
+            format!("{speed} of {can}: GPUs lower the link speed when idle; judge under load"),
+        )
+        .at(at)
+        .at(max_at);
+    }
+}
+
+fn degraded(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
+    let (Some(speed), Some(can)) = (f.link.speed.known(), links::possible_speed(&cx.node.pci, id)) else { return };
+    let carries = |s: linerate_formats::pci::LinkSpeed| match f.link.width.known() {
+        Some(w) => format!(" ({} with {w})", s.bandwidth(*w)),
+        None => String::new(),
+    };
+    out.fail(f.bdf, format!("{speed}{} of {can}{}", carries(*speed), carries(can)))
+        .at(f.link.speed.place())
+        .at(f.link.max_speed.place())
+        .fix(
+            Remedy::new(
+                "set the slot's link speed to automatic in the firmware set-up; reseat card and riser",
+                Action::Physical { what: format!("reseat {} {}", cx.node.name_of(f), f.bdf).into() },
+                Persistence::Hardware,
+                Risk::Medium,
+            )
+            .because("the node must be powered off")
+            .prove(format!("sys/bus/pci/devices/{}/current_link_speed", f.bdf)),
+        );
+}

@@ -1,0 +1,85 @@
+//! `pcie/link-width`.
+
+use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use linerate_node::pci::{FnId, PciFunction};
+
+pub(super) static RULE: Rule = Rule {
+    id: "pcie/link-width",
+    title: "Links of GPUs and RDMA NICs use every lane that both ends have",
+    severity: Severity::High,
+    roles: PHYSICAL,
+    effect: Effect { text: "bandwidth is proportional to the lanes: half the lanes, half the rate", quality: Quality::Derived },
+    sources: &[LINK_ABI, PRINT_LINK_STATUS],
+    reads: &["sys/bus/pci/devices/*/{current,max}_link_width", "lspci -vv"],
+    docs: "\
+## What it checks
+Lanes in use on the link of each GPU and RDMA NIC, against the fewer of what the card and the port above it can. A slot with fewer
+lanes than the card is told as information: nothing is broken, but the card cannot give what its label says.
+Virtual functions have no link; the second port of a card shares the first one's.
+
+## Why it matters
+A link that trains with fewer lanes works without any error and carries proportionally less, in both directions, for everything
+that passes it. NCCL plans with the maximum and does not notice (see pcie/nccl-blind-to-degraded-link).
+
+## See it yourself
+`cat /sys/bus/pci/devices/BDF/{current,max}_link_width`, without root. `lspci -vv` prints `Width x8 (downgraded)`.
+The width is valid at idle; only the speed of GPUs drops when they are idle.
+
+## Fix
+Hands: reseat the card, then the riser or cable, then try another slot. Look for bifurcation settings in the firmware set-up.
+Software cannot widen a link. Retraining is possible but risky under load.",
+    myths: &[Myth {
+        claim: "The link is narrow because the GPU is idle.",
+        truth: "Idle GPUs lower the speed of their link (GT/s), not its width. A narrow link is a hardware fact.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let ends = links::ends(cx);
+    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
+        return;
+    }
+    for (id, f) in ends {
+        judge(cx, id, f, out);
+    }
+}
+
+fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
+    let tree = &cx.node.pci;
+    let Some(width) = f.link.width.known().copied() else {
+        out.unreadable(f.bdf, "lanes in use", &f.link.width);
+        return;
+    };
+    let (Some(can), Some(own)) = (links::possible_width(tree, id), f.link.max_width.known().copied()) else {
+        out.unreadable(f.bdf, "lanes that the device has", &f.link.max_width);
+        return;
+    };
+    let (at, max_at) = (f.link.width.place(), f.link.max_width.place());
+    let carries = |w| match links::possible_speed(tree, id) {
+        Some(s) => format!(" ({} at {s})", s.bandwidth(w)),
+        None => String::new(),
+    };
+    if width < can {
+        out.fail(f.bdf, format!("{width}{} of {can}{}", carries(width), carries(can))).at(at).at(max_at).fix(
+            Remedy::new(
+                "reseat the card and its riser; check the slot's bifurcation; try another slot",
+                Action::Physical { what: format!("reseat {} {}", cx.node.name_of(f), f.bdf).into() },
+                Persistence::Hardware,
+                Risk::Medium,
+            )
+            .because("the node must be powered off")
+            .prove(format!("sys/bus/pci/devices/{}/current_link_width", f.bdf)),
+        );
+    } else if can < own {
+        let above = tree.bridge_above(id).map(|p| tree.get(p));
+        let finding = out.fail(f.bdf, format!("the slot has {can}{}, the card {own}{}", carries(can), carries(own)));
+        finding.severity(Severity::Info).at(max_at);
+        if let Some(a) = above {
+            finding.at(a.link.max_width.place());
+        }
+    } else {
+        out.pass(f.bdf, format!("{width} of {can}")).at(at).at(max_at);
+    }
+}

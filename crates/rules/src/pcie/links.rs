@@ -1,0 +1,112 @@
+//! What several rules on links need: the ends whose links are judged, what a link could be, the links above.
+
+use crate::Cx;
+use linerate_formats::pci::caps::PortType;
+use linerate_formats::pci::{LinkSpeed, LinkWidth};
+use linerate_formats::units::GBps;
+use linerate_node::pci::{FnId, Kind, PciFunction, PciTree};
+
+/// GPUs and RDMA NICs with a physical link of their own: no virtual functions, of each device the first function that is there.
+/// A device that does not answer is `pcie/device-gone`'s business.
+pub(crate) fn ends<'a>(cx: &Cx<'a>) -> Vec<(FnId, &'a PciFunction<'a>)> {
+    let mut out: Vec<(FnId, &PciFunction<'_>)> = Vec::new();
+    for (id, f) in cx.node.pci.iter() {
+        let wanted = matches!(f.kind, Kind::Gpu | Kind::RdmaNic) && !f.is_vf() && f.silent.is_none();
+        if wanted && !out.last().is_some_and(|(_, l)| same_device(l, f)) {
+            out.push((id, f));
+        }
+    }
+    out
+}
+
+/// Functions of one device share its link.
+pub(crate) fn same_device(a: &PciFunction<'_>, b: &PciFunction<'_>) -> bool {
+    (a.bdf.domain, a.bdf.bus, a.bdf.device) == (b.bdf.domain, b.bdf.bus, b.bdf.device)
+}
+
+/// Speed that both ends of the link to the port above can: what the function can where the port is not seen.
+pub(crate) fn possible_speed(tree: &PciTree<'_>, id: FnId) -> Option<LinkSpeed> {
+    let own = tree.get(id).link.max_speed.known().copied()?;
+    let above = tree.bridge_above(id).and_then(|p| tree.get(p).link.max_speed.known().copied());
+    Some(above.map_or(own, |a| a.min(own)))
+}
+
+/// Width that both ends of the link to the port above can.
+pub(crate) fn possible_width(tree: &PciTree<'_>, id: FnId) -> Option<LinkWidth> {
+    let own = tree.get(id).link.max_width.known().copied()?;
+    let above = tree.bridge_above(id).and_then(|p| tree.get(p).link.max_width.known().copied());
+    Some(above.map_or(own, |a| a.min(own)))
+}
+
+/// Bandwidth now.
+pub(crate) fn now(f: &PciFunction<'_>) -> Option<GBps> {
+    Some(f.link.speed.known()?.bandwidth(*f.link.width.known()?))
+}
+
+/// Bandwidth that both ends of the link can.
+pub(crate) fn possible(tree: &PciTree<'_>, id: FnId) -> Option<GBps> {
+    Some(possible_speed(tree, id)?.bandwidth(possible_width(tree, id)?))
+}
+
+/// `x16 at 32 GT/s`, as far as seen.
+pub(crate) fn words(f: &PciFunction<'_>) -> String {
+    match (f.link.width.known(), f.link.speed.known()) {
+        (Some(w), Some(s)) => format!("{w} at {s}"),
+        (Some(w), None) => format!("{w}"),
+        (None, Some(s)) => format!("{s}"),
+        (None, None) => "unknown".to_owned(),
+    }
+}
+
+/// A link between switches, or of a switch to the root port, with the ends below it.
+pub(crate) struct Uplink {
+    /// Lower side: an upstream port.
+    pub(crate) port: FnId,
+    /// GPUs and NICs below.
+    pub(crate) below: Vec<FnId>,
+}
+
+/// Links above switches on the way of these ends to the root complex, each once.
+pub(crate) fn uplinks(cx: &Cx<'_>, ends: &[(FnId, &PciFunction<'_>)]) -> Vec<Uplink> {
+    let tree = &cx.node.pci;
+    let mut out: Vec<Uplink> = Vec::new();
+    for (end, _) in ends {
+        for (at, port) in tree.ancestors(*end).0.into_iter().enumerate() {
+            // Without configuration space the position tells: port, switch's upstream port, port, …
+            let up = tree.get(port).port_type().map_or(at % 2 == 1, |t| t == PortType::UpstreamPort);
+            if up {
+                match out.iter_mut().find(|u| u.port == port) {
+                    Some(u) => u.below.push(*end),
+                    None => out.push(Uplink { port, below: vec![*end] }),
+                }
+            }
+        }
+    }
+    out.sort_by_key(|u| u.port);
+    out
+}
+
+/// `GPU 0000:19:00.0, NIC 0000:1a:00.0 and 2 more`.
+pub(crate) fn list(tree: &PciTree<'_>, ids: &[FnId]) -> String {
+    let mut text = String::new();
+    for (n, id) in ids.iter().take(3).enumerate() {
+        let f = tree.get(*id);
+        let what = if f.kind == Kind::Gpu { "GPU" } else { "NIC" };
+        text.push_str(&format!("{}{what} {}", if n == 0 { "" } else { ", " }, f.bdf));
+    }
+    if ids.len() > 3 {
+        text.push_str(&format!(" and {} more", ids.len() - 3));
+    }
+    text
+}
+
+/// The ends and every bridge above them, each once, by address.
+pub(crate) fn with_bridges(cx: &Cx<'_>, ends: &[(FnId, &PciFunction<'_>)]) -> Vec<FnId> {
+    let mut out: Vec<FnId> = ends.iter().map(|(id, _)| *id).collect();
+    for (id, _) in ends {
+        out.extend(cx.node.pci.ancestors(*id).0);
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}

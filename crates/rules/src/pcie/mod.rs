@@ -1,0 +1,64 @@
+//! PCI Express: links, payload, requests, tags, errors of the GPU–NIC path.
+
+mod aer_errors;
+mod ari_forwarding;
+mod aspm;
+mod bus_peer2peer;
+mod config_space_visible;
+mod device_gone;
+mod extended_tags;
+mod gpu_replays;
+mod link_speed;
+mod link_width;
+mod links;
+mod max_payload;
+mod max_read_request;
+mod nccl_blind_to_degraded_link;
+mod nic_fits_port;
+mod path_bottleneck;
+mod payload_mismatch;
+mod relaxed_ordering;
+mod ten_bit_tags;
+
+use crate::rule::{Roles, Rule, Source};
+
+pub(crate) static RULES: &[&Rule] = &[
+    &device_gone::RULE,
+    &config_space_visible::RULE,
+    &link_width::RULE,
+    &link_speed::RULE,
+    &path_bottleneck::RULE,
+    &nic_fits_port::RULE,
+    &nccl_blind_to_degraded_link::RULE,
+    &aer_errors::RULE,
+    &gpu_replays::RULE,
+    &payload_mismatch::RULE,
+    &max_payload::RULE,
+    &bus_peer2peer::RULE,
+    &max_read_request::RULE,
+    &relaxed_ordering::RULE,
+    &extended_tags::RULE,
+    &ten_bit_tags::RULE,
+    &ari_forwarding::RULE,
+    &aspm::RULE,
+];
+
+/// Where links and registers are those of the hardware: a guest sees what its hypervisor invents.
+const PHYSICAL: Roles = Roles::BARE_METAL.or(Roles::VM_HOST);
+
+const LINK_ABI: Source = Source {
+    title: "Linux ABI: /sys/bus/pci/devices/*/{current,max}_link_{speed,width}",
+    at: "https://github.com/torvalds/linux/blob/master/Documentation/ABI/testing/sysfs-bus-pci",
+};
+const PRINT_LINK_STATUS: Source = Source {
+    title: "Linux drivers/pci/pci.c: pcie_bandwidth_available, __pcie_print_link_status",
+    at: "https://github.com/torvalds/linux/blob/master/drivers/pci/pci.c",
+};
+const PCI_REGS: Source = Source {
+    title: "Linux include/uapi/linux/pci_regs.h: registers of the PCI Express capability",
+    at: "https://github.com/torvalds/linux/blob/master/include/uapi/linux/pci_regs.h",
+};
+const KERNEL_PARAMETERS: Source = Source {
+    title: "Linux Documentation/admin-guide/kernel-parameters.txt: pci=",
+    at: "https://github.com/torvalds/linux/blob/master/Documentation/admin-guide/kernel-parameters.txt",
+};

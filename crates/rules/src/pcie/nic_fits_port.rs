@@ -1,0 +1,138 @@
+//! `pcie/nic-fits-port`.
+
+use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use linerate_formats::units::{GBps, Gbps};
+use linerate_node::pci::{ExpressRegister, FnId, Kind, PciFunction};
+use linerate_node::rdma::PortState;
+use linerate_snapshot::Place;
+
+pub(super) static RULE: Rule = Rule {
+    id: "pcie/nic-fits-port",
+    title: "PCIe carries what the ports of an RDMA NIC carry",
+    severity: Severity::High,
+    roles: PHYSICAL,
+    effect: Effect { text: "the port cannot reach its rate: PCIe is the ceiling", quality: Quality::Derived },
+    sources: &[PRINT_LINK_STATUS, LINK_ABI],
+    reads: &["sys/class/infiniband/*/ports/*/{rate,state}", "sys/bus/pci/devices/*/current_link_{speed,width}"],
+    docs: "\
+## What it checks
+The rate of the active RDMA ports of each NIC against what its PCIe link carries after line encoding and packet overhead. Overhead is
+about 26 bytes for each payload of at most MaxPayload bytes (header, sequence number, LCRC, framing): 256-byte packets carry 91 %.
+One port above the ceiling is a fault; two ports that only together exceed it cannot both run at full rate.
+
+## Why it matters
+8 GT/s x8 carries 7.9 GB/s raw, about 7.1 GB/s of data: one 40 Gb/s port fits, two do not. 16 GT/s x16 fits 200 Gb/s, 32 GT/s x16 fits 400.
+
+## See it yourself
+`cat /sys/class/infiniband/DEV/ports/1/rate /sys/bus/pci/devices/BDF/current_link_speed /sys/bus/pci/devices/BDF/current_link_width`
+
+## Fix
+Where the link is degraded, repair it (pcie/link-width, pcie/link-speed). Else another slot, or plan with the lower number: two ports of
+one card are redundancy, not bandwidth.",
+    myths: &[Myth {
+        claim: "Two 40 Gb/s ports of one card give 80 Gb/s.",
+        truth: "Only if PCIe carries it. 8 GT/s x8 ends near 57 Gb/s, one direction, whatever the ports can.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let nics: Vec<_> = links::ends(cx).into_iter().filter(|(_, f)| f.kind == Kind::RdmaNic).collect();
+    if cx.no_subjects(!nics.is_empty(), "RDMA NIC", out) {
+        return;
+    }
+    for (id, f) in nics {
+        judge(cx, id, f, out);
+    }
+}
+
+/// Rates of the active ports of all functions of the device. `None`: nobody shows the ports.
+fn active_ports(cx: &Cx<'_>, nic: &PciFunction<'_>) -> Option<Vec<(f64, Place)>> {
+    let mut seen = false;
+    let mut rates = Vec::new();
+    for d in cx.node.rdma.known()? {
+        let Some(f) = d.pci.and_then(|b| cx.node.pci.find(b)) else { continue };
+        let f = cx.node.pci.get(f);
+        if f.is_vf() || !links::same_device(f, nic) {
+            continue;
+        }
+        for p in &d.ports {
+            match (p.state.known(), &p.rate_gbps) {
+                (Some(PortState::Active), linerate_snapshot::Reading::Known(r, at)) => {
+                    seen = true;
+                    rates.push((*r, *at));
+                }
+                (Some(_), _) => seen = true,
+                (None, _) => {}
+            }
+        }
+    }
+    seen.then_some(rates)
+}
+
+fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
+    let Some(rates) = active_ports(cx, f) else {
+        out.unknown(f.bdf, "rate of the NIC's RDMA ports is not in this source")
+            .at(f.link.speed.place())
+            .see("capture /sys/class/infiniband with `linerate collect`");
+        return;
+    };
+    if rates.is_empty() {
+        out.not_applicable_to(f.bdf, "no active port").at(f.link.speed.place());
+        return;
+    }
+    let Some(raw) = links::now(f) else {
+        let missing = if f.link.speed.known().is_none() { "link speed" } else { "link width" };
+        out.unreadable(f.bdf, missing, &f.link.speed.as_ref().map(|_| ()));
+        return;
+    };
+    // The NIC's payload, or the largest that fits any: 256 where not seen, as firmware sets.
+    let payload = f.express.known().and_then(|e| e.max_payload);
+    let net = GBps(raw.0 * efficiency(payload.unwrap_or(256)));
+    let sum: f64 = rates.iter().map(|(r, _)| r).sum();
+    let largest = rates.iter().map(|(r, _)| *r).fold(0.0, f64::max);
+    let (need, need_one) = (GBps::from(Gbps(sum)), GBps::from(Gbps(largest)));
+    let told = format!(
+        "{} carries {raw} raw, {net} of data; {} needs {need}",
+        links::words(f),
+        if rates.len() == 1 {
+            "the port".to_owned()
+        } else {
+            format!("{} ports of {} together", rates.len(), Gbps(largest))
+        },
+    );
+    let finding = if need.0 <= net.0 {
+        out.pass(f.bdf, told)
+    } else {
+        let degraded = links::possible(&cx.node.pci, id).is_some_and(|can| raw.0 < can.0 * 0.999);
+        let what = if degraded {
+            "repair the degraded link of the NIC"
+        } else {
+            "move the NIC to a slot with more or faster lanes, or plan with what PCIe carries"
+        };
+        out.fail(f.bdf, told).severity(if need_one.0 > net.0 { Severity::High } else { Severity::Medium }).fix(
+            Remedy::new(
+                what,
+                Action::Physical { what: format!("{} {}", cx.node.name_of(f), f.bdf).into() },
+                Persistence::Hardware,
+                Risk::Medium,
+            )
+            .because("the node must be powered off")
+            .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf)),
+        )
+    };
+    finding.at(f.link.speed.place()).at(f.link.width.place());
+    if payload.is_some() {
+        finding.at(f.express_place(ExpressRegister::Sizes));
+    }
+    rates.iter().for_each(|(_, p)| {
+        finding.at(*p);
+    });
+}
+
+/// Share of data in a packet: 4-DWORD header 16, sequence number 2, LCRC 4, framing 4 bytes (Gen3 and later).
+fn efficiency(payload: u16) -> f64 {
+    let p = f64::from(payload.max(64));
+    p / (p + 26.0)
+}

@@ -1,0 +1,39 @@
+//! Snapshots on disk: `tar.zst` written so that any tool opens it; archives of many makers read, all of them untrusted.
+
+mod assemble;
+mod dir;
+mod pack;
+mod read;
+mod stream;
+mod tar;
+mod write;
+
+pub(crate) use dir::unpacked;
+pub use read::{OpenError, Reader};
+
+/// The manifest's path: the first entry of an archive.
+pub(crate) const MANIFEST: &str = "linerate/manifest.json";
+
+/// What an archive may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes that pass through the decompressor.
+    pub unpacked: u64,
+    /// Bytes kept.
+    pub kept: usize,
+    /// One file.
+    pub file: usize,
+    /// Entries, kept or not.
+    pub entries: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { unpacked: 4 << 30, kept: 64 << 20, file: 8 << 20, entries: 1_000_000 }
+    }
+}
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod tests;

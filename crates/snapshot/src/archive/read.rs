@@ -1,0 +1,342 @@
+//! Reads archives of any maker into snapshots.
+
+use super::Limits;
+use super::assemble::{Assembly, Item};
+use super::stream::{Ended, Packing, Stream};
+use super::tar::{self, Bad, Kind, Pax};
+use crate::Snapshot;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Why something is no snapshot. What is merely damaged is read as far as it goes, and says so in [`Snapshot::problems`].
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The file system refused.
+    #[error("cannot read {}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Nothing in it is of use.
+    #[error(
+        "{what} is not a snapshot: {why}. Expected: an archive of `linerate collect`, an archive or directory that holds \
+             sys/ or proc/ (a sosreport, a hwloc topology), or the text of a tool such as lspci, dmesg, nvidia-smi, mlxconfig"
+    )]
+    NotASnapshot {
+        /// The file or directory.
+        what: String,
+        /// What was found instead.
+        why: String,
+    },
+    /// It would cost too much.
+    #[error("{what} is too large: {why}; it was not read")]
+    TooLarge {
+        /// The file.
+        what: String,
+        /// Which limit.
+        why: String,
+    },
+    /// The live host or a tree could not be captured.
+    #[error(transparent)]
+    Capture(#[from] crate::capture::CaptureError),
+}
+
+/// Claimed sizes up to this are unpacked in one go.
+const AT_ONCE: u64 = 64 << 20;
+/// Bytes that an archive may become, per byte of it, beyond a fixed allowance.
+const RATIO: u64 = 5000;
+const ALLOWANCE: u64 = 64 << 20;
+
+/// Reads many archives with the same buffers.
+#[derive(Default)]
+pub struct Reader {
+    limits: Limits,
+    file: Vec<u8>,
+    unpacked: Vec<u8>,
+    zstd: Option<zstd::bulk::Decompressor<'static>>,
+    /// Reads the tar even where there is a pack.
+    pub(super) no_packs: bool,
+    names: Names,
+}
+
+/// Buffers for the names of one entry.
+#[derive(Default)]
+struct Names {
+    path: Vec<u8>,
+    link: Vec<u8>,
+    long_path: Vec<u8>,
+    long_link: Vec<u8>,
+    pax: Pax,
+}
+
+impl Reader {
+    /// One with the usual limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One with other limits.
+    #[must_use]
+    pub fn with_limits(limits: Limits) -> Self {
+        Reader { limits, ..Self::default() }
+    }
+
+    /// Reads an archive.
+    ///
+    /// # Errors
+    /// It cannot be read, is no archive, or holds nothing of use.
+    pub fn read(&mut self, path: &Path) -> Result<Snapshot, OpenError> {
+        let io = |source| OpenError::Io { path: path.to_owned(), source };
+        let mut from = File::open(path).map_err(io)?;
+        let size = from.metadata().map_err(io)?.len();
+        let label = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+        if size <= AT_ONCE {
+            let mut bytes = std::mem::take(&mut self.file);
+            bytes.clear();
+            let got = from.by_ref().take(AT_ONCE + 1).read_to_end(&mut bytes).map_err(io);
+            let result = got.and_then(|_| self.read_bytes(&bytes, &label));
+            self.file = bytes;
+            return result;
+        }
+        let mut head = [0; 8];
+        let n = from.read(&mut head).map_err(io)?;
+        let head = head.get(..n).unwrap_or_default().to_vec();
+        let whole = std::io::Cursor::new(head.clone()).chain(from);
+        let reader = Packing::of(&head).unpack(whole).map_err(io)?;
+        let limit = self.limits.unpacked.min(size.saturating_mul(RATIO));
+        self.read_stream(Stream::new(reader, limit), &label)
+    }
+
+    /// Reads an archive in memory.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_bytes(&mut self, bytes: &[u8], label: &str) -> Result<Snapshot, OpenError> {
+        let packing = Packing::of(bytes);
+        if packing == Packing::Plain {
+            return self.read_stream(Stream::memory(bytes), label);
+        }
+        // Our own archives: the tar's frame, and perhaps the pack that belongs to it.
+        let first =
+            if packing == Packing::Zstd { zstd::zstd_safe::find_frame_compressed_size(bytes).ok() } else { None };
+        if let Some(pack) = first.and_then(|n| super::pack::find(bytes, n)).filter(|_| !self.no_packs)
+            && self.unpack_at_once(pack)
+        {
+            let mut assembly = Assembly::new(label, self.limits);
+            if super::pack::read(&self.unpacked, &mut assembly).is_some() {
+                return assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why });
+            }
+        }
+        if first.is_some_and(|n| bytes.get(..n).is_some_and(|frame| self.unpack_at_once(frame))) {
+            let unpacked = std::mem::take(&mut self.unpacked);
+            let result = self.read_stream(Stream::memory(&unpacked), label);
+            self.unpacked = unpacked;
+            return result;
+        }
+        let limit = self.limits.unpacked.min((bytes.len() as u64).saturating_mul(RATIO).saturating_add(ALLOWANCE));
+        let io = |source| OpenError::Io { path: label.into(), source };
+        self.read_stream(Stream::new(packing.unpack(bytes).map_err(io)?, limit), label)
+    }
+
+    /// One frame of known and moderate size: the way of our own archives. False where it is something else, or damaged: the
+    /// slow way then finds out how far it can be read.
+    fn unpack_at_once(&mut self, bytes: &[u8]) -> bool {
+        let Ok(Some(size)) = zstd::zstd_safe::get_frame_content_size(bytes) else { return false };
+        if size > AT_ONCE.min(self.limits.unpacked)
+            || zstd::zstd_safe::find_frame_compressed_size(bytes) != Ok(bytes.len())
+        {
+            return false;
+        }
+        if size > (bytes.len() as u64).saturating_mul(RATIO).saturating_add(ALLOWANCE) {
+            return false;
+        }
+        let d = match &mut self.zstd {
+            Some(d) => d,
+            empty => match zstd::bulk::Decompressor::new() {
+                Ok(d) => empty.insert(d),
+                Err(_) => return false,
+            },
+        };
+        self.unpacked.clear();
+        self.unpacked.reserve(size as usize);
+        d.decompress_to_buffer(bytes, &mut self.unpacked).is_ok()
+    }
+
+    fn read_stream(&mut self, mut stream: Stream<'_>, label: &str) -> Result<Snapshot, OpenError> {
+        let mut assembly = Assembly::new(label, self.limits);
+        assembly.expect(stream.in_memory());
+        let end = self.entries(&mut stream, &mut assembly);
+        let at = stream.position();
+        let seen = assembly.seen();
+        match end {
+            Ok(()) => {}
+            Err(Stop::TooLarge(why)) => return Err(OpenError::TooLarge { what: label.to_owned(), why }),
+            Err(Stop::Damaged(why)) if seen == 0 => {
+                return Err(OpenError::NotASnapshot { what: label.to_owned(), why });
+            }
+            Err(Stop::Damaged(why)) => {
+                assembly.damaged(format!(
+                    "the archive is damaged after {at} bytes ({seen} entries): {why}; the rest is missing"
+                ));
+            }
+        }
+        assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why })
+    }
+
+    fn entries(&mut self, stream: &mut Stream<'_>, to: &mut Assembly) -> Result<(), Stop> {
+        let n = &mut self.names;
+        n.pax = Pax::default();
+        n.long_path.clear();
+        n.long_link.clear();
+        loop {
+            let (block, ended) = stream.peek(512);
+            let Ok(block) = <&[u8; 512]>::try_from(block) else {
+                return match (block.is_empty(), ended) {
+                    (true, Some(Ended::End)) if to.seen() > 0 => Ok(()),
+                    (_, ended) => Err(stop(ended)),
+                };
+            };
+            let header = match tar::header(block) {
+                Ok(h) => h,
+                Err(Bad::Zero) => return if to.seen() > 0 { Ok(()) } else { Err(Stop::Damaged("it is empty".into())) },
+                Err(Bad::Checksum) if to.seen() == 0 => return Err(Stop::Damaged("it is not a tar archive".into())),
+                Err(Bad::Checksum) => return Err(Stop::Damaged("the checksum of a header is wrong".into())),
+                Err(Bad::Size) => return Err(Stop::Damaged("a size is no number".into())),
+            };
+            let kind = header.kind;
+            n.path.clear();
+            if !header.prefix.is_empty() {
+                n.path.extend_from_slice(header.prefix);
+                n.path.push(b'/');
+            }
+            n.path.extend_from_slice(header.name);
+            n.link.clear();
+            n.link.extend_from_slice(header.link);
+            let special = matches!(kind, Kind::LongName | Kind::LongLink | Kind::Pax | Kind::PaxGlobal);
+            let size = if special { header.size } else { n.pax.size.unwrap_or(header.size) };
+            let map = (kind == Kind::Sparse).then(|| tar::sparse(block));
+            skip(stream, 512)?;
+            let padded = size.checked_next_multiple_of(512).ok_or_else(|| Stop::Damaged("a size is absurd".into()))?;
+            if special {
+                let data = take(stream, size.min(64 << 10))?;
+                match kind {
+                    Kind::LongName => n.long_path = tar::until_nul(data).to_vec(),
+                    Kind::LongLink => n.long_link = tar::until_nul(data).to_vec(),
+                    Kind::Pax => n.pax = tar::pax(data),
+                    _ => {}
+                }
+                skip(stream, padded)?;
+                continue;
+            }
+            to.count()?;
+            // The next entry's own name, from wherever it came.
+            if let Some(p) =
+                n.pax.path.take().or_else(|| (!n.long_path.is_empty()).then(|| std::mem::take(&mut n.long_path)))
+            {
+                n.path = p;
+            }
+            if let Some(l) =
+                n.pax.link.take().or_else(|| (!n.long_link.is_empty()).then(|| std::mem::take(&mut n.long_link)))
+            {
+                n.link = l;
+            }
+            n.long_path.clear();
+            n.long_link.clear();
+            let pax_sparse = std::mem::take(&mut n.pax).sparse;
+            let Ok(path) = std::str::from_utf8(&n.path) else {
+                to.odd_name();
+                if let Some(Some(mut map)) = map {
+                    sparse_map(stream, &mut map)?;
+                }
+                skip(stream, padded)?;
+                continue;
+            };
+            match kind {
+                Kind::Dir => to.entry(path, Item::Dir)?,
+                Kind::Link => to.entry(path, Item::Link(&n.link))?,
+                Kind::HardLink => to.entry(path, Item::HardLink(&n.link))?,
+                Kind::File if pax_sparse => to.entry(path, Item::NotRead("a sparse file"))?,
+                Kind::File => match to.wanted(path, size) {
+                    true => {
+                        let (data, ended) = stream.peek(size as usize);
+                        let whole = data.len() as u64 == size;
+                        to.entry(path, if whole { Item::File(data) } else { Item::CutFile(data) })?;
+                        if !whole {
+                            return Err(stop(ended));
+                        }
+                    }
+                    false => to.left_out(path, size)?,
+                },
+                Kind::Sparse => {
+                    let mut map = map.flatten().ok_or_else(|| Stop::Damaged("a sparse file's map is no map".into()))?;
+                    sparse_map(stream, &mut map)?;
+                    if to.wanted(path, map.real_size.max(size)) {
+                        let data = unsparse(take(stream, size)?, &map);
+                        to.entry(
+                            path,
+                            data.as_deref().map_or(Item::NotRead("a sparse file with a false map"), Item::File),
+                        )?;
+                    } else {
+                        to.left_out(path, map.real_size)?;
+                    }
+                }
+                _ => to.entry(path, Item::NotRead("not a regular file"))?,
+            }
+            skip(stream, padded)?;
+        }
+    }
+}
+
+/// Why reading ends early.
+pub(super) enum Stop {
+    /// What came until here can be kept.
+    Damaged(String),
+    /// Nothing is kept.
+    TooLarge(String),
+}
+
+fn stop(ended: Option<Ended>) -> Stop {
+    match ended {
+        Some(Ended::TooMuch) => Stop::TooLarge("it unpacks to more than the limit".into()),
+        Some(Ended::Broken(e)) => Stop::Damaged(e.to_string()),
+        Some(Ended::End) | None => Stop::Damaged("it ends in the middle".into()),
+    }
+}
+
+fn skip(stream: &mut Stream<'_>, n: u64) -> Result<(), Stop> {
+    stream.skip(n).map_or(Ok(()), |e| Err(stop(Some(e))))
+}
+
+/// The next bytes, which stay where they are.
+fn take<'a>(stream: &'a mut Stream<'_>, n: u64) -> Result<&'a [u8], Stop> {
+    let (data, ended) = stream.peek(n as usize);
+    if data.len() as u64 == n { Ok(data) } else { Err(stop(ended)) }
+}
+
+fn sparse_map(stream: &mut Stream<'_>, map: &mut tar::Map) -> Result<(), Stop> {
+    while map.more {
+        let block = take(stream, 512)?;
+        let good = <&[u8; 512]>::try_from(block).ok().and_then(|b| tar::sparse_more(b, map));
+        if good.is_none() || map.pieces.len() > 10_000 {
+            return Err(Stop::Damaged("a sparse file's map is no map".into()));
+        }
+        skip(stream, 512)?;
+    }
+    Ok(())
+}
+
+/// Puts the pieces where they belong. The real size was checked against the limit before.
+fn unsparse(mut data: &[u8], map: &tar::Map) -> Option<Vec<u8>> {
+    let mut out = vec![0; usize::try_from(map.real_size).ok()?];
+    for (offset, len) in &map.pieces {
+        let (at, len) = (usize::try_from(*offset).ok()?, usize::try_from(*len).ok()?);
+        let piece = data.get(..len)?;
+        out.get_mut(at..at.checked_add(len)?)?.copy_from_slice(piece);
+        data = data.get(len..)?;
+    }
+    Some(out)
+}

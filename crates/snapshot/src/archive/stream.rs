@@ -1,0 +1,143 @@
+//! Bytes of an archive, unpacked: a window over a reader, or over memory, with a limit on what may pass.
+
+use std::io::{self, Read};
+
+/// How an archive is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packing {
+    Plain,
+    Zstd,
+    Gzip,
+    Bzip2,
+    Xz,
+}
+
+impl Packing {
+    /// By the first bytes.
+    pub(super) fn of(head: &[u8]) -> Self {
+        match head {
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            // A skippable frame before the first one.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Packing::Zstd,
+            [0x1f, 0x8b, ..] => Packing::Gzip,
+            [b'B', b'Z', b'h', ..] => Packing::Bzip2,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Packing::Xz,
+            _ => Packing::Plain,
+        }
+    }
+
+    /// A reader of the unpacked bytes.
+    pub(super) fn unpack<'a>(self, from: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+        Ok(match self {
+            Packing::Plain => Box::new(from),
+            Packing::Zstd => {
+                let mut d = zstd::stream::read::Decoder::new(from)?;
+                // 128 MiB of window: more than anyone sane uses, less than would hurt.
+                d.window_log_max(27)?;
+                Box::new(d)
+            }
+            Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(from)),
+            Packing::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(from)),
+            Packing::Xz => {
+                let s = liblzma::stream::Stream::new_stream_decoder(256 << 20, liblzma::stream::CONCATENATED)
+                    .map_err(io::Error::from)?;
+                Box::new(liblzma::read::XzDecoder::new_stream(from, s))
+            }
+        })
+    }
+}
+
+/// Why the bytes ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// Regularly.
+    End,
+    /// The decompressor or the disk failed.
+    Broken(io::Error),
+    /// More than the limit.
+    TooMuch,
+}
+
+/// A window that moves forward over the bytes.
+pub(super) struct Stream<'a> {
+    from: Option<Box<dyn Read + 'a>>,
+    buf: std::borrow::Cow<'a, [u8]>,
+    at: usize,
+    /// Bytes that were read before the window.
+    passed: u64,
+    limit: u64,
+}
+
+const CHUNK: usize = 256 << 10;
+
+impl<'a> Stream<'a> {
+    /// Over bytes in memory.
+    pub(super) fn memory(bytes: &'a [u8]) -> Self {
+        Stream { from: None, buf: bytes.into(), at: 0, passed: 0, limit: u64::MAX }
+    }
+
+    /// Over a reader, at most `limit` bytes of it.
+    pub(super) fn new(from: Box<dyn Read + 'a>, limit: u64) -> Self {
+        Stream { from: Some(from), buf: Vec::new().into(), at: 0, passed: 0, limit }
+    }
+
+    /// Bytes that are in memory already.
+    pub(super) fn in_memory(&self) -> usize {
+        self.buf.len()
+    }
+
+    /// Position from the start.
+    pub(super) fn position(&self) -> u64 {
+        self.passed + self.at as u64
+    }
+
+    /// The next `n` bytes, without moving; fewer at the end.
+    pub(super) fn peek(&mut self, n: usize) -> (&[u8], Option<Ended>) {
+        let ended = if self.buf.len() - self.at < n { self.fill(n) } else { None };
+        let have = self.buf.get(self.at..).unwrap_or_default();
+        (have.get(..n).unwrap_or(have), ended)
+    }
+
+    fn fill(&mut self, n: usize) -> Option<Ended> {
+        let Some(from) = &mut self.from else { return Some(Ended::End) };
+        let buf = self.buf.to_mut();
+        buf.drain(..self.at);
+        self.passed += self.at as u64;
+        self.at = 0;
+        while buf.len() < n {
+            if self.passed + buf.len() as u64 >= self.limit {
+                return Some(Ended::TooMuch);
+            }
+            let old = buf.len();
+            buf.resize(old + CHUNK, 0);
+            let got = from.read(buf.get_mut(old..).unwrap_or_default());
+            let (len, end) = match got {
+                Ok(0) => (0, Some(Ended::End)),
+                Ok(n) => (n, None),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => (0, None),
+                Err(e) => (0, Some(Ended::Broken(e))),
+            };
+            buf.truncate(old + len);
+            if end.is_some() {
+                return end;
+            }
+        }
+        None
+    }
+
+    /// Moves on by `n` bytes, which may be many more than the window.
+    pub(super) fn skip(&mut self, mut n: u64) -> Option<Ended> {
+        loop {
+            let have = self.buf.len() - self.at;
+            let step = n.min(have as u64) as usize;
+            self.at += step;
+            n -= step as u64;
+            if n == 0 {
+                return None;
+            }
+            if let Some(e) = self.fill(1) {
+                return Some(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Capture: a live host, or a tree under a directory, into a snapshot. Read-only, bounded, never blocked for good.
+
+mod commands;
+mod filter;
+mod nvml;
+mod root;
+mod run;
+mod walk;
+
+pub(crate) use filter::kernel_log;
+
+use crate::catalogue::catalogue;
+use crate::redact::Redactor;
+use crate::{Coverage, EntryKind, Lookup, Output, OutputKind, Snapshot};
+use root::Root;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Time for the NVML library: waking idle GPUs takes seconds each.
+const NVML_LIMIT: Duration = Duration::from_secs(30);
+
+/// What the capture is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// An answer now: skips what only an archive needs.
+    Audit,
+    /// An archive.
+    Collect,
+}
+
+/// How to capture.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What for.
+    pub purpose: Purpose,
+    /// Root directory of the tree; `/` is the live host.
+    pub root: PathBuf,
+    /// Whether to run the commands of the catalogue. Only ever done for `/`.
+    pub commands: bool,
+    /// Whether to hash identifying values. Secrets are removed in any case.
+    pub redact: bool,
+    /// Time for one file. A read that takes longer is left behind.
+    pub file_limit: Duration,
+    /// Time for all files.
+    pub total_limit: Duration,
+    /// Bytes kept.
+    pub max_bytes: usize,
+    /// Entries kept.
+    pub max_entries: usize,
+}
+
+impl Options {
+    /// The usual ones for a root directory.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>, purpose: Purpose) -> Self {
+        Options {
+            purpose,
+            root: root.into(),
+            commands: true,
+            redact: true,
+            file_limit: Duration::from_secs(2),
+            total_limit: Duration::from_secs(60),
+            max_bytes: 64 << 20,
+            max_entries: 200_000,
+        }
+    }
+
+    fn live(&self) -> bool {
+        self.root == Path::new("/")
+    }
+}
+
+/// How far a capture is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// So many entries of files.
+    Files(usize),
+    /// This command was started; so many still run.
+    Started(&'a str, usize),
+    /// This command ended; so many still run.
+    Ended(&'a str, usize),
+}
+
+/// The root directory could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot capture {}: {source}; the directory that holds sys/ and proc/ is expected, and it must be readable", .root.display())]
+pub struct CaptureError {
+    /// The directory.
+    pub root: PathBuf,
+    /// Why.
+    pub source: std::io::Error,
+}
+
+/// Captures the live host (`/`), or a tree.
+///
+/// # Errors
+/// The root directory cannot be opened. Everything else that fails is in the snapshot, with its reason.
+pub fn capture(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, CaptureError> {
+    let error = |source: std::io::Error| CaptureError { root: options.root.clone(), source };
+    let root = Root::open(&options.root).map_err(|e| error(e.into()))?;
+    let mut redactor = Redactor::new(options.redact).map_err(error)?;
+    let host = host_name(options);
+    redactor.set_host(&host);
+    let audit = options.purpose == Purpose::Audit;
+    let with_commands = options.commands && options.live();
+
+    let nvml_to = redactor.clone();
+    let nvml = with_commands.then(|| std::thread::spawn(move || nvml::ask(NVML_LIMIT, &nvml_to)));
+    let early = with_commands.then(|| commands::start_early(audit));
+    let (mut snapshot, root, redactor) = walk::files(root, redactor, options, &|n| progress(Progress::Files(n)));
+    progress(Progress::Files(snapshot.len()));
+    if let Some(early) = early {
+        commands::finish(&mut snapshot, early, audit, &redactor, progress);
+    }
+    if let Some(json) = nvml.and_then(|n| n.join().ok())
+        && let Some(entry) = snapshot.add_file(crate::NVML_PATH, &json)
+    {
+        snapshot.outputs.push(Output { kind: OutputKind::Nvml, entry, argv: Vec::new(), status: None });
+    }
+    if options.live() {
+        environment(&mut snapshot, &redactor);
+    }
+    describe(&mut snapshot, &root, options, redactor.host_name(&host));
+    Ok(snapshot)
+}
+
+fn host_name(options: &Options) -> String {
+    if options.live() {
+        return rustix::system::uname().nodename().to_string_lossy().into_owned();
+    }
+    // In a tree it is a plain file; one that is not is not opened.
+    let path = options.root.join("proc/sys/kernel/hostname");
+    match std::fs::symlink_metadata(&path) {
+        Ok(m) if m.is_file() && m.len() < 4096 => std::fs::read_to_string(&path).unwrap_or_default().trim().to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Variables of this process that matter to NCCL and UCX, as `linerate/env`.
+fn environment(snapshot: &mut Snapshot, redactor: &Redactor) {
+    let wanted = |name: &str| {
+        catalogue().env.iter().any(|p| p.strip_suffix('*').map_or(*p == name, |prefix| name.starts_with(prefix)))
+    };
+    let mut vars: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?)))
+        .filter(|(n, v)| wanted(n) && !v.contains('\n'))
+        .collect();
+    vars.sort();
+    let mut text: Vec<u8> = vars.iter().flat_map(|(n, v)| format!("{n}={v}\n").into_bytes()).collect();
+    crate::redact::secrets::remove(&mut text);
+    redactor.text(&mut text);
+    snapshot.add_file("linerate/env", &text);
+}
+
+fn describe(snapshot: &mut Snapshot, root: &Root, options: &Options, host: String) {
+    let text = |s: &Snapshot, path: &'static str| s.text(s.root(), path).known().map(|t| (*t).to_owned());
+    let boot_id = text(snapshot, "proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let audit = options.purpose == Purpose::Audit;
+    let m = &mut snapshot.manifest;
+    m.schema = crate::manifest::SCHEMA;
+    m.linerate = env!("CARGO_PKG_VERSION").to_owned();
+    m.time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    m.boot_id = boot_id;
+    m.uid = Some(rustix::process::geteuid().as_raw());
+    m.origin = if options.live() { "live" } else { "root" }.to_owned();
+    m.redacted = options.redact;
+    m.host = host;
+    let kernel_is_there = root.sysfs && root.procfs;
+    if kernel_is_there {
+        m.tried = catalogue().patterns.iter().filter(|(_, c)| !(audit && *c)).map(|(p, _)| p.clone()).collect();
+    }
+    let mut not_tried = if audit { crate::manifest::not_tried(&m.tried) } else { Vec::new() };
+    not_tried.extend(m.unread.iter().map(|u| u.path.clone()));
+    snapshot.label = if options.live() { m.host.clone() } else { options.root.display().to_string() };
+    snapshot.coverage = match (&snapshot.coverage, kernel_is_there) {
+        (Coverage::Full { .. }, true) => Coverage::Full { not_tried },
+        _ => Coverage::Partial,
+    };
+}
+
+/// Directories of the snapshot's PCI devices, by BDF.
+fn pci_devices(snapshot: &Snapshot) -> Vec<(String, crate::EntryId)> {
+    let Lookup::Found(dir) = snapshot.resolve("sys/bus/pci/devices") else { return Vec::new() };
+    let all = snapshot.children(dir).into_iter();
+    all.filter_map(|(name, id)| Some((name.to_owned(), snapshot.follow(id)?))).collect()
+}
+
+/// Whether a device directory is a Mellanox network function, and not a virtual one.
+fn is_mlx_pf(snapshot: &Snapshot, dir: crate::EntryId) -> bool {
+    let text = |leaf| snapshot.text(dir, leaf).known().copied().unwrap_or_default().to_owned();
+    let virtual_function = snapshot.child(dir, "physfn").is_some_and(|l| *snapshot.kind(l) == EntryKind::Link);
+    text("vendor") == "0x15b3" && text("class").starts_with("0x02") && !virtual_function
+}

@@ -1,0 +1,315 @@
+//! The catalogue: what a capture collects. The data is `catalogue.txt`; this is its reader.
+//!
+//! File patterns become a tree of names (a trie), which a capture walks beside the real tree, so that a directory is listed
+//! once however many patterns look into it.
+
+use crate::OutputKind;
+use crate::manifest::wildcard;
+use std::sync::OnceLock;
+
+/// Default size limit of a file: what a sysfs attribute can hold.
+const DEFAULT_MAX: u32 = 4096;
+
+/// What to take of a matching path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Take {
+    /// The content.
+    File,
+    /// The target of the link.
+    Link,
+    /// Its existence.
+    Name,
+}
+
+/// What redaction hashes in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hide {
+    Nothing,
+    Mac,
+    Guid,
+    Gid,
+    Host,
+    Serial,
+    PciConfig,
+    Text,
+}
+
+/// Which part of a file is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    All,
+    FirstLine,
+    /// The line of /dev/shm.
+    Shm,
+    /// Options of the kernel that matter on this path.
+    Kconfig,
+}
+
+/// How to take it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Leaf {
+    pub(crate) take: Take,
+    pub(crate) max: u32,
+    pub(crate) binary: bool,
+    pub(crate) hide: Hide,
+    pub(crate) keep: Keep,
+    /// For archives; an audit skips it.
+    pub(crate) collect_only: bool,
+}
+
+/// A name of the patterns, and what is below it.
+#[derive(Debug, Default)]
+pub(crate) struct Step {
+    /// Exact names, sorted.
+    pub(crate) exact: Vec<(&'static str, usize)>,
+    /// Names with `*`.
+    pub(crate) globs: Vec<(&'static str, usize)>,
+    pub(crate) leaf: Option<Leaf>,
+}
+
+/// For what a command is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Each {
+    Once,
+    MlxPf,
+    MlxNetdev,
+    Domain,
+}
+
+/// A command of the allow-list.
+#[derive(Debug, Clone)]
+pub(crate) struct Command {
+    pub(crate) kind: OutputKind,
+    pub(crate) limit_seconds: u32,
+    pub(crate) max: u32,
+    pub(crate) only_if: Option<&'static str>,
+    pub(crate) each: Each,
+    pub(crate) collect_only: bool,
+    /// Alternatives, in order of preference.
+    pub(crate) argv: Vec<Vec<&'static str>>,
+}
+
+/// The whole of it.
+#[derive(Debug, Default)]
+pub(crate) struct Catalogue {
+    /// Steps; the first is the root.
+    pub(crate) steps: Vec<Step>,
+    /// Patterns as written in manifests: braces expanded.
+    pub(crate) patterns: Vec<(String, bool)>,
+    pub(crate) commands: Vec<Command>,
+    pub(crate) env: Vec<&'static str>,
+}
+
+/// The catalogue of this version.
+pub(crate) fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    CATALOGUE.get_or_init(|| Catalogue::parse(include_str!("../catalogue.txt")).0)
+}
+
+/// Whether some capture of this version looks at the path (at its own place, or at its real one below `sys/devices`).
+/// A decoder that reads a path of which this is false reads what no capture ever holds.
+#[must_use]
+pub fn tries(path: &str) -> bool {
+    catalogue().patterns.iter().any(|(p, _)| crate::manifest::covers(p, path))
+}
+
+impl Catalogue {
+    /// Parses the data; the second value lists lines that are not understood (a test keeps it empty).
+    fn parse(text: &'static str) -> (Self, Vec<String>) {
+        let mut c = Catalogue { steps: vec![Step::default()], ..Catalogue::default() };
+        let mut bad = Vec::new();
+        for line in text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
+            if c.line(line).is_none() {
+                bad.push(line.to_owned());
+            }
+        }
+        for s in &mut c.steps {
+            s.exact.sort_unstable();
+        }
+        (c, bad)
+    }
+
+    fn line(&mut self, line: &'static str) -> Option<()> {
+        let (word, rest) = line.split_once(' ')?;
+        let take = match word {
+            "file" => Take::File,
+            "link" => Take::Link,
+            "name" => Take::Name,
+            "cmd" => return self.command(rest),
+            "env" => {
+                self.env.extend(rest.split_ascii_whitespace());
+                return Some(());
+            }
+            _ => return None,
+        };
+        let mut words = rest.split_ascii_whitespace();
+        let pattern = words.next()?;
+        let mut leaf =
+            Leaf { take, max: DEFAULT_MAX, binary: false, hide: Hide::Nothing, keep: Keep::All, collect_only: false };
+        for w in words {
+            match w.split_once('=').unwrap_or((w, "")) {
+                ("max", v) => leaf.max = size(v)?,
+                ("bin", _) => leaf.binary = true,
+                ("collect", _) => leaf.collect_only = true,
+                ("hide", v) => leaf.hide = hide(v)?,
+                ("keep", v) => leaf.keep = keep(v)?,
+                _ => return None,
+            }
+        }
+        let mut names: Vec<Vec<&'static str>> = Vec::new();
+        expand(pattern, &mut names)?;
+        for path in &names {
+            let mut at = 0;
+            for name in path.iter().flat_map(|n| n.split('/')) {
+                at = self.step(at, name)?;
+            }
+            // The first entry that names a path wins: `name dir/*` after `file dir/x` adds the rest only.
+            self.steps.get_mut(at)?.leaf.get_or_insert(leaf);
+            self.patterns.push((path.join("/"), leaf.collect_only));
+        }
+        Some(())
+    }
+
+    fn step(&mut self, at: usize, name: &'static str) -> Option<usize> {
+        let new = self.steps.len();
+        let step = self.steps.get_mut(at)?;
+        let list = if name.contains('*') { &mut step.globs } else { &mut step.exact };
+        if let Some((_, i)) = list.iter().find(|(n, _)| *n == name) {
+            return Some(*i);
+        }
+        list.push((name, new));
+        self.steps.push(Step::default());
+        Some(new)
+    }
+
+    fn command(&mut self, rest: &'static str) -> Option<()> {
+        let (head, argv) = rest.split_once(" : ")?;
+        let mut words = head.split_ascii_whitespace();
+        let mut c = Command {
+            kind: OutputKind::from_name(words.next()?)?,
+            limit_seconds: 10,
+            max: 1 << 20,
+            only_if: None,
+            each: Each::Once,
+            collect_only: false,
+            argv: argv.split("||").map(|a| a.split_ascii_whitespace().collect()).collect(),
+        };
+        for w in words {
+            match w.split_once('=').unwrap_or((w, "")) {
+                ("limit", v) => c.limit_seconds = v.parse().ok()?,
+                ("max", v) => c.max = size(v)?,
+                ("if", v) => c.only_if = Some(v),
+                ("each", "mlx-pf") => c.each = Each::MlxPf,
+                ("each", "mlx-netdev") => c.each = Each::MlxNetdev,
+                ("each", "domain") => c.each = Each::Domain,
+                ("collect", _) => c.collect_only = true,
+                _ => return None,
+            }
+        }
+        self.commands.push(c);
+        Some(())
+    }
+
+    /// The steps below `at` that a name leads to.
+    pub(crate) fn below(&self, at: &[usize], name: &str, out: &mut Vec<usize>) {
+        out.clear();
+        for step in at.iter().filter_map(|i| self.steps.get(*i)) {
+            if let Ok(i) = step.exact.binary_search_by(|(n, _)| (*n).cmp(name)) {
+                out.extend(step.exact.get(i).map(|(_, s)| *s));
+            }
+            out.extend(step.globs.iter().filter(|(g, _)| wildcard(g.as_bytes(), name.as_bytes())).map(|(_, s)| *s));
+        }
+    }
+
+    /// How to take what the steps lead to: the first that says so.
+    pub(crate) fn leaf(&self, at: &[usize], audit: bool) -> Option<Leaf> {
+        at.iter().filter_map(|i| self.steps.get(*i)?.leaf).find(|l| !(audit && l.collect_only))
+    }
+
+    /// Whether anything is looked for below.
+    pub(crate) fn goes_on(&self, at: &[usize]) -> bool {
+        at.iter().filter_map(|i| self.steps.get(*i)).any(|s| !s.exact.is_empty() || !s.globs.is_empty())
+    }
+
+    /// Which tool's output a command's is.
+    pub(crate) fn kind_of_command(&self, argv: &[String]) -> Option<OutputKind> {
+        let same = |c: &[&str]| c.len() == argv.len() && c.iter().zip(argv).all(|(p, a)| *p == "{}" || p == a);
+        self.commands.iter().find(|c| c.argv.iter().any(|a| same(a))).map(|c| c.kind)
+    }
+}
+
+/// Expands `{a,b/c}`; every element is a list of parts to be split at `/`.
+fn expand(pattern: &'static str, out: &mut Vec<Vec<&'static str>>) -> Option<()> {
+    let mut done: Vec<String> = vec![String::new()];
+    let mut rest = pattern;
+    while let Some((before, tail)) = rest.split_once('{') {
+        let (choices, after) = tail.split_once('}')?;
+        done = done.iter().flat_map(|d| choices.split(',').map(move |c| format!("{d}{before}{c}"))).collect();
+        rest = after;
+    }
+    for d in done {
+        // Leaked once per process, with the catalogue that refers to it.
+        let whole: &'static str = Box::leak(format!("{d}{rest}").into_boxed_str());
+        out.push(vec![whole]);
+    }
+    Some(())
+}
+
+fn size(v: &str) -> Option<u32> {
+    match v.strip_suffix('K') {
+        Some(k) => k.parse::<u32>().ok()?.checked_mul(1 << 10),
+        None => v.strip_suffix('M')?.parse::<u32>().ok()?.checked_mul(1 << 20),
+    }
+}
+
+fn hide(v: &str) -> Option<Hide> {
+    Some(match v {
+        "mac" => Hide::Mac,
+        "guid" => Hide::Guid,
+        "gid" => Hide::Gid,
+        "host" => Hide::Host,
+        "serial" => Hide::Serial,
+        "pciconfig" => Hide::PciConfig,
+        "text" => Hide::Text,
+        _ => return None,
+    })
+}
+
+fn keep(v: &str) -> Option<Keep> {
+    Some(match v {
+        "first-line" => Keep::FirstLine,
+        "shm" => Keep::Shm,
+        "kconfig" => Keep::Kconfig,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_understood() {
+        let (c, bad) = Catalogue::parse(include_str!("../catalogue.txt"));
+        assert_eq!(bad, Vec::<String>::new());
+        assert!(c.patterns.len() > 150, "{}", c.patterns.len());
+        assert!(c.commands.len() >= 15);
+        assert!(c.commands.iter().all(|c| c.argv.iter().all(|a| !a.is_empty())));
+    }
+
+    #[test]
+    fn evidence_of_the_rules_is_collected() {
+        for path in [
+            "proc/cmdline",
+            "sys/bus/pci/devices/0000:01:00.0/config",
+            "sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/aer_dev_fatal",
+            "sys/devices/pci0000:00/0000:01:00.0/infiniband/mlx5_0/ports/1/gid_attrs/types/0",
+            "sys/kernel/mm/memory_peers/nv_mem/version",
+            "proc/driver/nvidia/gpus/0000:01:00.0/information",
+        ] {
+            assert!(tries(path), "{path}");
+        }
+        assert!(!tries("etc/shadow"));
+        assert!(!tries("home/user/.ssh/id_rsa"));
+    }
+}

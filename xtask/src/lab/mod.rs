@@ -1,0 +1,123 @@
+//! The lab: real Linux guests under QEMU, one declarative file each in `lab/scenarios`.
+//!
+//! A scenario boots a machine, prepares it, and then expects facts of the guest (files, kernel log, commands) and verdicts
+//! of `linerate` run inside it. How to add one: lab/README.md.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+mod check;
+mod closure;
+mod cpio;
+mod guest;
+mod machine;
+mod options;
+mod qemu;
+mod report;
+mod run;
+mod scenario;
+mod setup;
+mod verdict;
+
+/// What a lab step may fail with: a sentence that says what, where and what to do.
+type Result<T> = std::result::Result<T, String>;
+
+/// Where the lab keeps things. Everything that it makes is below `cache`, which git ignores.
+struct Paths {
+    /// The repository.
+    root: PathBuf,
+    /// `.lab`: packages, kernels, initramfs, results.
+    cache: PathBuf,
+}
+
+impl Paths {
+    fn new() -> Paths {
+        let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let root = manifest.parent().map_or(manifest.clone(), PathBuf::from);
+        Paths { cache: root.join(".lab"), root }
+    }
+    fn scenarios(&self) -> PathBuf {
+        self.root.join("lab/scenarios")
+    }
+    fn out(&self, scenario: &str) -> PathBuf {
+        self.cache.join("out").join(scenario)
+    }
+    /// The packages of the guest's userland, unpacked over each other.
+    fn debian(&self) -> PathBuf {
+        self.cache.join("debian")
+    }
+    fn kernel(&self, alias: &str) -> PathBuf {
+        self.cache.join("kernel").join(alias)
+    }
+}
+
+const USAGE: &str = "\
+usage: cargo xtask lab setup
+       cargo xtask lab list [NAME…]
+       cargo xtask lab run [--jobs N] [--facts-only] [--linerate FILE] [--keep] [--list] [NAME…]
+
+setup         install QEMU and fetch kernels and guest tools into .lab (needs root and apt-get once; idempotent)
+run           boot scenarios: NAME is a scenario, or a pattern with * such as 'acs-*'; all of them without one
+  --jobs N      guests at a time (default 2)
+  --facts-only  check what the guest shows, and leave linerate's verdicts out
+  --linerate F  the static binary to put into the guests (default: built from this tree)
+  --keep        keep the disk and the initramfs of each guest in .lab/out/NAME
+  --list        the same as `lab list`
+
+Results: one line per scenario, .lab/out/NAME/ (serial.log, dmesg.txt, lspci.txt, audit.json, snapshot.tar.zst, …),
+.lab/out/junit.xml. Exit code 0 all passed, 1 something failed, 2 nothing failed but something was skipped, 3 usage.";
+
+/// `cargo xtask lab …`
+pub(crate) fn main(args: &[String]) -> ExitCode {
+    let paths = Paths::new();
+    let outcome = match args.first().map(String::as_str) {
+        Some("setup") => setup::setup(&paths).map(|()| ExitCode::SUCCESS),
+        Some("list") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::list(&paths, &o)),
+        Some("run") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::run(&paths, &o)),
+        Some("help" | "--help" | "-h") => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    outcome.unwrap_or_else(|why| {
+        eprintln!("{why}");
+        ExitCode::from(3)
+    })
+}
+
+/// Does `text` match `pattern`, in which `*` stands for any run of characters?
+fn glob(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((head, rest)) => text.strip_prefix(head).is_some_and(|tail| {
+            rest.is_empty()
+                || tail
+                    .char_indices()
+                    .map(|(at, _)| at)
+                    .chain([tail.len()])
+                    .any(|at| glob(rest, tail.get(at..).unwrap_or("")))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::glob;
+
+    #[test]
+    fn a_star_stands_for_any_run() {
+        for (pattern, text, want) in [
+            ("acs-*", "acs-kernel", true),
+            ("acs-*", "acs", false),
+            ("*", "", true),
+            ("a*c*e", "abcde", true),
+            ("a*c", "abcd", false),
+            ("/sys/*/type", "/sys/3/type", true),
+            ("exact", "exact", true),
+            ("exact", "exactly", false),
+        ] {
+            assert_eq!(glob(pattern, text), want, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The arguments of `lab run` and `lab list`.
+
+use super::{Result, glob};
+use std::path::PathBuf;
+
+/// What the developer asked for.
+#[derive(Debug, PartialEq)]
+pub(super) struct Options {
+    pub(super) jobs: usize,
+    pub(super) facts_only: bool,
+    pub(super) keep: bool,
+    pub(super) list: bool,
+    pub(super) linerate: Option<PathBuf>,
+    names: Vec<String>,
+}
+
+impl Options {
+    pub(super) fn parse(args: &[String]) -> Result<Options> {
+        let mut options =
+            Options { jobs: 2, facts_only: false, keep: false, list: false, linerate: None, names: Vec::new() };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--facts-only" => options.facts_only = true,
+                "--keep" => options.keep = true,
+                "--list" => options.list = true,
+                "--jobs" | "-j" => {
+                    options.jobs = args
+                        .next()
+                        .and_then(|n| n.parse().ok())
+                        .filter(|n| (1..=64).contains(n))
+                        .ok_or("--jobs needs a number from 1 to 64")?;
+                }
+                "--linerate" => options.linerate = Some(args.next().ok_or("--linerate needs a file")?.into()),
+                flag if flag.starts_with('-') => {
+                    return Err(format!("lab: no option {flag:?}; see cargo xtask lab help"));
+                }
+                name => options.names.push(name.to_owned()),
+            }
+        }
+        Ok(options)
+    }
+
+    /// Was this scenario asked for?
+    pub(super) fn wants(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|pattern| glob(pattern, name))
+    }
+
+    /// The names and patterns that match none of `known`: a typing error must not look like a pass.
+    pub(super) fn unmatched<'a>(&'a self, known: &[&str]) -> Vec<&'a str> {
+        self.names.iter().map(String::as_str).filter(|p| !known.iter().any(|name| glob(p, name))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str]) -> Result<Options> {
+        Options::parse(&args.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_and_names() {
+        let options = parse(&["--jobs", "3", "acs-*", "--keep"]).unwrap();
+        assert_eq!((options.jobs, options.keep, options.facts_only), (3, true, false));
+        assert!(options.wants("acs-kernel") && !options.wants("vtd-off"));
+        assert_eq!(options.unmatched(&["vtd-off"]), ["acs-*"]);
+        assert!(parse(&[]).unwrap().wants("anything"));
+    }
+
+    #[test]
+    fn wrong_options_are_errors() {
+        for args in [&["--jobs"][..], &["--jobs", "0"], &["--jobs", "x"], &["--frobnicate"], &["--linerate"]] {
+            assert!(parse(args).is_err(), "{args:?}");
+        }
+    }
+}

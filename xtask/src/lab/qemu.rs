@@ -1,0 +1,97 @@
+//! Runs one QEMU under time limits; nothing that it starts outlives the lab.
+
+use super::{Result, guest};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Time limits of one guest.
+pub(super) struct Limits {
+    /// To the first line of the guest's init.
+    pub(super) boot: Duration,
+    pub(super) total: Duration,
+}
+
+/// Ends its process when it goes out of scope, whatever the reason.
+struct Guard(Child);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Boots and waits until the guest has powered off.
+pub(super) fn boot(args: &[String], serial: &Path, log: &Path, limits: &Limits, stop: &AtomicBool) -> Result<()> {
+    let stderr = std::fs::File::create(log).map_err(|e| format!("cannot write {}: {e}", log.display()))?;
+    // setpriv makes the kernel kill QEMU even if this process is killed itself.
+    let mut command = match Command::new("setpriv").arg("--version").output() {
+        Ok(_) => {
+            let mut command = Command::new("setpriv");
+            command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
+            command
+        }
+        Err(_) => Command::new("qemu-system-x86_64"),
+    };
+    let child = command
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(stderr)
+        .spawn()
+        .map_err(|e| format!("cannot start qemu-system-x86_64: {e}"))?;
+    let mut qemu = Guard(child);
+    let started = Instant::now();
+    let mut up = false;
+    loop {
+        if let Some(status) = qemu.0.try_wait().map_err(|e| format!("cannot wait for QEMU: {e}"))? {
+            return finished(status.success(), serial, log);
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err("interrupted".to_owned());
+        }
+        up = up || said(serial, guest::UP);
+        if !up && started.elapsed() > limits.boot {
+            return Err(format!(
+                "the kernel did not boot within {} s; last words: {}",
+                limits.boot.as_secs(),
+                last_words(serial)
+            ));
+        }
+        if started.elapsed() > limits.total {
+            return Err(format!(
+                "the guest did not finish within {} s; last words: {}",
+                limits.total.as_secs(),
+                last_words(serial)
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn finished(success: bool, serial: &Path, log: &Path) -> Result<()> {
+    if !success {
+        let words = std::fs::read_to_string(log).unwrap_or_default();
+        return Err(format!("QEMU failed: {}", words.lines().last().unwrap_or("no word of why")));
+    }
+    if !said(serial, guest::DONE) {
+        return Err(format!("the guest ended early (a panic?); last words: {}", last_words(serial)));
+    }
+    Ok(())
+}
+
+fn read(serial: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(serial).unwrap_or_default()).into_owned()
+}
+
+fn said(serial: &Path, words: &str) -> bool {
+    read(serial).contains(words)
+}
+
+fn last_words(serial: &Path) -> String {
+    let text = read(serial);
+    let line = text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("none");
+    line.trim().chars().take(160).collect()
+}
