@@ -95,14 +95,14 @@ fn list_item(line: &str) -> Option<(&str, &str)> {
 
 /// The catalogue for the terminal: one entry per rule.
 #[must_use]
-pub fn rules_table(areas: &[Area], style: Style) -> String {
+pub fn rules_table(areas: &[Area<'_>], style: Style) -> String {
     let mut out = Vec::new();
     // Writing to memory does not fail.
     let _ = write_table(areas, &mut Page::new(&mut out, style));
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn write_table(areas: &[Area], page: &mut Page<'_>) -> io::Result<()> {
+fn write_table(areas: &[Area<'_>], page: &mut Page<'_>) -> io::Result<()> {
     let mut n = 0;
     for (area, about, rules) in areas {
         page.item(0, area, Tone::Bold, Tone::Dim, about)?;
@@ -144,7 +144,7 @@ struct RuleOut<'a> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn rules_json(areas: &[Area], out: &mut dyn Write) -> io::Result<()> {
+pub fn rules_json(areas: &[Area<'_>], out: &mut dyn Write) -> io::Result<()> {
     let rules = areas.iter().flat_map(|(area, _, rules)| {
         rules.iter().map(move |r| RuleOut {
             id: r.id,
@@ -198,7 +198,7 @@ pub fn rule_markdown(rule: &Rule) -> String {
 
 /// The index of the documentation's rule pages: `docs/rules/README.md`.
 #[must_use]
-pub fn catalogue_index(areas: &[Area]) -> String {
+pub fn catalogue_index(areas: &[Area<'_>]) -> String {
     let n: usize = areas.iter().map(|(_, _, rules)| rules.len()).sum();
     let mut s = String::from(GENERATED);
     let _ = writeln!(
@@ -230,7 +230,7 @@ fn cell(text: &str) -> String {
 
 /// Every generated file: path below `docs/rules`, content. Sorted as the catalogue is.
 #[must_use]
-pub fn pages(areas: &[Area]) -> Vec<(String, String)> {
+pub fn pages(areas: &[Area<'_>]) -> Vec<(String, String)> {
     let rules = areas.iter().flat_map(|(_, _, rules)| rules.iter());
     std::iter::once(("README.md".to_owned(), catalogue_index(areas)))
         .chain(rules.map(|r| (format!("{}.md", r.id), rule_markdown(r))))

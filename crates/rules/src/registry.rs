@@ -4,9 +4,9 @@ use crate::rule::Rule;
 use std::sync::LazyLock;
 
 /// An area of the catalogue: name, what it is about, its rules.
-pub type Area = (&'static str, &'static str, &'static [&'static Rule]);
+pub type Area<'a> = (&'static str, &'static str, &'a [&'static Rule]);
 
-static AREAS: &[Area] = &[
+static AREAS: &[Area<'static>] = &[
     ("iommu", "IOMMU domains, groups and kernel defaults", crate::iommu::RULES),
     ("acs", "PCIe Access Control Services", crate::acs::RULES),
     ("ats", "PCIe Address Translation Services", crate::ats::RULES),
@@ -23,7 +23,7 @@ static RULES: LazyLock<Vec<&'static Rule>> =
 
 /// Areas in reading order.
 #[must_use]
-pub fn areas() -> &'static [Area] {
+pub fn areas() -> &'static [Area<'static>] {
     AREAS
 }
 

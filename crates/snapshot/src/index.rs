@@ -229,10 +229,6 @@ impl Snapshot {
         (0..self.nodes.len() as u32).map(EntryId)
     }
 
-    pub(crate) fn has_children(&self, id: EntryId) -> bool {
-        self.nodes.get(id.0 as usize).is_some_and(|n| n.first_child != NONE)
-    }
-
     /// Notes that only a part of a file was kept.
     pub(crate) fn mark_cut(&mut self, id: EntryId) {
         if let Some(n) = self.nodes.get_mut(id.0 as usize).filter(|n| n.kind == EntryKind::File) {
