@@ -132,7 +132,7 @@ fn fence(text: &str) -> String {
 /// Text that formats nothing, mentions nobody and ends no table cell. Balanced back-ticks stay: messages quote commands with them.
 fn md(text: &str) -> String {
     let text = clean(text);
-    let ticks = text.matches('`').count() % 2 == 0;
+    let ticks = text.matches('`').count().is_multiple_of(2);
     let mut code = false;
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {

@@ -1,4 +1,5 @@
 //! Rules in words, and the summary of a fleet.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 mod common;
 

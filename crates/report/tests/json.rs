@@ -1,4 +1,5 @@
 //! The JSON document: against its schema, on small nodes and on a real one where it is here.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 mod common;
 
