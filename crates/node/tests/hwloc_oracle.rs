@@ -57,8 +57,8 @@ fn our_tree(node: &Node<'_>) -> Tree {
         Parent::Bridge(b) => Some(node.pci.get(*b).bdf),
         _ => None,
     };
-    // hwloc leaves out a bridge that nobody configured (secondary bus 0).
-    let configured = node.pci.functions.iter().filter(|f| !matches!(f.buses, Some((0, _))));
+    // hwloc leaves out a bridge that nobody configured (secondary bus 0), and, as Debian builds it, domains of more than 16 bits.
+    let configured = node.pci.functions.iter().filter(|f| !matches!(f.buses, Some((0, _))) && f.bdf.domain <= 0xffff);
     configured.map(|f| (f.bdf, above(&f.parent))).collect()
 }
 
