@@ -112,11 +112,17 @@ pub fn parse(bytes: &[u8]) -> Cmdline {
             }
             for_init = true;
         } else if for_init {
+            if out.init_args.len() >= crate::text::MAX_ITEMS {
+                return out;
+            }
             out.init_args.push(match param.value {
                 Some(v) => format!("{}={v}", param.name),
                 None => param.name,
             });
         } else {
+            if out.params.len() >= crate::text::MAX_ITEMS {
+                return out;
+            }
             out.params.push(param);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
-use crate::text::{At, decode, leading_number, lines, number, split_key};
+use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, number, split_key};
 use serde::Serialize;
 
 /// A channel adapter.
@@ -87,9 +87,14 @@ impl Port {
 pub fn parse(bytes: &[u8]) -> Vec<Ca> {
     let text = decode(bytes);
     let mut out: Vec<Ca> = Vec::new();
+    let mut items = 0;
     for (line, raw) in lines(&text) {
         let content = raw.trim();
+        if items >= MAX_ITEMS {
+            break;
+        }
         if let Some(name) = content.strip_prefix("CA '").and_then(|r| r.split_once('\'')).map(|(n, _)| n) {
+            items += 1;
             out.push(Ca {
                 name: name.to_owned(),
                 line,
@@ -99,6 +104,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Ca> {
                 ports: Vec::new(),
             });
         } else if let Some((name, port)) = ibstatus_header(content) {
+            items += 1;
             if out.last().is_none_or(|c| c.name != name) {
                 out.push(Ca {
                     name: name.to_owned(),
@@ -115,6 +121,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Ca> {
         } else if let (Some(ca), Some((key, value))) = (out.last_mut(), split_key(content, ':')) {
             let key = key.to_ascii_lowercase();
             if let Some(n) = key.strip_prefix("port ").filter(|_| value.is_empty()).and_then(|n| n.parse().ok()) {
+                items += 1;
                 ca.ports.push(Port::new(n, line));
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
-use crate::text::{At, decode, leading_number, lines, number, split_key};
+use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, number, split_key};
 use serde::Serialize;
 
 /// An RDMA device.
@@ -76,15 +76,21 @@ pub struct GidEntry {
 pub fn parse(bytes: &[u8]) -> Vec<Hca> {
     let text = decode(bytes);
     let mut out: Vec<Hca> = Vec::new();
+    let mut items = 0;
     for (line, raw) in lines(&text) {
+        if items >= MAX_ITEMS {
+            break;
+        }
         let Some((key, value)) = split_key(raw, ':') else { continue };
         if key == "hca_id" {
+            items += 1;
             out.push(hca(value, line));
             continue;
         }
         let Some(hca) = out.last_mut() else { continue };
         if key == "port" {
             if let Some(n) = leading_number(value) {
+                items += 1;
                 hca.ports.push(port(n, line));
             }
             continue;

@@ -1,7 +1,7 @@
 //! `/proc/driver/nvidia`: `version`, `params`, `gpus/*/information`.
 
 use crate::pci::Bdf;
-use crate::text::{At, decode, lines, split_key};
+use crate::text::{At, MAX_ITEMS, decode, lines, split_key};
 use serde::Serialize;
 
 /// Which kernel module is loaded.
@@ -69,6 +69,7 @@ pub fn parse_params(bytes: &[u8]) -> Vec<Param> {
                 line,
             })
         })
+        .take(MAX_ITEMS)
         .collect()
 }
 

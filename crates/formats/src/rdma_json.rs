@@ -153,8 +153,11 @@ fn looks_like_json(text: &str) -> bool {
     text.lines().any(|l| l.trim_start().starts_with(['[', '{']))
 }
 
+/// Line and members.
+type Object = (u32, Map<String, Json>);
+
 /// The objects of the array, with the line on which each one's device name stands. Text before the array (a prompt) is ignored.
-fn objects(text: &str) -> Result<Vec<(u32, Map<String, Json>)>, ParseError> {
+fn objects(text: &str) -> Result<Vec<Object>, ParseError> {
     let start = text.find('[').ok_or_else(|| ParseError::new(0, "no JSON array of rdma"))?;
     let before = memchr::memchr_iter(b'\n', text.get(..start).unwrap_or_default().as_bytes()).count();
     let json = text.get(start..).unwrap_or_default();

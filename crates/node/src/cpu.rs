@@ -8,6 +8,19 @@ pub use linerate_formats::cpuinfo::Vendor as CpuVendor;
 /// A setting that each CPU has: distinct values with the number of CPUs and one place.
 pub type Tally = Vec<(String, u32, Place)>;
 
+/// A sleep state.
+#[derive(Debug, Clone)]
+pub struct IdleState {
+    /// Name: `POLL`, `C1`, `C6`.
+    pub name: String,
+    /// Worst time to wake, µs.
+    pub latency_us: Reading<u32>,
+    /// Switched off by hand.
+    pub disabled: bool,
+    /// Where it says whether it is switched off.
+    pub place: Place,
+}
+
 /// See the module.
 #[derive(Debug, Clone)]
 pub struct Cpu {
@@ -31,8 +44,8 @@ pub struct Cpu {
     pub frequency_driver: Reading<String>,
     /// Energy-performance preferences.
     pub energy_preferences: Reading<Tally>,
-    /// Idle states of the first CPU that has any: name, disabled, place.
-    pub idle_states: Reading<Vec<(String, bool, Place)>>,
+    /// Idle states of the first CPU.
+    pub idle_states: Reading<Vec<IdleState>>,
 }
 
 impl Cpu {
@@ -109,14 +122,19 @@ fn tally(s: &Snapshot, leaf: &'static str) -> Reading<Tally> {
     missing.unwrap_or_else(|| s.missing(dir, "cpu0/cpufreq"))
 }
 
-fn idle_states(s: &Snapshot) -> Reading<Vec<(String, bool, Place)>> {
+fn idle_states(s: &Snapshot) -> Reading<Vec<IdleState>> {
     s.dir("sys/devices/system/cpu/cpu0/cpuidle").map(|dir| {
         s.children(dir)
             .into_iter()
             .filter_map(|(_, state)| {
                 let name = s.text(state, "name");
                 let disabled = s.text(state, "disable");
-                Some(((*name.known()?).to_owned(), *disabled.known()? != "0", disabled.place()))
+                Some(IdleState {
+                    name: (*name.known()?).to_owned(),
+                    latency_us: s.text(state, "latency").parse("not a number", |t| t.parse().ok()),
+                    disabled: *disabled.known()? != "0",
+                    place: disabled.place(),
+                })
             })
             .collect()
     })

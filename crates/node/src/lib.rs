@@ -10,6 +10,7 @@ pub mod gpu;
 pub mod iommu;
 pub mod kernel;
 pub mod memory;
+pub mod modprobe;
 pub mod net;
 pub mod nicfw;
 pub mod numa;
@@ -17,7 +18,10 @@ pub mod p2p;
 pub mod pci;
 mod pci_decode;
 mod pci_sysfs;
+pub mod peermem;
+pub mod rails;
 pub mod rdma;
+mod rdma_text;
 
 pub use linerate_snapshot::{Place, Reading, Why};
 
@@ -40,6 +44,10 @@ pub struct Node<'s> {
     pub nvidia: gpu::Nvidia,
     /// Firmware settings of NICs.
     pub nic_firmware: Vec<nicfw::NicFirmware>,
+    /// Queries of firmware settings that failed.
+    pub nic_firmware_errors: Vec<nicfw::QueryError>,
+    /// Ways to register GPU memory with the RDMA stack.
+    pub peermem: peermem::Peermem,
     /// NUMA nodes.
     pub numa: Reading<Vec<numa::NumaNode>>,
     /// DMI, lockdown.
@@ -50,6 +58,8 @@ pub struct Node<'s> {
     pub net: Reading<Vec<net::NetDev<'s>>>,
     /// Limits.
     pub memory: memory::Memory,
+    /// Each GPU with its nearest NICs.
+    pub rails: Vec<rails::Rail>,
     /// What kind of node this is.
     pub context: Context,
 }
@@ -65,20 +75,25 @@ impl<'s> Node<'s> {
     #[must_use]
     pub fn decode_as(s: &'s Snapshot, told: Option<Role>) -> Self {
         let rdma = rdma::decode(s);
+        let (nic_firmware, nic_firmware_errors) = nicfw::decode(s);
         let mut node = Node {
             pci: pci_decode::tree(s, &rdma),
             iommu: iommu::Iommu::decode(s),
             cpu: cpu::Cpu::decode(s),
             kernel: kernel::Kernel::decode(s),
             nvidia: gpu::Nvidia::decode(s),
-            nic_firmware: nicfw::decode(s),
+            nic_firmware,
+            nic_firmware_errors,
+            peermem: peermem::Peermem::decode(s),
             numa: numa::decode(s),
             firmware: firmware::Firmware::decode(s),
             rdma,
             net: net::decode(s),
             memory: memory::Memory::decode(s),
+            rails: Vec::new(),
             context: Context::undecided(),
         };
+        node.rails = rails::rails(&node.pci);
         node.context = Context::of(&node, told);
         node
     }
@@ -87,6 +102,13 @@ impl<'s> Node<'s> {
     #[must_use]
     pub fn rdma_of(&self, f: &PciFunction<'_>) -> Option<&rdma::RdmaDevice> {
         self.rdma.known()?.iter().find(|d| d.pci == Some(f.bdf))
+    }
+
+    /// The closest rail on which a PCI function is among the nearest NICs.
+    #[must_use]
+    pub fn rail_of(&self, f: &PciFunction<'_>) -> Option<&rails::Rail> {
+        let id = self.pci.find(f.bdf)?;
+        self.rails.iter().filter(|r| r.nics.contains(&id)).min_by_key(|r| (r.distance, r.bridges))
     }
 
     /// Network interfaces of a PCI function.

@@ -1,7 +1,8 @@
 //! Network interfaces, from `/sys/class/net`.
 
 use linerate_formats::pci::Bdf;
-use linerate_snapshot::{EntryId, Reading, Snapshot};
+use linerate_formats::{ethtool, mlnx_qos};
+use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
 
 /// An interface.
 #[derive(Debug, Clone)]
@@ -52,4 +53,72 @@ fn netdev<'s>(s: &'s Snapshot, name: &'s str, home: EntryId) -> NetDev<'s> {
         bond_mode: s.text(home, "bonding/mode"),
         bond_slaves: s.text(home, "bonding/slaves"),
     }
+}
+
+/// Flow control of an interface, from the outputs of tools.
+#[derive(Debug, Clone)]
+pub struct FlowControl {
+    /// `Priority trust state` of mlnx_qos: `pcp` or `dscp`.
+    pub trust: Reading<String>,
+    /// Priorities with priority flow control, from mlnx_qos.
+    pub pfc: Reading<Vec<u8>>,
+    /// Global pause, receive and transmit, from `ethtool -a`.
+    pub pause: Reading<(bool, bool)>,
+}
+
+/// Reads what the tools said of an interface. Outputs are known by their last argument, or by the name in their title.
+#[must_use]
+pub fn flow_control(s: &Snapshot, interface: &str) -> FlowControl {
+    let unsaid = |what| Place::below(s.root(), what);
+    let mut out = FlowControl {
+        trust: Reading::Unreadable(unsaid("mlnx_qos -i"), Why::NotCollected),
+        pfc: Reading::Unreadable(unsaid("mlnx_qos -i"), Why::NotCollected),
+        pause: Reading::Unreadable(unsaid("ethtool -a"), Why::NotCollected),
+    };
+    for o in &s.outputs {
+        let named = o.argv.last().is_some_and(|a| a == interface);
+        let at = |line| Place::of(o.entry).line(line);
+        match o.kind {
+            OutputKind::MlnxQos if named => {
+                let q = mlnx_qos::parse(s.data(o.entry));
+                if let Some(t) = q.trust {
+                    out.trust = Reading::Known(t.value, at(t.line));
+                }
+                if let Some(p) = q.pfc_enabled {
+                    let on = p.value.iter().zip(0..).filter(|(on, _)| **on).map(|(_, n)| n).collect();
+                    out.pfc = Reading::Known(on, at(p.line));
+                }
+            }
+            OutputKind::EthtoolPause => {
+                let p = ethtool::parse_pause(s.data(o.entry));
+                let titled = p.interface.as_ref().is_some_and(|i| i.value == interface);
+                if let (Some(rx), Some(tx), true) = (p.rx, p.tx, named || titled) {
+                    out.pause = Reading::Known((rx.value, tx.value), at(rx.line));
+                }
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Whether RoCE congestion control (ECN) reacts on a priority: `ecn/roce_rp/enable/N`. The file exists with OFED only.
+#[must_use]
+pub fn ecn_reaction(s: &Snapshot, net: &NetDev<'_>, priority: u8) -> Reading<bool> {
+    const LEAVES: [&str; 8] = [
+        "ecn/roce_rp/enable/0",
+        "ecn/roce_rp/enable/1",
+        "ecn/roce_rp/enable/2",
+        "ecn/roce_rp/enable/3",
+        "ecn/roce_rp/enable/4",
+        "ecn/roce_rp/enable/5",
+        "ecn/roce_rp/enable/6",
+        "ecn/roce_rp/enable/7",
+    ];
+    let Some(leaf) = LEAVES.get(usize::from(priority)) else { return s.missing(net.home, "ecn/roce_rp/enable") };
+    s.text(net.home, leaf).parse("neither 0 nor 1", |t| match t {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    })
 }

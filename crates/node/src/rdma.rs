@@ -1,7 +1,8 @@
 //! RDMA devices and their ports, from `/sys/class/infiniband`.
 
 use linerate_formats::pci::Bdf;
-use linerate_snapshot::{EntryId, Place, Reading, Snapshot};
+use linerate_formats::rdma_json::{self, NetnsMode};
+use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot};
 
 /// Link layer of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -94,6 +95,8 @@ pub struct RdmaPort {
     pub sm_lid: Reading<u32>,
     /// Active MTU in bytes, from ibv_devinfo (sysfs does not show it).
     pub active_mtu: Reading<u32>,
+    /// Network interface of the port: that of its first GID, or as `rdma link` tells.
+    pub netdev: Reading<String>,
     /// Used entries of the GID table.
     pub gids: Reading<Vec<Gid>>,
     /// Counters by name, from `counters/` and `hw_counters/`.
@@ -129,20 +132,22 @@ pub struct RdmaDevice {
     pub board_id: Reading<String>,
     /// Hardware type, `MT4129`.
     pub hca_type: Reading<String>,
+    /// Whether it has no hardware: its directory is below /sys/devices/virtual.
+    pub is_virtual: bool,
     /// Ports.
     pub ports: Vec<RdmaPort>,
 }
 
 impl RdmaDevice {
-    /// Emulated in software: Soft-RoCE (rxe) or siw.
+    /// Emulated in software: Soft-RoCE (rxe) or siw. Their names are free; what has a PCI function is none of them.
     #[must_use]
     pub fn is_software(&self) -> bool {
-        self.name.starts_with("rxe") || self.name.starts_with("siw")
+        self.pci.is_none() && (self.is_virtual || self.name.starts_with("rxe") || self.name.starts_with("siw"))
     }
 }
 
 pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<RdmaDevice>> {
-    s.dir("sys/class/infiniband").map(|dir| {
+    let listed = s.dir("sys/class/infiniband").map(|dir| {
         s.children(dir)
             .into_iter()
             .filter_map(|(name, e)| {
@@ -150,6 +155,38 @@ pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<RdmaDevice>> {
                 Some(device(s, name, home))
             })
             .collect()
+    });
+    crate::rdma_text::join(s, listed)
+}
+
+/// Whether network namespaces share RDMA devices (`rdma system`, or ib_core's parameter). Known(false): each device belongs to
+/// one namespace.
+#[must_use]
+pub fn netns_shared(s: &Snapshot) -> Reading<bool> {
+    let said = s.outputs.iter().filter(|o| o.kind == OutputKind::RdmaSystem).find_map(|o| {
+        let system = rdma_json::parse_system(s.data(o.entry))?;
+        let shared = match system.netns {
+            NetnsMode::Shared => true,
+            NetnsMode::Exclusive => false,
+            NetnsMode::Other(_) => return None,
+        };
+        Some(Reading::Known(shared, Place::of(o.entry).line(system.line)))
+    });
+    said.unwrap_or_else(|| {
+        s.text(s.root(), "sys/module/ib_core/parameters/netns_mode").parse("neither Y nor N", |t| match t {
+            "Y" | "1" => Some(true),
+            "N" | "0" => Some(false),
+            _ => None,
+        })
+    })
+}
+
+/// Global traffic class of a device (`tc/1/traffic_class`, OFED only): `Global tclass=106`, or a bare number.
+#[must_use]
+pub fn traffic_class(s: &Snapshot, device: &RdmaDevice) -> Reading<u32> {
+    s.text(device.home, "tc/1/traffic_class").parse("no traffic class set", |t| {
+        let line = t.lines().next()?;
+        parse_number(line.rsplit('=').next()?.trim())
     })
 }
 
@@ -166,6 +203,7 @@ fn device(s: &Snapshot, name: &str, home: EntryId) -> RdmaDevice {
         firmware: own("fw_ver"),
         board_id: own("board_id"),
         hca_type: own("hca_type"),
+        is_virtual: s.parent(home).and_then(|p| s.parent(p)).is_some_and(|p| s.name(p) == "virtual"),
         ports,
     }
 }
@@ -187,6 +225,8 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
             }
         }
     }
+    let gids = gids(s, home);
+    let netdev = gids.part(|g| g.first()?.netdev.known().cloned());
     RdmaPort {
         number,
         home,
@@ -204,7 +244,8 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
         lid: hex("lid"),
         sm_lid: hex("sm_lid"),
         active_mtu: s.missing_always(home, "(active_mtu is not in sysfs)"),
-        gids: gids(s, home),
+        netdev,
+        gids,
         counters,
     }
 }
@@ -227,6 +268,10 @@ fn gids(s: &Snapshot, home: EntryId) -> Reading<Vec<Gid>> {
         }
     };
     for (index, e) in s.children(dir) {
+        // An entry that could not be read is not an empty one.
+        if let linerate_snapshot::EntryKind::Failed(why) = s.kind(e) {
+            return Reading::Unreadable(Place::of(e), why.clone());
+        }
         let (Ok(n), Ok(text)) = (index.parse(), std::str::from_utf8(s.data(e))) else { continue };
         let gid = Gid {
             index: n,

@@ -1,1 +1,105 @@
-//! Placeholder.
+//! Renderers of audit results. Pure: each writes into what it is given and touches nothing else.
+//!
+//! Everything that comes from data passes [`style::clean`] (terminal), XML or JSON escaping before it is written: names of
+//! devices, lines of files and messages built from them may hold anything.
+
+pub mod about;
+mod compact;
+pub mod explain;
+pub mod fleet;
+mod group;
+pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod sarif;
+pub mod style;
+pub mod terminal;
+mod words;
+mod xml;
+
+pub use style::Style;
+
+use linerate_node::Node;
+use linerate_rules::{Audit, Severity, Status, Verdict};
+use linerate_snapshot::Snapshot;
+
+/// What is rendered: the answers, the node they are about, and the snapshot that holds the evidence.
+#[derive(Debug, Clone, Copy)]
+pub struct Report<'a> {
+    /// The answers.
+    pub audit: &'a Audit,
+    /// The node.
+    pub node: &'a Node<'a>,
+    /// The snapshot from which the node was decoded.
+    pub snapshot: &'a Snapshot,
+}
+
+impl<'a> Report<'a> {
+    /// Failures that count: severity low and above, worst first.
+    fn findings(&self) -> impl Iterator<Item = &'a Verdict> {
+        self.audit.with(Status::Fail).filter(|v| v.severity() > Severity::Info)
+    }
+
+    /// Worth knowing, nothing to do.
+    fn notes(&self) -> impl Iterator<Item = &'a Verdict> {
+        self.audit.with(Status::Fail).filter(|v| v.severity() == Severity::Info)
+    }
+}
+
+/// How many answers of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// Failures by severity, from info to critical.
+    #[serde(serialize_with = "by_severity")]
+    pub fail: [u32; 5],
+    /// Could not be seen.
+    pub unknown: u32,
+    /// Seen, and right.
+    pub pass: u32,
+    /// Do not hold here.
+    pub not_applicable: u32,
+}
+
+/// Severities in the order of [`Counts::fail`].
+pub(crate) const SEVERITIES: [Severity; 5] =
+    [Severity::Info, Severity::Low, Severity::Medium, Severity::High, Severity::Critical];
+
+impl Counts {
+    /// Counts an audit.
+    #[must_use]
+    pub fn of(audit: &Audit) -> Self {
+        let mut c = Counts::default();
+        for v in &audit.verdicts {
+            match v.finding.status {
+                Status::Fail => {
+                    let severity = v.severity();
+                    for (n, s) in c.fail.iter_mut().zip(SEVERITIES) {
+                        *n += u32::from(s == severity);
+                    }
+                }
+                Status::Unknown => c.unknown += 1,
+                Status::Pass => c.pass += 1,
+                Status::NotApplicable => c.not_applicable += 1,
+            }
+        }
+        c
+    }
+
+    /// Failures that count for the exit code.
+    #[must_use]
+    pub fn findings(&self) -> u32 {
+        self.fail.iter().skip(1).sum()
+    }
+
+    /// Severity and number of failures, worst first, without zeroes and without info.
+    pub fn worst_first(&self) -> impl Iterator<Item = (Severity, u32)> {
+        SEVERITIES.into_iter().zip(self.fail).skip(1).rev().filter(|(_, n)| *n > 0)
+    }
+}
+
+fn by_severity<S: serde::Serializer>(fail: &[u32; 5], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_map(SEVERITIES.iter().map(|v| v.name()).zip(fail).rev())
+}
+
+/// The version that reports name.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -4,14 +4,22 @@ use crate::rule::Rule;
 use std::sync::LazyLock;
 
 /// An area of the catalogue: name, what it is about, its rules.
-pub type Area = (&'static str, &'static str, &'static [&'static Rule]);
+pub type Area<'a> = (&'static str, &'static str, &'a [&'static Rule]);
 
-static AREAS: &[Area] = &[
+static AREAS: &[Area<'static>] = &[
     ("iommu", "IOMMU domains, groups and kernel defaults", crate::iommu::RULES),
+    ("cmdline", "Kernel command line: what each word really does", crate::cmdline::RULES),
+    ("modules", "Kernel modules and their parameters", crate::modules::RULES),
     ("acs", "PCIe Access Control Services", crate::acs::RULES),
+    ("nicfw", "Firmware settings of NICs", crate::nicfw::RULES),
+    ("gpumem", "GPU driver, memory registration and errors", crate::gpumem::RULES),
     ("ats", "PCIe Address Translation Services", crate::ats::RULES),
     ("pcie", "PCI Express links, packets and errors", crate::pcie::RULES),
     ("gpu", "GPUs as targets of peer-to-peer traffic", crate::gpu::RULES),
+    ("rdma", "Ports of RDMA NICs: InfiniBand and RoCE", crate::rdma::RULES),
+    ("numa", "Distance of GPUs and NICs, NUMA nodes", crate::numa::RULES),
+    ("cpu", "Frequency and sleep policies", crate::cpu::RULES),
+    ("memory", "Limits and page settings", crate::memory::RULES),
 ];
 
 static RULES: LazyLock<Vec<&'static Rule>> =
@@ -19,7 +27,7 @@ static RULES: LazyLock<Vec<&'static Rule>> =
 
 /// Areas in reading order.
 #[must_use]
-pub fn areas() -> &'static [Area] {
+pub fn areas() -> &'static [Area<'static>] {
     AREAS
 }
 

@@ -1,6 +1,6 @@
 //! Times the capture of a tree and the reading of its archive, in CPU time of this thread and of the process.
 //!
-//! `cargo run --release -p linerate-snapshot --example read_bench [DIR]`: a tree of 300 PCI functions is made where none is given.
+//! `cargo run --release -p linerate-snapshot --example read_bench [DIR [ARCHIVE]]`: a tree of 300 PCI functions is made where none is given.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 use linerate_snapshot::capture::{Options, Purpose, capture};
@@ -45,7 +45,8 @@ fn make(root: &Path) {
         }
         let mut config: Vec<u8> = vec![0; 4096];
         for (k, b) in config.iter_mut().take(700).enumerate() {
-            *b = (k as u32 * (i + 7) * 2_654_435_761 >> 24) as u8 & if k % 5 == 0 { 0xff } else { 0x11 };
+            *b = ((k as u32).wrapping_mul(i + 7).wrapping_mul(2_654_435_761) >> 24) as u8
+                & if k % 5 == 0 { 0xff } else { 0x11 };
         }
         std::fs::write(dev.join("config"), config).unwrap();
     }
@@ -83,6 +84,9 @@ fn main() {
     let t0 = Instant::now();
     s.write_tar_zst(&mut archive).unwrap();
     println!("write: {:.2} ms, {} bytes", t0.elapsed().as_secs_f64() * 1e3, archive.len());
+    if let Some(keep) = std::env::args().nth(2) {
+        std::fs::write(keep, &archive).unwrap();
+    }
     let path = made.path().join("x.tar.zst");
     std::fs::write(&path, &archive).unwrap();
     let mut reader = Reader::new();

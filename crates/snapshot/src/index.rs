@@ -99,6 +99,17 @@ impl Snapshot {
         }
     }
 
+    /// Makes room for so many entries and bytes, so that nothing is moved while they come.
+    pub(crate) fn reserve(&mut self, entries: usize, bytes: usize) {
+        self.arena.reserve(bytes);
+        self.nodes.reserve(entries);
+        let (nodes, arena, hasher) = (&self.nodes, &self.arena, &self.hasher);
+        self.table.reserve(entries, |i| {
+            let n = &nodes[*i as usize];
+            hasher.hash_one((n.parent, slice(arena, n.name)))
+        });
+    }
+
     /// The root directory.
     #[must_use]
     pub fn root(&self) -> EntryId {
@@ -164,7 +175,8 @@ impl Snapshot {
         if name.is_empty() || name == "." || name == ".." || name.contains('/') {
             return (kind == EntryKind::Dir && (name.is_empty() || name == ".")).then_some(dir);
         }
-        if let Some(existing) = self.child(dir, name) {
+        let hash = self.hash(dir.0, name.as_bytes());
+        if let Some(existing) = self.child_hashed(hash, dir, name) {
             let old = &mut self.nodes[existing.0 as usize];
             return match (&old.kind, &kind) {
                 (EntryKind::Dir, EntryKind::Dir) => Some(existing),
@@ -204,7 +216,6 @@ impl Snapshot {
         } else {
             self.nodes[last as usize].next = id;
         }
-        let hash = self.hash(dir.0, name.as_bytes());
         let (nodes, arena, hasher) = (&self.nodes, &self.arena, &self.hasher);
         self.table.insert_unique(hash, id, |i| {
             let n = &nodes[*i as usize];
@@ -216,10 +227,6 @@ impl Snapshot {
     /// All entries, in the order in which they were added.
     pub(crate) fn ids(&self) -> impl Iterator<Item = EntryId> + use<> {
         (0..self.nodes.len() as u32).map(EntryId)
-    }
-
-    pub(crate) fn has_children(&self, id: EntryId) -> bool {
-        self.nodes.get(id.0 as usize).is_some_and(|n| n.first_child != NONE)
     }
 
     /// Notes that only a part of a file was kept.
@@ -269,7 +276,10 @@ impl Snapshot {
     /// A direct child, links not followed.
     #[must_use]
     pub fn child(&self, dir: EntryId, name: &str) -> Option<EntryId> {
-        let hash = self.hash(dir.0, name.as_bytes());
+        self.child_hashed(self.hash(dir.0, name.as_bytes()), dir, name)
+    }
+
+    fn child_hashed(&self, hash: u64, dir: EntryId, name: &str) -> Option<EntryId> {
         self.table
             .find(hash, |i| {
                 let n = &self.nodes[*i as usize];
@@ -341,6 +351,8 @@ impl Snapshot {
     #[must_use]
     pub fn resolve_from(&self, from: EntryId, path: &str) -> Lookup {
         let mut hops = 0;
+        // A device as its class lists it is a link; what is looked for is behind it.
+        let from = self.follow(from).unwrap_or(from);
         self.walk(from, path, &mut hops)
     }
 

@@ -16,7 +16,7 @@ pub fn classify(message: &str) -> Option<Event> {
 }
 
 fn iommu(m: &str) -> Option<Event> {
-    if let Some(rest) = after(m, "Default domain type: ") {
+    if let Some(rest) = after(m, "iommu: Default domain type: ") {
         let kind = match rest.split_whitespace().next()? {
             "Passthrough" => DomainKind::Passthrough,
             "Translated" => DomainKind::Translated,
@@ -24,7 +24,7 @@ fn iommu(m: &str) -> Option<Event> {
         };
         return Some(Event::DefaultDomain { kind, via_cmdline: rest.contains("(set via kernel command line)") });
     }
-    if let Some(rest) = after(m, "DMA domain TLB invalidation policy: ") {
+    if let Some(rest) = after(m, "iommu: DMA domain TLB invalidation policy: ") {
         let via_cmdline = rest.contains("(set via kernel command line)");
         return Some(Event::TlbPolicy { lazy: rest.starts_with("lazy"), via_cmdline });
     }

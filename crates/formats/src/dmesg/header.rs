@@ -73,7 +73,10 @@ fn bracket(text: &str) -> Option<(Option<Time<'_>>, &str)> {
     if caller {
         return Some((None, rest));
     }
-    let date = word.get(..3).is_some_and(|w| WEEKDAYS.contains(&w) || MONTHS.contains(&w)) && word.contains(':');
+    // `Mon Nov 21 …` of -T, `Nov21 07:00` of -e; other programs write other dates in brackets.
+    let day_follows = word.as_bytes().get(3).is_some_and(u8::is_ascii_digit);
+    let date = word.get(..3).is_some_and(|w| WEEKDAYS.contains(&w) || MONTHS.contains(&w) && day_follows)
+        && word.contains(':');
     date.then_some((Some(Time::Text(word)), rest))
 }
 

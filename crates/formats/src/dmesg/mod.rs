@@ -9,7 +9,7 @@ pub use event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
 pub use header::{Time, split};
 
 use crate::text::{decode, line_number};
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, Span, packed};
 use std::sync::OnceLock;
 
 /// One line of a log.
@@ -50,7 +50,7 @@ pub fn scan(bytes: &[u8]) -> Vec<Found> {
     let Some(words) = anchors() else { return scan_all(&text) };
     let (mut at, mut line_at, mut line) = (0, 0, 0usize);
     let bytes = text.as_bytes();
-    while let Some(hit) = words.find(aho_corasick::Input::new(bytes).range(at..)) {
+    while let Some(hit) = words.find(bytes, at) {
         let start = memchr::memrchr(b'\n', bytes.get(at..hit.start()).unwrap_or_default()).map_or(at, |n| at + n + 1);
         let end =
             memchr::memchr(b'\n', bytes.get(hit.end()..).unwrap_or_default()).map_or(bytes.len(), |n| hit.end() + n);
@@ -86,6 +86,7 @@ const ANCHORS: &[&str] = &[
     "IOMMU",
     "iommu",
     "AMD-Vi",
+    "IO_PAGE_FAULT",
     "DMAR",
     "dmar_fault",
     "arm-smmu",
@@ -116,9 +117,28 @@ const ANCHORS: &[&str] = &[
     "ommand line:",
 ];
 
-fn anchors() -> Option<&'static AhoCorasick> {
-    static WORDS: OnceLock<Option<AhoCorasick>> = OnceLock::new();
-    WORDS.get_or_init(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(ANCHORS).ok()).as_ref()
+/// Finds the anchors: with vector instructions where the processor has them (several GB/s), else with a table (some 400 MB/s).
+enum Words {
+    Vector(packed::Searcher),
+    Table(AhoCorasick),
+}
+
+impl Words {
+    fn find(&self, text: &[u8], from: usize) -> Option<Match> {
+        match self {
+            Words::Vector(searcher) => searcher.find_in(text, Span { start: from, end: text.len() }),
+            Words::Table(table) => table.find(Input::new(text).range(from..)),
+        }
+    }
+}
+
+fn anchors() -> Option<&'static Words> {
+    static WORDS: OnceLock<Option<Words>> = OnceLock::new();
+    let build = || {
+        let table = || AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(ANCHORS).ok().map(Words::Table);
+        packed::Searcher::new(ANCHORS).map(Words::Vector).or_else(table)
+    };
+    WORDS.get_or_init(build).as_ref()
 }
 
 #[cfg(test)]

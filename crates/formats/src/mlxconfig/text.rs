@@ -2,7 +2,7 @@
 //! output of `grep`.
 
 use super::{Columns, NicConfig, Param, Value};
-use crate::text::{At, decode, lines};
+use crate::text::{At, MAX_ITEMS, decode, lines};
 use serde::Serialize;
 
 /// What a query printed.
@@ -24,18 +24,25 @@ pub fn parse_text(text: &str) -> Query {
     let mut out = Query::default();
     // Device of the last `mlxconfig -d DEV` prompt, used only where the block itself has no `Device:` line.
     let mut prompt_device: Option<(String, u32)> = None;
+    let mut items = 0;
     for (line, raw) in lines(text) {
         let trimmed = raw.trim();
         if trimmed.is_empty() {
             continue;
         }
+        if items >= MAX_ITEMS {
+            break;
+        }
         if let Some(error) = trimmed.strip_prefix("-E-") {
+            items += 1;
             out.errors.push(At::new(error.trim().to_owned(), line));
         } else if is_device_header(trimmed) {
+            items += 1;
             out.devices.push(NicConfig::empty(line));
         } else if let Some(device) = prompt(trimmed) {
             prompt_device = Some((device, line));
         } else if let Some((key, value)) = header(trimmed) {
+            items += 1;
             set_header(&mut out.devices, key, value, line, &mut prompt_device);
         } else if let Some(param) = parameter(raw, line) {
             let device = current(&mut out.devices, line, &mut prompt_device);
@@ -43,6 +50,7 @@ pub fn parse_text(text: &str) -> Query {
             let seen = if param.current.is_some() { Columns::DefaultCurrentNext } else { Columns::NextBootOnly };
             device.columns.get_or_insert(seen);
             device.params.push(param);
+            items += 1;
         }
     }
     out

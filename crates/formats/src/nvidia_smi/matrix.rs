@@ -16,6 +16,9 @@ pub(crate) struct Matrix<'a> {
 /// More devices than any node has; bounds the work on hostile text.
 const MAX_DEVICES: usize = 1024;
 
+/// Lines over which a terminal may break the header.
+const MAX_HEADER_LINES: usize = 16;
+
 /// Finds the header and the rows. The header may be broken over two lines by the width of a terminal.
 pub(crate) fn find(text: &str) -> Option<Matrix<'_>> {
     let mut all = lines(text).peekable();
@@ -26,7 +29,8 @@ pub(crate) fn find(text: &str) -> Option<Matrix<'_>> {
         }
     };
     // A continuation has device names only, or the affinity titles; a row has path names.
-    while let Some((_, raw)) = all.peek() {
+    for _ in 0..MAX_HEADER_LINES {
+        let Some((_, raw)) = all.peek() else { break };
         let has_titles = header.iter().any(|w| *w == "CPU" || *w == "NUMA");
         if has_titles || !is_continuation(raw) {
             break;
@@ -50,6 +54,7 @@ pub(crate) fn find(text: &str) -> Option<Matrix<'_>> {
             Some((line, name, words.take(MAX_DEVICES * 2).collect::<Vec<_>>()))
         })
         .filter(|(_, _, words)| !words.is_empty())
+        .take(MAX_DEVICES * 2)
         .collect();
     Some(Matrix { header_line, devices, extra, rows })
 }

@@ -2,7 +2,7 @@
 
 use super::{Field, Gpu, Query};
 use crate::error::ParseError;
-use crate::text::{At, LineIndex, decode};
+use crate::text::{At, LineIndex, MAX_ITEMS, decode};
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// Limit on XML nodes: an 8-GPU answer with MIG and processes has about 20,000.
@@ -35,7 +35,7 @@ pub fn parse_xml(bytes: &[u8]) -> Result<Query, ParseError> {
             "driver_version" | "kmd_version" => out.driver_version = text(),
             "cuda_version" | "cuda_umd_version" => out.cuda_version = text(),
             "attached_gpus" => out.attached_gpus = text().and_then(|t| Some(At::new(t.value.parse().ok()?, t.line))),
-            "gpu" => out.gpus.push(gpu(node, &line)),
+            "gpu" if out.gpus.len() < MAX_ITEMS => out.gpus.push(gpu(node, &line)),
             _ => {}
         }
     }
@@ -49,10 +49,9 @@ fn gpu(node: Node<'_, '_>, line: &dyn Fn(Node<'_, '_>) -> u32) -> Gpu {
         node.attribute("id").or_else(|| at_path(node, &["pci", "pci_bus_id"]).and_then(|n| n.text())).unwrap_or("");
     let mut out = Gpu::new(bus_id.trim(), line(node));
     for (path, field) in PATHS {
-        if let Some(found) = at_path(node, path) {
-            if let Some(text) = found.text() {
-                out.set(*field, text, line(found));
-            }
+        let found = at_path(node, path);
+        if let Some((found, text)) = found.and_then(|f| Some((f, f.text()?))) {
+            out.set(*field, text, line(found));
         }
     }
     out

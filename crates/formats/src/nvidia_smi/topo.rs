@@ -148,7 +148,7 @@ fn paths<'a>(words: &[&'a str], count: usize) -> Option<(Vec<PathKind>, Vec<&'a 
         let word = *words.next()?;
         match PathKind::known(word) {
             Some(path) => cells.push(path),
-            None => match unglue(word) {
+            None => match unglue(word, count) {
                 Some(several) => cells.extend(several),
                 // Upper case as all path names; anything else is an affinity, so the row is short.
                 None if word.len() <= 8
@@ -166,7 +166,11 @@ fn paths<'a>(words: &[&'a str], count: usize) -> Option<(Vec<PathKind>, Vec<&'a 
 }
 
 /// `NODENODE`, `SYSSYS`, `NV12PXB`: columns that lost the tab between them.
-fn unglue(word: &str) -> Option<Vec<PathKind>> {
+fn unglue(word: &str, count: usize) -> Option<Vec<PathKind>> {
+    const LONGEST: usize = 8;
+    if word.len() > count.saturating_mul(LONGEST) {
+        return None;
+    }
     let mut out = Vec::new();
     let mut rest = word;
     while !rest.is_empty() {

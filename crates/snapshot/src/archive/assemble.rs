@@ -54,6 +54,35 @@ impl Assembly {
         }
     }
 
+    /// Makes room: of so many bytes unpacked, at most one entry per KiB is to be expected.
+    pub(super) fn expect(&mut self, unpacked: usize) {
+        self.snapshot.reserve(unpacked / 1024 + 64, unpacked / 4);
+    }
+
+    /// Whether so many entries are within the limit.
+    pub(super) fn room_for(&self, entries: usize) -> bool {
+        entries <= self.limits.entries
+    }
+
+    /// A pack begins: it is one of ours.
+    pub(super) fn begin_pack(&mut self, entries: usize, bytes: usize) {
+        self.own = true;
+        self.seen = entries;
+        self.snapshot.reserve(entries + 64, bytes);
+    }
+
+    pub(super) fn root(&self) -> EntryId {
+        self.snapshot.root()
+    }
+
+    /// An entry of a pack; `None` where it cannot be.
+    pub(super) fn packed(&mut self, dir: EntryId, name: &str, kind: EntryKind, data: &[u8]) -> Option<EntryId> {
+        if data.len() > self.limits.file || self.snapshot.size() > self.limits.kept {
+            return None;
+        }
+        self.snapshot.add_at(dir, name, kind, data)
+    }
+
     /// Entries until now.
     pub(super) fn seen(&self) -> usize {
         self.seen
@@ -99,7 +128,7 @@ impl Assembly {
 
     pub(crate) fn entry(&mut self, path: &str, item: Item<'_>) -> Result<(), Stop> {
         let path = clean(path);
-        if path.split('/').any(|n| n == "..") {
+        if path.contains("..") && path.split('/').any(|n| n == "..") {
             self.outside += 1;
             return Ok(());
         }
@@ -281,10 +310,10 @@ fn below(s: &Snapshot, dir: EntryId) -> Snapshot {
 
 fn copy(from: &Snapshot, dir: EntryId, to: &mut Snapshot, at: EntryId) {
     for (name, id) in from.children(dir) {
-        if let Some(new) = to.add_at(at, name, from.kind(id).clone(), from.data(id)) {
-            if *from.kind(id) == EntryKind::Dir {
-                copy(from, id, to, new);
-            }
+        if let Some(new) = to.add_at(at, name, from.kind(id).clone(), from.data(id))
+            && *from.kind(id) == EntryKind::Dir
+        {
+            copy(from, id, to, new);
         }
     }
 }

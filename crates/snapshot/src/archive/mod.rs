@@ -2,6 +2,7 @@
 
 mod assemble;
 mod dir;
+mod pack;
 mod read;
 mod stream;
 mod tar;
@@ -32,5 +33,7 @@ impl Default for Limits {
     }
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

@@ -57,6 +57,8 @@ pub struct Reader {
     file: Vec<u8>,
     unpacked: Vec<u8>,
     zstd: Option<zstd::bulk::Decompressor<'static>>,
+    /// Reads the tar even where there is a pack.
+    pub(super) no_packs: bool,
     names: Names,
 }
 
@@ -118,7 +120,18 @@ impl Reader {
         if packing == Packing::Plain {
             return self.read_stream(Stream::memory(bytes), label);
         }
-        if packing == Packing::Zstd && self.unpack_at_once(bytes) {
+        // Our own archives: the tar's frame, and perhaps the pack that belongs to it.
+        let first =
+            if packing == Packing::Zstd { zstd::zstd_safe::find_frame_compressed_size(bytes).ok() } else { None };
+        if let Some(pack) = first.and_then(|n| super::pack::find(bytes, n)).filter(|_| !self.no_packs)
+            && self.unpack_at_once(pack)
+        {
+            let mut assembly = Assembly::new(label, self.limits);
+            if super::pack::read(&self.unpacked, &mut assembly).is_some() {
+                return assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why });
+            }
+        }
+        if first.is_some_and(|n| bytes.get(..n).is_some_and(|frame| self.unpack_at_once(frame))) {
             let unpacked = std::mem::take(&mut self.unpacked);
             let result = self.read_stream(Stream::memory(&unpacked), label);
             self.unpacked = unpacked;
@@ -155,6 +168,7 @@ impl Reader {
 
     fn read_stream(&mut self, mut stream: Stream<'_>, label: &str) -> Result<Snapshot, OpenError> {
         let mut assembly = Assembly::new(label, self.limits);
+        assembly.expect(stream.in_memory());
         let end = self.entries(&mut stream, &mut assembly);
         let at = stream.position();
         let seen = assembly.seen();

@@ -81,6 +81,11 @@ impl<'a> Stream<'a> {
         Stream { from: Some(from), buf: Vec::new().into(), at: 0, passed: 0, limit }
     }
 
+    /// Bytes that are in memory already.
+    pub(super) fn in_memory(&self) -> usize {
+        self.buf.len()
+    }
+
     /// Position from the start.
     pub(super) fn position(&self) -> u64 {
         self.passed + self.at as u64

@@ -104,6 +104,9 @@ fn what_is_written_is_read() {
     assert_eq!(out, again, "the same snapshot gives the same bytes");
     let r = Reader::new().read_bytes(&out, "x").unwrap();
     assert_eq!(list(&r), list(&s));
+    // The tar says the same as the pack behind it.
+    let tar = tar_only().read_bytes(&out, "x").unwrap();
+    assert_eq!((list(&tar), &tar.manifest, &tar.coverage), (list(&r), &r.manifest, &r.coverage));
     assert_eq!(r.problems, ["something"]);
     assert_eq!(r.outputs.len(), 1);
     assert_eq!((r.outputs[0].kind, r.outputs[0].status), (OutputKind::Lspci, Some(0)));
@@ -114,6 +117,49 @@ fn what_is_written_is_read() {
     let mut third = Vec::new();
     r.write_tar_zst(&mut third).unwrap();
     assert_eq!(list(&Reader::new().read_bytes(&third, "x").unwrap()), list(&s));
+}
+
+#[test]
+fn a_pack_that_is_not_the_tars_is_passed_over() {
+    let a = archive().to_vec();
+    let tar_len = zstd::zstd_safe::find_frame_compressed_size(&a).unwrap();
+    assert!(pack::find(&a, tar_len).is_some(), "archives have a pack");
+    // Damaged anywhere, the tar is read instead.
+    for at in (tar_len..a.len()).step_by(7) {
+        let mut a = a.clone();
+        a[at] ^= 0x10;
+        let s = Reader::new().read_bytes(&a, "x").unwrap();
+        assert_eq!(list(&s), list(&captured_archive()), "{at}");
+    }
+    // Behind another tar it does not count.
+    let mut other = Vec::new();
+    let mut s = captured();
+    s.add_file("proc/version", b"another").unwrap();
+    s.write_tar_zst(&mut other).unwrap();
+    let n = zstd::zstd_safe::find_frame_compressed_size(&other).unwrap();
+    other.truncate(n);
+    other.extend_from_slice(&a[tar_len..]);
+    let s = Reader::new().read_bytes(&other, "x").unwrap();
+    assert_eq!(s.text(s.root(), "proc/version").known(), Some(&"another"));
+}
+
+fn tar_only() -> Reader {
+    let mut r = Reader::new();
+    r.no_packs = true;
+    r
+}
+
+fn captured_archive() -> Snapshot {
+    tar_only().read_bytes(archive(), "x").unwrap()
+}
+
+proptest! {
+    #[test]
+    fn packs_of_any_bytes_never_panic(body in proptest::collection::vec(any::<u8>(), 0..300), n in 0u32..20) {
+        let mut body = body;
+        if body.len() > 4 { body[..4].copy_from_slice(&n.to_le_bytes()); }
+        let _ = pack::read(&body, &mut assemble::Assembly::new("x", Limits::default()));
+    }
 }
 
 proptest! {

@@ -1,7 +1,6 @@
 //! Writes a snapshot as `tar.zst`: the manifest first, then every entry in the order of paths. The same snapshot gives the
 //! same bytes.
 
-use super::MANIFEST;
 use crate::{EntryId, EntryKind, Manifest, Snapshot, Unread, Why};
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,17 +9,33 @@ const BLOCK: usize = 512;
 /// Good enough: higher levels cost a second and win a few percent.
 const LEVEL: i32 = 7;
 
+/// An entry as it is written. Entries are numbered from 1; 0 is the root.
+pub(super) struct Plain<'a> {
+    /// Number of the directory it is in.
+    pub(super) parent: u32,
+    /// As in a tar header: file, link, directory.
+    pub(super) kind: u8,
+    pub(super) name: &'a str,
+    /// Content, or target of the link.
+    pub(super) data: &'a [u8],
+}
+
 impl Snapshot {
     /// Writes the archive. What could not be read is in its manifest.
     ///
     /// # Errors
     /// The writer's, and the compressor's.
     pub fn write_tar_zst(&self, mut to: impl Write) -> io::Result<()> {
-        let tar = self.tar()?;
+        let manifest = self.full_manifest();
+        let json = serde_json::to_vec_pretty(&manifest)?;
+        let entries = self.entries(&json);
+        let tar = tar(&entries, manifest.time)?;
         let mut c = zstd::bulk::Compressor::new(LEVEL)?;
         c.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(true))?;
         c.set_parameter(zstd::zstd_safe::CParameter::ContentSizeFlag(true))?;
-        to.write_all(&c.compress(&tar)?)?;
+        let mut archive = c.compress(&tar)?;
+        super::pack::append(&mut archive, &entries, LEVEL)?;
+        to.write_all(&archive)?;
         to.flush()
     }
 
@@ -48,37 +63,35 @@ impl Snapshot {
         done
     }
 
-    fn tar(&self) -> io::Result<Vec<u8>> {
-        let manifest = self.full_manifest();
-        let json = serde_json::to_vec_pretty(&manifest)?;
-        let mut out = Vec::with_capacity(self.size() + self.len() * 2 * BLOCK);
-        let time = manifest.time;
-        entry(&mut out, MANIFEST, b'0', &json, time)?;
-        let mut path = String::new();
-        self.write_dir(self.root(), &mut path, &mut out, time)?;
-        out.resize(out.len() + 2 * BLOCK, 0);
-        Ok(out)
+    /// Every entry, parents before children, the manifest first.
+    fn entries<'a>(&'a self, manifest: &'a [u8]) -> Vec<Plain<'a>> {
+        let mut out = Vec::with_capacity(self.len() + 2);
+        out.push(Plain { parent: 0, kind: b'5', name: "linerate", data: &[] });
+        out.push(Plain { parent: 1, kind: b'0', name: "manifest.json", data: manifest });
+        self.list_dir(self.root(), 0, &mut out);
+        out
     }
 
-    fn write_dir(&self, dir: EntryId, path: &mut String, out: &mut Vec<u8>, time: u64) -> io::Result<()> {
-        let len = path.len();
+    fn list_dir<'a>(&'a self, dir: EntryId, parent: u32, out: &mut Vec<Plain<'a>>) {
         for (name, id) in self.children(dir) {
-            if !path.is_empty() {
-                path.push('/');
+            let (kind, data) = match self.kind(id) {
+                EntryKind::Dir => (b'5', &[][..]),
+                EntryKind::File | EntryKind::CutFile => (b'0', self.data(id)),
+                EntryKind::Link => (b'2', self.data(id)),
+                EntryKind::Failed(_) => continue,
+            };
+            let ours = parent == 0 && name == "linerate" && kind == b'5';
+            if parent == 1 && name == "manifest.json" {
+                continue;
             }
-            path.push_str(name);
-            match self.kind(id) {
-                // Directories with something in them come into being by themselves.
-                EntryKind::Dir if self.has_children(id) => self.write_dir(id, path, out, time)?,
-                EntryKind::Dir => entry(out, &format!("{path}/"), b'5', &[], time)?,
-                _ if path == MANIFEST => {}
-                EntryKind::File | EntryKind::CutFile => entry(out, path, b'0', self.data(id), time)?,
-                EntryKind::Link => entry(out, path, b'2', self.data(id), time)?,
-                EntryKind::Failed(_) => {}
+            let number = if ours { 1 } else { out.len() as u32 + 1 };
+            if !ours {
+                out.push(Plain { parent, kind, name, data });
             }
-            path.truncate(len);
+            if kind == b'5' {
+                self.list_dir(id, number, out);
+            }
         }
-        Ok(())
     }
 
     /// The manifest with everything that is not in the tar itself.
@@ -123,6 +136,30 @@ impl Why {
     }
 }
 
+fn tar(entries: &[Plain<'_>], time: u64) -> io::Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(entries.iter().map(|e| e.data.len() + 2 * BLOCK).sum());
+    let mut parents = vec![false; entries.len() + 1];
+    for e in entries {
+        if let Some(p) = parents.get_mut(e.parent as usize) {
+            *p = true;
+        }
+    }
+    let mut paths: Vec<String> = vec![String::new()];
+    for (e, is_parent) in entries.iter().zip(parents.iter().skip(1)) {
+        let dir = paths.get(e.parent as usize).map(String::as_str).unwrap_or_default();
+        let path = if dir.is_empty() { e.name.to_owned() } else { format!("{dir}/{}", e.name) };
+        match e.kind {
+            // Directories with something in them come into being by themselves.
+            b'5' if *is_parent => {}
+            b'5' => entry(&mut out, &format!("{path}/"), b'5', &[], time)?,
+            kind => entry(&mut out, &path, kind, e.data, time)?,
+        }
+        paths.push(if e.kind == b'5' { path } else { String::new() });
+    }
+    out.resize(out.len() + 2 * BLOCK, 0);
+    Ok(out)
+}
+
 /// Appends one entry. Names that do not fit a header come before it, the way GNU tar does it.
 fn entry(out: &mut Vec<u8>, path: &str, kind: u8, data: &[u8], time: u64) -> io::Result<()> {
     let (link, data) = if kind == b'2' { (data, &[][..]) } else { (&[][..], data) };
@@ -133,7 +170,8 @@ fn entry(out: &mut Vec<u8>, path: &str, kind: u8, data: &[u8], time: u64) -> io:
         Some(s) => s,
         None => {
             long(out, b'L', path.as_bytes(), time)?;
-            ("", path.get(..path.floor_char_boundary(100)).unwrap_or_default())
+            let start = (0..=100).rev().find_map(|n| path.get(..n));
+            ("", start.unwrap_or_default())
         }
     };
     block(out, prefix.as_bytes(), name.as_bytes(), kind, link, data.len(), time)?;

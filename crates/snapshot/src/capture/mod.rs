@@ -2,6 +2,7 @@
 
 mod commands;
 mod filter;
+mod nvml;
 mod root;
 mod run;
 mod walk;
@@ -10,10 +11,13 @@ pub(crate) use filter::kernel_log;
 
 use crate::catalogue::catalogue;
 use crate::redact::Redactor;
-use crate::{Coverage, EntryKind, Lookup, Snapshot};
+use crate::{Coverage, EntryKind, Lookup, Output, OutputKind, Snapshot};
 use root::Root;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Time for the NVML library: waking idle GPUs takes seconds each.
+const NVML_LIMIT: Duration = Duration::from_secs(30);
 
 /// What the capture is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,11 +104,18 @@ pub fn capture(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Sna
     let audit = options.purpose == Purpose::Audit;
     let with_commands = options.commands && options.live();
 
+    let nvml_to = redactor.clone();
+    let nvml = with_commands.then(|| std::thread::spawn(move || nvml::ask(NVML_LIMIT, &nvml_to)));
     let early = with_commands.then(|| commands::start_early(audit));
     let (mut snapshot, root, redactor) = walk::files(root, redactor, options, &|n| progress(Progress::Files(n)));
     progress(Progress::Files(snapshot.len()));
     if let Some(early) = early {
         commands::finish(&mut snapshot, early, audit, &redactor, progress);
+    }
+    if let Some(json) = nvml.and_then(|n| n.join().ok())
+        && let Some(entry) = snapshot.add_file(crate::NVML_PATH, &json)
+    {
+        snapshot.outputs.push(Output { kind: OutputKind::Nvml, entry, argv: Vec::new(), status: None });
     }
     if options.live() {
         environment(&mut snapshot, &redactor);

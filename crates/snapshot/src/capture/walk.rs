@@ -291,10 +291,10 @@ impl Worker<'_> {
                 }
                 FileType::Directory => {
                     let mut state = self.state()?;
-                    if let Some(id) = state.snapshot.add_at(job.dir, &name, EntryKind::Dir, &[]) {
-                        if goes_on {
-                            jobs.push(Job { steps: below.clone(), path: join(&job.path, &name), dir: id });
-                        }
+                    if let Some(id) = state.snapshot.add_at(job.dir, &name, EntryKind::Dir, &[])
+                        && goes_on
+                    {
+                        jobs.push(Job { steps: below.clone(), path: join(&job.path, &name), dir: id });
                     }
                 }
                 _ => {
@@ -476,12 +476,15 @@ impl Worker<'_> {
     fn read(&mut self, dir: BorrowedFd<'_>, name: &str, leaf: Leaf, trusted: bool) -> Result<bool, Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(dir, name, flags, Mode::empty())?;
+        let mut size = None;
         if !trusted {
             // It may have been swapped since the directory was read.
             let stat = rustix::fs::fstat(&fd)?;
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
                 return Err(Errno::NXIO);
             }
+            // Files of procfs have no size; one that has is read to it, without asking for the end.
+            size = usize::try_from(stat.st_size).ok().filter(|s| *s > 0);
         }
         self.data.clear();
         let max = leaf.max as usize;
@@ -496,9 +499,13 @@ impl Worker<'_> {
             };
             self.data.extend_from_slice(buf.get(..n).unwrap_or_default());
             // An attribute of sysfs comes with one read; only what fills the page may go on.
-            if n == 0 || (trusted && n < 4096) {
+            if n == 0 || (trusted && n < 4096) || size == Some(self.data.len()) {
                 break;
             }
+        }
+        #[cfg(test)]
+        if self.data.starts_with(tests::HANG) {
+            std::thread::sleep(Duration::from_secs(3));
         }
         let cut = self.data.len() > max;
         self.data.truncate(max);
@@ -515,5 +522,52 @@ fn why(e: Errno) -> Why {
     match e {
         Errno::ACCESS | Errno::PERM => Why::Denied,
         e => Why::Failed(std::io::Error::from(e).to_string().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::capture::{Options, Purpose, capture};
+    use crate::{Lookup, Why};
+    use std::time::{Duration, Instant};
+
+    /// A file that begins so hangs, as the attribute of a broken device does.
+    pub(super) const HANG: &[u8] = b"hang";
+
+    #[test]
+    fn a_read_that_hangs_is_left_behind_and_the_rest_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let net = dir.path().join("sys/class/net");
+        for (name, mtu) in [("eth0", "1500"), ("eth1", "hang"), ("eth2", "9000")] {
+            std::fs::create_dir_all(net.join(name)).unwrap();
+            std::fs::write(net.join(name).join("mtu"), mtu).unwrap();
+            std::fs::write(net.join(name).join("operstate"), "up").unwrap();
+        }
+        let mut options = Options::new(dir.path(), Purpose::Audit);
+        options.file_limit = Duration::from_millis(200);
+        let started = Instant::now();
+        let s = capture(&options, &|_| {}).unwrap();
+        assert!(started.elapsed() < Duration::from_millis(2500), "{:?}", started.elapsed());
+        assert!(matches!(s.resolve("sys/class/net/eth1/mtu"), Lookup::Blocked(_, Why::TimedOut)));
+        for (at, text) in [("sys/class/net/eth0/mtu", "1500"), ("sys/class/net/eth2/mtu", "9000")] {
+            assert_eq!(s.text(s.root(), at).known(), Some(&text));
+        }
+        assert_eq!(s.text(s.root(), "sys/class/net/eth1/operstate").known(), Some(&"up"));
+        assert!(s.problems.is_empty(), "{:?}", s.problems);
+    }
+
+    #[test]
+    fn a_capture_whose_time_is_over_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("proc")).unwrap();
+        std::fs::write(dir.path().join("proc/cpuinfo"), "hang").unwrap();
+        std::fs::create_dir_all(dir.path().join("sys/class/net/eth0")).unwrap();
+        let mut options = Options::new(dir.path(), Purpose::Audit);
+        options.total_limit = Duration::from_millis(200);
+        let started = Instant::now();
+        let s = capture(&options, &|_| {}).unwrap();
+        assert!(started.elapsed() < Duration::from_millis(2500));
+        assert!(matches!(s.resolve("proc/cpuinfo"), Lookup::Blocked(_, Why::TimedOut)));
+        assert!(s.problems.iter().any(|p| p.contains("time was over")), "{:?}", s.problems);
     }
 }

@@ -1,0 +1,196 @@
+//! The command line. Help, man pages and completions are made from these types.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use linerate_node::context::Role;
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  everything that was judged is right
+  1  findings of severity low or above
+  2  no findings, but something could not be seen
+  3  usage or internal error";
+
+/// Takes GPU/RDMA cluster nodes to line rate and proves it.
+#[derive(Debug, Parser)]
+#[command(name = "linerate", version, about, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Judge a node: what is wrong, on what evidence, by which source, and what could not be seen.
+    Audit(AuditArgs),
+    /// Capture a node into a snapshot, read-only and redacted.
+    Collect(CollectArgs),
+    /// Teach a rule: what it checks, why, how to see it yourself, the fix, the myths.
+    Explain(ExplainArgs),
+    /// List the rules.
+    Rules(RulesArgs),
+    /// Print completions for a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page, or write one page for each command into a directory.
+    Man {
+        /// Directory to write into.
+        #[arg(value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sudo linerate audit                         this machine
+  linerate audit node.tar.zst                 a snapshot taken elsewhere
+  linerate audit --root /host                 a container with the host's filesystem at /host
+  linerate audit lspci.txt                    a dump that somebody pasted
+  linerate audit snapshots/                   every snapshot in a directory, one line each
+  linerate audit --rule 'acs/*' --format json
+
+Exit codes:
+  0  everything that was judged is right
+  1  findings of severity low or above
+  2  no findings, but something could not be seen
+  3  usage or internal error")]
+pub(crate) struct AuditArgs {
+    /// What to audit: a snapshot, a tree or archive with sys/ and proc/, a text of lspci, mlxconfig, nvidia-smi, dmesg …, a
+    /// directory of such texts, a directory of snapshots, or `-`. Without it, this machine.
+    #[arg(value_name = "SOURCE")]
+    pub(crate) sources: Vec<PathBuf>,
+    /// Audit the system whose root directory is mounted here.
+    #[arg(long, value_name = "DIR", conflicts_with = "sources")]
+    pub(crate) root: Option<PathBuf>,
+    /// Form of the report.
+    #[arg(long, short, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Write the report here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only these rules: an id, or a pattern such as 'acs/*'. May be repeated.
+    #[arg(long = "rule", short, value_name = "PATTERN")]
+    pub(crate) rules: Vec<String>,
+    /// Say what the node is where the source does not tell.
+    #[arg(long, value_enum, value_name = "ROLE")]
+    pub(crate) role: Option<RoleArg>,
+    /// List passes and not-applicable rules with their evidence, too.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// Keep serials, GUIDs, addresses and host names of this machine as they are.
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sudo linerate collect -o node.tar.zst
+  linerate collect --root /host -o node.tar.zst
+  tar --zstd -tf node.tar.zst                 a snapshot is an archive that any tool opens
+
+Serials, GUIDs, MAC and public IP addresses and host names are hashed, the same within one snapshot so that joins work.
+Secrets are never captured. Without root the snapshot is smaller, and says what it lacks.")]
+pub(crate) struct CollectArgs {
+    /// Where to write the snapshot.
+    #[arg(long, short, value_name = "FILE", default_value = "node.tar.zst")]
+    pub(crate) output: PathBuf,
+    /// Capture the system whose root directory is mounted here. Commands are not run then.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Keep serials, GUIDs, addresses and host names as they are.
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// Do not run any command; read files only.
+    #[arg(long)]
+    pub(crate) no_commands: bool,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  linerate explain iommu/translated-domain")]
+pub(crate) struct ExplainArgs {
+    /// Id of the rule, as in reports and in `linerate rules`.
+    #[arg(value_name = "RULE")]
+    pub(crate) rule: String,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    /// Only these: an id, an area, or a pattern such as 'acs/*'.
+    #[arg(value_name = "PATTERN")]
+    pub(crate) patterns: Vec<String>,
+    /// Form of the list.
+    #[arg(long, short, value_enum, default_value_t = ListFormat::Text)]
+    pub(crate) format: ListFormat,
+    /// Also where each rule holds.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For a person.
+    Text,
+    /// For programs: docs/schema/audit-1.json.
+    Json,
+    /// For a ticket.
+    Markdown,
+    /// For code-scanning tools, SARIF 2.1.0.
+    Sarif,
+    /// For CI systems.
+    Junit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// A table.
+    Text,
+    /// JSON.
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleArg {
+    /// The system uses GPUs and NICs itself.
+    BareMetal,
+    /// The system passes them to virtual machines.
+    VmHost,
+    /// The system is a virtual machine.
+    VmGuest,
+}
+
+impl From<RoleArg> for Role {
+    fn from(r: RoleArg) -> Role {
+        match r {
+            RoleArg::BareMetal => Role::BareMetal,
+            RoleArg::VmHost => Role::VmHost,
+            RoleArg::VmGuest => Role::VmGuest,
+        }
+    }
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}

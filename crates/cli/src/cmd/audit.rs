@@ -1,0 +1,42 @@
+//! `linerate audit`.
+
+use crate::args::{AuditArgs, Format};
+use crate::output::{Failure, Sink, width};
+use crate::progress::Line;
+use crate::sources;
+use linerate_node::Node;
+use linerate_report::{Report, Style};
+use linerate_snapshot::Snapshot;
+use linerate_snapshot::capture::{Options, Purpose};
+use std::path::Path;
+
+pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
+    let rules = sources::select(&a.rules)?;
+    if let Some(paths) = sources::fleet(&a.sources) {
+        return super::fleet::run(a, &rules, &paths);
+    }
+    let snapshot = load(a)?;
+    let node = Node::decode_as(&snapshot, a.role.map(Into::into));
+    let audit = linerate_rules::audit(&node, &snapshot, &rules);
+    let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
+    let mut sink = Sink::open(a.output.as_deref())?;
+    let style = Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose };
+    match a.format {
+        Format::Text => linerate_report::terminal::render(&report, style, &mut sink)?,
+        Format::Json => linerate_report::json::render_pretty(&report, &mut sink)?,
+        Format::Markdown => linerate_report::markdown::render(&report, &mut sink)?,
+        Format::Sarif => linerate_report::sarif::render(&report, &mut sink)?,
+        Format::Junit => linerate_report::junit::render(&report, &mut sink)?,
+    }
+    sink.finish()?;
+    Ok(audit.exit_code())
+}
+
+/// The one node that the arguments name.
+fn load(a: &AuditArgs) -> Result<Snapshot, Failure> {
+    let path = a.root.as_deref().or(a.sources.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
+    let line = Line::new(true);
+    // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
+    let options = Options { redact: !a.no_redact, ..Options::new(path, Purpose::Audit) };
+    linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)
+}

@@ -1,0 +1,101 @@
+//! `linerate audit` over many snapshots: a line for each, then what fails where. Memory does not grow with their number.
+
+use crate::args::{AuditArgs, Format};
+use crate::output::{Failure, Sink, width};
+use crate::progress::Line;
+use linerate_node::Node;
+use linerate_node::context::Role;
+use linerate_report::Style;
+use linerate_report::fleet::{self, Fleet};
+use linerate_rules::{Audit, Rule};
+use linerate_snapshot::capture::{Options, Purpose};
+use linerate_snapshot::{Reader, Snapshot};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+/// Label and answers of a node, or why there are none.
+type Answer = (String, Result<Audit, String>);
+
+/// Answers that wait for an earlier one before they are printed, for each thread.
+const AHEAD: usize = 32;
+
+pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], paths: &[PathBuf]) -> Result<u8, Failure> {
+    let mut sink = Sink::open(a.output.as_deref())?;
+    let format = match a.format {
+        Format::Text => fleet::Format::Text(Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose }),
+        Format::Json => fleet::Format::JsonLines,
+        _ => {
+            return Err(Failure::new("many snapshots give text or JSON lines only")
+                .hint("use --format text or json, or name one snapshot"));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let role = a.role.map(Role::from);
+    let next = AtomicUsize::new(0);
+    let mut summary = Fleet::new(format);
+    let progress = Line::new(a.output.is_some());
+    std::thread::scope(|scope| -> Result<(), Failure> {
+        let (to, from) = sync_channel::<(usize, Answer)>(threads * AHEAD);
+        for _ in 0..threads {
+            let (to, next) = (to.clone(), &next);
+            scope.spawn(move || work(paths, rules, role, next, &to));
+        }
+        drop(to);
+        // Printed in the order of the names, whichever thread is faster.
+        let (mut waiting, mut at) = (BTreeMap::new(), 0);
+        for (i, answer) in from {
+            waiting.insert(i, answer);
+            while let Some((label, answer)) = waiting.remove(&at) {
+                at += 1;
+                match &answer {
+                    Ok(audit) => summary.node(&label, audit, &mut sink)?,
+                    Err(e) => summary.unreadable(&label, e, &mut sink)?,
+                }
+                progress.count(at, paths.len(), "snapshots");
+            }
+        }
+        Ok(())
+    })?;
+    drop(progress);
+    summary.finish(&mut sink)?;
+    sink.finish()?;
+    Ok(summary.exit_code())
+}
+
+/// One thread: reads, decodes and judges one snapshot after the other, with buffers that it keeps.
+fn work(
+    paths: &[PathBuf],
+    rules: &[&'static Rule],
+    role: Option<Role>,
+    next: &AtomicUsize,
+    to: &SyncSender<(usize, Answer)>,
+) {
+    let mut reader = Reader::new();
+    loop {
+        let i = next.fetch_add(1, Ordering::Relaxed);
+        let Some(path) = paths.get(i) else { return };
+        let label = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let answer = match read(&mut reader, path) {
+            Ok(snapshot) => {
+                let node = Node::decode_as(&snapshot, role);
+                Ok(linerate_rules::audit(&node, &snapshot, rules))
+            }
+            Err(e) => Err(e),
+        };
+        // The receiver is gone when the output failed: nothing is left to do.
+        if to.send((i, (label, answer))).is_err() {
+            return;
+        }
+    }
+}
+
+fn read(reader: &mut Reader, path: &Path) -> Result<Snapshot, String> {
+    if path.is_file() {
+        if let Ok(s) = reader.read(path) {
+            return Ok(s);
+        }
+    }
+    linerate_snapshot::load(path, &Options::new(path, Purpose::Audit), &|_| {}).map_err(|e| e.to_string())
+}

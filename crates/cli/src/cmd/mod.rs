@@ -1,0 +1,8 @@
+//! One file per command.
+
+pub(crate) mod audit;
+pub(crate) mod collect;
+pub(crate) mod explain;
+pub(crate) mod fleet;
+pub(crate) mod rules;
+pub(crate) mod shell;

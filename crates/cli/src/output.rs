@@ -1,0 +1,114 @@
+//! Where text goes, whether it is coloured, and how errors look.
+
+use crate::args::When;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// An error that ends the command: what, where, why, and what to do.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    what: String,
+    hint: Option<String>,
+    io: Option<io::ErrorKind>,
+}
+
+impl Failure {
+    pub(crate) fn new(what: impl fmt::Display) -> Self {
+        Failure { what: what.to_string(), hint: None, io: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn writing(path: &Path, e: &io::Error) -> Self {
+        Failure { what: format!("cannot write {}: {e}", path.display()), hint: None, io: Some(e.kind()) }
+    }
+
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        self.io == Some(io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(e: io::Error) -> Self {
+        Failure { what: e.to_string(), hint: None, io: Some(e.kind()) }
+    }
+}
+
+/// Prints an error. The only place that does.
+#[allow(clippy::print_stderr)]
+pub(crate) fn complain(e: &Failure) {
+    eprintln!("linerate: error: {}", e.what);
+    if let Some(hint) = &e.hint {
+        eprintln!("  hint: {hint}");
+    }
+}
+
+/// The report's destination.
+pub(crate) enum Sink {
+    Standard(BufWriter<io::Stdout>),
+    File(BufWriter<File>, PathBuf),
+}
+
+impl Sink {
+    pub(crate) fn open(path: Option<&Path>) -> Result<Sink, Failure> {
+        Ok(match path {
+            None => Sink::Standard(BufWriter::new(io::stdout())),
+            Some(p) if p == Path::new("-") => Sink::Standard(BufWriter::new(io::stdout())),
+            Some(p) => {
+                let f = File::create(p).map_err(|e| Failure::writing(p, &e))?;
+                Sink::File(BufWriter::new(f), p.to_owned())
+            }
+        })
+    }
+
+    /// Colour as asked; on `auto` for a terminal without NO_COLOR (no-color.org: any non-empty value) and TERM=dumb.
+    pub(crate) fn colour(&self, when: When) -> bool {
+        match when {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => {
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+                let dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
+                matches!(self, Sink::Standard(_)) && io::stdout().is_terminal() && !refused && !dumb
+            }
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        match &mut self {
+            Sink::Standard(w) => Ok(w.flush()?),
+            Sink::File(w, p) => w.flush().map_err(|e| Failure::writing(p, &e)),
+        }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::Standard(w) => w.write(buf),
+            Sink::File(w, _) => w.write(buf),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Standard(w) => w.flush(),
+            Sink::File(w, _) => w.flush(),
+        }
+    }
+}
+
+/// Columns of the terminal, 80..=140; 80 where there is none.
+pub(crate) fn width() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|c| c.parse::<usize>().ok());
+    told.or_else(|| io::stdout().is_terminal().then(terminal_columns).flatten()).unwrap_or(80).clamp(80, 140)
+}
+
+fn terminal_columns() -> Option<usize> {
+    terminal_size::terminal_size().map(|(w, _)| usize::from(w.0))
+}

@@ -1,0 +1,55 @@
+//! Progress on standard error, for a person who waits. Nothing when standard error is no terminal.
+
+use linerate_snapshot::capture::Progress;
+use std::cell::Cell;
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+pub(crate) struct Line {
+    on: bool,
+    started: Instant,
+    last: Cell<Option<Instant>>,
+}
+
+impl Line {
+    pub(crate) fn new(on: bool) -> Self {
+        Line { on: on && io::stderr().is_terminal(), started: Instant::now(), last: Cell::new(None) }
+    }
+
+    /// A step of the capture. Redrawn ten times a second at most.
+    pub(crate) fn capture(&self, p: Progress<'_>) {
+        let text = match p {
+            Progress::Files(n) => format!("reading files: {n}"),
+            Progress::Started(name, left) | Progress::Ended(name, left) if left > 0 => {
+                format!("running commands: {left} left ({name})")
+            }
+            Progress::Started(name, _) | Progress::Ended(name, _) => format!("ran {name}"),
+        };
+        self.draw(&text);
+    }
+
+    /// So many of so many, with the time left at this pace.
+    pub(crate) fn count(&self, done: usize, all: usize, what: &str) {
+        let elapsed = self.started.elapsed();
+        let left =
+            if done > 0 { elapsed.mul_f64((all.saturating_sub(done)) as f64 / done as f64) } else { Duration::ZERO };
+        self.draw(&format!("{done} of {all} {what}, {} s left", left.as_secs()));
+    }
+
+    fn draw(&self, text: &str) {
+        let now = Instant::now();
+        if !self.on || self.last.get().is_some_and(|t| now.duration_since(t) < Duration::from_millis(100)) {
+            return;
+        }
+        self.last.set(Some(now));
+        let _ = write!(io::stderr(), "\r\x1b[K{text}");
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.last.get().is_some() {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+use super::*;
+
+#[test]
+fn short_texts_of_every_kind() {
+    for (text, kind) in [
+        ("01:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n", Kind::Lspci),
+        ("00:00.0 \"Host bridge\" \"Intel Corporation\"\n", Kind::Lspci),
+        ("\tACSCtl:\tSrcValid+ TransBlk-\n", Kind::Lspci),
+        ("[    0.5] x\n", Kind::Dmesg),
+        ("6,1,2,-;x\n", Kind::Dmesg),
+        ("<6>[    0.5] x\n", Kind::Dmesg),
+        ("DMAR: IOMMU enabled\n", Kind::Dmesg),
+        ("Nov 21 07:00:00 h kernel: x\n", Kind::Dmesg),
+        ("   ATS_ENABLED       False(0)\n", Kind::MlxconfigText),
+        ("-E- Failed to open device: x\n", Kind::MlxconfigText),
+        ("{\"Device #1\":{\"tlv_configuration\":{}}}", Kind::MlxconfigJson),
+        ("$ nvidia-smi -q\n==============NVSMI LOG==============\n", Kind::NvidiaSmiQuery),
+        ("<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"x\">\n<nvidia_smi_log>", Kind::NvidiaSmiXml),
+        ("\x1b[4m\tGPU0\tGPU1\tCPU Affinity\x1b[0m\r\nGPU0\t X \tNV12\t0-3\r\n", Kind::NvidiaSmiTopo),
+        (" \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n", Kind::NvidiaSmiP2p),
+        ("| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |\n", Kind::NvidiaSmiTable),
+        ("name, pci.bus_id\nH100, 00000000:1B:00.0\n", Kind::NvidiaSmiCsv),
+        ("CA 'mlx5_0'\n", Kind::Ibstat),
+        ("Infiniband device 'mlx5_0' port 1 status:\n", Kind::Ibstat),
+        ("hca_id:\tmlx5_0\n", Kind::IbvDevinfo),
+        ("mlx5_0 port 1 ==> ib0 (Up)\n", Kind::Ibdev2netdev),
+        ("BOOT_IMAGE=/vmlinuz root=UUID=x ro quiet\n", Kind::Cmdline),
+        ("ro iommu=pt pci=realloc\n", Kind::Cmdline),
+        ("[{\"ifname\":\"mlx5_0\",\"port\":1,\"state\":\"ACTIVE\",\"physical_state\":\"LINK_UP\"}]", Kind::RdmaLink),
+        ("link mlx5_0/1 state ACTIVE physical_state LINK_UP\n", Kind::RdmaLink),
+        ("[ {\n\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":0}]", Kind::RdmaStatistic),
+        ("netns shared copy-on-fork on\n", Kind::RdmaSystem),
+        ("[{\"netns\":\"shared\"}]", Kind::RdmaSystem),
+        ("DCBX mode: OS controlled\nPriority trust state: pcp\n", Kind::MlnxQos),
+        ("NIC statistics:\n     rx_packets: 1\n", Kind::EthtoolStats),
+        ("Pause parameters for eth0:\n", Kind::EthtoolPause),
+        ("<domain type='kvm' id='1'>\n", Kind::VirshXml),
+        ("<!-- <domain> -->\n<system version=\"1\">\n<cpu numaid=\"0\"/>", Kind::NcclTopoXml),
+        ("node:1:1 [0] NCCL INFO Using network IB\n", Kind::NcclLog),
+        ("# nThread 1 nGpus 8 minBytes 8\n", Kind::NcclTests),
+        ("                    RDMA_Write BW Test\n", Kind::Perftest),
+        ("processor\t: 0\nvendor_id\t: GenuineIntel\n", Kind::Cpuinfo),
+        ("nvidia 54000000 12 nvidia_uvm, Live 0xffffffffc0000000 (POE)\n", Kind::Modules),
+        ("Module                  Size  Used by\n", Kind::Modules),
+        ("kvm\n", Kind::DetectVirt),
+        ("filename: /lib/modules/6.8/nvidia.ko\n", Kind::ModinfoNvidia),
+        ("root@n:~# sudo /usr/bin/ibstat\ncommand failed\n", Kind::Ibstat),
+        ("", Kind::Unknown),
+        ("hello\nworld\n", Kind::Unknown),
+        ("{\"a\":1}", Kind::Unknown),
+        ("<html>", Kind::Unknown),
+    ] {
+        assert_eq!(sniff("", text.as_bytes()), kind, "{text}");
+        let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        assert_eq!(sniff("", &utf16), kind, "UTF-16 {text}");
+    }
+}
+
+#[test]
+fn the_name_decides_only_without_content() {
+    assert_eq!(sniff("dmesg.txt", b""), Kind::Dmesg);
+    assert_eq!(sniff("a/rdma_topo.json", b"[{\"x\":1}]"), Kind::RdmaTopo);
+    assert_eq!(sniff("dmesg.txt", b"CA 'mlx5_0'\n"), Kind::Ibstat);
+    assert_eq!(sniff("dmesg.json", b"{\"x\":1}"), Kind::Unknown);
+}

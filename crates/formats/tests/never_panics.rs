@@ -1,0 +1,209 @@
+//! Every parser takes any bytes. The inputs are random bytes, and random pieces of the words that the formats consist of, which
+//! reach deeper than bytes do.
+
+use linerate_formats::*;
+use proptest::prelude::*;
+
+type Parser = (&'static str, fn(&[u8]));
+
+macro_rules! parsers {
+    ($($path:expr),* $(,)?) => { &[$((stringify!($path), |b| { let _ = $path(b); })),*] };
+}
+
+const PARSERS: &[Parser] = parsers![
+    cmdline::parse,
+    mlxconfig::parse,
+    mlxconfig::parse_json,
+    nvidia_smi::parse_query,
+    nvidia_smi::parse_xml,
+    nvidia_smi::parse_topo,
+    nvidia_smi::parse_p2p,
+    nvidia_smi::parse_csv,
+    nvidia_smi::parse_table,
+    ibstat::parse,
+    ibv_devinfo::parse,
+    ibdev2netdev::parse,
+    rdma_json::parse_links,
+    rdma_json::parse_statistics,
+    rdma_json::parse_system,
+    mlnx_qos::parse,
+    ethtool::parse_statistics,
+    ethtool::parse_pause,
+    ethtool::parse_settings,
+    dmesg::scan,
+    cpuinfo::parse,
+    modules::parse,
+    kernel_config::parse,
+    limits::parse_memlock,
+    nvidia_proc::parse_version,
+    nvidia_proc::parse_params,
+    nvidia_proc::parse_information,
+    |b: &[u8]| sniff::sniff("x", b),
+    |b: &[u8]| cpulist::parse(&String::from_utf8_lossy(b)).map(|l| l.count()),
+    |b: &[u8]| kernel_version::parse(&String::from_utf8_lossy(b)),
+];
+
+/// Pieces of real formats, joined at random.
+const WORDS: &[&str] = &[
+    "\n",
+    "\n",
+    "\r\n",
+    "\t",
+    " ",
+    " : ",
+    ":",
+    "=",
+    "\"",
+    ",",
+    "[",
+    "]",
+    "(",
+    ")",
+    "<",
+    ">",
+    "/",
+    "'",
+    "-- ",
+    "é",
+    "\u{1b}[",
+    "\0",
+    "GPU0",
+    "GPU1",
+    "GPU 00000000:1B:00.0",
+    "X",
+    "NV12",
+    "NODENODE",
+    "NIC0: mlx5_0",
+    "CPU Affinity",
+    "Device #1:",
+    "Device type:",
+    "Configurations:",
+    "Next Boot",
+    "Default",
+    "*",
+    "RO ",
+    "ATS_ENABLED  True(1)",
+    "-E- ",
+    "mlxconfig -d 1:0.0",
+    "NVSMI LOG",
+    "PCIe Generation",
+    "MIG Device",
+    "Max",
+    "16x",
+    "MiB",
+    "<nvidia_smi_log>",
+    "</nvidia_smi_log>",
+    "<gpu id=",
+    "<?xml",
+    "CA '",
+    "Port 1:",
+    "State",
+    "Active",
+    "hca_id:",
+    "port:",
+    "GID[  0]",
+    "fe80::1",
+    ", RoCE v2",
+    "==>",
+    " port 1 ",
+    "{\"ifname\":",
+    "\"port\":1",
+    "}",
+    "netns shared",
+    "enabled 0 1",
+    "NIC statistics:",
+    "[    0.5] ",
+    "<6>",
+    "6,1,2,-;",
+    "Nov 21 07:00:00 h kernel: ",
+    "DMAR: ",
+    "Request device [41:00.0]",
+    "fault addr 0x",
+    "AMD-Vi: ",
+    "IO_PAGE_FAULT domain=0x",
+    "mlx5_core 0000:41:00.0: ",
+    "NVRM: Xid (PCI:0000:38:00): ",
+    " Gb/s available PCIe bandwidth",
+    "limited by 8.0 GT/s PCIe x8 link at ",
+    "AER: ",
+    "error received: ",
+    "BAR 1: can't assign; no space",
+    "processor\t: 0",
+    "flags\t: a b",
+    "CONFIG_IOMMU=y",
+    "Max locked memory ",
+    "unlimited",
+    "0-3",
+    "18446744073709551616",
+    "-1",
+    "NaN",
+    "0x",
+    "1e999",
+    "name, pci.bus_id [x]",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        for (_, parse) in PARSERS {
+            parse(&bytes);
+        }
+    }
+
+    #[test]
+    fn any_words(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..60)) {
+        let text = words.concat();
+        for (_, parse) in PARSERS {
+            parse(text.as_bytes());
+        }
+        // A cut inside a character or a UTF-16 pair.
+        for (_, parse) in PARSERS {
+            parse(text.as_bytes().get(..text.len() / 2).unwrap_or_default());
+        }
+    }
+
+    #[test]
+    fn normalising_keeps_the_lines(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..60)) {
+        let text = words.concat();
+        let clean = sniff::normalise(text.as_bytes());
+        let count = |b: &[u8]| b.iter().filter(|b| **b == b'\n').count();
+        prop_assert_eq!(count(&clean), count(text.as_bytes()));
+        prop_assert!(!clean.contains(&0x1b));
+    }
+
+    #[test]
+    fn a_scan_finds_what_reading_line_by_line_finds(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..60)) {
+        let text: String = words.concat().replace('\u{1b}', "");
+        let slow: Vec<(u32, dmesg::Event)> =
+            dmesg::lines(&text).filter_map(|l| Some((l.number, dmesg::classify(l.message)?))).collect();
+        let fast: Vec<(u32, dmesg::Event)> = dmesg::scan(text.as_bytes()).into_iter().map(|f| (f.line, f.event)).collect();
+        prop_assert_eq!(slow, fast);
+    }
+
+    #[test]
+    fn a_command_line_survives(params in proptest::collection::vec(("[a-z][a-z_.]{0,8}", proptest::option::of("[a-z0-9, ;:@]{0,8}")), 0..8)) {
+        let line: Vec<String> = params.iter().map(|(n, v)| v.as_ref().map_or(n.clone(), |v| format!("{n}=\"{v}\""))).collect();
+        let parsed = cmdline::parse(line.join(" ").as_bytes());
+        let got: Vec<(String, Option<String>)> = parsed.params.into_iter().map(|p| (p.name, p.value)).collect();
+        prop_assert_eq!(got, params);
+    }
+}
+
+/// One piece repeated, on one line and on many: a parser that is quadratic in its input takes minutes here.
+#[test]
+#[ignore = "takes a minute; run it after a change to a parser"]
+fn long_repetitions_take_linear_time() {
+    const TIMES: usize = 8_000;
+    for word in WORDS {
+        for text in [word.repeat(TIMES), format!("{word}\n").repeat(TIMES), format!("{word} ").repeat(TIMES)] {
+            for (name, parse) in PARSERS {
+                let start = std::time::Instant::now();
+                parse(text.as_bytes());
+                let took = start.elapsed();
+                assert!(took.as_secs() < 10, "{name} took {took:?} on {TIMES} times {word:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Which NICs serve which GPU: the nearest ones by PCIe path. Computed once, because many rules ask.
+
+use crate::pci::{Distance, FnId, PciTree};
+
+/// A GPU and the NICs nearest to it.
+#[derive(Debug, Clone)]
+pub struct Rail {
+    /// The GPU.
+    pub gpu: FnId,
+    /// How far its nearest NICs are; `Unknown` where the source does not tell, or where there is no NIC.
+    pub distance: Distance,
+    /// Number of bridges between.
+    pub bridges: usize,
+    /// The nearest NICs. Virtual functions only where no physical one is among the NICs of the node.
+    pub nics: Vec<FnId>,
+}
+
+impl Rail {
+    /// GPU and NICs are below one PCIe switch.
+    #[must_use]
+    pub fn shares_switch(&self) -> bool {
+        matches!(self.distance, Distance::Pix | Distance::Pxb)
+    }
+}
+
+/// One rail for each GPU. Empty where there is no GPU or no NIC.
+pub(crate) fn rails(pci: &PciTree<'_>) -> Vec<Rail> {
+    let mut nics: Vec<FnId> = pci.rdma_nics().filter(|(_, f)| !f.is_vf()).map(|(id, _)| id).collect();
+    if nics.is_empty() {
+        nics = pci.rdma_nics().map(|(id, _)| id).collect();
+    }
+    if nics.is_empty() || pci.gpus().next().is_none() {
+        return Vec::new();
+    }
+    pci.gpus()
+        .map(|(gpu, _)| {
+            let mut best = (Distance::Unknown, usize::MAX);
+            let mut near = Vec::new();
+            for nic in &nics {
+                let path = pci.path(gpu, *nic);
+                let at = (path.distance, path.between.len());
+                if at < best {
+                    best = at;
+                    near.clear();
+                }
+                if at == best {
+                    near.push(*nic);
+                }
+            }
+            Rail { gpu, distance: best.0, bridges: best.1, nics: near }
+        })
+        .collect()
+}

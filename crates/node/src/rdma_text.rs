@@ -1,0 +1,209 @@
+//! RDMA devices as tools print them: joins `ibv_devinfo`, `ibstat`, `ibdev2netdev` and `rdma link` to what sysfs shows.
+//! A device that only a text knows is built from the text; what the text does not say stays unreadable.
+
+use crate::rdma::{Gid, LinkLayer, PortState, RdmaDevice, RdmaPort};
+use linerate_formats::text::At;
+use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, rdma_json};
+use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
+
+/// More devices than any node has: garbage ends here.
+const MOST: usize = 4096;
+
+pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>) -> Reading<Vec<RdmaDevice>> {
+    let known = |k: OutputKind| {
+        matches!(k, OutputKind::IbvDevinfo | OutputKind::Ibstat | OutputKind::Ibdev2netdev | OutputKind::RdmaLink)
+    };
+    let Some(first) = s.outputs.iter().find(|o| known(o.kind)) else { return listed };
+    let in_sysfs = listed.known().is_some();
+    let mut all = Joined { devices: listed.known().cloned().unwrap_or_default(), grow: !in_sysfs };
+    for o in s.outputs.iter().filter(|o| known(o.kind)) {
+        let bytes = s.data(o.entry);
+        match o.kind {
+            OutputKind::IbvDevinfo => ibv_devinfo::parse(bytes).into_iter().for_each(|h| all.hca(h, o.entry)),
+            OutputKind::Ibstat => ibstat::parse(bytes).into_iter().for_each(|c| all.ca(c, o.entry)),
+            OutputKind::Ibdev2netdev => ibdev2netdev::parse(bytes).into_iter().for_each(|l| all.netdev(l, o.entry)),
+            _ => rdma_json::parse_links(bytes).into_iter().flatten().for_each(|l| all.link(l, o.entry)),
+        }
+    }
+    match listed {
+        // What sysfs lists is the list, texts only add details.
+        Reading::Known(_, p) => Reading::Known(all.devices, p),
+        _ if !all.devices.is_empty() => Reading::Known(all.devices, Place::of(first.entry)),
+        other => other,
+    }
+}
+
+struct Joined {
+    devices: Vec<RdmaDevice>,
+    /// Whether devices may be added: not where sysfs listed them.
+    grow: bool,
+}
+
+impl Joined {
+    fn device(&mut self, name: &str, entry: EntryId, line: u32) -> Option<&mut RdmaDevice> {
+        if let Some(i) = self.devices.iter().position(|d| d.name == name) {
+            return self.devices.get_mut(i);
+        }
+        if !self.grow || self.devices.len() >= MOST {
+            return None;
+        }
+        self.devices.push(blank_device(name, entry, line));
+        self.devices.last_mut()
+    }
+
+    fn hca(&mut self, h: ibv_devinfo::Hca, entry: EntryId) {
+        let (grow, Some(d)) = (self.grow, self.device(&h.name, entry, h.line)) else { return };
+        put(&mut d.firmware, h.firmware, entry);
+        put(&mut d.board_id, h.board_id, entry);
+        put(&mut d.hca_type, h.vendor_part_id.map(|a| At::new(format!("MT{}", a.value), a.line)), entry);
+        for p in h.ports {
+            let rate = match (&p.active_width, &p.active_speed_gbps) {
+                (Some(w), Some(s)) => Some(At::new(f64::from(w.value) * s.value, s.line)),
+                _ => None,
+            };
+            let Some(port) = port(d, p.number, entry, p.line, grow) else { continue };
+            put(&mut port.state, p.state.and_then(state), entry);
+            put(&mut port.link_layer, p.link_layer.and_then(layer), entry);
+            put(&mut port.active_mtu, p.active_mtu, entry);
+            put(&mut port.lid, p.port_lid.and_then(small), entry);
+            put(&mut port.sm_lid, p.sm_lid.and_then(small), entry);
+            put(&mut port.rate_gbps, rate, entry);
+            if port.gids.known().is_none() && !p.gids.is_empty() {
+                let gids = p.gids.into_iter().take(MOST).map(|g| gid(g, entry)).filter(|g| !g.is_zero()).collect();
+                port.gids = Reading::Known(gids, Place::of(entry).line(p.line));
+            }
+        }
+    }
+
+    fn ca(&mut self, c: ibstat::Ca, entry: EntryId) {
+        let (grow, Some(d)) = (self.grow, self.device(&c.name, entry, c.line)) else { return };
+        put(&mut d.firmware, c.firmware, entry);
+        put(&mut d.hca_type, c.ca_type, entry);
+        for p in c.ports {
+            let Some(port) = port(d, p.number, entry, p.line, grow) else { continue };
+            put(&mut port.state, p.state.and_then(state), entry);
+            put(&mut port.phys_state, p.physical_state.map(|a| At::new((phys(&a.value), a.value), a.line)), entry);
+            put(&mut port.link_layer, p.link_layer.and_then(layer), entry);
+            put(&mut port.lid, p.base_lid.and_then(small), entry);
+            put(&mut port.sm_lid, p.sm_lid.and_then(small), entry);
+            put(&mut port.rate_gbps, p.rate_gbps, entry);
+        }
+    }
+
+    fn netdev(&mut self, l: ibdev2netdev::IbNetdev, entry: EntryId) {
+        let (grow, Some(d)) = (self.grow, self.device(&l.device, entry, l.line)) else { return };
+        d.pci = d.pci.or(l.bdf);
+        if let Some(port) = port(d, l.port, entry, l.line, grow) {
+            put(&mut port.netdev, Some(At::new(l.netdev, l.line)), entry);
+        }
+    }
+
+    fn link(&mut self, l: rdma_json::RdmaLink, entry: EntryId) {
+        let (grow, Some(d)) = (self.grow, self.device(&l.device, entry, l.line)) else { return };
+        if let Some(port) = port(d, l.port, entry, l.line, grow) {
+            put(&mut port.state, l.state.and_then(|v| state(At::new(v, l.line))), entry);
+            put(&mut port.phys_state, l.physical_state.map(|v| At::new((phys(&v), v), l.line)), entry);
+            put(&mut port.netdev, l.netdev.map(|v| At::new(v, l.line)), entry);
+        }
+    }
+}
+
+fn port(d: &mut RdmaDevice, number: u32, entry: EntryId, line: u32, grow: bool) -> Option<&mut RdmaPort> {
+    if let Some(i) = d.ports.iter().position(|p| p.number == number) {
+        return d.ports.get_mut(i);
+    }
+    if !grow || d.ports.len() >= 256 {
+        return None;
+    }
+    d.ports.push(blank_port(number, entry, line));
+    d.ports.last_mut()
+}
+
+/// Keeps what is known already.
+fn put<T>(slot: &mut Reading<T>, value: Option<At<T>>, entry: EntryId) {
+    if let (Some(v), true) = (value, slot.known().is_none()) {
+        *slot = Reading::Known(v.value, Place::of(entry).line(v.line));
+    }
+}
+
+fn state(a: At<ib_port::PortState>) -> Option<At<PortState>> {
+    let v = match a.value {
+        ib_port::PortState::Down => PortState::Down,
+        ib_port::PortState::Initialize => PortState::Init,
+        ib_port::PortState::Armed => PortState::Armed,
+        ib_port::PortState::Active => PortState::Active,
+        ib_port::PortState::ActiveDefer => PortState::ActiveDefer,
+        ib_port::PortState::Other(_) => return None,
+    };
+    Some(At::new(v, a.line))
+}
+
+fn layer(a: At<ib_port::LinkLayer>) -> Option<At<LinkLayer>> {
+    let v = match a.value {
+        ib_port::LinkLayer::InfiniBand => LinkLayer::InfiniBand,
+        ib_port::LinkLayer::Ethernet => LinkLayer::Ethernet,
+        ib_port::LinkLayer::Other(_) => return None,
+    };
+    Some(At::new(v, a.line))
+}
+
+fn small(a: At<u64>) -> Option<At<u32>> {
+    Some(At::new(u32::try_from(a.value).ok()?, a.line))
+}
+
+/// The kernel's number of a physical state; 0 for a word that it does not use.
+fn phys(word: &str) -> u32 {
+    const NAMES: [(&str, u32); 6] =
+        [("sleep", 1), ("polling", 2), ("disabled", 3), ("linkup", 5), ("link_up", 5), ("linkerrorrecovery", 6)];
+    let word = word.to_ascii_lowercase();
+    NAMES.iter().find(|(n, _)| *n == word).map_or(0, |(_, v)| *v)
+}
+
+fn gid(g: ibv_devinfo::GidEntry, entry: EntryId) -> Gid {
+    let place = Place::of(entry).line(g.line);
+    let unsaid = || Reading::Unreadable(place, Why::NotCollected);
+    let kind = match g.kind {
+        Some(k) => Reading::Known(k, place),
+        None => unsaid(),
+    };
+    Gid { index: g.index, gid: g.gid.to_string(), kind, netdev: unsaid(), place }
+}
+
+fn blank_device(name: &str, entry: EntryId, line: u32) -> RdmaDevice {
+    let place = Place::of(entry).line(line);
+    let unsaid = || Reading::Unreadable(place, Why::NotCollected);
+    RdmaDevice {
+        name: name.to_owned(),
+        home: entry,
+        pci: None,
+        firmware: unsaid(),
+        board_id: unsaid(),
+        hca_type: unsaid(),
+        is_virtual: false,
+        ports: Vec::new(),
+    }
+}
+
+fn blank_port(number: u32, entry: EntryId, line: u32) -> RdmaPort {
+    let place = Place::of(entry).line(line);
+    macro_rules! unsaid {
+        () => {
+            Reading::Unreadable(place, Why::NotCollected)
+        };
+    }
+    RdmaPort {
+        number,
+        home: entry,
+        state: unsaid!(),
+        phys_state: unsaid!(),
+        rate_gbps: unsaid!(),
+        rate_text: unsaid!(),
+        link_layer: unsaid!(),
+        lid: unsaid!(),
+        sm_lid: unsaid!(),
+        active_mtu: unsaid!(),
+        netdev: unsaid!(),
+        gids: unsaid!(),
+        counters: Vec::new(),
+    }
+}

@@ -1,0 +1,198 @@
+//! What was audited, in words.
+
+use linerate_node::Node;
+use linerate_node::context::Basis;
+use linerate_node::pci::Kind;
+use linerate_snapshot::{Coverage, Lookup, Reading, Snapshot};
+use std::collections::BTreeMap;
+
+/// What kind of source a snapshot is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceKind {
+    /// Captured by linerate from the running system.
+    Live,
+    /// Captured by linerate earlier or elsewhere.
+    Capture,
+    /// A tree of files that something else made.
+    Tree,
+    /// Texts that tools printed.
+    Text,
+    /// Nothing.
+    Empty,
+}
+
+impl SourceKind {
+    /// Of this snapshot.
+    #[must_use]
+    pub fn of(s: &Snapshot) -> Self {
+        let has = |path| matches!(s.resolve(path), Lookup::Found(_));
+        if !s.manifest.linerate.is_empty() {
+            if s.manifest.origin == "live" { SourceKind::Live } else { SourceKind::Capture }
+        } else if has("sys") || has("proc") {
+            SourceKind::Tree
+        } else if s.is_empty() {
+            SourceKind::Empty
+        } else {
+            SourceKind::Text
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            SourceKind::Live => "this machine, read now",
+            SourceKind::Capture => "a capture by linerate",
+            SourceKind::Tree => "a tree of files that was not captured by linerate",
+            SourceKind::Text => "texts that tools printed",
+            SourceKind::Empty => "nothing: the source is empty",
+        }
+    }
+}
+
+/// The source in one line: kind, time, what is missing in principle, redaction.
+pub(crate) fn source(s: &Snapshot) -> String {
+    let mut out = SourceKind::of(s).words().to_owned();
+    if let Some(time) = captured_at(s) {
+        out.push_str(&format!(", {time}"));
+    }
+    if s.coverage == Coverage::Partial {
+        out.push_str("; what it does not hold is unknown, not absent");
+    }
+    if s.manifest.redacted {
+        out.push_str("; identifying values are hashed");
+    }
+    match s.manifest.unread.len() {
+        0 => {}
+        1 => out.push_str("; 1 path could not be read"),
+        n => out.push_str(&format!("; {n} paths could not be read")),
+    }
+    out
+}
+
+/// What went wrong while the source was made.
+pub(crate) fn problems(s: &Snapshot) -> Vec<String> {
+    let unread = s.manifest.unread.iter().map(|u| format!("/{}: {}", u.path, u.why));
+    s.problems.iter().chain(&s.manifest.problems).cloned().chain(unread).collect()
+}
+
+/// Time of the capture, RFC 3339.
+pub(crate) fn captured_at(s: &Snapshot) -> Option<String> {
+    (s.manifest.time > 0).then(|| rfc3339(s.manifest.time))
+}
+
+/// Unix seconds as RFC 3339 in UTC (days to civil date: Hinnant's algorithm).
+fn rfc3339(time: u64) -> String {
+    let (days, second) = (time / 86_400 + 719_468, time % 86_400);
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+}
+
+/// Release of the kernel.
+pub(crate) fn kernel(node: &Node<'_>) -> String {
+    match &node.kernel.release {
+        Reading::Known(k, _) => k.to_string(),
+        Reading::Absent(_) => "none found".to_owned(),
+        Reading::Unreadable(_, why) => why.to_string(),
+    }
+}
+
+/// Role and why, in one line.
+pub(crate) fn role(node: &Node<'_>) -> String {
+    let role = &node.context.role;
+    let why = role.reasons.iter().map(|(r, _)| r.as_str()).collect::<Vec<_>>().join("; ");
+    match (role.value, role.basis) {
+        (None, _) => format!("unknown: {why} (tell it with --role)"),
+        (Some(r), Basis::Seen | Basis::Unknown) => format!("{r}: {why}"),
+        (Some(r), Basis::Inferred) => format!("{r} (inferred): {why}"),
+        (Some(r), Basis::Told) => format!("{r}: {why}"),
+    }
+}
+
+/// The devices that matter, counted and named.
+pub(crate) fn devices(node: &Node<'_>) -> String {
+    if node.pci.seen.is_none() {
+        return "no list of PCI devices in this source".to_owned();
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for (kind, one, many) in [
+        (Kind::Gpu, "GPU", "GPUs"),
+        (Kind::RdmaNic, "RDMA NIC function", "RDMA NIC functions"),
+        (Kind::DataDirect, "Data Direct function", "Data Direct functions"),
+        (Kind::NvSwitch, "NVSwitch", "NVSwitches"),
+    ] {
+        let (mut names, mut n, mut virtual_ones): (BTreeMap<&str, u32>, u32, u32) = (BTreeMap::new(), 0, 0);
+        for (_, f) in node.pci.of_kind(kind) {
+            n += 1;
+            virtual_ones += u32::from(f.is_vf());
+            if !f.name.is_empty() {
+                *names.entry(short_name(&f.name)).or_default() += 1;
+            }
+        }
+        if n == 0 {
+            continue;
+        }
+        let mut names: Vec<(&str, u32)> = names.into_iter().collect();
+        names.sort_by_key(|(name, n)| (std::cmp::Reverse(*n), *name));
+        let mut inside: Vec<String> = match names.as_slice() {
+            [(only, all)] if *all == n => vec![(*only).to_owned()],
+            many => many.iter().take(4).map(|(name, n)| format!("{n} {name}")).collect(),
+        };
+        if names.len() > 4 {
+            inside.push("…".to_owned());
+        }
+        if virtual_ones > 0 {
+            inside.push(format!("{virtual_ones} virtual"));
+        }
+        let what = if n == 1 { one } else { many };
+        parts.push(if inside.is_empty() {
+            format!("{n} {what}")
+        } else {
+            format!("{n} {what} ({})", inside.join(", "))
+        });
+    }
+    if parts.is_empty() {
+        parts.push("no GPU, no RDMA NIC".to_owned());
+    }
+    let all = node.pci.functions.len();
+    format!("{}; {all} PCI function{} in all", parts.join(", "), if all == 1 { "" } else { "s" })
+}
+
+/// The name that people use stands in the last brackets: `GH100 [H100 SXM5 80GB]`.
+fn short_name(name: &str) -> &str {
+    match (name.rfind('['), name.rfind(']')) {
+        (Some(a), Some(b)) if a + 1 < b => name.get(a + 1..b).unwrap_or(name),
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates() {
+        for (time, want) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_827_696, "2000-02-29T12:34:56Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(rfc3339(time), want);
+        }
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!(short_name("NVIDIA Corporation GH100 [H100 SXM5 80GB]"), "H100 SXM5 80GB");
+        assert_eq!(short_name("[]"), "[]");
+        assert_eq!(short_name("]["), "][");
+    }
+}

@@ -1,0 +1,238 @@
+//! A rule in words: for the terminal, as Markdown for the documentation, and the whole catalogue as a table or JSON.
+
+use crate::json;
+use crate::style::{Page, Style, Tone};
+use crate::terminal::{quality, tone_of};
+use linerate_rules::{Area, Effect, Myth, Rule, Severity, Source};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Everything about a rule, for the terminal.
+#[must_use]
+pub fn explain(rule: &Rule, style: Style) -> String {
+    let mut out = Vec::new();
+    // Writing to memory does not fail.
+    let _ = write_rule(rule, &mut Page::new(&mut out, style));
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
+    page.item(0, rule.severity.name().to_uppercase().as_str(), tone_of(rule.severity), Tone::Bold, rule.id)?;
+    page.item(0, "", Tone::Plain, Tone::Plain, rule.title)?;
+    page.blank()?;
+    page.field(0, "holds on", &contexts(rule))?;
+    page.field(0, "costs", &format!("{} [{}]", rule.effect.text, quality(rule.effect.quality)))?;
+    page.field(0, "reads", &rule.reads.join(", "))?;
+    markdown(rule.docs, page)?;
+    if !rule.myths.is_empty() {
+        page.heading("What people say")?;
+        for m in rule.myths {
+            page.item(2, "People say: ", Tone::Warn, Tone::Plain, m.claim)?;
+            page.item(2, "In truth:   ", Tone::Good, Tone::Plain, m.truth)?;
+        }
+    }
+    page.heading("Sources")?;
+    for s in rule.sources {
+        page.item(2, "·", Tone::Dim, Tone::Plain, s.title)?;
+        page.item(4, "", Tone::Plain, Tone::Dim, s.at)?;
+    }
+    Ok(())
+}
+
+fn contexts(rule: &Rule) -> String {
+    rule.roles.names().collect::<Vec<_>>().join(", ")
+}
+
+/// The Markdown that rules use: headings, paragraphs, lists, fenced code. Inline marks stay as they are.
+fn markdown(text: &str, page: &mut Page<'_>) -> io::Result<()> {
+    let mut paragraph = String::new();
+    let mut code = false;
+    for line in text.lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") {
+            flush(&mut paragraph, page)?;
+            code = !code;
+        } else if code {
+            page.verbatim(4, line)?;
+        } else if trimmed.starts_with('#') {
+            flush(&mut paragraph, page)?;
+            page.heading(trimmed.trim_start_matches('#').trim())?;
+        } else if trimmed.is_empty() {
+            flush(&mut paragraph, page)?;
+        } else {
+            // A list item ends the one before; what follows without a mark continues it.
+            if list_item(trimmed).is_some() {
+                flush(&mut paragraph, page)?;
+            } else if !paragraph.is_empty() {
+                paragraph.push(' ');
+            }
+            paragraph.push_str(trimmed);
+        }
+    }
+    flush(&mut paragraph, page)
+}
+
+fn flush(paragraph: &mut String, page: &mut Page<'_>) -> io::Result<()> {
+    let text = std::mem::take(paragraph);
+    match list_item(&text) {
+        _ if text.is_empty() => Ok(()),
+        Some((mark, rest)) => page.item(2, mark, Tone::Dim, Tone::Plain, rest),
+        None => page.item(2, "", Tone::Plain, Tone::Plain, &text),
+    }
+}
+
+/// Mark and text of `- item`, `* item`, `1. item`.
+fn list_item(line: &str) -> Option<(&str, &str)> {
+    let (mark, rest) = line.split_once(' ')?;
+    let numbered = mark.strip_suffix('.').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    match mark {
+        "-" | "*" => Some(("·", rest)),
+        _ if numbered => Some((mark, rest)),
+        _ => None,
+    }
+}
+
+/// The catalogue for the terminal: one entry per rule.
+#[must_use]
+pub fn rules_table(areas: &[Area<'_>], style: Style) -> String {
+    let mut out = Vec::new();
+    // Writing to memory does not fail.
+    let _ = write_table(areas, &mut Page::new(&mut out, style));
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn write_table(areas: &[Area<'_>], page: &mut Page<'_>) -> io::Result<()> {
+    let mut n = 0;
+    for (area, about, rules) in areas {
+        page.item(0, area, Tone::Bold, Tone::Dim, about)?;
+        for rule in *rules {
+            n += 1;
+            page.item(2, &format!("{:<8}", rule.severity.name()), tone_of(rule.severity), Tone::Bold, rule.id)?;
+            page.item(11, "", Tone::Plain, Tone::Plain, rule.title)?;
+            if page.style.verbose {
+                page.item(11, "", Tone::Plain, Tone::Dim, &format!("holds on {}", contexts(rule)))?;
+            }
+        }
+        page.blank()?;
+    }
+    page.item(0, "", Tone::Plain, Tone::Dim, &format!("{n} rules; `linerate explain RULE` tells all about one"))
+}
+
+#[derive(Serialize)]
+struct Catalogue<'a> {
+    schema: &'static str,
+    linerate: &'static str,
+    rules: Vec<RuleOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct RuleOut<'a> {
+    id: &'static str,
+    area: &'a str,
+    title: &'static str,
+    severity: Severity,
+    roles: Vec<&'static str>,
+    effect: Effect,
+    sources: &'static [Source],
+    reads: &'static [&'static str],
+    myths: &'static [Myth],
+    docs: &'static str,
+}
+
+/// The catalogue as JSON, schema `linerate.rules/1`.
+///
+/// # Errors
+/// Those of the writer.
+pub fn rules_json(areas: &[Area<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let rules = areas.iter().flat_map(|(area, _, rules)| {
+        rules.iter().map(move |r| RuleOut {
+            id: r.id,
+            area,
+            title: r.title,
+            severity: r.severity,
+            roles: r.roles.names().collect(),
+            effect: r.effect,
+            sources: r.sources,
+            reads: r.reads,
+            myths: r.myths,
+            docs: r.docs,
+        })
+    });
+    let all = Catalogue { schema: "linerate.rules/1", linerate: crate::VERSION, rules: rules.collect() };
+    json::write_pretty(&all, out)
+}
+
+/// First line of every generated page.
+pub const GENERATED: &str =
+    "<!-- Generated by `cargo xtask docs` from the rule catalogue. Do not edit: edit the rule. -->\n";
+
+/// A rule as a page of the documentation: `docs/rules/<area>/<slug>.md`.
+#[must_use]
+pub fn rule_markdown(rule: &Rule) -> String {
+    let mut s = String::from(GENERATED);
+    // Writing to a string does not fail.
+    let _ = write!(s, "\n# {}\n\n**{}**\n\n| | |\n|---|---|\n", rule.id, rule.title);
+    let _ = writeln!(s, "| Severity | {} |", rule.severity.name());
+    let _ = writeln!(s, "| Holds on | {} |", contexts(rule));
+    let _ = writeln!(s, "| A failure costs | {} *({})* |", cell(rule.effect.text), quality(rule.effect.quality));
+    let reads: Vec<String> = rule.reads.iter().map(|r| format!("`{r}`")).collect();
+    let _ = writeln!(s, "| Reads | {} |\n", cell(&reads.join(", ")));
+    let _ = writeln!(s, "{}", rule.docs.trim());
+    if !rule.myths.is_empty() {
+        s.push_str("\n## What people say\n");
+        for m in rule.myths {
+            let _ = write!(s, "\n> People say: {}\n\nIn truth: {}\n", m.claim, m.truth);
+        }
+    }
+    s.push_str("\n## Sources\n\n");
+    for source in rule.sources {
+        let _ = if source.at.starts_with("http") {
+            writeln!(s, "- [{}]({})", source.title, source.at)
+        } else {
+            writeln!(s, "- {}: `{}`", source.title, source.at)
+        };
+    }
+    s
+}
+
+/// The index of the documentation's rule pages: `docs/rules/README.md`.
+#[must_use]
+pub fn catalogue_index(areas: &[Area<'_>]) -> String {
+    let n: usize = areas.iter().map(|(_, _, rules)| rules.len()).sum();
+    let mut s = String::from(GENERATED);
+    let _ = writeln!(
+        s,
+        "\n# Rules\n\n{n} rules in {} areas. The same text on a node: `linerate explain RULE`. A rule answers pass, fail, unknown\n\
+         (it could not be seen, and it says how to see it) or not-applicable (with the reason).",
+        areas.len()
+    );
+    for (area, about, rules) in areas {
+        let _ = write!(s, "\n## {area}\n\n{about}.\n\n| rule | right is | severity | holds on |\n|---|---|---|---|\n");
+        for r in *rules {
+            let _ = writeln!(
+                s,
+                "| [{id}]({id}.md) | {} | {} | {} |",
+                cell(r.title),
+                r.severity.name(),
+                contexts(r),
+                id = r.id
+            );
+        }
+    }
+    s
+}
+
+/// Text of a table cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// Every generated file: path below `docs/rules`, content. Sorted as the catalogue is.
+#[must_use]
+pub fn pages(areas: &[Area<'_>]) -> Vec<(String, String)> {
+    let rules = areas.iter().flat_map(|(_, _, rules)| rules.iter());
+    std::iter::once(("README.md".to_owned(), catalogue_index(areas)))
+        .chain(rules.map(|r| (format!("{}.md", r.id), rule_markdown(r))))
+        .collect()
+}

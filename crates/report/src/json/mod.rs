@@ -1,0 +1,202 @@
+//! JSON, schema `linerate.audit/1` (docs/schema/audit-1.json).
+//!
+//! How a fact is encoded: its value when known; `false` when somebody looked and it does not exist; `null` when it could not be
+//! seen, with an entry in `node.unseen` that says where and why. Inside a decoded PCI capability `null` means that this input
+//! does not show the field. Orders are those of the model (functions by address, answers worst first), so the same input
+//! gives the same bytes.
+
+mod gpu;
+mod node;
+mod pci;
+mod value;
+
+use crate::words::Words;
+use crate::{Counts, Report, VERSION, about};
+use linerate_node::context::{Basis, Judged, P2pPlan, Role, TopologyType};
+use linerate_rules::{Effect, Remedy, Severity, Source, Status, Subject, Verdict};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Name and version of the format.
+pub const SCHEMA: &str = "linerate.audit/1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    linerate: &'static str,
+    source: SourceOut<'a>,
+    context: ContextOut,
+    summary: Summary,
+    verdicts: Vec<VerdictOut<'a>>,
+    node: node::NodeOut<'a>,
+}
+
+#[derive(Serialize)]
+struct SourceOut<'a> {
+    label: &'a str,
+    kind: about::SourceKind,
+    complete: bool,
+    captured_at: Option<String>,
+    redacted: bool,
+    problems: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    counts: Counts,
+    exit_code: u8,
+}
+
+#[derive(Serialize)]
+struct ContextOut {
+    role: JudgedOut<Role>,
+    p2p_plan: JudgedOut<P2pPlan>,
+    topology: JudgedOut<TopologyType>,
+}
+
+#[derive(Serialize)]
+struct JudgedOut<T> {
+    value: Option<T>,
+    basis: Basis,
+    reasons: Vec<Reason>,
+}
+
+#[derive(Serialize)]
+struct Reason {
+    text: String,
+    place: Option<String>,
+}
+
+#[derive(Serialize)]
+struct VerdictOut<'a> {
+    rule: &'static str,
+    status: Status,
+    severity: Severity,
+    subject: &'a Subject,
+    subject_kind: &'static str,
+    message: &'a str,
+    evidence: Vec<EvidenceOut<'a>>,
+    effect: Effect,
+    sources: &'static [Source],
+    remedy: Option<&'a Remedy>,
+    see: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct EvidenceOut<'a> {
+    place: String,
+    content: String,
+    note: Option<&'a str>,
+}
+
+/// Writes the document on one line, with a line end.
+///
+/// # Errors
+/// Those of the writer.
+pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write_line(&document(report), out)
+}
+
+/// Writes the document indented, for people.
+///
+/// # Errors
+/// Those of the writer.
+pub fn render_pretty(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write_pretty(&document(report), out)
+}
+
+/// The document on one line.
+#[must_use]
+pub fn to_string(report: &Report<'_>) -> String {
+    let mut out = Vec::new();
+    // Writing to memory does not fail, and no map here has a key that is not text.
+    let _ = render(report, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+pub(crate) fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    // Into memory first: the writer gets one piece instead of a call for each token.
+    let mut text = serde_json::to_vec(value).map_err(io::Error::from)?;
+    text.push(b'\n');
+    out.write_all(&text)
+}
+
+pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(value).map_err(io::Error::from)?;
+    text.push(b'\n');
+    out.write_all(&text)
+}
+
+fn document<'a>(report: &Report<'a>) -> Document<'a> {
+    let words = Words::of(report.snapshot);
+    let (s, context) = (report.snapshot, &report.node.context);
+    Document {
+        schema: SCHEMA,
+        linerate: VERSION,
+        source: SourceOut {
+            label: &s.label,
+            kind: about::SourceKind::of(s),
+            complete: s.coverage != linerate_snapshot::Coverage::Partial,
+            captured_at: about::captured_at(s),
+            redacted: s.manifest.redacted,
+            problems: about::problems(s),
+        },
+        context: ContextOut {
+            role: judged(&context.role, &words),
+            p2p_plan: judged(&context.p2p_plan, &words),
+            topology: judged(&context.topology, &words),
+        },
+        summary: Summary { counts: Counts::of(report.audit), exit_code: report.audit.exit_code() },
+        verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words)).collect(),
+        node: node::node(report.node, &words),
+    }
+}
+
+fn judged<T: Copy>(j: &Judged<T>, words: &Words<'_>) -> JudgedOut<T> {
+    let reasons = j
+        .reasons
+        .iter()
+        .map(|(text, place)| Reason { text: text.clone(), place: place.map(|p| words.describe(p)) })
+        .collect();
+    JudgedOut { value: j.value, basis: j.basis, reasons }
+}
+
+fn verdict<'a>(v: &'a Verdict, words: &Words<'_>) -> VerdictOut<'a> {
+    let f = &v.finding;
+    VerdictOut {
+        rule: v.rule.id,
+        status: f.status,
+        severity: v.severity(),
+        subject: &f.subject,
+        subject_kind: kind_of(&f.subject),
+        message: &f.message,
+        evidence: f
+            .evidence
+            .iter()
+            .map(|e| EvidenceOut {
+                place: words.describe(e.place),
+                content: words.excerpt(e.place),
+                note: e.note.as_deref(),
+            })
+            .collect(),
+        effect: v.rule.effect,
+        sources: v.rule.sources,
+        remedy: f.remedy.as_ref(),
+        see: f.see.as_deref(),
+    }
+}
+
+/// What kind of thing a subject's text names.
+pub(crate) fn kind_of(s: &Subject) -> &'static str {
+    match s {
+        Subject::Node => "node",
+        Subject::Pci(_) => "pci",
+        Subject::RdmaPort(..) => "rdma-port",
+        Subject::Net(_) => "net",
+        Subject::KernelArg(_) => "kernel-arg",
+        Subject::Module(_) => "module",
+        Subject::NicFirmware(..) => "nic-firmware",
+        Subject::Named(_) => "named",
+    }
+}

@@ -1,0 +1,177 @@
+//! Markdown for a ticket: the same order as on the terminal, nothing from data able to format or mention.
+
+use crate::group::{Group, group};
+use crate::style::{clean, clip};
+use crate::terminal::{persistence, quality, risk};
+use crate::words::Words;
+use crate::{Counts, Report, VERSION, about};
+use linerate_rules::{Status, Verdict};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+const EVIDENCE: usize = 3;
+
+/// Writes the report.
+///
+/// # Errors
+/// Those of the writer.
+pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Report { node, snapshot, audit } = report;
+    let counts = Counts::of(audit);
+    writeln!(out, "# linerate: {}\n", md(&snapshot.label))?;
+    let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
+    let bad = if bad.is_empty() { "none".to_owned() } else { bad.join(", ") };
+    writeln!(out, "| | |\n|---|---|")?;
+    writeln!(out, "| Failing | **{bad}** |")?;
+    writeln!(
+        out,
+        "| Other answers | {} unknown, {} passed, {} not applicable |",
+        counts.unknown, counts.pass, counts.not_applicable
+    )?;
+    writeln!(out, "| Role | {} |", md(&about::role(node)))?;
+    writeln!(out, "| Kernel | {} |", md(&about::kernel(node)))?;
+    writeln!(out, "| Devices | {} |", md(&about::devices(node)))?;
+    writeln!(out, "| Source | {} |", md(&about::source(snapshot)))?;
+    writeln!(out, "| Written by | linerate {VERSION}, exit code {} |", audit.exit_code())?;
+    let words = Words::of(snapshot);
+    let groups = group(report.findings());
+    if !groups.is_empty() {
+        writeln!(out, "\n## Findings")?;
+    }
+    for g in &groups {
+        finding(g, &words, out)?;
+    }
+    let notes = group(report.notes());
+    if !notes.is_empty() {
+        writeln!(out, "\n## Worth knowing\n")?;
+        for g in &notes {
+            writeln!(out, "- `{}`: {}", g.first().rule.id, md(&said(g)))?;
+        }
+    }
+    unseen(report, out)
+}
+
+fn said(g: &Group<'_>) -> String {
+    let about = g.about(64);
+    if about.is_empty() { g.message() } else { format!("{about}: {}", g.message()) }
+}
+
+fn finding(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let first = g.first();
+    writeln!(out, "\n### {}: `{}`\n\n{}\n", first.severity().name().to_uppercase(), first.rule.id, md(&said(g)))?;
+    let effect = first.rule.effect;
+    writeln!(out, "- **Costs**: {} *({})*", md(effect.text), quality(effect.quality))?;
+    let mut summaries: Vec<&str> = Vec::new();
+    for r in g.verdicts.iter().filter_map(|v| v.finding.remedy.as_ref()) {
+        if summaries.contains(&r.summary.as_ref()) {
+            continue;
+        }
+        summaries.push(&r.summary);
+        let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", md(&r.risk_note)) };
+        writeln!(out, "- **Fix**: {}; {}; risk {}{why}", md(&r.summary), persistence(r.persistence), risk(r.risk))?;
+    }
+    for s in first.rule.sources {
+        if s.at.starts_with("http") {
+            writeln!(out, "- Source: [{}]({})", md(s.title), s.at)?;
+        } else {
+            writeln!(out, "- Source: {}: `{}`", md(s.title), s.at)?;
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    let mut more = 0;
+    for e in g.verdicts.iter().flat_map(|v| &v.finding.evidence) {
+        if lines.len() == EVIDENCE {
+            more += 1;
+            continue;
+        }
+        let seen = format!("{}: {}", words.describe(e.place), clip(&words.shown(e.place), 160));
+        let note = e.note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
+        lines.push(clean(&format!("{}{note}", seen.trim_end_matches(": "))).into_owned());
+    }
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let text = lines.join("\n");
+    let fence = fence(&text);
+    writeln!(out, "\n{fence}text\n{text}\n{fence}")
+}
+
+fn unseen(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut ways: BTreeMap<&str, Vec<&Verdict>> = BTreeMap::new();
+    for v in report.audit.with(Status::Unknown) {
+        ways.entry(v.finding.see.as_deref().unwrap_or("no way to see it is known to the rule")).or_default().push(v);
+    }
+    if ways.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n## Not seen\n\nUnknown is not good. What would tell:\n")?;
+    for (see, verdicts) in ways {
+        let mut rules: BTreeMap<&str, u32> = BTreeMap::new();
+        for v in &verdicts {
+            *rules.entry(v.rule.id).or_default() += 1;
+        }
+        let rules: Vec<String> = rules.into_iter().map(|(id, n)| format!("`{id}` × {n}")).collect();
+        writeln!(out, "- [ ] {}: {}", md(see), rules.join(", "))?;
+    }
+    Ok(())
+}
+
+/// A fence that the text cannot close.
+fn fence(text: &str) -> String {
+    let (mut longest, mut run) = (0, 0);
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    "`".repeat((longest + 1).max(3))
+}
+
+/// Text that formats nothing, mentions nobody and ends no table cell. Balanced back-ticks stay: messages quote commands with them.
+fn md(text: &str) -> String {
+    let text = clean(text);
+    let ticks = text.matches('`').count().is_multiple_of(2);
+    let mut code = false;
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '`' if ticks => {
+                code = !code;
+                out.push(c);
+            }
+            // In a table a bar ends the cell even within code.
+            '|' => out.push_str("\\|"),
+            _ if code => out.push(c),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '@' => out.push_str("&#64;"),
+            '\\' | '`' | '*' | '[' | ']' | '~' | '#' => {
+                out.push('\\');
+                out.push(c);
+            }
+            // Within a word an underscore marks nothing.
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_format_mention_or_break_out() {
+        assert_eq!(
+            md("a|b <img> @all *x* [y](z)\x1b[1m"),
+            "a\\|b &lt;img&gt; &#64;all \\*x\\* \\[y\\](z)\\\\u{1b}\\[1m"
+        );
+        assert_eq!(md("run `lspci -vv <x>` now"), "run `lspci -vv <x>` now");
+        assert_eq!(md("odd ` tick"), "odd \\` tick");
+        assert_eq!(fence("a ```` b"), "`````");
+        assert_eq!(fence("plain"), "```");
+    }
+}

@@ -1,0 +1,175 @@
+//! SARIF 2.1.0 (OASIS standard), for viewers of code-scanning results.
+//!
+//! Failures are results of kind `fail`, unknown answers of kind `open` (SARIF: "the evaluation could not decide"). What passed or
+//! does not apply is not written: common viewers show every result as an alert.
+
+use crate::words::Words;
+use crate::{Report, VERSION, json};
+use linerate_rules::{Evidence, Rule, Severity, Status, Verdict};
+use linerate_snapshot::{Pos, Snapshot};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// Writes the document.
+///
+/// # Errors
+/// Those of the writer.
+pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let words = Words::of(report.snapshot);
+    let mut rules: Vec<&'static Rule> = Vec::new();
+    let mut index: HashMap<&'static str, usize> = HashMap::new();
+    let mut times: HashMap<(&'static str, String), u32> = HashMap::new();
+    let mut results = Vec::new();
+    for v in &report.audit.verdicts {
+        if !matches!(v.finding.status, Status::Fail | Status::Unknown) {
+            continue;
+        }
+        let at = *index.entry(v.rule.id).or_insert_with(|| {
+            rules.push(v.rule);
+            rules.len() - 1
+        });
+        let time = times.entry((v.rule.id, v.finding.subject.to_string())).or_default();
+        results.push(result(v, at, *time, report.snapshot, &words));
+        *time += 1;
+    }
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "linerate",
+                "version": VERSION,
+                "rules": rules.into_iter().map(rule).collect::<Vec<_>>(),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "automationDetails": { "id": format!("linerate/{}", report.snapshot.label) },
+            "results": results,
+        }],
+    });
+    json::write_pretty(&log, out)
+}
+
+fn rule(r: &'static Rule) -> Value {
+    let mut out = json!({
+        "id": r.id,
+        "shortDescription": { "text": r.title },
+        "fullDescription": { "text": format!("{}. A failure costs: {}", r.title, r.effect.text) },
+        "help": { "text": r.docs, "markdown": crate::explain::rule_markdown(r) },
+        "defaultConfiguration": { "level": level(r.severity) },
+        "properties": { "tags": [r.area()], "effect-quality": r.effect.quality },
+    });
+    if let Some(source) = r.sources.iter().find(|s| s.at.starts_with("http")) {
+        out["helpUri"] = json!(source.at);
+    }
+    out
+}
+
+fn level(s: Severity) -> &'static str {
+    match s {
+        Severity::Critical | Severity::High => "error",
+        Severity::Medium => "warning",
+        Severity::Low | Severity::Info => "note",
+    }
+}
+
+fn result(v: &Verdict, rule_index: usize, time: u32, snapshot: &Snapshot, words: &Words<'_>) -> Value {
+    let f = &v.finding;
+    let failed = f.status == Status::Fail;
+    let mut text = format!("{}: {}", f.subject, f.message);
+    if let Some(r) = &f.remedy {
+        text.push_str(&format!(". Fix: {}", r.summary));
+    }
+    if let Some(see) = &f.see {
+        text.push_str(&format!(". To see it: {see}"));
+    }
+    let subject = f.subject.to_string();
+    let logical = json!([{
+        "name": subject,
+        "fullyQualifiedName": format!("{}/{subject}", json::kind_of(&f.subject)),
+        "kind": "resource",
+    }]);
+    let mut places = f.evidence.iter().map(|e| physical(e, snapshot, words));
+    let mut location = json!({ "logicalLocations": logical });
+    if let Some(first) = places.next() {
+        location["physicalLocation"] = first;
+    }
+    let related: Vec<Value> = places
+        .enumerate()
+        .map(|(i, p)| json!({ "id": i + 1, "physicalLocation": p, "message": { "text": "more evidence" } }))
+        .collect();
+    let mut out = json!({
+        "ruleId": v.rule.id,
+        "ruleIndex": rule_index,
+        "kind": if failed { "fail" } else { "open" },
+        // The standard allows a level other than none for failures only.
+        "level": if failed { level(v.severity()) } else { "none" },
+        "message": { "text": text },
+        "locations": [location],
+        "partialFingerprints": { "linerate/v1": fingerprint(v, time, &snapshot.manifest.host) },
+        "properties": { "severity": v.severity().name(), "status": f.status.name() },
+    });
+    if !related.is_empty() {
+        out["relatedLocations"] = json!(related);
+    }
+    if let Some(r) = &f.remedy {
+        out["properties"]["remedy"] = json!(r);
+    }
+    out
+}
+
+fn physical(e: &Evidence, snapshot: &Snapshot, words: &Words<'_>) -> Value {
+    let mut path = snapshot.path(e.place.base);
+    if !e.place.leaf.is_empty() {
+        path = format!("{path}/{}", e.place.leaf);
+    }
+    let mut out = json!({ "artifactLocation": { "uri": uri(path.trim_start_matches('/')) } });
+    match e.place.pos {
+        Pos::Whole => {}
+        Pos::Line(n) => {
+            out["region"] = json!({ "startLine": n.max(1), "snippet": { "text": words.excerpt(e.place) } });
+        }
+        Pos::Bytes { offset, len } => out["region"] = json!({ "byteOffset": offset, "byteLength": len }),
+    }
+    out
+}
+
+/// A relative URI reference (RFC 3986): everything but unreserved characters and `/` in percent encoding. An empty path, which
+/// is the snapshot itself, is `.`.
+fn uri(path: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(path.len() + 8);
+    for b in path.bytes() {
+        if b.is_ascii_alphanumeric() || matches!(b, b'/' | b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(b));
+        } else {
+            // Writing to a string does not fail.
+            let _ = write!(out, "%{b:02X}");
+        }
+    }
+    if out.is_empty() { ".".to_owned() } else { out }
+}
+
+/// Stays the same from audit to audit: host, rule, subject, and which of several answers about it. No message (its numbers move).
+/// FNV-1a, 64 bits: fixed for all time, unlike the standard library's hash.
+fn fingerprint(v: &Verdict, time: u32, host: &str) -> String {
+    let subject = v.finding.subject.to_string();
+    let parts = [host, v.rule.id, json::kind_of(&v.finding.subject), &subject, &time.to_string()];
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for b in parts.join("\0").bytes() {
+        hash = (hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
+    }
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris() {
+        assert_eq!(uri("sys/bus/pci/devices/0000:19:00.0/config"), "sys/bus/pci/devices/0000%3A19%3A00.0/config");
+        assert_eq!(uri("a b\u{e9}%"), "a%20b%C3%A9%25");
+        assert_eq!(uri(""), ".");
+    }
+}

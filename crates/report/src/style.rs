@@ -1,0 +1,201 @@
+//! Terminal text: colour only when told, lines no wider than told, nothing from data raw.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// How to print for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// ANSI colours.
+    pub colour: bool,
+    /// Columns. A single word wider than this (a path, a URL) stays whole so that it can be copied.
+    pub width: usize,
+    /// Also what passed and what does not apply, with evidence.
+    pub verbose: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Style { colour: false, width: 80, verbose: false }
+    }
+}
+
+/// Meaning of a piece of text; the terminal's own palette gives the colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Bold,
+    Dim,
+    Alarm,
+    Bad,
+    Warn,
+    Mild,
+    Good,
+    Doubt,
+}
+
+impl Tone {
+    fn code(self) -> &'static str {
+        match self {
+            Tone::Plain => "",
+            Tone::Bold => "1",
+            Tone::Dim => "2",
+            Tone::Alarm => "1;97;41",
+            Tone::Bad => "1;31",
+            Tone::Warn => "1;33",
+            Tone::Mild => "36",
+            Tone::Good => "32",
+            Tone::Doubt => "1;35",
+        }
+    }
+}
+
+/// Text that is safe to print on a terminal: white space becomes a space; other control characters, and the invisible ones that
+/// reorder text or hide in it, are written as escapes.
+#[must_use]
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(unsafe_to_print) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' | '\r' => out.push(' '),
+            c if unsafe_to_print(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn unsafe_to_print(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{061c}')
+}
+
+/// At most `max` characters, the last one an ellipsis where something was cut.
+pub(crate) fn clip(text: &str, max: usize) -> Cow<'_, str> {
+    if text.chars().count() <= max {
+        return Cow::Borrowed(text);
+    }
+    let mut s: String = text.chars().take(max.saturating_sub(1)).collect();
+    s.push('…');
+    Cow::Owned(s)
+}
+
+/// Breaks cleaned text into lines of at most `width` characters, at spaces. A longer word has a line of its own.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut line, mut used) = (String::new(), 0);
+    // A no-break space does not break.
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        let len = word.chars().count();
+        if used > 0 && used + 1 + len > width {
+            lines.push(std::mem::take(&mut line));
+            used = 0;
+        }
+        if used > 0 {
+            line.push(' ');
+            used += 1;
+        }
+        line.push_str(word);
+        used += len;
+    }
+    if used > 0 || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// A terminal page under construction.
+pub(crate) struct Page<'w> {
+    out: &'w mut dyn Write,
+    pub(crate) style: Style,
+}
+
+impl<'w> Page<'w> {
+    pub(crate) fn new(out: &'w mut dyn Write, style: Style) -> Self {
+        Page { out, style }
+    }
+
+    pub(crate) fn blank(&mut self) -> io::Result<()> {
+        self.out.write_all(b"\n")
+    }
+
+    /// A section's title after an empty line.
+    pub(crate) fn heading(&mut self, text: &str) -> io::Result<()> {
+        self.blank()?;
+        self.item(0, "", Tone::Plain, Tone::Bold, text)
+    }
+
+    /// `tag` in its tone, then the text, wrapped to the right of the tag. Both are cleaned here.
+    pub(crate) fn item(&mut self, indent: usize, tag: &str, tag_tone: Tone, tone: Tone, text: &str) -> io::Result<()> {
+        let (tag, text) = (clean(tag), clean(text));
+        let hang = indent + if tag.is_empty() { 0 } else { tag.chars().count() + 1 };
+        let room = self.style.width.saturating_sub(hang).max(16);
+        for (i, line) in wrap(&text, room).iter().enumerate() {
+            match (i, tag.is_empty()) {
+                (0, true) => write!(self.out, "{:indent$}", "")?,
+                (0, false) => {
+                    write!(self.out, "{:indent$}", "")?;
+                    self.paint(tag_tone, &tag)?;
+                    if !line.is_empty() {
+                        self.out.write_all(b" ")?;
+                    }
+                }
+                _ => write!(self.out, "{:hang$}", "")?,
+            }
+            self.paint(tone, line)?;
+            self.out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// A line as it is, cleaned but not wrapped: commands to copy.
+    pub(crate) fn verbatim(&mut self, indent: usize, line: &str) -> io::Result<()> {
+        writeln!(self.out, "{:indent$}{}", "", clean(line.trim_end()))
+    }
+
+    /// Tag and text of a table's row: cleaned and cut by the caller, blanks kept.
+    pub(crate) fn row(&mut self, tag: &str, tone: Tone, text: &str) -> io::Result<()> {
+        self.paint(tone, tag)?;
+        writeln!(self.out, " {text}")
+    }
+
+    /// A label of a fixed width, then text.
+    pub(crate) fn field(&mut self, indent: usize, label: &str, text: &str) -> io::Result<()> {
+        self.item(indent, &format!("{label:<8}"), Tone::Dim, Tone::Plain, text)
+    }
+
+    fn paint(&mut self, tone: Tone, text: &str) -> io::Result<()> {
+        // Trailing blanks of a padded tag are not painted: a background colour would show them.
+        let body = text.trim_end();
+        if !self.style.colour || tone == Tone::Plain || body.is_empty() {
+            return self.out.write_all(text.as_bytes());
+        }
+        let rest = &text[body.len()..];
+        write!(self.out, "\x1b[{}m{body}\x1b[0m{rest}", tone.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_moves_the_cursor_or_reorders_text_survives() {
+        let got = clean("a\x1b[31mred\u{9b}2J\u{202e}x\u{200b}\ty\nz\x07");
+        assert_eq!(got, "a\\u{1b}[31mred\\u{9b}2J\\u{202e}x\\u{200b} y z\\u{7}");
+        assert!(matches!(clean("plain – ünïcode ×"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn lines_fit_and_long_words_stay_whole() {
+        let url = "https://example.org/a/very/long/path/that/does/not/fit";
+        let lines = wrap(&format!("one two three four {url} five"), 12);
+        assert_eq!(lines, ["one two", "three four", url, "five"]);
+        assert_eq!(wrap("", 10), [""]);
+        assert_eq!(clip("abcdef", 4), "abc…");
+        assert_eq!(clip("abcd", 4), "abcd");
+    }
+}

@@ -1,0 +1,341 @@
+//! The report for a terminal: what is wrong, worst first, then why and what to do, then what could not be seen.
+
+use crate::group::{Group, group};
+use crate::style::{Page, Style, Tone, clip};
+use crate::words::Words;
+use crate::{Counts, Report, VERSION, about};
+use linerate_node::pci::Kind;
+use linerate_rules::{Evidence, Persistence, Quality, Remedy, Risk, Severity, Status, Verdict};
+use linerate_snapshot::Place;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+/// Evidence shown per group before the rest becomes a number.
+const EVIDENCE: usize = 3;
+/// Subjects written in a pair of braces before the rest becomes a number.
+const SUBJECTS: usize = 16;
+
+/// Writes the report.
+///
+/// # Errors
+/// Those of the writer.
+pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut t = Terminal { report, words: Words::of(report.snapshot), page: Page::new(out, style) };
+    let groups = group(report.findings());
+    t.header()?;
+    t.list(&groups)?;
+    for (i, g) in groups.iter().enumerate() {
+        t.finding(i + 1, g)?;
+    }
+    t.notes()?;
+    t.unseen()?;
+    t.rest()
+}
+
+/// As a text.
+#[must_use]
+pub fn to_string(report: &Report<'_>, style: Style) -> String {
+    let mut out = Vec::new();
+    // Writing to memory does not fail.
+    let _ = render(report, style, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+struct Terminal<'a, 'w> {
+    report: &'a Report<'a>,
+    words: Words<'a>,
+    page: Page<'w>,
+}
+
+impl Terminal<'_, '_> {
+    fn header(&mut self) -> io::Result<()> {
+        let Report { node, snapshot, audit } = self.report;
+        let counts = Counts::of(audit);
+        self.page.item(0, &format!("linerate {VERSION}, audit of"), Tone::Dim, Tone::Bold, &snapshot.label)?;
+        let (tone, verdict) = verdict(&counts, audit.exit_code());
+        self.page.item(0, "", Tone::Plain, tone, &verdict)?;
+        if let Some(text) = self.what_applies() {
+            self.page.item(0, "", Tone::Plain, Tone::Bold, &text)?;
+        }
+        self.page.blank()?;
+        self.page.field(0, "source", &about::source(snapshot))?;
+        self.page.field(0, "role", &about::role(node))?;
+        self.page.field(0, "kernel", &about::kernel(node))?;
+        self.page.field(0, "devices", &about::devices(node))?;
+        let problems: Vec<&String> = snapshot.problems.iter().chain(&snapshot.manifest.problems).collect();
+        let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
+        for p in problems.iter().take(shown) {
+            self.page.field(0, "problem", p)?;
+        }
+        if problems.len() > shown {
+            self.page.field(0, "", &format!("and {} more problems of the source", problems.len() - shown))?;
+        }
+        Ok(())
+    }
+
+    /// On a machine without the devices in question most rules hold for nothing; silence would look like health.
+    fn what_applies(&self) -> Option<String> {
+        let pci = &self.report.node.pci;
+        pci.seen?;
+        let has = |kind| pci.of_kind(kind).next().is_some();
+        let missing = match (has(Kind::Gpu), has(Kind::RdmaNic) || has(Kind::DataDirect)) {
+            (true, true) => return None,
+            (false, false) => "No GPU and no RDMA NIC here",
+            (true, false) => "No RDMA NIC here",
+            (false, true) => "No GPU here",
+        };
+        let (mut all, mut hold) = (BTreeSet::new(), BTreeSet::new());
+        for v in &self.report.audit.verdicts {
+            all.insert(v.rule.id);
+            if v.finding.status != Status::NotApplicable {
+                hold.insert(v.rule.id);
+            }
+        }
+        Some(format!("{missing}: {} of {} rules apply, none can speak of a GPU–NIC path", hold.len(), all.len()))
+    }
+
+    fn list(&mut self, groups: &[Group<'_>]) -> io::Result<()> {
+        // A single one is told at once in full.
+        if groups.len() < 2 {
+            return Ok(());
+        }
+        self.page.heading("FINDINGS")?;
+        let width = groups.len().to_string().len();
+        for (i, g) in groups.iter().enumerate() {
+            let severity = g.first().severity();
+            let tag = format!("{:>width$} {:<8}", i + 1, severity.name().to_uppercase());
+            self.page.item(0, &tag, tone_of(severity), Tone::Plain, &headline(g, self.page.style.verbose))?;
+        }
+        Ok(())
+    }
+
+    fn finding(&mut self, number: usize, g: &Group<'_>) -> io::Result<()> {
+        let first = g.first();
+        let severity = first.severity();
+        self.page.blank()?;
+        let tag = format!("{number} {}", severity.name().to_uppercase());
+        self.page.item(0, &tag, tone_of(severity), Tone::Bold, first.rule.id)?;
+        let about = g.about(if self.page.style.verbose { usize::MAX } else { SUBJECTS });
+        let text = if about.is_empty() { g.message() } else { format!("{about}: {}", g.message()) };
+        self.page.item(2, "", Tone::Plain, Tone::Plain, &text)?;
+        self.evidence(2, g)?;
+        let effect = first.rule.effect;
+        self.page.field(2, "costs", &format!("{} [{}]", effect.text, quality(effect.quality)))?;
+        self.remedies(g)?;
+        let sources: Vec<&str> = first.rule.sources.iter().map(|s| s.title).collect();
+        self.page.field(2, "sources", &sources.join("; "))?;
+        self.page.field(2, "more", &format!("linerate explain {}", first.rule.id))
+    }
+
+    fn remedies(&mut self, g: &Group<'_>) -> io::Result<()> {
+        let mut fixes: Vec<(&Remedy, usize)> = Vec::new();
+        for r in g.verdicts.iter().filter_map(|v| v.finding.remedy.as_ref()) {
+            match fixes.iter_mut().find(|(f, _)| f.summary == r.summary && f.risk_note == r.risk_note) {
+                Some((_, n)) => *n += 1,
+                None => fixes.push((r, 1)),
+            }
+        }
+        if fixes.is_empty() {
+            let text = format!("no step to offer: read `linerate explain {}`", g.first().rule.id);
+            return self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Plain, &text);
+        }
+        let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
+        for (r, n) in fixes.iter().take(shown) {
+            let times = if *n > 1 && fixes.len() > 1 { format!(" ({n}\u{a0}×)") } else { String::new() };
+            let text = format!("{}{times}", r.summary);
+            self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Bold, &text)?;
+            let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", r.risk_note) };
+            self.page.field(2, "", &format!("{}; risk {}{why}", persistence(r.persistence), risk(r.risk)))?;
+            if self.page.style.verbose && !r.reread.is_empty() {
+                self.page.field(2, "", &format!("to prove it, read again: {}", r.reread.join(", ")))?;
+            }
+        }
+        if fixes.len() > shown {
+            self.page.field(2, "", &format!("and {} more", fixes.len() - shown))?;
+        }
+        Ok(())
+    }
+
+    /// Distinct evidence of a group, the first few with the bytes.
+    fn evidence(&mut self, indent: usize, g: &Group<'_>) -> io::Result<()> {
+        let mut seen: Vec<Place> = Vec::new();
+        let mut distinct: Vec<&Evidence> = Vec::new();
+        for e in g.verdicts.iter().flat_map(|v| &v.finding.evidence) {
+            if !seen.contains(&e.place) {
+                seen.push(e.place);
+                distinct.push(e);
+            }
+        }
+        let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
+        for (i, e) in distinct.iter().take(shown).enumerate() {
+            let label = if i == 0 { "seen" } else { "" };
+            let text = self.evidence_text(e);
+            self.page.field(indent, label, &text)?;
+        }
+        if distinct.len() > shown {
+            self.page.field(indent, "", &format!("and {} more", distinct.len() - shown))?;
+        }
+        Ok(())
+    }
+
+    fn evidence_text(&self, e: &Evidence) -> String {
+        let mut text = self.words.describe(e.place);
+        let content = self.words.shown(e.place);
+        if !content.is_empty() {
+            // A hostile or huge line must not bury the report.
+            text.push_str(": ");
+            text.push_str(&clip(&content, 160));
+        }
+        if let Some(note) = &e.note {
+            text.push_str(&format!(" ({note})"));
+        }
+        text
+    }
+
+    fn notes(&mut self) -> io::Result<()> {
+        let groups = group(self.report.notes());
+        if groups.is_empty() {
+            return Ok(());
+        }
+        self.page.heading("WORTH KNOWING (nothing to do)")?;
+        for g in &groups {
+            self.page.item(2, "·", Tone::Mild, Tone::Plain, &headline(g, self.page.style.verbose))?;
+            if self.page.style.verbose {
+                self.evidence(4, g)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Unknown answers by what would make them known: each way is one line of action.
+    fn unseen(&mut self) -> io::Result<()> {
+        let mut ways: BTreeMap<&str, Vec<&Verdict>> = BTreeMap::new();
+        for v in self.report.audit.with(Status::Unknown) {
+            ways.entry(v.finding.see.as_deref().unwrap_or_default()).or_default().push(v);
+        }
+        if ways.is_empty() {
+            return Ok(());
+        }
+        let mut ways: Vec<(&str, Vec<&Verdict>)> = ways.into_iter().collect();
+        // Most answers for one action first; what nobody knows how to see last.
+        ways.sort_by_key(|(see, v)| (see.is_empty(), std::cmp::Reverse(v.len()), *see));
+        self.page.heading("NOT SEEN (unknown is not good; each line is one way to see more)")?;
+        for (see, verdicts) in ways {
+            let action = if see.is_empty() { "no way to see it is known to the rule" } else { see };
+            self.page.item(0, &format!("{:>4} ×", verdicts.len()), Tone::Doubt, Tone::Plain, action)?;
+            if self.page.style.verbose {
+                for g in group(verdicts.into_iter()) {
+                    self.page.item(7, "·", Tone::Dim, Tone::Plain, &headline(&g, true))?;
+                    self.evidence(9, &g)?;
+                }
+                continue;
+            }
+            let mut rules: BTreeMap<&str, u32> = BTreeMap::new();
+            for v in &verdicts {
+                *rules.entry(v.rule.id).or_default() += 1;
+            }
+            let rules: Vec<String> = rules
+                .into_iter()
+                .map(|(id, n)| if n > 1 { format!("{id}\u{a0}×{n}") } else { id.to_owned() })
+                .collect();
+            self.page.item(7, "→", Tone::Dim, Tone::Dim, &rules.join(", "))?;
+        }
+        Ok(())
+    }
+
+    /// What passed and what does not apply: two numbers, or all of it.
+    fn rest(&mut self) -> io::Result<()> {
+        for (status, title) in [(Status::Pass, "PASSED"), (Status::NotApplicable, "DOES NOT APPLY")] {
+            if !self.page.style.verbose || self.report.audit.with(status).next().is_none() {
+                continue;
+            }
+            self.page.heading(title)?;
+            for g in group(self.report.audit.with(status)) {
+                let tone = if status == Status::Pass { Tone::Good } else { Tone::Dim };
+                self.page.item(2, "·", tone, Tone::Plain, &headline(&g, true))?;
+                self.evidence(4, &g)?;
+            }
+        }
+        let counts = Counts::of(self.report.audit);
+        self.page.blank()?;
+        let hint = if self.page.style.verbose || counts.pass + counts.not_applicable == 0 {
+            ""
+        } else {
+            " (--verbose lists them with evidence)"
+        };
+        let text = format!("{} passed, {} not applicable{hint}", counts.pass, counts.not_applicable);
+        self.page.item(0, "", Tone::Plain, Tone::Dim, &text)
+    }
+}
+
+/// Rule, subjects, message.
+fn headline(g: &Group<'_>, whole: bool) -> String {
+    let about = g.about(if whole { usize::MAX } else { SUBJECTS });
+    let id = g.first().rule.id;
+    if about.is_empty() { format!("{id}: {}", g.message()) } else { format!("{id}: {about}: {}", g.message()) }
+}
+
+/// The one-line verdict.
+fn verdict(counts: &Counts, exit_code: u8) -> (Tone, String) {
+    let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
+    let unknown = if counts.unknown > 0 { format!("; {} answers unknown", counts.unknown) } else { String::new() };
+    let (tone, text) = match exit_code {
+        0 if counts.pass == 0 => (Tone::Doubt, "NOTHING TO SAY: no rule applies".to_owned()),
+        0 => (Tone::Good, format!("GOOD: {} checks passed, nothing unknown", counts.pass)),
+        1 => {
+            let tone = if counts.fail.last().is_some_and(|n| *n > 0) { Tone::Alarm } else { Tone::Bad };
+            (tone, format!("FAILING: {}{unknown}", bad.join(", ")))
+        }
+        _ => (
+            Tone::Doubt,
+            format!(
+                "CANNOT TELL: nothing wrong in what was seen ({} passed), but {} answers are unknown",
+                counts.pass, counts.unknown
+            ),
+        ),
+    };
+    (tone, format!("{text} (exit code {exit_code})"))
+}
+
+pub(crate) fn tone_of(severity: Severity) -> Tone {
+    match severity {
+        Severity::Critical => Tone::Alarm,
+        Severity::High => Tone::Bad,
+        Severity::Medium => Tone::Warn,
+        Severity::Low => Tone::Mild,
+        Severity::Info => Tone::Plain,
+    }
+}
+
+/// How sure the size of an effect is.
+pub(crate) fn quality(q: Quality) -> &'static str {
+    match q {
+        Quality::Derived => "derived",
+        Quality::Sourced => "a primary source says so",
+        Quality::Measured => "measured",
+        Quality::Estimate => "estimate",
+        Quality::DirectionOnly => "direction only: nobody published a number",
+    }
+}
+
+/// When a fix starts and how long it lasts.
+pub(crate) fn persistence(p: Persistence) -> &'static str {
+    match p {
+        Persistence::Runtime => "at once, lost at reboot or reload",
+        Persistence::Immediate => "at once, and kept",
+        Persistence::NextBoot => "from the next boot on",
+        Persistence::FirmwareReset => "after a firmware reset or reboot",
+        Persistence::Hardware => "hands on the hardware",
+    }
+}
+
+/// In one word.
+pub(crate) fn risk(r: Risk) -> &'static str {
+    match r {
+        Risk::None => "none",
+        Risk::Low => "low",
+        Risk::Medium => "medium (drain the node)",
+        Risk::High => "high (can take the node or its network down)",
+        Risk::Dangerous => "dangerous",
+    }
+}

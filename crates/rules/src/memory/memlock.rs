@@ -1,0 +1,77 @@
+//! `memory/memlock`.
+
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
+use linerate_node::memory::Limit;
+
+pub(super) static RULE: Rule = Rule {
+    id: "memory/memlock",
+    title: "Locked memory is unlimited where RDMA jobs start",
+    severity: Severity::Low,
+    roles: Roles::ALL,
+    effect: Effect { text: "memory registration beyond the limit fails: `ibv_reg_mr failed … Cannot allocate memory`", quality: Quality::Sourced },
+    sources: &[
+        Source {
+            title: "NCCL user guide, troubleshooting: set memlock unlimited in limits.conf",
+            at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
+        },
+        Source {
+            title: "Linux drivers/infiniband/core/umem.c: ib_umem_get checks RLIMIT_MEMLOCK unless CAP_IPC_LOCK",
+            at: "https://github.com/torvalds/linux/blob/master/drivers/infiniband/core/umem.c",
+        },
+    ],
+    reads: &["proc/self/limits"],
+    docs: "\
+## What it checks
+The limit of locked memory of the process that captured. That is the limit of this shell or service, not of the jobs: a job
+inherits from its launcher (systemd unit, container runtime, Slurm), which may differ both ways. Captured as root it is
+information only: root has CAP_IPC_LOCK, to which the limit does not apply.
+
+## Why it matters
+RDMA pins every buffer it registers. The default limit is 8 MiB, or an eighth of memory on newer systemd.
+
+## See it yourself
+`ulimit -l` in the job itself, or `grep locked /proc/PID/limits` of a running one.
+
+## Fix
+`* soft memlock unlimited` and `* hard memlock unlimited` in /etc/security/limits.d for logins; LimitMEMLOCK=infinity in the units of the launchers and the
+container runtime; in Kubernetes the runtime's default or the capability IPC_LOCK.",
+    myths: &[Myth {
+        claim: "ulimit -l unlimited on the host is enough.",
+        truth: "A service or container gets its limit from its unit or runtime. Look at the job's own /proc/PID/limits.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let limits = &cx.node.memory.memlock;
+    let Some((soft, hard)) = limits.known() else {
+        out.unreadable(Subject::Node, "limit of locked memory", limits).see("ulimit -l in the job's environment");
+        return;
+    };
+    if *soft == Limit::Unlimited {
+        out.pass(Subject::Node, "unlimited for the process that captured; jobs may have another limit")
+            .at(limits.place());
+        return;
+    }
+    let root = cx.snapshot.manifest.uid == Some(0);
+    let whom = if root {
+        "root, to whom it does not apply; jobs that inherit it are limited"
+    } else {
+        "the process that captured"
+    };
+    out.fail(Subject::Node, format!("{soft} (hard limit {hard}) for {whom}"))
+        .severity(if root { Severity::Info } else { Severity::Low })
+        .at(limits.place())
+        .fix(
+            Remedy::new(
+                "make locked memory unlimited for whatever starts RDMA jobs",
+                Action::Limit { limit: "memlock".into(), value: "unlimited".into() },
+                Persistence::Immediate,
+                Risk::Low,
+            )
+            .because("a job can then pin all memory")
+            .prove("proc/self/limits"),
+        );
+}

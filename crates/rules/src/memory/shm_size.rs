@@ -1,0 +1,71 @@
+//! `memory/shm-size`.
+
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
+
+pub(super) static RULE: Rule = Rule {
+    id: "memory/shm-size",
+    title: "/dev/shm is larger than a container's default of 64 MiB",
+    severity: Severity::Medium,
+    roles: Roles::BARE_METAL.or(Roles::VM_GUEST),
+    effect: Effect { text: "NCCL fails at start: `posix_fallocate failed : No space left on device`", quality: Quality::Sourced },
+    sources: &[
+        Source {
+            title: "NCCL user guide, troubleshooting: shared memory",
+            at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
+        },
+        Source {
+            title: "Docker: --shm-size, 64 MiB by default",
+            at: "https://docs.docker.com/engine/containers/run/",
+        },
+    ],
+    reads: &["proc/mounts", "proc/meminfo"],
+    docs: "\
+## What it checks
+The size of /dev/shm in the mount namespace of the capture: the container's, if it ran in one. 64 MiB or less fails on a node with a GPU. On a host
+the default is half of the memory.
+
+## Why it matters
+Ranks of one node exchange data through /dev/shm, and data loaders of frameworks do as well.
+
+## See it yourself
+`df -h /dev/shm` in the job's container.
+
+## Fix
+Docker: --shm-size or --ipc=host. Kubernetes: an emptyDir with `medium: Memory` mounted at /dev/shm.",
+    myths: &[Myth {
+        claim: "No space left on device: the disk is full.",
+        truth: "For NCCL it is /dev/shm.",
+    }],
+    check,
+};
+
+const CONTAINER_DEFAULT: u64 = 64 << 20;
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if cx.no_subjects(cx.node.pci.gpus().next().is_some(), "GPU", out) {
+        return;
+    }
+    let shm = &cx.node.memory.shm_bytes;
+    match shm.known() {
+        Some(b) if *b <= CONTAINER_DEFAULT => {
+            out.fail(Subject::Node, format!("/dev/shm has {} MiB", b >> 20)).at(shm.place()).fix(
+                Remedy::new(
+                    "give the container a larger /dev/shm",
+                    Action::Limit { limit: "/dev/shm".into(), value: "some GiB".into() },
+                    Persistence::Immediate,
+                    Risk::Low,
+                )
+                .because("what is stored there counts as the container's memory")
+                .prove("proc/mounts"),
+            );
+        }
+        Some(b) => {
+            out.pass(Subject::Node, format!("/dev/shm has {} MiB", b >> 20)).at(shm.place());
+        }
+        None => {
+            out.unreadable(Subject::Node, "size of /dev/shm", shm).see("df /dev/shm");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `numa/balancing`.
+
+use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+
+pub(super) static RULE: Rule = Rule {
+    id: "numa/balancing",
+    title: "Automatic NUMA balancing is off on GPU nodes",
+    severity: Severity::Info,
+    roles: Roles::BARE_METAL.or(Roles::VM_HOST),
+    effect: Effect { text: "page faults by sampling, and moving pages under running jobs: jitter", quality: Quality::DirectionOnly },
+    sources: &[
+        Source {
+            title: "Linux Documentation/admin-guide/sysctl/kernel.rst: numa_balancing",
+            at: "https://docs.kernel.org/admin-guide/sysctl/kernel.html#numa-balancing",
+        },
+        Source {
+            title: "NVIDIA Grace performance tuning guide: disable automatic NUMA balancing",
+            at: "https://docs.nvidia.com/grace-perf-tuning-guide/",
+        },
+    ],
+    reads: &["proc/sys/kernel/numa_balancing"],
+    docs: "\
+## What it checks
+`kernel.numa_balancing`: 0 is off. The kernel's default on machines with several nodes is on, so this is information; it is low on
+Arm (Grace), where NVIDIA asks for it and the GPU's memory is a NUMA node.
+
+## Why it matters
+Balancing unmaps pages at intervals to see who touches them. On GPU nodes jobs place themselves, and the faults only disturb.
+
+## See it yourself
+`sysctl kernel.numa_balancing`.
+
+## Fix
+`kernel.numa_balancing = 0` in /etc/sysctl.d.",
+    myths: &[],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let setting = &cx.node.memory.numa_balancing;
+    if let Some([_]) = cx.node.numa.known().map(Vec::as_slice) {
+        out.not_applicable("one NUMA node: nothing to balance").at(cx.node.numa.place());
+        return;
+    }
+    match setting.known() {
+        Some(0) => {
+            out.pass(Subject::Node, "off").at(setting.place());
+        }
+        Some(n) => {
+            let severity = if cx.node.cpu.is_arm() { Severity::Low } else { Severity::Info };
+            out.fail(Subject::Node, format!("on (kernel.numa_balancing = {n})"))
+                .severity(severity)
+                .at(setting.place())
+                .fix(
+                    Remedy::new(
+                        "switch automatic NUMA balancing off",
+                        Action::Sysfs { path: "/proc/sys/kernel/numa_balancing".into(), value: "0".into() },
+                        Persistence::Runtime,
+                        Risk::Low,
+                    )
+                    .prove("proc/sys/kernel/numa_balancing"),
+                );
+        }
+        None if setting.is_absent() => {
+            out.not_applicable("the kernel has no NUMA balancing").at(setting.place());
+        }
+        None => {
+            out.unreadable(Subject::Node, "kernel.numa_balancing", setting);
+        }
+    }
+}

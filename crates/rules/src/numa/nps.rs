@@ -1,0 +1,73 @@
+//! `numa/nps`.
+
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
+
+pub(super) static RULE: Rule = Rule {
+    id: "numa/nps",
+    title: "One NUMA node per socket",
+    severity: Severity::Info,
+    roles: Roles::BARE_METAL,
+    effect: Effect {
+        text: "no effect on GPUDirect RDMA itself; NCCL calls GPU and NIC on different nodes of one socket SYS instead of PHB",
+        quality: Quality::Sourced,
+    },
+    sources: &[
+        super::NCCL_PATHS,
+        Source {
+            title: "nccl-tests issue 115: NPS matters for host memory, not for peer-to-peer",
+            at: "https://github.com/NVIDIA/nccl-tests/issues/115",
+        },
+    ],
+    reads: &["sys/devices/system/node/node*/cpulist", "proc/cpuinfo"],
+    docs: "\
+## What it checks
+NUMA nodes that have CPUs, against sockets. More nodes than sockets: NPS2/NPS4 on AMD, sub-NUMA clustering on Intel. Information: both
+are legitimate. Nodes without CPUs (GPU memory on Grace, CXL memory) do not count.
+
+## Why it matters
+NCCL makes one CPU of each node number. A GPU and a NIC on different quarters of one socket then look as far apart as on two sockets, and level PHB
+in NCCL_NET_GDR_LEVEL no longer includes them.
+
+## See it yourself
+`lscpu | grep -E 'Socket|NUMA'`.
+
+## Fix
+None needed. For transfers through host memory NPS4 may help, for the classification NPS1 is simpler: decide by benchmark.",
+    myths: &[Myth {
+        claim: "NPS4 gives the best locality to the GPUs.",
+        truth: "It moves host memory closer. GPUDirect RDMA does not touch host memory.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let node = cx.node;
+    let Some(nodes) = node.numa.known() else {
+        out.unreadable(Subject::Node, "list of NUMA nodes", &node.numa);
+        return;
+    };
+    let Some(sockets) = node.cpu.sockets.known().copied() else {
+        out.unreadable(Subject::Node, "number of sockets", &node.cpu.sockets);
+        return;
+    };
+    let with_cpus = nodes.iter().filter(|n| !n.cpulist.is_empty()).count();
+    if with_cpus == 0 {
+        out.unknown(Subject::Node, "no NUMA node shows its CPUs").at(node.numa.place());
+    } else if with_cpus as u64 > u64::from(sockets) {
+        out.fail(Subject::Node, format!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
+            .at(node.numa.place())
+            .at(node.cpu.sockets.place())
+            .fix(Remedy::new(
+                "nothing, unless NCCL classifies nearby devices as SYS and the benchmark prefers one node per socket",
+                Action::Investigate { what: "NPS or sub-NUMA clustering in the BIOS".into() },
+                Persistence::NextBoot,
+                Risk::Medium,
+            ));
+    } else {
+        out.pass(Subject::Node, format!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
+            .at(node.numa.place())
+            .at(node.cpu.sockets.place());
+    }
+}

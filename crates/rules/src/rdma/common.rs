@@ -1,0 +1,158 @@
+//! What the rules about ports share: which ports are judged, and what each is for.
+
+use crate::{Cx, Findings, Severity, Source, Subject};
+use linerate_node::pci::PciFunction;
+use linerate_node::rails::Rail;
+use linerate_node::rdma::{PortState, RdmaDevice, RdmaPort};
+use linerate_snapshot::{Place, Reading};
+
+pub(super) const ABI: Source = Source {
+    title: "Linux ABI: /sys/class/infiniband/<device>/ports/<port>",
+    at: "https://github.com/torvalds/linux/blob/master/Documentation/ABI/stable/sysfs-class-infiniband",
+};
+pub(super) const NCCL_IB: Source = Source {
+    title: "NCCL, net_ib: ncclIbInit skips ports that are not ACTIVE; ncclIbGetGidIndex and ncclUpdateGidIndex choose the GID",
+    at: "https://github.com/NVIDIA/nccl/tree/master/src/transport/net_ib",
+};
+pub(super) const NCCL_ENV: Source = Source {
+    title: "NCCL user guide, environment variables",
+    at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
+};
+
+/// What a port is for, as far as the source tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Nearest to a GPU, below one PCIe switch with it.
+    Rail,
+    /// Nearest to a GPU, through the root complex.
+    RailByHost,
+    /// Other NICs are nearer to every GPU, or faster at the same distance; or there is no GPU.
+    Other,
+    /// The source does not tell.
+    Unknown,
+}
+
+impl Use {
+    /// The given severity where a GPU depends on the port; Info where none does or nothing tells: a slow front end is normal.
+    pub(super) fn weigh(self, on_rail: Severity) -> Severity {
+        match self {
+            Use::Rail | Use::RailByHost => on_rail,
+            Use::Unknown | Use::Other => Severity::Info,
+        }
+    }
+
+    /// For messages.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Use::Rail => "shares a PCIe switch with a GPU",
+            Use::RailByHost => "is the nearest NIC of a GPU",
+            Use::Other => "no GPU depends on it",
+            Use::Unknown => "whether a GPU depends on it is not visible",
+        }
+    }
+}
+
+/// Ports of hardware: no Soft-RoCE, and of virtual functions only those that a guest sees as its own devices.
+pub(super) fn ports<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (&'a RdmaDevice, &'a RdmaPort)> {
+    devices(cx).flat_map(|d| d.ports.iter().map(move |p| (d, p)))
+}
+
+/// Devices of hardware; see [`ports`].
+pub(super) fn devices<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a RdmaDevice> {
+    let node = cx.node;
+    node.rdma.known().into_iter().flatten().filter(move |d| {
+        let vf = || d.pci.and_then(|b| node.pci.find(b)).is_some_and(|id| node.pci.get(id).is_vf());
+        !d.is_software() && !vf()
+    })
+}
+
+/// Head of a check: answers where there is no port to judge. `true` if it did.
+pub(super) fn none(cx: &Cx<'_>, out: &mut Findings) -> bool {
+    match &cx.node.rdma {
+        Reading::Known(all, place) => {
+            if ports(cx).next().is_some() {
+                return false;
+            }
+            out.not_applicable(format!("no port of an RDMA NIC among {} RDMA devices", all.len())).at(*place);
+        }
+        Reading::Absent(place) => {
+            out.not_applicable("no RDMA device: see rdma/device-present").at(*place);
+        }
+        r @ Reading::Unreadable(..) => {
+            out.unreadable(Subject::Node, "list of RDMA devices", r)
+                .see("capture the node with `linerate collect`, or add the output of `ibv_devinfo -v`");
+        }
+    }
+    true
+}
+
+/// What the device is for.
+pub(super) fn usage(cx: &Cx<'_>, d: &RdmaDevice) -> Use {
+    let node = cx.node;
+    let Some(f) = d.pci.and_then(|b| node.pci.find(b)).map(|id| node.pci.get(id)) else { return Use::Unknown };
+    let Some(rail) = node.rail_of(f) else { return Use::Other };
+    if rail.distance == linerate_node::pci::Distance::Unknown {
+        return Use::Unknown;
+    }
+    // A front-end card at the same distance as the rails is slower than they are.
+    let fastest = rail
+        .nics
+        .iter()
+        .filter_map(|id| node.rdma_of(node.pci.get(*id)))
+        .filter_map(active_rate)
+        .fold(0.0_f64, f64::max);
+    match active_rate(d) {
+        Some(own) if own < fastest * 0.75 && !same_board(cx, d, rail, fastest) => Use::Other,
+        _ if rail.shares_switch() => Use::Rail,
+        _ => Use::RailByHost,
+    }
+}
+
+/// A slower port of the same product as the fastest of its neighbours is a rail that runs slow, not a front end.
+fn same_board(cx: &Cx<'_>, d: &RdmaDevice, rail: &Rail, fastest: f64) -> bool {
+    rail.nics
+        .iter()
+        .filter_map(|id| cx.node.rdma_of(cx.node.pci.get(*id)))
+        .any(|o| active_rate(o).is_some_and(|r| r >= fastest * 0.75) && board(o).is_some() && board(o) == board(d))
+}
+
+/// Another product that is as near to the GPU satisfies `good`: then this one may be a front end. Servers exist that have
+/// their front-end cards below the same switches as the rails.
+pub(super) fn stand_in(cx: &Cx<'_>, rail: &Rail, own: &PciFunction<'_>, good: impl Fn(&RdmaDevice) -> bool) -> bool {
+    rail.nics.iter().map(|id| cx.node.pci.get(*id)).any(|f| {
+        f.device.known().is_some() && f.device.known() != own.device.known() && cx.node.rdma_of(f).is_some_and(&good)
+    })
+}
+
+/// Board id, else hardware type.
+pub(super) fn board(d: &RdmaDevice) -> Option<&str> {
+    d.board_id.known().or(d.hca_type.known()).map(String::as_str)
+}
+
+fn active_rate(d: &RdmaDevice) -> Option<f64> {
+    d.ports.iter().filter(|p| is_active(p)).filter_map(|p| p.rate_gbps.known().copied()).reduce(f64::max)
+}
+
+/// Logical state is ACTIVE.
+pub(super) fn is_active(p: &RdmaPort) -> bool {
+    matches!(p.state.known(), Some(PortState::Active | PortState::ActiveDefer))
+}
+
+/// `mlx5_0/1`.
+pub(super) fn subject(d: &RdmaDevice, p: &RdmaPort) -> Subject {
+    Subject::RdmaPort(d.name.clone(), p.number)
+}
+
+/// Any place that shows the device.
+pub(super) fn place(d: &RdmaDevice) -> Place {
+    Place::of(d.home)
+}
+
+/// Another port of the same card is ACTIVE: the same device, or another function of the same slot.
+pub(super) fn card_has_active_port(cx: &Cx<'_>, d: &RdmaDevice) -> bool {
+    devices(cx).any(|o| {
+        let same = o.name == d.name
+            || matches!((o.pci, d.pci), (Some(a), Some(b)) if (a.domain, a.bus, a.device) == (b.domain, b.bus, b.device));
+        same && o.ports.iter().any(is_active)
+    })
+}

@@ -1,0 +1,147 @@
+//! `rdma/gid-table`.
+
+use super::common::{self, Use};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_node::rdma::{Gid, RdmaDevice, RdmaPort};
+
+pub(super) static RULE: Rule = Rule {
+    id: "rdma/gid-table",
+    title: "Every RoCE port that GPUs depend on has a RoCE v2 GID for an IPv4 address",
+    severity: Severity::High,
+    roles: Roles::ALL,
+    effect: Effect {
+        text: "NCCL stays at GID index 0, a link-local one: connections fail, or work only inside one layer-2 network",
+        quality: Quality::Sourced,
+    },
+    sources: &[
+        common::NCCL_IB,
+        common::NCCL_ENV,
+        Source {
+            title: "Linux ABI: gids, gid_attrs/types, gid_attrs/ndevs",
+            at: "https://github.com/torvalds/linux/blob/master/Documentation/ABI/stable/sysfs-class-infiniband",
+        },
+    ],
+    reads: &["sys/class/infiniband/*/ports/*/{gids,gid_attrs/types,gid_attrs/ndevs}/*", "ibv_devinfo -v"],
+    docs: "\
+## What it checks
+The GID table of each ACTIVE RoCE port for an IPv4-mapped entry of type RoCE v2, and which index NCCL 2.21 and later choose with its
+defaults: start at 0; take a later entry of the wanted family (IPv4) when the present one is of another; within the family
+move on to one of the wanted version (RoCE v2). The index differs between hosts, and that is fine.
+
+## Why it matters
+The GID is the port's address. RoCE v1 does not pass a router; a link-local GID does not either. Without an IPv4 GID NCCL keeps index 0.
+
+## See it yourself
+`grep . /sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/* 2>/dev/null` with `…/gids/N`; or `show_gids`; or
+`ibv_devinfo -v | grep GID`. Unused indices answer with an error: that is normal. In a container only the entries of its own
+network namespace count.
+
+## Fix
+Give the port's interface an IPv4 address, or set NCCL_IB_ADDR_FAMILY=AF_INET6 where the network is IPv6. Do not set NCCL_IB_GID_INDEX.",
+    myths: &[
+        Myth {
+            claim: "Set NCCL_IB_GID_INDEX=3.",
+            truth: "3 is right on a host with one IPv4 address and no VLAN, by accident. NCCL 2.21 and later find the entry themselves; the setting breaks hosts whose table differs, and is ignored on InfiniBand.",
+        },
+        Myth {
+            claim: "GID index 2 is the RoCE v2 one.",
+            truth: "It is whatever that host's table has at 2. Read gid_attrs/types.",
+        },
+    ],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if common::none(cx, out) {
+        return;
+    }
+    let before = common::ports(cx).filter(|(_, p)| p.is_roce() || p.link_layer.known().is_none()).count();
+    if before == 0 {
+        out.not_applicable("no RoCE port: InfiniBand needs no choice of a GID").at(cx.node.rdma.place());
+        return;
+    }
+    for (d, p) in common::ports(cx) {
+        let subject = common::subject(d, p);
+        if p.link_layer.known().is_none() {
+            out.unreadable(subject, "link layer", &p.link_layer);
+        } else if p.is_roce() {
+            judge(cx, d, p, out);
+        }
+    }
+}
+
+fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+    let subject = common::subject(d, p);
+    if p.state.known().is_some() && !common::is_active(p) {
+        out.not_applicable_to(subject, "not ACTIVE").at(p.state.place());
+        return;
+    }
+    let Some(gids) = p.gids.known() else {
+        out.unreadable(subject, "GID table", &p.gids);
+        return;
+    };
+    let v4 = || gids.iter().filter(|g| g.is_ipv4());
+    if let Some(blind) = v4().find(|g| g.kind.known().is_none()).filter(|_| !v4().any(Gid::is_roce_v2)) {
+        out.unreadable(subject, "type of an IPv4 GID", &blind.kind);
+        return;
+    }
+    let chosen = nccl_choice(gids);
+    if let Some(g) = chosen.filter(|g| g.is_ipv4() && g.is_roce_v2()) {
+        let ndev = g.netdev.known().map_or_else(String::new, |n| format!(" of {n}"));
+        out.pass(subject, format!("index {} is RoCE v2 over IPv4{ndev}: NCCL 2.21 and later choose it", g.index))
+            .at(g.place);
+        return;
+    }
+    // With virtual functions in use, or the interface in a pod's namespace, the addresses are where the jobs are.
+    let function = d.pci.and_then(|b| cx.node.pci.find(b)).map(|id| cx.node.pci.get(id));
+    if let Some(sriov) = function.map(|f| &f.sriov).filter(|s| s.known().and_then(|s| s.num_vfs).is_some_and(|n| n > 0))
+    {
+        out.not_applicable_to(subject, "its virtual functions are in use: the addresses are theirs").at(sriov.place());
+        return;
+    }
+    let held = match chosen {
+        Some(g) => {
+            let kind = g.kind.known().map_or("of unknown type", String::as_str);
+            let what = if g.is_ipv4() {
+                "IPv4"
+            } else if g.is_link_local() {
+                "link-local"
+            } else {
+                "IPv6"
+            };
+            format!("no RoCE v2 GID for an IPv4 address; NCCL would use index {}, {what}, {kind}", g.index)
+        }
+        None => "the GID table is empty".to_owned(),
+    };
+    let usage = common::usage(cx, d);
+    let severity = match usage {
+        Use::Rail => Severity::High,
+        u => u.weigh(Severity::Medium),
+    };
+    let interface = p.netdev.known().cloned().unwrap_or_else(|| "the port's interface".to_owned());
+    out.fail(subject, format!("{held}; {}", usage.words())).severity(severity).at(p.gids.place()).fix(
+        Remedy::new(
+            format!("give {interface} an IPv4 address"),
+            Action::Investigate {
+                what: "address of the RoCE interface (in containers: of the namespace of the job)".into(),
+            },
+            Persistence::Immediate,
+            Risk::Low,
+        )
+        .prove(format!("sys/class/infiniband/{}/ports/{}/gids", d.name, p.number)),
+    );
+}
+
+/// NCCL 2.21 and later, defaults (family IPv4, version 2, no subnet): ncclUpdateGidIndex over the table. Empty entries are
+/// of no family that can win; index 0 may be empty, then the first used entry stands for it.
+fn nccl_choice(gids: &[Gid]) -> Option<&Gid> {
+    let mut at = gids.first()?;
+    for g in gids.iter().skip(1) {
+        let better_family = g.is_ipv4() && !at.is_ipv4();
+        let better_version = g.is_ipv4() && g.is_roce_v2() && !at.is_roce_v2();
+        if better_family || better_version {
+            at = g;
+        }
+    }
+    Some(at)
+}

@@ -1,0 +1,99 @@
+//! `rdma/port-errors`.
+
+use super::common;
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_node::rdma::{RdmaDevice, RdmaPort};
+
+pub(super) static RULE: Rule = Rule {
+    id: "rdma/port-errors",
+    title: "The error counters of the ports are zero, or do not grow",
+    severity: Severity::Info,
+    roles: Roles::ALL,
+    effect: Effect { text: "growing counters mean retransmission or a link that drops; a total says neither when nor how fast", quality: Quality::DirectionOnly },
+    sources: &[
+        common::ABI,
+        Source {
+            title: "InfiniBand Architecture Specification vol. 1, PortCounters attribute: widths and meaning; counters stop at their maximum",
+            at: "https://www.infinibandta.org/ibta-specification/",
+        },
+    ],
+    reads: &["sys/class/infiniband/*/ports/*/counters/*"],
+    docs: "\
+## What it checks
+Totals of symbol_error, link_error_recovery, link_downed, port_rcv_errors, port_xmit_discards, excessive_buffer_overrun_errors and
+local_link_integrity_errors of each port. Non-zero totals are reported as information: they count since the counters were cleared,
+boots of the switch and pulled cables included, and one sample cannot show growth. link_downed at 255 (8 bits, it stops there) is low:
+a link that went down that often is worth a look, and can hide new events.
+
+## Why it matters
+A marginal cable shows here long before it fails. port_xmit_discards on a lossless fabric means congestion or a wrong route.
+
+## See it yourself
+`grep . /sys/class/infiniband/mlx5_0/ports/1/counters/*`, run traffic, read again: `linerate diff` of two captures shows the growth.
+
+## Fix
+Read twice under load. If symbol errors or recoveries grow: clean, reseat or swap the cable. If discards grow: look at the fabric.",
+    myths: &[Myth {
+        claim: "A non-zero symbol_error counter means a bad cable.",
+        truth: "Totals include every link training since boot. Only growth under load means something.",
+    }],
+    check,
+};
+
+/// Those that count faults. port_rcv_switch_relay_errors and port_xmit_wait count normal events.
+const FAULTS: [&str; 7] = [
+    "symbol_error",
+    "link_error_recovery",
+    "link_downed",
+    "port_rcv_errors",
+    "port_xmit_discards",
+    "excessive_buffer_overrun_errors",
+    "local_link_integrity_errors",
+];
+/// Width of LinkDownedCounter: 8 bits.
+const LINK_DOWNED_MAX: u64 = 255;
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if common::none(cx, out) {
+        return;
+    }
+    for (d, p) in common::ports(cx) {
+        judge(d, p, out);
+    }
+}
+
+fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+    let subject = common::subject(d, p);
+    let seen = || FAULTS.iter().filter_map(|n| p.counter(n).map(|(v, place)| (*n, v, place)));
+    let Some((_, _, first)) = seen().next() else {
+        out.unknown(subject, "no port counters in this source")
+            .at(common::place(d))
+            .see("grep . /sys/class/infiniband/*/ports/*/counters/*");
+        return;
+    };
+    let bad: Vec<_> = seen().filter(|(_, v, _)| *v > 0).collect();
+    if bad.is_empty() {
+        out.pass(subject, format!("{} error counters are zero", seen().count())).at(first);
+        return;
+    }
+    let list: Vec<String> = bad.iter().map(|(n, v, _)| format!("{n} {v}")).collect();
+    let stuck = bad.iter().any(|(n, v, _)| *n == "link_downed" && *v >= LINK_DOWNED_MAX);
+    let f = out
+        .fail(
+            subject,
+            format!("totals since the counters were cleared: {}; one sample cannot show growth", list.join(", ")),
+        )
+        .severity(if stuck { Severity::Low } else { Severity::Info });
+    for (_, _, place) in &bad {
+        f.at(*place);
+    }
+    f.fix(
+        Remedy::new(
+            "read the counters again after some traffic; act only on what grows",
+            Action::Investigate { what: "growth of the error counters under load".into() },
+            Persistence::Runtime,
+            Risk::None,
+        )
+        .prove(format!("sys/class/infiniband/{}/ports/{}/counters", d.name, p.number)),
+    );
+}

@@ -1,0 +1,122 @@
+//! `rdma/port-state`.
+
+use super::common::{self, Use};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use linerate_node::rdma::{PortState, RdmaDevice, RdmaPort};
+
+pub(super) static RULE: Rule = Rule {
+    id: "rdma/port-state",
+    title: "The RDMA ports that GPUs depend on are ACTIVE",
+    severity: Severity::High,
+    roles: Roles::ALL,
+    effect: Effect {
+        text: "NCCL leaves a port that is not ACTIVE out: its share of the node's bandwidth is missing, or the job falls back to sockets",
+        quality: Quality::Sourced,
+    },
+    sources: &[common::ABI, common::NCCL_IB],
+    reads: &["sys/class/infiniband/*/ports/*/{state,phys_state}", "ibstat", "ibv_devinfo", "rdma link"],
+    docs: "\
+## What it checks
+The logical state of each port of each RDMA NIC: `4: ACTIVE` is right. INIT and ARMED on InfiniBand are the subnet manager's:
+see rdma/subnet-manager. A DOWN port weighs as much as what depends on it: high where it is the nearest NIC of a GPU,
+information where other NICs are nearer to every GPU, or where another port of the same card is ACTIVE: second ports are
+often not cabled.
+
+## Why it matters
+NCCL and MPI skip ports that are not ACTIVE, silently. A node with one dead rail of eight takes part in every job and slows all of
+them to the pace of that node.
+
+## See it yourself
+`cat /sys/class/infiniband/*/ports/*/{state,phys_state}`, or `ibstat`. Physical state Polling: no partner answers (cable, transceiver,
+switch port). Disabled: switched off on this side. On RoCE the state follows the network interface: carrier and `ip link set up`.
+
+## Fix
+Polling: reseat or swap the cable, look at the switch port. Disabled: `ip link set IF up`, or enable the port. Then read the state again.",
+    myths: &[Myth {
+        claim: "The interface has an address, so RDMA works.",
+        truth: "An address can be configured on a port without a link. Only state ACTIVE carries RDMA.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if common::none(cx, out) {
+        return;
+    }
+    for (d, p) in common::ports(cx) {
+        judge(cx, d, p, out);
+    }
+}
+
+fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+    let subject = common::subject(d, p);
+    let Some(state) = p.state.known() else {
+        out.unreadable(subject, "port state", &p.state);
+        return;
+    };
+    match state {
+        PortState::Active => {
+            out.pass(subject, "ACTIVE").at(p.state.place());
+        }
+        PortState::Init | PortState::Armed => {
+            out.not_applicable_to(subject, "has a link, waits for the subnet manager: see rdma/subnet-manager")
+                .at(p.state.place());
+        }
+        PortState::Nop | PortState::Down | PortState::ActiveDefer => down(cx, d, p, *state, out),
+    }
+}
+
+fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut Findings) {
+    let subject = common::subject(d, p);
+    let word = match state {
+        PortState::ActiveDefer => "ACTIVE_DEFER (its link was lost a moment ago)",
+        _ => "DOWN",
+    };
+    let phys = match p.phys_state.known() {
+        Some((_, name)) => format!(", physical state {name}"),
+        None => String::new(),
+    };
+    let usage = common::usage(cx, d);
+    let spare = if common::card_has_active_port(cx, d) {
+        Some("another port of the card is ACTIVE")
+    } else if other_near(cx, d) {
+        Some("another product as near to the GPU is ACTIVE: this may be a front end")
+    } else {
+        None
+    };
+    let severity = match usage {
+        _ if spare.is_some() => Severity::Info,
+        Use::Unknown => {
+            out.unknown(subject, format!("{word}{phys}; {}", usage.words())).at(p.state.place()).see(
+                "add the PCI devices: capture with `linerate collect`, or `lspci -D -nn -vvv` and `ibdev2netdev -v`",
+            );
+            return;
+        }
+        u => u.weigh(Severity::High),
+    };
+    let why = spare.unwrap_or(usage.words());
+    let f = out.fail(subject, format!("{word}{phys}; {why}")).severity(severity).at(p.state.place());
+    if p.phys_state.known().is_some() {
+        f.at(p.phys_state.place());
+    }
+    let disabled = p.phys_state.known().is_some_and(|(n, _)| *n == 3);
+    let (summary, what) = if disabled {
+        (
+            "bring the port up on this side",
+            "port or interface administratively disabled: ip link set up, or the fabric's own tools",
+        )
+    } else {
+        ("check cable, transceiver and the switch port", "cable and transceiver of the port, and its switch port")
+    };
+    let action =
+        if disabled { Action::Investigate { what: what.into() } } else { Action::Physical { what: what.into() } };
+    f.fix(
+        Remedy::new(summary, action, if disabled { Persistence::Runtime } else { Persistence::Hardware }, Risk::Low)
+            .prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number)),
+    );
+}
+
+fn other_near(cx: &Cx<'_>, d: &RdmaDevice) -> bool {
+    let Some(f) = d.pci.and_then(|b| cx.node.pci.find(b)).map(|id| cx.node.pci.get(id)) else { return false };
+    cx.node.rail_of(f).is_some_and(|r| common::stand_in(cx, r, f, |o| o.ports.iter().any(common::is_active)))
+}

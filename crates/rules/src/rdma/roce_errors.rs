@@ -1,0 +1,121 @@
+//! `rdma/roce-errors`.
+
+use super::common;
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_node::rdma::{LinkLayer, RdmaDevice, RdmaPort};
+
+pub(super) static RULE: Rule = Rule {
+    id: "rdma/roce-errors",
+    title: "RoCE ports lose and retransmit next to nothing",
+    severity: Severity::Low,
+    roles: Roles::ALL,
+    effect: Effect {
+        text: "go-back-N resends what is in flight: at 400 Gb/s and 10 µs round trip 1 lost packet in 12,000 costs about 1 % (estimate)",
+        quality: Quality::Estimate,
+    },
+    sources: &[Source {
+        title: "NVIDIA, RDMA hardware counters: out_of_sequence, packet_seq_err, local_ack_timeout_err, roce_adp_retrans",
+        at: "https://enterprise-support.nvidia.com/s/article/understanding-mlx5-linux-counters-and-status-parameters",
+    }],
+    reads: &["sys/class/infiniband/*/ports/*/hw_counters/*", "sys/class/infiniband/*/ports/*/counters/port_xmit_packets"],
+    docs: "\
+## What it checks
+On RoCE ports: packet_seq_err (a receiver told this node that packets are missing), local_ack_timeout_err (no answer at all),
+out_of_sequence, implied_nak_seq_err, rnr_nak_retry_err and roce_adp_retrans. Totals are information. Where the packets sent are
+known, the share of losses is weighed: sequence errors per packet, times the packets in flight at the port's rate and an assumed
+round trip of 10 µs, is the share of bandwidth that resending takes; 1 % and more is low.
+
+## Why it matters
+RoCE expects a network that drops nearly nothing. Timeouts cost milliseconds each.
+
+## See it yourself
+`grep . /sys/class/infiniband/mlx5_0/ports/1/hw_counters/*`, run traffic, read again. Out-of-sequence arrivals alone are
+normal where switches route adaptively.
+
+## Fix
+If packet_seq_err grows under load: look at drops and pauses of the switch ports, PFC and ECN on both ends of every link
+(rdma/roce-qos). If only local_ack_timeout_err grew: a peer died or the path was lost; jobs that are killed leave such counts.",
+    myths: &[Myth {
+        claim: "Any local_ack_timeout_err means that the network is broken.",
+        truth: "A killed peer leaves them too. Growth while both ends run means something.",
+    }],
+    check,
+};
+
+const EVENTS: [&str; 7] = [
+    "packet_seq_err",
+    "local_ack_timeout_err",
+    "out_of_sequence",
+    "implied_nak_seq_err",
+    "rnr_nak_retry_err",
+    "roce_adp_retrans",
+    "roce_adp_retrans_to",
+];
+/// Assumed round trip through a loaded fabric, s.
+const ROUND_TRIP: f64 = 10e-6;
+/// Bits of a full packet: RDMA MTU 4096.
+const PACKET_BITS: f64 = 4096.0 * 8.0;
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if common::none(cx, out) {
+        return;
+    }
+    for (d, p) in common::ports(cx) {
+        let subject = common::subject(d, p);
+        match p.link_layer.known() {
+            Some(LinkLayer::Ethernet) => judge(d, p, out),
+            Some(LinkLayer::InfiniBand) => {
+                out.not_applicable_to(subject, "InfiniBand: the link layer is lossless").at(p.link_layer.place());
+            }
+            None => {
+                out.unreadable(subject, "link layer", &p.link_layer);
+            }
+        }
+    }
+}
+
+fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+    let subject = common::subject(d, p);
+    let seen = || EVENTS.iter().filter_map(|n| p.counter(n).map(|(v, place)| (*n, v, place)));
+    let Some((_, _, first)) = seen().next() else {
+        out.unknown(subject, "no RDMA hardware counters in this source")
+            .at(common::place(d))
+            .see("grep . /sys/class/infiniband/*/ports/*/hw_counters/*");
+        return;
+    };
+    let bad: Vec<_> = seen().filter(|(_, v, _)| *v > 0).collect();
+    if bad.is_empty() {
+        out.pass(subject, format!("{} counters of loss are zero", seen().count())).at(first);
+        return;
+    }
+    let list: Vec<String> = bad.iter().map(|(n, v, _)| format!("{n} {v}")).collect();
+    let share = resent(p);
+    let (severity, tail) = match share {
+        Some(s) if s >= 0.01 => {
+            (Severity::Low, format!("resending took about {:.0} % (estimate)", (100.0 * s).min(100.0)))
+        }
+        Some(_) => (Severity::Info, "resending took less than 1 % (estimate)".to_owned()),
+        None => (Severity::Info, "one sample cannot show growth".to_owned()),
+    };
+    let f = out.fail(subject, format!("totals: {}; {tail}", list.join(", "))).severity(severity);
+    for (_, _, place) in &bad {
+        f.at(*place);
+    }
+    f.fix(
+        Remedy::new(
+            "read the counters again under load; where losses grow, look at drops, PFC and ECN along the path",
+            Action::Investigate { what: "drops and pauses of the switch ports on the path".into() },
+            Persistence::Runtime,
+            Risk::None,
+        )
+        .prove(format!("sys/class/infiniband/{}/ports/{}/hw_counters", d.name, p.number)),
+    );
+}
+
+/// Share of the bandwidth spent on resending, by go-back-N: losses per packet sent times packets in flight.
+fn resent(p: &RdmaPort) -> Option<f64> {
+    let losses = p.counter("packet_seq_err")?.0 as f64;
+    let sent = p.counter("port_xmit_packets")?.0 as f64;
+    let in_flight = p.rate_gbps.known()? * 1e9 * ROUND_TRIP / PACKET_BITS;
+    (sent > 0.0).then(|| losses / sent * in_flight)
+}

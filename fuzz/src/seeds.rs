@@ -1,0 +1,167 @@
+//! Seeds: what the composed sick node shows, in each format, and a few texts of our own.
+
+use linerate_compose::Description;
+use linerate_snapshot::Snapshot;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::LazyLock;
+
+static SEEDS: LazyLock<HashMap<&'static str, Vec<Vec<u8>>>> = LazyLock::new(make);
+
+/// Seeds of a target; never empty.
+pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
+    SEEDS.get(target).filter(|s| !s.is_empty()).cloned().unwrap_or_else(|| vec![b"0000:00:00.0 0 text\n".to_vec()])
+}
+
+fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
+    let mut out: HashMap<&'static str, Vec<Vec<u8>>> = HashMap::new();
+    let nodes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/nodes");
+    for name in ["sick-8gpu.toml", "healthy-8gpu-roce.toml", "cx3-v100.toml"] {
+        let Ok(tree) = Description::load(&nodes.join(name)).and_then(|d| d.compose()) else { continue };
+        let mut configs = 0;
+        for (path, bytes) in tree.files() {
+            let target = match path {
+                p if p.ends_with("/config") => "config-space",
+                "proc/cmdline" => "cmdline",
+                "proc/cpuinfo" => "cpuinfo",
+                "proc/modules" => "modules",
+                "proc/self/limits" => "limits",
+                p if p.starts_with("proc/driver/nvidia/") => "nvidia-proc",
+                p if p.starts_with("boot/config-") => "kernel-config",
+                p if p.ends_with("/cpulist") => "cpulist",
+                p if p.contains("/gids/") => "gid",
+                p if p.ends_with("/stdout") => by_content(bytes),
+                _ => continue,
+            };
+            configs += usize::from(target == "config-space");
+            let list = out.entry(target).or_default();
+            if (target != "config-space" || configs % 9 == 1) && list.len() < 80 {
+                list.push(bytes.to_vec());
+            }
+        }
+    }
+    for (target, text) in OWN {
+        out.entry(target).or_default().push(text.as_bytes().to_vec());
+    }
+    let all: Vec<Vec<u8>> = out.values().filter_map(|v| v.first().cloned()).collect();
+    out.insert("sniff", all.clone());
+    out.insert("pasted-report", all);
+    let archives = archives();
+    out.insert("archive", archives.clone());
+    out.insert("archive-report", archives);
+    out
+}
+
+fn by_content(bytes: &[u8]) -> &'static str {
+    let text = String::from_utf8_lossy(bytes);
+    match () {
+        () if text.contains("<nvidia_smi_log") => "nvidia-smi-xml",
+        () if text.contains("NVSMI LOG") => "nvidia-smi-query",
+        () if text.contains("GPU0") => "nvidia-smi-topo",
+        () if text.contains("Configurations:") => "mlxconfig",
+        _ => "dmesg",
+    }
+}
+
+/// A small snapshot in each container.
+fn archives() -> Vec<Vec<u8>> {
+    let mut s = Snapshot::new("seed");
+    let device = "sys/devices/pci0000:00/0000:00:01.0";
+    for (leaf, data) in [("vendor", "0x10de\n"), ("device", "0x2330\n"), ("class", "0x030200\n"), ("numa_node", "0\n")]
+    {
+        let _ = s.add_file(&format!("{device}/{leaf}"), data.as_bytes());
+    }
+    let _ = s.add_file(&format!("{device}/config"), &[0x10; 256]);
+    let _ = s.add_link("sys/bus/pci/devices/0000:00:01.0", b"../../../devices/pci0000:00/0000:00:01.0");
+    let _ = s.add_file("proc/cmdline", b"root=/dev/vda iommu=pt\n");
+    let mut zst = Vec::new();
+    let _ = s.write_tar_zst(&mut zst);
+    // Mutants of compressed bytes rarely get past the checksum: the plain tar is the seed that counts.
+    let mut plain = Vec::new();
+    for (path, data) in
+        [("node/sys/bus/pci/devices/0000:00:01.0/vendor", "0x10de\n"), ("node/proc/cmdline", "iommu=pt\n")]
+    {
+        plain.extend(entry(path, data.as_bytes()));
+    }
+    plain.extend([0; 1024]);
+    vec![zst, plain]
+}
+
+/// A ustar entry.
+fn entry(path: &str, data: &[u8]) -> Vec<u8> {
+    let mut h = vec![0u8; 512];
+    h[..path.len()].copy_from_slice(path.as_bytes());
+    h[100..107].copy_from_slice(b"0000644");
+    h[124..135].copy_from_slice(format!("{:011o}", data.len()).as_bytes());
+    h[148..156].copy_from_slice(b"        ");
+    h[156] = b'0';
+    h[257..265].copy_from_slice(b"ustar\x0000");
+    let sum: u32 = h.iter().map(|b| u32::from(*b)).sum();
+    h[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    h.extend_from_slice(data);
+    h.resize(h.len().next_multiple_of(512), 0);
+    h
+}
+
+const OWN: &[(&str, &str)] = &[
+    ("bdf", "0000:41:00.0"),
+    ("kernel-version", "6.8.0-60-generic"),
+    (
+        "lspci",
+        "0000:17:01.0 PCI bridge [0604]: Broadcom / LSI PEX890xx [1000:c030] (rev b0) (prog-if 00 [Normal decode])\n\
+         \tControl: I/O- Mem+ BusMaster+\n\tNUMA node: 0\n\tIOMMU group: 12\n\
+         \tBus: primary=17, secondary=19, subordinate=19, sec-latency=0\n\
+         \tCapabilities: [68] Express (v2) Downstream Port (Slot+), MSI 00\n\
+         \t\tDevCap:\tMaxPayload 512 bytes, PhantFunc 0\n\t\tDevCtl:\tCorrErr+\n\t\t\tRlxdOrd+ ExtTag+ PhantFunc- AuxPwr- NoSnoop+\n\
+         \t\t\tMaxPayload 256 bytes, MaxReadReq 128 bytes\n\
+         \t\tLnkCap:\tPort #1, Speed 32GT/s, Width x16, ASPM not supported\n\t\tLnkSta:\tSpeed 32GT/s, Width x8 (downgraded)\n\
+         \tCapabilities: [220 v1] Access Control Services\n\
+         \t\tACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl+ DirectTrans+\n\
+         \t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n\
+         \tKernel driver in use: pcieport\n\n\
+         19:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n\tRegion 1: Memory at 20f000000000 (64-bit, prefetchable) [size=128G]\n\
+         \tCapabilities: <access denied>\n00: de 10 30 23 06 04 10 00\n",
+    ),
+    (
+        "mlxconfig",
+        "Device #1:\n----------\nDevice type:    ConnectX7\nDevice:         /dev/mst/mt4129_pciconf0\nConfigurations:   Default Current Next Boot\n*  RO  NUM_OF_VFS   0  8  16\n       SRIOV_EN  False(0)  True(1) True(1)\n",
+    ),
+    (
+        "mlxconfig-json",
+        r#"{"Device #1":{"device_type":"ConnectX7","device":"41:00.0","tlv_configuration":{"SRIOV_EN":{"next_value":"True(1)","current_value":"False(0)","modified":true}}}}"#,
+    ),
+    (
+        "ibstat",
+        "CA 'mlx5_0'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n\t\tRate: 400\n\t\tLink layer: InfiniBand\n",
+    ),
+    (
+        "ibv-devinfo",
+        "hca_id: mlx5_0\n\ttransport: InfiniBand (0)\n\tfw_ver: 28.39.1002\n\t\tport: 1\n\t\t\tstate: PORT_ACTIVE (4)\n\t\t\tmax_mtu: 4096 (5)\n\t\t\tactive_mtu: 1024 (3)\n\t\t\tGID[  0]: fe80::1, RoCE v2\n",
+    ),
+    ("ibdev2netdev", "mlx5_0 port 1 ==> ens1f0np0 (Up)\n"),
+    (
+        "rdma-json",
+        r#"[{"ifindex":0,"ifname":"mlx5_0","port":1,"state":"ACTIVE","physical_state":"LINK_UP","netdev":"eth0"}]"#,
+    ),
+    (
+        "mlnx-qos",
+        "Priority trust state: dscp\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n\tenabled     0   0   0   1   0   0   0   0\n",
+    ),
+    (
+        "ethtool",
+        "NIC statistics:\n     rx_prio3_pause: 12\nPause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\ton\n",
+    ),
+    (
+        "dmesg",
+        "[    0.31] iommu: Default domain type: Passthrough (set via kernel command line)\n[   12.5] DMAR: [DMA Write NO_PASID] Request device [41:00.0] fault addr 0xfff [fault reason 0x05] PTE Write access is not set\n<6>[ 1.0] mlx5_core 0000:41:00.0: 252.048 Gb/s available PCIe bandwidth, limited by 16.0 GT/s PCIe x8 link at 0000:40:01.0 (capable of 504.112 Gb/s with 32.0 GT/s PCIe x16 link)\nNVRM: Xid (PCI:0000:19:00): 79, pid=1, GPU has fallen off the bus.\n",
+    ),
+    (
+        "nvidia-smi-query",
+        "==============NVSMI LOG==============\nDriver Version : 570.133.20\nGPU 00000000:19:00.0\n    Product Name : NVIDIA H100\n    BAR1 Memory Usage\n        Total : 131072 MiB\n",
+    ),
+    (
+        "nvidia-smi-topo",
+        "\tGPU0\tGPU1\tNIC0\tCPU Affinity\nGPU0\t X \tNV18\tPIX\t0-51\nGPU1\tNV18\t X \tSYS\t52-103\nNIC0\tPIX\tSYS\t X \n\nNIC Legend:\n\n  NIC0: mlx5_0\n",
+    ),
+    ("nvidia-smi-other", "name, pci.bus_id\nNVIDIA H100, 00000000:19:00.0\n"),
+];

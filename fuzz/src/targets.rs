@@ -1,0 +1,86 @@
+//! What is fuzzed: every parser of `linerate-formats`, the archive reader, and the whole way to a report.
+
+use linerate_formats as f;
+use linerate_formats::pci;
+use linerate_node::Node;
+use linerate_report::{Report, Style};
+use linerate_snapshot::{Output, OutputKind, Reader, Snapshot};
+use std::hint::black_box;
+
+/// A name, and what is done with the bytes.
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    pub(crate) run: fn(&[u8]),
+}
+
+macro_rules! targets {
+    ($($name:literal => $run:expr),* $(,)?) => { &[$(Target { name: $name, run: $run }),*] };
+}
+
+fn text(b: &[u8]) -> String {
+    String::from_utf8_lossy(b).into_owned()
+}
+
+pub(crate) static TARGETS: &[Target] = targets! {
+    "bdf" => |b| { black_box(text(b).parse::<pci::Bdf>().is_ok()); },
+    "config-space" => |b| {
+        let c = pci::config::ConfigSpace::new(b);
+        black_box((c.header(), c.capabilities(), c.extent()));
+    },
+    "lspci" => |b| { black_box(pci::lspci::parse(b).is_ok()); },
+    "cmdline" => |b| { black_box(f::cmdline::parse(b)); },
+    "cpuinfo" => |b| { black_box(f::cpuinfo::parse(b)); },
+    "cpulist" => |b| { black_box(f::cpulist::parse(&text(b)).is_some()); },
+    "dmesg" => |b| { black_box(f::dmesg::scan(b)); },
+    "ethtool" => |b| { black_box((f::ethtool::parse_statistics(b), f::ethtool::parse_pause(b))); },
+    "gid" => |b| { black_box(text(b).parse::<f::gid::Gid>().is_ok()); },
+    "ibdev2netdev" => |b| { black_box(f::ibdev2netdev::parse(b)); },
+    "ibstat" => |b| { black_box(f::ibstat::parse(b)); },
+    "ibv-devinfo" => |b| { black_box(f::ibv_devinfo::parse(b)); },
+    "kernel-config" => |b| { black_box(f::kernel_config::parse(b)); },
+    "kernel-version" => |b| { black_box(f::kernel_version::parse(&text(b))); },
+    "limits" => |b| { black_box(f::limits::parse_memlock(b)); },
+    "mlnx-qos" => |b| { black_box(f::mlnx_qos::parse(b)); },
+    "mlxconfig" => |b| { black_box(f::mlxconfig::parse(b)); },
+    "mlxconfig-json" => |b| { black_box(f::mlxconfig::parse_json(b).is_ok()); },
+    "modules" => |b| { black_box(f::modules::parse(b)); },
+    "nvidia-proc" => |b| {
+        black_box((f::nvidia_proc::parse_version(b), f::nvidia_proc::parse_params(b), f::nvidia_proc::parse_information(b)));
+    },
+    "nvidia-smi-query" => |b| { black_box(f::nvidia_smi::parse_query(b)); },
+    "nvidia-smi-xml" => |b| { black_box(f::nvidia_smi::parse_xml(b).is_ok()); },
+    "nvidia-smi-topo" => |b| { black_box((f::nvidia_smi::parse_topo(b).is_ok(), f::nvidia_smi::parse_p2p(b).is_ok())); },
+    "nvidia-smi-other" => |b| { black_box((f::nvidia_smi::parse_csv(b).is_ok(), f::nvidia_smi::parse_table(b))); },
+    "rdma-json" => |b| { black_box((f::rdma_json::parse_links(b).is_ok(), f::rdma_json::parse_statistics(b).is_ok())); },
+    "sniff" => |b| { black_box(f::sniff::sniff("pasted.txt", b)); },
+    "archive" => |b| { black_box(Reader::new().read_bytes(b, "fuzz").is_ok()); },
+    "archive-report" => |b| {
+        if let Ok(s) = Reader::new().read_bytes(b, "fuzz") {
+            report(&s);
+        }
+    },
+    "pasted-report" => |b| {
+        for kind in [OutputKind::Lspci, OutputKind::MlxconfigText, OutputKind::NvidiaSmiXml, OutputKind::Dmesg, OutputKind::IbvDevinfo] {
+            report(&pasted(kind, b));
+        }
+    },
+};
+
+fn pasted(kind: OutputKind, bytes: &[u8]) -> Snapshot {
+    let mut s = Snapshot::new("fuzz");
+    if let Some(entry) = s.add_file("pasted/text", bytes) {
+        s.outputs.push(Output { kind, entry, argv: Vec::new(), status: None });
+    }
+    s
+}
+
+fn report(s: &Snapshot) {
+    let node = Node::decode(s);
+    let audit = linerate_rules::audit(&node, s, linerate_rules::rules());
+    let report = Report { audit: &audit, node: &node, snapshot: s };
+    let style = Style { verbose: true, ..Style::default() };
+    let page = linerate_report::terminal::to_string(&report, style);
+    // What comes from data must not be able to drive the reader's terminal.
+    assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "a control character reached the page");
+    black_box(linerate_report::json::to_string(&report));
+}
