@@ -140,7 +140,13 @@ fn role(node: &Node<'_>) -> Judged<Role> {
         Reading::Known(false, p) => {
             Judged::of(Role::BareMetal, Basis::Seen, "the CPU shows no hypervisor flag", Some(*p))
         }
-        _ => bare_by_signs(node),
+        // Other architectures have no such flag.
+        _ => match &node.firmware.detected_virt {
+            Reading::Known(virt, p) if virt == "none" => {
+                Judged::of(Role::BareMetal, Basis::Seen, "systemd-detect-virt says none", Some(*p))
+            }
+            _ => bare_by_signs(node),
+        },
     }
 }
 
