@@ -268,6 +268,10 @@ fn gids(s: &Snapshot, home: EntryId) -> Reading<Vec<Gid>> {
         }
     };
     for (index, e) in s.children(dir) {
+        // An entry that could not be read is not an empty one.
+        if let linerate_snapshot::EntryKind::Failed(why) = s.kind(e) {
+            return Reading::Unreadable(Place::of(e), why.clone());
+        }
         let (Ok(n), Ok(text)) = (index.parse(), std::str::from_utf8(s.data(e))) else { continue };
         let gid = Gid {
             index: n,

@@ -6,7 +6,7 @@ use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
 use linerate_node::pci::Kind;
 use linerate_rules::{Evidence, Persistence, Quality, Remedy, Risk, Severity, Status, Verdict};
-use linerate_snapshot::{Place, Reading};
+use linerate_snapshot::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
@@ -60,11 +60,16 @@ impl Terminal<'_, '_> {
         self.page.blank()?;
         self.page.field(0, "source", &about::source(snapshot))?;
         self.page.field(0, "role", &about::role(node))?;
-        match about::kernel(snapshot) {
-            Reading::Known(k, _) => self.page.field(0, "kernel", &k)?,
-            _ => self.page.field(0, "kernel", "not in this source")?,
-        }
+        self.page.field(0, "kernel", &about::kernel(node))?;
         self.page.field(0, "devices", &about::devices(node))?;
+        let problems: Vec<&String> = snapshot.problems.iter().chain(&snapshot.manifest.problems).collect();
+        let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
+        for p in problems.iter().take(shown) {
+            self.page.field(0, "problem", p)?;
+        }
+        if problems.len() > shown {
+            self.page.field(0, "", &format!("and {} more problems of the source", problems.len() - shown))?;
+        }
         Ok(())
     }
 

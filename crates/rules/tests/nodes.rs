@@ -3,25 +3,31 @@
 
 mod common;
 
+use linerate_compose::Description;
 use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_rules::{Severity, Status, audit, find, rules};
 use linerate_snapshot::{Coverage, Snapshot};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-fn all() -> Vec<PathBuf> {
+/// Composing takes longest: once for all tests.
+static ALL: LazyLock<Vec<(PathBuf, Description, Snapshot)>> = LazyLock::new(|| {
     let mut out = common::descriptions(&common::nodes());
     out.extend(common::descriptions(&common::nodes().join("broken")));
-    out
-}
+    let load = |path: PathBuf| {
+        let (d, s) = common::load(&path);
+        (path, d, s)
+    };
+    out.into_iter().map(load).collect()
+});
 
 #[test]
 fn expectations_hold() {
     let mut wrong = Vec::new();
     let mut checked = 0;
-    for path in all() {
-        let (d, s) = common::load(&path);
-        let audit = common::judge(&s);
+    for (path, d, s) in ALL.iter() {
+        let audit = common::judge(s);
         for e in d.expect.iter().filter(|e| find(&e.rule).is_some()) {
             checked += 1;
             let subject = d.subject(e).unwrap_or_else(|x| panic!("{}: {x}", path.display()));
@@ -48,8 +54,7 @@ fn expectations_hold() {
 #[test]
 fn every_expectation_names_a_rule_of_the_catalogue() {
     let mut missing: Vec<String> = Vec::new();
-    for path in all() {
-        let (d, _) = common::load(&path);
+    for (_, d, _) in ALL.iter() {
         missing.extend(d.expect.iter().filter(|e| find(&e.rule).is_none()).map(|e| e.rule.clone()));
     }
     missing.sort();
@@ -63,13 +68,12 @@ const BY_DESIGN: &[(&str, &str)] = &[("healthy-epyc-switchless", "numa/no-shared
 #[test]
 fn healthy_nodes_have_no_finding() {
     let mut alarms = Vec::new();
-    for path in common::descriptions(&common::nodes()) {
+    for (path, _, s) in ALL.iter() {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if !name.starts_with("healthy") {
             continue;
         }
-        let (_, s) = common::load(&path);
-        let audit = common::judge(&s);
+        let audit = common::judge(s);
         let bad = audit
             .with(Status::Fail)
             .filter(|v| v.severity() > Severity::Info && !BY_DESIGN.contains(&(name.as_str(), v.rule.id)));
@@ -100,10 +104,9 @@ fn nothing_seen_is_never_a_pass_nor_a_finding() {
 
 #[test]
 fn every_rule_answers_on_every_node_with_evidence_and_remedies() {
-    for path in all() {
-        let (_, s) = common::load(&path);
-        let node = Node::decode(&s);
-        let audit = audit(&node, &s, rules());
+    for (path, _, s) in ALL.iter() {
+        let node = Node::decode(s);
+        let audit = audit(&node, s, rules());
         for r in rules() {
             assert!(audit.verdicts.iter().any(|v| v.rule.id == r.id), "{}: {} is silent", path.display(), r.id);
         }

@@ -24,7 +24,10 @@ fn names(cx: &crate::Cx<'_>, ids: &[linerate_node::pci::FnId]) -> String {
         .take(3)
         .map(|id| {
             let f = pci.get(*id);
-            format!("{} ({})", f.bdf, cx.node.name_of(f))
+            match cx.node.rdma_of(f) {
+                Some(d) => format!("{} ({})", f.bdf, d.name),
+                None => f.bdf.to_string(),
+            }
         })
         .collect();
     if ids.len() > 3 {

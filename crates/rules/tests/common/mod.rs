@@ -48,8 +48,9 @@ pub fn snapshot(tree: &Tree, label: &str) -> Snapshot {
     if let Some(bytes) = tree.get("linerate/manifest.json") {
         s.manifest = serde_json::from_slice::<Manifest>(bytes).expect("manifest");
     }
-    for n in 0.. {
-        let Some(argv) = tree.get(&format!("cmd/{n}/argv")) else { break };
+    let commands: Vec<&str> = tree.files().filter_map(|(p, _)| p.strip_prefix("cmd/")?.strip_suffix("/argv")).collect();
+    for n in commands {
+        let argv = tree.get(&format!("cmd/{n}/argv")).expect("listed");
         let argv: Vec<String> = serde_json::from_slice(argv).expect("argv");
         let linerate_snapshot::Lookup::Found(entry) = s.resolve(&format!("cmd/{n}/stdout")) else { continue };
         s.outputs.push(Output { kind: kind(&argv), entry, argv, status: Some(0) });
