@@ -57,10 +57,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     };
     if count > 0 {
-        let units = match cx.node.iommu.units.known() {
-            Some(u) if !u.is_empty() => format!(", {} unit(s), {} first", u.len(), crate::cmdline::words::short(&u[0])),
-            _ => String::new(),
-        };
+        let units = cx.node.iommu.units.known().and_then(|u| Some((u.len(), u.first()?)));
+        let units = units.map_or_else(String::new, |(n, first)| {
+            format!(", {n} unit(s), {} first", crate::cmdline::words::short(first))
+        });
         out.pass(Subject::Node, format!("in use: {count} groups{units}")).at(place);
         return;
     }

@@ -121,9 +121,10 @@ fn chipset(f: &PciFunction<'_>) -> Option<&'static str> {
     }
 }
 
-/// GH200, GB200, GB300: connected to the CPU by C2C. Known by the names that the driver or lspci prints, or by the PCI id.
+/// GH200, GB200, GB300: connected to the CPU by C2C. Known by the names that the driver or lspci prints, or by the PCI ids of the
+/// list of products in the README of the open kernel modules.
 fn coherent(cx: &Cx<'_>, f: &PciFunction<'_>) -> bool {
     let named = |n: &str| ["GH200", "GB200", "GB300", "GH100 [GH200"].iter().any(|c| n.contains(c));
     let reported = cx.node.nvidia.gpu(f.bdf).and_then(|g| g.name.known().cloned()).unwrap_or_default();
-    named(&reported) || named(&f.name) || matches!(f.device.known(), Some(0x2342 | 0x2345 | 0x2348 | 0x2941 | 0x31c2))
+    named(&reported) || named(&f.name) || matches!(f.device.known(), Some(0x2342 | 0x2348 | 0x2941 | 0x31c2))
 }

@@ -85,6 +85,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let message =
             format!("the log says {word}, but {n} GPU or NIC function(s) are in {domain} domains, {bdf} first");
         out.fail(Subject::Node, message).at(place).at(*at);
+    } else if domains.unseen > 0 {
+        out.unreadable(Subject::Node, "domain types of GPUs and NICs", &cx.node.iommu.groups).at(place);
     } else {
         out.pass(Subject::Node, format!("default {word}, {groups} groups, none of a GPU or NIC contradicts"))
             .at(place)

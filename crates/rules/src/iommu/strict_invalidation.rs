@@ -45,14 +45,14 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             format!("{n} GPU or NIC function(s) are translated with strict invalidation, {bdf} first"),
         )
         .at(*place);
+    } else if domains.unseen > 0 {
+        out.unreadable(Subject::Node, "domains of GPUs and NICs", &cx.node.iommu.groups);
     } else if let Some((n, (bdf, _, place))) = domains.first(|d| d == DomainType::DmaFq) {
         out.pass(
             Subject::Node,
             format!("{n} GPU or NIC function(s) are translated, with lazy invalidation, {bdf} first"),
         )
         .at(*place);
-    } else if domains.unseen > 0 {
-        out.unreadable(Subject::Node, "domains of GPUs and NICs", &cx.node.iommu.groups);
     } else if !cx.no_subjects(!domains.of.is_empty() || domains.none + domains.vfio > 0, "GPU or RDMA NIC", out) {
         out.not_applicable("no GPU or NIC of a host driver is translated").at(cx.node.iommu.groups.place());
     }
