@@ -36,8 +36,11 @@ fn pci_trees_and_numa_nodes_agree_with_lstopo() {
         let snapshot = Reader::new().read(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
         let node = Node::decode(&snapshot);
         let xml = oracle(lstopo, &path, &name);
-        let doc = roxmltree::Document::parse_with_options(&xml, roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() })
-            .unwrap_or_else(|e| panic!("{name}: lstopo's XML: {e}"));
+        let doc = roxmltree::Document::parse_with_options(
+            &xml,
+            roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() },
+        )
+        .unwrap_or_else(|e| panic!("{name}: lstopo's XML: {e}"));
         let (theirs, ours) = (their_tree(&doc), our_tree(&node));
         assert_eq!(ours, theirs, "{name}: PCI tree");
         functions += ours.len();
