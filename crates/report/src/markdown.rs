@@ -84,7 +84,7 @@ fn finding(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<
             more += 1;
             continue;
         }
-        let seen = format!("{}: {}", words.describe(e.place), clip(&words.shown(e.place), 160));
+        let seen = format!("{}: {}", words.short(e.place), clip(&words.shown(e.place), 160));
         let note = e.note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
         lines.push(clean(&format!("{}{note}", seen.trim_end_matches(": "))).into_owned());
     }
