@@ -1,7 +1,9 @@
 //! `gpumem/dmabuf-attach`.
 
 use super::{count, no_log};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {

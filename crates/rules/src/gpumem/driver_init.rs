@@ -1,7 +1,9 @@
 //! `gpumem/driver-init`.
 
 use super::no_log;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
@@ -64,16 +66,20 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let mismatch = |e: &Event| matches!(e, Event::NvidiaVersionMismatch).then_some(());
     if let Some(((), place)) = cx.node.kernel.events(mismatch).next() {
-        out.fail(Subject::Node, "programs and kernel module of the NVIDIA driver differ in version (API mismatch)").at(place).fix(
-            Remedy::new(
-                "drain the node and reboot it, so that the module of the installed driver is loaded",
-                Action::Investigate { what: "which version of the driver is installed, and which is loaded".into() },
-                Persistence::NextBoot,
-                Risk::Medium,
-            )
-            .because("running jobs end")
-            .prove("proc/driver/nvidia/version"),
-        );
+        out.fail(Subject::Node, "programs and kernel module of the NVIDIA driver differ in version (API mismatch)")
+            .at(place)
+            .fix(
+                Remedy::new(
+                    "drain the node and reboot it, so that the module of the installed driver is loaded",
+                    Action::Investigate {
+                        what: "which version of the driver is installed, and which is loaded".into(),
+                    },
+                    Persistence::NextBoot,
+                    Risk::Medium,
+                )
+                .because("running jobs end")
+                .prove("proc/driver/nvidia/version"),
+            );
     }
     if out.is_empty() {
         if cx.node.pci.seen.is_some() && cx.node.pci.gpus().next().is_none() {

@@ -76,10 +76,11 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
                 Risk::Low,
             );
             let message = if host { "no driver, and not given to a virtual machine" } else { "no driver" };
-            out.fail(f.bdf, message)
-                .severity(if host { Severity::Info } else { Severity::High })
-                .at(place)
-                .fix(remedy.because("installing a driver replaces kernel modules").prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)));
+            out.fail(f.bdf, message).severity(if host { Severity::Info } else { Severity::High }).at(place).fix(
+                remedy
+                    .because("installing a driver replaces kernel modules")
+                    .prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)),
+            );
         }
         r @ Reading::Unreadable(..) => {
             out.unreadable(f.bdf, "driver of the GPU", r);

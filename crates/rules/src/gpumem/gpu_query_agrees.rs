@@ -1,7 +1,9 @@
 //! `gpumem/gpu-query-agrees`.
 
 use super::{no_own_gpu, own_gpus};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
 
@@ -42,7 +44,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let nvidia = &cx.node.nvidia;
     let Reading::Known((), asked) = nvidia.asked else {
-        out.unreadable(Subject::Node, "answer of nvidia-smi", &nvidia.asked).see("add the output of `nvidia-smi -q -x`");
+        out.unreadable(Subject::Node, "answer of nvidia-smi", &nvidia.asked)
+            .see("add the output of `nvidia-smi -q -x`");
         return;
     };
     let total = own_gpus(cx).count();
@@ -50,7 +53,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if !missing.is_empty() && cx.node.firmware.is_container_virt() {
         out.unknown(
             Subject::Node,
-            format!("nvidia-smi reports {} of {total} GPUs, but it ran in a container, which may be given a part", total - missing.len()),
+            format!(
+                "nvidia-smi reports {} of {total} GPUs, but it ran in a container, which may be given a part",
+                total - missing.len()
+            ),
         )
         .at(asked)
         .see("run nvidia-smi on the host");

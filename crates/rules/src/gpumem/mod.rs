@@ -48,7 +48,8 @@ fn no_own_gpu(cx: &Cx<'_>, out: &mut Findings) -> bool {
         return false;
     }
     if let Some((_, f)) = cx.node.pci.gpus().next() {
-        out.not_applicable("the GPUs are bound to vfio-pci: their driver runs in the virtual machine").at(f.driver.place());
+        out.not_applicable("the GPUs are bound to vfio-pci: their driver runs in the virtual machine")
+            .at(f.driver.place());
         return true;
     }
     cx.no_subjects(false, "NVIDIA GPU", out)

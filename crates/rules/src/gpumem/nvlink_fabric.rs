@@ -1,7 +1,9 @@
 //! `gpumem/nvlink-fabric`.
 
 use super::no_own_gpu;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
 use linerate_node::gpu::Gpu;
 use linerate_node::pci::Kind;
 use linerate_snapshot::Reading;
@@ -60,14 +62,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for g in gpus {
         match &g.fabric_state {
             Reading::Known(s, _) if s == "N/A" || s == "Not Supported" => none = Some(g),
-            Reading::Known(s, _) if s == "Completed" => {
-                match &g.fabric_status {
-                    Reading::Known(status, p) if !matches!(status.as_str(), "Success" | "N/A") => {
-                        fail(g, &format!("Completed, but its status is {status}"), *p, out);
-                    }
-                    _ => joined.push(g),
+            Reading::Known(s, _) if s == "Completed" => match &g.fabric_status {
+                Reading::Known(status, p) if !matches!(status.as_str(), "Success" | "N/A") => {
+                    fail(g, &format!("Completed, but its status is {status}"), *p, out);
                 }
-            }
+                _ => joined.push(g),
+            },
             Reading::Known(s, p) => fail(g, s, *p, out),
             _ => unseen.push(g),
         }
@@ -76,9 +76,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.pass(Subject::Node, format!("{} GPU(s) joined the fabric", joined.len())).at(first.fabric_state.place());
     }
     if let (Some(first), Some(_)) = (unseen.first(), switches) {
-        out.unknown(Subject::Node, format!("NVSwitches are present, and the fabric state of {} GPU(s) is not shown", unseen.len()))
-            .at(first.fabric_state.place())
-            .see("nvidia-smi -q | grep -A4 Fabric");
+        out.unknown(
+            Subject::Node,
+            format!("NVSwitches are present, and the fabric state of {} GPU(s) is not shown", unseen.len()),
+        )
+        .at(first.fabric_state.place())
+        .see("nvidia-smi -q | grep -A4 Fabric");
     }
     if out.is_empty() {
         let place = none.or(unseen.first().copied()).map_or(cx.node.nvidia.asked.place(), |g| g.fabric_state.place());

@@ -59,7 +59,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     f.at(at);
                     f
                 }
-                None => out.fail(Subject::Node, format!("proprietary modules {version}: no DMA-BUF; only a peer-memory module can help")),
+                None => out.fail(
+                    Subject::Node,
+                    format!("proprietary modules {version}: no DMA-BUF; only a peer-memory module can help"),
+                ),
             };
             f.at(*place);
         }

@@ -58,7 +58,11 @@ pub(super) fn dmabuf(cx: &Cx<'_>) -> Way {
         for name in ["DMA_SHARED_BUFFER", "INFINIBAND_ON_DEMAND_PAGING"] {
             if let Some(o) = kernel_config::find(config, name).filter(|o| o.setting == Setting::NotSet) {
                 if node.peermem.ofed().is_none() {
-                    conditions.push(condition(Some(false), format!("kernel built without CONFIG_{name}"), p.line(o.line)));
+                    conditions.push(condition(
+                        Some(false),
+                        format!("kernel built without CONFIG_{name}"),
+                        p.line(o.line),
+                    ));
                 }
             }
         }
@@ -91,11 +95,9 @@ fn nic(cx: &Cx<'_>) -> Condition {
             condition(Some(false), format!("NIC driver {d} takes no dma-buf"), p)
         }
         (None, Some((d, p))) => condition(None, format!("whether NIC driver {d} takes dma-bufs"), p),
-        (None, None) => condition(
-            None,
-            "RDMA NIC",
-            cx.node.pci.seen.unwrap_or_else(|| cx.node.nvidia.driver.flavour.place()),
-        ),
+        (None, None) => {
+            condition(None, "RDMA NIC", cx.node.pci.seen.unwrap_or_else(|| cx.node.nvidia.driver.flavour.place()))
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! `gpumem/pcie-replays`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/pcie-replays",
     title: "No GPU's PCIe link had to be retrained because replays did not help",
     severity: Severity::Medium,
-    roles: Roles::BARE_METAL.or(Roles::VM_HOST),
+    roles: Roles::ALL,
     effect: Effect { text: "the link stops while it retrains, and may come back slower", quality: Quality::DirectionOnly },
     sources: &[
         Source {
@@ -44,7 +46,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let nvidia = &cx.node.nvidia;
     if nvidia.gpus.is_empty() {
         if nvidia.asked.known().is_none() && !super::no_own_gpu(cx, out) {
-            out.unreadable(Subject::Node, "answer of nvidia-smi", &nvidia.asked).see("add the output of `nvidia-smi -q -x`");
+            out.unreadable(Subject::Node, "answer of nvidia-smi", &nvidia.asked)
+                .see("add the output of `nvidia-smi -q -x`");
         } else if out.is_empty() {
             out.not_applicable("nvidia-smi reports no GPU").at(nvidia.asked.place());
         }
@@ -58,16 +61,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 total = total.saturating_add(g.replays.known().copied().unwrap_or(0));
             }
             Reading::Known(n, p) => {
-                out.fail(g.bdf, format!("{n} replay rollover(s): the link was retrained")).at(*p).at(g.replays.place()).fix(
-                    Remedy::new(
-                        "reseat the GPU or its riser; check connectors and retimers",
-                        Action::Physical { what: "PCIe connection of the GPU".into() },
-                        Persistence::Hardware,
-                        Risk::Medium,
-                    )
-                    .because("the node is opened: drain it")
-                    .prove("nvidia-smi -q -x"),
-                );
+                out.fail(g.bdf, format!("{n} replay rollover(s): the link was retrained"))
+                    .at(*p)
+                    .at(g.replays.place())
+                    .fix(
+                        Remedy::new(
+                            "reseat the GPU or its riser; check connectors and retimers",
+                            Action::Physical { what: "PCIe connection of the GPU".into() },
+                            Persistence::Hardware,
+                            Risk::Medium,
+                        )
+                        .because("the node is opened: drain it")
+                        .prove("nvidia-smi -q -x"),
+                    );
             }
             r => unseen.push((g.bdf, r)),
         }

@@ -63,7 +63,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     };
     if !peer.nvidia_peermem.loaded.is_absent() {
-        out.unreadable(Subject::Module("nvidia_peermem".into()), "whether the module is loaded", &peer.nvidia_peermem.loaded);
+        out.unreadable(
+            Subject::Module("nvidia_peermem".into()),
+            "whether the module is loaded",
+            &peer.nvidia_peermem.loaded,
+        );
         return;
     }
     let subject = Subject::Module("nvidia_peermem".into());
@@ -75,21 +79,24 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     };
     match interface {
         Some((true, place)) => {
-            out.fail(subject, format!("{} asks for it, the RDMA stack has the interface, and it is not loaded", wanted.0))
-                .severity(Severity::Medium)
-                .at(wanted.1)
-                .at(peer.nvidia_peermem.loaded.place())
-                .at(place)
-                .fix(
-                    Remedy::new(
-                        "rebuild the NVIDIA driver against the running RDMA stack, then load nvidia-peermem",
-                        Action::LoadModule { module: "nvidia-peermem".into() },
-                        Persistence::Immediate,
-                        Risk::Low,
-                    )
-                    .because("a rebuild of the driver needs a drained node")
-                    .prove("sys/module/nvidia_peermem/version"),
-                );
+            out.fail(
+                subject,
+                format!("{} asks for it, the RDMA stack has the interface, and it is not loaded", wanted.0),
+            )
+            .severity(Severity::Medium)
+            .at(wanted.1)
+            .at(peer.nvidia_peermem.loaded.place())
+            .at(place)
+            .fix(
+                Remedy::new(
+                    "rebuild the NVIDIA driver against the running RDMA stack, then load nvidia-peermem",
+                    Action::LoadModule { module: "nvidia-peermem".into() },
+                    Persistence::Immediate,
+                    Risk::Low,
+                )
+                .because("a rebuild of the driver needs a drained node")
+                .prove("sys/module/nvidia_peermem/version"),
+            );
         }
         Some((false, place)) => {
             out.fail(subject, format!("{} asks for it, but the RDMA stack shows no peer-memory interface", wanted.0))

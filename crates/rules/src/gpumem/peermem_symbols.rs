@@ -1,8 +1,10 @@
 //! `gpumem/peermem-symbols`.
 
-use super::{count, no_log};
 use super::registration_path::PEERMEM;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use super::{count, no_log};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
@@ -49,9 +51,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let is_peer = |m: &str| matches!(m.replace('-', "_").as_str(), "nvidia_peermem" | "nv_peer_mem");
     let loaded = cx.node.peermem.nvidia_peermem.loaded.known().is_some();
     let said = count(cx.node.kernel.events(|e| match e {
-        Event::SymbolMismatch { module, symbol } if is_peer(module) => {
-            Some((format!("{module} was built against another RDMA stack (version of symbol {symbol})"), Severity::High))
-        }
+        Event::SymbolMismatch { module, symbol } if is_peer(module) => Some((
+            format!("{module} was built against another RDMA stack (version of symbol {symbol})"),
+            Severity::High,
+        )),
         Event::UnknownSymbol { module, symbol } if is_peer(module) => {
             Some((format!("{module} needs {symbol}, which the running RDMA stack does not export"), Severity::High))
         }
@@ -83,7 +86,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         });
     }
     if out.is_empty() {
-        out.pass(Subject::Node, "no complaint about peer memory in the kernel log that was kept").at(cx.node.kernel.log.place());
+        out.pass(Subject::Node, "no complaint about peer memory in the kernel log that was kept").at(cx
+            .node
+            .kernel
+            .log
+            .place());
     }
 }
 

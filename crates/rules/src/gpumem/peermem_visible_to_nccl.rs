@@ -51,9 +51,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let files = paths::peer_files(cx);
     if files.is_empty() {
         match paths::peer_memory(cx) {
-            Some(_) => out
-                .not_applicable("no peer-memory module is loaded: see gpumem/registration-path")
-                .at(cx.node.peermem.clients.place()),
+            Some(_) => out.not_applicable("no peer-memory module is loaded: see gpumem/registration-path").at(cx
+                .node
+                .peermem
+                .clients
+                .place()),
             None => out.unreadable(Subject::Node, "the files of peer-memory modules", &cx.node.peermem.clients),
         };
         return;

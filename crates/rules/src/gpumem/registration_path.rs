@@ -1,7 +1,9 @@
 //! `gpumem/registration-path`.
 
 use super::{no_own_gpu, own_gpus, paths};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
 use linerate_snapshot::Reading;
 
 /// NVIDIA's comparison of the ways.
@@ -111,10 +113,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let gpu = own_gpus(cx).next();
     let f = out.unknown(Subject::Node, format!("not seen: {}", unseen.join("; ")));
     f.see("capture with `linerate collect`, in a container with the host's /sys and /proc");
-    f.at(dmabuf.conditions.iter().find(|c| c.holds.is_none()).map_or_else(
-        || gpu.map_or(cx.node.peermem.clients.place(), |_| cx.node.peermem.clients.place()),
-        |c| c.place,
-    ));
+    f.at(dmabuf
+        .conditions
+        .iter()
+        .find(|c| c.holds.is_none())
+        .map_or_else(|| gpu.map_or(cx.node.peermem.clients.place(), |_| cx.node.peermem.clients.place()), |c| c.place));
 }
 
 fn fail(cx: &Cx<'_>, dmabuf: &paths::Way, out: &mut Findings) {
@@ -136,7 +139,9 @@ fn fail(cx: &Cx<'_>, dmabuf: &paths::Way, out: &mut Findings) {
             Risk::Medium,
         ),
         (Some((v, _)), _) => Remedy::new(
-            format!("load nvidia-peermem at each boot (RDMA stack {v} has the interface), or use the open kernel modules"),
+            format!(
+                "load nvidia-peermem at each boot (RDMA stack {v} has the interface), or use the open kernel modules"
+            ),
             Action::LoadModule { module: "nvidia-peermem".into() },
             Persistence::Immediate,
             Risk::Low,

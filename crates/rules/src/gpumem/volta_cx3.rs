@@ -76,7 +76,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         (Some((architecture, place)), Some(false)) => {
             let f = out.fail(
                 Subject::Node,
-                format!("{architecture} GPUs with ConnectX-3 NICs and no peer-memory module: GPUDirect RDMA is out of reach"),
+                format!(
+                    "{architecture} GPUs with ConnectX-3 NICs and no peer-memory module: GPUDirect RDMA is out of reach"
+                ),
             );
             f.at(place);
             if let Some(nic) = nic {
@@ -86,13 +88,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         (Some((architecture, place)), None) => {
             out.unknown(
                 Subject::Node,
-                format!("{architecture} GPUs with ConnectX-3 NICs; whether a peer-memory module is loaded was not seen"),
+                format!(
+                    "{architecture} GPUs with ConnectX-3 NICs; whether a peer-memory module is loaded was not seen"
+                ),
             )
             .at(place)
             .see("ls /sys/kernel/mm/memory_peers; lsmod | grep peer");
         }
         (None, _) => {
-            let f = out.not_applicable("ConnectX-3 NICs, but no GPU known to be older than Turing: see gpumem/registration-path");
+            let f = out.not_applicable(
+                "ConnectX-3 NICs, but no GPU known to be older than Turing: see gpumem/registration-path",
+            );
             if let Some(nic) = nic {
                 f.at(nic);
             }

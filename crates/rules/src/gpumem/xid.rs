@@ -1,7 +1,9 @@
 //! `gpumem/xid`.
 
 use super::{count, no_log, xids};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {

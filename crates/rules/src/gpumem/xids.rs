@@ -11,10 +11,13 @@ pub(super) struct Xid {
     pub(super) advice: &'static str,
 }
 
-const APPLICATION: &str = "look at the program that ran; only if several programs fail on this GPU alone, run diagnostics (dcgmi diag)";
-const RESET: &str = "drain the node, reset the GPU or reboot, and run diagnostics (dcgmi diag); replace it if it comes back";
+const APPLICATION: &str =
+    "look at the program that ran; only if several programs fail on this GPU alone, run diagnostics (dcgmi diag)";
+const RESET: &str =
+    "drain the node, reset the GPU or reboot, and run diagnostics (dcgmi diag); replace it if it comes back";
 const REPLACE: &str = "drain the node, run the field diagnostics, and prepare to replace the GPU";
-const LINK: &str = "drain the node, check NVLink (nvidia-smi nvlink -e) and its partners, reset the GPUs; hardware if it comes back";
+const LINK: &str =
+    "drain the node, check NVLink (nvidia-smi nvlink -e) and its partners, reset the GPUs; hardware if it comes back";
 
 macro_rules! xids {
     ($($number:literal $severity:ident $advice:ident $what:literal;)*) => {

@@ -43,8 +43,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for card in &cards {
         match &card.config.device_type {
             Some(t) if card.is_connectx3() => {
-                out.fail(nic(card), format!("{}: the query shows the next boot only, and newer settings do not exist", t.value))
-                    .at(card.at(t.line));
+                out.fail(
+                    nic(card),
+                    format!("{}: the query shows the next boot only, and newer settings do not exist", t.value),
+                )
+                .at(card.at(t.line));
             }
             Some(t) => {
                 others.get_or_insert((card.at(t.line), t.value.as_str()));
