@@ -6,6 +6,7 @@ use linerate_node::Node;
 use linerate_rules::{Rule, Severity, Status, Verdict, audit, rules};
 use linerate_snapshot::{Coverage, Output, OutputKind, Snapshot, Why};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -27,8 +28,8 @@ fn snapshot(tree: &Tree) -> Snapshot {
         };
     }
     s.coverage = Coverage::Full { not_tried: Vec::new() };
-    for n in 0.. {
-        let Some(stdout) = tree.get(&format!("cmd/{n}/stdout")) else { break };
+    for n in 0..100 {
+        let Some(stdout) = tree.get(&format!("cmd/{n}/stdout")) else { continue };
         let text = String::from_utf8_lossy(tree.get(&format!("cmd/{n}/argv")).unwrap_or_default()).into_owned();
         // One argument a line, or a JSON list.
         let argv: Vec<String> =
@@ -43,7 +44,7 @@ fn snapshot(tree: &Tree) -> Snapshot {
         let entry = find(&s, &format!("cmd/{n}/stdout"));
         let status =
             tree.get(&format!("cmd/{n}/status")).and_then(|t| std::str::from_utf8(t).ok()?.trim().parse().ok());
-        assert!(!stdout.is_empty() || status != Some(0) || kind == OutputKind::Dmesg, "{argv:?} printed nothing");
+        assert!(!stdout.is_empty(), "{argv:?} printed nothing");
         s.outputs.push(Output { kind, entry, argv, status });
     }
     s
@@ -65,13 +66,35 @@ fn show(v: &Verdict) -> String {
     format!("{} {} {:?} {}: {}", v.rule.id, f.status.name(), v.severity(), f.subject, f.message)
 }
 
-fn descriptions(prefixes: &[&str]) -> Vec<PathBuf> {
-    let dir = root().join("lab/nodes/broken");
-    let mut out: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
-    out.retain(|p| prefixes.iter().any(|x| p.file_name().unwrap().to_string_lossy().starts_with(x)));
-    out.sort();
-    out
+/// A composed node and what the rules say of it. Composed once: it takes most of the time.
+struct Judged {
+    name: String,
+    node: Description,
+    verdicts: Vec<Verdict>,
 }
+
+static JUDGED: LazyLock<Vec<Judged>> = LazyLock::new(|| {
+    let ours = |n: &str| n.starts_with("nicfw--") || n.starts_with("gpumem--");
+    let mut paths = Vec::new();
+    for (dir, wanted) in
+        [("lab/nodes/broken", &ours as &dyn Fn(&str) -> bool), ("lab/nodes", &|n| n.starts_with("healthy"))]
+    {
+        for entry in std::fs::read_dir(root().join(dir)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.ends_with(".toml") && wanted(&name) {
+                paths.push((name, path));
+            }
+        }
+    }
+    paths.sort();
+    let judged = |(name, path): (String, PathBuf)| {
+        let node = Description::load(&path).unwrap_or_else(|e| panic!("{e}"));
+        let tree = node.compose().unwrap_or_else(|e| panic!("{name}: {e}"));
+        Judged { name, node, verdicts: judge(&snapshot(&tree)) }
+    };
+    paths.into_iter().map(judged).collect()
+});
 
 fn meets(d: &Description, e: &Expect, v: &Verdict) -> bool {
     let subject = v.finding.subject.to_string();
@@ -85,20 +108,19 @@ fn meets(d: &Description, e: &Expect, v: &Verdict) -> bool {
 
 #[test]
 fn what_is_broken_is_found() {
-    let files = descriptions(&["nicfw--", "gpumem--"]);
-    assert!(files.len() >= 30, "only {} descriptions", files.len());
-    for path in files {
-        let d = Description::load(&path).unwrap_or_else(|e| panic!("{e}"));
-        let s = snapshot(&d.compose().unwrap_or_else(|e| panic!("{}: {e}", path.display())));
-        let verdicts = judge(&s);
-        let ours = |e: &&Expect| e.rule.starts_with("nicfw/") || e.rule.starts_with("gpumem/");
-        assert!(d.expect.iter().any(|e| ours(&e)), "{}: expects nothing", path.display());
-        for e in d.expect.iter().filter(ours) {
+    let broken: Vec<&Judged> = JUDGED.iter().filter(|j| !j.name.starts_with("healthy")).collect();
+    assert!(broken.len() >= 40, "only {} descriptions", broken.len());
+    for j in broken {
+        let expect: Vec<&Expect> =
+            j.node.expect.iter().filter(|e| e.rule.starts_with("nicfw/") || e.rule.starts_with("gpumem/")).collect();
+        assert!(!expect.is_empty(), "{}: expects nothing", j.name);
+        for e in expect {
+            let said: Vec<String> = j.verdicts.iter().filter(|v| v.rule.id == e.rule).map(show).collect();
             assert!(
-                verdicts.iter().any(|v| meets(&d, e, v)),
+                j.verdicts.iter().any(|v| meets(&j.node, e, v)),
                 "{}: {e:?} not among\n{}",
-                path.display(),
-                verdicts.iter().filter(|v| v.rule.id == e.rule).map(show).collect::<Vec<_>>().join("\n")
+                j.name,
+                said.join("\n")
             );
         }
     }
@@ -106,15 +128,14 @@ fn what_is_broken_is_found() {
 
 #[test]
 fn every_rule_has_a_failing_a_passing_and_an_undecided_node() {
-    let mut seen: Vec<(String, String)> = Vec::new();
-    let healthy = std::fs::read_dir(root().join("lab/nodes")).unwrap().map(|e| e.unwrap().path());
-    let healthy = healthy.filter(|p| p.extension().is_some_and(|e| e == "toml"));
-    for path in descriptions(&["nicfw--", "gpumem--"]).into_iter().chain(healthy) {
-        let d = Description::load(&path).unwrap();
-        for v in judge(&snapshot(&d.compose().unwrap())) {
-            seen.push((v.rule.id.to_owned(), v.finding.status.name().to_owned()));
-        }
-    }
+    let status = |v: &Verdict| (v.rule.id.to_owned(), v.finding.status.name().to_owned());
+    let mut seen: Vec<(String, String)> = JUDGED.iter().flat_map(|j| &j.verdicts).map(status).collect();
+    // A tree of somebody else: what is not there says nothing. Here: no links to drivers.
+    let mut tree = Description::load(&root().join("lab/nodes/healthy-8gpu.toml")).unwrap().compose().unwrap();
+    tree.entries.retain(|path, _| !path.ends_with("/driver"));
+    let mut s = snapshot(&tree);
+    s.coverage = Coverage::Partial;
+    seen.extend(judge(&s).iter().map(status));
     // A display switch never fails; neither does the presence of settings, nor a query: what failed is unknown.
     let never_fail = ["nicfw/advanced-pci-settings", "nicfw/visible", "nicfw/query-failed", "nicfw/next-boot-only"];
     for rule in own() {
@@ -129,23 +150,16 @@ fn every_rule_has_a_failing_a_passing_and_an_undecided_node() {
 
 #[test]
 fn healthy_nodes_have_no_finding() {
-    for entry in std::fs::read_dir(root().join("lab/nodes")).unwrap() {
-        let path = entry.unwrap().path();
-        if !path.file_name().unwrap().to_string_lossy().starts_with("healthy") {
-            continue;
-        }
-        let d = Description::load(&path).unwrap();
-        let s = snapshot(&d.compose().unwrap());
-        let verdicts = judge(&s);
-        for v in &verdicts {
+    for j in JUDGED.iter().filter(|j| j.name.starts_with("healthy")) {
+        for v in &j.verdicts {
             if std::env::var_os("SHOW").is_some() {
-                println!("{}: {}", path.display(), show(v));
+                println!("{}: {}", j.name, show(v));
             }
             let bad = v.finding.status == Status::Fail && v.severity() > Severity::Info;
-            assert!(!bad, "{}: {}", path.display(), show(v));
+            assert!(!bad, "{}: {}", j.name, show(v));
         }
-        let unknown = verdicts.iter().filter(|v| v.finding.status == Status::Unknown).count();
-        assert!(unknown <= 12, "{}: {unknown} unknown", path.display());
+        let unknown = j.verdicts.iter().filter(|v| v.finding.status == Status::Unknown).count();
+        assert!(unknown <= 6, "{}: {unknown} unknown", j.name);
     }
 }
 
@@ -208,19 +222,25 @@ fn real_firmware_queries() {
     let Some(all) = real("mlxconfig", |_| OutputKind::MlxconfigText) else { return };
     has(&all, "README.8", "nicfw/next-boot-only", Status::Unknown, "plain query");
     has(&all, "README.8", "nicfw/pending-reset", Status::Unknown, "next boot");
-    has(&all, "test.go.2.txt", "nicfw/bluefield-mode", Status::Fail, "DPU mode");
+    has(&all, "nvconfig_utils_test.go.2", "nicfw/bluefield-mode", Status::Fail, "DPU mode");
     // The port owners go back to DEVICE_DEFAULT: nobody can say whether that changes anything.
     has(&all, "nvconfig_utils_test.go.4", "nicfw/pending-reset", Status::Unknown, "PCI_DOWNSTREAM_PORT_OWNER");
     has(&all, "mellanox_test.go.2", "nicfw/restricted-pci", Status::Pass, "no PCIe restriction");
-    has(&all, "mellanox_test.go.2", "nicfw/pending-reset", Status::Pass, "Current equals Next Boot");
+    has(
+        &all,
+        "mellanox_test.go.2",
+        "nicfw/pending-reset",
+        Status::Fail,
+        "ROCE_CONTROL DEVICE_DEFAULT(0) → ROCE_ENABLE(2)",
+    );
 }
 
 #[test]
 fn real_kernel_logs() {
     let Some(all) = real("dmesg", |_| OutputKind::Dmesg) else { return };
     has(&all, "kmsg-peermem", "gpumem/peermem-symbols", Status::Fail, "invalid context");
-    has(&all, "decode.iso", "gpumem/xid", Status::Pass, "");
-    has(&all, "gpud-dmesg-iso", "gpumem/xid", Status::Fail, "Xid 13");
+    has(&all, "decode.iso", "gpumem/xid", Status::Fail, "Xid 43");
+    has(&all, "test_dmesg_log.1", "gpumem/xid", Status::Pass, "no Xid");
 }
 
 #[test]

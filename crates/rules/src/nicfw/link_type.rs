@@ -99,6 +99,11 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, n: u8, param: &Param, out: &mut Findin
     let subject = || Subject::NicFirmware(card.name.clone(), param.name.clone());
     let place = card.at_param(param);
     let Some((layer, at)) = running(cx, card, n) else {
+        if let Some(f) = super::function(cx, card).filter(|f| f.driven_by("vfio-pci")) {
+            out.not_applicable_to(subject(), "bound to vfio-pci: its port runs in the virtual machine")
+                .at(f.driver.place());
+            return;
+        }
         out.unknown(subject(), "the link layer that the port runs is not in this source")
             .at(place)
             .see("cat /sys/class/infiniband/*/ports/*/link_layer");
