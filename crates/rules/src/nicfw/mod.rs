@@ -103,7 +103,7 @@ fn mellanox<'a>(cx: &Cx<'a>) -> Vec<&'a PciFunction<'a>> {
         let is_nic = matches!(f.kind, Kind::RdmaNic | Kind::Nic) && f.vendor.known() == Some(&0x15b3) && !f.is_vf();
         let again =
             |o: &&PciFunction<'_>| (o.bdf.domain, o.bdf.bus, o.bdf.device) == (f.bdf.domain, f.bdf.bus, f.bdf.device);
-        if is_nic && !out.iter().any(|o| again(o)) {
+        if is_nic && !out.iter().any(again) {
             out.push(f);
         }
     }
