@@ -3,12 +3,16 @@
 
 use std::process::ExitCode;
 
+mod docs;
 mod lab;
 
 /// The name a developer types, one line of help, and what runs.
 type Command = (&'static str, &'static str, fn(&[String]) -> ExitCode);
 
-const COMMANDS: &[Command] = &[("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main)];
+const COMMANDS: &[Command] = &[
+    ("docs", "write docs/rules from the rule catalogue; --check says what is stale", docs::run),
+    ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),
+];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

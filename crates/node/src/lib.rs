@@ -10,6 +10,7 @@ pub mod gpu;
 pub mod iommu;
 pub mod kernel;
 pub mod memory;
+pub mod modprobe;
 pub mod net;
 pub mod nicfw;
 pub mod numa;

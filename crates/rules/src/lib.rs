@@ -5,6 +5,7 @@
 
 mod acs;
 mod ats;
+mod cmdline;
 mod cpu;
 pub mod engine;
 pub mod finding;
@@ -12,6 +13,7 @@ mod gpu;
 mod gpumem;
 mod iommu;
 mod memory;
+mod modules;
 mod nicfw;
 mod numa;
 mod pcie;

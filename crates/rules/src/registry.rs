@@ -8,6 +8,8 @@ pub type Area<'a> = (&'static str, &'static str, &'a [&'static Rule]);
 
 static AREAS: &[Area<'static>] = &[
     ("iommu", "IOMMU domains, groups and kernel defaults", crate::iommu::RULES),
+    ("cmdline", "Kernel command line: what each word really does", crate::cmdline::RULES),
+    ("modules", "Kernel modules and their parameters", crate::modules::RULES),
     ("acs", "PCIe Access Control Services", crate::acs::RULES),
     ("nicfw", "Firmware settings of NICs", crate::nicfw::RULES),
     ("gpumem", "GPU driver, memory registration and errors", crate::gpumem::RULES),

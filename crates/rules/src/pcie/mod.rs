@@ -7,7 +7,6 @@ mod bus_peer2peer;
 mod config_space_visible;
 mod device_gone;
 mod extended_tags;
-mod gpu_replays;
 mod link_speed;
 mod link_width;
 mod links;
@@ -31,7 +30,6 @@ pub(crate) static RULES: &[&Rule] = &[
     &nic_fits_port::RULE,
     &nccl_blind_to_degraded_link::RULE,
     &aer_errors::RULE,
-    &gpu_replays::RULE,
     &payload_mismatch::RULE,
     &max_payload::RULE,
     &bus_peer2peer::RULE,
