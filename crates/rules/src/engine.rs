@@ -65,13 +65,14 @@ pub fn audit(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> A
 fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
     let role = &cx.node.context.role;
     if let Some(value) = role.value
-        && !rule.roles.contains(value) {
-            let f = out.not_applicable(format!("holds on {}; this is a {value}", join(rule)));
-            for place in role.places() {
-                f.at(place);
-            }
-            return;
+        && !rule.roles.contains(value)
+    {
+        let f = out.not_applicable(format!("holds on {}; this is a {value}", join(rule)));
+        for place in role.places() {
+            f.at(place);
         }
+        return;
+    }
     (rule.check)(cx, out);
     if out.is_empty() {
         out.unknown(Subject::Node, "the rule reached no conclusion on this node: please report this as a bug");
