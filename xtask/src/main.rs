@@ -3,12 +3,19 @@
 
 use std::process::ExitCode;
 
+mod fuzz;
 mod lab;
+mod shell;
+mod test;
 
 /// The name a developer types, one line of help, and what runs.
 type Command = (&'static str, &'static str, fn(&[String]) -> ExitCode);
 
-const COMMANDS: &[Command] = &[("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main)];
+const COMMANDS: &[Command] = &[
+    ("test", "run all tests; what could not be tested is listed at the end (arguments go to cargo test)", test::run),
+    ("fuzz", "feed mutated inputs to every parser (--seconds N, --seed N, names of targets)", fuzz::run),
+    ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),
+];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
