@@ -3,6 +3,8 @@
 
 use std::process::ExitCode;
 
+mod docs;
+mod examples;
 mod fuzz;
 mod lab;
 mod shell;
@@ -13,6 +15,8 @@ type Command = (&'static str, &'static str, fn(&[String]) -> ExitCode);
 
 const COMMANDS: &[Command] = &[
     ("test", "run all tests; what could not be tested is listed at the end (arguments go to cargo test)", test::run),
+    ("docs", "write docs/rules from the rules (--check: compare only)", docs::run),
+    ("examples", "write examples/ from lab/nodes (--check: compare only)", examples::run),
     ("fuzz", "feed mutated inputs to every parser (--seconds N, --seed N, names of targets)", fuzz::run),
     ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),
 ];
