@@ -102,3 +102,31 @@ fn left_over(root: &Path, pages: &[Page]) -> io::Result<Vec<PathBuf>> {
     out.sort();
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_missing_or_left_over_is_found_and_mended() {
+        let root = std::env::temp_dir().join(format!("linerate-xtask-docs-{}", std::process::id()));
+        let mark = linerate_report::explain::GENERATED;
+        let pages: Vec<Page> =
+            vec![("README.md".into(), format!("{mark}index")), ("a/b.md".into(), format!("{mark}b"))];
+        let names =
+            |stale: Vec<String>| stale.iter().map(|s| s.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>();
+
+        assert_eq!(names(stale(&root, &pages).unwrap()), ["README.md", "a/b.md"]);
+        write(&root, &pages).unwrap();
+        assert_eq!(stale(&root, &pages).unwrap(), Vec::<String>::new());
+
+        fs::write(root.join("README.md"), "old").unwrap();
+        fs::write(root.join("a/gone.md"), format!("{mark}gone")).unwrap();
+        fs::write(root.join("a/own.md"), "by hand").unwrap();
+        assert_eq!(names(stale(&root, &pages).unwrap()), ["README.md", "a/gone.md"]);
+        write(&root, &pages).unwrap();
+        assert_eq!(stale(&root, &pages).unwrap(), Vec::<String>::new());
+        assert!(root.join("a/own.md").exists() && !root.join("a/gone.md").exists());
+        fs::remove_dir_all(root).unwrap();
+    }
+}

@@ -2,6 +2,8 @@
 
 use crate::Node;
 use crate::pci::{Kind, PciFunction};
+use crate::rdma::LinkLayer;
+use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::PortType;
 use linerate_snapshot::{Place, Reading};
 use serde::Serialize;
@@ -95,9 +97,22 @@ pub enum TopologyType {
     RootPorts,
 }
 
+/// What speaks to GPU and NIC, device by device.
+#[derive(Debug, Clone, Default)]
+pub struct Devices {
+    /// GPUs: address, architecture, how it is known.
+    pub gpus: Vec<(Bdf, Judged<&'static str>)>,
+    /// RDMA NICs: address, driver family (`mlx5`, `mlx4`, …).
+    pub nics: Vec<(Bdf, Judged<String>)>,
+    /// Link layer of each RDMA port: device, port, layer.
+    pub fabric: Vec<(String, u32, LinkLayer, Place)>,
+}
+
 /// Facts §0: computed before any rule runs.
 #[derive(Debug, Clone)]
 pub struct Context {
+    /// Generations and fabrics.
+    pub devices: Devices,
     /// Role.
     pub role: Judged<Role>,
     /// Direction of the ACS and ATS rules.
@@ -109,6 +124,7 @@ pub struct Context {
 impl Context {
     pub(crate) fn undecided() -> Self {
         Context {
+            devices: Devices::default(),
             role: Judged::unknown("not computed"),
             p2p_plan: Judged::unknown("not computed"),
             topology: Judged::unknown("not computed"),
@@ -120,9 +136,63 @@ impl Context {
             Some(r) => Judged::of(r, Basis::Told, "the user said so", None),
             None => role(node),
         };
-        Context { p2p_plan: plan(node, &role), topology: topology(node), role }
+        Context { devices: devices(node), p2p_plan: plan(node, &role), topology: topology(node), role }
     }
 }
+
+fn devices(node: &Node<'_>) -> Devices {
+    let gpu = |f: &PciFunction<'_>| {
+        if let Some(Reading::Known(a, p)) = node.nvidia.gpu(f.bdf).map(|g| &g.architecture)
+            && let Some(known) = ARCHITECTURES.iter().map(|(.., a)| *a).find(|k| a.eq_ignore_ascii_case(k)) {
+                return Judged::of(known, Basis::Seen, "nvidia-smi says so", Some(*p));
+            }
+        let by_id = f.device.known().and_then(|d| ARCHITECTURES.iter().find(|(lo, hi, _)| (lo..=hi).contains(&d)));
+        match by_id {
+            Some((.., name)) => Judged::of(*name, Basis::Inferred, "by its device id", Some(f.device.place())),
+            None => Judged::unknown("device id of no known generation"),
+        }
+    };
+    let nic = |f: &PciFunction<'_>| match &f.driver {
+        Reading::Known(d, p) => {
+            let family = d.split('_').next().unwrap_or(d).to_owned();
+            Judged::of(family, Basis::Seen, format!("driven by {d}"), Some(*p))
+        }
+        _ => match (f.vendor.known(), f.device.known()) {
+            // ConnectX-3 and older carry 0x1002..=0x1010; everything later of this vendor is driven by mlx5.
+            (Some(0x15b3), Some(d)) => {
+                let family = if *d < 0x1011 { "mlx4" } else { "mlx5" };
+                Judged::of(family.to_owned(), Basis::Inferred, "by its device id", Some(f.device.place()))
+            }
+            _ => Judged::unknown("no driver is bound, or it is not visible"),
+        },
+    };
+    let ports = node.rdma.known().into_iter().flatten().flat_map(|d| d.ports.iter().map(move |p| (d, p)));
+    Devices {
+        gpus: node.pci.gpus().map(|(_, f)| (f.bdf, gpu(f))).collect(),
+        nics: node.pci.rdma_nics().map(|(_, f)| (f.bdf, nic(f))).collect(),
+        fabric: ports
+            .filter_map(|(d, p)| Some((d.name.clone(), p.number, *p.link_layer.known()?, p.link_layer.place())))
+            .collect(),
+    }
+}
+
+/// Device ids of NVIDIA GPUs by architecture: first, last, name as nvidia-smi prints it. From the ids in NVIDIA's open kernel
+/// modules (list of supported GPUs) and pci.ids; ranges hold GPUs of one generation only.
+const ARCHITECTURES: &[(u16, u16, &str)] = &[
+    (0x15f0, 0x15ff, "Pascal"),
+    (0x1b00, 0x1cff, "Pascal"),
+    (0x1d80, 0x1dff, "Volta"),
+    (0x1e00, 0x1fff, "Turing"),
+    (0x2080, 0x20ff, "Ampere"),
+    (0x2180, 0x21ff, "Turing"),
+    (0x2200, 0x225f, "Ampere"),
+    (0x2300, 0x23ff, "Hopper"),
+    (0x2480, 0x25ff, "Ampere"),
+    (0x2680, 0x28ff, "Ada Lovelace"),
+    (0x2900, 0x29ff, "Blackwell"),
+    (0x2b80, 0x2fff, "Blackwell"),
+    (0x3180, 0x31ff, "Blackwell"),
+];
 
 fn role(node: &Node<'_>) -> Judged<Role> {
     if let Some(guest) = guest(node) {
@@ -140,7 +210,13 @@ fn role(node: &Node<'_>) -> Judged<Role> {
         Reading::Known(false, p) => {
             Judged::of(Role::BareMetal, Basis::Seen, "the CPU shows no hypervisor flag", Some(*p))
         }
-        _ => bare_by_signs(node),
+        // Other architectures have no such flag.
+        _ => match &node.firmware.detected_virt {
+            Reading::Known(virt, p) if virt == "none" => {
+                Judged::of(Role::BareMetal, Basis::Seen, "systemd-detect-virt says none", Some(*p))
+            }
+            _ => bare_by_signs(node),
+        },
     }
 }
 
@@ -152,11 +228,10 @@ fn guest(node: &Node<'_>) -> Option<Judged<Role>> {
     if let Reading::Known(true, p) = node.cpu.hypervisor {
         return Some(Judged::of(Role::VmGuest, Basis::Seen, "the CPU shows the hypervisor flag", Some(p)));
     }
-    if let Reading::Known(virt, p) = &node.firmware.detected_virt {
-        if !matches!(virt.as_str(), "none" | "") && !node.firmware.is_container_virt() {
+    if let Reading::Known(virt, p) = &node.firmware.detected_virt
+        && !matches!(virt.as_str(), "none" | "") && !node.firmware.is_container_virt() {
             return Some(Judged::of(Role::VmGuest, Basis::Seen, format!("systemd-detect-virt says {virt}"), Some(*p)));
         }
-    }
     if node.cpu.hypervisor.known().is_some() {
         return None;
     }

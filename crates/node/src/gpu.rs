@@ -30,8 +30,12 @@ pub struct Gpu {
     pub max_width: Reading<LinkWidth>,
     /// PCIe replays since reset.
     pub replays: Reading<u64>,
+    /// How often four replays in a row failed, so that the link was trained again.
+    pub replay_rollovers: Reading<u64>,
     /// NVLink fabric state: `Completed`, `In Progress`, `N/A`.
     pub fabric_state: Reading<String>,
+    /// Result of joining the fabric: `Success`, or what failed.
+    pub fabric_status: Reading<String>,
     /// Virtualisation mode.
     pub virtualization: Reading<String>,
 }
@@ -159,7 +163,9 @@ impl Nvidia {
                 width: width(g.width_current),
                 max_width: width(g.width_max),
                 replays: known(g.replays, at),
+                replay_rollovers: known(g.replay_rollovers, at),
                 fabric_state: known(g.fabric_state, at),
+                fabric_status: known(g.fabric_status, at),
                 virtualization: known(g.virtualization_mode, at),
             });
         }

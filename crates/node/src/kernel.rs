@@ -20,7 +20,7 @@ pub struct LogEvent {
 pub struct Kernel {
     /// Release.
     pub release: Reading<KernelVersion>,
-    /// Command line.
+    /// Command line: the kernel's own file, a pasted one, or what the boot log printed.
     pub cmdline: Reading<Cmdline>,
     /// Names of loaded modules, `-` as `_`.
     pub modules: Reading<Vec<String>>,
@@ -38,9 +38,10 @@ impl Kernel {
             .text(root, "proc/sys/kernel/osrelease")
             .or(|| s.text(root, "proc/version").parse("no release in it", |t| t.split_whitespace().nth(2)))
             .parse("not a kernel release", kernel_version::parse);
+        let log = log(s);
         Kernel {
             release,
-            cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse),
+            cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse).or(|| logged_cmdline(&log)),
             modules: s.read(root, "proc/modules").map(|b| {
                 String::from_utf8_lossy(b)
                     .lines()
@@ -48,7 +49,7 @@ impl Kernel {
                     .collect()
             }),
             config: config(s),
-            log: log(s),
+            log,
         }
     }
 
@@ -117,6 +118,28 @@ fn config(s: &Snapshot) -> Reading<Vec<ConfigOption>> {
         Some((_, e)) => Reading::Known(kernel_config::parse(s.data(e)), Place::of(e)),
         None => s.missing(boot, "config-*"),
     }
+}
+
+/// The command line as the boot log printed it: for sources that hold a log only.
+fn logged_cmdline(log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline> {
+    let hit = log.known().into_iter().flatten().rev().find_map(|e| match &e.event {
+        dmesg::Event::CommandLine(text) => Some((text, e.place)),
+        _ => None,
+    });
+    let Some((text, place)) = hit else {
+        return Reading::Unreadable(log.place(), Why::NotCollected);
+    };
+    // printk cuts a record at about 1,000 bytes, and nothing in it tells.
+    if text.len() > 900 {
+        return Reading::Unreadable(place, Why::Cut(u32::try_from(text.len()).unwrap_or(u32::MAX)));
+    }
+    let mut cmdline = cmdline::parse(text.as_bytes());
+    if let linerate_snapshot::Pos::Line(line) = place.pos {
+        for p in &mut cmdline.params {
+            p.line = line;
+        }
+    }
+    Reading::Known(cmdline, place)
 }
 
 fn log(s: &Snapshot) -> Reading<Vec<LogEvent>> {

@@ -10,6 +10,7 @@ pub mod gpu;
 pub mod iommu;
 pub mod kernel;
 pub mod memory;
+pub mod modprobe;
 pub mod net;
 pub mod nicfw;
 pub mod numa;
@@ -17,6 +18,7 @@ pub mod p2p;
 pub mod pci;
 mod pci_decode;
 mod pci_sysfs;
+pub mod peermem;
 pub mod rails;
 pub mod rdma;
 mod rdma_text;
@@ -42,6 +44,10 @@ pub struct Node<'s> {
     pub nvidia: gpu::Nvidia,
     /// Firmware settings of NICs.
     pub nic_firmware: Vec<nicfw::NicFirmware>,
+    /// Queries of firmware settings that failed.
+    pub nic_firmware_errors: Vec<nicfw::QueryError>,
+    /// Ways to register GPU memory with the RDMA stack.
+    pub peermem: peermem::Peermem,
     /// NUMA nodes.
     pub numa: Reading<Vec<numa::NumaNode>>,
     /// DMI, lockdown.
@@ -69,13 +75,16 @@ impl<'s> Node<'s> {
     #[must_use]
     pub fn decode_as(s: &'s Snapshot, told: Option<Role>) -> Self {
         let rdma = rdma::decode(s);
+        let (nic_firmware, nic_firmware_errors) = nicfw::decode(s);
         let mut node = Node {
             pci: pci_decode::tree(s, &rdma),
             iommu: iommu::Iommu::decode(s),
             cpu: cpu::Cpu::decode(s),
             kernel: kernel::Kernel::decode(s),
             nvidia: gpu::Nvidia::decode(s),
-            nic_firmware: nicfw::decode(s),
+            nic_firmware,
+            nic_firmware_errors,
+            peermem: peermem::Peermem::decode(s),
             numa: numa::decode(s),
             firmware: firmware::Firmware::decode(s),
             rdma,

@@ -110,6 +110,25 @@ impl RdmaPort {
         self.counters.iter().find(|(n, ..)| n == name).map(|(_, v, p)| (*v, *p))
     }
 
+    /// What the port carries after line encoding, Gb/s. The kernel prints the signalling rate of the old InfiniBand speeds: SDR,
+    /// DDR and QDR are 8b/10b, FDR and FDR10 are 64b/66b; from EDR on, and on Ethernet, the name is the data rate.
+    #[must_use]
+    pub fn data_rate_gbps(&self) -> Option<f64> {
+        let rate = *self.rate_gbps.known()?;
+        let name = self.rate_text.known().map(String::as_str).unwrap_or_default();
+        let has = |n: &str| name.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w == n);
+        let encoding = if self.is_roce() {
+            1.0
+        } else if has("SDR") || has("DDR") || has("QDR") {
+            0.8
+        } else if has("FDR") || has("FDR10") {
+            64.0 / 66.0
+        } else {
+            1.0
+        };
+        Some(rate * encoding)
+    }
+
     /// RoCE.
     #[must_use]
     pub fn is_roce(&self) -> bool {
@@ -268,6 +287,10 @@ fn gids(s: &Snapshot, home: EntryId) -> Reading<Vec<Gid>> {
         }
     };
     for (index, e) in s.children(dir) {
+        // An entry that could not be read is not an empty one.
+        if let linerate_snapshot::EntryKind::Failed(why) = s.kind(e) {
+            return Reading::Unreadable(Place::of(e), why.clone());
+        }
         let (Ok(n), Ok(text)) = (index.parse(), std::str::from_utf8(s.data(e))) else { continue };
         let gid = Gid {
             index: n,

@@ -1,30 +1,28 @@
-//! Audits one text of `lspci` and prints the report: `cargo run -p linerate-report --example show -- FILE [FORMAT [WIDTH]]`.
+//! Audits anything that can be loaded and prints the report: `cargo run -p linerate-report --example show -- FILE [FORMAT [WIDTH]]`.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // an example prints
 
 use linerate_node::Node;
 use linerate_report::{Report, Style, terminal};
-use linerate_snapshot::{Output, OutputKind, Snapshot};
+use linerate_snapshot::capture::Purpose;
+use linerate_snapshot::options_for;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some(path) = args.first() else {
-        eprintln!("usage: show FILE.lspci [text|verbose|colour|json|sarif|junit|markdown] [WIDTH]");
+        eprintln!("usage: show FILE|DIRECTORY [text|verbose|colour|json|sarif|junit|markdown] [WIDTH]");
         return ExitCode::from(3);
     };
-    let bytes = match std::fs::read(path) {
-        Ok(b) => b,
+    let path = Path::new(path);
+    let snapshot = match linerate_snapshot::load(path, &options_for(path, Purpose::Audit), &|_| ()) {
+        Ok(s) => s,
         Err(e) => {
-            eprintln!("{path}: {e}");
+            eprintln!("{e}");
             return ExitCode::from(3);
         }
     };
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let mut snapshot = Snapshot::new(name);
-    if let Some(entry) = snapshot.add_file(name, &bytes) {
-        snapshot.outputs.push(Output { kind: OutputKind::Lspci, entry, argv: vec![], status: None });
-    }
     let node = Node::decode(&snapshot);
     let audit = linerate_rules::audit(&node, &snapshot, linerate_rules::rules());
     let report = Report { audit: &audit, node: &node, snapshot: &snapshot };

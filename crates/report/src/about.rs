@@ -63,15 +63,18 @@ pub(crate) fn source(s: &Snapshot) -> String {
     if s.manifest.redacted {
         out.push_str("; identifying values are hashed");
     }
-    if !s.manifest.unread.is_empty() {
-        out.push_str(&format!("; {} paths could not be read", s.manifest.unread.len()));
+    match s.manifest.unread.len() {
+        0 => {}
+        1 => out.push_str("; 1 path could not be read"),
+        n => out.push_str(&format!("; {n} paths could not be read")),
     }
     out
 }
 
 /// What went wrong while the source was made.
 pub(crate) fn problems(s: &Snapshot) -> Vec<String> {
-    s.manifest.unread.iter().map(|u| format!("/{}: {}", u.path, u.why)).collect()
+    let unread = s.manifest.unread.iter().map(|u| format!("/{}: {}", u.path, u.why));
+    s.problems.iter().chain(&s.manifest.problems).cloned().chain(unread).collect()
 }
 
 /// Time of the capture, RFC 3339.
@@ -93,12 +96,12 @@ fn rfc3339(time: u64) -> String {
 }
 
 /// Release of the kernel.
-pub(crate) fn kernel(s: &Snapshot) -> Reading<String> {
-    s.text(s.root(), "proc/sys/kernel/osrelease").map(str::to_owned).or(|| {
-        s.text(s.root(), "proc/version").parse("not `Linux version …`", |t| {
-            t.strip_prefix("Linux version ")?.split(' ').next().map(str::to_owned)
-        })
-    })
+pub(crate) fn kernel(node: &Node<'_>) -> String {
+    match &node.kernel.release {
+        Reading::Known(k, _) => k.to_string(),
+        Reading::Absent(_) => "none found".to_owned(),
+        Reading::Unreadable(_, why) => why.to_string(),
+    }
 }
 
 /// Role and why, in one line.

@@ -23,19 +23,28 @@ pub(crate) fn subjects<'a>(list: impl Iterator<Item = &'a Subject>, max: usize) 
     out.join(", ")
 }
 
+/// What members of a group have in common, how the group is written, and what differs.
+type Split = (fn(&Bdf) -> (u32, u8, u8), fn(&Bdf, String) -> String, fn(&Bdf) -> String);
+
 /// PCI addresses.
 pub(crate) fn bdfs(mut list: Vec<Bdf>, max: usize) -> String {
     list.sort_unstable();
     list.dedup();
     let mut parts: Vec<(Bdf, String)> = Vec::new();
-    // Over buses first, then over devices of a bus, then over functions of a device.
-    type Split = (fn(&Bdf) -> (u32, u8, u8), fn(&Bdf, String) -> String, fn(&Bdf) -> String);
-    let ways: [Split; 3] = [
-        (
-            |b| (b.domain, b.device, b.function),
-            |b, set| format!("{:04x}:{set}:{:02x}.{:x}", b.domain, b.device, b.function),
-            |b| format!("{:02x}", b.bus),
-        ),
+    // Over buses first, and devices that are on the same buses together.
+    let mut over_buses: BTreeMap<(u32, u8, u8), Vec<u8>> = BTreeMap::new();
+    for b in &list {
+        over_buses.entry((b.domain, b.device, b.function)).or_default().push(b.bus);
+    }
+    list.retain(|b| over_buses.get(&(b.domain, b.device, b.function)).is_some_and(|buses| buses.len() == 1));
+    let mut by_buses: BTreeMap<(u32, u8, Vec<u8>), Vec<u8>> = BTreeMap::new();
+    for ((domain, device, function), buses) in over_buses {
+        if buses.len() > 1 {
+            by_buses.entry((domain, function, buses)).or_default().push(device);
+        }
+    }
+    // What is left: over devices of a bus, then over functions of a device.
+    let ways: [Split; 2] = [
         (
             |b| (b.domain, b.bus, b.function),
             |b, set| format!("{:04x}:{:02x}:{set}.{:x}", b.domain, b.bus, b.function),
@@ -58,6 +67,14 @@ pub(crate) fn bdfs(mut list: Vec<Bdf>, max: usize) -> String {
                 alone => list.extend(alone),
             }
         }
+    }
+    for ((domain, function, buses), devices) in by_buses {
+        let first = devices.first().copied().unwrap_or_default();
+        let devices: Vec<String> = devices.iter().map(|b| format!("{b:02x}")).collect();
+        let devices = if devices.len() == 1 { devices.concat() } else { braces(devices, max) };
+        let at = Bdf { domain, bus: buses.first().copied().unwrap_or_default(), device: first, function };
+        let buses = braces(buses.iter().map(|b| format!("{b:02x}")).collect(), max);
+        parts.push((at, format!("{domain:04x}:{buses}:{devices}.{function:x}")));
     }
     parts.extend(list.iter().map(|b| (*b, b.to_string())));
     parts.sort();
@@ -144,6 +161,10 @@ mod tests {
         assert_eq!(pci(&["19:00.0", "3b:00.0", "4c:00.0", "5d:00.0"]), "0000:{19,3b,4c,5d}:00.0");
         assert_eq!(pci(&["5d:00.1", "5d:00.0"]), "0000:5d:00.{0,1}");
         assert_eq!(pci(&["5d:00.1", "5d:00.1"]), "0000:5d:00.1");
+        assert_eq!(
+            pci(&["17:00.0", "17:01.0", "39:00.0", "39:01.0", "39:02.0"]),
+            "0000:{17,39}:{00,01}.0, 0000:39:02.0"
+        );
         assert_eq!(pci(&["0001:5d:00.0", "5e:00.0", "5d:00.0"]), "0000:{5d,5e}:00.0, 0001:5d:00.0");
         assert_eq!(pci(&["01:00.0", "02:00.0", "03:01.0", "03:02.0"]), "0000:{01,02}:00.0, 0000:03:{01,02}.0");
         let many: Vec<Bdf> = (0..20).map(|bus| Bdf { domain: 0, bus, device: 0, function: 0 }).collect();

@@ -108,3 +108,16 @@ pub(crate) fn group<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Vec<Grou
     }
     groups
 }
+
+/// Groups of one rule and severity: one entry of a report, whatever the messages.
+pub(crate) fn bundle<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Vec<Vec<Group<'a>>> {
+    let mut bundles: Vec<Vec<Group<'a>>> = Vec::new();
+    for g in group(verdicts) {
+        let key = |g: &Group<'a>| (g.first().rule.id, g.first().severity());
+        match bundles.iter_mut().find(|b| b.first().is_some_and(|first| key(first) == key(&g))) {
+            Some(b) => b.push(g),
+            None => bundles.push(vec![g]),
+        }
+    }
+    bundles
+}

@@ -40,9 +40,15 @@ impl<'a> Report<'a> {
         self.audit.with(Status::Fail).filter(|v| v.severity() > Severity::Info)
     }
 
-    /// Worth knowing, nothing to do.
+    /// Worth knowing, nothing to do: failures of severity info, and what does not apply although a reader might expect it to
+    /// (the rule marked that answer with severity info).
     fn notes(&self) -> impl Iterator<Item = &'a Verdict> {
-        self.audit.with(Status::Fail).filter(|v| v.severity() == Severity::Info)
+        let marked = |v: &&Verdict| match v.finding.status {
+            Status::Fail => v.severity() == Severity::Info,
+            Status::NotApplicable => v.finding.severity == Some(Severity::Info),
+            _ => false,
+        };
+        self.audit.verdicts.iter().filter(marked)
     }
 }
 

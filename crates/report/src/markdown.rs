@@ -6,7 +6,6 @@ use crate::terminal::{persistence, quality, risk};
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
 use linerate_rules::{Status, Verdict};
-use linerate_snapshot::Reading;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -30,11 +29,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         counts.unknown, counts.pass, counts.not_applicable
     )?;
     writeln!(out, "| Role | {} |", md(&about::role(node)))?;
-    let kernel = match about::kernel(snapshot) {
-        Reading::Known(k, _) => k,
-        _ => "not in this source".to_owned(),
-    };
-    writeln!(out, "| Kernel | {} |", md(&kernel))?;
+    writeln!(out, "| Kernel | {} |", md(&about::kernel(node)))?;
     writeln!(out, "| Devices | {} |", md(&about::devices(node)))?;
     writeln!(out, "| Source | {} |", md(&about::source(snapshot)))?;
     writeln!(out, "| Written by | linerate {VERSION}, exit code {} |", audit.exit_code())?;
@@ -89,7 +84,7 @@ fn finding(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<
             more += 1;
             continue;
         }
-        let seen = format!("{}: {}", words.describe(e.place), clip(&words.shown(e.place), 160));
+        let seen = format!("{}: {}", words.short(e.place), clip(&words.shown(e.place), 160));
         let note = e.note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
         lines.push(clean(&format!("{}{note}", seen.trim_end_matches(": "))).into_owned());
     }
@@ -137,7 +132,7 @@ fn fence(text: &str) -> String {
 /// Text that formats nothing, mentions nobody and ends no table cell. Balanced back-ticks stay: messages quote commands with them.
 fn md(text: &str) -> String {
     let text = clean(text);
-    let ticks = text.matches('`').count() % 2 == 0;
+    let ticks = text.matches('`').count().is_multiple_of(2);
     let mut code = false;
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {

@@ -1,17 +1,20 @@
 //! The report for a terminal: what is wrong, worst first, then why and what to do, then what could not be seen.
 
-use crate::group::{Group, group};
+use crate::compact;
+use crate::group::{Group, bundle, group};
 use crate::style::{Page, Style, Tone, clip};
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
 use linerate_node::pci::Kind;
 use linerate_rules::{Evidence, Persistence, Quality, Remedy, Risk, Severity, Status, Verdict};
-use linerate_snapshot::{Place, Reading};
+use linerate_snapshot::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// Evidence shown per group before the rest becomes a number.
 const EVIDENCE: usize = 3;
+/// Messages of one rule shown before the rest becomes a number.
+const GROUPS: usize = 3;
 /// Subjects written in a pair of braces before the rest becomes a number.
 const SUBJECTS: usize = 16;
 
@@ -21,7 +24,7 @@ const SUBJECTS: usize = 16;
 /// Those of the writer.
 pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut t = Terminal { report, words: Words::of(report.snapshot), page: Page::new(out, style) };
-    let groups = group(report.findings());
+    let groups = bundle(report.findings());
     t.header()?;
     t.list(&groups)?;
     for (i, g) in groups.iter().enumerate() {
@@ -60,11 +63,16 @@ impl Terminal<'_, '_> {
         self.page.blank()?;
         self.page.field(0, "source", &about::source(snapshot))?;
         self.page.field(0, "role", &about::role(node))?;
-        match about::kernel(snapshot) {
-            Reading::Known(k, _) => self.page.field(0, "kernel", &k)?,
-            _ => self.page.field(0, "kernel", "not in this source")?,
-        }
+        self.page.field(0, "kernel", &about::kernel(node))?;
         self.page.field(0, "devices", &about::devices(node))?;
+        let problems: Vec<&String> = snapshot.problems.iter().chain(&snapshot.manifest.problems).collect();
+        let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
+        for p in problems.iter().take(shown) {
+            self.page.field(0, "problem", p)?;
+        }
+        if problems.len() > shown {
+            self.page.field(0, "", &format!("and {} more problems of the source", problems.len() - shown))?;
+        }
         Ok(())
     }
 
@@ -89,49 +97,74 @@ impl Terminal<'_, '_> {
         Some(format!("{missing}: {} of {} rules apply, none can speak of a GPU–NIC path", hold.len(), all.len()))
     }
 
-    fn list(&mut self, groups: &[Group<'_>]) -> io::Result<()> {
+    fn list(&mut self, groups: &[Vec<Group<'_>>]) -> io::Result<()> {
         // A single one is told at once in full.
         if groups.len() < 2 {
             return Ok(());
         }
         self.page.heading("FINDINGS")?;
         let width = groups.len().to_string().len();
-        for (i, g) in groups.iter().enumerate() {
+        for (i, all) in groups.iter().enumerate() {
+            let Some(g) = all.first() else { continue };
             let severity = g.first().severity();
             let tag = format!("{:>width$} {:<8}", i + 1, severity.name().to_uppercase());
-            self.page.item(0, &tag, tone_of(severity), Tone::Plain, &headline(g, self.page.style.verbose))?;
+            let text = match all.as_slice() {
+                [one] => headline(one, self.page.style.verbose),
+                [first, more @ ..] => {
+                    let subjects: Vec<_> = all.iter().flat_map(|g| &g.verdicts).map(|v| &v.finding.subject).collect();
+                    let (id, n) = (first.first().rule.id, subjects.len());
+                    let about = compact::subjects(subjects.into_iter(), SUBJECTS);
+                    format!("{id}: {n} × {about}: {}; and {} more like it", first.message(), more.len())
+                }
+                [] => continue,
+            };
+            self.page.item(0, &tag, tone_of(severity), Tone::Plain, &text)?;
         }
         Ok(())
     }
 
-    fn finding(&mut self, number: usize, g: &Group<'_>) -> io::Result<()> {
-        let first = g.first();
+    fn finding(&mut self, number: usize, all: &[Group<'_>]) -> io::Result<()> {
+        let Some(first) = all.first().map(Group::first) else { return Ok(()) };
         let severity = first.severity();
+        let verbose = self.page.style.verbose;
         self.page.blank()?;
         let tag = format!("{number} {}", severity.name().to_uppercase());
         self.page.item(0, &tag, tone_of(severity), Tone::Bold, first.rule.id)?;
-        let about = g.about(if self.page.style.verbose { usize::MAX } else { SUBJECTS });
-        let text = if about.is_empty() { g.message() } else { format!("{about}: {}", g.message()) };
-        self.page.item(2, "", Tone::Plain, Tone::Plain, &text)?;
-        self.evidence(2, g)?;
+        let shown = if verbose { usize::MAX } else { GROUPS };
+        for g in all.iter().take(shown) {
+            let about = g.about(if verbose { usize::MAX } else { SUBJECTS });
+            let text = if about.is_empty() { g.message() } else { format!("{about}: {}", g.message()) };
+            let mark = if all.len() > 1 { "·" } else { "" };
+            self.page.item(2, mark, Tone::Dim, Tone::Plain, &text)?;
+        }
+        if all.len() > shown {
+            let text = format!("and {} more like it (--verbose lists them)", all.len() - shown);
+            self.page.item(2, "·", Tone::Dim, Tone::Plain, &text)?;
+        }
+        let verdicts: Vec<&Verdict> = all.iter().flat_map(|g| g.verdicts.iter().copied()).collect();
+        self.evidence(2, &verdicts)?;
         let effect = first.rule.effect;
         self.page.field(2, "costs", &format!("{} [{}]", effect.text, quality(effect.quality)))?;
-        self.remedies(g)?;
-        let sources: Vec<&str> = first.rule.sources.iter().map(|s| s.title).collect();
-        self.page.field(2, "sources", &sources.join("; "))?;
+        self.remedies(&verdicts)?;
+        let mut sources: Vec<&str> = first.rule.sources.iter().map(|s| s.title).collect();
+        let more = if verbose { 0 } else { sources.len().saturating_sub(1) };
+        sources.truncate(sources.len() - more);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        self.page.field(2, "sources", &format!("{}{more}", sources.join("; ")))?;
         self.page.field(2, "more", &format!("linerate explain {}", first.rule.id))
     }
 
-    fn remedies(&mut self, g: &Group<'_>) -> io::Result<()> {
+    fn remedies(&mut self, verdicts: &[&Verdict]) -> io::Result<()> {
         let mut fixes: Vec<(&Remedy, usize)> = Vec::new();
-        for r in g.verdicts.iter().filter_map(|v| v.finding.remedy.as_ref()) {
+        for r in verdicts.iter().filter_map(|v| v.finding.remedy.as_ref()) {
             match fixes.iter_mut().find(|(f, _)| f.summary == r.summary && f.risk_note == r.risk_note) {
                 Some((_, n)) => *n += 1,
                 None => fixes.push((r, 1)),
             }
         }
         if fixes.is_empty() {
-            let text = format!("no step to offer: read `linerate explain {}`", g.first().rule.id);
+            let id = verdicts.first().map(|v| v.rule.id).unwrap_or_default();
+            let text = format!("no step to offer: read `linerate explain {id}`");
             return self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Plain, &text);
         }
         let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
@@ -152,10 +185,10 @@ impl Terminal<'_, '_> {
     }
 
     /// Distinct evidence of a group, the first few with the bytes.
-    fn evidence(&mut self, indent: usize, g: &Group<'_>) -> io::Result<()> {
+    fn evidence(&mut self, indent: usize, verdicts: &[&Verdict]) -> io::Result<()> {
         let mut seen: Vec<Place> = Vec::new();
         let mut distinct: Vec<&Evidence> = Vec::new();
-        for e in g.verdicts.iter().flat_map(|v| &v.finding.evidence) {
+        for e in verdicts.iter().flat_map(|v| &v.finding.evidence) {
             if !seen.contains(&e.place) {
                 seen.push(e.place);
                 distinct.push(e);
@@ -174,7 +207,7 @@ impl Terminal<'_, '_> {
     }
 
     fn evidence_text(&self, e: &Evidence) -> String {
-        let mut text = self.words.describe(e.place);
+        let mut text = self.words.short(e.place);
         let content = self.words.shown(e.place);
         if !content.is_empty() {
             // A hostile or huge line must not bury the report.
@@ -196,7 +229,7 @@ impl Terminal<'_, '_> {
         for g in &groups {
             self.page.item(2, "·", Tone::Mild, Tone::Plain, &headline(g, self.page.style.verbose))?;
             if self.page.style.verbose {
-                self.evidence(4, g)?;
+                self.evidence(4, &g.verdicts)?;
             }
         }
         Ok(())
@@ -221,7 +254,7 @@ impl Terminal<'_, '_> {
             if self.page.style.verbose {
                 for g in group(verdicts.into_iter()) {
                     self.page.item(7, "·", Tone::Dim, Tone::Plain, &headline(&g, true))?;
-                    self.evidence(9, &g)?;
+                    self.evidence(9, &g.verdicts)?;
                 }
                 continue;
             }
@@ -248,7 +281,7 @@ impl Terminal<'_, '_> {
             for g in group(self.report.audit.with(status)) {
                 let tone = if status == Status::Pass { Tone::Good } else { Tone::Dim };
                 self.page.item(2, "·", tone, Tone::Plain, &headline(&g, true))?;
-                self.evidence(4, &g)?;
+                self.evidence(4, &g.verdicts)?;
             }
         }
         let counts = Counts::of(self.report.audit);

@@ -1,5 +1,6 @@
 //! Places as words and bytes. Keeps an index of the lines of each text, so that evidence deep in a large dump costs no scan.
 
+use linerate_formats::pci::Bdf;
 use linerate_snapshot::{EntryId, EntryKind, Place, Pos, Snapshot};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,6 +20,27 @@ impl<'a> Words<'a> {
 
     pub(crate) fn describe(&self, place: Place) -> String {
         self.snapshot.describe(place)
+    }
+
+    /// As [`Self::describe`], by the shorter of the names that the kernel gives a device: the links of its bus or class.
+    pub(crate) fn short(&self, place: Place) -> String {
+        let long = self.describe(place);
+        let Some(rest) = long.strip_prefix("/sys/devices/") else { return long };
+        let mut below = rest;
+        let mut found = None;
+        while let Some((name, tail)) = below.split_once('/') {
+            if name.parse::<Bdf>().is_ok() {
+                found = Some((name, tail));
+            }
+            below = tail;
+        }
+        match found {
+            Some((_, tail)) if tail.starts_with("infiniband/") || tail.starts_with("net/") => {
+                format!("/sys/class/{tail}")
+            }
+            Some((bdf, tail)) => format!("/sys/bus/pci/devices/{bdf}/{tail}"),
+            None => long,
+        }
     }
 
     /// What [`Snapshot::excerpt`] says.
@@ -66,6 +88,21 @@ fn clip(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn devices_by_their_short_names() {
+        let mut s = Snapshot::new("x");
+        let dir = "sys/devices/pci0000:37/0000:37:01.0/0000:3d:00.0";
+        for (path, want) in [
+            (format!("{dir}/config"), "/sys/bus/pci/devices/0000:3d:00.0/config"),
+            (format!("{dir}/infiniband/mlx5_2/ports/1/rate"), "/sys/class/infiniband/mlx5_2/ports/1/rate"),
+            (format!("{dir}/net/ib0/mtu"), "/sys/class/net/ib0/mtu"),
+            ("sys/devices/system/node/node0".into(), "/sys/devices/system/node/node0"),
+        ] {
+            let e = s.add_file(&path, b"").unwrap();
+            assert_eq!(Words::of(&s).short(Place::of(e)), want);
+        }
+    }
 
     #[test]
     fn lines_are_those_of_the_snapshot() {

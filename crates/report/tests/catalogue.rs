@@ -1,4 +1,5 @@
 //! Rules in words, and the summary of a fleet.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 mod common;
 
@@ -20,15 +21,18 @@ fn explain_fits_and_colours_only_when_told() {
         assert!(!text.contains('\x1b'), "{}", rule.id);
         assert!(explain::explain(rule, Style { colour: true, ..Style::default() }).contains('\x1b'));
         for line in text.lines() {
-            assert!(
-                line.chars().count() <= 72 || line.trim().split(' ').count() == 1 || line.starts_with("    "),
-                "{line}"
-            );
+            assert!(line.chars().count() <= 72 || one_word(line) || line.starts_with("    "), "{line}");
         }
         for heading in ["What it checks", "Why it matters", "See it yourself", "Fix", "Sources"] {
             assert!(text.lines().any(|l| l == heading), "{}: no {heading}", rule.id);
         }
     }
+}
+
+/// Nothing but one long word, perhaps after a label.
+fn one_word(line: &str) -> bool {
+    let text = line.strip_prefix("reads ").unwrap_or(line);
+    text.split_whitespace().count() == 1
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! JUnit, SARIF, Markdown: well-formed whatever the data holds, and the right verdicts in the right places.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! The JSON document: against its schema, on small nodes and on a real one where it is here.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 mod common;
 
@@ -146,6 +147,7 @@ fn the_tree_shows_what_it_holds() {
     let value = valid(&with(&tree(), &usual(), json::to_string));
     let node = &value["node"];
     assert_eq!(node["kernel"]["release"], "6.12.9");
+    assert_eq!(node["kernel"]["cmdline"], serde_json::json!(["quiet", "iommu=pt"]));
     assert_eq!(node["memory"]["memlock"], serde_json::json!({"soft_bytes": null, "hard_bytes": 65536}));
     assert_eq!(node["iommu"]["groups"][0]["domain"], "DMA-FQ");
     assert_eq!(node["rdma"][0]["ports"][0]["rate_gbps"], 400.0);

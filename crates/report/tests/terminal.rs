@@ -1,4 +1,5 @@
 //! The terminal report of a small node.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 mod common;
 

@@ -5,12 +5,16 @@
 
 mod acs;
 mod ats;
+mod cmdline;
 mod cpu;
 pub mod engine;
 pub mod finding;
 mod gpu;
+mod gpumem;
 mod iommu;
 mod memory;
+mod modules;
+mod nicfw;
 mod numa;
 mod pcie;
 mod rdma;

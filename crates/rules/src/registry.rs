@@ -8,7 +8,11 @@ pub type Area<'a> = (&'static str, &'static str, &'a [&'static Rule]);
 
 static AREAS: &[Area<'static>] = &[
     ("iommu", "IOMMU domains, groups and kernel defaults", crate::iommu::RULES),
+    ("cmdline", "Kernel command line: what each word really does", crate::cmdline::RULES),
+    ("modules", "Kernel modules and their parameters", crate::modules::RULES),
     ("acs", "PCIe Access Control Services", crate::acs::RULES),
+    ("nicfw", "Firmware settings of NICs", crate::nicfw::RULES),
+    ("gpumem", "GPU driver, memory registration and errors", crate::gpumem::RULES),
     ("ats", "PCIe Address Translation Services", crate::ats::RULES),
     ("pcie", "PCI Express links, packets and errors", crate::pcie::RULES),
     ("gpu", "GPUs as targets of peer-to-peer traffic", crate::gpu::RULES),

@@ -9,6 +9,7 @@ mod index;
 mod manifest;
 mod output;
 mod reading;
+mod recognise;
 mod redact;
 mod source;
 

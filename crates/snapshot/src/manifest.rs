@@ -65,16 +65,28 @@ pub struct Unread {
 /// Schema of the manifests that this version writes.
 pub(crate) const SCHEMA: u32 = 1;
 
+/// Patterns of a manifest that are tried against those of the catalogue. Ours have a few hundred.
+const MAX_TRIED: usize = 10_000;
+
 /// Patterns of today's catalogue that a capture which tried these did not know.
 pub(crate) fn not_tried(tried: &[String]) -> Vec<String> {
-    let tried: std::collections::HashSet<&str> = tried.iter().map(String::as_str).collect();
-    crate::catalogue::catalogue()
-        .patterns
-        .iter()
-        .map(|(p, _)| p)
-        .filter(|p| !tried.contains(p.as_str()))
-        .cloned()
-        .collect()
+    let same: std::collections::HashSet<&str> = tried.iter().map(String::as_str).collect();
+    let wider = |p: &str| tried.iter().take(MAX_TRIED).any(|t| t.contains('*') && covers_pattern(t, p));
+    let all = crate::catalogue::catalogue().patterns.iter().map(|(p, _)| p);
+    all.filter(|p| !same.contains(p.as_str()) && !wider(p)).cloned().collect()
+}
+
+/// Whether every path of a pattern is one of a wider pattern.
+fn covers_pattern(wide: &str, narrow: &str) -> bool {
+    let (mut w, mut n) = (wide.split('/'), narrow.split('/'));
+    loop {
+        match (w.next(), n.next()) {
+            (Some("**"), _) | (None, None) => return true,
+            // A `*` of the narrow one is an ordinary byte here, which only a `*` of the wide one takes.
+            (Some(a), Some(b)) if b != "**" && wildcard(a.as_bytes(), b.as_bytes()) => {}
+            _ => return false,
+        }
+    }
 }
 
 /// Directories of links into `sys/devices`: what is below them is recorded at its real place.
@@ -128,4 +140,26 @@ pub(crate) fn wildcard(pattern: &[u8], name: &[u8]) -> bool {
         }
     }
     pattern[p..].iter().all(|b| *b == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wider_patterns_count_as_tried() {
+        assert!(covers_pattern("**", "sys/bus/pci/devices/*/iommu_group"));
+        assert!(covers_pattern("sys/**", "sys/bus/pci/devices/*/iommu_group"));
+        assert!(covers_pattern("sys/*/pci/devices/*/sriov_*", "sys/bus/pci/devices/*/sriov_*"));
+        assert!(covers_pattern("proc/config*", "proc/config.gz"));
+        assert!(!covers_pattern("proc/**", "sys/bus/pci/devices/*/iommu_group"));
+        assert!(!covers_pattern("sys/bus/pci/devices/0000*", "sys/bus/pci/devices/*"));
+        assert!(!covers_pattern("sys/bus/*", "sys/bus/pci/devices/*/driver"));
+        assert!(!covers_pattern("sys/*", "sys/**"));
+        let all = |t: &str| not_tried(&[t.to_owned()]);
+        assert!(all("**").is_empty());
+        let rest = all("sys/**");
+        assert!(rest.iter().all(|p| !p.starts_with("sys/")) && rest.contains(&"proc/cmdline".to_owned()));
+        assert_eq!(not_tried(&[]).len(), crate::catalogue::catalogue().patterns.len());
+    }
 }

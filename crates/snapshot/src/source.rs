@@ -1,60 +1,16 @@
 //! One way in: the live host, a tree, an archive, a directory of texts, one text.
 
-use crate::archive::{OpenError, Reader};
+use crate::archive::{OpenError, Reader, is_archive};
 use crate::capture::{self, Options, Progress, Purpose};
-use crate::{Output, OutputKind, Snapshot};
+use crate::recognise::{HEAD, Recognised, is_lfs_stub, recognise};
+use crate::{Output, Snapshot};
+use linerate_formats::sniff;
 use std::io::Read;
 use std::path::Path;
 
 /// Texts in one directory, and bytes of one text.
 const MAX_TEXTS: usize = 1000;
 const MAX_TEXT: u64 = 16 << 20;
-
-/// Which tool's output a text is, by its name and its content.
-pub(crate) fn kind_of(name: &str, bytes: &[u8]) -> OutputKind {
-    let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(16 << 10)).unwrap_or_default()).into_owned();
-    let has = |w: &str| head.contains(w);
-    let starts = |w: &str| head.trim_start().starts_with(w);
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let first_line = head.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
-    if has("<nvidia_smi_log") {
-        OutputKind::NvidiaSmiXml
-    } else if has("NVSMI LOG") {
-        OutputKind::NvidiaSmiQuery
-    } else if has("GPU0") && (has("CPU Affinity") || has(" X ")) {
-        if has("P2P") || has(" OK ") { OutputKind::NvidiaSmiP2p } else { OutputKind::NvidiaSmiTopo }
-    } else if has("Configurations:") && (has("Next Boot") || has("Next boot") || has("Current")) {
-        OutputKind::MlxconfigText
-    } else if starts("CA '") || has("\nCA '") {
-        OutputKind::Ibstat
-    } else if has("hca_id:") {
-        OutputKind::IbvDevinfo
-    } else if has(" port 1 ==> ") {
-        OutputKind::Ibdev2netdev
-    } else if starts("<domain") || has("<domain type=") {
-        OutputKind::VirshXml
-    } else if looks_like_lspci(first_line) {
-        OutputKind::Lspci
-    } else if name == "cmdline" || name.ends_with("proc_cmdline") || (starts("BOOT_IMAGE=") && head.lines().count() < 3)
-    {
-        OutputKind::Cmdline
-    } else if name.starts_with("dmesg") || name.starts_with("journalctl") || has("Linux version ") || starts("[    0.0")
-    {
-        OutputKind::Dmesg
-    } else if name.starts_with("lspci") && !head.trim().is_empty() && head.contains("Capabilities:") {
-        OutputKind::Lspci
-    } else {
-        OutputKind::Other
-    }
-}
-
-/// `41:00.0 Ethernet controller: …`, with or without a domain.
-fn looks_like_lspci(line: &str) -> bool {
-    let Some((bdf, rest)) = line.trim_start().split_once(' ') else { return false };
-    let Some((bus, function)) = bdf.rsplit_once('.') else { return false };
-    let hex = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_hexdigit());
-    function.len() == 1 && bus.split(':').all(hex) && matches!(bus.matches(':').count(), 1 | 2) && rest.contains(':')
-}
 
 /// Whether a directory holds a tree (`sys/` or `proc/`) or an unpacked snapshot.
 #[must_use]
@@ -95,14 +51,13 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     }
     let mut head = Vec::new();
     let file = std::fs::File::open(path).map_err(io)?;
-    file.take(64 << 10).read_to_end(&mut head).map_err(io)?;
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    if kind_of(&name, &head) == OutputKind::Other || head.starts_with(&[0x1f, 0x8b]) {
+    file.take(HEAD as u64).read_to_end(&mut head).map_err(io)?;
+    if is_archive(&head) {
         return Reader::new().read(path);
     }
     let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(io)?.take(MAX_TEXT).read_to_end(&mut bytes).map_err(io)?;
-    load_bytes(&bytes, &name)
+    std::fs::File::open(path).map_err(io)?.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(io)?;
+    one_text(&bytes, &path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default())
 }
 
 /// Loads an archive or a text from memory.
@@ -110,19 +65,53 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
 /// # Errors
 /// As [`load`].
 pub fn load_bytes(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
-    let kind = kind_of(name, bytes);
-    if kind == OutputKind::Other {
-        return Reader::new().read_bytes(bytes, name);
-    }
-    let mut s = Snapshot::new(name);
-    text(&mut s, name, kind, bytes);
-    Ok(s)
+    if is_archive(bytes) { Reader::new().read_bytes(bytes, name) } else { one_text(bytes, name) }
 }
 
-fn text(s: &mut Snapshot, name: &str, kind: OutputKind, bytes: &[u8]) {
+/// A snapshot of one text.
+fn one_text(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
+    let mut s = Snapshot::new(name);
+    let why = match recognise(name, bytes) {
+        Recognised::NoFacts(what) => format!("it is {what}: not a source of facts for the audit"),
+        Recognised::Unknown => not_recognised(bytes).to_owned(),
+        what => {
+            text(&mut s, name, what, bytes);
+            return Ok(s);
+        }
+    };
+    Err(OpenError::NotASnapshot { what: name.to_owned(), why })
+}
+
+fn not_recognised(bytes: &[u8]) -> &'static str {
+    let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
+    if bytes.is_empty() {
+        "it is empty"
+    } else if is_lfs_stub(bytes) {
+        "it is the stub that Git has in place of a file in Git LFS; `git lfs pull` fetches the file itself"
+    } else if sniff::normalise(head).contains(&0) {
+        "it is neither an archive that can be read nor a text"
+    } else {
+        "it is not recognised as a tool's output"
+    }
+}
+
+/// Adds a text under its name, or where the file that it is a copy of belongs.
+fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8]) {
     let name = name.rsplit('/').next().unwrap_or(name);
-    if let Some(entry) = s.add_file(&format!("pasted/{name}"), bytes) {
-        s.outputs.push(Output { kind, entry, argv: Vec::new(), status: None });
+    let pasted = format!("pasted/{name}");
+    let path = if let Recognised::File(path) = what { path } else { pasted.as_str() };
+    let whole = bytes.get(..MAX_TEXT as usize).is_none_or(|b| b.len() == bytes.len());
+    let kept = bytes.get(..MAX_TEXT as usize).unwrap_or(bytes);
+    // Windows and terminals leave their traces in what people paste.
+    let kept = sniff::normalise(kept);
+    let entry = if whole { s.add_file(path, &kept) } else { s.add_cut_file(path, &kept) };
+    if !whole {
+        s.problems.push(format!("{name}: only the first {} MiB were read", MAX_TEXT >> 20));
+    }
+    match (entry, what) {
+        (None, _) => s.problems.push(format!("{name}: there is another {path} already; left out")),
+        (Some(_), Recognised::File(_)) => {}
+        (Some(entry), _) => s.outputs.push(Output { kind: what.output(), entry, argv: Vec::new(), status: None }),
     }
 }
 
@@ -154,22 +143,34 @@ fn texts(path: &Path) -> Result<Snapshot, OpenError> {
     let mut s = Snapshot::new(path.display().to_string());
     let mut files: Vec<_> = std::fs::read_dir(path).map_err(io)?.flatten().take(MAX_TEXTS).collect();
     files.sort_by_key(std::fs::DirEntry::file_name);
+    let mut known = false;
     for f in &files {
         let name = f.file_name().to_string_lossy().into_owned();
         if !f.file_type().is_ok_and(|t| t.is_file()) {
             continue;
         }
         let mut bytes = Vec::new();
-        let read = std::fs::File::open(f.path()).and_then(|f| f.take(MAX_TEXT).read_to_end(&mut bytes));
-        match (read, kind_of(&name, &bytes)) {
-            (Err(e), _) => s.problems.push(format!("{name}: {e}")),
-            (Ok(_), OutputKind::Other) => {
-                s.problems.push(format!("{name}: not recognised as a tool's output; left out"))
+        let read = std::fs::File::open(f.path()).and_then(|f| f.take(MAX_TEXT + 1).read_to_end(&mut bytes));
+        if let Err(e) = read {
+            s.problems.push(format!("{name}: {e}"));
+            continue;
+        }
+        if is_archive(&bytes) {
+            s.problems.push(format!("{name}: an archive among texts; name it alone to read it"));
+            continue;
+        }
+        match recognise(&name, &bytes) {
+            Recognised::Unknown => s.problems.push(format!("{name}: {}; left out", not_recognised(&bytes))),
+            what => {
+                if let Recognised::NoFacts(is) = what {
+                    s.problems.push(format!("{name}: {is}: not a source of facts for the audit"));
+                }
+                known |= !matches!(what, Recognised::NoFacts(_));
+                text(&mut s, &name, what, &bytes);
             }
-            (Ok(_), kind) => text(&mut s, &name, kind, &bytes),
         }
     }
-    if s.outputs.is_empty() {
+    if !known {
         let why = format!("none of its {} files is the output of a known tool", files.len());
         return Err(OpenError::NotASnapshot { what: path.display().to_string(), why });
     }

@@ -1,7 +1,7 @@
 //! A scenario's machine and devices as QEMU arguments.
 
-use super::Result;
 use super::scenario::{Machine, Scenario};
+use super::{Result, relabel};
 use std::path::Path;
 
 /// The files that a guest is booted from and writes to.
@@ -11,6 +11,8 @@ pub(super) struct Media<'a> {
     /// Raw disk on the machine's own AHCI controller, to which the guest writes a tar of its results.
     pub(super) disk: &'a Path,
     pub(super) serial: &'a Path,
+    /// Where QEMU listens for orders when it has to start paused.
+    pub(super) monitor: &'a Path,
 }
 
 /// Everything after `qemu-system-x86_64`.
@@ -35,6 +37,13 @@ pub(super) fn arguments(scenario: &Scenario, media: &Media<'_>) -> Result<Vec<St
     args.extend(["-serial".to_owned(), format!("file:{}", media.serial.display())]);
     args.extend(["-drive".to_owned(), format!("if=none,id=results,format=raw,file={}", media.disk.display())]);
     args.extend(words("-device ide-hd,drive=results,bus=ide.0"));
+    if relabel::needed(scenario) {
+        args.extend([
+            "-S".to_owned(),
+            "-qmp".to_owned(),
+            format!("unix:{},server=on,wait=off", media.monitor.display()),
+        ]);
+    }
     let mut ports = 0;
     let mut nics = 0;
     for device in &scenario.devices {
@@ -88,8 +97,8 @@ fn dmi() -> Vec<String> {
     [
         "type=0,vendor=American Megatrends International LLC.,version=1.4,date=01/02/2024".to_owned(),
         format!("type=1,{maker},product=SYS-421GE-TNRT,version=0123456789"),
-        format!("type=2,{maker},product=X13DEG-OA"),
-        format!("type=3,{maker}"),
+        format!("type=2,{maker},product=X13DEG-OA,version=1.01"),
+        format!("type=3,{maker},version=0123456789"),
         "type=4,manufacturer=Intel(R) Corporation".to_owned(),
     ]
     .into_iter()
@@ -118,10 +127,12 @@ fn expand(device: &str, ports: &mut u32, nics: &mut u32) -> Vec<String> {
         "upstream" => format!("x3130-upstream{rest}"),
         "root-port" | "downstream" => {
             *ports += 1; // chassis and slot must be unique among all ports
-            let model = if name == "root-port" { "pcie-root-port" } else { "xio3130-downstream" };
+            let model = if name == "root-port" { "pcie-root-port,x-width=16" } else { "xio3130-downstream" };
             format!("{model},chassis={ports},slot={ports}{rest}")
         }
-        "nvme" => {
+        // The bodies of a GPU and of a ConnectX; relabel gives them their ids.
+        "hca" => format!("virtio-rng-pci,disable-legacy=on{rest}"),
+        "nvme" | "gpu" => {
             *ports += 1; // any unique serial number does
             format!("nvme,serial=lab{ports}{rest}")
         }
@@ -147,7 +158,8 @@ mod tests {
         let toml = format!("proves = 'x'\n{toml}\n[[expect.dmesg]]\nhas = 'x'\n");
         let scenario = scenario::parse("n", &toml)?;
         let path = Path::new("f");
-        arguments(&scenario, &Media { kernel: path, initrd: path, disk: path, serial: path }).map(|a| a.join(" "))
+        arguments(&scenario, &Media { kernel: path, initrd: path, disk: path, serial: path, monitor: path })
+            .map(|a| a.join(" "))
     }
 
     #[test]
@@ -157,7 +169,7 @@ mod tests {
         )
         .unwrap();
         for part in [
-            "-device pcie-root-port,chassis=1,slot=1,id=rp0",
+            "-device pcie-root-port,x-width=16,chassis=1,slot=1,id=rp0",
             "-device x3130-upstream,id=up,bus=rp0",
             "-device xio3130-downstream,chassis=2,slot=2,id=d0,bus=up",
             "-netdev user,id=net0,restrict=on -device virtio-net-pci,netdev=net0,disable-legacy=on,romfile=,bus=d0",

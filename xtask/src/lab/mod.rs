@@ -13,6 +13,7 @@ mod guest;
 mod machine;
 mod options;
 mod qemu;
+mod relabel;
 mod report;
 mod run;
 mod scenario;
@@ -54,11 +55,12 @@ impl Paths {
 const USAGE: &str = "\
 usage: cargo xtask lab setup
        cargo xtask lab list [NAME…]
-       cargo xtask lab run [--jobs N] [--facts-only] [--linerate FILE] [--keep] [--list] [NAME…]
+       cargo xtask lab run [--jobs N] [--patience N] [--facts-only] [--linerate FILE] [--keep] [--list] [NAME…]
 
 setup         install QEMU and fetch kernels and guest tools into .lab (needs root and apt-get once; idempotent)
 run           boot scenarios: NAME is a scenario, or a pattern with * such as 'acs-*'; all of them without one
   --jobs N      guests at a time (default 2)
+  --patience N  multiply all time limits, on a loaded machine
   --facts-only  check what the guest shows, and leave linerate's verdicts out
   --linerate F  the static binary to put into the guests (default: built from this tree)
   --keep        keep the disk and the initramfs of each guest in .lab/out/NAME

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 #[derive(Debug, PartialEq)]
 pub(super) struct Options {
     pub(super) jobs: usize,
+    /// Factor on all time limits.
+    pub(super) patience: u32,
     pub(super) facts_only: bool,
     pub(super) keep: bool,
     pub(super) list: bool,
@@ -16,21 +18,23 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn parse(args: &[String]) -> Result<Options> {
-        let mut options =
-            Options { jobs: 2, facts_only: false, keep: false, list: false, linerate: None, names: Vec::new() };
+        let mut options = Options {
+            jobs: 2,
+            patience: 1,
+            facts_only: false,
+            keep: false,
+            list: false,
+            linerate: None,
+            names: Vec::new(),
+        };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--facts-only" => options.facts_only = true,
                 "--keep" => options.keep = true,
                 "--list" => options.list = true,
-                "--jobs" | "-j" => {
-                    options.jobs = args
-                        .next()
-                        .and_then(|n| n.parse().ok())
-                        .filter(|n| (1..=64).contains(n))
-                        .ok_or("--jobs needs a number from 1 to 64")?;
-                }
+                "--jobs" | "-j" => options.jobs = number(arg, args.next(), 64)? as usize,
+                "--patience" => options.patience = number(arg, args.next(), 100)?,
                 "--linerate" => options.linerate = Some(args.next().ok_or("--linerate needs a file")?.into()),
                 flag if flag.starts_with('-') => {
                     return Err(format!("lab: no option {flag:?}; see cargo xtask lab help"));
@@ -52,6 +56,11 @@ impl Options {
     }
 }
 
+fn number(flag: &str, text: Option<&String>, most: u32) -> Result<u32> {
+    let number = text.and_then(|n| n.parse().ok()).filter(|n| (1..=most).contains(n));
+    number.ok_or_else(|| format!("lab: {flag} needs a number from 1 to {most}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,8 +71,8 @@ mod tests {
 
     #[test]
     fn options_and_names() {
-        let options = parse(&["--jobs", "3", "acs-*", "--keep"]).unwrap();
-        assert_eq!((options.jobs, options.keep, options.facts_only), (3, true, false));
+        let options = parse(&["--jobs", "3", "acs-*", "--keep", "--patience", "4"]).unwrap();
+        assert_eq!((options.jobs, options.keep, options.facts_only, options.patience), (3, true, false, 4));
         assert!(options.wants("acs-kernel") && !options.wants("vtd-off"));
         assert_eq!(options.unmatched(&["vtd-off"]), ["acs-*"]);
         assert!(parse(&[]).unwrap().wants("anything"));
@@ -71,7 +80,14 @@ mod tests {
 
     #[test]
     fn wrong_options_are_errors() {
-        for args in [&["--jobs"][..], &["--jobs", "0"], &["--jobs", "x"], &["--frobnicate"], &["--linerate"]] {
+        for args in [
+            &["--jobs"][..],
+            &["--jobs", "0"],
+            &["--patience", "101"],
+            &["--jobs", "x"],
+            &["--frobnicate"],
+            &["--linerate"],
+        ] {
             assert!(parse(args).is_err(), "{args:?}");
         }
     }

@@ -1,6 +1,10 @@
 //! Runs one QEMU under time limits; nothing that it starts outlives the lab.
 
-use super::{Result, guest};
+use super::machine::Media;
+use super::scenario::Scenario;
+use super::{Result, guest, relabel};
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +28,15 @@ impl Drop for Guard {
 }
 
 /// Boots and waits until the guest has powered off.
-pub(super) fn boot(args: &[String], serial: &Path, log: &Path, limits: &Limits, stop: &AtomicBool) -> Result<()> {
+pub(super) fn boot(
+    scenario: &Scenario,
+    args: &[String],
+    media: &Media<'_>,
+    log: &Path,
+    limits: &Limits,
+    stop: &AtomicBool,
+) -> Result<()> {
+    let serial = media.serial;
     let stderr = std::fs::File::create(log).map_err(|e| format!("cannot write {}: {e}", log.display()))?;
     // setpriv makes the kernel kill QEMU even if this process is killed itself.
     let mut command = match Command::new("setpriv").arg("--version").output() {
@@ -44,6 +56,11 @@ pub(super) fn boot(args: &[String], serial: &Path, log: &Path, limits: &Limits, 
         .map_err(|e| format!("cannot start qemu-system-x86_64: {e}"))?;
     let mut qemu = Guard(child);
     let started = Instant::now();
+    if relabel::needed(scenario) {
+        let mut monitor = Monitor::connect(media.monitor, limits.boot)?;
+        relabel::apply(scenario, qemu.0.id())?;
+        monitor.order("cont")?;
+    }
     let mut up = false;
     loop {
         if let Some(status) = qemu.0.try_wait().map_err(|e| format!("cannot wait for QEMU: {e}"))? {
@@ -68,6 +85,46 @@ pub(super) fn boot(args: &[String], serial: &Path, log: &Path, limits: &Limits, 
             ));
         }
         std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// QEMU's monitor protocol, of which the lab needs two orders.
+struct Monitor(UnixStream);
+
+impl Monitor {
+    /// Waits for QEMU to listen; its devices are made by then.
+    fn connect(socket: &Path, patience: Duration) -> Result<Monitor> {
+        let started = Instant::now();
+        loop {
+            match UnixStream::connect(socket) {
+                Ok(stream) => {
+                    stream.set_read_timeout(Some(patience)).map_err(|e| format!("QEMU's monitor: {e}"))?;
+                    let mut monitor = Monitor(stream);
+                    // The greeting comes early; an answer comes when the machine is complete.
+                    monitor.order("qmp_capabilities")?;
+                    return Ok(monitor);
+                }
+                Err(why) if started.elapsed() > patience => {
+                    return Err(format!("QEMU's monitor did not answer: {why}"));
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+
+    /// Gives an order and waits until QEMU has done it.
+    fn order(&mut self, name: &str) -> Result<()> {
+        let order = format!("{{\"execute\":\"{name}\"}}\n");
+        self.0.write_all(order.as_bytes()).map_err(|e| format!("QEMU's monitor: {e}"))?;
+        let mut answers = String::new();
+        let mut bytes = [0; 1024];
+        while !answers.contains("\"return\"") {
+            match self.0.read(&mut bytes) {
+                Ok(n) if n > 0 => answers.push_str(&String::from_utf8_lossy(bytes.get(..n).unwrap_or_default())),
+                _ => return Err(format!("QEMU's monitor did not do {name}: {answers}")),
+            }
+        }
+        Ok(())
     }
 }
 

@@ -189,11 +189,15 @@ fn boot(
     fs::write(&initrd, root).map_err(at)?;
     fs::File::create(&disk).and_then(|f| f.set_len(DISK)).map_err(at)?;
     let kernel = paths.kernel(&scenario.kernel).join("vmlinuz");
-    let args = machine::arguments(scenario, &Media { kernel: &kernel, initrd: &initrd, disk: &disk, serial: &serial })?;
+    // Not below `out`: the name of a socket has a limit of about 100 bytes.
+    let monitor = std::env::temp_dir().join(format!("lab-{}-{}", std::process::id(), scenario.name));
+    let media = Media { kernel: &kernel, initrd: &initrd, disk: &disk, serial: &serial, monitor: &monitor };
+    let args = machine::arguments(scenario, &media)?;
     fs::write(out.join("qemu.args"), args.join("\n")).map_err(at)?;
-    let limits =
-        Limits { boot: Duration::from_secs(scenario.boot_timeout), total: Duration::from_secs(scenario.timeout) };
-    let booted = qemu::boot(&args, &serial, &out.join("qemu.log"), &limits, stop);
+    let seconds = |n: u64| Duration::from_secs(n) * options.patience;
+    let limits = Limits { boot: seconds(scenario.boot_timeout), total: seconds(scenario.timeout) };
+    let booted = qemu::boot(scenario, &args, &media, &out.join("qemu.log"), &limits, stop);
+    let _ = fs::remove_file(&monitor);
     let unpacked = booted.and_then(|()| unpack(&disk, out));
     if !options.keep {
         let _ = fs::remove_file(&initrd);

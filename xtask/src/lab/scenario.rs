@@ -1,8 +1,9 @@
 //! A scenario file: what it proves, the machine, the preparation, the expectations.
 
-use super::{Paths, Result};
+use super::{Paths, Result, relabel};
 use regex_lite::Regex;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// One file of `lab/scenarios`; its name is the file's.
 #[derive(Debug, Deserialize)]
@@ -24,6 +25,9 @@ pub(super) struct Scenario {
     /// Devices in QEMU's words, with the lab's short names (see lab/README.md).
     #[serde(default)]
     pub(super) devices: Vec<String>,
+    /// The link at which each `gpu`, `hca`, `upstream` or `downstream` runs, if not at the Gen4 x16 that it can do.
+    #[serde(default)]
+    pub(super) links: BTreeMap<String, Link>,
     /// Kernel modules to load, in this order; what they depend on comes by itself.
     #[serde(default)]
     pub(super) modules: Vec<String>,
@@ -77,6 +81,16 @@ impl Default for Machine {
             options: Vec::new(),
         }
     }
+}
+
+/// A link's current state.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Link {
+    /// GT/s: "2.5", "5", "8", "16".
+    pub(super) speed: String,
+    /// Lanes.
+    pub(super) width: u16,
 }
 
 /// What must be seen.
@@ -220,6 +234,17 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Scenario> {
     if scenario.machine.numa > 0 && !scenario.machine.cpus.is_multiple_of(scenario.machine.numa) {
         return Err("cpus must be a multiple of numa".to_owned());
     }
+    for (name, link) in &scenario.links {
+        let known = ["gpu", "hca", "upstream", "downstream"].contains(&name.as_str());
+        if !known || relabel::speed_code(&link.speed).is_none() || !(1..=32).contains(&link.width) {
+            return Err(format!(
+                "links.{name}: a gpu, hca, upstream or downstream with a speed such as \"8\" and a width of 1 to 32"
+            ));
+        }
+        if !relabel::needed(&scenario) {
+            return Err("links need a gpu or an hca among the devices".to_owned());
+        }
+    }
     Ok(scenario)
 }
 
@@ -252,6 +277,8 @@ mod tests {
             ("[[expect.dmesg]]\nhas = '('\n", "regular expression"),
             ("[[expect.dmesg]]\nhas = 'x'\n[[expect.verdict]]\nrule = 'a/b'\nstatus = 'good'\n", "no status"),
             ("frobnicate = 1\n", "unknown field"),
+            ("links.gpu = { speed = '8', width = 8 }\n[[expect.dmesg]]\nhas = 'x'\n", "need a gpu"),
+            ("links.gpu = { speed = '9', width = 8 }\n[[expect.dmesg]]\nhas = 'x'\n", "speed"),
             ("[machine]\ncpus = 3\nnuma = 2\n[[expect.dmesg]]\nhas = 'x'\n", "multiple"),
         ] {
             let error = parse("n", &format!("{base}{rest}")).unwrap_err();

@@ -1,8 +1,8 @@
 //! The node as JSON.
 
-use super::pci::{self, FunctionOut, GpuOut};
+use super::gpu::{self, GpuOut, NvidiaOut};
+use super::pci::{self, FunctionOut};
 use super::value::{Seer, Unseen, Value};
-use crate::about;
 use crate::words::Words;
 use linerate_formats::pci::Bdf;
 use linerate_node::Node;
@@ -10,30 +10,57 @@ use linerate_node::cpu::{CpuVendor, Tally};
 use linerate_node::firmware::Lockdown;
 use linerate_node::iommu::DomainType;
 use linerate_node::memory::Limit;
+use linerate_node::nicfw::NicFirmware;
 use linerate_node::rdma::{Gid, LinkLayer, PortState, RdmaDevice, RdmaPort};
-use linerate_snapshot::{Reading, Snapshot};
+use linerate_snapshot::Reading;
 use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct NodeOut<'a> {
-    kernel: KernelOut,
+    kernel: KernelOut<'a>,
     firmware: FirmwareOut<'a>,
     cpu: CpuOut<'a>,
     memory: MemoryOut<'a>,
     numa: Value<Vec<NumaOut<'a>>>,
     iommu: IommuOut<'a>,
     gpus: Vec<GpuOut<'a>>,
+    nvidia: NvidiaOut<'a>,
+    nic_firmware: Vec<NicFirmwareOut<'a>>,
     rdma: Value<Vec<RdmaOut<'a>>>,
     net: Value<Vec<NetOut<'a>>>,
     /// `null`: no list of PCI functions in this source.
-    pci: Option<Vec<FunctionOut<'a>>>,
+    pci: Vec<FunctionOut<'a>>,
     unseen: Vec<Unseen>,
 }
 
 #[derive(Serialize)]
-struct KernelOut {
+struct KernelOut<'a> {
     release: Value<String>,
-    cmdline: Value<String>,
+    cmdline: Value<Vec<&'a str>>,
+    modules: Value<&'a [String]>,
+}
+
+/// Settings of a NIC's firmware as `mlxconfig` prints them; `null` where the query did not ask.
+#[derive(Serialize)]
+struct NicFirmwareOut<'a> {
+    name: &'a str,
+    pci: Option<Bdf>,
+    settings: Vec<SettingOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct SettingOut<'a> {
+    name: &'a str,
+    current: Option<&'a str>,
+    next: Option<&'a str>,
+}
+
+/// Intel, AMD, Zhaoxin, Arm with the core's ids, or another vendor's own word.
+#[derive(Serialize)]
+struct VendorOut<'a> {
+    name: &'a str,
+    implementer: Option<u32>,
+    part: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -47,7 +74,7 @@ struct FirmwareOut<'a> {
 
 #[derive(Serialize)]
 struct CpuOut<'a> {
-    vendor: Value<&'a CpuVendor>,
+    vendor: Value<VendorOut<'a>>,
     family: Value<u32>,
     model: Value<u32>,
     model_name: Value<&'a str>,
@@ -69,6 +96,7 @@ struct TallyOut<'a> {
 #[derive(Serialize)]
 struct IdleOut<'a> {
     name: &'a str,
+    latency_us: Option<u32>,
     disabled: bool,
 }
 
@@ -77,6 +105,7 @@ struct MemoryOut<'a> {
     total_kib: Value<u64>,
     memlock: Value<MemlockOut>,
     shm_bytes: Value<u64>,
+    huge_pages: Value<u64>,
     numa_balancing: Value<u32>,
     transparent_hugepages: Value<&'a str>,
 }
@@ -116,6 +145,7 @@ struct RdmaOut<'a> {
     firmware: Value<&'a str>,
     board_id: Value<&'a str>,
     hca_type: Value<&'a str>,
+    is_software: bool,
     ports: Vec<PortOut<'a>>,
 }
 
@@ -130,6 +160,7 @@ struct PortOut<'a> {
     lid: Value<u32>,
     sm_lid: Value<u32>,
     active_mtu: Value<u32>,
+    netdev: Value<&'a str>,
     gids: Value<Vec<GidOut<'a>>>,
 }
 
@@ -153,13 +184,10 @@ struct NetOut<'a> {
     bond_slaves: Value<&'a str>,
 }
 
-pub(super) fn node<'a>(node: &'a Node<'a>, snapshot: &'a Snapshot, words: &Words<'_>) -> NodeOut<'a> {
+pub(super) fn node<'a>(node: &'a Node<'a>, words: &Words<'_>) -> NodeOut<'a> {
     let seer = &mut Seer::new(words);
     let out = NodeOut {
-        kernel: KernelOut {
-            release: own(seer, "kernel", "release", about::kernel(snapshot)),
-            cmdline: own(seer, "kernel", "cmdline", snapshot.text(snapshot.root(), "proc/cmdline").map(str::to_owned)),
-        },
+        kernel: kernel(node, seer),
         firmware: firmware(node, seer),
         cpu: cpu(node, seer),
         memory: memory(node, seer),
@@ -167,7 +195,9 @@ pub(super) fn node<'a>(node: &'a Node<'a>, snapshot: &'a Snapshot, words: &Words
             list.iter().map(|n| NumaOut { id: n.id, cpulist: &n.cpulist, distance: &n.distance }).collect()
         }),
         iommu: iommu(node, seer),
-        gpus: pci::gpus(&node.pci),
+        gpus: gpu::gpus(node, seer),
+        nvidia: gpu::nvidia(node, seer),
+        nic_firmware: node.nic_firmware.iter().map(nic_firmware).collect(),
         rdma: list(seer, "rdma", &node.rdma, rdma),
         net: list(seer, "net", &node.net, |n, seer| {
             let base = format!("net[{}]", n.name);
@@ -182,15 +212,43 @@ pub(super) fn node<'a>(node: &'a Node<'a>, snapshot: &'a Snapshot, words: &Words
                 bond_slaves: seer.copy(&base, "bond_slaves", &n.bond_slaves),
             }
         }),
-        pci: node.pci.seen.map(|_| node.pci.functions.iter().map(|f| pci::function(&node.pci, f, seer)).collect()),
+        pci: node.pci.functions.iter().map(|f| pci::function(&node.pci, f, seer)).collect(),
         unseen: Vec::new(),
     };
+    if node.pci.seen.is_none() {
+        seer.lacks("pci", "/sys/bus/pci/devices");
+    }
     let unseen = std::mem::replace(seer, Seer::new(words)).done();
     NodeOut { unseen, ..out }
 }
 
-fn own(seer: &mut Seer<'_, '_>, base: &str, field: &str, r: Reading<String>) -> Value<String> {
-    seer.value(base, field, &r, String::clone)
+fn kernel<'a>(node: &'a Node<'a>, seer: &mut Seer<'_, '_>) -> KernelOut<'a> {
+    let (k, b) = (&node.kernel, "kernel");
+    KernelOut {
+        release: seer.value(b, "release", &k.release, ToString::to_string),
+        cmdline: seer.value(b, "cmdline", &k.cmdline, |c| c.params.iter().map(|p| p.raw.as_str()).collect()),
+        modules: seer.value(b, "modules", &k.modules, Vec::as_slice),
+    }
+}
+
+fn nic_firmware(n: &NicFirmware) -> NicFirmwareOut<'_> {
+    let settings = n.config.params.iter().map(|p| SettingOut {
+        name: &p.name,
+        current: p.current.as_ref().map(|v| v.raw.as_str()),
+        next: p.next.as_ref().map(|v| v.raw.as_str()),
+    });
+    NicFirmwareOut { name: &n.name, pci: n.bdf, settings: settings.collect() }
+}
+
+fn vendor(v: &CpuVendor) -> VendorOut<'_> {
+    let (name, ids) = match v {
+        CpuVendor::Intel => ("intel", None),
+        CpuVendor::Amd => ("amd", None),
+        CpuVendor::Zhaoxin => ("zhaoxin", None),
+        CpuVendor::Arm { implementer, part } => ("arm", Some((*implementer, *part))),
+        CpuVendor::Other(word) => (word.as_str(), None),
+    };
+    VendorOut { name, implementer: ids.map(|i| i.0), part: ids.map(|i| i.1) }
 }
 
 /// A list whose members have readings of their own.
@@ -221,7 +279,7 @@ fn firmware<'a>(node: &'a Node<'a>, seer: &mut Seer<'_, '_>) -> FirmwareOut<'a> 
 fn cpu<'a>(node: &'a Node<'a>, seer: &mut Seer<'_, '_>) -> CpuOut<'a> {
     let (c, b) = (&node.cpu, "cpu");
     CpuOut {
-        vendor: seer.value(b, "vendor", &c.vendor, |v| v),
+        vendor: seer.value(b, "vendor", &c.vendor, vendor),
         family: seer.copy(b, "family", &c.family),
         model: seer.copy(b, "model", &c.model),
         model_name: seer.text(b, "model_name", &c.model_name),
@@ -232,7 +290,10 @@ fn cpu<'a>(node: &'a Node<'a>, seer: &mut Seer<'_, '_>) -> CpuOut<'a> {
         frequency_driver: seer.text(b, "frequency_driver", &c.frequency_driver),
         energy_preferences: seer.value(b, "energy_preferences", &c.energy_preferences, tally),
         idle_states: seer.value(b, "idle_states", &c.idle_states, |states| {
-            states.iter().map(|s| IdleOut { name: &s.name, disabled: s.disabled }).collect()
+            states
+                .iter()
+                .map(|i| IdleOut { name: &i.name, latency_us: i.latency_us.known().copied(), disabled: i.disabled })
+                .collect()
         }),
     }
 }
@@ -253,6 +314,7 @@ fn memory<'a>(node: &'a Node<'a>, seer: &mut Seer<'_, '_>) -> MemoryOut<'a> {
             soft_bytes: bytes(*soft),
             hard_bytes: bytes(*hard),
         }),
+        huge_pages: seer.copy(b, "huge_pages", &m.huge_pages),
         shm_bytes: seer.copy(b, "shm_bytes", &m.shm_bytes),
         numa_balancing: seer.copy(b, "numa_balancing", &m.numa_balancing),
         transparent_hugepages: seer.text(b, "transparent_hugepages", &m.transparent_hugepages),
@@ -289,6 +351,7 @@ fn rdma<'a>(d: &'a RdmaDevice, seer: &mut Seer<'_, '_>) -> RdmaOut<'a> {
         firmware: seer.text(&base, "firmware", &d.firmware),
         board_id: seer.text(&base, "board_id", &d.board_id),
         hca_type: seer.text(&base, "hca_type", &d.hca_type),
+        is_software: d.is_software(),
         ports: d.ports.iter().map(|p| port(&base, p, seer)).collect(),
     }
 }
@@ -306,6 +369,7 @@ fn port<'a>(device: &str, p: &'a RdmaPort, seer: &mut Seer<'_, '_>) -> PortOut<'
         lid: seer.copy(b, "lid", &p.lid),
         sm_lid: seer.copy(b, "sm_lid", &p.sm_lid),
         active_mtu: seer.copy(b, "active_mtu", &p.active_mtu),
+        netdev: seer.text(b, "netdev", &p.netdev),
         gids: seer.value(b, "gids", &p.gids, |g| g.iter().map(gid).collect()),
     }
 }

@@ -3,7 +3,7 @@
 use super::value::{Seer, Value};
 use linerate_formats::pci::caps::{Acs, AcsBits, Aer, Ats, Express, PortType, SrIov};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth, class};
-use linerate_node::pci::{Distance, Kind, Parent, PciFunction, PciTree};
+use linerate_node::pci::{Kind, Parent, PciFunction, PciTree};
 use serde::{Serialize, Serializer};
 
 #[derive(Serialize)]
@@ -104,21 +104,6 @@ struct ResizableOut {
     supported_mib: Vec<u64>,
 }
 
-#[derive(Serialize)]
-pub(super) struct GpuOut<'a> {
-    bdf: Bdf,
-    name: &'a str,
-    numa_node: Option<i32>,
-    nearest_nics: Vec<NearOut>,
-}
-
-#[derive(Serialize)]
-struct NearOut {
-    bdf: Bdf,
-    distance: Distance,
-    bridges_between: usize,
-}
-
 pub(super) fn function<'a>(tree: &PciTree<'_>, f: &'a PciFunction<'a>, seer: &mut Seer<'_, '_>) -> FunctionOut<'a> {
     let base = format!("pci[{}]", f.bdf);
     let b = base.as_str();
@@ -217,23 +202,4 @@ fn port_type(p: PortType) -> &'static str {
 fn acs(a: &Acs) -> AcsOut {
     let names = |bits: AcsBits| AcsBits::names().filter(|(bit, _)| bits.has(*bit)).map(|(_, name)| name).collect();
     AcsOut { capability: a.capability.map(names), control: a.control.map(names) }
-}
-
-pub(super) fn gpus<'a>(tree: &'a PciTree<'a>) -> Vec<GpuOut<'a>> {
-    tree.gpus()
-        .map(|(id, f)| GpuOut {
-            bdf: f.bdf,
-            name: &f.name,
-            numa_node: f.numa_node.known().copied(),
-            nearest_nics: tree
-                .nearest_nics(id)
-                .into_iter()
-                .map(|(nic, path)| NearOut {
-                    bdf: tree.get(nic).bdf,
-                    distance: path.distance,
-                    bridges_between: path.between.len(),
-                })
-                .collect(),
-        })
-        .collect()
 }

@@ -1,6 +1,7 @@
 //! A small node with two GPUs and two NICs below a switch, and rules made for these tests: the reports must not change whenever
 //! the catalogue grows.
 #![allow(dead_code, unreachable_pub)] // each test file uses its part
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 use linerate_node::Node;
 use linerate_node::pci::Kind;

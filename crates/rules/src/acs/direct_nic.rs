@@ -74,8 +74,8 @@ fn partner(pci: &PciTree<'_>, dma: FnId) -> Option<(FnId, FnId)> {
     let up = pci.ancestors(dma).0;
     let gpus = pci.gpus().filter_map(|(g, _)| {
         let above = pci.ancestors(g).0;
-        let at = up.iter().position(|b| above.contains(b))?;
-        Some((at, g, up[at]))
+        let (at, common) = up.iter().enumerate().find(|(_, b)| above.contains(b))?;
+        Some((at, g, *common))
     });
     gpus.min().map(|(_, g, common)| (g, common))
 }

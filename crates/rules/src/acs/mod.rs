@@ -42,11 +42,10 @@ const VM_DOC: Source = Source {
 
 /// The control register itself: its line in text, its two bytes in binary.
 fn control_place(f: &PciFunction<'_>) -> Place {
-    let place = f.acs.place();
-    match (f.acs.known(), place.pos) {
-        (Some(acs), _) if acs.control_line != 0 => place.line(acs.control_line),
-        (Some(_), linerate_snapshot::Pos::Bytes { offset, .. }) => place.bytes(offset.saturating_add(6), 2),
-        _ => place,
+    // In binary, the place of the capability is the control register's already: it is what decides.
+    match f.acs.known() {
+        Some(acs) if acs.control_line != 0 => f.acs.place().line(acs.control_line),
+        _ => f.acs.place(),
     }
 }
 

@@ -159,7 +159,7 @@ fn judge(cx: &Cx<'_>, name: &str, w: Wish<'_>, at: Place, rejected: Option<Place
             continue;
         }
         let finding =
-            out.fail(subject(), format!("{} still differs in {}: {bits}{}", f.bdf, names(set | clear), why(cx)));
+            out.fail(subject(), format!("{} still differs in {}: {bits}{}", f.bdf, names(set | clear), why(cx, name)));
         finding.at(at).at(control_place(f)).fix(fix(f, set, clear));
         if let Some(p) = rejected {
             finding.at_noting(p, "the kernel could not parse it");
@@ -180,12 +180,12 @@ fn judge(cx: &Cx<'_>, name: &str, w: Wish<'_>, at: Place, rejected: Option<Place
 }
 
 /// The kernel's part in it, where the release tells.
-fn why(cx: &Cx<'_>) -> String {
+fn why(cx: &Cx<'_>, name: &str) -> String {
     match cx.node.kernel.release.known() {
         Some(v) if v.at_least(6, 11) && !v.at_least(6, 15) => {
             format!("; Linux {}.{} mis-parses lists unless corrected", v.major, v.minor)
         }
-        Some(v) if !v.at_least(6, 11) => {
+        Some(v) if name == "config_acs" && !v.at_least(6, 11) => {
             format!("; Linux {}.{} does not know config_acs unless backported", v.major, v.minor)
         }
         _ => String::new(),

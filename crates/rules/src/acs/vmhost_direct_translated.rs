@@ -4,7 +4,6 @@ use super::{KERNEL_PCI, NCCL_ACS, RDMA_TOPO, VM_DOC, control, control_place, dif
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::context::TopologyType;
-use linerate_node::p2p::PortOnPath;
 use linerate_node::pci::{FnId, Kind, PciFunction};
 use linerate_snapshot::Reading;
 
@@ -72,18 +71,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     for p in &ports {
         let nic_side = pci.get(p.below).kind == Kind::RdmaNic && pci.bridge_above(p.below) == Some(p.port);
-        judge(cx, p, if nic_side { NIC_SIDE } else { DEFAULT }, out);
+        judge(cx, p.port, if nic_side { NIC_SIDE } else { DEFAULT }, out);
     }
     let mut roots: Vec<FnId> = ports.iter().filter_map(|p| pci.ancestors(p.port).0.last().copied()).collect();
     roots.sort_unstable();
     roots.dedup();
     for root in roots {
-        judge(cx, &PortOnPath { port: root, ..ports[0] }, DEFAULT, out);
+        judge(cx, root, DEFAULT, out);
     }
 }
 
-fn judge(cx: &Cx<'_>, p: &PortOnPath, want: &str, out: &mut Findings) {
-    let port = cx.node.pci.get(p.port);
+fn judge(cx: &Cx<'_>, id: FnId, want: &str, out: &mut Findings) {
+    let port = cx.node.pci.get(id);
     let what = if want == NIC_SIDE { "port above a NIC" } else { "port of the path" };
     match (&port.acs, control(port)) {
         (Reading::Absent(at), _) => {

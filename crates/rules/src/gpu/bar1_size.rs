@@ -130,5 +130,5 @@ fn small<'o>(
 }
 
 fn mib(n: u64) -> String {
-    if n >= 1024 && n % 1024 == 0 { format!("{} GiB", n / 1024) } else { format!("{n} MiB") }
+    if n >= 1024 && n.is_multiple_of(1024) { format!("{} GiB", n / 1024) } else { format!("{n} MiB") }
 }

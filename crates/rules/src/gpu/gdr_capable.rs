@@ -30,7 +30,7 @@ On an unsupported GPU no module, parameter or environment variable switches it o
 `nvidia-smi -L`. A program can ask: cuDeviceGetAttribute with CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED.
 
 ## Fix
-None in software.",
+There is none in software: use another GPU, or plan with copies through host memory.",
     myths: &[Myth {
         claim: "GPUDirect RDMA on GeForce only needs the peer memory module.",
         truth: "The driver refuses peer memory on these products.",

@@ -1,6 +1,8 @@
 //! `iommu/translated-domain`.
 
+use crate::cmdline::words::asked_domain;
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_node::iommu::DomainType;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
 
@@ -92,22 +94,39 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
                 if cx.node.cpu.is_x86() { "iommu=pt" } else { "iommu.passthrough=1" },
                 format!("group {} is translated ({domain})", group.0),
             );
-            out.fail(f.bdf, message).at(*place).fix(
-                Remedy::new(
-                    format!("boot with {arg}"),
-                    Action::KernelArgs { add: vec![arg.into()], remove: vec![] },
-                    Persistence::NextBoot,
-                    Risk::Medium,
-                )
-                .because("host DMA is no longer confined by the IOMMU; SEV-SNP hosts need translation")
-                .prove(format!("sys/bus/pci/devices/{}/iommu_group/type", f.bdf)),
-            );
+            let reread = format!("sys/bus/pci/devices/{}/iommu_group/type", f.bdf);
+            out.fail(f.bdf, message).at(*place).fix(remedy(cx, arg).prove(reread));
+        }
+        Reading::Known(DomainType::Identity, place) => {
+            out.pass(f.bdf, format!("group {} is identity", group.0)).at(*place);
         }
         Reading::Known(domain, place) => {
-            out.pass(f.bdf, format!("group {} is {domain}", group.0)).at(*place);
+            out.unknown(f.bdf, format!("group {} is {domain}: its owner decides, not the host's drivers", group.0))
+                .at(*place);
         }
         r => {
             out.unreadable(f.bdf, "type of the IOMMU group (exists since Linux 5.11)", r);
         }
     }
+}
+
+fn remedy(cx: &Cx<'_>, arg: &'static str) -> Remedy {
+    if super::ends::snp_wanted(cx).is_some() {
+        let what = "SEV-SNP needs translation: pass GPU and NIC to guests instead, or give up SEV-SNP on this node";
+        return Remedy::new(what, Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::High)
+            .because("passthrough switches SEV-SNP off");
+    }
+    let asked = cx.node.kernel.cmdline.known().and_then(|c| asked_domain(cx, c));
+    if asked.is_some_and(|a| a.identity) {
+        let what = "passthrough is asked for already: iommu/domain-not-as-asked lists what overrides it";
+        return Remedy::new(what, Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::None);
+    }
+    let contrary = asked.map(|a| crate::cmdline::words::short(&a.word.raw).into());
+    Remedy::new(
+        format!("boot with {arg}"),
+        Action::KernelArgs { add: vec![arg.into()], remove: contrary.into_iter().collect() },
+        Persistence::NextBoot,
+        Risk::Medium,
+    )
+    .because("host DMA is no longer confined by the IOMMU; SEV-SNP hosts need translation")
 }

@@ -44,8 +44,7 @@ NPS4 and sub-NUMA clustering make SYS out of PHB without moving anything: see nu
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let node = cx.node;
-    let any = node.pci.gpus().next().is_some() && node.pci.rdma_nics().next().is_some();
-    if cx.no_subjects(any, "GPU together with an RDMA NIC", out) {
+    if super::no_pairs(cx, out) {
         return;
     }
     let local = node.rails.iter().filter(|r| r.shares_switch()).count();

@@ -24,11 +24,35 @@ fn names(cx: &crate::Cx<'_>, ids: &[linerate_node::pci::FnId]) -> String {
         .take(3)
         .map(|id| {
             let f = pci.get(*id);
-            format!("{} ({})", f.bdf, cx.node.name_of(f))
+            match cx.node.rdma_of(f) {
+                Some(d) => format!("{} ({})", f.bdf, d.name),
+                None => f.bdf.to_string(),
+            }
         })
         .collect();
     if ids.len() > 3 {
         out.push(format!("{} more", ids.len() - 3));
     }
     out.join(", ")
+}
+
+/// Head of the rules about distances: `true` if there is no pair of GPU and NIC whose distance matters, and that was said.
+fn no_pairs(cx: &crate::Cx<'_>, out: &mut crate::Findings) -> bool {
+    let node = cx.node;
+    let any = node.pci.gpus().next().is_some() && node.pci.rdma_nics().next().is_some();
+    if cx.no_subjects(any, "GPU together with an RDMA NIC", out) {
+        return true;
+    }
+    // A card that only serves as Ethernet, or is not cabled, is nobody's rail. Ports that could not be read may be.
+    if let linerate_snapshot::Reading::Known(devices, place) = &node.rdma {
+        let mut ports = devices.iter().flat_map(|d| &d.ports);
+        let idle = |p: &linerate_node::rdma::RdmaPort| {
+            p.state.known().is_some_and(|s| *s == linerate_node::rdma::PortState::Down)
+        };
+        if !devices.is_empty() && devices.iter().all(|d| !d.ports.is_empty()) && ports.all(idle) {
+            out.not_applicable("no RDMA port has a link: see rdma/port-state").at(*place);
+            return true;
+        }
+    }
+    false
 }

@@ -46,8 +46,7 @@ usually gain, older Xeons may lose (estimate).",
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let node = cx.node;
-    let any = node.pci.gpus().next().is_some() && node.pci.rdma_nics().next().is_some();
-    if cx.no_subjects(any, "GPU together with an RDMA NIC", out) {
+    if super::no_pairs(cx, out) {
         return;
     }
     if node.context.topology.value == Some(TopologyType::GraceRootPort) {

@@ -57,10 +57,9 @@ fn judge(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &mut Findings) {
         if least.is_none_or(|(m, _)| mps < m) {
             least = Some((mps, f));
         }
-        if let Some(can) = f.express.known().and_then(|e| e.max_payload_supported) {
-            if limited.is_none_or(|(m, _)| can < m) {
-                limited = Some((can, f));
-            }
+        let can = f.express.known().and_then(|e| e.max_payload_supported);
+        if let Some(can) = can.filter(|can| limited.is_none_or(|(m, _)| *can < m)) {
+            limited = Some((can, f));
         }
     }
     let Some((mps, f)) = least else { return };

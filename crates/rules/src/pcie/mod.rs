@@ -31,7 +31,6 @@ pub(crate) static RULES: &[&Rule] = &[
     &nic_fits_port::RULE,
     &nccl_blind_to_degraded_link::RULE,
     &aer_errors::RULE,
-    &gpu_replays::RULE,
     &payload_mismatch::RULE,
     &max_payload::RULE,
     &bus_peer2peer::RULE,
@@ -41,6 +40,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &ten_bit_tags::RULE,
     &ari_forwarding::RULE,
     &aspm::RULE,
+    &gpu_replays::RULE,
 ];
 
 /// Where links and registers are those of the hardware: a guest sees what its hypervisor invents.

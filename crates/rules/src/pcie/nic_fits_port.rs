@@ -61,7 +61,7 @@ fn active_ports(cx: &Cx<'_>, nic: &PciFunction<'_>) -> Option<Vec<(f64, Place)>>
             match (p.state.known(), &p.rate_gbps) {
                 (Some(PortState::Active), linerate_snapshot::Reading::Known(r, at)) => {
                     seen = true;
-                    rates.push((*r, *at));
+                    rates.push((p.data_rate_gbps().unwrap_or(*r), *at));
                 }
                 (Some(_), _) => seen = true,
                 (None, _) => {}

@@ -56,20 +56,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             mismatch(f, format!("sends up to {own} bytes, the bridge {} above it accepts {less}", b.bdf), b, out);
             continue;
         }
-        // A peer is a device below a common bridge; what it accepts is its own setting.
+        // A peer is a device of the other kind below a common bridge; what it accepts is its own setting.
         let peers =
-            ends.iter().zip(&chains).filter(|((_, p), up)| p.bdf != f.bdf && up.iter().any(|b| above.contains(b)));
-        if let Some((p, less)) = peers.into_iter().find_map(|((_, p), _)| Some((*p, payload(p).filter(|x| *x < own)?)))
-        {
-            if p.kind != f.kind {
-                mismatch(
-                    f,
-                    format!("sends up to {own} bytes, its peer {} below the same switch accepts {less}", p.bdf),
-                    p,
-                    out,
-                );
-                continue;
-            }
+            ends.iter().zip(&chains).filter(|((_, p), up)| p.kind != f.kind && up.iter().any(|b| above.contains(b)));
+        let smaller = peers.into_iter().find_map(|((_, p), _)| Some((*p, payload(p).filter(|x| *x < own)?)));
+        if let Some((p, less)) = smaller {
+            mismatch(
+                f,
+                format!("sends up to {own} bytes, its peer {} below the same switch accepts {less}", p.bdf),
+                p,
+                out,
+            );
+            continue;
         }
         match bridges().find(|b| payload(b).is_none()) {
             Some(b) => out.unreadable(f.bdf, "MaxPayload of a bridge above", &b.express),

@@ -1,6 +1,8 @@
 //! What the rules about ports share: which ports are judged, and what each is for.
 
 use crate::{Cx, Findings, Severity, Source, Subject};
+use linerate_node::pci::PciFunction;
+use linerate_node::rails::Rail;
 use linerate_node::rdma::{PortState, RdmaDevice, RdmaPort};
 use linerate_snapshot::{Place, Reading};
 
@@ -31,12 +33,11 @@ pub(super) enum Use {
 }
 
 impl Use {
-    /// The given severity where a GPU depends on the port; less where that is unsure; Info where none does.
+    /// The given severity where a GPU depends on the port; Info where none does or nothing tells: a slow front end is normal.
     pub(super) fn weigh(self, on_rail: Severity) -> Severity {
         match self {
             Use::Rail | Use::RailByHost => on_rail,
-            Use::Unknown => on_rail.min(Severity::Low),
-            Use::Other => Severity::Info,
+            Use::Unknown | Use::Other => Severity::Info,
         }
     }
 
@@ -101,19 +102,26 @@ pub(super) fn usage(cx: &Cx<'_>, d: &RdmaDevice) -> Use {
         .filter_map(active_rate)
         .fold(0.0_f64, f64::max);
     match active_rate(d) {
-        Some(own) if own < fastest * 0.75 && !same_board(cx, d, rail) => Use::Other,
+        Some(own) if own < fastest * 0.75 && !same_board(cx, d, rail, fastest) => Use::Other,
         _ if rail.shares_switch() => Use::Rail,
         _ => Use::RailByHost,
     }
 }
 
-/// A slower port of the same product as its faster neighbours is a rail that runs slow, not a front end.
-fn same_board(cx: &Cx<'_>, d: &RdmaDevice, rail: &linerate_node::rails::Rail) -> bool {
-    let own = active_rate(d);
+/// A slower port of the same product as the fastest of its neighbours is a rail that runs slow, not a front end.
+fn same_board(cx: &Cx<'_>, d: &RdmaDevice, rail: &Rail, fastest: f64) -> bool {
     rail.nics
         .iter()
         .filter_map(|id| cx.node.rdma_of(cx.node.pci.get(*id)))
-        .any(|o| o.name != d.name && active_rate(o) > own && board(o).is_some() && board(o) == board(d))
+        .any(|o| active_rate(o).is_some_and(|r| r >= fastest * 0.75) && board(o).is_some() && board(o) == board(d))
+}
+
+/// Another product that is as near to the GPU satisfies `good`: then this one may be a front end. Servers exist that have
+/// their front-end cards below the same switches as the rails.
+pub(super) fn stand_in(cx: &Cx<'_>, rail: &Rail, own: &PciFunction<'_>, good: impl Fn(&RdmaDevice) -> bool) -> bool {
+    rail.nics.iter().map(|id| cx.node.pci.get(*id)).any(|f| {
+        f.device.known().is_some() && f.device.known() != own.device.known() && cx.node.rdma_of(f).is_some_and(&good)
+    })
 }
 
 /// Board id, else hardware type.

@@ -93,7 +93,7 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         out.pass(f.bdf, format!("is part of {}", d.name)).at(common::place(d));
         return;
     }
-    let near = cx.node.rails.iter().any(|r| r.nics.contains(&id));
+    let near = cx.node.rails.iter().any(|r| r.nics.contains(&id) && !common::stand_in(cx, r, f, |_| true));
     let (message, module) = match &f.driver {
         Reading::Known(d, _) if d == "mlx5_core" => {
             ("driven by mlx5_core, but has no RDMA device".into(), Some("mlx5_ib"))
@@ -109,7 +109,7 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         Some(module) => Action::LoadModule { module: module.into() },
         None => Action::Investigate { what: "driver of the NIC and owner of its RDMA device".into() },
     };
-    let message = if near { message } else { format!("{message}; no GPU depends on it") };
+    let message = if near { message } else { format!("{message}; other NICs serve the GPUs") };
     out.fail(f.bdf, message)
         .severity(if near { Severity::High } else { Severity::Info })
         .at(cx.node.rdma.place())

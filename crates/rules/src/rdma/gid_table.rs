@@ -99,6 +99,16 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         out.not_applicable_to(subject, "its virtual functions are in use: the addresses are theirs").at(sriov.place());
         return;
     }
+    // An interface that is nowhere in the list lives in another namespace, and so may the addresses.
+    if cx.node.net.known().is_some() && super::gid_ndev::netdev(cx, d, p).is_none() {
+        out.unknown(
+            subject,
+            "no RoCE v2 GID for an IPv4 address here, but the port's interface is in another network namespace",
+        )
+        .at(p.gids.place())
+        .see("run linerate in the job's network namespace");
+        return;
+    }
     let held = match chosen {
         Some(g) => {
             let kind = g.kind.known().map_or("of unknown type", String::as_str);

@@ -1,6 +1,6 @@
 //! `rdma/global-pause`.
 
-use super::common;
+use super::common::{self, Use};
 use crate::{
     Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
 };
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["ethtool -a IF", "mlnx_qos -i IF"],
     docs: "\
 ## What it checks
-For the interface of each ACTIVE RoCE port: whether `ethtool -a` shows global pause (RX or TX) while mlnx_qos shows PFC on any priority.
+For the interface of each ACTIVE RoCE port that a GPU depends on: whether `ethtool -a` shows global pause (RX or TX) while mlnx_qos shows PFC on any priority.
 Without PFC global pause is not judged: it may be what keeps the link lossless.
 
 ## Why it matters
@@ -42,7 +42,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     let mut any = false;
+    let mut blind = Vec::new();
     for (d, p) in common::ports(cx).filter(|(_, p)| p.is_roce() && common::is_active(p)) {
+        if common::usage(cx, d) == Use::Other {
+            continue;
+        }
         any = true;
         let Some(net) = super::gid_ndev::netdev(cx, d, p) else {
             out.unknown(common::subject(d, p), "the port's interface is not visible").at(common::place(d));
@@ -75,15 +79,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         .prove(format!("ethtool -a {}", net.name)),
                     );
             }
-            (None, _) => {
-                out.unreadable(subject, "PFC", &flow.pfc).see("mlnx_qos -i IF, as root");
-            }
+            (None, _) => blind.push(flow.pfc),
             (_, None) => {
                 out.unreadable(subject, "global pause", &flow.pause).see("ethtool -a IF");
             }
         }
     }
+    if let Some(first) = blind.first() {
+        out.unreadable(Subject::Node, &format!("PFC of {} RoCE interfaces", blind.len()), first)
+            .see("mlnx_qos -i IF, as root");
+    }
     if !any {
-        out.not_applicable("no ACTIVE RoCE port").at(cx.node.rdma.place());
+        out.not_applicable("no ACTIVE RoCE port that a GPU depends on").at(cx.node.rdma.place());
     }
 }

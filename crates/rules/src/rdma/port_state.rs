@@ -77,9 +77,15 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
         None => String::new(),
     };
     let usage = common::usage(cx, d);
-    let spare = common::card_has_active_port(cx, d);
+    let spare = if common::card_has_active_port(cx, d) {
+        Some("another port of the card is ACTIVE")
+    } else if other_near(cx, d) {
+        Some("another product as near to the GPU is ACTIVE: this may be a front end")
+    } else {
+        None
+    };
     let severity = match usage {
-        _ if spare => Severity::Info,
+        _ if spare.is_some() => Severity::Info,
         Use::Unknown => {
             out.unknown(subject, format!("{word}{phys}; {}", usage.words())).at(p.state.place()).see(
                 "add the PCI devices: capture with `linerate collect`, or `lspci -D -nn -vvv` and `ibdev2netdev -v`",
@@ -88,7 +94,7 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
         }
         u => u.weigh(Severity::High),
     };
-    let why = if spare { "another port of the card is ACTIVE" } else { usage.words() };
+    let why = spare.unwrap_or(usage.words());
     let f = out.fail(subject, format!("{word}{phys}; {why}")).severity(severity).at(p.state.place());
     if p.phys_state.known().is_some() {
         f.at(p.phys_state.place());
@@ -108,4 +114,9 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
         Remedy::new(summary, action, if disabled { Persistence::Runtime } else { Persistence::Hardware }, Risk::Low)
             .prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number)),
     );
+}
+
+fn other_near(cx: &Cx<'_>, d: &RdmaDevice) -> bool {
+    let Some(f) = d.pci.and_then(|b| cx.node.pci.find(b)).map(|id| cx.node.pci.get(id)) else { return false };
+    cx.node.rail_of(f).is_some_and(|r| common::stand_in(cx, r, f, |o| o.ports.iter().any(common::is_active)))
 }

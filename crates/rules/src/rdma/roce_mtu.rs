@@ -80,7 +80,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         out.not_applicable_to(subject, "not ACTIVE").at(p.state.place());
         return;
     }
-    let Some((rdma, interface, place)) = mtu(cx, d, p) else {
+    let Some(Mtu { rdma, interface, place }) = mtu(cx, d, p) else {
         out.unreadable(subject, "RDMA MTU and the MTU of the port's interface", &p.active_mtu)
             .see("ibv_devinfo, and cat /sys/class/net/*/mtu");
         return;
@@ -126,15 +126,22 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     );
 }
 
-/// RDMA MTU; the interface with its MTU where known; where it was read.
-fn mtu(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort) -> Option<(u32, Option<(String, u32)>, Place)> {
+/// What is known of a port's MTU.
+struct Mtu {
+    rdma: u32,
+    /// The interface with its MTU, where known.
+    interface: Option<(String, u32)>,
+    place: Place,
+}
+
+fn mtu(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort) -> Option<Mtu> {
     let net = super::gid_ndev::netdev(cx, d, p);
     let interface = net.and_then(|n| Some((n.name.to_owned(), *n.mtu.known()?)));
-    match (p.active_mtu.known(), net) {
-        (Some(m), _) => Some((*m, interface, p.active_mtu.place())),
-        (None, Some(n)) => interface.map(|(name, mtu)| (derived(mtu), Some((name, mtu)), n.mtu.place())),
-        (None, None) => None,
+    if let Some(rdma) = p.active_mtu.known().copied() {
+        return Some(Mtu { rdma, interface, place: p.active_mtu.place() });
     }
+    let (place, own) = (net?.mtu.place(), interface.as_ref()?.1);
+    Some(Mtu { rdma: derived(own), interface, place })
 }
 
 /// Linux iboe_get_mtu: GRH 40, UDP 8, BTH 12, XRC 4, atomic 28, ICRC 4.

@@ -1,6 +1,6 @@
 //! `rdma/subnet-manager`.
 
-use super::common;
+use super::common::{self, Use};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
 use linerate_node::rdma::{LinkLayer, PortState, RdmaDevice, RdmaPort};
 
@@ -84,7 +84,12 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         Some(l) => format!("the subnet manager at LID {l} has not activated it"),
         None => "the subnet manager's LID is not visible".to_owned(),
     };
-    let severity = common::usage(cx, d).weigh(Severity::High).max(Severity::Low);
+    // A cable without a subnet manager is wrong wherever it is; only how much depends on it differs.
+    let severity = match common::usage(cx, d) {
+        Use::Rail | Use::RailByHost => Severity::High,
+        Use::Unknown => Severity::Medium,
+        Use::Other => Severity::Low,
+    };
     let f = out.fail(subject, format!("{state}: {manager}")).severity(severity).at(p.state.place());
     if p.sm_lid.known().is_some() {
         f.at(p.sm_lid.place());

@@ -363,10 +363,11 @@ fn outputs(s: &mut Snapshot) {
         for (n, dir) in s.children(cmd) {
             let (Ok(n), Some(entry)) = (n.parse::<u32>(), s.child(dir, "stdout")) else { continue };
             let text = |leaf| s.child(dir, leaf).and_then(|i| std::str::from_utf8(s.data(i)).ok()).unwrap_or_default();
-            let argv: Vec<String> = text("argv").lines().map(str::to_owned).collect();
+            let argv = argv(text("argv"));
             let name = argv.first().cloned().unwrap_or_default();
-            let kind =
-                catalogue().kind_of_command(&argv).unwrap_or_else(|| crate::source::kind_of(&name, s.data(entry)));
+            let kind = catalogue()
+                .kind_of_command(&argv)
+                .unwrap_or_else(|| crate::recognise::recognise(&name, s.data(entry)).output());
             let status = text("status").trim().parse().ok();
             found.push((n, Output { kind, entry, argv, status }));
         }
@@ -378,6 +379,14 @@ fn outputs(s: &mut Snapshot) {
     }
 }
 
+/// The command: a JSON array, or one argument a line.
+fn argv(text: &str) -> Vec<String> {
+    match serde_json::from_str(text) {
+        Ok(argv) => argv,
+        Err(_) => text.lines().map(str::to_owned).collect(),
+    }
+}
+
 /// Texts that a sosreport holds, by their content.
 fn sos_commands(s: &mut Snapshot) {
     let Some(dir) = s.child(s.root(), "sos_commands") else { return };
@@ -385,7 +394,7 @@ fn sos_commands(s: &mut Snapshot) {
     for (_, plugin) in s.children(dir) {
         for (name, id) in s.children(plugin) {
             if matches!(s.kind(id), EntryKind::File | EntryKind::CutFile) {
-                let kind = crate::source::kind_of(name, s.data(id));
+                let kind = crate::recognise::recognise(name, s.data(id)).output();
                 if kind != OutputKind::Other {
                     found.push(Output { kind, entry: id, argv: Vec::new(), status: None });
                 }

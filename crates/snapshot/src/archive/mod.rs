@@ -11,6 +11,12 @@ mod write;
 pub(crate) use dir::unpacked;
 pub use read::{OpenError, Reader};
 
+/// Whether a file that begins so is an archive, and not a text.
+pub(crate) fn is_archive(head: &[u8]) -> bool {
+    let tar = || head.first_chunk::<512>().is_some_and(|block| tar::header(block).is_ok());
+    stream::Packing::of(head) != stream::Packing::Plain || tar()
+}
+
 /// The manifest's path: the first entry of an archive.
 pub(crate) const MANIFEST: &str = "linerate/manifest.json";
 

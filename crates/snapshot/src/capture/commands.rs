@@ -134,10 +134,9 @@ fn add(snapshot: &mut Snapshot, n: usize, kind: OutputKind, argv: Vec<String>, m
         End::TimedOut => "timed out".to_owned(),
         End::Failed(e) => e.clone(),
     };
-    snapshot.add_file(
-        &format!("cmd/{n}/argv"),
-        argv.iter().flat_map(|a| [a.as_bytes(), b"\n"].concat()).collect::<Vec<_>>().as_slice(),
-    );
+    // Strings always make a JSON array.
+    let array = serde_json::to_vec(&argv).unwrap_or_default();
+    snapshot.add_file(&format!("cmd/{n}/argv"), &array);
     snapshot.add_file(&format!("cmd/{n}/status"), format!("{status}\n").as_bytes());
     if matches!(ran.end, End::NotFound | End::Failed(_)) {
         return;

@@ -1,0 +1,191 @@
+//! What the rules about kernel parameters share: sources, the effective request, spelling.
+
+use crate::{Action, Cx, Findings, Persistence, Remedy, Risk, Source, Subject};
+use linerate_formats::cmdline::{Cmdline, Param, kernel_bool, same_name};
+use linerate_node::context::Role;
+use linerate_snapshot::{Place, Reading};
+
+pub(crate) const KPARAM: Source = Source {
+    title: "Linux: the kernel's command-line parameters",
+    at: "https://docs.kernel.org/admin-guide/kernel-parameters.html",
+};
+pub(crate) const AMD_INIT: Source = Source {
+    title: "Linux drivers/iommu/amd/init.c: parse_amd_iommu_options, detect_ivrs, amd_iommu_detect",
+    at: "https://github.com/torvalds/linux/blob/master/drivers/iommu/amd/init.c",
+};
+pub(crate) const INTEL_IOMMU: Source = Source {
+    title: "Linux drivers/iommu/intel/iommu.c: intel_iommu_setup, device_def_domain_type",
+    at: "https://github.com/torvalds/linux/blob/master/drivers/iommu/intel/iommu.c",
+};
+pub(crate) const IOMMU_CORE: Source = Source {
+    title: "Linux drivers/iommu/iommu.c: iommu_subsys_init, iommu_set_def_domain_type",
+    at: "https://github.com/torvalds/linux/blob/master/drivers/iommu/iommu.c",
+};
+pub(crate) const X86_DMA: Source = Source {
+    title: "Linux arch/x86/kernel/pci-dma.c: iommu_setup parses iommu= (x86 only)",
+    at: "https://github.com/torvalds/linux/blob/master/arch/x86/kernel/pci-dma.c",
+};
+pub(crate) const PCI_CORE: Source = Source {
+    title: "Linux drivers/pci/pci.c: pci_setup, pci_std_enable_acs, __pci_config_acs, pci_dev_str_match",
+    at: "https://github.com/torvalds/linux/blob/master/drivers/pci/pci.c",
+};
+pub(crate) const X86_PCI: Source = Source {
+    title: "Linux arch/x86/pci/common.c: pcibios_setup",
+    at: "https://github.com/torvalds/linux/blob/master/arch/x86/pci/common.c",
+};
+pub(crate) const GDR_DOC: Source = Source {
+    title: "GPUDirect RDMA, Supported Systems, IOMMUs: must be disabled or configured for pass-through translation",
+    at: "https://docs.nvidia.com/cuda/gpudirect-rdma/#supported-systems",
+};
+pub(crate) const ABI_GROUPS: Source = Source {
+    title: "Linux ABI: /sys/kernel/iommu_groups/<grp_id>/type",
+    at: "https://github.com/torvalds/linux/blob/master/Documentation/ABI/testing/sysfs-kernel-iommu_groups",
+};
+pub(crate) const RDMA_TOPO: Source = Source {
+    title: "rdma-core, rdma_topo: compute_acs, check, __check_iommu_group",
+    at: "https://github.com/linux-rdma/rdma-core/blob/master/kernel-boot/rdma_topo",
+};
+
+/// The command line, or the answer "unknown".
+pub(crate) fn seen<'a>(cx: &Cx<'a>, out: &mut Findings) -> Option<(&'a Cmdline, Place)> {
+    match &cx.node.kernel.cmdline {
+        Reading::Known(c, place) => Some((c, *place)),
+        r => {
+            out.unreadable(Subject::Node, "kernel command line", r).see("cat /proc/cmdline");
+            None
+        }
+    }
+}
+
+/// Pass of a rule that looks for words which should not be there.
+pub(crate) fn none_of(out: &mut Findings, what: &str, cmdline: (&Cmdline, Place)) {
+    let n = cmdline.0.params.len();
+    out.pass(Subject::Node, format!("no {what} among the {n} parameters of the command line")).at(cmdline.1);
+}
+
+/// A word for messages and subjects: clipped, one line, nothing that a terminal would obey.
+pub(crate) fn short(word: &str) -> String {
+    const MAX: usize = 80;
+    let mut out: String = word.chars().take(MAX).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if word.chars().nth(MAX).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// `name=option`, as a subject.
+pub(crate) fn subject(name: &str, option: &str) -> Subject {
+    Subject::KernelArg(short(&format!("{name}={option}")))
+}
+
+/// Parameters that go.
+pub(crate) fn remove(words: &[&str], note: &'static str) -> Remedy {
+    let words: Vec<String> = words.iter().map(|w| short(w)).collect();
+    Remedy::new(
+        format!("boot without {}", words.join(" ")),
+        Action::KernelArgs { add: vec![], remove: words.into_iter().map(Into::into).collect() },
+        Persistence::NextBoot,
+        if note.is_empty() { Risk::None } else { Risk::Medium },
+    )
+    .because(note)
+    .prove("proc/cmdline")
+}
+
+/// This node passes devices to virtual machines.
+pub(crate) fn vm_host(cx: &Cx<'_>) -> bool {
+    cx.node.context.role.value == Some(Role::VmHost)
+}
+
+/// What the command line makes of the default domain of host drivers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) identity: bool,
+    /// The word that wins.
+    pub(crate) word: &'a Param,
+}
+
+/// The default domain that the command line asks for: `iommu=pt`/`nopt` (x86) and `iommu.passthrough=` set the same variable, so the
+/// last one in the line wins. A value that is no boolean is ignored by the kernel.
+pub(crate) fn asked_domain<'a>(cx: &Cx<'a>, c: &'a Cmdline) -> Option<Asked<'a>> {
+    let mut last = None;
+    for word in &c.params {
+        let value = word.value.as_deref().unwrap_or_default();
+        if same_name(&word.name, "iommu") && !cx.node.cpu.is_arm() {
+            for option in value.split(',') {
+                if option.starts_with("pt") {
+                    last = Some(Asked { identity: true, word });
+                } else if option.starts_with("nopt") {
+                    last = Some(Asked { identity: false, word });
+                }
+            }
+        } else if same_name(&word.name, "iommu.passthrough") {
+            last = kernel_bool(value).map(|identity| Asked { identity, word }).or(last);
+        }
+    }
+    last
+}
+
+/// Whether a word of the command line turns the IOMMU off: `iommu=off`, and the vendor's own.
+pub(crate) fn iommu_off<'a>(cx: &Cx<'_>, c: &'a Cmdline) -> Option<(&'a str, &'a Param)> {
+    use linerate_node::cpu::CpuVendor::{Amd, Intel};
+    let vendor = cx.node.cpu.vendor.known();
+    let last_intel = c.options("intel_iommu").filter(|(o, _)| o.starts_with("on") || o.starts_with("off")).last();
+    let off = |name, option: &str| c.options(name).find(|(o, _)| o.starts_with(option));
+    (!cx.node.cpu.is_arm()).then(|| off("iommu", "off")).flatten().or_else(|| match vendor {
+        Some(Intel) => last_intel.filter(|(o, _)| o.starts_with("off")),
+        Some(Amd) => off("amd_iommu", "off"),
+        _ => None,
+    })
+}
+
+/// The known word nearest to one that is not known: at most two letters away (one for short words), letter case aside.
+pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = if word.len() < 6 { 1 } else { 2 };
+    if word.len() > 64 {
+        return None;
+    }
+    known.map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= limit).min_by_key(|(d, _)| *d).map(|(_, k)| k)
+}
+
+/// Levenshtein distance of two short words; letter case, dash and underscore are the same.
+fn distance(a: &str, b: &str) -> usize {
+    let letter = |c: u8| if c == b'-' { b'_' } else { c.to_ascii_lowercase() };
+    let b: Vec<u8> = b.bytes().map(letter).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().map(letter).enumerate() {
+        let mut next = vec![i + 1];
+        for ((y, diagonal), above) in b.iter().zip(&row).zip(row.iter().skip(1)) {
+            let left = next.last().copied().unwrap_or(i);
+            next.push((diagonal + usize::from(x != *y)).min(above + 1).min(left + 1));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_words() {
+        let known = ["noats", "realloc", "config_acs", "EnablePCIERelaxedOrderingMode"];
+        for (word, wanted) in [
+            ("noat", Some("noats")),
+            ("relloc", Some("realloc")),
+            ("config-acs", Some("config_acs")),
+            ("EnablePCIeRelaxedOrderingMode", Some("EnablePCIERelaxedOrderingMode")),
+            ("noacs", Some("noats")),
+            ("banana", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(word, known.into_iter()), wanted, "{word}");
+        }
+    }
+
+    #[test]
+    fn words_are_clipped_and_harmless() {
+        assert_eq!(short("a\u{1b}[31m\n"), "a\u{fffd}[31m\u{fffd}");
+        assert_eq!(short(&"x".repeat(100)).chars().count(), 81);
+    }
+}

@@ -1,0 +1,74 @@
+//! `gpumem/dmabuf-attach`.
+
+use super::{count, no_log};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
+use linerate_formats::dmesg::Event;
+
+pub(super) static RULE: Rule = Rule {
+    id: "gpumem/dmabuf-attach",
+    title: "The GPU driver refused no NIC that wanted to attach to GPU memory",
+    severity: Severity::High,
+    roles: Roles::ALL,
+    effect: Effect { text: "registration by DMA-BUF fails: no GPUDirect RDMA between that GPU and that NIC", quality: Quality::Sourced },
+    sources: &[Source {
+        title: "open-gpu-kernel-modules, kernel-open/nvidia/nv-dmabuf.c: dma-buf attach failed",
+        at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia/nv-dmabuf.c",
+    }],
+    reads: &["dmesg"],
+    docs: "\
+## What it checks
+Lines `NVRM: dma-buf attach failed: …` of the kernel log, by reason.
+
+## Why it matters
+The driver checks the PCIe topology before it lets a NIC reach GPU memory. Its three reasons: the topology does not support peer-to-peer
+(some Arm root complexes forward none, so GPU and NIC must share a switch); a mapping that is forced over PCIe where the topology does not support it; an importer that cannot handle device memory without page structures.
+
+## See it yourself
+`dmesg | grep 'dma-buf attach failed'`.
+
+## Fix
+Topology: give each GPU a NIC below its own switch, or on coherent platforms the C2C path. Importer: a newer NIC driver and kernel.
+Do not override the check (GrdmaPciTopoCheckOverride): the fault it prevents is worse than the copy.",
+    myths: &[Myth {
+        claim: "Set NVreg_GrdmaPciTopoCheckOverride=1 and the error is gone.",
+        truth: "The message is gone; the root complex still cannot route the packets, and unprivileged programs can then trigger platform faults.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if no_log(cx, "dma-buf", out) {
+        return;
+    }
+    let said = count(cx.node.kernel.events(|e| match e {
+        Event::DmabufAttachFailed(reason) => Some(reason.as_str()),
+        _ => None,
+    }));
+    for (reason, count, place) in said {
+        let advice = if reason.contains("FORCE_PCIE") {
+            "map over the coherent link, or give GPU and NIC a common PCIe switch (ConnectX-8 Data Direct: one IOMMU group)"
+        } else if reason.contains("topology") {
+            "use a NIC below the same PCIe switch as the GPU; this root complex forwards no peer-to-peer traffic"
+        } else if reason.contains("struct page") {
+            "use a kernel and NIC driver that handle device memory without page structures"
+        } else {
+            "look up the reason in the driver's source"
+        };
+        let reason: String = reason.chars().filter(|c| !c.is_control()).take(120).collect();
+        let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
+        out.fail(Subject::Node, format!("dma-buf attach failed: {reason}{times}")).at(place).fix(
+            Remedy::new(
+                advice,
+                Action::Investigate { what: "which GPU and NIC were to be paired".into() },
+                Persistence::Hardware,
+                Risk::None,
+            )
+            .prove("dmesg"),
+        );
+    }
+    if out.is_empty() {
+        out.pass(Subject::Node, "no refused attachment in the kernel log that was kept").at(cx.node.kernel.log.place());
+    }
+}

@@ -1,0 +1,91 @@
+//! `gpumem/driver-init`.
+
+use super::no_log;
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
+use linerate_formats::dmesg::Event;
+
+pub(super) static RULE: Rule = Rule {
+    id: "gpumem/driver-init",
+    title: "The NVIDIA driver initialised every GPU, and its parts are of one version",
+    severity: Severity::High,
+    roles: Roles::ALL,
+    effect: Effect { text: "the GPU cannot be opened; nvidia-smi and CUDA fail", quality: Quality::Sourced },
+    sources: &[Source {
+        title: "open-gpu-kernel-modules, src/nvidia/arch/nvalloc/unix/src/osinit.c: RmInitAdapter failed; API mismatch",
+        at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/src/nvidia/arch/nvalloc/unix/src/osinit.c",
+    }],
+    reads: &["dmesg"],
+    docs: "\
+## What it checks
+Lines `RmInitAdapter failed` and `API mismatch` of the driver in the kernel log.
+
+## Why it matters
+A GPU that does not initialise is missing from every list of CUDA devices. An API mismatch means that programs and kernel module come from
+different driver packages, mostly after an update without reboot, or a container with its own libraries.
+
+## See it yourself
+`dmesg | grep NVRM`; `cat /proc/driver/nvidia/version` against `nvidia-smi --version`.
+
+## Fix
+Mismatch: drain the node and reload the modules, or reboot. Init failure: the codes after the message tell; check BAR space, power and the
+PCIe link, then reseat or replace.",
+    myths: &[Myth {
+        claim: "\"Driver/library version mismatch\" needs a reinstall of the driver.",
+        truth: "Mostly the package was updated under a running module: a reboot (or a reload of the modules) is enough.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if no_log(cx, "initialisation of GPUs", out) {
+        return;
+    }
+    let log = &cx.node.kernel.log;
+    let mut seen = Vec::new();
+    for (bdf, place) in cx.node.kernel.events(|e| match e {
+        Event::NvidiaInitFailed { bdf } => Some(*bdf),
+        _ => None,
+    }) {
+        if seen.contains(&bdf) {
+            continue;
+        }
+        seen.push(bdf);
+        let subject = bdf.map_or_else(|| Subject::Named("GPU".into()), Subject::Pci);
+        out.fail(subject, "the driver could not initialise the GPU (RmInitAdapter failed)").at(place).fix(
+            Remedy::new(
+                "drain the node, check BARs, power and PCIe link of the GPU, reboot; replace it if it comes back",
+                Action::Investigate { what: "why the GPU does not initialise".into() },
+                Persistence::Hardware,
+                Risk::Medium,
+            )
+            .because("needs a reboot")
+            .prove("dmesg"),
+        );
+    }
+    let mismatch = |e: &Event| matches!(e, Event::NvidiaVersionMismatch).then_some(());
+    if let Some(((), place)) = cx.node.kernel.events(mismatch).next() {
+        out.fail(Subject::Node, "programs and kernel module of the NVIDIA driver differ in version (API mismatch)")
+            .at(place)
+            .fix(
+                Remedy::new(
+                    "drain the node and reboot it, so that the module of the installed driver is loaded",
+                    Action::Investigate {
+                        what: "which version of the driver is installed, and which is loaded".into(),
+                    },
+                    Persistence::NextBoot,
+                    Risk::Medium,
+                )
+                .because("running jobs end")
+                .prove("proc/driver/nvidia/version"),
+            );
+    }
+    if out.is_empty() {
+        if cx.node.pci.seen.is_some() && cx.node.pci.gpus().next().is_none() {
+            out.not_applicable("no NVIDIA GPU").at(log.place());
+        } else {
+            out.pass(Subject::Node, "no failed initialisation in the kernel log that was kept").at(log.place());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! GPU memory for RDMA: the driver, the ways to register memory with the NIC, and what the driver reports of the GPUs' health.
+
+mod dmabuf_attach;
+mod driver_init;
+mod driver_loaded;
+mod gpu_query_agrees;
+mod nvlink_fabric;
+mod open_module;
+mod paths;
+mod pcie_replays;
+mod peermem_inbox;
+mod peermem_symbols;
+mod peermem_visible_to_nccl;
+mod registration_path;
+mod volta_cx3;
+mod xid;
+mod xids;
+
+use crate::finding::Findings;
+use crate::rule::{Cx, Rule};
+use linerate_node::pci::PciFunction;
+use linerate_snapshot::Place;
+
+pub(crate) static RULES: &[&Rule] = &[
+    &driver_loaded::RULE,
+    &driver_init::RULE,
+    &gpu_query_agrees::RULE,
+    &open_module::RULE,
+    &registration_path::RULE,
+    &volta_cx3::RULE,
+    &peermem_visible_to_nccl::RULE,
+    &peermem_inbox::RULE,
+    &peermem_symbols::RULE,
+    &dmabuf_attach::RULE,
+    &xid::RULE,
+    &nvlink_fabric::RULE,
+    &pcie_replays::RULE,
+];
+
+/// GPUs that this system uses itself: not bound to vfio-pci, not virtual functions.
+fn own_gpus<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a PciFunction<'a>> {
+    cx.node.pci.gpus().map(|(_, f)| f).filter(|f| !f.is_vf() && !f.driven_by("vfio-pci"))
+}
+
+/// Answers where this system uses no GPU itself: `true` if it answered.
+fn no_own_gpu(cx: &Cx<'_>, out: &mut Findings) -> bool {
+    if own_gpus(cx).next().is_some() {
+        return false;
+    }
+    if let Some((_, f)) = cx.node.pci.gpus().next() {
+        out.not_applicable("the GPUs are bound to vfio-pci: their driver runs in the virtual machine")
+            .at(f.driver.place());
+        return true;
+    }
+    cx.no_subjects(false, "NVIDIA GPU", out)
+}
+
+/// Answers for rules on events of the kernel log where the log was not seen: `true` if it answered.
+fn no_log(cx: &Cx<'_>, what: &str, out: &mut Findings) -> bool {
+    let log = &cx.node.kernel.log;
+    if log.known().is_some() {
+        return false;
+    }
+    out.unreadable(crate::Subject::Node, &format!("kernel log ({what})"), log);
+    true
+}
+
+/// Different messages of a log that are reported; a node in trouble repeats a few.
+const MOST: usize = 64;
+
+/// Equal items counted, in the order in which they first came, with the first place.
+fn count<T: PartialEq>(items: impl Iterator<Item = (T, Place)>) -> Vec<(T, u32, Place)> {
+    let mut out: Vec<(T, u32, Place)> = Vec::new();
+    for (item, place) in items {
+        if let Some(same) = out.iter_mut().find(|o| o.0 == item) {
+            same.1 = same.1.saturating_add(1);
+        } else if out.len() < MOST {
+            out.push((item, 1, place));
+        }
+    }
+    out
+}

@@ -1,0 +1,104 @@
+//! `gpumem/nvlink-fabric`.
+
+use super::no_own_gpu;
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
+use linerate_node::gpu::Gpu;
+use linerate_node::pci::Kind;
+use linerate_snapshot::Reading;
+
+pub(super) static RULE: Rule = Rule {
+    id: "gpumem/nvlink-fabric",
+    title: "Every GPU of an NVSwitch system joined the NVLink fabric",
+    severity: Severity::High,
+    roles: Roles::ALL,
+    effect: Effect { text: "CUDA does not start on the GPU (system not yet initialized), or GPUs talk over PCIe", quality: Quality::Sourced },
+    sources: &[
+        Source {
+            title: "NVIDIA Fabric Manager user guide: fabric state of a GPU",
+            at: "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html",
+        },
+        Source { title: "nvidia-smi: Fabric, State and Status", at: "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
+    ],
+    reads: &["nvidia-smi -q -x"],
+    docs: "\
+## What it checks
+`Fabric: State` and `Status` of each GPU, on systems with NVSwitches: `Completed` with `Success` is right. `N/A` is normal on GPUs before
+Hopper, whose driver does not report it.
+
+## Why it matters
+On NVSwitch systems a GPU must be registered with the fabric, by nvidia-fabricmanager, before CUDA works. `In Progress` that stays means
+that the service does not run, has another version than the driver, or that a switch is broken.
+
+## See it yourself
+`nvidia-smi -q | grep -A4 Fabric`; `systemctl status nvidia-fabricmanager`.
+
+## Fix
+Start nvidia-fabricmanager in exactly the driver's version; where it runs, read its log.",
+    myths: &[Myth {
+        claim: "Fabric Manager is only needed to partition GPUs for virtual machines.",
+        truth: "On Hopper systems with NVSwitches CUDA does not initialise without it.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if no_own_gpu(cx, out) {
+        return;
+    }
+    let gpus = &cx.node.nvidia.gpus;
+    let switches = cx.node.pci.of_kind(Kind::NvSwitch).next().map(|(_, f)| f.class.place());
+    if gpus.is_empty() {
+        match switches {
+            Some(_) => out.unreadable(Subject::Node, "answer of nvidia-smi", &cx.node.nvidia.asked),
+            None => out.not_applicable("no NVSwitch on the PCI bus").at(cx.node.nvidia.asked.place()),
+        };
+        return;
+    }
+    let mut joined: Vec<&Gpu> = Vec::new();
+    let mut unseen: Vec<&Gpu> = Vec::new();
+    let mut none: Option<&Gpu> = None;
+    for g in gpus {
+        match &g.fabric_state {
+            Reading::Known(s, _) if s == "N/A" || s == "Not Supported" => none = Some(g),
+            Reading::Known(s, _) if s == "Completed" => match &g.fabric_status {
+                Reading::Known(status, p) if !matches!(status.as_str(), "Success" | "N/A") => {
+                    fail(g, &format!("Completed, but its status is {status}"), *p, out);
+                }
+                _ => joined.push(g),
+            },
+            Reading::Known(s, p) => fail(g, s, *p, out),
+            _ => unseen.push(g),
+        }
+    }
+    if let Some(first) = joined.first() {
+        out.pass(Subject::Node, format!("{} GPU(s) joined the fabric", joined.len())).at(first.fabric_state.place());
+    }
+    if let (Some(first), Some(_)) = (unseen.first(), switches) {
+        out.unknown(
+            Subject::Node,
+            format!("NVSwitches are present, and the fabric state of {} GPU(s) is not shown", unseen.len()),
+        )
+        .at(first.fabric_state.place())
+        .see("nvidia-smi -q | grep -A4 Fabric");
+    }
+    if out.is_empty() {
+        let place = none.or(unseen.first().copied()).map_or(cx.node.nvidia.asked.place(), |g| g.fabric_state.place());
+        out.not_applicable("no fabric state here: no NVSwitch, or GPUs before Hopper").at(place);
+    }
+}
+
+fn fail(g: &Gpu, state: &str, place: linerate_snapshot::Place, out: &mut Findings) {
+    let state: String = state.chars().filter(|c| !c.is_control()).take(80).collect();
+    out.fail(g.bdf, format!("fabric state: {state}")).at(place).fix(
+        Remedy::new(
+            "run nvidia-fabricmanager in the driver's version; where it runs, read its log",
+            Action::Software { what: "nvidia-fabricmanager of the driver's version, enabled at boot".into() },
+            Persistence::Immediate,
+            Risk::Low,
+        )
+        .because("restarting it ends CUDA programs that use NVLink")
+        .prove("nvidia-smi -q -x"),
+    );
+}

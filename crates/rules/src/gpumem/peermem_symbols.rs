@@ -1,0 +1,100 @@
+//! `gpumem/peermem-symbols`.
+
+use super::registration_path::PEERMEM;
+use super::{count, no_log};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
+use linerate_formats::dmesg::Event;
+
+pub(super) static RULE: Rule = Rule {
+    id: "gpumem/peermem-symbols",
+    title: "The peer-memory module fits the RDMA stack and reports no error",
+    severity: Severity::High,
+    roles: Roles::ALL,
+    effect: Effect {
+        text: "the module does not load: no peer memory, so GPUDirect RDMA only by DMA-BUF",
+        quality: Quality::Sourced,
+    },
+    sources: &[
+        PEERMEM,
+        Source {
+            title: "gpu-operator issue 2868: disagrees about version of symbol ib_register_peer_memory_client",
+            at: "https://github.com/NVIDIA/gpu-operator/issues/2868",
+        },
+    ],
+    reads: &["dmesg"],
+    docs: "\
+## What it checks
+Kernel log lines about nvidia_peermem and nv_peer_mem: `disagrees about version of symbol`, `Unknown symbol`, and error messages of the module.
+
+## Why it matters
+The module is built against the RDMA stack that was installed at that time. After an update of MLNX_OFED or DOCA-OFED without a rebuild
+of the NVIDIA driver the symbols do not match and the kernel refuses the module. On success it prints nothing.
+
+## See it yourself
+`dmesg | grep -i -E 'peer.?mem|ib_register_peer'`; `modprobe nvidia-peermem; echo $?`.
+
+## Fix
+Rebuild or reinstall the NVIDIA driver after the RDMA stack, then load the module. With the kernel's own stack use DMA-BUF.",
+    myths: &[Myth {
+        claim: "`Invalid argument` from modprobe nvidia-peermem is a bug of the driver.",
+        truth: "The module was built where the RDMA stack had no peer-memory interface; it can then only refuse.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if no_log(cx, "messages about peer memory", out) {
+        return;
+    }
+    let is_peer = |m: &str| matches!(m.replace('-', "_").as_str(), "nvidia_peermem" | "nv_peer_mem");
+    let loaded = cx.node.peermem.nvidia_peermem.loaded.known().is_some();
+    let said = count(cx.node.kernel.events(|e| match e {
+        Event::SymbolMismatch { module, symbol } if is_peer(module) => Some((
+            format!("{module} was built against another RDMA stack (version of symbol {symbol})"),
+            Severity::High,
+        )),
+        Event::UnknownSymbol { module, symbol } if is_peer(module) => {
+            Some((format!("{module} needs {symbol}, which the running RDMA stack does not export"), Severity::High))
+        }
+        Event::Peermem { error: true, text } => Some((clean(text), Severity::Low)),
+        _ => None,
+    }));
+    for ((text, severity), count, place) in said {
+        // What failed at first and is loaded now was repaired since.
+        let severity = if loaded && severity == Severity::High { Severity::Low } else { severity };
+        let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
+        let now = if loaded { "; the module is loaded now" } else { "" };
+        let f = out.fail(Subject::Module("nvidia_peermem".into()), format!("{text}{times}{now}"));
+        f.severity(severity).at(place).fix(if severity == Severity::High || text.contains("RDMA stack") {
+            Remedy::new(
+                "rebuild the NVIDIA driver against the running RDMA stack, then load nvidia-peermem; or use DMA-BUF",
+                Action::Software { what: "NVIDIA driver rebuilt for the installed RDMA stack".into() },
+                Persistence::NextBoot,
+                Risk::Medium,
+            )
+            .because("the driver is replaced: drain the node")
+            .prove("sys/module/nvidia_peermem/version")
+        } else {
+            Remedy::new(
+                "look at what ended at that time: a program that exits while the NIC uses its memory causes such lines",
+                Action::Investigate { what: "errors of the peer-memory module".into() },
+                Persistence::Runtime,
+                Risk::None,
+            )
+        });
+    }
+    if out.is_empty() {
+        out.pass(Subject::Node, "no complaint about peer memory in the kernel log that was kept").at(cx
+            .node
+            .kernel
+            .log
+            .place());
+    }
+}
+
+/// The message without control characters, cut.
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(140).collect()
+}

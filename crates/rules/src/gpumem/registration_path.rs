@@ -1,0 +1,187 @@
+//! `gpumem/registration-path`.
+
+use super::{no_own_gpu, own_gpus, paths};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
+use linerate_snapshot::Reading;
+
+/// NVIDIA's comparison of the ways.
+pub(super) const OPERATOR: Source = Source {
+    title: "NVIDIA GPU Operator, GPUDirect RDMA: DMA-BUF is recommended over nvidia-peermem; requirements of both",
+    at: "https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-operator-rdma.html",
+};
+
+/// Where NCCL looks.
+pub(super) const NCCL: Source = Source {
+    title: "NCCL, src/transport/net_ib.cc (net_ib/gdr.cc): ncclIbGdrModules, ibv_reg_dmabuf_mr probe",
+    at: "https://github.com/NVIDIA/nccl/tree/master/src/transport",
+};
+
+/// The module's source.
+pub(super) const PEERMEM: Source = Source {
+    title: "open-gpu-kernel-modules, kernel-open/nvidia-peermem/nvidia-peermem.c: nv_mem_client_init",
+    at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia-peermem/nvidia-peermem.c",
+};
+
+pub(super) static RULE: Rule = Rule {
+    id: "gpumem/registration-path",
+    title: "The NIC can register GPU memory: by DMA-BUF or by a peer-memory module",
+    severity: Severity::High,
+    roles: Roles::ALL,
+    effect: Effect {
+        text: "without either, GPUDirect RDMA is off and every message is staged through host memory: 1.5 to 4 times slower",
+        quality: Quality::Estimate,
+    },
+    sources: &[OPERATOR, NCCL, PEERMEM],
+    reads: &[
+        "proc/driver/nvidia/version",
+        "proc/sys/kernel/osrelease",
+        "sys/bus/pci/devices/*/driver",
+        "sys/kernel/mm/memory_peers/*/version",
+        "sys/module/nvidia_peermem/version",
+    ],
+    docs: "\
+## What it checks
+That at least one of two ways to hand GPU memory to the NIC exists. DMA-BUF: open NVIDIA kernel modules (Turing or later), Linux 5.12 or
+later, a NIC driver that takes dma-bufs (mlx5, irdma, efa, bnxt_re, mana, ionic; not mlx4). Peer memory: a module nvidia_peermem or
+nv_peer_mem that shows one of its files. Either is enough; the absence of nvidia_peermem alone is normal.
+
+## Why it matters
+Without a way to register GPU memory the library copies through host memory. Nothing fails; it is just slow, and no channel of NCCL's
+log shows `/GDRDMA`. For DMA-BUF the user side matters too: CUDA 11.7, rdma-core 34, NCCL 2.13, which a node's files do not show.
+
+## See it yourself
+`cat /proc/driver/nvidia/version; uname -r; ls /sys/kernel/mm/memory_peers; cat /sys/module/nvidia_peermem/version`.
+
+## Fix
+Prefer the open kernel modules with DMA-BUF. Else, with MLNX_OFED or DOCA-OFED, `modprobe nvidia-peermem` and load it at each boot.
+With the kernel's own RDMA stack nvidia-peermem cannot load: it lacks the peer-memory interface.",
+    myths: &[
+        Myth {
+            claim: "nvidia_peermem is required for GPUDirect RDMA.",
+            truth: "It is one of two ways. With open kernel modules, Linux 5.12 and NCCL 2.13 DMA-BUF is used, and NVIDIA recommends it.",
+        },
+        Myth {
+            claim: "dmesg must say \"nvidia peermem registered\".",
+            truth: "No such message exists. The module prints nothing when it loads.",
+        },
+        Myth {
+            claim: "\"GPU Direct RDMA disabled\" in NCCL's log means that iommu=pt is missing.",
+            truth: "NCCL does not look at the IOMMU. No way to register memory, or too great a distance, is the cause.",
+        },
+    ],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    if no_own_gpu(cx, out) {
+        return;
+    }
+    if cx.no_subjects(cx.node.pci.rdma_nics().next().is_some(), "RDMA NIC", out) {
+        return;
+    }
+    let dmabuf = paths::dmabuf(cx);
+    let files = paths::peer_files(cx);
+    if let Some(first) = files.first() {
+        let also = if dmabuf.usable() == Some(true) { "; DMA-BUF too" } else { "" };
+        let f = out.pass(Subject::Node, format!("peer memory: {} exists{also}", first.path));
+        for file in &files {
+            f.at(file.place);
+        }
+        return;
+    }
+    let peer = paths::peer_memory(cx);
+    if dmabuf.usable() == Some(true) {
+        let f = out.pass(Subject::Node, format!("DMA-BUF: {}", dmabuf.saying(Some(true))));
+        for c in &dmabuf.conditions {
+            f.at(c.place);
+        }
+        return;
+    }
+    if dmabuf.usable() == Some(false) && peer == Some(false) {
+        fail(cx, &dmabuf, out);
+        return;
+    }
+    let mut unseen: Vec<String> = Vec::new();
+    if dmabuf.usable().is_none() {
+        unseen.push(format!("DMA-BUF needs: {}", dmabuf.saying(None)));
+    }
+    if peer.is_none() {
+        unseen.push("the files of peer-memory modules".to_owned());
+    }
+    let gpu = own_gpus(cx).next();
+    let f = out.unknown(Subject::Node, format!("not seen: {}", unseen.join("; ")));
+    f.see("capture with `linerate collect`, in a container with the host's /sys and /proc");
+    f.at(dmabuf
+        .conditions
+        .iter()
+        .find(|c| c.holds.is_none())
+        .map_or_else(|| gpu.map_or(cx.node.peermem.clients.place(), |_| cx.node.peermem.clients.place()), |c| c.place));
+}
+
+fn fail(cx: &Cx<'_>, dmabuf: &paths::Way, out: &mut Findings) {
+    let why = dmabuf.saying(Some(false));
+    let old = paths::before_turing(cx);
+    let message = format!("neither way: no DMA-BUF ({why}), and no peer-memory module");
+    let f = out.fail(Subject::Node, message);
+    for c in dmabuf.conditions.iter().filter(|c| c.holds == Some(false)) {
+        f.at(c.place);
+    }
+    f.at(cx.node.peermem.clients.place()).at(cx.node.peermem.nvidia_peermem.loaded.place());
+    let ofed = cx.node.peermem.ofed();
+    let driverless = cx.node.nvidia.driver.flavour.is_absent();
+    let remedy = match (&ofed, old) {
+        _ if driverless => Remedy::new(
+            "load the NVIDIA driver first",
+            Action::LoadModule { module: "nvidia".into() },
+            Persistence::NextBoot,
+            Risk::Medium,
+        ),
+        (Some((v, _)), _) => Remedy::new(
+            format!(
+                "load nvidia-peermem at each boot (RDMA stack {v} has the interface), or use the open kernel modules"
+            ),
+            Action::LoadModule { module: "nvidia-peermem".into() },
+            Persistence::Immediate,
+            Risk::Low,
+        )
+        .because("a driver built before the RDMA stack must be rebuilt first, else the module refuses to load"),
+        (None, None) => Remedy::new(
+            "install the open NVIDIA kernel modules (with a kernel of 5.12 or later): DMA-BUF needs nothing else here",
+            Action::Software { what: "open NVIDIA kernel modules".into() },
+            Persistence::NextBoot,
+            Risk::Medium,
+        )
+        .because("the driver is replaced: drain the node"),
+        (None, Some((architecture, place))) => {
+            f.at(place);
+            if mlx4_only(cx) {
+                // Nothing sensible is left: gpumem/volta-cx3 explains.
+                f.severity(Severity::Info);
+                return;
+            }
+            Remedy::new(
+                format!("{architecture} GPUs need nvidia-peermem, and that needs MLNX_OFED or DOCA-OFED"),
+                Action::Software { what: "an RDMA stack with the peer-memory interface, then nvidia-peermem".into() },
+                Persistence::NextBoot,
+                Risk::Medium,
+            )
+            .because("replaces the RDMA stack: drain the node")
+        }
+    };
+    f.fix(remedy.prove("sys/kernel/mm/memory_peers/nv_mem/version").prove("proc/driver/nvidia/version"));
+}
+
+/// All RDMA NICs that this system uses are ConnectX-3.
+pub(super) fn mlx4_only(cx: &Cx<'_>) -> bool {
+    let mut any = false;
+    for (_, f) in cx.node.pci.rdma_nics() {
+        match &f.driver {
+            Reading::Known(d, _) if d == "mlx4_core" => any = true,
+            Reading::Known(d, _) if d == "vfio-pci" => {}
+            _ => return false,
+        }
+    }
+    any
+}

@@ -1,0 +1,86 @@
+//! `nicfw/max-acc-out-read`.
+
+use super::{Missing, Setting, function, judge_each};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+
+pub(super) static RULE: Rule = Rule {
+    id: "nicfw/max-acc-out-read",
+    title: "MAX_ACC_OUT_READ is 0: the firmware chooses how much it reads ahead",
+    severity: Severity::Low,
+    roles: Roles::ALL,
+    effect: Effect {
+        text: "a fixed value can hold reads (and so what the NIC sends) below the link's bandwidth; no number is published",
+        quality: Quality::DirectionOnly,
+    },
+    sources: &[super::DATABASE, super::OPERATOR],
+    reads: &["mlxconfig -d BDF -e q"],
+    docs: "\
+## What it checks
+The running value of MAX_ACC_OUT_READ, the limit on outstanding PCIe reads in units of 1 KiB per PCIe bus link. 0 lets the firmware
+decide. A query that does not print it says nothing: the setting is hidden while ADVANCED_PCI_SETTINGS is False.
+
+## Why it matters
+What a NIC sends it first reads over PCIe. Bytes under way = bandwidth × latency: with a fixed limit of L bytes a link of B bytes
+per second is only filled while a read takes less than L/B. The message prints that time for the NIC's own link. Values from old
+tuning guides (32, 44, 128) were made for slower links and can be below the automatic choice.
+
+## See it yourself
+`mlxconfig -d BDF -e query | grep -E 'MAX_ACC_OUT_READ|ADVANCED_PCI'`.
+
+## Fix
+Measure `ib_read_bw` and `ib_write_bw` first, set it to 0, reset, measure again. Some firmware versions refuse 0: then leave the default.",
+    myths: &[
+        Myth {
+            claim: "MAX_ACC_OUT_READ is missing on this node: a defect that costs 10–30 % of the bandwidth.",
+            truth: "Missing means hidden (ADVANCED_PCI_SETTINGS False). It is not unset, not 0, and the number has no source.",
+        },
+        Myth {
+            claim: "Set MAX_ACC_OUT_READ to 128 on H100 nodes.",
+            truth: "128 fixes the limit at 128 KiB. NVIDIA's own operator sets 0, automatic.",
+        },
+    ],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let missing = Missing::Unknown(
+        "not printed: hidden while ADVANCED_PCI_SETTINGS is False, or not of this card; hidden is not a defect",
+    );
+    judge_each(cx, out, "MAX_ACC_OUT_READ", missing, |s, out| judge(cx, s, out));
+}
+
+fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
+    let Some(limit) = s.now.number.filter(|n| *n >= 0) else {
+        out.unknown(s.subject(), format!("not a number: {}", s.now.raw)).at(s.place);
+        return;
+    };
+    if limit == 0 {
+        out.pass(s.subject(), "0: automatic").at(s.place);
+        return;
+    }
+    let filled = function(cx, s.nic).and_then(|f| {
+        let gbps = f.link.speed.known()?.bandwidth(*f.link.width.known()?).0;
+        // KiB over 10⁹ bytes per second, in microseconds.
+        (gbps > 0.0).then(|| {
+            format!(
+                ", which fills its {gbps:.1} GB/s link while a read takes less than {:.2} µs",
+                limit as f64 * 1.024 / gbps
+            )
+        })
+    });
+    let message = format!("fixed at {limit}: {limit} KiB of reads under way{}", filled.unwrap_or_default());
+    out.fail(s.subject(), message).at(s.place).fix(
+        Remedy::new(
+            "benchmark, set MAX_ACC_OUT_READ to 0 (automatic), reset, and benchmark again",
+            Action::NicFirmware {
+                device: s.nic.name.clone().into(),
+                parameter: "MAX_ACC_OUT_READ".into(),
+                value: "0".into(),
+            },
+            Persistence::FirmwareReset,
+            Risk::High,
+        )
+        .because("a firmware setting needs a reset of the NIC; save the old settings first. The gain is not certain: keep what measures better")
+        .prove(format!("mlxconfig -d {} -e q", s.nic.name)),
+    );
+}

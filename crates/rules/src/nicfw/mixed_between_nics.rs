@@ -1,0 +1,177 @@
+//! `nicfw/mixed-between-nics`.
+
+use super::{cards, names};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use linerate_formats::mlxconfig::{Param, Value};
+use linerate_node::nicfw::NicFirmware;
+
+pub(super) static RULE: Rule = Rule {
+    id: "nicfw/mixed-between-nics",
+    title: "NICs of one kind on one node run with the same firmware settings",
+    severity: Severity::Low,
+    roles: Roles::ALL,
+    effect: Effect {
+        text: "rails behave differently: a collective runs at the pace of its slowest NIC",
+        quality: Quality::DirectionOnly,
+    },
+    sources: &[super::DATABASE, super::PRINTING],
+    reads: &["mlxconfig -d BDF -e q"],
+    docs: "\
+## What it checks
+All settings that two or more NICs of the same device type and part number print, by their running values (by the next boot's where
+only that was shown). One answer per setting that differs, with who has which value. A setting that one NIC prints and another
+does not is listed as such: it is hidden there, which is not a value.
+
+## Why it matters
+Nobody sets one rail of eight on purpose. A difference is a forgotten card, a replaced one, or a script that failed half-way, and
+it makes one rail slower or stranger than the others.
+
+## See it yourself
+`for d in BDF…; do mlxconfig -d $d -e query | awk '{print $1,$2,$3,$4}' > $d.txt; done; diff3 …`
+
+## Fix
+Decide which value is right (mostly the default), set it on the NICs that differ, reset. Front-end NICs of another part number, and
+NICs that differ on purpose (one of them on another fabric), are no defect.",
+    myths: &[Myth {
+        claim: "MAX_ACC_OUT_READ is missing on one of the NICs: a difference of settings.",
+        truth: "It is hidden there, because ADVANCED_PCI_SETTINGS differs, a display switch. What it is set to is unknown.",
+    }],
+    check,
+};
+
+/// Settings that differ between equal cards by nature.
+fn is_individual(name: &str) -> bool {
+    name.contains("UUID") || name.contains("GUID") || name.contains("MAC_ADDR")
+}
+
+/// How much a difference matters.
+fn severity(name: &str) -> Severity {
+    match name {
+        "LINK_TYPE_P1" | "LINK_TYPE_P2" | "ROCE_CONTROL" => Severity::High,
+        "ATS_ENABLED" | "SRIOV_EN" | "INTERNAL_CPU_OFFLOAD_ENGINE" | "INTERNAL_CPU_MODEL" => Severity::Medium,
+        "PCI_WR_ORDERING" | "MAX_ACC_OUT_READ" => Severity::Medium,
+        "ADVANCED_PCI_SETTINGS" => Severity::Info,
+        n if n.starts_with("PCI_BUS") || n.starts_with("ROCE_CC") || n.starts_with("CNP_") => Severity::Medium,
+        _ => Severity::Low,
+    }
+}
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let all = cards(cx, out);
+    let mut kinds: Vec<Vec<&NicFirmware>> = Vec::new();
+    for card in all.iter().copied() {
+        match kinds.iter_mut().find(|k| k.first().is_some_and(|f| same_kind(f, card))) {
+            Some(kind) => kind.push(card),
+            None => kinds.push(vec![card]),
+        }
+    }
+    let alone = kinds.iter().all(|k| k.len() < 2);
+    if let Some(first) = all.first().filter(|_| alone) {
+        out.not_applicable(format!("no two of the {} NIC(s) are of one kind", all.len())).at(first.place);
+    }
+    for kind in kinds.iter().filter(|k| k.len() > 1) {
+        compare(kind, out);
+    }
+}
+
+fn same_kind(a: &NicFirmware, b: &NicFirmware) -> bool {
+    let text = |t: &Option<linerate_formats::text::At<String>>| t.as_ref().map(|t| t.value.clone());
+    a.shows_current() == b.shows_current()
+        && a.config.device_type.is_some()
+        && text(&a.config.device_type) == text(&b.config.device_type)
+        && text(&a.config.name) == text(&b.config.name)
+}
+
+/// What the setting is: now where shown, else at the next boot.
+fn value(p: &Param) -> Option<&Value> {
+    p.current.as_ref().or(p.next.as_ref()).filter(|v| !v.is_unavailable())
+}
+
+/// The setting in another query; nearly always at the same position.
+fn same_param<'a>(card: &'a NicFirmware, name: &str, at: usize) -> Option<&'a Param> {
+    card.config.params.get(at).filter(|p| p.name == name).or_else(|| card.config.param(name))
+}
+
+fn compare(kind: &[&NicFirmware], out: &mut Findings) {
+    let Some((first, rest)) = kind.split_first() else { return };
+    let (mut same, mut differ) = (0usize, 0usize);
+    let mut hidden: Vec<&str> = Vec::new();
+    let mut judge = |name| match report(kind, name, out) {
+        true => differ += 1,
+        false => hidden.push(name),
+    };
+    for (i, p) in first.config.params.iter().enumerate() {
+        if is_individual(&p.name) {
+            continue;
+        }
+        let Some(own) = value(p) else { continue };
+        let others = || rest.iter().map(|c| same_param(c, &p.name, i).and_then(value));
+        if others().all(|v| v.is_some_and(|v| v.raw == own.raw)) {
+            same += 1;
+        } else {
+            judge(p.name.as_str());
+        }
+    }
+    // Settings that the first NIC does not print.
+    let mut extra: Vec<&str> = Vec::new();
+    for card in rest {
+        for p in &card.config.params {
+            if !is_individual(&p.name) && first.config.param(&p.name).is_none() && !extra.contains(&p.name.as_str()) {
+                extra.push(&p.name);
+                judge(p.name.as_str());
+            }
+        }
+    }
+    if !hidden.is_empty() {
+        let which = super::list(hidden.iter().copied(), hidden.len());
+        out.unknown(Subject::Node, format!("printed by some of {}, not by others: {which}", names(kind)))
+            .see("set ADVANCED_PCI_SETTINGS alike on all NICs (it shows or hides settings, nothing else); compare firmware versions")
+            .at(first.place);
+    }
+    if differ == 0 && same > 0 {
+        let when = if first.shows_current() { "run with" } else { "will have after the next reset" };
+        let what = first.config.device_type.as_ref().map_or("NIC", |t| t.value.as_str());
+        let f = out.pass(
+            Subject::Named(what.to_owned()),
+            format!("{} NICs {when} the same values of {same} settings", kind.len()),
+        );
+        for card in kind.iter().take(8) {
+            f.at(card.place);
+        }
+    } else if same == 0 && differ == 0 && hidden.is_empty() {
+        out.unknown(Subject::Node, format!("no setting is shown by all of {}", names(kind))).at(first.place);
+    }
+}
+
+/// Says who has which value. `false`: only one value is shown, the others do not print the setting.
+fn report(kind: &[&NicFirmware], name: &str, out: &mut Findings) -> bool {
+    let mut groups: Vec<(Option<&str>, Vec<&NicFirmware>)> = Vec::new();
+    for card in kind {
+        let raw = card.config.param(name).and_then(value).map(|v| v.raw.as_str());
+        match groups.iter_mut().find(|(v, _)| *v == raw) {
+            Some((_, who)) => who.push(card),
+            None => groups.push((raw, vec![card])),
+        }
+    }
+    if groups.iter().filter(|(v, _)| v.is_some()).count() < 2 {
+        return false;
+    }
+    groups.sort_by_key(|(_, who)| std::cmp::Reverse(who.len()));
+    let text: Vec<String> =
+        groups.iter().map(|(v, who)| format!("{} on {}", v.unwrap_or("not printed"), names(who))).collect();
+    let f = out.fail(Subject::Named(name.to_owned()), format!("differs: {}", text.join("; ")));
+    f.severity(severity(name)).fix(
+        Remedy::new(
+            format!("decide on one value of {name}, set it on the NICs that differ, and reset them"),
+            Action::Investigate { what: format!("which value of {name} is wanted on this node").into() },
+            Persistence::FirmwareReset,
+            Risk::High,
+        )
+        .because("firmware settings need a reset of the NIC; save the old settings first")
+        .prove("mlxconfig -d BDF -e q of every NIC"),
+    );
+    for card in groups.iter().filter_map(|(_, who)| who.first()).take(4) {
+        f.at(card.config.param(name).map_or(card.place, |p| card.at_param(p)));
+    }
+    true
+}

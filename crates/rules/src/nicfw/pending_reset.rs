@@ -1,0 +1,123 @@
+//! `nicfw/pending-reset`.
+
+use super::{QUERY, cards, names, nic};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
+use linerate_formats::mlxconfig::{Param, Value};
+use linerate_node::nicfw::NicFirmware;
+
+pub(super) static RULE: Rule = Rule {
+    id: "nicfw/pending-reset",
+    title: "No firmware setting waits for a reset: Current equals Next Boot",
+    severity: Severity::Medium,
+    roles: Roles::ALL,
+    effect: Effect {
+        text: "the NIC runs with other settings than configured, and changes behaviour at the next boot",
+        quality: Quality::Sourced,
+    },
+    sources: &[
+        super::PRINTING,
+        Source {
+            title: "NVIDIA Firmware Tools, mlxfwreset",
+            at: "https://docs.nvidia.com/networking/display/mftv4310/mlxfwreset+%E2%80%93+loading+firmware+on+5th+generation+devices+tool",
+        },
+    ],
+    reads: &["mlxconfig -d BDF -e q"],
+    docs: "\
+## What it checks
+Every setting of each NIC: the value under Current against the value under Next Boot. One answer per NIC.
+
+## Why it matters
+`mlxconfig set` writes the card's flash; the running firmware does not look at it until a reset. A benchmark in between measures
+the old settings, and an innocent reboot weeks later changes the node.
+
+## See it yourself
+`mlxconfig -d BDF -e query`, lines with `*` whose second and third value differ. A `*` alone may only mean \"not the default\".
+Where the next value is DEVICE_DEFAULT, the card resolves it at reset: Current then shows the resolved value, and the two cannot be compared.
+
+## Fix
+Drain the node, then reboot it, or `mlxfwreset -d BDF -l 3 reset` (drops the link; not with ATS, SR-IOV or BAR settings, which the
+host enumerates at boot). Then query again. If the change was not wanted: set the old value back.",
+    myths: &[Myth {
+        claim: "A firmware setting needs a cold boot.",
+        truth: "The tool says which: \"Please reboot\" means a reboot is enough, \"Please power cycle\" means it is not.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let cards = cards(cx, out);
+    let mut unseen: Vec<&NicFirmware> = Vec::new();
+    for card in cards {
+        if card.shows_current() {
+            judge(card, out);
+        } else {
+            unseen.push(card);
+        }
+    }
+    if let Some(first) = unseen.first() {
+        let message = format!("only the next boot's values were shown: {}", names(&unseen));
+        let f = out.unknown(Subject::Node, message);
+        f.at(first.place);
+        if !unseen.iter().all(|n| n.is_connectx3()) {
+            f.see(QUERY);
+        }
+    }
+}
+
+/// A value that the card resolves when it starts.
+fn is_device_default(v: &Value) -> bool {
+    v.label.as_deref().is_some_and(|l| l.starts_with("DEVICE_DEFAULT"))
+}
+
+fn differs(p: &Param) -> Option<(&Value, &Value)> {
+    let (now, next) = (p.current.as_ref()?, p.next.as_ref()?);
+    if now.is_unavailable() || next.is_unavailable() || now.raw == next.raw {
+        return None;
+    }
+    // The same number under another label is the same setting.
+    let same = now.number.is_some() && now.number == next.number;
+    (!same).then_some((now, next))
+}
+
+fn judge(card: &NicFirmware, out: &mut Findings) {
+    let mut pending: Vec<(&Param, &Value, &Value)> = Vec::new();
+    let mut undecided: Vec<&Param> = Vec::new();
+    for p in &card.config.params {
+        match differs(p) {
+            Some((_, next)) if is_device_default(next) => undecided.push(p),
+            Some((now, next)) => pending.push((p, now, next)),
+            None => {}
+        }
+    }
+    let changes = pending.iter().take(6).map(|(p, now, next)| format!("{} {} → {}", p.name, now.raw, next.raw));
+    let mut changes: Vec<String> = changes.collect();
+    if pending.len() > changes.len() {
+        changes.push(format!("and {} more", pending.len() - changes.len()));
+    }
+    if let Some((first, ..)) = pending.first() {
+        let f = out.fail(nic(card), format!("waits for a reset: {}", changes.join(", ")));
+        f.at(card.at_param(first));
+        f.fix(
+            Remedy::new(
+                "reboot the drained node (or reset the NIC's firmware), then query again",
+                Action::NicFirmwareReset { device: card.name.clone().into() },
+                Persistence::FirmwareReset,
+                Risk::High,
+            )
+            .because("links and RDMA of the NIC go down; settings that change BARs or capabilities need a reboot of the host")
+            .prove(format!("mlxconfig -d {} -e q", card.name)),
+        );
+    } else if let Some(first) = undecided.first() {
+        let which = super::list(undecided.iter().map(|p| p.name.as_str()), undecided.len());
+        out.unknown(
+            nic(card),
+            format!("next boot takes the device's default for {which}: whether that is what runs is not shown"),
+        )
+        .at(card.at_param(first));
+    } else {
+        out.pass(nic(card), format!("Current equals Next Boot in all {} settings", card.config.params.len()))
+            .at(card.place);
+    }
+}

@@ -1,0 +1,118 @@
+//! `nicfw/roce-cc`.
+
+use super::roce_control::is_ethernet;
+use super::{QUERY, cards, nic, not_for};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_node::nicfw::NicFirmware;
+
+pub(super) static RULE: Rule = Rule {
+    id: "nicfw/roce-cc",
+    title: "RoCE congestion control is on for at least one priority of each Ethernet port",
+    severity: Severity::Medium,
+    roles: Roles::ALL,
+    effect: Effect {
+        text: "without congestion control, congestion shows as pauses or drops instead of slower senders",
+        quality: Quality::DirectionOnly,
+    },
+    sources: &[
+        super::DATABASE,
+        super::OPERATOR,
+        Source {
+            title: "NVIDIA, RoCE congestion control: ECN, CNP, priority masks",
+            at: "https://docs.nvidia.com/networking/display/mlnxofedv24070610/explicit+congestion+notification+(ecn)",
+        },
+    ],
+    reads: &["mlxconfig -d BDF -e q"],
+    docs: "\
+## What it checks
+ROCE_CC_PRIO_MASK_Pn of NICs on Ethernet: a mask of priorities with congestion control; 0 is none. The message prints the CNP marking
+(CNP_DSCP_Pn, CNP_802P_PRIO_Pn) too: whether it fits the switches cannot be seen from the node.
+
+## Why it matters
+DCQCN slows senders when switches mark packets. Congestion notification packets (CNP) must travel in a class that the switches
+prefer; values that differ from the fabric's plan make it late. NVIDIA's operator sets mask 255, CNP DSCP 4, CNP priority 6; the
+firmware's own default for the DSCP is 48 (from experience).
+
+## See it yourself
+`mlxconfig -d BDF -e query | grep -E 'ROCE_CC|CNP'`; `cat /sys/class/net/IF/ecn/roce_*/enable/*`.
+
+## Fix
+Set ROCE_CC_PRIO_MASK_Pn to the priorities that carry RoCE (255 for all), the same on all nodes, and reset.",
+    myths: &[Myth {
+        claim: "With PFC on, congestion control is not needed.",
+        truth: "PFC stops links, and the stop spreads. It is the last resort; ECN should act before it.",
+    }],
+    check,
+};
+
+fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let mut infiniband = Vec::new();
+    for card in cards(cx, out) {
+        match is_ethernet(cx, card) {
+            Some(false) => infiniband.push(card),
+            Some(true) => judge(card, out),
+            None if card.config.param("ROCE_CC_PRIO_MASK_P1").is_none() => {
+                out.not_applicable_to(nic(card), "its query shows no RoCE congestion control").at(card.place);
+            }
+            None => {
+                out.unknown(nic(card), "whether its port is Ethernet is not known")
+                    .at(card.place)
+                    .see("cat /sys/class/infiniband/*/ports/*/link_layer");
+            }
+        }
+    }
+    not_for(&infiniband, "InfiniBand", out);
+}
+
+fn judge(card: &NicFirmware, out: &mut Findings) {
+    let mut any = false;
+    for (mask, dscp, prio) in [
+        ("ROCE_CC_PRIO_MASK_P1", "CNP_DSCP_P1", "CNP_802P_PRIO_P1"),
+        ("ROCE_CC_PRIO_MASK_P2", "CNP_DSCP_P2", "CNP_802P_PRIO_P2"),
+    ] {
+        let Some(param) = card.config.param(mask) else { continue };
+        any = true;
+        let place = card.at_param(param);
+        let Some(now) = &param.current else {
+            out.unknown(nic(card), format!("{mask}: only the next boot's value was shown")).at(place).see(QUERY);
+            continue;
+        };
+        let shown = |name: &str| {
+            let v = card.config.param(name).and_then(|p| p.current.as_ref());
+            v.map_or_else(|| "not shown".to_owned(), |v| v.raw.clone())
+        };
+        match now.number {
+            Some(0) => {
+                out.fail(nic(card), format!("{mask} is 0: no priority has congestion control")).at(place).fix(
+                    Remedy::new(
+                        format!(
+                            "set {mask} to the priorities that carry RoCE (255: all), as on the rest of the fabric"
+                        ),
+                        Action::NicFirmware {
+                            device: card.name.clone().into(),
+                            parameter: mask.into(),
+                            value: "255".into(),
+                        },
+                        Persistence::FirmwareReset,
+                        Risk::High,
+                    )
+                    .because("the NIC is reset; congestion control must match the switches")
+                    .prove(format!("mlxconfig -d {} -e q", card.name)),
+                );
+            }
+            Some(_) => {
+                out.pass(
+                    nic(card),
+                    format!("{mask} {}, CNP DSCP {}, CNP priority {}", now.raw, shown(dscp), shown(prio)),
+                )
+                .at(place);
+            }
+            None => {
+                out.unknown(nic(card), format!("{mask}: not a number: {}", now.raw)).at(place);
+            }
+        }
+    }
+    if !any {
+        out.not_applicable_to(nic(card), "its query shows no RoCE congestion control").at(card.place);
+    }
+}

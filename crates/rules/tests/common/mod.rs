@@ -1,0 +1,109 @@
+//! Composed nodes as snapshots.
+#![allow(dead_code, unreachable_pub)] // each test file uses a part
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stderr)] // a test may stop
+
+use linerate_compose::{Description, Entry, Tree};
+use linerate_node::Node;
+use linerate_rules::{Audit, Verdict, audit, rules};
+use linerate_snapshot::{Coverage, Manifest, Output, OutputKind, Snapshot, Why};
+use std::path::{Path, PathBuf};
+
+pub fn nodes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/nodes")
+}
+
+/// Descriptions of a directory, sorted.
+pub fn descriptions(dir: &Path) -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = std::fs::read_dir(dir)
+        .unwrap_or_else(|e| panic!("{}: {e}", dir.display()))
+        .map(|e| e.expect("directory entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    out.sort();
+    out
+}
+
+pub fn load(path: &Path) -> (Description, Snapshot) {
+    let d = Description::load(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let tree = d.compose().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let s = snapshot(&tree, &path.display().to_string());
+    (d, s)
+}
+
+pub fn base(name: &str) -> Snapshot {
+    load(&nodes().join(format!("{name}.toml"))).1
+}
+
+/// What the capture would have made of the tree.
+pub fn snapshot(tree: &Tree, label: &str) -> Snapshot {
+    let mut s = Snapshot::new(label);
+    s.coverage = Coverage::Full { not_tried: Vec::new() };
+    for (path, entry) in &tree.entries {
+        match entry {
+            Entry::File(data) => s.add_file(path, data),
+            Entry::Link(target) => s.add_link(path, target.as_bytes()),
+            Entry::Dir => s.add_dir(path),
+            Entry::Denied => s.add_failed(path, Why::Denied),
+        };
+    }
+    if let Some(bytes) = tree.get("linerate/manifest.json") {
+        s.manifest = serde_json::from_slice::<Manifest>(bytes).expect("manifest");
+    }
+    let commands: Vec<&str> = tree.files().filter_map(|(p, _)| p.strip_prefix("cmd/")?.strip_suffix("/argv")).collect();
+    for n in commands {
+        let argv = tree.get(&format!("cmd/{n}/argv")).expect("listed");
+        let argv: Vec<String> = serde_json::from_slice(argv).expect("argv");
+        let linerate_snapshot::Lookup::Found(entry) = s.resolve(&format!("cmd/{n}/stdout")) else { continue };
+        s.outputs.push(Output { kind: kind(&argv), entry, argv, status: Some(0) });
+    }
+    s
+}
+
+fn kind(argv: &[String]) -> OutputKind {
+    let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["lspci", ..] => OutputKind::Lspci,
+        ["dmesg" | "journalctl", ..] => OutputKind::Dmesg,
+        ["mlxconfig" | "mstconfig", rest @ ..] if rest.contains(&"-j") => OutputKind::MlxconfigJson,
+        ["mlxconfig" | "mstconfig", ..] => OutputKind::MlxconfigText,
+        ["nvidia-smi", "-q", "-x", ..] => OutputKind::NvidiaSmiXml,
+        ["nvidia-smi", "-q", ..] => OutputKind::NvidiaSmiQuery,
+        ["nvidia-smi", "topo", "-m", ..] => OutputKind::NvidiaSmiTopo,
+        ["nvidia-smi", "topo", "-p2p", ..] => OutputKind::NvidiaSmiP2p,
+        ["ibstat", ..] => OutputKind::Ibstat,
+        ["ibv_devinfo", ..] => OutputKind::IbvDevinfo,
+        ["ibdev2netdev", ..] => OutputKind::Ibdev2netdev,
+        ["rdma", "-j", "link", ..] => OutputKind::RdmaLink,
+        ["rdma", "-j", "statistic", ..] => OutputKind::RdmaStatistic,
+        ["rdma", "system", ..] => OutputKind::RdmaSystem,
+        ["mlnx_qos", ..] => OutputKind::MlnxQos,
+        ["ethtool", "-S", ..] => OutputKind::EthtoolStats,
+        ["ethtool", "-a", ..] => OutputKind::EthtoolPause,
+        ["virsh", "dumpxml", ..] => OutputKind::VirshXml,
+        ["systemd-detect-virt", ..] => OutputKind::DetectVirt,
+        ["modinfo", "nvidia", ..] => OutputKind::ModinfoNvidia,
+        _ => OutputKind::Other,
+    }
+}
+
+/// Adds the output of a command.
+pub fn command(s: &mut Snapshot, argv: &[&str], text: &str) {
+    let argv: Vec<String> = argv.iter().map(|a| (*a).to_owned()).collect();
+    let path = format!("pasted/{}", argv.join("-").replace('/', "_"));
+    let entry = s.add_file(&path, text.as_bytes()).expect("a path that is free");
+    s.outputs.push(Output { kind: kind(&argv), entry, argv, status: Some(0) });
+}
+
+pub fn judge(s: &Snapshot) -> Audit {
+    audit(&Node::decode(s), s, rules())
+}
+
+/// Verdicts of one rule as `subject: status severity message`.
+pub fn said(a: &Audit, rule: &str) -> Vec<String> {
+    a.verdicts.iter().filter(|v| v.rule.id == rule).map(words).collect()
+}
+
+pub fn words(v: &Verdict) -> String {
+    let severity = if v.finding.status == linerate_rules::Status::Fail { v.severity().name() } else { "" };
+    format!("{} {} {severity} {}: {}", v.rule.id, v.finding.status.name(), v.finding.subject, v.finding.message)
+}

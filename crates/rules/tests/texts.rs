@@ -1,0 +1,135 @@
+//! What the rules say of pasted `lspci` texts: small ones written here, and a real machine's where it is at hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+use linerate_node::Node;
+use linerate_node::context::Role;
+use linerate_rules::{Audit, Severity, Status, audit, rules};
+use linerate_snapshot::{Output, OutputKind, Snapshot};
+use std::path::Path;
+
+fn lspci(text: &[u8]) -> Snapshot {
+    let mut s = Snapshot::new("text");
+    let entry = s.add_file("lspci.txt", text).expect("a free path");
+    s.outputs.push(Output { kind: OutputKind::Lspci, entry, argv: vec![], status: None });
+    s
+}
+
+fn told(s: &Snapshot, role: Role) -> Audit {
+    audit(&Node::decode_as(s, Some(role)), s, rules())
+}
+
+fn said(a: &Audit, rule: &str) -> Vec<(String, Status, Severity, String)> {
+    let of = a.verdicts.iter().filter(|v| v.rule.id == rule);
+    of.map(|v| (v.finding.subject.to_string(), v.finding.status, v.severity(), v.finding.message.to_string())).collect()
+}
+
+#[test]
+fn product_names_tell_which_gpus_can() {
+    let s = lspci(
+        b"01:00.0 VGA compatible controller [0300]: NVIDIA Corporation GA102 [GeForce RTX 3090] [10de:2204] (rev a1)\n\
+          02:00.0 3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB] [10de:2330] (rev a1)\n\
+          03:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:2901] (rev a1)\n",
+    );
+    let a = told(&s, Role::BareMetal);
+    let answers: Vec<_> = said(&a, "gpu/gdr-capable").into_iter().map(|(s, st, ..)| (s, st)).collect();
+    for (bdf, status) in
+        [("0000:01:00.0", Status::Fail), ("0000:02:00.0", Status::Pass), ("0000:03:00.0", Status::Unknown)]
+    {
+        assert!(answers.contains(&(bdf.to_owned(), status)), "{answers:?}");
+    }
+}
+
+#[test]
+fn a_device_that_fell_off_the_bus_is_found_and_nothing_else_is_said_of_it() {
+    let s = lspci(
+        b"17:00.0 3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB] [10de:2330] (rev ff) (prog-if ff)\n\
+          \t!!! Unknown header type 7f\n\
+          18:00.0 Ethernet controller [0200]: Mellanox Technologies MT2910 Family [ConnectX-7] [15b3:1021]\n\
+          \tNUMA node: 0\n",
+    );
+    let a = told(&s, Role::BareMetal);
+    let gone = said(&a, "pcie/device-gone");
+    assert_eq!(gone.len(), 1, "{gone:?}");
+    assert_eq!((gone[0].0.as_str(), gone[0].1, gone[0].2), ("0000:17:00.0", Status::Fail, Severity::Critical));
+    let others = a.verdicts.iter().filter(|v| matches!(v.rule.area(), "pcie" | "gpu" | "acs" | "ats"));
+    for v in others.filter(|v| v.finding.status == Status::Fail) {
+        assert_eq!(v.rule.id, "pcie/device-gone", "{:?}", v.finding);
+    }
+}
+
+#[test]
+fn an_unassigned_region_is_found() {
+    let s = lspci(
+        b"17:00.0 3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB] [10de:2330] (rev a1)\n\
+          \tControl: I/O- Mem- BusMaster- SpecCycle-\n\
+          \tRegion 0: Memory at 90000000 (64-bit, prefetchable) [size=16M]\n\
+          \tRegion 2: Memory at <unassigned> (64-bit, prefetchable) [size=128G]\n",
+    );
+    let a = told(&s, Role::BareMetal);
+    let found = said(&a, "gpu/bar-unassigned");
+    assert_eq!((found.len(), found[0].1), (1, Status::Fail), "{found:?}");
+    assert!(found[0].3.contains("region 2"), "{found:?}");
+}
+
+/// Data Direct: function, GPU and NIC port wiring of ConnectX-8, with one wrong setting each time.
+#[test]
+fn data_direct_ports_are_judged_by_their_own_strings() {
+    let text = |dma: &str, gpu: &str, root: &str| {
+        let port = |bdf: &str, kind: &str, buses: &str, acs: &str| {
+            format!(
+                "{bdf} PCI bridge [0604]: Mellanox Technologies MT2910 Family [ConnectX-7 PCIe Bridge] [15b3:197b] (prog-if 00 [Normal decode])\n\
+                 \tBus: {buses}, sec-latency=0\n\tCapabilities: [68] Express (v2) {kind}, MSI 00\n\
+                 \tCapabilities: [100 v1] Access Control Services\n\
+                 \t\tACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl+ DirectTrans+\n\t\tACSCtl:\t{acs}\n\n"
+            )
+        };
+        let end =
+            |bdf: &str, what: &str| format!("{bdf} {what}\n\tCapabilities: [60] Express (v2) Endpoint, MSI 00\n\n");
+        let off = "SrcValid- TransBlk- ReqRedir- CmpltRedir- UpstreamFwd- EgressCtrl- DirectTrans-";
+        [
+            port("00:00.0", "Root Port (Slot+)", "primary=00, secondary=01, subordinate=04", root),
+            port("01:00.0", "Upstream Port", "primary=01, secondary=02, subordinate=04", off),
+            port("02:00.0", "Downstream Port (Slot+)", "primary=02, secondary=03, subordinate=03", dma),
+            port("02:01.0", "Downstream Port (Slot+)", "primary=02, secondary=04, subordinate=04", gpu),
+            end("03:00.0", "System peripheral [0880]: Mellanox Technologies Device [15b3:2100]"),
+            end("04:00.0", "3D controller [0302]: NVIDIA Corporation Device [10de:31c2]"),
+        ]
+        .concat()
+    };
+    let dma = "SrcValid+ TransBlk- ReqRedir- CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-";
+    let gpu = "SrcValid+ TransBlk- ReqRedir+ CmpltRedir- UpstreamFwd+ EgressCtrl- DirectTrans-";
+    let root = "SrcValid- TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-";
+    let kernel = "SrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-";
+    let failing = |t: String| -> Vec<String> {
+        let s = lspci(t.as_bytes());
+        let a = told(&s, Role::BareMetal);
+        assert_eq!(said(&a, "acs/direct-nic").len(), 3, "{:?}", said(&a, "acs/direct-nic"));
+        assert!(said(&a, "acs/redirect-on-p2p-path").iter().all(|f| f.1 == Status::NotApplicable));
+        said(&a, "acs/direct-nic").into_iter().filter(|f| f.1 == Status::Fail).map(|f| f.0).collect()
+    };
+    assert!(failing(text(dma, gpu, root)).is_empty());
+    assert_eq!(failing(text(kernel, gpu, root)), ["0000:02:00.0"]);
+    assert_eq!(failing(text(dma, kernel, root)), ["0000:02:01.0"]);
+    assert_eq!(failing(text(dma, gpu, kernel)), ["0000:00:00.0"]);
+}
+
+#[test]
+fn a_real_healthy_machine_gets_no_finding() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/lspci/gpud-lspci-vvv.txt");
+    let Ok(bytes) = std::fs::read(path) else { return eprintln!("SKIPPED: ../shared/data is not here") };
+    let s = lspci(&bytes);
+    let node = Node::decode(&s);
+    let a = audit(&node, &s, rules());
+    let own = |id: &str| ["acs/", "ats/", "pcie/", "gpu/"].iter().any(|p| id.starts_with(p));
+    let bad: Vec<String> = a
+        .with(Status::Fail)
+        .filter(|v| own(v.rule.id) && v.severity() > Severity::Info)
+        .map(|v| format!("{} {}: {}", v.rule.id, v.finding.subject, v.finding.message))
+        .collect();
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+    for rule in
+        ["acs/redirect-on-p2p-path", "pcie/link-width", "pcie/link-speed", "pcie/path-bottleneck", "gpu/bar1-size"]
+    {
+        assert!(said(&a, rule).iter().any(|f| f.1 == Status::Pass), "{rule} passes nothing");
+    }
+}

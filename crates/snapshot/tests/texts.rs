@@ -1,0 +1,115 @@
+//! What people paste, by itself and in directories; real outputs where they are present.
+#![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+use linerate_snapshot::capture::Purpose;
+use linerate_snapshot::{Lookup, OpenError, OutputKind, Snapshot, load, load_bytes, options_for};
+use std::path::Path;
+
+fn open(path: &Path) -> Result<Snapshot, OpenError> {
+    load(path, &options_for(path, Purpose::Audit), &|_| {})
+}
+
+/// Files that are not what their folder's tool prints, by the start of their names: what they are instead, and what `load`
+/// answers: an output of another kind, or a word of its refusal.
+const EXCEPTIONS: &[(&str, Result<OutputKind, &str>, &str)] = &[
+    ("cvs__cvs_tests_platform", Err("not recognised"), "prose about lspci"),
+    ("jc__tests_fixtures_ubuntu-20.10_lspci-mmv.json", Err("not recognised"), "jc's JSON, not lspci's text"),
+    ("jc__tests_fixtures_ubuntu-20.10_lspci-nnmmv.json", Err("not recognised"), "jc's JSON, not lspci's text"),
+    ("cvs__docs_reference", Err("not recognised"), "a table of a manual"),
+    ("PerfKitBenchmarker__tests_data_gpu_pingpong", Err("not recognised"), "a log of TensorFlow"),
+    ("PerfKitBenchmarker__tests_data_nvidia_smi_output", Err("nvidia-smi's summary"), "the summary"),
+    ("azurehpc-health-checks__test_data_bad_nvlink", Err("not recognised"), "nvidia-smi nvlink"),
+    ("gpud-nvlink-status", Err("not recognised"), "nvidia-smi nvlink"),
+    ("insights-core__test_nvidia.1", Err("not recognised"), "a table without its header"),
+    ("insights-core__test_nvidia.2", Err("not recognised"), "nvidia-smi -L"),
+    ("insights-core__test_nvidia.3", Err("not recognised"), "nvidia-smi -L"),
+    ("insights-core__test_nvidia.4", Err("not recognised"), "nvidia-smi -L"),
+    ("imbue-4__ibdev2netdev", Ok(OutputKind::Ibdev2netdev), "ibdev2netdev"),
+    ("nccltests-71__iblinkinfo", Err("not recognised"), "iblinkinfo: the fabric, not the node"),
+];
+
+#[test]
+fn real_outputs_load_as_what_they_are() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let data = here.join("../../../shared/data");
+    if !data.is_dir() {
+        println!("SKIPPED: ../shared/data is not here");
+        return;
+    }
+    use OutputKind::*;
+    let folders: &[(&str, &[OutputKind])] = &[
+        ("lspci", &[Lspci]),
+        ("lspci-hex", &[Lspci]),
+        ("mlxconfig", &[MlxconfigText]),
+        ("nvidia-smi", &[NvidiaSmiQuery, NvidiaSmiXml]),
+        ("topo-m", &[NvidiaSmiTopo]),
+        ("ibstat", &[Ibstat]),
+        ("ibv_devinfo", &[IbvDevinfo]),
+        ("dmesg", &[Dmesg]),
+    ];
+    let (mut bad, mut used, mut good) = (Vec::new(), Vec::new(), 0);
+    for (folder, kinds) in folders {
+        let mut files: Vec<_> = std::fs::read_dir(data.join(folder)).unwrap().map(|e| e.unwrap().path()).collect();
+        files.sort();
+        assert!(!files.is_empty());
+        for f in files {
+            let name = f.file_name().unwrap().to_string_lossy().into_owned();
+            let exception = EXCEPTIONS.iter().find(|(n, ..)| name.starts_with(n));
+            used.extend(exception.map(|(n, ..)| *n));
+            let ok = match (open(&f), exception.map(|e| e.1)) {
+                (Ok(s), None) => s.outputs.len() == 1 && kinds.contains(&s.outputs[0].kind),
+                (Ok(s), Some(Ok(kind))) => s.outputs.len() == 1 && s.outputs[0].kind == kind,
+                (Err(OpenError::NotASnapshot { why, .. }), Some(Err(word))) => why.contains(word),
+                _ => false,
+            };
+            good += usize::from(ok);
+            if !ok {
+                bad.push(format!("{folder}/{name}: {:?}", open(&f).map(|s| s.outputs).map_err(|e| e.to_string())));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+    assert!(EXCEPTIONS.iter().all(|(n, ..)| used.contains(n)), "an exception that is none");
+    println!("{good} texts");
+}
+
+#[test]
+fn texts_without_facts_say_what_they_are() {
+    let why = |name: &str, bytes: &[u8]| match load_bytes(bytes, name) {
+        Err(OpenError::NotASnapshot { why, .. }) => why,
+        other => panic!("{name}: {other:?}"),
+    };
+    assert!(why("log", b"n1:7:7 [0] NCCL INFO Bootstrap : Using ib0\n").starts_with("it is an NCCL log: not a source"));
+    assert!(
+        why("x.tar.gz", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n").contains("git lfs")
+    );
+    assert!(why("x", b"").contains("empty"));
+    assert!(why("x", b"\x7fELF\0\0\0\0").contains("neither"));
+    assert!(why("x", b"to be, or not to be\n").contains("not recognised"));
+}
+
+#[test]
+fn copies_of_kernel_files_lie_where_the_kernel_has_them() {
+    let s = load_bytes(b"processor\t: 0\nvendor_id\t: AuthenticAMD\n", "cpu.txt").unwrap();
+    assert!(matches!(s.resolve("proc/cpuinfo"), Lookup::Found(_)));
+    assert!(s.outputs.is_empty() && s.problems.is_empty());
+}
+
+#[test]
+fn a_directory_of_texts_notes_what_it_does_not_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |n: &str, d: &[u8]| std::fs::write(dir.path().join(n), d).unwrap();
+    let utf16: Vec<u8> =
+        "\u{feff}41:00.0 Ethernet controller: X\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    write("lspci.txt", &utf16);
+    write("nccl.log", b"n1:7:7 [0] NCCL INFO Bootstrap : Using ib0\n");
+    write("poem", b"to be\n");
+    let s = open(dir.path()).unwrap();
+    let kinds: Vec<_> = s.outputs.iter().map(|o| o.kind).collect();
+    assert_eq!(kinds, [OutputKind::Lspci, OutputKind::Other]);
+    assert!(s.data(s.outputs[0].entry).starts_with(b"41:00.0 Ethernet"));
+    assert_eq!(s.problems.len(), 2, "{:?}", s.problems);
+    assert!(s.problems[0].starts_with("nccl.log: an NCCL log: not a source of facts"));
+    std::fs::remove_file(dir.path().join("lspci.txt")).unwrap();
+    assert!(matches!(open(dir.path()), Err(OpenError::NotASnapshot { .. })));
+}

@@ -1,0 +1,236 @@
+//! Gives emulated devices the PCI ids and links of the ones that linerate is about.
+//!
+//! No device of QEMU carries the ids of a GPU or of a ConnectX, and all of its endpoints have a link of 2.5 GT/s x1. A guest that is to
+//! look like a GPU node is therefore started paused, the ids and link registers are changed in the device's configuration space inside
+//! QEMU's memory, and then the guest runs. Linux enumerates what it finds; everything else about the device stays QEMU's.
+//! Max read request, max payload and relaxed ordering become writable, and switch ports get an ACS capability, as real ones have.
+
+use super::Result;
+use super::scenario::{Link, Scenario};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::FileExt;
+
+/// What a model of QEMU turns into.
+struct Label {
+    /// The lab's short name.
+    name: &'static str,
+    /// Vendor, device and class (base, sub, interface) of the model that lends its body.
+    donor: (u16, u16, u32),
+    /// The same of what it becomes; absent: only its link changes.
+    becomes: Option<(u16, u16, u32)>,
+}
+
+const LABELS: &[Label] = &[
+    // An H100 SXM: 3D controller.
+    Label { name: "gpu", donor: (0x1b36, 0x0010, 0x01_08_02), becomes: Some((0x10de, 0x2330, 0x03_02_00)) },
+    // A ConnectX-7 with InfiniBand.
+    Label { name: "hca", donor: (0x1af4, 0x1044, 0x00_ff_00), becomes: Some((0x15b3, 0x1021, 0x02_07_00)) },
+    Label { name: "upstream", donor: (0x104c, 0x8232, 0x06_04_00), becomes: None },
+    Label { name: "downstream", donor: (0x104c, 0x8233, 0x06_04_00), becomes: None },
+];
+
+/// What every relabelled link can do: PCIe Gen4 x16, as the lab's root ports.
+const CAPABLE: (u16, u16) = (4, 16);
+
+/// Bytes of a configuration space.
+const SPACE: usize = 4096;
+/// QEMU allocates configuration space, check mask and write mask in a row: bytes of one with what the allocator adds.
+const CHUNK: usize = SPACE + 16;
+/// Where the ACS capability goes: behind the port's error reporting, which is its only extended capability.
+const AER: usize = 0x100;
+const ACS: usize = 0x148;
+/// What QEMU's root ports can do, and so the switch ports: all but egress control.
+const ACS_BITS: u16 = 0x5f;
+/// Guest memory is one large mapping; QEMU's own is in smaller ones.
+const LARGEST: u64 = 48 << 20;
+
+/// Does this scenario have devices that need other ids?
+pub(super) fn needed(scenario: &Scenario) -> bool {
+    count(scenario, "gpu") + count(scenario, "hca") > 0
+}
+
+fn count(scenario: &Scenario, name: &str) -> usize {
+    scenario.devices.iter().filter(|d| d.split(',').next() == Some(name)).count()
+}
+
+/// The code of a speed in GT/s in link registers.
+pub(super) fn speed_code(speed: &str) -> Option<u16> {
+    ["2.5", "5", "8", "16", "32", "64"].iter().position(|s| *s == speed).and_then(|at| u16::try_from(at + 1).ok())
+}
+
+/// Changes the devices of a paused QEMU.
+pub(super) fn apply(scenario: &Scenario, pid: u32) -> Result<()> {
+    let at = |e: std::io::Error| format!("cannot reach QEMU's memory (/proc/{pid}/mem): {e}");
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).map_err(at)?;
+    let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem")).map_err(at)?;
+    let mut found = [0; LABELS.len()];
+    for (start, end) in maps.lines().filter_map(writable) {
+        let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(0)];
+        if memory.read_exact_at(&mut bytes, start).is_err() {
+            continue; // a guard page, or gone already
+        }
+        for offset in (0..bytes.len().saturating_sub(SPACE)).step_by(8) {
+            let Some(space) = bytes.get(offset..offset + SPACE) else { break };
+            for (label, found) in LABELS.iter().zip(&mut found) {
+                if let Some(express) = is_donor(label, space) {
+                    let mask = bytes.get(offset + 2 * CHUNK..).and_then(|b| b.get(..SPACE));
+                    let mask = mask.filter(|b| is_write_mask(b)).ok_or(
+                        "relabelling: this QEMU lays its devices out differently: no write mask behind the configuration space",
+                    )?;
+                    let base = start + offset as u64;
+                    let device = Device { memory: &memory, base, space, mask, express };
+                    device.change(label, scenario.links.get(label.name)).map_err(at)?;
+                    *found += 1;
+                }
+            }
+        }
+    }
+    for (label, found) in LABELS.iter().zip(found) {
+        let wanted = count(scenario, label.name);
+        if found != wanted {
+            return Err(format!(
+                "relabelling: expected {wanted} devices to become {}, found {found} in QEMU's memory",
+                label.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Start and end of a private writable mapping that can hold QEMU's own data.
+fn writable(line: &str) -> Option<(u64, u64)> {
+    let mut fields = line.split_whitespace();
+    let (start, end) = fields.next()?.split_once('-')?;
+    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
+    (fields.next()? == "rw-p" && end - start <= LARGEST && end - start >= SPACE as u64).then_some((start, end))
+}
+
+fn word(space: &[u8], at: usize) -> u16 {
+    space.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
+}
+
+/// Offset of the PCI Express capability, if these bytes are the configuration space of the label's donor.
+fn is_donor(label: &Label, space: &[u8]) -> Option<usize> {
+    let (vendor, device, class) = label.donor;
+    if word(space, 0) != vendor || word(space, 2) != device {
+        return None;
+    }
+    let seen = u32::from(word(space, 10)) << 8 | u32::from(*space.get(9)?);
+    // A list of capabilities, and one of them PCI Express: no other bytes of QEMU look like that.
+    if seen != class || word(space, 6) & 0x10 == 0 {
+        return None;
+    }
+    let mut at = usize::from(*space.get(0x34)?);
+    for _ in 0..48 {
+        match (at, *space.get(at)?) {
+            (0..0x40, _) => return None,
+            (_, 0x10) => return Some(at),
+            _ => at = usize::from(*space.get(at + 1)?),
+        }
+    }
+    None
+}
+
+/// The write mask of a device: the guest may write all of the cache line size and the interrupt line, and none of the ids.
+fn is_write_mask(bytes: &[u8]) -> bool {
+    bytes.get(..4) == Some(&[0; 4]) && bytes.get(0x0c) == Some(&0xff) && bytes.get(0x3c) == Some(&0xff)
+}
+
+/// A device of a paused QEMU.
+struct Device<'a> {
+    memory: &'a File,
+    /// Address of its configuration space in QEMU.
+    base: u64,
+    space: &'a [u8],
+    /// Bits that the guest may write.
+    mask: &'a [u8],
+    /// Offset of the PCI Express capability.
+    express: usize,
+}
+
+impl Device<'_> {
+    fn put(&self, at: usize, value: u16) -> std::io::Result<()> {
+        self.memory.write_all_at(&value.to_le_bytes(), self.base + at as u64)
+    }
+
+    /// Replaces the bits of `mask`.
+    fn set(&self, at: usize, mask: u16, value: u16) -> std::io::Result<()> {
+        self.put(at, word(self.space, at) & !mask | value)
+    }
+
+    fn let_guest_write(&self, at: usize, bits: u16) -> std::io::Result<()> {
+        self.put(2 * CHUNK + at, word(self.mask, at) | bits)
+    }
+
+    fn change(&self, label: &Label, link: Option<&Link>) -> std::io::Result<()> {
+        if let Some((vendor, device, class)) = label.becomes {
+            self.put(0, vendor)?;
+            self.put(2, device)?;
+            self.memory.write_all_at(&class.to_le_bytes()[..3], self.base + 9)?;
+            self.put(0x2c, vendor)?;
+        }
+        let (speed, width) = CAPABLE;
+        let now = link.map_or(CAPABLE, |l| (speed_code(&l.speed).unwrap_or(1), l.width));
+        self.set(self.express + 0x0c, 0x3ff, width << 4 | speed)?;
+        self.set(self.express + 0x12, 0x3ff, now.1 << 4 | now.0)?;
+        // LnkCap2: every speed up to the one of LnkCap. LnkCtl2: its target.
+        self.put(self.express + 0x2c, ((1 << speed) - 1) << 1)?;
+        self.set(self.express + 0x30, 0xf, speed)?;
+        // DevCtl: read requests of 512 bytes, as after a reset; they and relaxed ordering are the guest's to change.
+        self.set(self.express + 0x08, 0x7000, 2 << 12)?;
+        self.let_guest_write(self.express + 0x08, 0x7010)?;
+        if label.name == "downstream" && word(self.space, AER) == 1 && word(self.space, ACS) == 0 {
+            self.set(AER + 2, 0xfff0, (ACS as u16) << 4)?;
+            self.put(ACS, 0x000d)?;
+            self.put(ACS + 2, 1)?;
+            self.put(ACS + 4, ACS_BITS)?;
+            self.let_guest_write(ACS + 6, ACS_BITS)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_donor_is_known_by_ids_class_and_capability() {
+        let mut space = vec![0u8; SPACE];
+        space[..4].copy_from_slice(&[0x36, 0x1b, 0x10, 0x00]);
+        space[6] = 0x10;
+        space[9..12].copy_from_slice(&[0x02, 0x08, 0x01]);
+        assert_eq!(is_donor(&LABELS[0], &space), None, "no capability");
+        space[0x34] = 0x40;
+        space[0x40..0x42].copy_from_slice(&[0x11, 0x80]);
+        space[0x80] = 0x10;
+        assert_eq!(is_donor(&LABELS[0], &space), Some(0x80));
+        assert_eq!(is_donor(&LABELS[1], &space), None);
+        space[0x80] = 0x05;
+        space[0x81] = 0x40; // a loop
+        assert_eq!(is_donor(&LABELS[0], &space), None);
+    }
+
+    #[test]
+    fn only_small_private_writable_mappings_are_searched() {
+        assert_eq!(writable("55d0-1000055d0 rw-p 0 0:0 0"), None, "too large");
+        assert_eq!(writable("10000-20000 rw-p 00000000 00:00 0 [heap]"), Some((0x10000, 0x20000)));
+        assert_eq!(writable("10000-20000 r--p 00000000 00:00 0"), None);
+        assert_eq!(writable("nonsense"), None);
+    }
+
+    #[test]
+    fn a_write_mask_is_known_by_its_registers() {
+        let mut mask = vec![0u8; SPACE];
+        assert!(!is_write_mask(&mask));
+        (mask[0x0c], mask[0x3c]) = (0xff, 0xff);
+        assert!(is_write_mask(&mask));
+        mask[0] = 0xff; // the check mask has the ids
+        assert!(!is_write_mask(&mask));
+    }
+
+    #[test]
+    fn speeds_have_codes() {
+        assert_eq!((speed_code("2.5"), speed_code("16"), speed_code("3")), (Some(1), Some(4), None));
+    }
+}
