@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+mod bench;
 mod deps;
 mod docs;
 mod examples;
@@ -21,6 +22,7 @@ const COMMANDS: &[Command] = &[
     ("docs", "write docs/rules from the rules (--check: compare only)", docs::run),
     ("examples", "write examples/ from lab/nodes (--check: compare only)", examples::run),
     ("fuzz", "feed mutated inputs to every parser (--seconds N, --seed N, names of targets)", fuzz::run),
+    ("bench", "measure, and write docs/benchmarks.md (--quick: little, and nothing is written)", bench::run),
     ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),
 ];
 
