@@ -116,7 +116,8 @@ fn fill(f: &mut PciFunction<'_>, d: lspci::Device, entry: EntryId, habits: &Habi
         f.driver = Reading::Absent(at(0));
     }
     if f.name.is_empty() {
-        f.name = d.name;
+        // What lspci prints for an id that its list lacks is no name.
+        f.name = if d.name == "Device" { String::new() } else { d.name };
     }
     if let (None, Some(line)) = (f.silent, d.unknown_header_line.or((d.revision == Some(0xff)).then_some(d.line))) {
         f.silent = Some(at(line));
