@@ -38,8 +38,8 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    pub(crate) fn new(label: &str, limits: Limits) -> Self {
-        let snapshot = Snapshot::new(label);
+    /// Over an empty snapshot.
+    pub(crate) fn new(snapshot: Snapshot, limits: Limits) -> Self {
         let last_id = snapshot.root();
         Assembly {
             snapshot,

@@ -60,6 +60,8 @@ pub struct Reader {
     /// Reads the tar even where there is a pack.
     pub(super) no_packs: bool,
     names: Names,
+    /// A snapshot that is no longer needed: its memory is used again.
+    spare: Option<Snapshot>,
 }
 
 /// Buffers for the names of one entry.
@@ -83,6 +85,16 @@ impl Reader {
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
         Reader { limits, ..Self::default() }
+    }
+
+    /// Takes a snapshot back that is no longer needed. The next one is built in its memory: over thousands of snapshots the
+    /// kernel's page faults would otherwise cost as much as the parsing.
+    pub fn recycle(&mut self, snapshot: Snapshot) {
+        self.spare = Some(snapshot);
+    }
+
+    fn blank(&mut self, label: &str) -> Snapshot {
+        self.spare.take().map_or_else(|| Snapshot::new(label), |s| s.emptied(label))
     }
 
     /// Reads an archive.
@@ -126,7 +138,7 @@ impl Reader {
         if let Some(pack) = first.and_then(|n| super::pack::find(bytes, n)).filter(|_| !self.no_packs)
             && self.unpack_at_once(pack)
         {
-            let mut assembly = Assembly::new(label, self.limits);
+            let mut assembly = Assembly::new(self.blank(label), self.limits);
             if super::pack::read(&self.unpacked, &mut assembly).is_some() {
                 return assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why });
             }
@@ -167,7 +179,7 @@ impl Reader {
     }
 
     fn read_stream(&mut self, mut stream: Stream<'_>, label: &str) -> Result<Snapshot, OpenError> {
-        let mut assembly = Assembly::new(label, self.limits);
+        let mut assembly = Assembly::new(self.blank(label), self.limits);
         assembly.expect(stream.in_memory());
         let end = self.entries(&mut stream, &mut assembly);
         let at = stream.position();

@@ -120,6 +120,18 @@ impl Snapshot {
         });
     }
 
+    /// The same memory, with nothing in it.
+    pub(crate) fn emptied(self, label: &str) -> Self {
+        let Snapshot { mut arena, mut nodes, mut table, hasher, mut outputs, .. } = self;
+        let fresh = Snapshot::new(label);
+        arena.clear();
+        nodes.clear();
+        nodes.extend(fresh.nodes.iter().cloned());
+        table.clear();
+        outputs.clear();
+        Snapshot { arena, nodes, table, hasher, outputs, ..fresh }
+    }
+
     /// The root directory.
     #[must_use]
     pub fn root(&self) -> EntryId {
