@@ -1,9 +1,10 @@
 //! Makes a snapshot of entries that come in any order, from an archive or a directory: chooses what to keep, finds the tree
 //! inside, and puts back what only the manifest knows.
 
+use super::error::Stop;
 use super::own::{apply_manifest, sos_commands};
+use super::part;
 use super::prefix::{below, best_prefix, clean, find, useful};
-use super::read::Stop;
 use super::{Limits, MANIFEST};
 use crate::{Coverage, EntryId, EntryKind, Lookup, Snapshot, Why};
 
@@ -115,7 +116,7 @@ impl Assembly {
         if self.own || path == MANIFEST {
             return true;
         }
-        let Some(tail) = useful(path) else { return false };
+        let Some(tail) = useful(path) else { return size <= SMALL && part::is(path) };
         size <= SMALL || tail.starts_with("sos_commands/") || crate::tries(tail)
     }
 
@@ -139,7 +140,7 @@ impl Assembly {
         if path == MANIFEST && self.snapshot.is_empty() {
             self.own = true;
         }
-        if !self.own && !matches!(item, Item::File(_) | Item::CutFile(_)) && useful(path).is_none() {
+        if !self.own && !matches!(item, Item::File(_) | Item::CutFile(_)) && useful(path).is_none() && !part::is(path) {
             return Ok(());
         }
         match item {
@@ -190,12 +191,12 @@ impl Assembly {
             s.problems.push(format!("{} names with `..` lead out of the tree and were left out", self.outside));
         }
         if !self.own {
-            let Some(prefix) = best_prefix(&s) else {
-                return Err(format!("none of its {} entries is below sys/ or proc/", self.seen));
+            s = match (best_prefix(&s), part::find(&s)) {
+                (Some(prefix), _) if prefix == s.root() => s,
+                (Some(prefix), _) => below(&s, prefix, ""),
+                (None, Some((dir, at))) => below(&s, dir, at),
+                (None, None) => return Err(format!("none of its {} entries is below sys/ or proc/", self.seen)),
             };
-            if prefix != s.root() {
-                s = below(&s, prefix);
-            }
             self.own = matches!(s.resolve(MANIFEST), Lookup::Found(_));
         }
         if self.own {

@@ -1,8 +1,8 @@
 //! A snapshot that somebody unpacked: read as a capture reads a tree, with what only the manifest knows put back.
 
 use super::MANIFEST;
+use super::error::OpenError;
 use super::own::apply_manifest;
-use super::read::OpenError;
 use crate::capture::{Options, Progress, Purpose, files_of};
 use crate::{Coverage, Snapshot};
 use std::io::Read;
@@ -20,7 +20,7 @@ pub(crate) fn unpacked(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Re
     let root = &options.root;
     let mut s = files_of(options, &|n| progress(Progress::Files(n)))?;
     s.label = root.display().to_string();
-    for path in [MANIFEST, crate::NVML_PATH, "linerate/env", "proc/config"] {
+    for path in [MANIFEST, crate::NVML_PATH, "linerate/env"] {
         add(&mut s, root, path);
     }
     commands(&mut s, root);

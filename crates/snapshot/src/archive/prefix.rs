@@ -93,12 +93,13 @@ fn count(s: &Snapshot, dir: EntryId) -> usize {
     }
 }
 
-/// A snapshot of what is below a directory.
-pub(super) fn below(s: &Snapshot, dir: EntryId) -> Snapshot {
+/// A snapshot of what is below a directory, at another place.
+pub(super) fn below(s: &Snapshot, dir: EntryId, at: &str) -> Snapshot {
     let mut out = Snapshot::new(s.label.clone());
     out.problems.clone_from(&s.problems);
-    let root = out.root();
-    copy(s, dir, &mut out, root);
+    if let Some(at) = if at.is_empty() { Some(out.root()) } else { out.add_dir(at) } {
+        copy(s, dir, &mut out, at);
+    }
     out
 }
 

@@ -74,7 +74,6 @@ impl Worker<'_> {
             secrets::remove(&mut self.data);
         }
         self.s.redactor.file(leaf.hide, &mut self.data);
-        let name = if leaf.keep == Keep::Kconfig { name.trim_end_matches(".gz") } else { name };
         let kind = if cut || part { EntryKind::CutFile } else { EntryKind::File };
         let mut state = self.state()?;
         state.snapshot.add_at(job.dir, name, kind, &self.data);

@@ -213,7 +213,7 @@ impl<'a> Worker<'a> {
         };
         self.state()?.snapshot.add_at(job.dir, name, EntryKind::Link, target.as_bytes());
         let file = leaf.filter(|l| l.take == Take::File);
-        if file.is_none() && !goes_on {
+        if leaf.is_some_and(|l| l.take == Take::Link) || (file.is_none() && !goes_on) {
             return Ok(None);
         }
         if self.audit() && goes_on && job.path == "sys/bus/pci/devices" && self.bystander(&job.path, &target)? {
