@@ -3,14 +3,26 @@
 
 use std::process::ExitCode;
 
+mod bench;
+mod deps;
 mod docs;
+mod examples;
+mod fuzz;
 mod lab;
+mod licence;
+mod shell;
+mod test;
 
 /// The name a developer types, one line of help, and what runs.
 type Command = (&'static str, &'static str, fn(&[String]) -> ExitCode);
 
 const COMMANDS: &[Command] = &[
-    ("docs", "write docs/rules from the rule catalogue; --check says what is stale", docs::run),
+    ("test", "run all tests; what could not be tested is listed at the end (arguments go to cargo test)", test::run),
+    ("deps", "check the arrows between crates, licences, sources, the binary, and paths in files", deps::run),
+    ("docs", "write docs/rules from the rules (--check: compare only)", docs::run),
+    ("examples", "write examples/ from lab/nodes (--check: compare only)", examples::run),
+    ("fuzz", "feed mutated inputs to every parser (--seconds N, --seed N, names of targets)", fuzz::run),
+    ("bench", "measure, and write docs/benchmarks.md (--quick: little, and nothing is written)", bench::run),
     ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),
 ];
 

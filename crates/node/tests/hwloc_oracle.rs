@@ -1,5 +1,6 @@
 //! hwloc's own `lstopo` as the oracle: every machine tree that hwloc ships is read from its tarball, and the PCI tree and NUMA nodes
 //! agree with what `lstopo` makes of the same files. Read in place where `../shared/data` is; says so where it is not.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, clippy::print_stdout)] // a test may stop
 
 use linerate_formats::pci::Bdf;
 use linerate_node::Node;

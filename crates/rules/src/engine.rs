@@ -64,14 +64,14 @@ pub fn audit(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> A
 
 fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
     let role = &cx.node.context.role;
-    if let Some(value) = role.value {
-        if !rule.roles.contains(value) {
-            let f = out.not_applicable(format!("holds on {}; this is a {value}", join(rule)));
-            for place in role.places() {
-                f.at(place);
-            }
-            return;
+    if let Some(value) = role.value
+        && !rule.roles.contains(value)
+    {
+        let f = out.not_applicable(format!("holds on {}; this is a {value}", join(rule)));
+        for place in role.places() {
+            f.at(place);
         }
+        return;
     }
     (rule.check)(cx, out);
     if out.is_empty() {

@@ -9,7 +9,11 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     // ACS control 0x1d little-endian: SV, RR, CR, UF.
     ("acs/redirect-on-p2p-path", "0000:17:01.0", "1d 00"),
     ("iommu/translated-domain", "0000:18:00.0", "DMA-FQ"),
-    ("cmdline/acs-override", "pcie_acs_override=downstream,multifunction", "pcie_acs_override=downstream,multifunction"),
+    (
+        "cmdline/acs-override",
+        "pcie_acs_override=downstream,multifunction",
+        "pcie_acs_override=downstream,multifunction",
+    ),
     ("rdma/port-state", "mlx5_5/1", "1: DOWN"),
 ];
 

@@ -1,64 +1,18 @@
-//! Rules on NIC firmware and GPU memory: composed nodes with one thing wrong, healthy nodes, empty sources, real texts.
+//! Rules on NIC firmware and GPU memory over real texts of other people, where they are.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
-use linerate_compose::{Description, Entry, Expect, Tree};
 use linerate_node::Node;
-use linerate_rules::{Rule, Severity, Status, Verdict, audit, rules};
-use linerate_snapshot::{Coverage, Output, OutputKind, Snapshot, Why};
+use linerate_rules::{Status, Verdict, audit, rules};
+use linerate_snapshot::{Output, OutputKind, Snapshot};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn own() -> Vec<&'static Rule> {
-    rules().iter().copied().filter(|r| matches!(r.area(), "nicfw" | "gpumem")).collect()
-}
-
-/// As a capture would have left it in memory.
-fn snapshot(tree: &Tree) -> Snapshot {
-    let mut s = Snapshot::new("composed");
-    for (path, entry) in &tree.entries {
-        match entry {
-            Entry::File(data) => s.add_file(path, data),
-            Entry::Link(to) => s.add_link(path, to.as_bytes()),
-            Entry::Dir => s.add_dir(path),
-            Entry::Denied => s.add_failed(path, Why::Denied),
-        };
-    }
-    s.coverage = Coverage::Full { not_tried: Vec::new() };
-    for n in 0..100 {
-        let Some(stdout) = tree.get(&format!("cmd/{n}/stdout")) else { continue };
-        let text = String::from_utf8_lossy(tree.get(&format!("cmd/{n}/argv")).unwrap_or_default()).into_owned();
-        // One argument a line, or a JSON list.
-        let argv: Vec<String> =
-            serde_json::from_str(&text).unwrap_or_else(|_| text.lines().map(str::to_owned).collect());
-        let kind = match argv.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["dmesg", ..] => OutputKind::Dmesg,
-            ["mlxconfig", ..] => OutputKind::MlxconfigText,
-            ["nvidia-smi", "-q", "-x"] => OutputKind::NvidiaSmiXml,
-            ["systemd-detect-virt"] => OutputKind::DetectVirt,
-            _ => continue,
-        };
-        let entry = find(&s, &format!("cmd/{n}/stdout"));
-        let status =
-            tree.get(&format!("cmd/{n}/status")).and_then(|t| std::str::from_utf8(t).ok()?.trim().parse().ok());
-        assert!(!stdout.is_empty(), "{argv:?} printed nothing");
-        s.outputs.push(Output { kind, entry, argv, status });
-    }
-    s
-}
-
-fn find(s: &Snapshot, path: &str) -> linerate_snapshot::EntryId {
-    match s.resolve(path) {
-        linerate_snapshot::Lookup::Found(e) => e,
-        other => panic!("{path}: {other:?}"),
-    }
-}
-
 fn judge(s: &Snapshot) -> Vec<Verdict> {
-    audit(&Node::decode(s), s, &own()).verdicts
+    let own: Vec<_> = rules().iter().copied().filter(|r| matches!(r.area(), "nicfw" | "gpumem")).collect();
+    audit(&Node::decode(s), s, &own).verdicts
 }
 
 fn show(v: &Verdict) -> String {
@@ -66,129 +20,6 @@ fn show(v: &Verdict) -> String {
     format!("{} {} {:?} {}: {}", v.rule.id, f.status.name(), v.severity(), f.subject, f.message)
 }
 
-/// A composed node and what the rules say of it. Composed once: it takes most of the time.
-struct Judged {
-    name: String,
-    node: Description,
-    verdicts: Vec<Verdict>,
-}
-
-static JUDGED: LazyLock<Vec<Judged>> = LazyLock::new(|| {
-    let ours = |n: &str| n.starts_with("nicfw--") || n.starts_with("gpumem--");
-    let mut paths = Vec::new();
-    for (dir, wanted) in
-        [("lab/nodes/broken", &ours as &dyn Fn(&str) -> bool), ("lab/nodes", &|n| n.starts_with("healthy"))]
-    {
-        for entry in std::fs::read_dir(root().join(dir)).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if name.ends_with(".toml") && wanted(&name) {
-                paths.push((name, path));
-            }
-        }
-    }
-    paths.sort();
-    let judged = |(name, path): (String, PathBuf)| {
-        let node = Description::load(&path).unwrap_or_else(|e| panic!("{e}"));
-        let tree = node.compose().unwrap_or_else(|e| panic!("{name}: {e}"));
-        Judged { name, node, verdicts: judge(&snapshot(&tree)) }
-    };
-    paths.into_iter().map(judged).collect()
-});
-
-fn meets(d: &Description, e: &Expect, v: &Verdict) -> bool {
-    let subject = v.finding.subject.to_string();
-    let wanted = d.subject(e).unwrap();
-    v.rule.id == e.rule
-        && v.finding.status.name() == e.status
-        && e.severity.as_deref().is_none_or(|s| s == v.severity().name())
-        && e.message_has.as_deref().is_none_or(|t| v.finding.message.contains(t))
-        && wanted.is_none_or(|w| subject == w || subject.starts_with(&format!("{w} ")))
-}
-
-#[test]
-fn what_is_broken_is_found() {
-    let broken: Vec<&Judged> = JUDGED.iter().filter(|j| !j.name.starts_with("healthy")).collect();
-    assert!(broken.len() >= 40, "only {} descriptions", broken.len());
-    for j in broken {
-        let expect: Vec<&Expect> =
-            j.node.expect.iter().filter(|e| e.rule.starts_with("nicfw/") || e.rule.starts_with("gpumem/")).collect();
-        assert!(!expect.is_empty(), "{}: expects nothing", j.name);
-        for e in expect {
-            let said: Vec<String> = j.verdicts.iter().filter(|v| v.rule.id == e.rule).map(show).collect();
-            assert!(
-                j.verdicts.iter().any(|v| meets(&j.node, e, v)),
-                "{}: {e:?} not among\n{}",
-                j.name,
-                said.join("\n")
-            );
-        }
-    }
-}
-
-#[test]
-fn every_rule_has_a_failing_a_passing_and_an_undecided_node() {
-    let status = |v: &Verdict| (v.rule.id.to_owned(), v.finding.status.name().to_owned());
-    let mut seen: Vec<(String, String)> = JUDGED.iter().flat_map(|j| &j.verdicts).map(status).collect();
-    // A tree of somebody else: what is not there says nothing. Here: no links to drivers.
-    let mut tree = Description::load(&root().join("lab/nodes/healthy-8gpu.toml")).unwrap().compose().unwrap();
-    tree.entries.retain(|path, _| !path.ends_with("/driver"));
-    let mut s = snapshot(&tree);
-    s.coverage = Coverage::Partial;
-    seen.extend(judge(&s).iter().map(status));
-    // A display switch never fails; neither does the presence of settings, nor a query: what failed is unknown.
-    let never_fail = ["nicfw/advanced-pci-settings", "nicfw/visible", "nicfw/query-failed", "nicfw/next-boot-only"];
-    for rule in own() {
-        for status in ["pass", "fail", "unknown"] {
-            if status == "fail" && never_fail.contains(&rule.id) {
-                continue;
-            }
-            assert!(seen.iter().any(|(r, s)| r == rule.id && s == status), "no node makes {} answer {status}", rule.id);
-        }
-    }
-}
-
-#[test]
-fn healthy_nodes_have_no_finding() {
-    for j in JUDGED.iter().filter(|j| j.name.starts_with("healthy")) {
-        for v in &j.verdicts {
-            if std::env::var_os("SHOW").is_some() {
-                println!("{}: {}", j.name, show(v));
-            }
-            let bad = v.finding.status == Status::Fail && v.severity() > Severity::Info;
-            assert!(!bad, "{}: {}", j.name, show(v));
-        }
-        let unknown = j.verdicts.iter().filter(|v| v.finding.status == Status::Unknown).count();
-        assert!(unknown <= 6, "{}: {unknown} unknown", j.name);
-    }
-}
-
-#[test]
-fn an_empty_source_passes_nothing_and_is_short() {
-    for coverage in [Coverage::Partial, Coverage::Full { not_tried: Vec::new() }] {
-        let mut s = Snapshot::new("empty");
-        s.coverage = coverage.clone();
-        let verdicts = judge(&s);
-        for v in &verdicts {
-            assert!(v.finding.status != Status::Pass && v.finding.status != Status::Fail, "{}", show(v));
-            assert!(!v.finding.message.contains("report this as a bug"), "{}", show(v));
-        }
-        assert!(verdicts.len() <= own().len() + 2, "{}", verdicts.len());
-    }
-}
-
-#[test]
-fn every_rule_is_documented() {
-    for rule in own() {
-        for head in ["## What it checks", "## Why it matters", "## See it yourself", "## Fix"] {
-            assert!(rule.docs.contains(head), "{}: {head}", rule.id);
-        }
-        assert!(!rule.sources.is_empty() && !rule.reads.is_empty(), "{}", rule.id);
-        assert!(rule.sources.iter().all(|s| s.at.starts_with("https://")), "{}", rule.id);
-    }
-}
-
-/// Texts of other people, each as a source of its own.
 fn real(folder: &str, kind: impl Fn(&str) -> OutputKind) -> Option<Vec<(String, Vec<Verdict>)>> {
     let dir = root().join("../shared/data").join(folder);
     let Ok(list) = std::fs::read_dir(&dir) else {

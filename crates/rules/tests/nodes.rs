@@ -8,6 +8,7 @@ use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_rules::{Severity, Status, audit, find, rules};
 use linerate_snapshot::{Coverage, Snapshot};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -60,6 +61,49 @@ fn every_expectation_names_a_rule_of_the_catalogue() {
     missing.sort();
     missing.dedup();
     assert!(missing.is_empty(), "no such rules: {missing:?}");
+}
+
+/// Answers that no composed node shows.
+const NEVER: &[(&str, &str)] = &[
+    // By design: these say what is visible or where a thing does not matter; nothing about the node can be wrong.
+    ("acs/guest-ports", "fail"),
+    ("nicfw/advanced-pci-settings", "fail"),
+    ("nicfw/next-boot-only", "fail"),
+    ("nicfw/query-failed", "fail"),
+    ("nicfw/visible", "fail"),
+    ("pcie/config-space-visible", "fail"),
+    // By design: a ConnectX-3 is never right for what this tool is for.
+    ("rdma/connectx3", "pass"),
+    // Shown by texts in tests/texts.rs: the composer has no such machine.
+    ("acs/direct-nic", "pass"),
+    ("gpu/bar-unassigned", "fail"),
+    ("gpu/gdr-capable", "fail"),
+    ("pcie/device-gone", "fail"),
+    // An ARI-capable NIC below an ARI-capable port: the composer has no key for it yet.
+    ("pcie/ari-forwarding", "pass"),
+];
+
+#[test]
+fn every_rule_is_shown_to_fail_to_pass_and_to_be_undecided() {
+    let mut seen: BTreeSet<(&str, Status)> = BTreeSet::new();
+    let mut note = |s: &Snapshot| seen.extend(common::judge(s).verdicts.iter().map(|v| (v.rule.id, v.finding.status)));
+    ALL.iter().for_each(|(_, _, s)| note(s));
+    note(&Snapshot::new("empty"));
+    let mut missing = Vec::new();
+    for rule in rules() {
+        for status in [Status::Fail, Status::Pass, Status::Unknown] {
+            if !seen.contains(&(rule.id, status)) && !NEVER.contains(&(rule.id, status.name())) {
+                missing.push(format!("{} {}", rule.id, status.name()));
+            }
+        }
+    }
+    assert!(
+        missing.is_empty(),
+        "no node of lab/nodes shows {} of {}:\n{}",
+        missing.len(),
+        rules().len() * 3,
+        missing.join("\n")
+    );
 }
 
 /// What a node without any fault may still be told above Info: facts of its design that a job's environment can answer.

@@ -117,10 +117,11 @@ fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8]) {
 
 fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, OpenError> {
     let Some(tree) = find_tree(path, 3) else { return texts(path) };
-    if tree.join(crate::archive::MANIFEST).is_file() {
-        return crate::archive::unpacked(&tree);
-    }
+    let ours = tree.join(crate::archive::MANIFEST).is_file();
     let options = Options { root: tree, ..options.clone() };
+    if ours {
+        return crate::archive::unpacked(&options, progress);
+    }
     Ok(capture::capture(&options, progress)?)
 }
 

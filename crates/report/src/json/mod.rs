@@ -12,7 +12,9 @@ mod value;
 
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
-use linerate_node::context::{Basis, Judged, P2pPlan, Role, TopologyType};
+use linerate_formats::pci::Bdf;
+use linerate_node::context::{Basis, Devices, Judged, P2pPlan, Role, TopologyType};
+use linerate_node::rdma::LinkLayer;
 use linerate_rules::{Effect, Remedy, Severity, Source, Status, Subject, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -53,6 +55,29 @@ struct ContextOut {
     role: JudgedOut<Role>,
     p2p_plan: JudgedOut<P2pPlan>,
     topology: JudgedOut<TopologyType>,
+    devices: DevicesOut,
+}
+
+/// What GPUs and NICs there are, and what they speak.
+#[derive(Serialize)]
+struct DevicesOut {
+    gpus: Vec<GenerationOut<&'static str>>,
+    nics: Vec<GenerationOut<String>>,
+    fabric: Vec<FabricOut>,
+}
+
+#[derive(Serialize)]
+struct GenerationOut<T> {
+    bdf: Bdf,
+    generation: Option<T>,
+    basis: Basis,
+}
+
+#[derive(Serialize)]
+struct FabricOut {
+    device: String,
+    port: u32,
+    link_layer: LinkLayer,
 }
 
 #[derive(Serialize)]
@@ -146,10 +171,23 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             role: judged(&context.role, &words),
             p2p_plan: judged(&context.p2p_plan, &words),
             topology: judged(&context.topology, &words),
+            devices: devices(&context.devices),
         },
         summary: Summary { counts: Counts::of(report.audit), exit_code: report.audit.exit_code() },
         verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words)).collect(),
         node: node::node(report.node, &words),
+    }
+}
+
+fn devices(d: &Devices) -> DevicesOut {
+    fn generations<T: Clone>(list: &[(Bdf, Judged<T>)]) -> Vec<GenerationOut<T>> {
+        list.iter().map(|(bdf, j)| GenerationOut { bdf: *bdf, generation: j.value.clone(), basis: j.basis }).collect()
+    }
+    let fabric = d.fabric.iter();
+    DevicesOut {
+        gpus: generations(&d.gpus),
+        nics: generations(&d.nics),
+        fabric: fabric.map(|(device, port, l, _)| FabricOut { device: device.clone(), port: *port, link_layer: *l }).collect(),
     }
 }
 

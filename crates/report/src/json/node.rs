@@ -29,7 +29,7 @@ pub(super) struct NodeOut<'a> {
     rdma: Value<Vec<RdmaOut<'a>>>,
     net: Value<Vec<NetOut<'a>>>,
     /// `null`: no list of PCI functions in this source.
-    pci: Option<Vec<FunctionOut<'a>>>,
+    pci: Vec<FunctionOut<'a>>,
     unseen: Vec<Unseen>,
 }
 
@@ -212,9 +212,12 @@ pub(super) fn node<'a>(node: &'a Node<'a>, words: &Words<'_>) -> NodeOut<'a> {
                 bond_slaves: seer.copy(&base, "bond_slaves", &n.bond_slaves),
             }
         }),
-        pci: node.pci.seen.map(|_| node.pci.functions.iter().map(|f| pci::function(&node.pci, f, seer)).collect()),
+        pci: node.pci.functions.iter().map(|f| pci::function(&node.pci, f, seer)).collect(),
         unseen: Vec::new(),
     };
+    if node.pci.seen.is_none() {
+        seer.lacks("pci", "/sys/bus/pci/devices");
+    }
     let unseen = std::mem::replace(seer, Seer::new(words)).done();
     NodeOut { unseen, ..out }
 }

@@ -71,6 +71,11 @@ impl<'w, 'a> Seer<'w, 'a> {
         self.value(base, field, r, String::as_str)
     }
 
+    /// Something that is a list in any case: an empty one says nothing where this note is.
+    pub(super) fn lacks(&mut self, what: &str, place: &str) {
+        self.unseen.push(Unseen { what: what.into(), place: place.into(), why: "not in this source".into() });
+    }
+
     pub(super) fn done(self) -> Vec<Unseen> {
         self.unseen
     }

@@ -56,14 +56,10 @@ pub(super) fn dmabuf(cx: &Cx<'_>) -> Way {
     // Memory regions from dma-bufs are part of on-demand paging in mlx5. Out-of-tree stacks have their own configuration.
     if let Reading::Known(config, p) = &node.kernel.config {
         for name in ["DMA_SHARED_BUFFER", "INFINIBAND_ON_DEMAND_PAGING"] {
-            if let Some(o) = kernel_config::find(config, name).filter(|o| o.setting == Setting::NotSet) {
-                if node.peermem.ofed().is_none() {
-                    conditions.push(condition(
-                        Some(false),
-                        format!("kernel built without CONFIG_{name}"),
-                        p.line(o.line),
-                    ));
-                }
+            let off = kernel_config::find(config, name).filter(|o| o.setting == Setting::NotSet);
+            if let Some(o) = off.filter(|_| node.peermem.ofed().is_none()) {
+                let text = format!("kernel built without CONFIG_{name}");
+                conditions.push(condition(Some(false), text, p.line(o.line)));
             }
         }
     }

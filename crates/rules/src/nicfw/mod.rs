@@ -103,7 +103,7 @@ fn mellanox<'a>(cx: &Cx<'a>) -> Vec<&'a PciFunction<'a>> {
         let is_nic = matches!(f.kind, Kind::RdmaNic | Kind::Nic) && f.vendor.known() == Some(&0x15b3) && !f.is_vf();
         let again =
             |o: &&PciFunction<'_>| (o.bdf.domain, o.bdf.bus, o.bdf.device) == (f.bdf.domain, f.bdf.bus, f.bdf.device);
-        if is_nic && !out.iter().any(|o| again(o)) {
+        if is_nic && !out.iter().any(again) {
             out.push(f);
         }
     }
@@ -135,12 +135,12 @@ enum Missing {
 
 /// Judges one setting of each card by its Current value. What only shows the next boot, or does not show the setting, is
 /// answered once for all cards.
-fn judge_each(
-    cx: &Cx<'_>,
+fn judge_each<'a>(
+    cx: &Cx<'a>,
     out: &mut Findings,
     name: &str,
     missing: Missing,
-    mut judge: impl FnMut(&Setting<'_>, &mut Findings),
+    mut judge: impl FnMut(&Setting<'a>, &mut Findings),
 ) {
     let cards = cards(cx, out);
     let mut hidden: Vec<&NicFirmware> = Vec::new();
@@ -180,6 +180,13 @@ fn only_later(name: &str, later: &[(&NicFirmware, &Param)], out: &mut Findings) 
     let who: Vec<&NicFirmware> = later.iter().map(|(n, _)| *n).collect();
     let message = format!("what runs is not shown; after the next reset it will be {value} ({})", names(&who));
     out.unknown(Subject::Named(name.to_owned()), message).see(QUERY).at(first.at_param(param));
+}
+
+/// One not-applicable answer for several NICs.
+fn not_for(nics: &[&NicFirmware], why: &str, out: &mut Findings) {
+    if let Some(first) = nics.first() {
+        out.not_applicable(format!("{why} ({})", names(nics))).at(first.place);
+    }
 }
 
 /// `0000:1a:00.0, 0000:3c:00.0, …`: at most four names.

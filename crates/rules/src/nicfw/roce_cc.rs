@@ -1,7 +1,7 @@
 //! `nicfw/roce-cc`.
 
 use super::roce_control::is_ethernet;
-use super::{QUERY, cards, nic};
+use super::{QUERY, cards, nic, not_for};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
 use linerate_node::nicfw::NicFirmware;
 
@@ -46,11 +46,10 @@ Set ROCE_CC_PRIO_MASK_Pn to the priorities that carry RoCE (255 for all), the sa
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let mut infiniband = Vec::new();
     for card in cards(cx, out) {
         match is_ethernet(cx, card) {
-            Some(false) => {
-                out.not_applicable_to(nic(card), "InfiniBand port").at(card.place);
-            }
+            Some(false) => infiniband.push(card),
             Some(true) => judge(card, out),
             None if card.config.param("ROCE_CC_PRIO_MASK_P1").is_none() => {
                 out.not_applicable_to(nic(card), "its query shows no RoCE congestion control").at(card.place);
@@ -62,6 +61,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
         }
     }
+    not_for(&infiniband, "InfiniBand", out);
 }
 
 fn judge(card: &NicFirmware, out: &mut Findings) {

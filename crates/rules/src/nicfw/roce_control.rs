@@ -1,6 +1,6 @@
 //! `nicfw/roce-control`.
 
-use super::{Missing, Setting, judge_each};
+use super::{Missing, Setting, judge_each, not_for};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
 use linerate_node::rdma::LinkLayer;
 
@@ -33,7 +33,12 @@ Set ROCE_CONTROL to ROCE_ENABLE (2), or DEVICE_DEFAULT (0), and reset the NIC.",
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let missing = Missing::NotApplicable("their queries show no RoCE switch");
-    judge_each(cx, out, "ROCE_CONTROL", missing, |s, out| judge(cx, s, out));
+    let mut infiniband = Vec::new();
+    judge_each(cx, out, "ROCE_CONTROL", missing, |s, out| match is_ethernet(cx, s.nic) {
+        Some(false) => infiniband.push(s.nic),
+        ethernet => judge(s, ethernet, out),
+    });
+    not_for(&infiniband, "InfiniBand", out);
 }
 
 /// `Some(true)`: Ethernet. From the running port, else from the link type that the firmware runs.
@@ -50,12 +55,7 @@ pub(super) fn is_ethernet(cx: &Cx<'_>, card: &linerate_node::nicfw::NicFirmware)
     }
 }
 
-fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
-    let ethernet = is_ethernet(cx, s.nic);
-    if ethernet == Some(false) {
-        out.not_applicable_to(s.subject(), "InfiniBand port").at(s.place);
-        return;
-    }
+fn judge(s: &Setting<'_>, ethernet: Option<bool>, out: &mut Findings) {
     match (s.now.number, ethernet) {
         (Some(1), Some(_)) => {
             out.fail(s.subject(), format!("{}: no RDMA on this NIC", s.now.raw)).at(s.place).fix(

@@ -1,9 +1,12 @@
 //! `nicfw/sriov`.
 
-use super::{QUERY, cards, function, nic};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use super::{QUERY, cards, function, names, nic};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+};
 use linerate_formats::mlxconfig::Value;
 use linerate_node::nicfw::NicFirmware;
+use linerate_snapshot::Place;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/sriov",
@@ -49,8 +52,20 @@ Reboot where they disagree. Where no virtual functions are wanted and address sp
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
+    let mut unused: Vec<(&NicFirmware, Place)> = Vec::new();
     for card in cards(cx, out) {
-        judge(cx, card, out);
+        if let Some(place) = judge(cx, card, out) {
+            unused.push((card, place));
+        }
+    }
+    if !unused.is_empty() {
+        let who: Vec<&NicFirmware> = unused.iter().map(|(c, _)| *c).collect();
+        let message = format!("room for virtual functions is reserved and none exists: {}", names(&who));
+        let f = out.fail(Subject::Node, message);
+        f.severity(Severity::Info);
+        for (_, place) in unused.iter().take(4) {
+            f.at(*place);
+        }
     }
 }
 
@@ -58,16 +73,17 @@ fn now<'a>(card: &'a NicFirmware, name: &str) -> Option<&'a Value> {
     card.config.param(name)?.current.as_ref()
 }
 
-fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
+/// Says what is so; room that nothing uses is returned, to be said once for all NICs.
+fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) -> Option<Place> {
     let Some(param) = card.config.param("SRIOV_EN") else {
         out.not_applicable_to(nic(card), "its query shows no SR-IOV setting").at(card.place);
-        return;
+        return None;
     };
     let place = card.at_param(param);
     let vfs = now(card, "NUM_OF_VFS").and_then(|v| v.number);
     let (Some(enabled), vfs) = (now(card, "SRIOV_EN").and_then(Value::as_bool), vfs) else {
         out.unknown(nic(card), "SRIOV_EN: only the next boot's value was shown").at(place).see(QUERY);
-        return;
+        return None;
     };
     if !enabled {
         let message = match vfs {
@@ -80,28 +96,23 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
         } else {
             out.pass(nic(card), message).at(place);
         }
-        return;
+        return None;
     }
     let Some(vfs) = vfs else {
         out.unknown(nic(card), "SRIOV_EN is True, and NUM_OF_VFS was not shown").at(place).see(QUERY);
-        return;
+        return None;
     };
     let Some(pci) = function(cx, card) else {
         out.unknown(nic(card), format!("SRIOV_EN is True, NUM_OF_VFS {vfs}; its PCI function is not in this source"))
             .at(place);
-        return;
+        return None;
     };
     let seen = pci.sriov.known().and_then(|s| Some((i64::from(s.total_vfs?), s.num_vfs?)));
     match seen {
         Some((total, _)) if total != vfs => {
             disagrees(card, place, format!("the firmware has NUM_OF_VFS {vfs}, the PCI function offers {total}"), out)
         }
-        Some((total, 0)) if total > 0 => {
-            out.fail(nic(card), format!("room for {total} virtual functions is reserved, none exists"))
-                .severity(Severity::Info)
-                .at(place)
-                .at(pci.sriov.place());
-        }
+        Some((total, 0)) if total > 0 => return Some(pci.sriov.place()),
         Some((total, n)) => {
             out.pass(nic(card), format!("{n} of {total} virtual functions exist")).at(place).at(pci.sriov.place());
         }
@@ -118,9 +129,10 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
             out.unreadable(nic(card), "SR-IOV capability", &pci.sriov).at(place);
         }
     }
+    None
 }
 
-fn disagrees(card: &NicFirmware, place: linerate_snapshot::Place, message: String, out: &mut Findings) {
+fn disagrees(card: &NicFirmware, place: Place, message: String, out: &mut Findings) {
     out.fail(nic(card), message).at(place).fix(
         Remedy::new(
             "reboot the drained host, then compare again",

@@ -7,6 +7,7 @@ mod bus_peer2peer;
 mod config_space_visible;
 mod device_gone;
 mod extended_tags;
+mod gpu_replays;
 mod link_speed;
 mod link_width;
 mod links;
@@ -39,6 +40,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &ten_bit_tags::RULE,
     &ari_forwarding::RULE,
     &aspm::RULE,
+    &gpu_replays::RULE,
 ];
 
 /// Where links and registers are those of the hardware: a guest sees what its hypervisor invents.

@@ -1,5 +1,6 @@
 //! Composed nodes as snapshots.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stderr)] // a test may stop
 
 use linerate_compose::{Description, Entry, Tree};
 use linerate_node::Node;

@@ -2,7 +2,9 @@
 
 mod assemble;
 mod dir;
+mod own;
 mod pack;
+mod prefix;
 mod read;
 mod stream;
 mod tar;

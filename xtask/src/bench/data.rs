@@ -1,0 +1,79 @@
+//! Inputs of the benchmarks. `xtask bench data …` runs in a process of its own, built for speed.
+
+use crate::examples;
+use crate::shell::{self, Result};
+use linerate_compose::{Description, Tree};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The nodes of a fleet, in turn; without the functions of the root complexes that do nothing.
+pub(super) const MIX: &[&str] = &["healthy-8gpu", "sick-8gpu", "healthy-8gpu-roce", "healthy-epyc-switchless"];
+/// The node of which single audits are measured.
+pub(super) const NODE: &str = "healthy-8gpu";
+
+/// Calls ourselves: builds and runs `xtask bench data ARGS`.
+pub(super) fn request(args: &[&str]) -> Result<String> {
+    let own = ["run", "--quiet", "--release", "--package", "xtask", "--", "bench", "data"];
+    shell::output(shell::cargo().args(own).args(args))
+}
+
+/// `tree DIR ARCHIVE`: the node as a tree and as an archive; prints how many functions it has.
+/// `mix DIR COUNT`, `full DIR COUNT`: a fleet of distinct nodes; prints entries and functions, added up.
+pub(super) fn make(args: &[&str]) -> Result<()> {
+    match args {
+        ["tree", dir, archive] => {
+            let tree = compose(NODE, 1, true)?;
+            tree.write_to(Path::new(dir)).map_err(|e| e.to_string())?;
+            write(&PathBuf::from(archive), &tree)?;
+            println!("{} {}", tree.entries.len(), functions(&tree));
+            Ok(())
+        }
+        [kind @ ("mix" | "full"), dir, count] => {
+            let count = count.parse::<usize>().map_err(|e| format!("{count}: {e}"))?;
+            fleet(Path::new(dir), count, *kind == "full")
+        }
+        _ => Err("bench data: tree DIR ARCHIVE | mix DIR COUNT | full DIR COUNT".to_owned()),
+    }
+}
+
+fn fleet(dir: &Path, count: usize, full: bool) -> Result<()> {
+    std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let (next, entries, total) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || -> Result<()> {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= count {
+                return Ok(());
+            }
+            let name = if full { NODE } else { MIX.get(i % MIX.len()).copied().unwrap_or(NODE) };
+            let tree = compose(name, i as u64 + 1, full)?;
+            write(&dir.join(format!("node-{:05}.tar.zst", i + 1)), &tree)?;
+            entries.fetch_add(tree.entries.len(), Ordering::Relaxed);
+            total.fetch_add(functions(&tree), Ordering::Relaxed);
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        all.into_iter().try_for_each(|t| t.join().unwrap_or_else(|_| Err("a thread panicked".to_owned())))
+    })?;
+    println!("{} {}", entries.into_inner(), total.into_inner());
+    Ok(())
+}
+
+fn compose(name: &str, seed: u64, clutter: bool) -> Result<Tree> {
+    let path = format!("lab/nodes/{name}.toml");
+    let mut d = Description::load(&shell::root().join(&path)).map_err(|e| format!("{path}: {e}"))?;
+    d.node.seed = seed;
+    d.layout.clutter &= clutter;
+    d.compose().map_err(|e| format!("{path}: {e}"))
+}
+
+fn write(path: &Path, tree: &Tree) -> Result<()> {
+    let bytes = examples::archive(tree)?;
+    std::fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn functions(tree: &Tree) -> usize {
+    tree.entries.keys().filter(|p| p.strip_prefix("sys/bus/pci/devices/").is_some_and(|n| !n.contains('/'))).count()
+}

@@ -1,0 +1,114 @@
+//! `cargo xtask bench [--quick]`: measures the release build and writes `docs/benchmarks.md`.
+//!
+//! Inputs are composed from `lab/nodes`, by a process of their own: a child's peak of memory starts at its parent's.
+//! What is compared is run alternately, so that a busy machine slows all of it.
+
+use crate::shell::{self, Result};
+use std::fmt::Write;
+use std::process::{Command, ExitCode};
+
+mod data;
+mod fleet;
+mod measure;
+mod node;
+
+/// How much is measured.
+struct Scale {
+    /// Runs of what takes milliseconds.
+    runs: usize,
+    /// Spawns of `linerate --version`.
+    spawns: usize,
+    /// Snapshots in the large fleet, and in the small one.
+    many: usize,
+    few: usize,
+}
+
+const FULL: Scale = Scale { runs: 30, spawns: 200, many: 10_000, few: 1_000 };
+const QUICK: Scale = Scale { runs: 5, spawns: 20, many: 400, few: 40 };
+
+/// What is promised, and whether it is kept.
+struct Target {
+    what: String,
+    met: bool,
+}
+
+pub(crate) fn run(args: &[String]) -> ExitCode {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        [] => bench(&FULL).and_then(|page| {
+            let path = shell::root().join("docs/benchmarks.md");
+            std::fs::write(&path, page).map_err(|e| format!("docs/benchmarks.md: {e}"))
+        }),
+        ["--quick"] => bench(&QUICK).map(drop),
+        // Called by ourselves, as a process of its own in the release build.
+        ["data", what @ ..] => data::make(what),
+        _ => {
+            eprintln!("usage: cargo xtask bench [--quick]");
+            return ExitCode::from(3);
+        }
+    };
+    shell::exit(result)
+}
+
+fn bench(scale: &Scale) -> Result<String> {
+    let machine = machine()?;
+    let linerate = shell::release()?;
+    let mut page = format!(
+        "# Benchmarks\n\nWritten by `cargo xtask bench`; every figure below is from one run of it. Inputs are composed from `lab/nodes`.\n\n{machine}\n"
+    );
+    let mut targets = Vec::new();
+    for section in [node::measure, fleet::measure, start] {
+        let (text, more) = section(&linerate, scale)?;
+        println!("{text}");
+        page += &text;
+        targets.extend(more);
+    }
+    page += "\n## Targets\n\n";
+    for t in &targets {
+        let line = format!("- {}: {}\n", if t.met { "met" } else { "**missed**" }, t.what);
+        print!("{line}");
+        page += &line;
+    }
+    Ok(page)
+}
+
+/// The program itself: its size, what it loads, how long it takes to start.
+fn start(linerate: &std::path::Path, scale: &Scale) -> Result<(String, Vec<Target>)> {
+    let size = std::fs::metadata(linerate).map_err(|e| e.to_string())?.len();
+    let loaded = crate::deps::loaded(linerate)?;
+    let runs: Vec<_> =
+        (0..scale.spawns).map(|_| measure::run(Command::new(linerate).arg("--version"))).collect::<Result<_>>()?;
+    let (wall, cpu) = (measure::wall(&runs), measure::cpu(&runs));
+    let mut text = String::from("\n## The program\n\n");
+    let _ = writeln!(text, "- size: {:.1} MiB, stripped", size as f64 / f64::from(1 << 20));
+    let _ = writeln!(text, "- loads: {}", loaded.join(", "));
+    let _ = writeln!(
+        text,
+        "- `linerate --version`, {} times: best {:.1} ms, median {:.1} ms (CPU {:.1} ms)",
+        runs.len(),
+        wall.best,
+        wall.median,
+        cpu.median
+    );
+    Ok((text, Vec::new()))
+}
+
+/// The machine, and how busy it was.
+fn machine() -> Result<String> {
+    let read = |p: &str| std::fs::read_to_string(p).map_err(|e| format!("{p}: {e}"));
+    let field = |text: &str, key: &str| -> String {
+        let line = text.lines().find(|l| l.starts_with(key)).and_then(|l| l.split_once(':'));
+        line.map(|(_, v)| v.trim().to_owned()).unwrap_or_default()
+    };
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory = field(&read("/proc/meminfo")?, "MemTotal");
+    let memory = memory.split(' ').next().and_then(|k| k.parse::<u64>().ok()).unwrap_or(0) >> 20;
+    let load = read("/proc/loadavg")?;
+    Ok(format!(
+        "Machine: {cpus} × {}, {memory} GiB, Linux {}; {}. Load before the run: {}.\n",
+        field(&read("/proc/cpuinfo")?, "model name"),
+        read("/proc/sys/kernel/osrelease")?.trim(),
+        shell::output(Command::new("rustc").arg("--version"))?.trim(),
+        load.split(' ').next().unwrap_or_default(),
+    ))
+}

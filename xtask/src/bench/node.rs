@@ -1,0 +1,134 @@
+//! One node: `linerate audit` of its tree and of its archive, beside `lspci` and `lstopo` over the same tree.
+
+use super::measure::{self, Run};
+use super::{Scale, Target, data};
+use crate::shell::{self, Result};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Aims: share of the CPU time of lspci and lstopo together, CPU milliseconds, MiB.
+const SHARE: f64 = 0.5;
+const CPU: f64 = 30.0;
+const PEAK: f64 = 48.0;
+
+/// Makes a command anew for each run.
+type Make<'a> = Box<dyn Fn() -> Command + 'a>;
+
+pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Target>)> {
+    let place = Place::new()?;
+    let (tree, archive) = (place.dir.join("tree"), place.dir.join("node.tar.zst"));
+    let counts = data::request(&["tree", &tree.to_string_lossy(), &archive.to_string_lossy()])?;
+    let (entries, functions) = counts.trim().split_once(' ').ok_or("bench data: no counts")?;
+
+    let audit = |what: &Path| {
+        let mut c = Command::new(linerate);
+        c.arg("audit").arg(what);
+        c
+    };
+    let lspci = || {
+        let mut c = Command::new("lspci");
+        c.arg("-A").arg("linux-sysfs").arg("-O").arg(format!("sysfs.path={}/sys/bus/pci", tree.display())).arg("-vvv");
+        c
+    };
+    let lstopo = || {
+        let mut c = Command::new("lstopo-no-graphics");
+        c.args(["--of", "console"]).env("HWLOC_FSROOT", &tree);
+        c.env("HWLOC_COMPONENTS", "linux,stop").env("HWLOC_THISSYSTEM", "0");
+        c
+    };
+    let commands: Vec<(&str, Make<'_>)> = vec![
+        ("`linerate audit TREE`", Box::new(|| audit(&tree))),
+        ("`linerate audit node.tar.zst`", Box::new(|| audit(&archive))),
+        ("`lspci -A linux-sysfs -O sysfs.path=TREE/sys/bus/pci -vvv`", Box::new(lspci)),
+        ("`HWLOC_FSROOT=TREE … lstopo-no-graphics`", Box::new(lstopo)),
+    ];
+    check(&mut lspci(), &mut lstopo(), functions)?;
+    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); commands.len()];
+    for round in 0..=scale.runs {
+        for ((_, command), runs) in commands.iter().zip(&mut runs) {
+            let run = measure::run(&mut command())?;
+            // The first round warms caches.
+            if round > 0 {
+                runs.push(run);
+            }
+        }
+    }
+    let mut text = format!(
+        "\n## One node\n\n`lab/nodes/{}.toml`: {functions} PCI functions, {entries} files, links and directories; {}. {} runs of each, alternately.\n\n\
+         | | wall, best | wall, median | CPU, best | CPU, median | peak memory |\n|---|---|---|---|---|---|\n",
+        data::NODE,
+        place.what,
+        scale.runs
+    );
+    for ((name, _), runs) in commands.iter().zip(&runs) {
+        let (wall, cpu) = (measure::wall(runs), measure::cpu(runs));
+        let _ = writeln!(
+            text,
+            "| {name} | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} MiB |",
+            wall.best,
+            wall.median,
+            cpu.best,
+            cpu.median,
+            measure::peak(runs)
+        );
+    }
+    let [of_tree, of_archive, lspci, lstopo] = runs.as_slice() else { return Err("bench: four commands".to_owned()) };
+    let mut targets = Vec::new();
+    for (name, ours) in [("tree", of_tree), ("archive", of_archive)] {
+        let rounds = ours.iter().zip(lspci).zip(lstopo);
+        let share = measure::summary(rounds.map(|((a, b), c)| a.cpu / (b.cpu + c.cpu)).collect()).median;
+        let (cpu, peak) = (measure::cpu(ours).median, measure::peak(ours));
+        let _ = writeln!(
+            text,
+            "\nAudit of the {name}: {share:.2} of the CPU time of lspci and lstopo together (median of the rounds)."
+        );
+        let mut target = |what: String, met| targets.push(Target { what, met });
+        target(
+            format!(
+                "audit of the {name} takes at most {SHARE} of the CPU time of lspci and lstopo together: {share:.2}"
+            ),
+            share <= SHARE,
+        );
+        target(format!("audit of the {name} takes less than {CPU} ms of CPU: {cpu:.1} ms"), cpu < CPU);
+        target(format!("audit of the {name} needs less than {PEAK} MiB: {peak:.1} MiB"), peak < PEAK);
+    }
+    Ok((text, targets))
+}
+
+/// A comparison with a program that saw nothing would be a lie.
+fn check(lspci: &mut Command, lstopo: &mut Command, functions: &str) -> Result<()> {
+    let listed = shell::output(lspci)?.lines().filter(|l| l.starts_with(|c: char| c.is_ascii_hexdigit())).count();
+    if listed.to_string() != functions {
+        return Err(format!("lspci lists {listed} functions of {functions}"));
+    }
+    let devices = shell::output(lstopo)?.matches("OpenFabrics").count();
+    if devices == 0 { Err("lstopo sees no RDMA device in the tree".to_owned()) } else { Ok(()) }
+}
+
+/// A directory in memory where there is one; removed at the end.
+struct Place {
+    dir: PathBuf,
+    what: &'static str,
+}
+
+impl Place {
+    fn new() -> Result<Place> {
+        let name = format!("linerate-bench-{}", std::process::id());
+        let places = [
+            (PathBuf::from("/dev/shm").join(&name), "on tmpfs"),
+            (shell::target().join("bench").join(&name), "on disk, in the page cache"),
+        ];
+        places
+            .into_iter()
+            .find(|(dir, _)| std::fs::create_dir_all(dir).is_ok())
+            .map(|(dir, what)| Place { dir, what })
+            .ok_or_else(|| "no place for the tree: neither /dev/shm nor target/ can be written".to_owned())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}

@@ -1,0 +1,313 @@
+//! `cargo xtask deps`: what we depend on, checked without network: the arrows of ARCHITECTURE.md, licences, sources, several
+//! versions of a crate, the libraries that the binary loads, its size, and files that know the machine they were written on.
+
+use crate::licence;
+use crate::shell::{self, Result};
+use regex_lite::Regex;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::process::{Command, ExitCode};
+
+/// A crate and what of ours it may depend on. "xtask" and "linerate-fuzz" may depend on all but the command.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("linerate-formats", &[]),
+    ("linerate-snapshot", &["linerate-formats"]),
+    ("linerate-node", &["linerate-formats", "linerate-snapshot"]),
+    ("linerate-rules", &["linerate-formats", "linerate-snapshot", "linerate-node"]),
+    ("linerate-report", &["linerate-formats", "linerate-snapshot", "linerate-node", "linerate-rules"]),
+    (COMMAND, &["linerate-formats", "linerate-snapshot", "linerate-node", "linerate-rules", "linerate-report"]),
+    ("linerate-compose", &["linerate-formats"]),
+    ("linerate-fuzz", LIBRARIES),
+    ("xtask", LIBRARIES),
+];
+const COMMAND: &str = "linerate";
+const LIBRARIES: &[&str] = &[
+    "linerate-formats",
+    "linerate-snapshot",
+    "linerate-node",
+    "linerate-rules",
+    "linerate-report",
+    "linerate-compose",
+];
+
+const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+/// The C library's family; the binary may load nothing else.
+const LIBRARIES_OF_C: &[&str] = &["linux-vdso.so", "linux-gate.so", "libc.so", "libm.so", "libgcc_s.so", "ld-linux"];
+const MAX_BINARY: u64 = 12 << 20;
+/// Paths and hosts that say where a file was written. The character before is none of a longer path.
+const MACHINE: &str = r"(^|[\s\x22'`(=:<\[])(/(work|root|home|Users)/[A-Za-z0-9_.-]+)";
+
+pub(crate) fn run(args: &[String]) -> ExitCode {
+    if !args.is_empty() {
+        eprintln!("usage: cargo xtask deps");
+        return ExitCode::from(3);
+    }
+    let mut wrong = Vec::new();
+    let checks: &[(&str, Check)] = &[("crates", crates), ("binary", binary), ("files", files)];
+    for (name, check) in checks {
+        match check() {
+            Ok(found) => {
+                found.notes.iter().for_each(|n| println!("{name}: {n}"));
+                wrong.extend(found.wrong.into_iter().map(|w| format!("{name}: {w}")));
+            }
+            Err(why) => wrong.push(format!("{name}: {why}")),
+        }
+    }
+    shell::exit(if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) })
+}
+
+type Check = fn() -> Result<Found>;
+
+/// What a check found.
+#[derive(Default)]
+struct Found {
+    notes: Vec<String>,
+    wrong: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    workspace_members: Vec<String>,
+    resolve: Resolve,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    id: String,
+    name: String,
+    version: String,
+    license: Option<String>,
+    source: Option<String>,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    /// As in [`DepKind`].
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<NodeDep>,
+}
+
+#[derive(Deserialize)]
+struct NodeDep {
+    pkg: String,
+    dep_kinds: Vec<DepKind>,
+}
+
+#[derive(Deserialize)]
+struct DepKind {
+    /// `None` for a normal dependency, else `dev` or `build`.
+    kind: Option<String>,
+}
+
+fn crates() -> Result<Found> {
+    // Only what this platform builds is on the disk.
+    let rustc = shell::output(Command::new("rustc").arg("-vV").current_dir(shell::root()))?;
+    let host = rustc.lines().find_map(|l| l.strip_prefix("host: ")).ok_or("rustc -vV names no host")?;
+    let args = ["metadata", "--format-version", "1", "--offline", "--locked", "--filter-platform", host];
+    let json = shell::output(shell::cargo().args(args))?;
+    let all: Metadata = serde_json::from_str(&json).map_err(|e| format!("cargo metadata: {e}"))?;
+    let mut found = Found::default();
+    arrows(&all, &mut found);
+    let ours: BTreeSet<&str> = all.workspace_members.iter().map(String::as_str).collect();
+    let command = all.packages.iter().filter(|p| p.name == COMMAND && ours.contains(p.id.as_str()));
+    let shipped = reached(&all, command.map(|p| p.id.as_str()).collect());
+    let built = reached(&all, ours.iter().copied().collect());
+    let theirs = |ids: &BTreeSet<&str>| ids.iter().filter(|id| !ours.contains(**id)).count();
+    found.notes.push(format!("{} in linerate, {} with the developer's tools", theirs(&shipped), theirs(&built)));
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for p in all.packages.iter().filter(|p| built.contains(p.id.as_str()) && !ours.contains(p.id.as_str())) {
+        let licence = p.license.as_deref().unwrap_or_default();
+        if !licence::allowed(licence) {
+            found.wrong.push(format!("{} {}: licence {licence:?} is not on our list", p.name, p.version));
+        }
+        if p.source.as_deref() != Some(CRATES_IO) {
+            found.wrong.push(format!("{} {}: comes from {:?}, not from crates.io", p.name, p.version, p.source));
+        }
+        if shipped.contains(p.id.as_str()) {
+            versions.entry(&p.name).or_default().insert(&p.version);
+        }
+    }
+    for (name, versions) in versions.into_iter().filter(|(_, v)| v.len() > 1) {
+        let list: Vec<&str> = versions.into_iter().collect();
+        found.notes.push(format!("warning: linerate contains several versions of {name}: {}", list.join(", ")));
+    }
+    Ok(found)
+}
+
+/// Normal and build dependencies, and theirs.
+fn reached<'a>(all: &'a Metadata, mut from: Vec<&'a str>) -> BTreeSet<&'a str> {
+    let nodes: HashMap<&str, &Node> = all.resolve.nodes.iter().map(|n| (n.id.as_str(), n)).collect();
+    let mut out = BTreeSet::new();
+    while let Some(id) = from.pop() {
+        if out.insert(id) {
+            let deps = nodes.get(id).into_iter().flat_map(|n| &n.deps);
+            let used = deps.filter(|d| d.dep_kinds.iter().any(|k| k.kind.as_deref() != Some("dev")));
+            from.extend(used.map(|d| d.pkg.as_str()));
+        }
+    }
+    out
+}
+
+/// The arrows of ARCHITECTURE.md; also of tests, which must not turn them round.
+fn arrows(all: &Metadata, found: &mut Found) {
+    let members: Vec<&Package> = all.packages.iter().filter(|p| all.workspace_members.contains(&p.id)).collect();
+    let names: BTreeSet<&str> = members.iter().map(|p| p.name.as_str()).collect();
+    for p in &members {
+        let Some((_, may)) = ARROWS.iter().find(|(name, _)| *name == p.name) else {
+            found.wrong.push(format!("{}: not on the map in ARCHITECTURE.md and xtask/src/deps.rs", p.name));
+            continue;
+        };
+        // Fixtures are composed: every crate's tests may use that, but those of the crate that it is made of.
+        let fixtures = |d: &Dependency| {
+            d.name == "linerate-compose" && d.kind.as_deref() == Some("dev") && p.name != "linerate-formats"
+        };
+        for d in p.dependencies.iter().filter(|d| names.contains(d.name.as_str())) {
+            if !may.contains(&d.name.as_str()) && !fixtures(d) {
+                found.wrong.push(format!("{} must not depend on {} (ARCHITECTURE.md)", p.name, d.name));
+            }
+        }
+    }
+    found.notes.push(format!("{} of ours, arrows as in ARCHITECTURE.md", members.len()));
+}
+
+fn binary() -> Result<Found> {
+    let path = shell::release()?;
+    let size = std::fs::metadata(&path).map_err(|e| format!("{}: {e}", path.display()))?.len();
+    let mut found = Found::default();
+    found.notes.push(format!("{:.1} MiB (limit {} MiB)", size as f64 / f64::from(1 << 20), MAX_BINARY >> 20));
+    if size > MAX_BINARY {
+        found.wrong.push(format!("{size} bytes, more than {} MiB", MAX_BINARY >> 20));
+    }
+    let loaded = loaded(&path)?;
+    for library in loaded.iter().filter(|l| !LIBRARIES_OF_C.iter().any(|c| l.starts_with(c))) {
+        found.wrong.push(format!("loads {library}, which a bare node may lack"));
+    }
+    found.notes.push(format!("loads {}", loaded.join(", ")));
+    Ok(found)
+}
+
+/// Names of the libraries that a program loads.
+pub(crate) fn loaded(path: &std::path::Path) -> Result<Vec<String>> {
+    let text = shell::output(Command::new("ldd").arg(path))?;
+    let name = |line: &str| line.split_whitespace().next().map(|n| n.rsplit('/').next().unwrap_or(n).to_owned());
+    Ok(text.lines().filter_map(name).collect())
+}
+
+fn files() -> Result<Found> {
+    let listed = shell::output(Command::new("git").args(["ls-files", "-z"]).current_dir(shell::root()))?;
+    let machine = Regex::new(MACHINE).map_err(|e| e.to_string())?;
+    let hosts = registry_hosts();
+    let mut found = Found::default();
+    let mut count = 0;
+    for name in listed.split('\0').filter(|n| !n.is_empty()) {
+        let Ok(bytes) = std::fs::read(shell::root().join(name)) else { continue };
+        count += 1;
+        let text = String::from_utf8_lossy(&bytes);
+        for (at, line) in text.lines().enumerate() {
+            if let Some(path) = machine.captures(line).and_then(|c| c.get(2)) {
+                found.wrong.push(format!("{name}:{}: {} is a path of one machine", at + 1, path.as_str()));
+            }
+            for host in hosts.iter().filter(|h| line.contains(h.as_str())) {
+                found.wrong.push(format!("{name}:{}: {host} is this machine's registry", at + 1));
+            }
+        }
+    }
+    found.notes.push(format!("{count} without paths of one machine"));
+    Ok(found)
+}
+
+/// Hosts of the registries that cargo uses on this machine instead of the public one.
+fn registry_hosts() -> BTreeSet<String> {
+    let home = std::env::var_os("CARGO_HOME").map(std::path::PathBuf::from);
+    let home = home.or_else(|| std::env::var_os("HOME").map(|h| std::path::PathBuf::from(h).join(".cargo")));
+    let configured = home.iter().flat_map(|h| [h.join("config.toml"), h.join("config")]);
+    let mut texts: Vec<String> = configured.filter_map(|p| std::fs::read_to_string(p).ok()).collect();
+    texts.extend(
+        std::env::vars_os()
+            .filter(|(k, _)| ["CARGO_REGISTR", "CARGO_SOURCE"].iter().any(|p| k.to_string_lossy().starts_with(p)))
+            .map(|(_, v)| v.to_string_lossy().into_owned()),
+    );
+    texts.iter().flat_map(|t| hosts(t)).collect()
+}
+
+fn hosts(text: &str) -> Vec<String> {
+    const PUBLIC: &[&str] = &["github.com", "crates.io", "docs.rs", "rust-lang.org"];
+    let urls = text.split("://").skip(1);
+    let authority = |u: &str| u.split(|c: char| "/\"' \n?#".contains(c)).next().map(str::to_owned);
+    let host = |a: String| a.rsplit('@').next().and_then(|h| h.split(':').next()).unwrap_or_default().to_owned();
+    let public = |h: &str| PUBLIC.iter().any(|p| h == *p || h.ends_with(&format!(".{p}")));
+    urls.filter_map(authority).map(host).filter(|h| h.contains('.') && !public(h)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arrows_hold() {
+        let found = crates().unwrap();
+        assert!(found.wrong.is_empty(), "{}", found.wrong.join("\n"));
+    }
+
+    #[test]
+    fn a_wrong_arrow_is_found() {
+        let package = |name: &str, on: &str, kind: &str| {
+            let dependencies =
+                if on.is_empty() { String::new() } else { format!(r#"{{"name":"{on}","kind":{kind}}}"#) };
+            format!(
+                r#"{{"id":"{name}","name":"{name}","version":"1","license":null,"source":null,"dependencies":[{dependencies}]}}"#
+            )
+        };
+        let wrong = |name: &str, on: &str, kind: &str| {
+            let packages = format!("{},{}", package(name, on, kind), package(on, "", ""));
+            let json = format!(
+                r#"{{"packages":[{packages}],"workspace_members":["{name}","{on}"],"resolve":{{"nodes":[]}}}}"#
+            );
+            let mut found = Found::default();
+            arrows(&serde_json::from_str(&json).unwrap(), &mut found);
+            found.wrong.len()
+        };
+        assert_eq!(wrong("linerate-rules", "linerate-node", "null"), 0);
+        assert_eq!(wrong("linerate-node", "linerate-rules", "null"), 1);
+        assert_eq!(wrong("linerate-node", "linerate-rules", "\"dev\""), 1);
+        assert_eq!(wrong("xtask", "linerate", "null"), 1);
+        assert_eq!(wrong("linerate-rules", "linerate-compose", "\"dev\""), 0);
+        assert_eq!(wrong("linerate-rules", "linerate-compose", "null"), 1);
+        assert_eq!(wrong("linerate-new", "linerate-formats", "null"), 1);
+    }
+
+    #[test]
+    fn paths_of_one_machine_are_found() {
+        let machine = Regex::new(MACHINE).unwrap();
+        // Put together here: this file is checked, too.
+        for (text, want) in [
+            (format!("see {}", ["", "home", "me", "x"].join("/")), true),
+            (format!("\"{}\"", ["", "root", ".cargo"].join("/")), true),
+            ("http://x/home/page".to_owned(), false),
+            ("target/work/x".to_owned(), false),
+            ("/proc/self/root/x".to_owned(), false),
+        ] {
+            assert_eq!(machine.is_match(&text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn hosts_of_private_registries() {
+        let config =
+            "registry = \"sparse+https://me:secret@crates.example.org:8080/index/\"\nx = \"https://index.crates.io/\"";
+        assert_eq!(hosts(config), ["crates.example.org"]);
+    }
+}

@@ -1,0 +1,69 @@
+//! What several commands need: the repository, cargo, other programs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// A sentence that says what, where and what to do.
+pub(crate) type Result<T> = std::result::Result<T, String>;
+
+/// The repository.
+pub(crate) fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_owned()
+}
+
+/// The cargo that runs us, in the repository.
+pub(crate) fn cargo() -> Command {
+    let mut c = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    c.current_dir(root());
+    c
+}
+
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |t| root().join(t))
+}
+
+/// Runs a command that prints for itself.
+pub(crate) fn status(command: &mut Command) -> Result<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    match command.status() {
+        Ok(s) if s.success() => Ok(()),
+        Ok(s) => Err(format!("{name} failed ({s})")),
+        Err(e) => Err(format!("cannot run {name}: {e}")),
+    }
+}
+
+/// Runs a command for its standard output; its standard error is in the error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let out = command.stdin(Stdio::null()).output().map_err(|e| format!("cannot run {name}: {e}"))?;
+    if out.status.success() {
+        return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
+    }
+    Err(format!("{name} failed ({}): {}", out.status, String::from_utf8_lossy(&out.stderr).trim()))
+}
+
+/// Whether a program of this name can be run from here.
+pub(crate) fn has(program: &str) -> bool {
+    let sbin = [PathBuf::from("/usr/sbin"), PathBuf::from("/sbin")];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).chain(sbin).any(|d| d.join(program).is_file())
+}
+
+/// Builds the `linerate` that users get, and says where it is.
+pub(crate) fn release() -> Result<PathBuf> {
+    status(cargo().args(["build", "--quiet", "--release", "--package", "linerate"]))?;
+    Ok(target().join("release/linerate"))
+}
+
+/// The end of a command.
+pub(crate) fn exit(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `cargo xtask test …`: all tests, with plain cargo, on whatever machine this is.
+//!
+//! A test that cannot run here (no lspci, no third-party data) prints `SKIPPED: why` and passes. Cargo hides what passing
+//! tests print; this command reads it, and lists at the end what was not tested.
+
+use crate::shell::{self, Result};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+/// Programs that tests compare with, and the Debian package of each.
+const TOOLS: &[(&str, &str)] = &[("lspci", "pciutils"), ("lstopo-no-graphics", "hwloc-nox"), ("zstd", "zstd")];
+
+pub(crate) fn run(args: &[String]) -> ExitCode {
+    let mut seen = Seen { skipped: install(), ..Seen::default() };
+    let result = test(args, &mut seen);
+    println!("\n{} passed, {} failed, {} ignored", seen.passed, seen.failed, seen.ignored);
+    for (why, tests) in &seen.skipped {
+        println!("{why}{}", name_some(tests));
+    }
+    shell::exit(result)
+}
+
+/// Why something was not tested, and the tests that said so.
+type Skipped = BTreeMap<String, Vec<String>>;
+
+/// Installs what is missing, where that is possible. What is not is no failure.
+fn install() -> Skipped {
+    let missing: Vec<_> = TOOLS.iter().filter(|(program, _)| !shell::has(program)).collect();
+    let mut skipped = Skipped::new();
+    if missing.is_empty() {
+        return skipped;
+    }
+    let apt = |args: &[&str]| {
+        println!("apt-get {}", args.join(" "));
+        let mut c = Command::new("apt-get");
+        c.arg("-qq").args(args).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+        shell::status(&mut c)
+    };
+    let updated = match (is_root(), shell::has("apt-get")) {
+        (true, true) => apt(&["update"]),
+        (false, _) => Err("this is not root".to_owned()),
+        (_, false) => Err("there is no apt-get".to_owned()),
+    };
+    for (program, package) in missing {
+        let installed = updated.clone().and_then(|()| apt(&["install", "-y", "--no-install-recommends", package]));
+        if let Err(why) = installed {
+            let line = format!("SKIPPED: comparisons with {program} because {package} is not installed, and {why}");
+            println!("{line}");
+            skipped.insert(line, Vec::new());
+        }
+    }
+    skipped
+}
+
+fn is_root() -> bool {
+    let uid = shell::output(Command::new("id").arg("-u"));
+    uid.is_ok_and(|u| u.trim() == "0")
+}
+
+fn test(args: &[String], seen: &mut Seen) -> Result<()> {
+    if !Path::new(&shell::root()).join("../shared/data").is_dir() {
+        let line = "SKIPPED: third-party files because ../shared/data is not here";
+        println!("{line}");
+        seen.skipped.insert(line.to_owned(), Vec::new());
+    }
+    let split = args.iter().position(|a| a == "--").unwrap_or(args.len());
+    let (ours, theirs) = (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
+    let mut cargo = shell::cargo();
+    cargo.args(["test", "--workspace"]).args(ours).args(["--", "--show-output"]).args(theirs);
+    let mut child = cargo.stdout(Stdio::piped()).spawn().map_err(|e| format!("cannot run cargo: {e}"))?;
+    if let Some(out) = child.stdout.take() {
+        for line in BufReader::new(out).split(b'\n') {
+            let line = line.map_err(|e| format!("cargo test: {e}"))?;
+            let line = String::from_utf8_lossy(&line);
+            if seen.line(&line) {
+                println!("{line}");
+            }
+        }
+    }
+    match child.wait() {
+        Ok(s) if s.success() => Ok(()),
+        Ok(s) => Err(format!("cargo test failed ({s})")),
+        Err(e) => Err(format!("cargo test: {e}")),
+    }
+}
+
+/// What the test programs have printed so far.
+#[derive(Default)]
+struct Seen {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+    skipped: Skipped,
+    /// Inside the list of what passing tests printed, which nobody wants to see.
+    hidden: bool,
+    /// The test whose output comes.
+    test: String,
+}
+
+impl Seen {
+    /// Takes a line; whether it is to be shown.
+    fn line(&mut self, line: &str) -> bool {
+        if let Some(result) = line.strip_prefix("test result: ") {
+            self.hidden = false;
+            let count = |what: &str| {
+                let (before, _) = result.split_once(what)?;
+                before.rsplit([' ', '.', ';']).find(|w| !w.is_empty())?.parse::<u64>().ok()
+            };
+            self.passed += count(" passed").unwrap_or(0);
+            self.failed += count(" failed").unwrap_or(0);
+            self.ignored += count(" ignored").unwrap_or(0);
+            return true;
+        }
+        match line {
+            "successes:" => self.hidden = true,
+            "failures:" => self.hidden = false,
+            _ => {}
+        }
+        if let Some(test) = line.strip_prefix("---- ").and_then(|l| l.strip_suffix(" stdout ----")) {
+            test.clone_into(&mut self.test);
+        }
+        if line.trim_start().starts_with("SKIPPED: ") {
+            self.skipped.entry(line.trim().to_owned()).or_default().push(self.test.clone());
+        }
+        !self.hidden
+    }
+}
+
+/// `  (3 tests: a, b, …)`
+fn name_some(tests: &[String]) -> String {
+    const SHOWN: usize = 3;
+    if tests.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = tests.iter().take(SHOWN).map(String::as_str).collect();
+    let more = if tests.len() > SHOWN { ", …" } else { "" };
+    format!("  ({} × {}{more})", tests.len(), names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skips_are_found_and_the_output_of_passing_tests_is_hidden() {
+        let text = "running 3 tests\ntest a ... ok\n\nsuccesses:\n\n---- a::b stdout ----\nSKIPPED: no lspci\nnoise\n\nsuccesses:\n    a::b\n\n\
+                    failures:\n\n---- c stdout ----\nassertion failed\n\ntest result: FAILED. 2 passed; 1 failed; 4 ignored; 0 measured; 0 filtered out\n\
+                    test result: ok. 10 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s";
+        let mut seen = Seen::default();
+        let shown: Vec<&str> = text.lines().filter(|l| seen.line(l)).collect();
+        assert_eq!((seen.passed, seen.failed, seen.ignored), (12, 1, 4));
+        assert_eq!(seen.skipped, Skipped::from([("SKIPPED: no lspci".to_owned(), vec!["a::b".to_owned()])]));
+        assert!(shown.contains(&"assertion failed") && !shown.contains(&"noise"));
+    }
+}
