@@ -42,7 +42,8 @@ pub fn normalise(bytes: &[u8]) -> Cow<'_, [u8]> {
 /// [`normalise`], then UTF-8; invalid sequences become U+FFFD.
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match normalise(bytes) {
-        Cow::Borrowed(b) => String::from_utf8_lossy(b),
+        // Checking first is several times quicker than converting, and text is nearly always valid.
+        Cow::Borrowed(b) => std::str::from_utf8(b).map_or_else(|_| String::from_utf8_lossy(b), Cow::Borrowed),
         Cow::Owned(b) => {
             Cow::Owned(String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
         }
@@ -51,7 +52,17 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
 
 /// The lines with their 1-based numbers, without line ends.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
-    text.lines().enumerate().map(|(i, l)| (line_number(i), l))
+    let (mut rest, mut number) = (text, 0u32);
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        number = number.saturating_add(1);
+        let Some(at) = memchr::memchr(b'\n', rest.as_bytes()) else { return Some((number, std::mem::take(&mut rest))) };
+        let (line, after) = rest.split_at_checked(at)?;
+        rest = after.get(1..).unwrap_or_default();
+        Some((number, line.strip_suffix('\r').unwrap_or(line)))
+    })
 }
 
 /// 0-based index to 1-based line number; saturates.
@@ -65,7 +76,14 @@ pub(crate) const MAX_ITEMS: usize = 65_536;
 
 /// `key<sep>value`, both trimmed.
 pub(crate) fn split_key(line: &str, sep: char) -> Option<(&str, &str)> {
-    line.split_once(sep).map(|(k, v)| (k.trim(), v.trim()))
+    let (key, value) = match u8::try_from(sep) {
+        Ok(byte) if byte.is_ascii() => {
+            let (key, rest) = line.split_at_checked(memchr::memchr(byte, line.as_bytes())?)?;
+            (key, rest.get(1..)?)
+        }
+        _ => line.split_once(sep)?,
+    };
+    Some((key.trim(), value.trim()))
 }
 
 /// Unsigned number, decimal or `0x` hexadecimal.
@@ -166,6 +184,16 @@ mod tests {
         assert_eq!(decode(&be), "a\r\né");
         assert_eq!(decode(b"\xef\xbb\xbfx"), "x");
         assert_eq!(decode(b"\xff\xfe\x00\xd8x"), "\u{fffd}", "lone surrogate, odd byte");
+    }
+
+    #[test]
+    fn lines_are_those_of_the_standard_library() {
+        for text in ["", "\n", "a", "a\n", "a\r\nb", "a\r", "\r\n\r\n", "a\n\nb\r\n\r", "é\nü"] {
+            let want: Vec<(u32, &str)> = text.lines().enumerate().map(|(i, l)| (line_number(i), l)).collect();
+            assert_eq!(lines(text).collect::<Vec<_>>(), want, "{text:?}");
+        }
+        assert_eq!(split_key(" a : b:c ", ':'), Some(("a", "b:c")));
+        assert_eq!((split_key("é→b", '→'), split_key("ab", '=')), (Some(("é", "b")), None));
     }
 
     #[test]

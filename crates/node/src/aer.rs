@@ -43,10 +43,13 @@ pub fn counters(s: &Snapshot, f: &PciFunction<'_>) -> AerCounters {
 fn parse(text: &str) -> Option<AerCount> {
     let mut total = None;
     let mut parts = Vec::new();
-    for line in text.lines() {
-        let (name, count) = line.trim().rsplit_once(char::is_whitespace)?;
+    // Twenty lines for each of three files of each function on a path: bytes are quicker than characters.
+    for line in text.split('\n') {
+        let line = line.trim_ascii();
+        let at = line.bytes().rposition(|b| b.is_ascii_whitespace())?;
+        let (name, count) = (line.get(..at)?, line.get(at + 1..)?);
         let count: u64 = count.parse().ok()?;
-        if name.trim().starts_with("TOTAL_ERR") {
+        if name.trim_ascii_start().starts_with("TOTAL_ERR") {
             total = Some(count);
         } else if count > 0 {
             parts.push((name.trim().to_owned(), count));

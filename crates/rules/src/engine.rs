@@ -4,6 +4,7 @@ use crate::finding::{Finding, Findings, Status, Subject};
 use crate::rule::{Cx, Rule, Severity};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;
+use std::cmp::Reverse;
 
 /// A rule's answer about one subject.
 #[derive(Debug, Clone)]
@@ -56,9 +57,8 @@ pub fn audit(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> A
         judge(rule, &cx, &mut out);
         verdicts.extend(out.list.into_iter().map(|finding| Verdict { rule, finding }));
     }
-    verdicts.sort_by(|a, b| {
-        (b.finding.status, b.severity()).cmp(&(a.finding.status, a.severity())).then(a.rule.id.cmp(b.rule.id))
-    });
+    // Verdicts are large: keys are sorted, and each verdict is moved once.
+    verdicts.sort_by_cached_key(|v| (Reverse(v.finding.status), Reverse(v.severity()), v.rule.id));
     Audit { verdicts }
 }
 

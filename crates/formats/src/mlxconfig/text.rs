@@ -2,7 +2,7 @@
 //! output of `grep`.
 
 use super::{Columns, NicConfig, Param, Value};
-use crate::text::{At, MAX_ITEMS, decode, lines};
+use crate::text::{At, MAX_ITEMS, decode, lines, split_key};
 use serde::Serialize;
 
 /// What a query printed.
@@ -65,6 +65,8 @@ fn is_device_header(line: &str) -> bool {
 
 /// The device named in a command line such as `# mlxconfig -d 37:00.0 query`.
 fn prompt(line: &str) -> Option<String> {
+    // Thousands of lines are parameters, which have no dash.
+    memchr::memchr(b'-', line.as_bytes())?;
     let at = line.find("mlxconfig").or_else(|| line.find("mstconfig"))?;
     let mut words = line.get(at..)?.split_whitespace();
     words.find(|w| *w == "-d" || *w == "--dev")?;
@@ -72,9 +74,8 @@ fn prompt(line: &str) -> Option<String> {
 }
 
 fn header(line: &str) -> Option<(&str, &str)> {
-    let (key, value) = line.split_once(':')?;
-    let key = key.trim_end();
-    matches!(key, "Device type" | "Name" | "Description" | "Device" | "Configurations").then(|| (key, value.trim()))
+    let (key, value) = split_key(line, ':')?;
+    matches!(key, "Device type" | "Name" | "Description" | "Device" | "Configurations").then(|| (key, value))
 }
 
 fn set_header(devices: &mut Vec<NicConfig>, key: &str, value: &str, line: u32, prompt: &mut Option<(String, u32)>) {
