@@ -96,7 +96,7 @@ impl Reader {
     pub fn read_bytes(&mut self, bytes: &[u8], label: &str) -> Result<Snapshot, OpenError> {
         let packing = Packing::of(bytes);
         if super::ttar::is(bytes) {
-            let mut assembly = Assembly::new(label, self.limits);
+            let mut assembly = Assembly::new(self.blank(label), self.limits);
             let end = super::ttar::read(bytes, &mut assembly);
             return conclude(end, bytes.len() as u64, assembly, label);
         }
