@@ -41,7 +41,7 @@ impl Kernel {
         let log = log(s);
         Kernel {
             release,
-            cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse).or(|| logged_cmdline(&log)),
+            cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse).or(|| logged_cmdline(s, &log)),
             modules: s.read(root, "proc/modules").map(|b| {
                 String::from_utf8_lossy(b)
                     .lines()
@@ -121,7 +121,7 @@ fn config(s: &Snapshot) -> Reading<Vec<ConfigOption>> {
 }
 
 /// The command line as the boot log printed it: for sources that hold a log only.
-fn logged_cmdline(log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline> {
+fn logged_cmdline(s: &Snapshot, log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline> {
     let hit = log.known().into_iter().flatten().rev().find_map(|e| match &e.event {
         dmesg::Event::CommandLine(text) => Some((text, e.place)),
         _ => None,
@@ -129,8 +129,11 @@ fn logged_cmdline(log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline> {
     let Some((text, place)) = hit else {
         return Reading::Unreadable(log.place(), Why::NotCollected);
     };
-    // printk cuts a record at about 1,000 bytes, and nothing in it tells.
-    if text.len() > 900 {
+    let data = s.data(place.base);
+    let last = u32::try_from(data.iter().filter(|b| **b == b'\n').count()).unwrap_or(u32::MAX).saturating_add(1);
+    let unended = place.pos == linerate_snapshot::Pos::Line(last);
+    // printk cuts a record at about 1,000 bytes, and nothing in it tells; a text may end in the middle of a line.
+    if text.len() > 900 || unended {
         return Reading::Unreadable(place, Why::Cut(u32::try_from(text.len()).unwrap_or(u32::MAX)));
     }
     let mut cmdline = cmdline::parse(text.as_bytes());

@@ -66,7 +66,12 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     };
     let words = || name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
     if words().any(|w| w.eq_ignore_ascii_case("GeForce") || w == "GB10") {
-        out.fail(f.bdf, format!("{name} does not support GPUDirect RDMA")).at(at);
+        let finding = out.fail(f.bdf, format!("{name} does not support GPUDirect RDMA"));
+        finding.at(at);
+        // A workstation, or a graphics card for the console: nothing here could have used it.
+        if cx.node.pci.rdma_nics().next().is_none() {
+            finding.severity(Severity::Info);
+        }
     } else if words().any(professional) {
         out.pass(f.bdf, format!("{name} is a data-centre or professional product")).at(at);
     } else {
