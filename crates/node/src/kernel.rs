@@ -105,6 +105,11 @@ pub fn module_param<'s>(s: &'s Snapshot, module_name: &str, param: &'static str)
 /// A file of the tree, or the pasted text of that kind.
 fn output<'s>(s: &'s Snapshot, kind: OutputKind, path: &'static str) -> Reading<&'s [u8]> {
     s.read(s.root(), path).or(|| match s.outputs.iter().find(|o| o.kind == kind) {
+        // The kernel ends its command line with a newline; without it the text may be a part: `amd_iommu=of`.
+        Some(o) if !s.data(o.entry).ends_with(b"\n") => {
+            let n = u32::try_from(s.data(o.entry).len()).unwrap_or(u32::MAX);
+            Reading::Unreadable(Place::of(o.entry), Why::Cut(n))
+        }
         Some(o) => Reading::Known(s.data(o.entry), Place::of(o.entry)),
         None => s.missing(s.root(), path),
     })
@@ -145,6 +150,11 @@ fn logged_cmdline(s: &Snapshot, log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline
     Reading::Known(cmdline, place)
 }
 
+/// Whether a text holds no line of a log at all. A running kernel always said something.
+fn says_nothing(log: &[u8]) -> bool {
+    log.split(|b| *b == b'\n').all(|l| l.trim_ascii().is_empty() || l.starts_with(b"-- "))
+}
+
 fn log(s: &Snapshot) -> Reading<Vec<LogEvent>> {
     let mut events = Vec::new();
     let mut first = None;
@@ -155,6 +165,11 @@ fn log(s: &Snapshot) -> Reading<Vec<LogEvent>> {
         }
         // `dmesg` that was refused prints nothing and fails: that is not an empty log.
         if o.status.is_some_and(|st| st != 0) && s.data(o.entry).is_empty() {
+            first.get_or_insert(Reading::Unreadable(Place::of(o.entry), Why::Denied));
+            continue;
+        }
+        // journalctl without the right to read prints nothing, or "-- No entries --", and succeeds.
+        if says_nothing(s.data(o.entry)) {
             first.get_or_insert(Reading::Unreadable(Place::of(o.entry), Why::Denied));
             continue;
         }

@@ -120,7 +120,10 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
     } else if cx.is_pasted(card.place) && cx.is_output(card.place, OutputKind::MlxconfigText) {
         out.unknown(
             nic(card),
-            format!("Current equals Next Boot in the {} settings of this text, which may be a part of a query", card.config.params.len()),
+            format!(
+                "Current equals Next Boot in the {} settings of this text, which may be a part of a query",
+                card.config.params.len()
+            ),
         )
         .at(card.place)
         .see(format!("mlxconfig -d {} -e -j FILE query, which shows where it ends", card.name));
