@@ -88,8 +88,11 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let chosen = nccl_choice(gids);
     if let Some(g) = chosen.filter(|g| g.is_ipv4() && g.is_roce_v2()) {
         let ndev = g.netdev.known().map_or_else(String::new, |n| format!(" of {n}"));
-        out.pass(subject, format!("index {} is RoCE v2 over IPv4{ndev}: NCCL 2.21 and later choose it{}", g.index, common::remark(d)))
-            .at(g.place);
+        out.pass(
+            subject,
+            format!("index {} is RoCE v2 over IPv4{ndev}: NCCL 2.21 and later choose it{}", g.index, common::remark(d)),
+        )
+        .at(g.place);
         return;
     }
     // With virtual functions in use, or the interface in a pod's namespace, the addresses are where the jobs are.
