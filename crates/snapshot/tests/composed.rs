@@ -61,6 +61,9 @@ fn an_audit_reads_less_of_bystanders_and_says_so() {
         assert!(matches!(driver, Reading::Known(..) | Reading::Absent(_)), "{name}: {driver:?}");
     }
     assert!(beside > 300 && whole > 60, "{beside} {whole}");
+    let Reading::Known(groups, _) = s.dir("sys/kernel/iommu_groups") else { panic!("no groups") };
+    let members = |g| s.child(g, "devices").map_or(0, |d| s.children(d).len());
+    assert_eq!(s.children(groups).iter().map(|(_, g)| members(*g)).sum::<usize>(), beside + whole);
     // An archive of it says the same.
     let mut archive = Vec::new();
     s.write_tar_zst(&mut archive).unwrap();

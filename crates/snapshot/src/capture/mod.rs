@@ -4,6 +4,7 @@ mod bystander;
 mod commands;
 mod file;
 mod filter;
+mod groups;
 mod nvml;
 mod root;
 mod run;
@@ -117,6 +118,9 @@ pub fn capture(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Sna
     let nvml = with_commands.then(|| std::thread::spawn(move || nvml::ask(NVML_LIMIT, &nvml_to)));
     let early = with_commands.then(|| commands::start_early(audit));
     let (mut snapshot, root, redactor) = walk::files(root, redactor, options, &|n| progress(Progress::Files(n)));
+    if audit {
+        groups::members(&mut snapshot);
+    }
     progress(Progress::Files(snapshot.len()));
     if let Some(early) = early {
         commands::finish(&mut snapshot, early, audit, &redactor, progress);
@@ -139,7 +143,11 @@ pub(crate) fn files_of(options: &Options, watch: &dyn Fn(usize)) -> Result<Snaps
     let mut root = Root::open(&options.root).map_err(|e| error(e.into()))?;
     (root.sysfs, root.procfs) = (false, false);
     let redactor = Redactor::new(false).map_err(error)?;
-    Ok(walk::files(root, redactor, options, watch).0)
+    let mut snapshot = walk::files(root, redactor, options, watch).0;
+    if options.purpose == Purpose::Audit {
+        groups::members(&mut snapshot);
+    }
+    Ok(snapshot)
 }
 
 fn host_name(options: &Options) -> String {
