@@ -12,6 +12,25 @@ use std::process::ExitCode;
 
 /// Usage or internal error: nothing was concluded.
 const EXIT_ERROR: u8 = 3;
+/// Told to end by a signal, as shells have it.
+const EXIT_SIGNAL: i32 = 130;
+
+/// On SIGINT and SIGTERM: ends the commands of a capture, removes a half-written archive, and exits. A read that hangs in the
+/// kernel is not waited for.
+fn end_on_signals() {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    // Without it, the default holds: the process ends at once.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
+    let wait = move || {
+        if signals.forever().next().is_some() {
+            linerate_snapshot::capture::abandon();
+            progress::clear();
+            std::process::exit(EXIT_SIGNAL);
+        }
+    };
+    // Where no thread can be started, the signals do nothing, and the limits of the capture end it.
+    let _ = std::thread::Builder::new().name("linerate-signals".into()).spawn(wait);
+}
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -23,6 +42,7 @@ fn main() -> ExitCode {
             return if failed { ExitCode::from(EXIT_ERROR) } else { ExitCode::SUCCESS };
         }
     };
+    end_on_signals();
     let result = match cli.command {
         Command::Collect(a) => cmd::collect::run(&a),
         Command::Audit(a) => cmd::audit::run(&a),

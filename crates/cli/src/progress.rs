@@ -46,6 +46,13 @@ impl Line {
     }
 }
 
+/// Removes what may stand of a line on a terminal.
+pub(crate) fn clear() {
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+}
+
 impl Drop for Line {
     fn drop(&mut self) {
         if self.last.get().is_some() {

@@ -10,7 +10,9 @@ type Chosen = (&'static str, &'static str, Vec<&'static Rule>);
 
 /// Areas with the rules whose id, or area, a pattern names. No pattern: all.
 pub(crate) fn select_areas(patterns: &[String]) -> Result<Vec<Chosen>, Failure> {
-    let names = |p: &str, r: &Rule| if p.contains('/') { linerate_snapshot::covers(p, r.id) } else { p == r.area() };
+    let names = |p: &str, r: &Rule| {
+        p == "*" || if p.contains('/') { linerate_snapshot::covers(p, r.id) } else { p == r.area() }
+    };
     if let Some(p) = patterns.iter().find(|p| !linerate_rules::rules().iter().any(|r| names(p, r))) {
         return Err(Failure::new(format!("no rule matches `{p}`")).hint("`linerate rules` lists all"));
     }

@@ -41,7 +41,7 @@ impl Kernel {
         let log = log(s);
         Kernel {
             release,
-            cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse).or(|| logged_cmdline(&log)),
+            cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse).or(|| logged_cmdline(s, &log)),
             modules: s.read(root, "proc/modules").map(|b| {
                 String::from_utf8_lossy(b)
                     .lines()
@@ -105,6 +105,11 @@ pub fn module_param<'s>(s: &'s Snapshot, module_name: &str, param: &'static str)
 /// A file of the tree, or the pasted text of that kind.
 fn output<'s>(s: &'s Snapshot, kind: OutputKind, path: &'static str) -> Reading<&'s [u8]> {
     s.read(s.root(), path).or(|| match s.outputs.iter().find(|o| o.kind == kind) {
+        // The kernel ends its command line with a newline; without it the text may be a part: `amd_iommu=of`.
+        Some(o) if !s.data(o.entry).ends_with(b"\n") => {
+            let n = u32::try_from(s.data(o.entry).len()).unwrap_or(u32::MAX);
+            Reading::Unreadable(Place::of(o.entry), Why::Cut(n))
+        }
         Some(o) => Reading::Known(s.data(o.entry), Place::of(o.entry)),
         None => s.missing(s.root(), path),
     })
@@ -121,7 +126,7 @@ fn config(s: &Snapshot) -> Reading<Vec<ConfigOption>> {
 }
 
 /// The command line as the boot log printed it: for sources that hold a log only.
-fn logged_cmdline(log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline> {
+fn logged_cmdline(s: &Snapshot, log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline> {
     let hit = log.known().into_iter().flatten().rev().find_map(|e| match &e.event {
         dmesg::Event::CommandLine(text) => Some((text, e.place)),
         _ => None,
@@ -129,8 +134,11 @@ fn logged_cmdline(log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline> {
     let Some((text, place)) = hit else {
         return Reading::Unreadable(log.place(), Why::NotCollected);
     };
-    // printk cuts a record at about 1,000 bytes, and nothing in it tells.
-    if text.len() > 900 {
+    let data = s.data(place.base);
+    let last = u32::try_from(data.iter().filter(|b| **b == b'\n').count()).unwrap_or(u32::MAX).saturating_add(1);
+    let unended = place.pos == linerate_snapshot::Pos::Line(last);
+    // printk cuts a record at about 1,000 bytes, and nothing in it tells; a text may end in the middle of a line.
+    if text.len() > 900 || unended {
         return Reading::Unreadable(place, Why::Cut(u32::try_from(text.len()).unwrap_or(u32::MAX)));
     }
     let mut cmdline = cmdline::parse(text.as_bytes());
@@ -140,6 +148,11 @@ fn logged_cmdline(log: &Reading<Vec<LogEvent>>) -> Reading<Cmdline> {
         }
     }
     Reading::Known(cmdline, place)
+}
+
+/// Whether a text holds no line of a log at all. A running kernel always said something.
+fn says_nothing(log: &[u8]) -> bool {
+    log.split(|b| *b == b'\n').all(|l| l.trim_ascii().is_empty() || l.starts_with(b"-- "))
 }
 
 fn log(s: &Snapshot) -> Reading<Vec<LogEvent>> {
@@ -152,6 +165,11 @@ fn log(s: &Snapshot) -> Reading<Vec<LogEvent>> {
         }
         // `dmesg` that was refused prints nothing and fails: that is not an empty log.
         if o.status.is_some_and(|st| st != 0) && s.data(o.entry).is_empty() {
+            first.get_or_insert(Reading::Unreadable(Place::of(o.entry), Why::Denied));
+            continue;
+        }
+        // journalctl without the right to read prints nothing, or "-- No entries --", and succeeds.
+        if says_nothing(s.data(o.entry)) {
             first.get_or_insert(Reading::Unreadable(Place::of(o.entry), Why::Denied));
             continue;
         }

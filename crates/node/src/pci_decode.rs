@@ -27,7 +27,7 @@ pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>) -> PciT
     for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Lspci) {
         let Ok(devices) = lspci::parse(s.data(o.entry)) else { continue };
         seen.get_or_insert(Place::of(o.entry));
-        join(&mut functions, devices, o.entry);
+        join(&mut functions, devices, o.entry, s.data(o.entry));
     }
     functions.sort_by_key(|f| f.bdf);
     functions.dedup_by_key(|f| f.bdf);
@@ -38,13 +38,19 @@ pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>) -> PciT
 }
 
 /// Adds what a text shows: to functions that sysfs already has, what sysfs did not show; else new functions.
-fn join(functions: &mut Vec<PciFunction<'_>>, devices: Vec<lspci::Device>, entry: EntryId) {
+fn join(functions: &mut Vec<PciFunction<'_>>, mut devices: Vec<lspci::Device>, entry: EntryId, text: &[u8]) {
     // A text without domains joins a tree by bus, device and function where that is unambiguous: domain 0.
     let sorted = functions.len();
     let habits = Habits {
         drivers: devices.iter().any(|d| d.driver.is_some()),
         groups: devices.iter().any(|d| d.iommu_group.is_some()),
+        unfinished: devices.iter().map(|d| d.line).max().filter(|_| !ends_with_block(text)),
     };
+    // "nvid" without the end of its line may be the beginning of "nvidia".
+    if !text.ends_with(b"\n") {
+        let last = u32::try_from(text.split(|b| *b == b'\n').count()).unwrap_or(u32::MAX);
+        devices.iter_mut().filter(|d| d.driver_line == last).for_each(|d| d.driver = None);
+    }
     for d in devices {
         match functions[..sorted].binary_search_by_key(&d.bdf, |f| f.bdf) {
             Ok(i) => fill(&mut functions[i], d, entry, &habits),
@@ -97,6 +103,13 @@ fn blank<'s>(d: &lspci::Device, entry: EntryId) -> PciFunction<'s> {
 struct Habits {
     drivers: bool,
     groups: bool,
+    /// Line of the last device, where the text may end in the middle of it: then nothing of it is missing for a reason.
+    unfinished: Option<u32>,
+}
+
+/// Whether a verbose text ends as `lspci` ends: with an empty line after the last device.
+fn ends_with_block(text: &[u8]) -> bool {
+    text.ends_with(b"\n\n") || text.ends_with(b"\n\r\n")
 }
 
 fn fill(f: &mut PciFunction<'_>, d: lspci::Device, entry: EntryId, habits: &Habits) {
@@ -108,15 +121,17 @@ fn fill(f: &mut PciFunction<'_>, d: lspci::Device, entry: EntryId, habits: &Habi
     put(&mut f.numa_node, d.numa_node, at(d.numa_node_line));
     put(&mut f.iommu_group, d.iommu_group, at(d.iommu_group_line));
     // Where the text names drivers and groups of other functions, their lines are missing because there is none.
-    if habits.groups && d.verbosity >= lspci::Verbosity::Verbose && f.iommu_group.is_unreadable() {
+    let whole = habits.unfinished != Some(d.line);
+    if habits.groups && whole && d.verbosity >= lspci::Verbosity::Verbose && f.iommu_group.is_unreadable() {
         f.iommu_group = Reading::Absent(at(0));
     }
     put(&mut f.driver, d.driver.map(Cow::Owned), at(d.driver_line));
-    if habits.drivers && d.verbosity >= lspci::Verbosity::Verbose && f.driver.is_unreadable() {
+    if habits.drivers && whole && d.verbosity >= lspci::Verbosity::Verbose && f.driver.is_unreadable() {
         f.driver = Reading::Absent(at(0));
     }
     if f.name.is_empty() {
-        f.name = d.name;
+        // What lspci prints for an id that its list lacks is no name.
+        f.name = if d.name == "Device" { String::new() } else { d.name };
     }
     if let (None, Some(line)) = (f.silent, d.unknown_header_line.or((d.revision == Some(0xff)).then_some(d.line))) {
         f.silent = Some(at(line));

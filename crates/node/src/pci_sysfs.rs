@@ -2,9 +2,9 @@
 
 use crate::pci::{Bar, Bars, Kind, Link, Parent, PciFunction, absorb};
 use linerate_formats::pci::class::Class;
-use linerate_formats::pci::config::{ConfigSpace, Layout};
+use linerate_formats::pci::config::{ConfigSpace, Header, Layout};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
-use linerate_snapshot::{EntryId, Reading, Snapshot, Why};
+use linerate_snapshot::{EntryId, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
 
 /// All functions of the tree, with parents by path where the tree has real device paths. `None`: no such directory here.
@@ -30,22 +30,38 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
     };
     let parent_name = s.parent(home).map(|p| s.name(p)).unwrap_or_default();
     let above = parent_name.parse::<Bdf>().ok();
+    // The header of the configuration space says what the files of ids say; the files are for virtual functions, whose ids read as
+    // ones there, and for what has no such space.
+    let space = config.known().map(|bytes| ConfigSpace::new(bytes));
+    let header = space.as_ref().and_then(ConfigSpace::header).filter(|h| h.vendor != 0xffff);
+    let caps = space.as_ref().map(ConfigSpace::capabilities);
+    let id = |leaf, of: fn(&Header) -> u16, offset| match &header {
+        Some(h) => Reading::Known(of(h), at.bytes(offset, 2)),
+        None => id16(s, home, leaf),
+    };
+    let class = match &header {
+        Some(h) => Reading::Known(h.class, at.bytes(9, 3)),
+        None => s.text(home, "class").parse("not a class code", |t| parse_hex(t).map(Class)),
+    };
+    let port = caps.as_ref().and_then(|c| c.express.get()).and_then(|e| e.port_type);
+    // Of the hundreds of functions inside a socket none has a link or a memory region that anybody asks for.
+    let has_bars = class.known().is_none_or(|c| c.is_display() || c.is_network() || matches!(c.sub(), 0x0680 | 0x0108 | 0x0801));
     let mut f = PciFunction {
         bdf,
         home,
         in_sysfs: true,
         kind: Kind::Unknown,
         parent: if is_root_name(parent_name) { Parent::RootComplex } else { Parent::Unknown },
-        vendor: id16(s, home, "vendor"),
-        device: id16(s, home, "device"),
-        class: s.text(home, "class").parse("not a class code", |t| parse_hex(t).map(Class)),
+        vendor: id("vendor", |h| h.vendor, 0),
+        device: id("device", |h| h.device, 2),
+        class,
         name: String::new(),
         numa_node: s.text(home, "numa_node").parse("not a number", |t| t.parse().ok()),
         driver: s.link_name(home, "driver").map(Cow::Borrowed),
         iommu_group: s.link_name(home, "iommu_group").parse("not a group number", |t| t.parse().ok()),
-        link: link(s, home),
+        link: if port.is_some_and(|p| !p.has_link()) { no_link(at) } else { link(s, home) },
         buses: None,
-        bars: bars(s, home),
+        bars: if has_bars { bars(s, home) } else { Bars::default() },
         physfn: s.link_name(home, "physfn").known().and_then(|t| t.parse().ok()),
         express: Reading::Unreadable(at, why.clone()),
         acs: Reading::Unreadable(at, why.clone()),
@@ -57,18 +73,12 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
         config_len: None,
         silent: None,
     };
-    if let Reading::Known(bytes, place) = &config {
-        let space = ConfigSpace::new(bytes);
+    if let (Reading::Known(bytes, place), Some(space), Some(caps)) = (&config, space, caps) {
         f.config_len = u32::try_from(bytes.len()).ok();
         f.silent = space.is_dead().then(|| place.bytes(0, 64));
-        absorb(&mut f, space.capabilities(), place.base, 0);
-        if let Some(h) = space.header() {
-            if let Layout::Bridge { secondary, subordinate, .. } = h.layout {
-                f.buses = Some((secondary, subordinate));
-            }
-            f.vendor = f.vendor.or(|| Reading::Known(h.vendor, place.bytes(0, 2)));
-            f.device = f.device.or(|| Reading::Known(h.device, place.bytes(2, 2)));
-            f.class = f.class.or(|| Reading::Known(h.class, place.bytes(9, 3)));
+        absorb(&mut f, caps, place.base, 0);
+        if let Some(Layout::Bridge { secondary, subordinate, .. }) = space.header().map(|h| h.layout) {
+            f.buses = Some((secondary, subordinate));
         }
     }
     (f, above)
@@ -89,6 +99,11 @@ fn bars(s: &Snapshot, home: EntryId) -> Bars {
         })
     };
     Bars { list: text.lines().take(6).enumerate().filter_map(bar).collect(), seen: true }
+}
+
+/// Integrated in the root complex: there is no link.
+fn no_link(at: Place) -> Link {
+    Link { speed: Reading::Absent(at), width: Reading::Absent(at), max_speed: Reading::Absent(at), max_width: Reading::Absent(at) }
 }
 
 /// Link attributes. The kernel writes "Unknown" for a speed that it cannot tell, and 0, 63 or 255 for a width that is none.

@@ -2,7 +2,7 @@
 
 use linerate_formats::pci::Bdf;
 use linerate_formats::rdma_json::{self, NetnsMode};
-use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot};
+use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
 
 /// Link layer of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -269,6 +269,9 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
     }
 }
 
+/// After so many unused GIDs in a row an audit takes the rest of the table for unused.
+const UNUSED_GIDS: u32 = 32;
+
 fn gids(s: &Snapshot, home: EntryId) -> Reading<Vec<Gid>> {
     let Some(dir) = s.child(home, "gids") else { return s.missing(home, "gids") };
     let mut out = Vec::new();
@@ -286,10 +289,15 @@ fn gids(s: &Snapshot, home: EntryId) -> Reading<Vec<Gid>> {
             None => s.missing(home, dir_leaf),
         }
     };
+    let mut stopped: Option<(u32, EntryId)> = None;
     for (index, e) in s.children(dir) {
         // An entry that could not be read is not an empty one.
         if let linerate_snapshot::EntryKind::Failed(why) = s.kind(e) {
-            return Reading::Unreadable(Place::of(e), why.clone());
+            match (why, index.parse()) {
+                (Why::NotCollected, Ok(n)) => stopped = Some((n, e)),
+                _ => return Reading::Unreadable(Place::of(e), why.clone()),
+            }
+            continue;
         }
         let (Ok(n), Ok(text)) = (index.parse(), std::str::from_utf8(s.data(e))) else { continue };
         let gid = Gid {
@@ -304,7 +312,12 @@ fn gids(s: &Snapshot, home: EntryId) -> Reading<Vec<Gid>> {
         }
     }
     out.sort_unstable_by_key(|g| g.index);
-    Reading::Known(out, Place::of(dir))
+    // An audit leaves off after a long run of unused entries; anything shorter is a table of which part was not seen.
+    let next = out.last().map_or(0, |g| g.index.saturating_add(1));
+    match stopped {
+        Some((n, e)) if n < next.saturating_add(UNUSED_GIDS) => Reading::Unreadable(Place::of(e), Why::NotCollected),
+        _ => Reading::Known(out, Place::of(dir)),
+    }
 }
 
 pub(crate) fn parse_state(n: u32) -> Option<PortState> {
@@ -321,5 +334,29 @@ fn parse_number(t: &str) -> Option<u32> {
     match t.strip_prefix("0x") {
         Some(h) => u32::from_str_radix(h, 16).ok(),
         None => t.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `last`: index of the last GID in use; `mark`: index at which the capture left off.
+    fn table(last: u32, mark: u32, why: Why) -> Reading<Vec<Gid>> {
+        let mut s = Snapshot::new("test");
+        let port = "sys/class/infiniband/rxe0/ports/1";
+        for n in 0..=last {
+            s.add_file(&format!("{port}/gids/{n}"), b"0000:0000:0000:0000:0000:ffff:0a00:020f\n");
+        }
+        s.add_failed(&format!("{port}/gids/{mark}"), why);
+        let linerate_snapshot::Lookup::Found(home) = s.resolve(port) else { panic!("no port") };
+        gids(&s, home)
+    }
+
+    #[test]
+    fn a_long_run_of_unused_gids_ends_the_table_and_nothing_else_does() {
+        assert_eq!(table(1, 34, Why::NotCollected).known().map(Vec::len), Some(2));
+        assert!(table(1, 33, Why::NotCollected).is_unreadable(), "too short a run");
+        assert!(table(1, 34, Why::Denied).is_unreadable(), "could not be read");
     }
 }

@@ -72,7 +72,9 @@ fn oracle(lstopo: &str, tarball: &Path, name: &str) -> String {
     std::fs::create_dir_all(&dir).unwrap();
     let unpacked = Command::new("tar").arg("xjf").arg(tarball).arg("-C").arg(&dir).status().unwrap();
     assert!(unpacked.success(), "{name}: tar");
-    let root = std::fs::read_dir(&dir).unwrap().flatten().map(|e| e.path()).find(|p| p.is_dir()).unwrap();
+    let below = |d: &Path| std::fs::read_dir(d).unwrap().flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect::<Vec<_>>();
+    let inside = below(&dir).into_iter().flat_map(|d| below(&d).into_iter().chain([d]));
+    let root = inside.filter(|d| d.join("sys").is_dir()).min().unwrap_or_else(|| panic!("{name}: no sys/"));
     let out = Command::new(lstopo)
         .args(["--whole-io", "--of", "xml", "-"])
         .env("HWLOC_FSROOT", &root)

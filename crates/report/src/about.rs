@@ -42,7 +42,7 @@ impl SourceKind {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            SourceKind::Live => "this machine, read now",
+            SourceKind::Live => "a running system, captured by linerate",
             SourceKind::Capture => "a capture by linerate",
             SourceKind::Tree => "a tree of files that was not captured by linerate",
             SourceKind::Text => "texts that tools printed",
@@ -159,7 +159,7 @@ pub(crate) fn devices(node: &Node<'_>) -> String {
         });
     }
     if parts.is_empty() {
-        parts.push("no GPU, no RDMA NIC".to_owned());
+        parts.push("no NVIDIA GPU, no RDMA NIC".to_owned());
     }
     let all = node.pci.functions.len();
     format!("{}; {all} PCI function{} in all", parts.join(", "), if all == 1 { "" } else { "s" })

@@ -83,9 +83,9 @@ impl Terminal<'_, '_> {
         let has = |kind| pci.of_kind(kind).next().is_some();
         let missing = match (has(Kind::Gpu), has(Kind::RdmaNic) || has(Kind::DataDirect)) {
             (true, true) => return None,
-            (false, false) => "No GPU and no RDMA NIC here",
+            (false, false) => "No NVIDIA GPU and no RDMA NIC here",
             (true, false) => "No RDMA NIC here",
-            (false, true) => "No GPU here",
+            (false, true) => "No NVIDIA GPU here",
         };
         let (mut all, mut hold) = (BTreeSet::new(), BTreeSet::new());
         for v in &self.report.audit.verdicts {

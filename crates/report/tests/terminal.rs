@@ -25,7 +25,7 @@ fn verbose() {
 fn a_laptop_without_gpu_and_nic() {
     let host_bridge = "0000:00:00.0 Host bridge [0600]: Intel Corporation Device [8086:0001]\n";
     let got = text(&lspci(host_bridge), Style::default());
-    assert!(got.contains("No GPU and no RDMA NIC here: 6 of 7 rules apply"), "{got}");
+    assert!(got.contains("No NVIDIA GPU and no RDMA NIC here: 6 of 7 rules apply"), "{got}");
     insta::assert_snapshot!(got);
 }
 

@@ -3,7 +3,7 @@
 use crate::finding::Findings;
 use linerate_node::Node;
 use linerate_node::context::Role;
-use linerate_snapshot::Snapshot;
+use linerate_snapshot::{Coverage, OutputKind, Place, Snapshot};
 use serde::Serialize;
 
 /// How bad a failure is.
@@ -162,6 +162,24 @@ pub struct Cx<'a> {
 }
 
 impl Cx<'_> {
+    /// Whether a place is in a text that somebody pasted: it may be a part of what the tool printed.
+    #[must_use]
+    pub fn is_pasted(&self, place: Place) -> bool {
+        !matches!(self.snapshot.coverage, Coverage::Full { .. })
+            && self.snapshot.path(place.base).trim_start_matches('/').starts_with("pasted")
+    }
+
+    /// Whether a place is in a tool's output of this kind.
+    #[must_use]
+    pub fn is_output(&self, place: Place, kind: OutputKind) -> bool {
+        self.snapshot.outputs.iter().any(|o| o.entry == place.base && o.kind == kind)
+    }
+
+    /// Whether the list of PCI functions holds a bridge, as the whole list of nearly every machine does.
+    fn shows_bridges(&self) -> bool {
+        self.node.pci.iter().any(|(_, f)| f.class.known().is_some_and(|c| matches!(c.sub(), 0x0600 | 0x0604)))
+    }
+
     /// Says in one line that a list of devices could not be seen or is empty; `true` if it answered. For the head of checks
     /// on GPUs and NICs: with an unknown PCI list the answer is unknown, with an empty one not-applicable.
     pub fn no_subjects(&self, any: bool, what: &str, out: &mut Findings) -> bool {
@@ -169,6 +187,16 @@ impl Cx<'_> {
             return false;
         }
         match self.node.pci.seen {
+            // `lspci -d 15b3:`, or a grep: what it does not show may well be there.
+            Some(place) if self.is_pasted(place) && !self.shows_bridges() => {
+                let n = self.node.pci.functions.len();
+                out.unknown(
+                    crate::Subject::Node,
+                    format!("no {what} among the {n} PCI functions of this text, which shows no bridge: it may be an excerpt"),
+                )
+                .at(place)
+                .see("lspci -D -nn -vvv as root, whole");
+            }
             Some(place) => {
                 let n = self.node.pci.functions.len();
                 out.not_applicable(format!("no {what} among the {n} PCI functions")).at(place);

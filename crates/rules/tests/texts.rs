@@ -57,6 +57,89 @@ fn a_device_that_fell_off_the_bus_is_found_and_nothing_else_is_said_of_it() {
     }
 }
 
+/// A text as somebody pastes it.
+fn pasted(name: &str, text: &str) -> Snapshot {
+    linerate_snapshot::load_bytes(text.as_bytes(), name).expect("a known text")
+}
+
+fn statuses(a: &Audit, rule: &str) -> Vec<(Status, Severity)> {
+    said(a, rule).into_iter().map(|(_, st, sev, _)| (st, sev)).collect()
+}
+
+#[test]
+fn a_workstation_gets_no_alarm() {
+    let bridge = "00:00.0 Host bridge [0600]: Intel Corporation Device [8086:3e30]\n";
+    let gpu = "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation TU102 [GeForce RTX 2080 Ti] [10de:1e07]\n\
+               \tRegion 1: Memory at 80000000 (64-bit, prefetchable) [size=256M]\n";
+    let nic = "02:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 Family [ConnectX-7] [15b3:1021]\n";
+    let a = told(&pasted("a.txt", &format!("{bridge}{gpu}")), Role::BareMetal);
+    assert_eq!(statuses(&a, "gpu/gdr-capable"), [(Status::Fail, Severity::Info)]);
+    assert_eq!(said(&a, "gpu/bar1-size")[0].1, Status::NotApplicable);
+    let a = told(&pasted("a.txt", &format!("{bridge}{gpu}{nic}")), Role::BareMetal);
+    assert_eq!(statuses(&a, "gpu/gdr-capable"), [(Status::Fail, Severity::High)]);
+}
+
+#[test]
+fn an_excerpt_of_the_list_does_not_show_what_is_missing() {
+    let nic = "02:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 Family [ConnectX-7] [15b3:1021]\n";
+    let bridge = "00:00.0 Host bridge [0600]: Intel Corporation Device [8086:3e30]\n";
+    let a = told(&pasted("a.txt", nic), Role::BareMetal);
+    assert_eq!(said(&a, "gpu/gdr-capable")[0].1, Status::Unknown);
+    let a = told(&pasted("a.txt", &format!("{bridge}{nic}")), Role::BareMetal);
+    assert_eq!(said(&a, "gpu/gdr-capable")[0].1, Status::NotApplicable);
+}
+
+#[test]
+fn silence_in_an_excerpt_of_the_log_is_no_pass() {
+    let log = "[    0.000000] Linux version 6.8.0\n[    0.000000] Command line: ro quiet\n[    1.000000] pci: done\n";
+    let a = told(&pasted("dmesg.txt", log), Role::BareMetal);
+    for rule in ["gpumem/xid", "gpumem/driver-init", "gpumem/dmabuf-attach", "gpumem/peermem-symbols"] {
+        assert_eq!(said(&a, rule)[0].1, Status::Unknown, "{rule}");
+    }
+    assert_eq!(said(&a, "cmdline/noats")[0].1, Status::Pass);
+    // The same log, which ends in the middle of the command line.
+    let cut = &log[..log.find("quiet").unwrap() + 3];
+    let a = told(&pasted("dmesg.txt", cut), Role::BareMetal);
+    assert_eq!(said(&a, "cmdline/noats")[0].1, Status::Unknown);
+}
+
+#[test]
+fn a_log_that_could_not_be_read_is_no_empty_log() {
+    for text in [&b""[..], b"-- No entries --\n", b"-- Logs begin at Mon --\n-- No entries --\n"] {
+        let mut s = Snapshot::new("capture");
+        s.coverage = linerate_snapshot::Coverage::Full { not_tried: Vec::new() };
+        let entry = s.add_file("cmd/1/stdout", text).expect("a free path");
+        s.outputs.push(Output { kind: OutputKind::Dmesg, entry, argv: vec!["journalctl".into()], status: Some(0) });
+        let a = told(&s, Role::BareMetal);
+        assert_eq!(said(&a, "gpumem/xid")[0].1, Status::Unknown);
+        assert_eq!(said(&a, "iommu/faults")[0].1, Status::Unknown);
+    }
+}
+
+#[test]
+fn what_a_text_ends_in_is_not_judged_by_what_follows() {
+    let head = "00:00.0 Host bridge [0600]: Intel Corporation Device [8086:3e30]\n\tControl: I/O- Mem+\n\tKernel driver in use: skx\n\n\
+                18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB] [10de:2330] (rev a1)\n\tControl: I/O- Mem+\n";
+    let of = |tail: &str| {
+        let a = told(&pasted("lspci.txt", &format!("{head}{tail}")), Role::BareMetal);
+        said(&a, "gpumem/driver-loaded")[0].1
+    };
+    assert_eq!(of("\tKernel driver in use: nvidia\n"), Status::Pass);
+    assert_eq!(of("\tKernel driver in use: nvid"), Status::Unknown);
+    assert_eq!(of(""), Status::Unknown);
+    assert_eq!(of("\n"), Status::Fail);
+    let a = told(&pasted("cmdline", "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro amd_iommu=of"), Role::BareMetal);
+    assert_eq!(said(&a, "cmdline/amd-iommu-off")[0].1, Status::Unknown);
+}
+
+#[test]
+fn a_query_that_may_be_cut_does_not_show_that_nothing_waits() {
+    let q = "Device #1:\n----------\nDevice type:  ConnectX7\nDevice:       0000:41:00.0\n\
+             Configurations:     Default   Current   Next Boot\n   SRIOV_EN   False(0)  False(0)  False(0)\n";
+    let a = told(&pasted("mlxconfig.txt", q), Role::BareMetal);
+    assert_eq!(said(&a, "nicfw/pending-reset")[0].1, Status::Unknown);
+}
+
 #[test]
 fn an_unassigned_region_is_found() {
     let s = lspci(

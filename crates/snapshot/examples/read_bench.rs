@@ -66,19 +66,27 @@ fn main() {
     let mut options = Options::new(&root, Purpose::Audit);
     options.commands = false;
     let mut s = Snapshot::new("");
-    let n = 20;
-    let (c0, t0) = (cpu(rustix::time::ClockId::ProcessCPUTime), Instant::now());
-    for _ in 0..n {
+    // Other work on the machine only ever adds: the best of many is the truth.
+    let (mut best, mut wall) = (f64::MAX, f64::MAX);
+    for _ in 0..60 {
+        let (c0, t0) = (cpu(rustix::time::ClockId::ProcessCPUTime), Instant::now());
         s = capture(&options, &|_| {}).unwrap();
+        best = best.min(cpu(rustix::time::ClockId::ProcessCPUTime) - c0);
+        wall = wall.min(t0.elapsed().as_secs_f64() * 1e3);
     }
-    let c = (cpu(rustix::time::ClockId::ProcessCPUTime) - c0) / f64::from(n);
-    println!(
-        "capture: {c:.2} ms CPU, {:.2} ms wall, {} entries, {} bytes",
-        t0.elapsed().as_secs_f64() * 1e3 / f64::from(n),
-        s.len(),
-        s.size()
-    );
-    println!("problems {:?} coverage {:?}", s.problems, s.coverage);
+    println!("capture: {best:.2} ms CPU, {wall:.2} ms wall, {} entries, {} bytes", s.len(), s.size());
+    let there = root.join("linerate/manifest.json").is_file();
+    let mut unpacked = f64::MAX;
+    for _ in 0..if there { 20 } else { 0 } {
+        let c0 = cpu(rustix::time::ClockId::ProcessCPUTime);
+        let s = linerate_snapshot::load(&root, &options, &|_| {}).unwrap();
+        unpacked = unpacked.min(cpu(rustix::time::ClockId::ProcessCPUTime) - c0);
+        std::hint::black_box(s);
+    }
+    if there {
+        println!("unpacked directory: {unpacked:.2} ms CPU");
+    }
+    println!("problems {:?}", s.problems);
 
     let mut archive = Vec::new();
     let t0 = Instant::now();

@@ -65,6 +65,8 @@ pub(crate) struct Step {
     /// Names with `*`.
     pub(crate) globs: Vec<(&'static str, usize)>,
     pub(crate) leaf: Option<Leaf>,
+    /// Whether an audit looks for anything below.
+    for_audit: bool,
 }
 
 /// For what a command is repeated.
@@ -161,6 +163,7 @@ impl Catalogue {
         for path in &names {
             let mut at = 0;
             for name in path.iter().flat_map(|n| n.split('/')) {
+                self.steps.get_mut(at)?.for_audit |= !leaf.collect_only;
                 at = self.step(at, name)?;
             }
             // The first entry that names a path wins: `name dir/*` after `file dir/x` adds the rest only.
@@ -227,8 +230,27 @@ impl Catalogue {
     }
 
     /// Whether anything is looked for below.
-    pub(crate) fn goes_on(&self, at: &[usize]) -> bool {
-        at.iter().filter_map(|i| self.steps.get(*i)).any(|s| !s.exact.is_empty() || !s.globs.is_empty())
+    pub(crate) fn goes_on(&self, at: &[usize], audit: bool) -> bool {
+        let below = |s: &Step| !s.exact.is_empty() || !s.globs.is_empty();
+        at.iter().filter_map(|i| self.steps.get(*i)).any(|s| if audit { s.for_audit } else { below(s) })
+    }
+
+    /// The one file that is looked for below, if it is only one, and nothing else is.
+    pub(crate) fn only(&self, at: &[usize], audit: bool) -> Option<(&'static str, Leaf)> {
+        let mut found = None;
+        for step in at.iter().filter_map(|i| self.steps.get(*i)) {
+            let wanted = |i: usize| self.goes_on(&[i], audit) || self.leaf(&[i], audit).is_some();
+            if step.globs.iter().any(|(_, i)| wanted(*i)) {
+                return None;
+            }
+            for (name, i) in step.exact.iter().filter(|(_, i)| wanted(*i)) {
+                if found.is_some() || self.goes_on(&[*i], audit) {
+                    return None;
+                }
+                found = Some((*name, self.leaf(&[*i], audit)?));
+            }
+        }
+        found
     }
 
     /// Which tool's output a command's is.

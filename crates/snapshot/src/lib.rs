@@ -6,6 +6,7 @@ mod archive;
 pub mod capture;
 mod catalogue;
 mod index;
+mod interrupt;
 mod manifest;
 mod output;
 mod reading;

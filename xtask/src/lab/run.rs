@@ -23,7 +23,7 @@ fn chosen(paths: &Paths, options: &Options) -> Result<Vec<Scenario>> {
     if let Some(name) = options.unmatched(&names).first() {
         return Err(format!("lab: no scenario {name:?}; `cargo xtask lab list` names them"));
     }
-    Ok(all.into_iter().filter(|s| options.wants(&s.name)).collect())
+    Ok(all.into_iter().filter(|s| options.wants(&s.name) && (s.ci || !options.ci)).collect())
 }
 
 /// Prints names and what each proves.
@@ -40,6 +40,9 @@ pub(super) fn run(paths: &Paths, options: &Options) -> Result<ExitCode> {
         return list(paths, options);
     }
     let scenarios = chosen(paths, options)?;
+    if scenarios.is_empty() {
+        return Err("lab: no scenario with `ci = true` has such a name".to_owned());
+    }
     let linerate = if options.facts_only { Err("--facts-only".to_owned()) } else { binary(paths, options) };
     if let (Err(why), false) = (&linerate, options.facts_only) {
         eprintln!("lab: NO LINERATE for the guests, so its verdicts are not checked: {why}");
@@ -99,7 +102,7 @@ fn binary(paths: &Paths, options: &Options) -> Result<PathBuf> {
     } else {
         let target = "x86_64-unknown-linux-gnu";
         let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["build", "--quiet", "--release", "--package", "linerate", "--target", target])
+            .args(["build", "--quiet", "--profile", "lab", "--package", "linerate", "--target", target])
             .env("RUSTFLAGS", "-C target-feature=+crt-static")
             .env("CARGO_TARGET_DIR", paths.cache.join("target"))
             .current_dir(&paths.root)
@@ -108,7 +111,7 @@ fn binary(paths: &Paths, options: &Options) -> Result<PathBuf> {
         if !status.success() {
             return Err("it does not build".to_owned());
         }
-        paths.cache.join("target").join(target).join("release/linerate")
+        paths.cache.join("target").join(target).join("lab/linerate")
     };
     let help = Command::new(&file)
         .args(["audit", "--help"])
@@ -132,7 +135,11 @@ fn one(
     }
     let out = paths.out(&scenario.name);
     let linerate = linerate.as_ref().map(PathBuf::as_path);
-    if let Err(why) = boot(paths, options, scenario, linerate.ok(), &out, stop) {
+    if options.recheck {
+        if !out.join("dmesg.txt").exists() {
+            return Outcome::Skipped("no results of an earlier run".to_owned());
+        }
+    } else if let Err(why) = boot(paths, options, scenario, linerate.ok(), &out, stop) {
         return Outcome::Failed(vec![why]);
     }
     let mut complaints = check::facts(scenario, &out);
@@ -148,25 +155,37 @@ fn one(
         }
         Err(_) => return Outcome::Failed(complaints),
     };
-    complaints.extend(verdict::check(&scenario.expect, &out));
-    complaints.extend(offline(binary, &out));
-    if complaints.is_empty() { Outcome::Passed("") } else { Outcome::Failed(complaints) }
+    match offline(binary, &out) {
+        Ok(audit) if options.recheck => complaints.extend(verdict::check(&scenario.expect, &audit)),
+        Ok(audit) => {
+            let live = verdict::Said::live(&out);
+            complaints.extend(verdict::check(&scenario.expect, &live));
+            complaints.extend(verdict::same(&live, &audit));
+        }
+        Err(why) => complaints.push(why),
+    }
+    let note = if options.recheck { " (recheck: nothing was booted)" } else { "" };
+    if complaints.is_empty() { Outcome::Passed(note) } else { Outcome::Failed(complaints) }
 }
 
 /// Audits the guest's snapshot on this machine.
-fn offline(binary: &Path, out: &Path) -> Option<String> {
+fn offline(binary: &Path, out: &Path) -> Result<verdict::Said> {
     let snapshot = out.join("linerate/snapshot.tar.zst");
     let status = fs::read_to_string(out.join("linerate/collect.status")).unwrap_or_default();
     if status.trim() != "0" {
-        return Some(format!("linerate collect: expected status 0, saw {:?} (linerate/collect.txt)", status.trim()));
+        return Err(format!("linerate collect: expected status 0, saw {:?} (linerate/collect.txt)", status.trim()));
     }
-    let output = match Command::new(binary).args(["audit", "--format", "json"]).arg(&snapshot).output() {
-        Ok(output) => output,
-        Err(why) => return Some(format!("cannot run {}: {why}", binary.display())),
-    };
+    let output = Command::new(binary)
+        .args(["audit", "--format", "json"])
+        .arg(&snapshot)
+        .output()
+        .map_err(|why| format!("cannot run {}: {why}", binary.display()))?;
     let _ = fs::write(out.join("linerate/offline.json"), &output.stdout);
-    let live = fs::read_to_string(out.join("linerate/audit.json")).unwrap_or_default();
-    verdict::same_offline(&live, &String::from_utf8_lossy(&output.stdout))
+    Ok(verdict::Said {
+        status: output.status.code().map(|c| c.to_string()).unwrap_or_default(),
+        json: String::from_utf8_lossy(&output.stdout).into_owned(),
+        words: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
 }
 
 /// Boots the guest and brings its results to `out`.

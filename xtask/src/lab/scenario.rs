@@ -16,6 +16,9 @@ pub(super) struct Scenario {
     pub(super) proves: String,
     #[serde(default)]
     pub(super) machine: Machine,
+    /// Is it one of the representative ones that `lab run --ci` boots on every change?
+    #[serde(default)]
+    pub(super) ci: bool,
     /// Which kernel of setup (an alias of `setup::KERNELS`).
     #[serde(default = "default_kernel")]
     pub(super) kernel: String,
@@ -264,6 +267,22 @@ mod tests {
         for scenario in &all {
             assert!(scenario.proves.len() > 20, "{}", scenario.name);
             assert!(super::super::setup::KERNELS.iter().any(|k| k.0 == scenario.kernel), "{}", scenario.name);
+        }
+    }
+
+    /// Two quiet cores boot two guests in about 30 s: the set for every change has a bound.
+    #[test]
+    fn the_ci_set_is_bounded() {
+        let all = load_all(&Paths::new()).unwrap();
+        let ci = all.iter().filter(|s| s.ci).count();
+        assert!((20..=26).contains(&ci), "{ci} scenarios have ci = true");
+    }
+
+    #[test]
+    fn every_scenario_asks_linerate() {
+        for scenario in load_all(&Paths::new()).unwrap() {
+            assert!(scenario.expect.exit.is_some(), "{}: no exit code is expected", scenario.name);
+            assert!(!scenario.expect.verdict.is_empty(), "{}: no verdict is expected", scenario.name);
         }
     }
 

@@ -24,22 +24,37 @@ struct Verdict {
     message: Option<String>,
 }
 
-/// Complaints about what linerate said in the guest.
-pub(super) fn check(expect: &Expect, out: &Path) -> Vec<String> {
-    let read = |name: &str| std::fs::read_to_string(out.join("linerate").join(name)).unwrap_or_default();
+/// What `linerate audit --format json` left behind.
+pub(super) struct Said {
+    /// Its exit code, as text: empty where it did not run.
+    pub(super) status: String,
+    pub(super) json: String,
+    /// Standard error.
+    pub(super) words: String,
+}
+
+impl Said {
+    /// In the guest.
+    pub(super) fn live(out: &Path) -> Said {
+        let read = |name: &str| std::fs::read_to_string(out.join("linerate").join(name)).unwrap_or_default();
+        Said { status: read("audit.status"), json: read("audit.json"), words: read("audit.txt") }
+    }
+}
+
+/// Complaints about what linerate said.
+pub(super) fn check(expect: &Expect, said: &Said) -> Vec<String> {
     let mut complaints = Vec::new();
-    let status = read("audit.status");
-    if let Some(want) = expect.exit.filter(|e| status.trim() != e.to_string()) {
+    if let Some(want) = expect.exit.filter(|e| said.status.trim() != e.to_string()) {
         complaints.push(format!(
             "linerate audit: expected exit code {want}, saw {:?}: {}",
-            status.trim(),
-            short(&read("audit.txt"))
+            said.status.trim(),
+            short(&said.words)
         ));
     }
-    let audit: Audit = match serde_json::from_str(&read("audit.json")) {
+    let audit: Audit = match serde_json::from_str(&said.json) {
         Ok(audit) => audit,
         Err(why) => {
-            complaints.push(format!("linerate audit: expected JSON, saw {why}: {}", short(&read("audit.txt"))));
+            complaints.push(format!("linerate audit: expected JSON, saw {why}: {}", short(&said.words)));
             return complaints;
         }
     };
@@ -85,26 +100,41 @@ fn verdict(expectation: &VerdictExpectation, verdicts: &[Verdict]) -> Option<Str
     ))
 }
 
-/// The audit of the snapshot must say what the audit of the live guest said.
-pub(super) fn same_offline(live: &str, offline: &str) -> Option<String> {
-    let parse = |text: &str| {
-        serde_json::from_str::<Audit>(text).map(|mut a| {
+/// The audit of the snapshot must say what the audit of the live guest said, exit code and all.
+pub(super) fn same(live: &Said, offline: &Said) -> Option<String> {
+    let parse = |said: &Said| {
+        serde_json::from_str::<Audit>(&said.json).map(|mut a| {
             a.verdicts.sort();
             a.verdicts
         })
     };
-    let (Ok(live), Ok(offline)) = (parse(live), parse(offline)) else {
-        return Some(
-            "the snapshot's audit: expected JSON like the live one, saw something else (offline.json)".to_owned(),
-        );
+    let (Ok(in_guest), Ok(here)) = (parse(live), parse(offline)) else {
+        return Some(format!(
+            "the snapshot's audit: expected JSON like the live one, saw something else: {}",
+            short(&offline.words)
+        ));
     };
     let only = |a: &[Verdict], b: &[Verdict]| {
-        a.iter().find(|v| !b.contains(v)).map(|v| format!("{} {:?} {}", v.rule, v.subject, v.status))
+        let list: Vec<String> = a
+            .iter()
+            .filter(|v| !b.contains(v))
+            .map(|v| {
+                let message = short(v.message.as_deref().unwrap_or(""));
+                format!("{} {} {} {message}", v.rule, v.subject.as_deref().unwrap_or("-"), v.status)
+            })
+            .collect();
+        if list.is_empty() { "nothing".to_owned() } else { list.join(", ") }
     };
-    match (only(&live, &offline), only(&offline, &live)) {
-        (None, None) => None,
-        (l, o) => Some(format!("live and offline audits differ: only live {l:?}, only offline {o:?}")),
+    if in_guest != here {
+        return Some(format!(
+            "live and offline audits differ: only live {}; only offline {}",
+            only(&in_guest, &here),
+            only(&here, &in_guest)
+        ));
     }
+    (live.status.trim() != offline.status.trim()).then(|| {
+        format!("live and offline audits differ: exit code {:?} and {:?}", live.status.trim(), offline.status.trim())
+    })
 }
 
 #[cfg(test)]
@@ -146,10 +176,12 @@ mod tests {
 
     #[test]
     fn live_and_offline_must_agree() {
+        let said = |json: &str, status: &str| Said { status: status.into(), json: json.into(), words: String::new() };
         let a = r#"{"verdicts":[{"rule":"a/b","status":"pass"},{"rule":"c/d","status":"fail","extra":1}]}"#;
         let b = r#"{"verdicts":[{"rule":"c/d","status":"fail"},{"rule":"a/b","status":"pass"}]}"#;
-        assert_eq!(same_offline(a, b), None);
-        assert!(same_offline(a, &b.replace("pass", "unknown")).is_some());
-        assert!(same_offline(a, "").is_some());
+        assert_eq!(same(&said(a, "1\n"), &said(b, "1")), None);
+        assert!(same(&said(a, "1"), &said(&b.replace("pass", "unknown"), "1")).is_some());
+        assert!(same(&said(a, "1"), &said(b, "2")).is_some());
+        assert!(same(&said(a, "1"), &said("", "1")).is_some());
     }
 }

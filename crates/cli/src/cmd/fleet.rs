@@ -79,8 +79,9 @@ fn work(
         let label = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let answer = match read(&mut reader, path) {
             Ok(snapshot) => {
-                let node = Node::decode_as(&snapshot, role);
-                Ok(linerate_rules::audit(&node, &snapshot, rules))
+                let audit = linerate_rules::audit(&Node::decode_as(&snapshot, role), &snapshot, rules);
+                reader.recycle(snapshot);
+                Ok(audit)
             }
             Err(e) => Err(e),
         };

@@ -25,6 +25,7 @@ pub fn parse_text(text: &str) -> Query {
     // Device of the last `mlxconfig -d DEV` prompt, used only where the block itself has no `Device:` line.
     let mut prompt_device: Option<(String, u32)> = None;
     let mut items = 0;
+    let unended = (!text.ends_with('\n')).then(|| lines(text).last().map(|(line, _)| line)).flatten();
     for (line, raw) in lines(text) {
         let trimmed = raw.trim();
         if trimmed.is_empty() {
@@ -45,7 +46,15 @@ pub fn parse_text(text: &str) -> Query {
             items += 1;
             set_header(&mut out.devices, key, value, line, &mut prompt_device);
         } else if let Some(param) = parameter(raw, line) {
+            // A value without the end of its line may be the beginning of another: 16 of 164, ENAB of ENABLED(1).
+            if Some(line) == unended && !trimmed.ends_with(')') {
+                continue;
+            }
             let device = current(&mut out.devices, line, &mut prompt_device);
+            // One value in a table of three is a cut line, and the value is the default, not the next boot's.
+            if device.columns == Some(Columns::DefaultCurrentNext) && param.current.is_none() {
+                continue;
+            }
             // Without a header the parameters show how many columns there are.
             let seen = if param.current.is_some() { Columns::DefaultCurrentNext } else { Columns::NextBootOnly };
             device.columns.get_or_insert(seen);
@@ -176,6 +185,17 @@ Device #2:\n----------\nDevice:    /dev/mst/mt4129_pciconf1\nConfigurations:    
         let d = &q.devices[1];
         assert_eq!((d.columns, d.bdf, d.params.len()), (Some(Columns::NextBootOnly), None, 1));
         assert_eq!(d.device.as_ref().map(At::as_str), Some("/dev/mst/mt4129_pciconf1"));
+    }
+
+    #[test]
+    fn a_cut_line_is_no_setting() {
+        let head = "Device:  0000:41:00.0\nConfigurations:   Default  Current  Next Boot\n";
+        let params = |tail: &str| parse_text(&format!("{head}{tail}")).devices[0].params.len();
+        assert_eq!(params("  ATS_ENABLED  False(0)  False(0)  True(1)"), 1);
+        assert_eq!(params("  LINK_TYPE_P1  IB(1)  IB(1)  E"), 0);
+        assert_eq!(params("  NUM_OF_VFS  164  164  16"), 0);
+        assert_eq!(params("  NUM_OF_VFS  164  164  164\n"), 1);
+        assert_eq!(params("  ATS_ENABLED  False(0)"), 0);
     }
 
     #[test]

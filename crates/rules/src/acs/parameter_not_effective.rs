@@ -33,6 +33,9 @@ was asked for.
 Linux 6.11 to 6.14 without a later correction mis-handle lists of devices in both options (`PCI: Can't parse ACS command line parameter`). Kernels
 before 6.11 do not know config_acs, kernels before 4.19 not disable_acs_redir. Addresses are wrong after buses were renumbered; an unquoted
 semicolon ends the line in GRUB. The command line alone proves nothing.
+disable_acs_redir promises RR, CR and EC only. Linux 6.1 keeps the SV and UF that the kernel had set; 6.12 gives every bit that the option does
+not name the value that firmware left, so SV and UF may be off too. Both are effective: SV alone redirects
+nothing, and UF matters only below a ConnectX or BlueField switch.
 
 ## See it yourself
 `cat /proc/cmdline`, then `sudo lspci -vvv -s PORT | grep ACSCtl`.

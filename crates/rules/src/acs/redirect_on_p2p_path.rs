@@ -37,8 +37,10 @@ switch. All pairs below the switch then share its uplink, and some root complexe
 
 ## Fix
 Clear RR, CR and EC on the ports named, at boot: `pci=config_acs=` where the kernel has it (and re-read it after boot: Linux 6.11 to 6.14
-mis-parse lists), else `pci=disable_acs_redir=`, else a masked setpci in a unit. The kernel sets the bits on every capable port
-whenever an IOMMU driver asks for ACS, `iommu=pt` included. Never clear them on a host that passes devices to virtual machines.",
+mis-parse lists), else `pci=disable_acs_redir=` (on 6.12 SV and UF then fall back to what firmware left, on 6.1 they stay), else a
+masked setpci in a unit (kernel lockdown, which Secure Boot switches on, refuses it: use a parameter there). The kernel sets the
+bits on every capable port whenever an IOMMU driver asks for ACS, `iommu=pt` included. Never clear them on a host that passes
+devices to virtual machines.",
     myths: &[
         Myth {
             claim: "Any non-zero ACSCtl, or `SrcValid+`, means that ACS breaks GPUDirect.",

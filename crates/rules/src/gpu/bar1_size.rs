@@ -50,7 +50,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     for (_, f) in gpus() {
-        judge(cx, f, out);
+        // Peer memory is refused on these products whatever the size of the aperture.
+        if super::gdr_capable::is_consumer(cx, f) {
+            out.not_applicable_to(f.bdf, "the product does not support GPUDirect RDMA").at(f.class.place());
+        } else {
+            judge(cx, f, out);
+        }
     }
 }
 

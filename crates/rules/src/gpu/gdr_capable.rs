@@ -57,6 +57,19 @@ fn name<'c>(cx: &'c Cx<'_>, f: &'c PciFunction<'_>) -> Option<(&'c str, Place)> 
     (!inner.is_empty()).then(|| (inner, f.class.place()))
 }
 
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty())
+}
+
+fn unsupported(name: &str) -> bool {
+    words(name).any(|w| w.eq_ignore_ascii_case("GeForce") || w == "GB10")
+}
+
+/// Whether a source names the GPU as a product without GPUDirect RDMA.
+pub(super) fn is_consumer(cx: &Cx<'_>, f: &PciFunction<'_>) -> bool {
+    name(cx, f).is_some_and(|(n, _)| unsupported(n))
+}
+
 fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     let Some((name, at)) = name(cx, f) else {
         out.unknown(f.bdf, "product name is not in this source")
@@ -64,10 +77,14 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
             .see("add the output of `nvidia-smi -q`");
         return;
     };
-    let words = || name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
-    if words().any(|w| w.eq_ignore_ascii_case("GeForce") || w == "GB10") {
-        out.fail(f.bdf, format!("{name} does not support GPUDirect RDMA")).at(at);
-    } else if words().any(professional) {
+    if unsupported(name) {
+        let finding = out.fail(f.bdf, format!("{name} does not support GPUDirect RDMA"));
+        finding.at(at);
+        // A workstation, or a graphics card for the console: nothing here could have used it.
+        if cx.node.pci.rdma_nics().next().is_none() {
+            finding.severity(Severity::Info);
+        }
+    } else if words(name).any(professional) {
         out.pass(f.bdf, format!("{name} is a data-centre or professional product")).at(at);
     } else {
         out.unknown(f.bdf, format!("{name}: not known to be a data-centre or professional product")).at(at);

@@ -16,10 +16,10 @@ mod volta_cx3;
 mod xid;
 mod xids;
 
-use crate::finding::Findings;
+use crate::finding::{Findings, Subject};
 use crate::rule::{Cx, Rule};
 use linerate_node::pci::PciFunction;
-use linerate_snapshot::Place;
+use linerate_snapshot::{Coverage, Place};
 
 pub(crate) static RULES: &[&Rule] = &[
     &driver_loaded::RULE,
@@ -61,8 +61,20 @@ fn no_log(cx: &Cx<'_>, what: &str, out: &mut Findings) -> bool {
     if log.known().is_some() {
         return false;
     }
-    out.unreadable(crate::Subject::Node, &format!("kernel log ({what})"), log);
+    out.unreadable(Subject::Node, &format!("kernel log ({what})"), log);
     true
+}
+
+/// Answers where the log holds none of a rule's messages. Only a whole log shows that; a pasted text may be a part of one.
+fn silent_log(cx: &Cx<'_>, what: &str, out: &mut Findings) {
+    let log = cx.node.kernel.log.place();
+    if matches!(cx.snapshot.coverage, Coverage::Full { .. }) {
+        out.pass(Subject::Node, format!("{what} in the kernel log that was kept")).at(log);
+    } else {
+        out.unknown(Subject::Node, format!("{what} in this text, which may be an excerpt of the log"))
+            .at(log)
+            .see("dmesg as root, or journalctl -k -b, whole");
+    }
 }
 
 /// Different messages of a log that are reported; a node in trouble repeats a few.

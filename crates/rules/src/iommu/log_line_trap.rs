@@ -24,8 +24,12 @@ The kernel prints the line on every boot, also where there is no IOMMU at all. I
 what a device got. `DMAR: IOMMU enabled` is no better: it is printed when the option is parsed, and is absent on kernels that are
 on by default.
 
+A second line of the same kind: `iommu: DMA domain TLB invalidation policy: lazy mode` tells the default. Under a hypervisor AMD-Vi and
+VT-d may go over to strict invalidation afterwards (`AMD-Vi: Using strict mode due to virtualization`, `DMAR: IOMMU batching disallowed
+due to virtualization`): the groups are then `DMA`, not `DMA-FQ`.
+
 ## See it yourself
-`dmesg | grep -E 'iommu: Default domain|Memory encryption'; ls /sys/kernel/iommu_groups | wc -l; cat /sys/kernel/iommu_groups/*/type | sort | uniq -c`.
+`dmesg | grep -E 'iommu: |Using strict mode|Memory encryption'; ls /sys/kernel/iommu_groups | wc -l; cat /sys/kernel/iommu_groups/*/type | sort | uniq -c`.
 
 ## Fix
 Nothing to change. Judge a node by /sys/kernel/iommu_groups, never by this line.",

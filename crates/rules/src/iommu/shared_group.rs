@@ -35,6 +35,9 @@ On other bare metal it does not matter, and the rule says so.
 
 ## Why it matters
 A group says what cannot be isolated from what; it says nothing about what can reach what. A VM host hands out whole groups.
+Groups are made once, when the kernel enumerates: clearing ACS with setpci later changes no group. Nor does redirect off put GPU and NIC
+together: with `pci=disable_acs_redir=` each switch port shares a group with what is below it, and a GPU and a NIC below two ports
+stay in two groups (ports that are devices of their own; Linux 6.1 and 6.12).
 On coherent platforms the GPU driver maps its memory over PCIe only for a peer of the same group.
 
 ## See it yourself
@@ -46,7 +49,7 @@ Direct: the ACS values that `rdma_topo check` prints, at boot; source validation
     myths: &[
         Myth {
             claim: "GPU and NIC should be in the same IOMMU group for peer-to-peer.",
-            truth: "False in general, and the opposite holds on VM hosts. On a classic x86 node with ACS off, sharing a group is a consequence of ACS off, not a cause of peer-to-peer.",
+            truth: "False in general, and the opposite holds on VM hosts. On a classic x86 node a shared group is at most a consequence of ACS off, never a cause of peer-to-peer; and redirect off alone does not form one.",
         },
         Myth {
             claim: "The IOMMU group is too large, so ACS must be disabled (or overridden).",

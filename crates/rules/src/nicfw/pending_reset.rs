@@ -6,6 +6,7 @@ use crate::{
 };
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
+use linerate_snapshot::OutputKind;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/pending-reset",
@@ -51,7 +52,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let mut unseen: Vec<&NicFirmware> = Vec::new();
     for card in cards {
         if card.shows_current() {
-            judge(card, out);
+            judge(cx, card, out);
         } else {
             unseen.push(card);
         }
@@ -81,7 +82,7 @@ fn differs(p: &Param) -> Option<(&Value, &Value)> {
     (!same).then_some((now, next))
 }
 
-fn judge(card: &NicFirmware, out: &mut Findings) {
+fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
     let mut pending: Vec<(&Param, &Value, &Value)> = Vec::new();
     let mut undecided: Vec<&Param> = Vec::new();
     for p in &card.config.params {
@@ -116,6 +117,16 @@ fn judge(card: &NicFirmware, out: &mut Findings) {
             format!("next boot takes the device's default for {which}: whether that is what runs is not shown"),
         )
         .at(card.at_param(first));
+    } else if cx.is_pasted(card.place) && cx.is_output(card.place, OutputKind::MlxconfigText) {
+        out.unknown(
+            nic(card),
+            format!(
+                "Current equals Next Boot in the {} settings of this text, which may be a part of a query",
+                card.config.params.len()
+            ),
+        )
+        .at(card.place)
+        .see(format!("mlxconfig -d {} -e -j FILE query, which shows where it ends", card.name));
     } else {
         out.pass(nic(card), format!("Current equals Next Boot in all {} settings", card.config.params.len()))
             .at(card.place);

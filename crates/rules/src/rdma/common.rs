@@ -28,6 +28,8 @@ pub(super) enum Use {
     RailByHost,
     /// Other NICs are nearer to every GPU, or faster at the same distance; or there is no GPU.
     Other,
+    /// RDMA in software: no GPU can depend on it.
+    Software,
     /// The source does not tell.
     Unknown,
 }
@@ -37,7 +39,7 @@ impl Use {
     pub(super) fn weigh(self, on_rail: Severity) -> Severity {
         match self {
             Use::Rail | Use::RailByHost => on_rail,
-            Use::Unknown | Use::Other => Severity::Info,
+            Use::Unknown | Use::Other | Use::Software => Severity::Info,
         }
     }
 
@@ -47,6 +49,7 @@ impl Use {
             Use::Rail => "shares a PCIe switch with a GPU",
             Use::RailByHost => "is the nearest NIC of a GPU",
             Use::Other => "no GPU depends on it",
+            Use::Software => "software RoCE, of no use to GPUs",
             Use::Unknown => "whether a GPU depends on it is not visible",
         }
     }
@@ -57,20 +60,41 @@ pub(super) fn ports<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (&'a RdmaDevice, &'
     devices(cx).flat_map(|d| d.ports.iter().map(move |p| (d, p)))
 }
 
-/// Devices of hardware; see [`ports`].
-pub(super) fn devices<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a RdmaDevice> {
-    let node = cx.node;
-    node.rdma.known().into_iter().flatten().filter(move |d| {
-        let vf = || d.pci.and_then(|b| node.pci.find(b)).is_some_and(|id| node.pci.get(id).is_vf());
-        !d.is_software() && !vf()
-    })
+/// Those ports, and those of Soft-RoCE: the kernel gives both their state, MTU and GID table in the same way.
+pub(super) fn ports_with_software<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (&'a RdmaDevice, &'a RdmaPort)> {
+    // siw is iWARP: it has no GID table of RoCE and no RDMA MTU.
+    let wanted = |d: &&RdmaDevice| !d.is_software() || !d.name.starts_with("siw");
+    not_virtual(cx).filter(wanted).flat_map(|d| d.ports.iter().map(move |p| (d, p)))
 }
 
-/// Head of a check: answers where there is no port to judge. `true` if it did.
+/// Devices of hardware; see [`ports`].
+pub(super) fn devices<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a RdmaDevice> {
+    not_virtual(cx).filter(|d| !d.is_software())
+}
+
+fn not_virtual<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a RdmaDevice> {
+    let node = cx.node;
+    node.rdma
+        .known()
+        .into_iter()
+        .flatten()
+        .filter(move |d| !d.pci.and_then(|b| node.pci.find(b)).is_some_and(|id| node.pci.get(id).is_vf()))
+}
+
+/// Head of a check: answers where there is no port of hardware to judge. `true` if it did.
 pub(super) fn none(cx: &Cx<'_>, out: &mut Findings) -> bool {
+    nothing(cx, ports(cx).next().is_none(), out)
+}
+
+/// The same for checks that judge Soft-RoCE too.
+pub(super) fn none_with_software(cx: &Cx<'_>, out: &mut Findings) -> bool {
+    nothing(cx, ports_with_software(cx).next().is_none(), out)
+}
+
+fn nothing(cx: &Cx<'_>, no_port: bool, out: &mut Findings) -> bool {
     match &cx.node.rdma {
         Reading::Known(all, place) => {
-            if ports(cx).next().is_some() {
+            if !no_port {
                 return false;
             }
             out.not_applicable(format!("no port of an RDMA NIC among {} RDMA devices", all.len())).at(*place);
@@ -89,6 +113,9 @@ pub(super) fn none(cx: &Cx<'_>, out: &mut Findings) -> bool {
 /// What the device is for.
 pub(super) fn usage(cx: &Cx<'_>, d: &RdmaDevice) -> Use {
     let node = cx.node;
+    if d.is_software() {
+        return Use::Software;
+    }
     let Some(f) = d.pci.and_then(|b| node.pci.find(b)).map(|id| node.pci.get(id)) else { return Use::Unknown };
     let Some(rail) = node.rail_of(f) else { return Use::Other };
     if rail.distance == linerate_node::pci::Distance::Unknown {
@@ -136,6 +163,11 @@ fn active_rate(d: &RdmaDevice) -> Option<f64> {
 /// Logical state is ACTIVE.
 pub(super) fn is_active(p: &RdmaPort) -> bool {
     matches!(p.state.known(), Some(PortState::Active | PortState::ActiveDefer))
+}
+
+/// Appended to what is right or does not matter: a software device must not read like a NIC.
+pub(super) fn remark(d: &RdmaDevice) -> &'static str {
+    if d.is_software() { " (software RoCE)" } else { "" }
 }
 
 /// `mlx5_0/1`.

@@ -52,15 +52,15 @@ Give the port's interface an IPv4 address, or set NCCL_IB_ADDR_FAMILY=AF_INET6 w
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if common::none(cx, out) {
+    if common::none_with_software(cx, out) {
         return;
     }
-    let before = common::ports(cx).filter(|(_, p)| p.is_roce() || p.link_layer.known().is_none()).count();
+    let before = common::ports_with_software(cx).filter(|(_, p)| p.is_roce() || p.link_layer.known().is_none()).count();
     if before == 0 {
         out.not_applicable("no RoCE port: InfiniBand needs no choice of a GID").at(cx.node.rdma.place());
         return;
     }
-    for (d, p) in common::ports(cx) {
+    for (d, p) in common::ports_with_software(cx) {
         let subject = common::subject(d, p);
         if p.link_layer.known().is_none() {
             out.unreadable(subject, "link layer", &p.link_layer);
@@ -73,7 +73,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let subject = common::subject(d, p);
     if p.state.known().is_some() && !common::is_active(p) {
-        out.not_applicable_to(subject, "not ACTIVE").at(p.state.place());
+        out.not_applicable_to(subject, format!("not ACTIVE{}", common::remark(d))).at(p.state.place());
         return;
     }
     let Some(gids) = p.gids.known() else {
@@ -88,7 +88,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let chosen = nccl_choice(gids);
     if let Some(g) = chosen.filter(|g| g.is_ipv4() && g.is_roce_v2()) {
         let ndev = g.netdev.known().map_or_else(String::new, |n| format!(" of {n}"));
-        out.pass(subject, format!("index {} is RoCE v2 over IPv4{ndev}: NCCL 2.21 and later choose it", g.index))
+        out.pass(subject, format!("index {} is RoCE v2 over IPv4{ndev}: NCCL 2.21 and later choose it{}", g.index, common::remark(d)))
             .at(g.place);
         return;
     }

@@ -40,10 +40,10 @@ Polling: reseat or swap the cable, look at the switch port. Disabled: `ip link s
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if common::none(cx, out) {
+    if common::none_with_software(cx, out) {
         return;
     }
-    for (d, p) in common::ports(cx) {
+    for (d, p) in common::ports_with_software(cx) {
         judge(cx, d, p, out);
     }
 }
@@ -56,7 +56,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     };
     match state {
         PortState::Active => {
-            out.pass(subject, "ACTIVE").at(p.state.place());
+            out.pass(subject, format!("ACTIVE{}", common::remark(d))).at(p.state.place());
         }
         PortState::Init | PortState::Armed => {
             out.not_applicable_to(subject, "has a link, waits for the subnet manager: see rdma/subnet-manager")

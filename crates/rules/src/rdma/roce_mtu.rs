@@ -29,7 +29,7 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 The active RDMA MTU of each ACTIVE RoCE port: as ibv_devinfo prints it, else derived from the MTU of the port's interface as the kernel
 does: the largest of 256, 512, 1024, 2048, 4096 that fits into the interface's MTU less 96 bytes. 4192 gives 4096; 1500 gives 1024.
-An interface MTU of 9000 changes nothing over 4200 for RDMA.
+An interface MTU of 9000 changes nothing over 4200 for RDMA. Soft-RoCE follows the same arithmetic; what it lacks is told as information.
 
 ## Why it matters
 Each packet carries 82 bytes of headers and gaps on the wire. At 1024 bytes 7.4 % of the wire goes to them, at 4096 2.0 %; and
@@ -59,10 +59,10 @@ const OVERHEAD: f64 = 82.0;
 const MOST: u32 = 4096;
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if common::none(cx, out) {
+    if common::none_with_software(cx, out) {
         return;
     }
-    for (d, p) in common::ports(cx) {
+    for (d, p) in common::ports_with_software(cx) {
         if p.link_layer.known().is_none() {
             out.unreadable(common::subject(d, p), "link layer", &p.link_layer);
         } else if p.is_roce() {
@@ -77,7 +77,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let subject = common::subject(d, p);
     if p.state.known().is_some() && !common::is_active(p) {
-        out.not_applicable_to(subject, "not ACTIVE").at(p.state.place());
+        out.not_applicable_to(subject, format!("not ACTIVE{}", common::remark(d))).at(p.state.place());
         return;
     }
     let Some(Mtu { rdma, interface, place }) = mtu(cx, d, p) else {
@@ -88,7 +88,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let share = |m: u32| 100.0 * f64::from(m) / (f64::from(m) + OVERHEAD);
     let from = interface.as_ref().map_or_else(String::new, |(name, mtu)| format!(" ({name} has MTU {mtu})"));
     if rdma >= MOST {
-        out.pass(subject, format!("RDMA MTU {rdma}{from}")).at(place);
+        out.pass(subject, format!("RDMA MTU {rdma}{from}{}", common::remark(d))).at(place);
         return;
     }
     // A device that stays below what its interface allows has a limit of its own.

@@ -88,7 +88,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let severity = match common::usage(cx, d) {
         Use::Rail | Use::RailByHost => Severity::High,
         Use::Unknown => Severity::Medium,
-        Use::Other => Severity::Low,
+        Use::Other | Use::Software => Severity::Low,
     };
     let f = out.fail(subject, format!("{state}: {manager}")).severity(severity).at(p.state.place());
     if p.sm_lid.known().is_some() {

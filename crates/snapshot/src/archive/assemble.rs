@@ -1,10 +1,12 @@
 //! Makes a snapshot of entries that come in any order, from an archive or a directory: chooses what to keep, finds the tree
 //! inside, and puts back what only the manifest knows.
 
-use super::read::Stop;
+use super::error::Stop;
+use super::own::{apply_manifest, sos_commands};
+use super::part;
+use super::prefix::{below, best_prefix, clean, find, useful};
 use super::{Limits, MANIFEST};
-use crate::catalogue::catalogue;
-use crate::{Coverage, EntryId, EntryKind, Lookup, Manifest, Output, OutputKind, Snapshot, Why};
+use crate::{Coverage, EntryId, EntryKind, Lookup, Snapshot, Why};
 
 /// One entry.
 pub(crate) enum Item<'a> {
@@ -20,7 +22,7 @@ pub(crate) enum Item<'a> {
 /// Other people's files below `sys` and `proc` are kept up to this size without being in the catalogue.
 const SMALL: u64 = 64 << 10;
 /// Where a tree's root may lie.
-const MAX_PREFIX: usize = 8;
+pub(super) const MAX_PREFIX: usize = 8;
 
 pub(crate) struct Assembly {
     snapshot: Snapshot,
@@ -37,8 +39,8 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    pub(crate) fn new(label: &str, limits: Limits) -> Self {
-        let snapshot = Snapshot::new(label);
+    /// Over an empty snapshot.
+    pub(crate) fn new(snapshot: Snapshot, limits: Limits) -> Self {
         let last_id = snapshot.root();
         Assembly {
             snapshot,
@@ -114,7 +116,7 @@ impl Assembly {
         if self.own || path == MANIFEST {
             return true;
         }
-        let Some(tail) = useful(path) else { return false };
+        let Some(tail) = useful(path) else { return size <= SMALL && part::is(path) };
         size <= SMALL || tail.starts_with("sos_commands/") || crate::tries(tail)
     }
 
@@ -138,7 +140,7 @@ impl Assembly {
         if path == MANIFEST && self.snapshot.is_empty() {
             self.own = true;
         }
-        if !self.own && !matches!(item, Item::File(_) | Item::CutFile(_)) && useful(path).is_none() {
+        if !self.own && !matches!(item, Item::File(_) | Item::CutFile(_)) && useful(path).is_none() && !part::is(path) {
             return Ok(());
         }
         match item {
@@ -189,12 +191,12 @@ impl Assembly {
             s.problems.push(format!("{} names with `..` lead out of the tree and were left out", self.outside));
         }
         if !self.own {
-            let Some(prefix) = best_prefix(&s) else {
-                return Err(format!("none of its {} entries is below sys/ or proc/", self.seen));
+            s = match (best_prefix(&s), part::find(&s)) {
+                (Some(prefix), _) if prefix == s.root() => s,
+                (Some(prefix), _) => below(&s, prefix, ""),
+                (None, Some((dir, at))) => below(&s, dir, at),
+                (None, None) => return Err(format!("none of its {} entries is below sys/ or proc/", self.seen)),
             };
-            if prefix != s.root() {
-                s = below(&s, prefix);
-            }
             self.own = matches!(s.resolve(MANIFEST), Lookup::Found(_));
         }
         if self.own {
@@ -207,199 +209,4 @@ impl Assembly {
         }
         Ok(s)
     }
-}
-
-/// Without `./` and `/` in front and `/` at the end.
-fn clean(path: &str) -> &str {
-    let mut p = path;
-    while let Some(rest) = p.strip_prefix("./").or_else(|| p.strip_prefix('/')) {
-        p = rest;
-    }
-    if p == "." { "" } else { p.trim_end_matches('/') }
-}
-
-fn find(s: &Snapshot, path: &str) -> Option<EntryId> {
-    path.split('/').try_fold(s.root(), |at, name| s.child(at, name))
-}
-
-/// The part of a foreign path from the tree's root on, if it may be of use.
-fn useful(path: &str) -> Option<&str> {
-    let mut rest = path;
-    for _ in 0..=MAX_PREFIX {
-        let (name, tail) = rest.split_once('/').unwrap_or((rest, ""));
-        match name {
-            "sys" | "sos_commands" | "linerate" | "cmd" => return Some(rest),
-            // Processes are nobody's business.
-            "proc" => {
-                let process = tail.split('/').next().is_some_and(|n| n != "1" && n.bytes().all(|b| b.is_ascii_digit()));
-                return (tail.is_empty() || !process || tail.is_empty()).then_some(rest);
-            }
-            "etc" | "boot" | "var" | "run" | "lib" | "usr" if crate::tries(rest) => return Some(rest),
-            _ => {}
-        }
-        if tail.is_empty() {
-            return None;
-        }
-        rest = tail;
-    }
-    None
-}
-
-/// The directory whose `sys` and `proc` (or whose manifest) hold most.
-fn best_prefix(s: &Snapshot) -> Option<EntryId> {
-    const SYS: &[&str] = &["bus", "class", "devices", "kernel", "module", "firmware", "hypervisor"];
-    const PROC: &[&str] = &[
-        "cpuinfo",
-        "cmdline",
-        "meminfo",
-        "version",
-        "modules",
-        "sys",
-        "driver",
-        "self",
-        "bus",
-        "mounts",
-        "interrupts",
-    ];
-    let mut best = None;
-    let mut most = 0;
-    for id in s.ids().filter(|id| *s.kind(*id) == EntryKind::Dir) {
-        let Some(parent) = s.parent(id) else { continue };
-        let known: &[&str] = match s.name(id) {
-            "sys" => SYS,
-            "proc" => PROC,
-            "linerate" => &["manifest.json"],
-            "sos_commands" => &["pci", "kernel", "infiniband", "networking", "hardware", "nvidia"],
-            _ => continue,
-        };
-        if !known.iter().any(|n| s.child(id, n).is_some()) {
-            continue;
-        }
-        let weight = score(s, parent);
-        if weight > most {
-            (best, most) = (Some(parent), weight);
-        }
-    }
-    best
-}
-
-fn score(s: &Snapshot, root: EntryId) -> usize {
-    ["sys", "proc", "linerate", "cmd", "sos_commands"]
-        .iter()
-        .filter_map(|n| s.child(root, n))
-        .map(|d| count(s, d))
-        .sum()
-}
-
-/// Entries below. Depth is bounded by the index.
-fn count(s: &Snapshot, dir: EntryId) -> usize {
-    match s.kind(dir) {
-        EntryKind::Dir => 1 + s.children(dir).iter().map(|(_, id)| count(s, *id)).sum::<usize>(),
-        _ => 1,
-    }
-}
-
-/// A snapshot of what is below a directory.
-fn below(s: &Snapshot, dir: EntryId) -> Snapshot {
-    let mut out = Snapshot::new(s.label.clone());
-    out.problems.clone_from(&s.problems);
-    let root = out.root();
-    copy(s, dir, &mut out, root);
-    out
-}
-
-fn copy(from: &Snapshot, dir: EntryId, to: &mut Snapshot, at: EntryId) {
-    for (name, id) in from.children(dir) {
-        if let Some(new) = to.add_at(at, name, from.kind(id).clone(), from.data(id))
-            && *from.kind(id) == EntryKind::Dir
-        {
-            copy(from, id, to, new);
-        }
-    }
-}
-
-/// What only the manifest knows: failures, coverage, which outputs are whose.
-fn apply_manifest(s: &mut Snapshot) {
-    let Some(json) = find(s, MANIFEST).map(|id| s.data(id).to_vec()) else { return };
-    let mut m: Manifest = match serde_json::from_slice(&json) {
-        Ok(m) => m,
-        Err(e) => {
-            s.problems.push(format!("{MANIFEST} is not understood: {e}; what is missing counts as not collected"));
-            return;
-        }
-    };
-    if m.schema > crate::manifest::SCHEMA {
-        s.problems.push(format!("the snapshot was made by a newer linerate ({}, schema {})", m.linerate, m.schema));
-    }
-    let mut not_tried = crate::manifest::not_tried(&m.tried);
-    let mut whole = !m.tried.is_empty();
-    for u in &m.unread {
-        if u.path == "**" {
-            whole = false;
-        } else if u.path.ends_with("/**") {
-            not_tried.push(u.path.clone());
-        } else if u.why == "cut" {
-            if let Some(id) = find(s, &u.path) {
-                s.mark_cut(id);
-            }
-        } else {
-            s.add_failed(&u.path, Why::of_word(&u.why));
-        }
-    }
-    s.coverage = if whole { Coverage::Full { not_tried } } else { Coverage::Partial };
-    s.problems.append(&mut m.problems);
-    if !m.host.is_empty() {
-        s.label.clone_from(&m.host);
-    }
-    m.unread.retain(|u| u.path.ends_with("**"));
-    s.manifest = m;
-    outputs(s);
-}
-
-/// `cmd/<n>/` in the order of n.
-fn outputs(s: &mut Snapshot) {
-    let mut found: Vec<(u32, Output)> = Vec::new();
-    if let Some(cmd) = s.child(s.root(), "cmd") {
-        for (n, dir) in s.children(cmd) {
-            let (Ok(n), Some(entry)) = (n.parse::<u32>(), s.child(dir, "stdout")) else { continue };
-            let text = |leaf| s.child(dir, leaf).and_then(|i| std::str::from_utf8(s.data(i)).ok()).unwrap_or_default();
-            let argv = argv(text("argv"));
-            let name = argv.first().cloned().unwrap_or_default();
-            let kind = catalogue()
-                .kind_of_command(&argv)
-                .unwrap_or_else(|| crate::recognise::recognise(&name, s.data(entry)).output());
-            let status = text("status").trim().parse().ok();
-            found.push((n, Output { kind, entry, argv, status }));
-        }
-    }
-    found.sort_by_key(|(n, _)| *n);
-    s.outputs = found.into_iter().map(|(_, o)| o).collect();
-    if let Some(entry) = find(s, crate::NVML_PATH) {
-        s.outputs.push(Output { kind: OutputKind::Nvml, entry, argv: Vec::new(), status: None });
-    }
-}
-
-/// The command: a JSON array, or one argument a line.
-fn argv(text: &str) -> Vec<String> {
-    match serde_json::from_str(text) {
-        Ok(argv) => argv,
-        Err(_) => text.lines().map(str::to_owned).collect(),
-    }
-}
-
-/// Texts that a sosreport holds, by their content.
-fn sos_commands(s: &mut Snapshot) {
-    let Some(dir) = s.child(s.root(), "sos_commands") else { return };
-    let mut found = Vec::new();
-    for (_, plugin) in s.children(dir) {
-        for (name, id) in s.children(plugin) {
-            if matches!(s.kind(id), EntryKind::File | EntryKind::CutFile) {
-                let kind = crate::recognise::recognise(name, s.data(id)).output();
-                if kind != OutputKind::Other {
-                    found.push(Output { kind, entry: id, argv: Vec::new(), status: None });
-                }
-            }
-        }
-    }
-    s.outputs.append(&mut found);
 }

@@ -1,79 +1,67 @@
-//! A snapshot that somebody unpacked.
+//! A snapshot that somebody unpacked: read as a capture reads a tree, with what only the manifest knows put back.
 
-use super::assemble::{Assembly, Item};
-use super::read::{OpenError, Stop};
-use super::{Limits, MANIFEST};
-use crate::Snapshot;
+use super::MANIFEST;
+use super::error::OpenError;
+use super::own::apply_manifest;
+use crate::capture::{Options, Progress, Purpose, files_of};
+use crate::{Coverage, Snapshot};
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Reads an unpacked snapshot.
+/// Commands of one snapshot, and bytes of one output.
+const MAX_COMMANDS: usize = 10_000;
+const MAX_OUTPUT: u64 = 8 << 20;
+
+/// Reads an unpacked snapshot. Only what the catalogue names is opened, and what a capture adds to it.
 ///
 /// # Errors
-/// It cannot be listed, or is too large.
-pub(crate) fn unpacked(root: &Path) -> Result<Snapshot, OpenError> {
-    let mut a = Assembly::new(&root.display().to_string(), Limits::default());
-    let what = || root.display().to_string();
-    let too_large = |why| OpenError::TooLarge { what: what(), why };
-    let mut walk = || -> Result<(), Stop> {
-        // The manifest first, as in the archive: it says that all is ours.
-        file(&mut a, root, MANIFEST)?;
-        directory(&mut a, root, "", 0)
-    };
-    match walk() {
-        Ok(()) => {}
-        Err(Stop::Damaged(why)) => a.damaged(why),
-        Err(Stop::TooLarge(why)) => return Err(too_large(why)),
+/// The directory cannot be opened.
+pub(crate) fn unpacked(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, OpenError> {
+    let root = &options.root;
+    let mut s = files_of(options, &|n| progress(Progress::Files(n)))?;
+    s.label = root.display().to_string();
+    for path in [MANIFEST, crate::NVML_PATH, "linerate/env"] {
+        add(&mut s, root, path);
     }
-    a.finish().map_err(|why| OpenError::NotASnapshot { what: what(), why })
+    commands(&mut s, root);
+    let whole = matches!(s.coverage, Coverage::Full { .. });
+    s.coverage = Coverage::Partial;
+    apply_manifest(&mut s);
+    match &mut s.coverage {
+        coverage if !whole => *coverage = Coverage::Partial,
+        Coverage::Full { not_tried } if options.purpose == Purpose::Audit => {
+            let skipped = crate::catalogue::catalogue().patterns.iter().filter(|(_, collect_only)| *collect_only);
+            let more: Vec<String> = skipped.map(|(p, _)| p.clone()).filter(|p| !not_tried.contains(p)).collect();
+            not_tried.extend(more);
+        }
+        _ => {}
+    }
+    Ok(s)
 }
 
-fn directory(a: &mut Assembly, root: &Path, dir: &str, depth: usize) -> Result<(), Stop> {
-    if depth > 40 {
-        return Ok(());
-    }
-    let list = match std::fs::read_dir(root.join(dir)) {
-        Ok(list) => list,
-        Err(e) => return Err(Stop::Damaged(format!("/{dir}: {e}"))),
-    };
-    for e in list.flatten() {
-        a.count()?;
-        let name = e.file_name();
-        let (Some(name), Ok(kind)) = (name.to_str(), e.file_type()) else {
-            a.odd_name();
-            continue;
-        };
-        let path = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-        if path == MANIFEST {
-            continue;
-        }
-        if kind.is_dir() {
-            a.entry(&path, Item::Dir)?;
-            directory(a, root, &path, depth + 1)?;
-        } else if kind.is_symlink() {
-            if let Ok(target) = std::fs::read_link(e.path()) {
-                a.entry(&path, Item::Link(target.as_os_str().as_bytes()))?;
-            }
-        } else if kind.is_file() {
-            file(a, root, &path)?;
-        } else {
-            a.entry(&path, Item::NotRead("not a regular file"))?;
+fn commands(s: &mut Snapshot, root: &Path) {
+    let Ok(list) = std::fs::read_dir(root.join("cmd")) else { return };
+    let numbers = list.flatten().filter_map(|e| e.file_name().into_string().ok());
+    let mut numbers: Vec<String> = numbers.filter(|n| n.parse::<u32>().is_ok()).take(MAX_COMMANDS).collect();
+    numbers.sort();
+    for n in numbers {
+        for leaf in ["argv", "status", "stderr", "stdout"] {
+            add(s, root, &format!("cmd/{n}/{leaf}"));
         }
     }
-    Ok(())
 }
 
-fn file(a: &mut Assembly, root: &Path, path: &str) -> Result<(), Stop> {
+/// Adds a plain file, if it is there.
+fn add(s: &mut Snapshot, root: &Path, path: &str) {
     let at = root.join(path);
-    let size = at.symlink_metadata().map_or(0, |m| m.len());
-    if !a.wanted(path, size) {
-        return a.left_out(path, size);
+    // Whatever else it is, it did not come out of an archive of ours.
+    if !at.symlink_metadata().is_ok_and(|m| m.is_file()) {
+        return;
     }
     let mut data = Vec::new();
-    let read = std::fs::File::open(at).and_then(|f| f.take(size).read_to_end(&mut data));
-    match read {
-        Ok(_) => a.entry(path, Item::File(&data)),
-        Err(_) => a.entry(path, Item::NotRead("it could not be read from the directory")),
-    }
+    match std::fs::File::open(at).and_then(|f| f.take(MAX_OUTPUT).read_to_end(&mut data)) {
+        Ok(n) if (n as u64) < MAX_OUTPUT => s.add_file(path, &data),
+        Ok(_) => s.add_cut_file(path, &data),
+        Err(e) => s.add_failed(path, crate::Why::Failed(e.to_string().into())),
+    };
 }

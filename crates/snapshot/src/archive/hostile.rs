@@ -1,6 +1,6 @@
 //! Archives that mean harm, or were harmed.
 
-use super::read::OpenError;
+use super::error::OpenError;
 use super::{Limits, Reader};
 use crate::{Coverage, EntryKind, Lookup, Why};
 use std::io::Write;

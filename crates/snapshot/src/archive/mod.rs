@@ -2,19 +2,26 @@
 
 mod assemble;
 mod dir;
+mod error;
+mod own;
 mod pack;
+mod part;
+mod prefix;
 mod read;
 mod stream;
 mod tar;
+mod ttar;
 mod write;
 
 pub(crate) use dir::unpacked;
-pub use read::{OpenError, Reader};
+pub use error::OpenError;
+pub(crate) use part::directory as part_of_tree;
+pub use read::Reader;
 
 /// Whether a file that begins so is an archive, and not a text.
 pub(crate) fn is_archive(head: &[u8]) -> bool {
     let tar = || head.first_chunk::<512>().is_some_and(|block| tar::header(block).is_ok());
-    stream::Packing::of(head) != stream::Packing::Plain || tar()
+    stream::Packing::of(head) != stream::Packing::Plain || ttar::is(head) || tar()
 }
 
 /// The manifest's path: the first entry of an archive.

@@ -2,47 +2,13 @@
 
 use super::Limits;
 use super::assemble::{Assembly, Item};
+use super::error::{OpenError, Stop, conclude};
 use super::stream::{Ended, Packing, Stream};
 use super::tar::{self, Bad, Kind, Pax};
 use crate::Snapshot;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-
-/// Why something is no snapshot. What is merely damaged is read as far as it goes, and says so in [`Snapshot::problems`].
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The file system refused.
-    #[error("cannot read {}: {source}", .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Nothing in it is of use.
-    #[error(
-        "{what} is not a snapshot: {why}. Expected: an archive of `linerate collect`, an archive or directory that holds \
-             sys/ or proc/ (a sosreport, a hwloc topology), or the text of a tool such as lspci, dmesg, nvidia-smi, mlxconfig"
-    )]
-    NotASnapshot {
-        /// The file or directory.
-        what: String,
-        /// What was found instead.
-        why: String,
-    },
-    /// It would cost too much.
-    #[error("{what} is too large: {why}; it was not read")]
-    TooLarge {
-        /// The file.
-        what: String,
-        /// Which limit.
-        why: String,
-    },
-    /// The live host or a tree could not be captured.
-    #[error(transparent)]
-    Capture(#[from] crate::capture::CaptureError),
-}
+use std::path::Path;
 
 /// Claimed sizes up to this are unpacked in one go.
 const AT_ONCE: u64 = 64 << 20;
@@ -60,6 +26,8 @@ pub struct Reader {
     /// Reads the tar even where there is a pack.
     pub(super) no_packs: bool,
     names: Names,
+    /// A snapshot that is no longer needed: its memory is used again.
+    spare: Option<Snapshot>,
 }
 
 /// Buffers for the names of one entry.
@@ -83,6 +51,16 @@ impl Reader {
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
         Reader { limits, ..Self::default() }
+    }
+
+    /// Takes a snapshot back that is no longer needed. The next one is built in its memory: over thousands of snapshots the
+    /// kernel's page faults would otherwise cost as much as the parsing.
+    pub fn recycle(&mut self, snapshot: Snapshot) {
+        self.spare = Some(snapshot);
+    }
+
+    fn blank(&mut self, label: &str) -> Snapshot {
+        self.spare.take().map_or_else(|| Snapshot::new(label), |s| s.emptied(label))
     }
 
     /// Reads an archive.
@@ -117,6 +95,11 @@ impl Reader {
     /// As [`Self::read`].
     pub fn read_bytes(&mut self, bytes: &[u8], label: &str) -> Result<Snapshot, OpenError> {
         let packing = Packing::of(bytes);
+        if super::ttar::is(bytes) {
+            let mut assembly = Assembly::new(self.blank(label), self.limits);
+            let end = super::ttar::read(bytes, &mut assembly);
+            return conclude(end, bytes.len() as u64, assembly, label);
+        }
         if packing == Packing::Plain {
             return self.read_stream(Stream::memory(bytes), label);
         }
@@ -126,7 +109,7 @@ impl Reader {
         if let Some(pack) = first.and_then(|n| super::pack::find(bytes, n)).filter(|_| !self.no_packs)
             && self.unpack_at_once(pack)
         {
-            let mut assembly = Assembly::new(label, self.limits);
+            let mut assembly = Assembly::new(self.blank(label), self.limits);
             if super::pack::read(&self.unpacked, &mut assembly).is_some() {
                 return assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why });
             }
@@ -167,24 +150,11 @@ impl Reader {
     }
 
     fn read_stream(&mut self, mut stream: Stream<'_>, label: &str) -> Result<Snapshot, OpenError> {
-        let mut assembly = Assembly::new(label, self.limits);
+        let mut assembly = Assembly::new(self.blank(label), self.limits);
         assembly.expect(stream.in_memory());
         let end = self.entries(&mut stream, &mut assembly);
         let at = stream.position();
-        let seen = assembly.seen();
-        match end {
-            Ok(()) => {}
-            Err(Stop::TooLarge(why)) => return Err(OpenError::TooLarge { what: label.to_owned(), why }),
-            Err(Stop::Damaged(why)) if seen == 0 => {
-                return Err(OpenError::NotASnapshot { what: label.to_owned(), why });
-            }
-            Err(Stop::Damaged(why)) => {
-                assembly.damaged(format!(
-                    "the archive is damaged after {at} bytes ({seen} entries): {why}; the rest is missing"
-                ));
-            }
-        }
-        assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why })
+        conclude(end, at, assembly, label)
     }
 
     fn entries(&mut self, stream: &mut Stream<'_>, to: &mut Assembly) -> Result<(), Stop> {
@@ -289,14 +259,6 @@ impl Reader {
             skip(stream, padded)?;
         }
     }
-}
-
-/// Why reading ends early.
-pub(super) enum Stop {
-    /// What came until here can be kept.
-    Damaged(String),
-    /// Nothing is kept.
-    TooLarge(String),
 }
 
 fn stop(ended: Option<Ended>) -> Stop {

@@ -158,7 +158,7 @@ proptest! {
     fn packs_of_any_bytes_never_panic(body in proptest::collection::vec(any::<u8>(), 0..300), n in 0u32..20) {
         let mut body = body;
         if body.len() > 4 { body[..4].copy_from_slice(&n.to_le_bytes()); }
-        let _ = pack::read(&body, &mut assemble::Assembly::new("x", Limits::default()));
+        let _ = pack::read(&body, &mut assemble::Assembly::new(crate::Snapshot::new("x"), Limits::default()));
     }
 }
 

@@ -40,27 +40,17 @@ impl Snapshot {
     }
 
     /// Writes the archive to a file: to a temporary one beside it first, so that an interrupted capture leaves no half
-    /// archive under the name. The file is readable by its owner only.
+    /// archive under the name ([`crate::capture::abandon`] removes it). The file is readable by its owner only.
     ///
     /// # Errors
     /// The file system's.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        use std::os::unix::fs::OpenOptionsExt;
         let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a file's name"))?;
         let temporary = path.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-        let mut options = std::fs::OpenOptions::new();
-        let write = || -> io::Result<()> {
-            let mut file = options.write(true).create_new(true).mode(0o600).open(&temporary)?;
-            self.write_tar_zst(&mut file)?;
-            file.sync_all()?;
-            std::fs::rename(&temporary, path)
-        };
-        let mut write = write;
-        let done = write();
-        if done.is_err() {
-            let _ = std::fs::remove_file(&temporary);
-        }
-        done
+        let (temporary, mut file) = crate::interrupt::Temporary::create(&temporary)?;
+        self.write_tar_zst(&mut file)?;
+        file.sync_all()?;
+        temporary.keep(path)
     }
 
     /// Every entry, parents before children, the manifest first.
@@ -97,7 +87,7 @@ impl Snapshot {
     /// The manifest with everything that is not in the tar itself.
     fn full_manifest(&self) -> Manifest {
         let mut m = self.manifest.clone();
-        m.unread.retain(|u| u.path.ends_with("/**") || u.path == "**");
+        m.unread.retain(|u| u.path == "**" || (u.path.ends_with("/**") && u.why != "not-collected"));
         for id in self.ids() {
             let why = match self.kind(id) {
                 EntryKind::CutFile => "cut".to_owned(),
@@ -106,6 +96,10 @@ impl Snapshot {
             };
             m.unread.push(Unread { path: self.path(id), why });
         }
+        let bystanders = self.ids().filter(|id| self.is_bystander(*id));
+        m.unread.extend(
+            bystanders.map(|id| Unread { path: format!("{}/**", self.path(id)), why: "not-collected".to_owned() }),
+        );
         m.unread.sort_by(|a, b| a.path.cmp(&b.path));
         m.problems.clone_from(&self.problems);
         m

@@ -1,12 +1,16 @@
 //! Capture: a live host, or a tree under a directory, into a snapshot. Read-only, bounded, never blocked for good.
 
+mod bystander;
 mod commands;
+mod file;
 mod filter;
 mod nvml;
 mod root;
 mod run;
 mod walk;
+mod worker;
 
+pub use crate::interrupt::abandon;
 pub(crate) use filter::kernel_log;
 
 use crate::catalogue::catalogue;
@@ -15,6 +19,11 @@ use crate::{Coverage, EntryKind, Lookup, Output, OutputKind, Snapshot};
 use root::Root;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+#[cfg(test)]
+pub(crate) fn run_for_test(argv: &[String]) {
+    run::run(argv, Duration::from_secs(100), 100);
+}
 
 /// Time for the NVML library: waking idle GPUs takes seconds each.
 const NVML_LIMIT: Duration = Duration::from_secs(30);
@@ -122,6 +131,15 @@ pub fn capture(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Sna
     }
     describe(&mut snapshot, &root, options, redactor.host_name(&host));
     Ok(snapshot)
+}
+
+/// The files of a tree that was captured before: nothing is redacted again, and no conclusions about coverage are drawn.
+pub(crate) fn files_of(options: &Options, watch: &dyn Fn(usize)) -> Result<Snapshot, CaptureError> {
+    let error = |source: std::io::Error| CaptureError { root: options.root.clone(), source };
+    let mut root = Root::open(&options.root).map_err(|e| error(e.into()))?;
+    (root.sysfs, root.procfs) = (false, false);
+    let redactor = Redactor::new(false).map_err(error)?;
+    Ok(walk::files(root, redactor, options, watch).0)
 }
 
 fn host_name(options: &Options) -> String {

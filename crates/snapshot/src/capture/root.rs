@@ -138,7 +138,7 @@ fn names(path: &str) -> Vec<String> {
 }
 
 /// The path that `target` names, seen from `from`, if there are no links on the way.
-fn lexical(from: &str, target: &str) -> String {
+pub(crate) fn lexical(from: &str, target: &str) -> String {
     let mut out: Vec<&str> = if target.starts_with('/') { Vec::new() } else { from.split('/').collect() };
     for name in target.split('/') {
         match name {

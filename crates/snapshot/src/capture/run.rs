@@ -1,5 +1,6 @@
 //! Runs one command of the allow-list: no shell, no environment, no input, a time limit, a size limit.
 
+use crate::interrupt;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -63,7 +64,7 @@ pub(super) fn run(argv: &[String], limit: Duration, max: usize) -> Ran {
     let mut command = Command::new(tool);
     command.args(args).env_clear().env("LC_ALL", "C").env("PATH", PATH).current_dir("/").process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = match command.spawn() {
+    let mut child = match interrupt::spawn(&mut command) {
         Ok(child) => child,
         Err(e) => return Ran::nothing(End::Failed(e.to_string())),
     };
@@ -75,6 +76,7 @@ pub(super) fn run(argv: &[String], limit: Duration, max: usize) -> Ran {
     let (stdout, cut) = out.map(|p| p.finish(grace)).unwrap_or_default();
     let (stderr, _) = err.map(|p| p.finish(grace)).unwrap_or_default();
     kill_group(&child);
+    interrupt::ended(&child);
     Ran { end, stdout, stderr, cut }
 }
 
@@ -106,10 +108,7 @@ fn wait(child: &mut Child, limit: Duration) -> End {
 }
 
 fn kill_group(child: &Child) {
-    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(pid) = pid {
-        let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-    }
+    interrupt::group_of(child).into_iter().for_each(interrupt::kill);
 }
 
 /// A pipe that is emptied by a thread, so that the command never waits for us.

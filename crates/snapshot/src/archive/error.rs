@@ -1,0 +1,71 @@
+//! How reading ends when it does not end well.
+
+use super::assemble::Assembly;
+use crate::Snapshot;
+use std::path::PathBuf;
+
+/// Why something is no snapshot. What is merely damaged is read as far as it goes, and says so in [`Snapshot::problems`].
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The file system refused.
+    #[error("cannot read {}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Nothing in it is of use.
+    #[error(
+        "{what} is not a snapshot: {why}. Expected: an archive of `linerate collect`, an archive or directory that holds \
+             sys/ or proc/ (a sosreport, a hwloc topology), or the text of a tool such as lspci, dmesg, nvidia-smi, mlxconfig"
+    )]
+    NotASnapshot {
+        /// The file or directory.
+        what: String,
+        /// What was found instead.
+        why: String,
+    },
+    /// It would cost too much.
+    #[error("{what} is too large: {why}; it was not read")]
+    TooLarge {
+        /// The file.
+        what: String,
+        /// Which limit.
+        why: String,
+    },
+    /// The live host or a tree could not be captured.
+    #[error(transparent)]
+    Capture(#[from] crate::capture::CaptureError),
+}
+
+/// Why reading ends early.
+pub(super) enum Stop {
+    /// What came until here can be kept.
+    Damaged(String),
+    /// Nothing is kept.
+    TooLarge(String),
+}
+
+/// The snapshot of what was read until the end, whatever that was.
+pub(super) fn conclude(
+    end: Result<(), Stop>,
+    at: u64,
+    mut assembly: Assembly,
+    label: &str,
+) -> Result<Snapshot, OpenError> {
+    let seen = assembly.seen();
+    match end {
+        Ok(()) => {}
+        Err(Stop::TooLarge(why)) => return Err(OpenError::TooLarge { what: label.to_owned(), why }),
+        Err(Stop::Damaged(why)) if seen == 0 => {
+            return Err(OpenError::NotASnapshot { what: label.to_owned(), why });
+        }
+        Err(Stop::Damaged(why)) => {
+            assembly.damaged(format!(
+                "the archive is damaged after {at} bytes ({seen} entries): {why}; the rest is missing"
+            ));
+        }
+    }
+    assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why })
+}

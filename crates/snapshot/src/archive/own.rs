@@ -1,0 +1,96 @@
+//! What is put back from the manifest, and which texts of an archive are whose.
+
+use super::MANIFEST;
+use super::prefix::find;
+use crate::catalogue::catalogue;
+use crate::{Coverage, EntryKind, Manifest, Output, OutputKind, Snapshot, Why};
+
+/// What only the manifest knows: failures, coverage, which outputs are whose.
+pub(super) fn apply_manifest(s: &mut Snapshot) {
+    let Some(json) = find(s, MANIFEST).map(|id| s.data(id).to_vec()) else { return };
+    let mut m: Manifest = match serde_json::from_slice(&json) {
+        Ok(m) => m,
+        Err(e) => {
+            s.problems.push(format!("{MANIFEST} is not understood: {e}; what is missing counts as not collected"));
+            return;
+        }
+    };
+    if m.schema > crate::manifest::SCHEMA {
+        s.problems.push(format!("the snapshot was made by a newer linerate ({}, schema {})", m.linerate, m.schema));
+    }
+    let mut not_tried = crate::manifest::not_tried(&m.tried);
+    let mut whole = !m.tried.is_empty();
+    for u in &m.unread {
+        if u.path == "**" {
+            whole = false;
+        } else if let Some(id) =
+            u.path.strip_suffix("/**").filter(|_| u.why == "not-collected").and_then(|p| find(s, p))
+        {
+            s.mark_bystander(id);
+        } else if u.path.ends_with("/**") {
+            not_tried.push(u.path.clone());
+        } else if u.why == "cut" {
+            if let Some(id) = find(s, &u.path) {
+                s.mark_cut(id);
+            }
+        } else {
+            s.add_failed(&u.path, Why::of_word(&u.why));
+        }
+    }
+    s.coverage = if whole { Coverage::Full { not_tried } } else { Coverage::Partial };
+    s.problems.append(&mut m.problems);
+    if !m.host.is_empty() {
+        s.label.clone_from(&m.host);
+    }
+    m.unread.retain(|u| u.path.ends_with("**"));
+    s.manifest = m;
+    outputs(s);
+}
+
+/// `cmd/<n>/` in the order of n.
+fn outputs(s: &mut Snapshot) {
+    let mut found: Vec<(u32, Output)> = Vec::new();
+    if let Some(cmd) = s.child(s.root(), "cmd") {
+        for (n, dir) in s.children(cmd) {
+            let (Ok(n), Some(entry)) = (n.parse::<u32>(), s.child(dir, "stdout")) else { continue };
+            let text = |leaf| s.child(dir, leaf).and_then(|i| std::str::from_utf8(s.data(i)).ok()).unwrap_or_default();
+            let argv = argv(text("argv"));
+            let name = argv.first().cloned().unwrap_or_default();
+            let kind = catalogue()
+                .kind_of_command(&argv)
+                .unwrap_or_else(|| crate::recognise::recognise(&name, s.data(entry)).output());
+            let status = text("status").trim().parse().ok();
+            found.push((n, Output { kind, entry, argv, status }));
+        }
+    }
+    found.sort_by_key(|(n, _)| *n);
+    s.outputs = found.into_iter().map(|(_, o)| o).collect();
+    if let Some(entry) = find(s, crate::NVML_PATH) {
+        s.outputs.push(Output { kind: OutputKind::Nvml, entry, argv: Vec::new(), status: None });
+    }
+}
+
+/// The command: a JSON array, or one argument a line.
+fn argv(text: &str) -> Vec<String> {
+    match serde_json::from_str(text) {
+        Ok(argv) => argv,
+        Err(_) => text.lines().map(str::to_owned).collect(),
+    }
+}
+
+/// Texts that a sosreport holds, by their content.
+pub(super) fn sos_commands(s: &mut Snapshot) {
+    let Some(dir) = s.child(s.root(), "sos_commands") else { return };
+    let mut found = Vec::new();
+    for (_, plugin) in s.children(dir) {
+        for (name, id) in s.children(plugin) {
+            if matches!(s.kind(id), EntryKind::File | EntryKind::CutFile) {
+                let kind = crate::recognise::recognise(name, s.data(id)).output();
+                if kind != OutputKind::Other {
+                    found.push(Output { kind, entry: id, argv: Vec::new(), status: None });
+                }
+            }
+        }
+    }
+    s.outputs.append(&mut found);
+}

@@ -1,0 +1,143 @@
+//! How a snapshot comes to be: entries are added, never taken away.
+
+use super::{EntryId, EntryKind, MAX_DEPTH, NONE, Node, Snapshot, slice};
+use crate::Why;
+use std::hash::BuildHasher;
+
+impl Snapshot {
+    /// Adds a file. Parents are made as needed. Returns `None` (and adds nothing) for a path that leaves the tree, is deeper
+    /// than 64 names, or already is there as something else than a directory.
+    pub fn add_file(&mut self, path: &str, data: &[u8]) -> Option<EntryId> {
+        self.add(path, EntryKind::File, data)
+    }
+
+    /// Adds a file that was cut.
+    pub fn add_cut_file(&mut self, path: &str, data: &[u8]) -> Option<EntryId> {
+        self.add(path, EntryKind::CutFile, data)
+    }
+
+    /// Adds a symbolic link.
+    pub fn add_link(&mut self, path: &str, target: &[u8]) -> Option<EntryId> {
+        self.add(path, EntryKind::Link, target)
+    }
+
+    /// Adds a directory.
+    pub fn add_dir(&mut self, path: &str) -> Option<EntryId> {
+        self.add(path, EntryKind::Dir, &[])
+    }
+
+    /// Adds something that was seen but not read.
+    pub fn add_failed(&mut self, path: &str, why: Why) -> Option<EntryId> {
+        self.add(path, EntryKind::Failed(why), &[])
+    }
+
+    fn add(&mut self, path: &str, kind: EntryKind, data: &[u8]) -> Option<EntryId> {
+        let (dir, name) = match path.rsplit_once('/') {
+            Some((d, n)) => (self.make_dirs(d)?, n),
+            None => (0, path),
+        };
+        self.add_at(EntryId(dir), name, kind, data)
+    }
+
+    /// Adds below a directory that is already there.
+    pub fn add_at(&mut self, dir: EntryId, name: &str, kind: EntryKind, data: &[u8]) -> Option<EntryId> {
+        if name.is_empty() || name == "." || name == ".." || name.contains('/') {
+            return (kind == EntryKind::Dir && (name.is_empty() || name == ".")).then_some(dir);
+        }
+        let hash = self.hash(dir.0, name.as_bytes());
+        if let Some(existing) = self.child_hashed(hash, dir, name) {
+            let old = &mut self.nodes[existing.0 as usize];
+            return match (&old.kind, &kind) {
+                (EntryKind::Dir, EntryKind::Dir) => Some(existing),
+                // A later capture of the same file replaces the earlier failure only.
+                (EntryKind::Failed(_), _) if old.first_child == NONE => {
+                    let start = u32::try_from(self.arena.len()).ok()?;
+                    self.arena.extend_from_slice(data);
+                    old.kind = kind;
+                    old.data = (start, u32::try_from(data.len()).ok()?);
+                    Some(existing)
+                }
+                _ => None,
+            };
+        }
+        if !matches!(self.nodes[dir.0 as usize].kind, EntryKind::Dir) {
+            return None;
+        }
+        let id = u32::try_from(self.nodes.len()).ok().filter(|n| *n < NONE)?;
+        let name_at = u32::try_from(self.arena.len()).ok()?;
+        self.arena.extend_from_slice(name.as_bytes());
+        let data_at = u32::try_from(self.arena.len()).ok()?;
+        self.arena.extend_from_slice(data);
+        u32::try_from(self.arena.len()).ok()?;
+        self.nodes.push(Node {
+            name: (name_at, name.len() as u32),
+            data: (data_at, data.len() as u32),
+            parent: dir.0,
+            first_child: NONE,
+            last_child: NONE,
+            next: NONE,
+            kind,
+        });
+        let parent = &mut self.nodes[dir.0 as usize];
+        let last = std::mem::replace(&mut parent.last_child, id);
+        if last == NONE {
+            parent.first_child = id;
+        } else {
+            self.nodes[last as usize].next = id;
+        }
+        let (nodes, arena, hasher) = (&self.nodes, &self.arena, &self.hasher);
+        self.table.insert_unique(hash, id, |i| {
+            let n = &nodes[*i as usize];
+            hasher.hash_one((n.parent, slice(arena, n.name)))
+        });
+        Some(EntryId(id))
+    }
+
+    /// All entries, in the order in which they were added.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = EntryId> + use<> {
+        (0..self.nodes.len() as u32).map(EntryId)
+    }
+
+    /// Notes that only a part of a file was kept.
+    pub(crate) fn mark_cut(&mut self, id: EntryId) {
+        if let Some(n) = self.nodes.get_mut(id.0 as usize).filter(|n| n.kind == EntryKind::File) {
+            n.kind = EntryKind::CutFile;
+        }
+    }
+
+    /// Notes that a directory could not be listed (to the end): nothing in it is absent.
+    pub(crate) fn fail_dir(&mut self, dir: EntryId, why: Why) {
+        let path = self.path(dir);
+        match self.nodes.get_mut(dir.0 as usize) {
+            Some(n) if n.first_child == NONE && n.parent != NONE => n.kind = EntryKind::Failed(why),
+            Some(_) => {
+                let path = if path.is_empty() { "**".to_owned() } else { format!("{path}/**") };
+                self.manifest.unread.push(crate::manifest::Unread { path, why: why.to_string() });
+            }
+            None => {}
+        }
+    }
+
+    /// Notes that only a few files of a function were looked for.
+    pub(crate) fn mark_bystander(&mut self, dir: EntryId) {
+        self.bystanders.insert(dir);
+    }
+
+    fn make_dirs(&mut self, path: &str) -> Option<u32> {
+        let mut at = EntryId(0);
+        for (depth, name) in path.split('/').enumerate() {
+            if name.is_empty() || name == "." {
+                continue;
+            }
+            if name == ".." || depth > MAX_DEPTH {
+                return None;
+            }
+            at = match self.child(at, name) {
+                Some(id) if matches!(self.nodes[id.0 as usize].kind, EntryKind::Dir) => id,
+                Some(_) => return None,
+                None => self.add_at(at, name, EntryKind::Dir, &[])?,
+            };
+        }
+        Some(at.0)
+    }
+}

@@ -1,0 +1,71 @@
+//! Places in words, and what stands there.
+
+use super::{EntryKind, Snapshot};
+use crate::{Place, Pos};
+
+impl Snapshot {
+    /// The place in words: a path, a command with a line, a pasted file with a line.
+    #[must_use]
+    pub fn describe(&self, place: Place) -> String {
+        let output = self.outputs.iter().find(|o| o.entry == place.base);
+        let mut s = match output {
+            Some(o) if !o.argv.is_empty() => format!("`{}`", o.argv.join(" ")),
+            Some(_) => self.path(place.base),
+            None => {
+                let path = self.path(place.base);
+                match (path.is_empty(), place.leaf.is_empty()) {
+                    (_, true) => format!("/{path}"),
+                    (true, false) => format!("/{}", place.leaf),
+                    (false, false) => format!("/{path}/{}", place.leaf),
+                }
+            }
+        };
+        match place.pos {
+            Pos::Whole => {}
+            Pos::Line(n) => s.push_str(&format!(":{n}")),
+            Pos::Bytes { offset, len } => s.push_str(&format!(" @{offset:#x}+{len}")),
+        }
+        s
+    }
+
+    /// The bytes at the place, as text: the line, the hex bytes, or the start of the file. Empty when nothing is there.
+    #[must_use]
+    pub fn excerpt(&self, place: Place) -> String {
+        const MAX: usize = 200;
+        if !place.leaf.is_empty() {
+            return String::new();
+        }
+        let data = match self.kind(place.base) {
+            EntryKind::Failed(_) => return String::new(),
+            EntryKind::Dir => return format!("({} entries)", self.children(place.base).len()),
+            _ => self.data(place.base),
+        };
+        match place.pos {
+            Pos::Bytes { offset, len } => {
+                let end = (usize::from(offset) + usize::from(len)).min(data.len());
+                let bytes = data.get(usize::from(offset)..end).unwrap_or_default();
+                bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")
+            }
+            Pos::Line(n) => {
+                let line = data.split(|b| *b == b'\n').nth((n as usize).saturating_sub(1)).unwrap_or_default();
+                clip(line, MAX)
+            }
+            Pos::Whole => clip(data, MAX),
+        }
+    }
+}
+
+/// Trimmed text of at most `max` characters, with control characters made visible: excerpts go to terminals.
+fn clip(bytes: &[u8], max: usize) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(max * 4)]);
+    let text = text.trim();
+    let mut out: String = text
+        .chars()
+        .take(max)
+        .map(|c| if c.is_control() && c != '\t' { if c == '\n' { ' ' } else { '\u{fffd}' } } else { c })
+        .collect();
+    if text.chars().nth(max).is_some() {
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,311 @@
+//! The snapshot in memory: an arena of bytes and a tree of entries over it, built once, read many times.
+//!
+//! Lookups walk one name at a time through a hash table keyed by (directory, name), so a decoder that stands in a device's
+//! directory pays for the leaf only. Links are followed inside the tree, never out of it.
+
+mod build;
+mod evidence;
+mod readings;
+
+use crate::{Coverage, Manifest, Output, Why};
+use hashbrown::DefaultHashBuilder;
+use hashbrown::HashTable;
+use std::collections::HashSet;
+use std::hash::BuildHasher;
+
+/// An entry of a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntryId(u32);
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A directory.
+    Dir,
+    /// A file.
+    File,
+    /// A file of which only a part was kept.
+    CutFile,
+    /// A symbolic link.
+    Link,
+    /// Seen, not read.
+    Failed(Why),
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    name: (u32, u32),
+    data: (u32, u32),
+    parent: u32,
+    first_child: u32,
+    last_child: u32,
+    next: u32,
+    kind: EntryKind,
+}
+
+/// Links that are looked for in the directory of a bystander.
+pub(crate) const BYSTANDER_LINKS: &[&str] = &["driver", "iommu_group"];
+const NONE: u32 = u32::MAX;
+/// As the kernel's limit on symbolic links in one walk.
+const MAX_HOPS: u32 = 40;
+const MAX_DEPTH: usize = 64;
+
+/// Result of a walk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// Found.
+    Found(EntryId),
+    /// Not there.
+    Missing,
+    /// The way is blocked by an entry that could not be read.
+    Blocked(EntryId, Why),
+}
+
+/// What a node showed. See the crate's documentation.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    arena: Vec<u8>,
+    nodes: Vec<Node>,
+    table: HashTable<u32>,
+    /// Directories of functions of which an audit reads a few files only.
+    bystanders: HashSet<EntryId>,
+    hasher: DefaultHashBuilder,
+    /// Name for people: a path, a host.
+    pub label: String,
+    /// What "not there" means.
+    pub coverage: Coverage,
+    /// How it came to be.
+    pub manifest: Manifest,
+    /// Tool outputs among the entries.
+    pub outputs: Vec<Output>,
+    /// What went wrong while it was made or read, for people: one sentence each.
+    pub problems: Vec<String>,
+}
+
+impl Snapshot {
+    /// An empty one.
+    #[must_use]
+    pub fn new(label: impl Into<String>) -> Self {
+        let root = Node {
+            name: (0, 0),
+            data: (0, 0),
+            parent: NONE,
+            first_child: NONE,
+            last_child: NONE,
+            next: NONE,
+            kind: EntryKind::Dir,
+        };
+        Snapshot {
+            arena: Vec::new(),
+            nodes: vec![root],
+            table: HashTable::new(),
+            bystanders: HashSet::new(),
+            hasher: DefaultHashBuilder::default(),
+            label: label.into(),
+            coverage: Coverage::Partial,
+            manifest: Manifest::default(),
+            outputs: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// Makes room for so many entries and bytes, so that nothing is moved while they come.
+    pub(crate) fn reserve(&mut self, entries: usize, bytes: usize) {
+        self.arena.reserve(bytes);
+        self.nodes.reserve(entries);
+        let (nodes, arena, hasher) = (&self.nodes, &self.arena, &self.hasher);
+        self.table.reserve(entries, |i| {
+            let n = &nodes[*i as usize];
+            hasher.hash_one((n.parent, slice(arena, n.name)))
+        });
+    }
+
+    /// The same memory, with nothing in it.
+    pub(crate) fn emptied(self, label: &str) -> Self {
+        let Snapshot { mut arena, mut nodes, mut table, hasher, mut outputs, .. } = self;
+        let fresh = Snapshot::new(label);
+        arena.clear();
+        nodes.clear();
+        nodes.extend(fresh.nodes.iter().cloned());
+        table.clear();
+        outputs.clear();
+        Snapshot { arena, nodes, table, hasher, outputs, ..fresh }
+    }
+
+    /// The root directory.
+    #[must_use]
+    pub fn root(&self) -> EntryId {
+        EntryId(0)
+    }
+
+    /// Number of entries, the root included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing but the root is there.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
+    /// Bytes kept.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.arena.len()
+    }
+
+    fn hash(&self, parent: u32, name: &[u8]) -> u64 {
+        self.hasher.hash_one((parent, name))
+    }
+
+    /// A direct child, links not followed.
+    #[must_use]
+    pub fn child(&self, dir: EntryId, name: &str) -> Option<EntryId> {
+        self.child_hashed(self.hash(dir.0, name.as_bytes()), dir, name)
+    }
+
+    fn child_hashed(&self, hash: u64, dir: EntryId, name: &str) -> Option<EntryId> {
+        self.table
+            .find(hash, |i| {
+                let n = &self.nodes[*i as usize];
+                n.parent == dir.0 && slice(&self.arena, n.name) == name.as_bytes()
+            })
+            .map(|i| EntryId(*i))
+    }
+
+    /// Children of a directory (a link to one is followed), sorted by name.
+    #[must_use]
+    pub fn children(&self, dir: EntryId) -> Vec<(&str, EntryId)> {
+        let dir = self.follow(dir).unwrap_or(dir);
+        let mut out = Vec::new();
+        let mut at = self.nodes[dir.0 as usize].first_child;
+        while at != NONE {
+            let n = &self.nodes[at as usize];
+            out.push((self.name(EntryId(at)), EntryId(at)));
+            at = n.next;
+        }
+        out.sort_unstable_by(|a, b| a.0.cmp(b.0));
+        out
+    }
+
+    /// The entry's own name.
+    #[must_use]
+    pub fn name(&self, id: EntryId) -> &str {
+        std::str::from_utf8(slice(&self.arena, self.nodes[id.0 as usize].name)).unwrap_or_default()
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self, id: EntryId) -> &EntryKind {
+        &self.nodes[id.0 as usize].kind
+    }
+
+    /// Content of a file, target of a link.
+    #[must_use]
+    pub fn data(&self, id: EntryId) -> &[u8] {
+        slice(&self.arena, self.nodes[id.0 as usize].data)
+    }
+
+    /// The directory it is in.
+    #[must_use]
+    pub fn parent(&self, id: EntryId) -> Option<EntryId> {
+        let p = self.nodes[id.0 as usize].parent;
+        (p != NONE).then_some(EntryId(p))
+    }
+
+    /// Path from the root, without a leading slash.
+    #[must_use]
+    pub fn path(&self, id: EntryId) -> String {
+        let mut names = Vec::new();
+        let mut at = Some(id);
+        while let Some(i) = at {
+            names.push(self.name(i));
+            at = self.parent(i);
+        }
+        names.reverse();
+        names.join("/").trim_start_matches('/').to_owned()
+    }
+
+    /// Walks a path from the root, following links inside the tree.
+    #[must_use]
+    pub fn resolve(&self, path: &str) -> Lookup {
+        self.resolve_from(self.root(), path)
+    }
+
+    /// Walks a path from a directory, following links inside the tree.
+    #[must_use]
+    pub fn resolve_from(&self, from: EntryId, path: &str) -> Lookup {
+        let mut hops = 0;
+        // A device as its class lists it is a link; what is looked for is behind it.
+        let from = self.follow(from).unwrap_or(from);
+        self.walk(from, path, &mut hops)
+    }
+
+    /// The target of a link (of links), or the entry itself.
+    #[must_use]
+    pub fn follow(&self, id: EntryId) -> Option<EntryId> {
+        if !matches!(self.kind(id), EntryKind::Link) {
+            return Some(id);
+        }
+        let mut hops = 1;
+        match self.walk_link(id, &mut hops) {
+            Lookup::Found(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    fn walk_link(&self, link: EntryId, hops: &mut u32) -> Lookup {
+        let Ok(target) = std::str::from_utf8(self.data(link)) else { return Lookup::Missing };
+        let from = if target.starts_with('/') { self.root() } else { self.parent(link).unwrap_or(self.root()) };
+        self.walk(from, target, hops)
+    }
+
+    fn walk(&self, from: EntryId, path: &str, hops: &mut u32) -> Lookup {
+        let mut at = from;
+        for name in path.split('/') {
+            match name {
+                "" | "." => continue,
+                ".." => {
+                    at = self.parent(at).unwrap_or(at);
+                    continue;
+                }
+                _ => {}
+            }
+            let Some(next) = self.child(at, name) else { return Lookup::Missing };
+            at = match self.kind(next) {
+                EntryKind::Link => {
+                    *hops += 1;
+                    if *hops > MAX_HOPS {
+                        return Lookup::Missing;
+                    }
+                    match self.walk_link(next, hops) {
+                        Lookup::Found(id) => id,
+                        other => return other,
+                    }
+                }
+                EntryKind::Failed(why) => return Lookup::Blocked(next, why.clone()),
+                _ => next,
+            };
+        }
+        Lookup::Found(at)
+    }
+
+    /// Whether only a few files of a function were looked for.
+    pub(crate) fn is_bystander(&self, dir: EntryId) -> bool {
+        self.bystanders.contains(&dir)
+    }
+
+    /// Whether a bystander's file was not looked for.
+    fn was_skipped(&self, dir: EntryId, leaf: &str) -> bool {
+        !self.bystanders.is_empty()
+            && self.follow(dir).is_some_and(|d| self.is_bystander(d))
+            && leaf != "config"
+            && !BYSTANDER_LINKS.contains(&leaf)
+    }
+}
+
+fn slice(arena: &[u8], (start, len): (u32, u32)) -> &[u8] {
+    arena.get(start as usize..start as usize + len as usize).unwrap_or_default()
+}
