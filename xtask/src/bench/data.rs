@@ -17,14 +17,17 @@ pub(super) fn request(args: &[&str]) -> Result<String> {
     shell::output(shell::cargo().args(own).args(args))
 }
 
-/// `tree DIR ARCHIVE`: the node as a tree and as an archive; prints how many functions it has.
+/// `node TREE UNPACKED ARCHIVE`: the node as a root directory shows it, as an unpacked snapshot, and as an archive; prints how many
+/// entries the first has, and functions.
 /// `mix DIR COUNT`, `full DIR COUNT`: a fleet of distinct nodes; prints entries and functions, added up.
 pub(super) fn make(args: &[&str]) -> Result<()> {
     match args {
-        ["tree", dir, archive] => {
-            let tree = compose(NODE, 1, true)?;
-            tree.write_to(Path::new(dir)).map_err(|e| e.to_string())?;
+        ["node", root, unpacked, archive] => {
+            let mut tree = compose(NODE, 1, true)?;
+            tree.write_to(Path::new(unpacked)).map_err(|e| e.to_string())?;
             write(&PathBuf::from(archive), &tree)?;
+            tree.entries.retain(|path, _| !path.starts_with("linerate/") && !path.starts_with("cmd/"));
+            tree.write_to(Path::new(root)).map_err(|e| e.to_string())?;
             println!("{} {}", tree.entries.len(), functions(&tree));
             Ok(())
         }
@@ -32,7 +35,7 @@ pub(super) fn make(args: &[&str]) -> Result<()> {
             let count = count.parse::<usize>().map_err(|e| format!("{count}: {e}"))?;
             fleet(Path::new(dir), count, *kind == "full")
         }
-        _ => Err("bench data: tree DIR ARCHIVE | mix DIR COUNT | full DIR COUNT".to_owned()),
+        _ => Err("bench data: node TREE UNPACKED ARCHIVE | mix DIR COUNT | full DIR COUNT".to_owned()),
     }
 }
 

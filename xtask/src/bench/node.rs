@@ -17,8 +17,9 @@ type Make<'a> = Box<dyn Fn() -> Command + 'a>;
 
 pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Target>)> {
     let place = Place::new()?;
-    let (tree, archive) = (place.dir.join("tree"), place.dir.join("node.tar.zst"));
-    let counts = data::request(&["tree", &tree.to_string_lossy(), &archive.to_string_lossy()])?;
+    let [tree, unpacked, archive] = ["tree", "unpacked", "node.tar.zst"].map(|name| place.dir.join(name));
+    let counts =
+        data::request(&["node", &tree.to_string_lossy(), &unpacked.to_string_lossy(), &archive.to_string_lossy()])?;
     let (entries, functions) = counts.trim().split_once(' ').ok_or("bench data: no counts")?;
 
     let audit = |what: &Path| {
@@ -39,6 +40,7 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
     };
     let commands: Vec<(&str, Make<'_>)> = vec![
         ("`linerate audit TREE`", Box::new(|| audit(&tree))),
+        ("`linerate audit UNPACKED`, all of a snapshot", Box::new(|| audit(&unpacked))),
         ("`linerate audit node.tar.zst`", Box::new(|| audit(&archive))),
         ("`lspci -A linux-sysfs -O sysfs.path=TREE/sys/bus/pci -vvv`", Box::new(lspci)),
         ("`HWLOC_FSROOT=TREE … lstopo-no-graphics`", Box::new(lstopo)),
@@ -73,7 +75,9 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
             measure::peak(runs)
         );
     }
-    let [of_tree, of_archive, lspci, lstopo] = runs.as_slice() else { return Err("bench: four commands".to_owned()) };
+    let [of_tree, _, of_archive, lspci, lstopo] = runs.as_slice() else {
+        return Err("bench: five commands".to_owned());
+    };
     let mut targets = Vec::new();
     for (name, ours) in [("tree", of_tree), ("archive", of_archive)] {
         let rounds = ours.iter().zip(lspci).zip(lstopo);
