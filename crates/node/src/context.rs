@@ -143,9 +143,10 @@ impl Context {
 fn devices(node: &Node<'_>) -> Devices {
     let gpu = |f: &PciFunction<'_>| {
         if let Some(Reading::Known(a, p)) = node.nvidia.gpu(f.bdf).map(|g| &g.architecture)
-            && let Some(known) = ARCHITECTURES.iter().map(|(.., a)| *a).find(|k| a.eq_ignore_ascii_case(k)) {
-                return Judged::of(known, Basis::Seen, "nvidia-smi says so", Some(*p));
-            }
+            && let Some(known) = ARCHITECTURES.iter().map(|(.., a)| *a).find(|k| a.eq_ignore_ascii_case(k))
+        {
+            return Judged::of(known, Basis::Seen, "nvidia-smi says so", Some(*p));
+        }
         let by_id = f.device.known().and_then(|d| ARCHITECTURES.iter().find(|(lo, hi, _)| (lo..=hi).contains(&d)));
         match by_id {
             Some((.., name)) => Judged::of(*name, Basis::Inferred, "by its device id", Some(f.device.place())),
@@ -229,9 +230,11 @@ fn guest(node: &Node<'_>) -> Option<Judged<Role>> {
         return Some(Judged::of(Role::VmGuest, Basis::Seen, "the CPU shows the hypervisor flag", Some(p)));
     }
     if let Reading::Known(virt, p) = &node.firmware.detected_virt
-        && !matches!(virt.as_str(), "none" | "") && !node.firmware.is_container_virt() {
-            return Some(Judged::of(Role::VmGuest, Basis::Seen, format!("systemd-detect-virt says {virt}"), Some(*p)));
-        }
+        && !matches!(virt.as_str(), "none" | "")
+        && !node.firmware.is_container_virt()
+    {
+        return Some(Judged::of(Role::VmGuest, Basis::Seen, format!("systemd-detect-virt says {virt}"), Some(*p)));
+    }
     if node.cpu.hypervisor.known().is_some() {
         return None;
     }

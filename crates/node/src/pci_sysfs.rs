@@ -45,7 +45,8 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
     };
     let port = caps.as_ref().and_then(|c| c.express.get()).and_then(|e| e.port_type);
     // Of the hundreds of functions inside a socket none has a link or a memory region that anybody asks for.
-    let has_bars = class.known().is_none_or(|c| c.is_display() || c.is_network() || matches!(c.sub(), 0x0680 | 0x0108 | 0x0801));
+    let has_bars =
+        class.known().is_none_or(|c| c.is_display() || c.is_network() || matches!(c.sub(), 0x0680 | 0x0108 | 0x0801));
     let mut f = PciFunction {
         bdf,
         home,
@@ -103,7 +104,12 @@ fn bars(s: &Snapshot, home: EntryId) -> Bars {
 
 /// Integrated in the root complex: there is no link.
 fn no_link(at: Place) -> Link {
-    Link { speed: Reading::Absent(at), width: Reading::Absent(at), max_speed: Reading::Absent(at), max_width: Reading::Absent(at) }
+    Link {
+        speed: Reading::Absent(at),
+        width: Reading::Absent(at),
+        max_speed: Reading::Absent(at),
+        max_width: Reading::Absent(at),
+    }
 }
 
 /// Link attributes. The kernel writes "Unknown" for a speed that it cannot tell, and 0, 63 or 255 for a width that is none.

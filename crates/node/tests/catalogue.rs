@@ -5,6 +5,12 @@ use linerate_snapshot::tries;
 
 /// Paths that decoders name in full.
 const PATHS: &[&str] = &[
+    "etc/modprobe.d/nvidia.conf",
+    "run/modprobe.d/nvidia.conf",
+    "usr/lib/modprobe.d/nvidia.conf",
+    "lib/modprobe.d/nvidia.conf",
+    "etc/modules-load.d/nvidia.conf",
+    "sys/kernel/mm/memory_peers/nv_mem/version",
     "boot/config-6.8.0",
     "proc/cmdline",
     "proc/config.gz",
@@ -38,6 +44,14 @@ const PATHS: &[&str] = &[
     "sys/kernel/security/lockdown",
     "sys/module/ib_core/parameters/netns_mode",
     "sys/module/nvidia/version",
+    "etc/modprobe.d/nvidia.conf.bak",
+    "etc/modprobe.d/z.conf",
+    "etc/modules-load.d/nvidia-peermem.conf",
+    "sys/bus/pci/devices",
+    "sys/class/infiniband",
+    "sys/class/infiniband/rxe0/ports/1",
+    "sys/class/net",
+    "sys/module/nvidia_peermem/version",
 ];
 
 /// Directories, as their class lists them and as they really are, with what decoders read in them.

@@ -68,11 +68,12 @@ fn our_tree(node: &Node<'_>) -> Tree {
 
 /// What lstopo says of the unpacked tree.
 fn oracle(lstopo: &str, tarball: &Path, name: &str) -> String {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let dir = std::env::temp_dir().join(format!("linerate-hwloc-{}", std::process::id())).join(name);
     std::fs::create_dir_all(&dir).unwrap();
     let unpacked = Command::new("tar").arg("xjf").arg(tarball).arg("-C").arg(&dir).status().unwrap();
     assert!(unpacked.success(), "{name}: tar");
-    let below = |d: &Path| std::fs::read_dir(d).unwrap().flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect::<Vec<_>>();
+    let below =
+        |d: &Path| std::fs::read_dir(d).unwrap().flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect::<Vec<_>>();
     let inside = below(&dir).into_iter().flat_map(|d| below(&d).into_iter().chain([d]));
     let root = inside.filter(|d| d.join("sys").is_dir()).min().unwrap_or_else(|| panic!("{name}: no sys/"));
     let out = Command::new(lstopo)

@@ -94,8 +94,9 @@ fn work(
 
 fn read(reader: &mut Reader, path: &Path) -> Result<Snapshot, String> {
     if path.is_file()
-        && let Ok(s) = reader.read(path) {
-            return Ok(s);
-        }
+        && let Ok(s) = reader.read(path)
+    {
+        return Ok(s);
+    }
     linerate_snapshot::load(path, &Options::new(path, Purpose::Audit), &|_| {}).map_err(|e| e.to_string())
 }

@@ -187,7 +187,9 @@ fn devices(d: &Devices) -> DevicesOut {
     DevicesOut {
         gpus: generations(&d.gpus),
         nics: generations(&d.nics),
-        fabric: fabric.map(|(device, port, l, _)| FabricOut { device: device.clone(), port: *port, link_layer: *l }).collect(),
+        fabric: fabric
+            .map(|(device, port, l, _)| FabricOut { device: device.clone(), port: *port, link_layer: *l })
+            .collect(),
     }
 }
 

@@ -64,7 +64,10 @@ fn has_port(s: &Snapshot, ports: EntryId) -> bool {
 /// # Errors
 /// Nothing in it is of use, or it has too many entries.
 pub(crate) fn directory(root: &Path) -> Result<Snapshot, OpenError> {
-    let mut a = Assembly::new(crate::Snapshot::new(root.display().to_string()), Limits { entries: MAX_ENTRIES, ..Limits::default() });
+    let mut a = Assembly::new(
+        crate::Snapshot::new(root.display().to_string()),
+        Limits { entries: MAX_ENTRIES, ..Limits::default() },
+    );
     // The directory's own names may be those that say what it is.
     let whole = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let mut names: Vec<String> =
