@@ -69,7 +69,12 @@ fn test(args: &[String], seen: &mut Seen) -> Result<()> {
     let (ours, theirs) = (args.get(..split).unwrap_or_default(), args.get(split + 1..).unwrap_or_default());
     let mut cargo = shell::cargo();
     let named = ours.iter().any(|a| a.starts_with("-p") || a.starts_with("--package"));
-    cargo.arg("test").args((!named).then_some("--workspace")).args(ours).args(["--", "--show-output"]).args(theirs);
+    cargo
+        .args(["test", "--no-fail-fast"])
+        .args((!named).then_some("--workspace"))
+        .args(ours)
+        .args(["--", "--show-output"])
+        .args(theirs);
     let mut child = cargo.stdout(Stdio::piped()).spawn().map_err(|e| format!("cannot run cargo: {e}"))?;
     if let Some(out) = child.stdout.take() {
         for line in BufReader::new(out).split(b'\n') {
