@@ -67,7 +67,7 @@ fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
     if let Some(value) = role.value
         && !rule.roles.contains(value)
     {
-        let f = out.not_applicable(format!("holds on {}; this is a {value}", join(rule)));
+        let f = out.not_applicable(format!("holds on {}; this node is: {value}", join(rule)));
         for place in role.places() {
             f.at(place);
         }
