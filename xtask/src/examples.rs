@@ -63,7 +63,9 @@ fn snapshot(tree: &Tree) -> Result<Snapshot> {
     let mut s = Snapshot::new("");
     let manifest = tree.get(MANIFEST).ok_or_else(|| format!("{MANIFEST} is not in the tree"))?;
     s.manifest = serde_json::from_slice::<Manifest>(manifest).map_err(|e| format!("{MANIFEST}: {e}"))?;
-    for (path, entry) in &tree.entries {
+    // What no capture takes is not in a capture.
+    let ours = |path: &str| ["linerate/", "cmd/"].iter().any(|d| path.starts_with(d)) || linerate_snapshot::tries(path);
+    for (path, entry) in tree.entries.iter().filter(|(path, _)| ours(path)) {
         let added = match entry {
             Entry::File(data) => s.add_file(path, data),
             Entry::Link(target) => s.add_link(path, target.as_bytes()),
