@@ -58,12 +58,18 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
     let mut out = Cpuinfo::default();
     let mut implementer: Option<At<u32>> = None;
     let mut part: Option<u32> = None;
+    let mut blocks = 0usize;
     for (line, raw) in lines(&text) {
+        // From the second processor on, only what differs between processors: a large machine prints a megabyte of the rest.
+        if blocks > 1 && !matches!(raw.as_bytes(), [b'p' | b'#', ..] | [b'c', b'p' | b'l', b'u' | b'o', ..]) {
+            continue;
+        }
         let Some((key, value)) = split_key(raw, ':') else { continue };
         let hex = || u32::from_str_radix(value.strip_prefix("0x")?, 16).ok();
         match key {
             // Old arm kernels print the model under `Processor`, and s390 has `processor 0: version = …`.
             "processor" if value.bytes().all(|b| b.is_ascii_digit()) => {
+                blocks += 1;
                 out.processors = out.processors.saturating_add(1)
             }
             "# processors" => out.processors = out.processors.max(leading_number(value).unwrap_or(0)),
