@@ -60,8 +60,11 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
     let mut part: Option<u32> = None;
     let mut blocks = 0usize;
     for (line, raw) in lines(&text) {
-        // From the second processor on, only what differs between processors: a large machine prints a megabyte of the rest.
-        if blocks > 1 && !matches!(raw.as_bytes(), [b'p' | b'#', ..] | [b'c', b'p' | b'l', b'u' | b'o', ..]) {
+        // From the second processor on, only what differs between processors (x86 prints a megabyte of the rest on a large machine), and
+        // the capitalised lines that old arm kernels print once, behind the last processor.
+        let repeats = matches!(raw.as_bytes(), [b'a'..=b'z', ..])
+            && !matches!(raw.as_bytes(), [b'p', ..] | [b'c', b'p' | b'l', b'u' | b'o', ..]);
+        if blocks > 1 && repeats {
             continue;
         }
         let Some((key, value)) = split_key(raw, ':') else { continue };
