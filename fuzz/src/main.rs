@@ -58,7 +58,8 @@ fn main() -> ExitCode {
 
 fn run(target: &Target, time: Duration, seed: u64) -> Result<(u64, usize), (String, Vec<u8>)> {
     let seeds = seeds::of(target.name);
-    let mut random = Random::new(seed ^ target.name.bytes().fold(7, |h, b| h * 31 + u64::from(b)));
+    let mut random =
+        Random::new(seed ^ target.name.bytes().fold(7u64, |h, b| h.wrapping_mul(31).wrapping_add(u64::from(b))));
     let (start, mut count, mut peak) = (Instant::now(), 0, 0);
     while start.elapsed() < time || count < seeds.len() as u64 + 16 {
         // The seeds themselves first, then their mutants.
