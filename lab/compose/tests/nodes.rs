@@ -88,7 +88,9 @@ fn broken_variants_differ_from_their_base_and_expect_something() {
         assert!(!d.expect.is_empty(), "{}", path.display());
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let base = if name.contains("roce") { "healthy-8gpu-roce" } else { "healthy-8gpu" };
-        assert_ne!(d.compose().unwrap(), load(base).compose().unwrap(), "{name} changes nothing");
+        // The healthy node itself may show what is worth knowing of it, never a finding.
+        let harmless = d.expect.iter().all(|e| e.status != "fail" || e.severity.as_deref() == Some("info"));
+        assert!(harmless || d.compose().unwrap() != load(base).compose().unwrap(), "{name} changes nothing");
         let area = name.split("--").next().unwrap();
         assert!(d.expect.iter().any(|e| e.rule.starts_with(&format!("{area}/"))), "{name}");
     }
