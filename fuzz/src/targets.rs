@@ -44,6 +44,7 @@ pub(crate) static TARGETS: &[Target] = targets! {
     "mlxconfig" => |b| { black_box(f::mlxconfig::parse(b)); },
     "mlxconfig-json" => |b| { black_box(f::mlxconfig::parse_json(b).is_ok()); },
     "modules" => |b| { black_box(f::modules::parse(b)); },
+    "nvml" => |b| { black_box(f::nvml::parse(b).is_ok()); },
     "nvidia-proc" => |b| {
         black_box((f::nvidia_proc::parse_version(b), f::nvidia_proc::parse_params(b), f::nvidia_proc::parse_information(b)));
     },

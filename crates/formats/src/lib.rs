@@ -22,6 +22,7 @@ pub mod mlxconfig;
 pub mod modules;
 pub mod nvidia_proc;
 pub mod nvidia_smi;
+pub mod nvml;
 pub mod pci;
 pub mod rdma_json;
 pub mod sniff;

@@ -3,6 +3,7 @@
 use linerate_formats::nvidia_proc;
 pub use linerate_formats::nvidia_proc::Flavour;
 use linerate_formats::nvidia_smi::{self, Query};
+use linerate_formats::nvml::{self, Nvml};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_formats::text::At;
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
@@ -127,6 +128,14 @@ impl Nvidia {
                 Err(_) => {}
             }
         }
+        // The library fills in what nvidia-smi did not say: it is there where the tool is not.
+        for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Nvml) {
+            if let Ok(answers) = nvml::parse(s.data(o.entry))
+                && answers.error.is_none()
+            {
+                nvidia.take(as_query(answers), o.entry);
+            }
+        }
         nvidia
     }
 
@@ -172,10 +181,57 @@ impl Nvidia {
     }
 }
 
+/// The library's answers in the form of the tool's. The file is short: its first line stands for all.
+fn as_query(answers: Nvml) -> Query {
+    const LINE: u32 = 1;
+    fn at<T>(value: Option<T>) -> Option<At<T>> {
+        value.map(|v| At::new(v, LINE))
+    }
+    let width = |w: Option<u32>| at(w.and_then(|w| u8::try_from(w).ok()));
+    let gpu = |d: nvml::Device| {
+        let bdf = d.address();
+        nvidia_smi::Gpu {
+            line: LINE,
+            bus_id: d.bdf.unwrap_or_default(),
+            bdf,
+            product_name: at(d.name),
+            fb_total_mib: at(d.memory_total_bytes.map(|b| b >> 20)),
+            bar1_total_mib: at(d.bar1_total_bytes.map(|b| b >> 20)),
+            width_current: width(d.link_width),
+            width_max: width(d.max_link_width),
+            replays: at(d.replay_counter.map(u64::from)),
+            ..nvidia_smi::Gpu::default()
+        }
+    };
+    Query {
+        driver_version: at(answers.driver_version),
+        gpus: answers.devices.into_iter().map(gpu).collect(),
+        ..Query::default()
+    }
+}
+
 /// A field of a text; what it does not show is unreadable at the block it would be in.
 fn known<T>(field: Option<At<T>>, block: Place) -> Reading<T> {
     match field {
         Some(f) => Reading::Known(f.value, block.line(f.line)),
         None => Reading::Unreadable(block, Why::Malformed("this output does not show it".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_snapshot::Output;
+
+    #[test]
+    fn the_library_serves_where_nvidia_smi_is_not() {
+        let mut s = Snapshot::new("nvml");
+        let json = br#"{"driver_version":"570.133.20","devices":[{"bdf":"0000:19:00.0","name":"NVIDIA H100","bar1_total_bytes":137438953472}]}"#;
+        let entry = s.add_file("linerate/nvml.json", json).unwrap();
+        s.outputs.push(Output { kind: OutputKind::Nvml, entry, argv: Vec::new(), status: None });
+        let n = Nvidia::decode(&s);
+        let gpu = n.gpu("19:00.0".parse().unwrap()).unwrap();
+        assert_eq!((gpu.bar1_mib.known(), gpu.replays.known()), (Some(&131_072), None));
+        assert!(n.asked.known().is_some() && n.driver.version.known().is_some_and(|v| v == "570.133.20"));
     }
 }
