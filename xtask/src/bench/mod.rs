@@ -1,4 +1,4 @@
-//! `cargo xtask bench [--quick]`: measures the release build and writes `docs/benchmarks.md`.
+//! `cargo xtask bench [--quick | --nodes N]`: measures the release build and writes `docs/benchmarks.md`.
 //!
 //! Inputs are composed from `lab/nodes`, by a process of their own: a child's peak of memory starts at its parent's.
 //! What is compared is run alternately, so that a busy machine slows all of it.
@@ -35,19 +35,26 @@ struct Target {
 pub(crate) fn run(args: &[String]) -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
-        [] => bench(&FULL).and_then(|page| {
-            let path = shell::root().join("docs/benchmarks.md");
-            std::fs::write(&path, page).map_err(|e| format!("docs/benchmarks.md: {e}"))
-        }),
+        [] => write(&FULL),
+        // A smaller fleet where composing ten thousand nodes takes too long; the page says how many there were.
+        ["--nodes", n] => match n.parse() {
+            Ok(many) if many >= 10 => write(&Scale { many, few: many / 10, ..FULL }),
+            _ => Err(format!("--nodes {n}: a number from 10 on is expected")),
+        },
         ["--quick"] => bench(&QUICK).map(drop),
         // Called by ourselves, as a process of its own in the release build.
         ["data", what @ ..] => data::make(what),
         _ => {
-            eprintln!("usage: cargo xtask bench [--quick]");
+            eprintln!("usage: cargo xtask bench [--quick | --nodes N]");
             return ExitCode::from(3);
         }
     };
     shell::exit(result)
+}
+
+fn write(scale: &Scale) -> Result<()> {
+    let path = shell::root().join("docs/benchmarks.md");
+    std::fs::write(&path, bench(scale)?).map_err(|e| format!("docs/benchmarks.md: {e}"))
 }
 
 fn bench(scale: &Scale) -> Result<String> {
