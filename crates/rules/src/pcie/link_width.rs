@@ -37,13 +37,7 @@ Software cannot widen a link. Retraining is possible but risky under load.",
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let ends = links::ends(cx);
-    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
-        return;
-    }
-    for (id, f) in ends {
-        judge(cx, id, f, out);
-    }
+    links::judge_ends(cx, out, judge);
 }
 
 fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {

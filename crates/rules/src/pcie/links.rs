@@ -1,10 +1,25 @@
 //! What several rules on links need: the ends whose links are judged, what a link could be, the links above.
 
-use crate::Cx;
+use crate::{Cx, Findings};
 use linerate_formats::pci::caps::PortType;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_formats::units::GBps;
 use linerate_node::pci::{FnId, Kind, PciFunction, PciTree};
+
+/// Judges each of [`ends`]; answers for the node where there is none.
+pub(super) fn judge_ends(
+    cx: &Cx<'_>,
+    out: &mut Findings,
+    judge: impl Fn(&Cx<'_>, FnId, &PciFunction<'_>, &mut Findings),
+) {
+    let ends = ends(cx);
+    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
+        return;
+    }
+    for (id, f) in ends {
+        judge(cx, id, f, out);
+    }
+}
 
 /// GPUs and RDMA NICs with a physical link of their own: no virtual functions, of each device the first function that is there.
 /// A device that does not answer is `pcie/device-gone`'s business.

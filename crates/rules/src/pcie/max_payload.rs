@@ -34,13 +34,7 @@ Firmware set-up: Max Payload 256 or 512. The kernel sets it at boot (`pci=pcie_b
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let ends = links::ends(cx);
-    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
-        return;
-    }
-    for (id, f) in ends {
-        judge(cx, id, f, out);
-    }
+    links::judge_ends(cx, out, judge);
 }
 
 fn judge(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &mut Findings) {
