@@ -61,28 +61,9 @@ impl Assembly {
         self.snapshot.reserve(unpacked / 1024 + 64, unpacked / 4);
     }
 
-    /// Whether so many entries are within the limit.
-    pub(super) fn room_for(&self, entries: usize) -> bool {
-        entries <= self.limits.entries
-    }
-
-    /// A pack begins: it is one of ours.
-    pub(super) fn begin_pack(&mut self, entries: usize, bytes: usize) {
-        self.own = true;
-        self.seen = entries;
-        self.snapshot.reserve(entries + 64, bytes);
-    }
-
-    pub(super) fn root(&self) -> EntryId {
-        self.snapshot.root()
-    }
-
-    /// An entry of a pack; `None` where it cannot be.
-    pub(super) fn packed(&mut self, dir: EntryId, name: &str, kind: EntryKind, data: &[u8]) -> Option<EntryId> {
-        if data.len() > self.limits.file || self.snapshot.size() > self.limits.kept {
-            return None;
-        }
-        self.snapshot.add_at(dir, name, kind, data)
+    /// Over a snapshot that a pack has filled, which is one of ours.
+    pub(super) fn packed(snapshot: Snapshot, limits: Limits) -> Self {
+        Assembly { own: true, seen: snapshot.len(), ..Self::new(snapshot, limits) }
     }
 
     /// Entries until now.

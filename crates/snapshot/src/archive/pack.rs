@@ -2,36 +2,30 @@
 //!
 //! A tar of a node is 6 MB of headers and padding around 1 MB of content; unpacking that is most of the time that a fleet of
 //! snapshots takes to read. The pack is a skippable frame after the tar's frame: every zstd passes over it, and so does our
-//! own reader when it does not fit the tar before it. It holds entries in columns (parent, kind, lengths), then names, then
-//! contents. It is as untrusted as the tar: every entry goes through the same checks.
+//! own reader when it does not fit the tar before it. It is as untrusted as the tar.
+//!
+//! Directories come in breadth-first order, and the children of each lie together, sorted by name: a snapshot can search them
+//! as they are, and unpacked bytes become the snapshot's own memory. The body is little-endian columns over the entries: how
+//! many children (the root's first), kinds, lengths of names, lengths of contents; then names; then contents.
 
-use super::assemble::Assembly;
 use super::write::Plain;
-use crate::{EntryId, EntryKind};
+use crate::index::Packed;
+use crate::{EntryKind, Snapshot};
 
 /// Magic of the skippable frame.
 const FRAME: u32 = 0x184d_2a5e;
 /// Magic and version of what is in it.
-const MAGIC: [u8; 4] = *b"LRP1";
+const MAGIC: [u8; 4] = *b"LRP2";
 /// Frame header, magic, length of the tar's frame, its checksum.
 const HEAD: usize = 8 + 4 + 8 + 4;
-/// Parent, kind, length of the name, length of the content.
+/// Children, kind, length of the name, length of the content.
 const COLUMNS: usize = 4 + 1 + 2 + 4;
 
-/// Appends the pack of the entries to an archive that is one frame with a checksum. False where they do not fit a pack; the
-/// archive then does without.
+/// Appends the pack of the entries to an archive that is one frame with a checksum. Where they do not fit a pack, the archive
+/// does without.
 pub(super) fn append(archive: &mut Vec<u8>, entries: &[Plain<'_>], level: i32) -> std::io::Result<()> {
-    let (Ok(n), Some(sum)) = (u32::try_from(entries.len()), archive.last_chunk::<4>().copied()) else { return Ok(()) };
-    if entries.iter().any(|e| e.name.len() > usize::from(u16::MAX)) {
-        return Ok(());
-    }
-    let mut body = n.to_le_bytes().to_vec();
-    entries.iter().for_each(|e| body.extend(e.parent.to_le_bytes()));
-    body.extend(entries.iter().map(|e| e.kind));
-    entries.iter().for_each(|e| body.extend((e.name.len() as u16).to_le_bytes()));
-    entries.iter().for_each(|e| body.extend((e.data.len() as u32).to_le_bytes()));
-    entries.iter().for_each(|e| body.extend(e.name.as_bytes()));
-    entries.iter().for_each(|e| body.extend(e.data));
+    let Some(sum) = archive.last_chunk::<4>().copied() else { return Ok(()) };
+    let Some(body) = body(entries) else { return Ok(()) };
     let mut c = zstd::bulk::Compressor::new(level)?;
     c.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(true))?;
     let packed = c.compress(&body)?;
@@ -46,6 +40,39 @@ pub(super) fn append(archive: &mut Vec<u8>, entries: &[Plain<'_>], level: i32) -
     Ok(())
 }
 
+/// The columns. `None` where a number does not fit its column.
+fn body(entries: &[Plain<'_>]) -> Option<Vec<u8>> {
+    let mut children = vec![Vec::new(); entries.len() + 1];
+    for (i, e) in entries.iter().enumerate() {
+        children.get_mut(e.parent as usize)?.push((e.name, i));
+    }
+    let mut order = Vec::with_capacity(entries.len());
+    let mut counts = u32::try_from(entries.len()).ok()?.to_le_bytes().to_vec();
+    let mut next = 0;
+    let mut dir = 0;
+    loop {
+        let of = children.get_mut(dir)?;
+        of.sort_unstable();
+        order.extend(of.iter().map(|(_, i)| *i));
+        counts.extend((of.len() as u32).to_le_bytes());
+        let Some(i) = order.get(next) else { break };
+        dir = i + 1;
+        next += 1;
+    }
+    let sorted: Vec<&Plain<'_>> = order.iter().filter_map(|i| entries.get(*i)).collect();
+    let mut body = counts;
+    body.extend(sorted.iter().map(|e| e.kind));
+    for e in &sorted {
+        body.extend(u16::try_from(e.name.len()).ok()?.to_le_bytes());
+    }
+    for e in &sorted {
+        body.extend(u32::try_from(e.data.len()).ok()?.to_le_bytes());
+    }
+    sorted.iter().for_each(|e| body.extend(e.name.as_bytes()));
+    sorted.iter().for_each(|e| body.extend(e.data));
+    (u32::try_from(body.len()).is_ok() && sorted.len() == entries.len()).then_some(body)
+}
+
 /// The compressed pack of an archive whose first frame has this length, if it belongs to it.
 pub(super) fn find(archive: &[u8], tar_len: usize) -> Option<&[u8]> {
     let rest = archive.get(tar_len..)?;
@@ -56,41 +83,72 @@ pub(super) fn find(archive: &[u8], tar_len: usize) -> Option<&[u8]> {
     (head == want).then_some(packed)
 }
 
-/// Adds the entries of an unpacked pack. `None` if it is not well formed: then nothing of it counts.
-pub(super) fn read(body: &[u8], to: &mut Assembly) -> Option<()> {
+/// What a pack may hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) entries: usize,
+    /// Bytes of one file.
+    pub(super) file: usize,
+    /// Bytes in all.
+    pub(super) kept: usize,
+}
+
+/// Fills an empty snapshot with an unpacked pack, whose bytes become its memory (`body` gets the memory that it had). False if
+/// the pack is not well formed; then the snapshot is of no use.
+pub(super) fn read(body: &mut Vec<u8>, to: &mut Snapshot, bounds: Bounds) -> bool {
+    let mut packed = to.take_packed();
+    let good = body.len() <= bounds.kept && u32::try_from(body.len()).is_ok() && fill(body, &mut packed, bounds).is_some();
+    to.adopt(packed, body);
+    good
+}
+
+fn fill(body: &[u8], to: &mut Packed, bounds: Bounds) -> Option<()> {
     let (n, rest) = body.split_first_chunk::<4>()?;
     let n = u32::from_le_bytes(*n) as usize;
-    if n > rest.len() / COLUMNS || !to.room_for(n) {
+    if n > rest.len() / COLUMNS || n > bounds.entries {
         return None;
     }
-    let (parents, rest) = rest.split_at_checked(n * 4)?;
+    let (counts, rest) = rest.split_at_checked((n + 1) * 4)?;
     let (kinds, rest) = rest.split_at_checked(n)?;
-    let (names, rest) = rest.split_at_checked(n * 2)?;
-    let (lengths, mut texts) = rest.split_at_checked(n * 4)?;
-    let names = || names.chunks_exact(2).filter_map(|c| <[u8; 2]>::try_from(c).ok()).map(u16::from_le_bytes);
-    let words = |w: &'_ [u8]| -> Vec<u32> {
-        w.chunks_exact(4).filter_map(|c| c.try_into().ok()).map(u32::from_le_bytes).collect()
-    };
-    let (parents, lengths) = (words(parents), words(lengths));
-    let all_names: usize = names().map(usize::from).sum();
-    let mut data = texts.get(all_names..)?;
-    to.begin_pack(n, body.len());
-    let mut ids: Vec<EntryId> = Vec::with_capacity(n + 1);
-    ids.push(to.root());
-    for (((parent, kind), name), len) in parents.into_iter().zip(kinds).zip(names()).zip(lengths) {
-        let name_bytes = texts.split_off(..usize::from(name))?;
-        let name = std::str::from_utf8(name_bytes).ok()?;
-        let content = data.split_off(..len as usize)?;
-        let kind = match kind {
-            b'0' => EntryKind::File,
-            b'2' => EntryKind::Link,
-            b'5' => EntryKind::Dir,
-            _ => return None,
-        };
-        if name == "." || name == ".." || name.is_empty() {
-            return None;
-        }
-        ids.push(to.packed(*ids.get(parent as usize)?, name, kind, content)?);
+    let (name_lens, rest) = rest.split_at_checked(n * 2)?;
+    let (lens, rest) = rest.split_at_checked(n * 4)?;
+    let counts = || counts.as_chunks().0.iter().map(|c| u32::from_le_bytes(*c));
+    if counts().map(u64::from).sum::<u64>() != n as u64 {
+        return None;
     }
-    data.is_empty().then_some(())
+    let mut name_at = body.len() - rest.len();
+    let of_name = |c: &[u8; 2]| u32::from(u16::from_le_bytes(*c));
+    let names: usize = name_lens.as_chunks().0.iter().map(|c| of_name(c) as usize).sum();
+    let mut data_at = name_at.checked_add(names)?;
+    // All names at once: text, none with a slash. Each then has to begin where a character does.
+    let text = std::str::from_utf8(body.get(name_at..data_at)?).ok()?;
+    if text.contains('/') {
+        return None;
+    }
+    let mut columns = kinds.iter().zip(name_lens.as_chunks().0).zip(lens.as_chunks::<4>().0);
+    let mut rest_of_names = text;
+    to.reserve(n);
+    for (dir, count) in counts().enumerate().filter(|(_, count)| *count > 0) {
+        to.open(dir, count)?;
+        let mut last = "";
+        for ((kind, name_len), len) in columns.by_ref().take(count as usize) {
+            let (name_len, len) = (of_name(name_len), u32::from_le_bytes(*len));
+            let (name, others) = rest_of_names.split_at_checked(name_len as usize)?;
+            // Sorted, each once; "" is below everything.
+            if name <= last || name == "." || name == ".." || len as usize > bounds.file {
+                return None;
+            }
+            let kind = match kind {
+                b'0' => EntryKind::File,
+                b'2' => EntryKind::Link,
+                b'5' => EntryKind::Dir,
+                _ => return None,
+            };
+            to.entry(dir, (name_at as u32, name_len), kind, (data_at as u32, len));
+            (last, rest_of_names) = (name, others);
+            name_at += name_len as usize;
+            data_at = data_at.checked_add(len as usize).filter(|end| *end <= body.len())?;
+        }
+    }
+    (data_at == body.len()).then_some(())
 }

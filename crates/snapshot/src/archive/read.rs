@@ -3,6 +3,7 @@
 use super::Limits;
 use super::assemble::{Assembly, Item};
 use super::error::{OpenError, Stop, conclude};
+use super::pack::Bounds;
 use super::stream::{Ended, Packing, Stream};
 use super::tar::{self, Bad, Kind, Pax};
 use crate::Snapshot;
@@ -109,8 +110,9 @@ impl Reader {
         if let Some(pack) = first.and_then(|n| super::pack::find(bytes, n)).filter(|_| !self.no_packs)
             && self.unpack_at_once(pack)
         {
-            let mut assembly = Assembly::new(self.blank(label), self.limits);
-            if super::pack::read(&self.unpacked, &mut assembly).is_some() {
+            let (Limits { entries, file, kept, .. }, mut snapshot) = (self.limits, self.blank(label));
+            if super::pack::read(&mut self.unpacked, &mut snapshot, Bounds { entries, file, kept }) {
+                let assembly = Assembly::packed(snapshot, self.limits);
                 return assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why });
             }
         }

@@ -153,12 +153,55 @@ fn captured_archive() -> Snapshot {
     tar_only().read_bytes(archive(), "x").unwrap()
 }
 
+const BOUNDS: pack::Bounds = pack::Bounds { entries: 1000, file: 1 << 20, kept: 1 << 20 };
+
+/// The unpacked pack of the archive.
+fn pack_body() -> Vec<u8> {
+    let a = archive();
+    let tar_len = zstd::zstd_safe::find_frame_compressed_size(a).unwrap();
+    zstd::decode_all(pack::find(a, tar_len).unwrap()).unwrap()
+}
+
+/// Whatever was accepted is a tree in which everything is found again.
+fn is_sound(s: &Snapshot) {
+    for id in s.ids().skip(1) {
+        let dir = s.parent(id).unwrap();
+        assert!(dir < id);
+        assert_eq!(s.child(dir, s.name(id)), Some(id), "{}", s.path(id));
+        assert!(s.children(dir).contains(&(s.name(id), id)));
+    }
+}
+
+#[test]
+fn entries_may_come_to_a_packed_snapshot() {
+    let mut s = Snapshot::new("x");
+    assert!(pack::read(&mut pack_body(), &mut s, BOUNDS));
+    is_sound(&s);
+    let new = s.add_file("proc/a new one", b"1").unwrap();
+    assert_eq!(s.add_file("proc/a new one", b"2"), None);
+    assert_eq!(s.add_file("proc/cmdline", b"2"), None, "it is there already");
+    assert_eq!(s.resolve("proc/a new one"), Lookup::Found(new));
+    let names: Vec<&str> = s.children(s.child(s.root(), "proc").unwrap()).iter().map(|c| c.0).collect();
+    assert!(names.is_sorted() && names.contains(&"a new one") && names.contains(&"cmdline"));
+    is_sound(&s);
+}
+
 proptest! {
     #[test]
     fn packs_of_any_bytes_never_panic(body in proptest::collection::vec(any::<u8>(), 0..300), n in 0u32..20) {
         let mut body = body;
         if body.len() > 4 { body[..4].copy_from_slice(&n.to_le_bytes()); }
-        let _ = pack::read(&body, &mut assemble::Assembly::new(crate::Snapshot::new("x"), Limits::default()));
+        let mut s = Snapshot::new("x");
+        if pack::read(&mut body, &mut s, BOUNDS) { is_sound(&s) }
+    }
+
+    #[test]
+    fn a_pack_that_was_changed_is_refused_or_sound(at in 0usize..2000, xor in 1u8..255) {
+        let mut body = pack_body();
+        let n = body.len();
+        body[at % n] ^= xor;
+        let mut s = Snapshot::new("x");
+        if pack::read(&mut body, &mut s, BOUNDS) { is_sound(&s) }
     }
 }
 

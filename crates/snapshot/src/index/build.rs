@@ -45,7 +45,7 @@ impl Snapshot {
             return (kind == EntryKind::Dir && (name.is_empty() || name == ".")).then_some(dir);
         }
         let hash = self.hash(dir.0, name.as_bytes());
-        if let Some(existing) = self.child_hashed(hash, dir, name) {
+        if let Some(existing) = self.child_sorted(dir, name).or_else(|| self.child_hashed(hash, dir, name)) {
             let old = &mut self.nodes[existing.0 as usize];
             return match (&old.kind, &kind) {
                 (EntryKind::Dir, EntryKind::Dir) => Some(existing),
@@ -73,10 +73,8 @@ impl Snapshot {
             name: (name_at, name.len() as u32),
             data: (data_at, data.len() as u32),
             parent: dir.0,
-            first_child: NONE,
-            last_child: NONE,
-            next: NONE,
             kind,
+            ..Node::root()
         });
         let parent = &mut self.nodes[dir.0 as usize];
         let last = std::mem::replace(&mut parent.last_child, id);
@@ -120,7 +118,9 @@ impl Snapshot {
 
     /// Notes that only a few files of a function were looked for.
     pub(crate) fn mark_bystander(&mut self, dir: EntryId) {
-        self.bystanders.insert(dir);
+        if let Some(n) = self.nodes.get_mut(dir.0 as usize) {
+            n.bystander = true;
+        }
     }
 
     fn make_dirs(&mut self, path: &str) -> Option<u32> {

@@ -1,16 +1,19 @@
 //! The snapshot in memory: an arena of bytes and a tree of entries over it, built once, read many times.
 //!
-//! Lookups walk one name at a time through a hash table keyed by (directory, name), so a decoder that stands in a device's
-//! directory pays for the leaf only. Links are followed inside the tree, never out of it.
+//! Lookups walk one name at a time, so a decoder that stands in a device's directory pays for the leaf only. Children that came
+//! sorted, from a pack, are searched as they lie; all others are in a hash table keyed by (directory, name). Links are followed
+//! inside the tree, never out of it.
 
 mod build;
 mod evidence;
+mod packed;
 mod readings;
+
+pub(crate) use packed::Packed;
 
 use crate::{Coverage, Manifest, Output, Why};
 use hashbrown::DefaultHashBuilder;
 use hashbrown::HashTable;
-use std::collections::HashSet;
 use std::hash::BuildHasher;
 
 /// An entry of a snapshot.
@@ -40,7 +43,27 @@ struct Node {
     first_child: u32,
     last_child: u32,
     next: u32,
+    /// So many children, from the first on, lie one behind the other and sorted by name. They are not in the table.
+    sorted: u32,
+    /// A function of which an audit reads a few files only.
+    bystander: bool,
     kind: EntryKind,
+}
+
+impl Node {
+    fn root() -> Self {
+        Node {
+            name: (0, 0),
+            data: (0, 0),
+            parent: NONE,
+            first_child: NONE,
+            last_child: NONE,
+            next: NONE,
+            sorted: 0,
+            bystander: false,
+            kind: EntryKind::Dir,
+        }
+    }
 }
 
 /// Links that are looked for in the directory of a bystander.
@@ -67,8 +90,6 @@ pub struct Snapshot {
     arena: Vec<u8>,
     nodes: Vec<Node>,
     table: HashTable<u32>,
-    /// Directories of functions of which an audit reads a few files only.
-    bystanders: HashSet<EntryId>,
     hasher: DefaultHashBuilder,
     /// Name for people: a path, a host.
     pub label: String,
@@ -86,20 +107,10 @@ impl Snapshot {
     /// An empty one.
     #[must_use]
     pub fn new(label: impl Into<String>) -> Self {
-        let root = Node {
-            name: (0, 0),
-            data: (0, 0),
-            parent: NONE,
-            first_child: NONE,
-            last_child: NONE,
-            next: NONE,
-            kind: EntryKind::Dir,
-        };
         Snapshot {
             arena: Vec::new(),
-            nodes: vec![root],
+            nodes: vec![Node::root()],
             table: HashTable::new(),
-            bystanders: HashSet::new(),
             hasher: DefaultHashBuilder::default(),
             label: label.into(),
             coverage: Coverage::Partial,
@@ -126,7 +137,7 @@ impl Snapshot {
         let fresh = Snapshot::new(label);
         arena.clear();
         nodes.clear();
-        nodes.extend(fresh.nodes.iter().cloned());
+        nodes.push(Node::root());
         table.clear();
         outputs.clear();
         Snapshot { arena, nodes, table, hasher, outputs, ..fresh }
@@ -163,7 +174,23 @@ impl Snapshot {
     /// A direct child, links not followed.
     #[must_use]
     pub fn child(&self, dir: EntryId, name: &str) -> Option<EntryId> {
-        self.child_hashed(self.hash(dir.0, name.as_bytes()), dir, name)
+        self.child_sorted(dir, name).or_else(|| {
+            if self.table.is_empty() {
+                return None;
+            }
+            self.child_hashed(self.hash(dir.0, name.as_bytes()), dir, name)
+        })
+    }
+
+    fn child_sorted(&self, dir: EntryId, name: &str) -> Option<EntryId> {
+        let d = &self.nodes[dir.0 as usize];
+        if d.sorted == 0 {
+            return None;
+        }
+        let first = d.first_child as usize;
+        let of = self.nodes.get(first..first + d.sorted as usize)?;
+        let at = of.binary_search_by(|n| slice(&self.arena, n.name).cmp(name.as_bytes())).ok()?;
+        Some(EntryId(d.first_child + at as u32))
     }
 
     fn child_hashed(&self, hash: u64, dir: EntryId, name: &str) -> Option<EntryId> {
@@ -179,14 +206,16 @@ impl Snapshot {
     #[must_use]
     pub fn children(&self, dir: EntryId) -> Vec<(&str, EntryId)> {
         let dir = self.follow(dir).unwrap_or(dir);
-        let mut out = Vec::new();
-        let mut at = self.nodes[dir.0 as usize].first_child;
+        let d = &self.nodes[dir.0 as usize];
+        let mut out = Vec::with_capacity(d.sorted as usize);
+        let mut at = d.first_child;
         while at != NONE {
-            let n = &self.nodes[at as usize];
             out.push((self.name(EntryId(at)), EntryId(at)));
-            at = n.next;
+            at = self.nodes[at as usize].next;
         }
-        out.sort_unstable_by(|a, b| a.0.cmp(b.0));
+        if out.len() > d.sorted as usize {
+            out.sort_unstable_by(|a, b| a.0.cmp(b.0));
+        }
         out
     }
 
@@ -294,13 +323,12 @@ impl Snapshot {
 
     /// Whether only a few files of a function were looked for.
     pub(crate) fn is_bystander(&self, dir: EntryId) -> bool {
-        self.bystanders.contains(&dir)
+        self.nodes[dir.0 as usize].bystander
     }
 
     /// Whether a bystander's file was not looked for.
     fn was_skipped(&self, dir: EntryId, leaf: &str) -> bool {
-        !self.bystanders.is_empty()
-            && self.follow(dir).is_some_and(|d| self.is_bystander(d))
+        self.follow(dir).is_some_and(|d| self.is_bystander(d))
             && leaf != "config"
             && !BYSTANDER_LINKS.contains(&leaf)
     }

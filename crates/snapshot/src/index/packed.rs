@@ -1,0 +1,54 @@
+//! A snapshot that is made in one go of entries that are sorted already: no table of names is needed to find them.
+
+use super::{EntryKind, NONE, Node, Snapshot};
+
+/// Entries in breadth-first order, the children of each directory together and sorted by name.
+pub(crate) struct Packed {
+    nodes: Vec<Node>,
+}
+
+impl Packed {
+    pub(crate) fn reserve(&mut self, entries: usize) {
+        self.nodes.reserve(entries);
+    }
+
+    /// So many children of a directory come next, one or more. `None` where they cannot: it is no directory, or comes later
+    /// than its children.
+    pub(crate) fn open(&mut self, dir: usize, count: u32) -> Option<()> {
+        let first = u32::try_from(self.nodes.len()).ok()?;
+        let last = first.checked_add(count - 1).filter(|n| *n < NONE)?;
+        let node = self.nodes.get_mut(dir).filter(|n| n.kind == EntryKind::Dir)?;
+        (node.first_child, node.last_child, node.sorted) = (first, last, count);
+        Some(())
+    }
+
+    /// The next child of the directory that was opened last. The caller has checked that its name is above the one before.
+    pub(crate) fn entry(&mut self, dir: usize, name: (u32, u32), kind: EntryKind, data: (u32, u32)) {
+        let id = self.nodes.len() as u32;
+        let last = self.nodes.get(dir).is_none_or(|d| d.last_child == id);
+        self.nodes.push(Node {
+            name,
+            data,
+            parent: dir as u32,
+            next: if last { NONE } else { id + 1 },
+            kind,
+            ..Node::root()
+        });
+    }
+}
+
+impl Snapshot {
+    /// The memory of an empty snapshot, to be filled.
+    pub(crate) fn take_packed(&mut self) -> Packed {
+        let mut nodes = std::mem::take(&mut self.nodes);
+        nodes.clear();
+        nodes.push(Node::root());
+        Packed { nodes }
+    }
+
+    /// Puts it back. The bytes of names and contents become the snapshot's, in exchange for its own.
+    pub(crate) fn adopt(&mut self, packed: Packed, bytes: &mut Vec<u8>) {
+        self.nodes = packed.nodes;
+        std::mem::swap(&mut self.arena, bytes);
+    }
+}
