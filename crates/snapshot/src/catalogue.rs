@@ -235,22 +235,31 @@ impl Catalogue {
         at.iter().filter_map(|i| self.steps.get(*i)).any(|s| if audit { s.for_audit } else { below(s) })
     }
 
-    /// The one file that is looked for below, if it is only one, and nothing else is.
-    pub(crate) fn only(&self, at: &[usize], audit: bool) -> Option<(&'static str, Leaf)> {
-        let mut found = None;
+    /// The files that are looked for below, by their paths, if they are few and have names without `*`.
+    pub(crate) fn few(&self, at: &[usize], audit: bool) -> Option<Vec<(String, Leaf)>> {
+        let mut found = Vec::new();
+        self.add_few(at, audit, "", &mut found)?;
+        (!found.is_empty()).then_some(found)
+    }
+
+    fn add_few(&self, at: &[usize], audit: bool, path: &str, found: &mut Vec<(String, Leaf)>) -> Option<()> {
+        const FEW: usize = 3;
         for step in at.iter().filter_map(|i| self.steps.get(*i)) {
             let wanted = |i: usize| self.goes_on(&[i], audit) || self.leaf(&[i], audit).is_some();
             if step.globs.iter().any(|(_, i)| wanted(*i)) {
                 return None;
             }
             for (name, i) in step.exact.iter().filter(|(_, i)| wanted(*i)) {
-                if found.is_some() || self.goes_on(&[*i], audit) {
-                    return None;
+                let path = if path.is_empty() { (*name).to_owned() } else { format!("{path}/{name}") };
+                if self.goes_on(&[*i], audit) {
+                    // What leads on is a directory here; where it is a link, the caller finds out.
+                    self.add_few(&[*i], audit, &path, found)?;
+                } else if !found.iter().any(|(p, _)| *p == path) {
+                    found.push((path, self.leaf(&[*i], audit)?));
                 }
-                found = Some((*name, self.leaf(&[*i], audit)?));
             }
         }
-        found
+        (found.len() <= FEW).then_some(())
     }
 
     /// Which tool's output a command's is.

@@ -97,7 +97,8 @@ pub(super) struct Bounds {
 /// the pack is not well formed; then the snapshot is of no use.
 pub(super) fn read(body: &mut Vec<u8>, to: &mut Snapshot, bounds: Bounds) -> bool {
     let mut packed = to.take_packed();
-    let good = body.len() <= bounds.kept && u32::try_from(body.len()).is_ok() && fill(body, &mut packed, bounds).is_some();
+    let good =
+        body.len() <= bounds.kept && u32::try_from(body.len()).is_ok() && fill(body, &mut packed, bounds).is_some();
     to.adopt(packed, body);
     good
 }

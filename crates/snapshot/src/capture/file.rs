@@ -10,6 +10,10 @@ use crate::{EntryKind, Why};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+
+/// Paths of files, and how to take them.
+pub(super) type Few = Vec<(String, Leaf)>;
 
 /// What is known of a file before it is read.
 #[derive(Clone, Copy)]
@@ -81,43 +85,63 @@ impl Worker<'_> {
         Ok(false)
     }
 
-    /// Where the only thing looked for in a directory is one file: takes it without opening the directory. False where that is
-    /// not so, or not as simple.
-    pub(super) fn only_file(
+    /// Where a few files are all that is looked for below a directory: takes them without opening it. False where that is not
+    /// so, or not as simple.
+    pub(super) fn few_files(
         &mut self,
         job: &Job,
         dir: BorrowedFd<'_>,
         name: &str,
         steps: &[usize],
     ) -> Result<bool, Stop> {
-        let Some((child, leaf)) = self.c.only(steps, self.audit()) else { return Ok(false) };
-        if leaf.take != Take::File || leaf.keep != Keep::All || leaf.hide != Hide::Nothing {
-            return Ok(false);
-        }
-        {
-            let mut state = self.state()?;
-            state.active.push(job.clone());
-            state.leaf.clear();
-            state.leaf.push_str(child);
-        }
+        let Some(few) = self.few(steps) else { return Ok(false) };
         let trusted = self.s.root.sysfs && job.path.starts_with("sys/");
         let how = How { trusted, whole: !job.path.starts_with("proc"), unseen: !trusted };
-        let read = self.read(dir, &join(name, child), leaf, how);
-        if read.is_ok() && !leaf.binary && !is_number(&self.data) {
-            secrets::remove(&mut self.data);
-        }
-        let mut state = self.state()?;
-        state.active.pop();
-        state.leaf.clear();
-        match read {
-            Ok(cut) => {
-                let kind = if cut { EntryKind::CutFile } else { EntryKind::File };
-                state.snapshot.add_at(job.dir, child, kind, &self.data);
-                Ok(true)
+        for (path, leaf) in few.iter() {
+            {
+                let mut state = self.state()?;
+                state.active.push(job.clone());
+                state.leaf.clear();
+                state.leaf.push_str(path);
             }
-            Err(Errno::NOENT) => Ok(true),
-            Err(_) => Ok(false),
+            let read = self.read(dir, &join(name, path), *leaf, how);
+            if read.is_ok() && !leaf.binary && !is_number(&self.data) {
+                secrets::remove(&mut self.data);
+            }
+            let mut state = self.state()?;
+            state.active.pop();
+            state.leaf.clear();
+            match read {
+                Ok(cut) => {
+                    let kind = if cut { EntryKind::CutFile } else { EntryKind::File };
+                    let (parent, leaf) = path.rsplit_once('/').unwrap_or(("", path));
+                    let parent = parent.split('/').filter(|n| !n.is_empty()).try_fold(job.dir, |at, n| {
+                        let there = state.snapshot.child(at, n);
+                        there.or_else(|| state.snapshot.add_at(at, n, EntryKind::Dir, &[]))
+                    });
+                    if let Some(parent) = parent {
+                        state.snapshot.add_at(parent, leaf, kind, &self.data);
+                    }
+                }
+                Err(Errno::NOENT) => {}
+                // What was read so far is not read again.
+                Err(_) => return Ok(false),
+            }
         }
+        Ok(true)
+    }
+
+    /// The few files below some steps of the catalogue, which many directories share.
+    fn few(&mut self, steps: &[usize]) -> Option<Rc<Few>> {
+        if let Some((at, few)) = &self.few
+            && at == steps
+        {
+            return few.clone();
+        }
+        let plain = |l: &Leaf| l.take == Take::File && l.keep == Keep::All && l.hide == Hide::Nothing;
+        let few = self.c.few(steps, self.audit()).filter(|f| f.iter().all(|(_, l)| plain(l))).map(Rc::new);
+        self.few = Some((steps.to_vec(), few.clone()));
+        few
     }
 
     /// Reads into `self.data`; true if there is more than the limit.

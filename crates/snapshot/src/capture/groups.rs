@@ -1,18 +1,33 @@
-//! Members of IOMMU groups, for an audit. The kernel links a device and its group to each other in one step, so what the devices
-//! say need not be read again below every group, of which there are hundreds.
+//! IOMMU groups, for an audit. The kernel links a device and its group to each other in one step, so what the devices say need
+//! not be read again below every group, of which there are hundreds; and of groups that hold bystanders only, the type is not
+//! read.
 
 use super::pci_devices;
 use crate::{EntryId, EntryKind, Lookup, Snapshot};
+use std::collections::HashSet;
+
+pub(super) const HOME: &str = "sys/kernel/iommu_groups";
+
+/// Number of the group that a function names.
+fn number(s: &Snapshot, device: EntryId) -> Option<&str> {
+    let link = s.child(device, "iommu_group").filter(|l| *s.kind(*l) == EntryKind::Link)?;
+    std::str::from_utf8(s.data(link)).ok()?.rsplit('/').next()
+}
+
+/// Groups of the functions that are no bystanders. `None` where no function names a group: then all are of interest.
+pub(super) fn wanted(s: &Snapshot) -> Option<HashSet<String>> {
+    let functions = pci_devices(s).into_iter().filter(|(_, device)| !s.is_bystander(*device));
+    let wanted: HashSet<String> = functions.filter_map(|(_, device)| number(s, device).map(str::to_owned)).collect();
+    (!wanted.is_empty()).then_some(wanted)
+}
 
 /// Adds `sys/kernel/iommu_groups/N/devices/BDF` of every PCI function that names a group which is there.
 pub(super) fn members(s: &mut Snapshot) {
-    let Lookup::Found(groups) = s.resolve("sys/kernel/iommu_groups") else { return };
+    let Lookup::Found(groups) = s.resolve(HOME) else { return };
     let found: Vec<(EntryId, String, String)> = pci_devices(s)
         .into_iter()
         .filter_map(|(bdf, device)| {
-            let link = s.child(device, "iommu_group").filter(|l| *s.kind(*l) == EntryKind::Link)?;
-            let number = std::str::from_utf8(s.data(link)).ok()?.rsplit('/').next()?;
-            let group = s.child(groups, number).filter(|g| *s.kind(*g) == EntryKind::Dir)?;
+            let group = s.child(groups, number(s, device)?).filter(|g| *s.kind(*g) == EntryKind::Dir)?;
             Some((group, bdf, format!("/{}", s.path(device))))
         })
         .collect();
@@ -38,6 +53,9 @@ mod tests {
         }
         s.add_dir("sys/kernel/iommu_groups/7");
         s.add_dir("sys/kernel/iommu_groups/8");
+        let Lookup::Found(other) = s.resolve("sys/devices/pci0000:00/0000:02:00.0") else { panic!() };
+        s.mark_bystander(other);
+        assert_eq!(wanted(&s), Some(["7", "x"].map(str::to_owned).into()));
         members(&mut s);
         let names = |p: &str| match s.resolve(p) {
             Lookup::Found(d) => s.children(d).iter().map(|(n, _)| (*n).to_owned()).collect::<Vec<_>>(),

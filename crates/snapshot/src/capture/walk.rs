@@ -1,11 +1,11 @@
 //! Reads the files of the catalogue. One worker thread does it all, while the caller watches a counter: a read of a broken
 //! device's file can hang in the kernel, where nothing can interrupt it. Then the worker is left behind and another goes on.
 
-use super::root::Root;
+use super::root::{Root, join};
 use super::worker::Worker;
 use super::{Options, Purpose};
 use crate::redact::Redactor;
-use crate::{Coverage, EntryId, EntryKind, Snapshot, Why};
+use crate::{Coverage, EntryId, Snapshot, Why};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::os::fd::AsFd;
@@ -141,7 +141,8 @@ fn watch_workers(shared: &Arc<Shared>, options: &Options, watch: &dyn Fn(usize))
                 state.snapshot.fail_dir(job.dir, Why::TimedOut);
             } else {
                 let leaf = std::mem::take(&mut state.leaf);
-                state.snapshot.add_at(job.dir, &leaf, EntryKind::Failed(Why::TimedOut), &[]);
+                let path = join(&state.snapshot.path(job.dir), &leaf);
+                state.snapshot.add_failed(&path, Why::TimedOut);
                 active.push(job);
             }
         }

@@ -2,6 +2,8 @@
 
 use super::Purpose;
 use super::bystander;
+use super::file::Few;
+use super::groups;
 use super::root::{Place, Root, join, lexical, link_target};
 use super::walk::{Job, Shared, State};
 use crate::catalogue::{Catalogue, Leaf, Take, catalogue};
@@ -10,6 +12,7 @@ use rustix::fs::{FileType, RawDir};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
 use std::sync::MutexGuard;
 
 /// GIDs of an audit: after so many unused ones in a row, the rest of the table is not read.
@@ -22,6 +25,8 @@ pub(super) struct Worker<'a> {
     pub(super) buf: Vec<u8>,
     pub(super) data: Vec<u8>,
     pub(super) list: Vec<MaybeUninit<u8>>,
+    /// What was asked for last.
+    pub(super) few: Option<(Vec<usize>, Option<Rc<Few>>)>,
 }
 
 /// The worker was replaced, or there is no more room.
@@ -29,7 +34,7 @@ pub(super) struct Stop;
 
 impl<'a> Worker<'a> {
     pub(super) fn new(s: &'a Shared, number: u32) -> Self {
-        Worker { s, c: catalogue(), number, buf: vec![0; 64 << 10], data: Vec::new(), list: Vec::new() }
+        Worker { s, c: catalogue(), number, buf: vec![0; 64 << 10], data: Vec::new(), list: Vec::new(), few: None }
     }
 
     pub(super) fn audit(&self) -> bool {
@@ -88,6 +93,8 @@ impl<'a> Worker<'a> {
         if job.path.ends_with("/gids") {
             names.sort_by_key(|(n, _)| n.parse::<u32>().unwrap_or(u32::MAX));
         }
+        let wanted =
+            if self.audit() && job.path == groups::HOME { groups::wanted(&self.state()?.snapshot) } else { None };
         let trusted = self.s.root.sysfs && job.path.starts_with("sys/");
         let (mut jobs, mut below, mut unused, mut rest_unread) = (Vec::new(), Vec::new(), 0, false);
         for (name, kind) in names {
@@ -120,8 +127,12 @@ impl<'a> Worker<'a> {
                 FileType::Directory => {
                     let id = self.state()?.snapshot.add_at(job.dir, &name, EntryKind::Dir, &[]);
                     let Some(id) = id.filter(|_| goes_on) else { continue };
+                    if wanted.as_ref().is_some_and(|w| !w.contains(name.as_str())) {
+                        self.state()?.snapshot.mark_bystander(id);
+                        continue;
+                    }
                     let there = Job { steps: below.clone(), path: join(&job.path, &name), dir: id };
-                    if !self.only_file(&there, dir.as_fd(), &name, &below)? {
+                    if !self.few_files(&there, dir.as_fd(), &name, &below)? {
                         jobs.push(there);
                     }
                 }
@@ -135,8 +146,9 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        // `gids` before `gid_attrs`: which of these exist depends on those. Jobs are taken from the end.
-        jobs.sort_by_key(|j| j.path.ends_with("/gids"));
+        // Jobs are taken from the end. `gids` before `gid_attrs`: which of these exist depends on those; PCI functions before
+        // `sys/kernel/iommu_groups`, for the same reason.
+        jobs.sort_by_key(|j| if j.path == "sys/kernel" { 0 } else { 1 + u8::from(j.path.ends_with("/gids")) });
         let mut state = self.state()?;
         state.active.clear();
         state.jobs.append(&mut jobs);

@@ -328,9 +328,7 @@ impl Snapshot {
 
     /// Whether a bystander's file was not looked for.
     fn was_skipped(&self, dir: EntryId, leaf: &str) -> bool {
-        self.follow(dir).is_some_and(|d| self.is_bystander(d))
-            && leaf != "config"
-            && !BYSTANDER_LINKS.contains(&leaf)
+        self.follow(dir).is_some_and(|d| self.is_bystander(d)) && leaf != "config" && !BYSTANDER_LINKS.contains(&leaf)
     }
 }
 
