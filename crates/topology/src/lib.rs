@@ -12,9 +12,32 @@
 
 #![forbid(unsafe_code)]
 
+mod analysis;
+pub mod config;
+pub mod env;
+pub mod error;
+pub mod fill;
+pub mod gdr;
+pub mod local;
+mod number;
+pub mod p2p;
 pub mod path;
+pub mod paths;
+pub mod system;
+mod tree;
 pub mod version;
 pub mod xml;
 
+pub use analysis::{Analysis, Whole};
+pub use config::{Config, Input};
+pub use env::Env;
+pub use error::Error;
+pub use fill::{Assumptions, Nvlink};
 pub use path::PathType;
+pub use paths::{Path, Paths};
+pub use system::System;
 pub use version::Version;
+pub use xml::Document;
+
+/// Channels of a communicator, at most (`MAXCHANNELS`).
+pub const MAX_CHANNELS: i32 = 64;
