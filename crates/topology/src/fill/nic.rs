@@ -7,7 +7,8 @@ use crate::xml::name;
 /// The `<net>` elements of the plugin's devices, in its order: the place is the number.
 pub(super) fn fill(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<String>) -> Vec<u32> {
     let mut nets: Vec<u32> = tree.all(Tag::Net).collect();
-    if nets.is_empty() {
+    let made = nets.is_empty();
+    if made {
         nets = from_functions(tree, assume, assumed);
     }
     // NCCL finds an element by its device's name: the first of a name is the device.
@@ -21,22 +22,30 @@ pub(super) fn fill(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<Stri
         }
     });
     nets.sort_by_key(|n| tree.get(*n, "dev").map_or(i64::MAX, |_| tree.long(*n, "dev")));
-    let mut speeds = 0;
+    // Devices that NCCL has fused keep their numbers: those of their parts are not here any more.
+    let numbered = nets.iter().any(|n| super::vnic::fused_already(tree, *n));
+    let (mut speeds, mut gdr) = (0, 0);
     for (dev, net) in nets.iter().enumerate() {
         if let Some(n) = tree.nodes.get_mut(*net as usize) {
             n.keep = true;
         }
-        tree.set(*net, "dev", dev.to_string());
+        if !(numbered && tree.get(*net, "dev").is_some()) {
+            tree.set(*net, "dev", dev.to_string());
+        }
         tree.init(*net, "latency", "0");
         speeds += usize::from(tree.init(*net, "speed", assume.nic_speed.to_string()));
         tree.init(*net, "port", "1");
-        tree.init(*net, "guid", format!("{:#x}", 0x1000 + dev));
+        tree.init(*net, "guid", "0x0");
         tree.init(*net, "maxconn", "131072");
-        tree.init(*net, "gdr", u8::from(assume.gdr).to_string());
+        gdr += usize::from(tree.init(*net, "gdr", u8::from(assume.gdr).to_string()));
         tree.set(*net, "net", "1");
     }
-    if speeds > 0 && !assumed.iter().any(|a| a.starts_with("NICs")) {
-        assumed.push(format!("NICs without a speed: {} Mb/s", assume.nic_speed));
+    if !made && speeds > 0 {
+        assumed.push(format!("{speeds} NICs without a speed: {} Mb/s", assume.nic_speed));
+    }
+    if !made && gdr > 0 {
+        let can = if assume.gdr { "can" } else { "cannot" };
+        assumed.push(format!("{gdr} NICs of which the document does not say it {can} do GPUDirect RDMA"));
     }
     nets
 }
@@ -50,7 +59,8 @@ fn from_functions(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<Strin
         tree.init(pci, "link_speed", "");
         tree.init(pci, "link_width", "");
         let nic = tree.child(pci, Tag::Nic).unwrap_or_else(|| tree.make(Tag::Nic, pci, Vec::new()));
-        nets.push(tree.make(Tag::Net, nic, vec![(name("name"), format!("{}{i}", assume.nic_prefix))]));
+        let guid = (name("guid"), format!("{:#x}", 0x1000 + i));
+        nets.push(tree.make(Tag::Net, nic, vec![(name("name"), format!("{}{i}", assume.nic_prefix)), guid]));
     }
     if !nets.is_empty() {
         assumed.push(format!(

@@ -64,7 +64,7 @@ pub(super) fn fuse_ports(tree: &mut Tree, nets: &[u32], env: &Env, assumed: &mut
 }
 
 /// A device that a dump has fused already.
-fn fused_already(tree: &Tree, net: u32) -> bool {
+pub(super) fn fused_already(tree: &Tree, net: u32) -> bool {
     tree.get(net, "name").is_some_and(|n| n.contains('+'))
 }
 
