@@ -74,6 +74,11 @@ impl Locals {
         (0..MAX_CHANNELS as usize)
             .find_map(|c| gpus.iter().copied().find(|g| self.net(system, paths, *g, c) == Some(net)))
     }
+
+    /// Whether a GPU is one of the nearest of a NIC.
+    pub(crate) fn is_near(&mut self, system: &System, paths: &Paths, net: NodeId, gpu: NodeId) -> bool {
+        self.gpus(system, paths, net).contains(&gpu)
+    }
 }
 
 /// The bits below a power of two, mirrored.

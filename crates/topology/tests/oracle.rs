@@ -113,7 +113,7 @@ fn lists(t: &mut Tally, name: &str, s: &System, paths: &Paths, lists: &Value) {
             let at = || format!("{name} {key} {} {}", cell["from"], cell["to"]);
             t.eq(at, p.kind.name().to_owned(), text(&cell["type"]));
             t.eq(at, near(p.bandwidth, cell["bw"].as_f64().unwrap()), true);
-            t.eq(at, p.hops, cell["hops"].as_u64().unwrap() as usize);
+            t.eq(at, u64::from(p.hops), cell["hops"].as_u64().unwrap());
             let via: Vec<String> = paths
                 .hops(s, *from, *to)
                 .map(|l| format!("-{}({})->{}", l.kind.name(), short(l.bandwidth), s.node(l.to).unwrap()))

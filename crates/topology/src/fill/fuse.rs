@@ -4,18 +4,25 @@
 
 use super::gpu::RankGpu;
 use crate::tree::{Tag, Tree, TreeNode};
+use std::borrow::Cow;
 
 /// One rank's view of the tree.
 struct View<'a> {
     tree: &'a Tree,
     gpu: &'a RankGpu,
+    /// Elements that give an attribute twice.
+    twice: &'a [u32],
     kept: Vec<bool>,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
     /// Children as this rank has them, before trimming.
-    fn children(&self, id: u32) -> Vec<u32> {
-        let mut children = self.tree.children(id).to_vec();
+    fn children(&self, id: u32) -> Cow<'a, [u32]> {
+        let there = self.tree.children(id);
+        if id != self.gpu.pci && self.gpu.apart.is_none_or(|a| a.under != id) {
+            return Cow::Borrowed(there);
+        }
+        let mut children = there.to_vec();
         if let Some(apart) = self.gpu.apart.filter(|a| a.under == id) {
             let at = apart.before.and_then(|b| children.iter().position(|c| *c == b)).unwrap_or(children.len());
             children.insert(at, apart.top);
@@ -26,7 +33,7 @@ impl View<'_> {
                 None => children.push(self.gpu.own),
             }
         }
-        children
+        Cow::Owned(children)
     }
 
     /// Marks what is kept: whether something here or below is used.
@@ -37,7 +44,7 @@ impl View<'_> {
             return true;
         }
         let mut used = false;
-        for child in self.children(id) {
+        for child in self.children(id).iter().copied() {
             used |= self.trim(child);
         }
         let keep = used || !matches!(node.tag, Tag::Pci | Tag::Cpu | Tag::Nic | Tag::Net);
@@ -47,7 +54,7 @@ impl View<'_> {
 
     fn keep_all(&mut self, id: u32) {
         self.mark(id, true);
-        for child in self.children(id) {
+        for child in self.children(id).iter().copied() {
             self.keep_all(child);
         }
     }
@@ -58,10 +65,8 @@ impl View<'_> {
         }
     }
 
-    fn kept(&self, id: u32) -> Vec<u32> {
-        let mut children = self.children(id);
-        children.retain(|c| self.kept.get(*c as usize).copied().unwrap_or(false));
-        children
+    fn is_kept(&self, id: u32) -> bool {
+        self.kept.get(id as usize).copied().unwrap_or(false)
     }
 }
 
@@ -78,15 +83,15 @@ impl Merged {
         if let Some((.., siblings)) = parent.and_then(|p| self.nodes.get_mut(p as usize)) {
             siblings.push(new);
         }
-        for child in view.kept(id) {
+        for child in view.children(id).iter().copied().filter(|c| view.is_kept(*c)) {
             self.add_tree(view, child, Some(new));
         }
     }
 
     fn merge(&mut self, view: &View, into: u32, from: u32) {
-        for child in view.kept(from) {
+        for child in view.children(from).iter().copied().filter(|c| view.is_kept(*c)) {
             let siblings = self.nodes.get(into as usize).map_or(&[][..], |n| n.2.as_slice());
-            let same = |s: &&u32| self.nodes.get(**s as usize).is_some_and(|n| equal(view.tree, n.0, child));
+            let same = |s: &&u32| self.nodes.get(**s as usize).is_some_and(|n| equal(view, n.0, child));
             match siblings.iter().find(same).copied() {
                 Some(sibling) => self.merge(view, sibling, child),
                 None => self.add_tree(view, child, Some(into)),
@@ -96,8 +101,12 @@ impl Merged {
 }
 
 /// Equal to NCCL: same name, as many attributes, and all that one has the other has.
-fn equal(tree: &Tree, a: u32, b: u32) -> bool {
-    let (Some(a), Some(b)) = (tree.node(a), tree.node(b)) else { return false };
+fn equal(view: &View, a: u32, b: u32) -> bool {
+    // An element equals itself, except where it gives an attribute twice.
+    if a == b && !view.twice.contains(&a) {
+        return true;
+    }
+    let (Some(a), Some(b)) = (view.tree.node(a), view.tree.node(b)) else { return false };
     a.tag == b.tag
         && a.attributes.len() == b.attributes.len()
         && b.attributes.iter().all(|(k, v)| crate::xml::get(&a.attributes, k) == Some(v))
@@ -106,8 +115,14 @@ fn equal(tree: &Tree, a: u32, b: u32) -> bool {
 /// Trims for each rank and merges.
 pub(super) fn fuse(tree: Tree, gpus: &[RankGpu]) -> Tree {
     let mut merged = Merged::default();
+    let repeats = |n: &TreeNode| {
+        let keys = n.attributes.iter().enumerate();
+        keys.into_iter().any(|(i, (k, _))| n.attributes.iter().take(i).any(|(before, _)| before == k))
+    };
+    let nodes = (0_u32..).zip(&tree.nodes);
+    let twice: Vec<u32> = nodes.filter(|(_, n)| repeats(n)).map(|(i, _)| i).collect();
     for gpu in gpus {
-        let mut view = View { tree: &tree, gpu, kept: vec![false; tree.nodes.len()] };
+        let mut view = View { tree: &tree, gpu, twice: &twice, kept: vec![false; tree.nodes.len()] };
         view.trim(0);
         if merged.nodes.is_empty() {
             merged.add_tree(&view, 0, None);

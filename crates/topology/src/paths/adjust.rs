@@ -95,9 +95,15 @@ impl Paths {
         let near_net = if v.since(2, 27) { PathType::Pxn } else { PathType::Pxb };
         let mut locals = Locals::new(system, env.netdevs);
         for net in system.of(NodeKind::Net).iter().copied() {
+            // The NIC's GPU, found again when a path on which it depends has changed.
+            let mut nearest: Option<Option<NodeId>> = None;
             for gpu in system.of(NodeKind::Gpu).iter().copied() {
-                let relay = if pxn { locals.gpu(system, self, net).filter(|r| *r != gpu) } else { None };
-                if let Some(relay) = relay {
+                let relay = match nearest {
+                    Some(found) => found,
+                    None if pxn => *nearest.insert(locals.gpu(system, self, net)),
+                    None => None,
+                };
+                if let Some(relay) = relay.filter(|r| *r != gpu) {
                     let direct = view.gdr(self, relay, net, true)?.mode.is_some();
                     let (theirs, own) = (self.path(relay, net), self.path(gpu, net));
                     let host = |id| system.node(id).map(|n| n.host());
@@ -109,6 +115,9 @@ impl Paths {
                     {
                         self.detour(system, gpu, relay, net, p2c);
                         locals.changed(gpu);
+                        if locals.is_near(system, self, net, gpu) {
+                            nearest = None;
+                        }
                     }
                 }
                 if self.path(gpu, net).kind < PathType::Phb && view.gdr(self, gpu, net, false)?.mode.is_none() {
@@ -117,6 +126,7 @@ impl Paths {
                     self.detour(system, gpu, cpu, net, p2c);
                     locals.changed(gpu);
                     locals.changed(net);
+                    nearest = None;
                 }
             }
         }

@@ -24,7 +24,7 @@ pub struct Path {
     /// GB/s: that of the narrowest link.
     pub bandwidth: f32,
     /// Links in it.
-    pub hops: usize,
+    pub hops: u32,
     first: u32,
 }
 
@@ -66,7 +66,7 @@ impl Paths {
             row,
             nodes,
             table: vec![NONE; nodes * rows as usize],
-            hops: Vec::with_capacity(nodes * rows as usize),
+            hops: Vec::with_capacity(nodes * rows as usize * 2),
             reached: vec![0; nodes],
         }
     }
@@ -121,7 +121,7 @@ impl Paths {
 
     /// The first path, and the second after it.
     fn join(&mut self, one: Path, two: Path) -> u32 {
-        let mut links = Vec::with_capacity(one.hops);
+        let mut links = Vec::with_capacity(one.hops as usize);
         let mut at = one.first;
         while let Some(hop) = self.hops.get(at as usize) {
             links.push(hop.link);

@@ -17,7 +17,7 @@ struct Reader<'a> {
     c: Cursor<'a>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn error(&self, what: impl Into<String>, help: &'static str) -> XmlError {
         XmlError { at: self.c.at(), what: what.into(), help }
     }
@@ -110,7 +110,7 @@ impl Reader<'_> {
         }
     }
 
-    fn name(&mut self) -> Result<String, XmlError> {
+    fn name(&mut self) -> Result<&'a str, XmlError> {
         let from = self.c.pos;
         while self.c.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b) || b >= 0x80) {
             self.c.next();
@@ -118,11 +118,11 @@ impl Reader<'_> {
         if self.c.pos == from {
             return self.fail("no name where one is due", "write <name key=\"value\">");
         }
-        Ok(String::from_utf8_lossy(self.c.slice(from, self.c.pos)).into_owned())
+        Ok(std::str::from_utf8(self.c.slice(from, self.c.pos)).unwrap_or_default())
     }
 
     fn element(&mut self, at: At) -> Result<(Element, bool), XmlError> {
-        let mut e = Element { at, ..Element::new(&self.name()?) };
+        let mut e = Element { at, ..Element::new(self.name()?) };
         loop {
             self.space();
             match self.c.peek() {
@@ -146,10 +146,10 @@ impl Reader<'_> {
                     }
                     self.space();
                     let value = self.value()?;
-                    if e.get(&key).is_some() {
+                    if e.get(key).is_some() {
                         return self.fail(format!("{key} is given twice"), "give it once");
                     }
-                    e.attributes.push((name(&key), value));
+                    e.attributes.push((name(key), value));
                 }
             }
         }
