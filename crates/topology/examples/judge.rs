@@ -38,7 +38,12 @@ fn report(name: &str, text: &str) {
     };
     let document = Document::parse(text, Dialect::Lenient).unwrap();
     match Analysis::new(&document, &config) {
-        Ok(a) => println!("{name}: {} nodes, {} GPUs, {} NICs", a.system.nodes().len(), a.local_nets.len(), a.system.nets().count()),
+        Ok(a) => println!(
+            "{name}: {} nodes, {} GPUs, {} NICs",
+            a.system.nodes().len(),
+            a.local_nets.len(),
+            a.system.nets().count()
+        ),
         Err(e) => println!("{name}: {e}"),
     }
     let parse = median(&|| drop(Document::parse(text, Dialect::Lenient)));
@@ -77,7 +82,10 @@ fn nodes(hosts: usize, gpus: usize, nics: usize, switches: usize) -> Element {
                     .with("sm", "90")
                     .with("rank", rank.to_string())
                     .with("gdr", "1");
-                let link = Element::new("nvlink").with("target", "fffffff:ffff:ff").with("count", "18").with("tclass", "0x068000");
+                let link = Element::new("nvlink")
+                    .with("target", "fffffff:ffff:ff")
+                    .with("count", "18")
+                    .with("tclass", "0x068000");
                 rank += 1;
                 switch = switch.holding(pci(s * 16 + 1 + g / switches, "0x030200").holding(gpu.holding(link)));
             }
@@ -91,7 +99,8 @@ fn nodes(hosts: usize, gpus: usize, nics: usize, switches: usize) -> Element {
                     .with("maxconn", "131072")
                     .with("gdr", "1");
                 dev += 1;
-                switch = switch.holding(pci(s * 16 + 8 + n / switches, "0x020700").holding(Element::new("nic").holding(net)));
+                switch = switch
+                    .holding(pci(s * 16 + 8 + n / switches, "0x020700").holding(Element::new("nic").holding(net)));
             }
             cpus[s * 2 / switches].children.push(switch);
         }

@@ -3,12 +3,12 @@
 use crate::config::{Config, Input};
 use crate::error::Error;
 use crate::fill::{self, Filled};
-use crate::gdr::{Gdr, View};
+use crate::gdr::{Gdr, View, first_of_ranks};
 use crate::local::{LocalNets, local_nets};
 use crate::p2p::P2p;
 use crate::path::PathType;
 use crate::paths::Paths;
-use crate::system::{NodeId, System, build};
+use crate::system::{NodeId, NodeKind, System, build};
 use crate::tree::Tree;
 use crate::xml::Document;
 
@@ -90,11 +90,17 @@ impl Analysis {
             }));
             analysis.local_cpus = local_cpus;
         }
-        let view = View { system: &analysis.system, config, local_cpu: &analysis.local_cpus };
+        let first = first_of_ranks(&analysis.system);
+        if first.iter().zip(analysis.system.of(NodeKind::Gpu)).any(|(a, b)| a != b) {
+            analysis.assumed.push(
+                "ranks come several times: the document keeps GPUs (keep=\"1\") that are not equal to what NCCL makes of them"
+                    .to_owned(),
+            );
+        }
+        let view = View { system: &analysis.system, config, local_cpu: &analysis.local_cpus, first: &first };
         analysis.gdr = view.all(&analysis.paths)?;
         analysis.p2p = view.all_p2p(&analysis.paths)?;
-        analysis.local_nets =
-            local_nets(&analysis.system, &analysis.paths, config.env.netdevs, |gpu| view.cpu_of(gpu));
+        analysis.local_nets = local_nets(&analysis.system, &analysis.paths, config.env.netdevs, |gpu| view.cpu_of(gpu));
         Ok(analysis)
     }
 
@@ -116,8 +122,9 @@ fn compute(system: &System, config: &Config) -> Result<Computed, Error> {
     let nvb = config.version.since(2, 8) && !config.env.nvb_disable;
     let raw = Paths::search(system, nvb)?;
     let local_cpus = raw.local_cpus(system);
+    let first = first_of_ranks(system);
     let mut paths = raw.clone();
-    paths.adjust(View { system, config, local_cpu: &local_cpus })?;
+    paths.adjust(View { system, config, local_cpu: &local_cpus, first: &first })?;
     Ok((raw, paths, local_cpus))
 }
 

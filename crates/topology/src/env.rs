@@ -185,8 +185,16 @@ impl Env {
     /// A prefix of NCCL's table; anything else is LOC, which fuses nothing.
     fn merge(&mut self, value: &str) -> PathType {
         use PathType::*;
-        let table =
-            [("LOC", Loc), ("PORT", Nvl), ("PIX", Pix), ("PXB", Pxb), ("P2C", P2c), ("PXN", Pxn), ("PHB", Phb), ("SYS", Sys)];
+        let table = [
+            ("LOC", Loc),
+            ("PORT", Nvl),
+            ("PIX", Pix),
+            ("PXB", Pxb),
+            ("P2C", P2c),
+            ("PXN", Pxn),
+            ("PHB", Phb),
+            ("SYS", Sys),
+        ];
         if let Some((_, t)) = table.iter().find(|(n, _)| value.starts_with(n)) {
             return *t;
         }

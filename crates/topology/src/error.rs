@@ -30,7 +30,9 @@ pub enum Error {
         at: At,
     },
     /// No GPU has a rank: there is nothing to judge.
-    #[error("no GPU: the topology has no <gpu> and no <pci> of class 0x03 with a rank: give the topology of a GPU node")]
+    #[error(
+        "no GPU: the topology has no <gpu> and no <pci> of class 0x03 with a rank: give the topology of a GPU node"
+    )]
     NoGpu,
     /// A table of NCCL's is full.
     #[error("more than {limit} {what}: NCCL stops there: leave out devices that carry no GPU and no NIC of the job")]

@@ -64,7 +64,10 @@ impl fmt::Display for GdrReason {
             Self::SplitGpu => f.write_str("the GPU is split, and NCCL_NET_GDR_MLOPART is not set"),
             Self::ReadDisabledByEnv => f.write_str("NCCL_NET_GDR_READ=0"),
             Self::ReadOldGpuWithoutNvlink { sm } => {
-                write!(f, "the GPU (sm {sm}) is older than sm 80 and has no NVLink: its reads would disturb other PCIe traffic")
+                write!(
+                    f,
+                    "the GPU (sm {sm}) is older than sm 80 and has no NVLink: its reads would disturb other PCIe traffic"
+                )
             }
         }
     }
@@ -125,12 +128,26 @@ pub(crate) struct View<'a> {
     pub(crate) config: &'a Config,
     /// Of each GPU (by its place among GPUs): the CPU near it.
     pub(crate) local_cpu: &'a [Option<NodeId>],
+    /// Of each GPU (by its place): the first GPU of its rank. NCCL asks by rank, and finds that one.
+    pub(crate) first: &'a [NodeId],
+}
+
+/// Of each GPU (by its place): the first GPU of its rank.
+pub(crate) fn first_of_ranks(system: &System) -> Vec<NodeId> {
+    let mut seen = std::collections::HashMap::new();
+    system.gpus().map(|(id, g)| *seen.entry(g.rank).or_insert(id)).collect()
 }
 
 impl View<'_> {
     pub(crate) fn cpu_of(&self, gpu: NodeId) -> Option<NodeId> {
         let index = self.system.node(gpu)?.index as usize;
         self.local_cpu.get(index).copied().flatten()
+    }
+
+    /// The first GPU of the rank that has this one.
+    pub(crate) fn by_rank(&self, gpu: NodeId) -> NodeId {
+        let index = self.system.node(gpu).map_or(usize::MAX, |n| n.index as usize);
+        self.first.get(index).copied().unwrap_or(gpu)
     }
 
     /// The limit, and whether the environment set it.
@@ -146,6 +163,7 @@ impl View<'_> {
 
     /// Judges a direction of a pair by the paths as they are.
     pub(crate) fn gdr(&self, paths: &Paths, gpu: NodeId, net: NodeId, read: bool) -> Result<GdrDecision, Error> {
+        let gpu = self.by_rank(gpu);
         let no = |reason| Ok(GdrDecision { mode: None, reason, via: None });
         let node = |id| self.system.node(id);
         let (Some(g), Some(n)) = (node(gpu).and_then(|n| n.gpu()), node(net).and_then(|n| n.net())) else {
@@ -199,6 +217,7 @@ impl View<'_> {
     /// The rank that talks to a NIC for a GPU (`ncclTopoGetIntermediateRank`).
     pub(crate) fn proxy(&self, paths: &Paths, gpu: NodeId, net: NodeId) -> Result<i32, Error> {
         let system = self.system;
+        let gpu = self.by_rank(gpu);
         let own = system.node(gpu).and_then(|n| n.gpu()).map_or(-1, |g| g.rank);
         if paths.path(gpu, net).kind != PathType::Pxn {
             return Ok(own);
@@ -219,6 +238,7 @@ impl View<'_> {
     }
 
     pub(crate) fn flush(&self, paths: &Paths, gpu: NodeId, net: NodeId) -> Flush {
+        let gpu = self.by_rank(gpu);
         let sm = self.system.node(gpu).and_then(|n| n.gpu()).map_or(0, |g| g.sm);
         if self.config.env.force_flush || sm < 90 {
             return Flush::Always;

@@ -2,6 +2,7 @@
 
 use crate::MAX_CHANNELS;
 use crate::env::NetDevs;
+use crate::gdr::first_of_ranks;
 use crate::path::PathType;
 use crate::paths::Paths;
 use crate::system::{NodeId, NodeKind, System};
@@ -10,13 +11,21 @@ use crate::system::{NodeId, NodeKind, System};
 pub(crate) struct Locals {
     nets: Vec<Option<Vec<NodeId>>>,
     gpus: Vec<Option<Vec<NodeId>>>,
+    /// Of each node that is a GPU: the first GPU of its rank, which is the one that NCCL finds.
+    first: Vec<NodeId>,
     policy: NetDevs,
 }
 
 impl Locals {
     pub(crate) fn new(system: &System, policy: NetDevs) -> Self {
         let n = system.nodes().len();
-        Locals { nets: vec![None; n], gpus: vec![None; n], policy }
+        let mut first: Vec<NodeId> = (0..n).map(NodeId::of).collect();
+        for (own, (id, _)) in first_of_ranks(system).into_iter().zip(system.gpus()) {
+            if let Some(f) = first.get_mut(id.index()) {
+                *f = own;
+            }
+        }
+        Locals { nets: vec![None; n], gpus: vec![None; n], first, policy }
     }
 
     /// A path from this node has changed.
@@ -44,6 +53,7 @@ impl Locals {
 
     /// The NIC that a GPU uses for a channel.
     pub(crate) fn net(&mut self, system: &System, paths: &Paths, gpu: NodeId, channel: usize) -> Option<NodeId> {
+        let gpu = self.first.get(gpu.index()).copied().unwrap_or(gpu);
         let dev = system.node(gpu)?.gpu()?.dev;
         let first = *self.nets(system, paths, gpu).first()?;
         let gpus = self.gpus(system, paths, first).len();

@@ -106,24 +106,33 @@ impl View<'_> {
         if let Some(level) = self.config.env.p2p_level {
             return (level, true);
         }
-        let first = self.system.cpus().next();
-        let amd = first.is_some_and(|(_, c)| c.arch == Some(Arch::X86) && c.vendor == Some(CpuVendor::Amd));
-        let pair = self.system.of(NodeKind::Dev).len() <= 2;
+        let first = self.system.cpus().next().map(|(_, c)| (c.arch, c.vendor));
+        let amd = first == Some((Some(Arch::X86), Some(CpuVendor::Amd)));
+        let v = self.config.version;
+        if !v.since(2, 23) {
+            let known = matches!(first, Some((Some(Arch::Arm), _) | (Some(Arch::X86), Some(_)))) && !amd;
+            return (if known { PathType::Pxb } else { PathType::Sys }, false);
+        }
+        // A pair is counted in devices since 2.30, in ranks before.
+        let devices = if v.since(2, 30) { NodeKind::Dev } else { NodeKind::Gpu };
+        let pair = self.system.of(devices).len() <= 2;
         (if amd && pair { PathType::Sys } else { PathType::Pxb }, false)
     }
 
     /// Whether two GPUs are direct peers, by the paths as they are.
     pub(crate) fn p2p(&self, paths: &Paths, one: NodeId, two: NodeId) -> Result<Peer, Error> {
         let system = self.system;
+        let (one, two) = (self.by_rank(one), self.by_rank(two));
         let path = paths.path(one, two);
         let mut intermediate = None;
         // GPU, DEV, DEV, DEV, GPU: through another GPU.
         if path.hops == 4 {
             let between = paths.hops(system, one, two).nth(1).and_then(|l| system.node(l.to));
             if let Some((NodeData::Dev { dev, .. }, host)) = between.map(|n| (&n.data, n.host())) {
-                intermediate = Some(rank_of_dev(system, host, *dev).ok_or_else(|| {
-                    Error::Internal(format!("GPU {dev} is between two others and has no rank"))
-                })?);
+                intermediate = Some(
+                    rank_of_dev(system, host, *dev)
+                        .ok_or_else(|| Error::Internal(format!("GPU {dev} is between two others and has no rank")))?,
+                );
             }
         }
         let (limit, by_env) = self.p2p_limit();
@@ -147,6 +156,7 @@ impl View<'_> {
 
     /// Whether both GPUs reach NICs faster than each other.
     pub(crate) fn net_is_faster(&self, paths: &Paths, speeds: &[f32], one: NodeId, two: NodeId) -> bool {
+        let (one, two) = (self.by_rank(one), self.by_rank(two));
         let speed = |id: NodeId| {
             let i = self.system.node(id).map_or(usize::MAX, |n| n.index as usize);
             speeds.get(i).copied().unwrap_or(0.0)

@@ -79,9 +79,8 @@ impl Tree {
                 return Err(Error::TooDeep(MAX_DEPTH));
             }
             let tag = tree.node(id).map_or(Tag::System, |n| n.tag);
-            pending.extend(
-                e.children.iter().rev().filter_map(|c| Some((c, Tag::within(tag, &c.name)?, id, depth + 1))),
-            );
+            pending
+                .extend(e.children.iter().rev().filter_map(|c| Some((c, Tag::within(tag, &c.name)?, id, depth + 1))));
             if let Some((c, tag, parent, depth)) = pending.pop() {
                 let id = tree.push(tag, c, Some(parent));
                 left.push((c, id, depth));

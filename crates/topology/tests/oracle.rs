@@ -1,5 +1,7 @@
 //! NCCL's own answers, cell by cell.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
 use linerate_topology::gdr::{Flush, GdrMode};
 use linerate_topology::system::{NodeId, NodeKind};
 use linerate_topology::xml::Dialect;
@@ -185,7 +187,9 @@ fn decisions(t: &mut Tally, name: &str, a: &Analysis, answer: &Value) {
 fn graph(t: &mut Tally, name: &str, a: &Analysis, answer: &Value) {
     let nodes = &answer["nodes"];
     let s = &a.system;
-    for (list, kind) in [("gpus", NodeKind::Gpu), ("nets", NodeKind::Net), ("cpus", NodeKind::Cpu), ("pci_switches", NodeKind::Pci)] {
+    for (list, kind) in
+        [("gpus", NodeKind::Gpu), ("nets", NodeKind::Net), ("cpus", NodeKind::Cpu), ("pci_switches", NodeKind::Pci)]
+    {
         let got: Vec<String> = s.of(kind).iter().map(|n| s.node(*n).unwrap().to_string()).collect();
         let want: Vec<String> = nodes[list].as_array().into_iter().flatten().map(|n| text(&n["id"])).collect();
         t.eq(|| format!("{name} {list}"), got, want);
@@ -255,7 +259,9 @@ fn shape(e: &linerate_topology::xml::Element) -> String {
     let mut keys: Vec<String> = e
         .attributes
         .iter()
-        .filter(|(k, _)| !skip.contains(&k.as_ref()) && !(arm && ["vendor", "familyid", "modelid"].contains(&k.as_ref())))
+        .filter(|(k, _)| {
+            !(skip.contains(&k.as_ref()) || arm && ["vendor", "familyid", "modelid"].contains(&k.as_ref()))
+        })
         .map(|(k, v)| format!("{k}={v}"))
         .collect();
     keys.sort();

@@ -144,8 +144,7 @@ pub(super) fn fuse(tree: Tree, gpus: &[RankGpu]) -> Tree {
             *u -= 1;
             *u == 0
         });
-        let attributes =
-            if last { std::mem::take(&mut node.attributes) } else { node.attributes.clone() };
+        let attributes = if last { std::mem::take(&mut node.attributes) } else { node.attributes.clone() };
         out.nodes.push(TreeNode { tag: node.tag, attributes, at: node.at, parent, children, keep: false });
     }
     out

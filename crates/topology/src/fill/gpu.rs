@@ -137,7 +137,9 @@ impl Said {
             assumed.push(format!("GPUs {can} do GPUDirect RDMA"));
         }
         if self.class {
-            assumed.push("NVLink ends of unknown class: the class of the GPU of that bus id, else an NVLink switch".into());
+            assumed.push(
+                "NVLink ends of unknown class: the class of the GPU of that bus id, else an NVLink switch".into(),
+            );
         }
         assumed.extend(self.nvlink);
         for busid in self.apart {
@@ -223,8 +225,7 @@ fn branch(tree: &mut Tree, busid: &str, assume: &Assumptions) -> (u32, Apart) {
     let attributes = attributes.into_iter().zip(values).collect();
     match cpu {
         Some(cpu) => {
-            let before =
-                tree.children(cpu).iter().copied().find(|c| tree.get(*c, "busid").is_some_and(|b| busid < b));
+            let before = tree.children(cpu).iter().copied().find(|c| tree.get(*c, "busid").is_some_and(|b| busid < b));
             let pci = made(tree, Tag::Pci, cpu, attributes);
             (pci, Apart { top: pci, under: cpu, before })
         }
@@ -282,6 +283,8 @@ pub(super) fn fill_links(tree: &mut Tree, gpus: &[RankGpu], assumed: &mut Vec<St
         count += usize::from(speed || width);
     }
     if count > 0 {
-        assumed.push(format!("link_speed and link_width of {count} PCIe devices: unknown, which NCCL counts as Gen3, 16 lanes"));
+        assumed.push(format!(
+            "link_speed and link_width of {count} PCIe devices: unknown, which NCCL counts as Gen3, 16 lanes"
+        ));
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn fill(document: &Document, config: &Config) -> Result<Filled, Error
     cpus(&mut tree, &config.assume, &mut assumed);
     let gpus = gpu::fill(&mut tree, &config.assume, &mut assumed)?;
     let nets = nic::fill(&mut tree, &config.assume, &mut assumed);
-    vnic::fuse_ports(&mut tree, &nets, &config.env, &mut assumed)?;
+    vnic::fuse_ports(&mut tree, &nets, config, &mut assumed)?;
     gpu::fill_links(&mut tree, &gpus, &mut assumed);
     let tree = fuse::fuse(tree, &gpus);
     Ok(Filled { tree, assumed })
@@ -80,17 +80,15 @@ pub(crate) fn fill(document: &Document, config: &Config) -> Result<Filled, Error
 /// NCCL writes its own host into all CPUs of a file. Where a document has several hosts, it is that of an NVLink domain.
 fn hosts(tree: &mut Tree, assumed: &mut Vec<String>) {
     let cpus: Vec<u32> = tree.all(Tag::Cpu).collect();
-    let mut hashes: Vec<String> =
-        cpus.iter().filter_map(|c| tree.get(*c, "host_hash").map(str::to_owned)).collect();
+    let mut hashes: Vec<String> = cpus.iter().filter_map(|c| tree.get(*c, "host_hash").map(str::to_owned)).collect();
     hashes.sort_unstable();
     hashes.dedup();
     match hashes.as_slice() {
         [] => {}
         [one] => cpus.iter().for_each(|c| tree.set(*c, "host_hash", one.clone())),
-        several => assumed.push(format!(
-            "{} hosts by host_hash: one NVLink domain whose GPUs reach each other",
-            several.len()
-        )),
+        several => {
+            assumed.push(format!("{} hosts by host_hash: one NVLink domain whose GPUs reach each other", several.len()))
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Fusion of ports into one network device (`ncclTopoMakeVNics`): by default those of one adapter.
 
+use crate::Version;
+use crate::config::Config;
 use crate::env::Env;
 use crate::error::Error;
 use crate::number::{bus_id, bus_id_text};
@@ -7,13 +9,28 @@ use crate::path::PathType;
 use crate::tree::{Tag, Tree};
 use crate::xml::name;
 
-/// Devices that NCCL fuses into one, at most.
-const MAX_DEVICES: usize = 8;
+/// Devices that a release fuses into one, at most. Before 2.24 it is the plugin that does it, and before 2.20 nobody.
+fn max_devices(version: Version) -> usize {
+    match version {
+        v if v.since(2, 30) => 8,
+        v if v.since(2, 24) => 4,
+        v if v.since(2, 20) => 2,
+        _ => 1,
+    }
+}
 
 /// Fuses what is near enough, and puts the fused devices into the tree.
-pub(super) fn fuse_ports(tree: &mut Tree, nets: &[u32], env: &Env, assumed: &mut Vec<String>) -> Result<(), Error> {
+pub(super) fn fuse_ports(
+    tree: &mut Tree,
+    nets: &[u32],
+    config: &Config,
+    assumed: &mut Vec<String>,
+) -> Result<(), Error> {
+    let env = &config.env;
+    let max = max_devices(config.version);
+    let level = if config.version.since(2, 24) { env.merge_level } else { PathType::Nvl };
     let mut placed: Vec<bool> = nets.iter().map(|n| fused_already(tree, *n)).collect();
-    let mut groups = forced(tree, nets, env, &mut placed)?;
+    let mut groups = forced(tree, nets, env, max, &mut placed)?;
     let reach: Vec<Vec<u32>> = nets.iter().map(|n| chain(tree, *n)).collect();
     let rail = |n: usize| nets.get(n).and_then(|n| tree.get(*n, "rail"));
     for i in 0..nets.len() {
@@ -23,11 +40,11 @@ pub(super) fn fuse_ports(tree: &mut Tree, nets: &[u32], env: &Env, assumed: &mut
         let mut group = vec![i];
         for j in 0..nets.len() {
             // The plugin refuses to fuse at all: everything stays as it is.
-            if group.len() == MAX_DEVICES || !env.merge_nics {
+            if group.len() == max || !env.merge_nics {
                 break;
             }
             let (Some(a), Some(b)) = (reach.get(i), reach.get(j)) else { continue };
-            if j == i || placed.get(j).copied().unwrap_or(true) || between(tree, &[a, b]).0 > env.merge_level {
+            if j == i || placed.get(j).copied().unwrap_or(true) || between(tree, &[a, b]).0 > level {
                 continue;
             }
             if env.merge_rail && (rail(i).is_none() || rail(i) != rail(j)) {
@@ -69,7 +86,7 @@ pub(super) fn fused_already(tree: &Tree, net: u32) -> bool {
 }
 
 /// Groups that `NCCL_NET_FORCE_MERGE` names.
-fn forced(tree: &Tree, nets: &[u32], env: &Env, placed: &mut [bool]) -> Result<Vec<Vec<usize>>, Error> {
+fn forced(tree: &Tree, nets: &[u32], env: &Env, max: usize, placed: &mut [bool]) -> Result<Vec<Vec<usize>>, Error> {
     let mut groups = Vec::new();
     for names in &env.force_merge {
         let wanted = |n: &u32| {
@@ -83,8 +100,9 @@ fn forced(tree: &Tree, nets: &[u32], env: &Env, placed: &mut [bool]) -> Result<V
             let why = "NCCL_NET_FORCE_MERGE names devices that are not there, and NCCL stops: correct it";
             return Err(Error::Fusion { nics, why });
         }
-        if group.len() > MAX_DEVICES {
-            return Err(Error::Fusion { nics, why: "NCCL fuses 8 at most: name fewer in NCCL_NET_FORCE_MERGE" });
+        if group.len() > max {
+            let why = "more than this release fuses into one: name fewer in NCCL_NET_FORCE_MERGE";
+            return Err(Error::Fusion { nics, why });
         }
         for i in &group {
             if let Some(p) = placed.get_mut(*i) {
@@ -153,21 +171,19 @@ fn make(tree: &mut Tree, members: &[u32], dev: usize) -> Result<String, Error> {
     if matches!(kind, PathType::Phb | PathType::Pxb | PathType::Pix) {
         width = tree.children(shared).iter().filter_map(|c| lanes(tree, *c, members)).fold(0, i32::wrapping_add);
     }
-    let mut holder = shared;
-    match tree.tag(shared) {
-        Some(Tag::Pci) => {
-            if tree.need(shared, "class")? == "0x060400" {
-                holder = own_function(tree, shared, members).ok_or_else(|| fail("the first has no bus id"))?;
-            }
-        }
-        Some(Tag::Cpu) => {
-            holder = own_function(tree, shared, members).ok_or_else(|| fail("the first has no bus id"))?;
-        }
+    // A switch or CPU holds no devices itself: a function is made up for them.
+    let apart = match tree.tag(shared) {
+        Some(Tag::Pci) => tree.need(shared, "class")? == "0x060400",
+        Some(Tag::Cpu) => true,
         Some(Tag::System) => {
             return Err(fail("they are on different NUMA nodes, and NCCL stops: lower NCCL_NET_MERGE_LEVEL"));
         }
-        _ => {}
-    }
+        _ => false,
+    };
+    let holder = match apart {
+        true => own_function(tree, shared, members).ok_or_else(|| fail("the first has no bus id"))?,
+        false => shared,
+    };
     if width > 0 {
         let mut at = Some(holder);
         while let Some(id) = at {

@@ -102,10 +102,7 @@ impl Paths {
                     if at != own_dev
                         && node == NodeKind::Dev
                         && (link.kind != LinkKind::Loc || remote != NodeKind::Gpu)
-                        && (!graph.nvb
-                            || link.kind != LinkKind::Nvl
-                            || remote != NodeKind::Dev
-                            || path.hops > length)
+                        && (!graph.nvb || link.kind != LinkKind::Nvl || remote != NodeKind::Dev || path.hops > length)
                     {
                         continue;
                     }

@@ -3,7 +3,6 @@
 mod adjust;
 mod bfs;
 
-
 use crate::path::PathType;
 use crate::system::{Link, NodeId, NodeKind, System};
 

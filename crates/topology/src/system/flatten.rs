@@ -1,6 +1,6 @@
 //! Broadcom's switches show themselves as two levels though they are one: they become one (`ncclTopoFlattenBcmSwitches`).
 
-use super::build::Builder;
+use super::builder::Builder;
 use super::{Link, MAX_LINKS, NodeData, NodeId, NodeKind};
 use crate::error::Error;
 
@@ -24,9 +24,7 @@ impl Builder {
     pub(super) fn flatten_broadcom(&mut self) -> Result<(), Error> {
         let mut dead = Vec::new();
         // A flattened switch is marked, so this ends.
-        while let Some(top) =
-            self.of(NodeKind::Pci).iter().copied().find(|s| self.switch_generation(*s, 0).is_some())
-        {
+        while let Some(top) = self.of(NodeKind::Pci).iter().copied().find(|s| self.switch_generation(*s, 0).is_some()) {
             let of = self.switch_generation(top, 0);
             let below = |l: &Link| self.switch_generation(l.to, 1) == of;
             let subs: Vec<NodeId> = self.links_of(top).iter().filter(|l| below(l)).map(|l| l.to).collect();

@@ -1,6 +1,7 @@
 //! NCCL's tables (`src/graph/topo.cc`, `topo.h`): what a class, a speed, a CPU and an NVLink are worth.
 
 use super::NodeKind;
+use crate::Version;
 
 /// Architectures that NCCL tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -71,18 +72,19 @@ pub(super) fn model(vendor: CpuVendor, family: i32, model: i32) -> Option<CpuMod
     }
 }
 
-/// GB/s from one CPU to another.
-pub(super) fn interconnect(cpu: &super::Cpu) -> f32 {
+/// GB/s from one CPU to another. Intel's newer models are told apart since 2.26, AMD is since 2.19.
+pub(super) fn interconnect(cpu: &super::Cpu, version: Version) -> f32 {
+    let old = !version.since(2, 26);
     match (cpu.arch, cpu.vendor, cpu.model) {
         (Some(Arch::Power), ..) => 32.0,
         (Some(Arch::Arm), ..) => 6.0,
         (Some(Arch::X86), Some(CpuVendor::Intel), m) => match m {
-            Some(CpuModel::EmeraldRapids) => 40.0,
-            Some(CpuModel::SapphireRapids) => 22.0,
-            Some(CpuModel::Skylake) => 10.0,
+            Some(CpuModel::EmeraldRapids) if !old => 40.0,
+            Some(CpuModel::SapphireRapids) if !old => 22.0,
+            Some(CpuModel::EmeraldRapids | CpuModel::SapphireRapids | CpuModel::Skylake) => 10.0,
             _ => 6.0,
         },
-        (Some(Arch::X86), Some(CpuVendor::Amd), _) => 16.0,
+        (Some(Arch::X86), Some(CpuVendor::Amd), _) if version.since(2, 19) => 16.0,
         (Some(Arch::X86), Some(CpuVendor::Zhaoxin), m) => {
             if m == Some(CpuModel::Yongfeng) {
                 9.0
@@ -91,6 +93,17 @@ pub(super) fn interconnect(cpu: &super::Cpu) -> f32 {
             }
         }
         _ => super::LOCAL_BANDWIDTH,
+    }
+}
+
+/// GB/s of one NVLink of a compute capability, to a release.
+pub(super) fn nvlink(sm: i32, version: Version) -> f32 {
+    match sm {
+        100.. if !version.since(2, 25) => nvlink(90, version),
+        100.. if !version.since(2, 27) => 40.0,
+        90..100 if !version.since(2, 20) => nvlink(80, version),
+        70..90 if sm != 86 && !version.since(2, 18) => 22.0,
+        _ => nvlink_bandwidth(sm),
     }
 }
 
