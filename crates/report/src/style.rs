@@ -151,6 +151,14 @@ impl<'w> Page<'w> {
         Ok(())
     }
 
+    /// A line of pieces, each in its tone: cleaned here, not wrapped.
+    pub(crate) fn spans(&mut self, pieces: &[(Tone, &str)]) -> io::Result<()> {
+        for (tone, text) in pieces {
+            self.paint(*tone, &clean(text))?;
+        }
+        self.blank()
+    }
+
     /// A line as it is, cleaned but not wrapped: commands to copy.
     pub(crate) fn verbatim(&mut self, indent: usize, line: &str) -> io::Result<()> {
         writeln!(self.out, "{:indent$}{}", "", clean(line.trim_end()))

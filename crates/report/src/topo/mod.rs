@@ -1,0 +1,39 @@
+//! Topologies: as text, JSON, and drawings.
+
+pub mod json;
+pub mod names;
+pub mod tables;
+pub mod text;
+pub mod tree;
+
+use linerate_topology::xml::Document;
+use linerate_topology::{Analysis, Config};
+
+/// A link of a PCI function, as words: `Gen5 x16`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LinkWords {
+    /// As it runs.
+    pub now: Option<String>,
+    /// As it could, where that is more.
+    pub possible: Option<String>,
+}
+
+/// What is shown.
+pub struct Topo<'a> {
+    /// Name of the source.
+    pub label: &'a str,
+    /// The tree, as it was read or made.
+    pub document: &'a Document,
+    /// What NCCL was taken to be.
+    pub config: &'a Config,
+    /// What it concludes.
+    pub analysis: &'a Analysis,
+    /// Links by bus id, where the source shows them; else the document's own words are shown.
+    pub links: &'a dyn Fn(&str) -> Option<LinkWords>,
+    /// What was assumed, or could not be seen, beside [`Analysis::notes`].
+    pub notes: &'a [String],
+    /// Rings and trees, for programs.
+    pub graphs: Option<serde_json::Value>,
+    /// Ceilings, for programs.
+    pub ceilings: Option<serde_json::Value>,
+}

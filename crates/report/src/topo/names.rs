@@ -1,0 +1,67 @@
+//! What people call the devices of a topology.
+
+use linerate_topology::system::{NodeData, NodeId, NodeKind, System};
+
+/// The name of a node: `GPU0`, `mlx5_0`, `NUMA 1`, the bus id of a switch.
+#[must_use]
+pub fn name(system: &System, id: NodeId) -> String {
+    let Some(node) = system.node(id) else { return "?".to_owned() };
+    match &node.data {
+        NodeData::Gpu(g) => format!("GPU{}", g.dev),
+        NodeData::Dev { dev, .. } => format!("GPU{dev}"),
+        NodeData::Net(n) => n.name.clone().unwrap_or_else(|| format!("NET{}", n.dev)),
+        NodeData::Cpu(c) => format!("NUMA {}", c.numa),
+        NodeData::Plugin(n) => format!("{}{n}", node.kind.name()),
+        NodeData::Pci(_) => format!("switch {}", bus_id(node.local_id())),
+        NodeData::Plain if node.kind == NodeKind::Nvs => "NVSwitch".to_owned(),
+        NodeData::Plain => format!("{} {}", node.kind.name(), bus_id(node.local_id())),
+    }
+}
+
+/// NCCL's number of a PCI address as an address: `0000:41:00.0`.
+#[must_use]
+pub fn bus_id(id: i64) -> String {
+    format!("{:04x}:{:02x}:{:02x}.{:x}", (id >> 20) & 0xf_ffff, (id >> 12) & 0xff, (id >> 4) & 0xff, id & 0xf)
+}
+
+/// A node that somebody names: `GPU0`, `0`, `mlx5_0`, `NET1`, or a bus id.
+///
+/// # Errors
+/// No such device; the error lists what there is.
+pub fn find(system: &System, wanted: &str) -> Result<NodeId, String> {
+    let w = wanted.trim();
+    let is = |id: NodeId| {
+        let Some(node) = system.node(id) else { return false };
+        let bus = match &node.data {
+            NodeData::Gpu(g) => Some(g.busid.as_str()),
+            NodeData::Net(n) => n.busid.as_deref(),
+            _ => None,
+        };
+        let number = match &node.data {
+            NodeData::Net(n) => format!("NET{}", n.dev),
+            _ => String::new(),
+        };
+        // Ports that were fused answer to each of their names.
+        let own = name(system, id);
+        own.eq_ignore_ascii_case(w)
+            || own.split('+').any(|part| part == w)
+            || number.eq_ignore_ascii_case(w)
+            || bus.is_some_and(|b| b.eq_ignore_ascii_case(w) || b.strip_prefix("0000:") == Some(w))
+    };
+    let ends = || system.of(NodeKind::Gpu).iter().chain(system.of(NodeKind::Net)).copied();
+    ends().find(|id| is(*id)).ok_or_else(|| {
+        let all: Vec<String> = ends().map(|id| name(system, id)).collect();
+        format!("there is no device `{w}`; there are {}", if all.is_empty() { "none".to_owned() } else { all.join(", ") })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bus_id;
+
+    #[test]
+    fn addresses_are_written_as_people_write_them() {
+        assert_eq!(bus_id(0x4_1000), "0000:41:00.0");
+        assert_eq!(bus_id(0x80_1000), "0008:01:00.0");
+    }
+}

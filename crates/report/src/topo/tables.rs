@@ -1,0 +1,116 @@
+//! Tables of a topology: who reaches whom, by what, how fast.
+
+use super::names::name;
+use linerate_topology::system::{NodeId, NodeKind};
+use linerate_topology::{Analysis, PathType};
+
+/// A table: a corner, heads of columns, rows with their heads.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Table {
+    /// Heads of columns.
+    pub columns: Vec<String>,
+    /// Head and cells of each row.
+    pub rows: Vec<(String, Vec<String>)>,
+}
+
+impl Table {
+    /// As lines with aligned columns.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let width = |s: &str| s.chars().count();
+        let head = self.rows.iter().map(|(h, _)| width(h)).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.columns.len())
+            .map(|i| {
+                let cells = self.rows.iter().filter_map(|(_, c)| c.get(i)).map(|c| width(c));
+                cells.chain(self.columns.get(i).map(|c| width(c))).max().unwrap_or(0)
+            })
+            .collect();
+        let line = |first: &str, cells: &[String]| {
+            let mut out = format!("{first:<head$}");
+            for (cell, w) in cells.iter().zip(&widths) {
+                out.push_str("  ");
+                out.push_str(&format!("{cell:<w$}"));
+            }
+            out.trim_end().to_owned()
+        };
+        let mut out = vec![line("", &self.columns)];
+        out.extend(self.rows.iter().map(|(head, cells)| line(head, cells)));
+        out
+    }
+}
+
+/// GPUs against GPUs and NICs: NCCL's type of path and its bandwidth.
+#[must_use]
+pub fn nccl_paths(a: &Analysis) -> Table {
+    let ends: Vec<NodeId> = a.system.of(NodeKind::Gpu).iter().chain(a.system.of(NodeKind::Net)).copied().collect();
+    let rows = a.system.of(NodeKind::Gpu).iter().map(|from| {
+        let cells = ends.iter().map(|to| if from == to { "X".to_owned() } else { cell(a, *from, *to) });
+        (name(&a.system, *from), cells.collect())
+    });
+    Table { columns: ends.iter().map(|e| name(&a.system, *e)).collect(), rows: rows.collect() }
+}
+
+fn cell(a: &Analysis, from: NodeId, to: NodeId) -> String {
+    match a.paths.get(from, to) {
+        Some(p) if p.kind < PathType::Dis => format!("{} {}", p.kind, short(p.bandwidth)),
+        _ => "DIS".to_owned(),
+    }
+}
+
+/// GB/s with one decimal where there is one.
+#[must_use]
+pub fn short(bandwidth: f32) -> String {
+    let rounded = (bandwidth * 10.0).round() / 10.0;
+    if rounded.fract() == 0.0 { format!("{rounded:.0}") } else { format!("{rounded:.1}") }
+}
+
+/// What each GPU does with the NICs: those it uses, how far they are, whether GPUDirect RDMA is used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Use {
+    /// The GPU.
+    pub gpu: NodeId,
+    /// Its rank.
+    pub rank: i32,
+    /// NICs of its channels, in order.
+    pub nets: Vec<NodeId>,
+    /// How far they are.
+    pub kind: PathType,
+    /// Of these, NICs that write into the GPU's memory themselves.
+    pub recv: usize,
+    /// Of these, NICs that read from it.
+    pub send: usize,
+    /// Other GPUs that use one of these.
+    pub shared_with: Vec<NodeId>,
+}
+
+/// Of each GPU.
+#[must_use]
+pub fn uses(a: &Analysis) -> Vec<Use> {
+    let of = |l: &linerate_topology::local::LocalNets| {
+        let mut nets = l.channels.clone();
+        nets.dedup();
+        nets
+    };
+    let all: Vec<Vec<NodeId>> = a.local_nets.iter().map(of).collect();
+    let one = |(l, nets): (&linerate_topology::local::LocalNets, &Vec<NodeId>)| {
+        let decided = || a.gdr.iter().filter(|g| g.gpu == l.gpu && nets.contains(&g.net));
+        let shared = a.local_nets.iter().zip(&all).filter(|(o, n)| o.gpu != l.gpu && n.iter().any(|n| nets.contains(n)));
+        Use {
+            gpu: l.gpu,
+            rank: l.rank,
+            nets: nets.clone(),
+            kind: l.kind,
+            recv: decided().filter(|g| g.recv.mode.is_some()).count(),
+            send: decided().filter(|g| g.send.mode.is_some()).count(),
+            shared_with: shared.map(|(o, _)| o.gpu).collect(),
+        }
+    };
+    a.local_nets.iter().zip(&all).map(one).collect()
+}
+
+/// NICs that no GPU uses.
+#[must_use]
+pub fn idle_nets(a: &Analysis, uses: &[Use]) -> Vec<NodeId> {
+    let used = |n: &NodeId| uses.iter().any(|u| u.nets.contains(n));
+    a.system.of(NodeKind::Net).iter().filter(|n| !used(n)).copied().collect()
+}

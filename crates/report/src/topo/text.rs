@@ -1,0 +1,217 @@
+//! A topology for a terminal.
+
+use super::names::name;
+use super::tables::{self, Table, Use, short};
+use super::{Topo, tree};
+use crate::VERSION;
+use crate::style::{Page, Style, Tone};
+use linerate_topology::system::NodeId;
+use linerate_topology::PathType;
+use linerate_topology::gdr::Gdr;
+use std::io::{self, Write};
+
+/// What the names of paths mean.
+const LEGEND: &[(&str, &str)] = &[
+    ("NVL", "NVLink"),
+    ("NVB", "NVLink through another GPU"),
+    ("C2C", "chip-to-chip link"),
+    ("PIX", "at most one PCIe switch"),
+    ("PXB", "several PCIe switches, no host bridge"),
+    ("P2C", "C2C to the CPU, PCIe from there"),
+    ("PXN", "over NVLink to a GPU that is near the NIC"),
+    ("PHB", "a host bridge: through the CPU"),
+    ("SYS", "between NUMA nodes"),
+    ("NET", "the network"),
+    ("DIS", "not connected"),
+];
+
+/// Writes it.
+///
+/// # Errors
+/// Those of the writer.
+pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(out, style);
+    let a = topo.analysis;
+    let nodes = topo.config.nodes;
+    let of = if nodes == 1 { "one node".to_owned() } else { format!("one of {nodes} equal nodes") };
+    page.spans(&[(Tone::Bold, &format!("linerate {VERSION}, topology of {}", topo.label))])?;
+    page.spans(&[(Tone::Plain, &format!("as NCCL {} has it, {of}", topo.config.version))])?;
+    page.blank()?;
+    for line in tree::lines(topo) {
+        let tone = if line.degraded { Tone::Warn } else { Tone::Dim };
+        page.spans(&[(Tone::Dim, &line.branches), (Tone::Plain, &line.name), (tone, &gap(&line.about))])?;
+    }
+    page.blank()?;
+    heading(&mut page, "PATHS", "NCCL's type, and GB/s one way")?;
+    let table = tables::nccl_paths(a);
+    table_lines(&mut page, &table)?;
+    legend(&mut page, &table)?;
+    page.blank()?;
+    let uses = tables::uses(a);
+    heading(&mut page, "NICS", "which GPU uses which, and whether data goes there directly")?;
+    for u in &uses {
+        page.item(2, "", Tone::Plain, Tone::Plain, &use_words(topo, u))?;
+    }
+    for net in tables::idle_nets(a, &uses) {
+        page.item(2, "", Tone::Plain, Tone::Warn, &format!("{}: no GPU uses it", name(&a.system, net)))?;
+    }
+    if a.system.nets().next().is_none() {
+        page.item(2, "", Tone::Plain, Tone::Plain, "there is no NIC that NCCL would use")?;
+    }
+    page.blank()?;
+    heading(&mut page, "GPUDIRECT RDMA", "by GPU and NIC")?;
+    for line in gdr_lines(topo) {
+        page.item(2, "", Tone::Plain, Tone::Plain, &line)?;
+    }
+    if a.domains.len() > 1 {
+        page.blank()?;
+        let cut: Vec<String> = a.domains.iter().map(|d| format!("{d:?}")).collect();
+        page.item(2, "", Tone::Plain, Tone::Warn,
+            &format!("NCCL cuts this host into {} nodes, joined by the network: ranks {}", a.domains.len(), cut.join(" and ")),
+        )?;
+    }
+    let notes: Vec<&str> = topo.notes.iter().map(String::as_str).chain(a.notes()).collect();
+    if !notes.is_empty() {
+        page.blank()?;
+        heading(&mut page, "NOTES", "what was assumed, or is not known")?;
+        for note in notes {
+            page.item(2, "", Tone::Plain, Tone::Plain, note)?;
+        }
+    }
+    Ok(())
+}
+
+fn gap(about: &str) -> String {
+    if about.is_empty() { String::new() } else { format!("  {about}") }
+}
+
+fn heading(page: &mut Page<'_>, what: &str, about: &str) -> io::Result<()> {
+    page.spans(&[(Tone::Bold, what), (Tone::Dim, &format!("  {about}"))])
+}
+
+fn table_lines(page: &mut Page<'_>, table: &Table) -> io::Result<()> {
+    for line in table.lines() {
+        page.spans(&[(Tone::Plain, &format!("  {}", line))])?;
+    }
+    Ok(())
+}
+
+fn legend(page: &mut Page<'_>, table: &Table) -> io::Result<()> {
+    let shown = |t: &str| table.rows.iter().any(|(_, cells)| cells.iter().any(|c| c.split(' ').next() == Some(t)));
+    let words: Vec<String> = LEGEND.iter().filter(|(t, _)| shown(t)).map(|(t, w)| format!("{t} {w}")).collect();
+    page.item(2, "", Tone::Plain, Tone::Plain, &words.join("; "))
+}
+
+/// `GPU0: mlx5_0 (PIX), alone; GPUDirect RDMA both ways`.
+fn use_words(topo: &Topo<'_>, u: &Use) -> String {
+    let system = &topo.analysis.system;
+    let all = |ids: &[NodeId]| ids.iter().map(|n| name(system, *n)).collect::<Vec<_>>().join(", ");
+    if u.nets.is_empty() {
+        return format!("{}: none", name(system, u.gpu));
+    }
+    let shared = if u.shared_with.is_empty() {
+        String::new()
+    } else {
+        format!(", shared with {}", all(&u.shared_with))
+    };
+    let n = u.nets.len();
+    let direct = match (u.recv == n, u.send == n) {
+        (true, true) => "GPUDirect RDMA both ways".to_owned(),
+        (true, false) => "GPUDirect RDMA for receiving only".to_owned(),
+        (false, true) => "GPUDirect RDMA for sending only".to_owned(),
+        _ if u.recv == 0 && u.send == 0 => "no GPUDirect RDMA: through host memory".to_owned(),
+        _ => format!("GPUDirect RDMA with {} of {n} for receiving, {} for sending", u.recv, u.send),
+    };
+    format!("{}: {} ({}){shared}; {direct}", name(system, u.gpu), all(&u.nets), u.kind)
+}
+
+/// Pairs with the same answer and reason together.
+fn gdr_lines(topo: &Topo<'_>) -> Vec<String> {
+    let a = topo.analysis;
+    if a.gdr.is_empty() {
+        return vec!["there is no pair of GPU and NIC".to_owned()];
+    }
+    let mut groups: Vec<(String, Vec<&Gdr>)> = Vec::new();
+    for g in &a.gdr {
+        let words = decision(g);
+        match groups.iter_mut().find(|(w, _)| *w == words) {
+            Some((_, list)) => list.push(g),
+            None => groups.push((words, vec![g])),
+        }
+    }
+    let total = a.gdr.len();
+    groups.sort_by_key(|(_, list)| std::cmp::Reverse(list.len()));
+    let line = |(words, list): &(String, Vec<&Gdr>)| {
+        let which: Vec<String> = list
+            .iter()
+            .take(4)
+            .map(|g| format!("{}–{}", name(&a.system, g.gpu), name(&a.system, g.net)))
+            .collect();
+        let more = if list.len() > 4 { format!(", and {} more", list.len() - 4) } else { String::new() };
+        format!("{} of {total} pairs {words} ({}{more})", list.len(), which.join(", "))
+    };
+    groups.iter().map(line).collect()
+}
+
+fn decision(g: &Gdr) -> String {
+    let relay = if g.kind == PathType::Pxn { " through a relaying GPU" } else { "" };
+    let why = |d: &linerate_topology::gdr::GdrDecision| d.reason.to_string();
+    match (g.send.mode, g.recv.mode) {
+        (Some(_), Some(_)) => format!("directly both ways{relay}: {}", why(&g.recv)),
+        (None, None) => format!("through host memory: {}", why(&g.recv)),
+        (None, Some(_)) => format!("directly for receiving; sending through host memory: {}", why(&g.send)),
+        (Some(_), None) => format!("directly for sending; receiving through host memory: {}", why(&g.recv)),
+    }
+}
+
+/// How NCCL comes to its answer for two devices, step by step.
+#[must_use]
+pub fn explain(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
+    let a = topo.analysis;
+    let say = |id| name(&a.system, id);
+    let mut out = vec![format!("{} to {}, as NCCL {} has it", say(from), say(to), topo.config.version)];
+    let hops = |paths: &linerate_topology::paths::Paths| {
+        let mut words = say(from);
+        for l in paths.hops(&a.system, from, to) {
+            words.push_str(&format!(" –{} {}→ {}", l.kind.name(), short(l.bandwidth), say(l.to)));
+        }
+        words
+    };
+    let (Some(raw), Some(used)) = (a.raw.get(from, to), a.paths.get(from, to)) else {
+        out.push("NCCL looks for no path between these".to_owned());
+        return out;
+    };
+    out.push(format!("1. The hardware: {}: {} at {} GB/s, its narrowest link.", hops(&a.raw), raw.kind, short(raw.bandwidth)));
+    if (raw.kind, raw.bandwidth) == (used.kind, used.bandwidth) {
+        out.push("2. NCCL uses it as it is.".to_owned());
+    } else {
+        let why = match used.kind {
+            PathType::Pxn => "the data goes over NVLink to a GPU that is nearer to the NIC, and that GPU's process sends it (PXN)",
+            PathType::Phb | PathType::Sys => "without a direct way, data is staged in host memory near the CPU",
+            PathType::P2c => "C2C takes it to the CPU, PCIe to the NIC",
+            PathType::Net => "the network is faster than every way inside the host",
+            _ => "NCCL changes it",
+        };
+        out.push(format!("2. NCCL makes it {} at {} GB/s: {why}: {}.", used.kind, short(used.bandwidth), hops(&a.paths)));
+    }
+    let pair = |g: &&Gdr| (g.gpu, g.net) == (from, to) || (g.net, g.gpu) == (from, to);
+    if let Some(g) = a.gdr.iter().find(pair) {
+        for (what, d) in [("Receiving (the NIC writes into the GPU)", &g.recv), ("Sending (the NIC reads from the GPU)", &g.send)] {
+            let answer = if d.mode.is_some() { "directly" } else { "through host memory" };
+            let via = d.via.map(|r| format!(" (judged at the relaying rank {r})")).unwrap_or_default();
+            out.push(format!("3. {what}: {answer}{via}, because {}.", d.reason));
+        }
+        let uses = tables::uses(a);
+        let used = uses.iter().any(|u| u.gpu == g.gpu && u.nets.contains(&g.net));
+        out.push(if used {
+            format!("4. {} is a NIC that {} uses by default.", say(g.net), say(g.gpu))
+        } else {
+            format!("4. {} does not use {} by default: others are nearer, or it is another GPU's.", say(g.gpu), say(g.net))
+        });
+    }
+    if let Some(p) = a.p2p.iter().find(|p| p.gpus == (from, to)) {
+        let answer = if p.allowed { "direct peers" } else { "not direct peers" };
+        out.push(format!("3. They are {answer}, because {}; data goes by {}.", p.reason, p.transport.name()));
+    }
+    out
+}

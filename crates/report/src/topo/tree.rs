@@ -1,0 +1,185 @@
+//! The tree that a person reads: sockets, switches, GPUs, NICs, with their links.
+
+use super::{LinkWords, Topo};
+use crate::style::clean;
+use linerate_topology::xml::Element;
+
+/// A line of the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Branches before the name: `│  ├─ `.
+    pub branches: String,
+    /// What it is.
+    pub name: String,
+    /// More about it.
+    pub about: String,
+    /// Whether its link runs below what it can.
+    pub degraded: bool,
+}
+
+/// Lines of the whole tree. Bounded: what is deeper than 32 levels is left out.
+#[must_use]
+pub fn lines(topo: &Topo<'_>) -> Vec<Line> {
+    let mut out = Vec::new();
+    let mut gpus = 0;
+    for cpu in topo.document.system.children.iter() {
+        out.push(Line { branches: String::new(), name: cpu_name(cpu), about: cpu_about(cpu), degraded: false });
+        children(topo, cpu, "", 0, &mut gpus, &mut out);
+    }
+    out
+}
+
+const MAX_DEPTH: usize = 32;
+
+fn children(topo: &Topo<'_>, of: &Element, indent: &str, depth: usize, gpus: &mut usize, out: &mut Vec<Line>) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    let shown: Vec<&Element> = of.children.iter().filter(|c| matches!(c.name.as_str(), "pci" | "nic" | "net")).collect();
+    for (i, e) in shown.iter().enumerate() {
+        let last = i + 1 == shown.len();
+        let branches = format!("{indent}{}", if last { "└─ " } else { "├─ " });
+        let below = format!("{indent}{}", if last { "   " } else { "│  " });
+        match e.name.as_str() {
+            // An adapter is shown by its function and its ports.
+            "nic" => {
+                children(topo, e, indent, depth + 1, gpus, out);
+                continue;
+            }
+            "net" => out.push(Line { branches, name: net_name(e), about: net_about(e), degraded: false }),
+            _ => out.push(function(topo, e, branches, gpus)),
+        }
+        if !is_end(e) {
+            children(topo, e, &below, depth + 1, gpus, out);
+        }
+    }
+}
+
+/// A function whose line says what is below it: a GPU, or a NIC with one port.
+fn is_end(e: &Element) -> bool {
+    is_gpu(e) || ports(e).len() == 1
+}
+
+fn is_gpu(e: &Element) -> bool {
+    e.named("gpu").next().is_some() || e.get("class").is_some_and(|c| c.starts_with("0x03"))
+}
+
+fn ports(e: &Element) -> Vec<&Element> {
+    e.named("nic").flat_map(|n| n.named("net")).collect()
+}
+
+fn function(topo: &Topo<'_>, e: &Element, branches: String, gpus: &mut usize) -> Line {
+    let bus = e.get("busid").unwrap_or("?");
+    let link = (topo.links)(bus).unwrap_or_else(|| document_link(e));
+    let (mut about, degraded) = link_words(&link);
+    let name = if is_gpu(e) {
+        let gpu = e.named("gpu").next();
+        let dev = gpu.and_then(|g| g.get("dev")).and_then(|d| d.parse().ok()).unwrap_or(*gpus);
+        *gpus += 1;
+        if let Some(sm) = gpu.and_then(|g| g.get("sm")) {
+            about = join(&about, &format!("sm {}", clean(sm)));
+        }
+        for words in gpu.into_iter().flat_map(interconnect) {
+            about = join(&about, &words);
+        }
+        format!("GPU{dev} {bus}")
+    } else if let [net] = ports(e).as_slice() {
+        about = join(&net_about(net), &about);
+        format!("{} {bus}", net_name(net))
+    } else {
+        let what = match e.get("class").unwrap_or_default() {
+            c if c.starts_with("0x0604") => "PCIe switch",
+            c if c.starts_with("0x0680") => "NVSwitch",
+            c if c.starts_with("0x02") => "NIC",
+            c if c.starts_with("0x01") => "storage",
+            "" => "PCI function",
+            _ => "PCI function",
+        };
+        format!("{what} {bus}")
+    };
+    Line { branches, name: clean(&name).into_owned(), about, degraded }
+}
+
+/// NVLink and C2C of a GPU.
+fn interconnect(gpu: &Element) -> Vec<String> {
+    let mut links = 0_u64;
+    for l in gpu.named("nvlink") {
+        links += l.get("count").and_then(|c| c.parse::<u64>().ok()).unwrap_or(0);
+    }
+    let nvlink = (links > 0).then(|| format!("{links} NVLinks"));
+    let c2c = gpu.named("c2c").next().map(|_| "C2C to the CPU".to_owned());
+    nvlink.into_iter().chain(c2c).collect()
+}
+
+fn link_words(link: &LinkWords) -> (String, bool) {
+    match (&link.now, &link.possible) {
+        (Some(now), Some(possible)) => (format!("{now} of {possible}"), true),
+        (Some(now), None) => (now.clone(), false),
+        (None, Some(possible)) => (format!("link unknown, {possible} possible"), false),
+        (None, None) => (String::new(), false),
+    }
+}
+
+/// As the document has it, which does not say what would be possible.
+fn document_link(e: &Element) -> LinkWords {
+    let speed = e.get("link_speed").map(generation).filter(|s| !s.is_empty());
+    let width = e.get("link_width").map(|w| format!("x{}", clean(w)));
+    let now = match (speed, width) {
+        (Some(s), Some(w)) => Some(format!("{s} {w}")),
+        (one, other) => one.or(other),
+    };
+    LinkWords { now, possible: None }
+}
+
+/// `16.0 GT/s PCIe` is Gen4; what is none is shown as it is.
+fn generation(speed: &str) -> String {
+    let number = speed.split_ascii_whitespace().next().and_then(|n| n.parse::<f32>().ok());
+    let of = [(2.5, 1), (5.0, 2), (8.0, 3), (16.0, 4), (32.0, 5), (64.0, 6)];
+    match number.and_then(|n| of.iter().find(|(s, _)| (*s - n).abs() < 0.01)) {
+        Some((_, generation)) => format!("Gen{generation}"),
+        None => clean(speed).into_owned(),
+    }
+}
+
+fn net_name(net: &Element) -> String {
+    let name = net.get("name").map(|n| clean(n).into_owned());
+    name.unwrap_or_else(|| format!("NET{}", clean(net.get("dev").unwrap_or("?"))))
+}
+
+fn net_about(net: &Element) -> String {
+    let speed = net.get("speed").and_then(|s| s.parse::<f64>().ok()).filter(|s| *s > 0.0);
+    let mut about = speed.map_or_else(|| "speed unknown".to_owned(), |s| format!("{} Gb/s", s / 1000.0));
+    if net.get("gdr") == Some("0") {
+        about.push_str(", no GPUDirect RDMA");
+    }
+    about
+}
+
+fn cpu_name(cpu: &Element) -> String {
+    match cpu.get("numaid") {
+        Some(numa) => format!("NUMA {}", clean(numa)),
+        None => clean(&cpu.name).into_owned(),
+    }
+}
+
+fn cpu_about(cpu: &Element) -> String {
+    let get = |k| cpu.get(k).filter(|v| !v.is_empty()).map(clean);
+    let vendor = get("vendor").map(|v| match v.as_ref() {
+        "GenuineIntel" => "Intel".into(),
+        "AuthenticAMD" => "AMD".into(),
+        _ => v,
+    });
+    let mut about = [vendor, get("arch")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    if let (Some(f), Some(m)) = (get("familyid"), get("modelid")) {
+        about = join(&about, &format!("family {f} model {m}"));
+    }
+    about
+}
+
+fn join(a: &str, b: &str) -> String {
+    match (a.is_empty(), b.is_empty()) {
+        (true, _) => b.to_owned(),
+        (_, true) => a.to_owned(),
+        _ => format!("{a}, {b}"),
+    }
+}
