@@ -304,6 +304,7 @@ impl Snapshot {
             }
             let Some(next) = self.child(at, name) else { return Lookup::Missing };
             at = match self.kind(next) {
+                EntryKind::Dir | EntryKind::File | EntryKind::CutFile => next,
                 EntryKind::Link => {
                     *hops += 1;
                     if *hops > MAX_HOPS {
@@ -315,7 +316,6 @@ impl Snapshot {
                     }
                 }
                 EntryKind::Failed(why) => return Lookup::Blocked(next, why.clone()),
-                _ => next,
             };
         }
         Lookup::Found(at)
