@@ -3,6 +3,8 @@
 #![allow(dead_code, unreachable_pub)] // each test file uses its part
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
+pub mod schema;
+
 use linerate_node::Node;
 use linerate_node::pci::Kind;
 use linerate_report::Report;

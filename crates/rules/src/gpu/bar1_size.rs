@@ -59,21 +59,52 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-/// Size of the aperture in MiB: the driver's word, else the largest region.
-fn aperture(cx: &Cx<'_>, f: &PciFunction<'_>) -> Option<(u64, Place)> {
+/// Less than any GPU has as its aperture, and more than its registers (16 MiB and up) or the third region (32 MiB) take.
+const SMALLEST: u64 = 64 * MIB;
+
+/// What the source says of the aperture.
+enum Aperture {
+    /// MiB.
+    Size(u64, Place),
+    /// There is none, in words.
+    Missing(String, Place),
+    Unseen,
+}
+
+/// The driver's word, else the largest region.
+fn aperture(cx: &Cx<'_>, f: &PciFunction<'_>) -> Aperture {
     if let Some(Reading::Known(mib, p)) = cx.node.nvidia.gpu(f.bdf).map(|g| &g.bar1_mib) {
-        return Some((*mib, *p));
+        return match mib {
+            0 => Aperture::Missing("nvidia-smi reports no BAR1 (0 MiB)".to_owned(), *p),
+            mib => Aperture::Size(*mib, *p),
+        };
     }
-    let bar = f.bars.list.iter().filter(|b| b.size > 0).max_by_key(|b| b.size)?;
-    Some((bar.size / MIB, bar.place))
+    let bars = &f.bars.list;
+    match bars.iter().max_by_key(|b| b.size) {
+        Some(bar) if bar.size >= SMALLEST => Aperture::Size(bar.size / MIB, bar.place),
+        Some(bar) if bars.iter().all(|b| b.size > 0) => {
+            let size = if bar.size < MIB { format!("{} KiB", bar.size >> 10) } else { mib(bar.size / MIB) };
+            Aperture::Missing(format!("BAR1 is not among its memory regions: the largest has {size}"), bar.place)
+        }
+        _ => Aperture::Unseen,
+    }
 }
 
 fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
-    let Some((bar1, at)) = aperture(cx, f) else {
-        out.unknown(f.bdf, "size of BAR1 is not in this source")
-            .at(f.express.place())
-            .see("`nvidia-smi -q`, `lspci -vv`, or capture with `linerate collect`");
-        return;
+    let (bar1, at) = match aperture(cx, f) {
+        Aperture::Size(mib, at) => (mib, at),
+        Aperture::Missing(what, at) => {
+            out.unknown(f.bdf, what).at(at).see(
+                "`nvidia-smi -q -d MEMORY`; `lspci -vv` and the kernel log for a region without an address; a GPU that shares the processor's memory has no BAR1",
+            );
+            return;
+        }
+        Aperture::Unseen => {
+            out.unknown(f.bdf, "size of BAR1 is not in this source")
+                .at(f.express.place())
+                .see("`nvidia-smi -q`, `lspci -vv`, or capture with `linerate collect`");
+            return;
+        }
     };
     let largest = f.rebar.known().and_then(|r| {
         let bars = r.bars.iter().flatten();

@@ -109,7 +109,7 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         Some(module) => Action::LoadModule { module: module.into() },
         None => Action::Investigate { what: "driver of the NIC and owner of its RDMA device".into() },
     };
-    let message = if near { message } else { format!("{message}; other NICs serve the GPUs") };
+    let message = if near { message } else { format!("{message}; {}", who_serves(cx)) };
     out.fail(f.bdf, message)
         .severity(if near { Severity::High } else { Severity::Info })
         .at(cx.node.rdma.place())
@@ -119,4 +119,15 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
                 .because("in exclusive namespace mode a pod may own the device: look there first")
                 .prove(format!("sys/bus/pci/devices/{}/infiniband", f.bdf)),
         );
+}
+
+/// Why it matters little that a NIC which no GPU is near has no RDMA device.
+fn who_serves(cx: &Cx<'_>) -> &'static str {
+    if cx.node.pci.gpus().next().is_none() {
+        "no GPU is to be seen that it could serve"
+    } else if cx.node.rails.iter().any(|r| !r.nics.is_empty()) {
+        "other NICs serve the GPUs"
+    } else {
+        "no GPU is known to be near it"
+    }
 }
