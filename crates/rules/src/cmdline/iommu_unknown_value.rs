@@ -67,9 +67,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 None => "no such value".to_owned(),
             },
         };
-        out.fail(words::subject("iommu", option), format!("ignored; {hint}"))
+        out.fail(words::subject("iommu", option), format_args!("ignored; {hint}"))
             .at(place.line(word.line))
-            .fix(words::remove(&[&format!("iommu={option}")], ""));
+            .fix(|| words::remove(&[&format!("iommu={option}")], ""));
     }
     for name in ["iommu.passthrough", "iommu.strict"] {
         for word in c.get_all(name) {
@@ -77,7 +77,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             if kernel_bool(value).is_none() {
                 out.fail(words::subject(name, value), "ignored: not a boolean (1 or 0)")
                     .at(place.line(word.line))
-                    .fix(words::remove(&[&word.raw], ""));
+                    .fix(|| words::remove(&[&word.raw], ""));
             }
         }
     }

@@ -87,7 +87,7 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
             small(f, format!("BAR1 {} of {} of memory", mib(bar1), mib(*fb)), largest, out).at(at).at(*fb_at);
         }
         Some(Reading::Known(fb, fb_at)) => {
-            out.pass(f.bdf, format!("BAR1 {} covers {} of memory", mib(bar1), mib(*fb))).at(at).at(*fb_at);
+            out.pass(f.bdf, format_args!("BAR1 {} covers {} of memory", mib(bar1), mib(*fb))).at(at).at(*fb_at);
         }
         _ if largest.is_some_and(|l| bar1 < l) => {
             let l = largest.unwrap_or_default();
@@ -97,12 +97,12 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
             small(f, format!("BAR1 {}", mib(bar1)), largest, out).at(at);
         }
         _ if largest == Some(bar1) => {
-            out.pass(f.bdf, format!("BAR1 {}, the largest size that the GPU offers", mib(bar1)))
+            out.pass(f.bdf, format_args!("BAR1 {}, the largest size that the GPU offers", mib(bar1)))
                 .at(at)
                 .at(f.rebar.place());
         }
         _ => {
-            out.unknown(f.bdf, format!("BAR1 {}; the size of the GPU's memory is not in this source", mib(bar1)))
+            out.unknown(f.bdf, format_args!("BAR1 {}; the size of the GPU's memory is not in this source", mib(bar1)))
                 .at(at)
                 .see("add the output of `nvidia-smi -q`");
         }
@@ -119,7 +119,7 @@ fn small<'o>(
         Some(l) => format!("enlarge BAR1 to {}: Above 4G Decoding and Resizable BAR in the firmware set-up", mib(l)),
         None => "Above 4G Decoding in the firmware set-up; a board without Resizable BAR needs its display mode tool, if it has one".to_owned(),
     };
-    out.fail(f.bdf, message).fix(
+    out.fail(f.bdf, message).fix(|| {
         Remedy::new(
             what,
             Action::Bios {
@@ -130,8 +130,8 @@ fn small<'o>(
             Risk::Medium,
         )
         .because("changes the memory map; needs a reboot through the firmware")
-        .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf)),
-    )
+        .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))
+    })
 }
 
 fn mib(n: u64) -> String {

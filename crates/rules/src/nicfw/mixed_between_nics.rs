@@ -67,7 +67,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let alone = kinds.iter().all(|k| k.len() < 2);
     if let Some(first) = all.first().filter(|_| alone) {
-        out.not_applicable(format!("no two of the {} NIC(s) are of one kind", all.len())).at(first.place);
+        out.not_applicable(format_args!("no two of the {} NIC(s) are of one kind", all.len())).at(first.place);
     }
     for kind in kinds.iter().filter(|k| k.len() > 1) {
         compare(kind, out);
@@ -124,7 +124,7 @@ fn compare(kind: &[&NicFirmware], out: &mut Findings) {
     }
     if !hidden.is_empty() {
         let which = super::list(hidden.iter().copied(), hidden.len());
-        out.unknown(Subject::Node, format!("printed by some of {}, not by others: {which}", names(kind)))
+        out.unknown(Subject::Node, format_args!("printed by some of {}, not by others: {which}", names(kind)))
             .see("set ADVANCED_PCI_SETTINGS alike on all NICs (it shows or hides settings, nothing else); compare firmware versions")
             .at(first.place);
     }
@@ -133,13 +133,13 @@ fn compare(kind: &[&NicFirmware], out: &mut Findings) {
         let what = first.config.device_type.as_ref().map_or("NIC", |t| t.value.as_str());
         let f = out.pass(
             Subject::Named(what.to_owned()),
-            format!("{} NICs {when} the same values of {same} settings", kind.len()),
+            format_args!("{} NICs {when} the same values of {same} settings", kind.len()),
         );
         for card in kind.iter().take(8) {
             f.at(card.place);
         }
     } else if same == 0 && differ == 0 && hidden.is_empty() {
-        out.unknown(Subject::Node, format!("no setting is shown by all of {}", names(kind))).at(first.place);
+        out.unknown(Subject::Node, format_args!("no setting is shown by all of {}", names(kind))).at(first.place);
     }
 }
 
@@ -159,8 +159,8 @@ fn report(kind: &[&NicFirmware], name: &str, out: &mut Findings) -> bool {
     groups.sort_by_key(|(_, who)| std::cmp::Reverse(who.len()));
     let text: Vec<String> =
         groups.iter().map(|(v, who)| format!("{} on {}", v.unwrap_or("not printed"), names(who))).collect();
-    let f = out.fail(Subject::Named(name.to_owned()), format!("differs: {}", text.join("; ")));
-    f.severity(severity(name)).fix(
+    let f = out.fail(Subject::Named(name.to_owned()), format_args!("differs: {}", text.join("; ")));
+    f.severity(severity(name)).fix(|| {
         Remedy::new(
             format!("decide on one value of {name}, set it on the NICs that differ, and reset them"),
             Action::Investigate { what: format!("which value of {name} is wanted on this node").into() },
@@ -168,8 +168,8 @@ fn report(kind: &[&NicFirmware], name: &str, out: &mut Findings) -> bool {
             Risk::High,
         )
         .because("firmware settings need a reset of the NIC; save the old settings first")
-        .prove("mlxconfig -d BDF -e q of every NIC"),
-    );
+        .prove("mlxconfig -d BDF -e q of every NIC")
+    });
     for card in groups.iter().filter_map(|(_, who)| who.first()).take(4) {
         f.at(card.config.param(name).map_or(card.place, |p| card.at_param(p)));
     }

@@ -111,7 +111,7 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         } else {
             "move the NIC to a slot with more or faster lanes, or plan with what PCIe carries"
         };
-        out.fail(f.bdf, told).severity(if need_one.0 > net.0 { Severity::High } else { Severity::Medium }).fix(
+        out.fail(f.bdf, told).severity(if need_one.0 > net.0 { Severity::High } else { Severity::Medium }).fix(|| {
             Remedy::new(
                 what,
                 Action::Physical { what: format!("{} {}", cx.node.name_of(f), f.bdf).into() },
@@ -119,8 +119,8 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
                 Risk::Medium,
             )
             .because("the node must be powered off")
-            .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf)),
-        )
+            .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf))
+        })
     };
     finding.at(f.link.speed.place()).at(f.link.width.place());
     if payload.is_some() {

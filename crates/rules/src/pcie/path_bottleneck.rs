@@ -80,10 +80,10 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
     let below = links::list(tree, &u.below);
     let (speed_at, width_at) = (f.link.speed.place(), f.link.width.place());
     if now.0 < can.0 * 0.999 {
-        out.fail(f.bdf, format!("uplink runs {}: {now} of {can}; below it {below}", links::words(f)))
+        out.fail(f.bdf, format_args!("uplink runs {}: {now} of {can}; below it {below}", links::words(f)))
             .at(speed_at)
             .at(width_at)
-            .fix(
+            .fix(|| {
                 Remedy::new(
                     "reseat the switch board or cable; update switch and retimer firmware; check the port's link speed in the firmware set-up",
                     Action::Physical { what: format!("link above switch port {}", f.bdf).into() },
@@ -91,8 +91,8 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
                     Risk::Medium,
                 )
                 .because("the node must be powered off")
-                .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf)),
-            );
+                .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf))
+});
         return;
     }
     match widest(cx, &u.below) {
@@ -101,14 +101,14 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
             let what = if e.kind == Kind::Gpu { "GPU" } else { "NIC" };
             out.fail(
                 f.bdf,
-                format!("uplink {} carries {now}, {what} {} below it {need}; built so", links::words(f), e.bdf),
+                format_args!("uplink {} carries {now}, {what} {} below it {need}; built so", links::words(f), e.bdf),
             )
             .severity(Severity::Info)
             .at(speed_at)
             .at(width_at);
         }
         _ => {
-            out.pass(f.bdf, format!("uplink {} ({now}) above {below}", links::words(f))).at(speed_at).at(width_at);
+            out.pass(f.bdf, format_args!("uplink {} ({now}) above {below}", links::words(f))).at(speed_at).at(width_at);
         }
     }
 }

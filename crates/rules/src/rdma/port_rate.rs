@@ -70,7 +70,10 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let own = words(p, rate);
     if let Some(fallen) = fallen_back(p) {
         let severity = common::usage(cx, d).weigh(Severity::High);
-        out.fail(subject, format!("{own}: {fallen}")).severity(severity).at(p.rate_gbps.place()).fix(remedy(d, p));
+        out.fail(subject, format_args!("{own}: {fallen}"))
+            .severity(severity)
+            .at(p.rate_gbps.place())
+            .fix(|| remedy(d, p));
         return;
     }
     let twins = common::ports(cx).filter(|(o, q)| {
@@ -92,7 +95,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
             };
             out.fail(
                 subject,
-                format!(
+                format_args!(
                     "{own}: {:.0} % of its twin {}/{} at {}{note}",
                     100.0 * rate / best,
                     o.name,
@@ -103,14 +106,17 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
             .severity(severity)
             .at(p.rate_gbps.place())
             .at(q.rate_gbps.place())
-            .fix(remedy(d, p));
+            .fix(|| remedy(d, p));
         }
         Some(_) => {
-            out.pass(subject, format!("{own}, the most of its board on this node")).at(p.rate_gbps.place());
+            out.pass(subject, format_args!("{own}, the most of its board on this node")).at(p.rate_gbps.place());
         }
         None => {
-            out.not_applicable_to(subject, format!("{own}; no second ACTIVE port of the same board to compare with"))
-                .at(p.rate_gbps.place());
+            out.not_applicable_to(
+                subject,
+                format_args!("{own}; no second ACTIVE port of the same board to compare with"),
+            )
+            .at(p.rate_gbps.place());
         }
     }
 }
