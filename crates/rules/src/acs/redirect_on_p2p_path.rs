@@ -86,7 +86,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.not_applicable_to(port.bdf, format_args!("redirects ({bits}), but lies on no GPU–NIC path"))
                 // Not wrong, but what people find first with lspci: it is worth showing.
                 .severity(Severity::Info)
-                .at_noting(control_place(port), below(cx, port));
+                .at_noting(control_place(port), || below(cx, port));
         }
     }
     if on_path.is_empty() {
@@ -124,25 +124,26 @@ fn judge(cx: &Cx<'_>, p: &PortOnPath, inline: bool, out: &mut Findings) {
     let port = cx.node.pci.get(p.port);
     match (&port.acs, control(port)) {
         (Reading::Absent(at), _) => {
-            out.pass(port.bdf, "on a GPU–NIC path, has no ACS capability, cannot redirect").at_noting(*at, pair(cx, p));
+            out.pass(port.bdf, "on a GPU–NIC path, has no ACS capability, cannot redirect")
+                .at_noting(*at, || pair(cx, p));
         }
         (_, Some(bits)) if bits.any(AcsBits::REDIRECT) => {
             out.fail(port.bdf, format_args!("redirects peer-to-peer traffic of a GPU–NIC path: {bits}"))
-                .at_noting(control_place(port), pair(cx, p))
+                .at_noting(control_place(port), || pair(cx, p))
                 .fix(|| clear(port, if inline { AcsBits::REDIRECT | AcsBits::UF } else { AcsBits::REDIRECT }));
         }
         (_, Some(bits)) if inline && bits.any(AcsBits::UF) => {
             out.fail(port.bdf, format_args!("on a GPU–NIC path, forwards upstream what returns to it: {bits}"))
                 .severity(Severity::Low)
-                .at_noting(control_place(port), pair(cx, p))
+                .at_noting(control_place(port), || pair(cx, p))
                 .fix(|| clear(port, AcsBits::UF));
         }
         (_, Some(bits)) => {
             out.pass(port.bdf, format_args!("on a GPU–NIC path, does not redirect: {bits}"))
-                .at_noting(control_place(port), pair(cx, p));
+                .at_noting(control_place(port), || pair(cx, p));
         }
         (r, None) => {
-            out.unreadable(port.bdf, "ACS control register", r).at_noting(port.class.place(), pair(cx, p));
+            out.unreadable(port.bdf, "ACS control register", r).at_noting(port.class.place(), || pair(cx, p));
         }
     }
 }

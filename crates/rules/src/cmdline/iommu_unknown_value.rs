@@ -60,14 +60,14 @@ const KNOWN: [&str; 22] = [
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let Some((c, place)) = words::seen(cx, out) else { return };
     for (option, word) in c.options("iommu").filter(|(o, _)| !KNOWN.iter().any(|k| o.starts_with(k))) {
-        let hint = match option {
-            "on" | "1" | "enable" | "enabled" => "no word of this name switches an IOMMU on".to_owned(),
+        let why = || match option {
+            "on" | "1" | "enable" | "enabled" => "ignored; no word of this name switches an IOMMU on".to_owned(),
             o => match words::nearest(o, KNOWN.into_iter()) {
-                Some(k) => format!("`{k}` exists"),
-                None => "no such value".to_owned(),
+                Some(k) => format!("ignored; `{k}` exists"),
+                None => "ignored; no such value".to_owned(),
             },
         };
-        out.fail(words::subject("iommu", option), format_args!("ignored; {hint}"))
+        out.fail(words::subject("iommu", option), why)
             .at(place.line(word.line))
             .fix(|| words::remove(&[&format!("iommu={option}")], ""));
     }

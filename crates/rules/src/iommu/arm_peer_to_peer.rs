@@ -110,7 +110,7 @@ fn apart(cx: &Cx<'_>, f: &PciFunction<'_>, name: &str, root: Place, refused: Opt
         )
         .because("cards change their addresses")
         .prove("sys/bus/pci/devices")
-});
+    });
 }
 
 /// Root complexes that the driver lists as unable: by the ids of their root ports.

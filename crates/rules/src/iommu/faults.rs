@@ -149,5 +149,5 @@ fn tell(cx: &Cx<'_>, faults: &Faulty, out: &mut Findings) {
         )
         .because("without GPUDirect RDMA the test run is slower")
         .prove("dmesg")
-});
+    });
 }

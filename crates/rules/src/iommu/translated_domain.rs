@@ -90,12 +90,10 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     };
     match &found.domain {
         Reading::Known(domain, place) if domain.translated() => {
-            let (arg, message) = (
-                if cx.node.cpu.is_x86() { "iommu=pt" } else { "iommu.passthrough=1" },
-                format!("group {} is translated ({domain})", group.0),
-            );
-            let reread = format!("sys/bus/pci/devices/{}/iommu_group/type", f.bdf);
-            out.fail(f.bdf, message).at(*place).fix(|| remedy(cx, arg).prove(reread));
+            let arg = if cx.node.cpu.is_x86() { "iommu=pt" } else { "iommu.passthrough=1" };
+            out.fail(f.bdf, format_args!("group {} is translated ({domain})", group.0))
+                .at(*place)
+                .fix(|| remedy(cx, arg).prove(format!("sys/bus/pci/devices/{}/iommu_group/type", f.bdf)));
         }
         Reading::Known(DomainType::Identity, place) => {
             out.pass(f.bdf, format_args!("group {} is identity", group.0)).at(*place);

@@ -82,5 +82,5 @@ fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
         )
         .because("a firmware setting needs a reset of the NIC; save the old settings first. The gain is not certain: keep what measures better")
         .prove(format!("mlxconfig -d {} -e q", s.nic.name))
-});
+    });
 }

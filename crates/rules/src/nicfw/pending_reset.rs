@@ -109,7 +109,7 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
             )
             .because("links and RDMA of the NIC go down; settings that change BARs or capabilities need a reboot of the host")
             .prove(format!("mlxconfig -d {} -e q", card.name))
-});
+        });
     } else if let Some(first) = undecided.first() {
         let which = super::list(undecided.iter().map(|p| p.name.as_str()), undecided.len());
         out.unknown(

@@ -80,7 +80,7 @@ fn judge(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &mut Findings) {
                 )
                 .because("needs a reboot; a value set on one device only causes Malformed TLP errors")
                 .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
-});
+            });
         }
     }
 }

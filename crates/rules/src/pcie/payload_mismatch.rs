@@ -93,5 +93,5 @@ fn mismatch(f: &PciFunction<'_>, message: String, other: &PciFunction<'_>, out: 
             )
             .because("needs a reboot")
             .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
-});
+        });
 }

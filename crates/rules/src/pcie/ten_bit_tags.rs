@@ -72,16 +72,16 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
         return;
     };
     let microseconds = 256.0 * f64::from(read) / (bandwidth.0 * 1e3);
-    let told = format!("256 reads of {read} bytes cover {microseconds:.1} µs at {bandwidth}");
+    let told = || format!("256 reads of {read} bytes cover {microseconds:.1} µs at {bandwidth}");
     if microseconds >= COVER_US {
-        out.pass(f.bdf, format_args!("{told}: 10-bit tags are not needed"))
+        out.pass(f.bdf, || told() + ": 10-bit tags are not needed")
             .at(f.express_place(ExpressRegister::Sizes))
             .at(f.link.speed.place());
         return;
     }
     match (e.ten_bit_tag_requester, e.ten_bit_tag_enabled) {
         (Some(true), Some(false)) => {
-            out.fail(f.bdf, format_args!("10-bit tags are off; {told}"))
+            out.fail(f.bdf, || format!("10-bit tags are off; {}", told()))
                 .at(at)
                 .at(f.express_place(ExpressRegister::Sizes))
                 .fix(|| {
@@ -96,7 +96,7 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
                 });
         }
         _ => {
-            out.unknown(f.bdf, format_args!("whether 10-bit tags are enabled is not shown; {told}"))
+            out.unknown(f.bdf, || format!("whether 10-bit tags are enabled is not shown; {}", told()))
                 .at(can_at)
                 .see("lspci of pciutils 3.7 or later, or capture with `linerate collect` as root");
         }
