@@ -1,4 +1,4 @@
-//! Runs the catalogue over a node, for a reader of every answer. [`crate::survey`] is for those who count.
+//! Runs the catalogue over a node, for a reader of every answer. [`crate::Survey`] is for those who count.
 
 use crate::finding::{Finding, Findings, Status, Subject};
 use crate::rule::{Cx, Rule, Severity};
