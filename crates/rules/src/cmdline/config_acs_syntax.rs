@@ -76,7 +76,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 format_args!("`{}` is cut off: a comma ends the option", words::short(option)),
             )
             .at(at)
-            .fix(|| rewrite());
+            .fix(rewrite);
         } else {
             previous = None;
         }
@@ -117,11 +117,11 @@ fn judge(cx: &Cx<'_>, key: &'static str, list: &str, at: Place, out: &mut Findin
     let n = entries.len();
     let mut f = if let Some((entry, problem)) = wrong {
         let f = out.fail(subject, format_args!("`{}`: {problem}", words::short(entry)));
-        f.fix(|| rewrite());
+        f.fix(rewrite);
         f
     } else if let Some((_, p)) = rejected {
         let f = out.fail(subject, "the kernel could not parse the list");
-        f.at(p).fix(|| rewrite());
+        f.at(p).fix(rewrite);
         f
     } else if release.is_some_and(|r| !r.at_least(needed.0, needed.1)) {
         out.fail(
@@ -135,7 +135,7 @@ fn judge(cx: &Cx<'_>, key: &'static str, list: &str, at: Place, out: &mut Findin
             subject,
             format_args!("{n} entries: Linux {}.{} misreads lists unless the fix was backported", r.major, r.minor),
         );
-        f.severity(Severity::Low).fix(|| reread());
+        f.severity(Severity::Low).fix(reread);
         f
     } else if let Some(r) = release {
         out.pass(subject, format_args!("{n} well-formed entries, known to Linux {}.{}", r.major, r.minor))

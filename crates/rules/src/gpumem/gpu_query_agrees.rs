@@ -66,13 +66,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.fail(f.bdf, format_args!("on the PCI bus, but not among the {} GPU(s) of nvidia-smi", nvidia.gpus.len()))
             .at(asked)
             .at(f.class.place())
-            .fix(|| lost());
+            .fix(lost);
     }
     let lost_gpus = nvidia.gpus.iter().filter(|g| cx.node.pci.find(g.bdf).is_none());
     let mut gone = 0usize;
     for g in lost_gpus.take(32) {
         gone += 1;
-        out.fail(g.bdf, "nvidia-smi reports it, but it is not on the PCI bus").at(g.name.place()).fix(|| lost());
+        out.fail(g.bdf, "nvidia-smi reports it, but it is not on the PCI bus").at(g.name.place()).fix(lost);
     }
     if missing.is_empty() && gone == 0 {
         let f = out.pass(Subject::Node, format_args!("nvidia-smi reports all {total} GPU(s) of the PCI bus"));

@@ -61,7 +61,7 @@ fn no_log(cx: &Cx<'_>, what: &str, out: &mut Findings) -> bool {
     if log.known().is_some() {
         return false;
     }
-    out.unreadable(Subject::Node, &format!("kernel log ({what})"), log);
+    out.unreadable(Subject::Node, format_args!("kernel log ({what})"), log);
     true
 }
 

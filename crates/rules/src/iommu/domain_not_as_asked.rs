@@ -48,7 +48,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 out.fail(Subject::Node, format_args!("{why}: {n} GPU or NIC function(s) are {domain}, {bdf} first"))
                     .at(place)
                     .at(*at)
-                    .fix(|| one_word());
+                    .fix(one_word);
             }
             _ => {
                 out.not_applicable("the command line does not ask for a domain type").at(place);
@@ -68,7 +68,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 wanted(asked.identity)
             ),
         );
-        f.at(place).at(*at).fix(|| look());
+        f.at(place).at(*at).fix(look);
         if !asked.identity {
             f.severity(Severity::Info);
         }

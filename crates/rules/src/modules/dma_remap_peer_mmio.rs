@@ -45,13 +45,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 )
                 .at(place)
                 .at(*at)
-                .fix(|| remedy());
+                .fix(remedy);
             } else {
                 let seen = if domains.unseen > 0 { "the domains are not visible" } else { "nothing is translated" };
                 out.fail(subject(), format_args!("0: harmless only while nothing is translated; {seen}"))
                     .severity(if domains.unseen > 0 { Severity::Low } else { Severity::Info })
                     .at(place)
-                    .fix(|| remedy());
+                    .fix(remedy);
             }
         }
         Some((value, place)) => {

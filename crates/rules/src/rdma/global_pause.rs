@@ -86,7 +86,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if let Some(first) = blind.first() {
-        out.unreadable(Subject::Node, &format!("PFC of {} RoCE interfaces", blind.len()), first)
+        out.unreadable(Subject::Node, format_args!("PFC of {} RoCE interfaces", blind.len()), first)
             .see("mlnx_qos -i IF, as root");
     }
     if !any {

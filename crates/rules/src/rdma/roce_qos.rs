@@ -117,7 +117,7 @@ fn judge(cx: &Cx<'_>, net: &linerate_node::net::NetDev<'_>, flow: &FlowControl, 
         out.fail(subject, format_args!("PFC is off on all priorities, trust {trust}; {ecn}"))
             .severity(if off { Severity::Low } else { Severity::Info })
             .at(flow.pfc.place())
-            .fix(|| remedy());
+            .fix(remedy);
     } else if trust == "pcp" {
         out.fail(
             subject,
@@ -125,7 +125,7 @@ fn judge(cx: &Cx<'_>, net: &linerate_node::net::NetDev<'_>, flow: &FlowControl, 
         )
         .at(flow.trust.place())
         .at(flow.pfc.place())
-        .fix(|| remedy());
+        .fix(remedy);
     } else {
         out.pass(
             subject,
