@@ -7,7 +7,7 @@ use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_report::Style;
 use linerate_report::fleet::{self, Fleet};
-use linerate_rules::{Audit, Rule};
+use linerate_rules::{Rule, Survey};
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{Reader, Snapshot};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// Label and answers of a node, or why there are none.
-type Answer = (String, Result<Audit, String>);
+type Answer = (String, Result<Survey, String>);
 
 /// Answers that wait for an earlier one before they are printed, for each thread.
 const AHEAD: usize = 32;
@@ -50,7 +50,7 @@ pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], paths: &[PathBuf]) -> 
             while let Some((label, answer)) = waiting.remove(&at) {
                 at += 1;
                 match &answer {
-                    Ok(audit) => summary.node(&label, audit, &mut sink)?,
+                    Ok(survey) => summary.node(&label, survey, &mut sink)?,
                     Err(e) => summary.unreadable(&label, e, &mut sink)?,
                 }
                 progress.count(at, paths.len(), "snapshots");
@@ -79,9 +79,9 @@ fn work(
         let label = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let answer = match read(&mut reader, path) {
             Ok(snapshot) => {
-                let audit = linerate_rules::audit(&Node::decode_as(&snapshot, role), &snapshot, rules);
+                let survey = linerate_rules::survey(&Node::decode_as(&snapshot, role), &snapshot, rules);
                 reader.recycle(snapshot);
-                Ok(audit)
+                Ok(survey)
             }
             Err(e) => Err(e),
         };

@@ -67,10 +67,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for (id, f) in nics() {
         match devices.iter().find(|d| d.pci == Some(f.bdf)) {
             Some(d) => {
-                out.pass(f.bdf, format!("is {}", d.name)).at(common::place(d));
+                out.pass(f.bdf, format_args!("is {}", d.name)).at(common::place(d));
             }
             None if unplaced > 0 => {
-                out.unknown(f.bdf, format!("{unplaced} RDMA devices are listed without PCI addresses"))
+                out.unknown(f.bdf, format_args!("{unplaced} RDMA devices are listed without PCI addresses"))
                     .at(cx.node.rdma.place())
                     .see("ls -l /sys/class/infiniband/*/device, or `ibdev2netdev -v`");
             }
@@ -90,7 +90,7 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         .find(|d| d.pci.is_some_and(|b| (b.domain, b.bus, b.device) == (f.bdf.domain, f.bdf.bus, f.bdf.device)))
         .filter(|d| d.name.contains("bond"))
     {
-        out.pass(f.bdf, format!("is part of {}", d.name)).at(common::place(d));
+        out.pass(f.bdf, format_args!("is part of {}", d.name)).at(common::place(d));
         return;
     }
     let near = cx.node.rails.iter().any(|r| r.nics.contains(&id) && !common::stand_in(cx, r, f, |_| true));
@@ -114,11 +114,11 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         .severity(if near { Severity::High } else { Severity::Info })
         .at(cx.node.rdma.place())
         .at(f.driver.place())
-        .fix(
+        .fix(|| {
             Remedy::new("load the RDMA driver of the NIC at each boot", action, Persistence::Immediate, Risk::Low)
                 .because("in exclusive namespace mode a pod may own the device: look there first")
-                .prove(format!("sys/bus/pci/devices/{}/infiniband", f.bdf)),
-        );
+                .prove(format!("sys/bus/pci/devices/{}/infiniband", f.bdf))
+        });
 }
 
 /// Why it matters little that a NIC which no GPU is near has no RDMA device.
