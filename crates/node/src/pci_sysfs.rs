@@ -4,20 +4,36 @@ use crate::pci::{Bar, Bars, Kind, Link, Parent, PciFunction, absorb};
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::config::{ConfigSpace, Header, Layout};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
-use linerate_snapshot::{EntryId, Place, Reading, Snapshot, Why};
+use linerate_snapshot::{EntryId, EntryKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// All functions of the tree, with parents by path where the tree has real device paths. `None`: no such directory here.
 pub(crate) fn functions(s: &Snapshot) -> Option<Vec<(PciFunction<'_>, Option<Bdf>)>> {
     let Reading::Known(dir, _) = s.dir("sys/bus/pci/devices") else { return None };
-    let mut out = Vec::new();
-    for (name, entry) in s.children(dir) {
+    let all = s.children(dir);
+    let mut out = Vec::with_capacity(all.len());
+    let mut seen = HashMap::with_capacity(all.len());
+    for (name, entry) in all {
         let Ok(bdf) = name.parse::<Bdf>() else { continue };
         // A link that leads nowhere is still a function that exists; what is behind it is not in this source.
-        let home = s.follow(entry).unwrap_or(entry);
+        let behind = below(s, &seen, entry).or_else(|| s.follow(entry));
+        if let (Some(home), EntryKind::Link) = (behind, s.kind(entry)) {
+            seen.insert(s.data(entry), home);
+        }
+        let home = behind.unwrap_or(entry);
         out.push(function(s, bdf, home));
     }
     Some(out)
+}
+
+/// Where a link leads, if the directory above its target is the target of a link that was followed: a function is listed after the
+/// bridge above it, and the way down to both is the same.
+fn below(s: &Snapshot, seen: &HashMap<&[u8], EntryId>, link: EntryId) -> Option<EntryId> {
+    let target = matches!(s.kind(link), EntryKind::Link).then(|| s.data(link))?;
+    let (above, name) = target.split_at_checked(memchr::memrchr(b'/', target)?)?;
+    let found = s.child(*seen.get(above)?, std::str::from_utf8(name.get(1..)?).ok()?)?;
+    matches!(s.kind(found), EntryKind::Dir).then_some(found)
 }
 
 fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<Bdf>) {

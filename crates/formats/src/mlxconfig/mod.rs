@@ -7,7 +7,7 @@ pub use json::parse_json;
 pub use text::{parse, parse_text};
 
 use crate::pci::Bdf;
-use crate::text::At;
+use crate::text::{At, trim};
 use serde::Serialize;
 
 /// Which values a query shows.
@@ -98,11 +98,11 @@ pub struct Value {
 impl Value {
     /// Reads a printed value.
     pub fn new(raw: &str) -> Self {
-        let raw = raw.trim();
+        let raw = trim(raw);
         let labelled =
             raw.strip_suffix(')').and_then(|r| r.rsplit_once('(')).and_then(|(l, n)| Some((l, parse_number(n)?)));
         match labelled {
-            Some((label, number)) => Value { raw: raw.into(), number: Some(number), label: Some(label.to_owned()) },
+            Some((label, number)) => Value { raw: raw.into(), number: Some(number), label: Some(label.into()) },
             None => Value { raw: raw.into(), number: parse_number(raw), label: None },
         }
     }
@@ -137,7 +137,7 @@ impl Value {
 }
 
 fn parse_number(text: &str) -> Option<i64> {
-    let text = text.trim();
+    let text = trim(text);
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok().and_then(|n| i64::try_from(n).ok()),
         None => text.parse().ok(),
