@@ -145,7 +145,7 @@ fn fill(body: &[u8], to: &mut Packed, bounds: Bounds) -> Option<()> {
                 b'5' => EntryKind::Dir,
                 _ => return None,
             };
-            to.entry(dir, (name_at as u32, name_len), kind, (data_at as u32, len));
+            to.entry(dir, name, (name_at as u32, name_len), kind, (data_at as u32, len));
             (last, rest_of_names) = (name, others);
             name_at += name_len as usize;
             data_at = data_at.checked_add(len as usize).filter(|end| *end <= body.len())?;

@@ -89,6 +89,8 @@ pub enum Lookup {
 pub struct Snapshot {
     arena: Vec<u8>,
     nodes: Vec<Node>,
+    /// How the names of the entries that came sorted begin: most are told apart by it.
+    heads: Vec<u64>,
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// Name for people: a path, a host.
@@ -110,6 +112,7 @@ impl Snapshot {
         Snapshot {
             arena: Vec::new(),
             nodes: vec![Node::root()],
+            heads: Vec::new(),
             table: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             label: label.into(),
@@ -133,14 +136,15 @@ impl Snapshot {
 
     /// The same memory, with nothing in it.
     pub(crate) fn emptied(self, label: &str) -> Self {
-        let Snapshot { mut arena, mut nodes, mut table, hasher, mut outputs, .. } = self;
+        let Snapshot { mut arena, mut nodes, mut heads, mut table, hasher, mut outputs, .. } = self;
         let fresh = Snapshot::new(label);
         arena.clear();
         nodes.clear();
         nodes.push(Node::root());
+        heads.clear();
         table.clear();
         outputs.clear();
-        Snapshot { arena, nodes, table, hasher, outputs, ..fresh }
+        Snapshot { arena, nodes, heads, table, hasher, outputs, ..fresh }
     }
 
     /// The root directory.
@@ -187,10 +191,14 @@ impl Snapshot {
         if d.sorted == 0 {
             return None;
         }
-        let first = d.first_child as usize;
-        let of = self.nodes.get(first..first + d.sorted as usize)?;
-        let at = of.binary_search_by(|n| slice(&self.arena, n.name).cmp(name.as_bytes())).ok()?;
-        Some(EntryId(d.first_child + at as u32))
+        let (first, name) = (d.first_child as usize, name.as_bytes());
+        let heads = self.heads.get(first..first + d.sorted as usize)?;
+        let head = packed::head(name);
+        let at = heads.partition_point(|h| *h < head);
+        let same = heads.get(at..)?.iter().take_while(|h| **h == head).count();
+        let of = self.nodes.get(first + at..first + at + same)?;
+        let n = of.binary_search_by(|n| slice(&self.arena, n.name).cmp(name)).ok()?;
+        Some(EntryId((first + at + n) as u32))
     }
 
     fn child_hashed(&self, hash: u64, dir: EntryId, name: &str) -> Option<EntryId> {

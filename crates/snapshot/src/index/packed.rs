@@ -5,11 +5,23 @@ use super::{EntryKind, NONE, Node, Snapshot};
 /// Entries in breadth-first order, the children of each directory together and sorted by name.
 pub(crate) struct Packed {
     nodes: Vec<Node>,
+    heads: Vec<u64>,
+}
+
+/// The first bytes of a name, as a number that is ordered as they are.
+pub(super) fn head(name: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    match name.first_chunk::<8>() {
+        Some(first) => head = *first,
+        None => head.iter_mut().zip(name).for_each(|(to, from)| *to = *from),
+    }
+    u64::from_be_bytes(head)
 }
 
 impl Packed {
     pub(crate) fn reserve(&mut self, entries: usize) {
         self.nodes.reserve(entries);
+        self.heads.reserve(entries + 1);
     }
 
     /// So many children of a directory come next, one or more. `None` where they cannot: it is no directory, or comes later
@@ -23,9 +35,10 @@ impl Packed {
     }
 
     /// The next child of the directory that was opened last. The caller has checked that its name is above the one before.
-    pub(crate) fn entry(&mut self, dir: usize, name: (u32, u32), kind: EntryKind, data: (u32, u32)) {
+    pub(crate) fn entry(&mut self, dir: usize, text: &str, name: (u32, u32), kind: EntryKind, data: (u32, u32)) {
         let id = self.nodes.len() as u32;
         let last = self.nodes.get(dir).is_none_or(|d| d.last_child == id);
+        self.heads.push(head(text.as_bytes()));
         self.nodes.push(Node {
             name,
             data,
@@ -43,12 +56,16 @@ impl Snapshot {
         let mut nodes = std::mem::take(&mut self.nodes);
         nodes.clear();
         nodes.push(Node::root());
-        Packed { nodes }
+        let mut heads = std::mem::take(&mut self.heads);
+        heads.clear();
+        heads.push(0);
+        Packed { nodes, heads }
     }
 
     /// Puts it back. The bytes of names and contents become the snapshot's, in exchange for its own.
     pub(crate) fn adopt(&mut self, packed: Packed, bytes: &mut Vec<u8>) {
         self.nodes = packed.nodes;
+        self.heads = packed.heads;
         std::mem::swap(&mut self.arena, bytes);
     }
 }
