@@ -110,11 +110,16 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
 /// begin with the same letter, so the hundreds of thousands of bytes between them are not looked at line by line.
 fn more_processors(mut rest: &[u8], out: &mut Cpuinfo) {
     let line_with_p = memmem::Finder::new(b"\np");
+    let mut socket = None;
     loop {
         if let Some(value) = value_of(b"processor", rest) {
             out.processors = out.processors.saturating_add(value.iter().all(u8::is_ascii_digit).into());
         } else if let Some(value) = value_of(b"physical id", rest) {
-            out.physical_ids.extend(std::str::from_utf8(value).ok().and_then(|v| v.parse::<u32>().ok()));
+            // Neighbours share a socket.
+            if socket != Some(value) {
+                socket = Some(value);
+                out.physical_ids.extend(std::str::from_utf8(value).ok().and_then(|v| v.parse::<u32>().ok()));
+            }
         }
         let Some(next) = line_with_p.find(rest).and_then(|at| rest.get(at + 1..)) else { break };
         rest = next;
@@ -124,7 +129,8 @@ fn more_processors(mut rest: &[u8], out: &mut Cpuinfo) {
 /// `key<white space>:value` at the start of a text.
 fn value_of<'a>(key: &[u8], text: &'a [u8]) -> Option<&'a [u8]> {
     let rest = text.strip_prefix(key)?;
-    let line = rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len()))?;
+    // The values are short: the end of the line is near.
+    let line = rest.get(..rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len()))?;
     Some(line.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
 }
 

@@ -105,6 +105,10 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
 fn bars(s: &Snapshot, home: EntryId) -> Bars {
     let Reading::Known(text, place) = s.text(home, "resource") else { return Bars::default() };
     let bar = |(i, line): (usize, &str)| {
+        // Most lines are unused: they are all zeros.
+        if line.bytes().all(|b| matches!(b, b'0' | b'x' | b' ')) {
+            return None;
+        }
         let mut words = line.split_whitespace().map(|w| u64::from_str_radix(w.strip_prefix("0x")?, 16).ok());
         let (start, end, flags) = (words.next()??, words.next()??, words.next()??);
         // Memory BARs only; an unassigned one keeps its size with start 0.

@@ -88,12 +88,18 @@ fn prolog(xml: &str) -> Option<usize> {
 
 /// Name and `id` of a start tag: `gpu id="00000000:18:00.0"`. No other attribute is expected.
 fn start(body: &str) -> Option<(&str, Option<&str>)> {
-    let (name, id) = match body.split_once(" id=\"") {
-        Some((name, rest)) => (name, Some(rest.trim_ascii_end().strip_suffix('"')?)),
-        None => (body.trim_ascii_end(), None),
+    let (name, id) = match body.bytes().position(|b| b == b' ') {
+        Some(at) => {
+            let (name, rest) = body.split_at_checked(at)?;
+            match rest.trim_ascii() {
+                "" => (name, None),
+                attribute => (name, Some(attribute.strip_prefix("id=\"")?.strip_suffix('"')?)),
+            }
+        }
+        None => (body, None),
     };
     let is_id = |id: &str| id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'.' | b'-' | b'_'));
-    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+    let is_name = name.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
     (is_name && id.is_none_or(is_id)).then_some((name, id))
 }
