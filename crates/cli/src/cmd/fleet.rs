@@ -38,10 +38,10 @@ pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], paths: &[PathBuf]) -> 
     let next = AtomicUsize::new(0);
     let mut summary = Fleet::new(format);
     let progress = Line::new(a.output.is_some());
+    // A small fleet is shared out more finely.
+    let batches: Vec<&[PathBuf]> = paths.chunks((paths.len() / threads / 4).clamp(1, BATCH)).collect();
     std::thread::scope(|scope| -> Result<(), Failure> {
         let (to, from) = sync_channel::<(usize, Vec<Answer>)>(threads * AHEAD);
-        // A small fleet is shared out more finely.
-        let batches: Vec<&[PathBuf]> = paths.chunks((paths.len() / threads / 4).clamp(1, BATCH)).collect();
         for _ in 0..threads {
             let (to, next, batches) = (to.clone(), &next, &batches);
             scope.spawn(move || work(batches, rules, role, next, &to));

@@ -9,8 +9,8 @@
 //! many children (the root's first), kinds, lengths of names, lengths of contents; then names; then contents.
 
 use super::write::Plain;
-use crate::index::Packed;
-use crate::{EntryKind, Snapshot};
+use crate::Snapshot;
+use crate::index::{Packed, PackedKind};
 
 /// Magic of the skippable frame.
 const FRAME: u32 = 0x184d_2a5e;
@@ -140,16 +140,17 @@ fn fill(body: &[u8], to: &mut Packed, bounds: Bounds) -> Option<()> {
                 return None;
             }
             let kind = match kind {
-                b'0' => EntryKind::File,
-                b'2' => EntryKind::Link,
-                b'5' => EntryKind::Dir,
+                b'0' => PackedKind::File,
+                b'2' => PackedKind::Link,
+                b'5' => PackedKind::Dir,
                 _ => return None,
             };
-            to.entry(dir, name, (name_at as u32, name_len), kind, (data_at as u32, len));
+            to.entry(dir, name, name_at as u32, kind, (data_at as u32, len));
             (last, rest_of_names) = (name, others);
             name_at += name_len as usize;
             data_at = data_at.checked_add(len as usize).filter(|end| *end <= body.len())?;
         }
+        to.close();
     }
     (data_at == body.len()).then_some(())
 }

@@ -9,7 +9,7 @@ mod evidence;
 mod packed;
 mod readings;
 
-pub(crate) use packed::Packed;
+pub(crate) use packed::{Packed, PackedKind};
 
 use crate::{Coverage, Manifest, Output, Why};
 use hashbrown::DefaultHashBuilder;
@@ -35,7 +35,7 @@ pub enum EntryKind {
     Failed(Why),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Node {
     name: (u32, u32),
     data: (u32, u32),
@@ -47,7 +47,18 @@ struct Node {
     sorted: u32,
     /// A function of which an audit reads a few files only.
     bystander: bool,
-    kind: EntryKind,
+    kind: Kind,
+}
+
+/// What an entry is, in one byte: why something was not read is beside ([`Snapshot::failures`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Dir,
+    File,
+    CutFile,
+    Link,
+    /// `data.0` is the number of its reason.
+    Failed,
 }
 
 impl Node {
@@ -61,7 +72,7 @@ impl Node {
             next: NONE,
             sorted: 0,
             bystander: false,
-            kind: EntryKind::Dir,
+            kind: Kind::Dir,
         }
     }
 }
@@ -91,6 +102,8 @@ pub struct Snapshot {
     nodes: Vec<Node>,
     /// How the names of the entries that came sorted begin: most are told apart by it.
     heads: Vec<u64>,
+    /// Why what was seen was not read: [`EntryKind::Failed`] each.
+    failures: Vec<EntryKind>,
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// Name for people: a path, a host.
@@ -113,6 +126,7 @@ impl Snapshot {
             arena: Vec::new(),
             nodes: vec![Node::root()],
             heads: Vec::new(),
+            failures: Vec::new(),
             table: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             label: label.into(),
@@ -136,15 +150,16 @@ impl Snapshot {
 
     /// The same memory, with nothing in it.
     pub(crate) fn emptied(self, label: &str) -> Self {
-        let Snapshot { mut arena, mut nodes, mut heads, mut table, hasher, mut outputs, .. } = self;
+        let Snapshot { mut arena, mut nodes, mut heads, mut failures, mut table, hasher, mut outputs, .. } = self;
         let fresh = Snapshot::new(label);
         arena.clear();
         nodes.clear();
         nodes.push(Node::root());
         heads.clear();
+        failures.clear();
         table.clear();
         outputs.clear();
-        Snapshot { arena, nodes, heads, table, hasher, outputs, ..fresh }
+        Snapshot { arena, nodes, heads, failures, table, hasher, outputs, ..fresh }
     }
 
     /// The root directory.
@@ -236,13 +251,21 @@ impl Snapshot {
     /// What it is.
     #[must_use]
     pub fn kind(&self, id: EntryId) -> &EntryKind {
-        &self.nodes[id.0 as usize].kind
+        let node = &self.nodes[id.0 as usize];
+        match node.kind {
+            Kind::Dir => &EntryKind::Dir,
+            Kind::File => &EntryKind::File,
+            Kind::CutFile => &EntryKind::CutFile,
+            Kind::Link => &EntryKind::Link,
+            Kind::Failed => self.failures.get(node.data.0 as usize).unwrap_or(&EntryKind::Failed(Why::NotCollected)),
+        }
     }
 
     /// Content of a file, target of a link.
     #[must_use]
     pub fn data(&self, id: EntryId) -> &[u8] {
-        slice(&self.arena, self.nodes[id.0 as usize].data)
+        let node = &self.nodes[id.0 as usize];
+        if node.kind == Kind::Failed { &[] } else { slice(&self.arena, node.data) }
     }
 
     /// The directory it is in.
@@ -283,7 +306,7 @@ impl Snapshot {
     /// The target of a link (of links), or the entry itself.
     #[must_use]
     pub fn follow(&self, id: EntryId) -> Option<EntryId> {
-        if !matches!(self.kind(id), EntryKind::Link) {
+        if self.nodes[id.0 as usize].kind != Kind::Link {
             return Some(id);
         }
         let mut hops = 1;
@@ -300,8 +323,10 @@ impl Snapshot {
     }
 
     fn walk(&self, from: EntryId, path: &str, hops: &mut u32) -> Lookup {
-        let mut at = from;
-        for name in path.split('/') {
+        let (mut at, mut rest) = (from, Some(path));
+        while let Some(path) = rest {
+            let name;
+            (name, rest) = first_name(path);
             match name {
                 "" | "." => continue,
                 ".." => {
@@ -337,6 +362,15 @@ impl Snapshot {
     /// Whether a bystander's file was not looked for.
     fn was_skipped(&self, dir: EntryId, leaf: &str) -> bool {
         self.follow(dir).is_some_and(|d| self.is_bystander(d)) && leaf != "config" && !BYSTANDER_LINKS.contains(&leaf)
+    }
+}
+
+/// The first name of a path, and what follows its slash.
+fn first_name(path: &str) -> (&str, Option<&str>) {
+    // Names are short: looking at each byte is quicker than a search that gets ready first.
+    match path.bytes().position(|b| b == b'/') {
+        Some(i) => (path.get(..i).unwrap_or_default(), path.get(i + 1..)),
+        None => (path, None),
     }
 }
 

@@ -1,11 +1,20 @@
 //! A snapshot that is made in one go of entries that are sorted already: no table of names is needed to find them.
 
-use super::{EntryKind, NONE, Node, Snapshot};
+use super::{Kind, NONE, Node, Snapshot};
+
 
 /// Entries in breadth-first order, the children of each directory together and sorted by name.
 pub(crate) struct Packed {
     nodes: Vec<Node>,
     heads: Vec<u64>,
+}
+
+/// What an entry of a pack can be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PackedKind {
+    Dir,
+    File,
+    Link,
 }
 
 /// The first bytes of a name, as a number that is ordered as they are.
@@ -29,24 +38,30 @@ impl Packed {
     pub(crate) fn open(&mut self, dir: usize, count: u32) -> Option<()> {
         let first = u32::try_from(self.nodes.len()).ok()?;
         let last = first.checked_add(count - 1).filter(|n| *n < NONE)?;
-        let node = self.nodes.get_mut(dir).filter(|n| n.kind == EntryKind::Dir)?;
+        let node = self.nodes.get_mut(dir).filter(|n| n.kind == Kind::Dir)?;
         (node.first_child, node.last_child, node.sorted) = (first, last, count);
         Some(())
     }
 
-    /// The next child of the directory that was opened last. The caller has checked that its name is above the one before.
-    pub(crate) fn entry(&mut self, dir: usize, text: &str, name: (u32, u32), kind: EntryKind, data: (u32, u32)) {
+    /// The next child of the directory that was opened last: its name, and where that and its content lie. The caller has
+    /// checked that the name is above the one before.
+    pub(crate) fn entry(&mut self, dir: usize, name: &str, name_at: u32, kind: PackedKind, data: (u32, u32)) {
         let id = self.nodes.len() as u32;
-        let last = self.nodes.get(dir).is_none_or(|d| d.last_child == id);
-        self.heads.push(head(text.as_bytes()));
-        self.nodes.push(Node {
-            name,
-            data,
-            parent: dir as u32,
-            next: if last { NONE } else { id + 1 },
-            kind,
-            ..Node::root()
-        });
+        let kind = match kind {
+            PackedKind::Dir => Kind::Dir,
+            PackedKind::File => Kind::File,
+            PackedKind::Link => Kind::Link,
+        };
+        self.heads.push(head(name.as_bytes()));
+        let name = (name_at, name.len() as u32);
+        self.nodes.push(Node { name, data, parent: dir as u32, next: id + 1, kind, ..Node::root() });
+    }
+
+    /// The directory that was opened last has no more children.
+    pub(crate) fn close(&mut self) {
+        if let Some(last) = self.nodes.last_mut() {
+            last.next = NONE;
+        }
     }
 }
 
