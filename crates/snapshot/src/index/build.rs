@@ -66,13 +66,7 @@ impl Snapshot {
         let name_at = u32::try_from(self.arena.len()).ok()?;
         self.arena.extend_from_slice(name.as_bytes());
         let (kind, data) = self.keep(kind, data)?;
-        self.nodes.push(Node {
-            name: (name_at, name.len() as u32),
-            data,
-            parent: dir.0,
-            kind,
-            ..Node::root()
-        });
+        self.nodes.push(Node { name: (name_at, name.len() as u32), data, parent: dir.0, kind, ..Node::root() });
         let parent = &mut self.nodes[dir.0 as usize];
         let last = std::mem::replace(&mut parent.last_child, id);
         if last == NONE {

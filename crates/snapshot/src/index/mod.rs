@@ -9,7 +9,7 @@ mod evidence;
 mod packed;
 mod readings;
 
-pub(crate) use packed::{Packed, PackedKind};
+pub(crate) use packed::{Packed, PackedKind, head};
 
 use crate::{Coverage, Manifest, Output, Why};
 use hashbrown::DefaultHashBuilder;
@@ -208,7 +208,7 @@ impl Snapshot {
         }
         let (first, name) = (d.first_child as usize, name.as_bytes());
         let heads = self.heads.get(first..first + d.sorted as usize)?;
-        let head = packed::head(name);
+        let head = head(name);
         let at = heads.partition_point(|h| *h < head);
         let same = heads.get(at..)?.iter().take_while(|h| **h == head).count();
         let of = self.nodes.get(first + at..first + at + same)?;

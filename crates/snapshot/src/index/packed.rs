@@ -2,7 +2,6 @@
 
 use super::{Kind, NONE, Node, Snapshot};
 
-
 /// Entries in breadth-first order, the children of each directory together and sorted by name.
 pub(crate) struct Packed {
     nodes: Vec<Node>,
@@ -18,7 +17,7 @@ pub(crate) enum PackedKind {
 }
 
 /// The first bytes of a name, as a number that is ordered as they are.
-pub(super) fn head(name: &[u8]) -> u64 {
+pub(crate) fn head(name: &[u8]) -> u64 {
     let mut head = [0; 8];
     match name.first_chunk::<8>() {
         Some(first) => head = *first,
@@ -43,17 +42,16 @@ impl Packed {
         Some(())
     }
 
-    /// The next child of the directory that was opened last: its name, and where that and its content lie. The caller has
-    /// checked that the name is above the one before.
-    pub(crate) fn entry(&mut self, dir: usize, name: &str, name_at: u32, kind: PackedKind, data: (u32, u32)) {
+    /// The next child of the directory that was opened last: how its name begins, and where that and its content lie. The
+    /// caller has checked that the name is above the one before.
+    pub(crate) fn entry(&mut self, dir: usize, head: u64, name: (u32, u32), kind: PackedKind, data: (u32, u32)) {
         let id = self.nodes.len() as u32;
         let kind = match kind {
             PackedKind::Dir => Kind::Dir,
             PackedKind::File => Kind::File,
             PackedKind::Link => Kind::Link,
         };
-        self.heads.push(head(name.as_bytes()));
-        let name = (name_at, name.len() as u32);
+        self.heads.push(head);
         self.nodes.push(Node { name, data, parent: dir as u32, next: id + 1, kind, ..Node::root() });
     }
 
