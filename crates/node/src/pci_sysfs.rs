@@ -121,10 +121,20 @@ fn bars(s: &Snapshot, home: EntryId) -> Bars {
 /// Takes a number with `0x` and the white space behind it off a line.
 fn hex(rest: &mut &[u8]) -> Option<u64> {
     let digits = rest.strip_prefix(b"0x")?;
-    let (mut value, mut len) = (0u64, 0);
-    while let Some(digit) = digits.get(len).and_then(|b| char::from(*b).to_digit(16)) {
-        value = value.checked_mul(16)? | u64::from(digit);
+    let zeros = digits.iter().position(|b| *b != b'0').unwrap_or(digits.len());
+    let (mut value, mut len) = (0u64, zeros);
+    while let Some(digit) = digits.get(len) {
+        let digit = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            b'A'..=b'F' => digit - b'A' + 10,
+            _ => break,
+        };
+        value = value << 4 | u64::from(digit);
         len += 1;
+    }
+    if len - zeros > 16 {
+        return None;
     }
     let after = digits.get(len..)?;
     let trimmed = after.trim_ascii_start();
