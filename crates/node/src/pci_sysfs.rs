@@ -105,12 +105,8 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
 fn bars(s: &Snapshot, home: EntryId) -> Bars {
     let Reading::Known(text, place) = s.text(home, "resource") else { return Bars::default() };
     let bar = |(i, line): (usize, &str)| {
-        // Most lines are unused: they are all zeros.
-        if line.bytes().all(|b| matches!(b, b'0' | b'x' | b' ')) {
-            return None;
-        }
-        let mut words = line.split_whitespace().map(|w| u64::from_str_radix(w.strip_prefix("0x")?, 16).ok());
-        let (start, end, flags) = (words.next()??, words.next()??, words.next()??);
+        let mut rest = line.trim_ascii_start().as_bytes();
+        let (start, end, flags) = (hex(&mut rest)?, hex(&mut rest)?, hex(&mut rest)?);
         // Memory BARs only; an unassigned one keeps its size with start 0.
         (flags & 0x200 != 0 && end > start).then(|| Bar {
             index: i as u8,
@@ -120,6 +116,33 @@ fn bars(s: &Snapshot, home: EntryId) -> Bars {
         })
     };
     Bars { list: text.lines().take(6).enumerate().filter_map(bar).collect(), seen: true }
+}
+
+/// Takes a number with `0x` and the white space behind it off a line.
+fn hex(rest: &mut &[u8]) -> Option<u64> {
+    let digits = rest.strip_prefix(b"0x")?;
+    let zeros = digits.iter().position(|b| *b != b'0').unwrap_or(digits.len());
+    let (mut value, mut len) = (0u64, zeros);
+    while let Some(digit) = digits.get(len) {
+        let digit = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            b'A'..=b'F' => digit - b'A' + 10,
+            _ => break,
+        };
+        value = value << 4 | u64::from(digit);
+        len += 1;
+    }
+    if len - zeros > 16 {
+        return None;
+    }
+    let after = digits.get(len..)?;
+    let trimmed = after.trim_ascii_start();
+    if len == 0 || trimmed.len() == after.len() && !after.is_empty() {
+        return None;
+    }
+    *rest = trimmed;
+    Some(value)
 }
 
 /// Integrated in the root complex: there is no link.
@@ -159,4 +182,23 @@ fn is_root_name(name: &str) -> bool {
     name.strip_prefix("pci").and_then(|n| n.rsplit_once(':')).is_some_and(|(d, b)| {
         d.len() >= 4 && b.len() == 2 && (d.bytes().chain(b.bytes())).all(|c| c.is_ascii_hexdigit())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_a_line() {
+        let all = |line: &str| {
+            let mut rest = line.as_bytes();
+            let numbers = [hex(&mut rest), hex(&mut rest)];
+            (numbers, rest.len())
+        };
+        assert_eq!(all("0x0000000000000000 0xffFFffffffffffff"), ([Some(0), Some(u64::MAX)], 0));
+        assert_eq!(all("0x00000000000000000012\t 0x1 "), ([Some(0x12), Some(1)], 0));
+        for bad in ["", "12", "0x", "0x 1", "0x1g", "0x10000000000000000"] {
+            assert_eq!(all(bad).0[0], None, "{bad}");
+        }
+    }
 }

@@ -276,6 +276,7 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
         }
     }
     let gids = gids(s, home);
+    let rate = s.text(home, "rate");
     let netdev = gids.part(|g| g.first()?.netdev.known().cloned());
     RdmaPort {
         number,
@@ -284,8 +285,8 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
         phys_state: s
             .text(home, "phys_state")
             .parse("not a physical state", |t| Some((leading_number(t)?, t.split_once(':')?.1.trim().to_owned()))),
-        rate_gbps: s.text(home, "rate").parse("not a rate", |t| t.split_whitespace().next()?.parse().ok()),
-        rate_text: s.text(home, "rate").map(str::to_owned),
+        rate_gbps: rate.as_ref().parse("not a rate", |t| t.split_whitespace().next()?.parse().ok()),
+        rate_text: rate.map(str::to_owned),
         link_layer: s.text(home, "link_layer").parse("not a link layer", |t| match t {
             "InfiniBand" => Some(LinkLayer::InfiniBand),
             "Ethernet" => Some(LinkLayer::Ethernet),

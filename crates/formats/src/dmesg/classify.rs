@@ -23,7 +23,8 @@ pub fn classify(message: &str) -> Option<Event> {
 
 /// What a message of some subjects says.
 pub(super) fn classify_as(message: &str, subjects: u8) -> Option<Event> {
-    let by_subject: [(u8, fn(&str) -> Option<Event>); 6] = [
+    type Read = fn(&str) -> Option<Event>;
+    let by_subject: [(u8, Read); 6] = [
         (subject::IOMMU, iommu),
         (subject::NVIDIA, nvidia),
         (subject::PCI, pci),

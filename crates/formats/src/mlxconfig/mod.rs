@@ -9,6 +9,7 @@ pub use text::{parse, parse_text};
 use crate::pci::Bdf;
 use crate::text::{At, trim};
 use serde::Serialize;
+use smol_str::SmolStr;
 
 /// Which values a query shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -69,7 +70,7 @@ impl NicConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Param {
     /// Name, with an index where the query was for an array element (`PCI_DOWNSTREAM_PORT_OWNER[0]`).
-    pub name: String,
+    pub name: SmolStr,
     /// Factory or OEM default; only with `-e`.
     pub default: Option<Value>,
     /// What the running firmware uses; only with `-e`.
@@ -88,11 +89,11 @@ pub struct Param {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Value {
     /// As printed.
-    pub raw: String,
+    pub raw: SmolStr,
     /// The number: bare, or the one in parentheses.
     pub number: Option<i64>,
     /// The text before the parentheses, e.g. `True`.
-    pub label: Option<String>,
+    pub label: Option<SmolStr>,
 }
 
 impl Value {

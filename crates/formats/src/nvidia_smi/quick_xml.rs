@@ -88,26 +88,48 @@ fn prolog(xml: &str) -> Option<usize> {
 
 /// Name and `id` of a start tag: `gpu id="00000000:18:00.0"`. No other attribute is expected.
 fn start(body: &str) -> Option<(&str, Option<&str>)> {
-    let (name, id) = match body.bytes().position(|b| b == b' ') {
-        Some(at) => {
-            let (name, rest) = body.split_at_checked(at)?;
-            match rest.trim_ascii() {
-                "" => (name, None),
-                attribute => (name, Some(attribute.strip_prefix("id=\"")?.strip_suffix('"')?)),
-            }
+    let name_end = body.bytes().position(|b| !is(NAME, b)).unwrap_or(body.len());
+    let (name, rest) = body.split_at_checked(name_end)?;
+    if !name.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) {
+        return None;
+    }
+    match rest.trim_ascii() {
+        "" => Some((name, None)),
+        _ if !rest.starts_with(' ') => None,
+        attribute => {
+            let id = attribute.strip_prefix("id=\"")?.strip_suffix('"')?;
+            id.bytes().all(|b| is(NAME, b) || b == b':').then_some((name, Some(id)))
         }
-        None => (body, None),
-    };
-    let is_id = |id: &str| id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'.' | b'-' | b'_'));
-    let is_name = name.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
-    (is_name && id.is_none_or(is_id)).then_some((name, id))
+    }
 }
 
 /// Text that stands for itself: no reference, no control character, no carriage return (which a parser has to replace), no `>` (which
 /// may end what must not be in a text).
 fn is_plain_text(text: &str) -> bool {
-    text.bytes().fold(true, |plain, b| {
-        plain & ((b >= b' ') | (b == b'\n') | (b == b'\t')) & b.is_ascii() & (b != b'&') & (b != b'>') & (b != 0x7f)
-    })
+    text.bytes().all(|b| is(TEXT, b))
+}
+
+/// Bytes of names.
+const NAME: u8 = 1;
+/// Bytes of plain text.
+const TEXT: u8 = 2;
+
+/// What each byte may be part of.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut b = 0u8;
+    while b < 0x7f {
+        if b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.') {
+            kinds[b as usize] |= NAME;
+        }
+        if matches!(b, b'\n' | b'\t' | b' '..) && !matches!(b, b'&' | b'<' | b'>') {
+            kinds[b as usize] |= TEXT;
+        }
+        b += 1;
+    }
+    kinds
+};
+
+fn is(kind: u8, byte: u8) -> bool {
+    KINDS[usize::from(byte)] & kind != 0
 }

@@ -1,11 +1,12 @@
 //! Domain:bus:device.function, the only key of a PCI function.
 
 use serde::{Serialize, Serializer};
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
 /// Address of a PCI function. The domain is 32 bits wide: Hyper-V, VMD and nvidia-smi use more than 16.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bdf {
     /// PCI segment group ("domain"); 0 where the text gave none.
     pub domain: u32,
@@ -45,6 +46,26 @@ impl FromStr for Bdf {
             return Err(ParseBdfError);
         }
         Ok(Bdf { domain, bus: bus as u8, device: device as u8, function: function as u8 })
+    }
+}
+
+impl Bdf {
+    /// The whole address as one number, in the order of addresses.
+    fn key(self) -> u64 {
+        let place = u32::from_be_bytes([0, self.bus, self.device, self.function]);
+        u64::from(self.domain) << 32 | u64::from(place)
+    }
+}
+
+impl Ord for Bdf {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for Bdf {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

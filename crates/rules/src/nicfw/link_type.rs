@@ -96,7 +96,7 @@ fn fits(v: &Value, layer: LinkLayer) -> Option<bool> {
 }
 
 fn judge(cx: &Cx<'_>, card: &NicFirmware, n: u8, param: &Param, out: &mut Findings) {
-    let subject = || Subject::NicFirmware(card.name.clone(), param.name.clone());
+    let subject = || Subject::NicFirmware(card.name.clone(), param.name.to_string());
     let place = card.at_param(param);
     let Some((layer, at)) = running(cx, card, n) else {
         if let Some(f) = super::function(cx, card).filter(|f| f.driven_by("vfio-pci")) {
@@ -141,7 +141,7 @@ fn set(card: &NicFirmware, param: &Param, layer: LinkLayer) -> Remedy {
         format!("set {} to {word} ({value}), if that is what the fabric of this port is", param.name),
         Action::NicFirmware {
             device: card.name.clone().into(),
-            parameter: param.name.clone().into(),
+            parameter: param.name.to_string().into(),
             value: value.into(),
         },
         Persistence::FirmwareReset,

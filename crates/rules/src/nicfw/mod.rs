@@ -120,7 +120,7 @@ struct Setting<'a> {
 
 impl Setting<'_> {
     fn subject(&self) -> Subject {
-        Subject::NicFirmware(self.nic.name.clone(), self.param.name.clone())
+        Subject::NicFirmware(self.nic.name.clone(), self.param.name.to_string())
     }
 }
 

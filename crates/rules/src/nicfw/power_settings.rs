@@ -38,7 +38,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let missing = Missing::NotApplicable("their queries show no such setting");
     judge_each(cx, out, "ADVANCED_POWER_SETTINGS", missing, |s, out| match s.now.as_bool() {
         Some(false) => {
-            out.pass(s.subject(), s.now.raw.clone()).at(s.place);
+            out.pass(s.subject(), s.now.raw.to_string()).at(s.place);
         }
         Some(true) => {
             let limiter = s.nic.config.param("DISABLE_SLOT_POWER_LIMITER").and_then(|p| p.current.as_ref());

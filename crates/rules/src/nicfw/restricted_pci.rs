@@ -76,7 +76,7 @@ fn fail(card: &NicFirmware, p: &Param, out: &mut Findings) {
     let part = |what: &str| {
         let name = format!("{}_{what}", p.name);
         let v = card.config.param(&name).and_then(|p| p.current.as_ref());
-        v.map_or_else(|| "not shown".to_owned(), |v| v.raw.clone())
+        v.map_or_else(|| "not shown".to_owned(), |v| v.raw.to_string())
     };
     let message = format!("{} is on: speed {}, width {}", p.name, part("SPEED"), part("WIDTH"));
     out.fail(nic(card), message).at(card.at_param(p)).fix(|| {

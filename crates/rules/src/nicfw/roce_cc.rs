@@ -79,7 +79,7 @@ fn judge(card: &NicFirmware, out: &mut Findings) {
         };
         let shown = |name: &str| {
             let v = card.config.param(name).and_then(|p| p.current.as_ref());
-            v.map_or_else(|| "not shown".to_owned(), |v| v.raw.clone())
+            v.map_or_else(|| "not shown".to_owned(), |v| v.raw.to_string())
         };
         match now.number {
             Some(0) => {

@@ -78,7 +78,7 @@ fn judge(s: &Setting<'_>, ethernet: Option<bool>, out: &mut Findings) {
                 .at(s.place);
         }
         (Some(_), _) => {
-            out.pass(s.subject(), s.now.raw.clone()).at(s.place);
+            out.pass(s.subject(), s.now.raw.to_string()).at(s.place);
         }
         (None, _) => {
             out.unknown(s.subject(), format_args!("a value of unknown meaning: {}", s.now.raw)).at(s.place);
