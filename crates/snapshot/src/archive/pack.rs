@@ -10,7 +10,7 @@
 
 use super::write::Plain;
 use crate::Snapshot;
-use crate::index::{Packed, PackedKind, head};
+use crate::index::{Packed, PackedKind, head_in};
 
 /// Magic of the skippable frame.
 const FRAME: u32 = 0x184d_2a5e;
@@ -137,7 +137,7 @@ fn fill(body: &[u8], to: &mut Packed, bounds: Bounds) -> Option<()> {
             let (name_len, len) = (of_name(name_len), u32::from_le_bytes(*len));
             let (name, others) = rest_of_names.split_at_checked(name_len as usize)?;
             // Sorted, each once; "" is below everything. How names begin decides most comparisons.
-            let head = head(name.as_bytes());
+            let head = head_in(body, name_at, name.len());
             let above = head > last_head || (head == last_head && name > last);
             if !above || name == "." || name == ".." || len as usize > bounds.file {
                 return None;

@@ -9,7 +9,8 @@ mod evidence;
 mod packed;
 mod readings;
 
-pub(crate) use packed::{Packed, PackedKind, head};
+use packed::head;
+pub(crate) use packed::{Packed, PackedKind, head_in};
 
 use crate::{Coverage, Manifest, Output, Why};
 use hashbrown::DefaultHashBuilder;

@@ -16,7 +16,7 @@ pub(crate) enum PackedKind {
     Link,
 }
 
-/// The first bytes of a name, as a number that is ordered as they are.
+/// How a name begins: its first eight bytes, as a number that is ordered as they are.
 pub(crate) fn head(name: &[u8]) -> u64 {
     let mut head = [0; 8];
     match name.first_chunk::<8>() {
@@ -24,6 +24,15 @@ pub(crate) fn head(name: &[u8]) -> u64 {
         None => head.iter_mut().zip(name).for_each(|(to, from)| *to = *from),
     }
     u64::from_be_bytes(head)
+}
+
+/// [`head`] of a name that lies in a text, with other bytes behind it.
+pub(crate) fn head_in(text: &[u8], at: usize, len: usize) -> u64 {
+    match text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        Some(first) if len < 8 => u64::from_be_bytes(*first) & !(u64::MAX >> (8 * len)),
+        Some(first) => u64::from_be_bytes(*first),
+        None => head(text.get(at..at + len).unwrap_or_default()),
+    }
 }
 
 impl Packed {
