@@ -1,6 +1,7 @@
 //! Writes a snapshot as `tar.zst`: the manifest first, then every entry in the order of paths. The same snapshot gives the
 //! same bytes.
 
+use crate::index::{IDS, Skipped};
 use crate::{EntryId, EntryKind, Manifest, Snapshot, Unread, Why};
 use std::io::{self, Write};
 use std::path::Path;
@@ -98,10 +99,14 @@ impl Snapshot {
             };
             m.unread.push(Unread { path: self.path(id), why });
         }
-        let bystanders = self.ids().filter(|id| self.is_bystander(*id));
-        m.unread.extend(
-            bystanders.map(|id| Unread { path: format!("{}/**", self.path(id)), why: "not-collected".to_owned() }),
-        );
+        let mut not_collected = |path: String| m.unread.push(Unread { path, why: Why::NotCollected.word() });
+        for id in self.ids() {
+            match self.skipped(id) {
+                Skipped::Nothing => {}
+                Skipped::Bystander => not_collected(format!("{}/**", self.path(id))),
+                Skipped::Ids => IDS.iter().for_each(|leaf| not_collected(format!("{}/{leaf}", self.path(id)))),
+            }
+        }
         m.unread.sort_by(|a, b| a.path.cmp(&b.path));
         m.problems.clone_from(&self.problems);
         m

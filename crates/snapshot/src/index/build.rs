@@ -1,6 +1,6 @@
 //! How a snapshot comes to be: entries are added, never taken away.
 
-use super::{EntryId, EntryKind, Kind, MAX_DEPTH, NONE, Node, Snapshot, slice};
+use super::{EntryId, EntryKind, Kind, MAX_DEPTH, NONE, Node, Skipped, Snapshot, slice};
 use crate::Why;
 use std::hash::BuildHasher;
 
@@ -132,8 +132,13 @@ impl Snapshot {
 
     /// Notes that only a few files of a function were looked for.
     pub(crate) fn mark_bystander(&mut self, dir: EntryId) {
+        self.mark_skipped(dir, Skipped::Bystander);
+    }
+
+    /// Notes what was not looked for in a directory.
+    pub(crate) fn mark_skipped(&mut self, dir: EntryId, what: Skipped) {
         if let Some(n) = self.nodes.get_mut(dir.0 as usize) {
-            n.bystander = true;
+            n.skipped = what;
         }
     }
 

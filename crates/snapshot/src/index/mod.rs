@@ -46,9 +46,18 @@ struct Node {
     next: u32,
     /// So many children, from the first on, lie one behind the other and sorted by name. They are not in the table.
     sorted: u32,
-    /// A function of which an audit reads a few files only.
-    bystander: bool,
+    skipped: Skipped,
     kind: Kind,
+}
+
+/// What was not looked for in the directory of a PCI function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Skipped {
+    Nothing,
+    /// The files of ids, which the header of the configuration space says, too.
+    Ids,
+    /// All but a few files.
+    Bystander,
 }
 
 /// What an entry is, in one byte: why something was not read is beside ([`Snapshot::failures`]).
@@ -72,7 +81,7 @@ impl Node {
             last_child: NONE,
             next: NONE,
             sorted: 0,
-            bystander: false,
+            skipped: Skipped::Nothing,
             kind: Kind::Dir,
         }
     }
@@ -80,6 +89,8 @@ impl Node {
 
 /// Links that are looked for in the directory of a bystander.
 pub(crate) const BYSTANDER_LINKS: &[&str] = &["driver", "iommu_group"];
+/// Files that say what the header of the configuration space says.
+pub(crate) const IDS: &[&str] = &["vendor", "device", "class"];
 const NONE: u32 = u32::MAX;
 /// As the kernel's limit on symbolic links in one walk.
 const MAX_HOPS: u32 = 40;
@@ -355,14 +366,23 @@ impl Snapshot {
         Lookup::Found(at)
     }
 
-    /// Whether only a few files of a function were looked for.
-    pub(crate) fn is_bystander(&self, dir: EntryId) -> bool {
-        self.nodes[dir.0 as usize].bystander
+    /// What was not looked for in a directory.
+    pub(crate) fn skipped(&self, dir: EntryId) -> Skipped {
+        self.nodes[dir.0 as usize].skipped
     }
 
-    /// Whether a bystander's file was not looked for.
+    /// Whether only a few files of a function were looked for.
+    pub(crate) fn is_bystander(&self, dir: EntryId) -> bool {
+        self.skipped(dir) == Skipped::Bystander
+    }
+
+    /// Whether a file of a function was not looked for.
     fn was_skipped(&self, dir: EntryId, leaf: &str) -> bool {
-        self.follow(dir).is_some_and(|d| self.is_bystander(d)) && leaf != "config" && !BYSTANDER_LINKS.contains(&leaf)
+        match self.follow(dir).and_then(|d| self.nodes.get(d.0 as usize)).map(|n| n.skipped) {
+            Some(Skipped::Bystander) => leaf != "config" && !BYSTANDER_LINKS.contains(&leaf),
+            Some(Skipped::Ids) => IDS.contains(&leaf),
+            Some(Skipped::Nothing) | None => false,
+        }
     }
 }
 
