@@ -1,0 +1,43 @@
+//! The topology of a node as NCCL sees it: what it will conclude, and what the node could reach.
+//!
+//! ```text
+//! Node (sysfs, NVML)  ─┐
+//!                      ├─► xml::Document ─► System ─► Paths ─► GDR, P2P, local NICs ─► rings, trees
+//! NCCL topology XML   ─┘        │                        │
+//!                               └─► written again        └─► Ceiling
+//! ```
+//!
+//! Everything is pure. The definition is NCCL's published source (`src/graph`, 2.30); what earlier releases do otherwise is in
+//! [`Version`]. Bandwidths are in GB/s (10⁹ bytes per second, one direction) unless a name says otherwise.
+
+#![forbid(unsafe_code)]
+
+mod analysis;
+pub mod config;
+pub mod env;
+pub mod error;
+pub mod fill;
+pub mod gdr;
+pub mod local;
+mod number;
+pub mod p2p;
+pub mod path;
+pub mod paths;
+pub mod system;
+mod tree;
+pub mod version;
+pub mod xml;
+
+pub use analysis::{Analysis, Whole};
+pub use config::{Config, Input};
+pub use env::Env;
+pub use error::Error;
+pub use fill::{Assumptions, Nvlink};
+pub use path::PathType;
+pub use paths::{Path, Paths};
+pub use system::System;
+pub use version::Version;
+pub use xml::Document;
+
+/// Channels of a communicator, at most (`MAXCHANNELS`).
+pub const MAX_CHANNELS: i32 = 64;
