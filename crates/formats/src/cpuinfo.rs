@@ -1,6 +1,7 @@
 //! `/proc/cpuinfo` of x86, arm, ppc64, s390 and others. Every architecture prints its own keys.
 
 use crate::text::{At, decode, leading_number, lines, split_key};
+use memchr::memmem;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -35,20 +36,18 @@ pub struct Cpuinfo {
     pub model: Option<At<u32>>,
     /// `model name`, `cpu` on ppc64.
     pub model_name: Option<At<String>>,
-    /// `flags` or `Features` of the first processor.
-    pub flags: Option<At<BTreeSet<String>>>,
+    /// `flags` or `Features` of the first processor, as printed: words between spaces.
+    pub flags: Option<At<String>>,
     /// Number of processors shown.
     pub processors: u32,
     /// Distinct `physical id`s: the sockets.
     pub physical_ids: BTreeSet<u32>,
-    /// `cpu MHz` of every processor that shows one.
-    pub mhz: Vec<At<f64>>,
 }
 
 impl Cpuinfo {
     /// Whether the first processor has a flag; `None` where no flags are shown.
     pub fn has_flag(&self, flag: &str) -> Option<bool> {
-        self.flags.as_ref().map(|f| f.value.contains(flag))
+        self.flags.as_ref().map(|f| f.value.split_whitespace().any(|w| w == flag))
     }
 }
 
@@ -59,7 +58,8 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
     let mut implementer: Option<At<u32>> = None;
     let mut part: Option<u32> = None;
     let mut blocks = 0usize;
-    for (line, raw) in lines(&text) {
+    let mut all = lines(&text);
+    while let Some((line, raw)) = all.next() {
         // From the second processor on, only what differs between processors (x86 prints a megabyte of the rest on a large machine), and
         // the capitalised lines that old arm kernels print once, behind the last processor.
         let repeats = matches!(raw.as_bytes(), [b'a'..=b'z', ..])
@@ -73,7 +73,11 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
             // Old arm kernels print the model under `Processor`, and s390 has `processor 0: version = …`.
             "processor" if value.bytes().all(|b| b.is_ascii_digit()) => {
                 blocks += 1;
-                out.processors = out.processors.saturating_add(1)
+                out.processors = out.processors.saturating_add(1);
+                if blocks > 1 && out.vendor.is_some() && out.family.is_some() && out.model_name.is_some() {
+                    more_processors(all.rest.as_bytes(), &mut out);
+                    break;
+                }
             }
             "# processors" => out.processors = out.processors.max(leading_number(value).unwrap_or(0)),
             "vendor_id" | "vendor" => {
@@ -87,13 +91,9 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
                 out.model_name.get_or_insert_with(|| At::new(value.to_owned(), line));
             }
             "flags" | "Features" | "features" => {
-                out.flags.get_or_insert_with(|| At::new(value.split_whitespace().map(str::to_owned).collect(), line));
+                out.flags.get_or_insert_with(|| At::new(value.to_owned(), line));
             }
             "physical id" => out.physical_ids.extend(value.parse::<u32>().ok()),
-            "cpu MHz" | "cpu MHz dynamic" | "clock" => {
-                let mhz = value.trim_end_matches("MHz").parse::<f64>().ok().filter(|m| m.is_finite());
-                out.mhz.extend(mhz.map(|m| At::new(m, line)));
-            }
             _ => {}
         }
     }
@@ -104,6 +104,34 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
         out.vendor = out.model_name.as_ref().map(|m| At::new(Vendor::Other(m.value.clone()), m.line));
     }
     out
+}
+
+/// The blocks of an x86 after the first tell two things that the first does not: how many there are, and their sockets. Both lines
+/// begin with the same letter, so the hundreds of thousands of bytes between them are not looked at line by line.
+fn more_processors(mut rest: &[u8], out: &mut Cpuinfo) {
+    let line_with_p = memmem::Finder::new(b"\np");
+    let mut socket = None;
+    loop {
+        if let Some(value) = value_of(b"processor", rest) {
+            out.processors = out.processors.saturating_add(value.iter().all(u8::is_ascii_digit).into());
+        } else if let Some(value) = value_of(b"physical id", rest) {
+            // Neighbours share a socket.
+            if socket != Some(value) {
+                socket = Some(value);
+                out.physical_ids.extend(std::str::from_utf8(value).ok().and_then(|v| v.parse::<u32>().ok()));
+            }
+        }
+        let Some(next) = line_with_p.find(rest).and_then(|at| rest.get(at + 1..)) else { break };
+        rest = next;
+    }
+}
+
+/// `key<white space>:value` at the start of a text.
+fn value_of<'a>(key: &[u8], text: &'a [u8]) -> Option<&'a [u8]> {
+    let rest = text.strip_prefix(key)?;
+    // The values are short: the end of the line is near.
+    let line = rest.get(..rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len()))?;
+    Some(line.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
 }
 
 fn vendor(word: &str) -> Vendor {
@@ -124,16 +152,43 @@ mod tests {
         let x = parse(b"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Xeon\ncpu MHz\t\t: 2000.000\nphysical id\t: 0\nflags\t\t: fpu vme hypervisor\n\nprocessor\t: 1\nvendor_id\t: GenuineIntel\nphysical id\t: 1\nmodel : 9\n");
         assert_eq!(x.vendor, Some(At::new(Vendor::Intel, 2)));
         assert_eq!((x.processors, x.physical_ids.len(), x.model.map(|m| m.value)), (2, 2, Some(143)));
-        assert_eq!((x.has_flag("hypervisor"), x.has_flag("svm")), (Some(true), Some(false)));
+        assert_eq!(
+            (x.has_flag("hypervisor"), x.has_flag("svm"), x.has_flag("hyper")),
+            (Some(true), Some(false), Some(false))
+        );
         let a = parse(b"processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n");
         assert_eq!(a.vendor, Some(At::new(Vendor::Arm { implementer: 0x41, part: 0xd4f }, 3)));
         let p = parse(b"processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3800.000000MHz\n");
         assert_eq!(p.vendor.map(|v| v.value), Some(Vendor::Other("POWER9, altivec supported".into())));
-        assert_eq!(p.mhz, [At::new(3800.0, 3)]);
         let s = parse(
             b"vendor_id       : IBM/S390\n# processors    : 4\nfeatures\t: esan3 zarch\nprocessor 0: version = 00\n",
         );
         assert_eq!((s.processors, s.has_flag("zarch")), (4, Some(true)));
         assert_eq!(parse(b"").has_flag("x"), None);
+    }
+
+    /// However many blocks there are and whichever way their lines end, each is counted once.
+    #[test]
+    fn a_large_machine() {
+        for end in ["\n", "\r\n"] {
+            let block = |n: u32| {
+                let lines = [
+                    format!("processor\t: {n}"),
+                    "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: EPYC".to_owned(),
+                    format!("physical id\t: {}\nflags\t\t: fpu\npower management: ts", n / 100),
+                ];
+                lines.join("\n").replace('\n', end)
+            };
+            for count in [1, 2, 3, 201] {
+                let blocks: Vec<String> = (0..count).map(block).collect();
+                let whole = blocks.join(&format!("{end}{end}"));
+                for text in [whole.clone(), format!("{whole}{end}processor"), format!("{whole}{end}processor : x{end}")]
+                {
+                    let c = parse(text.as_bytes());
+                    let sockets: Vec<u32> = c.physical_ids.into_iter().collect();
+                    assert_eq!((c.processors, sockets), (count, (0..=(count - 1) / 100).collect()), "{count}");
+                }
+            }
+        }
     }
 }

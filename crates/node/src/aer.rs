@@ -41,6 +41,9 @@ pub fn counters(s: &Snapshot, f: &PciFunction<'_>) -> AerCounters {
 
 /// Lines `NAME COUNT`, ending in `TOTAL_ERR_COR COUNT` (or FATAL, NONFATAL).
 fn parse(text: &str) -> Option<AerCount> {
+    if is_all_zero(text.as_bytes()) {
+        return Some(AerCount { total: 0, parts: Vec::new() });
+    }
     let mut total = None;
     let mut parts = Vec::new();
     // Twenty lines for each of three files of each function on a path: bytes are quicker than characters.
@@ -56,4 +59,43 @@ fn parse(text: &str) -> Option<AerCount> {
         }
     }
     Some(AerCount { total: total?, parts })
+}
+
+/// Whether the text is a table in which every count is 0, as nearly all are: each line ends in a name, a space and a 0, and the last
+/// is the total. Every byte is looked at in the same way, which the processor does many at a time. `false` for whatever is in doubt.
+fn is_all_zero(text: &[u8]) -> bool {
+    let Some(last) = memchr::memrchr(b'\n', text).and_then(|at| text.get(at + 1..)) else { return false };
+    if !last.starts_with(b"TOTAL_ERR") || !ends_in_zero(last) || text.iter().take(3).any(|b| *b <= b' ') {
+        return false;
+    }
+    let bytes = |from: usize| text.get(from..).unwrap_or_default().iter();
+    let ends = bytes(0).zip(bytes(1)).zip(bytes(2)).zip(bytes(3));
+    !ends.fold(false, |odd, (((name, space), zero), end)| {
+        odd | ((*end == b'\n') & !((*name > b' ') & (*space == b' ') & (*zero == b'0')))
+    })
+}
+
+fn ends_in_zero(line: &[u8]) -> bool {
+    matches!(line, [.., name, b' ', b'0'] if *name > b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_with_and_without_errors() {
+        let zero = "RxErr 0\nBadTLP 0\nTOTAL_ERR_COR 0";
+        assert!(is_all_zero(zero.as_bytes()));
+        let parsed = |t: &str| parse(t).map(|c| (c.total, c.parts));
+        assert_eq!(parsed(zero), Some((0, Vec::new())));
+        assert_eq!(parsed("RxErr 7\nBadTLP 0\nTOTAL_ERR_COR 7"), Some((7, vec![("RxErr".to_owned(), 7)])));
+        assert_eq!(parsed("RxErr 10\nTOTAL_ERR_COR 10"), Some((10, vec![("RxErr".to_owned(), 10)])));
+        assert_eq!(parsed("TOTAL_ERR_FATAL 0"), Some((0, Vec::new())));
+        for bad in
+            ["", "0\nTOTAL_ERR_COR 0", "RxErr 0\n0\nTOTAL_ERR_COR 0", "RxErr0\nTOTAL_ERR_COR 0", "RxErr 0\nBad 0"]
+        {
+            assert_eq!(parsed(bad), None, "{bad}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The CPU, its frequency and sleep policies.
 
 use linerate_formats::cpuinfo::{self, Cpuinfo};
-use linerate_snapshot::{Place, Reading, Snapshot, Why};
+use linerate_snapshot::{EntryKind, Lookup, Place, Reading, Snapshot, Why};
 
 pub use linerate_formats::cpuinfo::Vendor as CpuVendor;
 
@@ -51,6 +51,13 @@ pub struct Cpu {
 impl Cpu {
     pub(crate) fn decode(s: &Snapshot) -> Self {
         let info = s.read(s.root(), "proc/cpuinfo").map(cpuinfo::parse);
+        let [governors, energy_preferences] = tallies(
+            s,
+            [
+                ("scaling_governor", "cpufreq/scaling_governor"),
+                ("energy_performance_preference", "cpufreq/energy_performance_preference"),
+            ],
+        );
         Cpu {
             vendor: field(&info, |i| i.vendor.as_ref().map(|v| (v.value.clone(), v.line))),
             family: field(&info, |i| i.family.as_ref().map(|v| (v.value, v.line))),
@@ -63,9 +70,9 @@ impl Cpu {
             }),
             processors: field(&info, |i| (i.processors > 0).then_some((i.processors, 0))),
             sockets: field(&info, |i| u32::try_from(i.physical_ids.len()).ok().filter(|n| *n > 0).map(|n| (n, 0))),
-            governors: tally(s, "cpufreq/scaling_governor"),
+            governors,
             frequency_driver: s.text(s.root(), "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver").map(str::to_owned),
-            energy_preferences: tally(s, "cpufreq/energy_performance_preference"),
+            energy_preferences,
             idle_states: idle_states(s),
         }
     }
@@ -95,31 +102,67 @@ fn field<T>(info: &Reading<Cpuinfo>, get: impl FnOnce(&Cpuinfo) -> Option<(T, u3
     }
 }
 
-/// Values of one attribute over all `cpuN` directories.
-fn tally(s: &Snapshot, leaf: &'static str) -> Reading<Tally> {
+/// Values of attributes over all `cpuN` directories. Each attribute: its name in `cpufreq`, and its path below `cpuN`.
+fn tallies<const N: usize>(s: &Snapshot, leaves: [(&str, &'static str); N]) -> [Reading<Tally>; N] {
     let dir = match s.dir("sys/devices/system/cpu") {
         Reading::Known(d, _) => d,
-        Reading::Absent(p) => return Reading::Absent(p),
-        Reading::Unreadable(p, w) => return Reading::Unreadable(p, w),
+        Reading::Absent(p) => return leaves.map(|_| Reading::Absent(p)),
+        Reading::Unreadable(p, w) => return leaves.map(|_| Reading::Unreadable(p, w.clone())),
     };
-    let mut out: Tally = Vec::new();
-    let mut missing = None;
+    let mut out = leaves.map(|leaf| (leaf, Counted::default()));
     for (name, cpu) in s.children(dir) {
         if !name.strip_prefix("cpu").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) {
             continue;
         }
-        match s.text(cpu, leaf) {
-            Reading::Known(value, place) => match out.iter_mut().find(|(v, ..)| v == value) {
-                Some((_, n, _)) => *n += 1,
-                None => out.push((value.to_owned(), 1, place)),
-            },
-            other => missing = Some(other.map(|_| Vec::new())),
+        // On most kernels a link to the policy that several CPUs share: it is followed once for all attributes.
+        let policy = match s.resolve_from(cpu, "cpufreq") {
+            Lookup::Found(d) => Some(d),
+            _ => None,
+        };
+        for ((leaf, path), counted) in &mut out {
+            let file = policy.and_then(|d| s.child(d, leaf)).filter(|e| matches!(s.kind(*e), EntryKind::File));
+            match file {
+                Some(e) if counted.again(s.data(e)) => {}
+                _ => counted.add(file.map(|e| s.data(e)), s.text(cpu, path)),
+            }
         }
     }
-    if !out.is_empty() {
-        return Reading::Known(out, Place::of(dir));
+    out.map(|(_, c)| {
+        if !c.values.is_empty() {
+            return Reading::Known(c.values, Place::of(dir));
+        }
+        c.missing.unwrap_or_else(|| s.missing(dir, "cpu0/cpufreq"))
+    })
+}
+
+/// The values of one attribute so far.
+#[derive(Default)]
+struct Counted<'s> {
+    values: Tally,
+    /// Content of the files that hold `values`, in the same order: nearly all CPUs repeat it byte by byte.
+    raw: Vec<Option<&'s [u8]>>,
+    missing: Option<Reading<Tally>>,
+}
+
+impl<'s> Counted<'s> {
+    /// Counts a content that was there before.
+    fn again(&mut self, raw: &[u8]) -> bool {
+        let known = self.raw.iter().position(|r| *r == Some(raw)).and_then(|i| self.values.get_mut(i));
+        known.map(|(_, n, _)| *n += 1).is_some()
     }
-    missing.unwrap_or_else(|| s.missing(dir, "cpu0/cpufreq"))
+
+    fn add(&mut self, raw: Option<&'s [u8]>, value: Reading<&str>) {
+        match value {
+            Reading::Known(value, place) => match self.values.iter_mut().find(|(v, ..)| v == value) {
+                Some((_, n, _)) => *n += 1,
+                None => {
+                    self.values.push((value.to_owned(), 1, place));
+                    self.raw.push(raw);
+                }
+            },
+            other => self.missing = Some(other.map(|_| Vec::new())),
+        }
+    }
 }
 
 fn idle_states(s: &Snapshot) -> Reading<Vec<IdleState>> {

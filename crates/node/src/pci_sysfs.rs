@@ -4,20 +4,36 @@ use crate::pci::{Bar, Bars, Kind, Link, Parent, PciFunction, absorb};
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::config::{ConfigSpace, Header, Layout};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
-use linerate_snapshot::{EntryId, Place, Reading, Snapshot, Why};
+use linerate_snapshot::{EntryId, EntryKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// All functions of the tree, with parents by path where the tree has real device paths. `None`: no such directory here.
 pub(crate) fn functions(s: &Snapshot) -> Option<Vec<(PciFunction<'_>, Option<Bdf>)>> {
     let Reading::Known(dir, _) = s.dir("sys/bus/pci/devices") else { return None };
-    let mut out = Vec::new();
-    for (name, entry) in s.children(dir) {
+    let all = s.children(dir);
+    let mut out = Vec::with_capacity(all.len());
+    let mut seen = HashMap::with_capacity(all.len());
+    for (name, entry) in all {
         let Ok(bdf) = name.parse::<Bdf>() else { continue };
         // A link that leads nowhere is still a function that exists; what is behind it is not in this source.
-        let home = s.follow(entry).unwrap_or(entry);
+        let behind = below(s, &seen, entry).or_else(|| s.follow(entry));
+        if let (Some(home), EntryKind::Link) = (behind, s.kind(entry)) {
+            seen.insert(s.data(entry), home);
+        }
+        let home = behind.unwrap_or(entry);
         out.push(function(s, bdf, home));
     }
     Some(out)
+}
+
+/// Where a link leads, if the directory above its target is the target of a link that was followed: a function is listed after the
+/// bridge above it, and the way down to both is the same.
+fn below(s: &Snapshot, seen: &HashMap<&[u8], EntryId>, link: EntryId) -> Option<EntryId> {
+    let target = matches!(s.kind(link), EntryKind::Link).then(|| s.data(link))?;
+    let (above, name) = target.split_at_checked(memchr::memrchr(b'/', target)?)?;
+    let found = s.child(*seen.get(above)?, std::str::from_utf8(name.get(1..)?).ok()?)?;
+    matches!(s.kind(found), EntryKind::Dir).then_some(found)
 }
 
 fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<Bdf>) {
@@ -89,8 +105,8 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
 fn bars(s: &Snapshot, home: EntryId) -> Bars {
     let Reading::Known(text, place) = s.text(home, "resource") else { return Bars::default() };
     let bar = |(i, line): (usize, &str)| {
-        let mut words = line.split_whitespace().map(|w| u64::from_str_radix(w.strip_prefix("0x")?, 16).ok());
-        let (start, end, flags) = (words.next()??, words.next()??, words.next()??);
+        let mut rest = line.trim_ascii_start().as_bytes();
+        let (start, end, flags) = (hex(&mut rest)?, hex(&mut rest)?, hex(&mut rest)?);
         // Memory BARs only; an unassigned one keeps its size with start 0.
         (flags & 0x200 != 0 && end > start).then(|| Bar {
             index: i as u8,
@@ -100,6 +116,33 @@ fn bars(s: &Snapshot, home: EntryId) -> Bars {
         })
     };
     Bars { list: text.lines().take(6).enumerate().filter_map(bar).collect(), seen: true }
+}
+
+/// Takes a number with `0x` and the white space behind it off a line.
+fn hex(rest: &mut &[u8]) -> Option<u64> {
+    let digits = rest.strip_prefix(b"0x")?;
+    let zeros = digits.iter().position(|b| *b != b'0').unwrap_or(digits.len());
+    let (mut value, mut len) = (0u64, zeros);
+    while let Some(digit) = digits.get(len) {
+        let digit = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            b'A'..=b'F' => digit - b'A' + 10,
+            _ => break,
+        };
+        value = value << 4 | u64::from(digit);
+        len += 1;
+    }
+    if len - zeros > 16 {
+        return None;
+    }
+    let after = digits.get(len..)?;
+    let trimmed = after.trim_ascii_start();
+    if len == 0 || trimmed.len() == after.len() && !after.is_empty() {
+        return None;
+    }
+    *rest = trimmed;
+    Some(value)
 }
 
 /// Integrated in the root complex: there is no link.
@@ -139,4 +182,23 @@ fn is_root_name(name: &str) -> bool {
     name.strip_prefix("pci").and_then(|n| n.rsplit_once(':')).is_some_and(|(d, b)| {
         d.len() >= 4 && b.len() == 2 && (d.bytes().chain(b.bytes())).all(|c| c.is_ascii_hexdigit())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_a_line() {
+        let all = |line: &str| {
+            let mut rest = line.as_bytes();
+            let numbers = [hex(&mut rest), hex(&mut rest)];
+            (numbers, rest.len())
+        };
+        assert_eq!(all("0x0000000000000000 0xffFFffffffffffff"), ([Some(0), Some(u64::MAX)], 0));
+        assert_eq!(all("0x00000000000000000012\t 0x1 "), ([Some(0x12), Some(1)], 0));
+        for bad in ["", "12", "0x", "0x 1", "0x1g", "0x10000000000000000"] {
+            assert_eq!(all(bad).0[0], None, "{bad}");
+        }
+    }
 }

@@ -50,7 +50,7 @@ impl Gid {
     /// All zero: an unused index.
     #[must_use]
     pub fn is_zero(&self) -> bool {
-        self.gid.bytes().all(|b| matches!(b, b'0' | b':'))
+        is_zero(&self.gid)
     }
 
     /// `::ffff:a.b.c.d`: an IPv4 address.
@@ -100,14 +100,38 @@ pub struct RdmaPort {
     /// Used entries of the GID table.
     pub gids: Reading<Vec<Gid>>,
     /// Counters by name, from `counters/` and `hw_counters/`.
-    pub counters: Vec<(String, u64, Place)>,
+    pub counters: Counters,
+}
+
+/// Counters of a port. A port has dozens and few are asked for: their names are kept in one text.
+#[derive(Debug, Clone, Default)]
+pub struct Counters {
+    names: String,
+    /// End of the name in `names`, value, place.
+    list: Vec<(usize, u64, Place)>,
+}
+
+impl Counters {
+    fn push(&mut self, name: &str, value: u64, place: Place) {
+        self.names.push_str(name);
+        self.list.push((self.names.len(), value, place));
+    }
+
+    /// All of them: name, value, place.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64, Place)> {
+        let mut start = 0;
+        self.list.iter().filter_map(move |(end, value, place)| {
+            let name = self.names.get(std::mem::replace(&mut start, *end)..*end)?;
+            Some((name, *value, *place))
+        })
+    }
 }
 
 impl RdmaPort {
     /// A counter.
     #[must_use]
     pub fn counter(&self, name: &str) -> Option<(u64, Place)> {
-        self.counters.iter().find(|(n, ..)| n == name).map(|(_, v, p)| (*v, *p))
+        self.counters.iter().find(|(n, ..)| *n == name).map(|(_, v, p)| (v, p))
     }
 
     /// What the port carries after line encoding, Gb/s. The kernel prints the signalling rate of the old InfiniBand speeds: SDR,
@@ -163,6 +187,10 @@ impl RdmaDevice {
     pub fn is_software(&self) -> bool {
         self.pci.is_none() && (self.is_virtual || self.name.starts_with("rxe") || self.name.starts_with("siw"))
     }
+}
+
+fn is_zero(gid: &str) -> bool {
+    gid.bytes().all(|b| matches!(b, b'0' | b':'))
 }
 
 pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<RdmaDevice>> {
@@ -235,16 +263,20 @@ fn pci_above(s: &Snapshot, home: EntryId) -> Option<Bdf> {
 
 fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
     let hex = |leaf| s.text(home, leaf).parse("not a number", parse_number);
-    let mut counters = Vec::new();
+    let mut counters = Counters::default();
     for dir in ["counters", "hw_counters"] {
         let Some(d) = s.child(home, dir) else { continue };
-        for (name, e) in s.children(d) {
-            if let Some(v) = std::str::from_utf8(s.data(e)).ok().and_then(|t| t.trim().parse().ok()) {
-                counters.push((name.to_owned(), v, Place::of(e)));
+        let files = s.children(d);
+        counters.names.reserve(files.iter().map(|(name, _)| name.len()).sum());
+        counters.list.reserve(files.len());
+        for (name, e) in files {
+            if let Some(v) = std::str::from_utf8(s.data(e).trim_ascii()).ok().and_then(|t| t.parse().ok()) {
+                counters.push(name, v, Place::of(e));
             }
         }
     }
     let gids = gids(s, home);
+    let rate = s.text(home, "rate");
     let netdev = gids.part(|g| g.first()?.netdev.known().cloned());
     RdmaPort {
         number,
@@ -253,8 +285,8 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
         phys_state: s
             .text(home, "phys_state")
             .parse("not a physical state", |t| Some((leading_number(t)?, t.split_once(':')?.1.trim().to_owned()))),
-        rate_gbps: s.text(home, "rate").parse("not a rate", |t| t.split_whitespace().next()?.parse().ok()),
-        rate_text: s.text(home, "rate").map(str::to_owned),
+        rate_gbps: rate.as_ref().parse("not a rate", |t| t.split_whitespace().next()?.parse().ok()),
+        rate_text: rate.map(str::to_owned),
         link_layer: s.text(home, "link_layer").parse("not a link layer", |t| match t {
             "InfiniBand" => Some(LinkLayer::InfiniBand),
             "Ethernet" => Some(LinkLayer::Ethernet),
@@ -300,16 +332,18 @@ fn gids(s: &Snapshot, home: EntryId) -> Reading<Vec<Gid>> {
             continue;
         }
         let (Ok(n), Ok(text)) = (index.parse(), std::str::from_utf8(s.data(e))) else { continue };
-        let gid = Gid {
+        // Most of the table is unused.
+        let gid = text.trim();
+        if is_zero(gid) {
+            continue;
+        }
+        out.push(Gid {
             index: n,
-            gid: text.trim().to_owned(),
+            gid: gid.to_owned(),
             kind: attribute("gid_attrs/types", index),
             netdev: attribute("gid_attrs/ndevs", index),
             place: Place::of(e),
-        };
-        if !gid.is_zero() {
-            out.push(gid);
-        }
+        });
     }
     out.sort_unstable_by_key(|g| g.index);
     // An audit leaves off after a long run of unused entries; anything shorter is a table of which part was not seen.

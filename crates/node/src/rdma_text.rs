@@ -1,7 +1,7 @@
 //! RDMA devices as tools print them: joins `ibv_devinfo`, `ibstat`, `ibdev2netdev` and `rdma link` to what sysfs shows.
 //! A device that only a text knows is built from the text; what the text does not say stays unreadable.
 
-use crate::rdma::{Gid, LinkLayer, PortState, RdmaDevice, RdmaPort};
+use crate::rdma::{Counters, Gid, LinkLayer, PortState, RdmaDevice, RdmaPort};
 use linerate_formats::text::At;
 use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, rdma_json};
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
@@ -14,8 +14,8 @@ pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>) -> Reading<Ve
         matches!(k, OutputKind::IbvDevinfo | OutputKind::Ibstat | OutputKind::Ibdev2netdev | OutputKind::RdmaLink)
     };
     let Some(first) = s.outputs.iter().find(|o| known(o.kind)) else { return listed };
-    let in_sysfs = listed.known().is_some();
-    let mut all = Joined { devices: listed.known().cloned().unwrap_or_default(), grow: !in_sysfs };
+    let mut all = Joined { devices: Vec::new(), grow: true };
+    let listed = listed.map(|devices| all = Joined { devices, grow: false });
     for o in s.outputs.iter().filter(|o| known(o.kind)) {
         let bytes = s.data(o.entry);
         match o.kind {
@@ -29,7 +29,7 @@ pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>) -> Reading<Ve
         // What sysfs lists is the list, texts only add details.
         Reading::Known(_, p) => Reading::Known(all.devices, p),
         _ if !all.devices.is_empty() => Reading::Known(all.devices, Place::of(first.entry)),
-        other => other,
+        other => other.map(|()| Vec::new()),
     }
 }
 
@@ -204,6 +204,6 @@ fn blank_port(number: u32, entry: EntryId, line: u32) -> RdmaPort {
         active_mtu: unsaid!(),
         netdev: unsaid!(),
         gids: unsaid!(),
-        counters: Vec::new(),
+        counters: Counters::default(),
     }
 }

@@ -3,9 +3,8 @@
 use crate::style::{Page, Style, Tone, clip};
 use crate::terminal::tone_of;
 use crate::{Counts, json};
-use linerate_rules::{Audit, Severity, Status, Subject, Verdict};
+use linerate_rules::{Answer, Rule, Severity, Status, Subject, Survey, Verdict};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// How the summary is written.
@@ -23,7 +22,8 @@ pub struct Fleet {
     format: Format,
     /// Nodes by exit code 0, 1, 2, and those that could not be read.
     nodes: [u64; 4],
-    rules: BTreeMap<&'static str, Tally>,
+    /// In the order in which the rules were first met, which is the order of every further node.
+    rules: Vec<(&'static Rule, Tally)>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -83,22 +83,22 @@ impl Fleet {
     /// Nothing yet.
     #[must_use]
     pub fn new(format: Format) -> Self {
-        Fleet { format, nodes: [0; 4], rules: BTreeMap::new() }
+        Fleet { format, nodes: [0; 4], rules: Vec::new() }
     }
 
     /// Takes a node in and writes its line.
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn node(&mut self, label: &str, audit: &Audit, out: &mut dyn Write) -> io::Result<()> {
-        let code = audit.exit_code();
+    pub fn node(&mut self, label: &str, survey: &Survey, out: &mut dyn Write) -> io::Result<()> {
+        let code = survey.exit_code();
         if let Some(n) = self.nodes.get_mut(usize::from(code)) {
             *n += 1;
         }
-        self.tally(audit);
-        let counts = Counts::of(audit);
-        // Verdicts come worst first.
-        let worst = audit.with(Status::Fail).find(|v| v.severity() > Severity::Info);
+        self.tally(survey);
+        let counts = Counts::of_survey(survey);
+        let first = survey.first.as_ref();
+        let worst = first.filter(|v| v.finding.status == Status::Fail);
         match self.format {
             Format::Text(style) => {
                 let (tag, tone) = match (code, worst) {
@@ -106,8 +106,7 @@ impl Fleet {
                     (1, Some(v)) => (v.severity().name(), tone_of(v.severity())),
                     _ => ("unknown", Tone::Doubt),
                 };
-                let first = || audit.with(Status::Unknown).next();
-                line(style, label, tag, tone, &told(&counts, worst.or_else(first)), out)
+                line(style, label, tag, tone, &told(&counts, first), out)
             }
             Format::JsonLines => {
                 let worst = worst.map(|v| Worst {
@@ -148,31 +147,38 @@ impl Fleet {
     }
 
     /// Each rule once per node, by its worst answer there.
-    fn tally(&mut self, audit: &Audit) {
-        let mut here: BTreeMap<&'static str, &Verdict> = BTreeMap::new();
-        let rank = |v: &Verdict| (v.finding.status, v.severity());
-        for v in &audit.verdicts {
-            let worst = here.entry(v.rule.id).or_insert(v);
-            // A pass counts before not-applicable: some device was judged.
-            if rank(v) > rank(worst) && v.finding.status != Status::NotApplicable
-                || (worst.finding.status, v.finding.status) == (Status::NotApplicable, Status::Pass)
-            {
-                *worst = v;
-            }
-        }
-        for (rule, v) in here {
-            let t = self.rules.entry(rule).or_default();
-            match v.finding.status {
-                Status::Fail if v.severity() == Severity::Info => t.pass += 1,
+    fn tally(&mut self, survey: &Survey) {
+        let rank = |a: &Answer| (a.status, a.severity);
+        for (likely, answers) in survey.answers.chunk_by(|a, b| std::ptr::eq(a.rule, b.rule)).enumerate() {
+            let worst = answers.iter().copied().reduce(|worst, a| {
+                // A pass counts before not-applicable: some device was judged.
+                let judged = (worst.status, a.status) == (Status::NotApplicable, Status::Pass);
+                if judged || rank(&a) > rank(&worst) && a.status != Status::NotApplicable { a } else { worst }
+            });
+            let Some(worst) = worst else { continue };
+            let t = self.tally_of(worst.rule, likely);
+            match worst.status {
+                Status::Fail if worst.severity == Severity::Info => t.pass += 1,
                 Status::Fail => {
                     t.fail += 1;
-                    t.severity = t.severity.max(Some(v.severity()));
+                    t.severity = t.severity.max(Some(worst.severity));
                 }
                 Status::Unknown => t.unknown += 1,
                 Status::Pass => t.pass += 1,
                 Status::NotApplicable => t.not_applicable += 1,
             }
         }
+    }
+
+    /// The rule's row, which is most likely at this place.
+    fn tally_of(&mut self, rule: &'static Rule, likely: usize) -> &mut Tally {
+        let is = |(r, _): &(&'static Rule, Tally)| std::ptr::eq(*r, rule);
+        let known = if self.rules.get(likely).is_some_and(is) { Some(likely) } else { self.rules.iter().position(is) };
+        let at = known.unwrap_or(self.rules.len());
+        if known.is_none() {
+            self.rules.push((rule, Tally::default()));
+        }
+        &mut self.rules[at].1
     }
 
     /// 1 where any node has a finding; else 2 where anything is unknown or a node could not be read; else 0. No node: 2.
@@ -191,7 +197,7 @@ impl Fleet {
     /// # Errors
     /// Those of the writer.
     pub fn finish(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut rules: Vec<(&'static str, Tally)> = self.rules.iter().map(|(r, t)| (*r, *t)).collect();
+        let mut rules: Vec<(&'static str, Tally)> = self.rules.iter().map(|(r, t)| (r.id, *t)).collect();
         rules.sort_by_key(|(id, t)| (std::cmp::Reverse((t.severity, t.fail, t.unknown)), *id));
         let [good, bad, doubt, broken] = self.nodes;
         let total = good + bad + doubt + broken;

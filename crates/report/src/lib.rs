@@ -21,7 +21,7 @@ mod xml;
 pub use style::Style;
 
 use linerate_node::Node;
-use linerate_rules::{Audit, Severity, Status, Verdict};
+use linerate_rules::{Audit, Severity, Status, Survey, Verdict};
 use linerate_snapshot::Snapshot;
 
 /// What is rendered: the answers, the node they are about, and the snapshot that holds the evidence.
@@ -75,11 +75,20 @@ impl Counts {
     /// Counts an audit.
     #[must_use]
     pub fn of(audit: &Audit) -> Self {
+        Self::count(audit.verdicts.iter().map(|v| (v.finding.status, v.severity())))
+    }
+
+    /// Counts a node of a fleet.
+    #[must_use]
+    pub fn of_survey(survey: &Survey) -> Self {
+        Self::count(survey.answers.iter().map(|a| (a.status, a.severity)))
+    }
+
+    fn count(answers: impl Iterator<Item = (Status, Severity)>) -> Self {
         let mut c = Counts::default();
-        for v in &audit.verdicts {
-            match v.finding.status {
+        for (status, severity) in answers {
+            match status {
                 Status::Fail => {
-                    let severity = v.severity();
                     for (n, s) in c.fail.iter_mut().zip(SEVERITIES) {
                         *n += u32::from(s == severity);
                     }

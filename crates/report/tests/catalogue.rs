@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{CATALOGUE, FINE, HOST, HOSTILE, LSPCI, REDIRECT, UNSEEN, audit_of, bytes, lspci, usual};
+use common::{CATALOGUE, FINE, HOST, HOSTILE, LSPCI, REDIRECT, UNSEEN, bytes, lspci, survey_of, usual};
 use linerate_report::fleet::{Fleet, Format};
 use linerate_report::{Style, explain};
 use linerate_snapshot::Snapshot;
@@ -62,10 +62,10 @@ fn fleet(format: Format) -> (String, u8) {
     let s = lspci(LSPCI);
     let mut fleet = Fleet::new(format);
     let text = bytes(|out| {
-        fleet.node("node-1", &audit_of(&s, &usual()), out)?;
-        fleet.node("node-2-with-a-name-that-is-rather-long", &audit_of(&s, &[&REDIRECT, &HOSTILE]), out)?;
-        fleet.node("node-3\x1b[2J", &audit_of(&s, &[&UNSEEN, &FINE, &HOST]), out)?;
-        fleet.node("node-4", &audit_of(&s, &[&FINE]), out)?;
+        fleet.node("node-1", &survey_of(&s, &usual()), out)?;
+        fleet.node("node-2-with-a-name-that-is-rather-long", &survey_of(&s, &[&REDIRECT, &HOSTILE]), out)?;
+        fleet.node("node-3\x1b[2J", &survey_of(&s, &[&UNSEEN, &FINE, &HOST]), out)?;
+        fleet.node("node-4", &survey_of(&s, &[&FINE]), out)?;
         fleet.unreadable("node-5", "node-5.tar.zst: cut after 512 bytes\n", out)?;
         fleet.finish(out)
     });
@@ -96,15 +96,15 @@ fn fleet_as_json_lines() {
 #[test]
 fn exit_codes_of_a_fleet() {
     let s = lspci(LSPCI);
-    let good = audit_of(&s, &[&FINE]);
-    let unknown = audit_of(&Snapshot::new("empty"), &[&UNSEEN]);
-    let code = |audits: &[&linerate_rules::Audit]| {
+    let good = survey_of(&s, &[&FINE]);
+    let unknown = survey_of(&Snapshot::new("empty"), &[&UNSEEN]);
+    let code = |surveys: &[&linerate_rules::Survey]| {
         let mut f = Fleet::new(Format::JsonLines);
-        bytes(|out| audits.iter().try_for_each(|a| f.node("n", a, out)));
+        bytes(|out| surveys.iter().try_for_each(|a| f.node("n", a, out)));
         f.exit_code()
     };
     assert_eq!(code(&[]), 2, "no node: nothing was shown to be good");
     assert_eq!(code(&[&good]), 0);
     assert_eq!(code(&[&good, &unknown]), 2);
-    assert_eq!(code(&[&good, &unknown, &audit_of(&s, &[&REDIRECT])]), 1);
+    assert_eq!(code(&[&good, &unknown, &survey_of(&s, &[&REDIRECT])]), 1);
 }

@@ -1,4 +1,4 @@
-//! Runs the catalogue over a node.
+//! Runs the catalogue over a node, for a reader of every answer. [`crate::Survey`] is for those who count.
 
 use crate::finding::{Finding, Findings, Status, Subject};
 use crate::rule::{Cx, Rule, Severity};
@@ -39,35 +39,47 @@ impl Audit {
     /// 0 all good; 1 findings of severity low or above; 2 nothing found, but something could not be seen.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        if self.with(Status::Fail).any(|v| v.severity() > Severity::Info) {
-            1
-        } else {
-            u8::from(self.with(Status::Unknown).next().is_some()) * 2
+        exit_code(self.verdicts.iter().map(|v| (v.finding.status, v.severity())))
+    }
+}
+
+/// Of all answers about a node.
+pub(crate) fn exit_code(answers: impl Iterator<Item = (Status, Severity)>) -> u8 {
+    let mut unknown = false;
+    for (status, severity) in answers {
+        match status {
+            Status::Fail if severity > Severity::Info => return 1,
+            Status::Unknown => unknown = true,
+            _ => {}
         }
     }
+    u8::from(unknown) * 2
 }
 
 /// Audits a node with the given rules.
 #[must_use]
 pub fn audit(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> Audit {
     let cx = Cx { node, snapshot };
-    let mut verdicts = Vec::with_capacity(rules.len() * 2);
-    for rule in rules {
-        let mut out = Findings::default();
+    let mut by_id = rules.to_vec();
+    by_id.sort_by_key(|r| r.id);
+    let mut out = Findings::default();
+    let mut verdicts = Vec::with_capacity(rules.len() * 4);
+    for rule in by_id {
         judge(rule, &cx, &mut out);
-        verdicts.extend(out.list.into_iter().map(|finding| Verdict { rule, finding }));
+        verdicts.extend(out.list.drain(..).map(|finding| Verdict { rule, finding }));
     }
-    // Verdicts are large: keys are sorted, and each verdict is moved once.
-    verdicts.sort_by_cached_key(|v| (Reverse(v.finding.status), Reverse(v.severity()), v.rule.id));
+    // Within one severity they stay in the order of the rules' ids. Verdicts are large: keys are sorted, and each is moved once.
+    verdicts.sort_by_cached_key(|v| (Reverse(v.finding.status), Reverse(v.severity())));
     Audit { verdicts }
 }
 
-fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
+/// The answers of one rule; `out` is empty before.
+pub(crate) fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
     let role = &cx.node.context.role;
     if let Some(value) = role.value
         && !rule.roles.contains(value)
     {
-        let f = out.not_applicable(format!("holds on {}; this node is: {value}", join(rule)));
+        let f = out.not_applicable(format_args!("holds on {}; this node is: {value}", join(rule)));
         for place in role.places() {
             f.at(place);
         }
@@ -79,21 +91,19 @@ fn judge(rule: &Rule, cx: &Cx<'_>, out: &mut Findings) {
     }
     let needs_role = role.value.is_none() && rule.roles != crate::rule::Roles::ALL;
     for f in &mut out.list {
-        if f.status == Status::Pass && f.evidence.is_empty() {
+        if f.status == Status::Pass && !f.is_proven() {
             f.status = Status::Unknown;
-            f.message = format!("{} (but the rule gave no evidence: please report this as a bug)", f.message).into();
+            f.reword(|was| format!("{was} (but the rule gave no evidence: please report this as a bug)"));
         }
         if needs_role && matches!(f.status, Status::Pass | Status::Fail) {
-            f.message = format!(
-                "holds on {} only, and the role of this node is unknown; there it would {}: {}",
-                join(rule),
-                f.status.name(),
-                f.message
-            )
-            .into();
+            let would = f.status.name();
+            f.reword(|was| {
+                let roles = join(rule);
+                format!("holds on {roles} only, and the role of this node is unknown; there it would {would}: {was}")
+            });
             f.status = Status::Unknown;
             f.remedy = None;
-            f.see = Some("add /proc/cpuinfo and /sys/class/dmi/id, or say --role".into());
+            f.see("add /proc/cpuinfo and /sys/class/dmi/id, or say --role");
         }
     }
 }

@@ -1,11 +1,10 @@
 //! What a check answers.
 
-use crate::remedy::Remedy;
+use crate::remedy::{Remedy, Text};
 use crate::rule::Severity;
 use linerate_formats::pci::Bdf;
 use linerate_snapshot::{Place, Reading, Why};
 use serde::{Serialize, Serializer};
-use std::borrow::Cow;
 use std::fmt;
 
 /// The four verdicts.
@@ -80,13 +79,50 @@ impl From<Bdf> for Subject {
     }
 }
 
+/// Words of an answer: text, `format_args!(…)`, or a closure that makes them. They are made only where somebody reads them: of
+/// a node in a fleet one answer is shown, and hundreds are counted.
+pub trait Words {
+    /// Makes them.
+    fn words(self) -> Text;
+}
+
+impl Words for &'static str {
+    fn words(self) -> Text {
+        Text::Borrowed(self)
+    }
+}
+
+impl Words for String {
+    fn words(self) -> Text {
+        Text::Owned(self)
+    }
+}
+
+impl Words for Text {
+    fn words(self) -> Text {
+        self
+    }
+}
+
+impl Words for fmt::Arguments<'_> {
+    fn words(self) -> Text {
+        Text::Owned(fmt::format(self))
+    }
+}
+
+impl<F: FnOnce() -> String> Words for F {
+    fn words(self) -> Text {
+        Text::Owned(self())
+    }
+}
+
 /// A place that supports an answer.
 #[derive(Debug, Clone)]
 pub struct Evidence {
     /// Where.
     pub place: Place,
     /// What it shows, where the bytes do not speak for themselves.
-    pub note: Option<Cow<'static, str>>,
+    pub note: Option<Text>,
 }
 
 /// One answer of a check.
@@ -96,38 +132,46 @@ pub struct Finding {
     pub status: Status,
     /// Overrides the rule's severity.
     pub severity: Option<Severity>,
+    /// Nobody reads more than status and severity: words, evidence and remedy are not kept.
+    brief: bool,
+    /// Whether evidence was given, kept or not.
+    proven: bool,
     /// About what.
     pub subject: Subject,
     /// What is so, in one line, for a tired engineer.
-    pub message: Cow<'static, str>,
+    pub message: Text,
     /// On what evidence.
     pub evidence: Vec<Evidence>,
     /// What to do about it.
-    pub remedy: Option<Remedy>,
+    pub remedy: Option<Box<Remedy>>,
     /// How to see what was not seen.
-    pub see: Option<Cow<'static, str>>,
+    pub see: Option<Text>,
 }
 
 impl Finding {
-    fn new(status: Status, subject: Subject, message: Cow<'static, str>) -> Self {
-        Finding { status, severity: None, subject, message, evidence: Vec::new(), remedy: None, see: None }
-    }
-
     /// Adds evidence.
     pub fn at(&mut self, place: Place) -> &mut Self {
-        self.evidence.push(Evidence { place, note: None });
-        self
+        self.show(place, || None)
     }
 
     /// Adds evidence with what it shows.
-    pub fn at_noting(&mut self, place: Place, note: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.evidence.push(Evidence { place, note: Some(note.into()) });
+    pub fn at_noting(&mut self, place: Place, note: impl Words) -> &mut Self {
+        self.show(place, || Some(note.words()))
+    }
+
+    fn show(&mut self, place: Place, note: impl FnOnce() -> Option<Text>) -> &mut Self {
+        self.proven = true;
+        if !self.brief {
+            self.evidence.push(Evidence { place, note: note() });
+        }
         self
     }
 
     /// Says what to do.
-    pub fn fix(&mut self, remedy: Remedy) -> &mut Self {
-        self.remedy = Some(remedy);
+    pub fn fix(&mut self, remedy: impl FnOnce() -> Remedy) -> &mut Self {
+        if !self.brief {
+            self.remedy = Some(Box::new(remedy()));
+        }
         self
     }
 
@@ -138,9 +182,23 @@ impl Finding {
     }
 
     /// Says how to see what was not seen.
-    pub fn see(&mut self, how: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.see = Some(how.into());
+    pub fn see(&mut self, how: impl Words) -> &mut Self {
+        if !self.brief {
+            self.see = Some(how.words());
+        }
         self
+    }
+
+    /// Whether evidence was given.
+    pub(crate) fn is_proven(&self) -> bool {
+        self.proven
+    }
+
+    /// Puts these words about the message in its place.
+    pub(crate) fn reword(&mut self, words: impl FnOnce(&str) -> String) {
+        if !self.brief {
+            self.message = words(&self.message).into();
+        }
     }
 }
 
@@ -148,12 +206,28 @@ impl Finding {
 #[derive(Debug, Default)]
 pub struct Findings {
     pub(crate) list: Vec<Finding>,
+    brief: bool,
 }
 
 impl Findings {
-    fn push(&mut self, status: Status, subject: Subject, message: Cow<'static, str>) -> &mut Finding {
-        let at = self.list.len();
-        self.list.push(Finding::new(status, subject, message));
+    /// Keeps what is counted alone: status and severity of each answer.
+    pub(crate) fn brief() -> Self {
+        Findings { list: Vec::new(), brief: true }
+    }
+
+    fn push(&mut self, status: Status, subject: Subject, message: impl Words) -> &mut Finding {
+        let (at, brief) = (self.list.len(), self.brief);
+        self.list.push(Finding {
+            status,
+            severity: None,
+            brief,
+            proven: false,
+            subject,
+            message: if brief { Text::Borrowed("") } else { message.words() },
+            evidence: Vec::new(),
+            remedy: None,
+            see: None,
+        });
         &mut self.list[at]
     }
 
@@ -164,53 +238,54 @@ impl Findings {
     }
 
     /// Seen, and right. Give evidence: a pass without evidence becomes unknown.
-    pub fn pass(&mut self, subject: impl Into<Subject>, message: impl Into<Cow<'static, str>>) -> &mut Finding {
-        self.push(Status::Pass, subject.into(), message.into())
+    pub fn pass(&mut self, subject: impl Into<Subject>, message: impl Words) -> &mut Finding {
+        self.push(Status::Pass, subject.into(), message)
     }
 
     /// Seen, and wrong.
-    pub fn fail(&mut self, subject: impl Into<Subject>, message: impl Into<Cow<'static, str>>) -> &mut Finding {
-        self.push(Status::Fail, subject.into(), message.into())
+    pub fn fail(&mut self, subject: impl Into<Subject>, message: impl Words) -> &mut Finding {
+        self.push(Status::Fail, subject.into(), message)
     }
 
     /// Could not be seen.
-    pub fn unknown(&mut self, subject: impl Into<Subject>, message: impl Into<Cow<'static, str>>) -> &mut Finding {
-        self.push(Status::Unknown, subject.into(), message.into())
+    pub fn unknown(&mut self, subject: impl Into<Subject>, message: impl Words) -> &mut Finding {
+        self.push(Status::Unknown, subject.into(), message)
     }
 
     /// Does not hold here.
-    pub fn not_applicable(&mut self, reason: impl Into<Cow<'static, str>>) -> &mut Finding {
-        self.push(Status::NotApplicable, Subject::Node, reason.into())
+    pub fn not_applicable(&mut self, reason: impl Words) -> &mut Finding {
+        self.push(Status::NotApplicable, Subject::Node, reason)
     }
 
     /// Does not hold for this subject.
-    pub fn not_applicable_to(
-        &mut self,
-        subject: impl Into<Subject>,
-        reason: impl Into<Cow<'static, str>>,
-    ) -> &mut Finding {
-        self.push(Status::NotApplicable, subject.into(), reason.into())
+    pub fn not_applicable_to(&mut self, subject: impl Into<Subject>, reason: impl Words) -> &mut Finding {
+        self.push(Status::NotApplicable, subject.into(), reason)
     }
 
     /// Unknown because this reading is not known: says why, and how to see it where the reason tells.
-    pub fn unreadable<T>(&mut self, subject: impl Into<Subject>, what: &str, reading: &Reading<T>) -> &mut Finding {
-        let (message, see): (String, &'static str) = match reading {
-            Reading::Known(..) => (format!("{what}: read, but not enough to judge"), ""),
-            Reading::Absent(_) => (format!("{what}: does not exist on this node"), ""),
-            Reading::Unreadable(_, why) => (
-                format!("{what}: {why}"),
+    pub fn unreadable<T>(
+        &mut self,
+        subject: impl Into<Subject>,
+        what: impl fmt::Display,
+        reading: &Reading<T>,
+    ) -> &mut Finding {
+        let finding = match reading {
+            Reading::Known(..) => self.unknown(subject, format_args!("{what}: read, but not enough to judge")),
+            Reading::Absent(_) => self.unknown(subject, format_args!("{what}: does not exist on this node")),
+            Reading::Unreadable(_, why) => {
+                let finding = self.unknown(subject, format_args!("{what}: {why}"));
                 match why {
-                    Why::Denied | Why::Cut(_) => "run as root (in a container: privileged, with the host's /sys)",
-                    Why::NotCollected => "capture the node with `linerate collect` as root",
-                    Why::TimedOut => "read the file by hand; a device that does not answer may be the finding",
-                    _ => "",
-                },
-            ),
+                    Why::Denied | Why::Cut(_) => {
+                        finding.see("run as root (in a container: privileged, with the host's /sys)")
+                    }
+                    Why::NotCollected => finding.see("capture the node with `linerate collect` as root"),
+                    Why::TimedOut => {
+                        finding.see("read the file by hand; a device that does not answer may be the finding")
+                    }
+                    _ => finding,
+                }
+            }
         };
-        let finding = self.push(Status::Unknown, subject.into(), message.into());
-        if !see.is_empty() {
-            finding.see(see);
-        }
         finding.at(reading.place())
     }
 }

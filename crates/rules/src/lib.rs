@@ -21,9 +21,11 @@ mod rdma;
 mod registry;
 pub mod remedy;
 pub mod rule;
+pub mod survey;
 
 pub use engine::{Audit, Verdict, audit};
-pub use finding::{Evidence, Finding, Findings, Status, Subject};
+pub use finding::{Evidence, Finding, Findings, Status, Subject, Words};
 pub use registry::{Area, areas, find, rules};
 pub use remedy::{Action, Persistence, Remedy, Risk};
 pub use rule::{Cx, Effect, Myth, Quality, Roles, Rule, Severity, Source};
+pub use survey::{Answer, Survey, survey};

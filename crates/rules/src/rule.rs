@@ -192,19 +192,19 @@ impl Cx<'_> {
                 let n = self.node.pci.functions.len();
                 out.unknown(
                     crate::Subject::Node,
-                    format!("no {what} among the {n} PCI functions of this text, which shows no bridge: it may be an excerpt"),
+                    format_args!("no {what} among the {n} PCI functions of this text, which shows no bridge: it may be an excerpt"),
                 )
                 .at(place)
                 .see("lspci -D -nn -vvv as root, whole");
             }
             Some(place) => {
                 let n = self.node.pci.functions.len();
-                out.not_applicable(format!("no {what} among the {n} PCI functions")).at(place);
+                out.not_applicable(format_args!("no {what} among the {n} PCI functions")).at(place);
             }
             None => {
                 out.unknown(
                     crate::Subject::Node,
-                    format!("no list of PCI devices in this source, so no {what} can be judged"),
+                    format_args!("no list of PCI devices in this source, so no {what} can be judged"),
                 )
                 .see("capture the node with `linerate collect`, or add the output of `lspci -D -nn -vvv` run as root");
             }

@@ -170,3 +170,14 @@ fn every_rule_answers_on_every_node_with_evidence_and_remedies() {
         }
     }
 }
+
+#[test]
+fn a_survey_tells_what_an_audit_tells() {
+    for (path, _, s) in ALL.iter() {
+        common::survey_agrees(&Node::decode(s), s, &path.display().to_string());
+    }
+    for told in [None, Some(Role::BareMetal), Some(Role::VmHost), Some(Role::VmGuest)] {
+        let s = Snapshot::new("empty");
+        common::survey_agrees(&Node::decode_as(&s, told), &s, "empty");
+    }
+}

@@ -1,6 +1,8 @@
 //! What the rules say of pasted `lspci` texts: small ones written here, and a real machine's where it is at hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod common;
+
 use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_rules::{Audit, Severity, Status, audit, rules};
@@ -37,6 +39,8 @@ fn product_names_tell_which_gpus_can() {
     {
         assert!(answers.contains(&(bdf.to_owned(), status)), "{answers:?}");
     }
+    // Here no role is known, and answers that depend on it become unknown.
+    common::survey_agrees(&Node::decode(&s), &s, "a text");
 }
 
 #[test]
@@ -152,6 +156,38 @@ fn an_unassigned_region_is_found() {
     let found = said(&a, "gpu/bar-unassigned");
     assert_eq!((found.len(), found[0].1), (1, Status::Fail), "{found:?}");
     assert!(found[0].3.contains("region 2"), "{found:?}");
+}
+
+#[test]
+fn a_gpu_without_bar1_is_not_said_to_have_one_of_zero() {
+    let gpu = "17:00.0 3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB] [10de:2330] (rev a1)\n\
+               \tControl: I/O- Mem+ BusMaster+ SpecCycle-\n";
+    let of = |regions: &str| {
+        said(&told(&pasted("a.txt", &format!("{gpu}{regions}")), Role::BareMetal), "gpu/bar1-size").remove(0)
+    };
+    let one = of("\tRegion 0: Memory at 90000000 (64-bit, prefetchable) [size=256K]\n");
+    assert_eq!(one.1, Status::Unknown);
+    assert!(one.3.contains("the largest has 256 KiB"), "{one:?}");
+    let one = of("\tRegion 0: Memory at 90000000 (64-bit, prefetchable) [size=16M]\n");
+    assert!(one.1 == Status::Unknown && one.3.contains("not among its memory regions"), "{one:?}");
+    let one = of(
+        "\tRegion 0: Memory at 90000000 (64-bit, prefetchable)\n\tRegion 2: Memory at 3a000000000 (64-bit, prefetchable)\n",
+    );
+    assert!(one.1 == Status::Unknown && one.3.contains("not in this source"), "{one:?}");
+    let one = of("\tRegion 1: Memory at 3a000000000 (64-bit, prefetchable) [size=256M]\n");
+    assert!(one.1 == Status::Fail && one.3.contains("BAR1 256 MiB"), "{one:?}");
+}
+
+#[test]
+fn a_nic_that_no_gpu_needs_says_why() {
+    let bridge = "00:00.0 Host bridge [0600]: Intel Corporation Device [8086:3e30]\n\tKernel driver in use: skx\n";
+    let nic = "02:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 Family [ConnectX-7] [15b3:1021]\n\
+               \tKernel driver in use: mlx5_core\n";
+    let mut s = lspci(format!("{bridge}{nic}").as_bytes());
+    s.coverage = linerate_snapshot::Coverage::Full { not_tried: Vec::new() };
+    let answer = said(&told(&s, Role::BareMetal), "rdma/device-present").remove(0);
+    assert_eq!((answer.1, answer.2), (Status::Fail, Severity::Info), "{answer:?}");
+    assert!(answer.3.ends_with("no GPU is to be seen that it could serve"), "{answer:?}");
 }
 
 /// Data Direct: function, GPU and NIC port wiring of ConnectX-8, with one wrong setting each time.

@@ -5,6 +5,7 @@
 mod archive;
 pub mod capture;
 mod catalogue;
+mod hosts;
 mod index;
 mod interrupt;
 mod manifest;

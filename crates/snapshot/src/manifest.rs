@@ -70,10 +70,14 @@ const MAX_TRIED: usize = 10_000;
 
 /// Patterns of today's catalogue that a capture which tried these did not know.
 pub(crate) fn not_tried(tried: &[String]) -> Vec<String> {
+    let all = || crate::catalogue::catalogue().patterns.iter().map(|(p, _)| p);
+    // Captures of the same version tried the same.
+    if tried.iter().eq(all()) {
+        return Vec::new();
+    }
     let same: std::collections::HashSet<&str> = tried.iter().map(String::as_str).collect();
     let wider = |p: &str| tried.iter().take(MAX_TRIED).any(|t| t.contains('*') && covers_pattern(t, p));
-    let all = crate::catalogue::catalogue().patterns.iter().map(|(p, _)| p);
-    all.filter(|p| !same.contains(p.as_str()) && !wider(p)).cloned().collect()
+    all().filter(|p| !same.contains(p.as_str()) && !wider(p)).cloned().collect()
 }
 
 /// Whether every path of a pattern is one of a wider pattern.

@@ -1,7 +1,8 @@
 //! One way in: the live host, a tree, an archive, a directory of texts, one text.
 
-use crate::archive::{OpenError, Reader, is_archive};
+use crate::archive::{OpenError, PackedText, Reader, is_archive, packed_text};
 use crate::capture::{self, Options, Progress, Purpose};
+use crate::hosts::Hosts;
 use crate::recognise::{HEAD, Recognised, is_lfs_stub, recognise};
 use crate::{Output, Snapshot};
 use linerate_formats::sniff;
@@ -52,12 +53,16 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     let mut head = Vec::new();
     let file = std::fs::File::open(path).map_err(io)?;
     file.take(HEAD as u64).read_to_end(&mut head).map_err(io)?;
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     if is_archive(&head) {
-        return Reader::new().read(path);
+        return match packed_text(std::fs::File::open(path).map_err(io)?, MAX_TEXT) {
+            Some(packed) => one_packed(&packed, &name),
+            None => Reader::new().read(path),
+        };
     }
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(io)?.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(io)?;
-    one_text(&bytes, &path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default())
+    one_text(&bytes, &name)
 }
 
 /// Loads an archive or a text from memory.
@@ -65,7 +70,29 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
 /// # Errors
 /// As [`load`].
 pub fn load_bytes(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
-    if is_archive(bytes) { Reader::new().read_bytes(bytes, name) } else { one_text(bytes, name) }
+    if !is_archive(bytes) {
+        return one_text(bytes, name);
+    }
+    match packed_text(bytes, MAX_TEXT) {
+        Some(packed) => one_packed(&packed, name),
+        None => Reader::new().read_bytes(bytes, name),
+    }
+}
+
+/// A snapshot of one text that was packed.
+fn one_packed(packed: &PackedText, name: &str) -> Result<Snapshot, OpenError> {
+    let mut s = one_text(&packed.bytes, PackedText::name(name))?;
+    name.clone_into(&mut s.label);
+    s.problems.extend(damaged(packed, name));
+    Ok(s)
+}
+
+fn damaged(packed: &PackedText, name: &str) -> Option<String> {
+    let why = packed.damage.as_ref()?;
+    Some(format!(
+        "{name}: its compression is damaged after {} bytes of text: {why}; the rest is missing",
+        packed.bytes.len()
+    ))
 }
 
 /// A snapshot of one text.
@@ -150,7 +177,7 @@ fn texts(path: &Path) -> Result<Snapshot, OpenError> {
     let mut s = Snapshot::new(path.display().to_string());
     let mut files: Vec<_> = std::fs::read_dir(path).map_err(io)?.flatten().take(MAX_TEXTS).collect();
     files.sort_by_key(std::fs::DirEntry::file_name);
-    let mut known = false;
+    let (mut known, mut hosts) = (false, Hosts::default());
     for f in &files {
         let name = f.file_name().to_string_lossy().into_owned();
         if !f.file_type().is_ok_and(|t| t.is_file()) {
@@ -162,21 +189,31 @@ fn texts(path: &Path) -> Result<Snapshot, OpenError> {
             s.problems.push(format!("{name}: {e}"));
             continue;
         }
+        let mut name = name.as_str();
         if is_archive(&bytes) {
-            s.problems.push(format!("{name}: an archive among texts; name it alone to read it"));
-            continue;
+            // From the file: what is packed may be longer than a text may be.
+            let Some(packed) = std::fs::File::open(f.path()).ok().and_then(|f| packed_text(f, MAX_TEXT)) else {
+                s.problems.push(format!("{name}: an archive among texts; name it alone to read it"));
+                continue;
+            };
+            s.problems.extend(damaged(&packed, name));
+            name = PackedText::name(name);
+            bytes = packed.bytes;
         }
-        match recognise(&name, &bytes) {
+        let found = recognise(name, &bytes);
+        hosts.add(name, found, &bytes);
+        match found {
             Recognised::Unknown => s.problems.push(format!("{name}: {}; left out", not_recognised(&bytes))),
             what => {
                 if let Recognised::NoFacts(is) = what {
                     s.problems.push(format!("{name}: {is}: not a source of facts for the audit"));
                 }
                 known |= !matches!(what, Recognised::NoFacts(_));
-                text(&mut s, &name, what, &bytes);
+                text(&mut s, name, what, &bytes);
             }
         }
     }
+    s.problems.extend(hosts.contradiction());
     if !known {
         let why = format!("none of its {} files is the output of a known tool", files.len());
         return Err(OpenError::NotASnapshot { what: path.display().to_string(), why });

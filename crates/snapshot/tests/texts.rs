@@ -3,6 +3,7 @@
 
 use linerate_snapshot::capture::Purpose;
 use linerate_snapshot::{Lookup, OpenError, OutputKind, Snapshot, load, load_bytes, options_for};
+use std::io::Read;
 use std::path::Path;
 
 fn open(path: &Path) -> Result<Snapshot, OpenError> {
@@ -93,6 +94,81 @@ fn copies_of_kernel_files_lie_where_the_kernel_has_them() {
     let s = load_bytes(b"processor\t: 0\nvendor_id\t: AuthenticAMD\n", "cpu.txt").unwrap();
     assert!(matches!(s.resolve("proc/cpuinfo"), Lookup::Found(_)));
     assert!(s.outputs.is_empty() && s.problems.is_empty());
+}
+
+/// The text packed in each way that people pack.
+fn packings(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let read = |mut r: Box<dyn Read + '_>| {
+        let mut out = Vec::new();
+        r.read_to_end(&mut out).map(|_| out).unwrap()
+    };
+    vec![
+        ("gz", read(Box::new(flate2::read::GzEncoder::new(text, flate2::Compression::best())))),
+        ("bz2", read(Box::new(bzip2::read::BzEncoder::new(text, bzip2::Compression::best())))),
+        ("xz", read(Box::new(liblzma::read::XzEncoder::new(text, 6)))),
+        ("zst", zstd::bulk::compress(text, 3).unwrap()),
+    ]
+}
+
+#[test]
+fn a_packed_text_is_read_like_a_plain_one() {
+    let lspci = b"41:00.0 Ethernet controller: X\n\tControl: I/O- Mem+\n";
+    let dir = tempfile::tempdir().unwrap();
+    for (ending, bytes) in packings(lspci) {
+        let name = format!("lspci.{ending}");
+        let in_memory = load_bytes(&bytes, &name).unwrap();
+        std::fs::write(dir.path().join(&name), &bytes).unwrap();
+        let file = open(&dir.path().join(&name)).unwrap();
+        let whole = open(dir.path()).unwrap();
+        for s in [in_memory, file, whole] {
+            assert_eq!(s.outputs.iter().map(|o| o.kind).collect::<Vec<_>>(), [OutputKind::Lspci], "{name}");
+            assert_eq!(s.data(s.outputs[0].entry), lspci, "{name}");
+            assert!(s.problems.is_empty(), "{:?}", s.problems);
+        }
+        std::fs::remove_file(dir.path().join(&name)).unwrap();
+    }
+}
+
+#[test]
+fn a_packed_text_is_limited_and_may_be_damaged() {
+    let mut text = b"41:00.0 Ethernet controller: X\n".to_vec();
+    text.resize(40 << 20, b' ');
+    for (ending, bytes) in packings(&text) {
+        let s = load_bytes(&bytes, &format!("lspci.{ending}")).unwrap();
+        assert_eq!(s.problems.len(), 1, "{ending}: {:?}", s.problems);
+        assert!(s.problems[0].ends_with("only the first 16 MiB were read"), "{:?}", s.problems);
+        assert!(s.size() <= (16 << 20) + 1000, "{ending}: {}", s.size());
+    }
+    let mut numbers = String::new();
+    for n in 0..50_000_u32 {
+        let line = format!("[{n:>5}.000000] mlx5_core 0000:{:02x}:00.0: {}\n", n % 251, n.wrapping_mul(2_654_435_761));
+        numbers.push_str(&line);
+    }
+    for (ending, bytes) in packings(numbers.as_bytes()) {
+        let s = load_bytes(&bytes[..bytes.len() / 2], &format!("dmesg.{ending}")).unwrap();
+        assert_eq!(s.outputs[0].kind, OutputKind::Dmesg, "{ending}");
+        assert!(s.problems.iter().any(|p| p.contains("compression is damaged")), "{ending}: {:?}", s.problems);
+        // Nothing comes out of a few bytes, and nothing of a header alone.
+        for n in [0, 1, 3, 6, 12] {
+            assert!(load_bytes(&bytes[..n], "x").is_err(), "{ending} {n}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_of_texts_of_two_nodes_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    for host in ["gpu-1", "gpu-2"] {
+        let log = format!(
+            "Nov 21 07:00:00 {host} kernel: Linux version 6.8.0\nNov 21 07:00:00 {host} kernel: Command line: ro\n"
+        );
+        std::fs::write(dir.path().join(format!("{host}.log")), log).unwrap();
+    }
+    let s = open(dir.path()).unwrap();
+    assert_eq!(
+        s.problems,
+        ["texts of two hosts: gpu-1.log is of gpu-1, gpu-2.log of gpu-2; they are judged as one node"]
+    );
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         [] => write(&FULL),
-        // A smaller fleet where composing ten thousand nodes takes too long; the page says how many there were.
+        // A smaller fleet for a machine that is slow or small; the page says how many there were.
         ["--nodes", n] => match n.parse() {
             Ok(many) if many >= 10 => write(&Scale { many, few: many / 10, ..FULL }),
             _ => Err(format!("--nodes {n}: a number from 10 on is expected")),

@@ -7,7 +7,7 @@ use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_report::Style;
 use linerate_report::fleet::{self, Fleet};
-use linerate_rules::{Audit, Rule};
+use linerate_rules::{Rule, Survey};
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{Reader, Snapshot};
 use std::collections::BTreeMap;
@@ -16,10 +16,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// Label and answers of a node, or why there are none.
-type Answer = (String, Result<Audit, String>);
+type Answer = (String, Result<Survey, String>);
 
-/// Answers that wait for an earlier one before they are printed, for each thread.
-const AHEAD: usize = 32;
+/// Snapshots that a thread takes at a time: waking another thread for each one costs as much as a rule.
+const BATCH: usize = 16;
+/// Batches that wait for an earlier one before they are printed, for each thread.
+const AHEAD: usize = 4;
 
 pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], paths: &[PathBuf]) -> Result<u8, Failure> {
     let mut sink = Sink::open(a.output.as_deref())?;
@@ -36,24 +38,29 @@ pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], paths: &[PathBuf]) -> 
     let next = AtomicUsize::new(0);
     let mut summary = Fleet::new(format);
     let progress = Line::new(a.output.is_some());
+    // A small fleet is shared out more finely.
+    let batches: Vec<&[PathBuf]> = paths.chunks((paths.len() / threads / 4).clamp(1, BATCH)).collect();
     std::thread::scope(|scope| -> Result<(), Failure> {
-        let (to, from) = sync_channel::<(usize, Answer)>(threads * AHEAD);
+        let (to, from) = sync_channel::<(usize, Vec<Answer>)>(threads * AHEAD);
         for _ in 0..threads {
-            let (to, next) = (to.clone(), &next);
-            scope.spawn(move || work(paths, rules, role, next, &to));
+            let (to, next, batches) = (to.clone(), &next, &batches);
+            scope.spawn(move || work(batches, rules, role, next, &to));
         }
         drop(to);
         // Printed in the order of the names, whichever thread is faster.
-        let (mut waiting, mut at) = (BTreeMap::new(), 0);
-        for (i, answer) in from {
-            waiting.insert(i, answer);
-            while let Some((label, answer)) = waiting.remove(&at) {
+        let (mut waiting, mut at, mut done) = (BTreeMap::new(), 0, 0);
+        for (i, answers) in from {
+            waiting.insert(i, answers);
+            while let Some(answers) = waiting.remove(&at) {
                 at += 1;
-                match &answer {
-                    Ok(audit) => summary.node(&label, audit, &mut sink)?,
-                    Err(e) => summary.unreadable(&label, e, &mut sink)?,
+                for (label, answer) in &answers {
+                    match answer {
+                        Ok(survey) => summary.node(label, survey, &mut sink)?,
+                        Err(e) => summary.unreadable(label, e, &mut sink)?,
+                    }
                 }
-                progress.count(at, paths.len(), "snapshots");
+                done += answers.len();
+                progress.count(done, paths.len(), "snapshots");
             }
         }
         Ok(())
@@ -66,30 +73,32 @@ pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], paths: &[PathBuf]) -> 
 
 /// One thread: reads, decodes and judges one snapshot after the other, with buffers that it keeps.
 fn work(
-    paths: &[PathBuf],
+    batches: &[&[PathBuf]],
     rules: &[&'static Rule],
     role: Option<Role>,
     next: &AtomicUsize,
-    to: &SyncSender<(usize, Answer)>,
+    to: &SyncSender<(usize, Vec<Answer>)>,
 ) {
     let mut reader = Reader::new();
     loop {
         let i = next.fetch_add(1, Ordering::Relaxed);
-        let Some(path) = paths.get(i) else { return };
-        let label = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let answer = match read(&mut reader, path) {
-            Ok(snapshot) => {
-                let audit = linerate_rules::audit(&Node::decode_as(&snapshot, role), &snapshot, rules);
-                reader.recycle(snapshot);
-                Ok(audit)
-            }
-            Err(e) => Err(e),
-        };
+        let Some(batch) = batches.get(i) else { return };
+        let answers = batch.iter().map(|path| answer(&mut reader, path, rules, role)).collect();
         // The receiver is gone when the output failed: nothing is left to do.
-        if to.send((i, (label, answer))).is_err() {
+        if to.send((i, answers)).is_err() {
             return;
         }
     }
+}
+
+fn answer(reader: &mut Reader, path: &Path, rules: &[&'static Rule], role: Option<Role>) -> Answer {
+    let label = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let survey = read(reader, path).map(|snapshot| {
+        let survey = linerate_rules::survey(&Node::decode_as(&snapshot, role), &snapshot, rules);
+        reader.recycle(snapshot);
+        survey
+    });
+    (label, survey)
 }
 
 fn read(reader: &mut Reader, path: &Path) -> Result<Snapshot, String> {

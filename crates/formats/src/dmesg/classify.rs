@@ -5,14 +5,34 @@ use crate::nvidia_proc::version_line;
 use crate::pci::Bdf;
 use crate::text::{leading_number, number};
 
+/// What messages are about, one bit each.
+pub(super) mod subject {
+    pub(in super::super) const IOMMU: u8 = 1;
+    pub(in super::super) const NVIDIA: u8 = 2;
+    pub(in super::super) const PCI: u8 = 4;
+    pub(in super::super) const MODULES: u8 = 8;
+    pub(in super::super) const MLX5: u8 = 16;
+    pub(in super::super) const COMMAND_LINE: u8 = 32;
+    pub(in super::super) const ALL: u8 = u8::MAX;
+}
+
 /// What a message (without time and level) says; `None` for everything else.
 pub fn classify(message: &str) -> Option<Event> {
-    iommu(message)
-        .or_else(|| nvidia(message))
-        .or_else(|| pci(message))
-        .or_else(|| modules(message))
-        .or_else(|| mlx5(message))
-        .or_else(|| command_line(message))
+    classify_as(message, subject::ALL)
+}
+
+/// What a message of some subjects says.
+pub(super) fn classify_as(message: &str, subjects: u8) -> Option<Event> {
+    type Read = fn(&str) -> Option<Event>;
+    let by_subject: [(u8, Read); 6] = [
+        (subject::IOMMU, iommu),
+        (subject::NVIDIA, nvidia),
+        (subject::PCI, pci),
+        (subject::MODULES, modules),
+        (subject::MLX5, mlx5),
+        (subject::COMMAND_LINE, command_line),
+    ];
+    by_subject.into_iter().filter(|(s, _)| subjects & s != 0).find_map(|(_, read)| read(message))
 }
 
 fn iommu(m: &str) -> Option<Event> {

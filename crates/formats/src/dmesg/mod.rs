@@ -5,6 +5,7 @@ mod event;
 mod header;
 
 pub use classify::classify;
+use classify::subject;
 pub use event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
 pub use header::{Time, split};
 
@@ -57,7 +58,8 @@ pub fn scan(bytes: &[u8]) -> Vec<Found> {
         line += memchr::memchr_iter(b'\n', bytes.get(line_at..start).unwrap_or_default()).count();
         line_at = start;
         if let Some(raw) = text.get(start..end) {
-            out.extend(found(raw.trim_end_matches('\r'), line));
+            let subjects = subjects(words, bytes, hit, end);
+            out.extend(found(raw.trim_end_matches('\r'), line, subjects));
         }
         at = end.saturating_add(1);
         if at >= bytes.len() {
@@ -68,12 +70,25 @@ pub fn scan(bytes: &[u8]) -> Vec<Found> {
 }
 
 fn scan_all(text: &str) -> Vec<Found> {
-    text.lines().enumerate().filter_map(|(i, raw)| found(raw, i)).collect()
+    text.lines().enumerate().filter_map(|(i, raw)| found(raw, i, subject::ALL)).collect()
 }
 
-fn found(raw: &str, index: usize) -> Option<Found> {
+/// What a line may be about, by the words in it: the first, and those after it up to the end of the line.
+fn subjects(words: &Words, text: &[u8], first: Match, end: usize) -> u8 {
+    let of = |hit: &Match| ANCHORS.get(hit.pattern().as_usize()).map_or(subject::ALL, |(_, subject)| *subject);
+    let line = text.get(..end).unwrap_or(text);
+    let mut out = of(&first);
+    let mut at = first.end();
+    while let Some(hit) = words.find(line, at) {
+        out |= of(&hit);
+        at = hit.end();
+    }
+    out
+}
+
+fn found(raw: &str, index: usize, subjects: u8) -> Option<Found> {
     let (time, message) = split(raw);
-    let event = classify(message)?;
+    let event = classify::classify_as(message, subjects)?;
     let seconds = match time {
         Some(Time::Seconds(s)) => Some(s),
         _ => None,
@@ -81,40 +96,40 @@ fn found(raw: &str, index: usize) -> Option<Found> {
     Some(Found { line: line_number(index), seconds, event })
 }
 
-/// Words of which every classified message has at least one; a test holds the two together.
-const ANCHORS: &[&str] = &[
-    "IOMMU",
-    "iommu",
-    "AMD-Vi",
-    "IO_PAGE_FAULT",
-    "DMAR",
-    "dmar_fault",
-    "arm-smmu",
-    "SNP:",
-    "emory Encryption",
-    "emory encryption",
-    "PCI: ",
-    "available PCIe bandwidth",
-    "assign",
-    "no space for",
-    "can't reserve",
-    "NVRM",
-    "peermem",
-    "peer_mem",
-    "nv_mem",
-    "AER: ",
-    "PCIe Bus Error",
-    "bw_notification",
-    "pciehp",
-    "mlx5_core",
-    "unknown parameter",
-    "ockdown:",
-    "locked down",
-    "version of symbol",
-    "Unknown symbol",
-    "swiotlb",
-    "SWIOTLB",
-    "ommand line:",
+/// Words of which every classified message has at least one of its subject's; a test holds the two together.
+const ANCHORS: &[(&str, u8)] = &[
+    ("IOMMU", subject::IOMMU),
+    ("iommu", subject::IOMMU),
+    ("AMD-Vi", subject::IOMMU),
+    ("IO_PAGE_FAULT", subject::IOMMU),
+    ("DMAR", subject::IOMMU),
+    ("dmar_fault", subject::IOMMU),
+    ("arm-smmu", subject::IOMMU),
+    ("SNP:", subject::IOMMU),
+    ("emory Encryption", subject::IOMMU),
+    ("emory encryption", subject::IOMMU),
+    ("PCI: ", subject::PCI),
+    ("available PCIe bandwidth", subject::PCI),
+    ("assign", subject::PCI),
+    ("no space for", subject::PCI),
+    ("can't reserve", subject::PCI),
+    ("NVRM", subject::NVIDIA),
+    ("peermem", subject::NVIDIA),
+    ("peer_mem", subject::NVIDIA),
+    ("nv_mem", subject::NVIDIA),
+    ("AER: ", subject::PCI),
+    ("PCIe Bus Error", subject::PCI),
+    ("bw_notification", subject::PCI),
+    ("pciehp", subject::PCI),
+    ("mlx5_core", subject::MLX5),
+    ("unknown parameter", subject::MODULES),
+    ("ockdown:", subject::MODULES),
+    ("locked down", subject::MODULES),
+    ("version of symbol", subject::MODULES),
+    ("Unknown symbol", subject::MODULES),
+    ("swiotlb", subject::IOMMU),
+    ("SWIOTLB", subject::IOMMU),
+    ("ommand line:", subject::COMMAND_LINE),
 ];
 
 /// Finds the anchors: with vector instructions where the processor has them (several GB/s), else with a table (some 400 MB/s).
@@ -134,9 +149,10 @@ impl Words {
 
 fn anchors() -> Option<&'static Words> {
     static WORDS: OnceLock<Option<Words>> = OnceLock::new();
+    let words = || ANCHORS.iter().map(|(word, _)| word);
     let build = || {
-        let table = || AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(ANCHORS).ok().map(Words::Table);
-        packed::Searcher::new(ANCHORS).map(Words::Vector).or_else(table)
+        let table = || AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(words()).ok().map(Words::Table);
+        packed::Searcher::new(words()).map(Words::Vector).or_else(table)
     };
     WORDS.get_or_init(build).as_ref()
 }

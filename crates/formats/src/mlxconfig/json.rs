@@ -47,7 +47,7 @@ fn device(key: &str, object: &Map<String, Json>, lines: &KeyLines<'_>) -> NicCon
         let Some(fields) = fields.as_object() else { continue };
         let flag = |f: &str| fields.get(f).and_then(Json::as_bool).unwrap_or(false);
         let param = Param {
-            name: name.clone(),
+            name: name.into(),
             default: fields.get("default_value").and_then(value),
             current: fields.get("current_value").and_then(value),
             next: fields.get("next_value").and_then(value),

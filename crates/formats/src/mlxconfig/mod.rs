@@ -7,8 +7,9 @@ pub use json::parse_json;
 pub use text::{parse, parse_text};
 
 use crate::pci::Bdf;
-use crate::text::At;
+use crate::text::{At, trim};
 use serde::Serialize;
+use smol_str::SmolStr;
 
 /// Which values a query shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -69,7 +70,7 @@ impl NicConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Param {
     /// Name, with an index where the query was for an array element (`PCI_DOWNSTREAM_PORT_OWNER[0]`).
-    pub name: String,
+    pub name: SmolStr,
     /// Factory or OEM default; only with `-e`.
     pub default: Option<Value>,
     /// What the running firmware uses; only with `-e`.
@@ -88,21 +89,21 @@ pub struct Param {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Value {
     /// As printed.
-    pub raw: String,
+    pub raw: SmolStr,
     /// The number: bare, or the one in parentheses.
     pub number: Option<i64>,
     /// The text before the parentheses, e.g. `True`.
-    pub label: Option<String>,
+    pub label: Option<SmolStr>,
 }
 
 impl Value {
     /// Reads a printed value.
     pub fn new(raw: &str) -> Self {
-        let raw = raw.trim();
+        let raw = trim(raw);
         let labelled =
             raw.strip_suffix(')').and_then(|r| r.rsplit_once('(')).and_then(|(l, n)| Some((l, parse_number(n)?)));
         match labelled {
-            Some((label, number)) => Value { raw: raw.into(), number: Some(number), label: Some(label.to_owned()) },
+            Some((label, number)) => Value { raw: raw.into(), number: Some(number), label: Some(label.into()) },
             None => Value { raw: raw.into(), number: parse_number(raw), label: None },
         }
     }
@@ -137,7 +138,7 @@ impl Value {
 }
 
 fn parse_number(text: &str) -> Option<i64> {
-    let text = text.trim();
+    let text = trim(text);
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok().and_then(|n| i64::try_from(n).ok()),
         None => text.parse().ok(),

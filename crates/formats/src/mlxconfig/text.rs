@@ -2,7 +2,7 @@
 //! output of `grep`.
 
 use super::{Columns, NicConfig, Param, Value};
-use crate::text::{At, MAX_ITEMS, decode, lines, split_key};
+use crate::text::{At, MAX_ITEMS, decode, lines, split_key, trim, words};
 use serde::Serialize;
 
 /// What a query printed.
@@ -27,7 +27,7 @@ pub fn parse_text(text: &str) -> Query {
     let mut items = 0;
     let unended = (!text.ends_with('\n')).then(|| lines(text).last().map(|(line, _)| line)).flatten();
     for (line, raw) in lines(text) {
-        let trimmed = raw.trim();
+        let trimmed = trim(raw);
         if trimmed.is_empty() {
             continue;
         }
@@ -45,7 +45,7 @@ pub fn parse_text(text: &str) -> Query {
         } else if let Some((key, value)) = header(trimmed) {
             items += 1;
             set_header(&mut out.devices, key, value, line, &mut prompt_device);
-        } else if let Some(param) = parameter(raw, line) {
+        } else if let Some(param) = parameter(trimmed, line) {
             // A value without the end of its line may be the beginning of another: 16 of 164, ENAB of ENABLED(1).
             if Some(line) == unended && !trimmed.ends_with(')') {
                 continue;
@@ -120,38 +120,44 @@ fn current<'a>(devices: &'a mut Vec<NicConfig>, line: u32, prompt: &mut Option<(
 }
 
 /// `*  RO NAME  value [value value]`. Returns nothing for lines that are not parameters.
-fn parameter(raw: &str, line: u32) -> Option<Param> {
-    let mut rest = raw.trim();
-    let mut modified = false;
-    let mut read_only = false;
-    if let Some(r) = rest.strip_prefix('*') {
-        modified = true;
-        rest = r.trim_start();
+fn parameter(trimmed: &str, line: u32) -> Option<Param> {
+    let (modified, rest) = trimmed.strip_prefix('*').map_or((false, trimmed), |r| (true, r));
+    let mut words = words(rest);
+    let mut name = words.next()?;
+    let read_only = name == "RO";
+    if read_only {
+        name = words.next()?;
     }
-    if let Some(r) = rest.strip_prefix("RO").filter(|r| r.starts_with([' ', '\t'])) {
-        read_only = true;
-        rest = r.trim_start();
+    if !is_name(name) {
+        return None;
     }
-    let mut words = rest.split_whitespace();
-    let name = words.next().filter(|n| is_name(n))?;
-    let values: Vec<&str> = words.take(4).collect();
     // Values have no spaces; one or three of them. Anything else is a sentence or a cut line.
-    let (default, current, next) = match values[..] {
-        [next] => (None, None, Some(Value::new(next))),
-        [d, c, n] => (Some(Value::new(d)), Some(Value::new(c)), Some(Value::new(n))),
+    let (default, current, next) = match (words.next(), words.next(), words.next(), words.next()) {
+        (Some(next), None, ..) => (None, None, Some(Value::new(next))),
+        (Some(d), Some(c), Some(n), None) => {
+            // Most settings have their default, and no other value is waiting.
+            let default = Value::new(d);
+            let current = if c == d { default.clone() } else { Value::new(c) };
+            let next = if n == c { current.clone() } else { Value::new(n) };
+            (Some(default), Some(current), Some(next))
+        }
         _ => return None,
     };
-    Some(Param { name: name.to_owned(), default, current, next, modified, read_only, line })
+    Some(Param { name: name.into(), default, current, next, modified, read_only, line })
 }
 
 /// Names are upper case with digits, underscores, brackets, and rarely a lower-case arch (`EXP_ROM_UEFI_x86_ENABLE`).
 fn is_name(word: &str) -> bool {
-    let base = word.split_once('[').map_or(word, |(b, _)| b);
-    base.len() >= 3
-        && base.starts_with(|c: char| c.is_ascii_uppercase())
-        && base.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
-        && base.bytes().filter(u8::is_ascii_uppercase).count() >= 3
-        && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.[]".contains(&b))
+    let (mut base, mut capitals, mut index) = (0, 0, false);
+    for b in word.bytes() {
+        index |= b == b'[';
+        if !(b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.') || index && matches!(b, b'[' | b']')) {
+            return false;
+        }
+        base += u32::from(!index);
+        capitals += u32::from(!index && b.is_ascii_uppercase());
+    }
+    base >= 3 && capitals >= 3 && word.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod csv;
 mod matrix;
 mod query_text;
 mod query_xml;
+mod quick_xml;
 mod table;
 mod topo;
 
@@ -106,6 +107,7 @@ pub(crate) enum Field {
     EccMode,
     VirtualizationMode,
     C2cMode,
+    GpuC2cMode,
     GpuNumaId,
     FabricState,
     FabricStatus,
@@ -142,7 +144,7 @@ impl Gpu {
             Field::MigMode => self.mig_mode = text(),
             Field::EccMode => self.ecc_mode = text(),
             Field::VirtualizationMode => self.virtualization_mode = text(),
-            Field::C2cMode => self.c2c_mode = text(),
+            Field::C2cMode | Field::GpuC2cMode => self.c2c_mode = text(),
             Field::GpuNumaId => self.gpu_numa_id = medium(),
             Field::FabricState => self.fabric_state = text(),
             Field::FabricStatus => self.fabric_status = text(),

@@ -222,7 +222,7 @@ fn verdict<'a>(v: &'a Verdict, words: &Words<'_>) -> VerdictOut<'a> {
             .collect(),
         effect: v.rule.effect,
         sources: v.rule.sources,
-        remedy: f.remedy.as_ref(),
+        remedy: f.remedy.as_deref(),
         see: f.see.as_deref(),
     }
 }

@@ -3,12 +3,14 @@
 #![allow(dead_code, unreachable_pub)] // each test file uses its part
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
+pub mod schema;
+
 use linerate_node::Node;
 use linerate_node::pci::Kind;
 use linerate_report::Report;
 use linerate_rules::{
-    Action, Area, Audit, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source,
-    Subject,
+    Action, Area, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source,
+    Subject, Survey,
 };
 use linerate_snapshot::{Output, OutputKind, Place, Snapshot};
 
@@ -156,7 +158,7 @@ fn redirect(cx: &Cx<'_>, out: &mut Findings) {
         let Some(acs) = f.acs.known() else { continue };
         out.fail(f.bdf, format!("redirects: {}", acs.control.unwrap_or_default()))
             .at(f.acs.place().line(acs.control_line))
-            .fix(
+            .fix(|| {
                 Remedy::new(
                     "clear request and completion redirect on the port, at every boot",
                     Action::AcsControl { ports: vec![f.bdf], clear: 0x2c, set: 0 },
@@ -164,20 +166,22 @@ fn redirect(cx: &Cx<'_>, out: &mut Findings) {
                     Risk::Medium,
                 )
                 .because("removes DMA isolation between the devices below")
-                .prove("the register"),
-            );
+                .prove("the register")
+            });
     }
 }
 
 fn translated(cx: &Cx<'_>, out: &mut Findings) {
     for f in cx.node.pci.functions.iter().filter(|f| matches!(f.kind, Kind::Gpu | Kind::RdmaNic)) {
         let group = f.iommu_group.known().copied().unwrap_or(0);
-        out.fail(f.bdf, format!("group {group} is translated (DMA-FQ)")).at(f.iommu_group.place()).fix(Remedy::new(
-            "boot with iommu=pt",
-            Action::KernelArgs { add: vec!["iommu=pt".into()], remove: vec![] },
-            Persistence::NextBoot,
-            Risk::Low,
-        ));
+        out.fail(f.bdf, format!("group {group} is translated (DMA-FQ)")).at(f.iommu_group.place()).fix(|| {
+            Remedy::new(
+                "boot with iommu=pt",
+                Action::KernelArgs { add: vec!["iommu=pt".into()], remove: vec![] },
+                Persistence::NextBoot,
+                Risk::Low,
+            )
+        });
     }
 }
 
@@ -213,8 +217,8 @@ pub fn usual() -> Vec<&'static Rule> {
     CATALOGUE.iter().flat_map(|a| a.2.iter().copied()).filter(|r| r.id != HOSTILE.id).collect()
 }
 
-pub fn audit_of(s: &Snapshot, rules: &[&'static Rule]) -> Audit {
-    linerate_rules::audit(&Node::decode(s), s, rules)
+pub fn survey_of(s: &Snapshot, rules: &[&'static Rule]) -> Survey {
+    linerate_rules::survey(&Node::decode(s), s, rules)
 }
 
 pub fn bytes(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {

@@ -84,7 +84,7 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &'static str, what: &str, out: &mut Findin
     let port = cx.node.pci.get(id);
     match (&port.acs, control(port)) {
         (Reading::Absent(at), _) => {
-            out.fail(port.bdf, format!("{what} has no ACS capability, {want} is wanted")).at(*at);
+            out.fail(port.bdf, format_args!("{what} has no ACS capability, {want} is wanted")).at(*at);
         }
         (_, Some(bits)) => {
             // Completion redirect of Vera root ports is read-only zero: what a port cannot do is not demanded.
@@ -92,7 +92,7 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &'static str, what: &str, out: &mut Findin
             let (set, clear) = differs(want, bits);
             let set = set & able;
             if (set, clear) == (0, 0) {
-                out.pass(port.bdf, format!("{what}: {bits}")).at(control_place(port));
+                out.pass(port.bdf, format_args!("{what}: {bits}")).at(control_place(port));
                 return;
             }
             let mut wrong = Vec::new();
@@ -102,9 +102,9 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &'static str, what: &str, out: &mut Findin
             if clear != 0 {
                 wrong.push(format!("must not have {}", names(clear)));
             }
-            out.fail(port.bdf, format!("{what} {} ({want} wanted): {bits}", wrong.join(", ")))
+            out.fail(port.bdf, format_args!("{what} {} ({want} wanted): {bits}", wrong.join(", ")))
                 .at(control_place(port))
-                .fix(
+                .fix(|| {
                     Remedy::new(
                         format!("boot with pci=config_acs={want}@{} among the list that rdma_topo writes", port.bdf),
                         Action::AcsControl { ports: vec![port.bdf], clear, set },
@@ -112,8 +112,8 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &'static str, what: &str, out: &mut Findin
                         Risk::Medium,
                     )
                     .because("IOMMU groups change; needs a reboot")
-                    .prove(format!("sys/bus/pci/devices/{}/config ACS control", port.bdf)),
-                );
+                    .prove(format!("sys/bus/pci/devices/{}/config ACS control", port.bdf))
+                });
         }
         (r, None) => {
             out.unreadable(port.bdf, "ACS control register", r);

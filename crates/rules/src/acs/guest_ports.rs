@@ -45,7 +45,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     match with_bits().next() {
         Some(f) => {
             let n = with_bits().count();
-            out.pass(Subject::Node, format!("{n} virtual ports show ACS bits: they carry no traffic, leave them"))
+            out.pass(Subject::Node, format_args!("{n} virtual ports show ACS bits: they carry no traffic, leave them"))
                 .at(control_place(f));
         }
         None => match bridges().find(|f| !f.acs.is_unreadable()) {

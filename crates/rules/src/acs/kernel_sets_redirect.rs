@@ -64,7 +64,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         if pci.functions.iter().any(|f| f.kind == Kind::Bridge && f.acs.is_unreadable()) {
             out.unknown(
                 Subject::Node,
-                format!("an IOMMU is in use ({groups} groups); the ports' ACS registers are not visible"),
+                format_args!("an IOMMU is in use ({groups} groups); the ports' ACS registers are not visible"),
             )
             .at(at)
             .see("read as root (in a container: privileged, with the host's /sys)");
@@ -77,7 +77,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let shown = capable.iter().find(|f| control(f).is_some_and(|c| c.any(AcsBits::REDIRECT))).unwrap_or(first);
     out.fail(
         Subject::Node,
-        format!(
+        format_args!(
             "an IOMMU is in use ({groups} groups), so the kernel sets redirection on every capable port: {redirecting} of {} have it now",
             capable.len()
         ),

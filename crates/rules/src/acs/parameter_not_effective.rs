@@ -146,7 +146,7 @@ fn judge(cx: &Cx<'_>, name: &str, w: Wish<'_>, at: Place, rejected: Option<Place
         let Some(bits) = control(f) else {
             match &f.acs {
                 Reading::Absent(p) => out
-                    .fail(subject(), format!("{} has no ACS capability", f.bdf))
+                    .fail(subject(), format_args!("{} has no ACS capability", f.bdf))
                     .severity(Severity::Low)
                     .at(*p)
                     .at(at),
@@ -161,9 +161,11 @@ fn judge(cx: &Cx<'_>, name: &str, w: Wish<'_>, at: Place, rejected: Option<Place
             met.get_or_insert((f.bdf, control_place(f)));
             continue;
         }
-        let finding =
-            out.fail(subject(), format!("{} still differs in {}: {bits}{}", f.bdf, names(set | clear), why(cx, name)));
-        finding.at(at).at(control_place(f)).fix(fix(f, set, clear));
+        let finding = out.fail(
+            subject(),
+            format_args!("{} still differs in {}: {bits}{}", f.bdf, names(set | clear), why(cx, name)),
+        );
+        finding.at(at).at(control_place(f)).fix(|| fix(f, set, clear));
         if let Some(p) = rejected {
             finding.at_noting(p, "the kernel could not parse it");
         }
@@ -173,7 +175,7 @@ fn judge(cx: &Cx<'_>, name: &str, w: Wish<'_>, at: Place, rejected: Option<Place
             out.fail(subject(), "names no device of this node").severity(Severity::Medium).at(at);
         }
         Some((bdf, p)) => {
-            out.pass(subject(), format!("{bdf} shows it")).at(at).at(p);
+            out.pass(subject(), format_args!("{bdf} shows it")).at(at).at(p);
         }
         None if count == 0 => {
             out.unknown(subject(), "no list of PCI devices in this source").at(at);

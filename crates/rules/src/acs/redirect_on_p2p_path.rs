@@ -83,10 +83,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         if let Some(bits) =
             control(port).filter(|c| c.any(AcsBits::REDIRECT) && !(inline && is_above(cx, id, &on_path)))
         {
-            out.not_applicable_to(port.bdf, format!("redirects ({bits}), but lies on no GPU–NIC path"))
+            out.not_applicable_to(port.bdf, format_args!("redirects ({bits}), but lies on no GPU–NIC path"))
                 // Not wrong, but what people find first with lspci: it is worth showing.
                 .severity(Severity::Info)
-                .at_noting(control_place(port), below(cx, port));
+                .at_noting(control_place(port), || below(cx, port));
         }
     }
     if on_path.is_empty() {
@@ -124,25 +124,26 @@ fn judge(cx: &Cx<'_>, p: &PortOnPath, inline: bool, out: &mut Findings) {
     let port = cx.node.pci.get(p.port);
     match (&port.acs, control(port)) {
         (Reading::Absent(at), _) => {
-            out.pass(port.bdf, "on a GPU–NIC path, has no ACS capability, cannot redirect").at_noting(*at, pair(cx, p));
+            out.pass(port.bdf, "on a GPU–NIC path, has no ACS capability, cannot redirect")
+                .at_noting(*at, || pair(cx, p));
         }
         (_, Some(bits)) if bits.any(AcsBits::REDIRECT) => {
-            out.fail(port.bdf, format!("redirects peer-to-peer traffic of a GPU–NIC path: {bits}"))
-                .at_noting(control_place(port), pair(cx, p))
-                .fix(clear(port, if inline { AcsBits::REDIRECT | AcsBits::UF } else { AcsBits::REDIRECT }));
+            out.fail(port.bdf, format_args!("redirects peer-to-peer traffic of a GPU–NIC path: {bits}"))
+                .at_noting(control_place(port), || pair(cx, p))
+                .fix(|| clear(port, if inline { AcsBits::REDIRECT | AcsBits::UF } else { AcsBits::REDIRECT }));
         }
         (_, Some(bits)) if inline && bits.any(AcsBits::UF) => {
-            out.fail(port.bdf, format!("on a GPU–NIC path, forwards upstream what returns to it: {bits}"))
+            out.fail(port.bdf, format_args!("on a GPU–NIC path, forwards upstream what returns to it: {bits}"))
                 .severity(Severity::Low)
-                .at_noting(control_place(port), pair(cx, p))
-                .fix(clear(port, AcsBits::UF));
+                .at_noting(control_place(port), || pair(cx, p))
+                .fix(|| clear(port, AcsBits::UF));
         }
         (_, Some(bits)) => {
-            out.pass(port.bdf, format!("on a GPU–NIC path, does not redirect: {bits}"))
-                .at_noting(control_place(port), pair(cx, p));
+            out.pass(port.bdf, format_args!("on a GPU–NIC path, does not redirect: {bits}"))
+                .at_noting(control_place(port), || pair(cx, p));
         }
         (r, None) => {
-            out.unreadable(port.bdf, "ACS control register", r).at_noting(port.class.place(), pair(cx, p));
+            out.unreadable(port.bdf, "ACS control register", r).at_noting(port.class.place(), || pair(cx, p));
         }
     }
 }
@@ -164,13 +165,16 @@ fn root_ports(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) {
                 out.pass(port.bdf, "root port above an inline switch has no ACS capability").at(*at);
             }
             (_, Some(bits)) if bits.any(AcsBits::REDIRECT | AcsBits::UF) => {
-                out.fail(port.bdf, format!("root port above an inline switch redirects or forwards upstream: {bits}"))
-                    .severity(Severity::Medium)
-                    .at(control_place(port))
-                    .fix(clear(port, AcsBits::REDIRECT | AcsBits::UF));
+                out.fail(
+                    port.bdf,
+                    format_args!("root port above an inline switch redirects or forwards upstream: {bits}"),
+                )
+                .severity(Severity::Medium)
+                .at(control_place(port))
+                .fix(|| clear(port, AcsBits::REDIRECT | AcsBits::UF));
             }
             (_, Some(bits)) => {
-                out.pass(port.bdf, format!("root port above an inline switch does not redirect: {bits}"))
+                out.pass(port.bdf, format_args!("root port above an inline switch does not redirect: {bits}"))
                     .at(control_place(port));
             }
             (r, None) => {
@@ -195,11 +199,13 @@ fn gpu_pairs(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) -> Vec<Por
         let (a, b) = (pci.get(p.below).bdf, pci.get(p.peer).bdf);
         out.fail(
             port.bdf,
-            format!("redirects peer-to-peer traffic between GPUs {a} and {b}, which matters unless NVLink joins them"),
+            format_args!(
+                "redirects peer-to-peer traffic between GPUs {a} and {b}, which matters unless NVLink joins them"
+            ),
         )
         .severity(Severity::Info)
         .at(control_place(port))
-        .fix(clear(port, AcsBits::REDIRECT));
+        .fix(|| clear(port, AcsBits::REDIRECT));
     }
     ports
 }

@@ -58,18 +58,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             (_, Some(bits)) if bits.any(AcsBits::TB) => {
                 let finding = out.fail(
                     port.bdf,
-                    format!(
+                    format_args!(
                         "blocks translated requests{}: {bits}",
                         if noats.is_some() { " because of pci=noats" } else { "" }
                     ),
                 );
-                finding.at(control_place(port)).fix(fix(port, noats.is_some()));
+                finding.at(control_place(port)).fix(|| fix(port, noats.is_some()));
                 if let Some(p) = noats {
                     finding.at(p);
                 }
             }
             (_, Some(bits)) => {
-                out.pass(port.bdf, format!("does not block: {bits}")).at(control_place(port));
+                out.pass(port.bdf, format_args!("does not block: {bits}")).at(control_place(port));
             }
             (r, None) => {
                 out.unreadable(port.bdf, "ACS control register", r);

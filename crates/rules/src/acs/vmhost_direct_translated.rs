@@ -86,27 +86,29 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &str, out: &mut Findings) {
     let what = if want == NIC_SIDE { "port above a NIC" } else { "port of the path" };
     match (&port.acs, control(port)) {
         (Reading::Absent(at), _) => {
-            out.fail(port.bdf, format!("{what} has no ACS capability: devices below are not isolated")).at(*at).fix(
-                Remedy::new(
-                    "use a switch with ACS, or give everything below the port to one virtual machine",
-                    Action::Investigate { what: format!("port {} without ACS", port.bdf).into() },
-                    Persistence::Hardware,
-                    Risk::None,
-                ),
-            );
+            out.fail(port.bdf, format_args!("{what} has no ACS capability: devices below are not isolated"))
+                .at(*at)
+                .fix(|| {
+                    Remedy::new(
+                        "use a switch with ACS, or give everything below the port to one virtual machine",
+                        Action::Investigate { what: format!("port {} without ACS", port.bdf).into() },
+                        Persistence::Hardware,
+                        Risk::None,
+                    )
+                });
         }
         (_, Some(bits)) => {
             let (set, _) = differs(want, bits);
             if set == 0 {
-                out.pass(port.bdf, format!("{what}: {bits}")).at(control_place(port));
+                out.pass(port.bdf, format_args!("{what}: {bits}")).at(control_place(port));
                 return;
             }
             let incapable = port.acs.known().and_then(|a| a.capability).map_or(0, |c| set & !c.0);
             let lacks = if incapable == 0 { String::new() } else { format!(" (the port cannot {})", names(incapable)) };
-            let finding = out.fail(port.bdf, format!("{what} lacks {}{lacks}: {bits}", names(set)));
+            let finding = out.fail(port.bdf, format_args!("{what} lacks {}{lacks}: {bits}", names(set)));
             finding.at(control_place(port));
             if set & !incapable != 0 {
-                finding.fix(
+                finding.fix(|| {
                     Remedy::new(
                         format!("set {} on the port, before virtual machines start", names(set & !incapable)),
                         Action::AcsControl { ports: vec![port.bdf], clear: 0, set: set & !incapable },
@@ -114,8 +116,8 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &str, out: &mut Findings) {
                         Risk::Medium,
                     )
                     .because("all virtual machines that use the devices must be stopped")
-                    .prove(format!("sys/bus/pci/devices/{}/config ACS control", port.bdf)),
-                );
+                    .prove(format!("sys/bus/pci/devices/{}/config ACS control", port.bdf))
+                });
             }
             if set & !AcsBits::DT != 0 {
                 finding.severity(Severity::Critical);

@@ -47,7 +47,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
             Reading::Known(ats, p) => {
                 let enabled = if ats.enabled == Some(true) { ", and the kernel enabled it" } else { "" };
-                out.fail(f.bdf, format!("offers ATS{enabled}")).at(*p).fix(
+                out.fail(f.bdf, format_args!("offers ATS{enabled}")).at(*p).fix(|| {
                     Remedy::new(
                         "set ATS_ENABLED to false in the NIC's firmware, unless the node is to host virtual machines",
                         Action::NicFirmware {
@@ -59,8 +59,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         Risk::Medium,
                     )
                     .because("a firmware reset takes the link down")
-                    .prove(format!("sys/bus/pci/devices/{}/config ATS capability", f.bdf)),
-                );
+                    .prove(format!("sys/bus/pci/devices/{}/config ATS capability", f.bdf))
+                });
             }
             r @ Reading::Unreadable(..) => {
                 out.unreadable(f.bdf, "ATS capability", r);

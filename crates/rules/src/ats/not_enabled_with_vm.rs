@@ -64,7 +64,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 out.pass(f.bdf, "enabled").at(*at);
             }
             (Some(false), Some(p)) => {
-                out.fail(f.bdf, "off, and pci=noats forbids it").at(*at).at(p).fix(
+                out.fail(f.bdf, "off, and pci=noats forbids it").at(*at).at(p).fix(|| {
                     Remedy::new(
                         "boot the host without pci=noats",
                         Action::KernelArgs { add: vec![], remove: vec!["pci=noats".into()] },
@@ -72,8 +72,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         Risk::High,
                     )
                     .because("all virtual machines of the host go down for the reboot")
-                    .prove(format!("sys/bus/pci/devices/{}/config ATS control, with the VM running", f.bdf)),
-                );
+                    .prove(format!("sys/bus/pci/devices/{}/config ATS control, with the VM running", f.bdf))
+                });
             }
             (Some(false), None) => {
                 out.unknown(f.bdf, "off: right if no virtual machine uses it at the moment, wrong if one does")

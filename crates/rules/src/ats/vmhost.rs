@@ -56,7 +56,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 out.not_applicable_to(f.bdf, "no ATS: peer-to-peer goes through the Data Direct function").at(*p);
             }
             Reading::Absent(p) => {
-                out.fail(f.bdf, "passed to a VM without ATS").at(*p).at(f.driver.place()).fix(
+                out.fail(f.bdf, "passed to a VM without ATS").at(*p).at(f.driver.place()).fix(|| {
                     Remedy::new(
                         "set ATS_ENABLED to true in the NIC's firmware and reboot the host",
                         Action::NicFirmware {
@@ -68,8 +68,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         Risk::High,
                     )
                     .because("all virtual machines of the host go down for the reboot")
-                    .prove(format!("sys/bus/pci/devices/{}/config ATS capability", f.bdf)),
-                );
+                    .prove(format!("sys/bus/pci/devices/{}/config ATS capability", f.bdf))
+                });
             }
             r @ Reading::Unreadable(..) => {
                 out.unreadable(f.bdf, "ATS capability", r);

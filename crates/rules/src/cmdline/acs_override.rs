@@ -56,7 +56,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         );
         f.severity(if host { Severity::High } else { Severity::Low });
         f.at(place.line(word.line))
-            .fix(words::remove(&[&raw], "with a patched kernel, IOMMU groups become larger again"));
+            .fix(|| words::remove(&[&raw], "with a patched kernel, IOMMU groups become larger again"));
     }
     if out.is_empty() {
         words::none_of(out, "pcie_acs_override", (c, place));

@@ -55,7 +55,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if words::vm_host(cx) {
         out.fail(subject, "switches the IOMMU off on a host of virtual machines")
             .at(place)
-            .fix(words::remove(&["amd_iommu=off"], "host drivers get translated domains unless iommu=pt is there"));
+            .fix(|| words::remove(&["amd_iommu=off"], "host drivers get translated domains unless iommu=pt is there"));
     } else {
         out.fail(
             subject,

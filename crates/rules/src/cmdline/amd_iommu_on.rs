@@ -62,8 +62,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 None => "no such value in mainline kernels".to_owned(),
             },
         };
-        let f = out.fail(words::subject("amd_iommu", option), format!("unknown value, ignored; {hint}"));
-        f.at(place.line(word.line)).fix(words::remove(&[&format!("amd_iommu={}", words::short(option))], ""));
+        let f = out.fail(words::subject("amd_iommu", option), format_args!("unknown value, ignored; {hint}"));
+        f.at(place.line(word.line)).fix(|| words::remove(&[&format!("amd_iommu={}", words::short(option))], ""));
         if let Some((_, p)) = complaint {
             f.at(p);
         }

@@ -73,10 +73,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         } else if let Some((key, _)) = previous.filter(|(_, p)| std::ptr::eq(*p, word) && looks_like_entry(option)) {
             out.fail(
                 words::subject("pci", key),
-                format!("`{}` is cut off: a comma ends the option", words::short(option)),
+                format_args!("`{}` is cut off: a comma ends the option", words::short(option)),
             )
             .at(at)
-            .fix(rewrite());
+            .fix(rewrite);
         } else {
             previous = None;
         }
@@ -116,29 +116,29 @@ fn judge(cx: &Cx<'_>, key: &'static str, list: &str, at: Place, out: &mut Findin
     let release = kernel.release.known();
     let n = entries.len();
     let mut f = if let Some((entry, problem)) = wrong {
-        let f = out.fail(subject, format!("`{}`: {problem}", words::short(entry)));
-        f.fix(rewrite());
+        let f = out.fail(subject, format_args!("`{}`: {problem}", words::short(entry)));
+        f.fix(rewrite);
         f
     } else if let Some((_, p)) = rejected {
         let f = out.fail(subject, "the kernel could not parse the list");
-        f.at(p).fix(rewrite());
+        f.at(p).fix(rewrite);
         f
     } else if release.is_some_and(|r| !r.at_least(needed.0, needed.1)) {
         out.fail(
             subject,
-            format!("exists since Linux {}.{}: ignored by an older kernel without a backport", needed.0, needed.1),
+            format_args!("exists since Linux {}.{}: ignored by an older kernel without a backport", needed.0, needed.1),
         )
     } else if let Some(bdf) = missing {
-        out.fail(subject, format!("names {bdf}, which is not on this node"))
+        out.fail(subject, format_args!("names {bdf}, which is not on this node"))
     } else if let Some(r) = release.filter(|r| n > 1 && r.at_least(6, 11) && !r.at_least(6, 15)) {
         let f = out.fail(
             subject,
-            format!("{n} entries: Linux {}.{} misreads lists unless the fix was backported", r.major, r.minor),
+            format_args!("{n} entries: Linux {}.{} misreads lists unless the fix was backported", r.major, r.minor),
         );
-        f.severity(Severity::Low).fix(reread());
+        f.severity(Severity::Low).fix(reread);
         f
     } else if let Some(r) = release {
-        out.pass(subject, format!("{n} well-formed entries, known to Linux {}.{}", r.major, r.minor))
+        out.pass(subject, format_args!("{n} well-formed entries, known to Linux {}.{}", r.major, r.minor))
     } else {
         out.unreadable(subject, "kernel release", &kernel.release)
     };

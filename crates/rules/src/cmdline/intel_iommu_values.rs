@@ -53,13 +53,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         };
         out.fail(words::subject("intel_iommu", option), message)
             .at(place.line(word.line))
-            .fix(words::remove(&[&format!("intel_iommu={option}")], ""));
+            .fix(|| words::remove(&[&format!("intel_iommu={option}")], ""));
     }
     if matches!(vendor, Some(CpuVendor::Intel)) {
         for (option, word) in c.options("amd_iommu").chain(c.options("amd_iommu_intr")) {
             out.fail(words::subject(&word.name, option), "a parameter of AMD's driver, without effect on this CPU")
                 .at(place.line(word.line))
-                .fix(words::remove(&[&format!("{}={option}", word.name)], ""));
+                .fix(|| words::remove(&[&format!("{}={option}", word.name)], ""));
         }
     }
     if !out.is_empty() {

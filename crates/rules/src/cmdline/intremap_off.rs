@@ -53,7 +53,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let f = out.fail(crate::Subject::KernelArg(text.clone()), message);
         f.at(place.line(word.line));
         if host {
-            f.fix(words::remove(&[&text], ""));
+            f.fix(|| words::remove(&[&text], ""));
         } else {
             f.severity(Severity::Info);
         }

@@ -52,10 +52,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let subject = words::subject(&word.name, option);
     let place = place.line(word.line);
     if words::vm_host(cx) {
-        out.fail(subject, "switches DMA remapping off on a host of virtual machines").at(place).fix(words::remove(
-            &[&format!("{}={option}", word.name)],
-            "host drivers get translated domains unless iommu=pt is there",
-        ));
+        out.fail(subject, "switches DMA remapping off on a host of virtual machines").at(place).fix(|| {
+            words::remove(
+                &[&format!("{}={option}", word.name)],
+                "host drivers get translated domains unless iommu=pt is there",
+            )
+        });
     } else {
         out.fail(subject, "switches DMA remapping off: fine for GPUDirect RDMA, rules out passthrough to guests")
             .severity(Severity::Info)

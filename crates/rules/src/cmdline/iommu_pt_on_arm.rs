@@ -56,5 +56,5 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     )
     .because("host DMA is no longer confined by the IOMMU")
     .prove("sys/kernel/iommu_groups/*/type");
-    out.fail(subject, "ignored on Arm: nothing asks for passthrough").at(place).fix(remedy);
+    out.fail(subject, "ignored on Arm: nothing asks for passthrough").at(place).fix(|| remedy);
 }

@@ -48,7 +48,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.fail(Subject::KernelArg(word), "without effect: no IOMMU is in use (0 groups)").at(place).at(seen);
         }
         Some((n, seen)) => {
-            out.pass(Subject::KernelArg(word), format!("an IOMMU is in use ({n} groups)")).at(place).at(seen);
+            out.pass(Subject::KernelArg(word), format_args!("an IOMMU is in use ({n} groups)")).at(place).at(seen);
         }
     }
 }

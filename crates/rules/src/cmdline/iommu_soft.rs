@@ -43,7 +43,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let word_text = format!("{}={option}", word.name);
         out.fail(words::subject(&word.name, option), "sends DMA through software bounce buffers")
             .at(place.line(word.line))
-            .fix(words::remove(&[&word_text], "with a hardware IOMMU in use, devices may get translated domains"));
+            .fix(|| words::remove(&[&word_text], "with a hardware IOMMU in use, devices may get translated domains"));
     }
     if out.is_empty() {
         words::none_of(out, "iommu=soft or swiotlb=force", (c, place));

@@ -60,16 +60,16 @@ const KNOWN: [&str; 22] = [
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let Some((c, place)) = words::seen(cx, out) else { return };
     for (option, word) in c.options("iommu").filter(|(o, _)| !KNOWN.iter().any(|k| o.starts_with(k))) {
-        let hint = match option {
-            "on" | "1" | "enable" | "enabled" => "no word of this name switches an IOMMU on".to_owned(),
+        let why = || match option {
+            "on" | "1" | "enable" | "enabled" => "ignored; no word of this name switches an IOMMU on".to_owned(),
             o => match words::nearest(o, KNOWN.into_iter()) {
-                Some(k) => format!("`{k}` exists"),
-                None => "no such value".to_owned(),
+                Some(k) => format!("ignored; `{k}` exists"),
+                None => "ignored; no such value".to_owned(),
             },
         };
-        out.fail(words::subject("iommu", option), format!("ignored; {hint}"))
+        out.fail(words::subject("iommu", option), why)
             .at(place.line(word.line))
-            .fix(words::remove(&[&format!("iommu={option}")], ""));
+            .fix(|| words::remove(&[&format!("iommu={option}")], ""));
     }
     for name in ["iommu.passthrough", "iommu.strict"] {
         for word in c.get_all(name) {
@@ -77,7 +77,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             if kernel_bool(value).is_none() {
                 out.fail(words::subject(name, value), "ignored: not a boolean (1 or 0)")
                     .at(place.line(word.line))
-                    .fix(words::remove(&[&word.raw], ""));
+                    .fix(|| words::remove(&[&word.raw], ""));
             }
         }
     }

@@ -43,7 +43,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for (text, word) in in_pci.chain(alone) {
         out.fail(crate::Subject::KernelArg(text.clone()), "no kernel has this option: ACS stays as it was")
             .at(place.line(word.line))
-            .fix(words::remove(&[&text], ""));
+            .fix(|| words::remove(&[&text], ""));
     }
     if out.is_empty() {
         words::none_of(out, "invented option against ACS", (c, place));

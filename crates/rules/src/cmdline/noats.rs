@@ -49,7 +49,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if words::vm_host(cx) {
         out.fail(subject, "no ATS, and translated requests are blocked, on a host of virtual machines")
             .at(place)
-            .fix(words::remove(&["pci=noats"], "devices with ATS start to use it"));
+            .fix(|| words::remove(&["pci=noats"], "devices with ATS start to use it"));
     } else {
         out.fail(subject, "no ATS: without effect on GPUDirect RDMA of host drivers")
             .severity(Severity::Info)

@@ -52,8 +52,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     out.fail(subject, "buses are numbered by the kernel, not as firmware tables and configurations name them")
         .at(place)
-        .fix(words::remove(
-            &["pci=assign-busses"],
-            "all bus numbers may change: renew topology files, ACS lists and device plugins",
-        ));
+        .fix(|| {
+            words::remove(
+                &["pci=assign-busses"],
+                "all bus numbers may change: renew topology files, ACS lists and device plugins",
+            )
+        });
 }

@@ -51,15 +51,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let subject = words::subject("pci", option);
     if let Some((bdf, p)) = lost.first() {
         let who = bdf.map(|b| format!(", {b} first")).unwrap_or_default();
-        out.fail(subject, format!("is there, and {} resource(s) got no address all the same{who}", lost.len()))
+        out.fail(subject, format_args!("is there, and {} resource(s) got no address all the same{who}", lost.len()))
             .at(place)
             .at(*p)
-            .fix(words::remove(
-                &["pci=realloc"],
-                "windows become those of the firmware; first give it more MMIO space in the firmware set-up",
-            ));
+            .fix(|| {
+                words::remove(
+                    &["pci=realloc"],
+                    "windows become those of the firmware; first give it more MMIO space in the firmware set-up",
+                )
+            });
     } else {
         let seen = if kernel.log.known().is_some() { "the log shows no lost BAR" } else { "the log is not visible" };
-        out.fail(subject, format!("a workaround for small bridge windows; {seen}")).severity(Severity::Info).at(place);
+        out.fail(subject, format_args!("a workaround for small bridge windows; {seen}"))
+            .severity(Severity::Info)
+            .at(place);
     }
 }

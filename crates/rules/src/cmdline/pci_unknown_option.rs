@@ -129,8 +129,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
         };
         let text = format!("pci={}", words::short(option));
-        let f = out.fail(crate::Subject::KernelArg(text.clone()), format!("unknown option, ignored; {hint}"));
-        f.at(place.line(word.line)).fix(words::remove(&[&text], ""));
+        let f = out.fail(crate::Subject::KernelArg(text.clone()), format_args!("unknown option, ignored; {hint}"));
+        f.at(place.line(word.line)).fix(|| words::remove(&[&text], ""));
         if let Some((_, p)) = complaint {
             f.at(*p);
         }

@@ -56,7 +56,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         };
         out.fail(crate::Subject::KernelArg(raw.clone()), message)
             .at(place.line(word.line))
-            .fix(words::remove(&[&raw], ""));
+            .fix(|| words::remove(&[&raw], ""));
     }
     if out.is_empty() {
         words::none_of(out, "disable_raw_qp_enforcement", (c, place));

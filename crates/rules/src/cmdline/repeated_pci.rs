@@ -40,17 +40,23 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     for (key, n) in &lists {
-        out.fail(crate::Subject::KernelArg(format!("pci={key}")), format!("{n} lists: the last replaces the others"))
-            .severity(Severity::Medium)
-            .at(place);
+        out.fail(
+            crate::Subject::KernelArg(format!("pci={key}")),
+            format_args!("{n} lists: the last replaces the others"),
+        )
+        .severity(Severity::Medium)
+        .at(place);
     }
     let count = c.get_all("pci").count();
     if !lists.is_empty() {
         return;
     }
     if count > 1 {
-        out.fail(crate::Subject::KernelArg("pci=".into()), format!("{count} pci= words: works, each one is parsed"))
-            .at(place);
+        out.fail(
+            crate::Subject::KernelArg("pci=".into()),
+            format_args!("{count} pci= words: works, each one is parsed"),
+        )
+        .at(place);
     } else {
         words::none_of(out, "repeated pci=", (c, place));
     }

@@ -60,7 +60,7 @@ pub(crate) fn seen<'a>(cx: &Cx<'a>, out: &mut Findings) -> Option<(&'a Cmdline, 
 /// Pass of a rule that looks for words which should not be there.
 pub(crate) fn none_of(out: &mut Findings, what: &str, cmdline: (&Cmdline, Place)) {
     let n = cmdline.0.params.len();
-    out.pass(Subject::Node, format!("no {what} among the {n} parameters of the command line")).at(cmdline.1);
+    out.pass(Subject::Node, format_args!("no {what} among the {n} parameters of the command line")).at(cmdline.1);
 }
 
 /// A word for messages and subjects: clipped, one line, nothing that a terminal would obey.

@@ -96,7 +96,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
         }
         Some((severity, message, place)) => {
-            out.fail(Subject::Node, message).severity(severity).at(place).fix(
+            out.fail(Subject::Node, message).severity(severity).at(place).fix(|| {
                 Remedy::new(
                     "set the governor performance on all CPUs, kept by a tuned profile",
                     Action::Sysfs {
@@ -106,8 +106,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Persistence::Runtime,
                     Risk::None,
                 )
-                .prove("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"),
-            );
+                .prove("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
+            });
         }
     }
 }

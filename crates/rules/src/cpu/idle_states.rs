@@ -70,7 +70,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if deep.is_empty() {
         let f = out.pass(
             Subject::Node,
-            format!("no enabled idle state of {} takes longer than {STEP_US} µs to leave", states.len()),
+            format_args!("no enabled idle state of {} takes longer than {STEP_US} µs to leave", states.len()),
         );
         for s in states {
             f.at(s.place);
@@ -78,11 +78,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     let list: Vec<String> = deep.iter().map(|(s, us)| format!("{} {us} µs", s.name)).collect();
-    let f = out.fail(Subject::Node, format!("enabled: {}", list.join(", ")));
+    let f = out.fail(Subject::Node, format_args!("enabled: {}", list.join(", ")));
     for (s, _) in &deep {
         f.at(s.place);
     }
-    f.fix(
+    f.fix(|| {
         Remedy::new(
             "for latency tests disable idle states that take longer to leave than a network step",
             Action::Sysfs { path: "/sys/devices/system/cpu/cpu*/cpuidle/state*/disable".into(), value: "1".into() },
@@ -90,6 +90,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Risk::Low,
         )
         .because("more power and less turbo")
-        .prove("sys/devices/system/cpu/cpu0/cpuidle/state*/disable"),
-    );
+        .prove("sys/devices/system/cpu/cpu0/cpuidle/state*/disable")
+    });
 }

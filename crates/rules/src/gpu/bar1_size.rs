@@ -1,7 +1,9 @@
 //! `gpu/bar1-size`.
 
 use super::GDR_DOC;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Words,
+};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 
@@ -59,21 +61,52 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-/// Size of the aperture in MiB: the driver's word, else the largest region.
-fn aperture(cx: &Cx<'_>, f: &PciFunction<'_>) -> Option<(u64, Place)> {
+/// Less than any GPU has as its aperture, and more than its registers (16 MiB and up) or the third region (32 MiB) take.
+const SMALLEST: u64 = 64 * MIB;
+
+/// What the source says of the aperture.
+enum Aperture {
+    /// MiB.
+    Size(u64, Place),
+    /// There is none, in words.
+    Missing(String, Place),
+    Unseen,
+}
+
+/// The driver's word, else the largest region.
+fn aperture(cx: &Cx<'_>, f: &PciFunction<'_>) -> Aperture {
     if let Some(Reading::Known(mib, p)) = cx.node.nvidia.gpu(f.bdf).map(|g| &g.bar1_mib) {
-        return Some((*mib, *p));
+        return match mib {
+            0 => Aperture::Missing("nvidia-smi reports no BAR1 (0 MiB)".to_owned(), *p),
+            mib => Aperture::Size(*mib, *p),
+        };
     }
-    let bar = f.bars.list.iter().filter(|b| b.size > 0).max_by_key(|b| b.size)?;
-    Some((bar.size / MIB, bar.place))
+    let bars = &f.bars.list;
+    match bars.iter().max_by_key(|b| b.size) {
+        Some(bar) if bar.size >= SMALLEST => Aperture::Size(bar.size / MIB, bar.place),
+        Some(bar) if bars.iter().all(|b| b.size > 0) => {
+            let size = if bar.size < MIB { format!("{} KiB", bar.size >> 10) } else { mib(bar.size / MIB) };
+            Aperture::Missing(format!("BAR1 is not among its memory regions: the largest has {size}"), bar.place)
+        }
+        _ => Aperture::Unseen,
+    }
 }
 
 fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
-    let Some((bar1, at)) = aperture(cx, f) else {
-        out.unknown(f.bdf, "size of BAR1 is not in this source")
-            .at(f.express.place())
-            .see("`nvidia-smi -q`, `lspci -vv`, or capture with `linerate collect`");
-        return;
+    let (bar1, at) = match aperture(cx, f) {
+        Aperture::Size(mib, at) => (mib, at),
+        Aperture::Missing(what, at) => {
+            out.unknown(f.bdf, what).at(at).see(
+                "`nvidia-smi -q -d MEMORY`; `lspci -vv` and the kernel log for a region without an address; a GPU that shares the processor's memory has no BAR1",
+            );
+            return;
+        }
+        Aperture::Unseen => {
+            out.unknown(f.bdf, "size of BAR1 is not in this source")
+                .at(f.express.place())
+                .see("`nvidia-smi -q`, `lspci -vv`, or capture with `linerate collect`");
+            return;
+        }
     };
     let largest = f.rebar.known().and_then(|r| {
         let bars = r.bars.iter().flatten();
@@ -84,25 +117,27 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     });
     match cx.node.nvidia.gpu(f.bdf).map(|g| &g.fb_mib) {
         Some(Reading::Known(fb, fb_at)) if bar1 < *fb => {
-            small(f, format!("BAR1 {} of {} of memory", mib(bar1), mib(*fb)), largest, out).at(at).at(*fb_at);
+            small(f, || format!("BAR1 {} of {} of memory", mib(bar1), mib(*fb)), largest, out).at(at).at(*fb_at);
         }
         Some(Reading::Known(fb, fb_at)) => {
-            out.pass(f.bdf, format!("BAR1 {} covers {} of memory", mib(bar1), mib(*fb))).at(at).at(*fb_at);
+            out.pass(f.bdf, || format!("BAR1 {} covers {} of memory", mib(bar1), mib(*fb))).at(at).at(*fb_at);
         }
         _ if largest.is_some_and(|l| bar1 < l) => {
             let l = largest.unwrap_or_default();
-            small(f, format!("BAR1 {}, which could be {}", mib(bar1), mib(l)), largest, out).at(at).at(f.rebar.place());
+            small(f, || format!("BAR1 {}, which could be {}", mib(bar1), mib(l)), largest, out)
+                .at(at)
+                .at(f.rebar.place());
         }
         _ if bar1 <= 256 => {
-            small(f, format!("BAR1 {}", mib(bar1)), largest, out).at(at);
+            small(f, || format!("BAR1 {}", mib(bar1)), largest, out).at(at);
         }
         _ if largest == Some(bar1) => {
-            out.pass(f.bdf, format!("BAR1 {}, the largest size that the GPU offers", mib(bar1)))
+            out.pass(f.bdf, || format!("BAR1 {}, the largest size that the GPU offers", mib(bar1)))
                 .at(at)
                 .at(f.rebar.place());
         }
         _ => {
-            out.unknown(f.bdf, format!("BAR1 {}; the size of the GPU's memory is not in this source", mib(bar1)))
+            out.unknown(f.bdf, || format!("BAR1 {}; the size of the GPU's memory is not in this source", mib(bar1)))
                 .at(at)
                 .see("add the output of `nvidia-smi -q`");
         }
@@ -111,17 +146,19 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
 
 fn small<'o>(
     f: &PciFunction<'_>,
-    message: String,
+    message: impl Words,
     largest: Option<u64>,
     out: &'o mut Findings,
 ) -> &'o mut crate::Finding {
-    let what = match largest {
+    let what = || {
+        match largest {
         Some(l) => format!("enlarge BAR1 to {}: Above 4G Decoding and Resizable BAR in the firmware set-up", mib(l)),
         None => "Above 4G Decoding in the firmware set-up; a board without Resizable BAR needs its display mode tool, if it has one".to_owned(),
+    }
     };
-    out.fail(f.bdf, message).fix(
+    out.fail(f.bdf, message).fix(|| {
         Remedy::new(
-            what,
+            what(),
             Action::Bios {
                 setting: "Above 4G Decoding, Resizable BAR, MMIO high size".into(),
                 value: "enabled".into(),
@@ -130,8 +167,8 @@ fn small<'o>(
             Risk::Medium,
         )
         .because("changes the memory map; needs a reboot through the firmware")
-        .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf)),
-    )
+        .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))
+    })
 }
 
 fn mib(n: u64) -> String {

@@ -68,14 +68,14 @@ fn judge(f: &PciFunction<'_>, log: Option<Place>, out: &mut Findings) {
     let lost: Option<&Bar> = f.bars.list.iter().find(|b| b.size > 0 && b.address.is_none());
     match (lost, f.bars.list.first()) {
         (Some(b), _) => {
-            let finding = out.fail(f.bdf, format!("region {} of {} MiB has no address", b.index, b.size >> 20));
-            finding.at(b.place).fix(fix(f));
+            let finding = out.fail(f.bdf, format_args!("region {} of {} MiB has no address", b.index, b.size >> 20));
+            finding.at(b.place).fix(|| fix(f));
             if let Some(p) = log {
                 finding.at(p);
             }
         }
         (None, Some(b)) => {
-            let finding = out.pass(f.bdf, format!("all {} memory regions have addresses", f.bars.list.len()));
+            let finding = out.pass(f.bdf, format_args!("all {} memory regions have addresses", f.bars.list.len()));
             finding.at(b.place);
             if let Some(p) = log {
                 finding.at_noting(p, "failed at first, assigned later");
@@ -83,7 +83,7 @@ fn judge(f: &PciFunction<'_>, log: Option<Place>, out: &mut Findings) {
         }
         (None, None) => match log {
             Some(p) => {
-                out.fail(f.bdf, "the kernel or the driver could not use a memory region").at(p).fix(fix(f));
+                out.fail(f.bdf, "the kernel or the driver could not use a memory region").at(p).fix(|| fix(f));
             }
             None => {
                 out.unknown(f.bdf, "memory regions are not in this source")

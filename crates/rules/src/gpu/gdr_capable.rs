@@ -78,16 +78,16 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
         return;
     };
     if unsupported(name) {
-        let finding = out.fail(f.bdf, format!("{name} does not support GPUDirect RDMA"));
+        let finding = out.fail(f.bdf, format_args!("{name} does not support GPUDirect RDMA"));
         finding.at(at);
         // A workstation, or a graphics card for the console: nothing here could have used it.
         if cx.node.pci.rdma_nics().next().is_none() {
             finding.severity(Severity::Info);
         }
     } else if words(name).any(professional) {
-        out.pass(f.bdf, format!("{name} is a data-centre or professional product")).at(at);
+        out.pass(f.bdf, format_args!("{name} is a data-centre or professional product")).at(at);
     } else {
-        out.unknown(f.bdf, format!("{name}: not known to be a data-centre or professional product")).at(at);
+        out.unknown(f.bdf, format_args!("{name}: not known to be a data-centre or professional product")).at(at);
     }
 }
 

@@ -58,15 +58,15 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         };
         let reason: String = reason.chars().filter(|c| !c.is_control()).take(120).collect();
         let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
-        out.fail(Subject::Node, format!("dma-buf attach failed: {reason}{times}")).at(place).fix(
+        out.fail(Subject::Node, format_args!("dma-buf attach failed: {reason}{times}")).at(place).fix(|| {
             Remedy::new(
                 advice,
                 Action::Investigate { what: "which GPU and NIC were to be paired".into() },
                 Persistence::Hardware,
                 Risk::None,
             )
-            .prove("dmesg"),
-        );
+            .prove("dmesg")
+        });
     }
     if out.is_empty() {
         silent_log(cx, "no refused attachment", out);

@@ -53,7 +53,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         seen.push(bdf);
         let subject = bdf.map_or_else(|| Subject::Named("GPU".into()), Subject::Pci);
-        out.fail(subject, "the driver could not initialise the GPU (RmInitAdapter failed)").at(place).fix(
+        out.fail(subject, "the driver could not initialise the GPU (RmInitAdapter failed)").at(place).fix(|| {
             Remedy::new(
                 "drain the node, check BARs, power and PCIe link of the GPU, reboot; replace it if it comes back",
                 Action::Investigate { what: "why the GPU does not initialise".into() },
@@ -61,14 +61,14 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Risk::Medium,
             )
             .because("needs a reboot")
-            .prove("dmesg"),
-        );
+            .prove("dmesg")
+        });
     }
     let mismatch = |e: &Event| matches!(e, Event::NvidiaVersionMismatch).then_some(());
     if let Some(((), place)) = cx.node.kernel.events(mismatch).next() {
         out.fail(Subject::Node, "programs and kernel module of the NVIDIA driver differ in version (API mismatch)")
             .at(place)
-            .fix(
+            .fix(|| {
                 Remedy::new(
                     "drain the node and reboot it, so that the module of the installed driver is loaded",
                     Action::Investigate {
@@ -78,8 +78,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Risk::Medium,
                 )
                 .because("running jobs end")
-                .prove("proc/driver/nvidia/version"),
-            );
+                .prove("proc/driver/nvidia/version")
+            });
     }
     if out.is_empty() {
         if cx.node.pci.seen.is_some() && cx.node.pci.gpus().next().is_none() {

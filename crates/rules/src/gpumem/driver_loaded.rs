@@ -63,9 +63,9 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
                 Persistence::NextBoot,
                 Risk::Medium,
             );
-            out.fail(f.bdf, format!("driver {d}, not nvidia"))
+            out.fail(f.bdf, format_args!("driver {d}, not nvidia"))
                 .at(place)
-                .fix(remedy.because("needs a reboot").prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)));
+                .fix(|| remedy.because("needs a reboot").prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)));
         }
         Reading::Absent(_) => {
             let host = cx.node.context.role.value == Some(Role::VmHost);
@@ -76,11 +76,11 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
                 Risk::Low,
             );
             let message = if host { "no driver, and not given to a virtual machine" } else { "no driver" };
-            out.fail(f.bdf, message).severity(if host { Severity::Info } else { Severity::High }).at(place).fix(
+            out.fail(f.bdf, message).severity(if host { Severity::Info } else { Severity::High }).at(place).fix(|| {
                 remedy
                     .because("installing a driver replaces kernel modules")
-                    .prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)),
-            );
+                    .prove(format!("sys/bus/pci/devices/{}/driver", f.bdf))
+            });
         }
         r @ Reading::Unreadable(..) => {
             out.unreadable(f.bdf, "driver of the GPU", r);

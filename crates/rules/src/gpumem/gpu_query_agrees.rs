@@ -53,7 +53,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if !missing.is_empty() && cx.node.firmware.is_container_virt() {
         out.unknown(
             Subject::Node,
-            format!(
+            format_args!(
                 "nvidia-smi reports {} of {total} GPUs, but it ran in a container, which may be given a part",
                 total - missing.len()
             ),
@@ -63,19 +63,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     for f in &missing {
-        out.fail(f.bdf, format!("on the PCI bus, but not among the {} GPU(s) of nvidia-smi", nvidia.gpus.len()))
+        out.fail(f.bdf, format_args!("on the PCI bus, but not among the {} GPU(s) of nvidia-smi", nvidia.gpus.len()))
             .at(asked)
             .at(f.class.place())
-            .fix(lost());
+            .fix(lost);
     }
     let lost_gpus = nvidia.gpus.iter().filter(|g| cx.node.pci.find(g.bdf).is_none());
     let mut gone = 0usize;
     for g in lost_gpus.take(32) {
         gone += 1;
-        out.fail(g.bdf, "nvidia-smi reports it, but it is not on the PCI bus").at(g.name.place()).fix(lost());
+        out.fail(g.bdf, "nvidia-smi reports it, but it is not on the PCI bus").at(g.name.place()).fix(lost);
     }
     if missing.is_empty() && gone == 0 {
-        let f = out.pass(Subject::Node, format!("nvidia-smi reports all {total} GPU(s) of the PCI bus"));
+        let f = out.pass(Subject::Node, format_args!("nvidia-smi reports all {total} GPU(s) of the PCI bus"));
         f.at(asked);
         if let Some(place) = cx.node.pci.seen {
             f.at(place);

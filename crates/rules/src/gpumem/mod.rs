@@ -61,7 +61,7 @@ fn no_log(cx: &Cx<'_>, what: &str, out: &mut Findings) -> bool {
     if log.known().is_some() {
         return false;
     }
-    out.unreadable(Subject::Node, &format!("kernel log ({what})"), log);
+    out.unreadable(Subject::Node, format_args!("kernel log ({what})"), log);
     true
 }
 
@@ -69,9 +69,9 @@ fn no_log(cx: &Cx<'_>, what: &str, out: &mut Findings) -> bool {
 fn silent_log(cx: &Cx<'_>, what: &str, out: &mut Findings) {
     let log = cx.node.kernel.log.place();
     if matches!(cx.snapshot.coverage, Coverage::Full { .. }) {
-        out.pass(Subject::Node, format!("{what} in the kernel log that was kept")).at(log);
+        out.pass(Subject::Node, format_args!("{what} in the kernel log that was kept")).at(log);
     } else {
-        out.unknown(Subject::Node, format!("{what} in this text, which may be an excerpt of the log"))
+        out.unknown(Subject::Node, format_args!("{what} in this text, which may be an excerpt of the log"))
             .at(log)
             .see("dmesg as root, or journalctl -k -b, whole");
     }

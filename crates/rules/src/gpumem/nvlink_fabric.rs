@@ -73,12 +73,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if let Some(first) = joined.first() {
-        out.pass(Subject::Node, format!("{} GPU(s) joined the fabric", joined.len())).at(first.fabric_state.place());
+        out.pass(Subject::Node, format_args!("{} GPU(s) joined the fabric", joined.len()))
+            .at(first.fabric_state.place());
     }
     if let (Some(first), Some(_)) = (unseen.first(), switches) {
         out.unknown(
             Subject::Node,
-            format!("NVSwitches are present, and the fabric state of {} GPU(s) is not shown", unseen.len()),
+            format_args!("NVSwitches are present, and the fabric state of {} GPU(s) is not shown", unseen.len()),
         )
         .at(first.fabric_state.place())
         .see("nvidia-smi -q | grep -A4 Fabric");
@@ -91,7 +92,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 
 fn fail(g: &Gpu, state: &str, place: linerate_snapshot::Place, out: &mut Findings) {
     let state: String = state.chars().filter(|c| !c.is_control()).take(80).collect();
-    out.fail(g.bdf, format!("fabric state: {state}")).at(place).fix(
+    out.fail(g.bdf, format_args!("fabric state: {state}")).at(place).fix(|| {
         Remedy::new(
             "run nvidia-fabricmanager in the driver's version; where it runs, read its log",
             Action::Software { what: "nvidia-fabricmanager of the driver's version, enabled at boot".into() },
@@ -99,6 +100,6 @@ fn fail(g: &Gpu, state: &str, place: linerate_snapshot::Place, out: &mut Finding
             Risk::Low,
         )
         .because("restarting it ends CUDA programs that use NVLink")
-        .prove("nvidia-smi -q -x"),
-    );
+        .prove("nvidia-smi -q -x")
+    });
 }

@@ -49,19 +49,20 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let version = driver.version.known().map_or("of unknown version", String::as_str);
     match &driver.flavour {
         Reading::Known(Flavour::Open, place) => {
-            out.pass(Subject::Node, format!("open modules {version}: can export DMA-BUF")).at(*place);
+            out.pass(Subject::Node, format_args!("open modules {version}: can export DMA-BUF")).at(*place);
         }
         Reading::Known(Flavour::Proprietary, place) => {
             let old = paths::before_turing(cx);
             let f = match old {
                 Some((name, at)) => {
-                    let f = out.not_applicable(format!("proprietary modules {version}: {name} GPUs have no open ones"));
+                    let f = out
+                        .not_applicable(format_args!("proprietary modules {version}: {name} GPUs have no open ones"));
                     f.at(at);
                     f
                 }
                 None => out.fail(
                     Subject::Node,
-                    format!("proprietary modules {version}: no DMA-BUF; only a peer-memory module can help"),
+                    format_args!("proprietary modules {version}: no DMA-BUF; only a peer-memory module can help"),
                 ),
             };
             f.at(*place);

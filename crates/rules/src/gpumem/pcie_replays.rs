@@ -61,10 +61,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 total = total.saturating_add(g.replays.known().copied().unwrap_or(0));
             }
             Reading::Known(n, p) => {
-                out.fail(g.bdf, format!("{n} replay rollover(s): the link was retrained"))
+                out.fail(g.bdf, format_args!("{n} replay rollover(s): the link was retrained"))
                     .at(*p)
                     .at(g.replays.place())
-                    .fix(
+                    .fix(|| {
                         Remedy::new(
                             "reseat the GPU or its riser; check connectors and retimers",
                             Action::Physical { what: "PCIe connection of the GPU".into() },
@@ -72,14 +72,14 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                             Risk::Medium,
                         )
                         .because("the node is opened: drain it")
-                        .prove("nvidia-smi -q -x"),
-                    );
+                        .prove("nvidia-smi -q -x")
+                    });
             }
             r => unseen.push((g.bdf, r)),
         }
     }
     if let Some(first) = clean.first() {
-        out.pass(Subject::Node, format!("no rollover on {} GPU(s), {total} replays", clean.len())).at(*first);
+        out.pass(Subject::Node, format_args!("no rollover on {} GPU(s), {total} replays", clean.len())).at(*first);
     }
     if let Some((bdf, r)) = unseen.first() {
         let what = format!("replay rollovers of {bdf}{}", if unseen.len() > 1 { " and others" } else { "" });

@@ -81,13 +81,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         Some((true, place)) => {
             out.fail(
                 subject,
-                format!("{} asks for it, the RDMA stack has the interface, and it is not loaded", wanted.0),
+                format_args!("{} asks for it, the RDMA stack has the interface, and it is not loaded", wanted.0),
             )
             .severity(Severity::Medium)
             .at(wanted.1)
             .at(peer.nvidia_peermem.loaded.place())
             .at(place)
-            .fix(
+            .fix(|| {
                 Remedy::new(
                     "rebuild the NVIDIA driver against the running RDMA stack, then load nvidia-peermem",
                     Action::LoadModule { module: "nvidia-peermem".into() },
@@ -95,24 +95,27 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Risk::Low,
                 )
                 .because("a rebuild of the driver needs a drained node")
-                .prove("sys/module/nvidia_peermem/version"),
-            );
+                .prove("sys/module/nvidia_peermem/version")
+            });
         }
         Some((false, place)) => {
-            out.fail(subject, format!("{} asks for it, but the RDMA stack shows no peer-memory interface", wanted.0))
-                .at(wanted.1)
-                .at(peer.nvidia_peermem.loaded.place())
-                .at(place)
-                .fix(
-                    Remedy::new(
-                        "remove the entry and rely on DMA-BUF, or install an RDMA stack with the interface",
-                        Action::Investigate { what: "which way of registering GPU memory this node should use".into() },
-                        Persistence::NextBoot,
-                        Risk::Low,
-                    )
-                    .because("the entry does nothing but fail at each boot")
-                    .prove("gpumem/registration-path"),
-                );
+            out.fail(
+                subject,
+                format_args!("{} asks for it, but the RDMA stack shows no peer-memory interface", wanted.0),
+            )
+            .at(wanted.1)
+            .at(peer.nvidia_peermem.loaded.place())
+            .at(place)
+            .fix(|| {
+                Remedy::new(
+                    "remove the entry and rely on DMA-BUF, or install an RDMA stack with the interface",
+                    Action::Investigate { what: "which way of registering GPU memory this node should use".into() },
+                    Persistence::NextBoot,
+                    Risk::Low,
+                )
+                .because("the entry does nothing but fail at each boot")
+                .prove("gpumem/registration-path")
+            });
         }
         None => {
             out.unreadable(subject, "peer-memory interface of the RDMA stack", &peer.clients).at(wanted.1);

@@ -69,8 +69,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let severity = if loaded && severity == Severity::High { Severity::Low } else { severity };
         let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
         let now = if loaded { "; the module is loaded now" } else { "" };
-        let f = out.fail(Subject::Module("nvidia_peermem".into()), format!("{text}{times}{now}"));
-        f.severity(severity).at(place).fix(if severity == Severity::High || text.contains("RDMA stack") {
+        let f = out.fail(Subject::Module("nvidia_peermem".into()), format_args!("{text}{times}{now}"));
+        f.severity(severity).at(place).fix(|| if severity == Severity::High || text.contains("RDMA stack") {
             Remedy::new(
                 "rebuild the NVIDIA driver against the running RDMA stack, then load nvidia-peermem; or use DMA-BUF",
                 Action::Software { what: "NVIDIA driver rebuilt for the installed RDMA stack".into() },

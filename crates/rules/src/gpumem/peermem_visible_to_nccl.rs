@@ -64,9 +64,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let names: Vec<&str> = files.iter().map(|f| f.path).collect();
     let exist = names.join(", ");
     let f = if blind.is_empty() {
-        out.pass(Subject::Node, format!("{exist}: tested by every version of NCCL since 2.{FIRST}"))
+        out.pass(Subject::Node, format_args!("{exist}: tested by every version of NCCL since 2.{FIRST}"))
     } else {
-        out.fail(Subject::Node, format!("{exist}: not tested by NCCL {}", blind.join(", ")))
+        out.fail(Subject::Node, format_args!("{exist}: not tested by NCCL {}", blind.join(", ")))
     };
     for file in &files {
         f.at(file.place);

@@ -85,7 +85,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let files = paths::peer_files(cx);
     if let Some(first) = files.first() {
         let also = if dmabuf.usable() == Some(true) { "; DMA-BUF too" } else { "" };
-        let f = out.pass(Subject::Node, format!("peer memory: {} exists{also}", first.path));
+        let f = out.pass(Subject::Node, format_args!("peer memory: {} exists{also}", first.path));
         for file in &files {
             f.at(file.place);
         }
@@ -93,7 +93,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let peer = paths::peer_memory(cx);
     if dmabuf.usable() == Some(true) {
-        let f = out.pass(Subject::Node, format!("DMA-BUF: {}", dmabuf.saying(Some(true))));
+        let f = out.pass(Subject::Node, format_args!("DMA-BUF: {}", dmabuf.saying(Some(true))));
         for c in &dmabuf.conditions {
             f.at(c.place);
         }
@@ -111,7 +111,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         unseen.push("the files of peer-memory modules".to_owned());
     }
     let gpu = own_gpus(cx).next();
-    let f = out.unknown(Subject::Node, format!("not seen: {}", unseen.join("; ")));
+    let f = out.unknown(Subject::Node, format_args!("not seen: {}", unseen.join("; ")));
     f.see("capture with `linerate collect`, in a container with the host's /sys and /proc");
     f.at(dmabuf
         .conditions
@@ -170,7 +170,7 @@ fn fail(cx: &Cx<'_>, dmabuf: &paths::Way, out: &mut Findings) {
             .because("replaces the RDMA stack: drain the node")
         }
     };
-    f.fix(remedy.prove("sys/kernel/mm/memory_peers/nv_mem/version").prove("proc/driver/nvidia/version"));
+    f.fix(|| remedy.prove("sys/kernel/mm/memory_peers/nv_mem/version").prove("proc/driver/nvidia/version"));
 }
 
 /// All RDMA NICs that this system uses are ConnectX-3.

@@ -55,7 +55,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let newer = nics().find(|f| matches!(&f.driver, Reading::Known(d, _) if d != "mlx4_core" && d != "vfio-pci"));
     if let Some(f) = newer {
         let driver = f.driver.known().map(|d| d.as_ref()).unwrap_or_default();
-        out.pass(Subject::Node, format!("NIC {} is not a ConnectX-3 (driver {driver})", f.bdf)).at(f.driver.place());
+        out.pass(Subject::Node, format_args!("NIC {} is not a ConnectX-3 (driver {driver})", f.bdf))
+            .at(f.driver.place());
         return;
     }
     if !mlx4_only(cx) {
@@ -76,7 +77,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         (Some((architecture, place)), Some(false)) => {
             let f = out.fail(
                 Subject::Node,
-                format!(
+                format_args!(
                     "{architecture} GPUs with ConnectX-3 NICs and no peer-memory module: GPUDirect RDMA is out of reach"
                 ),
             );
@@ -88,7 +89,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         (Some((architecture, place)), None) => {
             out.unknown(
                 Subject::Node,
-                format!(
+                format_args!(
                     "{architecture} GPUs with ConnectX-3 NICs; whether a peer-memory module is loaded was not seen"
                 ),
             )

@@ -57,8 +57,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let x = xids::meaning(number);
         let subject = bdf.map_or_else(|| Subject::Named("GPU".into()), Subject::Pci);
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-        let f = out.fail(subject, format!("Xid {number} ({}), {times}", x.what));
-        f.severity(x.severity).at(place).fix(
+        let f = out.fail(subject, format_args!("Xid {number} ({}), {times}", x.what));
+        f.severity(x.severity).at(place).fix(|| {
             Remedy::new(
                 x.advice,
                 Action::Investigate { what: format!("Xid {number}").into() },
@@ -66,7 +66,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 if x.severity == Severity::Info { Risk::None } else { Risk::Medium },
             )
             .because(if x.severity == Severity::Info { "" } else { "running jobs on the GPU end" })
-            .prove("dmesg"),
-        );
+            .prove("dmesg")
+        });
     }
 }

@@ -61,7 +61,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let units = units.map_or_else(String::new, |(n, first)| {
             format!(", {n} unit(s), {} first", crate::cmdline::words::short(first))
         });
-        out.pass(Subject::Node, format!("in use: {count} groups{units}")).at(place);
+        out.pass(Subject::Node, format_args!("in use: {count} groups{units}")).at(place);
         return;
     }
     if cx.node.context.role.value == Some(Role::VmGuest) {
@@ -72,13 +72,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let on_host = vm_host(cx);
     let consequence =
         if on_host { "nothing can be passed to a virtual machine" } else { "fine for GPUDirect RDMA on bare metal" };
-    let f = out.fail(Subject::Node, format!("no IOMMU in use (0 groups): {}; {consequence}", why.text));
+    let f = out.fail(Subject::Node, format_args!("no IOMMU in use (0 groups): {}; {consequence}", why.text));
     f.severity(if on_host { Severity::High } else { Severity::Info }).at(place);
     if let Some(p) = why.place {
         f.at(p);
     }
     if on_host {
-        f.fix(why.remedy);
+        f.fix(|| why.remedy);
     }
 }
 

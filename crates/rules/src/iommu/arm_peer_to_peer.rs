@@ -75,7 +75,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.not_applicable_to(f.bdf, "coherent with the CPU: NICs reach its memory over C2C").at(f.device.place());
         } else if let Some((nic, path)) = pci.nearest_nics(gpu).into_iter().find(|(_, p)| p.common.is_some()) {
             let common = path.common.map(|c| pci.get(c).bdf.to_string()).unwrap_or_default();
-            out.pass(f.bdf, format!("NIC {} is below the same switch ({common})", pci.get(nic).bdf))
+            out.pass(f.bdf, format_args!("NIC {} is below the same switch ({common})", pci.get(nic).bdf))
                 .at(root.device.place());
         } else {
             apart(cx, f, name, root.device.place(), refused, out);
@@ -93,13 +93,15 @@ fn apart(cx: &Cx<'_>, f: &PciFunction<'_>, name: &str, root: Place, refused: Opt
     };
     let finding = out.fail(
         f.bdf,
-        format!("no RDMA NIC below the same switch, and {name} root ports forward no peer-to-peer traffic; {what}"),
+        format_args!(
+            "no RDMA NIC below the same switch, and {name} root ports forward no peer-to-peer traffic; {what}"
+        ),
     );
     finding.at(root).at(driver.place());
     if let Some(p) = refused {
         finding.at(p);
     }
-    finding.fix(
+    finding.fix(|| {
         Remedy::new(
             "put GPU and NIC below one PCIe switch",
             Action::Physical { what: "move the card, or use a board with a switch for the pair; otherwise accept copies through host memory".into() },
@@ -107,8 +109,8 @@ fn apart(cx: &Cx<'_>, f: &PciFunction<'_>, name: &str, root: Place, refused: Opt
             Risk::Low,
         )
         .because("cards change their addresses")
-        .prove("sys/bus/pci/devices"),
-    );
+        .prove("sys/bus/pci/devices")
+    });
 }
 
 /// Root complexes that the driver lists as unable: by the ids of their root ports.

@@ -45,10 +45,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let Some(asked) = asked_domain(cx, c) else {
         match (ignored, domains.first(DomainType::translated)) {
             (Some(why), Some((n, (bdf, domain, at)))) => {
-                out.fail(Subject::Node, format!("{why}: {n} GPU or NIC function(s) are {domain}, {bdf} first"))
+                out.fail(Subject::Node, format_args!("{why}: {n} GPU or NIC function(s) are {domain}, {bdf} first"))
                     .at(place)
                     .at(*at)
-                    .fix(one_word());
+                    .fix(one_word);
             }
             _ => {
                 out.not_applicable("the command line does not ask for a domain type").at(place);
@@ -63,19 +63,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let why = reason(cx, asked.identity);
         let f = out.fail(
             Subject::KernelArg(word.clone()),
-            format!(
+            format_args!(
                 "`{word}` asks for {}, but {n} GPU or NIC function(s) are {domain}, {bdf} first{why}",
                 wanted(asked.identity)
             ),
         );
-        f.at(place).at(*at).fix(look());
+        f.at(place).at(*at).fix(look);
         if !asked.identity {
             f.severity(Severity::Info);
         }
     } else if !domains.of.is_empty() {
         out.pass(
             Subject::Node,
-            format!(
+            format_args!(
                 "`{word}` asks for {}, and that is what {} function(s) have",
                 wanted(asked.identity),
                 domains.of.len()
@@ -103,7 +103,7 @@ fn overridden(cx: &Cx<'_>, c: &Cmdline, identity: bool, out: &mut Findings) {
     });
     if let Some(p) = contrary {
         let word = words::short(&p.raw);
-        out.fail(Subject::KernelArg(word.clone()), format!("`{word}` is overruled by a later word of the line"))
+        out.fail(Subject::KernelArg(word.clone()), format_args!("`{word}` is overruled by a later word of the line"))
             .severity(Severity::Info)
             .at(cx.node.kernel.cmdline.place().line(p.line));
     }

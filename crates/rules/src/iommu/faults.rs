@@ -86,7 +86,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         tell(cx, f, out);
     }
     if suppressed > 0 {
-        out.fail(Subject::Node, format!("{suppressed} more faults were not printed (rate limit of the kernel)"))
+        out.fail(Subject::Node, format_args!("{suppressed} more faults were not printed (rate limit of the kernel)"))
             .severity(Severity::Info)
             .at(log.place());
     }
@@ -118,7 +118,7 @@ fn tell(cx: &Cx<'_>, faults: &Faulty, out: &mut Findings) {
     let Some(bdf) = faults.bdf else {
         out.fail(
             Subject::Node,
-            format!("{n} IOMMU fault(s) whose requester the log does not tell or this node does not have"),
+            format_args!("{n} IOMMU fault(s) whose requester the log does not tell or this node does not have"),
         )
         .severity(Severity::Info)
         .at(faults.first);
@@ -138,7 +138,7 @@ fn tell(cx: &Cx<'_>, faults: &Faulty, out: &mut Findings) {
         finding.severity(Severity::Info);
         return;
     }
-    finding.fix(
+    finding.fix(|| {
         Remedy::new(
             "find out which domain the device is in, and take it out of translation",
             Action::Investigate {
@@ -148,6 +148,6 @@ fn tell(cx: &Cx<'_>, faults: &Faulty, out: &mut Findings) {
             Risk::Low,
         )
         .because("without GPUDirect RDMA the test run is slower")
-        .prove("dmesg"),
-    );
+        .prove("dmesg")
+    });
 }

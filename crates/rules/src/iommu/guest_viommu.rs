@@ -54,7 +54,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let need = if many { "; more than 255 virtual CPUs need its interrupt remapping" } else { "" };
     if let Some((n, (bdf, domain, at))) = domains.first(linerate_node::iommu::DomainType::translated) {
         let message = format!("a virtual IOMMU translates {n} GPU or NIC function(s), {bdf} first ({domain}){need}");
-        out.fail(Subject::Node, message).at(place).at(*at).fix(
+        out.fail(Subject::Node, message).at(place).at(*at).fix(|| {
             Remedy::new(
                 "take the virtual IOMMU out of the domain's XML, or boot the guest with iommu=pt",
                 Action::HostSide { what: "remove <iommu model=…/> from the domain; the guest restarts".into() },
@@ -62,12 +62,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Risk::Medium,
             )
             .because("nested passthrough and more than 255 virtual CPUs need the virtual IOMMU")
-            .prove("sys/kernel/iommu_groups"),
-        );
+            .prove("sys/kernel/iommu_groups")
+        });
     } else if domains.unseen > 0 {
         out.unknown(
             Subject::Node,
-            format!("a virtual IOMMU is there ({count} groups), the domains of GPUs and NICs are not visible"),
+            format_args!("a virtual IOMMU is there ({count} groups), the domains of GPUs and NICs are not visible"),
         )
         .at(place)
         .see("cat /sys/kernel/iommu_groups/*/type in the guest");

@@ -81,7 +81,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         DomainKind::Translated => ("Translated", |d| d == DomainType::Identity),
     };
     if groups == 0 {
-        out.fail(Subject::Node, format!("the log says {word}, but no IOMMU is in use: 0 groups")).at(place).at(seen);
+        out.fail(Subject::Node, format_args!("the log says {word}, but no IOMMU is in use: 0 groups"))
+            .at(place)
+            .at(seen);
         return;
     }
     let domains = Domains::in_use(cx);
@@ -92,7 +94,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else if domains.unseen > 0 {
         out.unreadable(Subject::Node, "domain types of GPUs and NICs", &cx.node.iommu.groups).at(place);
     } else {
-        out.pass(Subject::Node, format!("default {word}, {groups} groups, none of a GPU or NIC contradicts"))
+        out.pass(Subject::Node, format_args!("default {word}, {groups} groups, none of a GPU or NIC contradicts"))
             .at(place)
             .at(seen);
     }

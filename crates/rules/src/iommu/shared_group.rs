@@ -109,15 +109,22 @@ fn data_direct(cx: &Cx<'_>, out: &mut Findings) {
     for (gpu, f) in pci.gpus() {
         for (dma, d) in pci.of_kind(Kind::DataDirect).filter(|(d, _)| pci.path(gpu, *d).common.is_some()) {
             match pair(cx, gpu, dma) {
-                Pair::Same(g) => out.pass(f.bdf, format!("in group {g} together with Data Direct function {}", d.bdf)),
-                Pair::None => out.pass(f.bdf, format!("neither it nor Data Direct function {} is in a group", d.bdf)),
+                Pair::Same(g) => {
+                    out.pass(f.bdf, format_args!("in group {g} together with Data Direct function {}", d.bdf))
+                }
+                Pair::None => {
+                    out.pass(f.bdf, format_args!("neither it nor Data Direct function {} is in a group", d.bdf))
+                }
                 Pair::Unseen => out.unreadable(f.bdf, "IOMMU group", &f.iommu_group),
                 Pair::Different | Pair::OneOnly => out
                     .fail(
                         f.bdf,
-                        format!("not in the group of Data Direct function {}: dma-buf over PCIe is refused", d.bdf),
+                        format_args!(
+                            "not in the group of Data Direct function {}: dma-buf over PCIe is refused",
+                            d.bdf
+                        ),
                     )
-                    .fix(look("set the ACS values that `rdma_topo check` prints, at boot")),
+                    .fix(|| look("set the ACS values that `rdma_topo check` prints, at boot")),
             }
             .at(f.iommu_group.place())
             .at(d.iommu_group.place());
@@ -133,21 +140,27 @@ fn host(cx: &Cx<'_>, topology: Option<TopologyType>, out: &mut Findings) {
         let shared = nics.iter().find(|n| matches!(pair(cx, gpu, **n), Pair::Same(_)));
         if let Some(nic) = shared {
             let nic = pci.get(*nic);
-            out.fail(f.bdf, format!("shares its group with NIC {}: they can only be passed through together", nic.bdf))
-                .severity(if inline { Severity::High } else { Severity::Medium })
-                .at(f.iommu_group.place())
-                .at(nic.iommu_group.place())
-                .fix(look("enable ACS on the switch ports above both, before the kernel forms the groups"));
+            out.fail(
+                f.bdf,
+                format_args!("shares its group with NIC {}: they can only be passed through together", nic.bdf),
+            )
+            .severity(if inline { Severity::High } else { Severity::Medium })
+            .at(f.iommu_group.place())
+            .at(nic.iommu_group.place())
+            .fix(|| look("enable ACS on the switch ports above both, before the kernel forms the groups"));
         } else if nics.iter().any(|n| matches!(pair(cx, gpu, *n), Pair::Unseen)) {
             out.unreadable(f.bdf, "IOMMU group", &f.iommu_group);
         } else if f.iommu_group.is_absent() {
             out.fail(f.bdf, "in no IOMMU group: it cannot be passed through")
                 .at(f.iommu_group.place())
-                .fix(look("see iommu/active"));
+                .fix(|| look("see iommu/active"));
         } else if let (false, Some(place)) = (nics.is_empty(), pci.seen) {
-            out.pass(f.bdf, format!("in another group than the {} NIC function(s) below the same switch", nics.len()))
-                .at(f.iommu_group.place())
-                .at(place);
+            out.pass(
+                f.bdf,
+                format_args!("in another group than the {} NIC function(s) below the same switch", nics.len()),
+            )
+            .at(f.iommu_group.place())
+            .at(place);
         }
     }
 }
@@ -166,11 +179,11 @@ fn unique(cx: &Cx<'_>, out: &mut Findings) {
                     out.fail(f.bdf, message)
                         .severity(Severity::Medium)
                         .at(*place)
-                        .fix(look("compare with what `rdma_topo check` prints"));
+                        .fix(|| look("compare with what `rdma_topo check` prints"));
                 }
                 None => {
                     groups.push((*g, id));
-                    out.pass(f.bdf, format!("alone in group {g} among GPUs and NICs")).at(*place);
+                    out.pass(f.bdf, format_args!("alone in group {g} among GPUs and NICs")).at(*place);
                 }
             },
             Reading::Absent(p) => {

@@ -49,7 +49,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if let Some(((), place)) = kernel.events(|e| matches!(e, Event::SnpNeedsTranslation).then_some(())).next() {
         out.fail(Subject::Node, "the kernel refused SEV-SNP: the IOMMU is off or in passthrough mode")
             .at(place)
-            .fix(fix(NOTE));
+            .fix(|| fix(NOTE));
         return;
     }
     match cx.node.cpu.vendor.known() {
@@ -78,18 +78,21 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let domains = Domains::in_use(cx);
     if let Some(a) = asked {
         let word = words::short(&a.word.raw);
-        out.fail(Subject::KernelArg(word.clone()), format!("SEV-SNP is wanted, but `{word}` asks for passthrough"))
-            .at(wanted)
-            .at(kernel.cmdline.place().line(a.word.line))
-            .fix(fix(NOTE));
+        out.fail(
+            Subject::KernelArg(word.clone()),
+            format_args!("SEV-SNP is wanted, but `{word}` asks for passthrough"),
+        )
+        .at(wanted)
+        .at(kernel.cmdline.place().line(a.word.line))
+        .fix(|| fix(NOTE));
     } else if let Some((n, (bdf, _, place))) = domains.first(|d| d == DomainType::Identity) {
         out.fail(
             Subject::Node,
-            format!("SEV-SNP is wanted, but {n} GPU or NIC function(s) are in identity domains, {bdf} first"),
+            format_args!("SEV-SNP is wanted, but {n} GPU or NIC function(s) are in identity domains, {bdf} first"),
         )
         .at(wanted)
         .at(*place)
-        .fix(fix(NOTE));
+        .fix(|| fix(NOTE));
     } else if let Reading::Known(_, place) = &kernel.cmdline {
         out.pass(Subject::Node, "SEV-SNP is wanted and nothing asks for passthrough").at(wanted).at(*place);
     } else {

@@ -42,7 +42,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if let Some((n, (bdf, _, place))) = domains.first(|d| d == DomainType::Dma) {
         out.fail(
             Subject::Node,
-            format!("{n} GPU or NIC function(s) are translated with strict invalidation, {bdf} first"),
+            format_args!("{n} GPU or NIC function(s) are translated with strict invalidation, {bdf} first"),
         )
         .at(*place);
     } else if domains.unseen > 0 {
@@ -50,7 +50,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else if let Some((n, (bdf, _, place))) = domains.first(|d| d == DomainType::DmaFq) {
         out.pass(
             Subject::Node,
-            format!("{n} GPU or NIC function(s) are translated, with lazy invalidation, {bdf} first"),
+            format_args!("{n} GPU or NIC function(s) are translated, with lazy invalidation, {bdf} first"),
         )
         .at(*place);
     } else if !cx.no_subjects(!domains.of.is_empty() || domains.none + domains.vfio > 0, "GPU or RDMA NIC", out) {

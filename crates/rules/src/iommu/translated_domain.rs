@@ -83,26 +83,27 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
         }
     };
     let Some(found) = cx.node.iommu.group(group.0) else {
-        out.unknown(f.bdf, format!("type of IOMMU group {} is not in this source", group.0))
+        out.unknown(f.bdf, format_args!("type of IOMMU group {} is not in this source", group.0))
             .at(group.1)
             .see("cat /sys/kernel/iommu_groups/*/type, or capture with `linerate collect`");
         return;
     };
     match &found.domain {
         Reading::Known(domain, place) if domain.translated() => {
-            let (arg, message) = (
-                if cx.node.cpu.is_x86() { "iommu=pt" } else { "iommu.passthrough=1" },
-                format!("group {} is translated ({domain})", group.0),
-            );
-            let reread = format!("sys/bus/pci/devices/{}/iommu_group/type", f.bdf);
-            out.fail(f.bdf, message).at(*place).fix(remedy(cx, arg).prove(reread));
+            let arg = if cx.node.cpu.is_x86() { "iommu=pt" } else { "iommu.passthrough=1" };
+            out.fail(f.bdf, format_args!("group {} is translated ({domain})", group.0))
+                .at(*place)
+                .fix(|| remedy(cx, arg).prove(format!("sys/bus/pci/devices/{}/iommu_group/type", f.bdf)));
         }
         Reading::Known(DomainType::Identity, place) => {
-            out.pass(f.bdf, format!("group {} is identity", group.0)).at(*place);
+            out.pass(f.bdf, format_args!("group {} is identity", group.0)).at(*place);
         }
         Reading::Known(domain, place) => {
-            out.unknown(f.bdf, format!("group {} is {domain}: its owner decides, not the host's drivers", group.0))
-                .at(*place);
+            out.unknown(
+                f.bdf,
+                format_args!("group {} is {domain}: its owner decides, not the host's drivers", group.0),
+            )
+            .at(*place);
         }
         r => {
             out.unreadable(f.bdf, "type of the IOMMU group (exists since Linux 5.11)", r);

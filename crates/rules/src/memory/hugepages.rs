@@ -39,7 +39,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let pages = &cx.node.memory.huge_pages;
     match pages.known() {
         Some(0) => {
-            out.fail(Subject::Node, "no huge pages of the default size are reserved").at(pages.place()).fix(
+            out.fail(Subject::Node, "no huge pages of the default size are reserved").at(pages.place()).fix(|| {
                 Remedy::new(
                     "reserve huge pages for the guests",
                     Action::KernelArgs { add: vec!["hugepagesz=1G".into(), "hugepages=N".into()], remove: vec![] },
@@ -47,11 +47,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Risk::Medium,
                 )
                 .because("the memory is gone for everything else")
-                .prove("proc/meminfo"),
-            );
+                .prove("proc/meminfo")
+            });
         }
         Some(n) => {
-            out.pass(Subject::Node, format!("{n} huge pages of the default size")).at(pages.place());
+            out.pass(Subject::Node, format_args!("{n} huge pages of the default size")).at(pages.place());
         }
         None => {
             out.unreadable(Subject::Node, "number of huge pages", pages);

@@ -63,10 +63,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     };
     // Where the list of devices shows no NIC, no job registers memory with one.
     let no_nic = cx.node.pci.seen.is_some() && cx.node.pci.rdma_nics().next().is_none();
-    out.fail(Subject::Node, format!("{soft} (hard limit {hard}) for {whom}"))
+    out.fail(Subject::Node, format_args!("{soft} (hard limit {hard}) for {whom}"))
         .severity(if root || no_nic { Severity::Info } else { Severity::Low })
         .at(limits.place())
-        .fix(
+        .fix(|| {
             Remedy::new(
                 "make locked memory unlimited for whatever starts RDMA jobs",
                 Action::Limit { limit: "memlock".into(), value: "unlimited".into() },
@@ -74,6 +74,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Risk::Low,
             )
             .because("a job can then pin all memory")
-            .prove("proc/self/limits"),
-        );
+            .prove("proc/self/limits")
+        });
 }

@@ -50,7 +50,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let shm = &cx.node.memory.shm_bytes;
     match shm.known() {
         Some(b) if *b <= CONTAINER_DEFAULT => {
-            out.fail(Subject::Node, format!("/dev/shm has {} MiB", b >> 20)).at(shm.place()).fix(
+            out.fail(Subject::Node, format_args!("/dev/shm has {} MiB", b >> 20)).at(shm.place()).fix(|| {
                 Remedy::new(
                     "give the container a larger /dev/shm",
                     Action::Limit { limit: "/dev/shm".into(), value: "some GiB".into() },
@@ -58,11 +58,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Risk::Low,
                 )
                 .because("what is stored there counts as the container's memory")
-                .prove("proc/mounts"),
-            );
+                .prove("proc/mounts")
+            });
         }
         Some(b) => {
-            out.pass(Subject::Node, format!("/dev/shm has {} MiB", b >> 20)).at(shm.place());
+            out.pass(Subject::Node, format_args!("/dev/shm has {} MiB", b >> 20)).at(shm.place());
         }
         None => {
             out.unreadable(Subject::Node, "size of /dev/shm", shm).see("df /dev/shm");

@@ -41,7 +41,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let mode = &cx.node.memory.transparent_hugepages;
     match mode.known().map(String::as_str) {
         Some("never") => {
-            out.fail(Subject::Node, "never").at(mode.place()).fix(
+            out.fail(Subject::Node, "never").at(mode.place()).fix(|| {
                 Remedy::new(
                     "nothing needed; madvise lets programs that want large pages have them",
                     Action::Sysfs {
@@ -51,8 +51,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Persistence::Runtime,
                     Risk::Low,
                 )
-                .prove("sys/kernel/mm/transparent_hugepage/enabled"),
-            );
+                .prove("sys/kernel/mm/transparent_hugepage/enabled")
+            });
         }
         Some(m) => {
             out.pass(Subject::Node, m.to_owned()).at(mode.place());

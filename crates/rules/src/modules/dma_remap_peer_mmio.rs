@@ -41,21 +41,21 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             if let Some((n, (bdf, domain, at))) = domains.first(DomainType::translated) {
                 out.fail(
                     subject(),
-                    format!("0, and {n} GPU or NIC function(s) are translated ({domain}), {bdf} first"),
+                    format_args!("0, and {n} GPU or NIC function(s) are translated ({domain}), {bdf} first"),
                 )
                 .at(place)
                 .at(*at)
-                .fix(remedy());
+                .fix(remedy);
             } else {
                 let seen = if domains.unseen > 0 { "the domains are not visible" } else { "nothing is translated" };
-                out.fail(subject(), format!("0: harmless only while nothing is translated; {seen}"))
+                out.fail(subject(), format_args!("0: harmless only while nothing is translated; {seen}"))
                     .severity(if domains.unseen > 0 { Severity::Low } else { Severity::Info })
                     .at(place)
-                    .fix(remedy());
+                    .fix(remedy);
             }
         }
         Some((value, place)) => {
-            out.pass(subject(), format!("{value}: peer memory is mapped through the kernel")).at(place);
+            out.pass(subject(), format_args!("{value}: peer memory is mapped through the kernel")).at(place);
         }
         None if params.known().is_some() => {
             out.not_applicable("the driver does not list the parameter").at(params.place());

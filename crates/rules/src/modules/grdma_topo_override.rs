@@ -53,21 +53,21 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             } else {
                 (Severity::High, "")
             };
-            out.fail(subject(), format!("1: mappings are handed out whatever the topology{note}"))
+            out.fail(subject(), format_args!("1: mappings are handed out whatever the topology{note}"))
                 .severity(severity)
                 .at(place)
-                .fix(nvidia::reset(
-                    "GrdmaPciTopoCheckOverride",
-                    "GPUDirect RDMA stops where it only worked because of the override",
-                    Risk::Medium,
-                ));
+                .fix(|| {
+                    nvidia::reset(
+                        "GrdmaPciTopoCheckOverride",
+                        "GPUDirect RDMA stops where it only worked because of the override",
+                        Risk::Medium,
+                    )
+                });
         }
         Some((value, place)) => {
-            out.fail(subject(), format!("{value}: no NIC gets a mapping of GPU memory")).at(place).fix(nvidia::reset(
-                "GrdmaPciTopoCheckOverride",
-                "the driver is loaded anew: drain the node",
-                Risk::Low,
-            ));
+            out.fail(subject(), format_args!("{value}: no NIC gets a mapping of GPU memory")).at(place).fix(|| {
+                nvidia::reset("GrdmaPciTopoCheckOverride", "the driver is loaded anew: drain the node", Risk::Low)
+            });
         }
         None if params.known().is_some() => {
             out.not_applicable("the driver has no such parameter (before branch 570)").at(params.place());

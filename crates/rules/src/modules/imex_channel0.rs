@@ -36,13 +36,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.pass(subject(), "0: channels are created one by one").at(place);
         }
         Some((value, place)) => {
-            out.fail(subject(), format!("{value}: channel 0 exists for every user; right only where all are trusted"))
-                .at(place)
-                .fix(nvidia::reset(
+            out.fail(
+                subject(),
+                format_args!("{value}: channel 0 exists for every user; right only where all are trusted"),
+            )
+            .at(place)
+            .fix(|| {
+                nvidia::reset(
                     "CreateImexChannel0",
                     "jobs that use NVLink across nodes need a channel from elsewhere",
                     Risk::Medium,
-                ));
+                )
+            });
         }
         None if params.known().is_some() => {
             out.not_applicable("the driver does not list the parameter (it exists from branch 555 on)")

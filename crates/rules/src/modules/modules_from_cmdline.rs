@@ -69,7 +69,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let raw = words::short(&word.raw);
         out.fail(
             Subject::KernelArg(raw),
-            format!("read by modprobe when it loads {}, by nobody else", words::short(module)),
+            format_args!("read by modprobe when it loads {}, by nobody else", words::short(module)),
         )
         .at(place.line(word.line));
     }

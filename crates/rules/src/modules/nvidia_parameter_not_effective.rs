@@ -66,7 +66,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         match nvidia::effective(cx, nvidia::listed_as(name)) {
             Some((value, place)) if value == wanted => {
-                out.pass(subject, format!("in force: {value}")).at(place).at(a.place);
+                out.pass(subject, format_args!("in force: {value}")).at(place).at(a.place);
             }
             Some((value, place)) => {
                 let source = if a.on_cmdline { "the command line" } else { "modprobe.d" };
@@ -75,10 +75,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     option: a.word.clone().into_owned().into(),
                     value: Some(wanted.to_string().into()),
                 };
-                out.fail(subject, format!("{source} asks for {wanted}, the driver runs with {value}"))
+                out.fail(subject, format_args!("{source} asks for {wanted}, the driver runs with {value}"))
                     .at(place)
                     .at(a.place)
-                    .fix(
+                    .fix(|| {
                         Remedy::new(
                             "give the option where the module is loaded from",
                             action,
@@ -86,8 +86,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                             Risk::Low,
                         )
                         .because("the driver is loaded anew: drain the node")
-                        .prove("proc/driver/nvidia/params"),
-                    );
+                        .prove("proc/driver/nvidia/params")
+                    });
             }
             None => {
                 out.not_applicable_to(subject, "the driver does not list this parameter").at(params.place());

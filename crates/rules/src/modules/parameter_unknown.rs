@@ -78,19 +78,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             continue;
         };
         let option = words::short(&a.word);
-        let f = out.fail(Subject::Module(format!("nvidia {option}")), format!("ignored: {problem}"));
+        let f = out.fail(Subject::Module(format!("nvidia {option}")), format_args!("ignored: {problem}"));
         f.at(a.place);
         if let Some(p) = refused {
             f.at(p);
         }
         let action = Action::ModuleOption { module: "nvidia".into(), option: option.clone().into(), value: None };
-        f.fix(
+        f.fix(|| {
             Remedy::new(format!("remove {option}, or spell it right"), action, Persistence::NextBoot, Risk::None)
-                .prove("proc/driver/nvidia/params"),
-        );
+                .prove("proc/driver/nvidia/params")
+        });
     }
     if let (true, Some(place)) = (out.is_empty(), first) {
-        out.pass(Subject::Node, format!("{good} option(s) of the nvidia module, all of them exist")).at(place);
+        out.pass(Subject::Node, format_args!("{good} option(s) of the nvidia module, all of them exist")).at(place);
     }
 }
 

@@ -47,7 +47,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         Some((value, place)) => {
             out.fail(
                 subject(),
-                format!("{value}: relaxed ordering is forced on all writes of GPUs; GPUDirect RDMA does not need it"),
+                format_args!(
+                    "{value}: relaxed ordering is forced on all writes of GPUs; GPUDirect RDMA does not need it"
+                ),
             )
             .at(place);
         }

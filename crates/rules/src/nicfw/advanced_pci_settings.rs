@@ -45,7 +45,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             .at(s.place);
         }
         None => {
-            out.unknown(s.subject(), format!("neither true nor false: {}", s.now.raw)).at(s.place);
+            out.unknown(s.subject(), format_args!("neither true nor false: {}", s.now.raw)).at(s.place);
         }
     });
 }

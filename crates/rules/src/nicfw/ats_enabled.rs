@@ -63,38 +63,41 @@ fn passed(cx: &Cx<'_>, s: &Setting<'_>) -> Option<bool> {
 
 fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
     let Some(on) = s.now.as_bool() else {
-        out.unknown(s.subject(), format!("neither true nor false: {}", s.now.raw)).at(s.place);
+        out.unknown(s.subject(), format_args!("neither true nor false: {}", s.now.raw)).at(s.place);
         return;
     };
     if cx.node.context.role.value == Some(Role::VmHost) {
         return host(cx, s, on, out);
     }
     if !on {
-        out.pass(s.subject(), format!("{}: nothing to translate on bare metal", s.now.raw)).at(s.place);
+        out.pass(s.subject(), format_args!("{}: nothing to translate on bare metal", s.now.raw)).at(s.place);
         return;
     }
-    out.fail(s.subject(), format!("{} on bare metal, where nothing needs it", s.now.raw))
+    out.fail(s.subject(), format_args!("{} on bare metal, where nothing needs it", s.now.raw))
         .at(s.place)
         .severity(Severity::Low)
-        .fix(set(s, "False", "set ATS_ENABLED to False and reboot, if no virtual machines are planned on this node"));
+        .fix(|| {
+            set(s, "False", "set ATS_ENABLED to False and reboot, if no virtual machines are planned on this node")
+        });
 }
 
 fn host(cx: &Cx<'_>, s: &Setting<'_>, on: bool, out: &mut Findings) {
     match (passed(cx, s), on) {
         (Some(true), true) => {
-            out.pass(s.subject(), format!("{}: the virtual machine's NIC can translate for itself", s.now.raw))
+            out.pass(s.subject(), format_args!("{}: the virtual machine's NIC can translate for itself", s.now.raw))
                 .at(s.place);
         }
         (Some(true), false) => {
-            out.fail(s.subject(), format!("{} on a NIC that is passed to a virtual machine", s.now.raw))
+            out.fail(s.subject(), format_args!("{} on a NIC that is passed to a virtual machine", s.now.raw))
                 .at(s.place)
-                .fix(set(s, "True", "set ATS_ENABLED to True and reboot the host"));
+                .fix(|| set(s, "True", "set ATS_ENABLED to True and reboot the host"));
         }
         (Some(false), _) => {
             out.not_applicable_to(s.subject(), "this NIC is not passed to a virtual machine").at(s.place);
         }
         (None, _) => {
-            out.unknown(s.subject(), format!("{}, but which PCI function this is is not known", s.now.raw)).at(s.place);
+            out.unknown(s.subject(), format_args!("{}, but which PCI function this is is not known", s.now.raw))
+                .at(s.place);
         }
     }
 }

@@ -58,7 +58,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if let Some(first) = all.first().filter(|_| !any) {
-        out.not_applicable(format!("no BlueField among the {} NIC(s)", all.len())).at(first.place);
+        out.not_applicable(format_args!("no BlueField among the {} NIC(s)", all.len())).at(first.place);
     }
 }
 
@@ -66,17 +66,20 @@ fn judge(card: &NicFirmware, param: &Param, out: &mut Findings) {
     let place = card.at_param(param);
     match param.current.as_ref().map(|v| (v.number, v)) {
         Some((Some(1), v)) => {
-            out.pass(nic(card), format!("NIC mode: {} {}", param.name, v.raw)).at(place);
+            out.pass(nic(card), format_args!("NIC mode: {} {}", param.name, v.raw)).at(place);
         }
         Some((Some(0), v)) => {
-            out.fail(nic(card), format!("DPU mode: {} {}; the card's Arm cores own its data path", param.name, v.raw))
-                .at(place);
+            out.fail(
+                nic(card),
+                format_args!("DPU mode: {} {}; the card's Arm cores own its data path", param.name, v.raw),
+            )
+            .at(place);
         }
         Some((_, v)) => {
-            out.unknown(nic(card), format!("a mode of unknown meaning: {}", v.raw)).at(place);
+            out.unknown(nic(card), format_args!("a mode of unknown meaning: {}", v.raw)).at(place);
         }
         None => {
-            out.unknown(nic(card), format!("{}: only the next boot's value was shown", param.name))
+            out.unknown(nic(card), format_args!("{}: only the next boot's value was shown", param.name))
                 .at(place)
                 .see(QUERY);
         }

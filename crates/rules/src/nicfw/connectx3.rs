@@ -45,7 +45,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Some(t) if card.is_connectx3() => {
                 out.fail(
                     nic(card),
-                    format!("{}: the query shows the next boot only, and newer settings do not exist", t.value),
+                    format_args!("{}: the query shows the next boot only, and newer settings do not exist", t.value),
                 )
                 .at(card.at(t.line));
             }
@@ -58,6 +58,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if let Some((place, first)) = others.filter(|_| out.is_empty()) {
-        out.pass(Subject::Node, format!("no ConnectX-3 among {} NIC(s): {first}", cards.len())).at(place);
+        out.pass(Subject::Node, format_args!("no ConnectX-3 among {} NIC(s): {first}", cards.len())).at(place);
     }
 }

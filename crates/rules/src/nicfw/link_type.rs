@@ -96,7 +96,7 @@ fn fits(v: &Value, layer: LinkLayer) -> Option<bool> {
 }
 
 fn judge(cx: &Cx<'_>, card: &NicFirmware, n: u8, param: &Param, out: &mut Findings) {
-    let subject = || Subject::NicFirmware(card.name.clone(), param.name.clone());
+    let subject = || Subject::NicFirmware(card.name.clone(), param.name.to_string());
     let place = card.at_param(param);
     let Some((layer, at)) = running(cx, card, n) else {
         if let Some(f) = super::function(cx, card).filter(|f| f.driven_by("vfio-pci")) {
@@ -115,18 +115,18 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, n: u8, param: &Param, out: &mut Findin
     };
     let current = param.current.as_ref();
     if let Some(next) = param.next.as_ref().filter(|v| fits(v, layer) == Some(false)) {
-        out.fail(subject(), format!("runs {name} now and will be {} after the next reset", next.raw))
+        out.fail(subject(), format_args!("runs {name} now and will be {} after the next reset", next.raw))
             .at(place)
             .at(at)
-            .fix(set(card, param, layer));
+            .fix(|| set(card, param, layer));
     } else if let Some(now) = current.filter(|v| fits(v, layer) == Some(false)) {
-        out.fail(subject(), format!("the firmware runs {} but the port says {name}", now.raw))
+        out.fail(subject(), format_args!("the firmware runs {} but the port says {name}", now.raw))
             .severity(Severity::Medium)
             .at(place)
             .at(at)
-            .fix(set(card, param, layer));
+            .fix(|| set(card, param, layer));
     } else if let Some(v) = current.or(param.next.as_ref()).filter(|v| fits(v, layer) == Some(true)) {
-        out.pass(subject(), format!("{} as the port, {name}", v.raw)).at(place).at(at);
+        out.pass(subject(), format_args!("{} as the port, {name}", v.raw)).at(place).at(at);
     } else {
         out.unknown(subject(), "its value has no meaning known here").at(place).see(QUERY);
     }
@@ -141,7 +141,7 @@ fn set(card: &NicFirmware, param: &Param, layer: LinkLayer) -> Remedy {
         format!("set {} to {word} ({value}), if that is what the fabric of this port is", param.name),
         Action::NicFirmware {
             device: card.name.clone().into(),
-            parameter: param.name.clone().into(),
+            parameter: param.name.to_string().into(),
             value: value.into(),
         },
         Persistence::FirmwareReset,

@@ -51,7 +51,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 
 fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
     let Some(limit) = s.now.number.filter(|n| *n >= 0) else {
-        out.unknown(s.subject(), format!("not a number: {}", s.now.raw)).at(s.place);
+        out.unknown(s.subject(), format_args!("not a number: {}", s.now.raw)).at(s.place);
         return;
     };
     if limit == 0 {
@@ -69,7 +69,7 @@ fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
         })
     });
     let message = format!("fixed at {limit}: {limit} KiB of reads under way{}", filled.unwrap_or_default());
-    out.fail(s.subject(), message).at(s.place).fix(
+    out.fail(s.subject(), message).at(s.place).fix(|| {
         Remedy::new(
             "benchmark, set MAX_ACC_OUT_READ to 0 (automatic), reset, and benchmark again",
             Action::NicFirmware {
@@ -81,6 +81,6 @@ fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
             Risk::High,
         )
         .because("a firmware setting needs a reset of the NIC; save the old settings first. The gain is not certain: keep what measures better")
-        .prove(format!("mlxconfig -d {} -e q", s.nic.name)),
-    );
+        .prove(format!("mlxconfig -d {} -e q", s.nic.name))
+    });
 }

@@ -41,7 +41,11 @@ NICs that differ on purpose (one of them on another fabric), are no defect.",
 
 /// Settings that differ between equal cards by nature.
 fn is_individual(name: &str) -> bool {
-    name.contains("UUID") || name.contains("GUID") || name.contains("MAC_ADDR")
+    // All have a D: a card prints hundreds of names, and most have none.
+    name.match_indices('D').any(|(i, _)| {
+        let (before, after) = name.split_at(i);
+        before.ends_with("UUI") || before.ends_with("GUI") || before.ends_with("MAC_A") && after.starts_with("DDR")
+    })
 }
 
 /// How much a difference matters.
@@ -67,7 +71,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let alone = kinds.iter().all(|k| k.len() < 2);
     if let Some(first) = all.first().filter(|_| alone) {
-        out.not_applicable(format!("no two of the {} NIC(s) are of one kind", all.len())).at(first.place);
+        out.not_applicable(format_args!("no two of the {} NIC(s) are of one kind", all.len())).at(first.place);
     }
     for kind in kinds.iter().filter(|k| k.len() > 1) {
         compare(kind, out);
@@ -75,7 +79,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 }
 
 fn same_kind(a: &NicFirmware, b: &NicFirmware) -> bool {
-    let text = |t: &Option<linerate_formats::text::At<String>>| t.as_ref().map(|t| t.value.clone());
+    fn text(t: &Option<linerate_formats::text::At<String>>) -> Option<&str> {
+        t.as_ref().map(|t| t.value.as_str())
+    }
     a.shows_current() == b.shows_current()
         && a.config.device_type.is_some()
         && text(&a.config.device_type) == text(&b.config.device_type)
@@ -115,8 +121,9 @@ fn compare(kind: &[&NicFirmware], out: &mut Findings) {
     // Settings that the first NIC does not print.
     let mut extra: Vec<&str> = Vec::new();
     for card in rest {
-        for p in &card.config.params {
-            if !is_individual(&p.name) && first.config.param(&p.name).is_none() && !extra.contains(&p.name.as_str()) {
+        for (i, p) in card.config.params.iter().enumerate() {
+            let new = same_param(first, &p.name, i).is_none() && !is_individual(&p.name);
+            if new && !extra.contains(&p.name.as_str()) {
                 extra.push(&p.name);
                 judge(p.name.as_str());
             }
@@ -124,7 +131,7 @@ fn compare(kind: &[&NicFirmware], out: &mut Findings) {
     }
     if !hidden.is_empty() {
         let which = super::list(hidden.iter().copied(), hidden.len());
-        out.unknown(Subject::Node, format!("printed by some of {}, not by others: {which}", names(kind)))
+        out.unknown(Subject::Node, format_args!("printed by some of {}, not by others: {which}", names(kind)))
             .see("set ADVANCED_PCI_SETTINGS alike on all NICs (it shows or hides settings, nothing else); compare firmware versions")
             .at(first.place);
     }
@@ -133,13 +140,13 @@ fn compare(kind: &[&NicFirmware], out: &mut Findings) {
         let what = first.config.device_type.as_ref().map_or("NIC", |t| t.value.as_str());
         let f = out.pass(
             Subject::Named(what.to_owned()),
-            format!("{} NICs {when} the same values of {same} settings", kind.len()),
+            format_args!("{} NICs {when} the same values of {same} settings", kind.len()),
         );
         for card in kind.iter().take(8) {
             f.at(card.place);
         }
     } else if same == 0 && differ == 0 && hidden.is_empty() {
-        out.unknown(Subject::Node, format!("no setting is shown by all of {}", names(kind))).at(first.place);
+        out.unknown(Subject::Node, format_args!("no setting is shown by all of {}", names(kind))).at(first.place);
     }
 }
 
@@ -157,10 +164,12 @@ fn report(kind: &[&NicFirmware], name: &str, out: &mut Findings) -> bool {
         return false;
     }
     groups.sort_by_key(|(_, who)| std::cmp::Reverse(who.len()));
-    let text: Vec<String> =
-        groups.iter().map(|(v, who)| format!("{} on {}", v.unwrap_or("not printed"), names(who))).collect();
-    let f = out.fail(Subject::Named(name.to_owned()), format!("differs: {}", text.join("; ")));
-    f.severity(severity(name)).fix(
+    let text = || {
+        let each = groups.iter().map(|(v, who)| format!("{} on {}", v.unwrap_or("not printed"), names(who)));
+        format!("differs: {}", each.collect::<Vec<_>>().join("; "))
+    };
+    let f = out.fail(Subject::Named(name.to_owned()), text);
+    f.severity(severity(name)).fix(|| {
         Remedy::new(
             format!("decide on one value of {name}, set it on the NICs that differ, and reset them"),
             Action::Investigate { what: format!("which value of {name} is wanted on this node").into() },
@@ -168,8 +177,8 @@ fn report(kind: &[&NicFirmware], name: &str, out: &mut Findings) -> bool {
             Risk::High,
         )
         .because("firmware settings need a reset of the NIC; save the old settings first")
-        .prove("mlxconfig -d BDF -e q of every NIC"),
-    );
+        .prove("mlxconfig -d BDF -e q of every NIC")
+    });
     for card in groups.iter().filter_map(|(_, who)| who.first()).take(4) {
         f.at(card.config.param(name).map_or(card.place, |p| card.at_param(p)));
     }

@@ -120,7 +120,7 @@ struct Setting<'a> {
 
 impl Setting<'_> {
     fn subject(&self) -> Subject {
-        Subject::NicFirmware(self.nic.name.clone(), self.param.name.clone())
+        Subject::NicFirmware(self.nic.name.clone(), self.param.name.to_string())
     }
 }
 
@@ -157,13 +157,12 @@ fn judge_each<'a>(
     }
     only_later(name, &later, out);
     if let Some(first) = hidden.first() {
-        let who = names(&hidden);
         let f = match missing {
             Missing::NotApplicable(why) => {
-                out.not_applicable_to(Subject::Named(name.to_owned()), format!("{why} ({who})"))
+                out.not_applicable_to(Subject::Named(name.to_owned()), || format!("{why} ({})", names(&hidden)))
             }
             Missing::Unknown(what) => {
-                out.unknown(Subject::Named(name.to_owned()), format!("{what} ({who})")).see(QUERY)
+                out.unknown(Subject::Named(name.to_owned()), || format!("{what} ({})", names(&hidden))).see(QUERY)
             }
         };
         f.at(first.place);
@@ -185,7 +184,7 @@ fn only_later(name: &str, later: &[(&NicFirmware, &Param)], out: &mut Findings) 
 /// One not-applicable answer for several NICs.
 fn not_for(nics: &[&NicFirmware], why: &str, out: &mut Findings) {
     if let Some(first) = nics.first() {
-        out.not_applicable(format!("{why} ({})", names(nics))).at(first.place);
+        out.not_applicable(|| format!("{why} ({})", names(nics))).at(first.place);
     }
 }
 

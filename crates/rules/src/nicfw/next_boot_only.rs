@@ -46,7 +46,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if let Some(first) = plain.first() {
         out.unknown(
             Subject::Node,
-            format!(
+            format_args!(
                 "a plain query shows the next boot only; what runs is not known on {} NIC(s): {}",
                 plain.len(),
                 names(&plain)
@@ -56,6 +56,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         .at(first.place);
     }
     if let Some(first) = full.first() {
-        out.pass(Subject::Node, format!("{} NIC(s) show default, current and next boot", full.len())).at(first.place);
+        out.pass(Subject::Node, format_args!("{} NIC(s) show default, current and next boot", full.len()))
+            .at(first.place);
     }
 }

@@ -51,12 +51,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn judge(s: &Setting<'_>, out: &mut Findings) {
     match s.now.number {
         Some(0) => {
-            out.pass(s.subject(), format!("{}: applications choose", s.now.raw)).at(s.place);
+            out.pass(s.subject(), format_args!("{}: applications choose", s.now.raw)).at(s.place);
         }
         Some(1) => {
-            out.fail(s.subject(), format!("{}: every memory registration gets relaxed ordering", s.now.raw))
+            out.fail(s.subject(), format_args!("{}: every memory registration gets relaxed ordering", s.now.raw))
                 .at(s.place)
-                .fix(
+                .fix(|| {
                     Remedy::new(
                         "set PCI_WR_ORDERING to per_mkey (0) and reset, unless a legacy program needs the force",
                         Action::NicFirmware {
@@ -68,11 +68,11 @@ fn judge(s: &Setting<'_>, out: &mut Findings) {
                         Risk::High,
                     )
                     .because("needs a reset of the NIC; programs that never ask for relaxed ordering may get slower")
-                    .prove(format!("mlxconfig -d {} -e q", s.nic.name)),
-                );
+                    .prove(format!("mlxconfig -d {} -e q", s.nic.name))
+                });
         }
         _ => {
-            out.unknown(s.subject(), format!("a value of unknown meaning: {}", s.now.raw)).at(s.place);
+            out.unknown(s.subject(), format_args!("a value of unknown meaning: {}", s.now.raw)).at(s.place);
         }
     }
 }

@@ -98,9 +98,9 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
         changes.push(format!("and {} more", pending.len() - changes.len()));
     }
     if let Some((first, ..)) = pending.first() {
-        let f = out.fail(nic(card), format!("waits for a reset: {}", changes.join(", ")));
+        let f = out.fail(nic(card), format_args!("waits for a reset: {}", changes.join(", ")));
         f.at(card.at_param(first));
-        f.fix(
+        f.fix(|| {
             Remedy::new(
                 "reboot the drained node (or reset the NIC's firmware), then query again",
                 Action::NicFirmwareReset { device: card.name.clone().into() },
@@ -108,27 +108,27 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
                 Risk::High,
             )
             .because("links and RDMA of the NIC go down; settings that change BARs or capabilities need a reboot of the host")
-            .prove(format!("mlxconfig -d {} -e q", card.name)),
-        );
+            .prove(format!("mlxconfig -d {} -e q", card.name))
+        });
     } else if let Some(first) = undecided.first() {
         let which = super::list(undecided.iter().map(|p| p.name.as_str()), undecided.len());
         out.unknown(
             nic(card),
-            format!("next boot takes the device's default for {which}: whether that is what runs is not shown"),
+            format_args!("next boot takes the device's default for {which}: whether that is what runs is not shown"),
         )
         .at(card.at_param(first));
     } else if cx.is_pasted(card.place) && cx.is_output(card.place, OutputKind::MlxconfigText) {
         out.unknown(
             nic(card),
-            format!(
+            format_args!(
                 "Current equals Next Boot in the {} settings of this text, which may be a part of a query",
                 card.config.params.len()
             ),
         )
         .at(card.place)
-        .see(format!("mlxconfig -d {} -e -j FILE query, which shows where it ends", card.name));
+        .see(format_args!("mlxconfig -d {} -e -j FILE query, which shows where it ends", card.name));
     } else {
-        out.pass(nic(card), format!("Current equals Next Boot in all {} settings", card.config.params.len()))
+        out.pass(nic(card), format_args!("Current equals Next Boot in all {} settings", card.config.params.len()))
             .at(card.place);
     }
 }

@@ -38,12 +38,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let missing = Missing::NotApplicable("their queries show no such setting");
     judge_each(cx, out, "ADVANCED_POWER_SETTINGS", missing, |s, out| match s.now.as_bool() {
         Some(false) => {
-            out.pass(s.subject(), s.now.raw.clone()).at(s.place);
+            out.pass(s.subject(), s.now.raw.to_string()).at(s.place);
         }
         Some(true) => {
             let limiter = s.nic.config.param("DISABLE_SLOT_POWER_LIMITER").and_then(|p| p.current.as_ref());
             let limiter = limiter.map(|v| format!("; DISABLE_SLOT_POWER_LIMITER is {}", v.raw)).unwrap_or_default();
-            out.fail(s.subject(), format!("{}{limiter}", s.now.raw)).at(s.place).fix(
+            out.fail(s.subject(), format_args!("{}{limiter}", s.now.raw)).at(s.place).fix(|| {
                 Remedy::new(
                     "find out who switched it on; restore the default unless a vendor's instruction asks for it",
                     Action::Investigate { what: "power settings of the NIC".into() },
@@ -51,11 +51,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Risk::Dangerous,
                 )
                 .because("wrong power settings may damage hardware")
-                .prove(format!("mlxconfig -d {} -e q", s.nic.name)),
-            );
+                .prove(format!("mlxconfig -d {} -e q", s.nic.name))
+            });
         }
         None => {
-            out.unknown(s.subject(), format!("neither true nor false: {}", s.now.raw)).at(s.place);
+            out.unknown(s.subject(), format_args!("neither true nor false: {}", s.now.raw)).at(s.place);
         }
     });
 }

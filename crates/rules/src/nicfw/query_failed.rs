@@ -43,7 +43,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let node = cx.node;
     if node.nic_firmware_errors.is_empty() {
         let f = match node.nic_firmware.first() {
-            Some(_) => out.pass(Subject::Node, format!("{} quer(ies) answered, none failed", node.nic_firmware.len())),
+            Some(_) => {
+                out.pass(Subject::Node, format_args!("{} quer(ies) answered, none failed", node.nic_firmware.len()))
+            }
             None => {
                 out.not_applicable("no query of NIC firmware settings in this source: see nicfw/visible");
                 return;
@@ -73,7 +75,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         };
         let because = if locked.is_some() { "; the kernel is locked down, which refuses such access" } else { "" };
         let text: String = error.text.chars().filter(|c| !c.is_control()).take(160).collect();
-        let f = out.unknown(Subject::Node, format!("the query failed: {text}{who}{because}"));
+        let f = out.unknown(Subject::Node, format_args!("the query failed: {text}{who}{because}"));
         f.at(error.place);
         match locked {
             Some(place) => f.at(place).see("boot without lockdown, or use a tool that asks through fwctl"),

@@ -63,7 +63,7 @@ fn judge(card: &NicFirmware, out: &mut Findings) {
     }
     match (first, unseen) {
         (Some(_), Some(p)) => {
-            out.unknown(nic(card), format!("{}: what runs was not shown", p.name)).at(card.at_param(p)).see(QUERY);
+            out.unknown(nic(card), format_args!("{}: what runs was not shown", p.name)).at(card.at_param(p)).see(QUERY);
         }
         (Some(p), None) if !restricted => {
             out.pass(nic(card), "no PCIe restriction").at(card.at_param(p));
@@ -76,10 +76,10 @@ fn fail(card: &NicFirmware, p: &Param, out: &mut Findings) {
     let part = |what: &str| {
         let name = format!("{}_{what}", p.name);
         let v = card.config.param(&name).and_then(|p| p.current.as_ref());
-        v.map_or_else(|| "not shown".to_owned(), |v| v.raw.clone())
+        v.map_or_else(|| "not shown".to_owned(), |v| v.raw.to_string())
     };
     let message = format!("{} is on: speed {}, width {}", p.name, part("SPEED"), part("WIDTH"));
-    out.fail(nic(card), message).at(card.at_param(p)).fix(
+    out.fail(nic(card), message).at(card.at_param(p)).fix(|| {
         Remedy::new(
             "find out why the PCIe link is restricted; restore the default by hand",
             Action::Investigate { what: format!("{} of {}", p.name, card.name).into() },
@@ -87,6 +87,6 @@ fn fail(card: &NicFirmware, p: &Param, out: &mut Findings) {
             Risk::High,
         )
         .because("a wrong PCIe setting in the firmware can make the card or the host unreachable")
-        .prove(format!("mlxconfig -d {} -e q", card.name)),
-    );
+        .prove(format!("mlxconfig -d {} -e q", card.name))
+    });
 }

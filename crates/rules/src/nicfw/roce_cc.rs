@@ -74,41 +74,43 @@ fn judge(card: &NicFirmware, out: &mut Findings) {
         any = true;
         let place = card.at_param(param);
         let Some(now) = &param.current else {
-            out.unknown(nic(card), format!("{mask}: only the next boot's value was shown")).at(place).see(QUERY);
+            out.unknown(nic(card), format_args!("{mask}: only the next boot's value was shown")).at(place).see(QUERY);
             continue;
         };
         let shown = |name: &str| {
             let v = card.config.param(name).and_then(|p| p.current.as_ref());
-            v.map_or_else(|| "not shown".to_owned(), |v| v.raw.clone())
+            v.map_or_else(|| "not shown".to_owned(), |v| v.raw.to_string())
         };
         match now.number {
             Some(0) => {
-                out.fail(nic(card), format!("{mask} is 0: no priority has congestion control")).at(place).fix(
-                    Remedy::new(
-                        format!(
-                            "set {mask} to the priorities that carry RoCE (255: all), as on the rest of the fabric"
-                        ),
-                        Action::NicFirmware {
-                            device: card.name.clone().into(),
-                            parameter: mask.into(),
-                            value: "255".into(),
-                        },
-                        Persistence::FirmwareReset,
-                        Risk::High,
-                    )
-                    .because("the NIC is reset; congestion control must match the switches")
-                    .prove(format!("mlxconfig -d {} -e q", card.name)),
+                out.fail(nic(card), format_args!("{mask} is 0: no priority has congestion control")).at(place).fix(
+                    || {
+                        Remedy::new(
+                            format!(
+                                "set {mask} to the priorities that carry RoCE (255: all), as on the rest of the fabric"
+                            ),
+                            Action::NicFirmware {
+                                device: card.name.clone().into(),
+                                parameter: mask.into(),
+                                value: "255".into(),
+                            },
+                            Persistence::FirmwareReset,
+                            Risk::High,
+                        )
+                        .because("the NIC is reset; congestion control must match the switches")
+                        .prove(format!("mlxconfig -d {} -e q", card.name))
+                    },
                 );
             }
             Some(_) => {
                 out.pass(
                     nic(card),
-                    format!("{mask} {}, CNP DSCP {}, CNP priority {}", now.raw, shown(dscp), shown(prio)),
+                    format_args!("{mask} {}, CNP DSCP {}, CNP priority {}", now.raw, shown(dscp), shown(prio)),
                 )
                 .at(place);
             }
             None => {
-                out.unknown(nic(card), format!("{mask}: not a number: {}", now.raw)).at(place);
+                out.unknown(nic(card), format_args!("{mask}: not a number: {}", now.raw)).at(place);
             }
         }
     }

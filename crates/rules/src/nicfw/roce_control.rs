@@ -58,7 +58,7 @@ pub(super) fn is_ethernet(cx: &Cx<'_>, card: &linerate_node::nicfw::NicFirmware)
 fn judge(s: &Setting<'_>, ethernet: Option<bool>, out: &mut Findings) {
     match (s.now.number, ethernet) {
         (Some(1), Some(_)) => {
-            out.fail(s.subject(), format!("{}: no RDMA on this NIC", s.now.raw)).at(s.place).fix(
+            out.fail(s.subject(), format_args!("{}: no RDMA on this NIC", s.now.raw)).at(s.place).fix(|| {
                 Remedy::new(
                     "set ROCE_CONTROL to ROCE_ENABLE (2) and reset, if this NIC is meant for RDMA",
                     Action::NicFirmware {
@@ -70,18 +70,18 @@ fn judge(s: &Setting<'_>, ethernet: Option<bool>, out: &mut Findings) {
                     Risk::High,
                 )
                 .because("the NIC is reset and its links go down")
-                .prove(format!("mlxconfig -d {} -e q", s.nic.name)),
-            );
+                .prove(format!("mlxconfig -d {} -e q", s.nic.name))
+            });
         }
         (Some(1), None) => {
-            out.unknown(s.subject(), format!("{}, and whether the port is Ethernet is not known", s.now.raw))
+            out.unknown(s.subject(), format_args!("{}, and whether the port is Ethernet is not known", s.now.raw))
                 .at(s.place);
         }
         (Some(_), _) => {
-            out.pass(s.subject(), s.now.raw.clone()).at(s.place);
+            out.pass(s.subject(), s.now.raw.to_string()).at(s.place);
         }
         (None, _) => {
-            out.unknown(s.subject(), format!("a value of unknown meaning: {}", s.now.raw)).at(s.place);
+            out.unknown(s.subject(), format_args!("a value of unknown meaning: {}", s.now.raw)).at(s.place);
         }
     }
 }

@@ -103,8 +103,11 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) -> Option<Place> {
         return None;
     };
     let Some(pci) = function(cx, card) else {
-        out.unknown(nic(card), format!("SRIOV_EN is True, NUM_OF_VFS {vfs}; its PCI function is not in this source"))
-            .at(place);
+        out.unknown(
+            nic(card),
+            format_args!("SRIOV_EN is True, NUM_OF_VFS {vfs}; its PCI function is not in this source"),
+        )
+        .at(place);
         return None;
     };
     let seen = pci.sriov.known().and_then(|s| Some((i64::from(s.total_vfs?), s.num_vfs?)));
@@ -114,7 +117,7 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) -> Option<Place> {
         }
         Some((total, 0)) if total > 0 => return Some(pci.sriov.place()),
         Some((total, n)) => {
-            out.pass(nic(card), format!("{n} of {total} virtual functions exist")).at(place).at(pci.sriov.place());
+            out.pass(nic(card), format_args!("{n} of {total} virtual functions exist")).at(place).at(pci.sriov.place());
         }
         None if pci.sriov.is_absent() && vfs > 0 => disagrees(
             card,
@@ -133,7 +136,7 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) -> Option<Place> {
 }
 
 fn disagrees(card: &NicFirmware, place: Place, message: String, out: &mut Findings) {
-    out.fail(nic(card), message).at(place).fix(
+    out.fail(nic(card), message).at(place).fix(|| {
         Remedy::new(
             "reboot the drained host, then compare again",
             Action::Investigate {
@@ -143,6 +146,6 @@ fn disagrees(card: &NicFirmware, place: Place, message: String, out: &mut Findin
             Risk::Medium,
         )
         .because("a BIOS that lacks address space for the virtual functions may leave devices without BARs")
-        .prove(format!("sys/bus/pci/devices/{}/sriov_totalvfs", card.name)),
-    );
+        .prove(format!("sys/bus/pci/devices/{}/sriov_totalvfs", card.name))
+    });
 }

@@ -57,7 +57,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     // A query that names no PCI address belongs to one of the NICs, but nobody can tell to which.
     let anonymous = seen.iter().filter(|n| n.bdf.is_none()).count();
     if without.is_empty() || without.len() <= anonymous {
-        let f = out.pass(Subject::Node, format!("settings of {} NIC(s) were read", seen.len()));
+        let f = out.pass(Subject::Node, format_args!("settings of {} NIC(s) were read", seen.len()));
         for nic in &seen {
             f.at(nic.place);
         }
@@ -66,7 +66,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let names: Vec<String> = without.iter().map(|f| f.bdf.to_string()).collect();
     let who = list(names.iter().map(String::as_str), names.len());
     if cx.node.context.role.value == Some(Role::VmGuest) {
-        let f = out.not_applicable(format!("in a virtual machine the NICs' settings belong to the host ({who})"));
+        let f = out.not_applicable(format_args!("in a virtual machine the NICs' settings belong to the host ({who})"));
         for place in cx.node.context.role.places() {
             f.at(place);
         }
@@ -76,7 +76,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let why = if failed == 0 { String::new() } else { format!("; {failed} quer(ies) failed: see nicfw/query-failed") };
     let f = out.unknown(
         Subject::Node,
-        format!("no firmware settings of {} of {} NIC(s): {who}{why}", without.len(), all.len()),
+        format_args!("no firmware settings of {} of {} NIC(s): {who}{why}", without.len(), all.len()),
     );
     f.see("install mstflint and capture as root, or add the output of `mstconfig -d BDF -e query` for each NIC");
     if let Some(place) = cx.node.pci.seen {

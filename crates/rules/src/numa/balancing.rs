@@ -48,18 +48,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         Some(n) => {
             let severity = if cx.node.cpu.is_arm() { Severity::Low } else { Severity::Info };
-            out.fail(Subject::Node, format!("on (kernel.numa_balancing = {n})"))
+            out.fail(Subject::Node, format_args!("on (kernel.numa_balancing = {n})"))
                 .severity(severity)
                 .at(setting.place())
-                .fix(
+                .fix(|| {
                     Remedy::new(
                         "switch automatic NUMA balancing off",
                         Action::Sysfs { path: "/proc/sys/kernel/numa_balancing".into(), value: "0".into() },
                         Persistence::Runtime,
                         Risk::Low,
                     )
-                    .prove("proc/sys/kernel/numa_balancing"),
-                );
+                    .prove("proc/sys/kernel/numa_balancing")
+                });
         }
         None if setting.is_absent() => {
             out.not_applicable("the kernel has no NUMA balancing").at(setting.place());

@@ -54,38 +54,41 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let nics = || super::names(cx, &rail.nics);
         match rail.distance {
             Distance::Pix | Distance::Pxb => {
-                out.pass(gpu.bdf, format!("{}: {}", rail.distance, nics())).at(gpu.vendor.place());
+                out.pass(gpu.bdf, || format!("{}: {}", rail.distance, nics())).at(gpu.vendor.place());
             }
             Distance::Phb => {
-                out.pass(gpu.bdf, format!("same NUMA node as {}", nics()))
+                out.pass(gpu.bdf, || format!("same NUMA node as {}", nics()))
                     .at(gpu.numa_node.place())
                     .at(nic.numa_node.place());
             }
             Distance::Sys => {
-                let way = if local > 0 {
+                let why = || {
+                    let (gpu, nics) = (node.name_of(gpu), nics());
+                    let way = if local > 0 {
+                        format!(
+                            "{local} GPU(s) have a NIC below their switch, which NCCL can use over NVLink where there is any"
+                        )
+                    } else {
+                        "no GPU has a NIC below its switch".to_owned()
+                    };
                     format!(
-                        "{local} GPU(s) have a NIC below their switch, which NCCL can use over NVLink where there is any"
+                        "{gpu}: nearest NIC {nics} is on another NUMA node; default NCCL uses no GPUDirect RDMA; {way}"
                     )
-                } else {
-                    "no GPU has a NIC below its switch".to_owned()
                 };
-                let name = node.name_of(gpu);
-                out.fail(
-                    gpu.bdf,
-                    format!(
-                        "{name}: nearest NIC {} is on another NUMA node; default NCCL uses no GPUDirect RDMA; {way}",
-                        nics()
-                    ),
-                )
-                .severity(if local > 0 { Severity::Medium } else { Severity::High })
-                .at(gpu.numa_node.place())
-                .at(nic.numa_node.place())
-                .fix(Remedy::new(
-                    "give the GPU a NIC on its own socket",
-                    Action::Physical { what: "a NIC in a slot of the GPU's socket, best below its PCIe switch".into() },
-                    Persistence::Hardware,
-                    Risk::Medium,
-                ));
+                out.fail(gpu.bdf, why)
+                    .severity(if local > 0 { Severity::Medium } else { Severity::High })
+                    .at(gpu.numa_node.place())
+                    .at(nic.numa_node.place())
+                    .fix(|| {
+                        Remedy::new(
+                            "give the GPU a NIC on its own socket",
+                            Action::Physical {
+                                what: "a NIC in a slot of the GPU's socket, best below its PCIe switch".into(),
+                            },
+                            Persistence::Hardware,
+                            Risk::Medium,
+                        )
+                    });
             }
             Distance::Unknown => {
                 out.unknown(

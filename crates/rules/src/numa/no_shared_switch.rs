@@ -60,20 +60,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let gpu = node.pci.get(rail.gpu);
         match rail.distance {
             Distance::Pix | Distance::Pxb => {
-                out.pass(gpu.bdf, format!("{}: {}", rail.distance, super::names(cx, &rail.nics)))
+                out.pass(gpu.bdf, || format!("{}: {}", rail.distance, super::names(cx, &rail.nics)))
                     .at(gpu.vendor.place());
             }
             Distance::Phb => {
-                let nic = super::names(cx, &rail.nics);
-                out.fail(
-                    gpu.bdf,
+                let why = || {
+                    let (gpu, nic) = (node.name_of(gpu), super::names(cx, &rail.nics));
                     format!(
-                        "{}: no switch in common with a NIC; nearest {nic} is PHB, default NCCL uses no GPUDirect RDMA",
-                        node.name_of(gpu)
-                    ),
-                )
-                .at(gpu.vendor.place())
-                .fix(
+                        "{gpu}: no switch in common with a NIC; nearest {nic} is PHB, default NCCL uses no GPUDirect RDMA"
+                    )
+                };
+                out.fail(gpu.bdf, why).at(gpu.vendor.place()).fix(|| {
                     Remedy::new(
                         "allow GPUDirect RDMA through the root complex and measure",
                         Action::Environment { set: vec!["NCCL_NET_GDR_LEVEL=PHB".into()], unset: vec![] },
@@ -81,8 +78,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         Risk::Low,
                     )
                     .because("some root complexes forward peer-to-peer slowly: keep it only if the benchmark gains")
-                    .prove("NCCL log: via NET/IB/…/GDRDMA"),
-                );
+                    .prove("NCCL log: via NET/IB/…/GDRDMA")
+                });
             }
             Distance::Sys => {
                 out.not_applicable_to(gpu.bdf, "its nearest NIC is on another NUMA node: see numa/cross-socket-nic")

@@ -64,13 +64,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, nodes: Option<usize>, out: &mut Findings) {
     match (f.numa_node.known(), nodes) {
         (Some(n), _) if *n >= 0 => {
-            out.pass(f.bdf, format!("node {n}")).at(f.numa_node.place());
+            out.pass(f.bdf, format_args!("node {n}")).at(f.numa_node.place());
         }
         (Some(_), Some(n)) => {
-            out.fail(f.bdf, format!("{}: NUMA node unknown (-1) on a machine with {n} nodes", cx.node.name_of(f)))
+            out.fail(f.bdf, format_args!("{}: NUMA node unknown (-1) on a machine with {n} nodes", cx.node.name_of(f)))
                 .at(f.numa_node.place())
                 .at(cx.node.numa.place())
-                .fix(
+                .fix(|| {
                     Remedy::new(
                         "update the BIOS or switch node interleaving off; until then write the node by hand",
                         Action::Bios {
@@ -81,8 +81,8 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, nodes: Option<usize>, out: &mut Findi
                         Risk::Medium,
                     )
                     .because("writing numa_node by hand taints the kernel")
-                    .prove(format!("sys/bus/pci/devices/{}/numa_node", f.bdf)),
-                );
+                    .prove(format!("sys/bus/pci/devices/{}/numa_node", f.bdf))
+                });
         }
         (Some(_), None) => {
             out.unknown(Subject::Pci(f.bdf), "node -1, and how many NUMA nodes there are is not visible")

@@ -56,17 +56,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if with_cpus == 0 {
         out.unknown(Subject::Node, "no NUMA node shows its CPUs").at(node.numa.place());
     } else if with_cpus as u64 > u64::from(sockets) {
-        out.fail(Subject::Node, format!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
+        out.fail(Subject::Node, format_args!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
             .at(node.numa.place())
             .at(node.cpu.sockets.place())
-            .fix(Remedy::new(
+            .fix(|| Remedy::new(
                 "nothing, unless NCCL classifies nearby devices as SYS and the benchmark prefers one node per socket",
                 Action::Investigate { what: "NPS or sub-NUMA clustering in the BIOS".into() },
                 Persistence::NextBoot,
                 Risk::Medium,
             ));
     } else {
-        out.pass(Subject::Node, format!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
+        out.pass(Subject::Node, format_args!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
             .at(node.numa.place())
             .at(node.cpu.sockets.place());
     }

@@ -96,15 +96,15 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
         _ => None,
     };
     if let Some((message, at)) = hard {
-        out.fail(f.bdf, message).at(at).fix(
+        out.fail(f.bdf, message).at(at).fix(|| {
             Remedy::new(
                 "read the kernel log around the error; sample the counters twice under load; reseat card and riser",
                 Action::Investigate { what: format!("PCIe errors of {} {}", cx.node.name_of(f), f.bdf).into() },
                 Persistence::Hardware,
                 Risk::None,
             )
-            .prove(format!("sys/bus/pci/devices/{}/aer_dev_{{nonfatal,fatal}}", f.bdf)),
-        );
+            .prove(format!("sys/bus/pci/devices/{}/aer_dev_{{nonfatal,fatal}}", f.bdf))
+        });
         return;
     }
     let soft: Option<(String, Place)> = match counted(&counters.correctable) {

@@ -85,17 +85,19 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, vfs: u16, out: &mut Finding
     };
     let at = port.express_place(ExpressRegister::DevCtl2);
     if on {
-        out.pass(f.bdf, format!("{vfs} virtual functions; port {} forwards ARI", port.bdf)).at(at);
+        out.pass(f.bdf, format_args!("{vfs} virtual functions; port {} forwards ARI", port.bdf)).at(at);
         return;
     }
-    out.fail(f.bdf, format!("{vfs} virtual functions, and port {} does not forward ARI", port.bdf)).at(at).fix(
-        Remedy::new(
-            "boot without pci=noari, with ARI switched on in the firmware set-up",
-            Action::Bios { setting: "ARI Support".into(), value: "enabled".into() },
-            Persistence::NextBoot,
-            Risk::Medium,
-        )
-        .because("routing IDs of virtual functions change")
-        .prove(format!("sys/bus/pci/devices/{}/config Device Control 2", port.bdf)),
+    out.fail(f.bdf, format_args!("{vfs} virtual functions, and port {} does not forward ARI", port.bdf)).at(at).fix(
+        || {
+            Remedy::new(
+                "boot without pci=noari, with ARI switched on in the firmware set-up",
+                Action::Bios { setting: "ARI Support".into(), value: "enabled".into() },
+                Persistence::NextBoot,
+                Risk::Medium,
+            )
+            .because("routing IDs of virtual functions change")
+            .prove(format!("sys/bus/pci/devices/{}/config Device Control 2", port.bdf))
+        },
     );
 }

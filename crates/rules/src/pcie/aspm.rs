@@ -47,7 +47,7 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
             }
         }
         (Some(true), Some(true)) => {
-            out.fail(f.bdf, "L1 enabled on both ends of the link").at(at).fix(
+            out.fail(f.bdf, "L1 enabled on both ends of the link").at(at).fix(|| {
                 Remedy::new(
                     "boot with pcie_aspm.policy=performance",
                     Action::KernelArgs { add: vec!["pcie_aspm.policy=performance".into()], remove: vec![] },
@@ -55,8 +55,8 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
                     Risk::Low,
                 )
                 .because("more idle power")
-                .prove(format!("sys/bus/pci/devices/{}/config Link Control", f.bdf)),
-            );
+                .prove(format!("sys/bus/pci/devices/{}/config Link Control", f.bdf))
+            });
         }
         (Some(true), None) => {
             out.unknown(f.bdf, "L1 enabled here, and the port above is not visible: it sleeps only if both allow it")

@@ -41,7 +41,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Some((_, p)) => {
                 out.fail(Subject::KernelArg("pci=pcie_bus_peer2peer".into()), "forces MaxPayload 128 on every device")
                     .at(at.line(p.line))
-                    .fix(
+                    .fix(|| {
                         Remedy::new(
                             "boot without pci=pcie_bus_peer2peer",
                             Action::KernelArgs { add: vec![], remove: vec!["pci=pcie_bus_peer2peer".into()] },
@@ -49,8 +49,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                             Risk::Medium,
                         )
                         .because("needs a reboot")
-                        .prove("proc/cmdline"),
-                    );
+                        .prove("proc/cmdline")
+                    });
             }
             None => {
                 out.pass(Subject::Node, "pci=pcie_bus_peer2peer is not on the command line").at(*at);

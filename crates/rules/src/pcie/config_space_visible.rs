@@ -50,7 +50,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         if let Some((_, f)) = ends.first() {
             out.pass(
                 Subject::Node,
-                format!("extended capabilities of all {} functions of the path are visible", path.len()),
+                format_args!("extended capabilities of all {} functions of the path are visible", path.len()),
             )
             .at(f.acs.place());
         }
@@ -67,7 +67,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     };
     let finding = out.unknown(
         Subject::Node,
-        format!(
+        format_args!(
             "extended capabilities of {} of {} functions of the path are not visible, {} first ({seen})",
             hidden.len(),
             path.len(),

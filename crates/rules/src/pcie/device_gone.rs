@@ -55,9 +55,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
             continue;
         };
-        let finding = out.fail(f.bdf, format!("does not answer: {} reads as all ones", cx.node.name_of(f))).at(at);
+        let finding = out.fail(f.bdf, format_args!("does not answer: {} reads as all ones", cx.node.name_of(f))).at(at);
         let path = f.is_endpoint_of_path() || matches!(f.kind, Kind::Bridge | Kind::NvSwitch | Kind::Unknown);
-        finding.severity(if path { Severity::Critical } else { Severity::Medium }).fix(
+        finding.severity(if path { Severity::Critical } else { Severity::Medium }).fix(|| {
             Remedy::new(
                 "drain the node and power-cycle it; then check power, temperature and seating of the device",
                 Action::Physical { what: format!("power-cycle; inspect {}", f.bdf).into() },
@@ -65,13 +65,14 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Risk::High,
             )
             .because("takes the node down")
-            .prove(format!("sys/bus/pci/devices/{}/config", f.bdf)),
-        );
+            .prove(format!("sys/bus/pci/devices/{}/config", f.bdf))
+        });
     }
     if out.is_empty() {
         match answered {
             Some(at) => {
-                out.pass(Subject::Node, format!("all {} functions that are listed answer", pci.functions.len())).at(at);
+                out.pass(Subject::Node, format_args!("all {} functions that are listed answer", pci.functions.len()))
+                    .at(at);
             }
             None => {
                 out.unknown(Subject::Node, "no configuration space in this source").see("add `lspci -D -vvv` as root");

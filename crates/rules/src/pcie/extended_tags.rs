@@ -61,15 +61,15 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
             out.not_applicable_to(f.bdf, "the device has 5-bit tags only").at(f.express_place(ExpressRegister::DevCap));
         }
         (Some(true), Some(false)) => {
-            out.fail(f.bdf, "8-bit tags are supported and off: 32 reads in flight").at(at).fix(
+            out.fail(f.bdf, "8-bit tags are supported and off: 32 reads in flight").at(at).fix(|| {
                 Remedy::new(
                     "find what cleared the bit, or the kernel's reason in its log (`disabling Extended Tags`)",
                     Action::Investigate { what: "extended tags are off after boot".into() },
                     Persistence::NextBoot,
                     Risk::None,
                 )
-                .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf)),
-            );
+                .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
+            });
         }
         _ => {
             out.unreadable(f.bdf, "extended tag enable", &f.express);

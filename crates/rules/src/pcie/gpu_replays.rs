@@ -42,7 +42,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 out.pass(g.bdf, "no replays since reset").at(*p);
             }
             Reading::Known(n, p) => {
-                out.fail(g.bdf, format!("{n} replays since reset; sample twice")).at(*p);
+                out.fail(g.bdf, format_args!("{n} replays since reset; sample twice")).at(*p);
             }
             r => {
                 out.unreadable(g.bdf, "replays", r);

@@ -59,22 +59,22 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
     let driver = cx.node.nvidia.gpu(f.bdf).filter(|_| f.kind == Kind::Gpu);
     let told = driver.and_then(|g| Some((g.device_max_speed.known()?, g.host_max_speed.known()?, g)));
     if let Some((device, host, g)) = told.filter(|(device, host, _)| host < device) {
-        out.fail(f.bdf, format!("the slot allows {host}, the GPU can {device}"))
+        out.fail(f.bdf, format_args!("the slot allows {host}, the GPU can {device}"))
             .severity(Severity::Info)
             .at(g.host_max_speed.place())
             .at(g.device_max_speed.place());
     } else if can < own {
-        let finding = out.fail(f.bdf, format!("the slot allows {can}, the card can {own}"));
+        let finding = out.fail(f.bdf, format_args!("the slot allows {can}, the card can {own}"));
         finding.severity(Severity::Info).at(max_at);
         if let Some(p) = tree.bridge_above(id) {
             finding.at(tree.get(p).link.max_speed.place());
         }
     } else if speed >= can {
-        out.pass(f.bdf, format!("{speed} of {can}")).at(at).at(max_at);
+        out.pass(f.bdf, format_args!("{speed} of {can}")).at(at).at(max_at);
     } else {
         out.not_applicable_to(
             f.bdf,
-            format!("{speed} of {can}: GPUs lower the link speed when idle; judge under load"),
+            format_args!("{speed} of {can}: GPUs lower the link speed when idle; judge under load"),
         )
         .at(at)
         .at(max_at);
@@ -87,10 +87,10 @@ fn degraded(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         Some(w) => format!(" ({} with {w})", s.bandwidth(*w)),
         None => String::new(),
     };
-    out.fail(f.bdf, format!("{speed}{} of {can}{}", carries(*speed), carries(can)))
+    out.fail(f.bdf, format_args!("{speed}{} of {can}{}", carries(*speed), carries(can)))
         .at(f.link.speed.place())
         .at(f.link.max_speed.place())
-        .fix(
+        .fix(|| {
             Remedy::new(
                 "set the slot's link speed to automatic in the firmware set-up; reseat card and riser",
                 Action::Physical { what: format!("reseat {} {}", cx.node.name_of(f), f.bdf).into() },
@@ -98,6 +98,6 @@ fn degraded(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
                 Risk::Medium,
             )
             .because("the node must be powered off")
-            .prove(format!("sys/bus/pci/devices/{}/current_link_speed", f.bdf)),
-        );
+            .prove(format!("sys/bus/pci/devices/{}/current_link_speed", f.bdf))
+        });
 }

@@ -56,24 +56,27 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         None => String::new(),
     };
     if width < can {
-        out.fail(f.bdf, format!("{width}{} of {can}{}", carries(width), carries(can))).at(at).at(max_at).fix(
-            Remedy::new(
-                "reseat the card and its riser; check the slot's bifurcation; try another slot",
-                Action::Physical { what: format!("reseat {} {}", cx.node.name_of(f), f.bdf).into() },
-                Persistence::Hardware,
-                Risk::Medium,
-            )
-            .because("the node must be powered off")
-            .prove(format!("sys/bus/pci/devices/{}/current_link_width", f.bdf)),
+        out.fail(f.bdf, format_args!("{width}{} of {can}{}", carries(width), carries(can))).at(at).at(max_at).fix(
+            || {
+                Remedy::new(
+                    "reseat the card and its riser; check the slot's bifurcation; try another slot",
+                    Action::Physical { what: format!("reseat {} {}", cx.node.name_of(f), f.bdf).into() },
+                    Persistence::Hardware,
+                    Risk::Medium,
+                )
+                .because("the node must be powered off")
+                .prove(format!("sys/bus/pci/devices/{}/current_link_width", f.bdf))
+            },
         );
     } else if can < own {
         let above = tree.bridge_above(id).map(|p| tree.get(p));
-        let finding = out.fail(f.bdf, format!("the slot has {can}{}, the card {own}{}", carries(can), carries(own)));
+        let finding =
+            out.fail(f.bdf, format_args!("the slot has {can}{}, the card {own}{}", carries(can), carries(own)));
         finding.severity(Severity::Info).at(max_at);
         if let Some(a) = above {
             finding.at(a.link.max_width.place());
         }
     } else {
-        out.pass(f.bdf, format!("{width} of {can}")).at(at).at(max_at);
+        out.pass(f.bdf, format_args!("{width} of {can}")).at(at).at(max_at);
     }
 }

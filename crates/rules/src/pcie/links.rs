@@ -2,7 +2,7 @@
 
 use crate::{Cx, Findings};
 use linerate_formats::pci::caps::PortType;
-use linerate_formats::pci::{LinkSpeed, LinkWidth};
+use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_formats::units::GBps;
 use linerate_node::pci::{FnId, Kind, PciFunction, PciTree};
 
@@ -36,7 +36,12 @@ pub(crate) fn ends<'a>(cx: &Cx<'a>) -> Vec<(FnId, &'a PciFunction<'a>)> {
 
 /// Functions of one device share its link.
 pub(crate) fn same_device(a: &PciFunction<'_>, b: &PciFunction<'_>) -> bool {
-    (a.bdf.domain, a.bdf.bus, a.bdf.device) == (b.bdf.domain, b.bdf.bus, b.bdf.device)
+    same_slot(a.bdf, b.bdf)
+}
+
+/// Addresses of one device's functions.
+pub(crate) fn same_slot(a: Bdf, b: Bdf) -> bool {
+    (a.domain, a.bus, a.device) == (b.domain, b.bus, b.device)
 }
 
 /// Speed that both ends of the link to the port above can: what the function can where the port is not seen.

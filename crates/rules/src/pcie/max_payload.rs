@@ -60,18 +60,18 @@ fn judge(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &mut Findings) {
     let at = f.express_place(ExpressRegister::Sizes);
     if mps >= 256 {
         let whole = if complete { "to the root complex" } else { "as far as the bridges above are visible" };
-        out.pass(end.bdf, format!("{mps} bytes at least, {whole}")).at(at);
+        out.pass(end.bdf, format_args!("{mps} bytes at least, {whole}")).at(at);
         return;
     }
     match limited.filter(|(can, _)| *can < 256) {
         Some((can, by)) => {
-            out.fail(end.bdf, format!("{mps} bytes: {} can no more than {can}", by.bdf))
+            out.fail(end.bdf, format_args!("{mps} bytes: {} can no more than {can}", by.bdf))
                 .severity(Severity::Info)
                 .at(at)
                 .at(by.express_place(ExpressRegister::DevCap));
         }
         None => {
-            out.fail(end.bdf, format!("{mps} bytes on {}, which could 256 like everything on the way", f.bdf)).at(at).fix(
+            out.fail(end.bdf, format_args!("{mps} bytes on {}, which could 256 like everything on the way", f.bdf)).at(at).fix(|| {
                 Remedy::new(
                     "set Max Payload to 256 bytes or more in the firmware set-up; remove pci=pcie_bus_peer2peer if it is on the command line",
                     Action::Bios { setting: "PCIe Max Payload Size".into(), value: "256 bytes or automatic".into() },
@@ -79,8 +79,8 @@ fn judge(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &mut Findings) {
                     Risk::Medium,
                 )
                 .because("needs a reboot; a value set on one device only causes Malformed TLP errors")
-                .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf)),
-            );
+                .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
+            });
         }
     }
 }

@@ -77,10 +77,10 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
     };
     let at = f.express_place(ExpressRegister::Sizes);
     if bytes >= 4096 {
-        out.pass(f.bdf, format!("{bytes} bytes")).at(at);
+        out.pass(f.bdf, format_args!("{bytes} bytes")).at(at);
         return;
     }
-    out.fail(f.bdf, format!("{bytes} bytes of 4096")).at(at).fix(
+    out.fail(f.bdf, format_args!("{bytes} bytes of 4096")).at(at).fix(|| {
         Remedy::new(
             "set the largest read request to 4096 bytes, at every boot and driver load",
             Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 },
@@ -88,6 +88,6 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
             Risk::Low,
         )
         .because("a masked write of one field")
-        .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf)),
-    );
+        .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
+    });
 }

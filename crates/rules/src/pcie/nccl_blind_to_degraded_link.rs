@@ -58,7 +58,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         seen.get_or_insert(f.link.speed.place());
         if now.0 < can.0 * 0.999 {
             any = true;
-            out.fail(f.bdf, format!("runs {now} of {can}, and NCCL counts on {can}"))
+            out.fail(f.bdf, format_args!("runs {now} of {can}, and NCCL counts on {can}"))
                 .at(f.link.speed.place())
                 .at(f.link.max_speed.place());
         }

@@ -52,9 +52,8 @@ fn active_ports(cx: &Cx<'_>, nic: &PciFunction<'_>) -> Option<Vec<(f64, Place)>>
     let mut seen = false;
     let mut rates = Vec::new();
     for d in cx.node.rdma.known()? {
-        let Some(f) = d.pci.and_then(|b| cx.node.pci.find(b)) else { continue };
-        let f = cx.node.pci.get(f);
-        if f.is_vf() || !links::same_device(f, nic) {
+        let Some(bdf) = d.pci.filter(|b| links::same_slot(*b, nic.bdf)) else { continue };
+        if cx.node.pci.find(bdf).is_none_or(|f| cx.node.pci.get(f).is_vf()) {
             continue;
         }
         for p in &d.ports {
@@ -93,15 +92,17 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
     let sum: f64 = rates.iter().map(|(r, _)| r).sum();
     let largest = rates.iter().map(|(r, _)| *r).fold(0.0, f64::max);
     let (need, need_one) = (GBps::from(Gbps(sum)), GBps::from(Gbps(largest)));
-    let told = format!(
-        "{} carries {raw} raw, {net} of data; {} needs {need}",
-        links::words(f),
-        if rates.len() == 1 {
-            "the port".to_owned()
-        } else {
-            format!("{} ports of {} together", rates.len(), Gbps(largest))
-        },
-    );
+    let told = || {
+        format!(
+            "{} carries {raw} raw, {net} of data; {} needs {need}",
+            links::words(f),
+            if rates.len() == 1 {
+                "the port".to_owned()
+            } else {
+                format!("{} ports of {} together", rates.len(), Gbps(largest))
+            },
+        )
+    };
     let finding = if need.0 <= net.0 {
         out.pass(f.bdf, told)
     } else {
@@ -111,7 +112,7 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         } else {
             "move the NIC to a slot with more or faster lanes, or plan with what PCIe carries"
         };
-        out.fail(f.bdf, told).severity(if need_one.0 > net.0 { Severity::High } else { Severity::Medium }).fix(
+        out.fail(f.bdf, told).severity(if need_one.0 > net.0 { Severity::High } else { Severity::Medium }).fix(|| {
             Remedy::new(
                 what,
                 Action::Physical { what: format!("{} {}", cx.node.name_of(f), f.bdf).into() },
@@ -119,8 +120,8 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
                 Risk::Medium,
             )
             .because("the node must be powered off")
-            .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf)),
-        )
+            .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf))
+        })
     };
     finding.at(f.link.speed.place()).at(f.link.width.place());
     if payload.is_some() {

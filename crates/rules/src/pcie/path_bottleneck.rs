@@ -77,13 +77,13 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
         }
         return;
     };
-    let below = links::list(tree, &u.below);
+    let below = || links::list(tree, &u.below);
     let (speed_at, width_at) = (f.link.speed.place(), f.link.width.place());
     if now.0 < can.0 * 0.999 {
-        out.fail(f.bdf, format!("uplink runs {}: {now} of {can}; below it {below}", links::words(f)))
+        out.fail(f.bdf, || format!("uplink runs {}: {now} of {can}; below it {}", links::words(f), below()))
             .at(speed_at)
             .at(width_at)
-            .fix(
+            .fix(|| {
                 Remedy::new(
                     "reseat the switch board or cable; update switch and retimer firmware; check the port's link speed in the firmware set-up",
                     Action::Physical { what: format!("link above switch port {}", f.bdf).into() },
@@ -91,24 +91,25 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
                     Risk::Medium,
                 )
                 .because("the node must be powered off")
-                .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf)),
-            );
+                .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf))
+            });
         return;
     }
     match widest(cx, &u.below) {
         Some((end, need)) if need.0 > now.0 * 1.001 => {
             let e = tree.get(end);
             let what = if e.kind == Kind::Gpu { "GPU" } else { "NIC" };
-            out.fail(
-                f.bdf,
-                format!("uplink {} carries {now}, {what} {} below it {need}; built so", links::words(f), e.bdf),
-            )
+            out.fail(f.bdf, || {
+                format!("uplink {} carries {now}, {what} {} below it {need}; built so", links::words(f), e.bdf)
+            })
             .severity(Severity::Info)
             .at(speed_at)
             .at(width_at);
         }
         _ => {
-            out.pass(f.bdf, format!("uplink {} ({now}) above {below}", links::words(f))).at(speed_at).at(width_at);
+            out.pass(f.bdf, || format!("uplink {} ({now}) above {}", links::words(f), below()))
+                .at(speed_at)
+                .at(width_at);
         }
     }
 }

@@ -71,7 +71,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         match bridges().find(|b| payload(b).is_none()) {
             Some(b) => out.unreadable(f.bdf, "MaxPayload of a bridge above", &b.express),
-            None => out.pass(f.bdf, format!("{own} bytes, accepted by all {} bridges above", above.len())).at(at),
+            None => out.pass(f.bdf, format_args!("{own} bytes, accepted by all {} bridges above", above.len())).at(at),
         };
     }
 }
@@ -84,7 +84,7 @@ fn mismatch(f: &PciFunction<'_>, message: String, other: &PciFunction<'_>, out: 
     out.fail(f.bdf, message)
         .at(f.express_place(ExpressRegister::Sizes))
         .at(other.express_place(ExpressRegister::Sizes))
-        .fix(
+        .fix(|| {
             Remedy::new(
                 "remove what writes MaxPayload of single devices, and let firmware or kernel set one value for the tree at boot",
                 Action::KernelArgs { add: vec!["pci=pcie_bus_safe".into()], remove: vec![] },
@@ -92,6 +92,6 @@ fn mismatch(f: &PciFunction<'_>, message: String, other: &PciFunction<'_>, out: 
                 Risk::Medium,
             )
             .because("needs a reboot")
-            .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf)),
-        );
+            .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
+        });
 }

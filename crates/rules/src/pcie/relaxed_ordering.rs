@@ -93,13 +93,13 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
     if let Some(root) = tree.ancestors(id).0.last().map(|r| tree.get(*r)).filter(|r| forbidden_by_kernel(r)) {
         out.not_applicable_to(
             f.bdf,
-            format!("off: the kernel clears it below root port {}, which has an erratum", root.bdf),
+            format_args!("off: the kernel clears it below root port {}, which has an erratum", root.bdf),
         )
         .at(at)
         .at(root.device.place());
         return;
     }
-    out.fail(f.bdf, "disabled in Device Control").at(at).fix(
+    out.fail(f.bdf, "disabled in Device Control").at(at).fix(|| {
         Remedy::new(
             "allow relaxed ordering in the NIC's Device Control at every boot",
             Action::DeviceControl { function: f.bdf, field: "relaxed-ordering".into(), value: 1 },
@@ -107,6 +107,6 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
             Risk::Low,
         )
         .because("software that polls the last byte of a write may not use it without its own ordering")
-        .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf)),
-    );
+        .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
+    });
 }

@@ -72,19 +72,19 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
         return;
     };
     let microseconds = 256.0 * f64::from(read) / (bandwidth.0 * 1e3);
-    let told = format!("256 reads of {read} bytes cover {microseconds:.1} µs at {bandwidth}");
+    let told = || format!("256 reads of {read} bytes cover {microseconds:.1} µs at {bandwidth}");
     if microseconds >= COVER_US {
-        out.pass(f.bdf, format!("{told}: 10-bit tags are not needed"))
+        out.pass(f.bdf, || told() + ": 10-bit tags are not needed")
             .at(f.express_place(ExpressRegister::Sizes))
             .at(f.link.speed.place());
         return;
     }
     match (e.ten_bit_tag_requester, e.ten_bit_tag_enabled) {
         (Some(true), Some(false)) => {
-            out.fail(f.bdf, format!("10-bit tags are off; {told}"))
+            out.fail(f.bdf, || format!("10-bit tags are off; {}", told()))
                 .at(at)
                 .at(f.express_place(ExpressRegister::Sizes))
-                .fix(
+                .fix(|| {
                     Remedy::new(
                         "raise the largest read request to 4096 bytes, or switch 10-bit tags on in the firmware set-up",
                         Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 },
@@ -92,11 +92,11 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
                         Risk::Low,
                     )
                     .because("a masked write of one field")
-                    .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf)),
-                );
+                    .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
+                });
         }
         _ => {
-            out.unknown(f.bdf, format!("whether 10-bit tags are enabled is not shown; {told}"))
+            out.unknown(f.bdf, || format!("whether 10-bit tags are enabled is not shown; {}", told()))
                 .at(can_at)
                 .see("lspci of pciutils 3.7 or later, or capture with `linerate collect` as root");
         }

@@ -63,8 +63,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             None if d.name.contains("bond") => bonded(cx, d, p, "a bond", Severity::Low, out),
             None => match super::gid_ndev::netdev(cx, d, p) {
                 Some(net) => {
-                    out.pass(subject, format!("its interface {} is in no bond", net.name))
-                        .at_noting(common::place(d), format!("interface {}", net.name));
+                    out.pass(subject, format_args!("its interface {} is in no bond", net.name))
+                        .at_noting(common::place(d), format_args!("interface {}", net.name));
                 }
                 None => {
                     out.unreadable(subject, "interface of the port", &p.netdev);
@@ -102,13 +102,15 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, net: &NetDev<'_>, out: &mut 
 fn bonded(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, what: &str, severity: Severity, out: &mut Findings) {
     let usage = common::usage(cx, d);
     let severity = if usage == common::Use::Unknown { Severity::Info } else { usage.weigh(severity) };
-    out.fail(common::subject(d, p), format!("over {what}: one connection uses one port; {}", usage.words()))
+    out.fail(common::subject(d, p), format_args!("over {what}: one connection uses one port; {}", usage.words()))
         .severity(severity)
         .at(common::place(d))
-        .fix(Remedy::new(
-            "use the ports as two rails, or several QPs per connection",
-            Action::Environment { set: vec!["NCCL_IB_QPS_PER_CONNECTION=2".into()], unset: vec![] },
-            Persistence::Runtime,
-            Risk::Low,
-        ));
+        .fix(|| {
+            Remedy::new(
+                "use the ports as two rails, or several QPs per connection",
+                Action::Environment { set: vec!["NCCL_IB_QPS_PER_CONNECTION=2".into()], unset: vec![] },
+                Persistence::Runtime,
+                Risk::Low,
+            )
+        });
 }

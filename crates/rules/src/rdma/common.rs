@@ -97,7 +97,7 @@ fn nothing(cx: &Cx<'_>, no_port: bool, out: &mut Findings) -> bool {
             if !no_port {
                 return false;
             }
-            out.not_applicable(format!("no port of an RDMA NIC among {} RDMA devices", all.len())).at(*place);
+            out.not_applicable(format_args!("no port of an RDMA NIC among {} RDMA devices", all.len())).at(*place);
         }
         Reading::Absent(place) => {
             out.not_applicable("no RDMA device: see rdma/device-present").at(*place);

@@ -89,18 +89,18 @@ fn judge(d: &RdmaDevice, function: Option<&PciFunction<'_>>, out: &mut Findings)
             let f = out
                 .fail(
                     subject,
-                    format!("{} ACTIVE ports want {sum:.0} Gb/s, PCIe {speed} {width} carries {carries:.0} Gb/s; no DMA-BUF", rates.len()),
+                    format_args!("{} ACTIVE ports want {sum:.0} Gb/s, PCIe {speed} {width} carries {carries:.0} Gb/s; no DMA-BUF", rates.len()),
                 )
                 .severity(Severity::Medium)
                 .at(place);
             for p in &ports {
                 f.at(p.rate_gbps.place());
             }
-            f.fix(remedy);
+            f.fix(|| remedy);
             return;
         }
     }
     out.fail(subject, "mlx4: no DMA-BUF, so no GPUDirect RDMA on current kernels; RDMA MTU 2048 in perftest")
         .at(common::place(d))
-        .fix(remedy);
+        .fix(|| remedy);
 }

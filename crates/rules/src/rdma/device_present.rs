@@ -67,10 +67,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for (id, f) in nics() {
         match devices.iter().find(|d| d.pci == Some(f.bdf)) {
             Some(d) => {
-                out.pass(f.bdf, format!("is {}", d.name)).at(common::place(d));
+                out.pass(f.bdf, format_args!("is {}", d.name)).at(common::place(d));
             }
             None if unplaced > 0 => {
-                out.unknown(f.bdf, format!("{unplaced} RDMA devices are listed without PCI addresses"))
+                out.unknown(f.bdf, format_args!("{unplaced} RDMA devices are listed without PCI addresses"))
                     .at(cx.node.rdma.place())
                     .see("ls -l /sys/class/infiniband/*/device, or `ibdev2netdev -v`");
             }
@@ -90,7 +90,7 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         .find(|d| d.pci.is_some_and(|b| (b.domain, b.bus, b.device) == (f.bdf.domain, f.bdf.bus, f.bdf.device)))
         .filter(|d| d.name.contains("bond"))
     {
-        out.pass(f.bdf, format!("is part of {}", d.name)).at(common::place(d));
+        out.pass(f.bdf, format_args!("is part of {}", d.name)).at(common::place(d));
         return;
     }
     let near = cx.node.rails.iter().any(|r| r.nics.contains(&id) && !common::stand_in(cx, r, f, |_| true));
@@ -109,14 +109,25 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         Some(module) => Action::LoadModule { module: module.into() },
         None => Action::Investigate { what: "driver of the NIC and owner of its RDMA device".into() },
     };
-    let message = if near { message } else { format!("{message}; other NICs serve the GPUs") };
+    let message = if near { message } else { format!("{message}; {}", who_serves(cx)) };
     out.fail(f.bdf, message)
         .severity(if near { Severity::High } else { Severity::Info })
         .at(cx.node.rdma.place())
         .at(f.driver.place())
-        .fix(
+        .fix(|| {
             Remedy::new("load the RDMA driver of the NIC at each boot", action, Persistence::Immediate, Risk::Low)
                 .because("in exclusive namespace mode a pod may own the device: look there first")
-                .prove(format!("sys/bus/pci/devices/{}/infiniband", f.bdf)),
-        );
+                .prove(format!("sys/bus/pci/devices/{}/infiniband", f.bdf))
+        });
+}
+
+/// Why it matters little that a NIC which no GPU is near has no RDMA device.
+fn who_serves(cx: &Cx<'_>) -> &'static str {
+    if cx.node.pci.gpus().next().is_none() {
+        "no GPU is to be seen that it could serve"
+    } else if cx.node.rails.iter().any(|r| !r.nics.is_empty()) {
+        "other NICs serve the GPUs"
+    } else {
+        "no GPU is known to be near it"
+    }
 }

@@ -72,12 +72,12 @@ fn judge(board: &str, list: &[&RdmaDevice], out: &mut Findings) {
         [] => {}
         [(v, of)] if of.len() == 1 => {
             if let Some(d) = of.first() {
-                out.not_applicable_to(subject, format!("one device of this board, firmware {v}"))
+                out.not_applicable_to(subject, format_args!("one device of this board, firmware {v}"))
                     .at(d.firmware.place());
             }
         }
         [(v, of)] => {
-            let f = out.pass(subject, format!("firmware {v} on {} devices", of.len()));
+            let f = out.pass(subject, format_args!("firmware {v} on {} devices", of.len()));
             for d in of {
                 f.at(d.firmware.place());
             }
@@ -87,11 +87,11 @@ fn judge(board: &str, list: &[&RdmaDevice], out: &mut Findings) {
                 .iter()
                 .map(|(v, of)| format!("{v} on {}", of.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(" ")))
                 .collect();
-            let f = out.fail(subject, format!("firmware differs: {}", list.join("; ")));
+            let f = out.fail(subject, format_args!("firmware differs: {}", list.join("; ")));
             for d in many.iter().filter_map(|(_, of)| of.first()) {
                 f.at(d.firmware.place());
             }
-            f.fix(
+            f.fix(|| {
                 Remedy::new(
                     "bring all devices of the board to one firmware version",
                     Action::Software { what: "NIC firmware of the same version on all devices of the board".into() },
@@ -99,8 +99,8 @@ fn judge(board: &str, list: &[&RdmaDevice], out: &mut Findings) {
                     Risk::High,
                 )
                 .because("flashing can leave a NIC unusable; drain the node, save the settings first")
-                .prove("sys/class/infiniband/*/fw_ver"),
-            );
+                .prove("sys/class/infiniband/*/fw_ver")
+            });
         }
     }
 }

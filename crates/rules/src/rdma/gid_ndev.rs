@@ -75,20 +75,22 @@ fn judge(nets: &[NetDev<'_>], d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) 
         first.get_or_insert((name, g.netdev.place()));
         // Functions of one card may share ports (RoCE LAG, dual-port devices).
         if (pci.domain, pci.bus, pci.device) != (own.domain, own.bus, own.device) {
-            out.fail(subject, format!("GID {} belongs to {name} at {pci}, the RDMA device is at {own}", g.index))
+            out.fail(subject, format_args!("GID {} belongs to {name} at {pci}, the RDMA device is at {own}", g.index))
                 .at(g.netdev.place())
-                .fix(Remedy::new(
-                    "find out why the GID names an interface of another card",
-                    Action::Investigate { what: "bond, switchdev or renaming of the interface".into() },
-                    Persistence::Runtime,
-                    Risk::None,
-                ));
+                .fix(|| {
+                    Remedy::new(
+                        "find out why the GID names an interface of another card",
+                        Action::Investigate { what: "bond, switchdev or renaming of the interface".into() },
+                        Persistence::Runtime,
+                        Risk::None,
+                    )
+                });
             return;
         }
     }
     match first {
         Some((name, place)) => {
-            out.pass(subject, format!("its GIDs belong to {name} of the same card")).at(place);
+            out.pass(subject, format_args!("its GIDs belong to {name} of the same card")).at(place);
         }
         None => {
             out.not_applicable_to(subject, "its GIDs name no interface that has a PCI device here").at(p.gids.place());

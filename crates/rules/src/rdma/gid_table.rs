@@ -73,7 +73,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let subject = common::subject(d, p);
     if p.state.known().is_some() && !common::is_active(p) {
-        out.not_applicable_to(subject, format!("not ACTIVE{}", common::remark(d))).at(p.state.place());
+        out.not_applicable_to(subject, format_args!("not ACTIVE{}", common::remark(d))).at(p.state.place());
         return;
     }
     let Some(gids) = p.gids.known() else {
@@ -90,7 +90,11 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         let ndev = g.netdev.known().map_or_else(String::new, |n| format!(" of {n}"));
         out.pass(
             subject,
-            format!("index {} is RoCE v2 over IPv4{ndev}: NCCL 2.21 and later choose it{}", g.index, common::remark(d)),
+            format_args!(
+                "index {} is RoCE v2 over IPv4{ndev}: NCCL 2.21 and later choose it{}",
+                g.index,
+                common::remark(d)
+            ),
         )
         .at(g.place);
         return;
@@ -132,7 +136,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         u => u.weigh(Severity::Medium),
     };
     let interface = p.netdev.known().cloned().unwrap_or_else(|| "the port's interface".to_owned());
-    out.fail(subject, format!("{held}; {}", usage.words())).severity(severity).at(p.gids.place()).fix(
+    out.fail(subject, format_args!("{held}; {}", usage.words())).severity(severity).at(p.gids.place()).fix(|| {
         Remedy::new(
             format!("give {interface} an IPv4 address"),
             Action::Investigate {
@@ -141,8 +145,8 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
             Persistence::Immediate,
             Risk::Low,
         )
-        .prove(format!("sys/class/infiniband/{}/ports/{}/gids", d.name, p.number)),
-    );
+        .prove(format!("sys/class/infiniband/{}/ports/{}/gids", d.name, p.number))
+    });
 }
 
 /// NCCL 2.21 and later, defaults (family IPv4, version 2, no subnet): ncclUpdateGidIndex over the table. Empty entries are

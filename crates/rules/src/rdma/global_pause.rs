@@ -63,10 +63,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 out.pass(subject, "PFC is on, global pause off").at(flow.pause.place());
             }
             (Some(pfc), Some(_)) => {
-                out.fail(subject, format!("global pause is on beside PFC on priority {pfc:?}"))
+                out.fail(subject, format_args!("global pause is on beside PFC on priority {pfc:?}"))
                     .at(flow.pause.place())
                     .at(flow.pfc.place())
-                    .fix(
+                    .fix(|| {
                         Remedy::new(
                             "switch global pause off",
                             Action::Investigate {
@@ -76,8 +76,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                             Risk::Medium,
                         )
                         .because("the link may bounce")
-                        .prove(format!("ethtool -a {}", net.name)),
-                    );
+                        .prove(format!("ethtool -a {}", net.name))
+                    });
             }
             (None, _) => blind.push(flow.pfc),
             (_, None) => {
@@ -86,7 +86,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if let Some(first) = blind.first() {
-        out.unreadable(Subject::Node, &format!("PFC of {} RoCE interfaces", blind.len()), first)
+        out.unreadable(Subject::Node, format_args!("PFC of {} RoCE interfaces", blind.len()), first)
             .see("mlnx_qos -i IF, as root");
     }
     if !any {

@@ -64,17 +64,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let subject = common::subject(d, p);
         match p.active_mtu.known() {
             Some(m) if *m >= 4096 => {
-                out.pass(subject, format!("MTU {m}")).at(p.active_mtu.place());
+                out.pass(subject, format_args!("MTU {m}")).at(p.active_mtu.place());
             }
             Some(m) => {
                 let share = |m: u32| 100.0 * f64::from(m) / f64::from(m + 26);
                 out.fail(
                     subject,
-                    format!("MTU {m}: {:.1} % of the wire is payload, {:.1} % at 4096", share(*m), share(4096)),
+                    format_args!("MTU {m}: {:.1} % of the wire is payload, {:.1} % at 4096", share(*m), share(4096)),
                 )
                 .severity(common::usage(cx, d).weigh(Severity::Low))
                 .at(p.active_mtu.place())
-                .fix(
+                .fix(|| {
                     Remedy::new(
                         "let the subnet manager use MTU 4096 for the partition",
                         Action::Investigate { what: "partition MTU in the subnet manager".into() },
@@ -82,8 +82,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         Risk::Medium,
                     )
                     .because("members with a smaller MTU leave the partition")
-                    .prove(format!("ibv_devinfo -d {} active_mtu", d.name)),
-                );
+                    .prove(format!("ibv_devinfo -d {} active_mtu", d.name))
+                });
             }
             None => {
                 out.unreadable(subject, "active MTU", &p.active_mtu);

@@ -64,7 +64,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     };
     if ib.is_empty() || eth.is_empty() {
         let what = if eth.is_empty() { "InfiniBand" } else { "Ethernet" };
-        out.pass(Subject::Node, format!("all {} ACTIVE ports are {what}", active.len())).at(first.link_layer.place());
+        out.pass(Subject::Node, format_args!("all {} ACTIVE ports are {what}", active.len()))
+            .at(first.link_layer.place());
         return;
     }
     // Only what GPUs depend on is compared.
@@ -72,7 +73,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if unknown {
         out.unknown(
             Subject::Node,
-            format!(
+            format_args!(
                 "{} InfiniBand and {} Ethernet ports; which of them GPUs depend on is not visible",
                 ib.len(),
                 eth.len()
@@ -91,23 +92,26 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     };
     if few.is_empty() {
-        out.pass(Subject::Node, format!("the {} ports that GPUs depend on have one link layer", many.len()))
+        out.pass(Subject::Node, format_args!("the {} ports that GPUs depend on have one link layer", many.len()))
             .at(sample.link_layer.place());
         return;
     }
     for (d, p) in few {
-        out.fail(common::subject(d, p), format!("is {word}; {} other ports that GPUs depend on are not", many.len()))
-            .at(p.link_layer.place())
-            .at(sample.link_layer.place())
-            .fix(
-                Remedy::new(
-                    "find out which link layer the port is meant to have; if this is wrong, set LINK_TYPE in its firmware",
-                    Action::Investigate { what: "LINK_TYPE_Px of the NIC (mlxconfig)".into() },
-                    Persistence::FirmwareReset,
-                    Risk::High,
-                )
-                .because("the wrong link type takes the port off its network")
-                .prove(format!("sys/class/infiniband/{}/ports/{}/link_layer", d.name, p.number)),
-            );
+        out.fail(
+            common::subject(d, p),
+            format_args!("is {word}; {} other ports that GPUs depend on are not", many.len()),
+        )
+        .at(p.link_layer.place())
+        .at(sample.link_layer.place())
+        .fix(|| {
+            Remedy::new(
+                "find out which link layer the port is meant to have; if this is wrong, set LINK_TYPE in its firmware",
+                Action::Investigate { what: "LINK_TYPE_Px of the NIC (mlxconfig)".into() },
+                Persistence::FirmwareReset,
+                Risk::High,
+            )
+            .because("the wrong link type takes the port off its network")
+            .prove(format!("sys/class/infiniband/{}/ports/{}/link_layer", d.name, p.number))
+        });
     }
 }

@@ -46,7 +46,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         Reading::Known(false, p) => {
             out.fail(Subject::Node, "exclusive: a container sees only devices that were moved into its namespace")
                 .at(p)
-                .fix(
+                .fix(|| {
                     Remedy::new(
                         "make namespaces share RDMA devices, unless an RDMA CNI moves them on purpose",
                         Action::ModuleOption {
@@ -58,8 +58,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         Risk::Medium,
                     )
                     .because("an RDMA CNI relies on exclusive mode")
-                    .prove("sys/module/ib_core/parameters/netns_mode"),
-                );
+                    .prove("sys/module/ib_core/parameters/netns_mode")
+                });
         }
         Reading::Absent(p) => {
             out.not_applicable("ib_core is not loaded, or is older than the modes (Linux 5.2)").at(p);

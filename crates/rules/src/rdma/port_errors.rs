@@ -73,7 +73,7 @@ fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     };
     let bad: Vec<_> = seen().filter(|(_, v, _)| *v > 0).collect();
     if bad.is_empty() {
-        out.pass(subject, format!("{} error counters are zero", seen().count())).at(first);
+        out.pass(subject, format_args!("{} error counters are zero", seen().count())).at(first);
         return;
     }
     let list: Vec<String> = bad.iter().map(|(n, v, _)| format!("{n} {v}")).collect();
@@ -81,19 +81,19 @@ fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let f = out
         .fail(
             subject,
-            format!("totals since the counters were cleared: {}; one sample cannot show growth", list.join(", ")),
+            format_args!("totals since the counters were cleared: {}; one sample cannot show growth", list.join(", ")),
         )
         .severity(if stuck { Severity::Low } else { Severity::Info });
     for (_, _, place) in &bad {
         f.at(*place);
     }
-    f.fix(
+    f.fix(|| {
         Remedy::new(
             "read the counters again after some traffic; act only on what grows",
             Action::Investigate { what: "growth of the error counters under load".into() },
             Persistence::Runtime,
             Risk::None,
         )
-        .prove(format!("sys/class/infiniband/{}/ports/{}/counters", d.name, p.number)),
-    );
+        .prove(format!("sys/class/infiniband/{}/ports/{}/counters", d.name, p.number))
+    });
 }

@@ -48,12 +48,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if common::none(cx, out) {
         return;
     }
-    for (d, p) in common::ports(cx) {
-        judge(cx, d, p, out);
+    let all: Vec<_> = common::ports(cx).collect();
+    for (d, p) in all.iter().copied() {
+        judge(cx, (d, p), &all, out);
     }
 }
 
-fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+/// A port and its device.
+type Port<'a> = (&'a RdmaDevice, &'a RdmaPort);
+
+fn judge(cx: &Cx<'_>, (d, p): Port<'_>, all: &[Port<'_>], out: &mut Findings) {
     let subject = common::subject(d, p);
     if p.state.known().is_none() {
         out.unreadable(subject, "port state", &p.state);
@@ -67,18 +71,22 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         out.unreadable(subject, "rate", &p.rate_gbps);
         return;
     };
-    let own = words(p, rate);
+    let own = || words(p, rate);
     if let Some(fallen) = fallen_back(p) {
         let severity = common::usage(cx, d).weigh(Severity::High);
-        out.fail(subject, format!("{own}: {fallen}")).severity(severity).at(p.rate_gbps.place()).fix(remedy(d, p));
+        out.fail(subject, || format!("{}: {fallen}", own()))
+            .severity(severity)
+            .at(p.rate_gbps.place())
+            .fix(|| remedy(d, p));
         return;
     }
-    let twins = common::ports(cx).filter(|(o, q)| {
+    let board = common::board(d);
+    let twins = all.iter().copied().filter(|(o, q)| {
         (o.name != d.name || q.number != p.number)
             && common::is_active(q)
             && q.link_layer.known() == p.link_layer.known()
-            && common::board(o).is_some()
-            && common::board(o) == common::board(d)
+            && board.is_some()
+            && common::board(o) == board
     });
     let best = twins.filter_map(|(o, q)| Some((*q.rate_gbps.known()?, o, q))).max_by(|a, b| a.0.total_cmp(&b.0));
     match best {
@@ -90,26 +98,26 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
             } else {
                 format!("; {}", usage.words())
             };
-            out.fail(
-                subject,
+            out.fail(subject, || {
                 format!(
-                    "{own}: {:.0} % of its twin {}/{} at {}{note}",
+                    "{}: {:.0} % of its twin {}/{} at {}{note}",
+                    own(),
                     100.0 * rate / best,
                     o.name,
                     q.number,
                     words(q, best)
-                ),
-            )
+                )
+            })
             .severity(severity)
             .at(p.rate_gbps.place())
             .at(q.rate_gbps.place())
-            .fix(remedy(d, p));
+            .fix(|| remedy(d, p));
         }
         Some(_) => {
-            out.pass(subject, format!("{own}, the most of its board on this node")).at(p.rate_gbps.place());
+            out.pass(subject, || own() + ", the most of its board on this node").at(p.rate_gbps.place());
         }
         None => {
-            out.not_applicable_to(subject, format!("{own}; no second ACTIVE port of the same board to compare with"))
+            out.not_applicable_to(subject, || own() + "; no second ACTIVE port of the same board to compare with")
                 .at(p.rate_gbps.place());
         }
     }

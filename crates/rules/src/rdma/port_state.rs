@@ -56,7 +56,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     };
     match state {
         PortState::Active => {
-            out.pass(subject, format!("ACTIVE{}", common::remark(d))).at(p.state.place());
+            out.pass(subject, format_args!("ACTIVE{}", common::remark(d))).at(p.state.place());
         }
         PortState::Init | PortState::Armed => {
             out.not_applicable_to(subject, "has a link, waits for the subnet manager: see rdma/subnet-manager")
@@ -87,7 +87,7 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
     let severity = match usage {
         _ if spare.is_some() => Severity::Info,
         Use::Unknown => {
-            out.unknown(subject, format!("{word}{phys}; {}", usage.words())).at(p.state.place()).see(
+            out.unknown(subject, format_args!("{word}{phys}; {}", usage.words())).at(p.state.place()).see(
                 "add the PCI devices: capture with `linerate collect`, or `lspci -D -nn -vvv` and `ibdev2netdev -v`",
             );
             return;
@@ -95,7 +95,7 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
         u => u.weigh(Severity::High),
     };
     let why = spare.unwrap_or(usage.words());
-    let f = out.fail(subject, format!("{word}{phys}; {why}")).severity(severity).at(p.state.place());
+    let f = out.fail(subject, format_args!("{word}{phys}; {why}")).severity(severity).at(p.state.place());
     if p.phys_state.known().is_some() {
         f.at(p.phys_state.place());
     }
@@ -110,10 +110,10 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
     };
     let action =
         if disabled { Action::Investigate { what: what.into() } } else { Action::Physical { what: what.into() } };
-    f.fix(
+    f.fix(|| {
         Remedy::new(summary, action, if disabled { Persistence::Runtime } else { Persistence::Hardware }, Risk::Low)
-            .prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number)),
-    );
+            .prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number))
+    });
 }
 
 fn other_near(cx: &Cx<'_>, d: &RdmaDevice) -> bool {

@@ -85,7 +85,7 @@ fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     };
     let bad: Vec<_> = seen().filter(|(_, v, _)| *v > 0).collect();
     if bad.is_empty() {
-        out.pass(subject, format!("{} counters of loss are zero", seen().count())).at(first);
+        out.pass(subject, format_args!("{} counters of loss are zero", seen().count())).at(first);
         return;
     }
     let list: Vec<String> = bad.iter().map(|(n, v, _)| format!("{n} {v}")).collect();
@@ -97,19 +97,19 @@ fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         Some(_) => (Severity::Info, "resending took less than 1 % (estimate)".to_owned()),
         None => (Severity::Info, "one sample cannot show growth".to_owned()),
     };
-    let f = out.fail(subject, format!("totals: {}; {tail}", list.join(", "))).severity(severity);
+    let f = out.fail(subject, format_args!("totals: {}; {tail}", list.join(", "))).severity(severity);
     for (_, _, place) in &bad {
         f.at(*place);
     }
-    f.fix(
+    f.fix(|| {
         Remedy::new(
             "read the counters again under load; where losses grow, look at drops, PFC and ECN along the path",
             Action::Investigate { what: "drops and pauses of the switch ports on the path".into() },
             Persistence::Runtime,
             Risk::None,
         )
-        .prove(format!("sys/class/infiniband/{}/ports/{}/hw_counters", d.name, p.number)),
-    );
+        .prove(format!("sys/class/infiniband/{}/ports/{}/hw_counters", d.name, p.number))
+    });
 }
 
 /// Share of the bandwidth spent on resending, by go-back-N: losses per packet sent times packets in flight.

@@ -77,7 +77,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let subject = common::subject(d, p);
     if p.state.known().is_some() && !common::is_active(p) {
-        out.not_applicable_to(subject, format!("not ACTIVE{}", common::remark(d))).at(p.state.place());
+        out.not_applicable_to(subject, format_args!("not ACTIVE{}", common::remark(d))).at(p.state.place());
         return;
     }
     let Some(Mtu { rdma, interface, place }) = mtu(cx, d, p) else {
@@ -88,14 +88,14 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let share = |m: u32| 100.0 * f64::from(m) / (f64::from(m) + OVERHEAD);
     let from = interface.as_ref().map_or_else(String::new, |(name, mtu)| format!(" ({name} has MTU {mtu})"));
     if rdma >= MOST {
-        out.pass(subject, format!("RDMA MTU {rdma}{from}{}", common::remark(d))).at(place);
+        out.pass(subject, format_args!("RDMA MTU {rdma}{from}{}", common::remark(d))).at(place);
         return;
     }
     // A device that stays below what its interface allows has a limit of its own.
     if interface.as_ref().is_some_and(|(_, mtu)| derived(*mtu) > rdma) {
         out.not_applicable_to(
             subject,
-            format!("RDMA MTU {rdma}{from}: the device or its setting limits it, not the interface"),
+            format_args!("RDMA MTU {rdma}{from}: the device or its setting limits it, not the interface"),
         )
         .at(place);
         return;
@@ -104,7 +104,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let f = out
         .fail(
             subject,
-            format!(
+            format_args!(
                 "RDMA MTU {rdma}{from}: {:.1} % of the wire is payload, {:.1} % at {MOST}; {}",
                 share(rdma),
                 share(MOST),
@@ -119,11 +119,11 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         Some(i) => (Action::Mtu { interface: i.clone().into(), mtu: 9000 }, format!("sys/class/net/{i}/mtu")),
         None => (Action::Investigate { what: "interface of the RoCE port and its MTU".into() }, reread),
     };
-    f.fix(
+    f.fix(|| {
         Remedy::new("raise the MTU of the interface, switches first", action, Persistence::Immediate, Risk::Medium)
             .because("a switch on the way with a smaller MTU drops the large packets")
-            .prove(reread),
-    );
+            .prove(reread)
+    });
 }
 
 /// What is known of a port's MTU.

@@ -81,7 +81,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if let Some(place) = blind {
         out.unknown(
             Subject::Node,
-            format!("flow control of {} of {rails} RoCE rails is not visible", rails - seen.len()),
+            format_args!("flow control of {} of {rails} RoCE rails is not visible", rails - seen.len()),
         )
         .at(place)
         .see("mlnx_qos -i IF for each RoCE interface, as root");
@@ -89,7 +89,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if let Some((a, fa)) = seen.first() {
         let differs = seen.iter().find(|(_, f)| f.pfc.known() != fa.pfc.known() || f.trust.known() != fa.trust.known());
         if let Some((b, fb)) = differs {
-            out.fail(Subject::Node, format!("rails differ in trust state or PFC: {a} and {b}"))
+            out.fail(Subject::Node, format_args!("rails differ in trust state or PFC: {a} and {b}"))
                 .at(fa.pfc.place())
                 .at(fb.pfc.place());
         }
@@ -114,20 +114,23 @@ fn judge(cx: &Cx<'_>, net: &linerate_node::net::NetDev<'_>, flow: &FlowControl, 
     if pfc.is_empty() {
         let off = (0..8).all(|n| ecn_reaction(cx.snapshot, net, n).known() == Some(&false));
         let ecn = if off { "and ECN reaction is off" } else { "ECN is not judged" };
-        out.fail(subject, format!("PFC is off on all priorities, trust {trust}; {ecn}"))
+        out.fail(subject, format_args!("PFC is off on all priorities, trust {trust}; {ecn}"))
             .severity(if off { Severity::Low } else { Severity::Info })
             .at(flow.pfc.place())
-            .fix(remedy());
+            .fix(remedy);
     } else if trust == "pcp" {
         out.fail(
             subject,
-            format!("PFC on priority {pfc:?}, but trust pcp: untagged traffic does not reach that priority"),
+            format_args!("PFC on priority {pfc:?}, but trust pcp: untagged traffic does not reach that priority"),
         )
         .at(flow.trust.place())
         .at(flow.pfc.place())
-        .fix(remedy());
+        .fix(remedy);
     } else {
-        out.pass(subject, format!("trust {trust}, PFC on priority {pfc:?}; the switch side is not visible from here"))
-            .at(flow.pfc.place());
+        out.pass(
+            subject,
+            format_args!("trust {trust}, PFC on priority {pfc:?}; the switch side is not visible from here"),
+        )
+        .at(flow.pfc.place());
     }
 }

@@ -51,21 +51,21 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for d in list.iter().filter(|d| d.is_software()) {
         out.fail(Subject::Named(d.name.clone()), "is RDMA in software: the CPU moves the data")
             .at(super::common::place(d))
-            .fix(
+            .fix(|| {
                 Remedy::new(
                     "remove the software RDMA device, or leave it out of jobs",
                     Action::Investigate { what: "what creates the rxe or siw device at boot".into() },
                     Persistence::Runtime,
                     Risk::Low,
                 )
-                .prove("sys/class/infiniband"),
-            );
+                .prove("sys/class/infiniband")
+            });
     }
     if out.is_empty() {
         if list.is_empty() {
             out.not_applicable("no RDMA device").at(place);
         } else {
-            out.pass(Subject::Node, format!("none of {} RDMA devices is software", list.len())).at(place);
+            out.pass(Subject::Node, format_args!("none of {} RDMA devices is software", list.len())).at(place);
         }
     }
 }

@@ -67,7 +67,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         Some(PortState::Armed) => "ARMED",
         Some(PortState::Active | PortState::ActiveDefer) => {
             let lid = p.sm_lid.known().map_or_else(String::new, |l| format!(", subnet manager at LID {l}"));
-            out.pass(subject, format!("configured{lid}")).at(p.state.place());
+            out.pass(subject, format_args!("configured{lid}")).at(p.state.place());
             return;
         }
         Some(PortState::Nop | PortState::Down) => {
@@ -90,11 +90,11 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         Use::Unknown => Severity::Medium,
         Use::Other | Use::Software => Severity::Low,
     };
-    let f = out.fail(subject, format!("{state}: {manager}")).severity(severity).at(p.state.place());
+    let f = out.fail(subject, format_args!("{state}: {manager}")).severity(severity).at(p.state.place());
     if p.sm_lid.known().is_some() {
         f.at(p.sm_lid.place());
     }
-    f.fix(
+    f.fix(|| {
         Remedy::new(
             "start or repair the subnet manager of the fabric that this port is on",
             Action::Investigate {
@@ -103,6 +103,6 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
             Persistence::Runtime,
             Risk::Low,
         )
-        .prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number)),
-    );
+        .prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number))
+    });
 }

@@ -68,10 +68,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let odd = set.iter().find(|(_, v, _)| v != value);
     match odd {
         Some((d, v, p)) => {
-            out.fail(Subject::Node, format!("traffic class {value} on {}, {v} on {}", first.name, d.name))
+            out.fail(Subject::Node, format_args!("traffic class {value} on {}, {v} on {}", first.name, d.name))
                 .at(*place)
                 .at(*p)
-                .fix(
+                .fix(|| {
                     Remedy::new(
                         "set one traffic class on all rails, at each boot",
                         Action::Sysfs {
@@ -81,12 +81,15 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         Persistence::Runtime,
                         Risk::Low,
                     )
-                    .prove("sys/class/infiniband/*/tc/1/traffic_class"),
-                );
+                    .prove("sys/class/infiniband/*/tc/1/traffic_class")
+                });
         }
         None => {
-            out.pass(Subject::Node, format!("traffic class {value} (DSCP {}) on {} devices", value >> 2, set.len()))
-                .at(*place);
+            out.pass(
+                Subject::Node,
+                format_args!("traffic class {value} (DSCP {}) on {} devices", value >> 2, set.len()),
+            )
+            .at(*place);
         }
     }
 }

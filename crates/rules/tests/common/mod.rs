@@ -4,7 +4,7 @@
 
 use linerate_compose::{Description, Entry, Tree};
 use linerate_node::Node;
-use linerate_rules::{Audit, Verdict, audit, rules};
+use linerate_rules::{Audit, Severity, Status, Verdict, audit, rules, survey};
 use linerate_snapshot::{Coverage, Manifest, Output, OutputKind, Snapshot, Why};
 use std::path::{Path, PathBuf};
 
@@ -106,4 +106,19 @@ pub fn said(a: &Audit, rule: &str) -> Vec<String> {
 pub fn words(v: &Verdict) -> String {
     let severity = if v.finding.status == linerate_rules::Status::Fail { v.severity().name() } else { "" };
     format!("{} {} {severity} {}: {}", v.rule.id, v.finding.status.name(), v.finding.subject, v.finding.message)
+}
+
+/// A survey must tell what an audit tells: every answer, and the first in full.
+pub fn survey_agrees(node: &Node<'_>, s: &Snapshot, name: &str) {
+    let (whole, brief) = (audit(node, s, rules()), survey(node, s, rules()));
+    let mut told: Vec<_> = whole.verdicts.iter().map(|v| (v.rule.id, v.finding.status, v.severity())).collect();
+    let mut counted: Vec<_> = brief.answers.iter().map(|a| (a.rule.id, a.status, a.severity)).collect();
+    told.sort_unstable();
+    counted.sort_unstable();
+    assert_eq!(told, counted, "{name}");
+    assert_eq!(whole.exit_code(), brief.exit_code(), "{name}");
+    let worst = whole.with(Status::Fail).find(|v| v.severity() > Severity::Info);
+    let first = worst.or_else(|| whole.with(Status::Unknown).next());
+    let all = |v: &Verdict| format!("{} {:?}", v.rule.id, v.finding);
+    assert_eq!(first.map(all), brief.first.as_ref().map(all), "{name}");
 }

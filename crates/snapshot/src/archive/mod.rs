@@ -5,6 +5,7 @@ mod dir;
 mod error;
 mod own;
 mod pack;
+mod packed_text;
 mod part;
 mod prefix;
 mod read;
@@ -15,10 +16,11 @@ mod write;
 
 pub(crate) use dir::unpacked;
 pub use error::OpenError;
+pub(crate) use packed_text::{PackedText, packed_text};
 pub(crate) use part::directory as part_of_tree;
 pub use read::Reader;
 
-/// Whether a file that begins so is an archive, and not a text.
+/// Whether a file that begins so is an archive, or packed, and not a plain text.
 pub(crate) fn is_archive(head: &[u8]) -> bool {
     let tar = || head.first_chunk::<512>().is_some_and(|block| tar::header(block).is_ok());
     stream::Packing::of(head) != stream::Packing::Plain || ttar::is(head) || tar()

@@ -9,15 +9,15 @@
 //! many children (the root's first), kinds, lengths of names, lengths of contents; then names; then contents.
 
 use super::write::Plain;
-use crate::index::Packed;
-use crate::{EntryKind, Snapshot};
+use crate::Snapshot;
+use crate::index::{Packed, PackedKind, head_in};
 
 /// Magic of the skippable frame.
 const FRAME: u32 = 0x184d_2a5e;
 /// Magic and version of what is in it.
 const MAGIC: [u8; 4] = *b"LRP2";
-/// Frame header, magic, length of the tar's frame, its checksum.
-const HEAD: usize = 8 + 4 + 8 + 4;
+/// Frame header, magic, length of the tar's frame, its checksum, the pack's (CRC-32).
+const HEAD: usize = 8 + 4 + 8 + 4 + 4;
 /// Children, kind, length of the name, length of the content.
 const COLUMNS: usize = 4 + 1 + 2 + 4;
 
@@ -26,9 +26,7 @@ const COLUMNS: usize = 4 + 1 + 2 + 4;
 pub(super) fn append(archive: &mut Vec<u8>, entries: &[Plain<'_>], level: i32) -> std::io::Result<()> {
     let Some(sum) = archive.last_chunk::<4>().copied() else { return Ok(()) };
     let Some(body) = body(entries) else { return Ok(()) };
-    let mut c = zstd::bulk::Compressor::new(level)?;
-    c.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(true))?;
-    let packed = c.compress(&body)?;
+    let packed = zstd::bulk::compress(&body, level)?;
     let tar_len = archive.len() as u64;
     let Ok(len) = u32::try_from(HEAD - 8 + packed.len()) else { return Ok(()) };
     archive.extend(FRAME.to_le_bytes());
@@ -36,6 +34,7 @@ pub(super) fn append(archive: &mut Vec<u8>, entries: &[Plain<'_>], level: i32) -
     archive.extend(MAGIC);
     archive.extend(tar_len.to_le_bytes());
     archive.extend(sum);
+    archive.extend(crc32fast::hash(&packed).to_le_bytes());
     archive.extend(packed);
     Ok(())
 }
@@ -79,7 +78,9 @@ pub(super) fn find(archive: &[u8], tar_len: usize) -> Option<&[u8]> {
     let (head, packed) = rest.split_at_checked(HEAD)?;
     let len = u32::try_from(rest.len() - 8).ok()?;
     let sum = archive.get(tar_len.checked_sub(4)?..tar_len)?;
-    let want = [&FRAME.to_le_bytes()[..], &len.to_le_bytes(), &MAGIC, &(tar_len as u64).to_le_bytes(), sum].concat();
+    let own = crc32fast::hash(packed).to_le_bytes();
+    let want =
+        [&FRAME.to_le_bytes()[..], &len.to_le_bytes(), &MAGIC, &(tar_len as u64).to_le_bytes(), sum, &own].concat();
     (head == want).then_some(packed)
 }
 
@@ -131,25 +132,28 @@ fn fill(body: &[u8], to: &mut Packed, bounds: Bounds) -> Option<()> {
     to.reserve(n);
     for (dir, count) in counts().enumerate().filter(|(_, count)| *count > 0) {
         to.open(dir, count)?;
-        let mut last = "";
+        let (mut last, mut last_head) = ("", 0);
         for ((kind, name_len), len) in columns.by_ref().take(count as usize) {
             let (name_len, len) = (of_name(name_len), u32::from_le_bytes(*len));
             let (name, others) = rest_of_names.split_at_checked(name_len as usize)?;
-            // Sorted, each once; "" is below everything.
-            if name <= last || name == "." || name == ".." || len as usize > bounds.file {
+            // Sorted, each once; "" is below everything. How names begin decides most comparisons.
+            let head = head_in(body, name_at, name.len());
+            let above = head > last_head || (head == last_head && name > last);
+            if !above || name == "." || name == ".." || len as usize > bounds.file {
                 return None;
             }
             let kind = match kind {
-                b'0' => EntryKind::File,
-                b'2' => EntryKind::Link,
-                b'5' => EntryKind::Dir,
+                b'0' => PackedKind::File,
+                b'2' => PackedKind::Link,
+                b'5' => PackedKind::Dir,
                 _ => return None,
             };
-            to.entry(dir, (name_at as u32, name_len), kind, (data_at as u32, len));
-            (last, rest_of_names) = (name, others);
+            to.entry(dir, head, (name_at as u32, name_len), kind, (data_at as u32, len));
+            (last, last_head, rest_of_names) = (name, head, others);
             name_at += name_len as usize;
             data_at = data_at.checked_add(len as usize).filter(|end| *end <= body.len())?;
         }
+        to.close();
     }
     (data_at == body.len()).then_some(())
 }

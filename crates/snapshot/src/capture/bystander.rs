@@ -1,13 +1,15 @@
 //! PCI functions beside the paths that an audit judges: performance counters, system peripherals and the like, hundreds on
 //! a large machine. Of these an audit reads the header of the configuration space, which tells what they are and whether they
-//! answer, their driver and IOMMU group. The rest is noted as not collected.
+//! answer, their driver and IOMMU group. The rest is noted as not collected. Of the other functions whose header can be read, the
+//! files that say the same once more are left out.
 
 use super::file::How;
 use super::root::link_target;
 use super::walk::Job;
 use super::worker::{Stop, Worker, why};
+use crate::EntryKind;
 use crate::catalogue::{Hide, Keep, Leaf, Take};
-use crate::{EntryKind, index::BYSTANDER_LINKS};
+use crate::index::{BYSTANDER_LINKS, Skipped};
 use linerate_formats::pci::config::{ConfigSpace, Layout};
 use rustix::io::Errno;
 use std::os::fd::BorrowedFd;
@@ -31,6 +33,9 @@ pub(super) fn read(w: &mut Worker<'_>, job: &Job, dir: BorrowedFd<'_>) -> Result
     let good = w.read(dir, "config", leaf, How { trusted, whole: true, unseen: !trusted }).is_ok();
     w.state()?.leaf.clear();
     if !good || !is_bystander(&w.data) {
+        if good && has_ids(&w.data) {
+            w.state()?.snapshot.mark_skipped(job.dir, Skipped::Ids);
+        }
         return Ok(false);
     }
     let header = std::mem::take(&mut w.data);
@@ -53,6 +58,12 @@ pub(super) fn read(w: &mut Worker<'_>, job: &Job, dir: BorrowedFd<'_>) -> Result
         }
     }
     Ok(true)
+}
+
+/// Whether the header tells what the function is. A virtual function's shows no vendor of its own.
+fn has_ids(header: &[u8]) -> bool {
+    header.len() == HEADER as usize
+        && ConfigSpace::new(header).header().is_some_and(|h| !matches!(h.vendor, 0 | 0xffff))
 }
 
 /// Neither a bridge, nor a GPU, nor a NIC, nor anything that moves bulk data, nor silent.

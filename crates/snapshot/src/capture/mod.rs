@@ -17,6 +17,7 @@ pub(crate) use filter::kernel_log;
 use crate::catalogue::catalogue;
 use crate::redact::Redactor;
 use crate::{Coverage, EntryKind, Lookup, Output, OutputKind, Snapshot};
+use linerate_formats::pci::config::ConfigSpace;
 use root::Root;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -215,5 +216,8 @@ fn pci_devices(snapshot: &Snapshot) -> Vec<(String, crate::EntryId)> {
 fn is_mlx_pf(snapshot: &Snapshot, dir: crate::EntryId) -> bool {
     let text = |leaf| snapshot.text(dir, leaf).known().copied().unwrap_or_default().to_owned();
     let virtual_function = snapshot.child(dir, "physfn").is_some_and(|l| *snapshot.kind(l) == EntryKind::Link);
-    text("vendor") == "0x15b3" && text("class").starts_with("0x02") && !virtual_function
+    // An audit leaves the files out where the header says the same.
+    let header = snapshot.read(dir, "config").known().and_then(|c| ConfigSpace::new(c).header());
+    let header = header.is_some_and(|h| h.vendor == 0x15b3 && h.class.is_network());
+    !virtual_function && (header || (text("vendor") == "0x15b3" && text("class").starts_with("0x02")))
 }

@@ -7,6 +7,7 @@ use super::groups;
 use super::root::{Place, Root, join, lexical, link_target};
 use super::walk::{Job, Shared, State};
 use crate::catalogue::{Catalogue, Leaf, Take, catalogue};
+use crate::index::{IDS, Skipped};
 use crate::{Coverage, EntryKind, Why};
 use rustix::fs::{FileType, RawDir};
 use rustix::io::Errno;
@@ -97,7 +98,11 @@ impl<'a> Worker<'a> {
             if self.audit() && job.path == groups::HOME { groups::wanted(&self.state()?.snapshot) } else { None };
         let trusted = self.s.root.sysfs && job.path.starts_with("sys/");
         let (mut jobs, mut below, mut unused, mut rest_unread) = (Vec::new(), Vec::new(), 0, false);
+        let ids_known = self.audit() && self.state()?.snapshot.skipped(job.dir) == Skipped::Ids;
         for (name, kind) in names {
+            if ids_known && IDS.contains(&name.as_str()) {
+                continue;
+            }
             self.c.below(&job.steps, &name, &mut below);
             let goes_on = self.c.goes_on(&below, self.audit());
             let leaf = self.c.leaf(&below, self.audit());

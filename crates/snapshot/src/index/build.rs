@@ -1,6 +1,6 @@
 //! How a snapshot comes to be: entries are added, never taken away.
 
-use super::{EntryId, EntryKind, MAX_DEPTH, NONE, Node, Snapshot, slice};
+use super::{EntryId, EntryKind, Kind, MAX_DEPTH, NONE, Node, Skipped, Snapshot, slice};
 use crate::Why;
 use std::hash::BuildHasher;
 
@@ -46,36 +46,27 @@ impl Snapshot {
         }
         let hash = self.hash(dir.0, name.as_bytes());
         if let Some(existing) = self.child_sorted(dir, name).or_else(|| self.child_hashed(hash, dir, name)) {
-            let old = &mut self.nodes[existing.0 as usize];
-            return match (&old.kind, &kind) {
-                (EntryKind::Dir, EntryKind::Dir) => Some(existing),
+            let old = self.nodes[existing.0 as usize];
+            return match (old.kind, &kind) {
+                (Kind::Dir, EntryKind::Dir) => Some(existing),
                 // A later capture of the same file replaces the earlier failure only.
-                (EntryKind::Failed(_), _) if old.first_child == NONE => {
-                    let start = u32::try_from(self.arena.len()).ok()?;
-                    self.arena.extend_from_slice(data);
-                    old.kind = kind;
-                    old.data = (start, u32::try_from(data.len()).ok()?);
+                (Kind::Failed, _) if old.first_child == NONE => {
+                    let (kind, data) = self.keep(kind, data)?;
+                    let old = &mut self.nodes[existing.0 as usize];
+                    (old.kind, old.data) = (kind, data);
                     Some(existing)
                 }
                 _ => None,
             };
         }
-        if !matches!(self.nodes[dir.0 as usize].kind, EntryKind::Dir) {
+        if self.nodes[dir.0 as usize].kind != Kind::Dir {
             return None;
         }
         let id = u32::try_from(self.nodes.len()).ok().filter(|n| *n < NONE)?;
         let name_at = u32::try_from(self.arena.len()).ok()?;
         self.arena.extend_from_slice(name.as_bytes());
-        let data_at = u32::try_from(self.arena.len()).ok()?;
-        self.arena.extend_from_slice(data);
-        u32::try_from(self.arena.len()).ok()?;
-        self.nodes.push(Node {
-            name: (name_at, name.len() as u32),
-            data: (data_at, data.len() as u32),
-            parent: dir.0,
-            kind,
-            ..Node::root()
-        });
+        let (kind, data) = self.keep(kind, data)?;
+        self.nodes.push(Node { name: (name_at, name.len() as u32), data, parent: dir.0, kind, ..Node::root() });
         let parent = &mut self.nodes[dir.0 as usize];
         let last = std::mem::replace(&mut parent.last_child, id);
         if last == NONE {
@@ -91,6 +82,25 @@ impl Snapshot {
         Some(EntryId(id))
     }
 
+    /// Keeps an entry's content, or why there is none.
+    fn keep(&mut self, kind: EntryKind, data: &[u8]) -> Option<(Kind, (u32, u32))> {
+        let kind = match kind {
+            EntryKind::Dir => Kind::Dir,
+            EntryKind::File => Kind::File,
+            EntryKind::CutFile => Kind::CutFile,
+            EntryKind::Link => Kind::Link,
+            failed @ EntryKind::Failed(_) => {
+                let number = u32::try_from(self.failures.len()).ok()?;
+                self.failures.push(failed);
+                return Some((Kind::Failed, (number, 0)));
+            }
+        };
+        let at = u32::try_from(self.arena.len()).ok()?;
+        self.arena.extend_from_slice(data);
+        u32::try_from(self.arena.len()).ok()?;
+        Some((kind, (at, data.len() as u32)))
+    }
+
     /// All entries, in the order in which they were added.
     pub(crate) fn ids(&self) -> impl Iterator<Item = EntryId> + use<> {
         (0..self.nodes.len() as u32).map(EntryId)
@@ -98,8 +108,8 @@ impl Snapshot {
 
     /// Notes that only a part of a file was kept.
     pub(crate) fn mark_cut(&mut self, id: EntryId) {
-        if let Some(n) = self.nodes.get_mut(id.0 as usize).filter(|n| n.kind == EntryKind::File) {
-            n.kind = EntryKind::CutFile;
+        if let Some(n) = self.nodes.get_mut(id.0 as usize).filter(|n| n.kind == Kind::File) {
+            n.kind = Kind::CutFile;
         }
     }
 
@@ -107,7 +117,11 @@ impl Snapshot {
     pub(crate) fn fail_dir(&mut self, dir: EntryId, why: Why) {
         let path = self.path(dir);
         match self.nodes.get_mut(dir.0 as usize) {
-            Some(n) if n.first_child == NONE && n.parent != NONE => n.kind = EntryKind::Failed(why),
+            Some(n) if n.first_child == NONE && n.parent != NONE => {
+                let number = u32::try_from(self.failures.len()).unwrap_or(u32::MAX);
+                (n.kind, n.data) = (Kind::Failed, (number, 0));
+                self.failures.push(EntryKind::Failed(why));
+            }
             Some(_) => {
                 let path = if path.is_empty() { "**".to_owned() } else { format!("{path}/**") };
                 self.manifest.unread.push(crate::manifest::Unread { path, why: why.to_string() });
@@ -118,8 +132,13 @@ impl Snapshot {
 
     /// Notes that only a few files of a function were looked for.
     pub(crate) fn mark_bystander(&mut self, dir: EntryId) {
+        self.mark_skipped(dir, Skipped::Bystander);
+    }
+
+    /// Notes what was not looked for in a directory.
+    pub(crate) fn mark_skipped(&mut self, dir: EntryId, what: Skipped) {
         if let Some(n) = self.nodes.get_mut(dir.0 as usize) {
-            n.bystander = true;
+            n.skipped = what;
         }
     }
 
@@ -133,7 +152,7 @@ impl Snapshot {
                 return None;
             }
             at = match self.child(at, name) {
-                Some(id) if matches!(self.nodes[id.0 as usize].kind, EntryKind::Dir) => id,
+                Some(id) if self.nodes[id.0 as usize].kind == Kind::Dir => id,
                 Some(_) => return None,
                 None => self.add_at(at, name, EntryKind::Dir, &[])?,
             };

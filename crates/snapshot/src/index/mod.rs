@@ -9,7 +9,8 @@ mod evidence;
 mod packed;
 mod readings;
 
-pub(crate) use packed::Packed;
+use packed::head;
+pub(crate) use packed::{Packed, PackedKind, head_in};
 
 use crate::{Coverage, Manifest, Output, Why};
 use hashbrown::DefaultHashBuilder;
@@ -35,7 +36,7 @@ pub enum EntryKind {
     Failed(Why),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Node {
     name: (u32, u32),
     data: (u32, u32),
@@ -45,9 +46,29 @@ struct Node {
     next: u32,
     /// So many children, from the first on, lie one behind the other and sorted by name. They are not in the table.
     sorted: u32,
-    /// A function of which an audit reads a few files only.
-    bystander: bool,
-    kind: EntryKind,
+    skipped: Skipped,
+    kind: Kind,
+}
+
+/// What was not looked for in the directory of a PCI function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Skipped {
+    Nothing,
+    /// The files of ids, which the header of the configuration space says, too.
+    Ids,
+    /// All but a few files.
+    Bystander,
+}
+
+/// What an entry is, in one byte: why something was not read is beside ([`Snapshot::failures`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Dir,
+    File,
+    CutFile,
+    Link,
+    /// `data.0` is the number of its reason.
+    Failed,
 }
 
 impl Node {
@@ -60,14 +81,16 @@ impl Node {
             last_child: NONE,
             next: NONE,
             sorted: 0,
-            bystander: false,
-            kind: EntryKind::Dir,
+            skipped: Skipped::Nothing,
+            kind: Kind::Dir,
         }
     }
 }
 
 /// Links that are looked for in the directory of a bystander.
 pub(crate) const BYSTANDER_LINKS: &[&str] = &["driver", "iommu_group"];
+/// Files that say what the header of the configuration space says.
+pub(crate) const IDS: &[&str] = &["vendor", "device", "class"];
 const NONE: u32 = u32::MAX;
 /// As the kernel's limit on symbolic links in one walk.
 const MAX_HOPS: u32 = 40;
@@ -89,6 +112,10 @@ pub enum Lookup {
 pub struct Snapshot {
     arena: Vec<u8>,
     nodes: Vec<Node>,
+    /// How the names of the entries that came sorted begin: most are told apart by it.
+    heads: Vec<u64>,
+    /// Why what was seen was not read: [`EntryKind::Failed`] each.
+    failures: Vec<EntryKind>,
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// Name for people: a path, a host.
@@ -110,6 +137,8 @@ impl Snapshot {
         Snapshot {
             arena: Vec::new(),
             nodes: vec![Node::root()],
+            heads: Vec::new(),
+            failures: Vec::new(),
             table: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             label: label.into(),
@@ -133,14 +162,16 @@ impl Snapshot {
 
     /// The same memory, with nothing in it.
     pub(crate) fn emptied(self, label: &str) -> Self {
-        let Snapshot { mut arena, mut nodes, mut table, hasher, mut outputs, .. } = self;
+        let Snapshot { mut arena, mut nodes, mut heads, mut failures, mut table, hasher, mut outputs, .. } = self;
         let fresh = Snapshot::new(label);
         arena.clear();
         nodes.clear();
         nodes.push(Node::root());
+        heads.clear();
+        failures.clear();
         table.clear();
         outputs.clear();
-        Snapshot { arena, nodes, table, hasher, outputs, ..fresh }
+        Snapshot { arena, nodes, heads, failures, table, hasher, outputs, ..fresh }
     }
 
     /// The root directory.
@@ -187,10 +218,14 @@ impl Snapshot {
         if d.sorted == 0 {
             return None;
         }
-        let first = d.first_child as usize;
-        let of = self.nodes.get(first..first + d.sorted as usize)?;
-        let at = of.binary_search_by(|n| slice(&self.arena, n.name).cmp(name.as_bytes())).ok()?;
-        Some(EntryId(d.first_child + at as u32))
+        let (first, name) = (d.first_child as usize, name.as_bytes());
+        let heads = self.heads.get(first..first + d.sorted as usize)?;
+        let head = head(name);
+        let at = heads.partition_point(|h| *h < head);
+        let same = heads.get(at..)?.iter().take_while(|h| **h == head).count();
+        let of = self.nodes.get(first + at..first + at + same)?;
+        let n = of.binary_search_by(|n| slice(&self.arena, n.name).cmp(name)).ok()?;
+        Some(EntryId((first + at + n) as u32))
     }
 
     fn child_hashed(&self, hash: u64, dir: EntryId, name: &str) -> Option<EntryId> {
@@ -228,13 +263,21 @@ impl Snapshot {
     /// What it is.
     #[must_use]
     pub fn kind(&self, id: EntryId) -> &EntryKind {
-        &self.nodes[id.0 as usize].kind
+        let node = &self.nodes[id.0 as usize];
+        match node.kind {
+            Kind::Dir => &EntryKind::Dir,
+            Kind::File => &EntryKind::File,
+            Kind::CutFile => &EntryKind::CutFile,
+            Kind::Link => &EntryKind::Link,
+            Kind::Failed => self.failures.get(node.data.0 as usize).unwrap_or(&EntryKind::Failed(Why::NotCollected)),
+        }
     }
 
     /// Content of a file, target of a link.
     #[must_use]
     pub fn data(&self, id: EntryId) -> &[u8] {
-        slice(&self.arena, self.nodes[id.0 as usize].data)
+        let node = &self.nodes[id.0 as usize];
+        if node.kind == Kind::Failed { &[] } else { slice(&self.arena, node.data) }
     }
 
     /// The directory it is in.
@@ -275,7 +318,7 @@ impl Snapshot {
     /// The target of a link (of links), or the entry itself.
     #[must_use]
     pub fn follow(&self, id: EntryId) -> Option<EntryId> {
-        if !matches!(self.kind(id), EntryKind::Link) {
+        if self.nodes[id.0 as usize].kind != Kind::Link {
             return Some(id);
         }
         let mut hops = 1;
@@ -292,8 +335,10 @@ impl Snapshot {
     }
 
     fn walk(&self, from: EntryId, path: &str, hops: &mut u32) -> Lookup {
-        let mut at = from;
-        for name in path.split('/') {
+        let (mut at, mut rest) = (from, Some(path));
+        while let Some(path) = rest {
+            let name;
+            (name, rest) = first_name(path);
             match name {
                 "" | "." => continue,
                 ".." => {
@@ -304,6 +349,7 @@ impl Snapshot {
             }
             let Some(next) = self.child(at, name) else { return Lookup::Missing };
             at = match self.kind(next) {
+                EntryKind::Dir | EntryKind::File | EntryKind::CutFile => next,
                 EntryKind::Link => {
                     *hops += 1;
                     if *hops > MAX_HOPS {
@@ -315,20 +361,37 @@ impl Snapshot {
                     }
                 }
                 EntryKind::Failed(why) => return Lookup::Blocked(next, why.clone()),
-                _ => next,
             };
         }
         Lookup::Found(at)
     }
 
-    /// Whether only a few files of a function were looked for.
-    pub(crate) fn is_bystander(&self, dir: EntryId) -> bool {
-        self.nodes[dir.0 as usize].bystander
+    /// What was not looked for in a directory.
+    pub(crate) fn skipped(&self, dir: EntryId) -> Skipped {
+        self.nodes[dir.0 as usize].skipped
     }
 
-    /// Whether a bystander's file was not looked for.
+    /// Whether only a few files of a function were looked for.
+    pub(crate) fn is_bystander(&self, dir: EntryId) -> bool {
+        self.skipped(dir) == Skipped::Bystander
+    }
+
+    /// Whether a file of a function was not looked for.
     fn was_skipped(&self, dir: EntryId, leaf: &str) -> bool {
-        self.follow(dir).is_some_and(|d| self.is_bystander(d)) && leaf != "config" && !BYSTANDER_LINKS.contains(&leaf)
+        match self.follow(dir).and_then(|d| self.nodes.get(d.0 as usize)).map(|n| n.skipped) {
+            Some(Skipped::Bystander) => leaf != "config" && !BYSTANDER_LINKS.contains(&leaf),
+            Some(Skipped::Ids) => IDS.contains(&leaf),
+            Some(Skipped::Nothing) | None => false,
+        }
+    }
+}
+
+/// The first name of a path, and what follows its slash.
+fn first_name(path: &str) -> (&str, Option<&str>) {
+    // Names are short: looking at each byte is quicker than a search that gets ready first.
+    match path.bytes().position(|b| b == b'/') {
+        Some(i) => (path.get(..i).unwrap_or_default(), path.get(i + 1..)),
+        None => (path, None),
     }
 }
 

@@ -1,0 +1,70 @@
+//! Judges a node of a fleet: each answer is counted, one is read. The same rules give the same answers as in an audit; what
+//! nobody reads (messages, evidence, remedies) is never made.
+
+use crate::engine::{Verdict, exit_code, judge};
+use crate::finding::{Findings, Status};
+use crate::rule::{Cx, Rule, Severity};
+use linerate_node::Node;
+use linerate_snapshot::Snapshot;
+
+/// An answer as it is counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The verdict.
+    pub status: Status,
+    /// Severity of this answer.
+    pub severity: Severity,
+}
+
+/// What a node of a fleet is told by.
+#[derive(Debug)]
+pub struct Survey {
+    /// All answers, those of one rule together.
+    pub answers: Vec<Answer>,
+    /// The answer that an audit tells first, in full: the worst finding, or else what is unknown.
+    pub first: Option<Verdict>,
+}
+
+impl Survey {
+    /// As [`crate::Audit::exit_code`].
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        exit_code(self.answers.iter().map(|a| (a.status, a.severity)))
+    }
+}
+
+/// The first answer of an audit among those of one status so far: its severity, its rule, which of the rule's answers.
+type First = Option<(Severity, &'static Rule, usize)>;
+
+/// Judges a node with the given rules.
+#[must_use]
+pub fn survey(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> Survey {
+    let cx = Cx { node, snapshot };
+    let mut out = Findings::brief();
+    let mut answers = Vec::with_capacity(rules.len() * 4);
+    let (mut bad, mut doubt): (First, First) = (None, None);
+    for rule in rules {
+        judge(rule, &cx, &mut out);
+        for (i, finding) in out.list.drain(..).enumerate() {
+            let severity = finding.severity.unwrap_or(rule.severity);
+            answers.push(Answer { rule, status: finding.status, severity });
+            let first = match finding.status {
+                Status::Fail if severity > Severity::Info => &mut bad,
+                Status::Unknown => &mut doubt,
+                _ => continue,
+            };
+            if first.is_none_or(|(s, r, _)| severity > s || severity == s && rule.id < r.id) {
+                *first = Some((severity, rule, i));
+            }
+        }
+    }
+    // Rules are pure: asked again, the rule gives the same answers, this time in words.
+    let first = bad.or(doubt).and_then(|(_, rule, i)| {
+        let mut out = Findings::default();
+        judge(rule, &cx, &mut out);
+        Some(Verdict { rule, finding: out.list.into_iter().nth(i)? })
+    });
+    Survey { answers, first }
+}

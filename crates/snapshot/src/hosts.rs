@@ -1,0 +1,102 @@
+//! Of which host a text is, where it says so: texts of two nodes in one directory would be read as one node.
+//!
+//! File names are no evidence: people name files after tickets, racks and dates, too.
+
+use crate::OutputKind;
+use crate::recognise::{HEAD, Recognised};
+use std::collections::BTreeSet;
+
+/// Names that a machine has before it has its own.
+const NO_NAMES: [&str; 4] = ["localhost", "(none)", "linux", "debian"];
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Texts that name hosts, and the hosts that they name.
+#[derive(Default)]
+pub(crate) struct Hosts(Vec<(String, BTreeSet<String>)>);
+
+impl Hosts {
+    /// Notes the hosts that a text names.
+    pub(crate) fn add(&mut self, file: &str, what: Recognised, bytes: &[u8]) {
+        let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(HEAD)).unwrap_or_default());
+        let log = what.output() == OutputKind::Dmesg;
+        let names = head
+            .lines()
+            .filter_map(|l| if log { of_log(l) } else { None })
+            .chain(head.lines().next().and_then(of_uname));
+        let names: BTreeSet<String> = names.filter_map(short).collect();
+        if !names.is_empty() {
+            self.0.push((file.to_owned(), names));
+        }
+    }
+
+    /// Two texts that share no host, in words. A log that names two hosts is of a machine that got its name while it started.
+    pub(crate) fn contradiction(&self) -> Option<String> {
+        let (file, names) = self.0.first()?;
+        let (other, theirs) = self.0.iter().find(|(_, theirs)| theirs.is_disjoint(names))?;
+        let (a, b) = (names.first()?, theirs.first()?);
+        Some(format!("texts of two hosts: {file} is of {a}, {other} of {b}; they are judged as one node"))
+    }
+}
+
+/// The name without its domain.
+fn short(name: &str) -> Option<String> {
+    let name = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    let good =
+        !name.is_empty() && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    (good && !NO_NAMES.contains(&name.as_str())).then_some(name)
+}
+
+/// `Nov 21 07:00:00 HOST kernel: …`, `2026-11-21T07:00:00+00:00 HOST kernel: …`.
+fn of_log(line: &str) -> Option<&str> {
+    let (before, _) = line.split_once(" kernel: ")?;
+    let (date, host) = before.rsplit_once(' ')?;
+    let iso = date
+        .as_bytes()
+        .get(..5)
+        .is_some_and(|y| matches!(y, [a, b, c, d, b'-'] if [a, b, c, d].iter().all(|n| n.is_ascii_digit())));
+    let dated = iso || date.get(..3).is_some_and(|m| MONTHS.contains(&m));
+    // One time of day, and nothing that a message could be.
+    (dated && date.len() <= 40 && date.contains(':')).then_some(host)
+}
+
+/// `Linux HOST 6.8.0-60-generic #1 SMP …` of `uname -a`.
+fn of_uname(line: &str) -> Option<&str> {
+    let mut words = line.split_ascii_whitespace();
+    let host = words.next().filter(|w| *w == "Linux").and(words.next())?;
+    let release = words.next()?.starts_with(|c: char| c.is_ascii_digit());
+    (release && host != "version" && words.next()?.starts_with('#')).then_some(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(texts: &[(&str, &str)]) -> Option<String> {
+        let mut hosts = Hosts::default();
+        for (name, text) in texts {
+            hosts.add(name, crate::recognise::recognise(name, text.as_bytes()), text.as_bytes());
+        }
+        hosts.contradiction()
+    }
+
+    const A: &str = "Nov 21 07:00:00 localhost kernel: Linux version 6.8.0\nNov 21 07:00:09 gpu-1.example.org kernel: mlx5_core 0000:18:00.0: firmware version: 28.39\n";
+    const B: &str = "2026-11-21T07:00:00,285060+00:00 gpu-2 kernel: Linux version 6.8.0\n2026-11-21T07:00:01,285060+00:00 gpu-2 kernel: Command line: ro\n";
+
+    #[test]
+    fn two_hosts_are_said() {
+        let text = said(&[("a.log", A), ("b.log", B)]).unwrap();
+        assert!(text.starts_with("texts of two hosts: a.log is of gpu-1, b.log of gpu-2"), "{text}");
+        let uname = "Linux GPU-3 6.8.0-60-generic #63 SMP PREEMPT_DYNAMIC x86_64 GNU/Linux\n";
+        assert!(said(&[("dmesg", A), ("uname", uname)]).unwrap().contains("uname of gpu-3"));
+    }
+
+    #[test]
+    fn one_host_or_none_is_no_contradiction() {
+        assert_eq!(said(&[("a", A), ("b", A)]), None);
+        assert_eq!(said(&[("a", A), ("uname", "Linux gpu-1 6.8.0-60-generic #63 SMP x86_64\n")]), None);
+        let plain = "[    0.000000] Linux version 6.8.0\n[    0.1] a: tainted kernel: no\n";
+        assert_eq!(said(&[("a", A), ("b", plain)]), None);
+        assert_eq!(said(&[("a", A), ("b", "Linux version 6.8.0 #1\n")]), None);
+        assert_eq!(said(&[("a", A), ("b", &A.replace("gpu-1.example.org", "localhost"))]), None);
+    }
+}
