@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Capture a node into a snapshot, read-only and redacted.
     Collect(CollectArgs),
+    /// Show the topology as NCCL sees it: paths, GPUDirect RDMA, who uses which NIC, what it could reach.
+    Topo(TopoArgs),
     /// Teach a rule: what it checks, why, how to see it yourself, the fix, the myths.
     Explain(ExplainArgs),
     /// List the rules.
@@ -113,6 +115,93 @@ pub(crate) struct CollectArgs {
     /// No progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate topo                                        this machine
+  linerate topo node.tar.zst --nccl 2.21               a snapshot, and an older NCCL
+  linerate topo topo.xml --env NCCL_NET_GDR_LEVEL=PHB  NCCL's topology file, and a variable
+  linerate topo node.tar.zst --explain GPU0 mlx5_3     how NCCL decides about two devices
+  linerate topo node.tar.zst --what-if full-links --what-if move=mlx5_3:NUMA1
+  linerate topo node.tar.zst --ceiling --nodes 2       what two such nodes could reach, and what limits them
+  linerate topo node.tar.zst --format svg -o node.svg
+  linerate topo node.tar.zst --format xml -o topo.xml  for NCCL_TOPO_FILE
+
+Changes for --what-if: full-links, link=BUSID:Gen5x16, move=NIC:BUSID, move=NIC:NUMA1, level=PHB,
+NCCL_VARIABLE=VALUE, nccl=VERSION.")]
+pub(crate) struct TopoArgs {
+    /// What to read: all that `audit` reads, or an NCCL topology XML. Without it, this machine.
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: Option<PathBuf>,
+    /// The system whose root directory is mounted here.
+    #[arg(long, value_name = "DIR", conflicts_with = "source")]
+    pub(crate) root: Option<PathBuf>,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = TopoFormat::Text)]
+    pub(crate) format: TopoFormat,
+    /// Write the answer here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Release of NCCL, such as 2.21 or 2.21.5.
+    #[arg(long, value_name = "VERSION", default_value_t = linerate_topology::Version::REFERENCE)]
+    pub(crate) nccl: linerate_topology::Version,
+    /// A variable of NCCL's environment, KEY=VALUE. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// Equal nodes of the job.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) nodes: u32,
+    /// Also what could be reached, how that is derived, and what limits it.
+    #[arg(long)]
+    pub(crate) ceiling: bool,
+    /// How NCCL decides about two devices: GPU0, mlx5_0, or bus ids.
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub(crate) explain: Vec<String>,
+    /// The same with a change, and what differs. May be repeated.
+    #[arg(long, value_name = "CHANGE")]
+    pub(crate) what_if: Vec<linerate_topology::what_if::Change>,
+    /// How to read an XML: as a file that NCCL fills in, or as a dump that is complete. Without it, its content decides.
+    #[arg(long = "as", value_enum, value_name = "KIND")]
+    pub(crate) input: Option<XmlKind>,
+    /// Where the source does not say it: compute capability of the GPUs, times ten.
+    #[arg(long, value_name = "SM", value_parser = clap::value_parser!(i32).range(30..=200))]
+    pub(crate) assume_sm: Option<i32>,
+    /// Where the source does not say it: NVLinks of each GPU to NVLink switches.
+    #[arg(long, value_name = "LINKS", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) assume_nvlinks: Option<u32>,
+    /// Where the source does not say it: speed of a NIC in Gb/s.
+    #[arg(long, value_name = "GBPS", value_parser = clap::value_parser!(u32).range(1..=3200))]
+    pub(crate) assume_nic_gbps: Option<u32>,
+    /// Keep serials, GUIDs, addresses and host names of this machine as they are.
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TopoFormat {
+    /// For a person.
+    Text,
+    /// For programs: docs/schema/topo-1.json.
+    Json,
+    /// For Graphviz.
+    Dot,
+    /// A drawing.
+    Svg,
+    /// For NCCL_TOPO_FILE.
+    Xml,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum XmlKind {
+    /// A topology file, of a vendor for example.
+    File,
+    /// What NCCL_TOPO_DUMP_FILE wrote.
+    Dump,
 }
 
 #[derive(Debug, Args)]

@@ -50,6 +50,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Collect(a) => cmd::collect::run(&a),
         Command::Audit(a) => cmd::audit::run(&a),
+        Command::Topo(a) => cmd::topo::run(&a),
         Command::Explain(a) => cmd::explain::run(&a),
         Command::Rules(a) => cmd::rules::run(&a),
         Command::Completions { shell } => cmd::shell::completions(shell),

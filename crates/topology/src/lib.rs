@@ -26,6 +26,7 @@ pub mod paths;
 pub mod system;
 mod tree;
 pub mod version;
+pub mod what_if;
 pub mod xml;
 
 pub use analysis::{Analysis, Whole};

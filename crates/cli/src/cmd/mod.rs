@@ -6,3 +6,6 @@ pub(crate) mod explain;
 pub(crate) mod fleet;
 pub(crate) mod rules;
 pub(crate) mod shell;
+pub(crate) mod topo;
+mod topo_node;
+mod topo_source;

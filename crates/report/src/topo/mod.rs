@@ -1,5 +1,6 @@
 //! Topologies: as text, JSON, and drawings.
 
+pub mod differences;
 pub mod json;
 pub mod names;
 pub mod tables;

@@ -39,22 +39,32 @@ impl Table {
     }
 }
 
-/// GPUs against GPUs and NICs: NCCL's type of path and its bandwidth.
+/// GPUs against GPUs and NICs: NCCL's type of path and its bandwidth. Where each type has one bandwidth, that is said once: the
+/// second value.
 #[must_use]
-pub fn nccl_paths(a: &Analysis) -> Table {
-    let ends: Vec<NodeId> = a.system.of(NodeKind::Gpu).iter().chain(a.system.of(NodeKind::Net)).copied().collect();
-    let rows = a.system.of(NodeKind::Gpu).iter().map(|from| {
-        let cells = ends.iter().map(|to| if from == to { "X".to_owned() } else { cell(a, *from, *to) });
-        (name(&a.system, *from), cells.collect())
-    });
-    Table { columns: ends.iter().map(|e| name(&a.system, *e)).collect(), rows: rows.collect() }
-}
-
-fn cell(a: &Analysis, from: NodeId, to: NodeId) -> String {
-    match a.paths.get(from, to) {
+pub fn nccl_paths(a: &Analysis) -> (Table, Vec<String>) {
+    let gpus = a.system.of(NodeKind::Gpu);
+    let ends: Vec<NodeId> = gpus.iter().chain(a.system.of(NodeKind::Net)).copied().collect();
+    let mut of_type: Vec<(PathType, f32)> = Vec::new();
+    let mut uniform = true;
+    for (from, to) in gpus.iter().flat_map(|f| ends.iter().map(move |t| (f, t))).filter(|(f, t)| f != t) {
+        let Some(p) = a.paths.get(*from, *to).filter(|p| p.kind < PathType::Dis) else { continue };
+        match of_type.iter().find(|(t, _)| *t == p.kind) {
+            Some((_, b)) => uniform &= (b - p.bandwidth).abs() < 0.05,
+            None => of_type.push((p.kind, p.bandwidth)),
+        }
+    }
+    let cell = |from: NodeId, to: NodeId| match a.paths.get(from, to) {
+        _ if from == to => "X".to_owned(),
+        Some(p) if p.kind < PathType::Dis && uniform => p.kind.to_string(),
         Some(p) if p.kind < PathType::Dis => format!("{} {}", p.kind, short(p.bandwidth)),
         _ => "DIS".to_owned(),
-    }
+    };
+    let rows = gpus.iter().map(|from| (name(&a.system, *from), ends.iter().map(|to| cell(*from, *to)).collect()));
+    let table = Table { columns: ends.iter().map(|e| name(&a.system, *e)).collect(), rows: rows.collect() };
+    of_type.sort_by_key(|(t, _)| *t);
+    let once = of_type.iter().filter(|_| uniform).map(|(t, b)| format!("{t} {} GB/s", short(*b)));
+    (table, once.collect())
 }
 
 /// GB/s with one decimal where there is one.

@@ -42,8 +42,9 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         page.spans(&[(Tone::Dim, &line.branches), (Tone::Plain, &line.name), (tone, &gap(&line.about))])?;
     }
     page.blank()?;
-    heading(&mut page, "PATHS", "NCCL's type, and GB/s one way")?;
-    let table = tables::nccl_paths(a);
+    let (table, once) = tables::nccl_paths(a);
+    let about = if once.is_empty() { "NCCL's type, and GB/s one way".to_owned() } else { once.join(", ") };
+    heading(&mut page, "PATHS", &about)?;
     table_lines(&mut page, &table)?;
     legend(&mut page, &table)?;
     page.blank()?;
@@ -155,7 +156,10 @@ fn gdr_lines(topo: &Topo<'_>) -> Vec<String> {
 
 fn decision(g: &Gdr) -> String {
     let relay = if g.kind == PathType::Pxn { " through a relaying GPU" } else { "" };
-    let why = |d: &linerate_topology::gdr::GdrDecision| d.reason.to_string();
+    let why = |d: &linerate_topology::gdr::GdrDecision| {
+        let words = d.reason.to_string();
+        if d.via.is_some() { words.replacen("GPU and NIC", "relay and NIC", 1) } else { words }
+    };
     match (g.send.mode, g.recv.mode) {
         (Some(_), Some(_)) => format!("directly both ways{relay}: {}", why(&g.recv)),
         (None, None) => format!("through host memory: {}", why(&g.recv)),

@@ -1,0 +1,91 @@
+//! `linerate topo`.
+
+use super::topo_source::{self, Links};
+use crate::args::{TopoArgs, TopoFormat};
+use crate::output::{Failure, Sink, width};
+use linerate_report::Style;
+use linerate_report::topo::{LinkWords, Topo, differences, json, names, text};
+use linerate_topology::xml::Dialect;
+use linerate_topology::{Analysis, Config, Env, what_if};
+use std::io::Write;
+
+pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
+    let source = topo_source::load(a)?;
+    let mut env = variables(&a.env)?;
+    let mut config = Config { version: a.nccl, nodes: a.nodes, input: source.input, ..Config::default() };
+    config.env = Env::parse(env.iter().map(|(k, v)| (k.as_str(), v.as_str())), config.version);
+    topo_source::assume(a, &mut config.assume);
+    let mut sink = Sink::open(a.output.as_deref())?;
+    let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
+    let mut document = source.document.clone();
+    let mut changed = config.clone();
+    let possible = |busid: &str| source.links.get(busid).and_then(|l| l.possible.or(l.now));
+    what_if::apply(&a.what_if, &mut document, &mut changed, &mut env, &possible).map_err(Failure::new)?;
+    if a.format == TopoFormat::Xml {
+        sink.write_all(document.to_xml(Dialect::Nccl).as_bytes())?;
+        sink.finish()?;
+        return Ok(0);
+    }
+    let judge = |document, config: &Config| {
+        Analysis::new(document, config).map_err(|e| Failure::new(format!("{}: {e}", source.label)))
+    };
+    let analysis = judge(&document, &changed)?;
+    let links = |busid: &str| source.links.get(busid).map(words);
+    let mut notes = source.notes.clone();
+    notes.extend(changed.env.notes.iter().cloned());
+    let topo = Topo {
+        label: &source.label,
+        document: &document,
+        config: &changed,
+        analysis: &analysis,
+        links: &links,
+        notes: &notes,
+        graphs: None,
+        ceilings: None,
+    };
+    match a.format {
+        TopoFormat::Text if !a.explain.is_empty() => explain(a, &topo, &mut sink)?,
+        TopoFormat::Text => text::render(&topo, style, &mut sink)?,
+        TopoFormat::Json => json::render(&topo, &mut sink)?,
+        TopoFormat::Dot | TopoFormat::Svg | TopoFormat::Xml => {}
+    }
+    if !a.what_if.is_empty() && a.format == TopoFormat::Text {
+        let before = judge(&source.document, &config)?;
+        writeln!(sink, "\nWHAT WOULD CHANGE")?;
+        for line in differences::lines(&before, &analysis) {
+            writeln!(sink, "  {line}")?;
+        }
+    }
+    sink.finish()?;
+    Ok(0)
+}
+
+fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure> {
+    let find = |name: &String| names::find(&topo.analysis.system, name).map_err(Failure::new);
+    let [from, to] = a.explain.as_slice() else { return Ok(()) };
+    for line in text::explain(topo, find(from)?, find(to)?) {
+        writeln!(sink, "{line}")?;
+    }
+    Ok(())
+}
+
+fn variables(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let one = |v: &String| {
+        let (key, value) = v.split_once('=').filter(|(k, _)| !k.is_empty())?;
+        Some((key.to_owned(), value.to_owned()))
+    };
+    let bad = |v: &String| Failure::new(format!("`{v}` is no KEY=VALUE")).hint("such as --env NCCL_NET_GDR_LEVEL=PHB");
+    given.iter().map(|v| one(v).ok_or_else(|| bad(v))).collect()
+}
+
+/// As people say it: `Gen5 x16`, and what it could be where that is more.
+fn words(l: &Links) -> LinkWords {
+    let say = |(generation, lanes): (u8, u8)| format!("Gen{generation} x{lanes}");
+    let speed = |(generation, lanes): (u8, u8)| (1_u32 << generation) * u32::from(lanes);
+    let more = match (l.now, l.possible) {
+        (Some(now), Some(possible)) => speed(possible) > speed(now),
+        (None, Some(_)) => true,
+        _ => false,
+    };
+    LinkWords { now: l.now.map(say), possible: l.possible.filter(|_| more).map(say) }
+}

@@ -1,0 +1,107 @@
+//! Where a topology comes from: NCCL's XML, or a node.
+
+use crate::args::{TopoArgs, XmlKind};
+use crate::output::Failure;
+use crate::progress::Line;
+use linerate_snapshot::capture::{Options, Purpose};
+use linerate_topology::xml::{Dialect, Document};
+use linerate_topology::{Input, Nvlink};
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+/// A topology, and what is known beside it.
+pub(super) struct Source {
+    pub(super) label: String,
+    pub(super) document: Document,
+    pub(super) input: Input,
+    /// Generation and lanes of links by bus id: now, and possible.
+    pub(super) links: HashMap<String, Links>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Generation and lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Links {
+    pub(super) now: Option<(u8, u8)>,
+    pub(super) possible: Option<(u8, u8)>,
+}
+
+/// As much of a file as tells what it is; a topology is far smaller than the limit.
+const MAX_XML: u64 = 16 << 20;
+const HEAD: usize = 64 << 10;
+
+pub(super) fn load(a: &TopoArgs) -> Result<Source, Failure> {
+    let path = a.root.as_deref().or(a.source.as_deref()).unwrap_or(Path::new("/"));
+    if path.is_file()
+        && let Some(text) = xml_text(path)?
+    {
+        return xml(a, &path.file_name().unwrap_or_default().to_string_lossy(), &text);
+    }
+    let line = Line::new(true);
+    let options = Options { redact: !a.no_redact, ..Options::new(path, Purpose::Audit) };
+    let snapshot = linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)?;
+    drop(line);
+    super::topo_node::read(&snapshot)
+}
+
+/// The text of a file that looks like a topology.
+fn xml_text(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    let fail = |e: std::io::Error| Failure::new(format!("cannot read {}: {e}", path.display()));
+    let mut file = std::fs::File::open(path).map_err(fail)?;
+    let mut text = Vec::new();
+    file.by_ref().take(HEAD as u64).read_to_end(&mut text).map_err(fail)?;
+    let has = |what: &[u8]| text.windows(what.len()).any(|w| w == what);
+    if !has(b"<system") || has(b"<nvidia_smi_log") {
+        return Ok(None);
+    }
+    file.take(MAX_XML).read_to_end(&mut text).map_err(fail)?;
+    Ok(Some(text))
+}
+
+fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
+    let mut notes = Vec::new();
+    let document = Document::parse(text, Dialect::Lenient)
+        .map_err(|e| Failure::new(format!("{label}: {e}")).hint("is it a topology? It begins with <system version=\"1\">"))?;
+    if let Err(e) = Document::parse(text, Dialect::Nccl) {
+        notes.push(format!("NCCL itself would refuse this file: {e}"));
+    }
+    let input = match a.input {
+        Some(XmlKind::File) => Input::File,
+        Some(XmlKind::Dump) => Input::Fused,
+        None if is_dump(&document) => Input::Fused,
+        None => Input::File,
+    };
+    Ok(Source { label: label.to_owned(), document, input, links: HashMap::new(), notes })
+}
+
+/// What NCCL dumped says the host of every CPU and the rank of every GPU.
+fn is_dump(document: &Document) -> bool {
+    let mut left: Vec<_> = document.system.children.iter().collect();
+    let (mut gpus, mut complete) = (0, true);
+    while let Some(e) = left.pop() {
+        match e.name.as_ref() {
+            "cpu" => complete &= e.get("host_hash").is_some(),
+            "gpu" => {
+                gpus += 1;
+                complete &= e.get("rank").is_some() && e.get("sm").is_some();
+            }
+            _ => {}
+        }
+        left.extend(&e.children);
+    }
+    gpus > 0 && complete
+}
+
+/// What the user says about what the source does not.
+pub(super) fn assume(a: &TopoArgs, to: &mut linerate_topology::Assumptions) {
+    if let Some(sm) = a.assume_sm {
+        to.sm = sm;
+    }
+    if let Some(links) = a.assume_nvlinks {
+        to.nvlink = Nvlink::Switch(Some(links));
+    }
+    if let Some(speed) = a.assume_nic_gbps.and_then(|g| i32::try_from(g * 1000).ok()) {
+        to.nic_speed = speed;
+    }
+}
