@@ -104,6 +104,8 @@ fn entry(path: &str, data: &[u8]) -> Vec<u8> {
 }
 
 const OWN: &[(&str, &str)] = &[
+    ("topology-xml", include_str!("../../crates/report/tests/data/two-rails.xml")),
+    ("topology-env", "NCCL_NET_GDR_LEVEL=PHB\nNCCL_P2P_LEVEL=4\nexport NCCL_NET_FORCE_MERGE=mlx5_0,mlx5_1\n"),
     ("bdf", "0000:41:00.0"),
     ("kernel-version", "6.8.0-60-generic"),
     (

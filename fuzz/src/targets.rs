@@ -5,6 +5,8 @@ use linerate_formats::pci;
 use linerate_node::Node;
 use linerate_report::{Report, Style};
 use linerate_snapshot::{Output, OutputKind, Reader, Snapshot};
+use linerate_topology::xml::{Dialect, Document};
+use linerate_topology::{Analysis, Config, Env, Input, Version};
 use std::hint::black_box;
 
 /// A name, and what is done with the bytes.
@@ -53,6 +55,16 @@ pub(crate) static TARGETS: &[Target] = targets! {
     "nvidia-smi-topo" => |b| { black_box((f::nvidia_smi::parse_topo(b).is_ok(), f::nvidia_smi::parse_p2p(b).is_ok())); },
     "nvidia-smi-other" => |b| { black_box((f::nvidia_smi::parse_csv(b).is_ok(), f::nvidia_smi::parse_table(b))); },
     "rdma-json" => |b| { black_box((f::rdma_json::parse_links(b).is_ok(), f::rdma_json::parse_statistics(b).is_ok())); },
+    "topology-xml" => |b| {
+        for dialect in [Dialect::Nccl, Dialect::Lenient] {
+            let Ok(document) = Document::parse(b, dialect) else { continue };
+            black_box(document.to_xml(dialect));
+            for input in [Input::File, Input::Fused] {
+                black_box(Analysis::new(&document, &Config { input, ..Config::default() }).is_ok());
+            }
+        }
+    },
+    "topology-env" => |b| { black_box(Env::parse_lines(&text(b), Version::default())); },
     "sniff" => |b| { black_box(f::sniff::sniff("pasted.txt", b)); },
     "archive" => |b| { black_box(Reader::new().read_bytes(b, "fuzz").is_ok()); },
     "archive-report" => |b| {

@@ -108,7 +108,9 @@ pub fn apply(
                     }
                 });
                 if widened == 0 {
-                    return Err("the source does not show what any link could be: name links with link=BUSID:Gen5x16".into());
+                    return Err(
+                        "the source does not show what any link could be: name links with link=BUSID:Gen5x16".into()
+                    );
                 }
             }
             Change::Link { busid, generation, width } => {
@@ -231,7 +233,9 @@ mod tests {
         assert_eq!(judged(&["link=0000:60:00.0:Gen4x16"]), Ok((PathType::Phb, 24.0, false)));
         let moved = judged(&["move=mlx5_0:0000:40:00.0", "link=0000:60:00.0:Gen5x16"]);
         assert_eq!(moved, Ok((PathType::Pix, 48.0, true)));
-        for bad in ["", "x=1", "link=0000:60:00.0:Gen9x16", "move=mlx5_0", "move=mlx5_9:0000:40:00.0", "move=mlx5_0:NUMA7"] {
+        for bad in
+            ["", "x=1", "link=0000:60:00.0:Gen9x16", "move=mlx5_0", "move=mlx5_9:0000:40:00.0", "move=mlx5_0:NUMA7"]
+        {
             assert!(judged(&[bad]).is_err(), "{bad}");
         }
     }

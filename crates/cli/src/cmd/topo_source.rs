@@ -61,8 +61,9 @@ fn xml_text(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
 
 fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
     let mut notes = Vec::new();
-    let document = Document::parse(text, Dialect::Lenient)
-        .map_err(|e| Failure::new(format!("{label}: {e}")).hint("is it a topology? It begins with <system version=\"1\">"))?;
+    let document = Document::parse(text, Dialect::Lenient).map_err(|e| {
+        Failure::new(format!("{label}: {e}")).hint("is it a topology? It begins with <system version=\"1\">")
+    })?;
     if let Err(e) = Document::parse(text, Dialect::Nccl) {
         notes.push(format!("NCCL itself would refuse this file: {e}"));
     }

@@ -40,7 +40,8 @@ pub fn lines(before: &Analysis, after: &Analysis) -> Vec<String> {
     }
     for p in &before.p2p {
         let pair = (name(&before.system, p.gpus.0), name(&before.system, p.gpus.1));
-        let same = |q: &&linerate_topology::p2p::P2p| (name(&after.system, q.gpus.0), name(&after.system, q.gpus.1)) == pair;
+        let same =
+            |q: &&linerate_topology::p2p::P2p| (name(&after.system, q.gpus.0), name(&after.system, q.gpus.1)) == pair;
         if let Some(q) = after.p2p.iter().find(same).filter(|q| q.transport != p.transport) {
             out.push(format!("{} to {}: {} → {}", pair.0, pair.1, p.transport.name(), q.transport.name()));
         }

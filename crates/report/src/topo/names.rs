@@ -51,7 +51,10 @@ pub fn find(system: &System, wanted: &str) -> Result<NodeId, String> {
     let ends = || system.of(NodeKind::Gpu).iter().chain(system.of(NodeKind::Net)).copied();
     ends().find(|id| is(*id)).ok_or_else(|| {
         let all: Vec<String> = ends().map(|id| name(system, id)).collect();
-        format!("there is no device `{w}`; there are {}", if all.is_empty() { "none".to_owned() } else { all.join(", ") })
+        format!(
+            "there is no device `{w}`; there are {}",
+            if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+        )
     })
 }
 

@@ -104,7 +104,8 @@ pub fn uses(a: &Analysis) -> Vec<Use> {
     let all: Vec<Vec<NodeId>> = a.local_nets.iter().map(of).collect();
     let one = |(l, nets): (&linerate_topology::local::LocalNets, &Vec<NodeId>)| {
         let decided = || a.gdr.iter().filter(|g| g.gpu == l.gpu && nets.contains(&g.net));
-        let shared = a.local_nets.iter().zip(&all).filter(|(o, n)| o.gpu != l.gpu && n.iter().any(|n| nets.contains(n)));
+        let shared =
+            a.local_nets.iter().zip(&all).filter(|(o, n)| o.gpu != l.gpu && n.iter().any(|n| nets.contains(n)));
         Use {
             gpu: l.gpu,
             rank: l.rank,

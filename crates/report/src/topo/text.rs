@@ -5,9 +5,9 @@ use super::tables::{self, Table, Use, short};
 use super::{Topo, tree};
 use crate::VERSION;
 use crate::style::{Page, Style, Tone};
-use linerate_topology::system::NodeId;
 use linerate_topology::PathType;
 use linerate_topology::gdr::Gdr;
+use linerate_topology::system::NodeId;
 use std::io::{self, Write};
 
 /// What the names of paths mean.
@@ -67,8 +67,16 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     if a.domains.len() > 1 {
         page.blank()?;
         let cut: Vec<String> = a.domains.iter().map(|d| format!("{d:?}")).collect();
-        page.item(2, "", Tone::Plain, Tone::Warn,
-            &format!("NCCL cuts this host into {} nodes, joined by the network: ranks {}", a.domains.len(), cut.join(" and ")),
+        page.item(
+            2,
+            "",
+            Tone::Plain,
+            Tone::Warn,
+            &format!(
+                "NCCL cuts this host into {} nodes, joined by the network: ranks {}",
+                a.domains.len(),
+                cut.join(" and ")
+            ),
         )?;
     }
     let notes: Vec<&str> = topo.notes.iter().map(String::as_str).chain(a.notes()).collect();
@@ -110,11 +118,8 @@ fn use_words(topo: &Topo<'_>, u: &Use) -> String {
     if u.nets.is_empty() {
         return format!("{}: none", name(system, u.gpu));
     }
-    let shared = if u.shared_with.is_empty() {
-        String::new()
-    } else {
-        format!(", shared with {}", all(&u.shared_with))
-    };
+    let shared =
+        if u.shared_with.is_empty() { String::new() } else { format!(", shared with {}", all(&u.shared_with)) };
     let n = u.nets.len();
     let direct = match (u.recv == n, u.send == n) {
         (true, true) => "GPUDirect RDMA both ways".to_owned(),
@@ -143,11 +148,8 @@ fn gdr_lines(topo: &Topo<'_>) -> Vec<String> {
     let total = a.gdr.len();
     groups.sort_by_key(|(_, list)| std::cmp::Reverse(list.len()));
     let line = |(words, list): &(String, Vec<&Gdr>)| {
-        let which: Vec<String> = list
-            .iter()
-            .take(4)
-            .map(|g| format!("{}–{}", name(&a.system, g.gpu), name(&a.system, g.net)))
-            .collect();
+        let which: Vec<String> =
+            list.iter().take(4).map(|g| format!("{}–{}", name(&a.system, g.gpu), name(&a.system, g.net))).collect();
         let more = if list.len() > 4 { format!(", and {} more", list.len() - 4) } else { String::new() };
         format!("{} of {total} pairs {words} ({}{more})", list.len(), which.join(", "))
     };
@@ -175,9 +177,14 @@ pub fn explain(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
     let say = |id| name(&a.system, id);
     let mut out = vec![format!("{} to {}, as NCCL {} has it", say(from), say(to), topo.config.version)];
     let hops = |paths: &linerate_topology::paths::Paths| {
-        let mut words = say(from);
+        let (mut words, mut at) = (say(from), say(from));
         for l in paths.hops(&a.system, from, to) {
-            words.push_str(&format!(" –{} {}→ {}", l.kind.name(), short(l.bandwidth), say(l.to)));
+            let next = say(l.to);
+            // A rank and its GPU are two nodes to NCCL, one device to people.
+            if next != at {
+                words.push_str(&format!(" –{} {}→ {next}", l.kind.name(), short(l.bandwidth)));
+            }
+            at = next;
         }
         words
     };
@@ -185,32 +192,51 @@ pub fn explain(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
         out.push("NCCL looks for no path between these".to_owned());
         return out;
     };
-    out.push(format!("1. The hardware: {}: {} at {} GB/s, its narrowest link.", hops(&a.raw), raw.kind, short(raw.bandwidth)));
+    out.push(format!(
+        "1. The hardware: {}: {} at {} GB/s, its narrowest link.",
+        hops(&a.raw),
+        raw.kind,
+        short(raw.bandwidth)
+    ));
     if (raw.kind, raw.bandwidth) == (used.kind, used.bandwidth) {
         out.push("2. NCCL uses it as it is.".to_owned());
     } else {
         let why = match used.kind {
-            PathType::Pxn => "the data goes over NVLink to a GPU that is nearer to the NIC, and that GPU's process sends it (PXN)",
+            PathType::Pxn => {
+                "the data goes over NVLink to a GPU that is nearer to the NIC, and that GPU's process sends it (PXN)"
+            }
             PathType::Phb | PathType::Sys => "without a direct way, data is staged in host memory near the CPU",
             PathType::P2c => "C2C takes it to the CPU, PCIe to the NIC",
             PathType::Net => "the network is faster than every way inside the host",
             _ => "NCCL changes it",
         };
-        out.push(format!("2. NCCL makes it {} at {} GB/s: {why}: {}.", used.kind, short(used.bandwidth), hops(&a.paths)));
+        out.push(format!(
+            "2. NCCL makes it {} at {} GB/s: {why}: {}.",
+            used.kind,
+            short(used.bandwidth),
+            hops(&a.paths)
+        ));
     }
     let pair = |g: &&Gdr| (g.gpu, g.net) == (from, to) || (g.net, g.gpu) == (from, to);
     if let Some(g) = a.gdr.iter().find(pair) {
-        for (what, d) in [("Receiving (the NIC writes into the GPU)", &g.recv), ("Sending (the NIC reads from the GPU)", &g.send)] {
+        for (what, d) in [
+            ("3. Receiving (the NIC writes into the GPU)", &g.recv),
+            ("4. Sending (the NIC reads from the GPU)", &g.send),
+        ] {
             let answer = if d.mode.is_some() { "directly" } else { "through host memory" };
             let via = d.via.map(|r| format!(" (judged at the relaying rank {r})")).unwrap_or_default();
-            out.push(format!("3. {what}: {answer}{via}, because {}.", d.reason));
+            out.push(format!("{what}: {answer}{via}, because {}.", d.reason));
         }
         let uses = tables::uses(a);
         let used = uses.iter().any(|u| u.gpu == g.gpu && u.nets.contains(&g.net));
         out.push(if used {
-            format!("4. {} is a NIC that {} uses by default.", say(g.net), say(g.gpu))
+            format!("5. {} is a NIC that {} uses by default.", say(g.net), say(g.gpu))
         } else {
-            format!("4. {} does not use {} by default: others are nearer, or it is another GPU's.", say(g.gpu), say(g.net))
+            format!(
+                "5. {} does not use {} by default: others are nearer, or it is another GPU's.",
+                say(g.gpu),
+                say(g.net)
+            )
         });
     }
     if let Some(p) = a.p2p.iter().find(|p| p.gpus == (from, to)) {

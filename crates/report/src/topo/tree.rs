@@ -35,7 +35,8 @@ fn children(topo: &Topo<'_>, of: &Element, indent: &str, depth: usize, gpus: &mu
     if depth > MAX_DEPTH {
         return;
     }
-    let shown: Vec<&Element> = of.children.iter().filter(|c| matches!(c.name.as_ref(), "pci" | "nic" | "net")).collect();
+    let shown: Vec<&Element> =
+        of.children.iter().filter(|c| matches!(c.name.as_ref(), "pci" | "nic" | "net")).collect();
     for (i, e) in shown.iter().enumerate() {
         let last = i + 1 == shown.len();
         let branches = format!("{indent}{}", if last { "└─ " } else { "├─ " });

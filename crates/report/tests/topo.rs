@@ -1,0 +1,86 @@
+//! A topology as text and JSON.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+#[path = "common/schema.rs"]
+mod schema;
+
+use linerate_report::Style;
+use linerate_report::topo::{LinkWords, Topo, differences, json, names, text};
+use linerate_topology::xml::{Dialect, Document};
+use linerate_topology::{Analysis, Config, Env, Input};
+
+const NODE: &str = include_str!("data/two-rails.xml");
+
+fn with<T>(xml: &str, env: &[(&str, &str)], f: impl FnOnce(&Topo<'_>) -> T) -> T {
+    let document = Document::parse(xml, Dialect::Lenient).unwrap();
+    let mut config = Config { input: Input::Fused, ..Config::default() };
+    config.env = Env::parse(env.iter().copied(), config.version);
+    let analysis = Analysis::new(&document, &config).unwrap();
+    let links = |bus: &str| {
+        (bus == "0000:61:00.0")
+            .then(|| LinkWords { now: Some("Gen4 x8".to_owned()), possible: Some("Gen5 x16".to_owned()) })
+    };
+    f(&Topo {
+        label: "two-rails.xml",
+        document: &document,
+        config: &config,
+        analysis: &analysis,
+        links: &links,
+        notes: &["a note".to_owned()],
+        graphs: None,
+        ceilings: None,
+    })
+}
+
+fn page(topo: &Topo<'_>) -> String {
+    let mut out = Vec::new();
+    text::render(topo, Style::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_page_shows_the_decision() {
+    insta::assert_snapshot!(with(NODE, &[], page));
+}
+
+#[test]
+fn a_decision_is_explained() {
+    let said = with(NODE, &[], |topo| {
+        let find = |n| names::find(&topo.analysis.system, n).unwrap();
+        let pairs = [("GPU0", "mlx5_0"), ("gpu1", "0000:71:00.0"), ("GPU1", "mlx5_0"), ("GPU0", "GPU1")];
+        assert!(names::find(&topo.analysis.system, "GPU7").unwrap_err().contains("mlx5_1"));
+        pairs.map(|(a, b)| text::explain(topo, find(a), find(b)).join("\n")).join("\n\n")
+    });
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn json_keeps_to_its_schema() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let schema: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(root.join("docs/schema/topo-1.json")).unwrap()).unwrap();
+    for env in [&[][..], &[("NCCL_NET_GDR_LEVEL", "LOC")], &[("NCCL_NET_GDR_READ", "0")]] {
+        let value: serde_json::Value = with(NODE, env, |topo| {
+            let mut out = Vec::new();
+            json::render(topo, &mut out).unwrap();
+            serde_json::from_slice(&out).unwrap()
+        });
+        schema::check(&value, &schema, &schema, "$").unwrap();
+        assert_eq!(value["gdr"].as_array().unwrap().len(), 4);
+    }
+}
+
+#[test]
+fn what_would_change_is_told() {
+    let before = with(NODE, &[], |t| t.analysis.clone());
+    let after = with(NODE, &[("NCCL_NET_GDR_LEVEL", "PHB")], |t| t.analysis.clone());
+    insta::assert_snapshot!(differences::lines(&before, &after).join("\n"));
+    assert_eq!(differences::lines(&before, &before), ["nothing: NCCL concludes the same"]);
+}
+
+#[test]
+fn hostile_names_stay_harmless() {
+    let xml = NODE.replace("mlx5_1", "evil&#27;[2Jmlx&#x202e;").replace("GenuineIntel", "&#7;&lt;b&gt;");
+    let page = with(&xml, &[], page);
+    assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "{page}");
+}
