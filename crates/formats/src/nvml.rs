@@ -32,6 +32,8 @@ pub struct Device {
     pub memory_total_bytes: Option<u64>,
     /// Link width now.
     pub link_width: Option<u32>,
+    /// PCIe generation now.
+    pub link_generation: Option<u32>,
     /// Highest width.
     pub max_link_width: Option<u32>,
     /// Replays since the driver was loaded.

@@ -2,7 +2,7 @@
 
 use linerate_formats::nvidia_proc;
 pub use linerate_formats::nvidia_proc::Flavour;
-use linerate_formats::nvidia_smi::{self, Query};
+use linerate_formats::nvidia_smi::{self, Query, Topo};
 use linerate_formats::nvml::{self, Nvml};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_formats::text::At;
@@ -25,6 +25,8 @@ pub struct Gpu {
     pub device_max_speed: Reading<LinkSpeed>,
     /// Highest generation the port above can.
     pub host_max_speed: Reading<LinkSpeed>,
+    /// Generation now: an idle GPU may have slowed its link down.
+    pub speed: Reading<LinkSpeed>,
     /// Width now.
     pub width: Reading<LinkWidth>,
     /// Highest width.
@@ -37,6 +39,8 @@ pub struct Gpu {
     pub fabric_state: Reading<String>,
     /// Result of joining the fabric: `Success`, or what failed.
     pub fabric_status: Reading<String>,
+    /// C2C mode: `Enabled`, `N/A`.
+    pub c2c_mode: Reading<String>,
     /// Virtualisation mode.
     pub virtualization: Reading<String>,
 }
@@ -69,6 +73,8 @@ pub struct Nvidia {
     pub gpus: Vec<Gpu>,
     /// The query that was read.
     pub asked: Reading<()>,
+    /// `nvidia-smi topo -m`: how GPUs and NICs are connected.
+    pub topo: Reading<Topo>,
     /// Driver.
     pub driver: Driver,
 }
@@ -92,6 +98,7 @@ impl Nvidia {
         let mut nvidia = Nvidia {
             gpus: Vec::new(),
             asked: Reading::Unreadable(Place::below(root, "cmd/nvidia-smi"), Why::NotCollected),
+            topo: topo(s),
             driver: Driver {
                 flavour: version.as_ref().map(|v| v.flavour),
                 version: version.map(|v| v.version),
@@ -169,16 +176,29 @@ impl Nvidia {
                 bar1_mib: known(g.bar1_total_mib, at),
                 device_max_speed: speed(g.pcie_generation.device_max),
                 host_max_speed: speed(g.pcie_generation.host_max),
+                speed: speed(g.pcie_generation.current),
                 width: width(g.width_current),
                 max_width: width(g.width_max),
                 replays: known(g.replays, at),
                 replay_rollovers: known(g.replay_rollovers, at),
                 fabric_state: known(g.fabric_state, at),
                 fabric_status: known(g.fabric_status, at),
+                c2c_mode: known(g.c2c_mode, at),
                 virtualization: known(g.virtualization_mode, at),
             });
         }
     }
+}
+
+fn topo(s: &Snapshot) -> Reading<Topo> {
+    let mut out = Reading::Unreadable(Place::below(s.root(), "cmd/nvidia-smi-topo"), Why::NotCollected);
+    for o in s.outputs.iter().filter(|o| o.kind == OutputKind::NvidiaSmiTopo) {
+        match nvidia_smi::parse_topo(s.data(o.entry)) {
+            Ok(t) => return Reading::Known(t, Place::of(o.entry)),
+            Err(e) => out = Reading::Unreadable(Place::of(o.entry).line(e.line), Why::Malformed(e.to_string().into())),
+        }
+    }
+    out
 }
 
 /// The library's answers in the form of the tool's. The file is short: its first line stands for all.
@@ -197,6 +217,7 @@ fn as_query(answers: Nvml) -> Query {
             product_name: at(d.name),
             fb_total_mib: at(d.memory_total_bytes.map(|b| b >> 20)),
             bar1_total_mib: at(d.bar1_total_bytes.map(|b| b >> 20)),
+            pcie_generation: nvidia_smi::Generations { current: width(d.link_generation), ..Default::default() },
             width_current: width(d.link_width),
             width_max: width(d.max_link_width),
             replays: at(d.replay_counter.map(u64::from)),

@@ -9,6 +9,8 @@ pub struct NumaNode {
     pub id: u32,
     /// CPUs, as the kernel lists them.
     pub cpulist: String,
+    /// The same as a mask in the kernel's words (`ffff,ffffffff`), where it was collected.
+    pub cpumap: Option<String>,
     /// Distances to nodes 0, 1, …
     pub distance: Vec<u32>,
     /// Where.
@@ -24,7 +26,8 @@ pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<NumaNode>> {
                 let id = name.strip_prefix("node")?.parse().ok()?;
                 let text = |leaf| s.text(e, leaf).known().map_or_else(String::new, |t| (*t).to_owned());
                 let distance = text("distance").split_whitespace().filter_map(|d| d.parse().ok()).collect();
-                Some(NumaNode { id, cpulist: text("cpulist"), distance, place: Place::of(e) })
+                let cpumap = s.text(e, "cpumap").known().map(|t| (*t).to_owned());
+                Some(NumaNode { id, cpulist: text("cpulist"), cpumap, distance, place: Place::of(e) })
             })
             .collect();
         nodes.sort_unstable_by_key(|n| n.id);

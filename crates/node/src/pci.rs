@@ -78,6 +78,8 @@ pub struct PciFunction<'s> {
     pub vendor: Reading<u16>,
     /// Device id.
     pub device: Reading<u16>,
+    /// Subsystem vendor and device id; zeros where the function has none.
+    pub subsystem: Reading<(u16, u16)>,
     /// Class code.
     pub class: Reading<Class>,
     /// Name as `lspci` printed it; empty where no text was given.

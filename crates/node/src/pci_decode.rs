@@ -78,6 +78,7 @@ fn blank<'s>(d: &lspci::Device, entry: EntryId) -> PciFunction<'s> {
         parent: Parent::Unknown,
         vendor: unseen!(),
         device: unseen!(),
+        subsystem: unseen!(),
         class: unseen!(),
         name: String::new(),
         numa_node: unseen!(),
@@ -117,6 +118,7 @@ fn fill(f: &mut PciFunction<'_>, d: lspci::Device, entry: EntryId, habits: &Habi
     let at = |line: u32| base.line(if line == 0 { d.line } else { line });
     put(&mut f.vendor, d.vendor, at(0));
     put(&mut f.device, d.device, at(0));
+    put(&mut f.subsystem, d.subsystem_vendor.zip(d.subsystem_device), at(0));
     put(&mut f.class, d.class, at(0));
     put(&mut f.numa_node, d.numa_node, at(d.numa_node_line));
     put(&mut f.iommu_group, d.iommu_group, at(d.iommu_group_line));

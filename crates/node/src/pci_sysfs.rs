@@ -71,6 +71,7 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
         parent: if is_root_name(parent_name) { Parent::RootComplex } else { Parent::Unknown },
         vendor: id("vendor", |h| h.vendor, 0),
         device: id("device", |h| h.device, 2),
+        subsystem: subsystem(s, home, &config, header.as_ref()),
         class,
         name: String::new(),
         numa_node: s.text(home, "numa_node").parse("not a number", |t| t.parse().ok()),
@@ -99,6 +100,40 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
         }
     }
     (f, above)
+}
+
+/// Subsystem ids: in the header of an endpoint, in a capability of a bridge; the files say the same.
+fn subsystem(s: &Snapshot, home: EntryId, config: &Reading<&[u8]>, header: Option<&Header>) -> Reading<(u16, u16)> {
+    let ids = match header.map(|h| h.layout) {
+        Some(Layout::Endpoint { subsystem_vendor, subsystem_device, .. }) => Some((subsystem_vendor, subsystem_device)),
+        Some(Layout::Bridge { .. }) => config.known().and_then(|bytes| bridge_subsystem(bytes)),
+        _ => None,
+    };
+    match (ids, id16(s, home, "subsystem_vendor")) {
+        (Some(ids), _) => Reading::Known(ids, config.place()),
+        (None, Reading::Known(vendor, at)) => {
+            id16(s, home, "subsystem_device").map(|d| (vendor, d)).or(|| Reading::Unreadable(at, Why::NotCollected))
+        }
+        (None, other) => other.map(|v| (v, 0)),
+    }
+}
+
+/// The subsystem capability (0x0d) of a bridge, zeros where the list ends without one. `None`: the list cannot be seen to its end.
+fn bridge_subsystem(bytes: &[u8]) -> Option<(u16, u16)> {
+    let word = |at: usize| Some(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
+    if word(0x06)? & 0x10 == 0 {
+        return Some((0, 0));
+    }
+    let mut at = usize::from(*bytes.get(0x34)? & 0xfc);
+    // No list is longer than what fits behind the header.
+    for _ in 0..48 {
+        match (at, *bytes.get(at)?) {
+            (0, _) => return Some((0, 0)),
+            (_, 0x0d) => return Some((word(at + 4)?, word(at + 6)?)),
+            _ => at = usize::from(*bytes.get(at + 1)? & 0xfc),
+        }
+    }
+    None
 }
 
 /// `resource`: one line `start end flags` for each of six BARs, then ROM, bridge windows, VF BARs.

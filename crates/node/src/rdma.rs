@@ -171,6 +171,10 @@ pub struct RdmaDevice {
     pub pci: Option<Bdf>,
     /// Firmware version.
     pub firmware: Reading<String>,
+    /// GUID of the card, `b8ce:f603:00aa:0001`: equal for its functions. Redacted snapshots keep its form.
+    pub sys_image_guid: Reading<String>,
+    /// GUID of the device.
+    pub node_guid: Reading<String>,
     /// Board id (PSID).
     pub board_id: Reading<String>,
     /// Hardware type, `MT4129`.
@@ -248,6 +252,8 @@ fn device(s: &Snapshot, name: &str, home: EntryId) -> RdmaDevice {
         home,
         pci: s.link_name(home, "device").known().and_then(|n| n.parse().ok()).or_else(|| pci_above(s, home)),
         firmware: own("fw_ver"),
+        sys_image_guid: own("sys_image_guid"),
+        node_guid: own("node_guid"),
         board_id: own("board_id"),
         hca_type: own("hca_type"),
         is_virtual: s.parent(home).and_then(|p| s.parent(p)).is_some_and(|p| s.name(p) == "virtual"),

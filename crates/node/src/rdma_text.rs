@@ -54,6 +54,8 @@ impl Joined {
     fn hca(&mut self, h: ibv_devinfo::Hca, entry: EntryId) {
         let (grow, Some(d)) = (self.grow, self.device(&h.name, entry, h.line)) else { return };
         put(&mut d.firmware, h.firmware, entry);
+        put(&mut d.sys_image_guid, h.sys_image_guid, entry);
+        put(&mut d.node_guid, h.node_guid, entry);
         put(&mut d.board_id, h.board_id, entry);
         put(&mut d.hca_type, h.vendor_part_id.map(|a| At::new(format!("MT{}", a.value), a.line)), entry);
         for p in h.ports {
@@ -177,6 +179,8 @@ fn blank_device(name: &str, entry: EntryId, line: u32) -> RdmaDevice {
         home: entry,
         pci: None,
         firmware: unsaid(),
+        sys_image_guid: unsaid(),
+        node_guid: unsaid(),
         board_id: unsaid(),
         hca_type: unsaid(),
         is_virtual: false,

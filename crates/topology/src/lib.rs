@@ -17,6 +17,7 @@ pub mod config;
 pub mod env;
 pub mod error;
 pub mod fill;
+pub mod from_node;
 pub mod gdr;
 pub mod local;
 mod number;

@@ -1,0 +1,117 @@
+//! `<gpu>`: which GPUs, in NVML's order, and what NCCL asks of each.
+
+use super::Build;
+use super::{link, nvlink, sm};
+use crate::xml::Element;
+use linerate_formats::pci::Bdf;
+use linerate_node::gpu::Gpu;
+use linerate_node::pci::{FnId, PciFunction};
+
+/// A GPU of the document.
+#[derive(Debug, Clone)]
+pub(super) struct Listed<'a> {
+    /// NVML's number.
+    pub(super) dev: usize,
+    pub(super) bdf: Bdf,
+    /// Where the PCI tree has it.
+    pub(super) function: Option<FnId>,
+    /// What the driver says.
+    pub(super) gpu: Option<&'a Gpu>,
+    /// Compute capability times ten.
+    pub(super) sm: Option<i32>,
+}
+
+/// GPUs as NVML numbers them: those that the driver reported, else those of the PCI tree.
+pub(super) fn list<'a>(b: &mut Build<'a, '_>) -> Vec<Listed<'a>> {
+    let node = b.node;
+    let mut gpus: Vec<Listed<'a>> = if node.nvidia.gpus.is_empty() {
+        let found: Vec<FnId> = node.pci.gpus().filter(|(_, f)| f.silent.is_none()).map(|(id, _)| id).collect();
+        if !found.is_empty() {
+            b.assume(
+                "GPUs: those of the PCI tree, numbered by address, because the driver was not asked or did not answer",
+            );
+        }
+        let listed = |(dev, id): (usize, FnId)| Listed {
+            dev,
+            bdf: node.pci.get(id).bdf,
+            function: Some(id),
+            gpu: None,
+            sm: None,
+        };
+        found.into_iter().enumerate().map(listed).collect()
+    } else {
+        let listed = |(dev, g): (usize, &'a Gpu)| Listed {
+            dev,
+            bdf: g.bdf,
+            function: node.pci.find(g.bdf),
+            gpu: Some(g),
+            sm: None,
+        };
+        node.nvidia.gpus.iter().enumerate().map(listed).collect()
+    };
+    for (_, f) in node.pci.gpus() {
+        if !gpus.iter().any(|g| g.bdf == f.bdf) {
+            b.leave_out(format!("GPU {}: the driver does not report it{}", f.bdf, bound(f)));
+        } else if f.driver.known().is_some_and(|d| d != "nvidia") {
+            b.assume(format!("GPU {} is counted, and NCCL on this host would not see it{}", f.bdf, bound(f)));
+        }
+    }
+    for g in &mut gpus {
+        g.sm = capability(b, g);
+    }
+    gpus
+}
+
+fn bound(f: &PciFunction<'_>) -> String {
+    match f.driver.known() {
+        Some(d) => format!(": its driver is {d}"),
+        None => String::new(),
+    }
+}
+
+fn capability(b: &mut Build<'_, '_>, g: &Listed<'_>) -> Option<i32> {
+    let architecture = g.gpu.and_then(|g| g.architecture.known()).and_then(|a| sm::of_architecture(a));
+    if architecture.is_some() {
+        b.assume("compute capability of GPUs: from the architecture that nvidia-smi names");
+        return architecture;
+    }
+    let device = g.function.and_then(|f| b.node.pci.get(f).device.known().copied());
+    let found = device.and_then(sm::of_device);
+    match found {
+        Some(_) => b.assume("compute capability of GPUs: from their PCI device ids"),
+        None => b.unknown(format!("compute capability of GPU {}", g.bdf)),
+    }
+    found
+}
+
+/// Adds a GPU with all that is above it.
+pub(super) fn place(b: &mut Build<'_, '_>, all: &[Listed<'_>], g: &Listed<'_>) {
+    let pci = match g.function {
+        Some(f) => link::pci(b, f, g.gpu),
+        None => link::pci_without_function(b, g.bdf, g.gpu),
+    };
+    let mut e = Element::new("gpu").with("dev", g.dev.to_string());
+    if let Some(sm) = g.sm {
+        e.set("sm", sm.to_string());
+    }
+    e.set("rank", g.dev.to_string());
+    let gdr = !cannot_gdr(b, g);
+    if gdr {
+        b.assume("GPUs can do GPUDirect RDMA, as all of the data centre can (CUDA says it, no snapshot does)");
+    }
+    e.set("gdr", u8::from(gdr).to_string());
+    e.set("mlopart", "-1");
+    let id = b.arena.add(pci, e);
+    nvlink::place(b, id, all, g);
+}
+
+/// GeForce and GB10 (DGX Spark) cannot.
+fn cannot_gdr(b: &mut Build<'_, '_>, g: &Listed<'_>) -> bool {
+    let own = g.function.map(|f| b.node.pci.get(f).name.clone()).unwrap_or_default();
+    let name = g.gpu.and_then(|g| g.name.known()).map_or(own.as_str(), String::as_str);
+    let cannot = name.contains("GeForce") || g.sm == Some(121);
+    if cannot {
+        b.assume(format!("GPU {}: no GPUDirect RDMA, as no GeForce and no GB10 has it", g.bdf));
+    }
+    cannot
+}

@@ -1,0 +1,218 @@
+//! `<pci>`: a function, what is above it in NCCL's tree, and its link.
+
+use super::Build;
+use super::arena::Id;
+use super::cpu;
+use crate::xml::Element;
+use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
+use linerate_node::gpu::Gpu;
+use linerate_node::pci::{FnId, Parent, PciFunction};
+use linerate_node::{Reading, Why};
+
+/// What a link attribute of a function says.
+enum Limit<T> {
+    /// This.
+    At(T),
+    /// The file is not there, or holds no number: it limits nothing.
+    None,
+    /// Nobody looked.
+    Unseen,
+}
+
+fn limit<T: Copy>(r: &Reading<T>) -> Limit<T> {
+    match r {
+        Reading::Known(v, _) => Limit::At(*v),
+        Reading::Absent(_) | Reading::Unreadable(_, Why::Malformed(_)) => Limit::None,
+        Reading::Unreadable(..) => Limit::Unseen,
+    }
+}
+
+/// The `<pci>` of a function, with everything above it.
+pub(super) fn pci(b: &mut Build<'_, '_>, id: FnId, gpu: Option<&Gpu>) -> Id {
+    let node = b.node;
+    let (above, complete) = node.pci.ancestors(id);
+    // From the top: every second bridge is an element. Root ports, and the downstream ports of switches, are none.
+    let mut chain: Vec<FnId> = std::iter::once(id).chain(above.iter().copied().skip(1).step_by(2)).collect();
+    let Some(top) = chain.last().copied() else { return 0 };
+    let mut at = None;
+    while let Some(f) = chain.pop() {
+        let function = node.pci.get(f);
+        let busid = function.bdf.to_string();
+        if let Some(there) = b.arena.find("pci", "busid", &busid) {
+            at = Some(there);
+            continue;
+        }
+        if !complete {
+            b.unknown(format!("what is above {}: it is counted as below a root port", node.pci.get(top).bdf));
+        }
+        let parent = match at {
+            Some(p) => p,
+            None => {
+                let numa = numa(b, function);
+                cpu::cpu(b, numa)
+            }
+        };
+        let e = describe(b, function, gpu.filter(|_| f == id));
+        at = Some(b.arena.add_sorted(parent, e));
+    }
+    at.unwrap_or(0)
+}
+
+/// A GPU of which only its address is known.
+pub(super) fn pci_without_function(b: &mut Build<'_, '_>, bdf: Bdf, gpu: Option<&Gpu>) -> Id {
+    b.unknown(format!("{bdf}: its place in the PCI tree, class and ids"));
+    let cpu = cpu::cpu(b, -1);
+    let mut e = Element::new("pci").with("busid", bdf.to_string()).with("class", "0x03").with("vendor", "0x10de");
+    if let Some(g) = gpu {
+        current(b, &mut e, bdf, &g.speed, &g.width);
+    }
+    b.arena.add_sorted(cpu, e)
+}
+
+/// The NUMA node of the topmost function. -1 where firmware gave none.
+fn numa(b: &mut Build<'_, '_>, f: &PciFunction<'_>) -> i32 {
+    match &f.numa_node {
+        Reading::Known(n, _) => *n,
+        _ => {
+            b.unknown(format!("NUMA node of {}: it is put below CPU -1", f.bdf));
+            -1
+        }
+    }
+}
+
+fn describe(b: &mut Build<'_, '_>, f: &PciFunction<'_>, gpu: Option<&Gpu>) -> Element {
+    let mut e = Element::new("pci").with("busid", f.bdf.to_string());
+    let is_gpu = f.class.known().is_some_and(|c| c.is_display());
+    match f.class.known() {
+        Some(c) => e.set("class", format!("{:#08x}", c.0)),
+        None => b.unknown(format!("class of {}", f.bdf)),
+    }
+    // NVML's ids are printed without leading zeros, sysfs' with them.
+    let hex = |v: u16| if is_gpu { format!("{v:#x}") } else { format!("{v:#06x}") };
+    match (f.vendor.known(), f.device.known()) {
+        (Some(v), Some(d)) => {
+            e.set("vendor", hex(*v));
+            e.set("device", hex(*d));
+        }
+        _ => b.unknown(format!("vendor and device of {}", f.bdf)),
+    }
+    match &f.subsystem {
+        Reading::Known((v, d), _) => {
+            e.set("subsystem_vendor", hex(*v));
+            e.set("subsystem_device", hex(*d));
+        }
+        _ => b.unknown(format!("subsystem of {}", f.bdf)),
+    }
+    if f.vendor.known() == Some(&0x1000) {
+        b.unknown(format!(
+            "links between Broadcom switches of {} (sys/kernel/pci_switch_link is not collected)",
+            f.bdf
+        ));
+    }
+    match gpu {
+        Some(g) => {
+            let speed = g.speed.known().or(f.link.speed.known());
+            let width = g.width.known().or(f.link.width.known());
+            if g.speed.known().is_none() && speed.is_some() || g.width.known().is_none() && width.is_some() {
+                b.assume("links of GPUs now: from the PCI tree, where NVML did not say");
+            }
+            let at = f.link.speed.place();
+            let reading = |s: &LinkSpeed| Reading::Known(*s, at);
+            let speed = speed.map_or_else(|| f.link.speed.clone(), reading);
+            let width = width.map_or_else(|| f.link.width.clone(), |w| Reading::Known(*w, at));
+            current(b, &mut e, f.bdf, &speed, &width);
+        }
+        None if is_gpu => {
+            if f.link.speed.known().is_some() {
+                b.assume("links of GPUs now: from the PCI tree, where NVML did not say");
+            }
+            current(b, &mut e, f.bdf, &f.link.speed, &f.link.width);
+        }
+        None => most(b, &mut e, f),
+    }
+    e
+}
+
+/// A GPU's link as it is now: NCCL asks NVML.
+fn current(b: &mut Build<'_, '_>, e: &mut Element, bdf: Bdf, speed: &Reading<LinkSpeed>, width: &Reading<LinkWidth>) {
+    match speed.known() {
+        Some(s) => {
+            e.set("link_speed", words(*s));
+            if *s <= LinkSpeed::Gen2 {
+                b.assume(format!(
+                    "{bdf}: link at {s}, as it was read: an idle GPU slows its link down, and under a job it is faster"
+                ));
+            }
+        }
+        None => b.unknown(format!("link speed of {bdf} now")),
+    }
+    match width.known() {
+        Some(w) => e.set("link_width", w.0.to_string()),
+        None => b.unknown(format!("link width of {bdf} now")),
+    }
+}
+
+/// What the link could at most: the lower of the function's and of the port's above it.
+fn most(b: &mut Build<'_, '_>, e: &mut Element, f: &PciFunction<'_>) {
+    let port = match f.parent {
+        Parent::Bridge(p) => Some(b.node.pci.get(p)),
+        _ => None,
+    };
+    // A root bus has no link attributes.
+    let nothing = if f.parent == Parent::Unknown { Limit::Unseen } else { Limit::None };
+    let above = port.map_or(nothing, |p| limit(&p.link.max_speed));
+    let speed = match (limit(&f.link.max_speed), above) {
+        (Limit::At(own), Limit::At(port)) => words(own.min(port)).to_owned(),
+        (Limit::At(one), Limit::None) | (Limit::None, Limit::At(one)) => words(one).to_owned(),
+        (Limit::None, Limit::None) => String::new(),
+        (Limit::At(one), Limit::Unseen) | (Limit::Unseen, Limit::At(one)) => {
+            b.assume(format!("link of {}: as one end shows it, because the other end is not known", f.bdf));
+            words(one).to_owned()
+        }
+        _ => {
+            b.unknown(format!("link speed of {}", f.bdf));
+            return width(b, e, f);
+        }
+    };
+    e.set("link_speed", speed);
+    width(b, e, f);
+}
+
+fn width(b: &mut Build<'_, '_>, e: &mut Element, f: &PciFunction<'_>) {
+    let above = match f.parent {
+        Parent::Bridge(p) => limit_width(&b.node.pci.get(p).link.max_width),
+        Parent::RootComplex => Limit::At(0),
+        Parent::Unknown => Limit::Unseen,
+    };
+    let width = match (limit_width(&f.link.max_width), above) {
+        (Limit::At(own), Limit::At(port)) => own.min(port),
+        (Limit::At(one), Limit::None | Limit::Unseen) | (Limit::None | Limit::Unseen, Limit::At(one)) => {
+            b.assume(format!("link of {}: as one end shows it, because the other end is not known", f.bdf));
+            one
+        }
+        _ => return b.unknown(format!("link width of {}", f.bdf)),
+    };
+    e.set("link_width", width.to_string());
+}
+
+/// A file that is not there counts as 0, and NCCL takes 0 for 16 later on.
+fn limit_width(r: &Reading<LinkWidth>) -> Limit<u8> {
+    match (limit(r), r) {
+        (Limit::At(w), _) => Limit::At(w.0),
+        (Limit::None, Reading::Absent(_)) => Limit::At(0),
+        (Limit::None, _) => Limit::None,
+        (Limit::Unseen, _) => Limit::Unseen,
+    }
+}
+
+/// As the kernel words it since 5.7, and NCCL for NVML's generations.
+fn words(s: LinkSpeed) -> &'static str {
+    match s {
+        LinkSpeed::Gen1 => "2.5 GT/s PCIe",
+        LinkSpeed::Gen2 => "5.0 GT/s PCIe",
+        LinkSpeed::Gen3 => "8.0 GT/s PCIe",
+        LinkSpeed::Gen4 => "16.0 GT/s PCIe",
+        LinkSpeed::Gen5 => "32.0 GT/s PCIe",
+        LinkSpeed::Gen6 => "64.0 GT/s PCIe",
+    }
+}

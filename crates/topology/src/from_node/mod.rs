@@ -1,0 +1,161 @@
+//! From a node to the topology XML that NCCL would dump there.
+//!
+//! The definition is NCCL 2.30.7: `graph/xml.cc` for what it reads of sysfs and NVML, `graph/topo.cc` for the order, and
+//! `transport/net_ib/init.cc` for the devices that its InfiniBand plugin lists. What a snapshot cannot show is told, never guessed in
+//! silence: an attribute that is not known is left out and listed.
+
+mod arena;
+mod compare;
+mod cpu;
+mod gpu;
+mod link;
+pub mod matrix;
+mod nic;
+mod nvlink;
+mod sm;
+
+pub use compare::{Difference, compare_with_topo_m};
+pub use matrix::Matrix;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::fill;
+use crate::path::PathType;
+use crate::xml::Document;
+use arena::Arena;
+use linerate_node::Node;
+
+/// What decides about the document besides the node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Whether the network plugin puts the ports and virtual functions of a card in its function 0, as NCCL's InfiniBand plugin does
+    /// (and `NCCL_IB_MERGE_VFS=1`, which is the default). Otherwise each device stays in its own function.
+    pub merge_functions: bool,
+    /// GPUDirect RDMA of the NICs, where it is better known than the node shows it.
+    pub nic_gdr: Option<bool>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { merge_functions: true, nic_gdr: None }
+    }
+}
+
+/// A document from a node, and how sure it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FromNode {
+    /// As a file for every rank (`NCCL_TOPO_FILE`): all GPUs, all NICs that NCCL lists, nothing fused.
+    pub document: Document,
+    /// What was taken for granted, as sentences.
+    pub assumptions: Vec<String>,
+    /// What the snapshot does not show and the document therefore lacks, as sentences.
+    pub unknown: Vec<String>,
+    /// What is on the node and not in the document, and why.
+    pub left_out: Vec<String>,
+}
+
+impl FromNode {
+    /// The document as rank 0 writes it to `NCCL_TOPO_DUMP_FILE`: the ranks' trees merged in their order, NICs not yet fused.
+    /// Attributes that are unknown are filled with `config.assume`; the second part tells which.
+    ///
+    /// # Errors
+    ///
+    /// Where NCCL itself would stop.
+    pub fn dumped(&self, config: &Config) -> Result<(Document, Vec<String>), Error> {
+        let mut config = config.clone();
+        config.env.merge_level = PathType::Loc;
+        config.env.force_merge.clear();
+        let filled = fill::fill(&self.document, &config)?;
+        Ok((filled.tree.to_document(), filled.assumed))
+    }
+}
+
+/// Why there is no document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FromNodeError {
+    /// Nothing tells of PCI functions or GPUs.
+    #[error(
+        "the snapshot shows no PCI functions and no GPUs: give a snapshot with sys/bus/pci/devices, or the text of `lspci -vvv` or `nvidia-smi -q`"
+    )]
+    NoPci,
+    /// PCI functions are known, and none of them is a GPU.
+    #[error("the node has no NVIDIA GPU: NCCL builds no topology there")]
+    NoGpu,
+}
+
+/// What is collected while the document is built.
+struct Build<'a, 's> {
+    node: &'a Node<'s>,
+    options: &'a Options,
+    arena: Arena,
+    assumptions: Vec<String>,
+    unknown: Vec<String>,
+    left_out: Vec<String>,
+}
+
+impl Build<'_, '_> {
+    fn assume(&mut self, what: impl Into<String>) {
+        add(&mut self.assumptions, what.into());
+    }
+
+    fn unknown(&mut self, what: impl Into<String>) {
+        add(&mut self.unknown, what.into());
+    }
+
+    fn leave_out(&mut self, what: impl Into<String>) {
+        add(&mut self.left_out, what.into());
+    }
+}
+
+/// Each sentence once.
+fn add(list: &mut Vec<String>, what: String) {
+    if !list.contains(&what) {
+        list.push(what);
+    }
+}
+
+/// The topology of a node, with the usual options.
+///
+/// # Errors
+///
+/// Where the snapshot shows no GPU.
+pub fn from_node(node: &Node<'_>) -> Result<FromNode, FromNodeError> {
+    from_node_with(node, &Options::default())
+}
+
+/// The topology of a node.
+///
+/// # Errors
+///
+/// Where the snapshot shows no GPU.
+pub fn from_node_with(node: &Node<'_>, options: &Options) -> Result<FromNode, FromNodeError> {
+    let mut b = Build {
+        node,
+        options,
+        arena: Arena::new(),
+        assumptions: Vec::new(),
+        unknown: Vec::new(),
+        left_out: Vec::new(),
+    };
+    let gpus = gpu::list(&mut b);
+    if gpus.is_empty() {
+        let nothing = node.pci.functions.is_empty() && node.nvidia.asked.known().is_none();
+        return Err(if nothing { FromNodeError::NoPci } else { FromNodeError::NoGpu });
+    }
+    // Rank 0 has its GPU first, then all NICs; the other ranks add their GPUs. CPUs come in that order.
+    for (i, g) in gpus.iter().enumerate() {
+        gpu::place(&mut b, &gpus, g);
+        if i == 0 {
+            nic::place(&mut b);
+        }
+    }
+    b.assume(format!("ranks 0 to {}: one process a GPU, in NVML's order", gpus.len() - 1));
+    b.assume("host_hash: a number of ours; NCCL replaces it when it reads a file");
+    b.assume("no GIN, RMA or CollNet plugin: <net> has no gin, rma or coll");
+    Ok(FromNode {
+        document: b.arena.into_document(),
+        assumptions: b.assumptions,
+        unknown: b.unknown,
+        left_out: b.left_out,
+    })
+}
