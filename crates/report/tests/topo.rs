@@ -27,6 +27,8 @@ fn with<T>(xml: &str, env: &[(&str, &str)], f: impl FnOnce(&Topo<'_>) -> T) -> T
         analysis: &analysis,
         links: &links,
         notes: &["a note".to_owned()],
+        matrix: None,
+        theirs: None,
         graphs: None,
         ceilings: None,
     })

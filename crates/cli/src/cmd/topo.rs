@@ -40,6 +40,8 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         analysis: &analysis,
         links: &links,
         notes: &notes,
+        matrix: source.matrix.as_ref().filter(|_| a.what_if.is_empty()),
+        theirs: source.theirs.as_ref(),
         graphs: None,
         ceilings: None,
     };

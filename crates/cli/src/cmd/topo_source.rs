@@ -5,6 +5,8 @@ use crate::output::Failure;
 use crate::progress::Line;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_topology::xml::{Dialect, Document};
+use linerate_formats::nvidia_smi::Topo as TopoM;
+use linerate_topology::from_node::Matrix;
 use linerate_topology::{Input, Nvlink};
 use std::collections::HashMap;
 use std::io::Read;
@@ -18,6 +20,10 @@ pub(super) struct Source {
     /// Generation and lanes of links by bus id: now, and possible.
     pub(super) links: HashMap<String, Links>,
     pub(super) notes: Vec<String>,
+    /// What `nvidia-smi topo -m` would show, from the PCI tree.
+    pub(super) matrix: Option<Matrix>,
+    /// What it did show.
+    pub(super) theirs: Option<TopoM>,
 }
 
 /// Generation and lanes.
@@ -73,7 +79,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
         None if is_dump(&document) => Input::Fused,
         None => Input::File,
     };
-    Ok(Source { label: label.to_owned(), document, input, links: HashMap::new(), notes })
+    Ok(Source { label: label.to_owned(), document, input, links: HashMap::new(), notes, matrix: None, theirs: None })
 }
 
 /// What NCCL dumped says the host of every CPU and the rank of every GPU.

@@ -7,6 +7,8 @@ pub mod tables;
 pub mod text;
 pub mod tree;
 
+use linerate_formats::nvidia_smi::Topo as TopoM;
+use linerate_topology::from_node::Matrix;
 use linerate_topology::xml::Document;
 use linerate_topology::{Analysis, Config};
 
@@ -33,6 +35,10 @@ pub struct Topo<'a> {
     pub links: &'a dyn Fn(&str) -> Option<LinkWords>,
     /// What was assumed, or could not be seen, beside [`Analysis::notes`].
     pub notes: &'a [String],
+    /// The paths in the words of `nvidia-smi topo -m`, where the source shows the PCI tree.
+    pub matrix: Option<&'a Matrix>,
+    /// What `nvidia-smi topo -m` itself showed.
+    pub theirs: Option<&'a TopoM>,
     /// Rings and trees, for programs.
     pub graphs: Option<serde_json::Value>,
     /// Ceilings, for programs.

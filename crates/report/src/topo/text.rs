@@ -6,6 +6,7 @@ use super::{Topo, tree};
 use crate::VERSION;
 use crate::style::{Page, Style, Tone};
 use linerate_topology::PathType;
+use linerate_topology::from_node::{Difference, compare_with_topo_m};
 use linerate_topology::gdr::Gdr;
 use linerate_topology::system::NodeId;
 use std::io::{self, Write};
@@ -42,6 +43,13 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         page.spans(&[(Tone::Dim, &line.branches), (Tone::Plain, &line.name), (tone, &gap(&line.about))])?;
     }
     page.blank()?;
+    if let Some(m) = topo.matrix {
+        heading(&mut page, "MATRIX", "as nvidia-smi topo -m names paths; from the PCI tree")?;
+        for line in columns(&m.to_string()) {
+            page.spans(&[(Tone::Plain, "  "), (Tone::Plain, &line)])?;
+        }
+        page.blank()?;
+    }
     let (table, once) = tables::nccl_paths(a);
     let about = if once.is_empty() { "NCCL's type, and GB/s one way".to_owned() } else { once.join(", ") };
     heading(&mut page, "PATHS", &about)?;
@@ -79,6 +87,14 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
             ),
         )?;
     }
+    let differences = topo.theirs.map(|t| compare_with_topo_m(a, t)).unwrap_or_default();
+    if !differences.is_empty() {
+        page.blank()?;
+        heading(&mut page, "nvidia-smi topo -m", "names some paths otherwise")?;
+        for line in grouped(&differences) {
+            page.item(2, "", Tone::Plain, Tone::Plain, &line)?;
+        }
+    }
     let notes: Vec<&str> = topo.notes.iter().map(String::as_str).chain(a.notes()).collect();
     if !notes.is_empty() {
         page.blank()?;
@@ -88,6 +104,42 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         }
     }
     Ok(())
+}
+
+/// Lines whose cells are separated by tabs, aligned; the legend after them stays as it is.
+fn columns(text: &str) -> Vec<String> {
+    let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split('\t').map(str::trim).collect()).collect();
+    let table = rows.iter().take_while(|r| r.len() > 1).count();
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows.iter().take(table) {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (w, cell) in widths.iter_mut().zip(row) {
+            *w = (*w).max(cell.chars().count());
+        }
+    }
+    let aligned = |row: &Vec<&str>| {
+        let cells = row.iter().zip(&widths).map(|(c, w)| format!("{c:<w$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().take(table).map(aligned).chain(text.lines().skip(table).map(|l| l.replace('\t', " "))).collect()
+}
+
+/// Differences of one kind on one line.
+fn grouped(differences: &[Difference]) -> Vec<String> {
+    let mut groups: Vec<(&Difference, Vec<String>)> = Vec::new();
+    for d in differences {
+        let pair = format!("{}–{}", d.a, d.b);
+        match groups.iter_mut().find(|(g, _)| (&g.ours, &g.theirs, g.why) == (&d.ours, &d.theirs, d.why)) {
+            Some((_, pairs)) => pairs.push(pair),
+            None => groups.push((d, vec![pair])),
+        }
+    }
+    let line = |(d, pairs): &(&Difference, Vec<String>)| {
+        let more = if pairs.len() > 4 { format!(" and {} more", pairs.len() - 4) } else { String::new() };
+        let some = pairs.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
+        format!("{} there, {} here: {some}{more}: {}", d.theirs, d.ours, d.why)
+    };
+    groups.iter().map(line).collect()
 }
 
 fn gap(about: &str) -> String {
