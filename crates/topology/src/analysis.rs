@@ -1,6 +1,7 @@
 //! All of it: from a document to what NCCL concludes.
 
 use crate::config::{Config, Input};
+use crate::env::Env;
 use crate::error::Error;
 use crate::fill::{self, Filled};
 use crate::gdr::{Gdr, View, first_of_ranks};
@@ -36,6 +37,7 @@ pub struct Analysis {
     /// The graph with all GPUs, and its paths, where NCCL cuts the host in several nodes.
     pub whole: Option<Box<Whole>>,
     tree: Tree,
+    pub(crate) env: Env,
 }
 
 /// A host before NCCL cuts it.
@@ -79,6 +81,7 @@ impl Analysis {
             assumed,
             whole: None,
             tree,
+            env: config.env.clone(),
         };
         if let (Some(keep), true) = (domains.get(here), domains.len() > 1) {
             let system = analysis.system.without_gpus(|id| !keep.iter().any(|(k, _)| *k == id));

@@ -112,6 +112,16 @@ impl Paths {
         })
     }
 
+    /// The same, as places in [`System::links`].
+    pub(crate) fn link_places(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = u32> {
+        let mut at = self.path(from, to).first;
+        std::iter::from_fn(move || {
+            let hop = self.hops.get(at as usize)?;
+            at = hop.next;
+            Some(hop.link)
+        })
+    }
+
     fn hop(&mut self, link: u32, next: u32) -> u32 {
         let at = u32::try_from(self.hops.len()).unwrap_or(END);
         self.hops.push(Hop { link, next });

@@ -1,0 +1,238 @@
+//! Bandwidth taken off the links of a path, and put back (`followPath`).
+
+use crate::Analysis;
+use crate::path::PathType;
+use crate::system::{Arch, CpuVendor, LinkKind, NodeData, NodeId, NodeKind, System};
+
+const NONE: u32 = u32::MAX;
+
+/// A link of a path, as the search needs it.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    link: u32,
+    /// The link that leads back, where traffic loads it, too.
+    back: u32,
+    /// How much: an eighth, or (POWER's NVLink to the CPU) all of it.
+    all_back: bool,
+    pci: bool,
+}
+
+/// A path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flow {
+    pub(super) kind: u8,
+    /// Type of the way back.
+    back_kind: u8,
+    /// An Intel CPU splits what GPUs send each other into small packets: PCIe carries 6/5 as much.
+    intel: bool,
+    /// Whether any link that leads back is loaded.
+    backward: bool,
+    start: u32,
+    pub(super) hops: u32,
+}
+
+/// What one link must have, and what it loses, in MB/s.
+#[derive(Debug, Clone, Copy, Default)]
+struct Amount {
+    need: i32,
+    take: i32,
+}
+
+impl Amount {
+    /// NCCL compares in floats and rounds what is left.
+    fn of(gbps: f32) -> Self {
+        let take = megabytes(gbps);
+        let enough = |m: &i32| *m as f32 / 1000.0 >= gbps;
+        let need = (take - 1..=take + 1).find(enough).unwrap_or(take + 1);
+        Amount { need, take }
+    }
+}
+
+/// GB/s as MB/s, rounded.
+pub(super) fn megabytes(gbps: f32) -> i32 {
+    (f64::from(gbps) * 1000.0).round().clamp(0.0, 1e9) as i32
+}
+
+/// A demand: for links in general and for PCIe behind an Intel CPU; and an eighth of each.
+#[derive(Debug, Clone, Copy, Default)]
+struct Demand {
+    plain: [Amount; 2],
+    eighth: [Amount; 2],
+}
+
+impl Demand {
+    fn of(gbps: f32) -> Self {
+        let both = [gbps, gbps * 6.0 / 5.0];
+        Demand { plain: both.map(Amount::of), eighth: both.map(|b| Amount::of(b / 8.0)) }
+    }
+}
+
+/// Which demand a flow makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Load {
+    /// Between GPUs.
+    Intra,
+    /// To and from NICs.
+    Inter,
+    /// To NICs, where two GPUs share it.
+    Half,
+}
+
+/// Links with what is left of them, and the paths that were asked for.
+pub(super) struct Flows<'a> {
+    analysis: &'a Analysis,
+    left: Vec<i32>,
+    steps: Vec<Step>,
+    flows: Vec<Flow>,
+    /// Of each pair of ends: its flow.
+    table: Vec<u32>,
+    ends: Vec<NodeId>,
+    gpus: usize,
+    demands: [Demand; 3],
+}
+
+impl<'a> Flows<'a> {
+    pub(super) fn new(analysis: &'a Analysis) -> Self {
+        let system = &analysis.system;
+        let gpus = system.of(NodeKind::Gpu);
+        let ends: Vec<NodeId> = gpus.iter().chain(system.of(NodeKind::Net)).copied().collect();
+        Flows {
+            analysis,
+            left: system.links().iter().map(|l| megabytes(l.bandwidth)).collect(),
+            steps: Vec::new(),
+            flows: Vec::new(),
+            table: vec![NONE; ends.len() * ends.len()],
+            gpus: gpus.len(),
+            ends,
+            demands: [Demand::default(); 3],
+        }
+    }
+
+    /// The place of a NIC among the ends; a GPU's is its own.
+    pub(super) fn end_of_net(&self, net: u16) -> usize {
+        self.gpus + usize::from(net)
+    }
+
+    pub(super) fn demand(&mut self, intra: f32, inter: f32) {
+        self.demands = [Demand::of(intra), Demand::of(inter), Demand::of(inter / 2.0)];
+    }
+
+    /// The flow from one end to another.
+    pub(super) fn flow(&mut self, from: usize, to: usize) -> Option<u32> {
+        let slot = from * self.ends.len() + to;
+        let known = *self.table.get(slot)?;
+        if known != NONE {
+            return Some(known);
+        }
+        let built = self.build(*self.ends.get(from)?, *self.ends.get(to)?);
+        let id = u32::try_from(self.flows.len()).ok().filter(|n| *n != NONE)?;
+        self.flows.push(built);
+        *self.table.get_mut(slot)? = id;
+        Some(id)
+    }
+
+    pub(super) fn get(&self, flow: u32) -> Option<&Flow> {
+        self.flows.get(flow as usize)
+    }
+
+    fn build(&mut self, from: NodeId, to: NodeId) -> Flow {
+        let Analysis { system, paths, .. } = self.analysis;
+        let (path, back) = (paths.path(from, to), paths.path(to, from));
+        let start = self.steps.len();
+        let from_gpu = system.node(from).is_some_and(|n| n.kind == NodeKind::Gpu);
+        let mut flow = Flow {
+            kind: path.kind as u8,
+            back_kind: back.kind as u8,
+            intel: false,
+            backward: false,
+            start: u32::try_from(start).unwrap_or(NONE),
+            hops: path.hops,
+        };
+        for place in paths.link_places(from, to) {
+            let Some(link) = system.links().get(place as usize) else { continue };
+            let mut step = Step { link: place, back: NONE, all_back: false, pci: link.kind == LinkKind::Pci };
+            match system.node(link.to).map(|n| &n.data) {
+                Some(NodeData::Cpu(c)) => {
+                    let intel = c.arch == Some(Arch::X86) && c.vendor == Some(CpuVendor::Intel);
+                    flow.intel |= intel && from_gpu && path.kind == PathType::Phb;
+                    step.all_back = c.arch == Some(Arch::Power) && link.kind == LinkKind::Nvl;
+                    if step.all_back {
+                        step.back = reverse(system, place);
+                    }
+                }
+                Some(NodeData::Dev { sm, .. }) if *sm < 80 && !from_gpu => step.back = reverse(system, place),
+                _ => {}
+            }
+            flow.backward |= step.back != NONE;
+            self.steps.push(step);
+        }
+        flow
+    }
+
+    /// Takes a flow's demand off its links; `false`, and nothing taken, where one of them has not enough left.
+    pub(super) fn take(&mut self, flow: u32, load: Load) -> bool {
+        let Some(f) = self.flows.get(flow as usize) else { return false };
+        let Some(steps) = self.steps.get(f.start as usize..).and_then(|s| s.get(..f.hops as usize)) else {
+            return false;
+        };
+        let Some(demand) = self.demands.get(load as usize) else { return false };
+        for (done, step) in steps.iter().enumerate() {
+            let class = usize::from(step.pci && f.intel);
+            let amount = demand.plain[class];
+            let back = if step.all_back { amount } else { demand.eighth[class] };
+            let enough = self.left.get(step.link as usize).is_some_and(|l| *l >= amount.need)
+                && (!f.backward || self.left.get(step.back as usize).is_none_or(|l| *l >= back.need));
+            if !enough {
+                put_back(&mut self.left, steps.get(..done).unwrap_or_default(), f, demand);
+                return false;
+            }
+            if let Some(left) = self.left.get_mut(step.link as usize) {
+                *left -= amount.take;
+            }
+            if let Some(left) = self.left.get_mut(step.back as usize).filter(|_| f.backward) {
+                *left -= back.take;
+            }
+        }
+        true
+    }
+
+    /// Gives a flow's demand back.
+    pub(super) fn give(&mut self, flow: u32, load: Load) {
+        let Some(f) = self.flows.get(flow as usize) else { return };
+        let steps = self.steps.get(f.start as usize..).and_then(|s| s.get(..f.hops as usize));
+        if let (Some(steps), Some(demand)) = (steps, self.demands.get(load as usize)) {
+            put_back(&mut self.left, steps, f, demand);
+        }
+    }
+}
+
+impl Flow {
+    /// Whether its type, and for trees that of the way back, is near enough.
+    pub(super) fn is_near(&self, limit: u8, both: bool) -> bool {
+        self.kind < PathType::Dis as u8 && self.kind <= limit && (!both || self.back_kind <= limit)
+    }
+}
+
+fn put_back(left: &mut [i32], steps: &[Step], flow: &Flow, demand: &Demand) {
+    for step in steps {
+        let class = usize::from(step.pci && flow.intel);
+        let amount = demand.plain[class];
+        if let Some(left) = left.get_mut(step.link as usize) {
+            *left += amount.take;
+        }
+        if flow.backward {
+            let back = if step.all_back { amount } else { demand.eighth[class] };
+            if let Some(left) = left.get_mut(step.back as usize) {
+                *left += back.take;
+            }
+        }
+    }
+}
+
+/// The link that leads back.
+fn reverse(system: &System, place: u32) -> u32 {
+    let Some(link) = system.links().get(place as usize) else { return NONE };
+    let range = system.link_range(link.to);
+    let found = range.clone().zip(system.links_of(link.to)).find(|(_, l)| l.to == link.from && l.kind == link.kind);
+    found.and_then(|(i, _)| u32::try_from(i).ok()).unwrap_or(NONE)
+}

@@ -1,0 +1,555 @@
+//! The walk (`ncclTopoSearchRec*`): NCCL recurses; here the way back is a stack, so that no topology exhausts it.
+
+use super::Pattern;
+use super::flow::{Flows, Load};
+use super::lists::{Nets, Order, first_of_id, neighbours, nets_of};
+use super::plan::Plan;
+use crate::Analysis;
+use crate::path::PathType;
+use crate::system::{NodeId, NodeKind};
+
+/// Steps for the attempt in the GPUs' own order.
+const OWN_ORDER_STEPS: i32 = 1 << 10;
+
+/// Which GPUs follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sequence {
+    /// Whatever is best.
+    Free,
+    /// As they are numbered.
+    Numbered,
+    /// As in the channel before.
+    Again,
+}
+
+/// A channel, as far as it is walked.
+#[derive(Debug, Clone, Copy)]
+struct Visit {
+    gpu: u16,
+    step: u16,
+    /// At which step the channel goes back to the NIC.
+    to_net: Option<u16>,
+    /// Whether it goes back to its first GPU.
+    closes: bool,
+    sequence: Sequence,
+}
+
+/// What a frame chooses from.
+#[derive(Debug, Clone, Copy)]
+enum Choice {
+    /// Where a channel begins, on one node.
+    BeginIntra,
+    /// Where it begins at a NIC: which, and which attempt with it.
+    BeginNet { attempt: u16 },
+    /// NICs to go back to.
+    ToNet,
+    /// One GPU.
+    Single,
+    /// GPUs by an order; the last first.
+    Ordered { order: u32, reverse: bool },
+    /// Neighbours by number.
+    Near([Option<u16>; 2]),
+}
+
+/// What is undone before the next choice.
+#[derive(Debug, Clone, Copy)]
+struct Done {
+    flow: Option<(u32, Load)>,
+    used: Option<u16>,
+    /// The attempt had steps of its own.
+    own_steps: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    visit: Visit,
+    choice: Choice,
+    next: u16,
+    done: Option<Done>,
+}
+
+/// NICs, as the search needs them.
+struct NetState {
+    bandwidth: f32,
+    asic: u64,
+    port: i32,
+    rail: i32,
+    plane: i32,
+    /// The first with its identity.
+    first: u16,
+    local_gpu: Option<u16>,
+    local: Vec<u16>,
+    connected: bool,
+}
+
+/// The state of a search.
+pub(super) struct Walker<'a> {
+    analysis: &'a Analysis,
+    pub(super) flows: Flows<'a>,
+    /// What is sought, and the channels so far.
+    pub(super) plan: Plan,
+    /// The best so far.
+    pub(super) best: Plan,
+    pub(super) inter: bool,
+    gpus: usize,
+    nvswitch: bool,
+    /// Of each GPU: the first of its rank.
+    first: Vec<u16>,
+    /// Of each GPU: channels that it is in, as bits.
+    used: Vec<u64>,
+    nets: Vec<NetState>,
+    begin: Nets,
+    nets_of: Vec<Option<Nets>>,
+    orders: Vec<Order>,
+    order_of: Vec<u32>,
+    stack: Vec<Frame>,
+    left: i32,
+    kept: i32,
+    pub(super) steps: u64,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(analysis: &'a Analysis, inter: bool, plan: Plan) -> Self {
+        let system = &analysis.system;
+        let ids = system.of(NodeKind::Gpu);
+        let gpus = ids.len();
+        let place = |id: &NodeId| ids.iter().position(|g| g == id).and_then(|g| u16::try_from(g).ok());
+        let first = system
+            .gpus()
+            .map(|(id, g)| place(&system.gpu_of_rank(g.rank).unwrap_or(id)).unwrap_or(u16::MAX))
+            .collect();
+        let nets = system.nets().filter(|_| inter).map(|(id, n)| {
+            let (local, kind) = analysis.paths.local(system, id, NodeKind::Gpu);
+            let net = first_of_id(system, NodeKind::Net, id);
+            NetState {
+                bandwidth: n.bandwidth,
+                asic: n.asic,
+                port: n.port,
+                rail: n.rail,
+                plane: n.plane,
+                first: net,
+                local_gpu: local_gpu(analysis, id, &local).as_ref().and_then(place),
+                local: local.iter().filter_map(place).collect(),
+                connected: kind != PathType::Dis,
+            }
+        });
+        let nets: Vec<NetState> = nets.collect();
+        let begin = if inter { nets_of(analysis, ids) } else { Nets::default() };
+        Walker {
+            analysis,
+            flows: Flows::new(analysis),
+            best: plan.clone(),
+            plan,
+            inter,
+            gpus,
+            nvswitch: !system.of(NodeKind::Nvs).is_empty(),
+            first,
+            used: vec![0; gpus],
+            nets_of: vec![None; gpus],
+            order_of: vec![u32::MAX; gpus * (nets.len() + 1)],
+            nets,
+            begin,
+            orders: Vec::new(),
+            stack: Vec::new(),
+            left: 0,
+            kept: 0,
+            steps: 0,
+        }
+    }
+
+    /// Searches with so many steps. What is left of them: 0 where they did not suffice, -1 where nothing better is to be had.
+    pub(super) fn search(&mut self, steps: i32) -> i32 {
+        self.left = steps;
+        self.plan.channels = 0;
+        self.flows.demand(self.plan.bw_intra, self.plan.bw_inter);
+        self.stack.clear();
+        let begin = self.begin();
+        self.stack.push(begin);
+        while let Some(mut frame) = self.stack.pop() {
+            if let Some(done) = frame.done.take() {
+                self.undo(done);
+            }
+            if let Some(below) = self.advance(&mut frame) {
+                self.stack.push(frame);
+                self.stack.push(below);
+            } else if self.is_begin(&frame) {
+                self.plan.channels = self.plan.channels.saturating_sub(1);
+            }
+        }
+        self.left
+    }
+
+    fn is_begin(&self, frame: &Frame) -> bool {
+        matches!(frame.choice, Choice::BeginIntra | Choice::BeginNet { .. })
+    }
+
+    /// A channel begins (`ncclTopoSearchParams`).
+    fn begin(&self) -> Frame {
+        let last = u16::try_from(self.gpus.saturating_sub(1)).unwrap_or(u16::MAX);
+        let ring = self.plan.pattern == Pattern::Ring;
+        let to_net = self.inter.then_some(if ring { last } else { 0 });
+        let choice = if self.inter { Choice::BeginNet { attempt: 0 } } else { Choice::BeginIntra };
+        let visit = Visit { gpu: 0, step: 0, to_net, closes: ring && !self.inter, sequence: Sequence::Free };
+        Frame { visit, choice, next: 0, done: None }
+    }
+
+    /// Goes on until a choice leads down, or none is left.
+    fn advance(&mut self, frame: &mut Frame) -> Option<Frame> {
+        match frame.choice {
+            Choice::BeginIntra => self.begin_intra(frame),
+            Choice::BeginNet { .. } => self.begin_net(frame),
+            Choice::ToNet => self.to_net(frame),
+            Choice::Single => {
+                if std::mem::replace(&mut frame.next, 1) > 0 {
+                    return None;
+                }
+                let gpu = self.only(&frame.visit)?;
+                self.go(frame, gpu)
+            }
+            Choice::Near(gpus) => loop {
+                let gpu = *gpus.get(usize::from(frame.next))?;
+                frame.next += 1;
+                if let Some(below) = gpu.filter(|g| self.is_free(*g)).and_then(|g| self.go(frame, g)) {
+                    return Some(below);
+                }
+            },
+            Choice::Ordered { order, reverse } => loop {
+                let order = self.orders.get(order as usize)?;
+                let at = usize::from(frame.next);
+                let at = if reverse { order.len().checked_sub(at + 1)? } else { at };
+                let gpu = order.get(at)?;
+                frame.next += 1;
+                if self.is_free(gpu)
+                    && let Some(below) = self.go(frame, gpu)
+                {
+                    return Some(below);
+                }
+            },
+        }
+    }
+
+    /// The one GPU that follows: the first of the channel, the next by number, or as in the channel before.
+    fn only(&self, visit: &Visit) -> Option<u16> {
+        let step = usize::from(visit.step);
+        if step + 1 >= self.gpus {
+            return self.plan.gpu(self.plan.channels, 0);
+        }
+        match visit.sequence {
+            Sequence::Again => self.plan.gpu(self.plan.channels.checked_sub(1)?, step + 1),
+            _ => Some(visit.step + 1),
+        }
+    }
+
+    fn is_free(&self, gpu: u16) -> bool {
+        self.used.get(usize::from(gpu)).is_some_and(|u| u & self.bit() == 0)
+    }
+
+    fn bit(&self) -> u64 {
+        1_u64.checked_shl(u32::try_from(self.plan.channels).unwrap_or(64)).unwrap_or(0)
+    }
+
+    /// From a GPU to a GPU.
+    fn go(&mut self, frame: &mut Frame, gpu: u16) -> Option<Frame> {
+        let v = frame.visit;
+        let closing = usize::from(v.step) + 1 >= self.gpus;
+        let below = Visit { gpu, step: v.step + 1, closes: v.closes && !closing, ..v };
+        let flow = self.follow(usize::from(v.gpu), usize::from(gpu), Load::Intra)?;
+        let used = (!closing).then_some(gpu);
+        self.enter(frame, Done { flow: Some((flow, Load::Intra)), used, own_steps: false }, below)
+    }
+
+    /// Takes a path, if it is near enough and has the bandwidth.
+    fn follow(&mut self, from: usize, to: usize, load: Load) -> Option<u32> {
+        if self.left <= 0 {
+            return None;
+        }
+        let flow = self.flows.flow(from, to)?;
+        let path = self.flows.get(flow)?;
+        let limit = if load == Load::Intra { self.plan.type_intra } else { self.plan.type_inter };
+        let hops = path.hops as i32;
+        if !path.is_near(limit, self.plan.pattern != Pattern::Ring) || !self.flows.take(flow, load) {
+            return None;
+        }
+        self.plan.hops += hops;
+        Some(flow)
+    }
+
+    fn undo(&mut self, done: Done) {
+        if let Some((flow, load)) = done.flow {
+            self.flows.give(flow, load);
+            self.plan.hops -= self.flows.get(flow).map_or(0, |f| f.hops as i32);
+        }
+        let bit = self.bit();
+        if let Some(used) = done.used.and_then(|g| self.used.get_mut(usize::from(g))) {
+            *used ^= bit;
+        }
+        if done.own_steps && self.left >= 0 {
+            self.left = self.kept;
+        }
+    }
+
+    /// Goes down after a choice, or undoes it.
+    fn enter(&mut self, frame: &mut Frame, done: Done, below: Visit) -> Option<Frame> {
+        let bit = self.bit();
+        if let Some(used) = done.used.and_then(|g| self.used.get_mut(usize::from(g))) {
+            *used ^= bit;
+        }
+        let below = self.visit(below);
+        match below {
+            Some(_) => frame.done = Some(done),
+            None => self.undo(done),
+        }
+        below
+    }
+
+    /// A step (`ncclTopoSearchRecGpu`): what to choose from, or nothing where this way ends.
+    fn visit(&mut self, visit: Visit) -> Option<Frame> {
+        if self.left <= 0 {
+            return None;
+        }
+        self.left -= 1;
+        self.steps += 1;
+        let step = usize::from(visit.step);
+        if step >= self.gpus {
+            return self.complete();
+        }
+        let first = self.first.get(usize::from(visit.gpu)).copied().unwrap_or(visit.gpu);
+        self.plan.set_gpu(step, first);
+        let choice = if visit.to_net == Some(visit.step) {
+            Choice::ToNet
+        } else if step + 1 < self.gpus {
+            match visit.sequence {
+                Sequence::Free => self.free(&visit),
+                _ => Choice::Single,
+            }
+        } else if visit.closes {
+            Choice::Single
+        } else {
+            let step = u16::try_from(self.gpus).unwrap_or(u16::MAX);
+            return self.visit(Visit { step, ..visit });
+        };
+        Some(Frame { visit, choice, next: 0, done: None })
+    }
+
+    /// GPUs to try in NCCL's order (`ncclTopoSearchNextGpuSort`).
+    fn free(&mut self, visit: &Visit) -> Choice {
+        let gpu = usize::from(visit.gpu);
+        let connected = |g: &usize| {
+            let ids = self.analysis.system.of(NodeKind::Gpu);
+            let (from, to) = (ids.get(gpu), ids.get(*g));
+            from.zip(to).is_some_and(|(f, t)| self.analysis.paths.path(*f, *t).hops > 0)
+        };
+        if self.nvswitch {
+            let near = neighbours(self.plan.pattern, gpu, self.gpus);
+            return Choice::Near(near.map(|g| g.filter(connected).and_then(|g| u16::try_from(g).ok())));
+        }
+        let net = visit.to_net.and_then(|_| self.plan.net(self.plan.channels, 0));
+        let slot = net.map_or(0, |n| usize::from(n) + 1) * self.gpus + gpu;
+        let known = self.order_of.get(slot).copied().unwrap_or(u32::MAX);
+        let order = if known == u32::MAX {
+            let id = net.and_then(|n| self.analysis.system.of(NodeKind::Net).get(usize::from(n)).copied());
+            let new = u32::try_from(self.orders.len()).unwrap_or(u32::MAX);
+            self.orders.push(Order::of(self.analysis, gpu, id));
+            if let Some(o) = self.order_of.get_mut(slot) {
+                *o = new;
+            }
+            new
+        } else {
+            known
+        };
+        // On the way back to the NIC, all else being equal, from the farthest.
+        let returns = visit.to_net.is_some_and(|n| n != visit.step + 1);
+        let reverse =
+            returns && self.orders.get(order as usize).is_some_and(|o| o.is_uniform(|g| self.is_free(g)));
+        Choice::Ordered { order, reverse }
+    }
+
+    /// A channel is complete: is it better than what was found, and is there room for one more?
+    fn complete(&mut self) -> Option<Frame> {
+        self.plan.channels += 1;
+        if self.plan.is_better(&self.best) {
+            self.best.copy(&self.plan);
+            if self.plan.channels == self.plan.max {
+                self.left = -1;
+            }
+        }
+        if self.plan.channels < self.plan.max {
+            return Some(self.begin());
+        }
+        self.plan.channels -= 1;
+        None
+    }
+
+    /// Begins a channel on one node: in the GPUs' own order or as the channel before, then from each GPU.
+    fn begin_intra(&mut self, frame: &mut Frame) -> Option<Frame> {
+        loop {
+            let at = usize::from(frame.next);
+            let c = self.plan.channels;
+            let (gpu, sequence) = match (at, c.checked_sub(1)) {
+                (0, None) => (0, Sequence::Numbered),
+                (0, Some(before)) => (self.plan.gpu(before, 0)?, Sequence::Again),
+                _ if self.left > 0 && at <= self.gpus && (c == 0 || !self.plan.same) => (frame.next - 1, Sequence::Free),
+                _ => return None,
+            };
+            frame.next += 1;
+            let below = Visit { gpu, step: 0, sequence, ..frame.visit };
+            let done = Done { flow: None, used: Some(gpu), own_steps: false };
+            if let Some(below) = self.enter(frame, done, below) {
+                return Some(below);
+            }
+        }
+    }
+
+    /// Begins a channel at a NIC (`ncclTopoSearchRecNet`).
+    fn begin_net(&mut self, frame: &mut Frame) -> Option<Frame> {
+        let speed = self.plan.bw_inter as i32 as f32;
+        let c = self.plan.channels;
+        loop {
+            let list = self.begin.up_to(Some(self.plan.type_inter));
+            let at = usize::from(frame.next);
+            if at >= list.len() {
+                return None;
+            }
+            let n = *list.get((c + at) % list.len())?;
+            let net = self.nets.get(usize::from(n))?;
+            let Choice::BeginNet { attempt } = frame.choice else { return None };
+            if attempt == 0 {
+                let swapped = c.checked_sub(1).filter(|b| self.plan.cross_nic == 2 && self.is_ring() && b % 2 == 0);
+                let other = swapped.and_then(|b| self.plan.net(b, 1)).is_some_and(|end| end != net.first);
+                if net.bandwidth < speed || other {
+                    frame.next += 1;
+                    continue;
+                }
+                let first = net.first;
+                self.plan.set_net(0, first);
+                self.charge(n, -speed);
+            }
+            let net = self.nets.get(usize::from(n))?;
+            let mut own_steps = false;
+            let again = c > 0 && self.plan.same;
+            let gpu = match usize::from(attempt) {
+                0 if again => self.plan.gpu(c - 1, 0).map(|g| (g, Sequence::Again)),
+                0 => {
+                    own_steps = c == 0 && !self.nvswitch;
+                    own_steps.then_some((0, Sequence::Numbered))
+                }
+                1 if !again => net.local_gpu.map(|g| (g, Sequence::Free)),
+                i if !again && i - 2 < net.local.len() => {
+                    let g = net.local.get(i - 2).copied().filter(|g| Some(*g) != net.local_gpu);
+                    g.map(|g| (g, Sequence::Free))
+                }
+                _ => {
+                    // NCCL does not give back the bandwidth of a NIC without GPUs.
+                    if again || net.connected {
+                        self.charge(n, speed);
+                    }
+                    frame.next += 1;
+                    frame.choice = Choice::BeginNet { attempt: 0 };
+                    continue;
+                }
+            };
+            frame.choice = Choice::BeginNet { attempt: attempt + 1 };
+            let Some((gpu, sequence)) = gpu else { continue };
+            if own_steps {
+                self.kept = std::mem::replace(&mut self.left, OWN_ORDER_STEPS);
+            }
+            let from = self.flows.end_of_net(n);
+            let flow = self.follow(from, usize::from(gpu), Load::Inter);
+            let done = Done { flow: flow.map(|f| (f, Load::Inter)), used: flow.map(|_| gpu), own_steps };
+            if flow.is_none() {
+                self.undo(done);
+                continue;
+            }
+            let below = Visit { gpu, step: 0, sequence, ..frame.visit };
+            if let Some(below) = self.enter(frame, done, below) {
+                return Some(below);
+            }
+        }
+    }
+
+    /// Takes or gives back bandwidth of a port, of which there may be several devices.
+    fn charge(&mut self, net: u16, gbps: f32) {
+        let Some((asic, port)) = self.nets.get(usize::from(net)).map(|n| (n.asic, n.port)) else { return };
+        for n in self.nets.iter_mut().filter(|n| n.asic == asic && n.port == port) {
+            n.bandwidth += gbps;
+        }
+    }
+
+    fn is_ring(&self) -> bool {
+        self.plan.pattern == Pattern::Ring
+    }
+
+    /// From a GPU back to a NIC.
+    fn to_net(&mut self, frame: &mut Frame) -> Option<Frame> {
+        let v = frame.visit;
+        let g = usize::from(v.gpu);
+        let analysis = self.analysis;
+        loop {
+            if self.left <= 0 {
+                return None;
+            }
+            let own = analysis.system.of(NodeKind::Gpu).get(g).map(std::slice::from_ref)?;
+            let nets = self.nets_of.get_mut(g)?.get_or_insert_with(|| nets_of(analysis, own));
+            let n = *nets.up_to(Some(self.plan.type_inter)).get(usize::from(frame.next))?;
+            frame.next += 1;
+            if !self.may_end(n, v.step) {
+                continue;
+            }
+            let balanced = self.plan.pattern == Pattern::BalancedTree;
+            let load = if balanced { Load::Half } else { Load::Inter };
+            let to = self.flows.end_of_net(n);
+            let Some(flow) = self.follow(g, to, load) else { continue };
+            let first = self.nets.get(usize::from(n)).map_or(n, |n| n.first);
+            self.plan.set_net(1, first);
+            let below = Visit { to_net: (balanced && v.step == 0).then_some(1), ..v };
+            let done = Done { flow: Some((flow, load)), used: None, own_steps: false };
+            if let Some(below) = self.enter(frame, done, below) {
+                return Some(below);
+            }
+        }
+    }
+
+    /// Whether a channel may end at a NIC (`ncclTopoSearchCheckNet`).
+    fn may_end(&self, net: u16, step: u16) -> bool {
+        let c = self.plan.channels;
+        let start = self.plan.net(c, 0).and_then(|n| self.nets.get(usize::from(n)));
+        let (Some(start), Some(end)) = (start, self.nets.get(usize::from(net))) else { return false };
+        if end.plane != -1 && start.plane != -1 && end.plane != start.plane {
+            return false;
+        }
+        if self.plan.pattern == Pattern::Tree && end.first != start.first {
+            return false;
+        }
+        if self.is_ring() && self.plan.cross_nic == 2 {
+            // The second of two channels ends where the first began.
+            if c % 2 == 1 && self.plan.net(c - 1, 0) != Some(end.first) {
+                return false;
+            }
+        } else if self.plan.cross_nic == 0 {
+            let rails = end.rail != -1 && start.rail != -1;
+            let same = if rails { end.rail == start.rail } else { (end.asic, end.port) == (start.asic, start.port) };
+            if !same {
+                return false;
+            }
+        }
+        self.plan.pattern != Pattern::BalancedTree || step == 0 || self.plan.net(c, 1) == Some(end.first)
+    }
+
+    /// NICs of channels of one GPU.
+    pub(super) fn preferred(&self, gpu: usize) -> Option<u16> {
+        let own = self.analysis.system.of(NodeKind::Gpu).get(gpu).map(std::slice::from_ref)?;
+        nets_of(self.analysis, own).up_to(None).first().copied()
+    }
+}
+
+/// The GPU that uses a NIC first (`ncclTopoGetLocalGpu`).
+fn local_gpu(analysis: &Analysis, net: NodeId, local: &[NodeId]) -> Option<NodeId> {
+    let id = |n: NodeId| analysis.system.node(n).map(|n| n.id);
+    let uses = |gpu: &NodeId, c: usize| {
+        let rank = analysis.system.node(*gpu).and_then(|n| n.gpu()).map(|g| g.rank);
+        let nets = analysis.local_nets.iter().find(|l| Some(l.rank) == rank);
+        nets.and_then(|l| l.of_channel(c)).is_some_and(|n| id(n) == id(net))
+    };
+    let longest = analysis.local_nets.iter().map(|l| l.channels.len()).max().unwrap_or(0);
+    (0..longest).find_map(|c| local.iter().find(|g| uses(g, c)).copied())
+}
