@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+pub mod ceiling;
 pub mod config;
 pub mod env;
 pub mod error;

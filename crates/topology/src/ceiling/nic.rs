@@ -1,0 +1,230 @@
+//! What a NIC carries to host and GPU memory, and what all NICs of a node carry together.
+
+use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
+use super::elements::{Elements, Info, gpu_name, net_name, together};
+use super::fabric::INTEL_PEERS;
+use super::lp::{Flows, Most};
+use super::pcie::Direction;
+use crate::analysis::Analysis;
+use crate::path::PathType;
+use crate::paths::Paths;
+use crate::system::{CpuVendor, NodeId, NodeKind};
+
+/// Ceilings of a NIC.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct NicCeilings {
+    /// Its name.
+    pub name: String,
+    /// Its node.
+    pub net: NodeId,
+    /// It receives into host memory, in Gb/s.
+    pub host_receive: Option<Derivation>,
+    /// It sends from host memory, in Gb/s.
+    pub host_send: Option<Derivation>,
+    /// The GPU nearest to it.
+    pub gpu: Option<String>,
+    /// How far that is, by the hardware.
+    pub gpu_path: Option<PathType>,
+    /// It receives into that GPU's memory, straight, in Gb/s.
+    pub gpu_receive: Option<Derivation>,
+    /// It sends from that GPU's memory, straight, in Gb/s.
+    pub gpu_send: Option<Derivation>,
+}
+
+pub(crate) fn ceilings(a: &Analysis, e: &Elements) -> Vec<NicCeilings> {
+    let s = e.system;
+    let nearest = |net: NodeId, kind: NodeKind| {
+        let reached = s.of(kind).iter().filter_map(|to| Some((*to, a.raw.get(net, *to)?)));
+        reached
+            .filter(|(_, p)| p.kind < PathType::Net)
+            .min_by(|(_, p), (_, q)| p.kind.cmp(&q.kind).then(q.bandwidth.total_cmp(&p.bandwidth)))
+    };
+    let one = |(net, data): (NodeId, &crate::system::Net)| {
+        let cpu = nearest(net, NodeKind::Cpu).map(|(c, _)| c);
+        let served = a.local_nets.iter().find(|l| l.channels.first() == Some(&net)).map(|l| l.gpu);
+        let gpu = served
+            .and_then(|g| Some((g, a.raw.get(net, g)?)))
+            .filter(|(_, p)| p.kind < PathType::Net)
+            .or_else(|| nearest(net, NodeKind::Gpu));
+        let along = |to: Option<NodeId>, d| path(e, &a.raw, net, to?, d);
+        NicCeilings {
+            name: net_name(data),
+            net,
+            host_receive: along(cpu, Direction::Write),
+            host_send: along(cpu, Direction::Read),
+            gpu: gpu.and_then(|(g, _)| s.node(g)).map(|n| gpu_name(s, n)),
+            gpu_path: gpu.map(|(_, p)| p.kind),
+            gpu_receive: along(gpu.map(|(g, _)| g), Direction::Write),
+            gpu_send: along(gpu.map(|(g, _)| g), Direction::Read),
+        }
+    };
+    s.nets().map(one).collect()
+}
+
+/// One flow alone, between a NIC and memory, in Gb/s.
+fn path(e: &Elements, paths: &Paths, net: NodeId, to: NodeId, direction: Direction) -> Option<Derivation> {
+    let mut elements = Vec::new();
+    let mut steps = Vec::new();
+    // The port comes first: it is in the path from the NIC to the memory, too.
+    let infos: Vec<&Info> = paths.hops(e.system, net, to).filter_map(|l| e.of(l)).collect();
+    for i in &infos {
+        elements.push(Element { name: i.name.clone(), kind: i.kind, limit: i.limit(direction).map(|v| v * 8.0) });
+        steps.extend(i.steps(direction).iter().cloned());
+    }
+    if let Some(bridge) = intel_bridge(e, paths, net, to, &infos) {
+        let limit = bridge.limit(direction).map(|v| v * 8.0);
+        steps.extend(bridge.steps(direction).iter().cloned());
+        elements.push(Element { name: bridge.name, kind: bridge.kind, limit });
+    }
+    Derivation::of(Unit::Gigabits, elements, steps)
+}
+
+/// An Intel CPU between two peers, which cuts what one writes to the other.
+fn intel_bridge(e: &Elements, paths: &Paths, net: NodeId, to: NodeId, infos: &[&Info]) -> Option<Info> {
+    let s = e.system;
+    s.node(to).filter(|n| n.kind == NodeKind::Gpu)?;
+    let cpu =
+        paths.hops(s, net, to).filter_map(|l| s.node(l.to)?.cpu()).find(|c| c.vendor == Some(CpuVendor::Intel))?;
+    let on_pcie = infos.iter().filter(|i| matches!(i.kind, ElementKind::Pcie | ElementKind::Uplink));
+    let link = on_pcie.map(|i| i.write).reduce(Range::min)?;
+    let limit = link.times(INTEL_PEERS);
+    let name = format!("Intel CPU {} between the peers (cuts writes at 64 B)", cpu.numa);
+    let step = Step {
+        what: name.clone(),
+        formula: format!("{link} × {INTEL_PEERS}"),
+        value: limit,
+        unit: Unit::Gigabytes,
+        source: "NCCL topo.h, INTEL_P2P_OVERHEAD 6/5; header arithmetic",
+        quality: Quality::Estimate,
+    };
+    Some(Info::one(name, ElementKind::HostBridge, limit, vec![step]))
+}
+
+/// What all NICs of a node carry together, one direction, in GB/s: what limits it, and what is behind that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NicTotal {
+    /// GB/s.
+    pub total: Range,
+    /// What limits, with `total` as its limit.
+    pub limiting: Element,
+    /// What would.
+    pub next: Option<Element>,
+    /// The arithmetic.
+    pub steps: Vec<Step>,
+}
+
+impl NicTotal {
+    /// Of equal NICs that share nothing: `count` times the lesser of port and link.
+    #[must_use]
+    pub fn of_equal(count: u32, one: &Derivation) -> Option<NicTotal> {
+        let n = f64::from(count);
+        let bytes = one.gigabytes();
+        let total = bytes.map(|v| v * n);
+        let gb = |r: Range| if one.unit == Unit::Gigabits { r.map(|v| v / 8.0) } else { r };
+        let scaled = |e: &Element| Element {
+            name: format!("{count} × {}", e.name),
+            kind: e.kind,
+            limit: gb(e.limit).map(|v| v * n),
+        };
+        let mut steps = one.steps.clone();
+        steps.push(total_step(format!("{count} × {bytes} GB/s"), total));
+        (count > 0).then(|| NicTotal {
+            total,
+            limiting: scaled(&one.limiting),
+            next: one.next.as_ref().map(scaled),
+            steps,
+        })
+    }
+}
+
+fn total_step(formula: String, value: Range) -> Step {
+    Step {
+        what: "NICs of a node together".to_owned(),
+        formula,
+        value,
+        unit: Unit::Gigabytes,
+        source: "arithmetic",
+        quality: Quality::Exact,
+    }
+}
+
+/// All NICs at once, each with the GPUs that NCCL gives it, by NCCL's paths: the lesser of receiving and sending.
+pub(crate) fn total(a: &Analysis, e: &Elements) -> Option<NicTotal> {
+    let receive = one_way(a, e, Direction::Write)?;
+    let send = one_way(a, e, Direction::Read)?;
+    let mut least = if send.total.low < receive.total.low { send.clone() } else { receive.clone() };
+    least.total = receive.total.min(send.total);
+    least.limiting.limit = least.total;
+    Some(least)
+}
+
+fn one_way(a: &Analysis, e: &Elements, direction: Direction) -> Option<NicTotal> {
+    let s = e.system;
+    let mut infos: Vec<Info> = (0..e.len()).filter_map(|i| e.info(i).cloned()).collect();
+    let mut place = vec![None; e.len()];
+    (0..e.len()).filter(|i| e.info(*i).is_some()).enumerate().for_each(|(at, i)| {
+        if let Some(p) = place.get_mut(i) {
+            *p = Some(at);
+        }
+    });
+    let mut through: Vec<Vec<usize>> = Vec::new();
+    for local in &a.local_nets {
+        let mut nets = local.channels.clone();
+        nets.sort_unstable();
+        nets.dedup();
+        for net in nets {
+            let (from, to) = if direction == Direction::Write { (net, local.gpu) } else { (local.gpu, net) };
+            let links: Vec<usize> = a.paths.hops(s, from, to).filter_map(|l| e.index(l)).collect();
+            let mut flow: Vec<usize> = links.into_iter().filter_map(|i| place.get(i).copied().flatten()).collect();
+            let gdr = a.gdr.iter().any(|g| g.gpu == local.gpu && g.net == net && g.recv.mode.is_some());
+            if gdr && direction == Direction::Write {
+                let on_path: Vec<&Info> = flow.iter().filter_map(|i| infos.get(*i)).collect();
+                if let Some(bridge) = intel_bridge(e, &a.paths, net, local.gpu, &on_path) {
+                    flow.push(infos.len());
+                    infos.push(bridge);
+                }
+            }
+            through.push(flow);
+        }
+    }
+    if through.is_empty() {
+        return None;
+    }
+    // Completions are taken to be as large as writes: how large they are is told with each NIC.
+    let ends = |f: fn(Range) -> f64| infos.iter().map(|i| f(i.write)).collect::<Vec<f64>>();
+    let (mut low, mut high) = (ends(|r| r.low), ends(|r| r.high));
+    let most = |capacity: &[f64]| Flows { capacity, through: &through }.most();
+    let (first, best): (Most, Most) = (most(&low)?, most(&high)?);
+    let named = |m: &Most, limit: Range| {
+        let tight: Vec<&Info> = m.tight.iter().filter_map(|i| infos.get(*i)).collect();
+        let (name, kind) = together(&tight)?;
+        Some(Element { name, kind, limit })
+    };
+    let total = Range::new(first.total, best.total);
+    let limiting = named(&first, total)?;
+    let mut steps: Vec<Step> = Vec::new();
+    for i in first.tight.iter().filter_map(|i| infos.get(*i)) {
+        for step in i.steps(Direction::Write) {
+            if !steps.contains(step) {
+                steps.push(step.clone());
+            }
+        }
+    }
+    let way = if direction == Direction::Write { "into" } else { "out of" };
+    steps.push(total_step(
+        format!("the most that {} flows {way} GPUs carry through what they share: {}", through.len(), limiting.name),
+        total,
+    ));
+    for i in &first.tight {
+        for ends in [&mut low, &mut high] {
+            if let Some(v) = ends.get_mut(*i) {
+                *v = f64::INFINITY;
+            }
+        }
+    }
+    let next = most(&low).and_then(|m| {
+        let behind = most(&high).map_or(m.total, |h| h.total);
+        named(&m, Range::new(m.total, behind))
+    });
+    Some(NicTotal { total, limiting, next, steps })
+}

@@ -1,0 +1,202 @@
+//! What of a PCIe link's rate is left for data: encoding, then what goes with each packet.
+//!
+//! ```text
+//! write = lanes × GT/s × encoding × MPS / (MPS + 24) × (1 − link-layer packets)
+//! read  = the same with completions: header 12 instead of 16
+//! ```
+
+use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
+
+/// A generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+pub enum Gen {
+    /// 2.5 GT/s, 8b/10b.
+    Gen1,
+    /// 5 GT/s, 8b/10b.
+    Gen2,
+    /// 8 GT/s, 128b/130b.
+    Gen3,
+    /// 16 GT/s, 128b/130b.
+    Gen4,
+    /// 32 GT/s, 128b/130b.
+    Gen5,
+    /// 64 GT/s, PAM4, FLITs of 256 bytes.
+    Gen6,
+}
+
+/// All, in order.
+pub const GENS: [Gen; 6] = [Gen::Gen1, Gen::Gen2, Gen::Gen3, Gen::Gen4, Gen::Gen5, Gen::Gen6];
+
+/// Payload sizes that a device can be set to, in bytes.
+pub const PAYLOADS: [u32; 6] = [128, 256, 512, 1024, 2048, 4096];
+
+/// Bytes around a TLP before FLITs: Gen1/2 frame 2 + sequence 2 + LCRC 4; Gen3–5 STP token 4 + LCRC 4.
+const FRAME: f64 = 8.0;
+/// Share of a link that acknowledgements, flow-control updates and skip sets leave to TLPs: of nothing and of all of it.
+const LINK_LAYER: Range = Range { low: 0.92, high: 1.0 };
+
+impl Gen {
+    /// 1 to 6.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        self as u8 + 1
+    }
+
+    /// GT/s of a lane.
+    #[must_use]
+    pub fn transfers(self) -> f64 {
+        [2.5, 5.0, 8.0, 16.0, 32.0, 64.0][self as usize]
+    }
+
+    /// From GT/s as Linux, lspci and NCCL write it: `16.0 GT/s PCIe`, `16GT/s`, `8`. `None` for anything else.
+    #[must_use]
+    pub fn parse(s: &str) -> Option<Gen> {
+        let s = s.trim();
+        let end = s.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(s.len());
+        let gt: f64 = s.get(..end)?.parse().ok()?;
+        GENS.into_iter().find(|g| (g.transfers() - gt).abs() < 0.01)
+    }
+
+    /// Share of the bits on the line that TLPs and link-layer packets get.
+    ///
+    /// In a FLIT of 256 bytes, 236 are TLPs: 6 of link layer, 8 of CRC and 6 of error correction are not. (Counting the link layer's six,
+    /// too, gives the 121 GB/s that one reads for x16.)
+    #[must_use]
+    pub fn encoding(self) -> f64 {
+        match self {
+            Self::Gen1 | Self::Gen2 => 8.0 / 10.0,
+            Self::Gen3 | Self::Gen4 | Self::Gen5 => 128.0 / 130.0,
+            Self::Gen6 => 236.0 / 256.0,
+        }
+    }
+}
+
+/// Which way data goes, as the device that starts the transfer sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub enum Direction {
+    /// The device writes: a NIC receives.
+    Write,
+    /// The device reads: a NIC sends. Data comes in completions.
+    Read,
+}
+
+/// A link. `None` is what was not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PcieLink {
+    /// Generation that it runs at.
+    pub speed: Gen,
+    /// Lanes.
+    pub width: u32,
+    /// Max Payload Size in force, in bytes.
+    pub mps: Option<u32>,
+    /// Bytes in the completions of reads. Completers may cut them at each 64 or 128 bytes (the read completion boundary) and may fill
+    /// them up to the payload size: which they do is seldom known.
+    pub completion: Option<u32>,
+}
+
+impl PcieLink {
+    /// A link of which only speed and width are known.
+    #[must_use]
+    pub fn new(speed: Gen, width: u32) -> Self {
+        PcieLink { speed, width, mps: None, completion: None }
+    }
+
+    /// GB/s after encoding.
+    #[must_use]
+    pub fn raw(&self) -> f64 {
+        f64::from(self.width) * self.speed.transfers() * self.speed.encoding() / 8.0
+    }
+
+    /// As it is called.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("PCIe Gen{} x{}", self.speed.number(), self.width)
+    }
+
+    fn payloads(&self, direction: Direction) -> Range {
+        let mps = self.mps.filter(|m| *m > 0);
+        let max = mps.map_or(Range::new(128.0, 4096.0), |m| Range::exact(m.into()));
+        match (direction, self.completion.filter(|c| *c > 0)) {
+            (Direction::Write, _) => max,
+            (Direction::Read, Some(c)) => max.min(Range::exact(c.into())),
+            (Direction::Read, None) => Range::new(64.0_f64.min(max.low), max.high),
+        }
+    }
+
+    /// Bytes that go with each packet: header of 4 double words for writes to 64-bit addresses, of 3 for completions, and the frame.
+    fn overhead(&self, direction: Direction) -> Range {
+        let header = if direction == Direction::Write { 16.0 } else { 12.0 };
+        // FLITs carry no frame, and up to a double word of what a header may need besides.
+        if self.speed == Gen::Gen6 { Range::new(header, header + 4.0) } else { Range::exact(header + FRAME) }
+    }
+
+    /// Share of the raw rate that is data, between the pessimistic and the optimistic reading of what is not known.
+    #[must_use]
+    pub fn efficiency(&self, direction: Direction) -> Range {
+        let (payload, overhead) = (self.payloads(direction), self.overhead(direction));
+        let layer = if self.speed == Gen::Gen6 { Range::exact(1.0) } else { LINK_LAYER };
+        Range {
+            low: payload.low / (payload.low + overhead.high) * layer.low,
+            high: payload.high / (payload.high + overhead.low) * layer.high,
+        }
+    }
+
+    /// GB/s of data.
+    #[must_use]
+    pub fn data(&self, direction: Direction) -> Range {
+        self.efficiency(direction).map(|e| e * self.raw())
+    }
+
+    /// GB/s of data with the arithmetic. `element` is what the link is called.
+    #[must_use]
+    pub fn derive(&self, direction: Direction, element: &str, kind: ElementKind) -> Option<Derivation> {
+        let limit = self.data(direction);
+        Derivation::of(
+            Unit::Gigabytes,
+            vec![Element { name: element.to_owned(), kind, limit }],
+            self.steps(direction, element),
+        )
+    }
+
+    /// The arithmetic.
+    #[must_use]
+    pub fn steps(&self, direction: Direction, element: &str) -> Vec<Step> {
+        let g = self.speed;
+        let code = match g {
+            Gen::Gen1 | Gen::Gen2 => "8/10",
+            Gen::Gen3 | Gen::Gen4 | Gen::Gen5 => "128/130",
+            Gen::Gen6 => "236/256",
+        };
+        let (payload, overhead) = (self.payloads(direction), self.overhead(direction));
+        let (what, unseen) = match direction {
+            Direction::Write => ("writes", self.mps.is_none()),
+            Direction::Read => ("reads", self.completion.is_none()),
+        };
+        let (layer, quality) = match (g, unseen) {
+            (Gen::Gen6, true) => ("", Quality::Unseen),
+            (Gen::Gen6, false) => ("", Quality::Estimate),
+            (_, true) => (" × 0.92 to 1 for link-layer packets", Quality::Unseen),
+            (_, false) => (" × 0.92 to 1 for link-layer packets", Quality::Estimate),
+        };
+        let note = if unseen { ", packet size not seen" } else { "" };
+        let raw = Range::exact(self.raw());
+        vec![
+            Step {
+                what: format!("{element}, encoded"),
+                formula: format!("{} lanes × {} GT/s × {code} / 8", self.width, g.transfers()),
+                value: raw,
+                unit: Unit::Gigabytes,
+                source: "PCI Express Base Specification",
+                quality: Quality::Exact,
+            },
+            Step {
+                what: format!("{element}, {what}"),
+                formula: format!("{raw} × {payload} B / (the same + {overhead} B){layer}{note}"),
+                value: self.data(direction),
+                unit: Unit::Gigabytes,
+                source: "PCI Express Base Specification (headers, frames); link-layer share: Neugebauer et al., SIGCOMM 2018 (8 to 10 %)",
+                quality,
+            },
+        ]
+    }
+}
