@@ -7,7 +7,8 @@ mod schema;
 use linerate_report::Style;
 use linerate_report::topo::{LinkWords, Topo, differences, json, names, text};
 use linerate_topology::xml::{Dialect, Document};
-use linerate_topology::{Analysis, Config, Env, Input};
+use linerate_topology::ceiling::{Extra, node_ceilings};
+use linerate_topology::{Analysis, Config, Env, Input, Search};
 
 const NODE: &str = include_str!("data/two-rails.xml");
 
@@ -20,6 +21,8 @@ fn with<T>(xml: &str, env: &[(&str, &str)], f: impl FnOnce(&Topo<'_>) -> T) -> T
         (bus == "0000:61:00.0")
             .then(|| LinkWords { now: Some("Gen4 x8".to_owned()), possible: Some("Gen5 x16".to_owned()) })
     };
+    let search = Search::new(&analysis, 2);
+    let ceilings = node_ceilings(&analysis, &Extra { nodes: Some(2), ..Extra::default() });
     f(&Topo {
         label: "two-rails.xml",
         document: &document,
@@ -29,8 +32,8 @@ fn with<T>(xml: &str, env: &[(&str, &str)], f: impl FnOnce(&Topo<'_>) -> T) -> T
         notes: &["a note".to_owned()],
         matrix: None,
         theirs: None,
-        graphs: None,
-        ceilings: None,
+        search: Some(&search),
+        ceilings: Some(&ceilings),
     })
 }
 

@@ -6,7 +6,8 @@ use crate::output::{Failure, Sink, width};
 use linerate_report::Style;
 use linerate_report::topo::{LinkWords, Topo, differences, json, names, text};
 use linerate_topology::xml::Dialect;
-use linerate_topology::{Analysis, Config, Env, what_if};
+use linerate_topology::ceiling::{Extra, node_ceilings};
+use linerate_topology::{Analysis, Config, Env, Search, what_if};
 use std::io::Write;
 
 pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
@@ -30,6 +31,9 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         Analysis::new(document, config).map_err(|e| Failure::new(format!("{}: {e}", source.label)))
     };
     let analysis = judge(&document, &changed)?;
+    let search = Search::new(&analysis, a.nodes);
+    let extra = Extra { nodes: Some(a.nodes), ..source.extra.clone() };
+    let ceilings = a.ceiling.then(|| node_ceilings(&analysis, &extra));
     let links = |busid: &str| source.links.get(busid).map(words);
     let mut notes = source.notes.clone();
     notes.extend(changed.env.notes.iter().cloned());
@@ -42,8 +46,8 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         notes: &notes,
         matrix: source.matrix.as_ref().filter(|_| a.what_if.is_empty()),
         theirs: source.theirs.as_ref(),
-        graphs: None,
-        ceilings: None,
+        search: Some(&search),
+        ceilings: ceilings.as_ref(),
     };
     match a.format {
         TopoFormat::Text if !a.explain.is_empty() => explain(a, &topo, &mut sink)?,

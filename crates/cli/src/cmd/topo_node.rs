@@ -5,8 +5,12 @@ use crate::output::Failure;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_node::Node;
 use linerate_node::pci::PciFunction;
+use linerate_node::rdma::{LinkLayer, RdmaPort};
 use linerate_snapshot::{Reading, Snapshot};
 use linerate_topology::Input;
+use linerate_topology::ceiling::link::MTUS;
+use linerate_topology::ceiling::pcie::GENS;
+use linerate_topology::ceiling::{Extra, PcieSeen, Port};
 use linerate_topology::from_node::{Matrix, from_node};
 use std::collections::HashMap;
 
@@ -29,6 +33,7 @@ pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
         notes,
         matrix: Some(Matrix::of(&node)),
         theirs: node.nvidia.topo.known().cloned(),
+        extra: extra(&node),
     })
 }
 
@@ -39,4 +44,43 @@ fn links(f: &PciFunction<'_>) -> Option<Links> {
     };
     let (now, possible) = (both(&f.link.speed, &f.link.width), both(&f.link.max_speed, &f.link.max_width));
     (now.is_some() || possible.is_some()).then_some(Links { now, possible })
+}
+
+/// What ceilings need beside the topology: ports with their MTU, links as they run, payload sizes.
+fn extra(node: &Node<'_>) -> Extra {
+    let mut extra = Extra::default();
+    for device in node.rdma.known().into_iter().flatten() {
+        let Some(p) = device.ports.first() else { continue };
+        let layer = p.link_layer.known();
+        extra.ports.insert(
+            device.name.clone(),
+            Port {
+                rate: p.rate_gbps.known().copied(),
+                infiniband: layer.map(|l| *l == LinkLayer::InfiniBand),
+                protocol: None,
+                mtu: p.active_mtu.known().copied().or_else(|| roce_mtu(node, p)),
+                vlan: false,
+            },
+        );
+    }
+    for (_, f) in node.pci.iter() {
+        let seen = PcieSeen {
+            speed: f.link.speed.known().and_then(|s| GENS.into_iter().find(|g| g.number() == s.generation())),
+            width: f.link.width.known().map(|w| u32::from(w.0)),
+            mps: f.express.known().and_then(|e| e.max_payload).map(u32::from),
+            completion: None,
+        };
+        if seen != PcieSeen::default() {
+            extra.pcie.insert(f.bdf.to_string(), seen);
+        }
+    }
+    extra
+}
+
+/// The RDMA MTU that the kernel makes of an Ethernet interface's: the largest that fits with 96 bytes of headers
+/// (include/rdma/ib_addr.h, `iboe_get_mtu`).
+fn roce_mtu(node: &Node<'_>, port: &RdmaPort) -> Option<u32> {
+    let name = port.netdev.known().filter(|_| port.is_roce())?;
+    let mtu = *node.net.known()?.iter().find(|n| n.name == *name)?.mtu.known()?;
+    MTUS.into_iter().rev().find(|m| m + 96 <= mtu)
 }

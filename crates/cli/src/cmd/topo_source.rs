@@ -6,6 +6,7 @@ use crate::progress::Line;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_topology::xml::{Dialect, Document};
 use linerate_formats::nvidia_smi::Topo as TopoM;
+use linerate_topology::ceiling::Extra;
 use linerate_topology::from_node::Matrix;
 use linerate_topology::{Input, Nvlink};
 use std::collections::HashMap;
@@ -24,6 +25,8 @@ pub(super) struct Source {
     pub(super) matrix: Option<Matrix>,
     /// What it did show.
     pub(super) theirs: Option<TopoM>,
+    /// What ceilings need beside the topology.
+    pub(super) extra: Extra,
 }
 
 /// Generation and lanes.
@@ -79,7 +82,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
         None if is_dump(&document) => Input::Fused,
         None => Input::File,
     };
-    Ok(Source { label: label.to_owned(), document, input, links: HashMap::new(), notes, matrix: None, theirs: None })
+    Ok(Source { label: label.to_owned(), document, input, links: HashMap::new(), notes, matrix: None, theirs: None, extra: Extra::default() })
 }
 
 /// What NCCL dumped says the host of every CPU and the rank of every GPU.

@@ -5,7 +5,9 @@ use super::names::name;
 use super::tables::{idle_nets, uses};
 use crate::VERSION;
 use linerate_topology::PathType;
+use linerate_topology::ceiling::Ceilings;
 use linerate_topology::gdr::{Flush, GdrDecision};
+use linerate_topology::search::{Channel, Graph, Pattern};
 use linerate_topology::system::{NodeId, NodeKind};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -29,9 +31,9 @@ struct Document<'a> {
     unused_nics: Vec<String>,
     domains: &'a [Vec<i32>],
     #[serde(skip_serializing_if = "Option::is_none")]
-    graphs: Option<serde_json::Value>,
+    graphs: Option<GraphsOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ceilings: Option<serde_json::Value>,
+    ceilings: Option<&'a Ceilings>,
     notes: Vec<&'a str>,
 }
 
@@ -103,6 +105,47 @@ struct LocalOut {
     #[serde(rename = "type")]
     kind: PathType,
     shared_with: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct GraphsOut {
+    ring: GraphOut,
+    tree: GraphOut,
+    /// Channels of the communicator.
+    channels: usize,
+    across_nodes: bool,
+}
+
+#[derive(Serialize)]
+struct GraphOut {
+    pattern: Pattern,
+    bandwidth_intra: f64,
+    bandwidth_inter: f64,
+    type_intra: PathType,
+    type_inter: PathType,
+    cross_nic: u8,
+    fallback: bool,
+    channels: Vec<ChannelOut>,
+}
+
+#[derive(Serialize)]
+struct ChannelOut {
+    ranks: Vec<i32>,
+    nics: Option<[String; 2]>,
+}
+
+fn graph(g: &Graph, say: &impl Fn(NodeId) -> String) -> GraphOut {
+    let channel = |c: &Channel| ChannelOut { ranks: c.ranks.clone(), nics: c.nets.map(|(a, b)| [say(a), say(b)]) };
+    GraphOut {
+        pattern: g.pattern,
+        bandwidth_intra: gb(g.bw_intra),
+        bandwidth_inter: gb(g.bw_inter),
+        type_intra: g.type_intra,
+        type_inter: g.type_inter,
+        cross_nic: g.cross_nic,
+        fallback: g.fallback,
+        channels: g.channels.iter().map(channel).collect(),
+    }
 }
 
 /// GB/s as a program wants it: 20.6, not 20.600000381.
@@ -205,8 +248,13 @@ pub fn render(topo: &Topo<'_>, out: &mut dyn Write) -> io::Result<()> {
             .collect(),
         unused_nics: idle_nets(a, &used).into_iter().map(say).collect(),
         domains: &a.domains,
-        graphs: topo.graphs.clone(),
-        ceilings: topo.ceilings.clone(),
+        graphs: topo.search.map(|s| GraphsOut {
+            ring: graph(&s.ring, &say),
+            tree: graph(&s.tree, &say),
+            channels: s.channels,
+            across_nodes: s.inter,
+        }),
+        ceilings: topo.ceilings,
         notes: topo.notes.iter().map(String::as_str).chain(a.notes()).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;

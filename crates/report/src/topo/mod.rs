@@ -1,5 +1,6 @@
 //! Topologies: as text, JSON, and drawings.
 
+mod ceiling;
 pub mod differences;
 pub mod json;
 pub mod names;
@@ -8,9 +9,10 @@ pub mod text;
 pub mod tree;
 
 use linerate_formats::nvidia_smi::Topo as TopoM;
+use linerate_topology::ceiling::Ceilings;
 use linerate_topology::from_node::Matrix;
 use linerate_topology::xml::Document;
-use linerate_topology::{Analysis, Config};
+use linerate_topology::{Analysis, Config, Search};
 
 /// A link of a PCI function, as words: `Gen5 x16`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,8 +41,8 @@ pub struct Topo<'a> {
     pub matrix: Option<&'a Matrix>,
     /// What `nvidia-smi topo -m` itself showed.
     pub theirs: Option<&'a TopoM>,
-    /// Rings and trees, for programs.
-    pub graphs: Option<serde_json::Value>,
-    /// Ceilings, for programs.
-    pub ceilings: Option<serde_json::Value>,
+    /// Rings and trees.
+    pub search: Option<&'a Search>,
+    /// What could be reached.
+    pub ceilings: Option<&'a Ceilings>,
 }

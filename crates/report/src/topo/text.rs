@@ -8,6 +8,7 @@ use crate::style::{Page, Style, Tone};
 use linerate_topology::PathType;
 use linerate_topology::from_node::{Difference, compare_with_topo_m};
 use linerate_topology::gdr::Gdr;
+use linerate_topology::search::Graph;
 use linerate_topology::system::NodeId;
 use std::io::{self, Write};
 
@@ -71,6 +72,16 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     heading(&mut page, "GPUDIRECT RDMA", "by GPU and NIC")?;
     for line in gdr_lines(topo) {
         page.item(2, "", Tone::Plain, Tone::Plain, &line)?;
+    }
+    if let Some(search) = topo.search {
+        page.blank()?;
+        heading(&mut page, "RINGS AND TREES", "that NCCL's search finds")?;
+        for (what, g) in [("rings", &search.ring), ("trees", &search.tree)] {
+            page.item(2, "", Tone::Plain, Tone::Plain, &graph_words(topo, what, g, search.inter))?;
+        }
+    }
+    if let Some(c) = topo.ceilings {
+        super::ceiling::render(&mut page, c)?;
     }
     if a.domains.len() > 1 {
         page.blank()?;
@@ -146,7 +157,7 @@ fn gap(about: &str) -> String {
     if about.is_empty() { String::new() } else { format!("  {about}") }
 }
 
-fn heading(page: &mut Page<'_>, what: &str, about: &str) -> io::Result<()> {
+pub(super) fn heading(page: &mut Page<'_>, what: &str, about: &str) -> io::Result<()> {
     page.spans(&[(Tone::Bold, what), (Tone::Dim, &format!("  {about}"))])
 }
 
@@ -181,6 +192,33 @@ fn use_words(topo: &Topo<'_>, u: &Use) -> String {
         _ => format!("GPUDirect RDMA with {} of {n} for receiving, {} for sending", u.recv, u.send),
     };
     format!("{}: {} ({}){shared}; {direct}", name(system, u.gpu), all(&u.nets), u.kind)
+}
+
+/// `16 rings of 24 GB/s between GPUs and 24 GB/s to the network: 384 GB/s; GPU0 GPU3 …`.
+fn graph_words(topo: &Topo<'_>, what: &str, g: &Graph, inter: bool) -> String {
+    if g.fallback {
+        return format!("{what}: nothing fits; NCCL falls back to the GPUs in their order, at a token bandwidth");
+    }
+    let system = &topo.analysis.system;
+    let net = if inter {
+        format!(", {} GB/s each to the network by {}: {} GB/s", short(g.bw_inter), g.type_inter, short(g.total_inter()))
+    } else {
+        String::new()
+    };
+    let gpu = |r: &i32| system.gpu_of_rank(*r).map_or_else(|| format!("rank {r}"), |id| name(system, id));
+    let order = g.channels.first().map(|c| c.ranks.iter().map(gpu).collect::<Vec<_>>().join(" ")).unwrap_or_default();
+    let by = match g.channels.first().and_then(|c| c.nets) {
+        Some((from, to)) if from == to => format!(" by {}", name(system, from)),
+        Some((from, to)) => format!(" by {} and {}", name(system, from), name(system, to)),
+        None => String::new(),
+    };
+    format!(
+        "{} {what} of {} GB/s each by {} between GPUs: {} GB/s{net}; the first: {order}{by}",
+        g.channels.len(),
+        short(g.bw_intra),
+        g.type_intra,
+        short(g.total_intra()),
+    )
 }
 
 /// Pairs with the same answer and reason together.
