@@ -14,6 +14,7 @@ pub mod markdown;
 pub mod sarif;
 pub mod style;
 pub mod terminal;
+pub mod topo;
 mod words;
 mod xml;
 
