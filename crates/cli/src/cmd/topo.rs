@@ -4,10 +4,12 @@ use super::topo_source::{self, Links};
 use crate::args::{TopoArgs, TopoFormat};
 use crate::output::{Failure, Sink, width};
 use linerate_report::Style;
-use linerate_report::topo::{LinkWords, Topo, differences, json, names, text};
+use linerate_report::topo::scene::{Extras, LinkState, PcieLink, Scene};
+use linerate_report::topo::{LinkWords, Topo, differences, dot, json, names, svg, text};
 use linerate_topology::xml::Dialect;
-use linerate_topology::ceiling::{Extra, node_ceilings};
+use linerate_topology::ceiling::{Collective, Extra, best, node_ceilings};
 use linerate_topology::{Analysis, Config, Env, Search, what_if};
+use std::collections::HashMap;
 use std::io::Write;
 
 pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
@@ -33,7 +35,8 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     let analysis = judge(&document, &changed)?;
     let search = Search::new(&analysis, a.nodes);
     let extra = Extra { nodes: Some(a.nodes), ..source.extra.clone() };
-    let ceilings = a.ceiling.then(|| node_ceilings(&analysis, &extra));
+    let drawn = matches!(a.format, TopoFormat::Svg | TopoFormat::Dot);
+    let ceilings = (a.ceiling || drawn).then(|| node_ceilings(&analysis, &extra));
     let links = |busid: &str| source.links.get(busid).map(words);
     let mut notes = source.notes.clone();
     notes.extend(changed.env.notes.iter().cloned());
@@ -53,7 +56,9 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         TopoFormat::Text if !a.explain.is_empty() => explain(a, &topo, &mut sink)?,
         TopoFormat::Text => text::render(&topo, style, &mut sink)?,
         TopoFormat::Json => json::render(&topo, &mut sink)?,
-        TopoFormat::Dot | TopoFormat::Svg | TopoFormat::Xml => {}
+        TopoFormat::Svg => sink.write_all(svg::svg(&scene(&topo, &source.links)).as_bytes())?,
+        TopoFormat::Dot => sink.write_all(dot::dot(&scene(&topo, &source.links)).as_bytes())?,
+        TopoFormat::Xml => {}
     }
     if !a.what_if.is_empty() && a.format == TopoFormat::Text {
         let before = judge(&source.document, &config)?;
@@ -64,6 +69,28 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     }
     sink.finish()?;
     Ok(0)
+}
+
+/// What a drawing shows; the bottleneck is what limits the best collective, or the node's worst NIC.
+fn scene(topo: &Topo<'_>, links: &HashMap<String, Links>) -> Scene {
+    let link = |(generation, width): (u8, u8)| PcieLink { generation: Some(generation), width: Some(width.into()) };
+    let state = |busid: &str| {
+        let l = links.get(busid)?;
+        let (now, possible) = (l.now.or(l.possible)?, l.possible.or(l.now)?);
+        Some(LinkState { now: link(now), possible: link(possible) })
+    };
+    let limiting = topo.ceilings.and_then(|c| {
+        let all = if c.inter.is_empty() { &c.intra } else { &c.inter };
+        Some(best(all, Collective::AllReduce)?.bus.limiting.name.clone())
+    });
+    let extras = Extras {
+        title: topo.label.to_owned(),
+        nccl: Some(topo.config.version.to_string()),
+        notes: topo.notes.iter().take(4).cloned().collect(),
+        links: Some(&state),
+        bottleneck: limiting,
+    };
+    Scene::new(topo.document, topo.analysis, &extras)
 }
 
 fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure> {

@@ -2,8 +2,11 @@
 
 mod ceiling;
 pub mod differences;
+pub mod dot;
 pub mod json;
 pub mod names;
+pub mod scene;
+pub mod svg;
 pub mod tables;
 pub mod text;
 pub mod tree;

@@ -1,0 +1,359 @@
+//! From a topology and what NCCL concludes from it to what is drawn.
+
+use super::link::{Link, LinkState, Medium};
+use super::words::{clean, count};
+use super::{Bottleneck, Cpu, Extras, Gpu, Nic, Pair, Parent, Scene, Switch};
+use linerate_topology::system::{LinkKind, Node, NodeData, NodeId, NodeKind, System};
+use linerate_topology::{Analysis, Document};
+use std::collections::HashMap;
+
+mod facts;
+mod rdma;
+
+use facts::{Facts, busid_text, key};
+
+pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_>) -> Scene {
+    let whole = analysis.whole.as_deref();
+    let system = whole.map_or(&analysis.system, |w| &w.system);
+    let mut b = Builder {
+        system,
+        facts: Facts::of(document, &analysis.fused()),
+        links: extras.links,
+        scene: Scene::default(),
+        seen: vec![false; system.nodes().len()],
+        cpus: HashMap::new(),
+        gpus: HashMap::new(),
+        nets: HashMap::new(),
+        switches: HashMap::new(),
+    };
+    b.cpus();
+    let roots: Vec<NodeId> = system.of(NodeKind::Cpu).to_vec();
+    for cpu in roots {
+        if let Some(place) = b.cpus.get(&cpu).copied() {
+            b.below(cpu, Parent::Cpu(place));
+        }
+    }
+    b.sort();
+    b.joins();
+    let Builder { mut scene, gpus, nets, .. } = b;
+    rdma::decide(&mut scene, analysis, system, &gpus, &nets);
+    scene.title = clean(&extras.title);
+    scene.nccl = extras.nccl.as_deref().map(clean);
+    scene.notes = extras.notes.iter().map(|n| clean(n)).collect();
+    if whole.is_some() {
+        let parts = count(analysis.domains.len(), "node");
+        scene.notes.push(format!("NCCL cuts this host into {parts}; NICs in use are shown for the first."));
+    }
+    if let Some(name) = extras.bottleneck.as_deref() {
+        let found = mark(&mut scene, name);
+        scene.bottleneck = Some(Bottleneck { name: clean(name), found });
+    }
+    scene
+}
+
+struct Builder<'a> {
+    system: &'a System,
+    facts: Facts,
+    links: Option<&'a dyn Fn(&str) -> Option<LinkState>>,
+    scene: Scene,
+    seen: Vec<bool>,
+    cpus: HashMap<NodeId, usize>,
+    /// Of each DEV node: the place of its GPU.
+    gpus: HashMap<NodeId, usize>,
+    nets: HashMap<NodeId, usize>,
+    switches: HashMap<NodeId, usize>,
+}
+
+impl Builder<'_> {
+    fn cpus(&mut self) {
+        let hosts = self.system.hosts();
+        let mut cpus: Vec<(i64, i32, NodeId)> = self
+            .system
+            .cpus()
+            .map(|(id, c)| (self.system.node(id).map_or(0, Node::host), c.numa, id))
+            .collect();
+        cpus.sort_unstable();
+        for (host, numa, id) in cpus {
+            let Some(cpu) = self.system.node(id).and_then(Node::cpu) else { continue };
+            let name = if hosts > 1 { format!("host {host} · NUMA {numa}") } else { format!("NUMA {numa}") };
+            let mut detail = Vec::new();
+            detail.extend(cpu.vendor.map(|v| format!("{v:?}")));
+            detail.extend(cpu.arch.map(|a| match a {
+                linerate_topology::system::Arch::X86 => "x86-64".to_owned(),
+                linerate_topology::system::Arch::Power => "POWER".to_owned(),
+                linerate_topology::system::Arch::Arm => "Arm".to_owned(),
+            }));
+            let mut detail = vec![detail.join(" ")];
+            detail.extend(cpu.affinity.as_deref().and_then(cores).map(|n| count(n, "CPU")));
+            detail.retain(|d| !d.is_empty());
+            self.cpus.insert(id, self.scene.cpus.len());
+            self.scene.cpus.push(Cpu { host, name, detail: detail.join(" · "), limits: false });
+        }
+    }
+
+    fn link(&self, medium: Medium, gbps: f32, busid: &str) -> Link {
+        match medium {
+            Medium::Pcie => {
+                let state = self.links.and_then(|f| f(busid));
+                Link::pcie(gbps, self.facts.pcie(busid), state)
+            }
+            _ => Link::of(medium, gbps),
+        }
+    }
+
+    /// Everything that hangs on a node by PCIe, and what hangs on that.
+    fn below(&mut self, root: NodeId, parent: Parent) {
+        let mut left = vec![(root, parent)];
+        while let Some((id, parent)) = left.pop() {
+            for link in self.system.links_of(id) {
+                if link.kind != LinkKind::Pci {
+                    continue;
+                }
+                let Some(node) = self.system.node(link.to) else { continue };
+                let known = matches!(node.kind, NodeKind::Pci | NodeKind::Nic | NodeKind::Dev);
+                match self.seen.get_mut(link.to.index()) {
+                    Some(seen) if known && !*seen => *seen = true,
+                    _ => continue,
+                }
+                match node.kind {
+                    NodeKind::Dev => self.gpu(link.to, node, parent, link.bandwidth),
+                    NodeKind::Nic => self.nic(link.to, node, parent, link.bandwidth),
+                    _ => {
+                        let busid = busid_text(node.local_id());
+                        let link_up = self.link(Medium::Pcie, link.bandwidth, &busid);
+                        let at = self.switch(link.to, Switch { parent, adapter: false, busid, link: link_up, limits: false });
+                        left.push((link.to, Parent::Switch(at)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn switch(&mut self, id: NodeId, switch: Switch) -> usize {
+        let at = self.scene.switches.len();
+        self.scene.switches.push(switch);
+        self.switches.insert(id, at);
+        at
+    }
+
+    fn gpu(&mut self, id: NodeId, node: &Node, parent: Parent, gbps: f32) {
+        let NodeData::Dev { dev, sm, .. } = node.data else { return };
+        let gpus: Vec<_> = self.system.gpus().map(|(_, g)| g).filter(|g| g.parent == id).collect();
+        let mut ranks: Vec<i32> = gpus.iter().map(|g| g.rank).collect();
+        ranks.sort_unstable();
+        let busid = gpus.first().map_or_else(|| busid_text(node.local_id()), |g| g.busid.clone());
+        let link = self.link(Medium::Pcie, gbps, &busid);
+        self.gpus.insert(id, self.scene.gpus.len());
+        self.scene.gpus.push(Gpu {
+            parent,
+            name: format!("GPU {dev}"),
+            busid: clean(&busid),
+            sm,
+            ranks,
+            link,
+            direct: None,
+            fabric: None,
+            nics: Vec::new(),
+            distance: None,
+            direct_rdma: super::DirectRdma::Unknown,
+            limits: false,
+        });
+    }
+
+    fn nic(&mut self, id: NodeId, node: &Node, parent: Parent, gbps: f32) {
+        let system = self.system;
+        let nets: Vec<_> = system
+            .links_of(id)
+            .iter()
+            .filter_map(|l| Some((l, system.node(l.to)?.net()?)))
+            .collect();
+        let busid = nets.iter().find_map(|(_, n)| n.busid.clone());
+        let medium = if busid.is_some() { Medium::Pcie } else { Medium::Local };
+        let text = busid.clone().unwrap_or_else(|| busid_text(node.local_id()));
+        let own = self.link(medium, gbps, &text);
+        let parent = match nets.as_slice() {
+            [] => return,
+            [_] => parent,
+            _ if busid.is_none() => parent,
+            _ => {
+                let switch = Switch { parent, adapter: true, busid: clean(&text), link: own, limits: false };
+                Parent::Switch(self.switch(id, switch))
+            }
+        };
+        let several = nets.len() > 1 && busid.is_some();
+        for (link, net) in nets {
+            let link_up = if several { Link::of(Medium::Port, link.bandwidth) } else { own };
+            self.nets.insert(link.to, self.scene.nics.len());
+            self.scene.nics.push(Nic {
+                parent,
+                name: net.name.as_deref().map_or_else(|| format!("NET {}", net.dev), clean),
+                busid: net.busid.as_deref().map(clean),
+                gbits: self.facts.has_speed(net.dev, net.name.as_deref()).then_some(net.bandwidth * 8.0),
+                gdr: net.gdr,
+                link: link_up,
+                limits: false,
+            });
+        }
+    }
+
+    /// Devices by their numbers, switches by their bus ids but after their parents.
+    fn sort(&mut self) {
+        let host = |id: &NodeId| self.system.node(*id).map_or((0, 0), |n| (n.host(), n.local_id()));
+        let dev = |id: &NodeId| match self.system.node(*id).map(|n| &n.data) {
+            Some(NodeData::Dev { dev, .. }) => *dev,
+            Some(NodeData::Net(n)) => n.dev,
+            _ => 0,
+        };
+        let order = |map: &HashMap<NodeId, usize>| {
+            let mut ids: Vec<NodeId> = map.keys().copied().collect();
+            ids.sort_by_key(|id| (host(id).0, dev(id), host(id).1, id.0));
+            ids
+        };
+        let (gpus, nets) = (order(&self.gpus), order(&self.nets));
+        permute(&mut self.scene.gpus, &mut self.gpus, &gpus);
+        permute(&mut self.scene.nics, &mut self.nets, &nets);
+
+        let depth = |mut parent: Parent| {
+            let mut depth = 0_usize;
+            while let Parent::Switch(s) = parent {
+                depth += 1;
+                let Some(up) = self.scene.switches.get(s) else { break };
+                parent = up.parent;
+            }
+            depth
+        };
+        let mut ids: Vec<(usize, (i64, i64), NodeId)> = self
+            .switches
+            .iter()
+            .map(|(id, at)| (self.scene.switches.get(*at).map_or(0, |s| depth(s.parent)), host(id), *id))
+            .collect();
+        ids.sort_unstable();
+        let ids: Vec<NodeId> = ids.into_iter().map(|(_, _, id)| id).collect();
+        let old = self.switches.clone();
+        permute(&mut self.scene.switches, &mut self.switches, &ids);
+        let new: HashMap<usize, usize> =
+            old.iter().filter_map(|(id, at)| Some((*at, *self.switches.get(id)?))).collect();
+        let switches = self.scene.switches.iter_mut().map(|s| &mut s.parent);
+        let gpus = self.scene.gpus.iter_mut().map(|g| &mut g.parent);
+        let nics = self.scene.nics.iter_mut().map(|n| &mut n.parent);
+        for parent in switches.chain(gpus).chain(nics) {
+            if let Parent::Switch(s) = parent {
+                *s = new.get(s).copied().unwrap_or(*s);
+            }
+        }
+    }
+
+    /// Links besides the tree.
+    fn joins(&mut self) {
+        for link in self.system.links() {
+            let (from, to) = (link.from, link.to);
+            let Some(kind) = self.system.node(to).map(|n| n.kind) else { continue };
+            let forward = from < to;
+            match link.kind {
+                LinkKind::Sys if forward => {
+                    if let (Some(a), Some(b)) = (self.cpus.get(&from), self.cpus.get(&to)) {
+                        let link = Link::of(Medium::Smp, link.bandwidth);
+                        self.scene.smp.push(Pair { a: *a.min(b), b: *a.max(b), count: None, link });
+                    }
+                }
+                LinkKind::Loc if forward => {
+                    if let (Some(a), Some(b)) = (self.switches.get(&from), self.switches.get(&to)) {
+                        self.scene.crosslinks.push((*a.min(b), *a.max(b)));
+                    }
+                }
+                LinkKind::Nvl | LinkKind::C2c => self.fast(from, to, kind, link.kind, link.bandwidth),
+                _ => {}
+            }
+        }
+        self.scene.smp.sort_by_key(|p| (p.a, p.b));
+        self.scene.nvlinks.sort_by_key(|p| (p.a, p.b));
+    }
+
+    /// NVLink and C2C, from a GPU.
+    fn fast(&mut self, from: NodeId, to: NodeId, kind: NodeKind, link: LinkKind, gbps: f32) {
+        let Some(at) = self.gpus.get(&from).copied() else { return };
+        let Some(busid) = self.scene.gpus.get(at).map(|g| g.busid.clone()) else { return };
+        let medium = if link == LinkKind::C2c { Medium::C2c } else { Medium::Nvlink };
+        let link = Link::of(medium, gbps);
+        match kind {
+            NodeKind::Dev => {
+                if let (Some(b), true) = (self.gpus.get(&to).copied(), from < to) {
+                    let peer = self.scene.gpus.get(b).map(|g| g.busid.clone()).unwrap_or_default();
+                    let count = self.facts.links_between(&busid, &peer);
+                    self.scene.nvlinks.push(Pair { a: at.min(b), b: at.max(b), count, link });
+                }
+            }
+            NodeKind::Nvs => {
+                let count = self.facts.links_to_switches(&busid);
+                if let Some(g) = self.scene.gpus.get_mut(at) {
+                    g.fabric = Some((count, link));
+                }
+            }
+            _ => {
+                // The parts of a split GPU reach the CPU over what they share.
+                let cpu = match kind {
+                    NodeKind::Cpu => Some(to),
+                    NodeKind::Cxb => {
+                        let on = self.system.links_of(to).iter().map(|l| l.to);
+                        on.into_iter().find(|n| self.cpus.contains_key(n))
+                    }
+                    _ => None,
+                };
+                if let (Some(cpu), Some(g)) = (cpu.and_then(|c| self.cpus.get(&c)), self.scene.gpus.get_mut(at)) {
+                    g.direct = Some((*cpu, link));
+                }
+            }
+        }
+    }
+}
+
+/// Puts what `map` knows by node into the order of `ids`.
+fn permute<T>(items: &mut Vec<T>, map: &mut HashMap<NodeId, usize>, ids: &[NodeId]) {
+    let mut old: Vec<Option<T>> = std::mem::take(items).into_iter().map(Some).collect();
+    for id in ids {
+        let item = map.get(id).and_then(|at| old.get_mut(*at)).and_then(Option::take);
+        if let Some(item) = item {
+            map.insert(*id, items.len());
+            items.push(item);
+        }
+    }
+}
+
+/// Logical CPUs of a mask in hexadecimal.
+fn cores(mask: &str) -> Option<usize> {
+    let digits = mask.chars().filter(|c| *c != ',');
+    let bits: Option<u32> = digits.map(|c| c.to_digit(16).map(u32::count_ones)).sum();
+    bits.map(|n| n as usize).filter(|n| *n > 0)
+}
+
+/// Marks what limits; whether it was found.
+fn mark(scene: &mut Scene, name: &str) -> bool {
+    let plain = |s: &str| s.chars().filter(|c| c.is_alphanumeric() || *c == '_').collect::<String>().to_lowercase();
+    let (wanted, id) = (plain(name), name.contains(':').then(|| key(name)));
+    if wanted.is_empty() {
+        return false;
+    }
+    let busid = |b: &str| id.is_some_and(|id| id == key(b));
+    let mut found = false;
+    let mut set = |limits: &mut bool, yes: bool| {
+        *limits |= yes;
+        found |= yes;
+    };
+    let (has_fabric, has_mesh, has_smp) = (scene.has_fabric(), !scene.nvlinks.is_empty(), !scene.smp.is_empty());
+    for c in &mut scene.cpus {
+        set(&mut c.limits, plain(&c.name) == wanted);
+    }
+    for s in &mut scene.switches {
+        set(&mut s.limits, busid(&s.busid));
+    }
+    for g in &mut scene.gpus {
+        set(&mut g.limits, busid(&g.busid) || plain(&g.name) == wanted);
+    }
+    for n in &mut scene.nics {
+        let named = plain(&n.name) == wanted || n.name.split('+').any(|p| plain(p) == wanted);
+        set(&mut n.limits, named || n.busid.as_deref().is_some_and(busid));
+    }
+    set(&mut scene.fabric_limits, (has_fabric || has_mesh) && ["nvlink", "nvswitch", "nvs"].contains(&wanted.as_str()));
+    set(&mut scene.smp_limits, has_smp && ["smp", "sys", "upi", "xgmi"].contains(&wanted.as_str()));
+    found
+}
