@@ -1,5 +1,6 @@
-//! `cargo xtask docs [--check]`: writes docs/rules from the rule catalogue, or says what is stale.
+//! `cargo xtask docs [--check]`: writes docs/rules from the rule catalogue, and the picture of an example; or says what is stale.
 
+use crate::shell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -19,6 +20,10 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/rules");
     let pages = linerate_report::explain::pages(linerate_rules::areas());
     let result = if check { stale(&root, &pages) } else { write(&root, &pages).map(|()| Vec::new()) };
+    let result = result.and_then(|mut found| {
+        found.extend(picture(check)?);
+        Ok(found)
+    });
     match result {
         Ok(stale) if stale.is_empty() => {
             println!("docs/rules: {} pages {}", pages.len(), if check { "are up to date" } else { "written" });
@@ -36,6 +41,20 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
             ExitCode::from(3)
         }
     }
+}
+
+/// The picture of the sick example, drawn by the command itself.
+fn picture(check: bool) -> io::Result<Option<String>> {
+    let source = "examples/sick-8gpu.tar.zst";
+    let own = ["run", "--quiet", "--package", "linerate", "--", "topo", source, "--nodes", "2", "--format", "svg"];
+    let drawn = shell::output(shell::cargo().args(own)).map_err(io::Error::other)?;
+    let path = shell::root().join("docs/sick-8gpu.svg");
+    let same = fs::read(&path).is_ok_and(|old| old == drawn.as_bytes());
+    if check || same {
+        return Ok((!same).then(|| format!("../sick-8gpu.svg differs from what `linerate topo {source}` draws")));
+    }
+    fs::write(path, drawn)?;
+    Ok(None)
 }
 
 /// Path below docs/rules, and content.

@@ -6,8 +6,8 @@ mod schema;
 
 use linerate_report::Style;
 use linerate_report::topo::{LinkWords, Topo, differences, json, names, text};
-use linerate_topology::xml::{Dialect, Document};
 use linerate_topology::ceiling::{Extra, node_ceilings};
+use linerate_topology::xml::{Dialect, Document};
 use linerate_topology::{Analysis, Config, Env, Input, Search};
 
 const NODE: &str = include_str!("data/two-rails.xml");

@@ -17,7 +17,8 @@ use std::collections::HashMap;
 pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
     let node = Node::decode(snapshot);
     let found = from_node(&node).map_err(|e| {
-        Failure::new(format!("{}: {e}", snapshot.label)).hint("`linerate audit` judges what there is on a node without GPUs")
+        Failure::new(format!("{}: {e}", snapshot.label))
+            .hint("`linerate audit` judges what there is on a node without GPUs")
     })?;
     let mut notes: Vec<String> = snapshot.problems.clone();
     notes.extend(found.unknown.iter().map(|u| format!("not known: {u}")));

@@ -3,11 +3,11 @@
 use crate::args::{TopoArgs, XmlKind};
 use crate::output::Failure;
 use crate::progress::Line;
-use linerate_snapshot::capture::{Options, Purpose};
-use linerate_topology::xml::{Dialect, Document};
 use linerate_formats::nvidia_smi::Topo as TopoM;
+use linerate_snapshot::capture::{Options, Purpose};
 use linerate_topology::ceiling::Extra;
 use linerate_topology::from_node::Matrix;
+use linerate_topology::xml::{Dialect, Document};
 use linerate_topology::{Input, Nvlink};
 use std::collections::HashMap;
 use std::io::Read;
@@ -82,7 +82,16 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
         None if is_dump(&document) => Input::Fused,
         None => Input::File,
     };
-    Ok(Source { label: label.to_owned(), document, input, links: HashMap::new(), notes, matrix: None, theirs: None, extra: Extra::default() })
+    Ok(Source {
+        label: label.to_owned(),
+        document,
+        input,
+        links: HashMap::new(),
+        notes,
+        matrix: None,
+        theirs: None,
+        extra: Extra::default(),
+    })
 }
 
 /// What NCCL dumped says the host of every CPU and the rank of every GPU.

@@ -2,4 +2,6 @@
 use super::scene::Scene;
 /// x
 #[must_use]
-pub fn dot(_: &Scene) -> String { String::new() }
+pub fn dot(_: &Scene) -> String {
+    String::new()
+}

@@ -83,7 +83,10 @@ impl Canvas {
 
     fn rect(&mut self, r: Rect, radius: f32, class: &str) {
         let (x, y, w, h, radius) = (n(r.x), n(r.y), n(r.w), n(r.h), n(radius));
-        let _ = write!(self.body, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{radius}\" class=\"{class}\"/>");
+        let _ = write!(
+            self.body,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{radius}\" class=\"{class}\"/>"
+        );
     }
 
     fn text(&mut self, x: f32, y: f32, class: &str, text: &str) {

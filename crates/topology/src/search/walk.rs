@@ -114,10 +114,8 @@ impl<'a> Walker<'a> {
         let ids = system.of(NodeKind::Gpu);
         let gpus = ids.len();
         let place = |id: &NodeId| ids.iter().position(|g| g == id).and_then(|g| u16::try_from(g).ok());
-        let first = system
-            .gpus()
-            .map(|(id, g)| place(&system.gpu_of_rank(g.rank).unwrap_or(id)).unwrap_or(u16::MAX))
-            .collect();
+        let first =
+            system.gpus().map(|(id, g)| place(&system.gpu_of_rank(g.rank).unwrap_or(id)).unwrap_or(u16::MAX)).collect();
         let nets = system.nets().filter(|_| inter).map(|(id, n)| {
             let (local, kind) = analysis.paths.local(system, id, NodeKind::Gpu);
             let net = first_of_id(system, NodeKind::Net, id);
@@ -359,8 +357,7 @@ impl<'a> Walker<'a> {
         };
         // On the way back to the NIC, all else being equal, from the farthest.
         let returns = visit.to_net.is_some_and(|n| n != visit.step + 1);
-        let reverse =
-            returns && self.orders.get(order as usize).is_some_and(|o| o.is_uniform(|g| self.is_free(g)));
+        let reverse = returns && self.orders.get(order as usize).is_some_and(|o| o.is_uniform(|g| self.is_free(g)));
         Choice::Ordered { order, reverse }
     }
 
@@ -388,7 +385,9 @@ impl<'a> Walker<'a> {
             let (gpu, sequence) = match (at, c.checked_sub(1)) {
                 (0, None) => (0, Sequence::Numbered),
                 (0, Some(before)) => (self.plan.gpu(before, 0)?, Sequence::Again),
-                _ if self.left > 0 && at <= self.gpus && (c == 0 || !self.plan.same) => (frame.next - 1, Sequence::Free),
+                _ if self.left > 0 && at <= self.gpus && (c == 0 || !self.plan.same) => {
+                    (frame.next - 1, Sequence::Free)
+                }
                 _ => return None,
             };
             frame.next += 1;

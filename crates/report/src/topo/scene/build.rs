@@ -67,11 +67,8 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn cpus(&mut self) {
         let hosts = self.system.hosts();
-        let mut cpus: Vec<(i64, i32, NodeId)> = self
-            .system
-            .cpus()
-            .map(|(id, c)| (self.system.node(id).map_or(0, Node::host), c.numa, id))
-            .collect();
+        let mut cpus: Vec<(i64, i32, NodeId)> =
+            self.system.cpus().map(|(id, c)| (self.system.node(id).map_or(0, Node::host), c.numa, id)).collect();
         cpus.sort_unstable();
         for (host, numa, id) in cpus {
             let Some(cpu) = self.system.node(id).and_then(Node::cpu) else { continue };
@@ -121,7 +118,8 @@ impl Builder<'_> {
                     _ => {
                         let busid = busid_text(node.local_id());
                         let link_up = self.link(Medium::Pcie, link.bandwidth, &busid);
-                        let at = self.switch(link.to, Switch { parent, adapter: false, busid, link: link_up, limits: false });
+                        let at = self
+                            .switch(link.to, Switch { parent, adapter: false, busid, link: link_up, limits: false });
                         left.push((link.to, Parent::Switch(at)));
                     }
                 }
@@ -162,11 +160,7 @@ impl Builder<'_> {
 
     fn nic(&mut self, id: NodeId, node: &Node, parent: Parent, gbps: f32) {
         let system = self.system;
-        let nets: Vec<_> = system
-            .links_of(id)
-            .iter()
-            .filter_map(|l| Some((l, system.node(l.to)?.net()?)))
-            .collect();
+        let nets: Vec<_> = system.links_of(id).iter().filter_map(|l| Some((l, system.node(l.to)?.net()?))).collect();
         let busid = nets.iter().find_map(|(_, n)| n.busid.clone());
         let medium = if busid.is_some() { Medium::Pcie } else { Medium::Local };
         let text = busid.clone().unwrap_or_else(|| busid_text(node.local_id()));

@@ -50,8 +50,7 @@ const STEPS: [(Step, &str, &str, &str, f32); 9] = [
 ];
 
 /// Colours of the badges that join a GPU to its network devices; white text is legible on each, in both themes.
-const BADGES: [&str; 8] =
-    ["#2f62c9", "#a8501a", "#6f3fb8", "#0c716c", "#a52c70", "#5d6f18", "#7d5125", "#4a5868"];
+const BADGES: [&str; 8] = ["#2f62c9", "#a8501a", "#6f3fb8", "#0c716c", "#a52c70", "#5d6f18", "#7d5125", "#4a5868"];
 
 /// The style sheet. All rules are below `.lt`, so that they keep to the drawing where it stands in a page.
 pub(super) fn css() -> String {
