@@ -202,12 +202,13 @@ fn one_way(a: &Analysis, e: &Elements, direction: Direction) -> Option<NicTotal>
     };
     let total = Range::new(first.total, best.total);
     let limiting = named(&first, total)?;
+    // Equal ones once.
     let mut steps: Vec<Step> = Vec::new();
+    let mut told: Vec<Range> = Vec::new();
     for i in first.tight.iter().filter_map(|i| infos.get(*i)) {
-        for step in i.steps(Direction::Write) {
-            if !steps.contains(step) {
-                steps.push(step.clone());
-            }
+        if !told.contains(&i.write) {
+            told.push(i.write);
+            steps.extend(i.steps(Direction::Write).iter().cloned());
         }
     }
     let way = if direction == Direction::Write { "into" } else { "out of" };
