@@ -1,9 +1,8 @@
 //! Prints ceilings: `ceiling` those of the clusters in the field notes, from figures alone;
 //! `ceiling FILE [nodes] [ib|roce|?] [mtu]` those of a node, FILE as NCCL has it after filling and merging.
 
-use linerate_topology::ceiling::pcie::Direction;
 use linerate_topology::ceiling::{
-    Derivation, ElementKind, Extra, Gen, NicTotal, PcieLink, Port, Protocol, Shape, between, node_ceilings,
+    Direction, Extra, Gen, NicTotal, PcieLink, Port, Protocol, Shape, adapter, between, node_ceilings,
 };
 use linerate_topology::xml::Dialect;
 use linerate_topology::{Analysis, Config, Document, Input};
@@ -56,16 +55,18 @@ fn clusters() -> Result<(), Box<dyn Error>> {
     let port =
         |rate, protocol, mtu| Port { rate: Some(rate), protocol: Some(protocol), mtu: Some(mtu), ..Port::default() };
     writeln!(out, "ConnectX-3, 40 GbE, 2K MTU, PCIe Gen3 x8:")?;
-    for protocol in [Protocol::RoceV1, Protocol::RoceV2] {
-        let d = port(40.0, protocol, 2048).payload("port 1").ok_or("no rate")?;
-        writeln!(out, "{}: {d}", protocol.name())?;
-    }
     let slot = PcieLink { mps: Some(256), ..PcieLink::new(Gen::Gen3, 8) };
-    let bus = slot.derive(Direction::Write, "PCIe Gen3 x8 link of both ports", ElementKind::Pcie).ok_or("no link")?;
-    writeln!(out, "both ports at once ({} Gb/s): {bus}", bus.gigabits())?;
+    for protocol in [Protocol::RoceV1, Protocol::RoceV2] {
+        let (one, two) = (("port 1", port(40.0, protocol, 2048)), ("port 2", port(40.0, protocol, 2048)));
+        let alone = adapter(&[one], Some(&slot), Direction::Write).ok_or("no rate")?;
+        let mib = alone.gigabytes().high * 1e9 / 1_048_576.0;
+        writeln!(out, "{}: {:.0} MiB/s as perftest counts; {alone}", protocol.name(), mib)?;
+        let both = adapter(&[one, two], Some(&slot), Direction::Write).ok_or("no rate")?;
+        writeln!(out, "both ports at once: {}", both.sentence())?;
+    }
     for (what, protocol) in [("RoCE v2", Protocol::RoceV2), ("InfiniBand", Protocol::InfiniBand)] {
         writeln!(out, "\n2 nodes of 4 GPUs and 4 × 400G, {what}, MTU 4096:")?;
-        let one: Derivation = port(400.0, protocol, 4096).payload("400G NIC").ok_or("no rate")?;
+        let one = port(400.0, protocol, 4096).payload("400G NIC").ok_or("no rate")?;
         writeln!(out, "one NIC: {one}")?;
         let total = NicTotal::of_equal(4, &one).ok_or("no NIC")?;
         for c in between(Shape { nodes: 2, gpus: 4 }, &total) {

@@ -4,10 +4,10 @@
 
 use linerate_topology::ceiling::collective::{nvls_factor, tree_sends};
 use linerate_topology::ceiling::link::efficiency;
-use linerate_topology::ceiling::pcie::{Direction, GENS, PAYLOADS};
+use linerate_topology::ceiling::pcie::{GENS, PAYLOADS};
 use linerate_topology::ceiling::{
-    Algorithm, Collective, CollectiveCeiling, Derivation, ElementKind, Gen, NicTotal, PcieLink, Port, Protocol, Shape,
-    between,
+    Algorithm, Collective, CollectiveCeiling, Derivation, Direction, ElementKind, Gen, NicTotal, PcieLink, Port,
+    Protocol, Shape, adapter, between,
 };
 use proptest::prelude::*;
 
@@ -104,6 +104,14 @@ fn pcie_links() {
     let one = payload(40.0, Protocol::RoceV1, 2048) / 8.0;
     let data = link.data(Direction::Write);
     assert!(one < data.low && 2.0 * one > data.high);
+    let p = |name| (name, port(40.0, Protocol::RoceV1, 2048));
+    let alone = adapter(&[p("port 1")], Some(&link), Direction::Write).unwrap();
+    assert_eq!(alone.limiting.kind, ElementKind::Port);
+    assert_eq!(alone.next.as_ref().unwrap().kind, ElementKind::Pcie);
+    assert!(alone.certain);
+    let both = adapter(&[p("port 1"), p("port 2")], Some(&link), Direction::Write).unwrap();
+    assert_eq!(both.limiting.kind, ElementKind::Pcie);
+    assert!(both.result.low < 55.0 && 55.0 < both.result.high, "{both}");
 }
 
 fn equal(count: u32, rate: f64, protocol: Protocol) -> NicTotal {

@@ -132,7 +132,7 @@ fn sorted(mut cuts: Vec<Cut>) -> Vec<Cut> {
 }
 
 /// Symmetric nodes have the same bound many times: one name for all that are equal.
-fn merged(all: impl IntoIterator<Item = Element>) -> Vec<Element> {
+pub(crate) fn merged(all: impl IntoIterator<Item = Element>) -> Vec<Element> {
     let mut merged: Vec<(Element, Vec<String>)> = Vec::new();
     for e in all {
         match merged.iter_mut().find(|(m, _)| m.kind == e.kind && m.limit == e.limit) {

@@ -1,7 +1,7 @@
 //! All ceilings of a node, and of a job on equal nodes.
 
 use super::collective::{Algorithm, Collective, Shape, nvls_factor};
-use super::cuts::{self, Cuts, scaled};
+use super::cuts::{self, Cuts, merged, scaled};
 use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
 use super::elements::{Elements, together};
 use super::extra::Extra;
@@ -31,7 +31,7 @@ pub struct Ceilings {
     pub nics: Vec<NicCeilings>,
     /// Within the node: empty with one GPU.
     pub intra: Vec<CollectiveCeiling>,
-    /// Between equal nodes: empty without a number of nodes.
+    /// Between equal nodes, or between the equal parts into which NCCL cuts a host: empty with one.
     pub inter: Vec<CollectiveCeiling>,
     /// What one has to know besides.
     pub notes: Vec<String>,
@@ -46,12 +46,16 @@ pub fn best(list: &[CollectiveCeiling], collective: Collective) -> Option<&Colle
 /// Ceilings of the node that an analysis is of.
 #[must_use]
 pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
-    let e = Elements::new(&a.system, &a.fused(), extra);
+    let document = a.fused();
+    let e = Elements::new(&a.system, &document, extra);
     let mut notes = e.notes.clone();
-    if a.domains.len() > 1 {
+    let parts = u32::try_from(a.domains.len()).unwrap_or(u32::MAX).max(1);
+    let equal = a.domains.iter().all(|d| Some(d.len()) == a.domains.first().map(Vec::len));
+    if parts > 1 {
         notes.push(format!(
-            "NCCL cuts this host into {} parts that talk over the network: these are the ceilings of the first part",
-            a.domains.len()
+            "NCCL cuts this host into {parts} parts that talk over the network: within the node is within the first part, and each part \
+             counts as a node{}",
+            if equal { "" } else { "; the parts are not equal, so nothing is said about several" }
         ));
     }
     notes.push("host memory's own bandwidth is not in a topology, so it is not counted as a limit".to_owned());
@@ -61,7 +65,8 @@ pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
     let gpus = u32::try_from(ranks.len()).unwrap_or(u32::MAX);
     let cuts = Cuts::of(&e, &a.paths);
     let intra = if gpus > 1 { intra(a, &e, &cuts, gpus) } else { Vec::new() };
-    let inter = match (extra.nodes.filter(|n| *n > 1), nic::total(a, &e)) {
+    let nodes = if equal { extra.nodes.unwrap_or(1).checked_mul(parts).filter(|n| *n > 1) } else { None };
+    let inter = match (nodes, nic::total(a, &e)) {
         (None, _) => Vec::new(),
         (Some(nodes), Some(total)) => {
             let no_gdr = a.local_nets.iter().any(|l| {
@@ -81,7 +86,12 @@ pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
             Vec::new()
         }
     };
-    Ceilings { nics: nic::ceilings(a, &e), intra, inter, notes }
+    // NICs belong to the host as it is, before it is cut.
+    let nics = match &a.whole {
+        Some(w) => nic::ceilings(&Elements::new(&w.system, &document, extra), &w.raw, &[]),
+        None => nic::ceilings(&e, &a.raw, &a.local_nets),
+    };
+    Ceilings { nics, intra, inter, notes }
 }
 
 const WITHIN: [Collective; 3] = [Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter];
@@ -153,7 +163,7 @@ fn nvls(e: &Elements, gpus: u32) -> Option<CollectiveCeiling> {
         }
         elements.push(Element { name: info.name.clone(), kind: ElementKind::NvLink, limit });
     }
-    let bus = Derivation::of(Unit::Gigabytes, elements, steps)?;
+    let bus = Derivation::of(Unit::Gigabytes, merged(elements), steps)?;
     Some(CollectiveCeiling { collective: Collective::AllReduce, algorithm: Algorithm::Nvls, bus })
 }
 
@@ -194,7 +204,7 @@ fn pairwise(a: &Analysis, e: &Elements, gpus: u32) -> Option<CollectiveCeiling> 
     }
     elements.sort_by(|a, b| a.0.limit.low.total_cmp(&b.0.limit.low));
     let steps = elements.first()?.1.clone();
-    let bus = Derivation::of(Unit::Gigabytes, elements.into_iter().map(|e| e.0).collect(), steps)?;
+    let bus = Derivation::of(Unit::Gigabytes, merged(elements.into_iter().map(|e| e.0)), steps)?;
     Some(CollectiveCeiling { collective: Collective::AllToAll, algorithm: Algorithm::Pairwise, bus })
 }
 
