@@ -47,10 +47,6 @@ impl Range {
     pub fn hull(all: impl IntoIterator<Item = Range>) -> Option<Range> {
         all.into_iter().reduce(|a, b| Range { low: a.low.min(b.low), high: a.high.max(b.high) })
     }
-
-    fn is_exact(self) -> bool {
-        (self.high - self.low).abs() <= 1e-9 * self.high.abs()
-    }
 }
 
 impl fmt::Display for Range {
@@ -236,8 +232,7 @@ impl Derivation {
     #[must_use]
     pub fn sentence(&self) -> String {
         let unit = self.unit.name();
-        let between = if self.result.is_exact() { "at most" } else { "at most, by what is known," };
-        let mut s = format!("{between} {} {unit}, limited by {}", self.result, self.limiting.name);
+        let mut s = format!("{} {unit} at most, limited by {}", self.result, self.limiting.name);
         match &self.next {
             Some(n) if self.certain => {
                 s.push_str(&format!("; behind it: {} at {} {unit}", n.name, n.limit));

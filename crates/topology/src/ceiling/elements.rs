@@ -271,8 +271,8 @@ fn nvlink(s: &System, seen: &Seen, l: &Link, from: &Node, to: &Node) -> Option<I
     let all: f32 = s.links_of(id).iter().filter(|k| k.kind == LinkKind::Nvl).map(|k| k.bandwidth).sum();
     let links = f64::from(seen.pci.get(&dev.local_id()).map_or(0, |p| p.nvlinks));
     let share = f64::from(l.bandwidth) / f64::from(all);
-    let name = match to.kind {
-        NodeKind::Dev => format!("NVLink between {} and {}", gpu_name(s, from), gpu_name(s, to)),
+    let name = match (from.kind, to.kind) {
+        (NodeKind::Dev, NodeKind::Dev) => format!("NVLink between {} and {}", gpu_name(s, from), gpu_name(s, to)),
         _ => format!("NVLink of {}", gpu_name(s, dev)),
     };
     let (count, each) = (links * share, fabric::nvlink(sm));
@@ -356,15 +356,18 @@ pub(crate) fn together(infos: &[&Info]) -> Option<(String, ElementKind)> {
             let shown: Vec<&str> = all.iter().take(8).copied().collect();
             let more = all.len() - shown.len();
             let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-            // "NIC a: 400 Gb/s port" of each: the rates once.
-            let split: Vec<(&str, &str)> = shown.iter().filter_map(|n| n.split_once(": ")).collect();
-            match split.first() {
-                Some((_, what)) if split.len() == shown.len() && split.iter().all(|s| s.1 == *what) => {
-                    let nics: Vec<&str> = split.iter().map(|s| s.0.trim_start_matches("NIC ")).collect();
-                    format!("{} × {what} ({}{tail})", all.len(), nics.join(", "))
-                }
-                _ => format!("{}{tail}", shown.join(" + ")),
-            }
+            // "NIC a: 400 Gb/s port", "PCIe Gen5 x16 link of GPU 0 (…)": what they have in common, once.
+            let parts = |mark: &str| -> Vec<(&str, &str)> { shown.iter().filter_map(|n| n.split_once(mark)).collect() };
+            let common =
+                |split: &[(&str, &str)], what: fn(&(&str, &str)) -> String, who: fn(&(&str, &str)) -> String| {
+                    let first = what(split.first()?);
+                    let same = split.len() == shown.len() && split.iter().all(|s| what(s) == first);
+                    let who: Vec<String> = split.iter().map(who).collect();
+                    same.then(|| format!("{} × {first} ({}{tail})", all.len(), who.join(", ")))
+                };
+            let ports = common(&parts(": "), |s| s.1.to_owned(), |s| s.0.trim_start_matches("NIC ").to_owned());
+            let links = common(&parts(" link of "), |s| format!("{} link", s.0), |s| s.1.to_owned());
+            ports.or(links).unwrap_or_else(|| format!("{}{tail}", shown.join(" + ")))
         }
     };
     Some((name, kind))

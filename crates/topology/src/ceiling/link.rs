@@ -27,7 +27,7 @@ pub enum Protocol {
 pub type Header = (&'static str, u32, &'static str);
 
 const IEEE: &str = "IEEE 802.3";
-const IBTA: &str = "InfiniBand Architecture Specification vol. 1";
+const IBTA: &str = "IBTA vol. 1";
 const ETHERNET: [Header; 4] = [
     ("preamble and start delimiter", 8, IEEE),
     ("interpacket gap", 12, IEEE),
@@ -136,7 +136,7 @@ impl Port {
             formula: format!("{} Gb/s printed, {names}", Range::exact(rate)),
             value: data,
             unit: Unit::Gigabits,
-            source: "IEEE 802.3; InfiniBand Architecture Specification vol. 2 (8b/10b up to QDR, 64b/66b in FDR)",
+            source: "IEEE 802.3, IBTA vol. 2 (InfiniBand: 8b/10b up to QDR, 64b/66b in FDR)",
             quality: exactly(protocols.len() == 1 && data.low == data.high),
         }];
         let mtu = self.mtu.filter(|m| *m > 0);
@@ -151,7 +151,7 @@ impl Port {
             formula: protocols.iter().map(each).collect::<Vec<_>>().join(", or "),
             value: Range::hull(protocols.iter().map(|p| Range::exact(p.overhead().into())))?,
             unit: Unit::Bytes,
-            source: "IEEE 802.3, RFC 791/8200/768, InfiniBand Architecture Specification vol. 1 (annexes A16, A17 for RoCE)",
+            source: "IEEE 802.3, RFC 791/8200/768, IBTA vol. 1 (annexes A16, A17: RoCE)",
             quality: exactly(protocols.len() == 1),
         });
         let shares = protocols.iter().flat_map(|p| mtus.iter().map(|m| Range::exact(efficiency(*p, self.vlan, *m))));
@@ -173,6 +173,14 @@ impl Port {
             mtus.iter().map(move |m| data.map(|d| d * efficiency(*p, self.vlan, *m)))
         });
         let limit = Range::hull(cases)?;
+        steps.push(Step {
+            what: format!("payload of {name}"),
+            formula: format!("{data} Gb/s × {share}"),
+            value: limit,
+            unit: Unit::Gigabits,
+            source: "arithmetic",
+            quality: exactly(protocols.len() == 1 && mtu.is_some() && data.low == data.high),
+        });
         let name = format!("{name}: {} Gb/s port", Range::exact(rate));
         Derivation::of(Unit::Gigabits, vec![Element { name, kind: ElementKind::Port, limit }], steps)
     }

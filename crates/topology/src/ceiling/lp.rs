@@ -125,6 +125,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn a_faster_element_never_lowers_it(
             capacity in prop::collection::vec(1.0..100.0_f64, 6),

@@ -27,6 +27,6 @@ pub use collective::{Algorithm, Collective, Shape};
 pub use derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
 pub use extra::{Extra, PcieSeen};
 pub use link::{Port, Protocol};
-pub use nic::{NicCeilings, NicTotal};
+pub use nic::{NicCeilings, NicTotal, adapter};
 pub use node::{Ceilings, CollectiveCeiling, best, between, node_ceilings};
-pub use pcie::{Gen, PcieLink};
+pub use pcie::{Direction, Gen, PcieLink};

@@ -3,9 +3,11 @@
 use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
 use super::elements::{Elements, Info, gpu_name, net_name, together};
 use super::fabric::INTEL_PEERS;
+use super::link::Port;
 use super::lp::{Flows, Most};
-use super::pcie::Direction;
+use super::pcie::{Direction, PcieLink};
 use crate::analysis::Analysis;
+use crate::local::LocalNets;
 use crate::path::PathType;
 use crate::paths::Paths;
 use crate::system::{CpuVendor, NodeId, NodeKind};
@@ -31,22 +33,23 @@ pub struct NicCeilings {
     pub gpu_send: Option<Derivation>,
 }
 
-pub(crate) fn ceilings(a: &Analysis, e: &Elements) -> Vec<NicCeilings> {
+/// Each NIC of a host. `raw` are the paths of the elements' system; `local` says which GPUs use which NICs, where that is known.
+pub(crate) fn ceilings(e: &Elements, raw: &Paths, local: &[LocalNets]) -> Vec<NicCeilings> {
     let s = e.system;
     let nearest = |net: NodeId, kind: NodeKind| {
-        let reached = s.of(kind).iter().filter_map(|to| Some((*to, a.raw.get(net, *to)?)));
+        let reached = s.of(kind).iter().filter_map(|to| Some((*to, raw.get(net, *to)?)));
         reached
             .filter(|(_, p)| p.kind < PathType::Net)
             .min_by(|(_, p), (_, q)| p.kind.cmp(&q.kind).then(q.bandwidth.total_cmp(&p.bandwidth)))
     };
     let one = |(net, data): (NodeId, &crate::system::Net)| {
         let cpu = nearest(net, NodeKind::Cpu).map(|(c, _)| c);
-        let served = a.local_nets.iter().find(|l| l.channels.first() == Some(&net)).map(|l| l.gpu);
+        let served = local.iter().find(|l| l.channels.first() == Some(&net)).map(|l| l.gpu);
         let gpu = served
-            .and_then(|g| Some((g, a.raw.get(net, g)?)))
+            .and_then(|g| Some((g, raw.get(net, g)?)))
             .filter(|(_, p)| p.kind < PathType::Net)
             .or_else(|| nearest(net, NodeKind::Gpu));
-        let along = |to: Option<NodeId>, d| path(e, &a.raw, net, to?, d);
+        let along = |to: Option<NodeId>, d| path(e, raw, net, to?, d);
         NicCeilings {
             name: net_name(data),
             net,
@@ -98,6 +101,30 @@ fn intel_bridge(e: &Elements, paths: &Paths, net: NodeId, to: NodeId, infos: &[&
         quality: Quality::Estimate,
     };
     Some(Info::one(name, ElementKind::HostBridge, limit, vec![step]))
+}
+
+/// An adapter by itself, without a topology: its ports at once, through its PCIe link. In Gb/s; `None` where no port's rate is known.
+#[must_use]
+pub fn adapter(ports: &[(&str, Port)], link: Option<&PcieLink>, direction: Direction) -> Option<Derivation> {
+    let each: Vec<Derivation> = ports.iter().map(|(name, port)| port.payload(name)).collect::<Option<_>>()?;
+    let sum = each.iter().map(|d| d.result).reduce(|a, b| Range { low: a.low + b.low, high: a.high + b.high })?;
+    let names: Vec<&str> = each.iter().map(|d| d.limiting.name.as_str()).collect();
+    let mut elements = vec![Element { name: names.join(" + "), kind: ElementKind::Port, limit: sum }];
+    let mut steps: Vec<Step> = each.iter().flat_map(|d| d.steps.clone()).collect();
+    if each.len() > 1 {
+        steps.push(Step {
+            what: "ports together".to_owned(),
+            unit: Unit::Gigabits,
+            ..total_step(names.join(" + "), sum)
+        });
+    }
+    if let Some(link) = link {
+        let name = format!("{} link", link.name());
+        let limit = link.data(direction).map(|v| v * 8.0);
+        steps.extend(link.steps(direction, &name));
+        elements.push(Element { name, kind: ElementKind::Pcie, limit });
+    }
+    Derivation::of(Unit::Gigabits, elements, steps)
 }
 
 /// What all NICs of a node carry together, one direction, in GB/s: what limits it, and what is behind that.
@@ -202,12 +229,13 @@ fn one_way(a: &Analysis, e: &Elements, direction: Direction) -> Option<NicTotal>
     };
     let total = Range::new(first.total, best.total);
     let limiting = named(&first, total)?;
+    // Equal ones once.
     let mut steps: Vec<Step> = Vec::new();
+    let mut told: Vec<Range> = Vec::new();
     for i in first.tight.iter().filter_map(|i| infos.get(*i)) {
-        for step in i.steps(Direction::Write) {
-            if !steps.contains(step) {
-                steps.push(step.clone());
-            }
+        if !told.contains(&i.write) {
+            told.push(i.write);
+            steps.extend(i.steps(Direction::Write).iter().cloned());
         }
     }
     let way = if direction == Direction::Write { "into" } else { "out of" };

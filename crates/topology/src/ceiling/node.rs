@@ -1,7 +1,7 @@
 //! All ceilings of a node, and of a job on equal nodes.
 
 use super::collective::{Algorithm, Collective, Shape, nvls_factor};
-use super::cuts;
+use super::cuts::{self, Cuts, merged, scaled};
 use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
 use super::elements::{Elements, together};
 use super::extra::Extra;
@@ -31,7 +31,7 @@ pub struct Ceilings {
     pub nics: Vec<NicCeilings>,
     /// Within the node: empty with one GPU.
     pub intra: Vec<CollectiveCeiling>,
-    /// Between equal nodes: empty without a number of nodes.
+    /// Between equal nodes, or between the equal parts into which NCCL cuts a host: empty with one.
     pub inter: Vec<CollectiveCeiling>,
     /// What one has to know besides.
     pub notes: Vec<String>,
@@ -46,12 +46,16 @@ pub fn best(list: &[CollectiveCeiling], collective: Collective) -> Option<&Colle
 /// Ceilings of the node that an analysis is of.
 #[must_use]
 pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
-    let e = Elements::new(&a.system, &a.fused(), extra);
+    let document = a.fused();
+    let e = Elements::new(&a.system, &document, extra);
     let mut notes = e.notes.clone();
-    if a.domains.len() > 1 {
+    let parts = u32::try_from(a.domains.len()).unwrap_or(u32::MAX).max(1);
+    let equal = a.domains.iter().all(|d| Some(d.len()) == a.domains.first().map(Vec::len));
+    if parts > 1 {
         notes.push(format!(
-            "NCCL cuts this host into {} parts that talk over the network: these are the ceilings of the first part",
-            a.domains.len()
+            "NCCL cuts this host into {parts} parts that talk over the network: within the node is within the first part, and each part \
+             counts as a node{}",
+            if equal { "" } else { "; the parts are not equal, so nothing is said about several" }
         ));
     }
     notes.push("host memory's own bandwidth is not in a topology, so it is not counted as a limit".to_owned());
@@ -59,8 +63,10 @@ pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
     ranks.sort_unstable();
     ranks.dedup();
     let gpus = u32::try_from(ranks.len()).unwrap_or(u32::MAX);
-    let intra = if gpus > 1 { intra(a, &e, gpus) } else { Vec::new() };
-    let inter = match (extra.nodes.filter(|n| *n > 1), nic::total(a, &e)) {
+    let cuts = Cuts::of(&e, &a.paths);
+    let intra = if gpus > 1 { intra(a, &e, &cuts, gpus) } else { Vec::new() };
+    let nodes = if equal { extra.nodes.unwrap_or(1).checked_mul(parts).filter(|n| *n > 1) } else { None };
+    let inter = match (nodes, nic::total(a, &e)) {
         (None, _) => Vec::new(),
         (Some(nodes), Some(total)) => {
             let no_gdr = a.local_nets.iter().any(|l| {
@@ -73,31 +79,54 @@ pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
                         .to_owned(),
                 );
             }
-            between(Shape { nodes, gpus }, &total, &intra)
+            job(Shape { nodes, gpus }, &total, &intra, Some(&cuts))
         }
         (Some(_), None) => {
             notes.push("no NIC that a GPU could use: nothing is said about several nodes".to_owned());
             Vec::new()
         }
     };
-    Ceilings { nics: nic::ceilings(a, &e), intra, inter, notes }
+    // NICs belong to the host as it is, before it is cut.
+    let nics = match &a.whole {
+        Some(w) => nic::ceilings(&Elements::new(&w.system, &document, extra), &w.raw, &[]),
+        None => nic::ceilings(&e, &a.raw, &a.local_nets),
+    };
+    Ceilings { nics, intra, inter, notes }
 }
 
-fn intra(a: &Analysis, e: &Elements, gpus: u32) -> Vec<CollectiveCeiling> {
+const WITHIN: [Collective; 3] = [Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter];
+
+fn intra(a: &Analysis, e: &Elements, cuts: &Cuts, gpus: u32) -> Vec<CollectiveCeiling> {
     let mut all = Vec::new();
-    let (elements, steps) = cuts::ring(e, &a.paths);
-    for collective in [Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter] {
-        let mut steps = steps.clone();
-        steps.push(Step {
-            what: format!("{collective} by rings"),
-            formula: "what leaves a GPU, a switch, a CPU: every ring crosses there at least once".to_owned(),
-            value: elements.iter().map(|e| e.limit).reduce(Range::min).unwrap_or(Range::exact(0.0)),
-            unit: Unit::Gigabytes,
-            source: "nccl-tests doc/PERFORMANCE.md (bus bandwidth of a ring is that of its links)",
-            quality: Quality::Exact,
-        });
-        let bus = Derivation::of(Unit::Gigabytes, elements.clone(), steps);
-        all.extend(bus.map(|bus| CollectiveCeiling { collective, algorithm: Algorithm::Ring, bus }));
+    for collective in WITHIN {
+        for (algorithm, elements, formula) in [
+            (
+                Algorithm::Ring,
+                cuts.ring(),
+                "what leaves a GPU, a switch, a CPU: every ring crosses there at least once",
+            ),
+            (
+                Algorithm::Hierarchical,
+                cuts.any(collective),
+                "what must leave a GPU, a switch, a CPU, whatever the algorithm",
+            ),
+        ] {
+            // Where single GPUs are the only borders, nothing does better than rings.
+            if algorithm == Algorithm::Hierarchical && cuts.groups.is_empty() {
+                continue;
+            }
+            let mut steps = cuts.steps();
+            steps.push(Step {
+                what: format!("{collective}, {algorithm}"),
+                formula: formula.to_owned(),
+                value: elements.iter().map(|e| e.limit).reduce(Range::min).unwrap_or(Range::exact(0.0)),
+                unit: Unit::Gigabytes,
+                source: "bytes that cross a border; bus bandwidth as in nccl-tests doc/PERFORMANCE.md",
+                quality: Quality::Exact,
+            });
+            let bus = Derivation::of(Unit::Gigabytes, elements, steps);
+            all.extend(bus.map(|bus| CollectiveCeiling { collective, algorithm, bus }));
+        }
     }
     all.extend(nvls(e, gpus));
     all.extend(pairwise(a, e, gpus));
@@ -134,7 +163,7 @@ fn nvls(e: &Elements, gpus: u32) -> Option<CollectiveCeiling> {
         }
         elements.push(Element { name: info.name.clone(), kind: ElementKind::NvLink, limit });
     }
-    let bus = Derivation::of(Unit::Gigabytes, elements, steps)?;
+    let bus = Derivation::of(Unit::Gigabytes, merged(elements), steps)?;
     Some(CollectiveCeiling { collective: Collective::AllReduce, algorithm: Algorithm::Nvls, bus })
 }
 
@@ -175,32 +204,44 @@ fn pairwise(a: &Analysis, e: &Elements, gpus: u32) -> Option<CollectiveCeiling> 
     }
     elements.sort_by(|a, b| a.0.limit.low.total_cmp(&b.0.limit.low));
     let steps = elements.first()?.1.clone();
-    let bus = Derivation::of(Unit::Gigabytes, elements.into_iter().map(|e| e.0).collect(), steps)?;
+    let bus = Derivation::of(Unit::Gigabytes, merged(elements.into_iter().map(|e| e.0)), steps)?;
     Some(CollectiveCeiling { collective: Collective::AllToAll, algorithm: Algorithm::Pairwise, bus })
 }
 
-/// Ceilings between equal nodes: what NICs allow, and what the part within a node allows.
-///
-/// `intra` are the ceilings within a node; empty where nothing is known of it (or it has one GPU): NICs alone limit then.
+/// Ceilings between equal nodes that share nothing but the network, of which only the NICs are known: NICs alone limit then.
 #[must_use]
-pub fn between(shape: Shape, nics: &NicTotal, intra: &[CollectiveCeiling]) -> Vec<CollectiveCeiling> {
+pub fn between(shape: Shape, nics: &NicTotal) -> Vec<CollectiveCeiling> {
+    job(shape, nics, &[], None)
+}
+
+fn job(shape: Shape, nics: &NicTotal, intra: &[CollectiveCeiling], cuts: Option<&Cuts>) -> Vec<CollectiveCeiling> {
     let mut all = Vec::new();
     for collective in Collective::ALL {
         for algorithm in [Algorithm::Ring, Algorithm::Tree, Algorithm::Hierarchical, Algorithm::Pairwise] {
             let Some((factor, formula)) = shape.per_nic(collective, algorithm) else { continue };
-            let scaled = |e: &Element| Element { limit: e.limit.map(|v| v * factor), ..e.clone() };
-            let mut elements: Vec<Element> =
-                [Some(&nics.limiting), nics.next.as_ref()].into_iter().flatten().map(scaled).collect();
+            let outside = [Some(&nics.limiting), nics.next.as_ref()];
+            let mut elements: Vec<Element> = outside.into_iter().flatten().map(|e| scaled(e, factor)).collect();
             let mut steps = nics.steps.clone();
             steps.push(Step {
                 what: format!("{collective}, {algorithm}, {} nodes of {} GPUs", shape.nodes, shape.gpus),
                 formula: format!("{} GB/s × {formula}", nics.total),
                 value: nics.total.map(|v| v * factor),
                 unit: Unit::Gigabytes,
-                source: "bytes that a node must send (see the table of this module)",
+                source: "bytes that a node must send: nccl-tests doc/PERFORMANCE.md, and arithmetic",
                 quality: Quality::Exact,
             });
-            elements.extend(within(shape, collective, algorithm, intra, &mut steps));
+            let (inside, how) = within(shape, collective, algorithm, intra, cuts);
+            if let Some(value) = inside.iter().map(|e| e.limit).reduce(Range::min) {
+                steps.push(Step {
+                    what: "the part within a node".to_owned(),
+                    formula: how,
+                    value,
+                    unit: Unit::Gigabytes,
+                    source: "bytes that cross a border within the node, its NICs equally loaded",
+                    quality: Quality::Estimate,
+                });
+            }
+            elements.extend(inside);
             let bus = Derivation::of(Unit::Gigabytes, elements, steps);
             all.extend(bus.map(|bus| CollectiveCeiling { collective, algorithm, bus }));
         }
@@ -208,34 +249,40 @@ pub fn between(shape: Shape, nics: &NicTotal, intra: &[CollectiveCeiling]) -> Ve
     all
 }
 
-/// What the part within a node allows the whole.
+/// What the part within a node allows the whole, in bus bandwidth of the whole; and how that is written.
 fn within(
     shape: Shape,
     collective: Collective,
     algorithm: Algorithm,
     intra: &[CollectiveCeiling],
-    steps: &mut Vec<Step>,
-) -> Vec<Element> {
-    let (inside, factor) = match algorithm {
-        // The ring runs through all GPUs of the node, at its own speed.
-        Algorithm::Ring => {
-            (intra.iter().find(|c| (c.collective, c.algorithm) == (collective, Algorithm::Ring)), Some(1.0))
-        }
-        // A node's part of all pairs is a few of them: not a limit before the NICs are, and not counted.
-        Algorithm::Pairwise => (None, None),
-        // A chain, or the switch: data passes a GPU once each way.
-        _ => (best(intra, collective), shape.from_intra(collective)),
+    cuts: Option<&Cuts>,
+) -> (Vec<Element>, String) {
+    let none = (Vec::new(), String::new());
+    if shape.gpus < 2 {
+        return none;
+    }
+    if algorithm == Algorithm::Ring {
+        return cuts.map_or(none, |c| (c.ring_of_many(), "what a ring needs between the GPUs of a node".to_owned()));
+    }
+    let pick = |algorithm| intra.iter().find(|c| (c.collective, c.algorithm) == (collective, algorithm));
+    let both = |bus: &Derivation, factor: f64| -> Vec<Element> {
+        [Some(&bus.limiting), bus.next.as_ref()].into_iter().flatten().map(|e| scaled(e, factor)).collect()
     };
-    let (Some(inside), Some(factor)) = (inside, factor) else { return Vec::new() };
-    let bus = &inside.bus;
-    let scaled = |e: &Element| Element { limit: e.limit.map(|v| v * factor), ..e.clone() };
-    steps.push(Step {
-        what: format!("within a node, by {}", inside.algorithm),
-        formula: format!("{} GB/s × {}", bus.result, Range::exact(factor)),
-        value: bus.result.map(|v| v * factor),
-        unit: Unit::Gigabytes,
-        source: "ratio of the bus bandwidth factors of all ranks and of a node's",
-        quality: Quality::Estimate,
-    });
-    [Some(&bus.limiting), bus.next.as_ref()].into_iter().flatten().map(scaled).collect()
+    let alone = |c: &CollectiveCeiling, factor: f64| {
+        format!("{} GB/s of a node alone, by {} × {}", c.bus.result, c.algorithm, Range::exact(factor))
+    };
+    if algorithm == Algorithm::Pairwise {
+        // To peers in the node goes a smaller part of a larger job.
+        let factor = f64::from(shape.ranks().saturating_sub(1)) / f64::from(shape.gpus - 1);
+        return pick(Algorithm::Pairwise).map_or(none, |c| (both(&c.bus, factor), alone(c, factor)));
+    }
+    let gpus = cuts.map(|c| c.any_of_many(collective, shape)).unwrap_or_default();
+    let most = |list: &[Element]| list.iter().map(|e| e.limit.high).fold(f64::INFINITY, f64::min);
+    if let (Some(c), Some(factor)) = (pick(Algorithm::Nvls), shape.from_intra(collective)) {
+        let switch = both(&c.bus, factor);
+        if gpus.is_empty() || most(&switch) > most(&gpus) {
+            return (switch, alone(c, factor));
+        }
+    }
+    (gpus, "what must cross between the GPUs of a node".to_owned())
 }
