@@ -4,7 +4,7 @@
 
 use linerate_node::Node;
 use linerate_snapshot::{Reader, Snapshot};
-use linerate_topology::from_node::{FromNode, Matrix, Options, from_node, from_node_with};
+use linerate_topology::from_node::{FromNode, Matrix, Options, compare_with_topo_m, from_node, from_node_with};
 use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Assumptions, Config, Document};
 use serde_json::Value;
@@ -131,4 +131,61 @@ fn hwlocs_machines_give_a_document_or_say_why_not() {
     }
     println!("{documents} documents, {errors} without a GPU");
     assert!(documents + errors >= 20);
+}
+
+/// Every matrix is read, and compared with a document that has the same NVLinks, none crashes; the reasons are words.
+#[test]
+fn matrices_of_others_are_read_and_compared() {
+    let Some(dir) = shared("topo-m") else { return };
+    let oracle = dir.join("../nccl-oracle");
+    let documents: Vec<Document> = ["azure-ndv4", "oci-h100-bm", "syn-dgx1v", "aws-p4d-24xl"]
+        .iter()
+        .map(|n| {
+            let bytes = std::fs::read(oracle.join(format!("{n}.fused.xml"))).unwrap();
+            Document::parse(&bytes, Dialect::Nccl).unwrap()
+        })
+        .collect();
+    let config = Config { input: linerate_topology::Input::Fused, ..Config::default() };
+    let (mut read, mut found) = (0, 0);
+    for file in std::fs::read_dir(&dir).unwrap().flatten() {
+        let bytes = std::fs::read(file.path()).unwrap();
+        let topo = linerate_formats::nvidia_smi::parse_topo(&bytes)
+            .unwrap_or_else(|e| panic!("{}: {e}", file.path().display()));
+        read += 1;
+        assert!(topo.broken_rows.is_empty(), "{}: {:?}", file.path().display(), topo.broken_rows);
+        for document in &documents {
+            let differences = compare_with_topo_m(&Analysis::new(document, &config).unwrap(), &topo);
+            assert!(differences.iter().all(|d| d.ours != d.theirs && d.why.len() > 20), "{differences:?}");
+            found += differences.len();
+        }
+    }
+    println!("{read} matrices, {found} differences");
+    assert!(read >= 8 && found > 0);
+}
+
+/// Names of two vocabularies for one thing are no difference; the rest is told with its reason.
+#[test]
+fn words_that_differ_and_words_that_only_sound_different() {
+    let xml = r#"<system version="1">
+  <cpu host_hash="0x1" numaid="0" affinity="f" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
+    <pci busid="0000:10:00.0" class="0x060400" vendor="0x15b3" device="0x1979" subsystem_vendor="0x0" subsystem_device="0x0" link_speed="32.0 GT/s PCIe" link_width="16">
+      <pci busid="0000:11:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16"><gpu dev="0" sm="90" rank="0" gdr="1"/></pci>
+      <pci busid="0000:12:00.0" class="0x020700" link_speed="32.0 GT/s PCIe" link_width="16"><nic>
+        <net name="mlx5_0" dev="0" speed="200000" port="1" guid="0x1" maxconn="1" gdr="1"/>
+        <net name="mlx5_1" dev="1" speed="200000" port="2" guid="0x1" maxconn="1" gdr="1"/></nic></pci>
+    </pci>
+    <pci busid="0000:20:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16"><gpu dev="1" sm="90" rank="1" gdr="1"/></pci>
+  </cpu>
+</system>"#;
+    let document = Document::parse(xml.as_bytes(), Dialect::Lenient).unwrap();
+    let analysis = Analysis::new(&document, &Config::default()).unwrap();
+    let compare = |rows: &str| {
+        let text = format!("\tGPU0\tGPU1\tNIC0\tNIC1\n{rows}\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n");
+        compare_with_topo_m(&analysis, &linerate_formats::nvidia_smi::parse_topo(text.as_bytes()).unwrap())
+    };
+    assert_eq!(compare("GPU0\t X \tNODE\tPIX\tPIX\nGPU1\tPHB\t X \tNODE\tPHB\n"), []);
+    let told = compare("GPU0\t X \tSYS\tPXB\tPIX\nGPU1\tSYS\t X \tNODE\tNV4\n");
+    let words: Vec<String> = told.iter().map(|d| format!("{} {} {} {}", d.a, d.b, d.ours, d.theirs)).collect();
+    assert_eq!(words, ["GPU0 GPU1 PHB SYS", "GPU0 mlx5_0 PIX PXB", "GPU1 mlx5_1 PHB NV4"]);
+    assert!(told[0].why.contains("SNC"), "{}", told[0].why);
 }

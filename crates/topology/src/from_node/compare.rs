@@ -102,7 +102,7 @@ fn why(ours: PathType, theirs: &PathKind, fused: bool) -> &'static str {
             "NCCL's document has a switch between them that the node has not: the document is of another node, or made by hand"
         }
         (Phb, PathKind::Sys) => {
-            "the document has both below one CPU, the node in two NUMA nodes: sub-NUMA clustering (SNC, NPS) changed since, or the document was made by hand"
+            "NCCL goes by the NUMA node of the topmost switch and has both below one CPU, the functions themselves are in two NUMA nodes: firmware is at odds with itself, sub-NUMA clustering (SNC, NPS) changed since, or the document was made by hand"
         }
         (Sys, PathKind::Node | PathKind::Phb) => {
             "the document has them below two CPUs, the node in one NUMA node: a function without a NUMA node (-1) is on a CPU of its own for NCCL, or sub-NUMA clustering (SNC, NPS) changed since"

@@ -40,7 +40,7 @@ fn describe(b: &mut Build<'_, '_>, e: &mut Element) {
         // Only x86 numbers its families.
         Some(CpuVendor::Other(name)) if family.is_some() => ("x86_64", Some(name.clone())),
         _ => {
-            b.unknown("CPU: architecture, vendor, family and model (no proc/cpuinfo)");
+            b.unknown.say("CPU: architecture, vendor, family and model (no proc/cpuinfo)");
             return;
         }
     };
@@ -53,7 +53,7 @@ fn describe(b: &mut Build<'_, '_>, e: &mut Element) {
             e.set("familyid", family_id(family).to_string());
             e.set("modelid", model.to_string());
         }
-        _ => b.unknown("CPU: family and model"),
+        _ => b.unknown.say("CPU: family and model"),
     }
 }
 
@@ -70,11 +70,11 @@ fn family_id(kernel: u32) -> u32 {
 fn affinity(b: &mut Build<'_, '_>, numa: i32) -> Option<String> {
     let Ok(id) = u32::try_from(numa) else { return Some(String::new()) };
     let Some(nodes) = b.node.numa.known() else {
-        b.unknown("affinity of CPUs (no sys/devices/system/node)");
+        b.unknown.say("affinity of CPUs (no sys/devices/system/node)");
         return None;
     };
     let Some(node) = nodes.iter().find(|n| n.id == id) else {
-        b.assume(format!("NUMA node {id}: no CPUs, because the system lists no such node"));
+        b.assumed.of("no CPUs, because the system lists no such node", format!("NUMA node {id}"));
         return Some(String::new());
     };
     if let Some(map) = &node.cpumap {
@@ -84,10 +84,10 @@ fn affinity(b: &mut Build<'_, '_>, numa: i32) -> Option<String> {
     let last = lists.iter().flat_map(|l| &l.ranges).map(|r| *r.end()).max();
     let own = cpulist::parse(&node.cpulist).filter(|_| !node.cpulist.is_empty());
     let (Some(own), Some(last)) = (own, last.filter(|l| *l < MOST_CPUS)) else {
-        b.unknown(format!("affinity of NUMA node {id}"));
+        b.unknown.of("its CPUs", format!("NUMA node {id}"));
         return None;
     };
-    b.assume("affinity: as wide as the CPUs of all NUMA nodes; the kernel counts possible CPUs");
+    b.assumed.say("affinity: as wide as the CPUs of all NUMA nodes; the kernel counts possible CPUs");
     Some(mask(&own, last + 1))
 }
 

@@ -27,7 +27,7 @@ pub(super) fn list<'a>(b: &mut Build<'a, '_>) -> Vec<Listed<'a>> {
     let mut gpus: Vec<Listed<'a>> = if node.nvidia.gpus.is_empty() {
         let found: Vec<FnId> = node.pci.gpus().filter(|(_, f)| f.silent.is_none()).map(|(id, _)| id).collect();
         if !found.is_empty() {
-            b.assume(
+            b.assumed.say(
                 "GPUs: those of the PCI tree, numbered by address, because the driver was not asked or did not answer",
             );
         }
@@ -51,9 +51,9 @@ pub(super) fn list<'a>(b: &mut Build<'a, '_>) -> Vec<Listed<'a>> {
     };
     for (_, f) in node.pci.gpus() {
         if !gpus.iter().any(|g| g.bdf == f.bdf) {
-            b.leave_out(format!("GPU {}: the driver does not report it{}", f.bdf, bound(f)));
+            b.left_out.of(&format!("the NVIDIA driver does not report it{}", bound(f)), f.bdf);
         } else if f.driver.known().is_some_and(|d| d != "nvidia") {
-            b.assume(format!("GPU {} is counted, and NCCL on this host would not see it{}", f.bdf, bound(f)));
+            b.assumed.of(&format!("counted, and NCCL on this host would not see it{}", bound(f)), f.bdf);
         }
     }
     for g in &mut gpus {
@@ -72,20 +72,20 @@ fn bound(f: &PciFunction<'_>) -> String {
 fn capability(b: &mut Build<'_, '_>, g: &Listed<'_>) -> Option<i32> {
     let architecture = g.gpu.and_then(|g| g.architecture.known()).and_then(|a| sm::of_architecture(a));
     if architecture.is_some() {
-        b.assume("compute capability of GPUs: from the architecture that nvidia-smi names");
+        b.assumed.say("compute capability of GPUs: from the architecture that nvidia-smi names");
         return architecture;
     }
     let device = g.function.and_then(|f| b.node.pci.get(f).device.known().copied());
     let found = device.and_then(sm::of_device);
     match found {
-        Some(_) => b.assume("compute capability of GPUs: from their PCI device ids"),
-        None => b.unknown(format!("compute capability of GPU {}", g.bdf)),
+        Some(_) => b.assumed.say("compute capability of GPUs: from their PCI device ids"),
+        None => b.unknown.of("compute capability", g.bdf),
     }
     found
 }
 
 /// Adds a GPU with all that is above it.
-pub(super) fn place(b: &mut Build<'_, '_>, all: &[Listed<'_>], g: &Listed<'_>) {
+pub(super) fn place(b: &mut Build<'_, '_>, all: &[Listed<'_>], g: &Listed<'_>, ways: nvlink::Ways) {
     let pci = match g.function {
         Some(f) => link::pci(b, f, g.gpu),
         None => link::pci_without_function(b, g.bdf, g.gpu),
@@ -97,12 +97,12 @@ pub(super) fn place(b: &mut Build<'_, '_>, all: &[Listed<'_>], g: &Listed<'_>) {
     e.set("rank", g.dev.to_string());
     let gdr = !cannot_gdr(b, g);
     if gdr {
-        b.assume("GPUs can do GPUDirect RDMA, as all of the data centre can (CUDA says it, no snapshot does)");
+        b.assumed.say("GPUs can do GPUDirect RDMA, as all of the data centre can (CUDA says it, no snapshot does)");
     }
     e.set("gdr", u8::from(gdr).to_string());
     e.set("mlopart", "-1");
     let id = b.arena.add(pci, e);
-    nvlink::place(b, id, all, g);
+    nvlink::place(b, id, all, g, ways);
 }
 
 /// GeForce and GB10 (DGX Spark) cannot.
@@ -111,7 +111,7 @@ fn cannot_gdr(b: &mut Build<'_, '_>, g: &Listed<'_>) -> bool {
     let name = g.gpu.and_then(|g| g.name.known()).map_or(own.as_str(), String::as_str);
     let cannot = name.contains("GeForce") || g.sm == Some(121);
     if cannot {
-        b.assume(format!("GPU {}: no GPUDirect RDMA, as no GeForce and no GB10 has it", g.bdf));
+        b.assumed.of("no GPUDirect RDMA, as no GeForce and no GB10 has it", g.bdf);
     }
     cannot
 }

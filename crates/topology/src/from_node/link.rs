@@ -6,7 +6,7 @@ use super::cpu;
 use crate::xml::Element;
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_node::gpu::Gpu;
-use linerate_node::pci::{FnId, Parent, PciFunction};
+use linerate_node::pci::{FnId, Kind, Parent, PciFunction};
 use linerate_node::{Reading, Why};
 
 /// What a link attribute of a function says.
@@ -43,7 +43,7 @@ pub(super) fn pci(b: &mut Build<'_, '_>, id: FnId, gpu: Option<&Gpu>) -> Id {
             continue;
         }
         if !complete {
-            b.unknown(format!("what is above {}: it is counted as below a root port", node.pci.get(top).bdf));
+            b.unknown.of("what is above it: it is counted as below a root port", node.pci.get(top).bdf);
         }
         let parent = match at {
             Some(p) => p,
@@ -60,7 +60,7 @@ pub(super) fn pci(b: &mut Build<'_, '_>, id: FnId, gpu: Option<&Gpu>) -> Id {
 
 /// A GPU of which only its address is known.
 pub(super) fn pci_without_function(b: &mut Build<'_, '_>, bdf: Bdf, gpu: Option<&Gpu>) -> Id {
-    b.unknown(format!("{bdf}: its place in the PCI tree, class and ids"));
+    b.unknown.of("its place in the PCI tree, class and ids", bdf);
     let cpu = cpu::cpu(b, -1);
     let mut e = Element::new("pci").with("busid", bdf.to_string()).with("class", "0x03").with("vendor", "0x10de");
     if let Some(g) = gpu {
@@ -74,7 +74,7 @@ fn numa(b: &mut Build<'_, '_>, f: &PciFunction<'_>) -> i32 {
     match &f.numa_node {
         Reading::Known(n, _) => *n,
         _ => {
-            b.unknown(format!("NUMA node of {}: it is put below CPU -1", f.bdf));
+            b.unknown.of("NUMA node: it is put below CPU -1", f.bdf);
             -1
         }
     }
@@ -85,36 +85,43 @@ fn describe(b: &mut Build<'_, '_>, f: &PciFunction<'_>, gpu: Option<&Gpu>) -> El
     let is_gpu = f.class.known().is_some_and(|c| c.is_display());
     match f.class.known() {
         Some(c) => e.set("class", format!("{:#08x}", c.0)),
-        None => b.unknown(format!("class of {}", f.bdf)),
+        None => {
+            // As NCCL has it until it reads the class: what it looked for.
+            let class = match f.kind {
+                Kind::RdmaNic => "0x02",
+                _ if f.buses.is_some() => "0x060400",
+                _ => "0x03",
+            };
+            b.unknown.of("class: it is counted as what it is used for", f.bdf);
+            e.set("class", class);
+        }
     }
     // NVML's ids are printed without leading zeros, sysfs' with them.
     let hex = |v: u16| if is_gpu { format!("{v:#x}") } else { format!("{v:#06x}") };
-    match (f.vendor.known(), f.device.known()) {
-        (Some(v), Some(d)) => {
-            e.set("vendor", hex(*v));
-            e.set("device", hex(*d));
-        }
-        _ => b.unknown(format!("vendor and device of {}", f.bdf)),
+    match f.vendor.known() {
+        Some(v) => e.set("vendor", hex(*v)),
+        None => b.unknown.of("vendor id", f.bdf),
+    }
+    match f.device.known() {
+        Some(d) => e.set("device", hex(*d)),
+        None => b.unknown.of("device id", f.bdf),
     }
     match &f.subsystem {
         Reading::Known((v, d), _) => {
             e.set("subsystem_vendor", hex(*v));
             e.set("subsystem_device", hex(*d));
         }
-        _ => b.unknown(format!("subsystem of {}", f.bdf)),
+        _ => b.unknown.of("subsystem ids", f.bdf),
     }
     if f.vendor.known() == Some(&0x1000) {
-        b.unknown(format!(
-            "links between Broadcom switches of {} (sys/kernel/pci_switch_link is not collected)",
-            f.bdf
-        ));
+        b.unknown.of("links to other Broadcom switches (sys/kernel/pci_switch_link is not collected)", f.bdf);
     }
     match gpu {
         Some(g) => {
             let speed = g.speed.known().or(f.link.speed.known());
             let width = g.width.known().or(f.link.width.known());
             if g.speed.known().is_none() && speed.is_some() || g.width.known().is_none() && width.is_some() {
-                b.assume("links of GPUs now: from the PCI tree, where NVML did not say");
+                b.assumed.say("links of GPUs now: from the PCI tree, where NVML did not say");
             }
             let at = f.link.speed.place();
             let reading = |s: &LinkSpeed| Reading::Known(*s, at);
@@ -124,7 +131,7 @@ fn describe(b: &mut Build<'_, '_>, f: &PciFunction<'_>, gpu: Option<&Gpu>) -> El
         }
         None if is_gpu => {
             if f.link.speed.known().is_some() {
-                b.assume("links of GPUs now: from the PCI tree, where NVML did not say");
+                b.assumed.say("links of GPUs now: from the PCI tree, where NVML did not say");
             }
             current(b, &mut e, f.bdf, &f.link.speed, &f.link.width);
         }
@@ -139,16 +146,19 @@ fn current(b: &mut Build<'_, '_>, e: &mut Element, bdf: Bdf, speed: &Reading<Lin
         Some(s) => {
             e.set("link_speed", words(*s));
             if *s <= LinkSpeed::Gen2 {
-                b.assume(format!(
-                    "{bdf}: link at {s}, as it was read: an idle GPU slows its link down, and under a job it is faster"
-                ));
+                b.assumed.of(
+                    &format!(
+                        "link at {s}, as it was read: an idle GPU slows its link down, and under a job it is faster"
+                    ),
+                    bdf,
+                );
             }
         }
-        None => b.unknown(format!("link speed of {bdf} now")),
+        None => unseen(b, e, bdf, "link_speed"),
     }
     match width.known() {
         Some(w) => e.set("link_width", w.0.to_string()),
-        None => b.unknown(format!("link width of {bdf} now")),
+        None => unseen(b, e, bdf, "link_width"),
     }
 }
 
@@ -166,11 +176,11 @@ fn most(b: &mut Build<'_, '_>, e: &mut Element, f: &PciFunction<'_>) {
         (Limit::At(one), Limit::None) | (Limit::None, Limit::At(one)) => words(one).to_owned(),
         (Limit::None, Limit::None) => String::new(),
         (Limit::At(one), Limit::Unseen) | (Limit::Unseen, Limit::At(one)) => {
-            b.assume(format!("link of {}: as one end shows it, because the other end is not known", f.bdf));
+            b.assumed.of("link as one end shows it, because the other end is not known", f.bdf);
             words(one).to_owned()
         }
         _ => {
-            b.unknown(format!("link speed of {}", f.bdf));
+            unseen(b, e, f.bdf, "link_speed");
             return width(b, e, f);
         }
     };
@@ -186,13 +196,25 @@ fn width(b: &mut Build<'_, '_>, e: &mut Element, f: &PciFunction<'_>) {
     };
     let width = match (limit_width(&f.link.max_width), above) {
         (Limit::At(own), Limit::At(port)) => own.min(port),
+        // The width of a root bus counts as 0, which says nothing of a link that nobody looked at.
+        (Limit::Unseen, Limit::At(0)) => return unseen(b, e, f.bdf, "link_width"),
         (Limit::At(one), Limit::None | Limit::Unseen) | (Limit::None | Limit::Unseen, Limit::At(one)) => {
-            b.assume(format!("link of {}: as one end shows it, because the other end is not known", f.bdf));
+            b.assumed.of("link as one end shows it, because the other end is not known", f.bdf);
             one
         }
-        _ => return b.unknown(format!("link width of {}", f.bdf)),
+        _ => return unseen(b, e, f.bdf, "link_width"),
     };
     e.set("link_width", width.to_string());
+}
+
+/// An attribute of the link that is not known. NCCL writes nothing where it can read nothing.
+fn unseen(b: &mut Build<'_, '_>, e: &mut Element, bdf: Bdf, attribute: &'static str) {
+    let what = match attribute {
+        "link_speed" => "speed of its link, left empty: NCCL then counts Gen3",
+        _ => "width of its link, left empty: NCCL then counts 16 lanes",
+    };
+    b.unknown.of(what, bdf);
+    e.set(attribute, "");
 }
 
 /// A file that is not there counts as 0, and NCCL takes 0 for 16 later on.

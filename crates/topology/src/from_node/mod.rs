@@ -11,6 +11,7 @@ mod gpu;
 mod link;
 pub mod matrix;
 mod nic;
+mod notes;
 mod nvlink;
 mod sm;
 
@@ -24,6 +25,7 @@ use crate::path::PathType;
 use crate::xml::Document;
 use arena::Arena;
 use linerate_node::Node;
+use notes::Notes;
 
 /// What decides about the document besides the node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,30 +90,9 @@ struct Build<'a, 's> {
     node: &'a Node<'s>,
     options: &'a Options,
     arena: Arena,
-    assumptions: Vec<String>,
-    unknown: Vec<String>,
-    left_out: Vec<String>,
-}
-
-impl Build<'_, '_> {
-    fn assume(&mut self, what: impl Into<String>) {
-        add(&mut self.assumptions, what.into());
-    }
-
-    fn unknown(&mut self, what: impl Into<String>) {
-        add(&mut self.unknown, what.into());
-    }
-
-    fn leave_out(&mut self, what: impl Into<String>) {
-        add(&mut self.left_out, what.into());
-    }
-}
-
-/// Each sentence once.
-fn add(list: &mut Vec<String>, what: String) {
-    if !list.contains(&what) {
-        list.push(what);
-    }
+    assumed: Notes,
+    unknown: Notes,
+    left_out: Notes,
 }
 
 /// The topology of a node, with the usual options.
@@ -133,9 +114,9 @@ pub fn from_node_with(node: &Node<'_>, options: &Options) -> Result<FromNode, Fr
         node,
         options,
         arena: Arena::new(),
-        assumptions: Vec::new(),
-        unknown: Vec::new(),
-        left_out: Vec::new(),
+        assumed: Notes::default(),
+        unknown: Notes::default(),
+        left_out: Notes::default(),
     };
     let gpus = gpu::list(&mut b);
     if gpus.is_empty() {
@@ -143,19 +124,20 @@ pub fn from_node_with(node: &Node<'_>, options: &Options) -> Result<FromNode, Fr
         return Err(if nothing { FromNodeError::NoPci } else { FromNodeError::NoGpu });
     }
     // Rank 0 has its GPU first, then all NICs; the other ranks add their GPUs. CPUs come in that order.
+    let ways = nvlink::ways(&b, &gpus);
     for (i, g) in gpus.iter().enumerate() {
-        gpu::place(&mut b, &gpus, g);
+        gpu::place(&mut b, &gpus, g, ways);
         if i == 0 {
             nic::place(&mut b);
         }
     }
-    b.assume(format!("ranks 0 to {}: one process a GPU, in NVML's order", gpus.len() - 1));
-    b.assume("host_hash: a number of ours; NCCL replaces it when it reads a file");
-    b.assume("no GIN, RMA or CollNet plugin: <net> has no gin, rma or coll");
+    b.assumed.say(format!("ranks 0 to {}: one process a GPU, in NVML's order", gpus.len() - 1));
+    b.assumed.say("host_hash: a number of ours; NCCL replaces it when it reads a file");
+    b.assumed.say("no GIN, RMA or CollNet plugin: <net> has no gin, rma or coll");
     Ok(FromNode {
         document: b.arena.into_document(),
-        assumptions: b.assumptions,
-        unknown: b.unknown,
-        left_out: b.left_out,
+        assumptions: b.assumed.sentences(),
+        unknown: b.unknown.sentences(),
+        left_out: b.left_out.sentences(),
     })
 }

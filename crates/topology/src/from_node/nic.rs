@@ -24,24 +24,28 @@ struct Listed<'a> {
 pub(super) fn place(b: &mut Build<'_, '_>) {
     let node = b.node;
     let Some(devices) = node.rdma.known() else {
-        b.unknown("RDMA devices: names, ports, speeds (no sys/class/infiniband, ibstat or ibv_devinfo)");
+        if node.rdma.is_absent() {
+            b.assumed.say("NICs are counted that have no RDMA device now: NCCL on this host would not see them");
+        } else {
+            b.unknown.say("RDMA devices: names, ports, speeds (no sys/class/infiniband, ibstat or ibv_devinfo)");
+        }
         return functions_alone(b, &[]);
     };
     let mut listed = listed(b, devices);
     if node.pci.of_kind(Kind::DataDirect).next().is_some() {
-        b.unknown("Data Direct: NCCL lists such a device as NAME_dma, at its Data Direct function; which one that is the snapshot does not show, so it is listed as itself");
+        b.unknown.say("Data Direct: NCCL lists such a device as NAME_dma, at its Data Direct function; which one that is the snapshot does not show, so it is listed as itself");
     }
     if listed.is_empty() {
-        b.leave_out("no RDMA device has an active port: NCCL would use sockets, which are not in the document");
+        b.left_out.say("no RDMA device has an active port: NCCL would use sockets, which are not in the document");
     }
     // By address; devices without one last. The plugin's sort keeps the order of equals.
     listed.sort_by_key(|l| (l.device.pci.is_none(), l.device.pci));
     if listed.len() > MOST {
-        b.leave_out(format!("{} RDMA ports after the first {MOST}: the plugin lists no more", listed.len() - MOST));
+        b.left_out.say(format!("{} RDMA ports after the first {MOST}: the plugin lists no more", listed.len() - MOST));
         listed.truncate(MOST);
     }
     if listed.iter().any(|l| l.device.pci.is_some()) {
-        b.assume(format!("maxconn: {MAX_QP} queue pairs"));
+        b.assumed.say(format!("maxconn: {MAX_QP} queue pairs"));
     }
     let mut buses: Vec<(u32, u8)> = Vec::new();
     let mut lost = Vec::new();
@@ -54,7 +58,7 @@ pub(super) fn place(b: &mut Build<'_, '_>) {
         }
     }
     if !lost.is_empty() {
-        b.unknown(format!("which PCI functions {} are: they are not in the document", lost.join(", ")));
+        lost.iter().for_each(|l| b.unknown.of("which PCI function it is: it is not in the document", l));
         let placed: Vec<Bdf> = devices.iter().filter_map(|d| d.pci).collect();
         functions_alone(b, &placed);
     }
@@ -64,20 +68,23 @@ fn listed<'a>(b: &mut Build<'_, '_>, devices: &'a [RdmaDevice]) -> Vec<Listed<'a
     let mut out = Vec::new();
     for device in devices {
         if device.ports.is_empty() {
-            b.unknown(format!("ports of {}: it is left out", device.name));
+            b.unknown.of("its ports: it is left out", &device.name);
         }
         for port in &device.ports {
             match port.state.known() {
                 Some(PortState::Active) => {}
                 Some(state) => {
                     let state = format!("{state:?}").to_uppercase();
-                    b.leave_out(format!(
-                        "{} port {}: its state is {state}, and NCCL lists active ports only",
-                        device.name, port.number
-                    ));
+                    b.left_out.of(
+                        &format!("its state is {state}, and NCCL lists active ports only"),
+                        format!("{} port {}", device.name, port.number),
+                    );
                     continue;
                 }
-                None => b.assume(format!("{} port {} is active: its state is not known", device.name, port.number)),
+                None => {
+                    b.assumed
+                        .of("active, because its state is not known", format!("{} port {}", device.name, port.number));
+                }
             }
             out.push(Listed { device, port });
         }
@@ -89,7 +96,7 @@ fn listed<'a>(b: &mut Build<'_, '_>, devices: &'a [RdmaDevice]) -> Vec<Listed<'a
 fn one(b: &mut Build<'_, '_>, dev: usize, l: &Listed<'_>, before: usize) -> bool {
     let name = l.device.name.as_str();
     if let Some(net) = b.arena.find("net", "name", name) {
-        b.assume(format!("{name}: NCCL finds its second port under the name of the first, so both are one <net>"));
+        b.assumed.of("NCCL finds its second port under the name of the first, so both are one <net>", name);
         b.arena.set(net, "dev", dev.to_string());
         return true;
     }
@@ -98,18 +105,18 @@ fn one(b: &mut Build<'_, '_>, dev: usize, l: &Listed<'_>, before: usize) -> bool
     let mut e = Element::new("net").with("name", name).with("dev", dev.to_string()).with("latency", "0");
     match l.port.rate_gbps.known().filter(|r| r.is_finite() && (0.0..1e6).contains(*r)) {
         Some(rate) => e.set("speed", format!("{:.0}", rate * 1000.0)),
-        None => b.unknown(format!("speed of {name}")),
+        None => b.unknown.of("its speed", name),
     }
     let port = l.port.number as usize + before;
     e.set("port", port.to_string());
     match guid(b, l.device) {
         Some(g) => e.set("guid", format!("{g:#x}")),
-        None => b.unknown(format!("guid of {name}")),
+        None => b.unknown.of("GUID of its card", name),
     }
     e.set("maxconn", MAX_QP);
     match gdr(b, name) {
         Some(gdr) => e.set("gdr", u8::from(gdr).to_string()),
-        None => b.unknown(
+        None => b.unknown.say(
             "whether NICs can register GPU memory (neither a peer-memory module nor the kind of the driver is known)",
         ),
     }
@@ -124,7 +131,7 @@ fn parent(b: &mut Build<'_, '_>, d: &RdmaDevice) -> Option<Id> {
         if !d.is_software() {
             return None;
         }
-        b.assume(format!("{}: software; NCCL puts it below the first CPU where its user library is installed", d.name));
+        b.assumed.of("software; NCCL puts it below the first CPU where its user library is installed", &d.name);
         return b.arena.first("cpu");
     };
     // Ports and virtual functions of a card become its function 0.
@@ -135,14 +142,14 @@ fn parent(b: &mut Build<'_, '_>, d: &RdmaDevice) -> Option<Id> {
     }
     match b.node.pci.find(own) {
         Some(_) if b.node.pci.seen.is_some() && b.node.pci.functions.iter().all(|f| f.in_sysfs) => {
-            b.assume(format!(
-                "{}: NCCL looks for its card at {at}, which is not there, and puts it below the first CPU",
-                d.name
-            ));
+            b.assumed.of(
+                "below the first CPU, where NCCL puts what it does not find: function 0 of the card is not there",
+                &d.name,
+            );
             b.arena.first("cpu")
         }
         Some(f) => {
-            b.assume(format!("{}: at its own function {own}, because {at} is not in the text", d.name));
+            b.assumed.of("at its own function, because function 0 of its card is not in the text", &d.name);
             Some(link::pci(b, f, None))
         }
         None => Some(link::pci_without_function(b, at, None)),
@@ -154,7 +161,7 @@ fn guid(b: &mut Build<'_, '_>, d: &RdmaDevice) -> Option<u64> {
     let text = match (d.sys_image_guid.known(), d.node_guid.known()) {
         (Some(g), _) => g,
         (None, Some(g)) => {
-            b.assume(format!("guid of {}: that of the device, because that of the card is not known", d.name));
+            b.assumed.of("GUID: that of the device, because that of the card is not known", &d.name);
             g
         }
         (None, None) => return None,
@@ -182,7 +189,7 @@ fn gdr(b: &mut Build<'_, '_>, name: &str) -> Option<bool> {
         peermem.nvidia_peermem.loaded.is_absent() && (peermem.clients.is_absent() || peermem.clients.known().is_some());
     match (flavour, kernel) {
         (Some(Flavour::Open), Some(k)) if k.at_least(5, 12) && !name.starts_with("mlx4_") => {
-            b.assume("GPUDirect RDMA of NICs: as DMA-BUF, because the driver is the open one and the kernel is 5.12 or later");
+            b.assumed.say("GPUDirect RDMA of NICs: as DMA-BUF, because the driver is the open one and the kernel is 5.12 or later");
             Some(true)
         }
         (Some(Flavour::Open), None) | (None, _) => None,
@@ -200,7 +207,7 @@ fn functions_alone(b: &mut Build<'_, '_>, placed: &[Bdf]) {
     nics.retain(|id| !placed.contains(&b.node.pci.get(*id).bdf));
     nics.truncate(MOST);
     if !nics.is_empty() {
-        b.assume("NICs: the RDMA functions of the PCI tree, as <pci> without <net>");
+        b.assumed.say("NICs: the RDMA functions of the PCI tree, as <pci> without <net>");
     }
     for id in nics {
         link::pci(b, id, None);

@@ -15,63 +15,89 @@ const NVSWITCH_CLASS: &str = "0x068000";
 /// C2C links of a superchip as NVML reports them: GH200 has ten of 44 712 MB/s, each GPU of a GB200 or GB300 five.
 const C2C_MBS: &str = "44712";
 
-pub(super) fn place(b: &mut Build<'_, '_>, gpu: Id, all: &[Listed<'_>], g: &Listed<'_>) {
+/// Where NVLinks lead: one answer for all GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ways {
+    /// To NVLink switches.
+    Switched,
+    /// From GPU to GPU.
+    Direct,
+}
+
+pub(super) fn place(b: &mut Build<'_, '_>, gpu: Id, all: &[Listed<'_>], g: &Listed<'_>, ways: Ways) {
     match b.node.nvidia.topo.known() {
-        Some(topo) => from_topo(b, gpu, all, g, topo),
+        Some(topo) => from_topo(b, gpu, all, g, topo, ways),
         None => untold(b, all, g),
     }
     c2c(b, gpu, g);
 }
 
-fn from_topo(b: &mut Build<'_, '_>, gpu: Id, all: &[Listed<'_>], g: &Listed<'_>, topo: &Topo) {
+/// Peers with their counts of links.
+fn peers<'a, 'g>(all: &'a [Listed<'g>], g: &Listed<'_>, topo: &Topo) -> (Vec<(&'a Listed<'g>, u16)>, bool) {
     let name = |g: &Listed<'_>| format!("GPU{}", g.dev);
-    let mut links: Vec<(&Listed<'_>, u16)> = Vec::new();
+    let (mut links, mut complete) = (Vec::new(), true);
     for peer in all.iter().filter(|p| p.dev != g.dev) {
         match topo.path(&name(g), &name(peer)).map(|c| c.value) {
             Some(PathKind::Nv(n)) if *n > 0 => links.push((peer, *n)),
             Some(_) => {}
-            None => {
-                b.unknown(format!("links between GPU {} and GPU {} (not in `nvidia-smi topo -m`)", g.bdf, peer.bdf))
-            }
+            None => complete = false,
         }
     }
+    (links, complete)
+}
+
+fn from_topo(b: &mut Build<'_, '_>, gpu: Id, all: &[Listed<'_>], g: &Listed<'_>, topo: &Topo, ways: Ways) {
+    let (links, complete) = peers(all, g, topo);
+    if !complete {
+        b.unknown.of("NVLinks to all other GPUs (`nvidia-smi topo -m` lacks some)", g.bdf);
+    }
     let Some(most) = links.iter().map(|l| l.1).max() else { return };
-    if switched(b, &links, g) {
-        b.assume("NVLink: all links of a GPU lead to NVLink switches, written as one hidden switch; NCCL makes one of all anyway");
+    if ways == Ways::Switched {
+        b.assumed.say(
+            "NVLink: all links of a GPU lead to NVLink switches, written as one hidden switch; NCCL makes one of all anyway",
+        );
         let e = Element::new("nvlink").with("target", HIDDEN).with("count", most.to_string());
         b.arena.add(gpu, e.with("tclass", NVSWITCH_CLASS));
         return;
     }
-    b.assume("NVLink: counts of `nvidia-smi topo -m`, straight between GPUs; peers in NVML's order, not in that of the links");
+    if links.len() == 1 && g.sm.is_some_and(|sm| u32::from(most) == nvlinks(sm)) {
+        b.assumed
+            .of("all its NVLinks lead to one peer: straight, and not through NVLink switches that are hidden", g.bdf);
+    }
+    b.assumed.say(
+        "NVLink: counts of `nvidia-smi topo -m`, straight between GPUs; in NVML's order, not in that of the links",
+    );
     for (peer, count) in links {
         let class = peer.function.and_then(|f| b.node.pci.get(f).class.known().copied());
-        let mut e = Element::new("nvlink").with("target", peer.bdf.to_string()).with("count", count.to_string());
-        if let Some(c) = class {
-            e.set("tclass", format!("{:#08x}", c.0));
-        }
-        b.arena.add(gpu, e);
+        let class = class.map_or_else(|| "0x030200".to_owned(), |c| format!("{:#08x}", c.0));
+        let e = Element::new("nvlink").with("target", peer.bdf.to_string()).with("count", count.to_string());
+        b.arena.add(gpu, e.with("tclass", class));
     }
 }
 
-/// Whether the links lead to switches: the node has some, or the GPU would need more links than it has. Through switches a GPU
-/// reaches each peer with all of its links.
-fn switched(b: &Build<'_, '_>, links: &[(&Listed<'_>, u16)], g: &Listed<'_>) -> bool {
-    let equal = links.iter().all(|l| Some(l.1) == links.first().map(|f| f.1));
-    let sum: u32 = links.iter().map(|l| u32::from(l.1)).sum();
-    let has = g.sm.map_or(18, nvlinks);
-    let seen = b.node.pci.of_kind(Kind::NvSwitch).next().is_some();
-    equal && links.len() > 1 && (seen || sum > has)
+/// Where NVLinks lead: to switches where the node has some or a GPU has joined a fabric of them, or where a GPU would need more links
+/// than it has: through switches it reaches each peer with all of its links.
+pub(super) fn ways(b: &Build<'_, '_>, all: &[Listed<'_>]) -> Ways {
+    let Some(topo) = b.node.nvidia.topo.known() else { return Ways::Direct };
+    // From Hopper on, a GPU on NVLink switches joins a fabric.
+    let fabric = |g: &Listed<'_>| g.gpu.and_then(|g| g.fabric_state.known()).is_some_and(|s| s == "Completed");
+    let seen = b.node.pci.of_kind(Kind::NvSwitch).next().is_some() || all.iter().any(fabric);
+    let more = |g: &Listed<'_>| {
+        let links = peers(all, g, topo).0;
+        links.iter().map(|l| u32::from(l.1)).sum::<u32>() > g.sm.map_or(18, nvlinks)
+    };
+    if seen || all.iter().any(more) { Ways::Switched } else { Ways::Direct }
 }
 
 /// Nothing counts the links: what is there to suspect some?
 fn untold(b: &mut Build<'_, '_>, all: &[Listed<'_>], g: &Listed<'_>) {
     let switches = b.node.pci.of_kind(Kind::NvSwitch).count();
     if switches > 0 {
-        b.unknown(format!(
+        b.unknown.say(format!(
             "NVLink: the node has {switches} NVSwitch functions, and no `nvidia-smi topo -m` counts the links"
         ));
     } else if all.len() > 1 && g.sm.is_some_and(may_have_nvlink) {
-        b.unknown("NVLink: no `nvidia-smi topo -m`, so links between GPUs would not be seen");
+        b.unknown.say("NVLink: no `nvidia-smi topo -m`, so links between GPUs would not be seen");
     }
 }
 
@@ -89,7 +115,7 @@ fn c2c(b: &mut Build<'_, '_>, gpu: Id, g: &Listed<'_>) {
         return;
     }
     let count = if g.sm == Some(90) { "10" } else { "5" };
-    b.assume(format!(
+    b.assumed.say(format!(
         "C2C: nvidia-smi says it is enabled; {count} links of {C2C_MBS} MB/s, as NVML reports them on this generation"
     ));
     b.arena.add(gpu, Element::new("c2c").with("bw", C2C_MBS).with("count", count));
