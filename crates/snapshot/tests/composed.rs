@@ -83,3 +83,24 @@ fn an_audit_reads_less_of_bystanders_and_says_so() {
     }
     assert_eq!(seen, beside);
 }
+
+/// An audit leaves out some files of a directory that it looks for: where the directory is not there, that is known.
+#[test]
+fn what_one_pattern_looked_for_is_not_hidden_by_another() {
+    use linerate_snapshot::Coverage;
+    let (_dir, mut s) = node("healthy-8gpu.toml");
+    s.manifest.tried =
+        vec!["sys/class/infiniband/*/node_guid".into(), "sys/class/other/*/ports/*/counters/errors".into()];
+    let leaves_out =
+        ["sys/class/infiniband/*/ports/*/counters/*", "sys/class/other/*/ports/*/counters/*", "sys/class/third/*"];
+    let unlisted =
+        |more: &[&str]| Coverage::Full { not_tried: leaves_out.iter().chain(more).map(|p| (*p).to_owned()).collect() };
+    s.coverage = unlisted(&[]);
+    let root = s.root();
+    assert!(matches!(s.missing::<()>(root, "sys/class/infiniband"), Reading::Absent(_)));
+    assert!(matches!(s.missing::<()>(root, "sys/class/other/a/ports/1/counters/errors"), Reading::Absent(_)));
+    assert!(s.missing::<()>(root, "sys/class/other/a/ports/1/counters/more").is_unreadable());
+    assert!(s.missing::<()>(root, "sys/class/third").is_unreadable());
+    s.coverage = unlisted(&["sys/class/infiniband/**"]);
+    assert!(s.missing::<()>(root, "sys/class/infiniband/x").is_unreadable(), "what could not be listed is not absent");
+}

@@ -12,6 +12,7 @@ mod cpio;
 mod guest;
 mod machine;
 mod options;
+mod paths;
 mod qemu;
 mod relabel;
 mod report;

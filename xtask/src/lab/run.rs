@@ -164,6 +164,9 @@ fn one(
         }
         Err(why) => complaints.push(why),
     }
+    if !scenario.expect.path.is_empty() {
+        complaints.extend(super::paths::check(binary, &scenario.expect, &out));
+    }
     let note = if options.recheck { " (recheck: nothing was booted)" } else { "" };
     if complaints.is_empty() { Outcome::Passed(note) } else { Outcome::Failed(complaints) }
 }

@@ -106,12 +106,13 @@ pub(super) struct Expect {
     pub(super) dmesg: Vec<TextExpectation>,
     pub(super) command: Vec<CommandExpectation>,
     pub(super) verdict: Vec<VerdictExpectation>,
+    pub(super) path: Vec<PathExpectation>,
 }
 
 impl Expect {
     /// Does this scenario ask for linerate's opinion?
     pub(super) fn needs_linerate(&self) -> bool {
-        self.exit.is_some() || !self.verdict.is_empty()
+        self.exit.is_some() || !self.verdict.is_empty() || !self.path.is_empty()
     }
 }
 
@@ -162,6 +163,18 @@ pub(super) struct VerdictExpectation {
     pub(super) severity: Option<String>,
     /// Regular expression.
     pub(super) message_has: Option<String>,
+}
+
+/// A path in `linerate topo --format json` of the guest's snapshot.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PathExpectation {
+    /// Bus ids of two GPUs.
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Type of the path as the hardware has it: PIX, PXB, PHB, SYS.
+    #[serde(rename = "type")]
+    pub(super) kind: String,
 }
 
 fn default_kernel() -> String {

@@ -60,7 +60,10 @@ impl Snapshot {
             Coverage::Full { not_tried } => {
                 let path = self.describe(place);
                 let path = path.trim_start_matches('/');
-                if not_tried.iter().any(|p| crate::manifest::covers(p, path)) {
+                // What another pattern looked for was looked for; what could not be listed was not, whoever looked.
+                let mut open = not_tried.iter().filter(|p| crate::manifest::covers(p, path)).peekable();
+                let tried = || self.manifest.tried.iter().any(|t| crate::manifest::covers(t, path));
+                if open.peek().is_some() && (open.any(|p| p.ends_with("**")) || !tried()) {
                     Reading::Unreadable(place, Why::NotCollected)
                 } else {
                     Reading::Absent(place)
