@@ -236,4 +236,21 @@ mod tests {
             assert_eq!(all(bad).0[0], None, "{bad}");
         }
     }
+
+    #[test]
+    fn subsystem_of_a_bridge() {
+        let mut c = vec![0; 256];
+        c[0x06] = 0x10;
+        (c[0x34], c[0x40], c[0x41], c[0x50]) = (0x40, 0x10, 0x50, 0x0d);
+        (c[0x54], c[0x55], c[0x56], c[0x57]) = (0x28, 0x10, 0x4b, 0x22);
+        assert_eq!(bridge_subsystem(&c), Some((0x1028, 0x224b)));
+        c[0x50] = 0x05;
+        assert_eq!(bridge_subsystem(&c), Some((0, 0)), "the list ends without one");
+        c[0x51] = 0x40;
+        assert_eq!(bridge_subsystem(&c), None, "a loop");
+        assert_eq!(bridge_subsystem(&c[..64]), None, "cut");
+        c[0x06] = 0;
+        assert_eq!(bridge_subsystem(&c), Some((0, 0)), "no list");
+        assert_eq!(bridge_subsystem(&[]), None);
+    }
 }

@@ -5,6 +5,7 @@
 use linerate_node::Node;
 use linerate_snapshot::{Reader, Snapshot};
 use linerate_topology::from_node::{FromNode, Matrix, Options, compare_with_topo_m, from_node, from_node_with};
+use linerate_topology::system::NodeId;
 use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Assumptions, Config, Document};
 use serde_json::Value;
@@ -64,22 +65,55 @@ fn the_tree_of_sysfs_gives_nccls_document_attribute_by_attribute() {
 
     let answer: Value =
         serde_json::from_slice(&std::fs::read(dir.join("epyc-4xl40s-rootports.oracle.json")).unwrap()).unwrap();
+    let cells = paths_agree(&analysis, &answer) + decisions_agree(&analysis, &answer);
+    assert!(cells >= 200, "{cells}");
+}
+
+/// Every path of the answer: type, bandwidth, hops, before and after NCCL adjusts them.
+fn paths_agree(a: &Analysis, answer: &Value) -> usize {
+    let s = &a.system;
+    let id = |name: &Value| {
+        let name = name.as_str().unwrap();
+        let at = s.nodes().iter().position(|n| n.to_string() == name);
+        NodeId(at.unwrap_or_else(|| panic!("no {name}")) as u32)
+    };
     let mut cells = 0;
-    for (key, paths) in [("raw_compact", &analysis.raw), ("final_compact", &analysis.paths)] {
-        let s = &analysis.system;
-        let gpus: Vec<_> = s.gpus().map(|g| g.0).collect();
-        let nets: Vec<_> = s.nets().map(|n| n.0).collect();
-        for (list, from, to) in [("gpu_gpu", &gpus, &gpus), ("gpu_net", &gpus, &nets), ("net_gpu", &nets, &gpus)] {
-            for (f, row) in from.iter().zip(answer[key][list].as_array().into_iter().flatten()) {
-                for (t, want) in to.iter().zip(row.as_str().unwrap().split_whitespace()) {
-                    let p = paths.get(*f, *t).unwrap();
-                    assert_eq!(format!("{}/{:.1}", p.kind, p.bandwidth), want, "{key} {list}");
-                    cells += 1;
-                }
+    for (key, paths) in [("paths_raw", &a.raw), ("paths_final", &a.paths)] {
+        for (list, rows) in answer[key].as_object().unwrap() {
+            for row in rows.as_array().unwrap() {
+                let p = paths.get(id(&row["from"]), id(&row["to"])).unwrap();
+                let ours = (p.kind.name(), format!("{:.3}", p.bandwidth), u64::from(p.hops));
+                let bw = format!("{:.3}", row["bw"].as_f64().unwrap());
+                let theirs = (row["type"].as_str().unwrap(), bw, row["hops"].as_u64().unwrap());
+                assert_eq!(ours, theirs, "{key} {list} {} {}", row["from"], row["to"]);
+                cells += 3;
             }
         }
     }
-    assert!(cells >= 24, "{cells}");
+    cells
+}
+
+/// GPUDirect RDMA, peer-to-peer and local NICs.
+fn decisions_agree(a: &Analysis, answer: &Value) -> usize {
+    let int = |v: &Value| v.as_i64().unwrap();
+    let mut cells = 0;
+    for (ours, theirs) in a.gdr.iter().zip(answer["gdr"].as_array().unwrap()) {
+        assert_eq!(ours.kind.name(), theirs["path_type"].as_str().unwrap(), "{theirs}");
+        assert_eq!(ours.recv.mode.is_some(), theirs["recv_gdr"] != "Disabled", "{theirs}");
+        assert_eq!(ours.send.mode.is_some(), theirs["send_gdr"] != "Disabled", "{theirs}");
+        cells += 3;
+    }
+    for (ours, theirs) in a.p2p.iter().zip(answer["p2p"].as_array().unwrap()) {
+        assert_eq!(i64::from(ours.allowed), int(&theirs["p2p"]), "{theirs}");
+        assert_eq!(ours.transport.name(), theirs["transport"].as_str().unwrap(), "{theirs}");
+        cells += 2;
+    }
+    for (ours, theirs) in a.local_nets.iter().zip(answer["local_net"].as_array().unwrap()) {
+        assert_eq!(ours.kind.name(), theirs["local_set_type"].as_str().unwrap(), "{theirs}");
+        cells += 1;
+    }
+    assert_eq!(a.gdr.len(), answer["gdr"].as_array().unwrap().len());
+    cells
 }
 
 #[test]

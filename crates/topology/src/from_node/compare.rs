@@ -26,6 +26,7 @@ pub struct Difference {
 struct Named {
     id: NodeId,
     name: String,
+    gpu: bool,
     fused: bool,
 }
 
@@ -40,7 +41,8 @@ pub fn compare_with_topo_m(analysis: &Analysis, topo: &Topo) -> Vec<Difference> 
     let named = names(system);
     let mut out = Vec::new();
     for (i, a) in named.iter().enumerate() {
-        for b in named.iter().skip(i + 1).filter(|b| b.id != a.id) {
+        // Between NICs NCCL has no use for paths.
+        for b in named.iter().skip(i + 1).filter(|b| b.id != a.id && a.gpu) {
             let Some(theirs) = topo.path(&a.name, &b.name).map(|c| c.value) else { continue };
             let Some(ours) = kind(paths, a.id, b.id) else { continue };
             if agree(ours, theirs) {
@@ -58,9 +60,10 @@ pub fn compare_with_topo_m(analysis: &Analysis, topo: &Topo) -> Vec<Difference> 
     out
 }
 
-/// GPUs under their number, NICs under their names. Between NICs NCCL has no use for paths, so only one end may be a NIC.
+/// GPUs under their number, NICs under their names.
 fn names(system: &System) -> Vec<Named> {
-    let gpu = |(id, g): (NodeId, &crate::system::Gpu)| Named { id, name: format!("GPU{}", g.dev), fused: false };
+    let gpu =
+        |(id, g): (NodeId, &crate::system::Gpu)| Named { id, name: format!("GPU{}", g.dev), gpu: true, fused: false };
     let mut out: Vec<Named> = system.gpus().map(gpu).collect();
     // Parts of a split GPU have one number.
     out.dedup_by(|a, b| a.name == b.name);
@@ -68,7 +71,7 @@ fn names(system: &System) -> Vec<Named> {
         let Some(name) = &net.name else { continue };
         let parts: Vec<&str> = name.split('+').collect();
         let fused = parts.len() > 1;
-        out.extend(parts.into_iter().map(|p| Named { id, name: p.to_owned(), fused }));
+        out.extend(parts.into_iter().map(|p| Named { id, name: p.to_owned(), gpu: false, fused }));
     }
     out
 }

@@ -7,6 +7,9 @@ use linerate_formats::pci::Bdf;
 use linerate_node::gpu::Gpu;
 use linerate_node::pci::{FnId, PciFunction};
 
+/// GPUs in a document, at most: NCCL's XML has room for 256 elements, and each GPU takes two.
+const MOST: usize = 128;
+
 /// A GPU of the document.
 #[derive(Debug, Clone)]
 pub(super) struct Listed<'a> {
@@ -49,7 +52,11 @@ pub(super) fn list<'a>(b: &mut Build<'a, '_>) -> Vec<Listed<'a>> {
         };
         node.nvidia.gpus.iter().enumerate().map(listed).collect()
     };
-    for (_, f) in node.pci.gpus() {
+    if gpus.len() > MOST {
+        b.left_out.say(format!("{} GPUs after the first {MOST}: NCCL has room for no more", gpus.len() - MOST));
+        gpus.truncate(MOST);
+    }
+    for (_, f) in node.pci.gpus().take(MOST) {
         if !gpus.iter().any(|g| g.bdf == f.bdf) {
             b.left_out.of(&format!("the NVIDIA driver does not report it{}", bound(f)), f.bdf);
         } else if f.driver.known().is_some_and(|d| d != "nvidia") {
@@ -77,11 +84,16 @@ fn capability(b: &mut Build<'_, '_>, g: &Listed<'_>) -> Option<i32> {
     }
     let device = g.function.and_then(|f| b.node.pci.get(f).device.known().copied());
     let found = device.and_then(sm::of_device);
-    match found {
-        Some(_) => b.assumed.say("compute capability of GPUs: from their PCI device ids"),
+    if found.is_some() {
+        b.assumed.say("compute capability of GPUs: from their PCI device ids");
+        return found;
+    }
+    let named = g.gpu.and_then(|g| g.name.known()).and_then(|n| sm::of_name(n));
+    match named {
+        Some(_) => b.assumed.say("compute capability of GPUs: from their product names"),
         None => b.unknown.of("compute capability", g.bdf),
     }
-    found
+    named
 }
 
 /// Adds a GPU with all that is above it.

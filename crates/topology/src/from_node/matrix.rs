@@ -6,6 +6,9 @@ use linerate_node::Node;
 use linerate_node::pci::{Distance, FnId};
 use std::fmt;
 
+/// Devices in a matrix, at most.
+const MOST: usize = 256;
+
 /// A row and column of the matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
@@ -51,6 +54,10 @@ impl Matrix {
         }
         for (i, (name, bdf)) in nics(node).into_iter().enumerate() {
             ends.push(device(node, format!("NIC{i}"), name, bdf));
+        }
+        if ends.len() > MOST {
+            notes.push(format!("{} devices after the first {MOST} are left out", ends.len() - MOST));
+            ends.truncate(MOST);
         }
         let topo = node.nvidia.topo.known();
         if topo.is_none() && ends.iter().filter(|(d, _)| d.is_gpu()).count() > 1 {

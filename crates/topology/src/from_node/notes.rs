@@ -3,10 +3,21 @@
 /// Devices that a sentence names, at most.
 const NAMED: usize = 8;
 
-/// Sentences in the order in which they first came, with the devices that they are about.
+/// Devices that are kept, at most: more are counted, so that hostile input costs little.
+const KEPT: usize = 64;
+
+/// A sentence with the devices that it is about.
+#[derive(Debug)]
+struct Note {
+    what: String,
+    devices: Vec<String>,
+    more: usize,
+}
+
+/// Sentences in the order in which they first came.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    list: Vec<(String, Vec<String>)>,
+    list: Vec<Note>,
 }
 
 impl Notes {
@@ -21,22 +32,23 @@ impl Notes {
     }
 
     fn add(&mut self, what: String, device: Option<String>) {
-        match self.list.iter_mut().find(|(w, _)| *w == what) {
-            Some((_, devices)) => devices.extend(device.filter(|d| !devices.contains(d))),
-            None => self.list.push((what, device.into_iter().collect())),
+        match self.list.iter_mut().find(|n| n.what == what) {
+            Some(n) if n.devices.len() < KEPT => n.devices.extend(device.filter(|d| !n.devices.contains(d))),
+            Some(n) => n.more += usize::from(device.is_some()),
+            None => self.list.push(Note { what, devices: device.into_iter().collect(), more: 0 }),
         }
     }
 
     /// The sentences, with their devices in front.
     pub(super) fn sentences(self) -> Vec<String> {
-        let sentence = |(what, devices): (String, Vec<String>)| {
-            if devices.is_empty() {
-                return what;
+        let sentence = |n: Note| {
+            if n.devices.is_empty() {
+                return n.what;
             }
-            let named = devices.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-            match devices.len().saturating_sub(NAMED) {
-                0 => format!("{named}: {what}"),
-                more => format!("{named} and {more} more: {what}"),
+            let named = n.devices.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+            match n.devices.len().saturating_sub(NAMED) + n.more {
+                0 => format!("{named}: {}", n.what),
+                more => format!("{named} and {more} more: {}", n.what),
             }
         };
         self.list.into_iter().map(sentence).collect()

@@ -39,6 +39,25 @@ pub(super) fn of_architecture(name: &str) -> Option<i32> {
     }
 }
 
+/// Compute capability of a product of the data centre: `NVIDIA H100 80GB HBM3`, `Tesla V100-SXM2-32GB`.
+pub(super) fn of_name(name: &str) -> Option<i32> {
+    name.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| {
+        Some(match word {
+            "P100" => 60,
+            "P40" | "P4" => 61,
+            "V100" | "V100S" => 70,
+            "T4" => 75,
+            "A100" | "A800" | "A30" => 80,
+            "A40" | "A16" | "A10" | "A10G" | "A2" => 86,
+            "L40" | "L40S" | "L20" | "L4" | "L2" => 89,
+            "H100" | "H200" | "H800" | "H20" | "GH200" => 90,
+            "B200" | "GB200" => 100,
+            "B300" | "GB300" => 103,
+            _ => return None,
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +68,8 @@ mod tests {
         let want = [70, 75, 80, 86, 89, 90, 90, 90, 100, 100, 120, 103];
         assert_eq!(ids.map(of_device), want.map(Some));
         assert_eq!(of_device(0x0ffe), None);
+        let names =
+            ["Tesla V100-SXM2-32GB", "NVIDIA A100-SXM4-80GB", "NVIDIA H100 80GB HBM3", "NVIDIA L4", "NVIDIA RTX A4000"];
+        assert_eq!(names.map(of_name), [Some(70), Some(80), Some(90), Some(89), None]);
     }
 }
