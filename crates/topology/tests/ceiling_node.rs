@@ -119,7 +119,7 @@ fn a_nic_is_limited_by_its_port_or_by_its_lanes() {
 fn a_narrow_uplink_limits_the_node_and_says_who_shares_it() {
     let c = judge(&two_switches(4, 16, 80), &seen(1), None);
     let ring = find(&c.intra, Collective::AllReduce, Algorithm::Ring);
-    assert_eq!(ring.limiting.kind, ElementKind::Uplink);
+    assert_eq!(ring.limiting.kind, ElementKind::Uplink, "{ring} {:?}", c.notes);
     assert!(ring.limiting.name.contains("0000:00:00.0 shared by 2 GPUs and 1 NIC"), "{ring}");
     near(ring.result.high, 15.754 / 2.0 * 256.0 / 280.0);
     // Four flows each way leave a switch in an all-to-all of four GPUs.
@@ -242,7 +242,6 @@ fn oracle_topologies() {
                 for n in &c.nics {
                     for d in [&n.host_receive, &n.host_send, &n.gpu_receive, &n.gpu_send].into_iter().flatten() {
                         ordered(&name, d);
-                        // NCCL's model is what it expects of a link: the range holds it, or the port is below it.
                     }
                 }
                 for x in c.intra.iter().chain(&c.inter) {
@@ -262,4 +261,37 @@ fn oracle_topologies() {
         }
     }
     assert!(judged > 20, "{judged}");
+}
+
+#[test]
+fn nccl_plans_no_more_than_the_ceiling() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/nccl-oracle");
+    if !root.is_dir() {
+        println!("SKIPPED: ../shared/data is not here");
+        return;
+    }
+    let mut compared = 0;
+    for file in [root.clone(), root.join("sysfs")].iter().flat_map(|d| std::fs::read_dir(d).unwrap()) {
+        let file = file.unwrap().path();
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(stem) = name.strip_suffix(".oracle.json").map(|n| n.trim_end_matches(".n2")) else { continue };
+        let xml = file.with_file_name(format!("{stem}.fused.xml"));
+        let answer: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        let nodes = answer["nNodes"].as_u64().unwrap() as u32;
+        let document = Document::parse(std::fs::read(xml).unwrap(), Dialect::Nccl).unwrap();
+        let config = Config { nodes, input: Input::Fused, ..Config::default() };
+        let a = Analysis::new(&document, &config).unwrap();
+        let c = node_ceilings(&a, &Extra { nodes: Some(nodes), ..Extra::default() });
+        let (list, key) = if nodes > 1 { (&c.inter, "total_bwInter") } else { (&c.intra, "total_bwIntra") };
+        if a.domains.len() > 1 || list.is_empty() {
+            continue;
+        }
+        let planned = answer["graphs"]["ring"][key].as_f64().unwrap();
+        let ring = find(list, Collective::AllReduce, Algorithm::Ring);
+        println!("{name}: NCCL plans {planned} GB/s, {}", ring.sentence());
+        // NCCL counts a port's nominal rate, without headers: InfiniBand's take 0.6 % of it.
+        assert!(planned > 0.0 && planned <= ring.result.high * 1.007, "{name}: {planned}, {ring}");
+        compared += 1;
+    }
+    assert!(compared >= 16, "{compared}");
 }
