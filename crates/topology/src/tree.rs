@@ -4,6 +4,9 @@ use crate::error::Error;
 use crate::number::{int, long};
 use crate::xml::{At, Document, Element, MAX_DEPTH, Name};
 
+/// Elements of a document, at most: more than 72 GPUs of 18 hosts need many times over.
+const MAX_ELEMENTS: usize = 20_000;
+
 /// Elements that NCCL knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
@@ -81,6 +84,9 @@ impl Tree {
             let tag = tree.node(id).map_or(Tag::System, |n| n.tag);
             pending
                 .extend(e.children.iter().rev().filter_map(|c| Some((c, Tag::within(tag, &c.name)?, id, depth + 1))));
+            if tree.nodes.len() > MAX_ELEMENTS {
+                return Err(Error::TooMany { what: "elements", limit: MAX_ELEMENTS });
+            }
             if let Some((c, tag, parent, depth)) = pending.pop() {
                 let id = tree.push(tag, c, Some(parent));
                 left.push((c, id, depth));

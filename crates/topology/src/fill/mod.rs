@@ -70,10 +70,18 @@ pub(crate) fn fill(document: &Document, config: &Config) -> Result<Filled, Error
     hosts(&mut tree, &mut assumed);
     cpus(&mut tree, &config.assume, &mut assumed);
     let gpus = gpu::fill(&mut tree, &config.assume, &mut assumed)?;
-    let nets = nic::fill(&mut tree, &config.assume, &mut assumed);
+    let nets = nic::fill(&mut tree, &config.assume, &mut assumed)?;
     vnic::fuse_ports(&mut tree, &nets, config, &mut assumed)?;
     gpu::fill_links(&mut tree, &gpus, &mut assumed);
     let tree = fuse::fuse(tree, &gpus);
+    let one_host = !assumed.iter().any(|a| a.contains("host_hash"));
+    if one_host && tree.nodes.len() > crate::xml::NCCL_MAX_NODES {
+        assumed.push(format!(
+            "{} elements on one host: NCCL itself has room for {} and stops",
+            tree.nodes.len(),
+            crate::xml::NCCL_MAX_NODES
+        ));
+    }
     Ok(Filled { tree, assumed })
 }
 

@@ -1,15 +1,20 @@
 //! Network devices: the plugin's, in its order.
 
 use super::Assumptions;
+use crate::error::Error;
+use crate::system::MAX_NODES;
 use crate::tree::{Tag, Tree};
 use crate::xml::name;
 
 /// The `<net>` elements of the plugin's devices, in its order: the place is the number.
-pub(super) fn fill(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<String>) -> Vec<u32> {
+pub(super) fn fill(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<String>) -> Result<Vec<u32>, Error> {
     let mut nets: Vec<u32> = tree.all(Tag::Net).collect();
     let made = nets.is_empty();
     if made {
         nets = from_functions(tree, assume, assumed);
+    }
+    if nets.len() > MAX_NODES {
+        return Err(Error::TooMany { what: "NET", limit: MAX_NODES });
     }
     // NCCL finds an element by its device's name: the first of a name is the device.
     let mut seen: Vec<String> = Vec::new();
@@ -47,7 +52,7 @@ pub(super) fn fill(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<Stri
         let can = if assume.gdr { "can" } else { "cannot" };
         assumed.push(format!("{gdr} NICs of which the document does not say it {can} do GPUDirect RDMA"));
     }
-    nets
+    Ok(nets)
 }
 
 /// A document without any: its functions of class 0x02 are the devices, in its order.

@@ -200,7 +200,6 @@ fn make(tree: &mut Tree, members: &[u32], dev: usize) -> Result<String, Error> {
 fn add_net(tree: &mut Tree, holder: u32, members: &[u32], fused: &str, dev: usize) {
     let first = |key: &str| members.first().and_then(|m| tree.get(*m, key)).unwrap_or_default().to_owned();
     let speed = members.iter().map(|m| tree.int_or(*m, "speed", 0)).fold(0, i32::wrapping_add);
-    let gdr = members.iter().all(|m| tree.int_or(*m, "gdr", 0) != 0);
     let rail = first("rail");
     let one_rail = !rail.is_empty() && members.iter().all(|m| tree.get(*m, "rail") == Some(&rail));
     let mut attributes = vec![
@@ -213,12 +212,9 @@ fn add_net(tree: &mut Tree, holder: u32, members: &[u32], fused: &str, dev: usiz
     if one_rail {
         attributes.push((name("rail"), rail));
     }
-    for (key, value) in [
-        ("guid", first("guid")),
-        ("maxconn", first("maxconn")),
-        ("gdr", u8::from(gdr).to_string()),
-        ("net", "1".to_owned()),
-    ] {
+    for (key, value) in
+        [("guid", first("guid")), ("maxconn", first("maxconn")), ("gdr", first("gdr")), ("net", "1".to_owned())]
+    {
         attributes.push((name(key), value));
     }
     // Under a `<nic>` that no `<pci>` holds, this makes a `<nic>` within a `<nic>`: the device vanishes, as in NCCL.

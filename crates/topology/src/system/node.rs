@@ -76,7 +76,7 @@ impl LinkKind {
     }
 }
 
-/// A node's place in [`System::nodes`].
+/// A node's place in [`System::nodes`](super::System::nodes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct NodeId(pub u32);
 
