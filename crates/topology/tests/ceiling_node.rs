@@ -119,7 +119,7 @@ fn a_nic_is_limited_by_its_port_or_by_its_lanes() {
 fn a_narrow_uplink_limits_the_node_and_says_who_shares_it() {
     let c = judge(&two_switches(4, 16, 80), &seen(1), None);
     let ring = find(&c.intra, Collective::AllReduce, Algorithm::Ring);
-    assert_eq!(ring.limiting.kind, ElementKind::Uplink);
+    assert_eq!(ring.limiting.kind, ElementKind::Uplink, "{ring} {:?}", c.notes);
     assert!(ring.limiting.name.contains("0000:00:00.0 shared by 2 GPUs and 1 NIC"), "{ring}");
     near(ring.result.high, 15.754 / 2.0 * 256.0 / 280.0);
     // Four flows each way leave a switch in an all-to-all of four GPUs.
@@ -159,6 +159,10 @@ fn nvlink_switches() {
     near(hierarchical.result.high, 2.0 * 24.51 * 1.75);
     assert_eq!(hierarchical.limiting.name, "2 × 200 Gb/s port (mlx5_0, mlx5_1)");
     assert!(hierarchical.next.is_some());
+    // A file that lists each GPU's links too often.
+    let many = judge(&two_switches(16, 16, 90), &seen(2), Some(Nvlink::Switch(Some(126))));
+    near(find(&many.intra, Collective::AllGather, Algorithm::Ring).result.high, 450.0);
+    assert!(many.notes.iter().any(|n| n.contains("126 NVLinks")), "{:?}", many.notes);
     // Ampere's switches do not reduce.
     let old = judge(&two_switches(16, 16, 80), &seen(2), Some(Nvlink::Switch(Some(12))));
     assert!(!old.intra.iter().any(|c| c.algorithm == Algorithm::Nvls));
@@ -193,6 +197,11 @@ fn nothing_seen_widens_and_never_narrows() {
         assert_eq!((k.collective, k.algorithm), (u.collective, u.algorithm));
         assert!(u.bus.result.low <= k.bus.result.low && k.bus.result.high <= u.bus.result.high, "{} {}", k.bus, u.bus);
     }
+    // A width of 0 is not 16 lanes.
+    let c = judge(&two_switches(16, 0, 80), &seen(2), None);
+    let d = c.nics[0].host_receive.as_ref().unwrap();
+    assert!(d.steps.iter().any(|s| s.what.contains("not seen")), "{d}");
+    assert!(c.notes.iter().any(|n| n.contains("0000:03:00.0") && n.contains("not seen")), "{:?}", c.notes);
     // A speed of 0 is not 10 Gb/s.
     let mut silent = two_switches(16, 16, 80);
     silent.system.children[0].children[0].children[2].children[0].children[0].set("speed", "0");
@@ -242,7 +251,6 @@ fn oracle_topologies() {
                 for n in &c.nics {
                     for d in [&n.host_receive, &n.host_send, &n.gpu_receive, &n.gpu_send].into_iter().flatten() {
                         ordered(&name, d);
-                        // NCCL's model is what it expects of a link: the range holds it, or the port is below it.
                     }
                 }
                 for x in c.intra.iter().chain(&c.inter) {
@@ -262,4 +270,39 @@ fn oracle_topologies() {
         }
     }
     assert!(judged > 20, "{judged}");
+}
+
+#[test]
+fn nccl_plans_no_more_than_the_ceiling() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/nccl-oracle");
+    if !root.is_dir() {
+        println!("SKIPPED: ../shared/data is not here");
+        return;
+    }
+    let mut compared = 0;
+    for file in [root.clone(), root.join("sysfs")].iter().flat_map(|d| std::fs::read_dir(d).unwrap()) {
+        let file = file.unwrap().path();
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(stem) = name.strip_suffix(".oracle.json").map(|n| n.trim_end_matches(".n2")) else { continue };
+        let xml = file.with_file_name(format!("{stem}.fused.xml"));
+        let answer: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        let nodes = answer["nNodes"].as_u64().unwrap() as u32;
+        let document = Document::parse(std::fs::read(xml).unwrap(), Dialect::Nccl).unwrap();
+        let config = Config { nodes, input: Input::Fused, ..Config::default() };
+        let a = Analysis::new(&document, &config).unwrap();
+        let c = node_ceilings(&a, &Extra { nodes: Some(nodes), ..Extra::default() });
+        let (list, key) = if nodes > 1 { (&c.inter, "total_bwInter") } else { (&c.intra, "total_bwIntra") };
+        // NCCL believes what a file says of NVLinks.
+        let too_many = nodes == 1 && c.notes.iter().any(|n| n.contains("NVLinks"));
+        if a.domains.len() > 1 || list.is_empty() || too_many {
+            continue;
+        }
+        let planned = answer["graphs"]["ring"][key].as_f64().unwrap();
+        let ring = find(list, Collective::AllReduce, Algorithm::Ring);
+        println!("{name}: NCCL plans {planned} GB/s, {}", ring.sentence());
+        // NCCL counts a port's nominal rate, without headers: InfiniBand's take 0.6 % of it.
+        assert!(planned > 0.0 && planned <= ring.result.high * 1.007, "{name}: {planned}, {ring}");
+        compared += 1;
+    }
+    assert!(compared >= 16, "{compared}");
 }

@@ -173,7 +173,10 @@ fn cut(e: &Elements, inside: &[NodeId], devs: &[NodeId], nvlink_only: bool) -> O
     let mut infos: Vec<&Info> = Vec::new();
     for id in inside {
         for l in s.links_of(*id).iter().filter(|l| !within(l.to)) {
-            let leads_to_gpus = s.node(l.to).is_some_and(|n| !matches!(n.kind, NodeKind::Gpu | NodeKind::Nic));
+            // Within the node: not to the network.
+            let leads_to_gpus = s.node(l.to).is_some_and(|n| {
+                matches!(n.kind, NodeKind::Pci | NodeKind::Nvs | NodeKind::Cpu | NodeKind::Dev | NodeKind::Cxb)
+            });
             // Devices without a rank are no way anywhere.
             let idle = s.node(l.to).is_some_and(|n| n.kind == NodeKind::Dev) && !devs.contains(&l.to);
             if !leads_to_gpus || idle || (nvlink_only && l.kind != LinkKind::Nvl) {

@@ -3,11 +3,11 @@
 use super::derive::{ElementKind, Quality, Range, Step, Unit};
 use super::extra::Extra;
 use super::fabric;
-use super::pcie::{Direction, Gen};
-use crate::number::{bus_id, bus_id_text};
-use crate::system::{LOCAL_BANDWIDTH, Link, LinkKind, Node, NodeData, NodeId, NodeKind, System};
+use super::pcie::{Direction, Gen, PcieLink};
+use super::seen::{Seen, Tree};
+use crate::number::bus_id_text;
+use crate::system::{LOCAL_BANDWIDTH, Link, LinkKind, Node, NodeData, NodeKind, System, nvlinks};
 use crate::xml;
-use std::collections::{BTreeMap, HashMap};
 
 /// What a link is.
 #[derive(Debug, Clone)]
@@ -43,61 +43,6 @@ pub(crate) struct Elements<'a> {
     pub(crate) tree: Tree,
     info: Vec<Option<Info>>,
     pub(crate) notes: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Pci {
-    speed: Option<Gen>,
-    width: Option<u32>,
-    depth: usize,
-    nvlinks: u32,
-}
-
-/// What the document says that the system does not.
-#[derive(Default)]
-struct Seen {
-    pci: HashMap<i64, Pci>,
-    /// Speeds of network devices, in Mb/s.
-    nets: HashMap<i32, i32>,
-}
-
-impl Seen {
-    fn of(document: &xml::Document) -> Seen {
-        let mut seen = Seen::default();
-        let mut clash: Vec<i64> = Vec::new();
-        let mut stack = vec![(&document.system, 0_usize)];
-        while let Some((e, depth)) = stack.pop() {
-            if &*e.name == "pci" {
-                let number = |k| e.get(k).and_then(|v| v.trim().parse::<u32>().ok());
-                let links = e.named("gpu").next().into_iter().flat_map(|g| g.named("nvlink"));
-                let pci = Pci {
-                    speed: e.get("link_speed").and_then(Gen::parse),
-                    width: number("link_width"),
-                    depth,
-                    nvlinks: links
-                        .filter_map(|l| l.get("count")?.trim().parse::<u32>().ok())
-                        .fold(0, u32::saturating_add),
-                };
-                if let Some(id) = e.get("busid").map(bus_id)
-                    && seen.pci.insert(id, pci).is_some_and(|other| other != pci)
-                {
-                    clash.push(id);
-                }
-            }
-            if &*e.name == "net" {
-                let int = |k| e.get(k).and_then(|v| v.trim().parse::<i32>().ok());
-                if let (Some(dev), Some(speed)) = (int("dev"), int("speed")) {
-                    seen.nets.insert(dev, speed);
-                }
-            }
-            stack.extend(e.children.iter().map(|c| (c, depth + 1)));
-        }
-        // Hosts whose bus ids are the same and whose links are not.
-        for id in clash {
-            seen.pci.remove(&id);
-        }
-        seen
-    }
 }
 
 impl<'a> Elements<'a> {
@@ -150,7 +95,7 @@ impl Look<'_> {
                 let net = from.net().or_else(|| to.net())?;
                 port(seen, extra, net, notes)
             }
-            LinkKind::Nvl => nvlink(s, seen, l, from, to),
+            LinkKind::Nvl => nvlink(s, seen, l, from, to, notes),
             LinkKind::C2c => {
                 let dev = if from.kind == NodeKind::Cpu { to } else { from };
                 let name = format!("chip-to-chip link of {}", gpu_name(s, dev));
@@ -206,14 +151,20 @@ impl Look<'_> {
                 Some(Info { name, kind, write, read, steps })
             }
             None => {
+                // A guest shows no width or speed. What NCCL makes of that is an estimate; no more than 16 lanes are possible.
+                let speed = extra.pcie.get(&busid).and_then(|p| p.speed).or(pci.and_then(|p| p.speed));
+                let widest = PcieLink::new(speed.unwrap_or(Gen::Gen6), 16);
+                let most = widest.data(Direction::Write).high;
+                let limit = Range::new(f64::from(l.bandwidth).min(most), most);
                 notes.push(format!(
-                "{busid}: speed or width of the link is not known, NCCL's figure stands for it: give what it runs at"
-            ));
-                // NCCL's figure is 3/4 of the raw rate.
-                let limit = Range::new(f64::from(l.bandwidth), f64::from(l.bandwidth) * 4.0 / 3.0);
+                    "{busid}: speed or width of the link was not seen: counted as NCCL does, {} GB/s, up to {}; give what the host shows",
+                    Range::exact(limit.low),
+                    widest.name()
+                ));
+                let what = format!("{what}, speed or width not seen");
                 let step = Step {
                     quality: Quality::Unseen,
-                    ..estimate(&what, "NCCL's figure, to 4/3 of it".to_owned(), limit, "NCCL topo.cc")
+                    ..estimate(&what, format!("NCCL's figure, up to {}", widest.name()), limit, "NCCL topo.cc")
                 };
                 Some(Info::one(what, kind, limit, vec![step]))
             }
@@ -261,7 +212,7 @@ pub(crate) fn net_name(net: &crate::system::Net) -> String {
     net.name.as_ref().map_or_else(|| format!("NIC {}", net.dev), |n| format!("NIC {n}"))
 }
 
-fn nvlink(s: &System, seen: &Seen, l: &Link, from: &Node, to: &Node) -> Option<Info> {
+fn nvlink(s: &System, seen: &Seen, l: &Link, from: &Node, to: &Node, notes: &mut Vec<String>) -> Option<Info> {
     let (dev, id) = match (&from.data, &to.data) {
         (NodeData::Dev { .. }, _) => (from, l.from),
         (_, NodeData::Dev { .. }) => (to, l.to),
@@ -269,7 +220,15 @@ fn nvlink(s: &System, seen: &Seen, l: &Link, from: &Node, to: &Node) -> Option<I
     };
     let NodeData::Dev { sm, .. } = dev.data else { return None };
     let all: f32 = s.links_of(id).iter().filter(|k| k.kind == LinkKind::Nvl).map(|k| k.bandwidth).sum();
-    let links = f64::from(seen.pci.get(&dev.local_id()).map_or(0, |p| p.nvlinks));
+    // Some files give a GPU's links once for each peer.
+    let (listed, most) = (seen.pci.get(&dev.local_id()).map_or(0, |p| p.nvlinks), nvlinks(sm));
+    if listed > most && most > 0 {
+        let gpu = gpu_name(s, dev);
+        notes.push(format!(
+            "{gpu}: the topology lists {listed} NVLinks, such a GPU has {most} at most: {most} are counted"
+        ));
+    }
+    let links = f64::from(if most > 0 { listed.min(most) } else { listed });
     let share = f64::from(l.bandwidth) / f64::from(all);
     let name = match (from.kind, to.kind) {
         (NodeKind::Dev, NodeKind::Dev) => format!("NVLink between {} and {}", gpu_name(s, from), gpu_name(s, to)),
@@ -293,52 +252,6 @@ fn devices(gpus: usize, nics: usize) -> String {
     };
     let parts: Vec<String> = [some(gpus, "GPU"), some(nics, "NIC")].into_iter().flatten().collect();
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(" and ") }
-}
-
-/// PCIe devices below CPUs.
-pub(crate) struct Tree {
-    children: BTreeMap<NodeId, Vec<NodeId>>,
-}
-
-impl Tree {
-    pub(crate) fn of(s: &System) -> Tree {
-        let mut children: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
-        let mut seen = vec![false; s.nodes().len()];
-        let mut queue: std::collections::VecDeque<NodeId> = s.of(NodeKind::Cpu).iter().copied().collect();
-        let mut first = |id: NodeId| seen.get_mut(id.index()).is_some_and(|v| !std::mem::replace(v, true));
-        queue.iter().for_each(|c| {
-            first(*c);
-        });
-        while let Some(id) = queue.pop_front() {
-            for l in s.links_of(id).iter().filter(|l| l.kind == LinkKind::Pci) {
-                if first(l.to) {
-                    children.entry(id).or_default().push(l.to);
-                    queue.push_back(l.to);
-                }
-            }
-        }
-        Tree { children }
-    }
-
-    /// GPUs and NICs below a switch.
-    pub(crate) fn below(&self, s: &System, switch: NodeId) -> (usize, usize) {
-        let inside = self.subtree(switch);
-        let count = |k| inside.iter().filter(|n| s.node(**n).is_some_and(|n| n.kind == k)).count();
-        (count(NodeKind::Dev), count(NodeKind::Nic))
-    }
-
-    /// A node and all below it.
-    pub(crate) fn subtree(&self, top: NodeId) -> Vec<NodeId> {
-        let mut all = vec![top];
-        let mut at = 0;
-        while let Some(id) = all.get(at) {
-            if let Some(c) = self.children.get(id) {
-                all.extend(c.clone());
-            }
-            at += 1;
-        }
-        all
-    }
 }
 
 /// Names of ports and links that limit together.

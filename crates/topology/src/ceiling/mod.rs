@@ -1,6 +1,7 @@
 //! The bandwidth that a node or a cluster could reach, with the arithmetic behind it.
 //!
 //! ```text
+//! topology ─► seen.rs
 //! port ─► link.rs ──┐
 //! PCIe ─► pcie.rs ──┼─► elements.rs ─► nic.rs  (one NIC; all NICs at once, lp.rs) ─┐
 //! NVLink, CPUs ─────┘  (fabric.rs)     cuts.rs (rings within a node)             ─┼─► node.rs ─► Ceilings
@@ -22,6 +23,7 @@ mod lp;
 pub mod nic;
 mod node;
 pub mod pcie;
+mod seen;
 
 pub use collective::{Algorithm, Collective, Shape};
 pub use derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
