@@ -219,3 +219,21 @@ pub(super) fn is_split(analysis: &Analysis) -> bool {
     let size = |g: &usize| group.iter().filter(|o| *o == g).count();
     (0..gpus.len()).filter(|g| size(g) > 1).count() == 2
 }
+
+/// The types of paths that there are: between GPUs, and between GPUs and NICs.
+pub(super) fn kinds(analysis: &Analysis) -> [Vec<u8>; 2] {
+    let Analysis { system, paths, .. } = analysis;
+    [NodeKind::Gpu, NodeKind::Net].map(|kind| {
+        let mut seen = [false; 12];
+        for gpu in system.of(NodeKind::Gpu) {
+            for peer in system.of(kind) {
+                for path in [paths.path(*gpu, *peer), paths.path(*peer, *gpu)] {
+                    if let Some(s) = seen.get_mut(path.kind as usize) {
+                        *s = true;
+                    }
+                }
+            }
+        }
+        (0_u8..).zip(seen).filter(|(_, s)| *s).map(|(k, _)| k).collect()
+    })
+}

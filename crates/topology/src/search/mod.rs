@@ -9,6 +9,7 @@
 mod compute;
 mod flow;
 mod lists;
+mod memo;
 mod plan;
 mod speeds;
 mod walk;

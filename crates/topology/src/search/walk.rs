@@ -1,8 +1,9 @@
 //! The walk (`ncclTopoSearchRec*`): NCCL recurses; here the way back is a stack, so that no topology exhausts it.
 
 use super::Pattern;
-use super::flow::{Flows, Load};
+use super::flow::{Flows, Load, scatter};
 use super::lists::{Nets, Order, first_of_id, neighbours, nets_of};
+use super::memo::{Memo, Reached};
 use super::plan::Plan;
 use crate::Analysis;
 use crate::path::PathType;
@@ -93,6 +94,8 @@ pub(super) struct Walker<'a> {
     pub(super) inter: bool,
     gpus: usize,
     nvswitch: bool,
+    /// Whether a walk leaves everything as it was.
+    pub(super) repeatable: bool,
     /// Of each GPU: the first of its rank.
     first: Vec<u16>,
     /// Of each GPU: channels that it is in, as bits.
@@ -103,6 +106,7 @@ pub(super) struct Walker<'a> {
     orders: Vec<Order>,
     order_of: Vec<u32>,
     stack: Vec<Frame>,
+    memo: Memo,
     left: i32,
     kept: i32,
     pub(super) steps: u64,
@@ -142,6 +146,7 @@ impl<'a> Walker<'a> {
             plan,
             inter,
             gpus,
+            repeatable: nets.iter().all(|n| n.connected),
             nvswitch: !system.of(NodeKind::Nvs).is_empty(),
             first,
             used: vec![0; gpus],
@@ -151,6 +156,7 @@ impl<'a> Walker<'a> {
             begin,
             orders: Vec::new(),
             stack: Vec::new(),
+            memo: Memo::default(),
             left: 0,
             kept: 0,
             steps: 0,
@@ -163,6 +169,7 @@ impl<'a> Walker<'a> {
         self.plan.channels = 0;
         self.flows.demand(self.plan.bw_intra, self.plan.bw_inter);
         self.stack.clear();
+        self.memo.clear();
         let begin = self.begin();
         self.stack.push(begin);
         while let Some(mut frame) = self.stack.pop() {
@@ -173,6 +180,7 @@ impl<'a> Walker<'a> {
                 self.stack.push(frame);
                 self.stack.push(below);
             } else if self.is_begin(&frame) {
+                self.memo.leave(self.left);
                 self.plan.channels = self.plan.channels.saturating_sub(1);
             }
         }
@@ -373,11 +381,47 @@ impl<'a> Walker<'a> {
                 self.left = -1;
             }
         }
-        if self.plan.channels < self.plan.max {
+        let reached = Reached { channels: self.plan.channels, hops: self.plan.hops };
+        self.memo.reached(reached);
+        if self.plan.channels < self.plan.max && !self.repeats() {
             return Some(self.begin());
         }
         self.plan.channels -= 1;
         None
+    }
+
+    /// Whether what follows was walked before in the same state, and brings nothing now: then it costs the same steps again.
+    fn repeats(&mut self) -> bool {
+        if !self.repeatable {
+            return false;
+        }
+        let key = self.state();
+        if let Some((steps, reached)) = self.memo.known(key, self.plan.hops) {
+            let mut then = Plan { gpus: Vec::new(), nets: Vec::new(), ..self.plan };
+            (then.channels, then.hops) = (reached.channels, reached.hops);
+            if !then.is_better(&self.best) {
+                self.left = (self.left - steps).max(0);
+                self.memo.reached(reached);
+                return true;
+            }
+        }
+        self.memo.enter(key, self.left, self.plan.hops);
+        false
+    }
+
+    /// All on which the walk from here depends.
+    fn state(&self) -> u64 {
+        let c = self.plan.channels;
+        let mut mark = self.flows.mark().wrapping_add(scatter(c as u64));
+        if !self.inter || self.plan.same {
+            let row = self.plan.row(c - 1).iter();
+            mark = row.fold(mark, |m, g| scatter(m ^ u64::from(*g)));
+        }
+        if self.inter && self.is_ring() && self.plan.cross_nic == 2 && c % 2 == 1 {
+            let ends = self.plan.nets.get(c - 1).copied().unwrap_or_default();
+            mark = ends.iter().fold(mark, |m, n| scatter(m ^ u64::from(*n)));
+        }
+        self.nets.iter().fold(mark, |m, n| scatter(m ^ u64::from(n.bandwidth.to_bits())))
     }
 
     /// Begins a channel on one node: in the GPUs' own order or as the channel before, then from each GPU.
