@@ -1,6 +1,7 @@
 //! Which demands are tried, and in which order (`ncclTopoCompute`).
 
 use super::Pattern;
+use super::bound::Bound;
 use super::lists;
 use super::plan::Plan;
 use super::speeds::Speeds;
@@ -115,7 +116,10 @@ impl<'a> Computer<'a> {
         self.walker.plan = best.clone();
         self.walker.best = best;
         self.set_speed(speed);
+        let bounded = inter && pattern == Pattern::Ring && self.walker.repeatable;
+        self.walker.bound = bounded.then(|| (Bound::of(self.analysis), speeds.rest()));
         self.first_pass(types, cross_nic, &mut speeds);
+        self.walker.bound = None;
         self.second_pass(&mut speeds);
         if self.walker.best.channels == 0 {
             self.fall_back();
@@ -215,6 +219,12 @@ impl<'a> Computer<'a> {
             }
             let speed = speeds.step_down();
             self.set_speed(speed);
+            if let Some((bound, rest)) = &mut self.walker.bound {
+                *rest = speeds.rest();
+                if bound.is_reached(&self.walker.best, rest) {
+                    return;
+                }
+            }
         }
     }
 

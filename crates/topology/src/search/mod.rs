@@ -6,6 +6,7 @@
 //!
 //! Bandwidths of links are counted in MB/s, to which NCCL rounds them after each step.
 
+mod bound;
 mod compute;
 mod flow;
 mod lists;

@@ -1,6 +1,7 @@
 //! The walk (`ncclTopoSearchRec*`): NCCL recurses; here the way back is a stack, so that no topology exhausts it.
 
 use super::Pattern;
+use super::bound::Bound;
 use super::flow::{Flows, Load, scatter};
 use super::lists::{Nets, Order, first_of_id, neighbours, nets_of};
 use super::memo::{Memo, Reached};
@@ -107,6 +108,8 @@ pub(super) struct Walker<'a> {
     order_of: Vec<u32>,
     stack: Vec<Frame>,
     memo: Memo,
+    /// What cannot be exceeded, and the speeds that may be tried yet.
+    pub(super) bound: Option<(Bound, &'static [f32])>,
     left: i32,
     kept: i32,
     pub(super) steps: u64,
@@ -157,6 +160,7 @@ impl<'a> Walker<'a> {
             orders: Vec::new(),
             stack: Vec::new(),
             memo: Memo::default(),
+            bound: None,
             left: 0,
             kept: 0,
             steps: 0,
@@ -377,7 +381,8 @@ impl<'a> Walker<'a> {
         self.plan.channels += 1;
         if self.plan.is_better(&self.best) {
             self.best.copy(&self.plan);
-            if self.plan.channels == self.plan.max {
+            let settled = self.bound.as_ref().is_some_and(|(b, speeds)| b.is_reached(&self.best, speeds));
+            if settled || self.plan.channels == self.plan.max {
                 self.left = -1;
             }
         }
