@@ -133,15 +133,30 @@ impl Order {
     }
 }
 
+/// The GPUs that follow a GPU behind NVSwitches, by pattern; `u16::MAX` where there is none.
+pub(super) type Near = [[u16; 2]; 3];
+
 /// Behind NVSwitches only neighbours by number are tried: at most two, in this order.
-pub(super) fn neighbours(pattern: Pattern, gpu: usize, gpus: usize) -> [Option<usize>; 2] {
-    let (next, before) = ((gpu + 1) % gpus.max(1), (gpu + gpus.saturating_sub(1)) % gpus.max(1));
-    match pattern {
-        Pattern::Tree => [Some(next), None],
-        _ if next == before => [Some(next), None],
-        Pattern::Ring => [Some(before), Some(next)],
-        Pattern::BalancedTree => [Some(next), Some(before)],
+pub(super) fn neighbours(analysis: &Analysis, gpu: usize) -> Near {
+    let ids = analysis.system.of(NodeKind::Gpu);
+    let count = ids.len().max(1);
+    let place = |g: usize| {
+        let connected = ids.get(gpu).zip(ids.get(g)).is_some_and(|(f, t)| analysis.paths.path(*f, *t).hops > 0);
+        u16::try_from(g).ok().filter(|_| connected).unwrap_or(u16::MAX)
+    };
+    let next = place((gpu + 1) % count);
+    let before = if count > 2 { place((gpu + count - 1) % count) } else { u16::MAX };
+    let mut near = Near::default();
+    for (pattern, two) in [
+        (Pattern::Ring, [before, next]),
+        (Pattern::BalancedTree, [next, before]),
+        (Pattern::Tree, [next, u16::MAX]),
+    ] {
+        if let Some(slot) = near.get_mut(pattern as usize) {
+            *slot = two;
+        }
     }
+    near
 }
 
 /// Whole GB/s of a GPU's own PCIe link; -1 where there is none.

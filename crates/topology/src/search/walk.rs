@@ -3,7 +3,7 @@
 use super::Pattern;
 use super::bound::Bound;
 use super::flow::{Flows, Load, scatter};
-use super::lists::{Nets, Order, first_of_id, neighbours, nets_of};
+use super::lists::{Near, Nets, Order, first_of_id, neighbours, nets_of};
 use super::memo::{Memo, Reached};
 use super::plan::Plan;
 use crate::Analysis;
@@ -50,7 +50,7 @@ enum Choice {
     /// GPUs by an order; the last first.
     Ordered { order: u32, reverse: bool },
     /// Neighbours by number.
-    Near([Option<u16>; 2]),
+    Near([u16; 2]),
 }
 
 /// What is undone before the next choice.
@@ -95,6 +95,8 @@ pub(super) struct Walker<'a> {
     pub(super) inter: bool,
     gpus: usize,
     nvswitch: bool,
+    /// Behind NVSwitches: the GPUs that follow each, by pattern.
+    near: Vec<Near>,
     /// Whether a walk leaves everything as it was.
     pub(super) repeatable: bool,
     /// Of each GPU: the first of its rank.
@@ -141,6 +143,7 @@ impl<'a> Walker<'a> {
             }
         });
         let nets: Vec<NetState> = nets.collect();
+        let nvswitch = !system.of(NodeKind::Nvs).is_empty();
         let begin = if inter { nets_of(analysis, ids) } else { Nets::default() };
         Walker {
             analysis,
@@ -150,7 +153,8 @@ impl<'a> Walker<'a> {
             inter,
             gpus,
             repeatable: nets.iter().all(|n| n.connected),
-            nvswitch: !system.of(NodeKind::Nvs).is_empty(),
+            nvswitch,
+            near: if nvswitch { (0..gpus).map(|g| neighbours(analysis, g)).collect() } else { Vec::new() },
             first,
             used: vec![0; gpus],
             nets_of: vec![None; gpus],
@@ -221,7 +225,9 @@ impl<'a> Walker<'a> {
             Choice::Near(gpus) => loop {
                 let gpu = *gpus.get(usize::from(frame.next))?;
                 frame.next += 1;
-                if let Some(below) = gpu.filter(|g| self.is_free(*g)).and_then(|g| self.go(frame, g)) {
+                if self.is_free(gpu)
+                    && let Some(below) = self.go(frame, gpu)
+                {
                     return Some(below);
                 }
             },
@@ -346,14 +352,9 @@ impl<'a> Walker<'a> {
     /// GPUs to try in NCCL's order (`ncclTopoSearchNextGpuSort`).
     fn free(&mut self, visit: &Visit) -> Choice {
         let gpu = usize::from(visit.gpu);
-        let connected = |g: &usize| {
-            let ids = self.analysis.system.of(NodeKind::Gpu);
-            let (from, to) = (ids.get(gpu), ids.get(*g));
-            from.zip(to).is_some_and(|(f, t)| self.analysis.paths.path(*f, *t).hops > 0)
-        };
         if self.nvswitch {
-            let near = neighbours(self.plan.pattern, gpu, self.gpus);
-            return Choice::Near(near.map(|g| g.filter(connected).and_then(|g| u16::try_from(g).ok())));
+            let near = self.near.get(gpu).and_then(|n| n.get(self.plan.pattern as usize));
+            return Choice::Near(near.copied().unwrap_or_default());
         }
         let net = visit.to_net.and_then(|_| self.plan.net(self.plan.channels, 0));
         let slot = net.map_or(0, |n| usize::from(n) + 1) * self.gpus + gpu;
