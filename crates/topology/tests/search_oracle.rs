@@ -81,10 +81,9 @@ fn run(group: &str) {
             refused += 1;
             continue;
         }
-        let stem = name.split('.').next().unwrap();
-        let of_group = root.join(group).join(format!("{stem}.fused.xml"));
-        let fused = if of_group.exists() { of_group } else { root.join(format!("{stem}.fused.xml")) };
-        let xml = if fused.exists() { fused } else { root.join(group).join(format!("{stem}.xml")) };
+        let stem = name.split(".n2").next().unwrap();
+        let places = [format!("{group}/{stem}.fused.xml"), format!("{stem}.fused.xml"), format!("{group}/{stem}.xml")];
+        let xml = places.iter().map(|p| root.join(p.trim_start_matches('/'))).find(|p| p.exists()).unwrap();
         let mut config = config(&answer);
         if !xml.to_string_lossy().ends_with(".fused.xml") {
             config.input = Input::File;

@@ -1,6 +1,7 @@
 //! Which demands are tried, and in which order (`ncclTopoCompute`).
 
 use super::Pattern;
+use super::bound::Bound;
 use super::lists;
 use super::plan::Plan;
 use super::speeds::Speeds;
@@ -21,6 +22,10 @@ const DIS: u8 = PathType::Dis as u8;
 pub(super) struct Computer<'a> {
     analysis: &'a Analysis,
     walker: Walker<'a>,
+    /// Walks that were done, and what was left of their steps.
+    done: Vec<(Key, i32)>,
+    /// Types of paths that there are: between GPUs, and with NICs.
+    kinds: [Vec<u8>; 2],
     pub(super) sm: i32,
     pub(super) max_bandwidth: f32,
     pub(super) total_bandwidth: f32,
@@ -33,6 +38,17 @@ struct Types {
     inter: (u8, u8),
 }
 
+/// All on which a walk depends.
+#[derive(PartialEq, Eq)]
+struct Key {
+    pattern: Pattern,
+    cross_nic: u8,
+    same: bool,
+    min: usize,
+    bandwidths: [u32; 2],
+    kinds: [usize; 2],
+}
+
 impl<'a> Computer<'a> {
     pub(super) fn new(analysis: &'a Analysis, inter: bool) -> Self {
         let width = analysis.system.of(NodeKind::Gpu).len();
@@ -40,6 +56,8 @@ impl<'a> Computer<'a> {
         Computer {
             analysis,
             walker: Walker::new(analysis, inter, Plan::new(Pattern::Ring, 0, 0, width)),
+            done: Vec::new(),
+            kinds: lists::kinds(analysis),
             sm: lists::oldest(&analysis.system),
             max_bandwidth,
             total_bandwidth,
@@ -94,11 +112,14 @@ impl<'a> Computer<'a> {
         let mut speeds = Speeds::of(self.sm, inter);
         let minimum = best.min as f32;
         let speed = speeds.restart(|s| s > fastest || s * minimum > total);
+        self.done.clear();
         self.walker.plan = best.clone();
         self.walker.best = best;
         self.set_speed(speed);
-        let left = self.first_pass(types, cross_nic, &mut speeds);
-        let _ = left;
+        let bounded = inter && pattern == Pattern::Ring && self.walker.repeatable;
+        self.walker.bound = bounded.then(|| (Bound::of(self.analysis), speeds.rest()));
+        self.first_pass(types, cross_nic, &mut speeds);
+        self.walker.bound = None;
         self.second_pass(&mut speeds);
         if self.walker.best.channels == 0 {
             self.fall_back();
@@ -110,17 +131,41 @@ impl<'a> Computer<'a> {
         (self.walker.plan.bw_intra, self.walker.plan.bw_inter) = (speed, speed);
     }
 
+    /// All on which a walk depends: a type of path that there is not changes nothing.
+    fn key(&self) -> Key {
+        let plan = &self.walker.plan;
+        let [intra, inter] = &self.kinds;
+        let up_to = |kinds: &[u8], limit: u8| kinds.iter().filter(|k| **k <= limit).count();
+        Key {
+            pattern: plan.pattern,
+            cross_nic: plan.cross_nic,
+            same: plan.same,
+            min: plan.min,
+            bandwidths: [plan.bw_intra.to_bits(), plan.bw_inter.to_bits()],
+            kinds: [up_to(intra, plan.type_intra), up_to(inter, plan.type_inter)],
+        }
+    }
+
     /// A walk; what is left of its steps, and whether there is nothing more to want.
     fn walk(&mut self, all: &mut i64) -> (i32, bool) {
         let steps = if self.walker.plan.same { STEPS_SAME_CHANNELS } else { STEPS };
         *all -= i64::from(steps);
-        let left = self.walker.search(steps);
+        let key = self.key();
+        let known = self.done.iter().find(|(k, _)| *k == key).filter(|_| self.walker.repeatable);
+        let left = match known {
+            Some((_, left)) => *left,
+            None => {
+                let left = self.walker.search(steps);
+                self.done.push((key, left));
+                left
+            }
+        };
         let best = &self.walker.best;
         (left, left == -1 || best.channels as f32 * best.bw_inter >= self.total_bandwidth)
     }
 
     /// Widens what is admitted and lowers the demand until something fits.
-    fn first_pass(&mut self, types: Types, cross_nic: i64, speeds: &mut Speeds) -> Option<i32> {
+    fn first_pass(&mut self, types: Types, cross_nic: i64, speeds: &mut Speeds) {
         let inter = self.walker.inter;
         let cpu = self.analysis.system.cpus().next().map(|(_, c)| (c.arch, c.vendor));
         let amd = cpu == Some((Some(Arch::X86), Some(CpuVendor::Amd)));
@@ -128,7 +173,7 @@ impl<'a> Computer<'a> {
         loop {
             let (left, done) = self.walk(&mut all);
             if done {
-                return Some(left);
+                return;
             }
             let Walker { plan, best, .. } = &mut self.walker;
             // Channels that differ, except where they would all cross AMD's CPUs.
@@ -139,7 +184,7 @@ impl<'a> Computer<'a> {
             plan.same = true;
             all += i64::from(left);
             if all < 0 && best.channels > 0 {
-                return Some(left);
+                return;
             }
             if self.sm >= 90 && plan.pattern == Pattern::BalancedTree {
                 plan.pattern = Pattern::Tree;
@@ -170,10 +215,16 @@ impl<'a> Computer<'a> {
             plan.cross_nic = u8::from(cross_nic == 1);
             let lower = speeds.lower().filter(|l| none || f64::from(l / best.bw_inter) > 0.49);
             if lower.is_none() {
-                return None;
+                return;
             }
             let speed = speeds.step_down();
             self.set_speed(speed);
+            if let Some((bound, rest)) = &mut self.walker.bound {
+                *rest = speeds.rest();
+                if bound.is_reached(&self.walker.best, rest) {
+                    return;
+                }
+            }
         }
     }
 
@@ -186,6 +237,7 @@ impl<'a> Computer<'a> {
         let speed = speeds.restart(|s| s > found);
         self.set_speed(speed);
         self.walker.plan.min = self.walker.best.channels;
+        self.done.clear();
         let mut all = 0;
         let mut left = -1;
         while left != 0 && !speeds.is_highest() {

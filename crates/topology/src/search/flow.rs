@@ -29,6 +29,8 @@ pub(super) struct Flow {
     backward: bool,
     start: u32,
     pub(super) hops: u32,
+    /// Sums of the links' numbers: those with the plain demand, PCIe behind Intel, and the same backwards.
+    marks: [u64; 4],
 }
 
 /// What one link must have, and what it loses, in MB/s.
@@ -89,6 +91,8 @@ pub(super) struct Flows<'a> {
     ends: Vec<NodeId>,
     gpus: usize,
     demands: [Demand; 3],
+    /// What stands for the state of all links: equal where they are.
+    mark: u64,
 }
 
 impl<'a> Flows<'a> {
@@ -105,7 +109,13 @@ impl<'a> Flows<'a> {
             gpus: gpus.len(),
             ends,
             demands: [Demand::default(); 3],
+            mark: 0,
         }
+    }
+
+    /// What stands for the state of all links.
+    pub(super) fn mark(&self) -> u64 {
+        self.mark
     }
 
     /// The place of a NIC among the ends; a GPU's is its own.
@@ -147,6 +157,7 @@ impl<'a> Flows<'a> {
             backward: false,
             start: u32::try_from(start).unwrap_or(NONE),
             hops: path.hops,
+            marks: [0; 4],
         };
         for place in paths.link_places(from, to) {
             let Some(link) = system.links().get(place as usize) else { continue };
@@ -165,6 +176,13 @@ impl<'a> Flows<'a> {
             }
             flow.backward |= step.back != NONE;
             self.steps.push(step);
+        }
+        for step in self.steps.get(start..).unwrap_or_default() {
+            let class = usize::from(step.pci && flow.intel);
+            add(&mut flow.marks, class, step.link);
+            if step.back != NONE {
+                add(&mut flow.marks, if step.all_back { class } else { class + 2 }, step.back);
+            }
         }
         flow
     }
@@ -193,6 +211,7 @@ impl<'a> Flows<'a> {
                 *left -= back.take;
             }
         }
+        self.mark = self.mark.wrapping_add(f.mark(demand));
         true
     }
 
@@ -202,11 +221,34 @@ impl<'a> Flows<'a> {
         let steps = self.steps.get(f.start as usize..).and_then(|s| s.get(..f.hops as usize));
         if let (Some(steps), Some(demand)) = (steps, self.demands.get(load as usize)) {
             put_back(&mut self.left, steps, f, demand);
+            self.mark = self.mark.wrapping_sub(f.mark(demand));
         }
     }
 }
 
+/// Adds a link's number to one of the sums.
+fn add(marks: &mut [u64; 4], class: usize, link: u32) {
+    if let Some(m) = marks.get_mut(class) {
+        *m = m.wrapping_add(scatter(u64::from(link)));
+    }
+}
+
+/// A number that looks random, always the same.
+pub(super) fn scatter(n: u64) -> u64 {
+    let n = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ (n >> 31)
+}
+
 impl Flow {
+    /// What its demand adds to the mark of the state.
+    fn mark(&self, demand: &Demand) -> u64 {
+        let amounts = demand.plain.iter().chain(&demand.eighth);
+        let sums = self.marks.iter().zip(amounts).map(|(m, a)| m.wrapping_mul(u64::from(a.take.unsigned_abs())));
+        sums.fold(0, u64::wrapping_add)
+    }
+
     /// Whether its type, and for trees that of the way back, is near enough.
     pub(super) fn is_near(&self, limit: u8, both: bool) -> bool {
         self.kind < PathType::Dis as u8 && self.kind <= limit && (!both || self.back_kind <= limit)

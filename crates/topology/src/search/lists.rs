@@ -133,15 +133,30 @@ impl Order {
     }
 }
 
+/// The GPUs that follow a GPU behind NVSwitches, by pattern; `u16::MAX` where there is none.
+pub(super) type Near = [[u16; 2]; 3];
+
 /// Behind NVSwitches only neighbours by number are tried: at most two, in this order.
-pub(super) fn neighbours(pattern: Pattern, gpu: usize, gpus: usize) -> [Option<usize>; 2] {
-    let (next, before) = ((gpu + 1) % gpus.max(1), (gpu + gpus.saturating_sub(1)) % gpus.max(1));
-    match pattern {
-        Pattern::Tree => [Some(next), None],
-        _ if next == before => [Some(next), None],
-        Pattern::Ring => [Some(before), Some(next)],
-        Pattern::BalancedTree => [Some(next), Some(before)],
+pub(super) fn neighbours(analysis: &Analysis, gpu: usize) -> Near {
+    let ids = analysis.system.of(NodeKind::Gpu);
+    let count = ids.len().max(1);
+    let place = |g: usize| {
+        let connected = ids.get(gpu).zip(ids.get(g)).is_some_and(|(f, t)| analysis.paths.path(*f, *t).hops > 0);
+        u16::try_from(g).ok().filter(|_| connected).unwrap_or(u16::MAX)
+    };
+    let next = place((gpu + 1) % count);
+    let before = if count > 2 { place((gpu + count - 1) % count) } else { u16::MAX };
+    let mut near = Near::default();
+    for (pattern, two) in [
+        (Pattern::Ring, [before, next]),
+        (Pattern::BalancedTree, [next, before]),
+        (Pattern::Tree, [next, u16::MAX]),
+    ] {
+        if let Some(slot) = near.get_mut(pattern as usize) {
+            *slot = two;
+        }
     }
+    near
 }
 
 /// Whole GB/s of a GPU's own PCIe link; -1 where there is none.
@@ -218,4 +233,22 @@ pub(super) fn is_split(analysis: &Analysis) -> bool {
     }
     let size = |g: &usize| group.iter().filter(|o| *o == g).count();
     (0..gpus.len()).filter(|g| size(g) > 1).count() == 2
+}
+
+/// The types of paths that there are: between GPUs, and between GPUs and NICs.
+pub(super) fn kinds(analysis: &Analysis) -> [Vec<u8>; 2] {
+    let Analysis { system, paths, .. } = analysis;
+    [NodeKind::Gpu, NodeKind::Net].map(|kind| {
+        let mut seen = [false; 12];
+        for gpu in system.of(NodeKind::Gpu) {
+            for peer in system.of(kind) {
+                for path in [paths.path(*gpu, *peer), paths.path(*peer, *gpu)] {
+                    if let Some(s) = seen.get_mut(path.kind as usize) {
+                        *s = true;
+                    }
+                }
+            }
+        }
+        (0_u8..).zip(seen).filter(|(_, s)| *s).map(|(k, _)| k).collect()
+    })
 }

@@ -6,9 +6,11 @@
 //!
 //! Bandwidths of links are counted in MB/s, to which NCCL rounds them after each step.
 
+mod bound;
 mod compute;
 mod flow;
 mod lists;
+mod memo;
 mod plan;
 mod speeds;
 mod walk;

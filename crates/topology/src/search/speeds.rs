@@ -41,6 +41,11 @@ impl Speeds {
         self.get()
     }
 
+    /// This and all lower ones.
+    pub(super) fn rest(&self) -> &'static [f32] {
+        self.table.get(self.at..).unwrap_or_default()
+    }
+
     /// The next lower speed.
     pub(super) fn lower(&self) -> Option<f32> {
         self.table.get(self.at + 1).copied()

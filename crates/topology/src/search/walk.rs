@@ -1,8 +1,10 @@
 //! The walk (`ncclTopoSearchRec*`): NCCL recurses; here the way back is a stack, so that no topology exhausts it.
 
 use super::Pattern;
-use super::flow::{Flows, Load};
-use super::lists::{Nets, Order, first_of_id, neighbours, nets_of};
+use super::bound::Bound;
+use super::flow::{Flows, Load, scatter};
+use super::lists::{Near, Nets, Order, first_of_id, neighbours, nets_of};
+use super::memo::{Memo, Reached};
 use super::plan::Plan;
 use crate::Analysis;
 use crate::path::PathType;
@@ -48,7 +50,7 @@ enum Choice {
     /// GPUs by an order; the last first.
     Ordered { order: u32, reverse: bool },
     /// Neighbours by number.
-    Near([Option<u16>; 2]),
+    Near([u16; 2]),
 }
 
 /// What is undone before the next choice.
@@ -93,6 +95,10 @@ pub(super) struct Walker<'a> {
     pub(super) inter: bool,
     gpus: usize,
     nvswitch: bool,
+    /// Behind NVSwitches: the GPUs that follow each, by pattern.
+    near: Vec<Near>,
+    /// Whether a walk leaves everything as it was.
+    pub(super) repeatable: bool,
     /// Of each GPU: the first of its rank.
     first: Vec<u16>,
     /// Of each GPU: channels that it is in, as bits.
@@ -103,6 +109,9 @@ pub(super) struct Walker<'a> {
     orders: Vec<Order>,
     order_of: Vec<u32>,
     stack: Vec<Frame>,
+    memo: Memo,
+    /// What cannot be exceeded, and the speeds that may be tried yet.
+    pub(super) bound: Option<(Bound, &'static [f32])>,
     left: i32,
     kept: i32,
     pub(super) steps: u64,
@@ -132,6 +141,7 @@ impl<'a> Walker<'a> {
             }
         });
         let nets: Vec<NetState> = nets.collect();
+        let nvswitch = !system.of(NodeKind::Nvs).is_empty();
         let begin = if inter { nets_of(analysis, ids) } else { Nets::default() };
         Walker {
             analysis,
@@ -140,7 +150,9 @@ impl<'a> Walker<'a> {
             plan,
             inter,
             gpus,
-            nvswitch: !system.of(NodeKind::Nvs).is_empty(),
+            repeatable: nets.iter().all(|n| n.connected),
+            nvswitch,
+            near: if nvswitch { (0..gpus).map(|g| neighbours(analysis, g)).collect() } else { Vec::new() },
             first,
             used: vec![0; gpus],
             nets_of: vec![None; gpus],
@@ -149,6 +161,8 @@ impl<'a> Walker<'a> {
             begin,
             orders: Vec::new(),
             stack: Vec::new(),
+            memo: Memo::default(),
+            bound: None,
             left: 0,
             kept: 0,
             steps: 0,
@@ -161,6 +175,7 @@ impl<'a> Walker<'a> {
         self.plan.channels = 0;
         self.flows.demand(self.plan.bw_intra, self.plan.bw_inter);
         self.stack.clear();
+        self.memo.clear();
         let begin = self.begin();
         self.stack.push(begin);
         while let Some(mut frame) = self.stack.pop() {
@@ -171,6 +186,7 @@ impl<'a> Walker<'a> {
                 self.stack.push(frame);
                 self.stack.push(below);
             } else if self.is_begin(&frame) {
+                self.memo.leave(self.left);
                 self.plan.channels = self.plan.channels.saturating_sub(1);
             }
         }
@@ -207,7 +223,9 @@ impl<'a> Walker<'a> {
             Choice::Near(gpus) => loop {
                 let gpu = *gpus.get(usize::from(frame.next))?;
                 frame.next += 1;
-                if let Some(below) = gpu.filter(|g| self.is_free(*g)).and_then(|g| self.go(frame, g)) {
+                if self.is_free(gpu)
+                    && let Some(below) = self.go(frame, gpu)
+                {
                     return Some(below);
                 }
             },
@@ -332,14 +350,9 @@ impl<'a> Walker<'a> {
     /// GPUs to try in NCCL's order (`ncclTopoSearchNextGpuSort`).
     fn free(&mut self, visit: &Visit) -> Choice {
         let gpu = usize::from(visit.gpu);
-        let connected = |g: &usize| {
-            let ids = self.analysis.system.of(NodeKind::Gpu);
-            let (from, to) = (ids.get(gpu), ids.get(*g));
-            from.zip(to).is_some_and(|(f, t)| self.analysis.paths.path(*f, *t).hops > 0)
-        };
         if self.nvswitch {
-            let near = neighbours(self.plan.pattern, gpu, self.gpus);
-            return Choice::Near(near.map(|g| g.filter(connected).and_then(|g| u16::try_from(g).ok())));
+            let near = self.near.get(gpu).and_then(|n| n.get(self.plan.pattern as usize));
+            return Choice::Near(near.copied().unwrap_or_default());
         }
         let net = visit.to_net.and_then(|_| self.plan.net(self.plan.channels, 0));
         let slot = net.map_or(0, |n| usize::from(n) + 1) * self.gpus + gpu;
@@ -366,15 +379,52 @@ impl<'a> Walker<'a> {
         self.plan.channels += 1;
         if self.plan.is_better(&self.best) {
             self.best.copy(&self.plan);
-            if self.plan.channels == self.plan.max {
+            let settled = self.bound.as_ref().is_some_and(|(b, speeds)| b.is_reached(&self.best, speeds));
+            if settled || self.plan.channels == self.plan.max {
                 self.left = -1;
             }
         }
-        if self.plan.channels < self.plan.max {
+        let reached = Reached { channels: self.plan.channels, hops: self.plan.hops };
+        self.memo.reached(reached);
+        if self.plan.channels < self.plan.max && !self.repeats() {
             return Some(self.begin());
         }
         self.plan.channels -= 1;
         None
+    }
+
+    /// Whether what follows was walked before in the same state, and brings nothing now: then it costs the same steps again.
+    fn repeats(&mut self) -> bool {
+        if !self.repeatable {
+            return false;
+        }
+        let key = self.state();
+        if let Some((steps, reached)) = self.memo.known(key, self.plan.hops) {
+            let mut then = Plan { gpus: Vec::new(), nets: Vec::new(), ..self.plan };
+            (then.channels, then.hops) = (reached.channels, reached.hops);
+            if !then.is_better(&self.best) {
+                self.left = (self.left - steps).max(0);
+                self.memo.reached(reached);
+                return true;
+            }
+        }
+        self.memo.enter(key, self.left, self.plan.hops);
+        false
+    }
+
+    /// All on which the walk from here depends.
+    fn state(&self) -> u64 {
+        let c = self.plan.channels;
+        let mut mark = self.flows.mark().wrapping_add(scatter(c as u64));
+        if !self.inter || self.plan.same {
+            let row = self.plan.row(c - 1).iter();
+            mark = row.fold(mark, |m, g| scatter(m ^ u64::from(*g)));
+        }
+        if self.inter && self.is_ring() && self.plan.cross_nic == 2 && c % 2 == 1 {
+            let ends = self.plan.nets.get(c - 1).copied().unwrap_or_default();
+            mark = ends.iter().fold(mark, |m, n| scatter(m ^ u64::from(*n)));
+        }
+        self.nets.iter().fold(mark, |m, n| scatter(m ^ u64::from(n.bandwidth.to_bits())))
     }
 
     /// Begins a channel on one node: in the GPUs' own order or as the channel before, then from each GPU.
