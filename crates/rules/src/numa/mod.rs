@@ -11,13 +11,13 @@ use crate::rule::{Rule, Source};
 pub(crate) static RULES: &[&Rule] =
     &[&node_unknown::RULE, &cross_socket_nic::RULE, &no_shared_switch::RULE, &balancing::RULE, &nps::RULE];
 
-const NCCL_PATHS: Source = Source {
+pub(crate) const NCCL_PATHS: Source = Source {
     title: "NCCL src/graph/paths.cc: ncclTopoSetPaths, ncclTopoCheckGdr (default level PXB; P2C since 2.29)",
     at: "https://github.com/NVIDIA/nccl/blob/master/src/graph/paths.cc",
 };
 
 /// Names of functions for a message, at most three.
-fn names(cx: &crate::Cx<'_>, ids: &[linerate_node::pci::FnId]) -> String {
+pub(crate) fn names(cx: &crate::Cx<'_>, ids: &[linerate_node::pci::FnId]) -> String {
     let pci = &cx.node.pci;
     let mut out: Vec<String> = ids
         .iter()
@@ -37,7 +37,7 @@ fn names(cx: &crate::Cx<'_>, ids: &[linerate_node::pci::FnId]) -> String {
 }
 
 /// Head of the rules about distances: `true` if there is no pair of GPU and NIC whose distance matters, and that was said.
-fn no_pairs(cx: &crate::Cx<'_>, out: &mut crate::Findings) -> bool {
+pub(crate) fn no_pairs(cx: &crate::Cx<'_>, out: &mut crate::Findings) -> bool {
     let node = cx.node;
     let any = node.pci.gpus().next().is_some() && node.pci.rdma_nics().next().is_some();
     if cx.no_subjects(any, "GPU together with an RDMA NIC", out) {
