@@ -36,6 +36,32 @@ pub(crate) fn names(cx: &crate::Cx<'_>, ids: &[linerate_node::pci::FnId]) -> Str
     out.join(", ")
 }
 
+/// The nearest NICs of each GPU that have a link, or of which that is not seen. NCCL passes over ports that are not active.
+fn serving(cx: &crate::Cx<'_>) -> Vec<linerate_node::rails::Rail> {
+    let node = cx.node;
+    let linked = |id: &linerate_node::pci::FnId| !node.rdma_of(node.pci.get(*id)).is_some_and(unlinked);
+    let all = linerate_node::rails::candidates(&node.pci);
+    let some: Vec<_> = all.iter().copied().filter(linked).collect();
+    if some.is_empty() || some.len() == all.len() {
+        return node.rails.clone();
+    }
+    node.pci.gpus().map(|(gpu, _)| linerate_node::rails::nearest(&node.pci, gpu, &some)).collect()
+}
+
+/// Every port is known to be down.
+fn unlinked(d: &linerate_node::rdma::RdmaDevice) -> bool {
+    let down = |p: &linerate_node::rdma::RdmaPort| p.state.known() == Some(&linerate_node::rdma::PortState::Down);
+    !d.ports.is_empty() && d.ports.iter().all(down)
+}
+
+/// Appended where a nearer NIC is there and has no link.
+fn passed_over(cx: &crate::Cx<'_>, rail: &linerate_node::rails::Rail) -> String {
+    match cx.node.rails.iter().find(|r| r.gpu == rail.gpu && r.distance < rail.distance) {
+        Some(r) => format!(" ({} is nearer and has no link: see rdma/port-state)", names(cx, &r.nics)),
+        None => String::new(),
+    }
+}
+
 /// Head of the rules about distances: `true` if there is no pair of GPU and NIC whose distance matters, and that was said.
 pub(crate) fn no_pairs(cx: &crate::Cx<'_>, out: &mut crate::Findings) -> bool {
     let node = cx.node;
