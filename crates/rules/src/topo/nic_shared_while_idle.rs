@@ -6,6 +6,7 @@ use linerate_node::context::Role;
 use linerate_node::pci::{Distance, FnId};
 use linerate_node::rails::{self, Rail};
 use linerate_node::rdma::{LinkLayer, PortState, RdmaDevice, RdmaPort};
+use linerate_snapshot::Reading;
 use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
@@ -54,9 +55,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             .at(node.nccl.topology.place());
         return;
     }
-    if node.rdma.known().is_none() {
-        out.unreadable(Subject::Node, "state of the RDMA ports", &node.rdma);
-        return;
+    match &node.rdma {
+        Reading::Known(..) => {}
+        Reading::Absent(at) => {
+            out.not_applicable("no RDMA device: see rdma/device-present").at(*at);
+            return;
+        }
+        r @ Reading::Unreadable(..) => {
+            out.unreadable(Subject::Node, "state of the RDMA ports", r)
+                .see("capture the node with `linerate collect`, or add the output of `ibv_devinfo -v`");
+            return;
+        }
     }
     let nics = usable(cx);
     let near: Vec<Rail> = node.pci.gpus().map(|(gpu, _)| rails::nearest(&node.pci, gpu, &nics)).collect();

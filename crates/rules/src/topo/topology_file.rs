@@ -32,7 +32,7 @@ pub(super) static RULE: Rule = Rule {
             at: "https://github.com/Azure/azhpc-images/tree/master/topology",
         },
     ],
-    reads: &["etc/nccl.conf", "var/run/nvidia-topologyd/virtualTopology.xml", "sys/bus/pci/devices/*/{vendor,class}"],
+    reads: &["etc/nccl.conf", "var/run/nvidia-topologyd/virtualTopology.xml", "opt/microsoft/*topo*.xml", "sys/bus/pci/devices/*/{vendor,class}"],
     docs: "\
 ## What it checks
 The file that NCCL_TOPO_FILE in /etc/nccl.conf names, else /var/run/nvidia-topologyd/virtualTopology.xml. It is read with the rules of
