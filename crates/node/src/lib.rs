@@ -11,6 +11,7 @@ pub mod iommu;
 pub mod kernel;
 pub mod memory;
 pub mod modprobe;
+pub mod nccl;
 pub mod net;
 pub mod nicfw;
 pub mod numa;
@@ -56,6 +57,8 @@ pub struct Node<'s> {
     pub rdma: Reading<Vec<rdma::RdmaDevice>>,
     /// Network interfaces.
     pub net: Reading<Vec<net::NetDev<'s>>>,
+    /// What NCCL is told about the topology.
+    pub nccl: nccl::Nccl<'s>,
     /// Limits.
     pub memory: memory::Memory,
     /// Each GPU with its nearest NICs.
@@ -89,6 +92,7 @@ impl<'s> Node<'s> {
             firmware: firmware::Firmware::decode(s),
             rdma,
             net: net::decode(s),
+            nccl: nccl::Nccl::decode(s),
             memory: memory::Memory::decode(s),
             rails: Vec::new(),
             context: Context::undecided(),

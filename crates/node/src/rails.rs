@@ -23,31 +23,37 @@ impl Rail {
     }
 }
 
+/// RDMA NICs that can serve a GPU: physical functions, or virtual ones where there are no others.
+#[must_use]
+pub fn candidates(pci: &PciTree<'_>) -> Vec<FnId> {
+    let nics: Vec<FnId> = pci.rdma_nics().filter(|(_, f)| !f.is_vf()).map(|(id, _)| id).collect();
+    if nics.is_empty() { pci.rdma_nics().map(|(id, _)| id).collect() } else { nics }
+}
+
 /// One rail for each GPU. Empty where there is no GPU or no NIC.
 pub(crate) fn rails(pci: &PciTree<'_>) -> Vec<Rail> {
-    let mut nics: Vec<FnId> = pci.rdma_nics().filter(|(_, f)| !f.is_vf()).map(|(id, _)| id).collect();
-    if nics.is_empty() {
-        nics = pci.rdma_nics().map(|(id, _)| id).collect();
-    }
+    let nics = candidates(pci);
     if nics.is_empty() || pci.gpus().next().is_none() {
         return Vec::new();
     }
-    pci.gpus()
-        .map(|(gpu, _)| {
-            let mut best = (Distance::Unknown, usize::MAX);
-            let mut near = Vec::new();
-            for nic in &nics {
-                let path = pci.path(gpu, *nic);
-                let at = (path.distance, path.between.len());
-                if at < best {
-                    best = at;
-                    near.clear();
-                }
-                if at == best {
-                    near.push(*nic);
-                }
-            }
-            Rail { gpu, distance: best.0, bridges: best.1, nics: near }
-        })
-        .collect()
+    pci.gpus().map(|(gpu, _)| nearest(pci, gpu, &nics)).collect()
+}
+
+/// The nearest of these NICs to a GPU.
+#[must_use]
+pub fn nearest(pci: &PciTree<'_>, gpu: FnId, nics: &[FnId]) -> Rail {
+    let mut best = (Distance::Unknown, usize::MAX);
+    let mut near = Vec::new();
+    for nic in nics {
+        let path = pci.path(gpu, *nic);
+        let at = (path.distance, path.between.len());
+        if at < best {
+            best = at;
+            near.clear();
+        }
+        if at == best {
+            near.push(*nic);
+        }
+    }
+    Rail { gpu, distance: best.0, bridges: best.1, nics: near }
 }

@@ -22,6 +22,7 @@ mod registry;
 pub mod remedy;
 pub mod rule;
 pub mod survey;
+mod topo;
 
 pub use engine::{Audit, Verdict, audit};
 pub use finding::{Evidence, Finding, Findings, Status, Subject, Words};

@@ -18,6 +18,7 @@ static AREAS: &[Area<'static>] = &[
     ("gpu", "GPUs as targets of peer-to-peer traffic", crate::gpu::RULES),
     ("rdma", "Ports of RDMA NICs: InfiniBand and RoCE", crate::rdma::RULES),
     ("numa", "Distance of GPUs and NICs, NUMA nodes", crate::numa::RULES),
+    ("topo", "What NCCL makes of the tree: shared NICs, virtual switches, topology files", crate::topo::RULES),
     ("cpu", "Frequency and sleep policies", crate::cpu::RULES),
     ("memory", "Limits and page settings", crate::memory::RULES),
 ];

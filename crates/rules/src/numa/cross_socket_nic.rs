@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/bus/pci/devices/*/numa_node", "lspci -vvv"],
     docs: "\
 ## What it checks
-The path from each GPU to its nearest RDMA NIC. SYS means that it crosses NUMA nodes. With NVLink NCCL can send through another
+The path from each GPU to its nearest RDMA NIC that has a link. SYS means that it crosses NUMA nodes. With NVLink NCCL can send through another
 GPU that has a NIC nearby (PXN); the message says whether there is one.
 
 ## Why it matters
@@ -47,8 +47,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if super::no_pairs(cx, out) {
         return;
     }
-    let local = node.rails.iter().filter(|r| r.shares_switch()).count();
-    for rail in &node.rails {
+    let serving = super::serving(cx);
+    let local = serving.iter().filter(|r| r.shares_switch()).count();
+    for rail in &serving {
         let gpu = node.pci.get(rail.gpu);
         let Some(nic) = rail.nics.first().map(|n| node.pci.get(*n)) else { continue };
         let nics = || super::names(cx, &rail.nics);
@@ -72,7 +73,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         "no GPU has a NIC below its switch".to_owned()
                     };
                     format!(
-                        "{gpu}: nearest NIC {nics} is on another NUMA node; default NCCL uses no GPUDirect RDMA; {way}"
+                        "{gpu}: nearest NIC {nics} is on another NUMA node{}; default NCCL uses no GPUDirect RDMA; {way}",
+                        super::passed_over(cx, rail)
                     )
                 };
                 out.fail(gpu.bdf, why)

@@ -11,13 +11,13 @@ use crate::rule::{Rule, Source};
 pub(crate) static RULES: &[&Rule] =
     &[&node_unknown::RULE, &cross_socket_nic::RULE, &no_shared_switch::RULE, &balancing::RULE, &nps::RULE];
 
-const NCCL_PATHS: Source = Source {
+pub(crate) const NCCL_PATHS: Source = Source {
     title: "NCCL src/graph/paths.cc: ncclTopoSetPaths, ncclTopoCheckGdr (default level PXB; P2C since 2.29)",
     at: "https://github.com/NVIDIA/nccl/blob/master/src/graph/paths.cc",
 };
 
 /// Names of functions for a message, at most three.
-fn names(cx: &crate::Cx<'_>, ids: &[linerate_node::pci::FnId]) -> String {
+pub(crate) fn names(cx: &crate::Cx<'_>, ids: &[linerate_node::pci::FnId]) -> String {
     let pci = &cx.node.pci;
     let mut out: Vec<String> = ids
         .iter()
@@ -36,8 +36,34 @@ fn names(cx: &crate::Cx<'_>, ids: &[linerate_node::pci::FnId]) -> String {
     out.join(", ")
 }
 
+/// The nearest NICs of each GPU that have a link, or of which that is not seen. NCCL passes over ports that are not active.
+fn serving(cx: &crate::Cx<'_>) -> Vec<linerate_node::rails::Rail> {
+    let node = cx.node;
+    let linked = |id: &linerate_node::pci::FnId| !node.rdma_of(node.pci.get(*id)).is_some_and(unlinked);
+    let all = linerate_node::rails::candidates(&node.pci);
+    let some: Vec<_> = all.iter().copied().filter(linked).collect();
+    if some.is_empty() || some.len() == all.len() {
+        return node.rails.clone();
+    }
+    node.pci.gpus().map(|(gpu, _)| linerate_node::rails::nearest(&node.pci, gpu, &some)).collect()
+}
+
+/// Every port is known to be down.
+fn unlinked(d: &linerate_node::rdma::RdmaDevice) -> bool {
+    let down = |p: &linerate_node::rdma::RdmaPort| p.state.known() == Some(&linerate_node::rdma::PortState::Down);
+    !d.ports.is_empty() && d.ports.iter().all(down)
+}
+
+/// Appended where a nearer NIC is there and has no link.
+fn passed_over(cx: &crate::Cx<'_>, rail: &linerate_node::rails::Rail) -> String {
+    match cx.node.rails.iter().find(|r| r.gpu == rail.gpu && r.distance < rail.distance) {
+        Some(r) => format!(" ({} is nearer and has no link: see rdma/port-state)", names(cx, &r.nics)),
+        None => String::new(),
+    }
+}
+
 /// Head of the rules about distances: `true` if there is no pair of GPU and NIC whose distance matters, and that was said.
-fn no_pairs(cx: &crate::Cx<'_>, out: &mut crate::Findings) -> bool {
+pub(crate) fn no_pairs(cx: &crate::Cx<'_>, out: &mut crate::Findings) -> bool {
     let node = cx.node;
     let any = node.pci.gpus().next().is_some() && node.pci.rdma_nics().next().is_some();
     if cx.no_subjects(any, "GPU together with an RDMA NIC", out) {

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/bus/pci/devices/* (tree)", "lspci -vvv"],
     docs: "\
 ## What it checks
-Whether each GPU has an RDMA NIC below a common PCIe switch (PIX or PXB). GPU and NIC behind root ports of their own on one NUMA
+Whether each GPU has an RDMA NIC with a link below a common PCIe switch (PIX or PXB). GPU and NIC behind root ports of their own on one NUMA
 node are PHB. Grace and Vera machines are not judged: since 2.29 NCCL allows GPUDirect over C2C there.
 
 ## Why it matters
@@ -56,7 +56,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         return;
     }
-    for rail in &node.rails {
+    for rail in &super::serving(cx) {
         let gpu = node.pci.get(rail.gpu);
         match rail.distance {
             Distance::Pix | Distance::Pxb => {
@@ -67,7 +67,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 let why = || {
                     let (gpu, nic) = (node.name_of(gpu), super::names(cx, &rail.nics));
                     format!(
-                        "{gpu}: no switch in common with a NIC; nearest {nic} is PHB, default NCCL uses no GPUDirect RDMA"
+                        "{gpu}: no switch in common with a NIC that has a link; nearest {nic} is PHB, default NCCL uses no GPUDirect RDMA{}",
+                        super::passed_over(cx, rail)
                     )
                 };
                 out.fail(gpu.bdf, why).at(gpu.vendor.place()).fix(|| {

@@ -23,7 +23,8 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/devices/system/node/node*/cpulist", "proc/cpuinfo"],
     docs: "\
 ## What it checks
-NUMA nodes that have CPUs, against sockets. More nodes than sockets: NPS2/NPS4 on AMD, sub-NUMA clustering on Intel. Information: both
+NUMA nodes that have CPUs, against sockets. Fewer nodes than sockets: node interleaving in the BIOS, or `numa=off`; the kernel and NCCL then take
+both sockets for one, and no distance is true. More nodes than sockets: NPS2/NPS4 on AMD, sub-NUMA clustering on Intel. That is information: both
 are legitimate. Nodes without CPUs (GPU memory on Grace, CXL memory) do not count.
 
 ## Why it matters
@@ -34,7 +35,7 @@ in NCCL_NET_GDR_LEVEL no longer includes them.
 `lscpu | grep -E 'Socket|NUMA'`.
 
 ## Fix
-None needed. For transfers through host memory NPS4 may help, for the classification NPS1 is simpler: decide by benchmark.",
+Fewer nodes than sockets: switch node interleaving off, remove `numa=off`. More: none needed. For transfers through host memory NPS4 may help, for the classification NPS1 is simpler: decide by benchmark.",
     myths: &[Myth {
         claim: "NPS4 gives the best locality to the GPUs.",
         truth: "It moves host memory closer. GPUDirect RDMA does not touch host memory.",
@@ -65,6 +66,23 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Persistence::NextBoot,
                 Risk::Medium,
             ));
+    } else if (with_cpus as u64) < u64::from(sockets) {
+        out.fail(
+            Subject::Node,
+            format_args!("{with_cpus} NUMA node(s) with CPUs on {sockets} sockets: what crosses sockets looks local"),
+        )
+        .severity(Severity::Medium)
+        .at(node.numa.place())
+        .at(node.cpu.sockets.place())
+        .fix(|| {
+            Remedy::new(
+                "switch node interleaving off, and remove numa=off from the kernel command line if it is there",
+                Action::Bios { setting: "node interleaving".into(), value: "off".into() },
+                Persistence::NextBoot,
+                Risk::Medium,
+            )
+            .prove("sys/devices/system/node/node*/cpulist")
+        });
     } else {
         out.pass(Subject::Node, format_args!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
             .at(node.numa.place())

@@ -5,6 +5,7 @@ mod ari_forwarding;
 mod aspm;
 mod bus_peer2peer;
 mod config_space_visible;
+mod demand;
 mod device_gone;
 mod extended_tags;
 mod gpu_replays;

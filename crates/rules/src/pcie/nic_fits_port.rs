@@ -48,7 +48,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 }
 
 /// Rates of the active ports of all functions of the device. `None`: nobody shows the ports.
-fn active_ports(cx: &Cx<'_>, nic: &PciFunction<'_>) -> Option<Vec<(f64, Place)>> {
+pub(super) fn active_ports(cx: &Cx<'_>, nic: &PciFunction<'_>) -> Option<Vec<(f64, Place)>> {
     let mut seen = false;
     let mut rates = Vec::new();
     for d in cx.node.rdma.known()? {
@@ -133,7 +133,7 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
 }
 
 /// Share of data in a packet: 4-DWORD header 16, sequence number 2, LCRC 4, framing 4 bytes (Gen3 and later).
-fn efficiency(payload: u16) -> f64 {
+pub(super) fn efficiency(payload: u16) -> f64 {
     let p = f64::from(payload.max(64));
     p / (p + 26.0)
 }

@@ -1,14 +1,16 @@
 //! `pcie/path-bottleneck`.
 
+use super::demand::{self, Demand};
 use super::links::{self, Uplink};
+use super::nic_fits_port::efficiency;
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS};
 use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Rule, Severity};
 use linerate_formats::units::GBps;
-use linerate_node::pci::{FnId, Kind};
+use linerate_node::pci::{FnId, Kind, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/path-bottleneck",
-    title: "Links of switches above GPUs and RDMA NICs carry what a single device below can",
+    title: "Links of switches between a NIC and its GPU carry what the NIC's ports need",
     severity: Severity::High,
     roles: PHYSICAL,
     effect: Effect {
@@ -16,11 +18,17 @@ pub(super) static RULE: Rule = Rule {
         quality: Quality::Derived,
     },
     sources: &[PRINT_LINK_STATUS, LINK_ABI],
-    reads: &["sys/bus/pci/devices/*/{current,max}_link_{speed,width}", "lspci -vv"],
+    reads: &[
+        "sys/bus/pci/devices/*/{current,max}_link_{speed,width}",
+        "sys/class/infiniband/*/ports/*/{rate,state}",
+        "lspci -vv",
+    ],
     docs: "\
 ## What it checks
 Every link between a PCIe switch and what is above it, on the way of a GPU or RDMA NIC to the root complex: it must run at the speed and
-width that both its ends can. A link that runs as built but is narrower than one device below it is told as information.
+width that both its ends can. Where NICs are on one side of the link and the GPUs whose nearest NICs they are on the other, the link must carry the
+active ports of these NICs together, after packet overhead (see pcie/nic-fits-port); a NIC counts by the share of its GPUs that is on the other
+side. Any other link that runs as built but is narrower than one device below it is told as information.
 
 ## Why it matters
 Peer-to-peer traffic below one switch does not pass its uplink; host memory, other switches and the other socket do. Nobody looks at
@@ -31,7 +39,8 @@ these links: the card's own link shows full speed and width. The mlx5 driver doe
 `readlink -f /sys/bus/pci/devices/BDF` shows the chain; read `current_link_speed` and `current_link_width` at each step.
 
 ## Fix
-A degraded uplink is hardware: switch board seating, cables, retimer or switch firmware. A narrow one is the design of the board.",
+A degraded uplink is hardware: switch board seating, cables, retimer or switch firmware. A narrow one is the design of the board: put the
+NICs below the switches of their GPUs, or plan with what the link carries.",
     myths: &[],
     check,
 };
@@ -95,6 +104,13 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
             });
         return;
     }
+    let demand = demand::through(cx, u);
+    let payload = f.express.known().and_then(|e| e.max_payload).unwrap_or(256);
+    let net = GBps(now.0 * efficiency(payload));
+    if demand.total.0 > net.0 * 1.001 {
+        overloaded(cx, f, &demand, net, out);
+        return;
+    }
     match widest(cx, &u.below) {
         Some((end, need)) if need.0 > now.0 * 1.001 => {
             let e = tree.get(end);
@@ -111,6 +127,31 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
                 .at(speed_at)
                 .at(width_at);
         }
+    }
+}
+
+fn overloaded(cx: &Cx<'_>, f: &PciFunction<'_>, demand: &Demand, net: GBps, out: &mut Findings) {
+    let alone = demand.largest.0 > net.0;
+    let nics = links::list(&cx.node.pci, &demand.nics);
+    let finding = out.fail(f.bdf, || {
+        let words = links::words(f);
+        format!("uplink {words} carries {net} of data; {nics} need {} through it to their GPUs", demand.total)
+    });
+    finding
+        .severity(if alone { Severity::High } else { Severity::Medium })
+        .at(f.link.speed.place())
+        .at(f.link.width.place())
+        .fix(|| {
+            Remedy::new(
+                "put the NICs below the switches of their GPUs, or plan with what the link carries",
+                Action::Physical { what: nics.clone().into() },
+                Persistence::Hardware,
+                Risk::Medium,
+            )
+            .because("the node must be powered off")
+        });
+    for at in demand.rates.iter().take(4) {
+        finding.at(*at);
     }
 }
 

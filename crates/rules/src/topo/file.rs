@@ -1,0 +1,46 @@
+//! Devices of a topology file.
+
+use linerate_topology::Document;
+use linerate_topology::xml::Element;
+
+/// A GPU or NIC that the file names.
+pub(super) struct Device {
+    /// As written.
+    pub(super) busid: String,
+    /// A GPU; else a NIC.
+    pub(super) gpu: bool,
+    /// Line of its element.
+    pub(super) line: u32,
+}
+
+/// GPUs and NICs, by class or by what they hold.
+pub(super) fn devices(document: &Document) -> Vec<Device> {
+    all(document)
+        .into_iter()
+        .filter_map(|e| {
+            let busid = e.get("busid")?.to_owned();
+            let class = e.get("class").unwrap_or_default();
+            let gpu = class.starts_with("0x03") || e.named("gpu").next().is_some();
+            let nic = class.starts_with("0x02") || e.named("nic").next().is_some();
+            (gpu || nic).then_some(Device { busid, gpu, line: e.at.line })
+        })
+        .collect()
+}
+
+/// Bridges on a bus that no machine has: written by hand, as in the files of Azure and AWS.
+pub(super) fn invented(document: &Document) -> usize {
+    all(document).iter().filter(|e| e.get("busid").is_some_and(|b| b.starts_with("ffff:ff:"))).count()
+}
+
+/// Every `<pci>` with its attributes. The reader bounds their number.
+fn all(document: &Document) -> Vec<&Element> {
+    let mut left: Vec<&Element> = document.system.children.iter().rev().collect();
+    let mut out = Vec::new();
+    while let Some(e) = left.pop() {
+        left.extend(e.children.iter().rev());
+        if e.name == "pci" {
+            out.push(e);
+        }
+    }
+    out
+}

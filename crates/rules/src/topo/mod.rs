@@ -1,0 +1,110 @@
+//! What NCCL makes of the tree: which NIC each GPU gets, virtual switches, topology files.
+
+mod file;
+mod flat_guest;
+mod nic_shared_while_idle;
+mod topology_file;
+mod virtual_hides_affinity;
+
+use crate::rule::{Rule, Source};
+use crate::{Cx, Findings};
+use linerate_node::pci::{FnId, PciFunction};
+use linerate_node::rails;
+use linerate_node::rdma::PortState;
+
+pub(crate) static RULES: &[&Rule] =
+    &[&nic_shared_while_idle::RULE, &virtual_hides_affinity::RULE, &flat_guest::RULE, &topology_file::RULE];
+
+const NCCL_SYSTEM: Source = Source {
+    title: "NCCL src/graph/topo.cc: ncclTopoGetSystem (NCCL_TOPO_FILE, else /var/run/nvidia-topologyd/virtualTopology.xml), ncclTopoGetLocalNet",
+    at: "https://github.com/NVIDIA/nccl/blob/master/src/graph/topo.cc",
+};
+const NCCL_VIRTUAL: Source = Source {
+    title: "NCCL user guide, troubleshooting: topology detection in virtual machines",
+    at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
+};
+const QEMU_PCIE: Source = Source {
+    title: "QEMU docs/pcie.txt: pxb-pcie, root ports, x3130-upstream and xio3130-downstream",
+    at: "https://gitlab.com/qemu-project/qemu/-/blob/master/docs/pcie.txt",
+};
+const LIBVIRT: Source = Source {
+    title: "libvirt domain XML: controllers (pcie-expander-bus and its NUMA node)",
+    at: "https://libvirt.org/formatdomain.html#controllers",
+};
+
+/// How the right layout is written, for remedies.
+const LAYOUT: &str = "one pxb-pcie (libvirt: pcie-expander-bus) per host NUMA node, bound to a guest NUMA node; below it, per physical PCIe switch, one \
+                      root port, one switch upstream port, and a downstream port for each GPU and its NIC";
+
+/// NICs that NCCL would use: not known to be without a link, and chosen by NCCL_IB_HCA where `/etc/nccl.conf` has it.
+fn usable(cx: &Cx<'_>) -> Vec<FnId> {
+    let chosen = cx.node.nccl.variable("NCCL_IB_HCA");
+    let mut nics = rails::candidates(&cx.node.pci);
+    nics.retain(|id| {
+        let f = cx.node.pci.get(*id);
+        let Some(d) = cx.node.rdma_of(f) else { return f.silent.is_none() };
+        let idle =
+            !d.ports.is_empty() && d.ports.iter().all(|p| p.state.known().is_some_and(|s| *s != PortState::Active));
+        !idle && chosen.as_ref().is_none_or(|(list, _)| takes(list, &d.name))
+    });
+    nics
+}
+
+/// Whether NCCL_IB_HCA takes a device: a list of `name[:port]`, by prefix; `=` in front exact, `^` all but these.
+fn takes(list: &str, device: &str) -> bool {
+    let (not, list) = list.strip_prefix('^').map_or((false, list), |l| (true, l));
+    let (exact, list) = list.strip_prefix('=').map_or((false, list), |l| (true, l));
+    let mut names = list.split(',').map(|w| w.split(':').next().unwrap_or(w)).filter(|n| !n.is_empty()).peekable();
+    if names.peek().is_none() {
+        return true;
+    }
+    names.any(|n| if exact { n == device } else { device.starts_with(n) }) != not
+}
+
+/// A card: its functions share domain, bus and device.
+type Slot = (u32, u8, u8);
+
+fn slot(f: &PciFunction<'_>) -> Slot {
+    (f.bdf.domain, f.bdf.bus, f.bdf.device)
+}
+
+/// Head of the rules on guests: answers where there is no choice to make, or where a topology file makes it. `true` if it did.
+fn settled(cx: &Cx<'_>, out: &mut Findings) -> bool {
+    if crate::numa::no_pairs(cx, out) {
+        return true;
+    }
+    if cx.node.nccl.has_topology_file() == Some(true) {
+        out.not_applicable("a topology file tells NCCL the tree: see topo/topology-file").at(cx
+            .node
+            .nccl
+            .topology
+            .place());
+        return true;
+    }
+    false
+}
+
+/// Whether the machine is one for which NCCL's network plugin brings a topology file of its own.
+fn plugin_brings_file(cx: &Cx<'_>) -> bool {
+    cx.node.firmware.sys_vendor.known().is_some_and(|v| v == "Amazon EC2")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::takes;
+
+    #[test]
+    fn nccl_ib_hca_takes_by_prefix_unless_told_otherwise() {
+        for (list, device, want) in [
+            ("mlx5", "mlx5_3", true),
+            ("mlx5_1", "mlx5_10", true),
+            ("=mlx5_1", "mlx5_10", false),
+            ("=mlx5_1:1,mlx5_10:1", "mlx5_10", true),
+            ("^mlx5_4,mlx5_5", "mlx5_5", false),
+            ("^=mlx5_1", "mlx5_10", true),
+            ("", "mlx5_0", true),
+        ] {
+            assert_eq!(takes(list, device), want, "{list} {device}");
+        }
+    }
+}
