@@ -13,7 +13,7 @@ mod theme;
 
 use super::scene::Scene;
 use crate::xml::escape;
-use layout::{HEAD, Layout, MARGIN, Rect};
+use layout::{Layout, MARGIN, Rect};
 use std::fmt::Write;
 
 /// No larger than this on the page, in pixels; what is larger is scaled.
@@ -59,7 +59,7 @@ fn header(out: &mut Canvas, scene: &Scene, layout: &Layout) {
     if let Some(b) = &scene.bottleneck {
         let unmarked = if b.found { "" } else { " (not in this drawing)" };
         let line = format!("Bottleneck: {}{unmarked}", b.name);
-        out.text(MARGIN, HEAD - 13.0, "h2 limname", &measure::fit(&line, 12.5, room));
+        out.text(MARGIN, 79.0, "h2 limname", &measure::fit(&line, 12.5, room));
     }
 }
 
@@ -83,7 +83,10 @@ impl Canvas {
 
     fn rect(&mut self, r: Rect, radius: f32, class: &str) {
         let (x, y, w, h, radius) = (n(r.x), n(r.y), n(r.w), n(r.h), n(radius));
-        let _ = write!(self.body, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{radius}\" class=\"{class}\"/>");
+        let _ = write!(
+            self.body,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{radius}\" class=\"{class}\"/>"
+        );
     }
 
     fn text(&mut self, x: f32, y: f32, class: &str, text: &str) {

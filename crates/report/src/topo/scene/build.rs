@@ -3,7 +3,7 @@
 use super::link::{Link, LinkState, Medium};
 use super::words::{clean, count};
 use super::{Bottleneck, Cpu, Extras, Gpu, Nic, Pair, Parent, Scene, Switch};
-use linerate_topology::system::{LinkKind, Node, NodeData, NodeId, NodeKind, System};
+use linerate_topology::system::{Arch, CpuVendor, LinkKind, Node, NodeData, NodeId, NodeKind, System};
 use linerate_topology::{Analysis, Document};
 use std::collections::HashMap;
 
@@ -67,21 +67,22 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn cpus(&mut self) {
         let hosts = self.system.hosts();
-        let mut cpus: Vec<(i64, i32, NodeId)> = self
-            .system
-            .cpus()
-            .map(|(id, c)| (self.system.node(id).map_or(0, Node::host), c.numa, id))
-            .collect();
+        let mut cpus: Vec<(i64, i32, NodeId)> =
+            self.system.cpus().map(|(id, c)| (self.system.node(id).map_or(0, Node::host), c.numa, id)).collect();
         cpus.sort_unstable();
         for (host, numa, id) in cpus {
             let Some(cpu) = self.system.node(id).and_then(Node::cpu) else { continue };
             let name = if hosts > 1 { format!("host {host} · NUMA {numa}") } else { format!("NUMA {numa}") };
             let mut detail = Vec::new();
-            detail.extend(cpu.vendor.map(|v| format!("{v:?}")));
+            detail.extend(cpu.vendor.map(|v| match v {
+                CpuVendor::Intel => "Intel".to_owned(),
+                CpuVendor::Amd => "AMD".to_owned(),
+                CpuVendor::Zhaoxin => "Zhaoxin".to_owned(),
+            }));
             detail.extend(cpu.arch.map(|a| match a {
-                linerate_topology::system::Arch::X86 => "x86-64".to_owned(),
-                linerate_topology::system::Arch::Power => "POWER".to_owned(),
-                linerate_topology::system::Arch::Arm => "Arm".to_owned(),
+                Arch::X86 => "x86-64".to_owned(),
+                Arch::Power => "POWER".to_owned(),
+                Arch::Arm => "Arm".to_owned(),
             }));
             let mut detail = vec![detail.join(" ")];
             detail.extend(cpu.affinity.as_deref().and_then(cores).map(|n| count(n, "CPU")));
@@ -121,7 +122,8 @@ impl Builder<'_> {
                     _ => {
                         let busid = busid_text(node.local_id());
                         let link_up = self.link(Medium::Pcie, link.bandwidth, &busid);
-                        let at = self.switch(link.to, Switch { parent, adapter: false, busid, link: link_up, limits: false });
+                        let at = self
+                            .switch(link.to, Switch { parent, adapter: false, busid, link: link_up, limits: false });
                         left.push((link.to, Parent::Switch(at)));
                     }
                 }
@@ -162,11 +164,7 @@ impl Builder<'_> {
 
     fn nic(&mut self, id: NodeId, node: &Node, parent: Parent, gbps: f32) {
         let system = self.system;
-        let nets: Vec<_> = system
-            .links_of(id)
-            .iter()
-            .filter_map(|l| Some((l, system.node(l.to)?.net()?)))
-            .collect();
+        let nets: Vec<_> = system.links_of(id).iter().filter_map(|l| Some((l, system.node(l.to)?.net()?))).collect();
         let busid = nets.iter().find_map(|(_, n)| n.busid.clone());
         let medium = if busid.is_some() { Medium::Pcie } else { Medium::Local };
         let text = busid.clone().unwrap_or_else(|| busid_text(node.local_id()));

@@ -117,10 +117,9 @@ impl Link {
     #[must_use]
     pub fn pcie(gbps: f32, written: PcieLink, state: Option<LinkState>) -> Self {
         let pcie = match state {
-            Some(s) => PcieLink {
-                generation: s.now.generation.or(written.generation),
-                width: s.now.width.or(written.width),
-            },
+            Some(s) => {
+                PcieLink { generation: s.now.generation.or(written.generation), width: s.now.width.or(written.width) }
+            }
             None => written,
         };
         let possible = state.map(|s| s.possible).filter(|p| pcie.below(*p));

@@ -32,7 +32,11 @@ pub(super) fn summary(scene: &Scene) -> String {
     let mut parts = vec![count(scene.gpus.len(), "GPU"), count(scene.nics.len(), "NIC")];
     let (switches, adapters): (Vec<_>, Vec<_>) = scene.switches.iter().partition(|s| !s.adapter);
     if !switches.is_empty() {
-        parts.push(if switches.len() == 1 { "1 PCIe switch".to_owned() } else { format!("{} PCIe switches", switches.len()) });
+        parts.push(if switches.len() == 1 {
+            "1 PCIe switch".to_owned()
+        } else {
+            format!("{} PCIe switches", switches.len())
+        });
     }
     if !adapters.is_empty() {
         parts.push(count(adapters.len(), "adapter"));
@@ -57,7 +61,9 @@ pub(super) fn summary(scene: &Scene) -> String {
 mod tests {
     #[test]
     fn numbers_are_short() {
-        for (n, want) in [(48.0, "48"), (3.0, "3"), (22.04, "22"), (0.75, "0.8"), (370.8, "371"), (9.97, "10"), (f32::NAN, "?")] {
+        for (n, want) in
+            [(48.0, "48"), (3.0, "3"), (22.04, "22"), (0.75, "0.8"), (370.8, "371"), (9.97, "10"), (f32::NAN, "?")]
+        {
             assert_eq!(super::number(n), want);
         }
     }

@@ -26,7 +26,15 @@ pub(super) fn draw(out: &mut Canvas, scene: &Scene, l: &Layout) {
 }
 
 /// A box; what limits has an outline and says so on its lower edge.
-fn boxed(out: &mut Canvas, r: Rect, radius: f32, class: &str, tooltip: &str, limits: bool, inside: impl FnOnce(&mut Canvas)) {
+fn boxed(
+    out: &mut Canvas,
+    r: Rect,
+    radius: f32,
+    class: &str,
+    tooltip: &str,
+    limits: bool,
+    inside: impl FnOnce(&mut Canvas),
+) {
     out.group("", tooltip, |out| {
         out.rect(r, radius, class);
         if limits {
@@ -61,7 +69,8 @@ fn adapter(out: &mut Canvas, r: Rect, i: usize, nic: &Nic) {
         Some(g) => format!("{} Gb/s", g.round()),
         None => "speed unseen".to_owned(),
     };
-    let mut tooltip = format!("{}\n{}\n{speed}\n{}", nic.name, nic.busid.as_deref().unwrap_or("not on PCIe"), nic.link.label());
+    let mut tooltip =
+        format!("{}\n{}\n{speed}\n{}", nic.name, nic.busid.as_deref().unwrap_or("not on PCIe"), nic.link.label());
     if !nic.gdr {
         tooltip.push_str("\nno GPUDirect RDMA");
     }

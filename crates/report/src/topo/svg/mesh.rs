@@ -33,7 +33,13 @@ pub(super) fn tracks(scene: &Scene, l: &mut Layout, y: f32) -> f32 {
             .iter()
             .enumerate()
             .filter_map(|(i, p)| {
-                let other = if p.a == gpu { p.b } else if p.b == gpu { p.a } else { return None };
+                let other = if p.a == gpu {
+                    p.b
+                } else if p.b == gpu {
+                    p.a
+                } else {
+                    return None;
+                };
                 let far = center(other) - here;
                 Some((far > 0.0, -far, i))
             })
@@ -48,7 +54,8 @@ pub(super) fn tracks(scene: &Scene, l: &mut Layout, y: f32) -> f32 {
     for (i, p) in scene.nvlinks.iter().enumerate() {
         let (a, b) = (port(p.a, i), port(p.b, i));
         let bottom = |g: usize| l.gpus.get(g).map_or(0.0, |r| r.bottom());
-        let (left, right, tops) = if a <= b { (a, b, (bottom(p.a), bottom(p.b))) } else { (b, a, (bottom(p.b), bottom(p.a))) };
+        let (left, right, tops) =
+            if a <= b { (a, b, (bottom(p.a), bottom(p.b))) } else { (b, a, (bottom(p.b), bottom(p.a))) };
         spans.push(Track { pair: i, left, right, tops, y: 0.0 });
     }
     spans.sort_by(|a, b| (a.right - a.left).total_cmp(&(b.right - b.left)).then(a.left.total_cmp(&b.left)));
