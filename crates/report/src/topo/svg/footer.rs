@@ -38,10 +38,13 @@ pub(super) fn draw(out: &mut Canvas, scene: &Scene, l: &Layout) -> f32 {
     y
 }
 
+/// What a note is about, and what it says; `None` where it is not about one device.
+type Parts = Option<(String, String)>;
+
 /// Notes that say the same of several devices become one.
 fn grouped(notes: &[String]) -> Vec<String> {
     let split = |n: &str| n.split_once(": ").map(|(of, what)| (of.to_owned(), what.to_owned()));
-    let mut groups: Vec<(Option<(String, String)>, &str, usize)> = Vec::new();
+    let mut groups: Vec<(Parts, &str, usize)> = Vec::new();
     for note in notes {
         let parts = split(note);
         let same = groups.iter_mut().find(|g| match (&g.0, &parts) {
@@ -53,7 +56,7 @@ fn grouped(notes: &[String]) -> Vec<String> {
             None => groups.push((parts, note, 1)),
         }
     }
-    let line = |(parts, note, n): (Option<(String, String)>, &str, usize)| match parts {
+    let line = |(parts, note, n): (Parts, &str, usize)| match parts {
         Some((of, what)) if n > 1 => format!("{of} and {} more: {what}", n - 1),
         _ => note.to_owned(),
     };
