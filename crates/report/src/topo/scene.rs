@@ -8,6 +8,9 @@ pub use link::{Link, LinkState, Medium, PCIE_STEPS, PcieLink, Step};
 
 use linerate_topology::{Analysis, Document};
 
+/// Tells the state of a device's PCIe link by its bus id.
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<LinkState>;
+
 /// What is known besides the topology itself.
 #[derive(Default, Clone)]
 pub struct Extras<'a> {
@@ -18,7 +21,7 @@ pub struct Extras<'a> {
     /// Lines to stand below the drawing.
     pub notes: Vec<String>,
     /// The state of a device's PCIe link, by its bus id.
-    pub links: Option<&'a dyn Fn(&str) -> Option<LinkState>>,
+    pub links: Option<Lookup<'a>>,
     /// What limits the node: a bus id or a name (`mlx5_0`, `GPU 3`, `NUMA 1`, `NVLink`, `SMP`).
     pub bottleneck: Option<String>,
 }

@@ -13,7 +13,7 @@ mod theme;
 
 use super::scene::Scene;
 use crate::xml::escape;
-use layout::{HEAD, Layout, MARGIN, Rect};
+use layout::{Layout, MARGIN, Rect};
 use std::fmt::Write;
 
 /// No larger than this on the page, in pixels; what is larger is scaled.
@@ -59,7 +59,7 @@ fn header(out: &mut Canvas, scene: &Scene, layout: &Layout) {
     if let Some(b) = &scene.bottleneck {
         let unmarked = if b.found { "" } else { " (not in this drawing)" };
         let line = format!("Bottleneck: {}{unmarked}", b.name);
-        out.text(MARGIN, HEAD - 13.0, "h2 limname", &measure::fit(&line, 12.5, room));
+        out.text(MARGIN, 79.0, "h2 limname", &measure::fit(&line, 12.5, room));
     }
 }
 

@@ -1,16 +1,17 @@
 //! From a topology and what NCCL concludes from it to what is drawn.
 
-use super::link::{Link, LinkState, Medium};
+use super::link::{Link, Medium};
 use super::words::{clean, count};
-use super::{Bottleneck, Cpu, Extras, Gpu, Nic, Pair, Parent, Scene, Switch};
-use linerate_topology::system::{LinkKind, Node, NodeData, NodeId, NodeKind, System};
+use super::{Bottleneck, Cpu, Extras, Gpu, Lookup, Nic, Pair, Parent, Scene, Switch};
+use linerate_topology::system::{Arch, CpuVendor, LinkKind, Node, NodeData, NodeId, NodeKind, System};
 use linerate_topology::{Analysis, Document};
 use std::collections::HashMap;
 
 mod facts;
+mod mark;
 mod rdma;
 
-use facts::{Facts, busid_text, key};
+use facts::{Facts, busid_text};
 
 pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_>) -> Scene {
     let whole = analysis.whole.as_deref();
@@ -45,7 +46,7 @@ pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_
         scene.notes.push(format!("NCCL cuts this host into {parts}; NICs in use are shown for the first."));
     }
     if let Some(name) = extras.bottleneck.as_deref() {
-        let found = mark(&mut scene, name);
+        let found = mark::mark(&mut scene, name);
         scene.bottleneck = Some(Bottleneck { name: clean(name), found });
     }
     scene
@@ -54,7 +55,7 @@ pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_
 struct Builder<'a> {
     system: &'a System,
     facts: Facts,
-    links: Option<&'a dyn Fn(&str) -> Option<LinkState>>,
+    links: Option<Lookup<'a>>,
     scene: Scene,
     seen: Vec<bool>,
     cpus: HashMap<NodeId, usize>,
@@ -74,11 +75,15 @@ impl Builder<'_> {
             let Some(cpu) = self.system.node(id).and_then(Node::cpu) else { continue };
             let name = if hosts > 1 { format!("host {host} · NUMA {numa}") } else { format!("NUMA {numa}") };
             let mut detail = Vec::new();
-            detail.extend(cpu.vendor.map(|v| format!("{v:?}")));
+            detail.extend(cpu.vendor.map(|v| match v {
+                CpuVendor::Intel => "Intel".to_owned(),
+                CpuVendor::Amd => "AMD".to_owned(),
+                CpuVendor::Zhaoxin => "Zhaoxin".to_owned(),
+            }));
             detail.extend(cpu.arch.map(|a| match a {
-                linerate_topology::system::Arch::X86 => "x86-64".to_owned(),
-                linerate_topology::system::Arch::Power => "POWER".to_owned(),
-                linerate_topology::system::Arch::Arm => "Arm".to_owned(),
+                Arch::X86 => "x86-64".to_owned(),
+                Arch::Power => "POWER".to_owned(),
+                Arch::Arm => "Arm".to_owned(),
             }));
             let mut detail = vec![detail.join(" ")];
             detail.extend(cpu.affinity.as_deref().and_then(cores).map(|n| count(n, "CPU")));
@@ -318,36 +323,4 @@ fn cores(mask: &str) -> Option<usize> {
     let digits = mask.chars().filter(|c| *c != ',');
     let bits: Option<u32> = digits.map(|c| c.to_digit(16).map(u32::count_ones)).sum();
     bits.map(|n| n as usize).filter(|n| *n > 0)
-}
-
-/// Marks what limits; whether it was found.
-fn mark(scene: &mut Scene, name: &str) -> bool {
-    let plain = |s: &str| s.chars().filter(|c| c.is_alphanumeric() || *c == '_').collect::<String>().to_lowercase();
-    let (wanted, id) = (plain(name), name.contains(':').then(|| key(name)));
-    if wanted.is_empty() {
-        return false;
-    }
-    let busid = |b: &str| id.is_some_and(|id| id == key(b));
-    let mut found = false;
-    let mut set = |limits: &mut bool, yes: bool| {
-        *limits |= yes;
-        found |= yes;
-    };
-    let (has_fabric, has_mesh, has_smp) = (scene.has_fabric(), !scene.nvlinks.is_empty(), !scene.smp.is_empty());
-    for c in &mut scene.cpus {
-        set(&mut c.limits, plain(&c.name) == wanted);
-    }
-    for s in &mut scene.switches {
-        set(&mut s.limits, busid(&s.busid));
-    }
-    for g in &mut scene.gpus {
-        set(&mut g.limits, busid(&g.busid) || plain(&g.name) == wanted);
-    }
-    for n in &mut scene.nics {
-        let named = plain(&n.name) == wanted || n.name.split('+').any(|p| plain(p) == wanted);
-        set(&mut n.limits, named || n.busid.as_deref().is_some_and(busid));
-    }
-    set(&mut scene.fabric_limits, (has_fabric || has_mesh) && ["nvlink", "nvswitch", "nvs"].contains(&wanted.as_str()));
-    set(&mut scene.smp_limits, has_smp && ["smp", "sys", "upi", "xgmi"].contains(&wanted.as_str()));
-    found
 }

@@ -35,6 +35,18 @@ impl PcieLink {
         }
     }
 
+    /// GB/s that NCCL would count for it (`src/graph/topo.cc`: 100 Mb/s units a lane, and 80 of them a GB/s).
+    #[must_use]
+    pub fn gbps(self) -> Option<f32> {
+        let lane = match self.generation? {
+            1 => 15.0,
+            2 => 30.0,
+            g @ 3..=7 => 60.0 * f32::from(1_u8 << (g - 3)),
+            _ => return None,
+        };
+        Some(lane * f32::from(self.width?) / 80.0)
+    }
+
     fn below(self, other: PcieLink) -> bool {
         let less = |a: Option<u8>, b: Option<u8>| matches!((a, b), (Some(a), Some(b)) if a < b);
         less(self.generation, other.generation) || less(self.width, other.width)
@@ -140,7 +152,7 @@ impl Link {
             Medium::C2c => Step::C2c,
             Medium::Smp => Step::Smp,
             Medium::Local => Step::Local,
-            Medium::Pcie | Medium::Port => match self.gbps {
+            Medium::Pcie | Medium::Port => match self.runs() {
                 b if b < 11.9 => Step::Slow,
                 b if b < 23.9 => Step::Gen3,
                 b if b < 47.9 => Step::Gen4,
@@ -150,12 +162,21 @@ impl Link {
         }
     }
 
+    /// GB/s at which it runs: what NCCL counts with, or less where it is known to run slower.
+    #[must_use]
+    pub fn runs(&self) -> f32 {
+        match self.pcie.gbps() {
+            Some(now) if self.degraded() => now.min(self.gbps),
+            _ => self.gbps,
+        }
+    }
+
     /// `48 GB/s`.
     #[must_use]
     pub fn rate(&self) -> String {
         match self.medium {
             Medium::Local => String::new(),
-            _ => format!("{} GB/s", number(self.gbps)),
+            _ => format!("{} GB/s", number(self.runs())),
         }
     }
 
@@ -178,6 +199,9 @@ impl Link {
         };
         if let Some(p) = self.possible {
             label.push_str(&format!(", could be {}", p.label()));
+            if self.runs() < self.gbps {
+                label.push_str(&format!(" ({} GB/s to NCCL)", number(self.gbps)));
+            }
         }
         label
     }
@@ -198,5 +222,42 @@ impl Step {
             Step::Smp => "SMP (between NUMA nodes)",
             Step::Local => "not on PCIe",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_read_and_counted_as_nccl_does() {
+        for (speed, width, label, gbps) in [
+            ("32.0 GT/s PCIe", "16", "Gen5 x16", Some(48.0)),
+            ("16 GT/s", "8", "Gen4 x8", Some(12.0)),
+            ("2.5 GT/s PCIe", "1", "Gen1 x1", Some(0.1875)),
+            ("64.0 GT/s PCIe", "16", "Gen6 x16", Some(96.0)),
+            ("32.0 GT/s PCIe", "0", "Gen5", None),
+            ("Unknown", "255", "", None),
+            ("", "4", "x4", None),
+        ] {
+            let link = PcieLink::parse(Some(speed), Some(width));
+            assert_eq!((link.label().as_str(), link.gbps()), (label, gbps), "{speed} {width}");
+        }
+        assert_eq!(PcieLink::parse(None, None), PcieLink::default());
+    }
+
+    #[test]
+    fn a_link_is_slow_only_where_it_could_be_faster() {
+        let g = |generation, width| PcieLink { generation: Some(generation), width: Some(width) };
+        let link = |now, possible| Link::pcie(48.0, g(5, 16), Some(LinkState { now, possible }));
+        let slow = link(g(3, 8), g(5, 16));
+        assert_eq!((slow.degraded(), slow.runs(), slow.step()), (true, 6.0, Step::Slow));
+        assert_eq!(slow.label(), "Gen3 x8 · 6 GB/s, could be Gen5 x16 (48 GB/s to NCCL)");
+        let narrow = link(g(5, 8), g(5, 16));
+        assert_eq!((narrow.degraded(), narrow.step()), (true, Step::Gen4));
+        let right = link(g(4, 16), g(4, 16));
+        assert_eq!((right.degraded(), right.runs(), right.label().as_str()), (false, 48.0, "Gen4 x16 · 48 GB/s"));
+        let unseen = link(PcieLink::default(), g(5, 16));
+        assert_eq!((unseen.degraded(), unseen.pcie), (false, g(5, 16)));
     }
 }

@@ -137,10 +137,8 @@ fn badges(out: &mut Canvas, g: &Gpu, mut x: f32, y: f32, right: f32) {
         }
         x = out.badge(x, y, *nic) + 3.0;
     }
-    if let Some(d) = g.distance {
-        if x + 2.0 + measure::width(d, 11.0) <= right {
-            out.text(x + 2.0, y + 10.5, "m", d);
-        }
+    if let Some(d) = g.distance.filter(|d| x + 2.0 + measure::width(d, 11.0) <= right) {
+        out.text(x + 2.0, y + 10.5, "m", d);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::topo::scene::{Parent, Scene};
 
 /// The narrowest card.
-pub(super) const CARD: f32 = 138.0;
+pub(super) const CARD: f32 = 156.0;
 /// From one lane to the next.
 pub(super) const STEP: f32 = 14.0;
 /// From a card's edge to its lane.

@@ -21,12 +21,13 @@ pub(super) fn draw(out: &mut Canvas, scene: &Scene, l: &Layout) -> f32 {
     if hidden > 0 {
         notes.push(format!("Switches below level {}, not drawn: {hidden}.", panel::LEVELS));
     }
-    notes.extend(scene.notes.iter().take(NOTES).cloned());
-    if scene.notes.len() > NOTES {
-        notes.push(format!("And {} more notes.", scene.notes.len() - NOTES));
+    let grouped = grouped(&scene.notes);
+    notes.extend(grouped.iter().take(NOTES).cloned());
+    if grouped.len() > NOTES {
+        notes.push(format!("And {} more notes.", grouped.len() - NOTES));
     }
     if !notes.is_empty() {
-        y += 6.0;
+        y += 12.0;
     }
     for note in &notes {
         for line in measure::wrap(note, 11.0, room, LINES) {
@@ -35,6 +36,31 @@ pub(super) fn draw(out: &mut Canvas, scene: &Scene, l: &Layout) -> f32 {
         }
     }
     y
+}
+
+/// What a note is about, and what it says; `None` where it is not about one device.
+type Parts = Option<(String, String)>;
+
+/// Notes that say the same of several devices become one.
+fn grouped(notes: &[String]) -> Vec<String> {
+    let split = |n: &str| n.split_once(": ").map(|(of, what)| (of.to_owned(), what.to_owned()));
+    let mut groups: Vec<(Parts, &str, usize)> = Vec::new();
+    for note in notes {
+        let parts = split(note);
+        let same = groups.iter_mut().find(|g| match (&g.0, &parts) {
+            (Some((_, a)), Some((_, b))) => a == b,
+            _ => g.1 == note,
+        });
+        match same {
+            Some(g) => g.2 += 1,
+            None => groups.push((parts, note, 1)),
+        }
+    }
+    let line = |(parts, note, n): (Parts, &str, usize)| match parts {
+        Some((of, what)) if n > 1 => format!("{of} and {} more: {what}", n - 1),
+        _ => note.to_owned(),
+    };
+    groups.into_iter().map(line).collect()
 }
 
 /// A sample, and what it means.

@@ -11,7 +11,9 @@ mod smp;
 /// Around everything.
 pub(super) const MARGIN: f32 = 28.0;
 /// Title and summary.
-pub(super) const HEAD: f32 = 92.0;
+const HEAD: f32 = 78.0;
+/// The line that names what limits.
+const LIMIT: f32 = 18.0;
 /// A card.
 pub(super) const CARD_H: f32 = 62.0;
 /// A NUMA node's or switch's bar.
@@ -29,7 +31,7 @@ const FABRIC_H: f32 = 34.0;
 /// The narrowest drawing.
 const NARROWEST: f32 = 720.0;
 /// Widths of a row that are tried, until the drawing is not higher than wide.
-const WIDTHS: [f32; 5] = [1560.0, 2000.0, 2600.0, 3300.0, 4200.0];
+const WIDTHS: [f32; 5] = [1700.0, 2100.0, 2600.0, 3300.0, 4200.0];
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Rect {
@@ -108,7 +110,7 @@ pub(super) struct Layout {
     pub(super) bars: Vec<Rect>,
     pub(super) tracks: Vec<Track>,
     pub(super) smp: Smp,
-    /// Rows' lowest edges: what is left and right of them is free.
+    /// NUMA nodes by row.
     rows: Vec<Vec<usize>>,
 }
 
@@ -177,6 +179,11 @@ pub(super) fn layout(scene: &Scene) -> Layout {
     last
 }
 
+/// Where the first row begins.
+fn head(scene: &Scene) -> f32 {
+    HEAD + if scene.bottleneck.is_some() { LIMIT } else { 0.0 }
+}
+
 fn place(scene: &Scene, plans: &[panel::Plan], widest: f32) -> Layout {
     let rows = rows(scene, plans, widest);
     let mut l = Layout {
@@ -189,7 +196,7 @@ fn place(scene: &Scene, plans: &[panel::Plan], widest: f32) -> Layout {
     };
     let stacked = plans.iter().flat_map(|p| &p.columns).any(|c| c.gpus.len() > 1);
     let mesh = draws_mesh(scene, rows.len(), stacked);
-    let mut y = HEAD;
+    let mut y = head(scene);
     let mut right = NARROWEST - MARGIN;
     for row in &rows {
         y += smp::above(scene, row, &rows);
@@ -249,29 +256,47 @@ fn exits(plans: &[panel::Plan], row: &[usize], gpus: &[usize], y: f32, l: &mut L
     }
 }
 
-/// NUMA nodes by row: hosts stay together where they fit.
+/// NUMA nodes by row, as evenly as it takes: hosts stay together where they fit.
 fn rows(scene: &Scene, plans: &[panel::Plan], widest: f32) -> Vec<Vec<usize>> {
+    let first = fill(scene, plans, widest);
+    let all: f32 = (0..scene.cpus.len()).map(|c| width(plans, c)).sum();
+    // Rows that are about equally long; where that takes a row more, the first answer stays.
+    #[allow(clippy::cast_precision_loss)] // small numbers
+    let even = all / first.len().max(1) as f32;
+    [1.0, 1.1, 1.25]
+        .into_iter()
+        .map(|f| fill(scene, plans, (even * f).min(widest)))
+        .find(|rows| rows.len() == first.len())
+        .unwrap_or(first)
+}
+
+/// A panel, and what stands between it and the next.
+fn width(plans: &[panel::Plan], cpu: usize) -> f32 {
+    plans.get(cpu).map_or(0.0, |p| p.width) + APART
+}
+
+fn fill(scene: &Scene, plans: &[panel::Plan], widest: f32) -> Vec<Vec<usize>> {
     let mut rows: Vec<Vec<usize>> = vec![Vec::new()];
     let mut used = 0.0;
     let cpus: Vec<usize> = (0..scene.cpus.len()).collect();
     let host = |c: &usize| scene.cpus.get(*c).map(|c| c.host);
-    let width = |c: &usize| plans.get(*c).map_or(0.0, |p| p.width) + LINKED;
     for unit in cpus.chunk_by(|a, b| host(a) == host(b)) {
-        let all: f32 = unit.iter().map(width).sum();
-        if used > 0.0 && used + all > widest {
-            rows.push(Vec::new());
-            used = 0.0;
-        }
-        for cpu in unit {
-            if used > 0.0 && used + width(cpu) > widest + LINKED {
+        let link = if unit.len() == 2 { LINKED - APART } else { 0.0 };
+        let all: f32 = unit.iter().map(|c| width(plans, *c)).sum::<f32>() + link;
+        // A host that fits a row of its own begins one.
+        let whole = used > 0.0 && used + all > widest && all <= widest;
+        for (i, cpu) in unit.iter().enumerate() {
+            let own = width(plans, *cpu);
+            if (whole && i == 0) || (used > 0.0 && used + own > widest + APART) {
                 rows.push(Vec::new());
                 used = 0.0;
             }
-            used += width(cpu);
+            used += own;
             if let Some(row) = rows.last_mut() {
                 row.push(*cpu);
             }
         }
+        used += link;
     }
     rows
 }

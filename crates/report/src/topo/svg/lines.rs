@@ -195,7 +195,7 @@ fn mesh(out: &mut Canvas, scene: &Scene, t: &Track) {
         if scene.fabric_limits {
             out.path(&d, "halo");
         }
-        out.path(&d, &class(&pair.link));
+        out.path(&d, &format!("{} {}", class(&pair.link), theme::nvlink_width(pair.link.gbps)));
         let text = format!("{} · {}", links(pair.count), pair.link.rate());
         if t.right - t.left > measure::width(&text, SIZE) + 24.0 {
             out.text(t.left + 12.0, t.y - 3.5, "lb", &text);

@@ -49,13 +49,17 @@ const STEPS: [(Step, &str, &str, &str, f32); 9] = [
     (Step::Local, "lo", "#9aa7b4", "#66747f", 1.0),
 ];
 
+/// NVLinks between two GPUs: below so many GB/s, the width of the line.
+const NVLINK_WIDTHS: [(f32, f32); 4] = [(30.0, 1.75), (60.0, 3.25), (120.0, 4.0), (f32::INFINITY, 5.0)];
+
 /// Colours of the badges that join a GPU to its network devices; white text is legible on each, in both themes.
 const BADGES: [&str; 8] = ["#2f62c9", "#a8501a", "#6f3fb8", "#0c716c", "#a52c70", "#5d6f18", "#7d5125", "#4a5868"];
 
 /// The style sheet. All rules are below `.lt`, so that they keep to the drawing where it stands in a page.
 pub(super) fn css() -> String {
     let mut css = String::from(
-        ".lt text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;font-size:11px}\
+        "\
+         .lt text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;font-size:11px}\
          .lt .h1{font-size:20px;font-weight:600}.lt .h2{font-size:12.5px}.lt .name{font-size:13px;font-weight:600}\
          .lt .id{font-family:ui-monospace,\"SF Mono\",Menlo,Consolas,monospace;font-size:10.5px}\
          .lt .l,.lt .lb{font-size:10.5px;stroke-width:3;paint-order:stroke;stroke-linejoin:round}\
@@ -74,6 +78,10 @@ pub(super) fn css() -> String {
         let _ = write!(css, ".lt .{class}{{stroke:{light};stroke-width:{width}}}");
         let _ = write!(dark, ".lt .{class}{{stroke:{night}}}");
     }
+    // After the steps, so that they win.
+    for (i, width) in NVLINK_WIDTHS.iter().enumerate() {
+        let _ = write!(css, ".lt .n{i}{{stroke-width:{}}}", width.1);
+    }
     for (i, colour) in BADGES.iter().enumerate() {
         let _ = write!(css, ".lt .b{i}{{fill:{colour}}}");
     }
@@ -83,6 +91,12 @@ pub(super) fn css() -> String {
 /// Class of a step's line.
 pub(super) fn step(step: Step) -> &'static str {
     STEPS.iter().find(|s| s.0 == step).map_or("lo", |s| s.1)
+}
+
+/// Class of the width of an NVLink between two GPUs.
+pub(super) fn nvlink_width(gbps: f32) -> String {
+    let at = NVLINK_WIDTHS.iter().position(|(below, _)| gbps < *below).unwrap_or(NVLINK_WIDTHS.len() - 1);
+    format!("n{at}")
 }
 
 /// Class of the badge of a network device.
