@@ -92,7 +92,8 @@ fn fewest_hops(analysis: &Analysis) -> [i32; 2] {
             let rails = start.rail != -1 && end.rail != -1;
             let same = if rails { start.rail == end.rail } else { (start.asic, start.port) == (end.asic, end.port) };
             let ways = into.iter().flatten().flat_map(|a| out.iter().flatten().map(move |b| (a, b)));
-            let apart = ways.filter(|((_, a), (_, b))| a != b || gpus.len() == 1).map(|((x, _), (y, _))| x + y + inside);
+            let apart =
+                ways.filter(|((_, a), (_, b))| a != b || gpus.len() == 1).map(|((x, _), (y, _))| x + y + inside);
             let least = apart.min().unwrap_or(i32::MAX);
             fewest[1] = fewest[1].min(least);
             if same {

@@ -50,12 +50,14 @@ struct Key {
 }
 
 impl<'a> Computer<'a> {
-    pub(super) fn new(analysis: &'a Analysis, inter: bool) -> Self {
+    pub(super) fn new(analysis: &'a Analysis, inter: bool, shortcuts: bool) -> Self {
         let width = analysis.system.of(NodeKind::Gpu).len();
         let (max_bandwidth, total_bandwidth) = lists::bandwidths(analysis, inter);
+        let mut walker = Walker::new(analysis, inter, Plan::new(Pattern::Ring, 0, 0, width));
+        walker.repeatable &= shortcuts;
         Computer {
             analysis,
-            walker: Walker::new(analysis, inter, Plan::new(Pattern::Ring, 0, 0, width)),
+            walker,
             done: Vec::new(),
             kinds: lists::kinds(analysis),
             sm: lists::oldest(&analysis.system),

@@ -147,11 +147,9 @@ pub(super) fn neighbours(analysis: &Analysis, gpu: usize) -> Near {
     let next = place((gpu + 1) % count);
     let before = if count > 2 { place((gpu + count - 1) % count) } else { u16::MAX };
     let mut near = Near::default();
-    for (pattern, two) in [
-        (Pattern::Ring, [before, next]),
-        (Pattern::BalancedTree, [next, before]),
-        (Pattern::Tree, [next, u16::MAX]),
-    ] {
+    for (pattern, two) in
+        [(Pattern::Ring, [before, next]), (Pattern::BalancedTree, [next, before]), (Pattern::Tree, [next, u16::MAX])]
+    {
         if let Some(slot) = near.get_mut(pattern as usize) {
             *slot = two;
         }

@@ -1,14 +1,17 @@
 //! The walk (`ncclTopoSearchRec*`): NCCL recurses; here the way back is a stack, so that no topology exhausts it.
 
+mod begin;
+mod ends;
+
 use super::Pattern;
 use super::bound::Bound;
 use super::flow::{Flows, Load, scatter};
-use super::lists::{Near, Nets, Order, first_of_id, neighbours, nets_of};
+use super::lists::{Near, Nets, Order, neighbours, nets_of};
 use super::memo::{Memo, Reached};
 use super::plan::Plan;
 use crate::Analysis;
-use crate::path::PathType;
 use crate::system::{NodeId, NodeKind};
+use ends::{NetState, net_states};
 
 /// Steps for the attempt in the GPUs' own order.
 const OWN_ORDER_STEPS: i32 = 1 << 10;
@@ -70,20 +73,6 @@ struct Frame {
     done: Option<Done>,
 }
 
-/// NICs, as the search needs them.
-struct NetState {
-    bandwidth: f32,
-    asic: u64,
-    port: i32,
-    rail: i32,
-    plane: i32,
-    /// The first with its identity.
-    first: u16,
-    local_gpu: Option<u16>,
-    local: Vec<u16>,
-    connected: bool,
-}
-
 /// The state of a search.
 pub(super) struct Walker<'a> {
     analysis: &'a Analysis,
@@ -125,6 +114,7 @@ impl<'a> Walker<'a> {
         let place = |id: &NodeId| ids.iter().position(|g| g == id).and_then(|g| u16::try_from(g).ok());
         let first =
             system.gpus().map(|(id, g)| place(&system.gpu_of_rank(g.rank).unwrap_or(id)).unwrap_or(u16::MAX)).collect();
+<<<<<<< HEAD:crates/topology/src/search/walk.rs
         let nets = system.nets().filter(|_| inter).map(|(id, n)| {
             let (local, kind) = analysis.paths.local(system, id, NodeKind::Gpu);
             let net = first_of_id(system, NodeKind::Net, id);
@@ -141,6 +131,9 @@ impl<'a> Walker<'a> {
             }
         });
         let nets: Vec<NetState> = nets.collect();
+=======
+        let nets = if inter { net_states(analysis) } else { Vec::new() };
+>>>>>>> search:crates/topology/src/search/walk/mod.rs
         let nvswitch = !system.of(NodeKind::Nvs).is_empty();
         let begin = if inter { nets_of(analysis, ids) } else { Nets::default() };
         Walker {
@@ -212,7 +205,7 @@ impl<'a> Walker<'a> {
         match frame.choice {
             Choice::BeginIntra => self.begin_intra(frame),
             Choice::BeginNet { .. } => self.begin_net(frame),
-            Choice::ToNet => self.to_net(frame),
+            Choice::ToNet => self.end_at_net(frame),
             Choice::Single => {
                 if std::mem::replace(&mut frame.next, 1) > 0 {
                     return None;
@@ -427,6 +420,7 @@ impl<'a> Walker<'a> {
         self.nets.iter().fold(mark, |m, n| scatter(m ^ u64::from(n.bandwidth.to_bits())))
     }
 
+<<<<<<< HEAD:crates/topology/src/search/walk.rs
     /// Begins a channel on one node: in the GPUs' own order or as the channel before, then from each GPU.
     fn begin_intra(&mut self, frame: &mut Frame) -> Option<Frame> {
         loop {
@@ -524,81 +518,9 @@ impl<'a> Walker<'a> {
         }
     }
 
+=======
+>>>>>>> search:crates/topology/src/search/walk/mod.rs
     fn is_ring(&self) -> bool {
         self.plan.pattern == Pattern::Ring
     }
-
-    /// From a GPU back to a NIC.
-    fn to_net(&mut self, frame: &mut Frame) -> Option<Frame> {
-        let v = frame.visit;
-        let g = usize::from(v.gpu);
-        let analysis = self.analysis;
-        loop {
-            if self.left <= 0 {
-                return None;
-            }
-            let own = analysis.system.of(NodeKind::Gpu).get(g).map(std::slice::from_ref)?;
-            let nets = self.nets_of.get_mut(g)?.get_or_insert_with(|| nets_of(analysis, own));
-            let n = *nets.up_to(Some(self.plan.type_inter)).get(usize::from(frame.next))?;
-            frame.next += 1;
-            if !self.may_end(n, v.step) {
-                continue;
-            }
-            let balanced = self.plan.pattern == Pattern::BalancedTree;
-            let load = if balanced { Load::Half } else { Load::Inter };
-            let to = self.flows.end_of_net(n);
-            let Some(flow) = self.follow(g, to, load) else { continue };
-            let first = self.nets.get(usize::from(n)).map_or(n, |n| n.first);
-            self.plan.set_net(1, first);
-            let below = Visit { to_net: (balanced && v.step == 0).then_some(1), ..v };
-            let done = Done { flow: Some((flow, load)), used: None, own_steps: false };
-            if let Some(below) = self.enter(frame, done, below) {
-                return Some(below);
-            }
-        }
-    }
-
-    /// Whether a channel may end at a NIC (`ncclTopoSearchCheckNet`).
-    fn may_end(&self, net: u16, step: u16) -> bool {
-        let c = self.plan.channels;
-        let start = self.plan.net(c, 0).and_then(|n| self.nets.get(usize::from(n)));
-        let (Some(start), Some(end)) = (start, self.nets.get(usize::from(net))) else { return false };
-        if end.plane != -1 && start.plane != -1 && end.plane != start.plane {
-            return false;
-        }
-        if self.plan.pattern == Pattern::Tree && end.first != start.first {
-            return false;
-        }
-        if self.is_ring() && self.plan.cross_nic == 2 {
-            // The second of two channels ends where the first began.
-            if c % 2 == 1 && self.plan.net(c - 1, 0) != Some(end.first) {
-                return false;
-            }
-        } else if self.plan.cross_nic == 0 {
-            let rails = end.rail != -1 && start.rail != -1;
-            let same = if rails { end.rail == start.rail } else { (end.asic, end.port) == (start.asic, start.port) };
-            if !same {
-                return false;
-            }
-        }
-        self.plan.pattern != Pattern::BalancedTree || step == 0 || self.plan.net(c, 1) == Some(end.first)
-    }
-
-    /// NICs of channels of one GPU.
-    pub(super) fn preferred(&self, gpu: usize) -> Option<u16> {
-        let own = self.analysis.system.of(NodeKind::Gpu).get(gpu).map(std::slice::from_ref)?;
-        nets_of(self.analysis, own).up_to(None).first().copied()
-    }
-}
-
-/// The GPU that uses a NIC first (`ncclTopoGetLocalGpu`).
-fn local_gpu(analysis: &Analysis, net: NodeId, local: &[NodeId]) -> Option<NodeId> {
-    let id = |n: NodeId| analysis.system.node(n).map(|n| n.id);
-    let uses = |gpu: &NodeId, c: usize| {
-        let rank = analysis.system.node(*gpu).and_then(|n| n.gpu()).map(|g| g.rank);
-        let nets = analysis.local_nets.iter().find(|l| Some(l.rank) == rank);
-        nets.and_then(|l| l.of_channel(c)).is_some_and(|n| id(n) == id(net))
-    };
-    let longest = analysis.local_nets.iter().map(|l| l.channels.len()).max().unwrap_or(0);
-    (0..longest).find_map(|c| local.iter().find(|g| uses(g, c)).copied())
 }

@@ -1,0 +1,122 @@
+//! Where a channel goes back to the network; and NICs, as the search needs them.
+
+use super::{Done, Frame, Visit, Walker};
+use crate::Analysis;
+use crate::path::PathType;
+use crate::search::Pattern;
+use crate::search::flow::Load;
+use crate::search::lists::{first_of_id, nets_of};
+use crate::system::{NodeId, NodeKind};
+
+/// NICs, as the search needs them.
+pub(super) struct NetState {
+    pub(super) bandwidth: f32,
+    pub(super) asic: u64,
+    pub(super) port: i32,
+    pub(super) rail: i32,
+    pub(super) plane: i32,
+    /// The first with its identity.
+    pub(super) first: u16,
+    pub(super) local_gpu: Option<u16>,
+    pub(super) local: Vec<u16>,
+    pub(super) connected: bool,
+}
+
+/// All NICs, in their order.
+pub(super) fn net_states(analysis: &Analysis) -> Vec<NetState> {
+    let system = &analysis.system;
+    let ids = system.of(NodeKind::Gpu);
+    let place = |id: &NodeId| ids.iter().position(|g| g == id).and_then(|g| u16::try_from(g).ok());
+    let nets = system.nets().map(|(id, n)| {
+        let (local, kind) = analysis.paths.local(system, id, NodeKind::Gpu);
+        let net = first_of_id(system, NodeKind::Net, id);
+        NetState {
+            bandwidth: n.bandwidth,
+            asic: n.asic,
+            port: n.port,
+            rail: n.rail,
+            plane: n.plane,
+            first: net,
+            local_gpu: local_gpu(analysis, id, &local).as_ref().and_then(place),
+            local: local.iter().filter_map(place).collect(),
+            connected: kind != PathType::Dis,
+        }
+    });
+    nets.collect()
+}
+
+impl Walker<'_> {
+    /// From a GPU back to a NIC.
+    pub(super) fn end_at_net(&mut self, frame: &mut Frame) -> Option<Frame> {
+        let v = frame.visit;
+        let g = usize::from(v.gpu);
+        let analysis = self.analysis;
+        loop {
+            if self.left <= 0 {
+                return None;
+            }
+            let own = analysis.system.of(NodeKind::Gpu).get(g).map(std::slice::from_ref)?;
+            let nets = self.nets_of.get_mut(g)?.get_or_insert_with(|| nets_of(analysis, own));
+            let n = *nets.up_to(Some(self.plan.type_inter)).get(usize::from(frame.next))?;
+            frame.next += 1;
+            if !self.may_end(n, v.step) {
+                continue;
+            }
+            let balanced = self.plan.pattern == Pattern::BalancedTree;
+            let load = if balanced { Load::Half } else { Load::Inter };
+            let to = self.flows.end_of_net(n);
+            let Some(flow) = self.follow(g, to, load) else { continue };
+            let first = self.nets.get(usize::from(n)).map_or(n, |n| n.first);
+            self.plan.set_net(1, first);
+            let below = Visit { to_net: (balanced && v.step == 0).then_some(1), ..v };
+            let done = Done { flow: Some((flow, load)), used: None, own_steps: false };
+            if let Some(below) = self.enter(frame, done, below) {
+                return Some(below);
+            }
+        }
+    }
+
+    /// Whether a channel may end at a NIC (`ncclTopoSearchCheckNet`).
+    fn may_end(&self, net: u16, step: u16) -> bool {
+        let c = self.plan.channels;
+        let start = self.plan.net(c, 0).and_then(|n| self.nets.get(usize::from(n)));
+        let (Some(start), Some(end)) = (start, self.nets.get(usize::from(net))) else { return false };
+        if end.plane != -1 && start.plane != -1 && end.plane != start.plane {
+            return false;
+        }
+        if self.plan.pattern == Pattern::Tree && end.first != start.first {
+            return false;
+        }
+        if self.is_ring() && self.plan.cross_nic == 2 {
+            // The second of two channels ends where the first began.
+            if c % 2 == 1 && self.plan.net(c - 1, 0) != Some(end.first) {
+                return false;
+            }
+        } else if self.plan.cross_nic == 0 {
+            let rails = end.rail != -1 && start.rail != -1;
+            let same = if rails { end.rail == start.rail } else { (end.asic, end.port) == (start.asic, start.port) };
+            if !same {
+                return false;
+            }
+        }
+        self.plan.pattern != Pattern::BalancedTree || step == 0 || self.plan.net(c, 1) == Some(end.first)
+    }
+
+    /// NICs of channels of one GPU.
+    pub(in crate::search) fn preferred(&self, gpu: usize) -> Option<u16> {
+        let own = self.analysis.system.of(NodeKind::Gpu).get(gpu).map(std::slice::from_ref)?;
+        nets_of(self.analysis, own).up_to(None).first().copied()
+    }
+}
+
+/// The GPU that uses a NIC first (`ncclTopoGetLocalGpu`).
+fn local_gpu(analysis: &Analysis, net: NodeId, local: &[NodeId]) -> Option<NodeId> {
+    let id = |n: NodeId| analysis.system.node(n).map(|n| n.id);
+    let uses = |gpu: &NodeId, c: usize| {
+        let rank = analysis.system.node(*gpu).and_then(|n| n.gpu()).map(|g| g.rank);
+        let nets = analysis.local_nets.iter().find(|l| Some(l.rank) == rank);
+        nets.and_then(|l| l.of_channel(c)).is_some_and(|n| id(n) == id(net))
+    };
+    let longest = analysis.local_nets.iter().map(|l| l.channels.len()).max().unwrap_or(0);
+    (0..longest).find_map(|c| local.iter().find(|g| uses(g, c)).copied())
+}
