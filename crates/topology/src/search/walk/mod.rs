@@ -114,26 +114,7 @@ impl<'a> Walker<'a> {
         let place = |id: &NodeId| ids.iter().position(|g| g == id).and_then(|g| u16::try_from(g).ok());
         let first =
             system.gpus().map(|(id, g)| place(&system.gpu_of_rank(g.rank).unwrap_or(id)).unwrap_or(u16::MAX)).collect();
-<<<<<<< HEAD:crates/topology/src/search/walk.rs
-        let nets = system.nets().filter(|_| inter).map(|(id, n)| {
-            let (local, kind) = analysis.paths.local(system, id, NodeKind::Gpu);
-            let net = first_of_id(system, NodeKind::Net, id);
-            NetState {
-                bandwidth: n.bandwidth,
-                asic: n.asic,
-                port: n.port,
-                rail: n.rail,
-                plane: n.plane,
-                first: net,
-                local_gpu: local_gpu(analysis, id, &local).as_ref().and_then(place),
-                local: local.iter().filter_map(place).collect(),
-                connected: kind != PathType::Dis,
-            }
-        });
-        let nets: Vec<NetState> = nets.collect();
-=======
         let nets = if inter { net_states(analysis) } else { Vec::new() };
->>>>>>> search:crates/topology/src/search/walk/mod.rs
         let nvswitch = !system.of(NodeKind::Nvs).is_empty();
         let begin = if inter { nets_of(analysis, ids) } else { Nets::default() };
         Walker {
@@ -420,106 +401,6 @@ impl<'a> Walker<'a> {
         self.nets.iter().fold(mark, |m, n| scatter(m ^ u64::from(n.bandwidth.to_bits())))
     }
 
-<<<<<<< HEAD:crates/topology/src/search/walk.rs
-    /// Begins a channel on one node: in the GPUs' own order or as the channel before, then from each GPU.
-    fn begin_intra(&mut self, frame: &mut Frame) -> Option<Frame> {
-        loop {
-            let at = usize::from(frame.next);
-            let c = self.plan.channels;
-            let (gpu, sequence) = match (at, c.checked_sub(1)) {
-                (0, None) => (0, Sequence::Numbered),
-                (0, Some(before)) => (self.plan.gpu(before, 0)?, Sequence::Again),
-                _ if self.left > 0 && at <= self.gpus && (c == 0 || !self.plan.same) => {
-                    (frame.next - 1, Sequence::Free)
-                }
-                _ => return None,
-            };
-            frame.next += 1;
-            let below = Visit { gpu, step: 0, sequence, ..frame.visit };
-            let done = Done { flow: None, used: Some(gpu), own_steps: false };
-            if let Some(below) = self.enter(frame, done, below) {
-                return Some(below);
-            }
-        }
-    }
-
-    /// Begins a channel at a NIC (`ncclTopoSearchRecNet`).
-    fn begin_net(&mut self, frame: &mut Frame) -> Option<Frame> {
-        let speed = self.plan.bw_inter as i32 as f32;
-        let c = self.plan.channels;
-        loop {
-            let list = self.begin.up_to(Some(self.plan.type_inter));
-            let at = usize::from(frame.next);
-            if at >= list.len() {
-                return None;
-            }
-            let n = *list.get((c + at) % list.len())?;
-            let net = self.nets.get(usize::from(n))?;
-            let Choice::BeginNet { attempt } = frame.choice else { return None };
-            if attempt == 0 {
-                let swapped = c.checked_sub(1).filter(|b| self.plan.cross_nic == 2 && self.is_ring() && b % 2 == 0);
-                let other = swapped.and_then(|b| self.plan.net(b, 1)).is_some_and(|end| end != net.first);
-                if net.bandwidth < speed || other {
-                    frame.next += 1;
-                    continue;
-                }
-                let first = net.first;
-                self.plan.set_net(0, first);
-                self.charge(n, -speed);
-            }
-            let net = self.nets.get(usize::from(n))?;
-            let mut own_steps = false;
-            let again = c > 0 && self.plan.same;
-            let gpu = match usize::from(attempt) {
-                0 if again => self.plan.gpu(c - 1, 0).map(|g| (g, Sequence::Again)),
-                0 => {
-                    own_steps = c == 0 && !self.nvswitch;
-                    own_steps.then_some((0, Sequence::Numbered))
-                }
-                1 if !again => net.local_gpu.map(|g| (g, Sequence::Free)),
-                i if !again && i - 2 < net.local.len() => {
-                    let g = net.local.get(i - 2).copied().filter(|g| Some(*g) != net.local_gpu);
-                    g.map(|g| (g, Sequence::Free))
-                }
-                _ => {
-                    // NCCL does not give back the bandwidth of a NIC without GPUs.
-                    if again || net.connected {
-                        self.charge(n, speed);
-                    }
-                    frame.next += 1;
-                    frame.choice = Choice::BeginNet { attempt: 0 };
-                    continue;
-                }
-            };
-            frame.choice = Choice::BeginNet { attempt: attempt + 1 };
-            let Some((gpu, sequence)) = gpu else { continue };
-            if own_steps {
-                self.kept = std::mem::replace(&mut self.left, OWN_ORDER_STEPS);
-            }
-            let from = self.flows.end_of_net(n);
-            let flow = self.follow(from, usize::from(gpu), Load::Inter);
-            let done = Done { flow: flow.map(|f| (f, Load::Inter)), used: flow.map(|_| gpu), own_steps };
-            if flow.is_none() {
-                self.undo(done);
-                continue;
-            }
-            let below = Visit { gpu, step: 0, sequence, ..frame.visit };
-            if let Some(below) = self.enter(frame, done, below) {
-                return Some(below);
-            }
-        }
-    }
-
-    /// Takes or gives back bandwidth of a port, of which there may be several devices.
-    fn charge(&mut self, net: u16, gbps: f32) {
-        let Some((asic, port)) = self.nets.get(usize::from(net)).map(|n| (n.asic, n.port)) else { return };
-        for n in self.nets.iter_mut().filter(|n| n.asic == asic && n.port == port) {
-            n.bandwidth += gbps;
-        }
-    }
-
-=======
->>>>>>> search:crates/topology/src/search/walk/mod.rs
     fn is_ring(&self) -> bool {
         self.plan.pattern == Pattern::Ring
     }
