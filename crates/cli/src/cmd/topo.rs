@@ -73,16 +73,23 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
 
 /// What a drawing shows; the bottleneck is what limits the best collective, or the node's worst NIC.
 fn scene(topo: &Topo<'_>, links: &HashMap<String, Links>) -> Scene {
-    let link = |(generation, width): (u8, u8)| PcieLink { generation: Some(generation), width: Some(width.into()) };
+    let link = |(generation, width): (u8, u8)| PcieLink { generation: Some(generation), width: Some(width) };
     let state = |busid: &str| {
         let l = links.get(busid)?;
         let (now, possible) = (l.now.or(l.possible)?, l.possible.or(l.now)?);
         Some(LinkState { now: link(now), possible: link(possible) })
     };
     let limiting = topo.ceilings.and_then(|c| {
+        let nics = || c.nics.iter().filter_map(|n| Some((n.gpu_receive.as_ref()?.result.low, n)));
+        let (low, worst) = nics().min_by(|a, b| a.0.total_cmp(&b.0))?;
+        // A NIC that is slower than the others is what people look for; else what limits the node.
+        if nics().any(|(v, _)| v > low * 1.05) {
+            return worst.gpu_receive.as_ref().map(|d| d.limiting.name.clone());
+        }
         let all = if c.inter.is_empty() { &c.intra } else { &c.inter };
         Some(best(all, Collective::AllReduce)?.bus.limiting.name.clone())
     });
+    let limiting = limiting.map(|name| one_element(&name));
     let extras = Extras {
         title: topo.label.to_owned(),
         nccl: Some(topo.config.version.to_string()),
@@ -91,6 +98,22 @@ fn scene(topo: &Topo<'_>, links: &HashMap<String, Links>) -> Scene {
         bottleneck: limiting,
     };
     Scene::new(topo.document, topo.analysis, &extras)
+}
+
+/// What a drawing can mark of an element's name: a bus id, `mlx5_2`, `GPU 3`, `NVLink`; else the name.
+fn one_element(name: &str) -> String {
+    let words = || name.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '+'));
+    let bus_id = |w: &&str| w.len() >= 12 && w.matches(':').count() == 2 && w.contains('.');
+    if let Some(id) = words().find(bus_id) {
+        return id.to_owned();
+    }
+    if name.starts_with("NVLink") {
+        return "NVLink".to_owned();
+    }
+    match name.strip_prefix("NIC ").and_then(|n| n.split(':').next()) {
+        Some(nic) => nic.to_owned(),
+        None => name.to_owned(),
+    }
 }
 
 fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure> {

@@ -40,9 +40,8 @@ pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
 
 /// The link of a function; none where no source shows it.
 fn links(f: &PciFunction<'_>) -> Option<Links> {
-    let both = |speed: &Reading<LinkSpeed>, width: &Reading<LinkWidth>| {
-        Some((speed.known()?.generation(), u8::try_from(width.known()?.0).ok()?))
-    };
+    let both =
+        |speed: &Reading<LinkSpeed>, width: &Reading<LinkWidth>| Some((speed.known()?.generation(), width.known()?.0));
     let (now, possible) = (both(&f.link.speed, &f.link.width), both(&f.link.max_speed, &f.link.max_width));
     (now.is_some() || possible.is_some()).then_some(Links { now, possible })
 }
