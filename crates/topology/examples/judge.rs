@@ -1,10 +1,10 @@
-//! Judges topologies and tells how long it takes: `cargo run --release --example judge -- FILE...`; without files, nodes made
-//! up here.
+//! Judges topologies and tells how long it takes, as rows of a table: `cargo run --release --example judge -- FILE...`; without
+//! files, nodes made up here.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use linerate_topology::xml::{Dialect, Element};
-use linerate_topology::{Analysis, Config, Document};
+use linerate_topology::{Analysis, Config, Document, Search};
 use std::time::Instant;
 
 fn main() {
@@ -27,7 +27,7 @@ fn text(system: &Element) -> String {
 fn report(name: &str, text: &str) {
     let config = Config::default();
     let median = |f: &dyn Fn()| {
-        let mut times: Vec<f64> = (0..if text.len() > 100_000 { 1 } else { 101 })
+        let mut times: Vec<f64> = (0..if text.len() > 100_000 { 3 } else { 31 })
             .map(|_| {
                 let start = Instant::now();
                 f();
@@ -38,18 +38,14 @@ fn report(name: &str, text: &str) {
         times[times.len() / 2]
     };
     let document = Document::parse(text, Dialect::Lenient).unwrap();
-    match Analysis::new(&document, &config) {
-        Ok(a) => println!(
-            "{name}: {} nodes, {} GPUs, {} NICs",
-            a.system.nodes().len(),
-            a.local_nets.len(),
-            a.system.nets().count()
-        ),
-        Err(e) => println!("{name}: {e}"),
-    }
+    let analysis = match Analysis::new(&document, &config) {
+        Ok(a) => a,
+        Err(e) => return println!("| {name} | {e} | | |"),
+    };
     let parse = median(&|| drop(Document::parse(text, Dialect::Lenient)));
     let judge = median(&|| drop(Analysis::new(&document, &config)));
-    println!("  parse {parse:.3} ms, judge {judge:.3} ms");
+    let search = median(&|| drop(Search::new(&analysis, 2)));
+    println!("| {name} | {parse:.3} ms | {judge:.3} ms | {search:.1} ms |");
 }
 
 /// Hosts of so many GPUs, NICs and switches each, one NVLink domain.

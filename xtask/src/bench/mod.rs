@@ -11,6 +11,7 @@ mod data;
 mod fleet;
 mod measure;
 mod node;
+mod topo;
 
 /// How much is measured.
 struct Scale {
@@ -64,7 +65,7 @@ fn bench(scale: &Scale) -> Result<String> {
         "# Benchmarks\n\nWritten by `cargo xtask bench`; every figure below is from one run of it. Inputs are composed from `lab/nodes`.\n\n{machine}\n"
     );
     let mut targets = Vec::new();
-    for section in [node::measure, fleet::measure, start] {
+    for section in [node::measure, fleet::measure, topo::measure, start] {
         let (text, more) = section(&linerate, scale)?;
         println!("{text}");
         page += &text;

@@ -94,6 +94,18 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
     })
 }
 
+/// Whether there is such an element.
+fn any(document: &Document, name: &str) -> bool {
+    let mut left: Vec<_> = document.system.children.iter().collect();
+    while let Some(e) = left.pop() {
+        if e.name == name {
+            return true;
+        }
+        left.extend(&e.children);
+    }
+    false
+}
+
 /// What NCCL dumped says the host of every CPU and the rank of every GPU.
 fn is_dump(document: &Document) -> bool {
     let mut left: Vec<_> = document.system.children.iter().collect();

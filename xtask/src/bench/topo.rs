@@ -1,0 +1,53 @@
+//! Topologies: from XML in memory to what NCCL concludes; the library alone, no process.
+
+use super::measure;
+use super::{Scale, Target};
+use crate::shell::{self, Result};
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// Aims: nodes by the beginning of their name, milliseconds from XML to the decisions, and of the search.
+const AIMS: [(&str, f64, f64); 3] =
+    [("8 GPUs, 8 NICs", 0.5, 30.0), ("16 GPUs, 18 NICs", 1.0, 30.0), ("72 GPUs", 20.0, 30.0)];
+/// Aim for a drawing, milliseconds.
+const DRAWING: f64 = 50.0;
+
+pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Target>)> {
+    let own = ["run", "--quiet", "--release", "--package", "linerate-topology", "--example", "judge"];
+    let rows = shell::output(shell::cargo().args(own))?;
+    let mut text = format!(
+        "\n## Topologies\n\n`cargo run --release -p linerate-topology --example judge`: medians; XML in memory to the graph, all paths, GPUDirect RDMA, P2P and \
+         local NICs, then the search for rings and trees of two such nodes.\n\n\
+         | node | XML parsed | judged | rings and trees |\n|---|---|---|---|\n{rows}"
+    );
+    let mut targets = Vec::new();
+    for (name, judged, searched) in AIMS {
+        let row =
+            rows.lines().find(|r| r.starts_with(&format!("| {name}"))).ok_or_else(|| format!("no row of {name}"))?;
+        let ms: Vec<f64> = row.split('|').filter_map(|c| c.trim().strip_suffix(" ms")?.parse().ok()).collect();
+        let [parse, judge, search] = ms.as_slice() else { return Err(format!("not understood: {row}")) };
+        targets.push(Target {
+            what: format!("{name}: XML to decisions takes less than {judged} ms: {:.3} ms", parse + judge),
+            met: parse + judge < judged,
+        });
+        targets.push(Target {
+            what: format!("{name}: the search takes less than {searched} ms: {search} ms"),
+            met: *search < searched,
+        });
+    }
+    let example = shell::root().join("examples/sick-8gpu.tar.zst");
+    let draw = || measure::run(Command::new(linerate).arg("topo").arg(&example).args(["--format", "svg"]));
+    let runs = (0..scale.runs).map(|_| draw()).collect::<Result<Vec<_>>>()?;
+    let wall = measure::wall(&runs);
+    let _ = writeln!(
+        text,
+        "\n`linerate topo examples/sick-8gpu.tar.zst --format svg`, the whole command: best {:.1} ms, median {:.1} ms",
+        wall.best, wall.median
+    );
+    targets.push(Target {
+        what: format!("a drawing takes less than {DRAWING} ms, reading the archive included: {:.1} ms", wall.median),
+        met: wall.median < DRAWING,
+    });
+    Ok((text, targets))
+}
