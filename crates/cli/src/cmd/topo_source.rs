@@ -82,6 +82,13 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
         None if is_dump(&document) => Input::Fused,
         None => Input::File,
     };
+    if input == Input::File && a.assume_nvlinks.is_none() && !any(&document, "nvlink") {
+        notes.push(
+            "the file has no NVLink, which NCCL reads from the driver: if the GPUs have it, say --assume-nvlinks 12 (A100) or 18 (H100); \
+             without it paths between GPUs go over PCIe"
+                .to_owned(),
+        );
+    }
     Ok(Source {
         label: label.to_owned(),
         document,
