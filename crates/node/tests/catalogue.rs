@@ -5,6 +5,8 @@ use linerate_snapshot::tries;
 
 /// Paths that decoders name in full.
 const PATHS: &[&str] = &[
+    "etc/nccl.conf",
+    "var/run/nvidia-topologyd/virtualTopology.xml",
     "etc/modprobe.d/nvidia.conf",
     "run/modprobe.d/nvidia.conf",
     "usr/lib/modprobe.d/nvidia.conf",
