@@ -43,7 +43,7 @@ pub fn normalise(bytes: &[u8]) -> Cow<'_, [u8]> {
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match normalise(bytes) {
         // Checking first is several times quicker than converting, and text is nearly always valid.
-        Cow::Borrowed(b) => std::str::from_utf8(b).map_or_else(|_| String::from_utf8_lossy(b), Cow::Borrowed),
+        Cow::Borrowed(b) => simdutf8::basic::from_utf8(b).map_or_else(|_| String::from_utf8_lossy(b), Cow::Borrowed),
         Cow::Owned(b) => {
             Cow::Owned(String::from_utf8(b).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
         }

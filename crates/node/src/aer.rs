@@ -23,19 +23,45 @@ pub struct AerCounters {
     pub fatal: Reading<AerCount>,
 }
 
-/// Reads the counters of a function. The files exist where the kernel handles AER for the device (since Linux 4.19).
-#[must_use]
-pub fn counters(s: &Snapshot, f: &PciFunction<'_>) -> AerCounters {
-    let one = |leaf: &'static str| {
-        if !f.in_sysfs {
-            return Reading::Unreadable(Place::below(s.root(), leaf), Why::NotCollected);
+/// The files of AER counters of a snapshot. Most functions count nothing and show the same bytes: those are looked at once.
+#[derive(Debug)]
+pub struct AerFiles<'s> {
+    snapshot: &'s Snapshot,
+    /// The last table of each file in which every count is 0.
+    zeros: [&'s [u8]; 3],
+}
+
+impl<'s> AerFiles<'s> {
+    /// The files of this snapshot.
+    #[must_use]
+    pub fn of(snapshot: &'s Snapshot) -> Self {
+        AerFiles { snapshot, zeros: [&[]; 3] }
+    }
+
+    /// Reads the counters of a function. The files exist where the kernel handles AER for the device (since Linux 4.19).
+    pub fn counters(&mut self, f: &PciFunction<'_>) -> AerCounters {
+        let [correctable, nonfatal, fatal] = &mut self.zeros;
+        let s = self.snapshot;
+        let one = |leaf: &'static str, zero: &mut &'s [u8]| {
+            if !f.in_sysfs {
+                return Reading::Unreadable(Place::below(s.root(), leaf), Why::NotCollected);
+            }
+            s.read(f.home, leaf).parse("not a table of AER counters", |file| {
+                if file == *zero && !file.is_empty() {
+                    return Some(AerCount { total: 0, parts: Vec::new() });
+                }
+                let count = parse(std::str::from_utf8(file.trim_ascii()).ok()?)?;
+                if count.total == 0 && count.parts.is_empty() {
+                    *zero = file;
+                }
+                Some(count)
+            })
+        };
+        AerCounters {
+            correctable: one("aer_dev_correctable", correctable),
+            nonfatal: one("aer_dev_nonfatal", nonfatal),
+            fatal: one("aer_dev_fatal", fatal),
         }
-        s.text(f.home, leaf).parse("not a table of AER counters", parse)
-    };
-    AerCounters {
-        correctable: one("aer_dev_correctable"),
-        nonfatal: one("aer_dev_nonfatal"),
-        fatal: one("aer_dev_fatal"),
     }
 }
 

@@ -120,9 +120,12 @@ fn tallies<const N: usize>(s: &Snapshot, leaves: [(&str, &'static str); N]) -> [
             _ => None,
         };
         for ((leaf, path), counted) in &mut out {
-            let file = policy.and_then(|d| s.child(d, leaf)).filter(|e| matches!(s.kind(*e), EntryKind::File));
+            let entry = policy.map(|d| s.child(d, leaf));
+            let file = entry.flatten().filter(|e| matches!(s.kind(*e), EntryKind::File));
             match file {
                 Some(e) if counted.again(s.data(e)) => {}
+                // What one CPU lacks the others lack, too: once is enough.
+                None if entry == Some(None) && counted.missing.is_some() => {}
                 _ => counted.add(file.map(|e| s.data(e)), s.text(cpu, path)),
             }
         }

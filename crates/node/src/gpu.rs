@@ -7,6 +7,7 @@ use linerate_formats::nvml::{self, Nvml};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_formats::text::At;
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
+use std::sync::OnceLock;
 
 /// A GPU as the driver reports it.
 #[derive(Debug, Clone)]
@@ -68,19 +69,20 @@ impl Driver {
 
 /// GPUs and driver.
 #[derive(Debug, Clone)]
-pub struct Nvidia {
+pub struct Nvidia<'s> {
     /// GPUs that the driver reported. Empty with `asked` unreadable: nobody could ask.
     pub gpus: Vec<Gpu>,
     /// The query that was read.
     pub asked: Reading<()>,
-    /// `nvidia-smi topo -m`: how GPUs and NICs are connected.
-    pub topo: Reading<Topo>,
+    snapshot: &'s Snapshot,
+    /// `nvidia-smi topo -m`, once somebody asked.
+    topo: OnceLock<Reading<Topo>>,
     /// Driver.
     pub driver: Driver,
 }
 
-impl Nvidia {
-    pub(crate) fn decode(s: &Snapshot) -> Self {
+impl<'s> Nvidia<'s> {
+    pub(crate) fn decode(s: &'s Snapshot) -> Self {
         let root = s.root();
         let mut version =
             s.read(root, "proc/driver/nvidia/version").parse("no driver version in it", nvidia_proc::parse_version);
@@ -98,7 +100,8 @@ impl Nvidia {
         let mut nvidia = Nvidia {
             gpus: Vec::new(),
             asked: Reading::Unreadable(Place::below(root, "cmd/nvidia-smi"), Why::NotCollected),
-            topo: topo(s),
+            snapshot: s,
+            topo: OnceLock::new(),
             driver: Driver {
                 flavour: version.as_ref().map(|v| v.flavour),
                 version: version.map(|v| v.version),
@@ -150,6 +153,11 @@ impl Nvidia {
     #[must_use]
     pub fn gpu(&self, bdf: Bdf) -> Option<&Gpu> {
         self.gpus.iter().find(|g| g.bdf == bdf)
+    }
+
+    /// `nvidia-smi topo -m`: how GPUs and NICs are connected. Read when it is asked for the first time.
+    pub fn topo(&self) -> &Reading<Topo> {
+        self.topo.get_or_init(|| topo(self.snapshot))
     }
 
     fn take(&mut self, q: Query, entry: EntryId) {

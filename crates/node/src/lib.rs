@@ -42,7 +42,7 @@ pub struct Node<'s> {
     /// Kernel.
     pub kernel: kernel::Kernel,
     /// GPUs as their driver reports them, and the driver.
-    pub nvidia: gpu::Nvidia,
+    pub nvidia: gpu::Nvidia<'s>,
     /// Firmware settings of NICs.
     pub nic_firmware: Vec<nicfw::NicFirmware>,
     /// Queries of firmware settings that failed.

@@ -71,14 +71,17 @@ pub struct QueryError {
 
 /// All queries of the snapshot: one entry per device with at least one setting, and what failed.
 pub(crate) fn decode(s: &Snapshot) -> (Vec<NicFirmware>, Vec<QueryError>) {
-    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let (mut out, mut errors) = (Vec::<NicFirmware>::new(), Vec::new());
     for o in &s.outputs {
         // `mlxconfig -d BDF q`: the command names the device where the text does not.
         let asked = o.argv.iter().zip(o.argv.iter().skip(1)).find(|(a, _)| *a == "-d").map(|(_, d)| d.clone());
         let place = Place::of(o.entry);
         let configs = match o.kind {
             OutputKind::MlxconfigText => {
-                let query = mlxconfig::parse(s.data(o.entry));
+                let query = match out.last() {
+                    Some(before) => mlxconfig::parse_like(s.data(o.entry), s.data(before.place.base), &before.config),
+                    None => mlxconfig::parse(s.data(o.entry)),
+                };
                 let said = query.errors.into_iter().map(|e| QueryError {
                     device: asked.clone(),
                     text: e.value,

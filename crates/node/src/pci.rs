@@ -282,6 +282,25 @@ pub struct P2pPath {
     pub between: Vec<FnId>,
 }
 
+/// The bridges above a function.
+#[derive(Debug, Clone)]
+pub struct WayUp {
+    /// The function.
+    pub of: FnId,
+    /// Bridges, nearest first.
+    pub bridges: Vec<FnId>,
+    /// Whether the last of them is seen to be below the root complex.
+    pub complete: bool,
+}
+
+impl WayUp {
+    /// Numbers of bridges on both sides below the first common one; `None` where there is none.
+    fn meets(&self, other: &WayUp) -> Option<(usize, usize)> {
+        let place = |x: &FnId| other.bridges.iter().position(|y| x == y);
+        self.bridges.iter().enumerate().find_map(|(side, x)| Some((side, place(x)?)))
+    }
+}
+
 impl<'s> PciTree<'s> {
     /// By id.
     #[must_use]
@@ -341,36 +360,40 @@ impl<'s> PciTree<'s> {
         (out, complete)
     }
 
+    /// The way from a function up to the root complex.
+    #[must_use]
+    pub fn way_up(&self, of: FnId) -> WayUp {
+        let (bridges, complete) = self.ancestors(of);
+        WayUp { of, bridges, complete }
+    }
+
+    /// How far two functions are, by their ways up, and the number of bridges between.
+    #[must_use]
+    pub fn distance(&self, a: &WayUp, b: &WayUp) -> (Distance, usize) {
+        if let Some((side_a, side_b)) = a.meets(b) {
+            // PIX: one switch, i.e. at most one downstream port on each side of the common upstream port.
+            let distance = if side_a <= 1 && side_b <= 1 { Distance::Pix } else { Distance::Pxb };
+            return (distance, side_a + side_b);
+        }
+        let node = |id: FnId| self.get(id).numa_node.known().copied().filter(|n| *n >= 0);
+        let distance = match (node(a.of), node(b.of)) {
+            _ if !a.complete || !b.complete => Distance::Unknown,
+            (Some(x), Some(y)) if x == y => Distance::Phb,
+            (Some(_), Some(_)) => Distance::Sys,
+            _ => Distance::Unknown,
+        };
+        (distance, a.bridges.len() + b.bridges.len())
+    }
+
     /// The way between two functions.
     #[must_use]
     pub fn path(&self, a: FnId, b: FnId) -> P2pPath {
-        let ((up_a, done_a), (up_b, done_b)) = (self.ancestors(a), self.ancestors(b));
-        let common = up_a.iter().copied().find(|x| up_b.contains(x));
-        if let Some(c) = common {
-            let below = |up: &[FnId]| up.iter().copied().take_while(|x| *x != c).collect::<Vec<_>>();
-            let (side_a, side_b) = (below(&up_a), below(&up_b));
-            // PIX: one switch, i.e. at most one downstream port on each side of the common upstream port.
-            let distance = if side_a.len() <= 1 && side_b.len() <= 1 { Distance::Pix } else { Distance::Pxb };
-            let between = side_a.into_iter().chain(side_b).collect();
-            return P2pPath { distance, common: Some(c), between };
-        }
-        let between: Vec<FnId> = up_a.iter().chain(&up_b).copied().collect();
-        let distance = if !done_a || !done_b {
-            Distance::Unknown
-        } else {
-            let node = |id: FnId| self.get(id).numa_node.known().copied();
-            match (node(a), node(b)) {
-                (Some(x), Some(y)) if x >= 0 && y >= 0 => {
-                    if x == y {
-                        Distance::Phb
-                    } else {
-                        Distance::Sys
-                    }
-                }
-                _ => Distance::Unknown,
-            }
-        };
-        P2pPath { distance, common: None, between }
+        let (a, b) = (self.way_up(a), self.way_up(b));
+        let (distance, _) = self.distance(&a, &b);
+        let (side_a, side_b) = a.meets(&b).unwrap_or((a.bridges.len(), b.bridges.len()));
+        let common = a.bridges.get(side_a).copied();
+        let between = a.bridges.into_iter().take(side_a).chain(b.bridges.into_iter().take(side_b)).collect();
+        P2pPath { distance, common, between }
     }
 
     /// The NIC functions closest to a GPU: those below the deepest common bridge, else those on its NUMA node.

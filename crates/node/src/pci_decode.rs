@@ -2,26 +2,22 @@
 
 use crate::pci::{Bars, ExpressRegister, FnId, Kind, Link, Parent, PciFunction, PciTree, absorb};
 use crate::rdma::RdmaDevice;
+use hashbrown::HashMap;
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::lspci;
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>) -> PciTree<'s> {
     let mut seen = None;
-    let mut above: HashMap<Bdf, Bdf> = HashMap::new();
+    let mut above: Vec<(Bdf, Bdf)> = Vec::new();
     let mut functions: Vec<PciFunction<'s>> = Vec::new();
     if let Some(list) = crate::pci_sysfs::functions(s) {
         if let Reading::Known(_, p) = s.dir("sys/bus/pci/devices") {
             seen = Some(p);
         }
-        for (f, parent) in list {
-            if let Some(p) = parent {
-                above.insert(f.bdf, p);
-            }
-            functions.push(f);
-        }
+        (functions, above) = (list.functions, list.above);
+        above.sort_unstable();
         functions.sort_unstable_by_key(|f| f.bdf);
     }
     for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Lspci) {
@@ -180,7 +176,7 @@ fn classify(tree: &mut PciTree<'_>, rdma: &Reading<Vec<RdmaDevice>>) {
 
 /// Parents by path where the tree had one, else by bus numbers: the bridge whose secondary bus is the function's bus. A bus that
 /// is no bridge's secondary, where bridges show their buses, hangs off the root complex.
-fn parents(tree: &mut PciTree<'_>, above: &HashMap<Bdf, Bdf>) {
+fn parents(tree: &mut PciTree<'_>, above: &[(Bdf, Bdf)]) {
     let mut behind: HashMap<(u32, u8), FnId> = HashMap::new();
     let mut blind_bridge = false;
     for (id, f) in tree.iter() {
@@ -196,7 +192,8 @@ fn parents(tree: &mut PciTree<'_>, above: &HashMap<Bdf, Bdf>) {
     for i in 0..tree.functions.len() {
         let f = &tree.functions[i];
         let (bdf, vf_of) = (f.bdf, f.physfn);
-        let parent = match above.get(&bdf).and_then(|p| tree.find(*p)) {
+        let by_path = above.binary_search_by_key(&bdf, |(f, _)| *f).ok().and_then(|i| above.get(i));
+        let parent = match by_path.and_then(|(_, p)| tree.find(*p)) {
             Some(p) => Parent::Bridge(p),
             None if f.parent == Parent::RootComplex => Parent::RootComplex,
             None => match behind

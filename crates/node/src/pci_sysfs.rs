@@ -1,18 +1,25 @@
 //! PCI functions from `/sys/bus/pci/devices`.
 
 use crate::pci::{Bar, Bars, Kind, Link, Parent, PciFunction, absorb};
+use hashbrown::HashMap;
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::config::{ConfigSpace, Header, Layout};
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_snapshot::{EntryId, EntryKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-/// All functions of the tree, with parents by path where the tree has real device paths. `None`: no such directory here.
-pub(crate) fn functions(s: &Snapshot) -> Option<Vec<(PciFunction<'_>, Option<Bdf>)>> {
+/// What `/sys/bus/pci/devices` lists.
+pub(crate) struct Listed<'s> {
+    pub(crate) functions: Vec<PciFunction<'s>>,
+    /// A function and what is above it, where the tree has real device paths.
+    pub(crate) above: Vec<(Bdf, Bdf)>,
+}
+
+/// All functions of the tree. `None`: no such directory here.
+pub(crate) fn functions(s: &Snapshot) -> Option<Listed<'_>> {
     let Reading::Known(dir, _) = s.dir("sys/bus/pci/devices") else { return None };
     let all = s.children(dir);
-    let mut out = Vec::with_capacity(all.len());
+    let (mut functions, mut above) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
     let mut seen = HashMap::with_capacity(all.len());
     for (name, entry) in all {
         let Ok(bdf) = name.parse::<Bdf>() else { continue };
@@ -22,9 +29,11 @@ pub(crate) fn functions(s: &Snapshot) -> Option<Vec<(PciFunction<'_>, Option<Bdf
             seen.insert(s.data(entry), home);
         }
         let home = behind.unwrap_or(entry);
-        out.push(function(s, bdf, home));
+        let parent_name = s.parent(home).map(|p| s.name(p)).unwrap_or_default();
+        above.extend(parent_name.parse().ok().map(|p| (bdf, p)));
+        functions.push(function(s, bdf, home, parent_name));
     }
-    Some(out)
+    Some(Listed { functions, above })
 }
 
 /// Where a link leads, if the directory above its target is the target of a link that was followed: a function is listed after the
@@ -36,7 +45,7 @@ fn below(s: &Snapshot, seen: &HashMap<&[u8], EntryId>, link: EntryId) -> Option<
     matches!(s.kind(found), EntryKind::Dir).then_some(found)
 }
 
-fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<Bdf>) {
+fn function<'s>(s: &'s Snapshot, bdf: Bdf, home: EntryId, parent_name: &str) -> PciFunction<'s> {
     let config = s.read(home, "config");
     // Until a source shows the capabilities, they are as unreadable as the file that holds them.
     let (at, why) = match &config {
@@ -44,8 +53,6 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
         Reading::Absent(p) => (*p, Why::Failed("there is no configuration space file".into())),
         Reading::Unreadable(p, w) => (*p, w.clone()),
     };
-    let parent_name = s.parent(home).map(|p| s.name(p)).unwrap_or_default();
-    let above = parent_name.parse::<Bdf>().ok();
     // The header of the configuration space says what the files of ids say; the files are for virtual functions, whose ids read as
     // ones there, and for what has no such space.
     let space = config.known().map(|bytes| ConfigSpace::new(bytes));
@@ -99,7 +106,7 @@ fn function(s: &Snapshot, bdf: Bdf, home: EntryId) -> (PciFunction<'_>, Option<B
             f.buses = Some((secondary, subordinate));
         }
     }
-    (f, above)
+    f
 }
 
 /// Subsystem ids: in the header of an endpoint, in a capability of a bridge; the files say the same.
@@ -136,10 +143,17 @@ fn bridge_subsystem(bytes: &[u8]) -> Option<(u16, u16)> {
     None
 }
 
+/// A line of `resource` without a region.
+const NO_REGION: &str = "0x0000000000000000 0x0000000000000000 0x0000000000000000";
+
 /// `resource`: one line `start end flags` for each of six BARs, then ROM, bridge windows, VF BARs.
 fn bars(s: &Snapshot, home: EntryId) -> Bars {
     let Reading::Known(text, place) = s.text(home, "resource") else { return Bars::default() };
     let bar = |(i, line): (usize, &str)| {
+        // Most registers are not there.
+        if line == NO_REGION {
+            return None;
+        }
         let mut rest = line.trim_ascii_start().as_bytes();
         let (start, end, flags) = (hex(&mut rest)?, hex(&mut rest)?, hex(&mut rest)?);
         // Memory BARs only; an unassigned one keeps its size with start 0.

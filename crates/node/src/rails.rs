@@ -1,6 +1,6 @@
 //! Which NICs serve which GPU: the nearest ones by PCIe path. Computed once, because many rules ask.
 
-use crate::pci::{Distance, FnId, PciTree};
+use crate::pci::{Distance, FnId, PciTree, WayUp};
 
 /// A GPU and the NICs nearest to it.
 #[derive(Debug, Clone)]
@@ -36,23 +36,38 @@ pub(crate) fn rails(pci: &PciTree<'_>) -> Vec<Rail> {
     if nics.is_empty() || pci.gpus().next().is_none() {
         return Vec::new();
     }
-    pci.gpus().map(|(gpu, _)| nearest(pci, gpu, &nics)).collect()
+    all(pci, &nics)
+}
+
+/// For each GPU the nearest of these NICs.
+#[must_use]
+pub fn all(pci: &PciTree<'_>, nics: &[FnId]) -> Vec<Rail> {
+    let ways = ways(pci, nics);
+    pci.gpus().map(|(gpu, _)| nearest_way(pci, gpu, &ways)).collect()
 }
 
 /// The nearest of these NICs to a GPU.
 #[must_use]
 pub fn nearest(pci: &PciTree<'_>, gpu: FnId, nics: &[FnId]) -> Rail {
+    nearest_way(pci, gpu, &ways(pci, nics))
+}
+
+fn ways(pci: &PciTree<'_>, nics: &[FnId]) -> Vec<WayUp> {
+    nics.iter().map(|nic| pci.way_up(*nic)).collect()
+}
+
+fn nearest_way(pci: &PciTree<'_>, gpu: FnId, nics: &[WayUp]) -> Rail {
     let mut best = (Distance::Unknown, usize::MAX);
     let mut near = Vec::new();
+    let from = pci.way_up(gpu);
     for nic in nics {
-        let path = pci.path(gpu, *nic);
-        let at = (path.distance, path.between.len());
+        let at = pci.distance(&from, nic);
         if at < best {
             best = at;
             near.clear();
         }
         if at == best {
-            near.push(*nic);
+            near.push(nic.of);
         }
     }
     Rail { gpu, distance: best.0, bridges: best.1, nics: near }

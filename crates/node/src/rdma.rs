@@ -276,7 +276,7 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
         counters.names.reserve(files.iter().map(|(name, _)| name.len()).sum());
         counters.list.reserve(files.len());
         for (name, e) in files {
-            if let Some(v) = std::str::from_utf8(s.data(e).trim_ascii()).ok().and_then(|t| t.parse().ok()) {
+            if let Some(v) = count(s.data(e)) {
                 counters.push(name, v, Place::of(e));
             }
         }
@@ -305,6 +305,13 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
         gids,
         counters,
     }
+}
+
+/// A counter's file: decimal digits and the end of the line. There are hundreds on a node.
+fn count(file: &[u8]) -> Option<u64> {
+    let digits = file.trim_ascii();
+    let step = |n: u64, b: &u8| n.checked_mul(10)?.checked_add(u64::from(b.checked_sub(b'0').filter(|d| *d < 10)?));
+    digits.iter().try_fold(0, step).filter(|_| !digits.is_empty())
 }
 
 /// After so many unused GIDs in a row an audit takes the rest of the table for unused.

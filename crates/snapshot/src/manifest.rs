@@ -72,7 +72,7 @@ const MAX_TRIED: usize = 10_000;
 pub(crate) fn not_tried(tried: &[String]) -> Vec<String> {
     let all = || crate::catalogue::catalogue().patterns.iter().map(|(p, _)| p);
     // Captures of the same version tried the same.
-    if tried.iter().eq(all()) {
+    if tried.iter().any(|t| t == "**") || tried.iter().eq(all()) {
         return Vec::new();
     }
     let same: std::collections::HashSet<&str> = tried.iter().map(String::as_str).collect();

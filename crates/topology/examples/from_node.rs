@@ -38,7 +38,7 @@ fn main() -> std::process::ExitCode {
     match Analysis::new(&from.document, &Config::default()) {
         Ok(a) => {
             a.notes().for_each(|n| println!("judged with: {n}"));
-            let topo = node.nvidia.topo.known();
+            let topo = node.nvidia.topo().known();
             topo.into_iter().flat_map(|t| compare_with_topo_m(&a, t)).for_each(|d| println!("{d:?}"));
         }
         Err(e) => println!("not judged: {e}"),

@@ -132,7 +132,7 @@ fn the_matrix_agrees_with_the_composers_everywhere() {
     for path in descriptions() {
         let snapshot = snapshot(&compose(&path), all);
         let node = Node::decode(&snapshot);
-        let Some(topo) = node.nvidia.topo.known() else { continue };
+        let Some(topo) = node.nvidia.topo().known() else { continue };
         let ours = Matrix::of(&node);
         nodes += 1;
         for (a, row) in ours.devices.iter().zip(&ours.cells) {
@@ -176,7 +176,7 @@ fn every_composed_node_has_a_document_that_is_judged() {
         let analysis = Analysis::new(&again, &Config::default()).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
         assert!(analysis.fused().system.count() > 1, "{name}");
         from.dumped(&Config::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
-        if let Some(topo) = node.nvidia.topo.known() {
+        if let Some(topo) = node.nvidia.topo().known() {
             let d = compare_with_topo_m(&analysis, topo);
             differences.extend(d.into_iter().map(|d| format!("{name}: {d:?}")));
         }

@@ -296,7 +296,7 @@ proptest! {
         if let Ok(f) = from_node(&node) {
             prop_assert!(f.document.system.count() < 200);
             let judged = Analysis::new(&f.document, &Config::default());
-            if let (Ok(a), Some(topo)) = (&judged, node.nvidia.topo.known()) {
+            if let (Ok(a), Some(topo)) = (&judged, node.nvidia.topo().known()) {
                 let _ = linerate_topology::from_node::compare_with_topo_m(a, topo);
             }
             let _ = f.dumped(&Config::default());

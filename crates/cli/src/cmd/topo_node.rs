@@ -33,7 +33,7 @@ pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
         links,
         notes,
         matrix: Some(Matrix::of(&node)),
-        theirs: node.nvidia.topo.known().cloned(),
+        theirs: node.nvidia.topo().known().cloned(),
         extra: extra(&node),
     })
 }

@@ -4,7 +4,7 @@ mod json;
 mod text;
 
 pub use json::parse_json;
-pub use text::{parse, parse_text};
+pub use text::{parse, parse_like, parse_text};
 
 use crate::pci::Bdf;
 use crate::text::{At, trim};

@@ -19,50 +19,108 @@ pub fn parse(bytes: &[u8]) -> Query {
     parse_text(&decode(bytes))
 }
 
+/// [`parse`] of a text much of which is, line by line, that of another query: cards of one product print hundreds of lines and
+/// differ in few. `device` is what that other text gave, if it was one device.
+pub fn parse_like(bytes: &[u8], other: &[u8], device: &NicConfig) -> Query {
+    parse_lines(&decode(bytes), Model { rest: other, line: 0, params: &device.params })
+}
+
 /// Parses the text form from a string.
 pub fn parse_text(text: &str) -> Query {
+    parse_lines(text, Model { rest: &[], line: 0, params: &[] })
+}
+
+/// The query that a text repeats.
+struct Model<'a> {
+    rest: &'a [u8],
+    line: u32,
+    params: &'a [Param],
+}
+
+impl<'a> Model<'a> {
+    /// The parameter of the model's next line, where that is this line.
+    fn next(&mut self, raw: &str) -> Option<&'a Param> {
+        self.line = self.line.saturating_add(1);
+        let same = match self.rest.strip_prefix(raw.as_bytes()) {
+            Some([b'\n', rest @ ..] | [b'\r', b'\n', rest @ ..]) => {
+                self.rest = rest;
+                true
+            }
+            _ => {
+                let end = memchr::memchr(b'\n', self.rest).map_or(self.rest.len(), |at| at + 1);
+                self.rest = self.rest.get(end..).unwrap_or_default();
+                false
+            }
+        };
+        while let [first, rest @ ..] = self.params
+            && first.line < self.line
+        {
+            self.params = rest;
+        }
+        self.params.first().filter(|p| same && p.line == self.line)
+    }
+}
+
+fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
     let mut out = Query::default();
     // Device of the last `mlxconfig -d DEV` prompt, used only where the block itself has no `Device:` line.
     let mut prompt_device: Option<(String, u32)> = None;
     let mut items = 0;
     let unended = (!text.ends_with('\n')).then(|| lines(text).last().map(|(line, _)| line)).flatten();
     for (line, raw) in lines(text) {
+        if items >= MAX_ITEMS {
+            break;
+        }
+        if let Some(param) = model.next(raw).filter(|_| Some(line) != unended) {
+            items += usize::from(add(&mut out.devices, param.clone(), &mut prompt_device));
+            continue;
+        }
         let trimmed = trim(raw);
         if trimmed.is_empty() {
             continue;
         }
-        if items >= MAX_ITEMS {
-            break;
-        }
-        if let Some(error) = trimmed.strip_prefix("-E-") {
+        // Hundreds of lines are parameters, most of which have neither.
+        let plain = memchr::memchr2(b'-', b':', trimmed.as_bytes()).is_none();
+        if !plain && other_line(trimmed, line, &mut out, &mut prompt_device) {
             items += 1;
-            out.errors.push(At::new(error.trim().to_owned(), line));
-        } else if is_device_header(trimmed) {
-            items += 1;
-            out.devices.push(NicConfig::empty(line));
-        } else if let Some(device) = prompt(trimmed) {
-            prompt_device = Some((device, line));
-        } else if let Some((key, value)) = header(trimmed) {
-            items += 1;
-            set_header(&mut out.devices, key, value, line, &mut prompt_device);
-        } else if let Some(param) = parameter(trimmed, line) {
+        } else if let Some(param) = parameter(trimmed, line)
             // A value without the end of its line may be the beginning of another: 16 of 164, ENAB of ENABLED(1).
-            if Some(line) == unended && !trimmed.ends_with(')') {
-                continue;
-            }
-            let device = current(&mut out.devices, line, &mut prompt_device);
-            // One value in a table of three is a cut line, and the value is the default, not the next boot's.
-            if device.columns == Some(Columns::DefaultCurrentNext) && param.current.is_none() {
-                continue;
-            }
-            // Without a header the parameters show how many columns there are.
-            let seen = if param.current.is_some() { Columns::DefaultCurrentNext } else { Columns::NextBootOnly };
-            device.columns.get_or_insert(seen);
-            device.params.push(param);
-            items += 1;
+            && (Some(line) != unended || trimmed.ends_with(')'))
+        {
+            items += usize::from(add(&mut out.devices, param, &mut prompt_device));
         }
     }
     out
+}
+
+/// Takes a line that is not a parameter: an error, a command, a line of a device's head.
+fn other_line(trimmed: &str, line: u32, out: &mut Query, prompt_device: &mut Option<(String, u32)>) -> bool {
+    if let Some(error) = trimmed.strip_prefix("-E-") {
+        out.errors.push(At::new(error.trim().to_owned(), line));
+    } else if is_device_header(trimmed) {
+        out.devices.push(NicConfig::empty(line));
+    } else if let Some(device) = prompt(trimmed) {
+        *prompt_device = Some((device, line));
+    } else if let Some((key, value)) = header(trimmed) {
+        set_header(&mut out.devices, key, value, line, prompt_device);
+    } else {
+        return false;
+    }
+    true
+}
+
+/// Adds a parameter to the device at hand.
+fn add(devices: &mut Vec<NicConfig>, param: Param, prompt_device: &mut Option<(String, u32)>) -> bool {
+    let device = current(devices, param.line, prompt_device);
+    // One value in a table of three is a cut line, and the value is the default, not the next boot's.
+    if device.columns == Some(Columns::DefaultCurrentNext) && param.current.is_none() {
+        return false;
+    }
+    // Without a header the parameters show how many columns there are.
+    let seen = if param.current.is_some() { Columns::DefaultCurrentNext } else { Columns::NextBootOnly };
+    device.columns.get_or_insert(seen);
+    device.params.push(param);
+    true
 }
 
 /// `Device #1:`
@@ -74,8 +132,6 @@ fn is_device_header(line: &str) -> bool {
 
 /// The device named in a command line such as `# mlxconfig -d 37:00.0 query`.
 fn prompt(line: &str) -> Option<String> {
-    // Thousands of lines are parameters, which have no dash.
-    memchr::memchr(b'-', line.as_bytes())?;
     let at = line.find("mlxconfig").or_else(|| line.find("mstconfig"))?;
     let mut words = line.get(at..)?.split_whitespace();
     words.find(|w| *w == "-d" || *w == "--dev")?;
@@ -191,6 +247,31 @@ Device #2:\n----------\nDevice:    /dev/mst/mt4129_pciconf1\nConfigurations:    
         let d = &q.devices[1];
         assert_eq!((d.columns, d.bdf, d.params.len()), (Some(Columns::NextBootOnly), None, 1));
         assert_eq!(d.device.as_ref().map(At::as_str), Some("/dev/mst/mt4129_pciconf1"));
+    }
+
+    #[test]
+    fn like_another_text() {
+        let head = "Device:  0000:41:00.0\nConfigurations:   Default  Current  Next Boot\n";
+        let one = format!(
+            "{head}  ATS_ENABLED  False(0)  False(0)  True(1)\n\n  NUM_OF_VFS  8  8  8\n  SRIOV_EN  True(1)  True(1)  True(1)"
+        );
+        let device = &parse_text(&one).devices[0];
+        let variants = [
+            one.replace("41", "42"),
+            one.replace("8  8  8", "8  16  8"),
+            one.replace('\n', "\r\n"),
+            one.replace("Configurations:   Default  Current  Next Boot\n", ""),
+            one.replace("\n\n", "\n"),
+            one.replace("  True(1)\n", "  True(1)"),
+            one[..one.len() - 9].to_owned(),
+            one[..one.len() - 2].to_owned(),
+            format!("{one}\n"),
+            one.clone(),
+            String::new(),
+        ];
+        for text in variants {
+            assert_eq!(parse_like(text.as_bytes(), one.as_bytes(), device), parse_text(&text), "{text}");
+        }
     }
 
     #[test]

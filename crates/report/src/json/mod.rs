@@ -17,7 +17,7 @@ use linerate_node::context::{Basis, Devices, Judged, P2pPlan, Role, TopologyType
 use linerate_node::rdma::LinkLayer;
 use linerate_rules::{Effect, Remedy, Severity, Source, Status, Subject, Verdict};
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "linerate.audit/1";
@@ -140,17 +140,22 @@ pub fn to_string(report: &Report<'_>) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
+/// Bytes that the writer gets at a time.
+const PIECE: usize = 64 * 1024;
+
 pub(crate) fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    // Into memory first: the writer gets one piece instead of a call for each token.
-    let mut text = serde_json::to_vec(value).map_err(io::Error::from)?;
-    text.push(b'\n');
-    out.write_all(&text)
+    // In pieces: neither a call of the writer for each token, nor the megabytes of a large node at once.
+    let mut out = BufWriter::with_capacity(PIECE, out);
+    serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let mut text = serde_json::to_vec_pretty(value).map_err(io::Error::from)?;
-    text.push(b'\n');
-    out.write_all(&text)
+    let mut out = BufWriter::with_capacity(PIECE, out);
+    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 fn document<'a>(report: &Report<'a>) -> Document<'a> {

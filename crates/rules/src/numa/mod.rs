@@ -45,7 +45,7 @@ fn serving(cx: &crate::Cx<'_>) -> Vec<linerate_node::rails::Rail> {
     if some.is_empty() || some.len() == all.len() {
         return node.rails.clone();
     }
-    node.pci.gpus().map(|(gpu, _)| linerate_node::rails::nearest(&node.pci, gpu, &some)).collect()
+    linerate_node::rails::all(&node.pci, &some)
 }
 
 /// Every port is known to be down.

@@ -2,7 +2,7 @@
 
 use super::{PCI_REGS, PHYSICAL, links};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity, Source};
-use linerate_node::aer::{self, AerCount};
+use linerate_node::aer::{AerCount, AerFiles};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 
@@ -76,13 +76,14 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
         return;
     }
+    let mut files = AerFiles::of(cx.snapshot);
     for id in links::with_bridges(cx, &ends) {
-        judge(cx, cx.node.pci.get(id), out);
+        judge(cx, cx.node.pci.get(id), &mut files, out);
     }
 }
 
-fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
-    let counters = aer::counters(cx.snapshot, f);
+fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, files: &mut AerFiles<'_>, out: &mut Findings) {
+    let counters = files.counters(f);
     let status = f.aer.known();
     let register = f.aer.place();
     let counted =

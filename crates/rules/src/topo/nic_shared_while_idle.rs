@@ -68,11 +68,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     let nics = usable(cx);
-    let near: Vec<Rail> = node.pci.gpus().map(|(gpu, _)| rails::nearest(&node.pci, gpu, &nics)).collect();
-    let cards = |ids: &[FnId]| ids.iter().map(|id| slot(node.pci.get(*id))).collect::<BTreeSet<Slot>>();
-    let served: BTreeSet<Slot> = near.iter().flat_map(|r| cards(&r.nics)).collect();
+    let near: Vec<Rail> = rails::all(&node.pci, &nics);
+    let cards: Vec<BTreeSet<Slot>> =
+        near.iter().map(|r| r.nics.iter().map(|id| slot(node.pci.get(*id))).collect()).collect();
+    let served: BTreeSet<Slot> = cards.iter().flatten().copied().collect();
     let idle: Vec<FnId> = nics.iter().copied().filter(|id| !served.contains(&slot(node.pci.get(*id)))).collect();
-    for rail in &near {
+    for (rail, own) in near.iter().zip(&cards) {
         let gpu = node.pci.get(rail.gpu);
         if rail.distance == Distance::Unknown || rail.nics.is_empty() {
             out.unknown(gpu.bdf, "which NICs are nearest is not visible (bridges, NUMA nodes or active ports are missing in this source)")
@@ -80,8 +81,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 .see("capture with `linerate collect`, or `lspci -D -nn -vvv` as root");
             continue;
         }
-        let own = cards(&rail.nics);
-        let sharing = near.iter().filter(|r| cards(&r.nics) == own).count();
+        let sharing = cards.iter().filter(|c| *c == own).count();
         let pairs =
             || rail.nics.iter().flat_map(|n| idle.iter().map(move |id| (*n, *id))).filter(|_| sharing > own.len());
         let free = pairs().find(|(n, id)| equal(cx, *n, *id) == Some(true));

@@ -10,7 +10,7 @@
 
 use super::write::Plain;
 use crate::Snapshot;
-use crate::index::{Packed, PackedKind, head_in};
+use crate::index::{Packed, PackedKind};
 
 /// Magic of the skippable frame.
 const FRAME: u32 = 0x184d_2a5e;
@@ -118,42 +118,38 @@ fn fill(body: &[u8], to: &mut Packed, bounds: Bounds) -> Option<()> {
     if counts().map(u64::from).sum::<u64>() != n as u64 {
         return None;
     }
-    let mut name_at = body.len() - rest.len();
-    let of_name = |c: &[u8; 2]| u32::from(u16::from_le_bytes(*c));
-    let names: usize = name_lens.as_chunks().0.iter().map(|c| of_name(c) as usize).sum();
-    let mut data_at = name_at.checked_add(names)?;
+    let name_lens = || name_lens.as_chunks().0.iter().map(|c| u32::from(u16::from_le_bytes(*c)));
+    let lens = || lens.as_chunks().0.iter().map(|c| u32::from_le_bytes(*c));
+    let names_at = body.len() - rest.len();
+    let data_at = names_at.checked_add(name_lens().map(|l| l as usize).sum())?;
     // All names at once: text, none with a slash. Each then has to begin where a character does.
-    let text = std::str::from_utf8(body.get(name_at..data_at)?).ok()?;
-    if text.contains('/') {
+    let text = std::str::from_utf8(body.get(names_at..data_at)?).ok()?;
+    if text.contains('/') || !kinds.iter().all(|k| PackedKind::of(*k).is_some()) {
         return None;
     }
-    let mut columns = kinds.iter().zip(name_lens.as_chunks().0).zip(lens.as_chunks::<4>().0);
-    let mut rest_of_names = text;
-    to.reserve(n);
-    for (dir, count) in counts().enumerate().filter(|(_, count)| *count > 0) {
-        to.open(dir, count)?;
-        let (mut last, mut last_head) = ("", 0);
-        for ((kind, name_len), len) in columns.by_ref().take(count as usize) {
-            let (name_len, len) = (of_name(name_len), u32::from_le_bytes(*len));
-            let (name, others) = rest_of_names.split_at_checked(name_len as usize)?;
-            // Sorted, each once; "" is below everything. How names begin decides most comparisons.
-            let head = head_in(body, name_at, name.len());
-            let above = head > last_head || (head == last_head && name > last);
-            if !above || name == "." || name == ".." || len as usize > bounds.file {
-                return None;
-            }
-            let kind = match kind {
-                b'0' => PackedKind::File,
-                b'2' => PackedKind::Link,
-                b'5' => PackedKind::Dir,
-                _ => return None,
-            };
-            to.entry(dir, head, (name_at as u32, name_len), kind, (data_at as u32, len));
-            (last, last_head, rest_of_names) = (name, head, others);
-            name_at += name_len as usize;
-            data_at = data_at.checked_add(len as usize).filter(|end| *end <= body.len())?;
-        }
-        to.close();
+    let whole = data_at as u64 + lens().map(u64::from).sum::<u64>() == body.len() as u64;
+    if !whole || !lens().all(|l| l as usize <= bounds.file) {
+        return None;
     }
-    (data_at == body.len()).then_some(())
+    let mut next_name = names_at as u32;
+    let mut next_data = data_at as u32;
+    let columns = kinds.iter().zip(name_lens()).zip(lens());
+    to.entries(
+        n,
+        columns.map(|((kind, name_len), len)| {
+            let (name, data) = ((next_name, name_len), (next_data, len));
+            (next_name, next_data) = (next_name + name_len, next_data + len);
+            (PackedKind::of(*kind).unwrap_or(PackedKind::File), name, data)
+        }),
+        body,
+    );
+    let mut first = 1;
+    for (dir, count) in counts().enumerate().filter(|(_, count)| *count > 0) {
+        to.children(dir, first, count)?;
+        to.are_sorted(first as usize, count as usize, |(at, len)| {
+            text.get((at as usize).checked_sub(names_at)?..)?.get(..len as usize)
+        })?;
+        first += count;
+    }
+    Some(())
 }

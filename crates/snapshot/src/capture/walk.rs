@@ -60,6 +60,8 @@ pub(super) fn files(
     watch: &dyn Fn(usize),
 ) -> (Snapshot, Root, Redactor) {
     let mut snapshot = Snapshot::new("");
+    // Room for a large node: what is not used is never touched, and what grows by doubling is moved to fresh pages each time.
+    snapshot.reserve(1 << 15, 4 << 20);
     snapshot.coverage = Coverage::Full { not_tried: Vec::new() };
     let first = Job { steps: vec![0], path: String::new(), dir: snapshot.root() };
     let state = State {

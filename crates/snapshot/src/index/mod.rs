@@ -10,7 +10,7 @@ mod packed;
 mod readings;
 
 use packed::head;
-pub(crate) use packed::{Packed, PackedKind, head_in};
+pub(crate) use packed::{Packed, PackedKind};
 
 use crate::{Coverage, Manifest, Output, Why};
 use hashbrown::DefaultHashBuilder;
@@ -222,6 +222,15 @@ impl Snapshot {
         let heads = self.heads.get(first..first + d.sorted as usize)?;
         let head = head(name);
         let at = heads.partition_point(|h| *h < head);
+        if heads.get(at) != Some(&head) {
+            return None;
+        }
+        // One name begins so, or two: `current_link_speed` and `current_link_width`.
+        if heads.get(at + 2) != Some(&head) {
+            let of = self.nodes.get(first + at..(first + at + 2).min(first + heads.len()))?;
+            let n = of.iter().position(|n| slice(&self.arena, n.name) == name)?;
+            return Some(EntryId((first + at + n) as u32));
+        }
         let same = heads.get(at..)?.iter().take_while(|h| **h == head).count();
         let of = self.nodes.get(first + at..first + at + same)?;
         let n = of.binary_search_by(|n| slice(&self.arena, n.name).cmp(name)).ok()?;

@@ -16,6 +16,21 @@ pub(crate) enum PackedKind {
     Link,
 }
 
+impl PackedKind {
+    /// By the type of a tar entry.
+    pub(crate) fn of(byte: u8) -> Option<Self> {
+        match byte {
+            b'0' => Some(PackedKind::File),
+            b'2' => Some(PackedKind::Link),
+            b'5' => Some(PackedKind::Dir),
+            _ => None,
+        }
+    }
+}
+
+/// How the two names begin that no entry has; nor does any begin so, and go on with NUL.
+const DOTS: [u64; 2] = [u64::from_be_bytes(*b".\0\0\0\0\0\0\0"), u64::from_be_bytes(*b"..\0\0\0\0\0\0")];
+
 /// How a name begins: its first eight bytes, as a number that is ordered as they are.
 pub(crate) fn head(name: &[u8]) -> u64 {
     let mut head = [0; 8];
@@ -27,7 +42,7 @@ pub(crate) fn head(name: &[u8]) -> u64 {
 }
 
 /// [`head`] of a name that lies in a text, with other bytes behind it.
-pub(crate) fn head_in(text: &[u8], at: usize, len: usize) -> u64 {
+fn head_in(text: &[u8], at: usize, len: usize) -> u64 {
     match text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         Some(first) if len < 8 => u64::from_be_bytes(*first) & !(u64::MAX >> (8 * len)),
         Some(first) => u64::from_be_bytes(*first),
@@ -36,39 +51,60 @@ pub(crate) fn head_in(text: &[u8], at: usize, len: usize) -> u64 {
 }
 
 impl Packed {
-    pub(crate) fn reserve(&mut self, entries: usize) {
-        self.nodes.reserve(entries);
-        self.heads.reserve(entries + 1);
+    /// All entries: what they are, where their names and contents lie in a body. They are nobody's children yet.
+    pub(crate) fn entries(
+        &mut self,
+        count: usize,
+        all: impl Iterator<Item = (PackedKind, (u32, u32), (u32, u32))>,
+        body: &[u8],
+    ) {
+        self.nodes.reserve(count);
+        self.heads.reserve(count + 1);
+        self.nodes.extend(all.map(|(kind, name, data)| {
+            let kind = match kind {
+                PackedKind::Dir => Kind::Dir,
+                PackedKind::File => Kind::File,
+                PackedKind::Link => Kind::Link,
+            };
+            Node { name, data, kind, ..Node::root() }
+        }));
+        let new = self.nodes.get(self.heads.len()..).unwrap_or_default();
+        self.heads.extend(new.iter().map(|n| head_in(body, n.name.0 as usize, n.name.1 as usize)));
     }
 
-    /// So many children of a directory come next, one or more. `None` where they cannot: it is no directory, or comes later
-    /// than its children.
-    pub(crate) fn open(&mut self, dir: usize, count: u32) -> Option<()> {
-        let first = u32::try_from(self.nodes.len()).ok()?;
+    /// So many entries, one or more, are the children of a directory. `None` where they cannot be: it is no directory, or comes
+    /// later than its children.
+    pub(crate) fn children(&mut self, dir: usize, first: u32, count: u32) -> Option<()> {
         let last = first.checked_add(count - 1).filter(|n| *n < NONE)?;
-        let node = self.nodes.get_mut(dir).filter(|n| n.kind == Kind::Dir)?;
+        let node = self.nodes.get_mut(dir).filter(|n| n.kind == Kind::Dir && dir < first as usize)?;
         (node.first_child, node.last_child, node.sorted) = (first, last, count);
+        let of = self.nodes.get_mut(first as usize..=last as usize)?;
+        for (next, n) in (first + 1..).zip(of) {
+            n.parent = dir as u32;
+            n.next = if next > last { NONE } else { next };
+        }
         Some(())
     }
 
-    /// The next child of the directory that was opened last: how its name begins, and where that and its content lie. The
-    /// caller has checked that the name is above the one before.
-    pub(crate) fn entry(&mut self, dir: usize, head: u64, name: (u32, u32), kind: PackedKind, data: (u32, u32)) {
-        let id = self.nodes.len() as u32;
-        let kind = match kind {
-            PackedKind::Dir => Kind::Dir,
-            PackedKind::File => Kind::File,
-            PackedKind::Link => Kind::Link,
-        };
-        self.heads.push(head);
-        self.nodes.push(Node { name, data, parent: dir as u32, next: id + 1, kind, ..Node::root() });
-    }
-
-    /// The directory that was opened last has no more children.
-    pub(crate) fn close(&mut self) {
-        if let Some(last) = self.nodes.last_mut() {
-            last.next = NONE;
+    /// Whether entries are sorted by names that a snapshot can hold, each once. How names begin decides most comparisons.
+    pub(crate) fn are_sorted<'t>(
+        &self,
+        first: usize,
+        count: usize,
+        name: impl Fn((u32, u32)) -> Option<&'t str>,
+    ) -> Option<()> {
+        let nodes = self.nodes.get(first..first + count)?;
+        let heads = self.heads.get(first..first + count)?;
+        let (mut last, mut last_head) = ("", 0);
+        for (n, head) in nodes.iter().zip(heads) {
+            let name = name(n.name)?;
+            let above = *head > last_head || (*head == last_head && name > last);
+            if !above || DOTS.contains(head) {
+                return None;
+            }
+            (last, last_head) = (name, *head);
         }
+        Some(())
     }
 }
 

@@ -1,12 +1,17 @@
 //! Facts: what is at a path, or what it means that nothing is there.
 
-use super::{EntryId, EntryKind, Lookup, Snapshot};
+use super::{EntryId, EntryKind, Kind, Lookup, Snapshot};
 use crate::{Coverage, Place, Reading, Why};
 
 impl Snapshot {
     /// Content of the file at a path below `dir`.
     #[must_use]
     pub fn read(&self, dir: EntryId, leaf: &'static str) -> Reading<&[u8]> {
+        // Most of what is read is a file in the directory at hand.
+        let there = self.child(dir, leaf).filter(|id| self.nodes[id.0 as usize].kind == Kind::File);
+        if let Some(id) = there {
+            return Reading::Known(self.data(id), Place::of(id));
+        }
         match self.resolve_from(dir, leaf) {
             Lookup::Found(id) => match self.kind(id) {
                 EntryKind::File | EntryKind::CutFile => Reading::Known(self.data(id), Place::of(id)),
@@ -17,10 +22,10 @@ impl Snapshot {
         }
     }
 
-    /// As [`Self::read`], for UTF-8 text without surrounding white space.
+    /// As [`Self::read`], for UTF-8 text without surrounding ASCII white space.
     #[must_use]
     pub fn text(&self, dir: EntryId, leaf: &'static str) -> Reading<&str> {
-        self.read(dir, leaf).parse("not UTF-8 text", |b| std::str::from_utf8(b).ok().map(str::trim))
+        self.read(dir, leaf).parse("not UTF-8 text", |b| std::str::from_utf8(b.trim_ascii()).ok())
     }
 
     /// Last name of the target of the link at `leaf` below `dir`: the driver, the IOMMU group.

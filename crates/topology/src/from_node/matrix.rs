@@ -59,7 +59,7 @@ impl Matrix {
             notes.push(format!("{} devices after the first {MOST} are left out", ends.len() - MOST));
             ends.truncate(MOST);
         }
-        let topo = node.nvidia.topo.known();
+        let topo = node.nvidia.topo().known();
         if topo.is_none() && ends.iter().filter(|(d, _)| d.is_gpu()).count() > 1 {
             notes.push("NVLink is not known: between GPUs the matrix shows the PCIe path".to_owned());
         }

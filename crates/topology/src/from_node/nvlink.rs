@@ -25,7 +25,7 @@ pub(super) enum Ways {
 }
 
 pub(super) fn place(b: &mut Build<'_, '_>, gpu: Id, all: &[Listed<'_>], g: &Listed<'_>, ways: Ways) {
-    match b.node.nvidia.topo.known() {
+    match b.node.nvidia.topo().known() {
         Some(topo) => from_topo(b, gpu, all, g, topo, ways),
         None => untold(b, all, g),
     }
@@ -78,7 +78,7 @@ fn from_topo(b: &mut Build<'_, '_>, gpu: Id, all: &[Listed<'_>], g: &Listed<'_>,
 /// Where NVLinks lead: to switches where the node has some or a GPU has joined a fabric of them, or where a GPU would need more links
 /// than it has: through switches it reaches each peer with all of its links.
 pub(super) fn ways(b: &Build<'_, '_>, all: &[Listed<'_>]) -> Ways {
-    let Some(topo) = b.node.nvidia.topo.known() else { return Ways::Direct };
+    let Some(topo) = b.node.nvidia.topo().known() else { return Ways::Direct };
     // From Hopper on, a GPU on NVLink switches joins a fabric.
     let fabric = |g: &Listed<'_>| g.gpu.and_then(|g| g.fabric_state.known()).is_some_and(|s| s == "Completed");
     let seen = b.node.pci.of_kind(Kind::NvSwitch).next().is_some() || all.iter().any(fabric);
