@@ -154,7 +154,7 @@ fn relocate(system: &mut Element, nic: &str, to: &str) -> Result<(), String> {
         e.get("busid").is_some_and(|b| b.eq_ignore_ascii_case(nic)) || e.named("nic").any(|n| n.named("net").any(port))
     };
     let is_nic = |e: &Element| e.name == "pci" && names(e);
-    if !any(system, &target) {
+    if !system.all().any(target) {
         return Err(format!("there is no switch or NUMA node `{to}` in the topology"));
     }
     let moved = take(system, &is_nic).ok_or_else(|| format!("there is no NIC `{nic}` in the topology"))?;
@@ -168,17 +168,6 @@ fn relocate(system: &mut Element, nic: &str, to: &str) -> Result<(), String> {
     });
     // The target was inside what was moved.
     if moved.is_some() { Err(format!("`{nic}` cannot be moved below itself")) } else { Ok(()) }
-}
-
-fn any(root: &Element, is: &dyn Fn(&Element) -> bool) -> bool {
-    let mut left = vec![root];
-    while let Some(e) = left.pop() {
-        if is(e) {
-            return true;
-        }
-        left.extend(&e.children);
-    }
-    false
 }
 
 /// Takes the first such element out.

@@ -71,17 +71,8 @@ fn descriptions() -> Vec<PathBuf> {
     list(lab()).into_iter().chain(some).collect()
 }
 
-fn elements<'a>(e: &'a Element, name: &str, out: &mut Vec<&'a Element>) {
-    if e.name == name {
-        out.push(e);
-    }
-    e.children.iter().for_each(|c| elements(c, name, out));
-}
-
 fn named<'a>(f: &'a FromNode, name: &str) -> Vec<&'a Element> {
-    let mut out = Vec::new();
-    elements(&f.document.system, name, &mut out);
-    out
+    f.document.system.all().filter(|e| e.name == name).collect()
 }
 
 #[test]
@@ -174,7 +165,7 @@ fn every_composed_node_has_a_document_that_is_judged() {
         let again = Document::parse(&text, Dialect::Nccl).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
         assert_eq!(again.to_xml(Dialect::Nccl), text, "{name}");
         let analysis = Analysis::new(&again, &Config::default()).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
-        assert!(analysis.fused().system.count() > 1, "{name}");
+        assert!(analysis.fused().system.all().count() > 1, "{name}");
         from.dumped(&Config::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
         if let Some(topo) = node.nvidia.topo().known() {
             let d = compare_with_topo_m(&analysis, topo);

@@ -43,6 +43,14 @@ fn what_is_read_is_written_again() {
 }
 
 #[test]
+fn all_elements_come_in_the_order_of_the_document() {
+    let doc = Document::parse(NODE, Dialect::Nccl).unwrap();
+    let lines: Vec<u32> = doc.system.all().map(|e| e.at.line).collect();
+    let opened = (1..).zip(NODE.lines()).filter(|(_, l)| l.contains('<') && !l.contains("</")).map(|(n, _)| n);
+    assert_eq!(lines, opened.collect::<Vec<u32>>());
+}
+
+#[test]
 fn nccl_refuses_what_it_refuses() {
     for (text, what) in [
         ("<?xml version=\"1.0\"?>\n<system version=\"1\"/>", "declaration"),

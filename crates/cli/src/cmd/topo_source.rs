@@ -82,7 +82,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
         None if is_dump(&document) => Input::Fused,
         None => Input::File,
     };
-    if input == Input::File && a.assume_nvlinks.is_none() && !any(&document, "nvlink") {
+    if input == Input::File && a.assume_nvlinks.is_none() && !document.system.all().any(|e| e.name == "nvlink") {
         notes.push(
             "the file has no NVLink, which NCCL reads from the driver: if the GPUs have it, say --assume-nvlinks 12 (A100) or 18 (H100); \
              without it paths between GPUs go over PCIe"
@@ -101,23 +101,10 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
     })
 }
 
-/// Whether there is such an element.
-fn any(document: &Document, name: &str) -> bool {
-    let mut left: Vec<_> = document.system.children.iter().collect();
-    while let Some(e) = left.pop() {
-        if e.name == name {
-            return true;
-        }
-        left.extend(&e.children);
-    }
-    false
-}
-
 /// What NCCL dumped says the host of every CPU and the rank of every GPU.
 fn is_dump(document: &Document) -> bool {
-    let mut left: Vec<_> = document.system.children.iter().collect();
     let (mut gpus, mut complete) = (0, true);
-    while let Some(e) = left.pop() {
+    for e in document.system.all() {
         match e.name.as_ref() {
             "cpu" => complete &= e.get("host_hash").is_some(),
             "gpu" => {
@@ -126,7 +113,6 @@ fn is_dump(document: &Document) -> bool {
             }
             _ => {}
         }
-        left.extend(&e.children);
     }
     gpus > 0 && complete
 }

@@ -15,8 +15,7 @@ pub(super) struct Device {
 
 /// GPUs and NICs, by class or by what they hold.
 pub(super) fn devices(document: &Document) -> Vec<Device> {
-    all(document)
-        .into_iter()
+    functions(document)
         .filter_map(|e| {
             let busid = e.get("busid")?.to_owned();
             let class = e.get("class").unwrap_or_default();
@@ -29,18 +28,10 @@ pub(super) fn devices(document: &Document) -> Vec<Device> {
 
 /// Bridges on a bus that no machine has: written by hand, as in the files of Azure and AWS.
 pub(super) fn invented(document: &Document) -> usize {
-    all(document).iter().filter(|e| e.get("busid").is_some_and(|b| b.starts_with("ffff:ff:"))).count()
+    functions(document).filter(|e| e.get("busid").is_some_and(|b| b.starts_with("ffff:ff:"))).count()
 }
 
-/// Every `<pci>` with its attributes. The reader bounds their number.
-fn all(document: &Document) -> Vec<&Element> {
-    let mut left: Vec<&Element> = document.system.children.iter().rev().collect();
-    let mut out = Vec::new();
-    while let Some(e) = left.pop() {
-        left.extend(e.children.iter().rev());
-        if e.name == "pci" {
-            out.push(e);
-        }
-    }
-    out
+/// Every `<pci>`, in the order of the document.
+fn functions(document: &Document) -> impl Iterator<Item = &Element> {
+    document.system.all().filter(|e| e.name == "pci")
 }

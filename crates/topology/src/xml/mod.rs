@@ -71,17 +71,15 @@ impl Element {
         self.children.iter().filter(move |c| c.name == name)
     }
 
-    /// Elements here and below.
-    #[must_use]
-    pub fn count(&self) -> usize {
+    /// This element and all below it, in the order of the document.
+    pub fn all(&self) -> impl Iterator<Item = &Element> {
         // Not recursive: depth is bounded by the parser, but documents are also made by hand.
-        let mut n = 0;
         let mut left = vec![self];
-        while let Some(e) = left.pop() {
-            n += 1;
-            left.extend(&e.children);
-        }
-        n
+        std::iter::from_fn(move || {
+            let e = left.pop()?;
+            left.extend(e.children.iter().rev());
+            Some(e)
+        })
     }
 }
 
