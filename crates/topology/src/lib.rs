@@ -37,6 +37,7 @@ pub use config::{Config, Input};
 pub use env::Env;
 pub use error::Error;
 pub use fill::{Assumptions, Nvlink};
+pub use number::bus_id_text;
 pub use path::PathType;
 pub use paths::{Path, Paths};
 pub use search::Search;

@@ -71,8 +71,9 @@ pub(crate) fn bus_id(s: &str) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// `int64ToBusId`.
-pub(crate) fn bus_id_text(n: i64) -> String {
+/// NCCL's number of a PCI address ([`crate::system::Node::local_id`]) as an address, `0000:41:00.0` (`int64ToBusId`).
+#[must_use]
+pub fn bus_id_text(n: i64) -> String {
     format!("{:04x}:{:02x}:{:02x}.{:01x}", n >> 20, (n >> 12) & 0xff, (n >> 4) & 0xff, n & 0xf)
 }
 
@@ -91,6 +92,7 @@ mod tests {
         assert!((float("1.5e1x") - 15.0).abs() < f32::EPSILON);
         assert_eq!(bus_id("0000:0b:00.1"), 0xb001);
         assert_eq!(bus_id_text(0xb001), "0000:0b:00.1");
+        assert_eq!(bus_id_text(0x80_1000), "0008:01:00.0");
         assert_eq!(bus_id("fffffff:ffff:ff"), 0x0f_ffff_ffff_ffff);
     }
 }

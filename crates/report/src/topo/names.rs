@@ -1,5 +1,6 @@
 //! What people call the devices of a topology.
 
+use linerate_topology::bus_id_text;
 use linerate_topology::system::{NodeData, NodeId, NodeKind, System};
 
 /// The name of a node: `GPU0`, `mlx5_0`, `NUMA 1`, the bus id of a switch.
@@ -12,16 +13,10 @@ pub fn name(system: &System, id: NodeId) -> String {
         NodeData::Net(n) => n.name.clone().unwrap_or_else(|| format!("NET{}", n.dev)),
         NodeData::Cpu(c) => format!("NUMA {}", c.numa),
         NodeData::Plugin(n) => format!("{}{n}", node.kind.name()),
-        NodeData::Pci(_) => format!("switch {}", bus_id(node.local_id())),
+        NodeData::Pci(_) => format!("switch {}", bus_id_text(node.local_id())),
         NodeData::Plain if node.kind == NodeKind::Nvs => "NVSwitch".to_owned(),
-        NodeData::Plain => format!("{} {}", node.kind.name(), bus_id(node.local_id())),
+        NodeData::Plain => format!("{} {}", node.kind.name(), bus_id_text(node.local_id())),
     }
-}
-
-/// NCCL's number of a PCI address as an address: `0000:41:00.0`.
-#[must_use]
-pub fn bus_id(id: i64) -> String {
-    format!("{:04x}:{:02x}:{:02x}.{:x}", (id >> 20) & 0xf_ffff, (id >> 12) & 0xff, (id >> 4) & 0xff, id & 0xf)
 }
 
 /// A node that somebody names: `GPU0`, `0`, `mlx5_0`, `NET1`, or a bus id.
@@ -56,15 +51,4 @@ pub fn find(system: &System, wanted: &str) -> Result<NodeId, String> {
             if all.is_empty() { "none".to_owned() } else { all.join(", ") }
         )
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bus_id;
-
-    #[test]
-    fn addresses_are_written_as_people_write_them() {
-        assert_eq!(bus_id(0x4_1000), "0000:41:00.0");
-        assert_eq!(bus_id(0x80_1000), "0008:01:00.0");
-    }
 }

@@ -4,14 +4,14 @@ use super::link::{Link, Medium};
 use super::words::{clean, count};
 use super::{Bottleneck, Cpu, Extras, Gpu, Lookup, Nic, Pair, Parent, Scene, Switch};
 use linerate_topology::system::{Arch, CpuVendor, LinkKind, Node, NodeData, NodeId, NodeKind, System};
-use linerate_topology::{Analysis, Document};
+use linerate_topology::{Analysis, Document, bus_id_text};
 use std::collections::HashMap;
 
 mod facts;
 mod mark;
 mod rdma;
 
-use facts::{Facts, busid_text};
+use facts::Facts;
 
 pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_>) -> Scene {
     let whole = analysis.whole.as_deref();
@@ -121,7 +121,7 @@ impl Builder<'_> {
                     NodeKind::Dev => self.gpu(link.to, node, parent, link.bandwidth),
                     NodeKind::Nic => self.nic(link.to, node, parent, link.bandwidth),
                     _ => {
-                        let busid = busid_text(node.local_id());
+                        let busid = bus_id_text(node.local_id());
                         let link_up = self.link(Medium::Pcie, link.bandwidth, &busid);
                         let at = self
                             .switch(link.to, Switch { parent, adapter: false, busid, link: link_up, limits: false });
@@ -144,7 +144,7 @@ impl Builder<'_> {
         let gpus: Vec<_> = self.system.gpus().map(|(_, g)| g).filter(|g| g.parent == id).collect();
         let mut ranks: Vec<i32> = gpus.iter().map(|g| g.rank).collect();
         ranks.sort_unstable();
-        let busid = gpus.first().map_or_else(|| busid_text(node.local_id()), |g| g.busid.clone());
+        let busid = gpus.first().map_or_else(|| bus_id_text(node.local_id()), |g| g.busid.clone());
         let link = self.link(Medium::Pcie, gbps, &busid);
         self.gpus.insert(id, self.scene.gpus.len());
         self.scene.gpus.push(Gpu {
@@ -168,7 +168,7 @@ impl Builder<'_> {
         let nets: Vec<_> = system.links_of(id).iter().filter_map(|l| Some((l, system.node(l.to)?.net()?))).collect();
         let busid = nets.iter().find_map(|(_, n)| n.busid.clone());
         let medium = if busid.is_some() { Medium::Pcie } else { Medium::Local };
-        let text = busid.clone().unwrap_or_else(|| busid_text(node.local_id()));
+        let text = busid.clone().unwrap_or_else(|| bus_id_text(node.local_id()));
         let own = self.link(medium, gbps, &text);
         let parent = match nets.as_slice() {
             [] => return,

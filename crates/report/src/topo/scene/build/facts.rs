@@ -83,8 +83,3 @@ pub(super) fn key(busid: &str) -> u64 {
     let digits = busid.chars().filter(|c| !matches!(c, ':' | '.')).map_while(|c| c.to_digit(16));
     digits.take(16).fold(0, |n, d| n << 4 | u64::from(d))
 }
-
-/// The bus id that a number stands for.
-pub(super) fn busid_text(n: i64) -> String {
-    format!("{:04x}:{:02x}:{:02x}.{:x}", n >> 20, (n >> 12) & 0xff, (n >> 4) & 0xff, n & 0xf)
-}
