@@ -23,6 +23,7 @@ pub mod peermem;
 pub mod rails;
 pub mod rdma;
 mod rdma_text;
+pub mod roce;
 
 pub use linerate_snapshot::{Place, Reading, Why};
 

@@ -6,9 +6,9 @@ use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_node::Node;
 use linerate_node::pci::PciFunction;
 use linerate_node::rdma::{LinkLayer, RdmaPort};
+use linerate_node::roce;
 use linerate_snapshot::{Reading, Snapshot};
 use linerate_topology::Input;
-use linerate_topology::ceiling::link::MTUS;
 use linerate_topology::ceiling::pcie::GENS;
 use linerate_topology::ceiling::{Extra, PcieSeen, Port};
 use linerate_topology::from_node::{Matrix, from_node};
@@ -77,10 +77,9 @@ fn extra(node: &Node<'_>) -> Extra {
     extra
 }
 
-/// The RDMA MTU that the kernel makes of an Ethernet interface's: the largest that fits with 96 bytes of headers
-/// (include/rdma/ib_addr.h, `iboe_get_mtu`).
+/// The RDMA MTU that the kernel makes of an Ethernet interface's.
 fn roce_mtu(node: &Node<'_>, port: &RdmaPort) -> Option<u32> {
     let name = port.netdev.known().filter(|_| port.is_roce())?;
     let mtu = *node.net.known()?.iter().find(|n| n.name == *name)?.mtu.known()?;
-    MTUS.into_iter().rev().find(|m| m + 96 <= mtu)
+    roce::mtu(mtu)
 }

@@ -3,6 +3,7 @@
 use super::common;
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
+use linerate_node::roce;
 use linerate_snapshot::Place;
 
 pub(super) static RULE: Rule = Rule {
@@ -92,7 +93,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         return;
     }
     // A device that stays below what its interface allows has a limit of its own.
-    if interface.as_ref().is_some_and(|(_, mtu)| derived(*mtu) > rdma) {
+    if interface.as_ref().and_then(|(_, mtu)| roce::mtu(*mtu)).is_some_and(|m| m > rdma) {
         out.not_applicable_to(
             subject,
             format_args!("RDMA MTU {rdma}{from}: the device or its setting limits it, not the interface"),
@@ -141,21 +142,5 @@ fn mtu(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort) -> Option<Mtu> {
         return Some(Mtu { rdma, interface, place: p.active_mtu.place() });
     }
     let (place, own) = (net?.mtu.place(), interface.as_ref()?.1);
-    Some(Mtu { rdma: derived(own), interface, place })
-}
-
-/// Linux iboe_get_mtu: GRH 40, UDP 8, BTH 12, XRC 4, atomic 28, ICRC 4.
-fn derived(mtu: u32) -> u32 {
-    let room = mtu.saturating_sub(96);
-    [4096, 2048, 1024, 512, 256].into_iter().find(|m| *m <= room).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::derived;
-
-    #[test]
-    fn rdma_mtu_from_the_interface() {
-        assert_eq!([9000, 4192, 4191, 1500, 300].map(derived), [4096, 4096, 2048, 1024, 0]);
-    }
+    Some(Mtu { rdma: roce::mtu(own).unwrap_or(0), interface, place })
 }
