@@ -1,8 +1,9 @@
 //! Prints ceilings: `ceiling` those of the clusters in the field notes, from figures alone;
 //! `ceiling FILE [nodes] [ib|roce|?] [mtu]` those of a node, FILE as NCCL has it after filling and merging.
 
+use linerate_formats::pci::LinkSpeed;
 use linerate_topology::ceiling::{
-    Direction, Extra, Gen, NicTotal, PcieLink, Port, Protocol, Shape, adapter, between, node_ceilings,
+    Direction, Extra, NicTotal, PcieLink, Port, Protocol, Shape, adapter, between, node_ceilings,
 };
 use linerate_topology::xml::Dialect;
 use linerate_topology::{Analysis, Config, Document, Input};
@@ -55,7 +56,7 @@ fn clusters() -> Result<(), Box<dyn Error>> {
     let port =
         |rate, protocol, mtu| Port { rate: Some(rate), protocol: Some(protocol), mtu: Some(mtu), ..Port::default() };
     writeln!(out, "ConnectX-3, 40 GbE, 2K MTU, PCIe Gen3 x8:")?;
-    let slot = PcieLink { mps: Some(256), ..PcieLink::new(Gen::Gen3, 8) };
+    let slot = PcieLink { mps: Some(256), ..PcieLink::new(LinkSpeed::Gen3, 8) };
     for protocol in [Protocol::RoceV1, Protocol::RoceV2] {
         let (one, two) = (("port 1", port(40.0, protocol, 2048)), ("port 2", port(40.0, protocol, 2048)));
         let alone = adapter(&[one], Some(&slot), Direction::Write).ok_or("no rate")?;

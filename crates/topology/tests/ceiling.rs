@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
 
+use linerate_formats::pci::LinkSpeed;
 use linerate_topology::ceiling::collective::{nvls_factor, tree_sends};
 use linerate_topology::ceiling::link::efficiency;
-use linerate_topology::ceiling::pcie::{GENS, PAYLOADS};
+use linerate_topology::ceiling::pcie::PAYLOADS;
 use linerate_topology::ceiling::{
-    Algorithm, Collective, CollectiveCeiling, Derivation, Direction, ElementKind, Gen, NicTotal, PcieLink, Port,
-    Protocol, Shape, adapter, between,
+    Algorithm, Collective, CollectiveCeiling, Derivation, Direction, ElementKind, NicTotal, PcieLink, Port, Protocol,
+    Shape, adapter, between,
 };
 use proptest::prelude::*;
 
@@ -82,12 +83,12 @@ fn what_was_not_seen_is_a_range() {
 fn pcie_links() {
     // Raw, and the published estimate of what TLPs leave at 256 bytes, which lies within.
     for (speed, width, raw, left) in [
-        (Gen::Gen3, 8, 7.88, 7.1),
-        (Gen::Gen3, 16, 15.75, 14.3),
-        (Gen::Gen4, 8, 15.75, 14.3),
-        (Gen::Gen4, 16, 31.5, 28.5),
-        (Gen::Gen5, 16, 63.0, 57.0),
-        (Gen::Gen6, 16, 118.0, 110.0),
+        (LinkSpeed::Gen3, 8, 7.88, 7.1),
+        (LinkSpeed::Gen3, 16, 15.75, 14.3),
+        (LinkSpeed::Gen4, 8, 15.75, 14.3),
+        (LinkSpeed::Gen4, 16, 31.5, 28.5),
+        (LinkSpeed::Gen5, 16, 63.0, 57.0),
+        (LinkSpeed::Gen6, 16, 118.0, 110.0),
     ] {
         let link = PcieLink { mps: Some(256), ..PcieLink::new(speed, width) };
         near(link.raw(), raw, 0.02);
@@ -95,11 +96,8 @@ fn pcie_links() {
         assert!(data.low <= left && left <= data.high, "{}: {data}", link.name());
     }
     // 24 bytes with each of 256.
-    let link = PcieLink { mps: Some(256), ..PcieLink::new(Gen::Gen3, 8) };
+    let link = PcieLink { mps: Some(256), ..PcieLink::new(LinkSpeed::Gen3, 8) };
     near(link.data(Direction::Write).high, 128.0 / 130.0 * 8.0 * 256.0 / 280.0, 1e-9);
-    assert_eq!(Gen::parse("16.0 GT/s PCIe"), Some(Gen::Gen4));
-    assert_eq!(Gen::parse("2.5 GT/s"), Some(Gen::Gen1));
-    assert_eq!([Gen::parse("Unknown"), Gen::parse(""), Gen::parse("3 GT/s")], [None; 3]);
     // One port of a ConnectX-3 fits its Gen3 x8, two do not.
     let one = payload(40.0, Protocol::RoceV1, 2048) / 8.0;
     let data = link.data(Direction::Write);
@@ -174,7 +172,7 @@ proptest! {
     fn pcie_rises_with_width_speed_and_payload(width in 1..32_u32, read: bool) {
         let direction = if read { Direction::Read } else { Direction::Write };
         let mut slower = 0.0;
-        for speed in GENS {
+        for speed in LinkSpeed::ALL {
             let mut less = 0.0;
             for mps in PAYLOADS {
                 let link = PcieLink { mps: Some(mps), ..PcieLink::new(speed, width) };

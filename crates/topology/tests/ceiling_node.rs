@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
 
+use linerate_formats::pci::LinkSpeed;
 use linerate_topology::ceiling::{
-    Algorithm, Ceilings, Collective, CollectiveCeiling, Derivation, ElementKind, Extra, Gen, PcieSeen, Port, Protocol,
+    Algorithm, Ceilings, Collective, CollectiveCeiling, Derivation, ElementKind, Extra, PcieSeen, Port, Protocol,
     node_ceilings,
 };
 use linerate_topology::xml::{Dialect, Element};
@@ -181,7 +182,7 @@ fn intel_cuts_what_peers_write() {
 
 #[test]
 fn what_runs_now_counts_more_than_what_could() {
-    let slow = PcieSeen { speed: Some(Gen::Gen3), width: Some(8), ..PcieSeen::default() };
+    let slow = PcieSeen { speed: Some(LinkSpeed::Gen3), width: Some(8), ..PcieSeen::default() };
     let extra = Extra { pcie: BTreeMap::from([("0000:03:00.0".to_owned(), slow)]), ..seen(2) };
     let c = judge(&two_switches(16, 16, 80), &extra, None);
     let d = c.nics[0].gpu_receive.as_ref().unwrap();

@@ -9,7 +9,6 @@ use linerate_node::rdma::{LinkLayer, RdmaPort};
 use linerate_node::roce;
 use linerate_snapshot::{Reading, Snapshot};
 use linerate_topology::Input;
-use linerate_topology::ceiling::pcie::GENS;
 use linerate_topology::ceiling::{Extra, PcieSeen, Port};
 use linerate_topology::from_node::{Matrix, from_node};
 use std::collections::HashMap;
@@ -65,7 +64,7 @@ fn extra(node: &Node<'_>) -> Extra {
     }
     for (_, f) in node.pci.iter() {
         let seen = PcieSeen {
-            speed: f.link.speed.known().and_then(|s| GENS.into_iter().find(|g| g.number() == s.generation())),
+            speed: f.link.speed.known().copied(),
             width: f.link.width.known().map(|w| u32::from(w.0)),
             mps: f.express.known().and_then(|e| e.max_payload).map(u32::from),
             completion: None,

@@ -101,3 +101,23 @@ impl fmt::Display for LinkWidth {
         write!(f, "x{}", self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LinkSpeed;
+
+    #[test]
+    fn speeds_as_linux_lspci_and_nccl_write_them() {
+        for (text, want) in [
+            ("16.0 GT/s PCIe", Some(LinkSpeed::Gen4)),
+            ("2.5 GT/s", Some(LinkSpeed::Gen1)),
+            ("32GT/s", Some(LinkSpeed::Gen5)),
+            ("8", Some(LinkSpeed::Gen3)),
+            ("Unknown", None),
+            ("", None),
+            ("3 GT/s", None),
+        ] {
+            assert_eq!(LinkSpeed::parse(text), want, "{text:?}");
+        }
+    }
+}

@@ -3,11 +3,12 @@
 use super::derive::{ElementKind, Quality, Range, Step, Unit};
 use super::extra::Extra;
 use super::fabric;
-use super::pcie::{Direction, Gen, PcieLink};
+use super::pcie::{Direction, PcieLink};
 use super::seen::{Seen, Tree};
 use crate::number::bus_id_text;
 use crate::system::{LOCAL_BANDWIDTH, Link, LinkKind, Node, NodeData, NodeKind, System, nvlinks};
 use crate::xml;
+use linerate_formats::pci::LinkSpeed;
 
 /// What a link is.
 #[derive(Debug, Clone)]
@@ -153,7 +154,7 @@ impl Look<'_> {
             None => {
                 // A guest shows no width or speed. What NCCL makes of that is an estimate; no more than 16 lanes are possible.
                 let speed = extra.pcie.get(&busid).and_then(|p| p.speed).or(pci.and_then(|p| p.speed));
-                let widest = PcieLink::new(speed.unwrap_or(Gen::Gen6), 16);
+                let widest = PcieLink::new(speed.unwrap_or(LinkSpeed::Gen6), 16);
                 let most = widest.data(Direction::Write).high;
                 let limit = Range::new(f64::from(l.bandwidth).min(most), most);
                 notes.push(format!(

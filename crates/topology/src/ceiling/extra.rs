@@ -1,7 +1,8 @@
 //! What a topology does not show and a ceiling needs: what the caller has seen elsewhere.
 
 use super::link::Port;
-use super::pcie::{Gen, PcieLink};
+use super::pcie::PcieLink;
+use linerate_formats::pci::LinkSpeed;
 use std::collections::BTreeMap;
 
 /// What was seen outside the topology. Whatever is `None` or missing makes the result a range over what is possible.
@@ -23,7 +24,7 @@ pub struct Extra {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PcieSeen {
     /// Generation of the link now.
-    pub speed: Option<Gen>,
+    pub speed: Option<LinkSpeed>,
     /// Lanes now.
     pub width: Option<u32>,
     /// Max Payload Size in force, in bytes.
@@ -47,7 +48,7 @@ impl Extra {
     }
 
     /// What is known of a link, given what the topology has of it.
-    pub(crate) fn link(&self, busid: &str, speed: Option<Gen>, width: Option<u32>) -> Option<PcieLink> {
+    pub(crate) fn link(&self, busid: &str, speed: Option<LinkSpeed>, width: Option<u32>) -> Option<PcieLink> {
         let seen = self.pcie.get(busid).copied().unwrap_or_default();
         Some(PcieLink {
             speed: seen.speed.or(speed)?,

@@ -31,4 +31,4 @@ pub use extra::{Extra, PcieSeen};
 pub use link::{Port, Protocol};
 pub use nic::{NicCeilings, NicTotal, adapter};
 pub use node::{Ceilings, CollectiveCeiling, best, between, node_ceilings};
-pub use pcie::{Direction, Gen, PcieLink};
+pub use pcie::{Direction, PcieLink};

@@ -6,26 +6,7 @@
 //! ```
 
 use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
-
-/// A generation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-pub enum Gen {
-    /// 2.5 GT/s, 8b/10b.
-    Gen1,
-    /// 5 GT/s, 8b/10b.
-    Gen2,
-    /// 8 GT/s, 128b/130b.
-    Gen3,
-    /// 16 GT/s, 128b/130b.
-    Gen4,
-    /// 32 GT/s, 128b/130b.
-    Gen5,
-    /// 64 GT/s, PAM4, FLITs of 256 bytes.
-    Gen6,
-}
-
-/// All, in order.
-pub const GENS: [Gen; 6] = [Gen::Gen1, Gen::Gen2, Gen::Gen3, Gen::Gen4, Gen::Gen5, Gen::Gen6];
+use linerate_formats::pci::LinkSpeed;
 
 /// Payload sizes that a device can be set to, in bytes.
 pub const PAYLOADS: [u32; 6] = [128, 256, 512, 1024, 2048, 4096];
@@ -35,39 +16,16 @@ const FRAME: f64 = 8.0;
 /// Share of a link that acknowledgements, flow-control updates and skip sets leave to TLPs: of nothing and of all of it.
 const LINK_LAYER: Range = Range { low: 0.92, high: 1.0 };
 
-impl Gen {
-    /// 1 to 6.
-    #[must_use]
-    pub fn number(self) -> u8 {
-        self as u8 + 1
-    }
-
-    /// GT/s of a lane.
-    #[must_use]
-    pub fn transfers(self) -> f64 {
-        [2.5, 5.0, 8.0, 16.0, 32.0, 64.0][self as usize]
-    }
-
-    /// From GT/s as Linux, lspci and NCCL write it: `16.0 GT/s PCIe`, `16GT/s`, `8`. `None` for anything else.
-    #[must_use]
-    pub fn parse(s: &str) -> Option<Gen> {
-        let s = s.trim();
-        let end = s.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(s.len());
-        let gt: f64 = s.get(..end)?.parse().ok()?;
-        GENS.into_iter().find(|g| (g.transfers() - gt).abs() < 0.01)
-    }
-
-    /// Share of the bits on the line that TLPs and link-layer packets get.
-    ///
-    /// In a FLIT of 256 bytes, 236 are TLPs: 6 of link layer, 8 of CRC and 6 of error correction are not. (Counting the link layer's six,
-    /// too, gives the 121 GB/s that one reads for x16.)
-    #[must_use]
-    pub fn encoding(self) -> f64 {
-        match self {
-            Self::Gen1 | Self::Gen2 => 8.0 / 10.0,
-            Self::Gen3 | Self::Gen4 | Self::Gen5 => 128.0 / 130.0,
-            Self::Gen6 => 236.0 / 256.0,
-        }
+/// Bits of the line that TLPs and link-layer packets get, and of how many.
+///
+/// PCI Express Base Specification: 8b/10b in Gen1 and Gen2, 128b/130b from Gen3 on. Of a FLIT's 256 bytes in Gen6, 236 are TLPs: 6 of link
+/// layer, 8 of CRC and 6 of error correction are not. (Counting the link layer's six, too, as [`LinkSpeed::bandwidth`] does, gives
+/// the 121 GB/s that one reads for x16.)
+fn encoding(speed: LinkSpeed) -> (u32, u32) {
+    match speed {
+        LinkSpeed::Gen1 | LinkSpeed::Gen2 => (8, 10),
+        LinkSpeed::Gen3 | LinkSpeed::Gen4 | LinkSpeed::Gen5 => (128, 130),
+        LinkSpeed::Gen6 => (236, 256),
     }
 }
 
@@ -84,7 +42,7 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PcieLink {
     /// Generation that it runs at.
-    pub speed: Gen,
+    pub speed: LinkSpeed,
     /// Lanes.
     pub width: u32,
     /// Max Payload Size in force, in bytes.
@@ -97,20 +55,21 @@ pub struct PcieLink {
 impl PcieLink {
     /// A link of which only speed and width are known.
     #[must_use]
-    pub fn new(speed: Gen, width: u32) -> Self {
+    pub fn new(speed: LinkSpeed, width: u32) -> Self {
         PcieLink { speed, width, mps: None, completion: None }
     }
 
     /// GB/s after encoding.
     #[must_use]
     pub fn raw(&self) -> f64 {
-        f64::from(self.width) * self.speed.transfers() * self.speed.encoding() / 8.0
+        let (data, all) = encoding(self.speed);
+        f64::from(self.width) * self.speed.gigatransfers() * (f64::from(data) / f64::from(all)) / 8.0
     }
 
     /// As it is called.
     #[must_use]
     pub fn name(&self) -> String {
-        format!("PCIe Gen{} x{}", self.speed.number(), self.width)
+        format!("PCIe Gen{} x{}", self.speed.generation(), self.width)
     }
 
     fn payloads(&self, direction: Direction) -> Range {
@@ -127,14 +86,14 @@ impl PcieLink {
     fn overhead(&self, direction: Direction) -> Range {
         let header = if direction == Direction::Write { 16.0 } else { 12.0 };
         // FLITs carry no frame, and up to a double word of what a header may need besides.
-        if self.speed == Gen::Gen6 { Range::new(header, header + 4.0) } else { Range::exact(header + FRAME) }
+        if self.speed == LinkSpeed::Gen6 { Range::new(header, header + 4.0) } else { Range::exact(header + FRAME) }
     }
 
     /// Share of the raw rate that is data, between the pessimistic and the optimistic reading of what is not known.
     #[must_use]
     pub fn efficiency(&self, direction: Direction) -> Range {
         let (payload, overhead) = (self.payloads(direction), self.overhead(direction));
-        let layer = if self.speed == Gen::Gen6 { Range::exact(1.0) } else { LINK_LAYER };
+        let layer = if self.speed == LinkSpeed::Gen6 { Range::exact(1.0) } else { LINK_LAYER };
         Range {
             low: payload.low / (payload.low + overhead.high) * layer.low,
             high: payload.high / (payload.high + overhead.low) * layer.high,
@@ -162,19 +121,15 @@ impl PcieLink {
     #[must_use]
     pub fn steps(&self, direction: Direction, element: &str) -> Vec<Step> {
         let g = self.speed;
-        let code = match g {
-            Gen::Gen1 | Gen::Gen2 => "8/10",
-            Gen::Gen3 | Gen::Gen4 | Gen::Gen5 => "128/130",
-            Gen::Gen6 => "236/256",
-        };
+        let (coded, all) = encoding(g);
         let (payload, overhead) = (self.payloads(direction), self.overhead(direction));
         let (what, unseen) = match direction {
             Direction::Write => ("writes", self.mps.is_none()),
             Direction::Read => ("reads", self.completion.is_none()),
         };
         let (layer, quality) = match (g, unseen) {
-            (Gen::Gen6, true) => ("", Quality::Unseen),
-            (Gen::Gen6, false) => ("", Quality::Estimate),
+            (LinkSpeed::Gen6, true) => ("", Quality::Unseen),
+            (LinkSpeed::Gen6, false) => ("", Quality::Estimate),
             (_, true) => (" × 0.92 to 1 for link-layer packets", Quality::Unseen),
             (_, false) => (" × 0.92 to 1 for link-layer packets", Quality::Estimate),
         };
@@ -183,7 +138,7 @@ impl PcieLink {
         vec![
             Step {
                 what: format!("{element}, encoded"),
-                formula: format!("{} lanes × {} GT/s × {code} / 8", self.width, g.transfers()),
+                formula: format!("{} lanes × {} GT/s × {coded}/{all} / 8", self.width, g.gigatransfers()),
                 value: raw,
                 unit: Unit::Gigabytes,
                 source: "PCI Express Base Specification",

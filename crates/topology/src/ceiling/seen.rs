@@ -1,15 +1,15 @@
 //! What a document says that the system made of it does not, and which devices are below which.
 
-use super::pcie::Gen;
 use crate::number::bus_id;
 use crate::system::{LinkKind, NodeId, NodeKind, System};
 use crate::xml;
+use linerate_formats::pci::LinkSpeed;
 use std::collections::{BTreeMap, HashMap};
 
 /// A PCIe device of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pci {
-    pub(super) speed: Option<Gen>,
+    pub(super) speed: Option<LinkSpeed>,
     pub(super) width: Option<u32>,
     pub(super) depth: usize,
     pub(super) nvlinks: u32,
@@ -33,7 +33,7 @@ impl Seen {
                 let number = |k| e.get(k).and_then(|v| v.trim().parse::<u32>().ok());
                 let links = e.named("gpu").next().into_iter().flat_map(|g| g.named("nvlink"));
                 let pci = Pci {
-                    speed: e.get("link_speed").and_then(Gen::parse),
+                    speed: e.get("link_speed").and_then(LinkSpeed::parse),
                     width: number("link_width"),
                     depth,
                     nvlinks: links
