@@ -33,10 +33,14 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         Analysis::new(document, config).map_err(|e| Failure::new(format!("{}: {e}", source.label)))
     };
     let analysis = judge(&document, &changed)?;
-    let search = Search::new(&analysis, a.nodes);
-    let extra = Extra { nodes: Some(a.nodes), ..source.extra.clone() };
+    // What is not shown is not computed: a search can take longer than all the rest.
     let drawn = matches!(a.format, TopoFormat::Svg | TopoFormat::Dot);
-    let ceilings = (a.ceiling || drawn).then(|| node_ceilings(&analysis, &extra));
+    let explained = a.format == TopoFormat::Text && !a.explain.is_empty();
+    let whole = !drawn && !explained;
+    let search = whole.then(|| Search::new(&analysis, a.nodes));
+    let extra = Extra { nodes: Some(a.nodes), ..source.extra.clone() };
+    // A drawing marks what limits.
+    let ceilings = (drawn || whole && a.ceiling).then(|| node_ceilings(&analysis, &extra));
     let links = |busid: &str| source.links.get(busid).map(words);
     let mut notes = source.notes.clone();
     notes.extend(changed.env.notes.iter().cloned());
@@ -49,11 +53,11 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         notes: &notes,
         matrix: source.matrix.as_ref().filter(|_| a.what_if.is_empty()),
         theirs: source.theirs.as_ref(),
-        search: Some(&search),
+        search: search.as_ref(),
         ceilings: ceilings.as_ref(),
     };
     match a.format {
-        TopoFormat::Text if !a.explain.is_empty() => explain(a, &topo, &mut sink)?,
+        TopoFormat::Text if explained => explain(a, &topo, &mut sink)?,
         TopoFormat::Text => text::render(&topo, style, &mut sink)?,
         TopoFormat::Json => json::render(&topo, &mut sink)?,
         TopoFormat::Svg => sink.write_all(svg::svg(&scene(&topo, &source.links)).as_bytes())?,
