@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+use linerate_topology::ceiling::{Extra, node_ceilings};
 use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Config, Document, Search};
 use std::time::Instant;
@@ -40,12 +41,14 @@ fn report(name: &str, text: &str) {
     let document = Document::parse(text, Dialect::Lenient).unwrap();
     let analysis = match Analysis::new(&document, &config) {
         Ok(a) => a,
-        Err(e) => return println!("| {name} | {e} | | |"),
+        Err(e) => return println!("| {name} | {e} | | | |"),
     };
     let parse = median(&|| drop(Document::parse(text, Dialect::Lenient)));
     let judge = median(&|| drop(Analysis::new(&document, &config)));
+    let extra = Extra { nodes: Some(2), ..Extra::default() };
+    let ceilings = median(&|| drop(node_ceilings(&analysis, &extra)));
     let search = median(&|| drop(Search::new(&analysis, 2)));
-    println!("| {name} | {parse:.3} ms | {judge:.3} ms | {search:.1} ms |");
+    println!("| {name} | {parse:.3} ms | {judge:.3} ms | {ceilings:.3} ms | {search:.1} ms |");
 }
 
 /// Hosts of so many GPUs, NICs and switches each, one NVLink domain.

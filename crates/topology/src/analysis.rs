@@ -36,7 +36,7 @@ pub struct Analysis {
     pub assumed: Vec<String>,
     /// The graph with all GPUs, and its paths, where NCCL cuts the host in several nodes.
     pub whole: Option<Box<Whole>>,
-    tree: Tree,
+    pub(crate) tree: Tree,
     pub(crate) env: Env,
 }
 

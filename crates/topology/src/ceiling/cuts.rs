@@ -4,6 +4,7 @@ use super::collective::{Collective, Shape};
 use super::derive::{Element, ElementKind, Range, Step};
 use super::elements::{Elements, Info, gpu_name, together};
 use super::pcie::Direction;
+use super::words::Name;
 use crate::path::PathType;
 use crate::paths::Paths;
 use crate::system::{LinkKind, NodeId, NodeKind, System};
@@ -118,7 +119,8 @@ impl Cuts {
             |f: fn(&Range) -> f64| self.single.iter().map(|c| f(&c.out.limit)).sum::<f64>() / f64::from(self.gpus);
         let limit = Range::new(sum(|r| r.low), sum(|r| r.high));
         let more = self.single.len() - 1;
-        Some(Element { name: format!("{} (and {more} more, their mean)", first.out.name), limit, ..first.out.clone() })
+        let name = format!("{} (and {more} more, their mean)", first.out.name).into();
+        Some(Element { name, limit, ..first.out.clone() })
     }
 }
 
@@ -133,7 +135,7 @@ fn sorted(mut cuts: Vec<Cut>) -> Vec<Cut> {
 
 /// Symmetric nodes have the same bound many times: one name for all that are equal.
 pub(crate) fn merged(all: impl IntoIterator<Item = Element>) -> Vec<Element> {
-    let mut merged: Vec<(Element, Vec<String>)> = Vec::new();
+    let mut merged: Vec<(Element, Vec<Name>)> = Vec::new();
     for e in all {
         match merged.iter_mut().find(|(m, _)| m.kind == e.kind && m.limit == e.limit) {
             Some((m, others)) if m.name != e.name && !others.contains(&e.name) => others.push(e.name),
@@ -145,7 +147,7 @@ pub(crate) fn merged(all: impl IntoIterator<Item = Element>) -> Vec<Element> {
         .into_iter()
         .map(|(e, others)| match others.len() {
             0 => e,
-            n => Element { name: format!("{} (and {n} alike)", e.name), ..e },
+            n => Element { name: format!("{} (and {n} alike)", e.name).into(), ..e },
         })
         .collect()
 }
@@ -191,7 +193,7 @@ fn cut(e: &Elements, inside: &[NodeId], devs: &[NodeId], nvlink_only: bool) -> O
         if gpus_in == 1 { inside.first().and_then(|d| s.node(*d)).filter(|n| n.kind == NodeKind::Dev) } else { None };
     let (name, kind) = match one_gpu {
         Some(dev) if infos.len() > 1 && infos.iter().all(|i| i.kind == ElementKind::NvLink) => {
-            (format!("NVLink of {}", gpu_name(s, dev)), ElementKind::NvLink)
+            (format!("NVLink of {}", gpu_name(s, dev)).into(), ElementKind::NvLink)
         }
         _ => together(&infos)?,
     };

@@ -1,5 +1,6 @@
 //! A ceiling with the arithmetic behind it: steps, ranges, the element that limits and the one behind it.
 
+use super::words::{self, Name, Words};
 use std::fmt;
 
 /// A value between two bounds: equal where it is known, apart where a constant is an estimate or an input is missing.
@@ -129,9 +130,9 @@ impl Quality {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Step {
     /// What is computed.
-    pub what: String,
+    pub what: Words,
     /// From what, with the numbers in it.
-    pub formula: String,
+    pub formula: Words,
     /// The outcome.
     pub value: Range,
     /// Its unit.
@@ -175,7 +176,8 @@ pub enum ElementKind {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Element {
     /// In the field's words.
-    pub name: String,
+    #[serde(serialize_with = "words::name")]
+    pub name: Name,
     /// Its kind.
     pub kind: ElementKind,
     /// What the result would be if nothing else limited, in the derivation's unit.

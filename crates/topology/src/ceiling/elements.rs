@@ -5,22 +5,23 @@ use super::extra::Extra;
 use super::fabric;
 use super::pcie::{Direction, PcieLink};
 use super::seen::{Seen, Tree};
+use super::words::{Name, Words};
 use crate::number::bus_id_text;
 use crate::system::{LOCAL_BANDWIDTH, Link, LinkKind, Node, NodeData, NodeKind, System, nvlinks};
-use crate::xml;
 use linerate_formats::pci::LinkSpeed;
+use std::sync::Arc;
 
 /// What a link is.
 #[derive(Debug, Clone)]
 pub(crate) struct Info {
-    pub(crate) name: String,
+    pub(crate) name: Name,
     pub(crate) kind: ElementKind,
     /// GB/s when the device that starts the transfer writes.
     pub(crate) write: Range,
     /// The same when it reads.
     pub(crate) read: Range,
     /// The arithmetic for writes, then for reads.
-    steps: [Vec<Step>; 2],
+    steps: [Arc<[Step]>; 2],
 }
 
 impl Info {
@@ -33,7 +34,8 @@ impl Info {
         if direction == Direction::Write { write } else { read }
     }
 
-    pub(crate) fn one(name: String, kind: ElementKind, limit: Range, steps: Vec<Step>) -> Info {
+    pub(crate) fn one(name: Name, kind: ElementKind, limit: Range, steps: Vec<Step>) -> Info {
+        let steps: Arc<[Step]> = steps.into();
         Info { name, kind, write: limit, read: limit, steps: [steps.clone(), steps] }
     }
 }
@@ -42,17 +44,17 @@ impl Info {
 pub(crate) struct Elements<'a> {
     pub(crate) system: &'a System,
     pub(crate) tree: Tree,
-    info: Vec<Option<Info>>,
+    info: Vec<Option<Arc<Info>>>,
     pub(crate) notes: Vec<String>,
 }
 
 impl<'a> Elements<'a> {
-    pub(crate) fn new(system: &'a System, document: &xml::Document, extra: &Extra) -> Elements<'a> {
+    pub(crate) fn new(system: &'a System, document: &crate::tree::Tree, extra: &Extra) -> Elements<'a> {
         let seen = Seen::of(document);
         let mut notes = Vec::new();
         let tree = Tree::of(system);
         let look = Look { s: system, seen: &seen, extra, tree: &tree };
-        let info = system.links().iter().map(|l| look.describe(l, &mut notes)).collect();
+        let info = look.all(&mut notes);
         notes.sort();
         notes.dedup();
         Elements { system, tree, info, notes }
@@ -65,7 +67,7 @@ impl<'a> Elements<'a> {
     }
 
     pub(crate) fn info(&self, index: usize) -> Option<&Info> {
-        self.info.get(index)?.as_ref()
+        self.info.get(index)?.as_deref()
     }
 
     pub(crate) fn of(&self, link: &Link) -> Option<&Info> {
@@ -85,6 +87,23 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
+    fn all(&self, notes: &mut Vec<String>) -> Vec<Option<Arc<Info>>> {
+        let mut info: Vec<Option<Arc<Info>>> = Vec::new();
+        for l in self.s.links() {
+            // A PCIe link or a port is the same in both directions, and is told once.
+            let back = |k: &Link| (k.from, k.to, k.kind, k.bandwidth) == (l.to, l.from, l.kind, l.bandwidth);
+            let seen =
+                matches!(l.kind, LinkKind::Pci | LinkKind::Net).then(|| self.s.links_of(l.to).iter().position(back));
+            let seen = seen.flatten().and_then(|at| info.get(self.s.link_range(l.to).start + at));
+            let one = match seen {
+                Some(known) => known.clone(),
+                None => self.describe(l, notes).map(Arc::new),
+            };
+            info.push(one);
+        }
+        info
+    }
+
     fn describe(&self, l: &Link, notes: &mut Vec<String>) -> Option<Info> {
         let (s, seen, extra) = (self.s, self.seen, self.extra);
         let (from, to) = (s.node(l.from)?, s.node(l.to)?);
@@ -99,16 +118,16 @@ impl Look<'_> {
             LinkKind::Nvl => nvlink(s, seen, l, from, to, notes),
             LinkKind::C2c => {
                 let dev = if from.kind == NodeKind::Cpu { to } else { from };
-                let name = format!("chip-to-chip link of {}", gpu_name(s, dev));
-                let step =
-                    estimate(&name, "the topology's bw × count".to_owned(), Range::exact(model), "NCCL's topology");
+                let name: Name = format!("chip-to-chip link of {}", gpu_name(s, dev)).into();
+                let step = estimate(&name, "the topology's bw × count".into(), Range::exact(model), "NCCL's topology");
                 Some(Info::one(name, ElementKind::C2c, Range::exact(model), vec![step]))
             }
             LinkKind::Sys => {
                 let (a, b) = (from.cpu()?, to.cpu()?);
                 let limit = fabric::smp(a, model)?;
                 let name = format!("{} between NUMA {} and {}", smp_name(a), a.numa.min(b.numa), a.numa.max(b.numa));
-                let formula = "NCCL's constant for device traffic, to all links of such a CPU".to_owned();
+                let name = Name::from(name);
+                let formula = "NCCL's constant for device traffic, to all links of such a CPU".into();
                 let step = estimate(&name, formula, limit, "NCCL topo.h; vendors' data sheets, from memory");
                 Some(Info::one(name, ElementKind::Smp, limit, vec![step]))
             }
@@ -147,7 +166,8 @@ impl Look<'_> {
                     ElementKind::Uplink => format!("{what} ({})", link.name()),
                     _ => what.replacen("PCIe link", &format!("{} link", link.name()), 1),
                 };
-                let steps = [Direction::Write, Direction::Read].map(|d| link.steps(d, &name));
+                let name = Name::from(name);
+                let steps = [Direction::Write, Direction::Read].map(|d| link.steps(d, &name).into());
                 let (write, read) = (link.data(Direction::Write), link.data(Direction::Read));
                 Some(Info { name, kind, write, read, steps })
             }
@@ -162,19 +182,17 @@ impl Look<'_> {
                     Range::exact(limit.low),
                     widest.name()
                 ));
-                let what = format!("{what}, speed or width not seen");
-                let step = Step {
-                    quality: Quality::Unseen,
-                    ..estimate(&what, format!("NCCL's figure, up to {}", widest.name()), limit, "NCCL topo.cc")
-                };
+                let what = Name::from(format!("{what}, speed or width not seen"));
+                let formula = Words::of(move |f| write!(f, "NCCL's figure, up to {}", widest.name()));
+                let step = Step { quality: Quality::Unseen, ..estimate(&what, formula, limit, "NCCL topo.cc") };
                 Some(Info::one(what, kind, limit, vec![step]))
             }
         }
     }
 }
 
-fn estimate(name: &str, formula: String, value: Range, source: &'static str) -> Step {
-    Step { what: name.to_owned(), formula, value, unit: Unit::Gigabytes, source, quality: Quality::Estimate }
+fn estimate(name: &Name, formula: Words, value: Range, source: &'static str) -> Step {
+    Step { what: name.clone().into(), formula, value, unit: Unit::Gigabytes, source, quality: Quality::Estimate }
 }
 
 fn smp_name(cpu: &crate::system::Cpu) -> &'static str {
@@ -236,10 +254,12 @@ fn nvlink(s: &System, seen: &Seen, l: &Link, from: &Node, to: &Node, notes: &mut
         _ => format!("NVLink of {}", gpu_name(s, dev)),
     };
     let (count, each) = (links * share, fabric::nvlink(sm));
+    let name = Name::from(name);
     let (limit, formula) = if count > 0.0 && count.is_finite() {
-        (each.map(|e| e * count), format!("{} links × {each} GB/s", Range::exact(count)))
+        let formula = Words::of(move |f| write!(f, "{} links × {each} GB/s", Range::exact(count)));
+        (each.map(|e| e * count), formula)
     } else {
-        (Range::exact(l.bandwidth.into()), "NCCL's figure; the number of links was not seen".to_owned())
+        (Range::exact(l.bandwidth.into()), "NCCL's figure; the number of links was not seen".into())
     };
     let step = estimate(&name, formula, limit, "NCCL topo.h (lower); NVLink's signalling rate (upper)");
     Some(Info::one(name, ElementKind::NvLink, limit, vec![step]))
@@ -256,10 +276,10 @@ fn devices(gpus: usize, nics: usize) -> String {
 }
 
 /// Names of ports and links that limit together.
-pub(crate) fn together(infos: &[&Info]) -> Option<(String, ElementKind)> {
+pub(crate) fn together(infos: &[&Info]) -> Option<(Name, ElementKind)> {
     let mut names: Vec<&str> = Vec::new();
     for i in infos {
-        if !names.contains(&i.name.as_str()) {
+        if !names.contains(&&*i.name) {
             names.push(&i.name);
         }
     }
@@ -284,5 +304,5 @@ pub(crate) fn together(infos: &[&Info]) -> Option<(String, ElementKind)> {
             ports.or(links).unwrap_or_else(|| format!("{}{tail}", shown.join(" + ")))
         }
     };
-    Some((name, kind))
+    Some((name.into(), kind))
 }

@@ -9,6 +9,8 @@
 //! flow-control packets, pause frames, a VLAN tag unless it is said to be there.
 
 use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
+use super::words::{Words, listed};
+use std::fmt;
 
 /// How RDMA packets are framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -56,6 +58,11 @@ impl Protocol {
     /// Everything of a packet that is not payload.
     #[must_use]
     pub fn headers(self) -> Vec<Header> {
+        self.parts().concat()
+    }
+
+    /// Of Ethernet, of the network layer, of InfiniBand's transport.
+    fn parts(self) -> [&'static [Header]; 3] {
         let middle: &[Header] = match self {
             Self::InfiniBand => &[("LRH", 8, IBTA), ("VCRC", 2, IBTA)],
             Self::RoceV1 => &[("GRH", 40, IBTA)],
@@ -63,13 +70,13 @@ impl Protocol {
             Self::RoceV2Ipv6 => &[("IPv6", 40, "RFC 8200"), ("UDP", 8, "RFC 768")],
         };
         let ethernet: &[Header] = if self == Self::InfiniBand { &[] } else { &ETHERNET };
-        [ethernet, middle, &TRANSPORT].concat()
+        [ethernet, middle, &TRANSPORT]
     }
 
     /// Bytes of a packet that are not payload.
     #[must_use]
     pub fn overhead(self) -> u32 {
-        self.headers().iter().map(|h| h.1).sum()
+        self.parts().into_iter().flatten().map(|h| h.1).sum()
     }
 }
 
@@ -123,17 +130,29 @@ impl Port {
         Range::hull(all)
     }
 
+    fn headers_of(&self, f: &mut fmt::Formatter<'_>, p: Protocol) -> fmt::Result {
+        write!(f, "{} B in {} (", p.overhead(), p.name())?;
+        listed(f, &p.headers(), ", ", |f, (name, bytes, _)| write!(f, "{name} {bytes}"))?;
+        f.write_str(if self.vlan { " + 4 of VLAN tag)" } else { ")" })
+    }
+
     /// What the port can carry of payload, in Gb/s. `None` without a rate.
     #[must_use]
     pub fn payload(&self, name: &str) -> Option<Derivation> {
         let (rate, data) = (self.rate?, self.data_rate()?);
+        let port = *self;
         let protocols = self.protocols();
-        let names: Vec<&str> = protocols.iter().map(|p| p.name()).collect();
-        let names = names.join(" or ");
+        let named = |what: &'static str| {
+            let name = name.to_owned();
+            Words::of(move |f| write!(f, "{what} of {name}"))
+        };
         let exactly = |known: bool| if known { Quality::Exact } else { Quality::Unseen };
         let mut steps = vec![Step {
-            what: format!("data rate of {name}"),
-            formula: format!("{} Gb/s printed, {names}", Range::exact(rate)),
+            what: named("data rate"),
+            formula: Words::of(move |f| {
+                write!(f, "{} Gb/s printed, ", Range::exact(rate))?;
+                listed(f, port.protocols(), " or ", |f, p| f.write_str(p.name()))
+            }),
             value: data,
             unit: Unit::Gigabits,
             source: "IEEE 802.3, IBTA vol. 2 (InfiniBand: 8b/10b up to QDR, 64b/66b in FDR)",
@@ -141,14 +160,9 @@ impl Port {
         }];
         let mtu = self.mtu.filter(|m| *m > 0);
         let mtus: &[u32] = mtu.as_ref().map_or(&MTUS, std::slice::from_ref);
-        let tag = if self.vlan { " + 4 of VLAN tag" } else { "" };
-        let each = |p: &Protocol| {
-            let parts: Vec<String> = p.headers().iter().map(|(n, b, _)| format!("{n} {b}")).collect();
-            format!("{} B in {} ({}{tag})", p.overhead(), p.name(), parts.join(", "))
-        };
         steps.push(Step {
-            what: "headers of a packet".to_owned(),
-            formula: protocols.iter().map(each).collect::<Vec<_>>().join(", or "),
+            what: "headers of a packet".into(),
+            formula: Words::of(move |f| listed(f, port.protocols(), ", or ", |f, p| port.headers_of(f, *p))),
             value: Range::hull(protocols.iter().map(|p| Range::exact(p.overhead().into())))?,
             unit: Unit::Bytes,
             source: "IEEE 802.3, RFC 791/8200/768, IBTA vol. 1 (annexes A16, A17: RoCE)",
@@ -157,10 +171,10 @@ impl Port {
         let shares = protocols.iter().flat_map(|p| mtus.iter().map(|m| Range::exact(efficiency(*p, self.vlan, *m))));
         let share = Range::hull(shares)?;
         steps.push(Step {
-            what: "payload's share".to_owned(),
+            what: "payload's share".into(),
             formula: match mtu {
-                Some(m) => format!("{m} / ({m} + headers)"),
-                None => "MTU / (MTU + headers), MTU not seen: 256 to 4096".to_owned(),
+                Some(m) => Words::of(move |f| write!(f, "{m} / ({m} + headers)")),
+                None => "MTU / (MTU + headers), MTU not seen: 256 to 4096".into(),
             },
             value: share,
             unit: Unit::Ratio,
@@ -174,14 +188,14 @@ impl Port {
         });
         let limit = Range::hull(cases)?;
         steps.push(Step {
-            what: format!("payload of {name}"),
-            formula: format!("{data} Gb/s × {share}"),
+            what: named("payload"),
+            formula: Words::of(move |f| write!(f, "{data} Gb/s × {share}")),
             value: limit,
             unit: Unit::Gigabits,
             source: "arithmetic",
             quality: exactly(protocols.len() == 1 && mtu.is_some() && data.low == data.high),
         });
-        let name = format!("{name}: {} Gb/s port", Range::exact(rate));
+        let name = format!("{name}: {} Gb/s port", Range::exact(rate)).into();
         Derivation::of(Unit::Gigabits, vec![Element { name, kind: ElementKind::Port, limit }], steps)
     }
 }

@@ -24,6 +24,7 @@ pub mod nic;
 mod node;
 pub mod pcie;
 mod seen;
+mod words;
 
 pub use collective::{Algorithm, Collective, Shape};
 pub use derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
@@ -32,3 +33,4 @@ pub use link::{Port, Protocol};
 pub use nic::{NicCeilings, NicTotal, adapter};
 pub use node::{Ceilings, CollectiveCeiling, best, between, node_ceilings};
 pub use pcie::{Direction, PcieLink};
+pub use words::{Name, Words};

@@ -6,11 +6,13 @@ use super::fabric::INTEL_PEERS;
 use super::link::Port;
 use super::lp::{Flows, Most};
 use super::pcie::{Direction, PcieLink};
+use super::words::{Name, Words};
 use crate::analysis::Analysis;
 use crate::local::LocalNets;
 use crate::path::PathType;
 use crate::paths::Paths;
 use crate::system::{CpuVendor, NodeId, NodeKind};
+use std::borrow::Cow;
 
 /// Ceilings of a NIC.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -91,10 +93,10 @@ fn intel_bridge(e: &Elements, paths: &Paths, net: NodeId, to: NodeId, infos: &[&
     let on_pcie = infos.iter().filter(|i| matches!(i.kind, ElementKind::Pcie | ElementKind::Uplink));
     let link = on_pcie.map(|i| i.write).reduce(Range::min)?;
     let limit = link.times(INTEL_PEERS);
-    let name = format!("Intel CPU {} between the peers (cuts writes at 64 B)", cpu.numa);
+    let name = Name::from(format!("Intel CPU {} between the peers (cuts writes at 64 B)", cpu.numa));
     let step = Step {
-        what: name.clone(),
-        formula: format!("{link} × {INTEL_PEERS}"),
+        what: name.clone().into(),
+        formula: Words::of(move |f| write!(f, "{link} × {INTEL_PEERS}")),
         value: limit,
         unit: Unit::Gigabytes,
         source: "NCCL topo.h, INTEL_P2P_OVERHEAD 6/5; header arithmetic",
@@ -108,18 +110,15 @@ fn intel_bridge(e: &Elements, paths: &Paths, net: NodeId, to: NodeId, infos: &[&
 pub fn adapter(ports: &[(&str, Port)], link: Option<&PcieLink>, direction: Direction) -> Option<Derivation> {
     let each: Vec<Derivation> = ports.iter().map(|(name, port)| port.payload(name)).collect::<Option<_>>()?;
     let sum = each.iter().map(|d| d.result).reduce(|a, b| Range { low: a.low + b.low, high: a.high + b.high })?;
-    let names: Vec<&str> = each.iter().map(|d| d.limiting.name.as_str()).collect();
-    let mut elements = vec![Element { name: names.join(" + "), kind: ElementKind::Port, limit: sum }];
+    let names: Vec<&str> = each.iter().map(|d| &*d.limiting.name).collect();
+    let together = Name::from(names.join(" + "));
+    let mut elements = vec![Element { name: together.clone(), kind: ElementKind::Port, limit: sum }];
     let mut steps: Vec<Step> = each.iter().flat_map(|d| d.steps.clone()).collect();
     if each.len() > 1 {
-        steps.push(Step {
-            what: "ports together".to_owned(),
-            unit: Unit::Gigabits,
-            ..total_step(names.join(" + "), sum)
-        });
+        steps.push(Step { what: "ports together".into(), unit: Unit::Gigabits, ..total_step(together.into(), sum) });
     }
     if let Some(link) = link {
-        let name = format!("{} link", link.name());
+        let name = Name::from(format!("{} link", link.name()));
         let limit = link.data(direction).map(|v| v * 8.0);
         steps.extend(link.steps(direction, &name));
         elements.push(Element { name, kind: ElementKind::Pcie, limit });
@@ -149,12 +148,12 @@ impl NicTotal {
         let total = bytes.map(|v| v * n);
         let gb = |r: Range| if one.unit == Unit::Gigabits { r.map(|v| v / 8.0) } else { r };
         let scaled = |e: &Element| Element {
-            name: format!("{count} × {}", e.name),
+            name: format!("{count} × {}", e.name).into(),
             kind: e.kind,
             limit: gb(e.limit).map(|v| v * n),
         };
         let mut steps = one.steps.clone();
-        steps.push(total_step(format!("{count} × {bytes} GB/s"), total));
+        steps.push(total_step(Words::of(move |f| write!(f, "{count} × {bytes} GB/s")), total));
         (count > 0).then(|| NicTotal {
             total,
             limiting: scaled(&one.limiting),
@@ -164,9 +163,9 @@ impl NicTotal {
     }
 }
 
-fn total_step(formula: String, value: Range) -> Step {
+fn total_step(formula: Words, value: Range) -> Step {
     Step {
-        what: "NICs of a node together".to_owned(),
+        what: "NICs of a node together".into(),
         formula,
         value,
         unit: Unit::Gigabytes,
@@ -187,7 +186,7 @@ pub(crate) fn total(a: &Analysis, e: &Elements) -> Option<NicTotal> {
 
 fn one_way(a: &Analysis, e: &Elements, direction: Direction) -> Option<NicTotal> {
     let s = e.system;
-    let mut infos: Vec<Info> = (0..e.len()).filter_map(|i| e.info(i).cloned()).collect();
+    let mut infos: Vec<Cow<'_, Info>> = (0..e.len()).filter_map(|i| e.info(i).map(Cow::Borrowed)).collect();
     let mut place = vec![None; e.len()];
     (0..e.len()).filter(|i| e.info(*i).is_some()).enumerate().for_each(|(at, i)| {
         if let Some(p) = place.get_mut(i) {
@@ -205,10 +204,10 @@ fn one_way(a: &Analysis, e: &Elements, direction: Direction) -> Option<NicTotal>
             let mut flow: Vec<usize> = links.into_iter().filter_map(|i| place.get(i).copied().flatten()).collect();
             let gdr = a.gdr.iter().any(|g| g.gpu == local.gpu && g.net == net && g.recv.mode.is_some());
             if gdr && direction == Direction::Write {
-                let on_path: Vec<&Info> = flow.iter().filter_map(|i| infos.get(*i)).collect();
+                let on_path: Vec<&Info> = flow.iter().filter_map(|i| infos.get(*i).map(|i| &**i)).collect();
                 if let Some(bridge) = intel_bridge(e, &a.paths, net, local.gpu, &on_path) {
                     flow.push(infos.len());
-                    infos.push(bridge);
+                    infos.push(Cow::Owned(bridge));
                 }
             }
             through.push(flow);
@@ -223,7 +222,7 @@ fn one_way(a: &Analysis, e: &Elements, direction: Direction) -> Option<NicTotal>
     let most = |capacity: &[f64]| Flows { capacity, through: &through }.most();
     let (first, best): (Most, Most) = (most(&low)?, most(&high)?);
     let named = |m: &Most, limit: Range| {
-        let tight: Vec<&Info> = m.tight.iter().filter_map(|i| infos.get(*i)).collect();
+        let tight: Vec<&Info> = m.tight.iter().filter_map(|i| infos.get(*i).map(|i| &**i)).collect();
         let (name, kind) = together(&tight)?;
         Some(Element { name, kind, limit })
     };
@@ -239,10 +238,10 @@ fn one_way(a: &Analysis, e: &Elements, direction: Direction) -> Option<NicTotal>
         }
     }
     let way = if direction == Direction::Write { "into" } else { "out of" };
-    steps.push(total_step(
-        format!("the most that {} flows {way} GPUs carry through what they share: {}", through.len(), limiting.name),
-        total,
-    ));
+    let (flows, by) = (through.len(), limiting.name.clone());
+    let formula =
+        Words::of(move |f| write!(f, "the most that {flows} flows {way} GPUs carry through what they share: {by}"));
+    steps.push(total_step(formula, total));
     for i in &first.tight {
         for ends in [&mut low, &mut high] {
             if let Some(v) = ends.get_mut(*i) {

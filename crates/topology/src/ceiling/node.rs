@@ -8,6 +8,7 @@ use super::extra::Extra;
 use super::fabric::nvls_share;
 use super::nic::{self, NicCeilings, NicTotal};
 use super::pcie::Direction;
+use super::words::Words;
 use crate::analysis::Analysis;
 use crate::path::PathType;
 use crate::system::{LinkKind, NodeData, NodeKind};
@@ -46,8 +47,7 @@ pub fn best(list: &[CollectiveCeiling], collective: Collective) -> Option<&Colle
 /// Ceilings of the node that an analysis is of.
 #[must_use]
 pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
-    let document = a.fused();
-    let e = Elements::new(&a.system, &document, extra);
+    let e = Elements::new(&a.system, &a.tree, extra);
     let mut notes = e.notes.clone();
     let parts = u32::try_from(a.domains.len()).unwrap_or(u32::MAX).max(1);
     let equal = a.domains.iter().all(|d| Some(d.len()) == a.domains.first().map(Vec::len));
@@ -88,7 +88,7 @@ pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
     };
     // NICs belong to the host as it is, before it is cut.
     let nics = match &a.whole {
-        Some(w) => nic::ceilings(&Elements::new(&w.system, &document, extra), &w.raw, &[]),
+        Some(w) => nic::ceilings(&Elements::new(&w.system, &a.tree, extra), &w.raw, &[]),
         None => nic::ceilings(&e, &a.raw, &a.local_nets),
     };
     Ceilings { nics, intra, inter, notes }
@@ -117,8 +117,8 @@ fn intra(a: &Analysis, e: &Elements, cuts: &Cuts, gpus: u32) -> Vec<CollectiveCe
             }
             let mut steps = cuts.steps();
             steps.push(Step {
-                what: format!("{collective}, {algorithm}"),
-                formula: formula.to_owned(),
+                what: Words::of(move |f| write!(f, "{collective}, {algorithm}")),
+                formula: formula.into(),
                 value: elements.iter().map(|e| e.limit).reduce(Range::min).unwrap_or(Range::exact(0.0)),
                 unit: Unit::Gigabytes,
                 source: "bytes that cross a border; bus bandwidth as in nccl-tests doc/PERFORMANCE.md",
@@ -153,8 +153,11 @@ fn nvls(e: &Elements, gpus: u32) -> Option<CollectiveCeiling> {
         if steps.is_empty() {
             steps.extend(info.steps(Direction::Write).iter().cloned());
             steps.push(Step {
-                what: "all-reduce in the switch".to_owned(),
-                formula: format!("{} GB/s × {share} × 2({gpus} − 1)/({gpus} + 1)", info.write),
+                what: "all-reduce in the switch".into(),
+                formula: {
+                    let write = info.write;
+                    Words::of(move |f| write!(f, "{write} GB/s × {share} × 2({gpus} − 1)/({gpus} + 1)"))
+                },
                 value: limit,
                 unit: Unit::Gigabytes,
                 source: "what multimem reads and writes put on a GPU's links; share: NCCL tuning.cc",
@@ -192,8 +195,11 @@ fn pairwise(a: &Analysis, e: &Elements, gpus: u32) -> Option<CollectiveCeiling> 
         let limit = info.write.map(|v| v * peers / f64::from(*n));
         let mut steps: Vec<Step> = info.steps(Direction::Write).to_vec();
         steps.push(Step {
-            what: "all-to-all".to_owned(),
-            formula: format!("{} GB/s × ({gpus} − 1) / {n} pairs of GPUs through {}", info.write, info.name),
+            what: "all-to-all".into(),
+            formula: {
+                let (write, n, name) = (info.write, *n, info.name.clone());
+                Words::of(move |f| write!(f, "{write} GB/s × ({gpus} − 1) / {n} pairs of GPUs through {name}"))
+            },
             value: limit,
             unit: Unit::Gigabytes,
             source: "arithmetic on NCCL's paths",
@@ -223,8 +229,13 @@ fn job(shape: Shape, nics: &NicTotal, intra: &[CollectiveCeiling], cuts: Option<
             let mut elements: Vec<Element> = outside.into_iter().flatten().map(|e| scaled(e, factor)).collect();
             let mut steps = nics.steps.clone();
             steps.push(Step {
-                what: format!("{collective}, {algorithm}, {} nodes of {} GPUs", shape.nodes, shape.gpus),
-                formula: format!("{} GB/s × {formula}", nics.total),
+                what: Words::of(move |f| {
+                    write!(f, "{collective}, {algorithm}, {} nodes of {} GPUs", shape.nodes, shape.gpus)
+                }),
+                formula: {
+                    let total = nics.total;
+                    Words::of(move |f| write!(f, "{total} GB/s × {formula}"))
+                },
                 value: nics.total.map(|v| v * factor),
                 unit: Unit::Gigabytes,
                 source: "bytes that a node must send: nccl-tests doc/PERFORMANCE.md, and arithmetic",
@@ -233,7 +244,7 @@ fn job(shape: Shape, nics: &NicTotal, intra: &[CollectiveCeiling], cuts: Option<
             let (inside, how) = within(shape, collective, algorithm, intra, cuts);
             if let Some(value) = inside.iter().map(|e| e.limit).reduce(Range::min) {
                 steps.push(Step {
-                    what: "the part within a node".to_owned(),
+                    what: "the part within a node".into(),
                     formula: how,
                     value,
                     unit: Unit::Gigabytes,
@@ -256,20 +267,21 @@ fn within(
     algorithm: Algorithm,
     intra: &[CollectiveCeiling],
     cuts: Option<&Cuts>,
-) -> (Vec<Element>, String) {
-    let none = (Vec::new(), String::new());
+) -> (Vec<Element>, Words) {
+    let none = (Vec::new(), Words::from(""));
     if shape.gpus < 2 {
         return none;
     }
     if algorithm == Algorithm::Ring {
-        return cuts.map_or(none, |c| (c.ring_of_many(), "what a ring needs between the GPUs of a node".to_owned()));
+        return cuts.map_or(none, |c| (c.ring_of_many(), "what a ring needs between the GPUs of a node".into()));
     }
     let pick = |algorithm| intra.iter().find(|c| (c.collective, c.algorithm) == (collective, algorithm));
     let both = |bus: &Derivation, factor: f64| -> Vec<Element> {
         [Some(&bus.limiting), bus.next.as_ref()].into_iter().flatten().map(|e| scaled(e, factor)).collect()
     };
     let alone = |c: &CollectiveCeiling, factor: f64| {
-        format!("{} GB/s of a node alone, by {} × {}", c.bus.result, c.algorithm, Range::exact(factor))
+        let (result, by, factor) = (c.bus.result, c.algorithm, Range::exact(factor));
+        Words::of(move |f| write!(f, "{result} GB/s of a node alone, by {by} × {factor}"))
     };
     if algorithm == Algorithm::Pairwise {
         // To peers in the node goes a smaller part of a larger job.
@@ -284,5 +296,5 @@ fn within(
             return (switch, alone(c, factor));
         }
     }
-    (gpus, "what must cross between the GPUs of a node".to_owned())
+    (gpus, "what must cross between the GPUs of a node".into())
 }

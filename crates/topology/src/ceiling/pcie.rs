@@ -6,6 +6,7 @@
 //! ```
 
 use super::derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
+use super::words::{Name, Words};
 use linerate_formats::pci::LinkSpeed;
 
 /// Payload sizes that a device can be set to, in bytes.
@@ -109,17 +110,14 @@ impl PcieLink {
     /// GB/s of data with the arithmetic. `element` is what the link is called.
     #[must_use]
     pub fn derive(&self, direction: Direction, element: &str, kind: ElementKind) -> Option<Derivation> {
-        let limit = self.data(direction);
-        Derivation::of(
-            Unit::Gigabytes,
-            vec![Element { name: element.to_owned(), kind, limit }],
-            self.steps(direction, element),
-        )
+        let (name, limit) = (Name::from(element), self.data(direction));
+        let steps = self.steps(direction, &name);
+        Derivation::of(Unit::Gigabytes, vec![Element { name, kind, limit }], steps)
     }
 
     /// The arithmetic.
     #[must_use]
-    pub fn steps(&self, direction: Direction, element: &str) -> Vec<Step> {
+    pub fn steps(&self, direction: Direction, element: &Name) -> Vec<Step> {
         let g = self.speed;
         let (coded, all) = encoding(g);
         let (payload, overhead) = (self.payloads(direction), self.overhead(direction));
@@ -135,18 +133,23 @@ impl PcieLink {
         };
         let note = if unseen { ", packet size not seen" } else { "" };
         let raw = Range::exact(self.raw());
+        let (width, rate) = (self.width, g.gigatransfers());
+        let named = |what: &'static str| {
+            let element = element.clone();
+            Words::of(move |f| write!(f, "{element}, {what}"))
+        };
         vec![
             Step {
-                what: format!("{element}, encoded"),
-                formula: format!("{} lanes × {} GT/s × {coded}/{all} / 8", self.width, g.gigatransfers()),
+                what: named("encoded"),
+                formula: Words::of(move |f| write!(f, "{width} lanes × {rate} GT/s × {coded}/{all} / 8")),
                 value: raw,
                 unit: Unit::Gigabytes,
                 source: "PCI Express Base Specification",
                 quality: Quality::Exact,
             },
             Step {
-                what: format!("{element}, {what}"),
-                formula: format!("{raw} × {payload} B / (the same + {overhead} B){layer}{note}"),
+                what: named(what),
+                formula: Words::of(move |f| write!(f, "{raw} × {payload} B / (the same + {overhead} B){layer}{note}")),
                 value: self.data(direction),
                 unit: Unit::Gigabytes,
                 source: "PCI Express Base Specification (headers, frames); link-layer share: Neugebauer et al., SIGCOMM 2018 (8 to 10 %)",

@@ -2,7 +2,7 @@
 
 use crate::number::bus_id;
 use crate::system::{LinkKind, NodeId, NodeKind, System};
-use crate::xml;
+use crate::tree::{Tag, Tree as Elements};
 use linerate_formats::pci::LinkSpeed;
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,35 +24,35 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn of(document: &xml::Document) -> Seen {
+    pub(super) fn of(document: &Elements) -> Seen {
         let mut seen = Seen::default();
         let mut clash: Vec<i64> = Vec::new();
-        let mut stack = vec![(&document.system, 0_usize)];
+        let mut stack = vec![(0_u32, 0_usize)];
         while let Some((e, depth)) = stack.pop() {
-            if &*e.name == "pci" {
-                let number = |k| e.get(k).and_then(|v| v.trim().parse::<u32>().ok());
-                let links = e.named("gpu").next().into_iter().flat_map(|g| g.named("nvlink"));
+            let get = |k| document.get(e, k);
+            if document.tag(e) == Some(Tag::Pci) {
+                let number = |e, k| document.get(e, k).and_then(|v| v.trim().parse::<u32>().ok());
+                let links = document.child(e, Tag::Gpu).into_iter().flat_map(|g| document.children(g));
+                let links = links.filter(|l| document.tag(**l) == Some(Tag::Nvlink));
                 let pci = Pci {
-                    speed: e.get("link_speed").and_then(LinkSpeed::parse),
-                    width: number("link_width"),
+                    speed: get("link_speed").and_then(LinkSpeed::parse),
+                    width: number(e, "link_width"),
                     depth,
-                    nvlinks: links
-                        .filter_map(|l| l.get("count")?.trim().parse::<u32>().ok())
-                        .fold(0, u32::saturating_add),
+                    nvlinks: links.filter_map(|l| number(*l, "count")).fold(0, u32::saturating_add),
                 };
-                if let Some(id) = e.get("busid").map(bus_id)
+                if let Some(id) = get("busid").map(bus_id)
                     && seen.pci.insert(id, pci).is_some_and(|other| other != pci)
                 {
                     clash.push(id);
                 }
             }
-            if &*e.name == "net" {
-                let int = |k| e.get(k).and_then(|v| v.trim().parse::<i32>().ok());
+            if document.tag(e) == Some(Tag::Net) {
+                let int = |k| get(k).and_then(|v| v.trim().parse::<i32>().ok());
                 if let (Some(dev), Some(speed)) = (int("dev"), int("speed")) {
                     seen.nets.insert(dev, speed);
                 }
             }
-            stack.extend(e.children.iter().map(|c| (c, depth + 1)));
+            stack.extend(document.children(e).iter().map(|c| (*c, depth + 1)));
         }
         // Hosts whose bus ids are the same and whose links are not.
         for id in clash {
