@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// Aims: nodes by the beginning of their name, milliseconds from XML to the decisions, and of the search.
+/// Aims: nodes by the beginning of their name, milliseconds from XML to decisions and ceilings, and of the search.
 const AIMS: [(&str, f64, f64); 3] =
     [("8 GPUs, 8 NICs", 0.5, 30.0), ("16 GPUs, 18 NICs", 1.0, 30.0), ("72 GPUs", 20.0, 30.0)];
 /// Aim for a drawing, milliseconds.
@@ -18,18 +18,21 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
     let rows = shell::output(shell::cargo().args(own))?;
     let mut text = format!(
         "\n## Topologies\n\n`cargo run --release -p linerate-topology --example judge`: medians; XML in memory to the graph, all paths, GPUDirect RDMA, P2P and \
-         local NICs, then the search for rings and trees of two such nodes.\n\n\
-         | node | XML parsed | judged | rings and trees |\n|---|---|---|---|\n{rows}"
+         local NICs; ceilings with their derivations, of two such nodes; then the search for their rings and trees.\n\n\
+         | node | XML parsed | judged | ceilings | rings and trees |\n|---|---|---|---|---|\n{rows}"
     );
     let mut targets = Vec::new();
     for (name, judged, searched) in AIMS {
         let row =
             rows.lines().find(|r| r.starts_with(&format!("| {name}"))).ok_or_else(|| format!("no row of {name}"))?;
         let ms: Vec<f64> = row.split('|').filter_map(|c| c.trim().strip_suffix(" ms")?.parse().ok()).collect();
-        let [parse, judge, search] = ms.as_slice() else { return Err(format!("not understood: {row}")) };
+        let [parse, judge, ceilings, search] = ms.as_slice() else { return Err(format!("not understood: {row}")) };
         targets.push(Target {
-            what: format!("{name}: XML to decisions takes less than {judged} ms: {:.3} ms", parse + judge),
-            met: parse + judge < judged,
+            what: format!(
+                "{name}: XML to decisions and ceilings takes less than {judged} ms: {:.3} ms",
+                parse + judge + ceilings
+            ),
+            met: parse + judge + ceilings < judged,
         });
         targets.push(Target {
             what: format!("{name}: the search takes less than {searched} ms: {search} ms"),
