@@ -122,7 +122,8 @@ fn fill(body: &[u8], to: &mut Packed, bounds: Bounds) -> Option<()> {
     let lens = || lens.as_chunks().0.iter().map(|c| u32::from_le_bytes(*c));
     let names_at = body.len() - rest.len();
     let data_at = names_at.checked_add(name_lens().map(|l| l as usize).sum())?;
-    // All names at once: text, none with a slash. Each then has to begin where a character does.
+    // All names at once: text, none with a slash. Each then has to begin where a character does
+    // (`are_text`).
     let text = std::str::from_utf8(body.get(names_at..data_at)?).ok()?;
     if text.contains('/') || !kinds.iter().all(|k| PackedKind::of(*k).is_some()) {
         return None;
@@ -143,12 +144,15 @@ fn fill(body: &[u8], to: &mut Packed, bounds: Bounds) -> Option<()> {
         }),
         body,
     );
+    if !to.are_text(text, names_at) {
+        return None;
+    }
     let mut first = 1;
     for (dir, count) in counts().enumerate().filter(|(_, count)| *count > 0) {
         to.children(dir, first, count)?;
-        to.are_sorted(first as usize, count as usize, |(at, len)| {
-            text.get((at as usize).checked_sub(names_at)?..)?.get(..len as usize)
-        })?;
+        if !to.are_sorted(first as usize, count as usize, body) {
+            return None;
+        }
         first += count;
     }
     Some(())

@@ -1,6 +1,6 @@
 //! A snapshot that is made in one go of entries that are sorted already: no table of names is needed to find them.
 
-use super::{Kind, NONE, Node, Snapshot};
+use super::{Kind, NONE, Node, Snapshot, slice};
 
 /// Entries in breadth-first order, the children of each directory together and sorted by name.
 pub(crate) struct Packed {
@@ -87,24 +87,22 @@ impl Packed {
     }
 
     /// Whether entries are sorted by names that a snapshot can hold, each once. How names begin decides most comparisons.
-    pub(crate) fn are_sorted<'t>(
-        &self,
-        first: usize,
-        count: usize,
-        name: impl Fn((u32, u32)) -> Option<&'t str>,
-    ) -> Option<()> {
-        let nodes = self.nodes.get(first..first + count)?;
-        let heads = self.heads.get(first..first + count)?;
-        let (mut last, mut last_head) = ("", 0);
-        for (n, head) in nodes.iter().zip(heads) {
-            let name = name(n.name)?;
-            let above = *head > last_head || (*head == last_head && name > last);
-            if !above || DOTS.contains(head) {
-                return None;
-            }
-            (last, last_head) = (name, *head);
-        }
-        Some(())
+    pub(crate) fn are_sorted(&self, first: usize, count: usize, body: &[u8]) -> bool {
+        let nodes = self.nodes.get(first..first + count).unwrap_or_default();
+        let heads = self.heads.get(first..first + count).unwrap_or_default();
+        // "" is below everything.
+        let (mut last, mut last_head) = ((0, 0), 0);
+        nodes.iter().zip(heads).all(|(n, head)| {
+            let above = *head > last_head || (*head == last_head && slice(body, n.name) > slice(body, last));
+            (last, last_head) = (n.name, *head);
+            above && !DOTS.contains(head)
+        })
+    }
+
+    /// Whether each name begins and ends where a character of the text does that all names make.
+    pub(crate) fn are_text(&self, text: &str, at: usize) -> bool {
+        let names = self.nodes.get(1..).unwrap_or_default();
+        text.is_ascii() || names.iter().all(|n| text.is_char_boundary((n.name.0 as usize).wrapping_sub(at)))
     }
 }
 
