@@ -1,15 +1,14 @@
 //! `linerate topo`.
 
-use super::topo_source::{self, Links};
+use super::topo_source;
 use crate::args::{TopoArgs, TopoFormat};
 use crate::output::{Failure, Sink, width};
 use linerate_report::Style;
-use linerate_report::topo::scene::{Extras, LinkState, PcieLink, Scene};
-use linerate_report::topo::{LinkWords, Topo, differences, dot, json, names, svg, text};
+use linerate_report::topo::scene::{Extras, Scene};
+use linerate_report::topo::{Topo, differences, dot, json, names, svg, text};
 use linerate_topology::ceiling::{Collective, Extra, best, node_ceilings};
 use linerate_topology::xml::Dialect;
 use linerate_topology::{Analysis, Config, Env, Search, what_if};
-use std::collections::HashMap;
 use std::io::Write;
 
 pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
@@ -22,7 +21,10 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
     let mut document = source.document.clone();
     let mut changed = config.clone();
-    let possible = |busid: &str| source.links.get(busid).and_then(|l| l.possible.or(l.now));
+    let possible = |busid: &str| {
+        let link = source.links.get(busid).map(|l| l.possible.or(l.now))?;
+        Some((link.speed?.generation(), link.width?.0))
+    };
     what_if::apply(&a.what_if, &mut document, &mut changed, &mut env, &possible).map_err(Failure::new)?;
     if a.format == TopoFormat::Xml {
         sink.write_all(document.to_xml(Dialect::Nccl).as_bytes())?;
@@ -41,7 +43,7 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     let extra = Extra { nodes: Some(a.nodes), ..source.extra.clone() };
     // A drawing marks what limits.
     let ceilings = (drawn || whole && a.ceiling).then(|| node_ceilings(&analysis, &extra));
-    let links = |busid: &str| source.links.get(busid).map(words);
+    let links = |busid: &str| source.links.get(busid).copied();
     let mut notes = source.notes.clone();
     notes.extend(changed.env.notes.iter().cloned());
     let topo = Topo {
@@ -60,8 +62,8 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         TopoFormat::Text if explained => explain(a, &topo, &mut sink)?,
         TopoFormat::Text => text::render(&topo, style, &mut sink)?,
         TopoFormat::Json => json::render(&topo, &mut sink)?,
-        TopoFormat::Svg => sink.write_all(svg::svg(&scene(&topo, &source.links)).as_bytes())?,
-        TopoFormat::Dot => sink.write_all(dot::dot(&scene(&topo, &source.links)).as_bytes())?,
+        TopoFormat::Svg => sink.write_all(svg::svg(&scene(&topo)).as_bytes())?,
+        TopoFormat::Dot => sink.write_all(dot::dot(&scene(&topo)).as_bytes())?,
         TopoFormat::Xml => {}
     }
     if !a.what_if.is_empty() && a.format == TopoFormat::Text {
@@ -76,13 +78,7 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
 }
 
 /// What a drawing shows; the bottleneck is what limits the best collective, or the node's worst NIC.
-fn scene(topo: &Topo<'_>, links: &HashMap<String, Links>) -> Scene {
-    let link = |(generation, width): (u8, u8)| PcieLink { generation: Some(generation), width: Some(width) };
-    let state = |busid: &str| {
-        let l = links.get(busid)?;
-        let (now, possible) = (l.now.or(l.possible)?, l.possible.or(l.now)?);
-        Some(LinkState { now: link(now), possible: link(possible) })
-    };
+fn scene(topo: &Topo<'_>) -> Scene {
     let limiting = topo.ceilings.and_then(|c| {
         let nics = || c.nics.iter().filter_map(|n| Some((n.gpu_receive.as_ref()?.result.low, n)));
         let (low, worst) = nics().min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -98,7 +94,7 @@ fn scene(topo: &Topo<'_>, links: &HashMap<String, Links>) -> Scene {
         title: topo.label.to_owned(),
         nccl: Some(topo.config.version.to_string()),
         notes: topo.notes.iter().take(4).cloned().collect(),
-        links: Some(&state),
+        links: Some(topo.links),
         bottleneck: limiting,
     };
     Scene::new(topo.document, topo.analysis, &extras)
@@ -136,16 +132,4 @@ fn variables(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
     };
     let bad = |v: &String| Failure::new(format!("`{v}` is no KEY=VALUE")).hint("such as --env NCCL_NET_GDR_LEVEL=PHB");
     given.iter().map(|v| one(v).ok_or_else(|| bad(v))).collect()
-}
-
-/// As people say it: `Gen5 x16`, and what it could be where that is more.
-fn words(l: &Links) -> LinkWords {
-    let say = |(generation, lanes): (u8, u8)| format!("Gen{generation} x{lanes}");
-    let speed = |(generation, lanes): (u8, u8)| (1_u32 << generation) * u32::from(lanes);
-    let more = match (l.now, l.possible) {
-        (Some(now), Some(possible)) => speed(possible) > speed(now),
-        (None, Some(_)) => true,
-        _ => false,
-    };
-    LinkWords { now: l.now.map(say), possible: l.possible.filter(|_| more).map(say) }
 }

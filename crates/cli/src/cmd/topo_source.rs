@@ -4,6 +4,7 @@ use crate::args::{TopoArgs, XmlKind};
 use crate::output::Failure;
 use crate::progress::Line;
 use linerate_formats::nvidia_smi::Topo as TopoM;
+use linerate_report::topo::LinkState;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_topology::ceiling::Extra;
 use linerate_topology::from_node::Matrix;
@@ -18,8 +19,8 @@ pub(super) struct Source {
     pub(super) label: String,
     pub(super) document: Document,
     pub(super) input: Input,
-    /// Generation and lanes of links by bus id: now, and possible.
-    pub(super) links: HashMap<String, Links>,
+    /// Links by bus id.
+    pub(super) links: HashMap<String, LinkState>,
     pub(super) notes: Vec<String>,
     /// What `nvidia-smi topo -m` would show, from the PCI tree.
     pub(super) matrix: Option<Matrix>,
@@ -27,13 +28,6 @@ pub(super) struct Source {
     pub(super) theirs: Option<TopoM>,
     /// What ceilings need beside the topology.
     pub(super) extra: Extra,
-}
-
-/// Generation and lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Links {
-    pub(super) now: Option<(u8, u8)>,
-    pub(super) possible: Option<(u8, u8)>,
 }
 
 /// As much of a file as tells what it is; a topology is far smaller than the limit.
