@@ -8,9 +8,9 @@ mod link;
 pub mod names;
 pub mod scene;
 pub mod svg;
-pub mod tables;
+mod tables;
 pub mod text;
-pub mod tree;
+mod tree;
 
 pub use link::{LinkLookup, LinkState, PcieLink};
 

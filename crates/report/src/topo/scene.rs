@@ -4,7 +4,8 @@ mod build;
 mod link;
 mod words;
 
-pub use link::{Link, Medium, PCIE_STEPS, Step};
+pub(super) use link::PCIE_STEPS;
+pub use link::{Link, Medium, Step};
 
 use super::LinkLookup;
 use linerate_topology::{Analysis, Document};
@@ -185,7 +186,7 @@ impl Scene {
 
     /// Whether GPUs are joined by NVLink switches.
     #[must_use]
-    pub fn has_fabric(&self) -> bool {
+    pub(crate) fn has_fabric(&self) -> bool {
         self.gpus.iter().any(|g| g.fabric.is_some())
     }
 

@@ -266,7 +266,7 @@ pub fn explain(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
     let a = topo.analysis;
     let say = |id| name(&a.system, id);
     let mut out = vec![format!("{} to {}, as NCCL {} has it", say(from), say(to), topo.config.version)];
-    let hops = |paths: &linerate_topology::paths::Paths| {
+    let hops = |paths: &linerate_topology::Paths| {
         let (mut words, mut at) = (say(from), say(from));
         for l in paths.hops(&a.system, from, to) {
             let next = say(l.to);

@@ -6,20 +6,20 @@ use linerate_topology::xml::Element;
 
 /// A line of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub(super) struct Line {
     /// Branches before the name: `│  ├─ `.
-    pub branches: String,
+    pub(super) branches: String,
     /// What it is.
-    pub name: String,
+    pub(super) name: String,
     /// More about it.
-    pub about: String,
+    pub(super) about: String,
     /// Whether its link runs below what it can.
-    pub degraded: bool,
+    pub(super) degraded: bool,
 }
 
 /// Lines of the whole tree. Bounded: what is deeper than 32 levels is left out.
 #[must_use]
-pub fn lines(topo: &Topo<'_>) -> Vec<Line> {
+pub(super) fn lines(topo: &Topo<'_>) -> Vec<Line> {
     let mut out = Vec::new();
     let mut gpus = 0;
     for cpu in topo.document.system.children.iter() {

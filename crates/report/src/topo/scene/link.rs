@@ -57,7 +57,7 @@ pub enum Step {
 }
 
 /// PCIe's steps, slow to fast.
-pub const PCIE_STEPS: [Step; 5] = [Step::Slow, Step::Gen3, Step::Gen4, Step::Gen5, Step::Gen6];
+pub(in crate::topo) const PCIE_STEPS: [Step; 5] = [Step::Slow, Step::Gen3, Step::Gen4, Step::Gen5, Step::Gen6];
 
 impl Link {
     /// A link that is not PCIe.
