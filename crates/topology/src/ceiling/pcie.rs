@@ -138,7 +138,12 @@ impl PcieLink {
         vec![
             Step {
                 what: format!("{element}, encoded"),
-                formula: format!("{} lanes × {} GT/s × {coded}/{all} / 8", self.width, g.gigatransfers()),
+                formula: format!(
+                    "{} lane{} × {} GT/s × {coded}/{all} / 8",
+                    self.width,
+                    if self.width == 1 { "" } else { "s" },
+                    g.gigatransfers()
+                ),
                 value: raw,
                 unit: Unit::Gigabytes,
                 source: "PCI Express Base Specification",
