@@ -1,18 +1,20 @@
 //! `linerate topo`.
 
-use super::topo_source;
+use super::topo_source::{self, Source};
 use crate::args::{TopoArgs, TopoFormat};
 use crate::output::{Failure, Sink, width};
+use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_report::Style;
 use linerate_report::topo::scene::{Extras, Scene};
-use linerate_report::topo::{Topo, differences, dot, json, names, svg, text};
+use linerate_report::topo::{LinkState, PcieLink, Topo, differences, dot, json, names, svg, text};
 use linerate_topology::ceiling::{Collective, Extra, best, node_ceilings};
+use linerate_topology::what_if::Change;
 use linerate_topology::xml::Dialect;
 use linerate_topology::{Analysis, Config, Env, Search, what_if};
 use std::io::Write;
 
 pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
-    let source = topo_source::load(a)?;
+    let mut source = topo_source::load(a)?;
     let mut env = variables(&a.env)?;
     let mut config = Config { version: a.nccl, nodes: a.nodes, input: source.input, ..Config::default() };
     config.env = Env::parse(env.iter().map(|(k, v)| (k.as_str(), v.as_str())), config.version);
@@ -26,6 +28,7 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         Some((link.speed?.generation(), link.width?.0))
     };
     what_if::apply(&a.what_if, &mut document, &mut changed, &mut env, &possible).map_err(Failure::new)?;
+    change_links(&a.what_if, &mut source);
     if a.format == TopoFormat::Xml {
         sink.write_all(document.to_xml(Dialect::Nccl).as_bytes())?;
         sink.finish()?;
@@ -75,6 +78,30 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     }
     sink.finish()?;
     Ok(0)
+}
+
+/// What was seen of links outweighs the document: it is changed with it.
+fn change_links(changes: &[Change], source: &mut Source) {
+    let pcie = &mut source.extra.pcie;
+    let mut run = |busid: &str, state: &mut LinkState, at: PcieLink| {
+        state.now = at.or(state.now);
+        if let Some(seen) = pcie.get_mut(busid) {
+            seen.speed = at.speed.or(seen.speed);
+            seen.width = at.width.map(|w| u32::from(w.0)).or(seen.width);
+        }
+    };
+    for change in changes {
+        match change {
+            Change::FullLinks => source.links.iter_mut().for_each(|(busid, state)| run(busid, state, state.possible)),
+            Change::Link { busid, generation, width } => {
+                if let Some(state) = source.links.get_mut(busid) {
+                    let speed = LinkSpeed::from_register(*generation);
+                    run(busid, state, PcieLink { speed, width: Some(LinkWidth(*width)) });
+                }
+            }
+            Change::Move { .. } | Change::Env(..) | Change::Nccl(_) => {}
+        }
+    }
 }
 
 /// What a drawing shows; the bottleneck is what limits the best collective, or the node's worst NIC.
@@ -132,4 +159,31 @@ fn variables(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
     };
     let bad = |v: &String| Failure::new(format!("`{v}` is no KEY=VALUE")).hint("such as --env NCCL_NET_GDR_LEVEL=PHB");
     given.iter().map(|v| one(v).ok_or_else(|| bad(v))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_topology::Input;
+    use linerate_topology::ceiling::PcieSeen;
+    use linerate_topology::xml::Document;
+
+    #[test]
+    fn a_change_of_links_is_seen() {
+        let busid = "0000:3d:00.0";
+        let link = |generation, lanes| PcieLink::new(LinkSpeed::from_register(generation).unwrap(), LinkWidth(lanes));
+        let changed = |change: &str| {
+            let document = Document::parse("<system version=\"1\"/>", Dialect::Lenient).unwrap();
+            let mut source = Source::new("test".to_owned(), document, Input::File);
+            source.links.insert(busid.to_owned(), LinkState { now: link(5, 8), possible: link(5, 16) });
+            let seen = PcieSeen { speed: Some(LinkSpeed::Gen5), width: Some(8), ..PcieSeen::default() };
+            source.extra.pcie.insert(busid.to_owned(), seen);
+            change_links(&[change.parse().unwrap()], &mut source);
+            (source.links[busid].words(), source.extra.pcie[busid].speed, source.extra.pcie[busid].width)
+        };
+        assert_eq!(changed("full-links"), ("Gen5 x16".to_owned(), Some(LinkSpeed::Gen5), Some(16)));
+        let slower = ("Gen3 x4 of Gen5 x16".to_owned(), Some(LinkSpeed::Gen3), Some(4));
+        assert_eq!(changed("link=0000:3D:00.0:Gen3x4"), slower);
+        assert_eq!(changed("level=SYS").0, "Gen5 x8 of Gen5 x16");
+    }
 }

@@ -30,6 +30,22 @@ pub(super) struct Source {
     pub(super) extra: Extra,
 }
 
+impl Source {
+    /// A document of which nothing else is known.
+    pub(super) fn new(label: String, document: Document, input: Input) -> Self {
+        Source {
+            label,
+            document,
+            input,
+            links: HashMap::new(),
+            notes: Vec::new(),
+            matrix: None,
+            theirs: None,
+            extra: Extra::default(),
+        }
+    }
+}
+
 /// As much of a file as tells what it is; a topology is far smaller than the limit.
 const MAX_XML: u64 = 16 << 20;
 const HEAD: usize = 64 << 10;
@@ -83,16 +99,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
                 .to_owned(),
         );
     }
-    Ok(Source {
-        label: label.to_owned(),
-        document,
-        input,
-        links: HashMap::new(),
-        notes,
-        matrix: None,
-        theirs: None,
-        extra: Extra::default(),
-    })
+    Ok(Source { notes, ..Source::new(label.to_owned(), document, input) })
 }
 
 /// What NCCL dumped says the host of every CPU and the rank of every GPU.
