@@ -4,11 +4,11 @@ use super::topo_source::Source;
 use crate::output::Failure;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_node::Node;
-use linerate_node::pci::PciFunction;
+use linerate_node::pci::{FnId, PciTree};
 use linerate_node::rdma::{LinkLayer, RdmaPort};
 use linerate_node::roce;
 use linerate_report::topo::{LinkState, PcieLink};
-use linerate_snapshot::{Reading, Snapshot};
+use linerate_snapshot::Snapshot;
 use linerate_topology::Input;
 use linerate_topology::ceiling::{Extra, PcieSeen, Port};
 use linerate_topology::from_node::{Matrix, from_node};
@@ -25,7 +25,7 @@ pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
     notes.extend(found.left_out);
     notes.extend(found.assumptions);
     let links: HashMap<String, LinkState> =
-        node.pci.iter().filter_map(|(_, f)| Some((f.bdf.to_string(), link(f)?))).collect();
+        node.pci.iter().filter_map(|(id, f)| Some((f.bdf.to_string(), link(&node.pci, id)?))).collect();
     Ok(Source {
         label: snapshot.label.clone(),
         document: found.document,
@@ -39,14 +39,14 @@ pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
 }
 
 /// The link of a function; none where no source shows it.
-fn link(f: &PciFunction<'_>) -> Option<LinkState> {
+fn link(tree: &PciTree<'_>, id: FnId) -> Option<LinkState> {
     // A half of it says nothing.
-    let both = |speed: &Reading<LinkSpeed>, width: &Reading<LinkWidth>| match (speed.known(), width.known()) {
-        (Some(speed), Some(width)) => PcieLink::new(*speed, *width),
-        _ => PcieLink::default(),
+    let both = |speed: Option<LinkSpeed>, width: Option<LinkWidth>| {
+        speed.zip(width).map_or_else(PcieLink::default, |(speed, width)| PcieLink::new(speed, width))
     };
-    let l = &f.link;
-    let state = LinkState { now: both(&l.speed, &l.width), possible: both(&l.max_speed, &l.max_width) };
+    let l = &tree.get(id).link;
+    let now = both(l.speed.known().copied(), l.width.known().copied());
+    let state = LinkState { now, possible: both(tree.possible_speed(id), tree.possible_width(id)) };
     (state != LinkState::default()).then_some(state)
 }
 

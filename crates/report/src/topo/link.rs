@@ -71,7 +71,7 @@ impl PcieLink {
 pub struct LinkState {
     /// As it runs.
     pub now: PcieLink,
-    /// As it could.
+    /// As both of its ends could run it.
     pub possible: PcieLink,
 }
 
