@@ -8,42 +8,29 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::process::{Command, ExitCode};
 
-/// A crate and what of ours it may depend on. "xtask" and "linerate-fuzz" may depend on all but the command.
-const ARROWS: &[(&str, &[&str])] = &[
-    ("linerate-formats", &[]),
-    ("linerate-snapshot", &["linerate-formats"]),
-    ("linerate-node", &["linerate-formats", "linerate-snapshot"]),
-    ("linerate-topology", &["linerate-formats", "linerate-snapshot", "linerate-node"]),
-    ("linerate-rules", &["linerate-formats", "linerate-snapshot", "linerate-node", "linerate-topology"]),
-    (
-        "linerate-report",
-        &["linerate-formats", "linerate-snapshot", "linerate-node", "linerate-topology", "linerate-rules"],
-    ),
-    (
-        COMMAND,
-        &[
-            "linerate-formats",
-            "linerate-snapshot",
-            "linerate-node",
-            "linerate-topology",
-            "linerate-rules",
-            "linerate-report",
-        ],
-    ),
-    ("linerate-compose", &["linerate-formats"]),
-    ("linerate-fuzz", LIBRARIES),
-    ("xtask", LIBRARIES),
-];
 const COMMAND: &str = "linerate";
-const LIBRARIES: &[&str] = &[
+/// The map of ARCHITECTURE.md in its order: a crate may depend on those before it, the command on all.
+const MAP: [&str; 6] = [
     "linerate-formats",
     "linerate-snapshot",
     "linerate-node",
     "linerate-topology",
     "linerate-rules",
     "linerate-report",
-    "linerate-compose",
 ];
+const COMPOSE: &str = "linerate-compose";
+/// These may depend on all but the command.
+const DEVELOPERS: [&str; 2] = ["linerate-fuzz", "xtask"];
+
+/// What of ours a crate may depend on; `None` for one that is not on the map.
+fn may_use(name: &str) -> Option<Vec<&'static str>> {
+    match name {
+        COMMAND => Some(MAP.to_vec()),
+        COMPOSE => Some(vec!["linerate-formats"]),
+        _ if DEVELOPERS.contains(&name) => Some([&MAP[..], &[COMPOSE]].concat()),
+        _ => MAP.iter().position(|n| *n == name).map(|place| MAP.iter().take(place).copied().collect()),
+    }
+}
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// The C library's family; the binary may load nothing else.
@@ -181,14 +168,13 @@ fn arrows(all: &Metadata, found: &mut Found) {
     let members: Vec<&Package> = all.packages.iter().filter(|p| all.workspace_members.contains(&p.id)).collect();
     let names: BTreeSet<&str> = members.iter().map(|p| p.name.as_str()).collect();
     for p in &members {
-        let Some((_, may)) = ARROWS.iter().find(|(name, _)| *name == p.name) else {
+        let Some(may) = may_use(&p.name) else {
             found.wrong.push(format!("{}: not on the map in ARCHITECTURE.md and xtask/src/deps.rs", p.name));
             continue;
         };
         // Fixtures are composed: every crate's tests may use that, but those of the crate that it is made of.
-        let fixtures = |d: &Dependency| {
-            d.name == "linerate-compose" && d.kind.as_deref() == Some("dev") && p.name != "linerate-formats"
-        };
+        let fixtures =
+            |d: &Dependency| d.name == COMPOSE && d.kind.as_deref() == Some("dev") && p.name != "linerate-formats";
         for d in p.dependencies.iter().filter(|d| names.contains(d.name.as_str())) {
             if !may.contains(&d.name.as_str()) && !fixtures(d) {
                 found.wrong.push(format!("{} must not depend on {} (ARCHITECTURE.md)", p.name, d.name));

@@ -343,6 +343,22 @@ impl<'s> PciTree<'s> {
         }
     }
 
+    /// Speed that both ends of the link to the port above can: what the function can where the port is not seen.
+    #[must_use]
+    pub fn possible_speed(&self, id: FnId) -> Option<LinkSpeed> {
+        let own = self.get(id).link.max_speed.known().copied()?;
+        let above = self.bridge_above(id).and_then(|p| self.get(p).link.max_speed.known().copied());
+        Some(above.map_or(own, |a| a.min(own)))
+    }
+
+    /// Width that both ends of the link to the port above can: what the function can where the port is not seen.
+    #[must_use]
+    pub fn possible_width(&self, id: FnId) -> Option<LinkWidth> {
+        let own = self.get(id).link.max_width.known().copied()?;
+        let above = self.bridge_above(id).and_then(|p| self.get(p).link.max_width.known().copied());
+        Some(above.map_or(own, |a| a.min(own)))
+    }
+
     /// Bridges above, nearest first, and whether the walk ended at the root complex (not at "unknown").
     #[must_use]
     pub fn ancestors(&self, id: FnId) -> (Vec<FnId>, bool) {

@@ -3,8 +3,9 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
-use linerate_report::topo::scene::{Extras, LinkState, PcieLink, Scene};
-use linerate_report::topo::{dot::dot, svg::svg};
+use linerate_formats::pci::{LinkSpeed, LinkWidth};
+use linerate_report::topo::scene::{Extras, Scene};
+use linerate_report::topo::{LinkState, PcieLink, dot::dot, svg::svg};
 use linerate_topology::config::Input;
 use linerate_topology::xml::Dialect;
 use linerate_topology::{Analysis, Config, Document};
@@ -22,8 +23,9 @@ fn main() {
         let analysis = Analysis::new(&document, &config).unwrap();
         let stem = Path::new(file).file_name().unwrap().to_string_lossy().replace(".xml", "").replace(".fused", "");
         let state = |busid: &str| {
-            let g = |generation, width| PcieLink { generation: Some(generation), width: Some(width) };
-            (Some(busid) == slow.as_deref()).then(|| LinkState { now: g(3, 8), possible: g(5, 16) })
+            let (now, possible) =
+                (PcieLink::new(LinkSpeed::Gen3, LinkWidth(8)), PcieLink::new(LinkSpeed::Gen5, LinkWidth(16)));
+            (Some(busid) == slow.as_deref()).then_some(LinkState { now, possible })
         };
         let extras = Extras {
             title: stem.clone(),

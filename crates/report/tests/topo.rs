@@ -4,8 +4,9 @@
 #[path = "common/schema.rs"]
 mod schema;
 
+use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_report::Style;
-use linerate_report::topo::{LinkWords, Topo, differences, json, names, text};
+use linerate_report::topo::{LinkState, PcieLink, Topo, differences, json, names, text};
 use linerate_topology::ceiling::{Extra, node_ceilings};
 use linerate_topology::xml::{Dialect, Document};
 use linerate_topology::{Analysis, Config, Env, Input, Search};
@@ -18,8 +19,10 @@ fn with<T>(xml: &str, env: &[(&str, &str)], f: impl FnOnce(&Topo<'_>) -> T) -> T
     config.env = Env::parse(env.iter().copied(), config.version);
     let analysis = Analysis::new(&document, &config).unwrap();
     let links = |bus: &str| {
-        (bus == "0000:61:00.0")
-            .then(|| LinkWords { now: Some("Gen4 x8".to_owned()), possible: Some("Gen5 x16".to_owned()) })
+        (bus == "0000:61:00.0").then_some(LinkState {
+            now: PcieLink::new(LinkSpeed::Gen4, LinkWidth(8)),
+            possible: PcieLink::new(LinkSpeed::Gen5, LinkWidth(16)),
+        })
     };
     let search = Search::new(&analysis, 2);
     let ceilings = node_ceilings(&analysis, &Extra { nodes: Some(2), ..Extra::default() });

@@ -15,20 +15,20 @@
 mod analysis;
 pub mod ceiling;
 pub mod config;
-pub mod env;
-pub mod error;
-pub mod fill;
+mod env;
+mod error;
+mod fill;
 pub mod from_node;
 pub mod gdr;
 pub mod local;
 mod number;
 pub mod p2p;
-pub mod path;
-pub mod paths;
+mod path;
+mod paths;
 pub mod search;
 pub mod system;
 mod tree;
-pub mod version;
+mod version;
 pub mod what_if;
 pub mod xml;
 
@@ -46,4 +46,4 @@ pub use version::Version;
 pub use xml::Document;
 
 /// Channels of a communicator, at most (`MAXCHANNELS`).
-pub const MAX_CHANNELS: i32 = 64;
+pub(crate) const MAX_CHANNELS: i32 = 64;

@@ -35,7 +35,7 @@ pub enum PathType {
 }
 
 /// All of them, in order.
-pub const ALL: [PathType; 12] = {
+pub(crate) const ALL: [PathType; 12] = {
     use PathType::*;
     [Loc, Nvl, Nvb, C2c, Pix, Pxb, P2c, Pxn, Phb, Sys, Net, Dis]
 };
@@ -62,7 +62,7 @@ impl PathType {
 
     /// Whether a release knows this type (facts §7.1).
     #[must_use]
-    pub fn known_to(self, v: Version) -> bool {
+    pub(crate) fn known_to(self, v: Version) -> bool {
         match self {
             Self::Nvb => v.since(2, 8),
             Self::Pxn => v.since(2, 12),

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)]
 
+mod common;
+
+use common::shared;
 use linerate_formats::pci::LinkSpeed;
 use linerate_topology::ceiling::{
     Algorithm, Ceilings, Collective, CollectiveCeiling, Derivation, ElementKind, Extra, PcieSeen, Port, Protocol,
@@ -10,7 +13,6 @@ use linerate_topology::ceiling::{
 use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Config, Document, Env, Input, Nvlink};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 fn pci(busid: &str, class: &str, width: u32) -> Element {
     Element::new("pci")
@@ -232,11 +234,7 @@ fn ordered(what: &str, d: &Derivation) {
 
 #[test]
 fn oracle_topologies() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/nccl-oracle");
-    if !root.is_dir() {
-        println!("SKIPPED: ../shared/data is not here");
-        return;
-    }
+    let Some(root) = shared("nccl-oracle") else { return };
     let mut judged = 0;
     for dir in [root.clone(), root.join("sysfs"), root.join("env")] {
         for file in std::fs::read_dir(dir).unwrap().map(|f| f.unwrap().path()) {
@@ -275,11 +273,7 @@ fn oracle_topologies() {
 
 #[test]
 fn nccl_plans_no_more_than_the_ceiling() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/nccl-oracle");
-    if !root.is_dir() {
-        println!("SKIPPED: ../shared/data is not here");
-        return;
-    }
+    let Some(root) = shared("nccl-oracle") else { return };
     let mut compared = 0;
     for file in [root.clone(), root.join("sysfs")].iter().flat_map(|d| std::fs::read_dir(d).unwrap()) {
         let file = file.unwrap().path();

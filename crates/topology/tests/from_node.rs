@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+mod common;
+
+use common::shared;
 use linerate_node::Node;
 use linerate_snapshot::{Reader, Snapshot};
 use linerate_topology::from_node::{FromNode, Matrix, Options, compare_with_topo_m, from_node, from_node_with};
@@ -9,16 +12,6 @@ use linerate_topology::system::NodeId;
 use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Assumptions, Config, Document};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-
-fn shared(what: &str) -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(what);
-    if dir.is_dir() {
-        return Some(dir);
-    }
-    println!("SKIPPED: ../shared/data is not here");
-    None
-}
 
 /// Every element with its attributes in order, but without those named.
 fn lines(e: &Element, depth: usize, skip: &[&str], out: &mut Vec<String>) {

@@ -2,22 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod common;
+
+use common::{env, shared, text};
 use linerate_topology::gdr::{Flush, GdrMode};
 use linerate_topology::system::{NodeId, NodeKind};
 use linerate_topology::xml::Dialect;
-use linerate_topology::{Analysis, Assumptions, Config, Document, Env, Input, Nvlink, Paths, System};
+use linerate_topology::{Analysis, Assumptions, Config, Document, Input, Nvlink, Paths, System};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/nccl-oracle");
-    if dir.is_dir() {
-        return Some(dir);
-    }
-    println!("SKIPPED: ../shared/data is not here");
-    None
-}
 
 #[derive(Default)]
 struct Tally {
@@ -32,10 +26,6 @@ impl Tally {
             self.wrong.push(format!("{}: {got:?}, and NCCL has {want:?}", what()));
         }
     }
-}
-
-fn text(v: &Value) -> String {
-    v.as_str().unwrap_or_default().to_owned()
 }
 
 fn near(a: f32, b: f64) -> bool {
@@ -69,11 +59,8 @@ fn assumptions(answer: &Value) -> Assumptions {
 }
 
 fn config(answer: &Value, input: Input) -> Config {
-    let vars: Vec<(String, String)> =
-        answer["env"].as_object().into_iter().flatten().map(|(k, v)| (k.clone(), text(v))).collect();
-    let env = Env::parse(vars.iter().map(|(k, v)| (k.as_str(), v.as_str())), Default::default());
     let nodes = answer["nNodes"].as_u64().unwrap_or(1) as u32;
-    Config { env, nodes, input, assume: assumptions(answer), ..Config::default() }
+    Config { env: env(answer), nodes, input, assume: assumptions(answer), ..Config::default() }
 }
 
 fn matrix(t: &mut Tally, name: &str, s: &System, paths: &Paths, compact: &Value) {
@@ -277,7 +264,7 @@ fn answers(dir: &Path) -> Vec<PathBuf> {
 }
 
 fn run(group: &str, xml: impl Fn(&str) -> Option<PathBuf>, input: Input) {
-    let Some(root) = shared() else { return };
+    let Some(root) = shared("nccl-oracle") else { return };
     let mut t = Tally::default();
     let mut files = 0;
     for file in answers(&root.join(group)) {

@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod common;
+
+use common::{env, shared, text};
 use linerate_topology::search::{Graph, Pattern};
 use linerate_topology::system::NodeId;
 use linerate_topology::xml::Dialect;
-use linerate_topology::{Analysis, Config, Document, Env, Input, Search, Version};
+use linerate_topology::{Analysis, Config, Document, Input, Search};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Where the answer is equal but for the ranks' orders and the NICs of the rings, and why.
@@ -17,24 +20,13 @@ const OTHER_ORDERS: [(&str, &str); 1] = [(
     "NCCL has the first rings in its order that do not use the NVLink from GPU 3 to GPU 0, which is free",
 )];
 
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/nccl-oracle");
-    if dir.is_dir() {
-        return Some(dir);
-    }
-    println!("SKIPPED: ../shared/data is not here");
-    None
-}
-
-fn text(v: &Value) -> String {
-    v.as_str().unwrap_or_default().to_owned()
-}
-
 fn config(answer: &Value) -> Config {
-    let vars: Vec<(String, String)> =
-        answer["env"].as_object().into_iter().flatten().map(|(k, v)| (k.clone(), text(v))).collect();
-    let env = Env::parse(vars.iter().map(|(k, v)| (k.as_str(), v.as_str())), Version::default());
-    Config { env, nodes: answer["nNodes"].as_u64().unwrap() as u32, input: Input::Fused, ..Config::default() }
+    Config {
+        env: env(answer),
+        nodes: answer["nNodes"].as_u64().unwrap() as u32,
+        input: Input::Fused,
+        ..Config::default()
+    }
 }
 
 /// What differs between a graph and NCCL's.
@@ -75,7 +67,7 @@ fn compare(a: &Analysis, inter: bool, got: &Graph, want: &Value) -> Vec<String> 
 }
 
 fn run(group: &str) {
-    let Some(root) = shared() else { return };
+    let Some(root) = shared("nccl-oracle") else { return };
     let mut files: Vec<PathBuf> = fs::read_dir(root.join(group)).unwrap().map(|e| e.unwrap().path()).collect();
     files.retain(|f| f.to_string_lossy().ends_with(".oracle.json"));
     files.sort();

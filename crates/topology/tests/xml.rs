@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod common;
+
+use common::shared;
 use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Config, Document, Input, Nvlink};
 use proptest::prelude::*;
-use std::path::Path;
 
 fn nccl(inside: &str) -> Result<Document, String> {
     Document::parse(inside, Dialect::Nccl).map_err(|e| e.to_string())
@@ -129,11 +131,7 @@ fn lenient_reads_any_xml() {
 
 #[test]
 fn real_files_lose_nothing() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if !root.is_dir() {
-        println!("SKIPPED: ../shared/data is not here");
-        return;
-    }
+    let Some(root) = shared("") else { return };
     let mut files = 0;
     for dir in ["nccl-oracle", "topo-xml"] {
         for entry in std::fs::read_dir(root.join(dir)).unwrap() {

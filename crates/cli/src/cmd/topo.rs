@@ -1,19 +1,20 @@
 //! `linerate topo`.
 
-use super::topo_source::{self, Links};
+use super::topo_source::{self, Source};
 use crate::args::{TopoArgs, TopoFormat};
 use crate::output::{Failure, Sink, width};
+use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_report::Style;
-use linerate_report::topo::scene::{Extras, LinkState, PcieLink, Scene};
-use linerate_report::topo::{LinkWords, Topo, differences, dot, json, names, svg, text};
+use linerate_report::topo::scene::{Extras, Scene};
+use linerate_report::topo::{LinkState, PcieLink, Topo, differences, dot, json, names, svg, text};
 use linerate_topology::ceiling::{Collective, Extra, best, node_ceilings};
+use linerate_topology::what_if::Change;
 use linerate_topology::xml::Dialect;
 use linerate_topology::{Analysis, Config, Env, Search, what_if};
-use std::collections::HashMap;
 use std::io::Write;
 
 pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
-    let source = topo_source::load(a)?;
+    let mut source = topo_source::load(a)?;
     let mut env = variables(&a.env)?;
     let mut config = Config { version: a.nccl, nodes: a.nodes, input: source.input, ..Config::default() };
     config.env = Env::parse(env.iter().map(|(k, v)| (k.as_str(), v.as_str())), config.version);
@@ -22,8 +23,12 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
     let mut document = source.document.clone();
     let mut changed = config.clone();
-    let possible = |busid: &str| source.links.get(busid).and_then(|l| l.possible.or(l.now));
+    let possible = |busid: &str| {
+        let link = source.links.get(busid).map(|l| l.possible.or(l.now))?;
+        Some((link.speed?.generation(), link.width?.0))
+    };
     what_if::apply(&a.what_if, &mut document, &mut changed, &mut env, &possible).map_err(Failure::new)?;
+    change_links(&a.what_if, &mut source);
     if a.format == TopoFormat::Xml {
         sink.write_all(document.to_xml(Dialect::Nccl).as_bytes())?;
         sink.finish()?;
@@ -41,7 +46,7 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     let extra = Extra { nodes: Some(a.nodes), ..source.extra.clone() };
     // A drawing marks what limits.
     let ceilings = (drawn || whole && a.ceiling).then(|| node_ceilings(&analysis, &extra));
-    let links = |busid: &str| source.links.get(busid).map(words);
+    let links = |busid: &str| source.links.get(busid).copied();
     let mut notes = source.notes.clone();
     notes.extend(changed.env.notes.iter().cloned());
     let topo = Topo {
@@ -60,8 +65,8 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         TopoFormat::Text if explained => explain(a, &topo, &mut sink)?,
         TopoFormat::Text => text::render(&topo, style, &mut sink)?,
         TopoFormat::Json => json::render(&topo, &mut sink)?,
-        TopoFormat::Svg => sink.write_all(svg::svg(&scene(&topo, &source.links)).as_bytes())?,
-        TopoFormat::Dot => sink.write_all(dot::dot(&scene(&topo, &source.links)).as_bytes())?,
+        TopoFormat::Svg => sink.write_all(svg::svg(&scene(&topo)).as_bytes())?,
+        TopoFormat::Dot => sink.write_all(dot::dot(&scene(&topo)).as_bytes())?,
         TopoFormat::Xml => {}
     }
     if !a.what_if.is_empty() && a.format == TopoFormat::Text {
@@ -75,14 +80,32 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What a drawing shows; the bottleneck is what limits the best collective, or the node's worst NIC.
-fn scene(topo: &Topo<'_>, links: &HashMap<String, Links>) -> Scene {
-    let link = |(generation, width): (u8, u8)| PcieLink { generation: Some(generation), width: Some(width) };
-    let state = |busid: &str| {
-        let l = links.get(busid)?;
-        let (now, possible) = (l.now.or(l.possible)?, l.possible.or(l.now)?);
-        Some(LinkState { now: link(now), possible: link(possible) })
+/// What was seen of links outweighs the document: it is changed with it.
+fn change_links(changes: &[Change], source: &mut Source) {
+    let pcie = &mut source.extra.pcie;
+    let mut run = |busid: &str, state: &mut LinkState, at: PcieLink| {
+        state.now = at.or(state.now);
+        if let Some(seen) = pcie.get_mut(busid) {
+            seen.speed = at.speed.or(seen.speed);
+            seen.width = at.width.map(|w| u32::from(w.0)).or(seen.width);
+        }
     };
+    for change in changes {
+        match change {
+            Change::FullLinks => source.links.iter_mut().for_each(|(busid, state)| run(busid, state, state.possible)),
+            Change::Link { busid, generation, width } => {
+                if let Some(state) = source.links.get_mut(busid) {
+                    let speed = LinkSpeed::from_register(*generation);
+                    run(busid, state, PcieLink { speed, width: Some(LinkWidth(*width)) });
+                }
+            }
+            Change::Move { .. } | Change::Env(..) | Change::Nccl(_) => {}
+        }
+    }
+}
+
+/// What a drawing shows; the bottleneck is what limits the best collective, or the node's worst NIC.
+fn scene(topo: &Topo<'_>) -> Scene {
     let limiting = topo.ceilings.and_then(|c| {
         let nics = || c.nics.iter().filter_map(|n| Some((n.gpu_receive.as_ref()?.result.low, n)));
         let (low, worst) = nics().min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -98,7 +121,7 @@ fn scene(topo: &Topo<'_>, links: &HashMap<String, Links>) -> Scene {
         title: topo.label.to_owned(),
         nccl: Some(topo.config.version.to_string()),
         notes: topo.notes.iter().take(4).cloned().collect(),
-        links: Some(&state),
+        links: Some(topo.links),
         bottleneck: limiting,
     };
     Scene::new(topo.document, topo.analysis, &extras)
@@ -138,14 +161,29 @@ fn variables(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
     given.iter().map(|v| one(v).ok_or_else(|| bad(v))).collect()
 }
 
-/// As people say it: `Gen5 x16`, and what it could be where that is more.
-fn words(l: &Links) -> LinkWords {
-    let say = |(generation, lanes): (u8, u8)| format!("Gen{generation} x{lanes}");
-    let speed = |(generation, lanes): (u8, u8)| (1_u32 << generation) * u32::from(lanes);
-    let more = match (l.now, l.possible) {
-        (Some(now), Some(possible)) => speed(possible) > speed(now),
-        (None, Some(_)) => true,
-        _ => false,
-    };
-    LinkWords { now: l.now.map(say), possible: l.possible.filter(|_| more).map(say) }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_topology::Input;
+    use linerate_topology::ceiling::PcieSeen;
+    use linerate_topology::xml::Document;
+
+    #[test]
+    fn a_change_of_links_is_seen() {
+        let busid = "0000:3d:00.0";
+        let link = |generation, lanes| PcieLink::new(LinkSpeed::from_register(generation).unwrap(), LinkWidth(lanes));
+        let changed = |change: &str| {
+            let document = Document::parse("<system version=\"1\"/>", Dialect::Lenient).unwrap();
+            let mut source = Source::new("test".to_owned(), document, Input::File);
+            source.links.insert(busid.to_owned(), LinkState { now: link(5, 8), possible: link(5, 16) });
+            let seen = PcieSeen { speed: Some(LinkSpeed::Gen5), width: Some(8), ..PcieSeen::default() };
+            source.extra.pcie.insert(busid.to_owned(), seen);
+            change_links(&[change.parse().unwrap()], &mut source);
+            (source.links[busid].words(), source.extra.pcie[busid].speed, source.extra.pcie[busid].width)
+        };
+        assert_eq!(changed("full-links"), ("Gen5 x16".to_owned(), Some(LinkSpeed::Gen5), Some(16)));
+        let slower = ("Gen3 x4 of Gen5 x16".to_owned(), Some(LinkSpeed::Gen3), Some(4));
+        assert_eq!(changed("link=0000:3D:00.0:Gen3x4"), slower);
+        assert_eq!(changed("level=SYS").0, "Gen5 x8 of Gen5 x16");
+    }
 }

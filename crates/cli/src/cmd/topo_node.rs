@@ -1,13 +1,14 @@
 //! The topology of a node, as NCCL would find it there.
 
-use super::topo_source::{Links, Source};
+use super::topo_source::Source;
 use crate::output::Failure;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_node::Node;
-use linerate_node::pci::PciFunction;
+use linerate_node::pci::{FnId, PciTree};
 use linerate_node::rdma::{LinkLayer, RdmaPort};
 use linerate_node::roce;
-use linerate_snapshot::{Reading, Snapshot};
+use linerate_report::topo::{LinkState, PcieLink};
+use linerate_snapshot::Snapshot;
 use linerate_topology::Input;
 use linerate_topology::ceiling::{Extra, PcieSeen, Port};
 use linerate_topology::from_node::{Matrix, from_node};
@@ -23,8 +24,8 @@ pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
     notes.extend(found.unknown.iter().map(|u| format!("not known: {u}")));
     notes.extend(found.left_out);
     notes.extend(found.assumptions);
-    let links: HashMap<String, Links> =
-        node.pci.iter().filter_map(|(_, f)| Some((f.bdf.to_string(), links(f)?))).collect();
+    let links: HashMap<String, LinkState> =
+        node.pci.iter().filter_map(|(id, f)| Some((f.bdf.to_string(), link(&node.pci, id)?))).collect();
     Ok(Source {
         label: snapshot.label.clone(),
         document: found.document,
@@ -38,11 +39,15 @@ pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
 }
 
 /// The link of a function; none where no source shows it.
-fn links(f: &PciFunction<'_>) -> Option<Links> {
-    let both =
-        |speed: &Reading<LinkSpeed>, width: &Reading<LinkWidth>| Some((speed.known()?.generation(), width.known()?.0));
-    let (now, possible) = (both(&f.link.speed, &f.link.width), both(&f.link.max_speed, &f.link.max_width));
-    (now.is_some() || possible.is_some()).then_some(Links { now, possible })
+fn link(tree: &PciTree<'_>, id: FnId) -> Option<LinkState> {
+    // A half of it says nothing.
+    let both = |speed: Option<LinkSpeed>, width: Option<LinkWidth>| {
+        speed.zip(width).map_or_else(PcieLink::default, |(speed, width)| PcieLink::new(speed, width))
+    };
+    let l = &tree.get(id).link;
+    let now = both(l.speed.known().copied(), l.width.known().copied());
+    let state = LinkState { now, possible: both(tree.possible_speed(id), tree.possible_width(id)) };
+    (state != LinkState::default()).then_some(state)
 }
 
 /// What ceilings need beside the topology: ports with their MTU, links as they run, payload sizes.

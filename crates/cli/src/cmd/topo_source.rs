@@ -4,6 +4,7 @@ use crate::args::{TopoArgs, XmlKind};
 use crate::output::Failure;
 use crate::progress::Line;
 use linerate_formats::nvidia_smi::Topo as TopoM;
+use linerate_report::topo::LinkState;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_topology::ceiling::Extra;
 use linerate_topology::from_node::Matrix;
@@ -18,8 +19,8 @@ pub(super) struct Source {
     pub(super) label: String,
     pub(super) document: Document,
     pub(super) input: Input,
-    /// Generation and lanes of links by bus id: now, and possible.
-    pub(super) links: HashMap<String, Links>,
+    /// Links by bus id.
+    pub(super) links: HashMap<String, LinkState>,
     pub(super) notes: Vec<String>,
     /// What `nvidia-smi topo -m` would show, from the PCI tree.
     pub(super) matrix: Option<Matrix>,
@@ -29,11 +30,20 @@ pub(super) struct Source {
     pub(super) extra: Extra,
 }
 
-/// Generation and lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Links {
-    pub(super) now: Option<(u8, u8)>,
-    pub(super) possible: Option<(u8, u8)>,
+impl Source {
+    /// A document of which nothing else is known.
+    pub(super) fn new(label: String, document: Document, input: Input) -> Self {
+        Source {
+            label,
+            document,
+            input,
+            links: HashMap::new(),
+            notes: Vec::new(),
+            matrix: None,
+            theirs: None,
+            extra: Extra::default(),
+        }
+    }
 }
 
 /// As much of a file as tells what it is; a topology is far smaller than the limit.
@@ -89,16 +99,7 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
                 .to_owned(),
         );
     }
-    Ok(Source {
-        label: label.to_owned(),
-        document,
-        input,
-        links: HashMap::new(),
-        notes,
-        matrix: None,
-        theirs: None,
-        extra: Extra::default(),
-    })
+    Ok(Source { notes, ..Source::new(label.to_owned(), document, input) })
 }
 
 /// What NCCL dumped says the host of every CPU and the rank of every GPU.

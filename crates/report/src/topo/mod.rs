@@ -4,27 +4,21 @@ mod ceiling;
 pub mod differences;
 pub mod dot;
 pub mod json;
+mod link;
 pub mod names;
 pub mod scene;
 pub mod svg;
-pub mod tables;
+mod tables;
 pub mod text;
-pub mod tree;
+mod tree;
+
+pub use link::{LinkLookup, LinkState, PcieLink};
 
 use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_topology::ceiling::Ceilings;
 use linerate_topology::from_node::Matrix;
 use linerate_topology::xml::Document;
 use linerate_topology::{Analysis, Config, Search};
-
-/// A link of a PCI function, as words: `Gen5 x16`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LinkWords {
-    /// As it runs.
-    pub now: Option<String>,
-    /// As it could, where that is more.
-    pub possible: Option<String>,
-}
 
 /// What is shown.
 pub struct Topo<'a> {
@@ -37,7 +31,7 @@ pub struct Topo<'a> {
     /// What it concludes.
     pub analysis: &'a Analysis,
     /// Links by bus id, where the source shows them; else the document's own words are shown.
-    pub links: &'a dyn Fn(&str) -> Option<LinkWords>,
+    pub links: LinkLookup<'a>,
     /// What was assumed, or could not be seen, beside [`Analysis::notes`].
     pub notes: &'a [String],
     /// The paths in the words of `nvidia-smi topo -m`, where the source shows the PCI tree.

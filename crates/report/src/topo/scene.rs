@@ -4,12 +4,11 @@ mod build;
 mod link;
 mod words;
 
-pub use link::{Link, LinkState, Medium, PCIE_STEPS, PcieLink, Step};
+pub(super) use link::PCIE_STEPS;
+pub use link::{Link, Medium, Step};
 
+use super::LinkLookup;
 use linerate_topology::{Analysis, Document};
-
-/// Tells the state of a device's PCIe link by its bus id.
-pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<LinkState>;
 
 /// What is known besides the topology itself.
 #[derive(Default, Clone)]
@@ -21,7 +20,7 @@ pub struct Extras<'a> {
     /// Lines to stand below the drawing.
     pub notes: Vec<String>,
     /// The state of a device's PCIe link, by its bus id.
-    pub links: Option<Lookup<'a>>,
+    pub links: Option<LinkLookup<'a>>,
     /// What limits the node: a bus id or a name (`mlx5_0`, `GPU 3`, `NUMA 1`, `NVLink`, `SMP`).
     pub bottleneck: Option<String>,
 }
@@ -187,7 +186,7 @@ impl Scene {
 
     /// Whether GPUs are joined by NVLink switches.
     #[must_use]
-    pub fn has_fabric(&self) -> bool {
+    pub(crate) fn has_fabric(&self) -> bool {
         self.gpus.iter().any(|g| g.fabric.is_some())
     }
 

@@ -6,17 +6,17 @@ use linerate_topology::{Analysis, PathType};
 
 /// A table: a corner, heads of columns, rows with their heads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Table {
+pub(super) struct Table {
     /// Heads of columns.
-    pub columns: Vec<String>,
+    pub(super) columns: Vec<String>,
     /// Head and cells of each row.
-    pub rows: Vec<(String, Vec<String>)>,
+    pub(super) rows: Vec<(String, Vec<String>)>,
 }
 
 impl Table {
     /// As lines with aligned columns.
     #[must_use]
-    pub fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self) -> Vec<String> {
         let width = |s: &str| s.chars().count();
         let head = self.rows.iter().map(|(h, _)| width(h)).max().unwrap_or(0);
         let widths: Vec<usize> = (0..self.columns.len())
@@ -42,7 +42,7 @@ impl Table {
 /// GPUs against GPUs and NICs: NCCL's type of path and its bandwidth. Where each type has one bandwidth, that is said once: the
 /// second value.
 #[must_use]
-pub fn nccl_paths(a: &Analysis) -> (Table, Vec<String>) {
+pub(super) fn nccl_paths(a: &Analysis) -> (Table, Vec<String>) {
     let gpus = a.system.of(NodeKind::Gpu);
     let ends: Vec<NodeId> = gpus.iter().chain(a.system.of(NodeKind::Net)).copied().collect();
     let mut of_type: Vec<(PathType, f32)> = Vec::new();
@@ -69,33 +69,33 @@ pub fn nccl_paths(a: &Analysis) -> (Table, Vec<String>) {
 
 /// GB/s with one decimal where there is one.
 #[must_use]
-pub fn short(bandwidth: f32) -> String {
+pub(super) fn short(bandwidth: f32) -> String {
     let rounded = (bandwidth * 10.0).round() / 10.0;
     if rounded.fract() == 0.0 { format!("{rounded:.0}") } else { format!("{rounded:.1}") }
 }
 
 /// What each GPU does with the NICs: those it uses, how far they are, whether GPUDirect RDMA is used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Use {
+pub(super) struct Use {
     /// The GPU.
-    pub gpu: NodeId,
+    pub(super) gpu: NodeId,
     /// Its rank.
-    pub rank: i32,
+    pub(super) rank: i32,
     /// NICs of its channels, in order.
-    pub nets: Vec<NodeId>,
+    pub(super) nets: Vec<NodeId>,
     /// How far they are.
-    pub kind: PathType,
+    pub(super) kind: PathType,
     /// Of these, NICs that write into the GPU's memory themselves.
-    pub recv: usize,
+    pub(super) recv: usize,
     /// Of these, NICs that read from it.
-    pub send: usize,
+    pub(super) send: usize,
     /// Other GPUs that use one of these.
-    pub shared_with: Vec<NodeId>,
+    pub(super) shared_with: Vec<NodeId>,
 }
 
 /// Of each GPU.
 #[must_use]
-pub fn uses(a: &Analysis) -> Vec<Use> {
+pub(super) fn uses(a: &Analysis) -> Vec<Use> {
     let of = |l: &linerate_topology::local::LocalNets| {
         let mut nets = l.channels.clone();
         nets.dedup();
@@ -121,7 +121,7 @@ pub fn uses(a: &Analysis) -> Vec<Use> {
 
 /// NICs that no GPU uses.
 #[must_use]
-pub fn idle_nets(a: &Analysis, uses: &[Use]) -> Vec<NodeId> {
+pub(super) fn idle_nets(a: &Analysis, uses: &[Use]) -> Vec<NodeId> {
     let used = |n: &NodeId| uses.iter().any(|u| u.nets.contains(n));
     a.system.of(NodeKind::Net).iter().filter(|n| !used(n)).copied().collect()
 }

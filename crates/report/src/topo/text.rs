@@ -47,7 +47,8 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     if let Some(m) = topo.matrix {
         heading(&mut page, "MATRIX", "as nvidia-smi topo -m names paths; from the PCI tree")?;
         for line in columns(&m.to_string()) {
-            page.spans(&[(Tone::Plain, "  "), (Tone::Plain, &line)])?;
+            let indent = if line.is_empty() { "" } else { "  " };
+            page.spans(&[(Tone::Plain, indent), (Tone::Plain, &line)])?;
         }
         page.blank()?;
     }
@@ -200,8 +201,15 @@ fn graph_words(topo: &Topo<'_>, what: &str, g: &Graph, inter: bool) -> String {
         return format!("{what}: nothing fits; NCCL falls back to the GPUs in their order, at a token bandwidth");
     }
     let system = &topo.analysis.system;
+    let n = g.channels.len();
+    let (what, each) = if n == 1 { (what.trim_end_matches('s'), "") } else { (what, " each") };
     let net = if inter {
-        format!(", {} GB/s each to the network by {}: {} GB/s", short(g.bw_inter), g.type_inter, short(g.total_inter()))
+        format!(
+            ", {} GB/s{each} to the network by {}: {} GB/s",
+            short(g.bw_inter),
+            g.type_inter,
+            short(g.total_inter())
+        )
     } else {
         String::new()
     };
@@ -213,8 +221,7 @@ fn graph_words(topo: &Topo<'_>, what: &str, g: &Graph, inter: bool) -> String {
         None => String::new(),
     };
     format!(
-        "{} {what} of {} GB/s each by {} between GPUs: {} GB/s{net}; the first: {order}{by}",
-        g.channels.len(),
+        "{n} {what} of {} GB/s{each} by {} between GPUs: {} GB/s{net}; the first: {order}{by}",
         short(g.bw_intra),
         g.type_intra,
         short(g.total_intra()),
@@ -266,7 +273,7 @@ pub fn explain(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
     let a = topo.analysis;
     let say = |id| name(&a.system, id);
     let mut out = vec![format!("{} to {}, as NCCL {} has it", say(from), say(to), topo.config.version)];
-    let hops = |paths: &linerate_topology::paths::Paths| {
+    let hops = |paths: &linerate_topology::Paths| {
         let (mut words, mut at) = (say(from), say(from));
         for l in paths.hops(&a.system, from, to) {
             let next = say(l.to);

@@ -1,25 +1,25 @@
 //! The tree that a person reads: sockets, switches, GPUs, NICs, with their links.
 
-use super::{LinkWords, Topo};
+use super::{LinkState, PcieLink, Topo};
 use crate::style::clean;
 use linerate_topology::xml::Element;
 
 /// A line of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub(super) struct Line {
     /// Branches before the name: `│  ├─ `.
-    pub branches: String,
+    pub(super) branches: String,
     /// What it is.
-    pub name: String,
+    pub(super) name: String,
     /// More about it.
-    pub about: String,
+    pub(super) about: String,
     /// Whether its link runs below what it can.
-    pub degraded: bool,
+    pub(super) degraded: bool,
 }
 
 /// Lines of the whole tree. Bounded: what is deeper than 32 levels is left out.
 #[must_use]
-pub fn lines(topo: &Topo<'_>) -> Vec<Line> {
+pub(super) fn lines(topo: &Topo<'_>) -> Vec<Line> {
     let mut out = Vec::new();
     let mut gpus = 0;
     for cpu in topo.document.system.children.iter() {
@@ -71,8 +71,9 @@ fn ports(e: &Element) -> Vec<&Element> {
 
 fn function(topo: &Topo<'_>, e: &Element, branches: String, gpus: &mut usize) -> Line {
     let bus = e.get("busid").unwrap_or("?");
-    let link = (topo.links)(bus).unwrap_or_else(|| document_link(e));
-    let (mut about, degraded) = link_words(&link);
+    let link = (topo.links)(bus);
+    let mut about = link.map_or_else(|| document_link(e), LinkState::words);
+    let degraded = link.is_some_and(LinkState::degraded);
     let name = if is_gpu(e) {
         let gpu = e.named("gpu").next();
         let dev = gpu.and_then(|g| g.get("dev")).and_then(|d| d.parse().ok()).unwrap_or(*gpus);
@@ -112,34 +113,14 @@ fn interconnect(gpu: &Element) -> Vec<String> {
     nvlink.into_iter().chain(c2c).collect()
 }
 
-fn link_words(link: &LinkWords) -> (String, bool) {
-    match (&link.now, &link.possible) {
-        (Some(now), Some(possible)) => (format!("{now} of {possible}"), true),
-        (Some(now), None) => (now.clone(), false),
-        (None, Some(possible)) => (format!("link unknown, {possible} possible"), false),
-        (None, None) => (String::new(), false),
-    }
-}
-
-/// As the document has it, which does not say what would be possible.
-fn document_link(e: &Element) -> LinkWords {
-    let speed = e.get("link_speed").map(generation).filter(|s| !s.is_empty());
+/// As the document has it, which does not say what would be possible. What is no speed is shown as it is.
+fn document_link(e: &Element) -> String {
+    let speed = e.get("link_speed").filter(|s| !s.is_empty()).map(|s| match PcieLink::parse(Some(s), None).label() {
+        unknown if unknown.is_empty() => clean(s).into_owned(),
+        generation => generation,
+    });
     let width = e.get("link_width").map(|w| format!("x{}", clean(w)));
-    let now = match (speed, width) {
-        (Some(s), Some(w)) => Some(format!("{s} {w}")),
-        (one, other) => one.or(other),
-    };
-    LinkWords { now, possible: None }
-}
-
-/// `16.0 GT/s PCIe` is Gen4; what is none is shown as it is.
-fn generation(speed: &str) -> String {
-    let number = speed.split_ascii_whitespace().next().and_then(|n| n.parse::<f32>().ok());
-    let of = [(2.5, 1), (5.0, 2), (8.0, 3), (16.0, 4), (32.0, 5), (64.0, 6)];
-    match number.and_then(|n| of.iter().find(|(s, _)| (*s - n).abs() < 0.01)) {
-        Some((_, generation)) => format!("Gen{generation}"),
-        None => clean(speed).into_owned(),
-    }
+    speed.into_iter().chain(width).collect::<Vec<_>>().join(" ")
 }
 
 fn net_name(net: &Element) -> String {

@@ -46,7 +46,7 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         out.unreadable(f.bdf, "link speed", &f.link.speed);
         return;
     };
-    let (Some(can), Some(own)) = (links::possible_speed(tree, id), f.link.max_speed.known().copied()) else {
+    let (Some(can), Some(own)) = (tree.possible_speed(id), f.link.max_speed.known().copied()) else {
         out.unreadable(f.bdf, "link speed that the device can", &f.link.max_speed);
         return;
     };
@@ -82,7 +82,7 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
 }
 
 fn degraded(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
-    let (Some(speed), Some(can)) = (f.link.speed.known(), links::possible_speed(&cx.node.pci, id)) else { return };
+    let (Some(speed), Some(can)) = (f.link.speed.known(), cx.node.pci.possible_speed(id)) else { return };
     let carries = |s: linerate_formats::pci::LinkSpeed| match f.link.width.known() {
         Some(w) => format!(" ({} with {w})", s.bandwidth(*w)),
         None => String::new(),

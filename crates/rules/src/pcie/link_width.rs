@@ -46,12 +46,12 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         out.unreadable(f.bdf, "lanes in use", &f.link.width);
         return;
     };
-    let (Some(can), Some(own)) = (links::possible_width(tree, id), f.link.max_width.known().copied()) else {
+    let (Some(can), Some(own)) = (tree.possible_width(id), f.link.max_width.known().copied()) else {
         out.unreadable(f.bdf, "lanes that the device has", &f.link.max_width);
         return;
     };
     let (at, max_at) = (f.link.width.place(), f.link.max_width.place());
-    let carries = |w| match links::possible_speed(tree, id) {
+    let carries = |w| match tree.possible_speed(id) {
         Some(s) => format!(" ({} at {s})", s.bandwidth(w)),
         None => String::new(),
     };

@@ -1,8 +1,8 @@
 //! What several rules on links need: the ends whose links are judged, what a link could be, the links above.
 
 use crate::{Cx, Findings};
+use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::PortType;
-use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_formats::units::GBps;
 use linerate_node::pci::{FnId, Kind, PciFunction, PciTree};
 
@@ -44,20 +44,6 @@ pub(crate) fn same_slot(a: Bdf, b: Bdf) -> bool {
     (a.domain, a.bus, a.device) == (b.domain, b.bus, b.device)
 }
 
-/// Speed that both ends of the link to the port above can: what the function can where the port is not seen.
-pub(crate) fn possible_speed(tree: &PciTree<'_>, id: FnId) -> Option<LinkSpeed> {
-    let own = tree.get(id).link.max_speed.known().copied()?;
-    let above = tree.bridge_above(id).and_then(|p| tree.get(p).link.max_speed.known().copied());
-    Some(above.map_or(own, |a| a.min(own)))
-}
-
-/// Width that both ends of the link to the port above can.
-pub(crate) fn possible_width(tree: &PciTree<'_>, id: FnId) -> Option<LinkWidth> {
-    let own = tree.get(id).link.max_width.known().copied()?;
-    let above = tree.bridge_above(id).and_then(|p| tree.get(p).link.max_width.known().copied());
-    Some(above.map_or(own, |a| a.min(own)))
-}
-
 /// Bandwidth now.
 pub(crate) fn now(f: &PciFunction<'_>) -> Option<GBps> {
     Some(f.link.speed.known()?.bandwidth(*f.link.width.known()?))
@@ -65,7 +51,7 @@ pub(crate) fn now(f: &PciFunction<'_>) -> Option<GBps> {
 
 /// Bandwidth that both ends of the link can.
 pub(crate) fn possible(tree: &PciTree<'_>, id: FnId) -> Option<GBps> {
-    Some(possible_speed(tree, id)?.bandwidth(possible_width(tree, id)?))
+    Some(tree.possible_speed(id)?.bandwidth(tree.possible_width(id)?))
 }
 
 /// `x16 at 32 GT/s`, as far as seen.

@@ -125,7 +125,7 @@ impl Shape {
     /// From the bus bandwidth of one node to what the whole job can see of it, when each node does its part within: the ratio of the
     /// factors. `None` with one GPU per node, whose part within is nothing.
     #[must_use]
-    pub fn from_intra(self, collective: Collective) -> Option<f64> {
+    pub(crate) fn of_intra(self, collective: Collective) -> Option<f64> {
         (self.gpus > 1).then(|| collective.factor(self.ranks()) / collective.factor(self.gpus))
     }
 }

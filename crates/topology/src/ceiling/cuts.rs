@@ -75,7 +75,7 @@ impl Cuts {
     /// Like [`Cuts::any`], in the bus bandwidth of a job on several nodes. What NICs bring is taken to be spread evenly over the GPUs.
     pub(crate) fn any_of_many(&self, collective: Collective, shape: Shape) -> Vec<Element> {
         let (n, g) = (f64::from(shape.ranks()), f64::from(self.gpus));
-        let Some(ratio) = shape.from_intra(collective) else { return Vec::new() };
+        let Some(ratio) = shape.of_intra(collective) else { return Vec::new() };
         let of = |c: &Cut| {
             let u = f64::from(c.gpus);
             scaled(

@@ -45,7 +45,7 @@ impl Range {
 
     /// The smallest range that holds all.
     #[must_use]
-    pub fn hull(all: impl IntoIterator<Item = Range>) -> Option<Range> {
+    pub(crate) fn hull(all: impl IntoIterator<Item = Range>) -> Option<Range> {
         all.into_iter().reduce(|a, b| Range { low: a.low.min(b.low), high: a.high.max(b.high) })
     }
 }
@@ -222,12 +222,6 @@ impl Derivation {
     #[must_use]
     pub fn gigabytes(&self) -> Range {
         if self.unit == Unit::Gigabits { self.result.map(|v| v / 8.0) } else { self.result }
-    }
-
-    /// The result in Gb/s, whatever its unit.
-    #[must_use]
-    pub fn gigabits(&self) -> Range {
-        if self.unit == Unit::Gigabytes { self.result.map(|v| v * 8.0) } else { self.result }
     }
 
     /// Result and limits as one sentence.

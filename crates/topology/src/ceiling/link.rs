@@ -42,7 +42,7 @@ impl Protocol {
     /// All.
     pub const ALL: [Protocol; 4] = [Self::InfiniBand, Self::RoceV1, Self::RoceV2, Self::RoceV2Ipv6];
     /// Those on Ethernet.
-    pub const ROCE: [Protocol; 3] = [Self::RoceV1, Self::RoceV2, Self::RoceV2Ipv6];
+    pub(crate) const ROCE: [Protocol; 3] = [Self::RoceV1, Self::RoceV2, Self::RoceV2Ipv6];
 
     /// Its name.
     #[must_use]
@@ -121,7 +121,7 @@ impl Port {
     /// Ethernet's rates are data rates, and so are InfiniBand's from EDR on. SDR, DDR and QDR count signals (8b/10b); FDR is
     /// 14.0625 Gb/s a lane with 64b/66b, though it is printed as 56 for four lanes. 40 is QDR (32 of data) or FDR10 (40).
     #[must_use]
-    pub fn data_rate(&self) -> Option<Range> {
+    pub(crate) fn data_rate(&self) -> Option<Range> {
         let rate = self.rate.filter(|r| r.is_finite() && *r > 0.0)?;
         let all = self.protocols().iter().map(|p| match p {
             Protocol::InfiniBand => infiniband_data_rate(rate),

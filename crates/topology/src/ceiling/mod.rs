@@ -14,13 +14,13 @@
 
 pub mod collective;
 mod cuts;
-pub mod derive;
+mod derive;
 mod elements;
 mod extra;
-pub mod fabric;
+mod fabric;
 pub mod link;
 mod lp;
-pub mod nic;
+mod nic;
 mod node;
 pub mod pcie;
 mod seen;

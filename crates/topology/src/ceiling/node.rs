@@ -290,7 +290,7 @@ fn within(
     }
     let gpus = cuts.map(|c| c.any_of_many(collective, shape)).unwrap_or_default();
     let most = |list: &[Element]| list.iter().map(|e| e.limit.high).fold(f64::INFINITY, f64::min);
-    if let (Some(c), Some(factor)) = (pick(Algorithm::Nvls), shape.from_intra(collective)) {
+    if let (Some(c), Some(factor)) = (pick(Algorithm::Nvls), shape.of_intra(collective)) {
         let switch = both(&c.bus, factor);
         if gpus.is_empty() || most(&switch) > most(&gpus) {
             return (switch, alone(c, factor));

@@ -134,6 +134,7 @@ impl PcieLink {
         let note = if unseen { ", packet size not seen" } else { "" };
         let raw = Range::exact(self.raw());
         let (width, rate) = (self.width, g.gigatransfers());
+        let s = if width == 1 { "" } else { "s" };
         let named = |what: &'static str| {
             let element = element.clone();
             Words::of(move |f| write!(f, "{element}, {what}"))
@@ -141,7 +142,7 @@ impl PcieLink {
         vec![
             Step {
                 what: named("encoded"),
-                formula: Words::of(move |f| write!(f, "{width} lanes × {rate} GT/s × {coded}/{all} / 8")),
+                formula: Words::of(move |f| write!(f, "{width} lane{s} × {rate} GT/s × {coded}/{all} / 8")),
                 value: raw,
                 unit: Unit::Gigabytes,
                 source: "PCI Express Base Specification",

@@ -10,15 +10,16 @@ mod tables;
 pub(crate) use build::build;
 pub(crate) use node::topo_id;
 pub use node::{Cpu, Gpu, KINDS, LinkKind, Net, Node, NodeData, NodeId, NodeKind};
+pub(crate) use tables::nvlink_bandwidth;
 pub(crate) use tables::nvlinks;
-pub use tables::{Arch, CpuModel, CpuVendor, nvlink_bandwidth};
+pub use tables::{Arch, CpuModel, CpuVendor};
 
 /// Bandwidth that NCCL gives to links within a device, in GB/s.
-pub const LOCAL_BANDWIDTH: f32 = 5000.0;
+pub(crate) const LOCAL_BANDWIDTH: f32 = 5000.0;
 /// Nodes of a kind, at most (`NCCL_TOPO_MAX_NODES`).
 pub const MAX_NODES: usize = 640;
 /// Links of a node, at most (`NCCL_TOPO_MAX_LINKS`).
-pub const MAX_LINKS: usize = 576;
+pub(crate) const MAX_LINKS: usize = 576;
 
 /// A link, one way.
 #[derive(Debug, Clone, Copy, PartialEq)]

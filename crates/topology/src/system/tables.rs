@@ -109,7 +109,7 @@ pub(super) fn nvlink(sm: i32, version: Version) -> f32 {
 
 /// GB/s of one NVLink of a compute capability.
 #[must_use]
-pub fn nvlink_bandwidth(sm: i32) -> f32 {
+pub(crate) fn nvlink_bandwidth(sm: i32) -> f32 {
     match sm {
         100.. => 40.1,
         90.. => 20.6,

@@ -5,7 +5,8 @@ mod nccl;
 mod parse;
 mod write;
 
-pub use parse::{Dialect, MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS, NCCL_MAX_NODES, XmlError};
+pub use parse::{Dialect, XmlError};
+pub(crate) use parse::{MAX_DEPTH, NCCL_MAX_NODES};
 
 use std::borrow::Cow;
 

@@ -4,13 +4,13 @@ use super::{At, Document};
 use std::fmt;
 
 /// Bytes that are read at most.
-pub const MAX_BYTES: usize = 16 << 20;
+pub(crate) const MAX_BYTES: usize = 16 << 20;
 /// Depth of elements, at most.
-pub const MAX_DEPTH: usize = 256;
+pub(crate) const MAX_DEPTH: usize = 256;
 /// Elements of a document that is read leniently, at most.
-pub const MAX_ELEMENTS: usize = 100_000;
+pub(crate) const MAX_ELEMENTS: usize = 100_000;
 /// NCCL's table of elements of one file (`NCCL_TOPO_XML_MAX_NODES`); the last one is never usable.
-pub const NCCL_MAX_NODES: usize = 256;
+pub(crate) const NCCL_MAX_NODES: usize = 256;
 
 /// How strictly a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,8 +1,9 @@
 //! From a topology and what NCCL concludes from it to what is drawn.
 
+use super::super::LinkLookup;
 use super::link::{Link, Medium};
 use super::words::{clean, count};
-use super::{Bottleneck, Cpu, Extras, Gpu, Lookup, Nic, Pair, Parent, Scene, Switch};
+use super::{Bottleneck, Cpu, Extras, Gpu, Nic, Pair, Parent, Scene, Switch};
 use linerate_topology::system::{Arch, CpuVendor, LinkKind, Node, NodeData, NodeId, NodeKind, System};
 use linerate_topology::{Analysis, Document, bus_id_text};
 use std::collections::HashMap;
@@ -55,7 +56,7 @@ pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_
 struct Builder<'a> {
     system: &'a System,
     facts: Facts,
-    links: Option<Lookup<'a>>,
+    links: Option<LinkLookup<'a>>,
     scene: Scene,
     seen: Vec<bool>,
     cpus: HashMap<NodeId, usize>,

@@ -1,66 +1,7 @@
 //! Links and how fast they are.
 
+use super::super::{LinkState, PcieLink};
 use super::words::number;
-
-/// Generation and width of a PCIe link, as far as they are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PcieLink {
-    /// 1 to 7.
-    pub generation: Option<u8>,
-    /// Lanes.
-    pub width: Option<u8>,
-}
-
-impl PcieLink {
-    /// From a topology's `link_speed` (`32.0 GT/s PCIe`) and `link_width`.
-    #[must_use]
-    pub fn parse(speed: Option<&str>, width: Option<&str>) -> Self {
-        let gts = speed.and_then(|s| s.split_whitespace().next()).and_then(|s| s.parse::<f32>().ok());
-        let generation = gts.and_then(|gts| {
-            let table = [(2.5, 1), (5.0, 2), (8.0, 3), (16.0, 4), (32.0, 5), (64.0, 6), (128.0, 7)];
-            table.into_iter().find(|(s, _): &(f32, u8)| (s - gts).abs() < 0.01).map(|(_, g)| g)
-        });
-        let width = width.and_then(|w| w.parse().ok()).filter(|w| (1..=32).contains(w));
-        PcieLink { generation, width }
-    }
-
-    /// `Gen5 x16`, or what is known of it; empty where nothing is.
-    #[must_use]
-    pub fn label(self) -> String {
-        match (self.generation, self.width) {
-            (Some(g), Some(w)) => format!("Gen{g} x{w}"),
-            (Some(g), None) => format!("Gen{g}"),
-            (None, Some(w)) => format!("x{w}"),
-            (None, None) => String::new(),
-        }
-    }
-
-    /// GB/s that NCCL would count for it (`src/graph/topo.cc`: 100 Mb/s units a lane, and 80 of them a GB/s).
-    #[must_use]
-    pub fn gbps(self) -> Option<f32> {
-        let lane = match self.generation? {
-            1 => 15.0,
-            2 => 30.0,
-            g @ 3..=7 => 60.0 * f32::from(1_u8 << (g - 3)),
-            _ => return None,
-        };
-        Some(lane * f32::from(self.width?) / 80.0)
-    }
-
-    fn below(self, other: PcieLink) -> bool {
-        let less = |a: Option<u8>, b: Option<u8>| matches!((a, b), (Some(a), Some(b)) if a < b);
-        less(self.generation, other.generation) || less(self.width, other.width)
-    }
-}
-
-/// What a PCIe link is and could be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LinkState {
-    /// As it runs.
-    pub now: PcieLink,
-    /// As both of its ends could run it.
-    pub possible: PcieLink,
-}
 
 /// What a link is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +57,7 @@ pub enum Step {
 }
 
 /// PCIe's steps, slow to fast.
-pub const PCIE_STEPS: [Step; 5] = [Step::Slow, Step::Gen3, Step::Gen4, Step::Gen5, Step::Gen6];
+pub(in crate::topo) const PCIE_STEPS: [Step; 5] = [Step::Slow, Step::Gen3, Step::Gen4, Step::Gen5, Step::Gen6];
 
 impl Link {
     /// A link that is not PCIe.
@@ -128,13 +69,9 @@ impl Link {
     /// A PCIe link; `state` wins over what the topology says.
     #[must_use]
     pub fn pcie(gbps: f32, written: PcieLink, state: Option<LinkState>) -> Self {
-        let pcie = match state {
-            Some(s) => {
-                PcieLink { generation: s.now.generation.or(written.generation), width: s.now.width.or(written.width) }
-            }
-            None => written,
-        };
-        let possible = state.map(|s| s.possible).filter(|p| pcie.below(*p));
+        let state = state.unwrap_or_default();
+        let pcie = state.now.or(state.possible).or(written);
+        let possible = Some(state.possible).filter(|p| pcie.below(*p));
         Link { medium: Medium::Pcie, gbps, pcie, possible }
     }
 
@@ -228,27 +165,11 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn links_are_read_and_counted_as_nccl_does() {
-        for (speed, width, label, gbps) in [
-            ("32.0 GT/s PCIe", "16", "Gen5 x16", Some(48.0)),
-            ("16 GT/s", "8", "Gen4 x8", Some(12.0)),
-            ("2.5 GT/s PCIe", "1", "Gen1 x1", Some(0.1875)),
-            ("64.0 GT/s PCIe", "16", "Gen6 x16", Some(96.0)),
-            ("32.0 GT/s PCIe", "0", "Gen5", None),
-            ("Unknown", "255", "", None),
-            ("", "4", "x4", None),
-        ] {
-            let link = PcieLink::parse(Some(speed), Some(width));
-            assert_eq!((link.label().as_str(), link.gbps()), (label, gbps), "{speed} {width}");
-        }
-        assert_eq!(PcieLink::parse(None, None), PcieLink::default());
-    }
+    use linerate_formats::pci::{LinkSpeed, LinkWidth};
 
     #[test]
     fn a_link_is_slow_only_where_it_could_be_faster() {
-        let g = |generation, width| PcieLink { generation: Some(generation), width: Some(width) };
+        let g = |generation, width| PcieLink::new(LinkSpeed::from_register(generation).unwrap(), LinkWidth(width));
         let link = |now, possible| Link::pcie(48.0, g(5, 16), Some(LinkState { now, possible }));
         let slow = link(g(3, 8), g(5, 16));
         assert_eq!((slow.degraded(), slow.runs(), slow.step()), (true, 6.0, Step::Slow));

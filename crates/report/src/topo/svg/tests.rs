@@ -3,7 +3,9 @@
 use super::layout::{Layout, Rect, layout};
 use super::svg;
 use crate::topo::dot::dot;
-use crate::topo::scene::{Extras, LinkState, PcieLink, Scene};
+use crate::topo::scene::{Extras, Scene};
+use crate::topo::{LinkState, PcieLink};
+use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_topology::config::Input;
 use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Config, Document};
@@ -181,7 +183,7 @@ fn links_of_a_mesh_are_drawn_one_by_one() {
 
 #[test]
 fn what_limits_and_what_is_slow_are_marked() {
-    let g = |generation, width| PcieLink { generation: Some(generation), width: Some(width) };
+    let g = |generation, width| PcieLink::new(LinkSpeed::from_register(generation).unwrap(), LinkWidth(width));
     let slow = |busid: &str| (busid == "0001:13:00.0").then(|| LinkState { now: g(3, 8), possible: g(5, 16) });
     let marked = |name: &str| {
         let extras = Extras { links: Some(&slow), bottleneck: Some(name.to_owned()), ..Extras::default() };
@@ -209,7 +211,7 @@ fn what_the_document_does_not_say_is_not_drawn() {
     card.children[0].children[0].set("speed", "0");
     let scene = scene(cpus);
     let nic = scene.nics.first().unwrap();
-    assert_eq!((nic.gbits, nic.link.pcie.width, nic.link.pcie.generation), (None, None, Some(5)));
+    assert_eq!((nic.gbits, nic.link.pcie), (None, PcieLink { speed: Some(LinkSpeed::Gen5), width: None }));
     assert!(texts(&svg(&scene)).iter().any(|t| t == "speed unseen"));
 }
 

@@ -1,6 +1,6 @@
 //! What a document says of devices, by bus id: the graph keeps only the bandwidths that follow from it.
 
-use super::super::link::PcieLink;
+use super::super::super::PcieLink;
 use linerate_topology::Document;
 use linerate_topology::xml::Element;
 use std::collections::{HashMap, HashSet};
