@@ -163,6 +163,18 @@ impl View<'_> {
 
     /// Judges a direction of a pair by the paths as they are.
     pub(crate) fn gdr(&self, paths: &Paths, gpu: NodeId, net: NodeId, read: bool) -> Result<GdrDecision, Error> {
+        self.judge(paths, gpu, net, read, || self.proxy(paths, gpu, net))
+    }
+
+    /// The same, for somebody who may know the relay.
+    fn judge(
+        &self,
+        paths: &Paths,
+        gpu: NodeId,
+        net: NodeId,
+        read: bool,
+        relay: impl FnOnce() -> Result<i32, Error>,
+    ) -> Result<GdrDecision, Error> {
         let gpu = self.by_rank(gpu);
         let no = |reason| Ok(GdrDecision { mode: None, reason, via: None });
         let node = |id| self.system.node(id);
@@ -193,7 +205,7 @@ impl View<'_> {
         let mut kind = paths.path(gpu, net).kind;
         let (mut judged, mut via) = (gpu, None);
         if kind == PathType::Pxn {
-            let rank = self.proxy(paths, gpu, net)?;
+            let rank = relay()?;
             via = Some(rank);
             judged = self.system.gpu_of_rank(rank).unwrap_or(gpu);
             kind = paths.path(judged, net).kind;
@@ -253,16 +265,17 @@ impl View<'_> {
         for (gpu, g) in self.system.gpus() {
             for (net, n) in self.system.nets() {
                 let path = paths.path(gpu, net);
+                let proxy_rank = self.proxy(paths, gpu, net)?;
                 all.push(Gdr {
                     rank: g.rank,
                     gpu,
                     net,
                     net_dev: n.dev,
-                    recv: self.gdr(paths, gpu, net, false)?,
-                    send: self.gdr(paths, gpu, net, true)?,
+                    recv: self.judge(paths, gpu, net, false, || Ok(proxy_rank))?,
+                    send: self.judge(paths, gpu, net, true, || Ok(proxy_rank))?,
                     kind: path.kind,
                     bandwidth: path.bandwidth,
-                    proxy_rank: self.proxy(paths, gpu, net)?,
+                    proxy_rank,
                     flush: self.flush(paths, gpu, net),
                 });
             }
