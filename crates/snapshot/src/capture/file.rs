@@ -153,9 +153,6 @@ impl Worker<'_> {
         } else {
             rustix::fs::openat(dir, name, flags, Mode::empty())?
         };
-        if how.unseen && FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) != FileType::RegularFile {
-            return Err(Errno::NXIO);
-        }
         self.data.clear();
         let max = leaf.max as usize;
         loop {
@@ -167,6 +164,12 @@ impl Worker<'_> {
                 Err(Errno::INTR) => continue,
                 Err(e) => return Err(e),
             };
+            // Opened without having been listed, it may be a pipe, of which an open end without a writer reads as nothing. What
+            // waits does not block here, and no more than the limit is taken from whatever gives.
+            let irregular = || Ok(FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) != FileType::RegularFile);
+            if n == 0 && how.unseen && self.data.is_empty() && irregular()? {
+                return Err(Errno::NXIO);
+            }
             self.data.extend_from_slice(buf.get(..n).unwrap_or_default());
             // An attribute of sysfs comes with one read; only what fills the page may go on. Files of a file system come
             // whole. Those of procfs come in pieces.
