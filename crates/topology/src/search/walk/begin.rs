@@ -1,6 +1,8 @@
 //! Where a channel begins.
 
-use super::{Choice, Done, Frame, OWN_ORDER_STEPS, Sequence, Visit, Walker};
+use super::ends::net_mark;
+use super::frame::{Choice, Done, Frame, Sequence, Taken, Visit};
+use super::{OWN_ORDER_STEPS, Walker};
 use crate::search::flow::Load;
 
 impl Walker<'_> {
@@ -19,7 +21,7 @@ impl Walker<'_> {
             };
             frame.next += 1;
             let below = Visit { gpu, step: 0, sequence, ..frame.visit };
-            let done = Done { flow: None, used: Some(gpu), own_steps: false };
+            let done = Done { taken: Taken::Nothing, used: Some(gpu), own_steps: false };
             if let Some(below) = self.enter(frame, done, below) {
                 return Some(below);
             }
@@ -81,7 +83,8 @@ impl Walker<'_> {
             }
             let from = self.flows.end_of_net(n);
             let flow = self.follow(from, usize::from(gpu), Load::Inter);
-            let done = Done { flow: flow.map(|f| (f, Load::Inter)), used: flow.map(|_| gpu), own_steps };
+            let taken = flow.map_or(Taken::Nothing, |f| Taken::Flow(f, Load::Inter));
+            let done = Done { taken, used: flow.map(|_| gpu), own_steps };
             if flow.is_none() {
                 self.undo(done);
                 continue;
@@ -95,9 +98,14 @@ impl Walker<'_> {
 
     /// Takes or gives back bandwidth of a port, of which there may be several devices.
     fn charge(&mut self, net: u16, gbps: f32) {
-        let Some((asic, port)) = self.nets.get(usize::from(net)).map(|n| (n.asic, n.port)) else { return };
-        for n in self.nets.iter_mut().filter(|n| n.asic == asic && n.port == port) {
-            n.bandwidth += gbps;
+        let mut at = 0;
+        while let Some(same) = self.nets.get(usize::from(net)).and_then(|n| n.same_port.get(at)).copied() {
+            if let Some(n) = self.nets.get_mut(usize::from(same)) {
+                self.net_mark = self.net_mark.wrapping_sub(net_mark(same, n.bandwidth));
+                n.bandwidth += gbps;
+                self.net_mark = self.net_mark.wrapping_add(net_mark(same, n.bandwidth));
+            }
+            at += 1;
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Where a channel goes back to the network; and NICs, as the search needs them.
 
-use super::{Done, Frame, Visit, Walker};
+use super::Walker;
+use super::frame::{Done, Frame, Taken, Visit};
 use crate::Analysis;
 use crate::path::PathType;
 use crate::search::Pattern;
-use crate::search::flow::Load;
+use crate::search::flow::{Load, scatter};
 use crate::search::lists::{first_of_id, nets_of};
 use crate::system::{NodeId, NodeKind};
+use std::collections::HashMap;
 
 /// NICs, as the search needs them.
 pub(super) struct NetState {
@@ -20,6 +22,13 @@ pub(super) struct NetState {
     pub(super) local_gpu: Option<u16>,
     pub(super) local: Vec<u16>,
     pub(super) connected: bool,
+    /// All devices of its port, in their order.
+    pub(super) same_port: Vec<u16>,
+}
+
+/// What stands for a NIC's bandwidth.
+pub(super) fn net_mark(net: u16, bandwidth: f32) -> u64 {
+    scatter((u64::from(net) << 32) | u64::from(bandwidth.to_bits()))
 }
 
 /// All NICs, in their order.
@@ -27,6 +36,10 @@ pub(super) fn net_states(analysis: &Analysis) -> Vec<NetState> {
     let system = &analysis.system;
     let ids = system.of(NodeKind::Gpu);
     let place = |id: &NodeId| ids.iter().position(|g| g == id).and_then(|g| u16::try_from(g).ok());
+    let mut ports: HashMap<(u64, i32), Vec<u16>> = HashMap::new();
+    for (at, (_, n)) in (0_u16..).zip(system.nets()) {
+        ports.entry((n.asic, n.port)).or_default().push(at);
+    }
     let nets = system.nets().map(|(id, n)| {
         let (local, kind) = analysis.paths.local(system, id, NodeKind::Gpu);
         let net = first_of_id(system, NodeKind::Net, id);
@@ -40,6 +53,7 @@ pub(super) fn net_states(analysis: &Analysis) -> Vec<NetState> {
             local_gpu: local_gpu(analysis, id, &local).as_ref().and_then(place),
             local: local.iter().filter_map(place).collect(),
             connected: kind != PathType::Dis,
+            same_port: ports.get(&(n.asic, n.port)).cloned().unwrap_or_default(),
         }
     });
     nets.collect()
@@ -69,7 +83,7 @@ impl Walker<'_> {
             let first = self.nets.get(usize::from(n)).map_or(n, |n| n.first);
             self.plan.set_net(1, first);
             let below = Visit { to_net: (balanced && v.step == 0).then_some(1), ..v };
-            let done = Done { flow: Some((flow, load)), used: None, own_steps: false };
+            let done = Done { taken: Taken::Flow(flow, load), used: None, own_steps: false };
             if let Some(below) = self.enter(frame, done, below) {
                 return Some(below);
             }

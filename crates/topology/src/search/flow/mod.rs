@@ -1,8 +1,15 @@
 //! Bandwidth taken off the links of a path, and put back (`followPath`).
 
+mod demand;
+mod lane;
+
 use crate::Analysis;
 use crate::path::PathType;
 use crate::system::{Arch, CpuVendor, LinkKind, NodeData, NodeId, NodeKind, System};
+use demand::Demand;
+pub(super) use demand::{Load, megabytes};
+use lane::Lane;
+pub(super) use lane::Run;
 
 const NONE: u32 = u32::MAX;
 
@@ -33,53 +40,6 @@ pub(super) struct Flow {
     marks: [u64; 4],
 }
 
-/// What one link must have, and what it loses, in MB/s.
-#[derive(Debug, Clone, Copy, Default)]
-struct Amount {
-    need: i32,
-    take: i32,
-}
-
-impl Amount {
-    /// NCCL compares in floats and rounds what is left.
-    fn of(gbps: f32) -> Self {
-        let take = megabytes(gbps);
-        let enough = |m: &i32| *m as f32 / 1000.0 >= gbps;
-        let need = (take - 1..=take + 1).find(enough).unwrap_or(take + 1);
-        Amount { need, take }
-    }
-}
-
-/// GB/s as MB/s, rounded.
-pub(super) fn megabytes(gbps: f32) -> i32 {
-    (f64::from(gbps) * 1000.0).round().clamp(0.0, 1e9) as i32
-}
-
-/// A demand: for links in general and for PCIe behind an Intel CPU; and an eighth of each.
-#[derive(Debug, Clone, Copy, Default)]
-struct Demand {
-    plain: [Amount; 2],
-    eighth: [Amount; 2],
-}
-
-impl Demand {
-    fn of(gbps: f32) -> Self {
-        let both = [gbps, gbps * 6.0 / 5.0];
-        Demand { plain: both.map(Amount::of), eighth: both.map(|b| Amount::of(b / 8.0)) }
-    }
-}
-
-/// Which demand a flow makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Load {
-    /// Between GPUs.
-    Intra,
-    /// To and from NICs.
-    Inter,
-    /// To NICs, where two GPUs share it.
-    Half,
-}
-
 /// Links with what is left of them, and the paths that were asked for.
 pub(super) struct Flows<'a> {
     analysis: &'a Analysis,
@@ -91,6 +51,8 @@ pub(super) struct Flows<'a> {
     ends: Vec<NodeId>,
     gpus: usize,
     demands: [Demand; 3],
+    /// The ways through all GPUs, up and down.
+    lanes: [Option<Lane>; 2],
     /// What stands for the state of all links: equal where they are.
     mark: u64,
 }
@@ -109,6 +71,7 @@ impl<'a> Flows<'a> {
             gpus: gpus.len(),
             ends,
             demands: [Demand::default(); 3],
+            lanes: [None, None],
             mark: 0,
         }
     }
