@@ -96,9 +96,7 @@ fn compare(analysis: &Analysis, nodes: u32) -> Search {
 
 #[test]
 fn shortcuts_change_nothing() {
-    for (sm, links) in
-        [(70, Links::Peers), (80, Links::Switch(6, 6)), (90, Links::Switch(6, 6)), (100, Links::Peers)]
-    {
+    for (sm, links) in [(70, Links::Peers), (80, Links::Switch(6, 6)), (90, Links::Switch(6, 6)), (100, Links::Peers)] {
         let nics = (0..4).map(|n| (n, 100_000)).collect();
         let made = Made { sm, gpus: 4, switches: 4, vendor: "GenuineIntel", links, nics };
         for (nodes, cross_nic) in [(1, 2), (2, 0), (2, 1), (2, 2)] {

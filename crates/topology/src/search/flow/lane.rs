@@ -71,14 +71,18 @@ impl Lane {
         self.kind <= limit && (!both || self.back_kind <= limit)
     }
 
-    /// Takes an amount off all links; `false`, and nothing taken, where one of them has not enough left.
-    fn take(&self, run: Run, amount: Amount, left: &mut [i32]) -> bool {
+    /// Takes an amount off all links; where one of them has not enough left, takes nothing, and tells how many pairs are before it.
+    fn take(&self, run: Run, amount: Amount, left: &mut [i32]) -> Result<(), u16> {
         let links = self.links(run);
-        if !links.iter().all(|l| left.get(*l as usize).is_some_and(|l| *l >= amount.need)) {
-            return false;
-        }
-        add(links, -amount.take, left);
-        true
+        let scarce = links.iter().position(|l| left.get(*l as usize).is_none_or(|l| *l < amount.need));
+        let Some(scarce) = scarce else {
+            add(links, -amount.take, left);
+            return Ok(());
+        };
+        let begins = self.begins.get(usize::from(run.from)..usize::from(run.to)).unwrap_or_default();
+        let first = begins.first().map_or(0, |b| *b as usize);
+        let pair = begins.partition_point(|b| *b as usize <= first + scarce).saturating_sub(1);
+        Err(u16::try_from(pair).unwrap_or(0))
     }
 
     /// Gives it back.
@@ -119,24 +123,23 @@ impl Flows<'_> {
         Lane::of(&flows)
     }
 
-    /// The run from one GPU through so many others, up or down; `None` where it must be walked.
-    pub(in crate::search) fn run(&self, from: u16, down: bool, others: usize) -> Option<Run> {
+    /// The run from one GPU through so many others, up or down; `None` where it must be walked, or is too far by the types of its
+    /// paths (`Flow::is_near`).
+    pub(in crate::search) fn run(&self, from: u16, down: bool, others: u16, limit: u8, both: bool) -> Option<Run> {
         let lane = u8::from(down);
-        self.lanes.get(usize::from(lane))?.as_ref()?;
-        let from = usize::from(from);
-        let from = if down { self.gpus.checked_sub(from + 1)? } else { from };
-        Some(Run { lane, from: u16::try_from(from).ok()?, to: u16::try_from(from + others).ok()? })
+        self.lanes.get(usize::from(lane))?.as_ref().filter(|l| l.is_near(limit, both))?;
+        let from = if down { u16::try_from(self.gpus).ok()?.checked_sub(from)?.checked_sub(1)? } else { from };
+        Some(Run { lane, from, to: from.checked_add(others)? })
     }
 
-    /// Takes the demand between GPUs off a run, if it is near enough, as `Flow::is_near`; gives its links.
-    pub(in crate::search) fn take_run(&mut self, run: Run, limit: u8, both: bool) -> Option<i32> {
-        let lane = self.lanes.get(usize::from(run.lane))?.as_ref()?;
-        let amount = self.demands.get(Load::Intra as usize)?.plain[0];
-        if !lane.is_near(limit, both) || !lane.take(run, amount, &mut self.left) {
-            return None;
-        }
+    /// Takes the demand between GPUs off a run, and tells how many links it has; or how many GPUs it would reach.
+    pub(in crate::search) fn take_run(&mut self, run: Run) -> Result<i32, u16> {
+        let lane = self.lanes.get(usize::from(run.lane)).and_then(Option::as_ref);
+        let (Some(lane), Some(demand)) = (lane, self.demands.get(Load::Intra as usize)) else { return Err(0) };
+        let amount = demand.plain[0];
+        lane.take(run, amount, &mut self.left)?;
         self.mark = self.mark.wrapping_add(lane.mark(run).wrapping_mul(u64::from(amount.take.unsigned_abs())));
-        Some(lane.hops(run))
+        Ok(lane.hops(run))
     }
 
     /// Gives a run's demand back; how many links it has.

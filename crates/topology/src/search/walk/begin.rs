@@ -32,13 +32,15 @@ impl Walker<'_> {
     pub(super) fn begin_net(&mut self, frame: &mut Frame) -> Option<Frame> {
         let speed = self.plan.bw_inter as i32 as f32;
         let c = self.plan.channels;
+        let shift = c % self.begin.up_to(Some(self.plan.type_inter)).len().max(1);
         loop {
             let list = self.begin.up_to(Some(self.plan.type_inter));
             let at = usize::from(frame.next);
             if at >= list.len() {
                 return None;
             }
-            let n = *list.get((c + at) % list.len())?;
+            // Each channel begins its search at another NIC.
+            let n = *list.get(if at + shift < list.len() { at + shift } else { at + shift - list.len() })?;
             let net = self.nets.get(usize::from(n))?;
             let Choice::BeginNet { attempt } = frame.choice else { return None };
             if attempt == 0 {

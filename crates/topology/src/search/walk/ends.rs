@@ -7,6 +7,7 @@ use crate::path::PathType;
 use crate::search::Pattern;
 use crate::search::flow::{Load, scatter};
 use crate::search::lists::{first_of_id, nets_of};
+use crate::search::plan::Plan;
 use crate::system::{NodeId, NodeKind};
 use std::collections::HashMap;
 
@@ -64,18 +65,11 @@ impl Walker<'_> {
     pub(super) fn end_at_net(&mut self, frame: &mut Frame) -> Option<Frame> {
         let v = frame.visit;
         let g = usize::from(v.gpu);
-        let analysis = self.analysis;
         loop {
             if self.left <= 0 {
                 return None;
             }
-            let own = analysis.system.of(NodeKind::Gpu).get(g).map(std::slice::from_ref)?;
-            let nets = self.nets_of.get_mut(g)?.get_or_insert_with(|| nets_of(analysis, own));
-            let n = *nets.up_to(Some(self.plan.type_inter)).get(usize::from(frame.next))?;
-            frame.next += 1;
-            if !self.may_end(n, v.step) {
-                continue;
-            }
+            let n = self.next_end(frame)?;
             let balanced = self.plan.pattern == Pattern::BalancedTree;
             let load = if balanced { Load::Half } else { Load::Inter };
             let to = self.flows.end_of_net(n);
@@ -90,36 +84,61 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether a channel may end at a NIC (`ncclTopoSearchCheckNet`).
-    fn may_end(&self, net: u16, step: u16) -> bool {
+    /// The next NIC at which a channel may end.
+    fn next_end(&mut self, frame: &mut Frame) -> Option<u16> {
+        let g = usize::from(frame.visit.gpu);
+        let analysis = self.analysis;
+        let own = analysis.system.of(NodeKind::Gpu).get(g).map(std::slice::from_ref)?;
+        let nets = self.nets_of.get_mut(g)?.get_or_insert_with(|| nets_of(analysis, own));
+        let rest = nets.up_to(Some(self.plan.type_inter)).get(usize::from(frame.next)..)?;
         let c = self.plan.channels;
-        let start = self.plan.net(c, 0).and_then(|n| self.nets.get(usize::from(n)));
-        let (Some(start), Some(end)) = (start, self.nets.get(usize::from(net))) else { return false };
-        if end.plane != -1 && start.plane != -1 && end.plane != start.plane {
-            return false;
-        }
-        if self.plan.pattern == Pattern::Tree && end.first != start.first {
-            return false;
-        }
-        if self.is_ring() && self.plan.cross_nic == 2 {
-            // The second of two channels ends where the first began.
-            if c % 2 == 1 && self.plan.net(c - 1, 0) != Some(end.first) {
-                return false;
-            }
-        } else if self.plan.cross_nic == 0 {
-            let rails = end.rail != -1 && start.rail != -1;
-            let same = if rails { end.rail == start.rail } else { (end.asic, end.port) == (start.asic, start.port) };
-            if !same {
-                return false;
-            }
-        }
-        self.plan.pattern != Pattern::BalancedTree || step == 0 || self.plan.net(c, 1) == Some(end.first)
+        let start = self.nets.get(usize::from(self.plan.net(c, 0)?))?;
+        let rule = EndRule::of(&self.plan, frame.visit.step);
+        let may_end = |n: &u16| self.nets.get(usize::from(*n)).is_some_and(|end| rule.admits(start, end));
+        let skipped = rest.iter().position(may_end)?;
+        frame.next += u16::try_from(skipped).ok()?.checked_add(1)?;
+        rest.get(skipped).copied()
     }
 
     /// NICs of channels of one GPU.
     pub(in crate::search) fn preferred(&self, gpu: usize) -> Option<u16> {
         let own = self.analysis.system.of(NodeKind::Gpu).get(gpu).map(std::slice::from_ref)?;
         nets_of(self.analysis, own).up_to(None).first().copied()
+    }
+}
+
+/// Where a channel may end (`ncclTopoSearchCheckNet`).
+struct EndRule {
+    /// By which NIC it must go, if any.
+    only: [Option<u16>; 2],
+    /// By the one where it began.
+    same: bool,
+    /// By the rail where it began.
+    rail: bool,
+}
+
+impl EndRule {
+    /// The rule for the channel that is walked, at a step.
+    fn of(plan: &Plan, step: u16) -> Self {
+        let c = plan.channels;
+        let swaps = plan.pattern == Pattern::Ring && plan.cross_nic == 2;
+        // The second of two channels ends where the first began.
+        let swapped = c.checked_sub(1).filter(|b| swaps && b % 2 == 0);
+        let swapped = swapped.map(|b| plan.net(b, 0).unwrap_or(u16::MAX));
+        // Both GPUs at the top of a balanced tree use one NIC.
+        let shared = plan.pattern == Pattern::BalancedTree && step > 0;
+        let shared = shared.then(|| plan.net(c, 1).unwrap_or(u16::MAX));
+        EndRule { only: [swapped, shared], same: plan.pattern == Pattern::Tree, rail: !swaps && plan.cross_nic == 0 }
+    }
+
+    fn admits(&self, start: &NetState, end: &NetState) -> bool {
+        if self.only.iter().flatten().any(|n| *n != end.first) || (self.same && end.first != start.first) {
+            return false;
+        }
+        let planes = end.plane == -1 || start.plane == -1 || end.plane == start.plane;
+        let rails = end.rail != -1 && start.rail != -1;
+        let same = if rails { end.rail == start.rail } else { (end.asic, end.port) == (start.asic, start.port) };
+        planes && (same || !self.rail)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::Analysis;
 use crate::system::{NodeId, NodeKind};
 use ends::{NetState, net_mark, net_states};
 use frame::{Choice, Done, Frame, Sequence, Taken, Visit};
+use leap::Leap;
 
 /// Steps for the attempt in the GPUs' own order.
 const OWN_ORDER_STEPS: i32 = 1 << 10;
@@ -158,8 +159,9 @@ impl<'a> Walker<'a> {
                     continue;
                 }
                 let below = match self.leap(&frame.visit, gpu) {
-                    Some((done, below)) => self.enter(frame, done, below),
-                    None => self.go(frame, gpu),
+                    Leap::Through(done, below) => self.enter(frame, done, below),
+                    Leap::Stuck => None,
+                    Leap::None => self.go(frame, gpu),
                 };
                 if below.is_some() {
                     return below;
