@@ -2,7 +2,7 @@
 //! off its links at once.
 
 use super::demand::{Amount, Load};
-use super::{Flow, Flows, NONE, Step};
+use super::{Flow, Flows};
 use crate::path::PathType;
 
 /// All GPUs in a row, twice, so that every way once around is one stretch of it.
@@ -91,7 +91,8 @@ impl Lane {
     }
 }
 
-fn add(links: &[u32], amount: i32, left: &mut [i32]) {
+/// Adds an amount to what is left of links.
+pub(super) fn add(links: &[u32], amount: i32, left: &mut [i32]) {
     for link in links {
         if let Some(l) = left.get_mut(*link as usize) {
             *l += amount;
@@ -113,12 +114,11 @@ impl Flows<'_> {
         for (from, to) in pairs {
             let flow = self.flow(from, to)?;
             let flow = *self.get(flow)?;
-            let steps = self.steps.get(flow.start as usize..)?.get(..flow.hops as usize)?;
-            let is_plain = |s: &Step| s.back == NONE && !(s.pci && flow.intel);
-            if steps.is_empty() || flow.kind >= PathType::Dis as u8 || !steps.iter().all(is_plain) {
+            let links = self.links.get(flow.start as usize..)?.get(..flow.hops as usize)?;
+            if links.is_empty() || !flow.plain || flow.kind >= PathType::Dis as u8 {
                 return None;
             }
-            flows.push((flow, steps.iter().map(|s| s.link).collect()));
+            flows.push((flow, links.to_vec()));
         }
         Lane::of(&flows)
     }

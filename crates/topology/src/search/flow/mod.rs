@@ -34,6 +34,8 @@ pub(super) struct Flow {
     intel: bool,
     /// Whether any link that leads back is loaded.
     backward: bool,
+    /// Whether all links have the plain demand, only they, and each once.
+    plain: bool,
     start: u32,
     pub(super) hops: u32,
     /// Sums of the links' numbers: those with the plain demand, PCIe behind Intel, and the same backwards.
@@ -45,6 +47,8 @@ pub(super) struct Flows<'a> {
     analysis: &'a Analysis,
     left: Vec<i32>,
     steps: Vec<Step>,
+    /// The link of each step.
+    links: Vec<u32>,
     flows: Vec<Flow>,
     /// Of each pair of ends: its flow.
     table: Vec<u32>,
@@ -66,6 +70,7 @@ impl<'a> Flows<'a> {
             analysis,
             left: system.links().iter().map(|l| megabytes(l.bandwidth)).collect(),
             steps: Vec::new(),
+            links: Vec::new(),
             flows: Vec::new(),
             table: vec![NONE; ends.len() * ends.len()],
             gpus: gpus.len(),
@@ -91,12 +96,15 @@ impl<'a> Flows<'a> {
     }
 
     /// The flow from one end to another.
+    #[inline]
     pub(super) fn flow(&mut self, from: usize, to: usize) -> Option<u32> {
+        let known = *self.table.get(from * self.ends.len() + to)?;
+        if known == NONE { self.add(from, to) } else { Some(known) }
+    }
+
+    #[cold]
+    fn add(&mut self, from: usize, to: usize) -> Option<u32> {
         let slot = from * self.ends.len() + to;
-        let known = *self.table.get(slot)?;
-        if known != NONE {
-            return Some(known);
-        }
         let built = self.build(*self.ends.get(from)?, *self.ends.get(to)?);
         let id = u32::try_from(self.flows.len()).ok().filter(|n| *n != NONE)?;
         self.flows.push(built);
@@ -118,6 +126,7 @@ impl<'a> Flows<'a> {
             back_kind: back.kind as u8,
             intel: false,
             backward: false,
+            plain: true,
             start: u32::try_from(start).unwrap_or(NONE),
             hops: path.hops,
             marks: [0; 4],
@@ -139,12 +148,16 @@ impl<'a> Flows<'a> {
             }
             flow.backward |= step.back != NONE;
             self.steps.push(step);
+            self.links.push(step.link);
         }
-        for step in self.steps.get(start..).unwrap_or_default() {
+        let steps = self.steps.get(start..).unwrap_or_default();
+        for (at, step) in steps.iter().enumerate() {
+            flow.plain &= !steps.iter().take(at).any(|s| s.link == step.link);
             let class = usize::from(step.pci && flow.intel);
-            add(&mut flow.marks, class, step.link);
+            flow.plain &= class == 0 && step.back == NONE;
+            add_mark(&mut flow.marks, class, step.link);
             if step.back != NONE {
-                add(&mut flow.marks, if step.all_back { class } else { class + 2 }, step.back);
+                add_mark(&mut flow.marks, if step.all_back { class } else { class + 2 }, step.back);
             }
         }
         flow
@@ -153,6 +166,9 @@ impl<'a> Flows<'a> {
     /// Takes a flow's demand off its links; `false`, and nothing taken, where one of them has not enough left.
     pub(super) fn take(&mut self, flow: u32, load: Load) -> bool {
         let Some(f) = self.flows.get(flow as usize) else { return false };
+        if f.plain {
+            return self.take_plain(*f, load);
+        }
         let Some(steps) = self.steps.get(f.start as usize..).and_then(|s| s.get(..f.hops as usize)) else {
             return false;
         };
@@ -178,9 +194,31 @@ impl<'a> Flows<'a> {
         true
     }
 
+    /// `take`, where each link has the plain demand once.
+    fn take_plain(&mut self, flow: Flow, load: Load) -> bool {
+        let links = self.links.get(flow.start as usize..).and_then(|l| l.get(..flow.hops as usize));
+        let (Some(links), Some(demand)) = (links, self.demands.get(load as usize)) else { return false };
+        let amount = demand.plain[0];
+        if !links.iter().all(|l| self.left.get(*l as usize).is_some_and(|l| *l >= amount.need)) {
+            return false;
+        }
+        lane::add(links, -amount.take, &mut self.left);
+        self.mark = self.mark.wrapping_add(flow.marks[0].wrapping_mul(u64::from(amount.take.unsigned_abs())));
+        true
+    }
+
     /// Gives a flow's demand back.
     pub(super) fn give(&mut self, flow: u32, load: Load) {
         let Some(f) = self.flows.get(flow as usize) else { return };
+        if f.plain {
+            let links = self.links.get(f.start as usize..).and_then(|l| l.get(..f.hops as usize));
+            if let (Some(links), Some(demand)) = (links, self.demands.get(load as usize)) {
+                let take = demand.plain[0].take;
+                lane::add(links, take, &mut self.left);
+                self.mark = self.mark.wrapping_sub(f.marks[0].wrapping_mul(u64::from(take.unsigned_abs())));
+            }
+            return;
+        }
         let steps = self.steps.get(f.start as usize..).and_then(|s| s.get(..f.hops as usize));
         if let (Some(steps), Some(demand)) = (steps, self.demands.get(load as usize)) {
             put_back(&mut self.left, steps, f, demand);
@@ -190,7 +228,7 @@ impl<'a> Flows<'a> {
 }
 
 /// Adds a link's number to one of the sums.
-fn add(marks: &mut [u64; 4], class: usize, link: u32) {
+fn add_mark(marks: &mut [u64; 4], class: usize, link: u32) {
     if let Some(m) = marks.get_mut(class) {
         *m = m.wrapping_add(scatter(u64::from(link)));
     }

@@ -33,6 +33,8 @@ impl Walker<'_> {
         let speed = self.plan.bw_inter as i32 as f32;
         let c = self.plan.channels;
         let shift = c % self.begin.up_to(Some(self.plan.type_inter)).len().max(1);
+        let swapped = c.checked_sub(1).filter(|b| self.plan.cross_nic == 2 && self.is_ring() && b % 2 == 0);
+        let swapped = swapped.and_then(|b| self.plan.net(b, 1));
         loop {
             let list = self.begin.up_to(Some(self.plan.type_inter));
             let at = usize::from(frame.next);
@@ -44,8 +46,7 @@ impl Walker<'_> {
             let net = self.nets.get(usize::from(n))?;
             let Choice::BeginNet { attempt } = frame.choice else { return None };
             if attempt == 0 {
-                let swapped = c.checked_sub(1).filter(|b| self.plan.cross_nic == 2 && self.is_ring() && b % 2 == 0);
-                let other = swapped.and_then(|b| self.plan.net(b, 1)).is_some_and(|end| end != net.first);
+                let other = swapped.is_some_and(|end| end != net.first);
                 if net.bandwidth < speed || other {
                     frame.next += 1;
                     continue;

@@ -93,8 +93,8 @@ impl Walker<'_> {
         let rest = nets.up_to(Some(self.plan.type_inter)).get(usize::from(frame.next)..)?;
         let c = self.plan.channels;
         let start = self.nets.get(usize::from(self.plan.net(c, 0)?))?;
-        let rule = EndRule::of(&self.plan, frame.visit.step);
-        let may_end = |n: &u16| self.nets.get(usize::from(*n)).is_some_and(|end| rule.admits(start, end));
+        let rule = EndRule::of(&self.plan, frame.visit.step, start);
+        let may_end = |n: &u16| self.nets.get(usize::from(*n)).is_some_and(|end| rule.admits(end));
         let skipped = rest.iter().position(may_end)?;
         frame.next += u16::try_from(skipped).ok()?.checked_add(1)?;
         rest.get(skipped).copied()
@@ -108,37 +108,43 @@ impl Walker<'_> {
 }
 
 /// Where a channel may end (`ncclTopoSearchCheckNet`).
-struct EndRule {
+struct EndRule<'a> {
+    start: &'a NetState,
     /// By which NIC it must go, if any.
-    only: [Option<u16>; 2],
-    /// By the one where it began.
-    same: bool,
+    only: Option<u16>,
     /// By the rail where it began.
     rail: bool,
 }
 
-impl EndRule {
+impl<'a> EndRule<'a> {
     /// The rule for the channel that is walked, at a step.
-    fn of(plan: &Plan, step: u16) -> Self {
+    fn of(plan: &Plan, step: u16, start: &'a NetState) -> Self {
         let c = plan.channels;
         let swaps = plan.pattern == Pattern::Ring && plan.cross_nic == 2;
-        // The second of two channels ends where the first began.
-        let swapped = c.checked_sub(1).filter(|b| swaps && b % 2 == 0);
-        let swapped = swapped.map(|b| plan.net(b, 0).unwrap_or(u16::MAX));
-        // Both GPUs at the top of a balanced tree use one NIC.
-        let shared = plan.pattern == Pattern::BalancedTree && step > 0;
-        let shared = shared.then(|| plan.net(c, 1).unwrap_or(u16::MAX));
-        EndRule { only: [swapped, shared], same: plan.pattern == Pattern::Tree, rail: !swaps && plan.cross_nic == 0 }
+        let only = match plan.pattern {
+            // The second of two channels ends where the first began.
+            Pattern::Ring if swaps && c % 2 == 1 => Some(plan.net(c - 1, 0)),
+            Pattern::Ring => None,
+            Pattern::Tree => Some(Some(start.first)),
+            // Both GPUs at the top use one NIC.
+            Pattern::BalancedTree => (step > 0).then(|| plan.net(c, 1)),
+        };
+        EndRule { start, only: only.map(|n| n.unwrap_or(u16::MAX)), rail: !swaps && plan.cross_nic == 0 }
     }
 
-    fn admits(&self, start: &NetState, end: &NetState) -> bool {
-        if self.only.iter().flatten().any(|n| *n != end.first) || (self.same && end.first != start.first) {
+    fn admits(&self, end: &NetState) -> bool {
+        let start = self.start;
+        if self.only.is_some_and(|n| n != end.first) {
             return false;
         }
-        let planes = end.plane == -1 || start.plane == -1 || end.plane == start.plane;
-        let rails = end.rail != -1 && start.rail != -1;
-        let same = if rails { end.rail == start.rail } else { (end.asic, end.port) == (start.asic, start.port) };
-        planes && (same || !self.rail)
+        if self.rail {
+            let rails = end.rail != -1 && start.rail != -1;
+            let same = if rails { end.rail == start.rail } else { (end.asic, end.port) == (start.asic, start.port) };
+            if !same {
+                return false;
+            }
+        }
+        end.plane == -1 || start.plane == -1 || end.plane == start.plane
     }
 }
 

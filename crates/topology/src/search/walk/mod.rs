@@ -202,6 +202,15 @@ impl<'a> Walker<'a> {
         1_u64.checked_shl(u32::try_from(self.plan.channels).unwrap_or(64)).unwrap_or(0)
     }
 
+    /// Marks a GPU as used by the channel, or as free again.
+    fn mark_used(&mut self, gpu: Option<u16>) {
+        let Some(gpu) = gpu else { return };
+        let bit = self.bit();
+        if let Some(used) = self.used.get_mut(usize::from(gpu)) {
+            *used ^= bit;
+        }
+    }
+
     /// From a GPU to a GPU.
     fn go(&mut self, frame: &mut Frame, gpu: u16) -> Option<Frame> {
         let v = frame.visit;
@@ -237,10 +246,7 @@ impl<'a> Walker<'a> {
             }
             Taken::Run(run) => self.plan.hops -= self.flows.give_run(run),
         }
-        let bit = self.bit();
-        if let Some(used) = done.used.and_then(|g| self.used.get_mut(usize::from(g))) {
-            *used ^= bit;
-        }
+        self.mark_used(done.used);
         if done.own_steps && self.left >= 0 {
             self.left = self.kept;
         }
@@ -248,10 +254,7 @@ impl<'a> Walker<'a> {
 
     /// Goes down after a choice, or undoes it.
     fn enter(&mut self, frame: &mut Frame, done: Done, below: Visit) -> Option<Frame> {
-        let bit = self.bit();
-        if let Some(used) = done.used.and_then(|g| self.used.get_mut(usize::from(g))) {
-            *used ^= bit;
-        }
+        self.mark_used(done.used);
         let below = self.visit(below);
         match below {
             Some(_) => frame.done = Some(done),
