@@ -71,18 +71,23 @@ impl Lane {
         self.kind <= limit && (!both || self.back_kind <= limit)
     }
 
-    /// Takes an amount off all links; where one of them has not enough left, takes nothing, and tells how many pairs are before it.
-    fn take(&self, run: Run, amount: Amount, left: &mut [i32]) -> Result<(), u16> {
-        let links = self.links(run);
-        let scarce = links.iter().position(|l| left.get(*l as usize).is_none_or(|l| *l < amount.need));
-        let Some(scarce) = scarce else {
-            add(links, -amount.take, left);
-            return Ok(());
-        };
+    /// How many pairs are before the first that has a link with too little left, if there is one.
+    fn reach(&self, run: Run, amount: Amount, left: &[i32]) -> Option<u16> {
+        let scarce = |l: &u32| left.get(*l as usize).is_none_or(|l| *l < amount.need);
+        let scarce = self.links(run).iter().position(scarce)?;
         let begins = self.begins.get(usize::from(run.from)..usize::from(run.to)).unwrap_or_default();
         let first = begins.first().map_or(0, |b| *b as usize);
         let pair = begins.partition_point(|b| *b as usize <= first + scarce).saturating_sub(1);
-        Err(u16::try_from(pair).unwrap_or(0))
+        Some(u16::try_from(pair).unwrap_or(0))
+    }
+
+    /// Takes an amount off all links; where one of them has not enough left, takes nothing, and tells how many pairs are before it.
+    fn take(&self, run: Run, amount: Amount, left: &mut [i32]) -> Result<(), u16> {
+        if let Some(reached) = self.reach(run, amount, left) {
+            return Err(reached);
+        }
+        add(self.links(run), -amount.take, left);
+        Ok(())
     }
 
     /// Gives it back.
@@ -130,6 +135,12 @@ impl Flows<'_> {
         self.lanes.get(usize::from(lane))?.as_ref().filter(|l| l.is_near(limit, both))?;
         let from = if down { u16::try_from(self.gpus).ok()?.checked_sub(from)?.checked_sub(1)? } else { from };
         Some(Run { lane, from, to: from.checked_add(others)? })
+    }
+
+    /// How many GPUs a run would reach, if not all.
+    pub(in crate::search) fn reach(&self, run: Run) -> Option<u16> {
+        let lane = self.lanes.get(usize::from(run.lane)).and_then(Option::as_ref)?;
+        lane.reach(run, self.demands.get(Load::Intra as usize)?.plain[0], &self.left)
     }
 
     /// Takes the demand between GPUs off a run, and tells how many links it has; or how many GPUs it would reach.

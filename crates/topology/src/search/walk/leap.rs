@@ -1,8 +1,9 @@
 //! Behind NVSwitches a channel can only go on as it began: its walk through all GPUs that are left is one leap.
 
 use super::Walker;
-use super::frame::{Done, Taken, Visit};
+use super::frame::{Done, Sequence, Taken, Visit};
 use crate::search::Pattern;
+use crate::search::flow::Run;
 
 /// How a leap ended.
 pub(super) enum Leap {
@@ -21,14 +22,9 @@ impl Walker<'_> {
     /// Only neighbours by number follow, so the GPUs of a channel lie side by side and the last one is at an end: there is no choice
     /// but to go on in the same direction. So nothing asks on the way which GPUs are used, and what is walked back has no steps.
     pub(super) fn leap(&mut self, visit: &Visit, gpu: u16) -> Leap {
-        let last = u16::try_from(self.gpus.saturating_sub(1)).unwrap_or(0);
+        let Some(run) = self.run(visit, gpu) else { return Leap::None };
+        let last = self.last();
         let others = last.saturating_sub(visit.step);
-        if others < 2 || !self.leaps || visit.to_net.is_some_and(|n| n != last) {
-            return Leap::None;
-        }
-        let down = u32::from(gpu) + 1 == u32::from(visit.gpu) || (visit.gpu == 0 && gpu == last);
-        let both = self.plan.pattern != Pattern::Ring;
-        let Some(run) = self.flows.run(visit.gpu, down, others, self.plan.type_intra, both) else { return Leap::None };
         let left = self.left.max(0);
         let taken = if left == 0 { Err(0) } else { self.flows.take_run(run) };
         // Each GPU that is reached is a step; that to the last one is counted where it is visited.
@@ -44,11 +40,57 @@ impl Walker<'_> {
         self.steps += u64::from(steps.unsigned_abs());
         let Some(hops) = hops else { return Leap::Stuck };
         self.plan.hops += hops;
-        let at = self.lay(visit, last, down);
+        let at = self.lay(visit, last, self.is_down(visit, gpu));
         Leap::Through(
             Done { taken: Taken::Run(run), used: None, own_steps: false },
             Visit { gpu: at, step: last, ..*visit },
         )
+    }
+
+    fn last(&self) -> u16 {
+        u16::try_from(self.gpus.saturating_sub(1)).unwrap_or(0)
+    }
+
+    /// How many GPUs a leap would go through: nothing where a step goes to the NIC, or there are too few.
+    fn others(&self, visit: &Visit) -> Option<u16> {
+        let last = self.last();
+        let others = last.checked_sub(visit.step).filter(|o| *o >= 2 && self.leaps && self.nvswitch);
+        others.filter(|_| visit.to_net.is_none_or(|n| n == last))
+    }
+
+    /// The run from a GPU by a neighbour through all others, if it can be leapt.
+    fn run(&self, visit: &Visit, gpu: u16) -> Option<Run> {
+        let others = self.others(visit)?;
+        self.flows.run(
+            visit.gpu,
+            self.is_down(visit, gpu),
+            others,
+            self.plan.type_intra,
+            self.plan.pattern != Pattern::Ring,
+        )
+    }
+
+    fn is_down(&self, visit: &Visit, gpu: u16) -> bool {
+        u32::from(gpu) + 1 == u32::from(visit.gpu) || (visit.gpu == 0 && gpu == self.last())
+    }
+
+    /// Whether a step leads to nothing because no leap after it gets through: then its steps, and theirs, are counted, and it need not
+    /// be visited.
+    pub(super) fn is_dead_end(&mut self, visit: &Visit) -> bool {
+        if visit.sequence != Sequence::Free || self.left <= 0 || self.others(visit).is_none() {
+            return false;
+        }
+        let near = self.near.get(usize::from(visit.gpu)).and_then(|n| n.get(self.plan.pattern as usize));
+        let Some(near) = near else { return false };
+        let mut steps = 1;
+        for gpu in near.iter().filter(|g| self.is_free(**g)) {
+            let Some(reached) = self.run(visit, *gpu).and_then(|r| self.flows.reach(r)) else { return false };
+            steps += i32::from(reached);
+        }
+        let steps = steps.min(self.left);
+        self.left -= steps;
+        self.steps += u64::from(steps.unsigned_abs());
+        true
     }
 
     /// Writes down the GPUs of a run; gives the last.

@@ -255,7 +255,7 @@ impl<'a> Walker<'a> {
     /// Goes down after a choice, or undoes it.
     fn enter(&mut self, frame: &mut Frame, done: Done, below: Visit) -> Option<Frame> {
         self.mark_used(done.used);
-        let below = self.visit(below);
+        let below = if self.is_dead_end(&below) { None } else { self.visit(below) };
         match below {
             Some(_) => frame.done = Some(done),
             None => self.undo(done),
