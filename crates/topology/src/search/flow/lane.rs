@@ -17,6 +17,9 @@ pub(super) struct Lane {
     back_kind: u8,
 }
 
+/// How far a run is looked into before it is taken: pairs.
+const NEAR: u16 = 3;
+
 /// A stretch of a lane.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::search) struct Run {
@@ -137,9 +140,10 @@ impl Flows<'_> {
         Some(Run { lane, from, to: from.checked_add(others)? })
     }
 
-    /// How many GPUs a run would reach, if not all.
+    /// How many GPUs a run would reach, if it gets stuck near its beginning, as most do that do; nothing is sought farther away.
     pub(in crate::search) fn reach(&self, run: Run) -> Option<u16> {
         let lane = self.lanes.get(usize::from(run.lane)).and_then(Option::as_ref)?;
+        let run = Run { to: run.to.min(run.from.saturating_add(NEAR)), ..run };
         lane.reach(run, self.demands.get(Load::Intra as usize)?.plain[0], &self.left)
     }
 

@@ -7,7 +7,6 @@ use crate::path::PathType;
 use crate::search::Pattern;
 use crate::search::flow::{Load, scatter};
 use crate::search::lists::{first_of_id, nets_of};
-use crate::search::plan::Plan;
 use crate::system::{NodeId, NodeKind};
 use std::collections::HashMap;
 
@@ -87,64 +86,67 @@ impl Walker<'_> {
     /// The next NIC at which a channel may end.
     fn next_end(&mut self, frame: &mut Frame) -> Option<u16> {
         let g = usize::from(frame.visit.gpu);
-        let analysis = self.analysis;
-        let own = analysis.system.of(NodeKind::Gpu).get(g).map(std::slice::from_ref)?;
-        let nets = self.nets_of.get_mut(g)?.get_or_insert_with(|| nets_of(analysis, own));
-        let rest = nets.up_to(Some(self.plan.type_inter)).get(usize::from(frame.next)..)?;
-        let c = self.plan.channels;
-        let start = self.nets.get(usize::from(self.plan.net(c, 0)?))?;
-        let rule = EndRule::of(&self.plan, frame.visit.step, start);
-        let may_end = |n: &u16| self.nets.get(usize::from(*n)).is_some_and(|end| rule.admits(end));
+        let start = self.plan.net(self.plan.channels, 0)?;
+        let slot = g * self.nets.len() + usize::from(start);
+        if self.ends.get(slot)?.is_none() {
+            let found = self.ends_of(g, start)?;
+            *self.ends.get_mut(slot)? = Some(found);
+            self.known_ends.push(slot);
+        }
+        let only = self.only_end(frame.visit.step);
+        let rest = self.ends.get(slot)?.as_deref()?.get(usize::from(frame.next)..)?;
+        let may_end = |n: &u16| only.is_none_or(|o| self.nets.get(usize::from(*n)).is_some_and(|n| n.first == o));
         let skipped = rest.iter().position(may_end)?;
         frame.next += u16::try_from(skipped).ok()?.checked_add(1)?;
         rest.get(skipped).copied()
+    }
+
+    /// Forgets where channels may end: another search may admit others.
+    pub(super) fn forget_ends(&mut self) {
+        while let Some(slot) = self.known_ends.pop() {
+            if let Some(known) = self.ends.get_mut(slot) {
+                *known = None;
+            }
+        }
+    }
+
+    /// By which NIC a channel must end, if by one, where it depends on what was walked before.
+    fn only_end(&self, step: u16) -> Option<u16> {
+        let c = self.plan.channels;
+        let net = match self.plan.pattern {
+            // The second of two channels ends where the first began.
+            Pattern::Ring if self.plan.cross_nic == 2 && c % 2 == 1 => self.plan.net(c - 1, 0),
+            // Both GPUs at the top use one NIC.
+            Pattern::BalancedTree if step > 0 => self.plan.net(c, 1),
+            _ => return None,
+        };
+        Some(net.unwrap_or(u16::MAX))
+    }
+
+    /// Where channels that began at a NIC may end, from a GPU: the same throughout a search (`ncclTopoSearchCheckNet`).
+    fn ends_of(&mut self, gpu: usize, start: u16) -> Option<Box<[u16]>> {
+        let analysis = self.analysis;
+        let own = analysis.system.of(NodeKind::Gpu).get(gpu).map(std::slice::from_ref)?;
+        let nets = self.nets_of.get_mut(gpu)?.get_or_insert_with(|| nets_of(analysis, own));
+        let nets = nets.up_to(Some(self.plan.type_inter));
+        let start = self.nets.get(usize::from(start))?;
+        let plan = &self.plan;
+        let by_rail = plan.cross_nic == 0;
+        let may_end = |n: &u16| {
+            let Some(end) = self.nets.get(usize::from(*n)) else { return false };
+            let planes = end.plane == -1 || start.plane == -1 || end.plane == start.plane;
+            let symmetric = plan.pattern != Pattern::Tree || end.first == start.first;
+            let rails = end.rail != -1 && start.rail != -1;
+            let same = if rails { end.rail == start.rail } else { (end.asic, end.port) == (start.asic, start.port) };
+            planes && symmetric && (same || !by_rail)
+        };
+        Some(nets.iter().copied().filter(may_end).collect())
     }
 
     /// NICs of channels of one GPU.
     pub(in crate::search) fn preferred(&self, gpu: usize) -> Option<u16> {
         let own = self.analysis.system.of(NodeKind::Gpu).get(gpu).map(std::slice::from_ref)?;
         nets_of(self.analysis, own).up_to(None).first().copied()
-    }
-}
-
-/// Where a channel may end (`ncclTopoSearchCheckNet`).
-struct EndRule<'a> {
-    start: &'a NetState,
-    /// By which NIC it must go, if any.
-    only: Option<u16>,
-    /// By the rail where it began.
-    rail: bool,
-}
-
-impl<'a> EndRule<'a> {
-    /// The rule for the channel that is walked, at a step.
-    fn of(plan: &Plan, step: u16, start: &'a NetState) -> Self {
-        let c = plan.channels;
-        let swaps = plan.pattern == Pattern::Ring && plan.cross_nic == 2;
-        let only = match plan.pattern {
-            // The second of two channels ends where the first began.
-            Pattern::Ring if swaps && c % 2 == 1 => Some(plan.net(c - 1, 0)),
-            Pattern::Ring => None,
-            Pattern::Tree => Some(Some(start.first)),
-            // Both GPUs at the top use one NIC.
-            Pattern::BalancedTree => (step > 0).then(|| plan.net(c, 1)),
-        };
-        EndRule { start, only: only.map(|n| n.unwrap_or(u16::MAX)), rail: !swaps && plan.cross_nic == 0 }
-    }
-
-    fn admits(&self, end: &NetState) -> bool {
-        let start = self.start;
-        if self.only.is_some_and(|n| n != end.first) {
-            return false;
-        }
-        if self.rail {
-            let rails = end.rail != -1 && start.rail != -1;
-            let same = if rails { end.rail == start.rail } else { (end.asic, end.port) == (start.asic, start.port) };
-            if !same {
-                return false;
-            }
-        }
-        end.plane == -1 || start.plane == -1 || end.plane == start.plane
     }
 }
 

@@ -95,16 +95,18 @@ impl Walker<'_> {
 
     /// Writes down the GPUs of a run; gives the last.
     fn lay(&mut self, visit: &Visit, last: u16, down: bool) -> u16 {
+        let row = usize::from(visit.step) + 1..=usize::from(last);
+        let row = self.plan.row_mut().get_mut(row).unwrap_or_default();
+        let first = |g: u16| self.first.get(usize::from(g)).copied().unwrap_or(g);
         let mut at = visit.gpu;
-        for step in visit.step..last {
+        for slot in row {
             at = match (down, at) {
                 (true, 0) => last,
                 (true, _) => at - 1,
                 (false, g) if g == last => 0,
                 (false, _) => at + 1,
             };
-            let first = self.first.get(usize::from(at)).copied().unwrap_or(at);
-            self.plan.set_gpu(usize::from(step) + 1, first);
+            *slot = first(at);
         }
         at
     }

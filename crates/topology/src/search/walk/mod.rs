@@ -47,6 +47,10 @@ pub(super) struct Walker<'a> {
     net_mark: u64,
     begin: Nets,
     nets_of: Vec<Option<Nets>>,
+    /// Of each GPU and each NIC: where channels of this search may end that began there.
+    ends: Vec<Option<Box<[u16]>>>,
+    /// Which of them are known.
+    known_ends: Vec<usize>,
     orders: Vec<Order>,
     order_of: Vec<u32>,
     stack: Vec<Frame>,
@@ -87,6 +91,8 @@ impl<'a> Walker<'a> {
             first,
             used: vec![0; gpus],
             nets_of: vec![None; gpus],
+            ends: vec![None; gpus * nets.len()],
+            known_ends: Vec::new(),
             order_of: vec![u32::MAX; gpus * (nets.len() + 1)],
             net_mark: (0..).zip(&nets).map(|(i, n)| net_mark(i, n.bandwidth)).fold(0, u64::wrapping_add),
             nets,
@@ -108,6 +114,7 @@ impl<'a> Walker<'a> {
         self.flows.demand(self.plan.bw_intra, self.plan.bw_inter);
         self.stack.clear();
         self.memo.clear();
+        self.forget_ends();
         let begin = self.begin();
         self.stack.push(begin);
         while let Some(mut frame) = self.stack.pop() {
