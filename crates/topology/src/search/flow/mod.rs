@@ -167,7 +167,16 @@ impl<'a> Flows<'a> {
     pub(super) fn take(&mut self, flow: u32, load: Load) -> bool {
         let Some(f) = self.flows.get(flow as usize) else { return false };
         if f.plain {
-            return self.take_plain(*f, load);
+            let links = self.links.get(f.start as usize..).and_then(|l| l.get(..f.hops as usize));
+            let (Some(links), Some(demand)) = (links, self.demands.get(load as usize)) else { return false };
+            let amount = demand.plain[0];
+            let left = &mut self.left;
+            if !links.iter().all(|l| left.get(*l as usize).is_some_and(|l| *l >= amount.need)) {
+                return false;
+            }
+            lane::add(links, -amount.take, left);
+            self.mark = self.mark.wrapping_add(f.marks[0].wrapping_mul(u64::from(amount.take.unsigned_abs())));
+            return true;
         }
         let Some(steps) = self.steps.get(f.start as usize..).and_then(|s| s.get(..f.hops as usize)) else {
             return false;
@@ -191,19 +200,6 @@ impl<'a> Flows<'a> {
             }
         }
         self.mark = self.mark.wrapping_add(f.mark(demand));
-        true
-    }
-
-    /// `take`, where each link has the plain demand once.
-    fn take_plain(&mut self, flow: Flow, load: Load) -> bool {
-        let links = self.links.get(flow.start as usize..).and_then(|l| l.get(..flow.hops as usize));
-        let (Some(links), Some(demand)) = (links, self.demands.get(load as usize)) else { return false };
-        let amount = demand.plain[0];
-        if !links.iter().all(|l| self.left.get(*l as usize).is_some_and(|l| *l >= amount.need)) {
-            return false;
-        }
-        lane::add(links, -amount.take, &mut self.left);
-        self.mark = self.mark.wrapping_add(flow.marks[0].wrapping_mul(u64::from(amount.take.unsigned_abs())));
         true
     }
 

@@ -35,6 +35,8 @@ impl Walker<'_> {
         let shift = c % self.begin.up_to(Some(self.plan.type_inter)).len().max(1);
         let swapped = c.checked_sub(1).filter(|b| self.plan.cross_nic == 2 && self.is_ring() && b % 2 == 0);
         let swapped = swapped.and_then(|b| self.plan.net(b, 1));
+        let again = c > 0 && self.plan.same;
+        let own_order = c == 0 && !again && !self.nvswitch;
         loop {
             let list = self.begin.up_to(Some(self.plan.type_inter));
             let at = usize::from(frame.next);
@@ -45,42 +47,32 @@ impl Walker<'_> {
             let n = *list.get(if at + shift < list.len() { at + shift } else { at + shift - list.len() })?;
             let net = self.nets.get(usize::from(n))?;
             let Choice::BeginNet { attempt } = frame.choice else { return None };
+            let first = net.first;
+            if attempt == 0 && (net.bandwidth < speed || swapped.is_some_and(|end| end != first)) {
+                frame.next += 1;
+                continue;
+            }
+            let own_steps = own_order && attempt == 0;
+            let gpu = match usize::from(attempt) {
+                0 if again => self.plan.gpu(c - 1, 0).map(|g| (g, Sequence::Again)),
+                _ if again => None,
+                0 if own_order => Some((0, Sequence::Numbered)),
+                i => net.local.get(i - usize::from(own_order)).map(|g| (*g, Sequence::Free)),
+            };
             if attempt == 0 {
-                let other = swapped.is_some_and(|end| end != net.first);
-                if net.bandwidth < speed || other {
-                    frame.next += 1;
-                    continue;
-                }
-                let first = net.first;
                 self.plan.set_net(0, first);
                 self.charge(n, -speed);
             }
-            let net = self.nets.get(usize::from(n))?;
-            let mut own_steps = false;
-            let again = c > 0 && self.plan.same;
-            let gpu = match usize::from(attempt) {
-                0 if again => self.plan.gpu(c - 1, 0).map(|g| (g, Sequence::Again)),
-                0 => {
-                    own_steps = c == 0 && !self.nvswitch;
-                    own_steps.then_some((0, Sequence::Numbered))
+            let Some((gpu, sequence)) = gpu else {
+                // NCCL does not give back the bandwidth of a NIC without GPUs.
+                if again || self.nets.get(usize::from(n)).is_some_and(|n| n.connected) {
+                    self.charge(n, speed);
                 }
-                1 if !again => net.local_gpu.map(|g| (g, Sequence::Free)),
-                i if !again && i - 2 < net.local.len() => {
-                    let g = net.local.get(i - 2).copied().filter(|g| Some(*g) != net.local_gpu);
-                    g.map(|g| (g, Sequence::Free))
-                }
-                _ => {
-                    // NCCL does not give back the bandwidth of a NIC without GPUs.
-                    if again || net.connected {
-                        self.charge(n, speed);
-                    }
-                    frame.next += 1;
-                    frame.choice = Choice::BeginNet { attempt: 0 };
-                    continue;
-                }
+                frame.next += 1;
+                frame.choice = Choice::BeginNet { attempt: 0 };
+                continue;
             };
             frame.choice = Choice::BeginNet { attempt: attempt + 1 };
-            let Some((gpu, sequence)) = gpu else { continue };
             if own_steps {
                 self.kept = std::mem::replace(&mut self.left, OWN_ORDER_STEPS);
             }

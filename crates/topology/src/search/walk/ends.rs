@@ -19,7 +19,7 @@ pub(super) struct NetState {
     pub(super) plane: i32,
     /// The first with its identity.
     pub(super) first: u16,
-    pub(super) local_gpu: Option<u16>,
+    /// GPUs that a channel may begin with: the one that uses it first, then the others that are near.
     pub(super) local: Vec<u16>,
     pub(super) connected: bool,
     /// All devices of its port, in their order.
@@ -43,6 +43,7 @@ pub(super) fn net_states(analysis: &Analysis) -> Vec<NetState> {
     let nets = system.nets().map(|(id, n)| {
         let (local, kind) = analysis.paths.local(system, id, NodeKind::Gpu);
         let net = first_of_id(system, NodeKind::Net, id);
+        let user = local_gpu(analysis, id, &local).as_ref().and_then(place);
         NetState {
             bandwidth: n.bandwidth,
             asic: n.asic,
@@ -50,8 +51,7 @@ pub(super) fn net_states(analysis: &Analysis) -> Vec<NetState> {
             rail: n.rail,
             plane: n.plane,
             first: net,
-            local_gpu: local_gpu(analysis, id, &local).as_ref().and_then(place),
-            local: local.iter().filter_map(place).collect(),
+            local: user.into_iter().chain(local.iter().filter_map(place).filter(|g| Some(*g) != user)).collect(),
             connected: kind != PathType::Dis,
             same_port: ports.get(&(n.asic, n.port)).cloned().unwrap_or_default(),
         }
