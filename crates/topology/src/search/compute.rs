@@ -1,11 +1,11 @@
 //! Which demands are tried, and in which order (`ncclTopoCompute`).
 
-use super::Pattern;
 use super::bound::Bound;
 use super::lists;
 use super::plan::Plan;
 use super::speeds::Speeds;
 use super::walk::Walker;
+use super::{Pattern, Shortcuts};
 use crate::Analysis;
 use crate::path::PathType;
 use crate::system::{Arch, CpuVendor, NodeKind};
@@ -50,11 +50,12 @@ struct Key {
 }
 
 impl<'a> Computer<'a> {
-    pub(super) fn new(analysis: &'a Analysis, inter: bool, shortcuts: bool) -> Self {
+    pub(super) fn new(analysis: &'a Analysis, inter: bool, shortcuts: Shortcuts) -> Self {
         let width = analysis.system.of(NodeKind::Gpu).len();
         let (max_bandwidth, total_bandwidth) = lists::bandwidths(analysis, inter);
         let mut walker = Walker::new(analysis, inter, Plan::new(Pattern::Ring, 0, 0, width));
-        walker.repeatable &= shortcuts;
+        walker.repeatable &= shortcuts.memory;
+        walker.leaps = shortcuts.leaps;
         Computer {
             analysis,
             walker,

@@ -82,6 +82,15 @@ impl Graph {
     }
 }
 
+/// What a search leaves out because it cannot change the answer.
+#[derive(Debug, Clone, Copy)]
+struct Shortcuts {
+    /// What is known from before is not walked again.
+    memory: bool,
+    /// A way without any choice is not walked step by step.
+    leaps: bool,
+}
+
 /// What NCCL finds on a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
@@ -106,11 +115,11 @@ impl Search {
     /// Searches for a job on so many nodes, all like this one; 0 counts as 1.
     #[must_use]
     pub fn new(analysis: &Analysis, nodes: u32) -> Search {
-        Self::walk(analysis, nodes, true)
+        Self::walk(analysis, nodes, Shortcuts { memory: true, leaps: true })
     }
 
-    /// The same, with or without leaving out what cannot change the answer.
-    fn walk(analysis: &Analysis, nodes: u32, shortcuts: bool) -> Search {
+    /// The same, with more or less left out that cannot change the answer.
+    fn walk(analysis: &Analysis, nodes: u32, shortcuts: Shortcuts) -> Search {
         let ranks = analysis.domains.iter().map(Vec::len).sum::<usize>();
         let here = analysis.system.gpus().count();
         let inter = nodes > 1 || here != ranks;
@@ -156,63 +165,4 @@ fn graph(analysis: &Analysis, plan: &Plan, inter: bool) -> Graph {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::xml::{Dialect, Element};
-    use crate::{Config, Document, Input};
-
-    /// Two CPUs, four switches, a GPU and a NIC at each, NVLinks of different numbers between the GPUs.
-    fn node(sm: u32, switched: bool) -> Document {
-        let number = |n: usize| n.to_string();
-        let mut cpus: Vec<Element> = (0..2)
-            .map(|n| {
-                Element::new("cpu").with("numaid", number(n)).with("arch", "x86_64").with("vendor", "GenuineIntel")
-            })
-            .map(|c| c.with("familyid", "6").with("modelid", "85"))
-            .collect();
-        for n in 0..4_usize {
-            let pci = |id: &str, class: &str| {
-                Element::new("pci")
-                    .with("busid", format!("0000:{n}{id}:00.0"))
-                    .with("class", class.to_owned())
-                    .with("link_speed", "8.0 GT/s PCIe")
-                    .with("link_width", "16")
-            };
-            let gpu = Element::new("gpu").with("dev", number(n)).with("rank", number(n));
-            let mut gpu = gpu.with("sm", sm.to_string()).with("gdr", "1");
-            if switched {
-                let link = Element::new("nvlink").with("target", "fffffff:ffff:ff");
-                gpu = gpu.holding(link.with("count", "6").with("tclass", "0x068000"));
-            } else {
-                for peer in (0..4).filter(|p| *p != n) {
-                    let link = Element::new("nvlink").with("target", format!("0000:{peer}1:00.0"));
-                    gpu = gpu.holding(link.with("count", number(1 + (n + peer) % 2)).with("tclass", "0x030200"));
-                }
-            }
-            let net = Element::new("net").with("name", format!("mlx5_{n}")).with("dev", number(n)).with("port", "1");
-            let net = net.with("speed", "100000").with("guid", number(n + 16)).with("maxconn", "64").with("gdr", "1");
-            let nic = pci("2", "0x020700").holding(Element::new("nic").holding(net));
-            let switch = pci("0", "0x060400").holding(pci("1", "0x030200").holding(gpu)).holding(nic);
-            if let Some(cpu) = cpus.get_mut(n / 2) {
-                cpu.children.push(switch);
-            }
-        }
-        Document { system: cpus.into_iter().fold(Element::new("system").with("version", "1"), Element::holding) }
-    }
-
-    #[test]
-    fn shortcuts_change_nothing() {
-        for (sm, switched) in [(70, false), (80, true), (90, true), (100, false)] {
-            let text = node(sm, switched).to_xml(Dialect::Lenient);
-            let document = Document::parse(text.as_bytes(), Dialect::Lenient).unwrap();
-            for (nodes, cross_nic) in [(1, 2), (2, 0), (2, 1), (2, 2)] {
-                let mut config = Config { nodes, input: Input::Fused, ..Config::default() };
-                config.env.cross_nic = cross_nic;
-                let analysis = Analysis::new(&document, &config).unwrap();
-                let (short, long) = (Search::walk(&analysis, nodes, true), Search::walk(&analysis, nodes, false));
-                assert!(short.steps <= long.steps);
-                assert_eq!(short, Search { steps: short.steps, ..long }, "sm {sm}, {nodes} nodes, {cross_nic}");
-            }
-        }
-    }
-}
+mod tests;

@@ -52,6 +52,11 @@ impl Plan {
         self.gpus.get(channel * self.width..(channel + 1) * self.width).unwrap_or_default()
     }
 
+    /// GPUs of the channel that is walked.
+    pub(super) fn row_mut(&mut self) -> &mut [u16] {
+        self.gpus.get_mut(self.channels * self.width..(self.channels + 1) * self.width).unwrap_or_default()
+    }
+
     /// A GPU of a channel.
     pub(super) fn gpu(&self, channel: usize, step: usize) -> Option<u16> {
         self.gpus.get(channel * self.width + step).copied()

@@ -1,6 +1,8 @@
 //! Where a channel begins.
 
-use super::{Choice, Done, Frame, OWN_ORDER_STEPS, Sequence, Visit, Walker};
+use super::ends::net_mark;
+use super::frame::{Choice, Done, Frame, Sequence, Taken, Visit};
+use super::{OWN_ORDER_STEPS, Walker};
 use crate::search::flow::Load;
 
 impl Walker<'_> {
@@ -19,7 +21,7 @@ impl Walker<'_> {
             };
             frame.next += 1;
             let below = Visit { gpu, step: 0, sequence, ..frame.visit };
-            let done = Done { flow: None, used: Some(gpu), own_steps: false };
+            let done = Done { taken: Taken::Nothing, used: Some(gpu), own_steps: false };
             if let Some(below) = self.enter(frame, done, below) {
                 return Some(below);
             }
@@ -30,58 +32,54 @@ impl Walker<'_> {
     pub(super) fn begin_net(&mut self, frame: &mut Frame) -> Option<Frame> {
         let speed = self.plan.bw_inter as i32 as f32;
         let c = self.plan.channels;
+        let shift = c % self.begin.up_to(Some(self.plan.type_inter)).len().max(1);
+        let swapped = c.checked_sub(1).filter(|b| self.plan.cross_nic == 2 && self.is_ring() && b % 2 == 0);
+        let swapped = swapped.and_then(|b| self.plan.net(b, 1));
+        let again = c > 0 && self.plan.same;
+        let own_order = c == 0 && !again && !self.nvswitch;
         loop {
             let list = self.begin.up_to(Some(self.plan.type_inter));
             let at = usize::from(frame.next);
             if at >= list.len() {
                 return None;
             }
-            let n = *list.get((c + at) % list.len())?;
+            // Each channel begins its search at another NIC.
+            let n = *list.get(if at + shift < list.len() { at + shift } else { at + shift - list.len() })?;
             let net = self.nets.get(usize::from(n))?;
             let Choice::BeginNet { attempt } = frame.choice else { return None };
+            let first = net.first;
+            if attempt == 0 && (net.bandwidth < speed || swapped.is_some_and(|end| end != first)) {
+                frame.next += 1;
+                continue;
+            }
+            let own_steps = own_order && attempt == 0;
+            let gpu = match usize::from(attempt) {
+                0 if again => self.plan.gpu(c - 1, 0).map(|g| (g, Sequence::Again)),
+                _ if again => None,
+                0 if own_order => Some((0, Sequence::Numbered)),
+                i => net.local.get(i - usize::from(own_order)).map(|g| (*g, Sequence::Free)),
+            };
             if attempt == 0 {
-                let swapped = c.checked_sub(1).filter(|b| self.plan.cross_nic == 2 && self.is_ring() && b % 2 == 0);
-                let other = swapped.and_then(|b| self.plan.net(b, 1)).is_some_and(|end| end != net.first);
-                if net.bandwidth < speed || other {
-                    frame.next += 1;
-                    continue;
-                }
-                let first = net.first;
                 self.plan.set_net(0, first);
                 self.charge(n, -speed);
             }
-            let net = self.nets.get(usize::from(n))?;
-            let mut own_steps = false;
-            let again = c > 0 && self.plan.same;
-            let gpu = match usize::from(attempt) {
-                0 if again => self.plan.gpu(c - 1, 0).map(|g| (g, Sequence::Again)),
-                0 => {
-                    own_steps = c == 0 && !self.nvswitch;
-                    own_steps.then_some((0, Sequence::Numbered))
+            let Some((gpu, sequence)) = gpu else {
+                // NCCL does not give back the bandwidth of a NIC without GPUs.
+                if again || self.nets.get(usize::from(n)).is_some_and(|n| n.connected) {
+                    self.charge(n, speed);
                 }
-                1 if !again => net.local_gpu.map(|g| (g, Sequence::Free)),
-                i if !again && i - 2 < net.local.len() => {
-                    let g = net.local.get(i - 2).copied().filter(|g| Some(*g) != net.local_gpu);
-                    g.map(|g| (g, Sequence::Free))
-                }
-                _ => {
-                    // NCCL does not give back the bandwidth of a NIC without GPUs.
-                    if again || net.connected {
-                        self.charge(n, speed);
-                    }
-                    frame.next += 1;
-                    frame.choice = Choice::BeginNet { attempt: 0 };
-                    continue;
-                }
+                frame.next += 1;
+                frame.choice = Choice::BeginNet { attempt: 0 };
+                continue;
             };
             frame.choice = Choice::BeginNet { attempt: attempt + 1 };
-            let Some((gpu, sequence)) = gpu else { continue };
             if own_steps {
                 self.kept = std::mem::replace(&mut self.left, OWN_ORDER_STEPS);
             }
             let from = self.flows.end_of_net(n);
             let flow = self.follow(from, usize::from(gpu), Load::Inter);
-            let done = Done { flow: flow.map(|f| (f, Load::Inter)), used: flow.map(|_| gpu), own_steps };
+            let taken = flow.map_or(Taken::Nothing, |f| Taken::Flow(f, Load::Inter));
+            let done = Done { taken, used: flow.map(|_| gpu), own_steps };
             if flow.is_none() {
                 self.undo(done);
                 continue;
@@ -95,9 +93,14 @@ impl Walker<'_> {
 
     /// Takes or gives back bandwidth of a port, of which there may be several devices.
     fn charge(&mut self, net: u16, gbps: f32) {
-        let Some((asic, port)) = self.nets.get(usize::from(net)).map(|n| (n.asic, n.port)) else { return };
-        for n in self.nets.iter_mut().filter(|n| n.asic == asic && n.port == port) {
-            n.bandwidth += gbps;
+        let mut at = 0;
+        while let Some(same) = self.nets.get(usize::from(net)).and_then(|n| n.same_port.get(at)).copied() {
+            if let Some(n) = self.nets.get_mut(usize::from(same)) {
+                self.net_mark = self.net_mark.wrapping_sub(net_mark(same, n.bandwidth));
+                n.bandwidth += gbps;
+                self.net_mark = self.net_mark.wrapping_add(net_mark(same, n.bandwidth));
+            }
+            at += 1;
         }
     }
 }

@@ -1,77 +1,25 @@
 //! The walk (`ncclTopoSearchRec*`): NCCL recurses; here the way back is a stack, so that no topology exhausts it.
 
 mod begin;
+mod complete;
 mod ends;
+mod frame;
+mod leap;
 
 use super::Pattern;
 use super::bound::Bound;
-use super::flow::{Flows, Load, scatter};
+use super::flow::{Flows, Load};
 use super::lists::{Near, Nets, Order, neighbours, nets_of};
-use super::memo::{Memo, Reached};
+use super::memo::Memo;
 use super::plan::Plan;
 use crate::Analysis;
 use crate::system::{NodeId, NodeKind};
-use ends::{NetState, net_states};
+use ends::{NetState, net_mark, net_states};
+use frame::{Choice, Done, Frame, Sequence, Taken, Visit};
+use leap::Leap;
 
 /// Steps for the attempt in the GPUs' own order.
 const OWN_ORDER_STEPS: i32 = 1 << 10;
-
-/// Which GPUs follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sequence {
-    /// Whatever is best.
-    Free,
-    /// As they are numbered.
-    Numbered,
-    /// As in the channel before.
-    Again,
-}
-
-/// A channel, as far as it is walked.
-#[derive(Debug, Clone, Copy)]
-struct Visit {
-    gpu: u16,
-    step: u16,
-    /// At which step the channel goes back to the NIC.
-    to_net: Option<u16>,
-    /// Whether it goes back to its first GPU.
-    closes: bool,
-    sequence: Sequence,
-}
-
-/// What a frame chooses from.
-#[derive(Debug, Clone, Copy)]
-enum Choice {
-    /// Where a channel begins, on one node.
-    BeginIntra,
-    /// Where it begins at a NIC: which, and which attempt with it.
-    BeginNet { attempt: u16 },
-    /// NICs to go back to.
-    ToNet,
-    /// One GPU.
-    Single,
-    /// GPUs by an order; the last first.
-    Ordered { order: u32, reverse: bool },
-    /// Neighbours by number.
-    Near([u16; 2]),
-}
-
-/// What is undone before the next choice.
-#[derive(Debug, Clone, Copy)]
-struct Done {
-    flow: Option<(u32, Load)>,
-    used: Option<u16>,
-    /// The attempt had steps of its own.
-    own_steps: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Frame {
-    visit: Visit,
-    choice: Choice,
-    next: u16,
-    done: Option<Done>,
-}
 
 /// The state of a search.
 pub(super) struct Walker<'a> {
@@ -86,6 +34,8 @@ pub(super) struct Walker<'a> {
     nvswitch: bool,
     /// Behind NVSwitches: the GPUs that follow each, by pattern.
     near: Vec<Near>,
+    /// Whether runs through all GPUs are taken at once.
+    pub(super) leaps: bool,
     /// Whether a walk leaves everything as it was.
     pub(super) repeatable: bool,
     /// Of each GPU: the first of its rank.
@@ -93,8 +43,14 @@ pub(super) struct Walker<'a> {
     /// Of each GPU: channels that it is in, as bits.
     used: Vec<u64>,
     nets: Vec<NetState>,
+    /// What stands for the bandwidths of all NICs.
+    net_mark: u64,
     begin: Nets,
     nets_of: Vec<Option<Nets>>,
+    /// Of each GPU and each NIC: where channels of this search may end that began there.
+    ends: Vec<Option<Box<[u16]>>>,
+    /// Which of them are known.
+    known_ends: Vec<usize>,
     orders: Vec<Order>,
     order_of: Vec<u32>,
     stack: Vec<Frame>,
@@ -117,20 +73,28 @@ impl<'a> Walker<'a> {
         let nets = if inter { net_states(analysis) } else { Vec::new() };
         let nvswitch = !system.of(NodeKind::Nvs).is_empty();
         let begin = if inter { nets_of(analysis, ids) } else { Nets::default() };
+        let mut flows = Flows::new(analysis);
+        if nvswitch && gpus > 2 {
+            flows.find_lanes();
+        }
         Walker {
             analysis,
-            flows: Flows::new(analysis),
+            flows,
             best: plan.clone(),
             plan,
             inter,
             gpus,
+            leaps: true,
             repeatable: nets.iter().all(|n| n.connected),
             nvswitch,
             near: if nvswitch { (0..gpus).map(|g| neighbours(analysis, g)).collect() } else { Vec::new() },
             first,
             used: vec![0; gpus],
             nets_of: vec![None; gpus],
+            ends: vec![None; gpus * nets.len()],
+            known_ends: Vec::new(),
             order_of: vec![u32::MAX; gpus * (nets.len() + 1)],
+            net_mark: (0..).zip(&nets).map(|(i, n)| net_mark(i, n.bandwidth)).fold(0, u64::wrapping_add),
             nets,
             begin,
             orders: Vec::new(),
@@ -150,6 +114,7 @@ impl<'a> Walker<'a> {
         self.flows.demand(self.plan.bw_intra, self.plan.bw_inter);
         self.stack.clear();
         self.memo.clear();
+        self.forget_ends();
         let begin = self.begin();
         self.stack.push(begin);
         while let Some(mut frame) = self.stack.pop() {
@@ -197,10 +162,16 @@ impl<'a> Walker<'a> {
             Choice::Near(gpus) => loop {
                 let gpu = *gpus.get(usize::from(frame.next))?;
                 frame.next += 1;
-                if self.is_free(gpu)
-                    && let Some(below) = self.go(frame, gpu)
-                {
-                    return Some(below);
+                if !self.is_free(gpu) {
+                    continue;
+                }
+                let below = match self.leap(&frame.visit, gpu) {
+                    Leap::Through(done, below) => self.enter(frame, done, below),
+                    Leap::Stuck => None,
+                    Leap::None => self.go(frame, gpu),
+                };
+                if below.is_some() {
+                    return below;
                 }
             },
             Choice::Ordered { order, reverse } => loop {
@@ -238,6 +209,15 @@ impl<'a> Walker<'a> {
         1_u64.checked_shl(u32::try_from(self.plan.channels).unwrap_or(64)).unwrap_or(0)
     }
 
+    /// Marks a GPU as used by the channel, or as free again.
+    fn mark_used(&mut self, gpu: Option<u16>) {
+        let Some(gpu) = gpu else { return };
+        let bit = self.bit();
+        if let Some(used) = self.used.get_mut(usize::from(gpu)) {
+            *used ^= bit;
+        }
+    }
+
     /// From a GPU to a GPU.
     fn go(&mut self, frame: &mut Frame, gpu: u16) -> Option<Frame> {
         let v = frame.visit;
@@ -245,7 +225,7 @@ impl<'a> Walker<'a> {
         let below = Visit { gpu, step: v.step + 1, closes: v.closes && !closing, ..v };
         let flow = self.follow(usize::from(v.gpu), usize::from(gpu), Load::Intra)?;
         let used = (!closing).then_some(gpu);
-        self.enter(frame, Done { flow: Some((flow, Load::Intra)), used, own_steps: false }, below)
+        self.enter(frame, Done { taken: Taken::Flow(flow, Load::Intra), used, own_steps: false }, below)
     }
 
     /// Takes a path, if it is near enough and has the bandwidth.
@@ -265,14 +245,15 @@ impl<'a> Walker<'a> {
     }
 
     fn undo(&mut self, done: Done) {
-        if let Some((flow, load)) = done.flow {
-            self.flows.give(flow, load);
-            self.plan.hops -= self.flows.get(flow).map_or(0, |f| f.hops as i32);
+        match done.taken {
+            Taken::Nothing => {}
+            Taken::Flow(flow, load) => {
+                self.flows.give(flow, load);
+                self.plan.hops -= self.flows.get(flow).map_or(0, |f| f.hops as i32);
+            }
+            Taken::Run(run) => self.plan.hops -= self.flows.give_run(run),
         }
-        let bit = self.bit();
-        if let Some(used) = done.used.and_then(|g| self.used.get_mut(usize::from(g))) {
-            *used ^= bit;
-        }
+        self.mark_used(done.used);
         if done.own_steps && self.left >= 0 {
             self.left = self.kept;
         }
@@ -280,11 +261,8 @@ impl<'a> Walker<'a> {
 
     /// Goes down after a choice, or undoes it.
     fn enter(&mut self, frame: &mut Frame, done: Done, below: Visit) -> Option<Frame> {
-        let bit = self.bit();
-        if let Some(used) = done.used.and_then(|g| self.used.get_mut(usize::from(g))) {
-            *used ^= bit;
-        }
-        let below = self.visit(below);
+        self.mark_used(done.used);
+        let below = if self.is_dead_end(&below) { None } else { self.visit(below) };
         match below {
             Some(_) => frame.done = Some(done),
             None => self.undo(done),
@@ -346,59 +324,6 @@ impl<'a> Walker<'a> {
         let returns = visit.to_net.is_some_and(|n| n != visit.step + 1);
         let reverse = returns && self.orders.get(order as usize).is_some_and(|o| o.is_uniform(|g| self.is_free(g)));
         Choice::Ordered { order, reverse }
-    }
-
-    /// A channel is complete: is it better than what was found, and is there room for one more?
-    fn complete(&mut self) -> Option<Frame> {
-        self.plan.channels += 1;
-        if self.plan.is_better(&self.best) {
-            self.best.copy(&self.plan);
-            let settled = self.bound.as_ref().is_some_and(|(b, speeds)| b.is_reached(&self.best, speeds));
-            if settled || self.plan.channels == self.plan.max {
-                self.left = -1;
-            }
-        }
-        let reached = Reached { channels: self.plan.channels, hops: self.plan.hops };
-        self.memo.reached(reached);
-        if self.plan.channels < self.plan.max && !self.repeats() {
-            return Some(self.begin());
-        }
-        self.plan.channels -= 1;
-        None
-    }
-
-    /// Whether what follows was walked before in the same state, and brings nothing now: then it costs the same steps again.
-    fn repeats(&mut self) -> bool {
-        if !self.repeatable {
-            return false;
-        }
-        let key = self.state();
-        if let Some((steps, reached)) = self.memo.known(key, self.plan.hops) {
-            let mut then = Plan { gpus: Vec::new(), nets: Vec::new(), ..self.plan };
-            (then.channels, then.hops) = (reached.channels, reached.hops);
-            if !then.is_better(&self.best) {
-                self.left = (self.left - steps).max(0);
-                self.memo.reached(reached);
-                return true;
-            }
-        }
-        self.memo.enter(key, self.left, self.plan.hops);
-        false
-    }
-
-    /// All on which the walk from here depends.
-    fn state(&self) -> u64 {
-        let c = self.plan.channels;
-        let mut mark = self.flows.mark().wrapping_add(scatter(c as u64));
-        if !self.inter || self.plan.same {
-            let row = self.plan.row(c - 1).iter();
-            mark = row.fold(mark, |m, g| scatter(m ^ u64::from(*g)));
-        }
-        if self.inter && self.is_ring() && self.plan.cross_nic == 2 && c % 2 == 1 {
-            let ends = self.plan.nets.get(c - 1).copied().unwrap_or_default();
-            mark = ends.iter().fold(mark, |m, n| scatter(m ^ u64::from(*n)));
-        }
-        self.nets.iter().fold(mark, |m, n| scatter(m ^ u64::from(n.bandwidth.to_bits())))
     }
 
     fn is_ring(&self) -> bool {

@@ -1,8 +1,15 @@
 //! Bandwidth taken off the links of a path, and put back (`followPath`).
 
+mod demand;
+mod lane;
+
 use crate::Analysis;
 use crate::path::PathType;
 use crate::system::{Arch, CpuVendor, LinkKind, NodeData, NodeId, NodeKind, System};
+use demand::Demand;
+pub(super) use demand::{Load, megabytes};
+use lane::Lane;
+pub(super) use lane::Run;
 
 const NONE: u32 = u32::MAX;
 
@@ -27,57 +34,12 @@ pub(super) struct Flow {
     intel: bool,
     /// Whether any link that leads back is loaded.
     backward: bool,
+    /// Whether all links have the plain demand, only they, and each once.
+    plain: bool,
     start: u32,
     pub(super) hops: u32,
     /// Sums of the links' numbers: those with the plain demand, PCIe behind Intel, and the same backwards.
     marks: [u64; 4],
-}
-
-/// What one link must have, and what it loses, in MB/s.
-#[derive(Debug, Clone, Copy, Default)]
-struct Amount {
-    need: i32,
-    take: i32,
-}
-
-impl Amount {
-    /// NCCL compares in floats and rounds what is left.
-    fn of(gbps: f32) -> Self {
-        let take = megabytes(gbps);
-        let enough = |m: &i32| *m as f32 / 1000.0 >= gbps;
-        let need = (take - 1..=take + 1).find(enough).unwrap_or(take + 1);
-        Amount { need, take }
-    }
-}
-
-/// GB/s as MB/s, rounded.
-pub(super) fn megabytes(gbps: f32) -> i32 {
-    (f64::from(gbps) * 1000.0).round().clamp(0.0, 1e9) as i32
-}
-
-/// A demand: for links in general and for PCIe behind an Intel CPU; and an eighth of each.
-#[derive(Debug, Clone, Copy, Default)]
-struct Demand {
-    plain: [Amount; 2],
-    eighth: [Amount; 2],
-}
-
-impl Demand {
-    fn of(gbps: f32) -> Self {
-        let both = [gbps, gbps * 6.0 / 5.0];
-        Demand { plain: both.map(Amount::of), eighth: both.map(|b| Amount::of(b / 8.0)) }
-    }
-}
-
-/// Which demand a flow makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Load {
-    /// Between GPUs.
-    Intra,
-    /// To and from NICs.
-    Inter,
-    /// To NICs, where two GPUs share it.
-    Half,
 }
 
 /// Links with what is left of them, and the paths that were asked for.
@@ -85,12 +47,16 @@ pub(super) struct Flows<'a> {
     analysis: &'a Analysis,
     left: Vec<i32>,
     steps: Vec<Step>,
+    /// The link of each step.
+    links: Vec<u32>,
     flows: Vec<Flow>,
     /// Of each pair of ends: its flow.
     table: Vec<u32>,
     ends: Vec<NodeId>,
     gpus: usize,
     demands: [Demand; 3],
+    /// The ways through all GPUs, up and down.
+    lanes: [Option<Lane>; 2],
     /// What stands for the state of all links: equal where they are.
     mark: u64,
 }
@@ -104,11 +70,13 @@ impl<'a> Flows<'a> {
             analysis,
             left: system.links().iter().map(|l| megabytes(l.bandwidth)).collect(),
             steps: Vec::new(),
+            links: Vec::new(),
             flows: Vec::new(),
             table: vec![NONE; ends.len() * ends.len()],
             gpus: gpus.len(),
             ends,
             demands: [Demand::default(); 3],
+            lanes: [None, None],
             mark: 0,
         }
     }
@@ -128,12 +96,15 @@ impl<'a> Flows<'a> {
     }
 
     /// The flow from one end to another.
+    #[inline]
     pub(super) fn flow(&mut self, from: usize, to: usize) -> Option<u32> {
+        let known = *self.table.get(from * self.ends.len() + to)?;
+        if known == NONE { self.add(from, to) } else { Some(known) }
+    }
+
+    #[cold]
+    fn add(&mut self, from: usize, to: usize) -> Option<u32> {
         let slot = from * self.ends.len() + to;
-        let known = *self.table.get(slot)?;
-        if known != NONE {
-            return Some(known);
-        }
         let built = self.build(*self.ends.get(from)?, *self.ends.get(to)?);
         let id = u32::try_from(self.flows.len()).ok().filter(|n| *n != NONE)?;
         self.flows.push(built);
@@ -155,6 +126,7 @@ impl<'a> Flows<'a> {
             back_kind: back.kind as u8,
             intel: false,
             backward: false,
+            plain: true,
             start: u32::try_from(start).unwrap_or(NONE),
             hops: path.hops,
             marks: [0; 4],
@@ -176,12 +148,16 @@ impl<'a> Flows<'a> {
             }
             flow.backward |= step.back != NONE;
             self.steps.push(step);
+            self.links.push(step.link);
         }
-        for step in self.steps.get(start..).unwrap_or_default() {
+        let steps = self.steps.get(start..).unwrap_or_default();
+        for (at, step) in steps.iter().enumerate() {
+            flow.plain &= !steps.iter().take(at).any(|s| s.link == step.link);
             let class = usize::from(step.pci && flow.intel);
-            add(&mut flow.marks, class, step.link);
+            flow.plain &= class == 0 && step.back == NONE;
+            add_mark(&mut flow.marks, class, step.link);
             if step.back != NONE {
-                add(&mut flow.marks, if step.all_back { class } else { class + 2 }, step.back);
+                add_mark(&mut flow.marks, if step.all_back { class } else { class + 2 }, step.back);
             }
         }
         flow
@@ -190,6 +166,18 @@ impl<'a> Flows<'a> {
     /// Takes a flow's demand off its links; `false`, and nothing taken, where one of them has not enough left.
     pub(super) fn take(&mut self, flow: u32, load: Load) -> bool {
         let Some(f) = self.flows.get(flow as usize) else { return false };
+        if f.plain {
+            let links = self.links.get(f.start as usize..).and_then(|l| l.get(..f.hops as usize));
+            let (Some(links), Some(demand)) = (links, self.demands.get(load as usize)) else { return false };
+            let amount = demand.plain[0];
+            let left = &mut self.left;
+            if !links.iter().all(|l| left.get(*l as usize).is_some_and(|l| *l >= amount.need)) {
+                return false;
+            }
+            lane::add(links, -amount.take, left);
+            self.mark = self.mark.wrapping_add(f.marks[0].wrapping_mul(u64::from(amount.take.unsigned_abs())));
+            return true;
+        }
         let Some(steps) = self.steps.get(f.start as usize..).and_then(|s| s.get(..f.hops as usize)) else {
             return false;
         };
@@ -218,6 +206,15 @@ impl<'a> Flows<'a> {
     /// Gives a flow's demand back.
     pub(super) fn give(&mut self, flow: u32, load: Load) {
         let Some(f) = self.flows.get(flow as usize) else { return };
+        if f.plain {
+            let links = self.links.get(f.start as usize..).and_then(|l| l.get(..f.hops as usize));
+            if let (Some(links), Some(demand)) = (links, self.demands.get(load as usize)) {
+                let take = demand.plain[0].take;
+                lane::add(links, take, &mut self.left);
+                self.mark = self.mark.wrapping_sub(f.marks[0].wrapping_mul(u64::from(take.unsigned_abs())));
+            }
+            return;
+        }
         let steps = self.steps.get(f.start as usize..).and_then(|s| s.get(..f.hops as usize));
         if let (Some(steps), Some(demand)) = (steps, self.demands.get(load as usize)) {
             put_back(&mut self.left, steps, f, demand);
@@ -227,7 +224,7 @@ impl<'a> Flows<'a> {
 }
 
 /// Adds a link's number to one of the sums.
-fn add(marks: &mut [u64; 4], class: usize, link: u32) {
+fn add_mark(marks: &mut [u64; 4], class: usize, link: u32) {
     if let Some(m) = marks.get_mut(class) {
         *m = m.wrapping_add(scatter(u64::from(link)));
     }
