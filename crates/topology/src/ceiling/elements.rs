@@ -171,6 +171,15 @@ impl Look<'_> {
                 let (write, read) = (link.data(Direction::Write), link.data(Direction::Read));
                 Some(Info { name, kind, write, read, steps })
             }
+            // What a hypervisor emulates carries nothing and limits nothing; and what NCCL makes of it says nothing about the wires.
+            None if extra.virtual_links => {
+                notes.push(
+                    "a guest does not show the PCIe links of this node, or not all: those are not counted as limits, and less may be \
+                     reached; the host shows them"
+                        .to_owned(),
+                );
+                None
+            }
             None => {
                 // A guest shows no width or speed. What NCCL makes of that is an estimate; no more than 16 lanes are possible.
                 let speed = extra.pcie.get(&busid).and_then(|p| p.speed).or(pci.and_then(|p| p.speed));
