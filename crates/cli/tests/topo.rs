@@ -50,3 +50,23 @@ fn a_guests_virtual_links_do_not_count() {
     assert!(text.contains("a guest does not show the wires"), "{text}");
     assert!(!text.contains("an idle GPU"), "{text}");
 }
+
+#[test]
+fn what_would_be_ignored_is_refused() {
+    for (arguments, why) in [
+        (&["--explain", "GPU0", "NET0", "--format", "json"][..], "--explain has no form `json`"),
+        (&["--explain", "GPU0", "NET0", "--format", "xml"], "--explain has no form `xml`"),
+        (&["--explain", "GPU0", "NET0", "--ceiling"], "--explain and --ceiling are two reports"),
+        (&["--ceiling", "--format", "svg"], "--ceiling has no form `svg`"),
+        (&["--ceiling", "--format", "dot"], "--ceiling has no form `dot`"),
+        (&["--ceiling", "--format", "xml"], "--ceiling has no form `xml`"),
+        (&["--explain", "GPU0", "0000:01:00.0"], "GPU0 and 0000:01:00.0 are one device, GPU0"),
+    ] {
+        let out = topo("refused", arguments);
+        let error = said(&out.stderr);
+        assert!(!out.status.success() && out.stdout.is_empty(), "{arguments:?}: {}", said(&out.stdout));
+        assert!(error.contains(why), "{arguments:?}: {error}");
+    }
+    let out = topo("refused-json", &["--ceiling", "--format", "json"]);
+    assert!(out.status.success(), "{}", said(&out.stderr));
+}

@@ -14,6 +14,7 @@ use linerate_topology::{Analysis, Config, Env, Search, what_if};
 use std::io::Write;
 
 pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
+    refuse(a)?;
     let mut source = topo_source::load(a)?;
     let mut env = variables(&a.env)?;
     let mut config = Config { version: a.nccl, nodes: a.nodes, input: source.input, ..Config::default() };
@@ -78,6 +79,34 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     }
     sink.finish()?;
     Ok(0)
+}
+
+/// Combinations of which one part would be ignored.
+fn refuse(a: &TopoArgs) -> Result<(), Failure> {
+    let form = match a.format {
+        TopoFormat::Text => "text",
+        TopoFormat::Json => "json",
+        TopoFormat::Dot => "dot",
+        TopoFormat::Svg => "svg",
+        TopoFormat::Xml => "xml",
+    };
+    let explained = !a.explain.is_empty();
+    if explained && a.format != TopoFormat::Text {
+        return Err(Failure::new(format!("--explain has no form `{form}`"))
+            .hint("leave out --format; --format json without --explain has every pair's path and decision"));
+    }
+    if explained && a.ceiling {
+        return Err(Failure::new("--explain and --ceiling are two reports").hint("ask for one of them at a time"));
+    }
+    if a.ceiling && !matches!(a.format, TopoFormat::Text | TopoFormat::Json) {
+        let why = match a.format {
+            TopoFormat::Xml => "NCCL's XML has no place for ceilings",
+            _ => "a drawing marks what limits, always",
+        };
+        return Err(Failure::new(format!("--ceiling has no form `{form}`: {why}"))
+            .hint("leave out --ceiling, or say --format text or json"));
+    }
+    Ok(())
 }
 
 /// What was seen of links outweighs the document: it is changed with it.
@@ -146,7 +175,12 @@ fn one_element(name: &str) -> String {
 fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure> {
     let find = |name: &String| names::find(&topo.analysis.system, name).map_err(Failure::new);
     let [from, to] = a.explain.as_slice() else { return Ok(()) };
-    for line in text::explain(topo, find(from)?, find(to)?) {
+    let (one, other) = (find(from)?, find(to)?);
+    if one == other {
+        return Err(Failure::new(format!("{from} and {to} are one device, {}", names::name(&topo.analysis.system, one)))
+            .hint("name two, such as --explain GPU0 GPU1"));
+    }
+    for line in text::explain(topo, one, other) {
         writeln!(sink, "{line}")?;
     }
     Ok(())
