@@ -156,7 +156,7 @@ fn scene(topo: &Topo<'_>) -> Scene {
     Scene::new(topo.document, topo.analysis, &extras)
 }
 
-/// What a drawing can mark of an element's name: a bus id, `mlx5_2`, `GPU 3`, `NVLink`; else the name.
+/// What a drawing can mark of an element's name: a bus id, `mlx5_2`, `NVLink`; else the name.
 fn one_element(name: &str) -> String {
     let words = || name.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '+'));
     let bus_id = |w: &&str| w.len() >= 12 && w.matches(':').count() == 2 && w.contains('.');
@@ -166,8 +166,8 @@ fn one_element(name: &str) -> String {
     if name.starts_with("NVLink") {
         return "NVLink".to_owned();
     }
-    match name.strip_prefix("NIC ").and_then(|n| n.split(':').next()) {
-        Some(nic) => nic.to_owned(),
+    match name.split_once(": ") {
+        Some((nic, _)) => nic.to_owned(),
         None => name.to_owned(),
     }
 }
@@ -177,8 +177,11 @@ fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure
     let [from, to] = a.explain.as_slice() else { return Ok(()) };
     let (one, other) = (find(from)?, find(to)?);
     if one == other {
-        return Err(Failure::new(format!("{from} and {to} are one device, {}", names::name(&topo.analysis.system, one)))
-            .hint("name two, such as --explain GPU0 GPU1"));
+        return Err(Failure::new(format!(
+            "{from} and {to} are one device, {}",
+            names::name(&topo.analysis.system, one)
+        ))
+        .hint("name two, such as --explain GPU0 GPU1"));
     }
     for line in text::explain(topo, one, other) {
         writeln!(sink, "{line}")?;
