@@ -6,7 +6,7 @@ use crate::output::{Failure, Sink, width};
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_report::Style;
 use linerate_report::topo::scene::{Extras, Scene};
-use linerate_report::topo::{LinkState, PcieLink, Topo, differences, dot, json, names, svg, text};
+use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, names, svg, text};
 use linerate_topology::ceiling::{Collective, Extra, best, node_ceilings};
 use linerate_topology::what_if::Change;
 use linerate_topology::xml::Dialect;
@@ -72,10 +72,7 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     }
     if !a.what_if.is_empty() && a.format == TopoFormat::Text {
         let before = judge(&source.document, &config)?;
-        writeln!(sink, "\nWHAT WOULD CHANGE")?;
-        for line in differences::lines(&before, &analysis) {
-            writeln!(sink, "  {line}")?;
-        }
+        text::changes(&before, &analysis, style, &mut sink)?;
     }
     sink.finish()?;
     Ok(0)

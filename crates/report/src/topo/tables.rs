@@ -158,6 +158,39 @@ pub(super) fn idle_nets(a: &Analysis, uses: &[Use]) -> Vec<NodeId> {
     a.system.of(NodeKind::Net).iter().filter(|n| !used(n)).copied().collect()
 }
 
+/// Why no GPU uses a NIC, as far as the paths and the channels tell; `None` where they do not.
+#[must_use]
+pub(super) fn why_idle(a: &Analysis, net: NodeId) -> Option<String> {
+    let nearest = a.local_nets.iter().find(|l| l.set.contains(&net));
+    if let Some(l) = nearest {
+        // As near as those that are used: the GPUs spread over them, a share each.
+        let (gpu, near) = (name(&a.system, l.gpu), l.set.len());
+        return Some(match l.channels.len() {
+            0 => format!("{gpu} has no channel for it"),
+            1 => format!("{near} NICs are equally near to {gpu}, which takes one of them"),
+            n => format!("{near} NICs are equally near to {gpu}, which takes {n} of them"),
+        });
+    }
+    let ways = a.local_nets.iter().filter_map(|l| Some((l, a.paths.get(l.gpu, net)?)));
+    let (l, best) = ways
+        .filter(|(_, p)| p.kind < PathType::Dis)
+        .max_by(|(_, p), (_, q)| p.bandwidth.total_cmp(&q.bandwidth).then(q.kind.cmp(&p.kind)))?;
+    let used = *l.set.first()?;
+    let other = a.paths.get(l.gpu, used)?;
+    let (gpu, used) = (name(&a.system, l.gpu), name(&a.system, used));
+    Some(if other.bandwidth > best.bandwidth {
+        format!(
+            "every GPU has a faster one: {gpu} reaches {used} at {} GB/s ({}), this at {} GB/s ({})",
+            short(other.bandwidth),
+            other.kind,
+            short(best.bandwidth),
+            best.kind
+        )
+    } else {
+        format!("every GPU has a nearer one: {gpu} reaches {used} by {}, this by {}", other.kind, best.kind)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

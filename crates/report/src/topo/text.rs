@@ -5,11 +5,11 @@ use super::tables::{self, Table, Use, short};
 use super::{Topo, tree};
 use crate::VERSION;
 use crate::style::{Page, Style, Tone};
-use linerate_topology::PathType;
 use linerate_topology::from_node::{Difference, compare_with_topo_m};
 use linerate_topology::gdr::Gdr;
 use linerate_topology::search::Graph;
 use linerate_topology::system::NodeId;
+use linerate_topology::{Analysis, PathType};
 use std::io::{self, Write};
 
 /// What the names of paths mean.
@@ -66,7 +66,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         page.item(2, "", Tone::Plain, Tone::Plain, &use_words(topo, u))?;
     }
     for net in tables::idle_nets(a, &uses) {
-        page.item(2, "", Tone::Plain, Tone::Warn, &format!("{}: no GPU uses it", name(&a.system, net)))?;
+        page.item(2, "", Tone::Plain, Tone::Warn, &unused(topo, net))?;
     }
     if a.system.nets().next().is_none() {
         page.item(2, "", Tone::Plain, Tone::Plain, "there is no NIC that NCCL would use")?;
@@ -116,6 +116,20 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         for note in notes {
             page.item(2, "", Tone::Plain, Tone::Plain, note)?;
         }
+    }
+    Ok(())
+}
+
+/// What is otherwise in the second, under a heading.
+///
+/// # Errors
+/// Those of the writer.
+pub fn changes(before: &Analysis, after: &Analysis, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(out, style);
+    page.blank()?;
+    page.spans(&[(Tone::Bold, "WHAT WOULD CHANGE")])?;
+    for line in super::differences::lines(before, after) {
+        page.item(2, "", Tone::Plain, Tone::Plain, &line)?;
     }
     Ok(())
 }
@@ -172,6 +186,12 @@ fn legend(page: &mut Page<'_>, table: &Table) -> io::Result<()> {
     let shown = |t: &str| table.rows.iter().any(|(_, cells)| cells.iter().any(|c| c.split(' ').next() == Some(t)));
     let words: Vec<String> = LEGEND.iter().filter(|(t, _)| shown(t)).map(|(t, w)| format!("{t} {w}")).collect();
     page.item(2, "", Tone::Plain, Tone::Plain, &words.join("; "))
+}
+
+/// `mlx5_9: no GPU uses it: every GPU has a nearer one: …`.
+fn unused(topo: &Topo<'_>, net: NodeId) -> String {
+    let why = tables::why_idle(topo.analysis, net).map(|w| format!(": {w}")).unwrap_or_default();
+    format!("{}: no GPU uses it{why}", name(&topo.analysis.system, net))
 }
 
 /// `GPU0: mlx5_0 (PIX), alone; GPUDirect RDMA both ways`.
