@@ -143,7 +143,7 @@ fn a_host_that_nccl_cuts_is_several_nodes() {
     assert_eq!(a.domains.len(), 2);
     let c = node_ceilings(&a, &seen(1));
     assert!(c.notes.iter().any(|n| n.contains("2 parts")), "{:?}", c.notes);
-    assert_eq!(c.nics[1].gpu.as_deref(), Some("GPU 2"));
+    assert_eq!(c.nics[1].gpu.as_deref(), Some("GPU2"));
     // A 200G NIC of each part.
     near(find(&c.inter, Collective::AllReduce, Algorithm::Ring).result.high, 24.5);
 }
