@@ -49,6 +49,10 @@ fn a_guests_virtual_links_do_not_count() {
     assert!(!text.contains("Gen1"), "{text}");
     assert!(text.contains("a guest does not show the wires"), "{text}");
     assert!(!text.contains("an idle GPU"), "{text}");
+    let changed = said(&topo("guest-changed", &["--ceiling", "--what-if", "link=0000:01:00.0:Gen4x8"]).stdout);
+    assert!(changed.contains("GPU0 0000:01:00.0 Gen4 x8 of Gen5 x16"), "{changed}");
+    let drawn = said(&topo("guest-drawn", &["--format", "dot"]).stdout);
+    assert!(!drawn.contains("Gen1"), "{drawn}");
 }
 
 #[test]

@@ -54,30 +54,35 @@ fn is_guest(node: &Node<'_>) -> bool {
 /// Whether the link registers of a function tell of a real link. In a guest those of bridges are the hypervisor's, and so are those of
 /// a device that shows what QEMU's PCIe devices have by themselves, 2.5 GT/s and one lane; a device that is passed through shows its own.
 fn shows_wires(guest: bool, f: &PciFunction<'_>) -> bool {
-    let own = matches!(f.kind, Kind::Gpu | Kind::RdmaNic | Kind::Nic | Kind::NvSwitch | Kind::DataDirect);
     let speed = f.link.speed.known();
     let emulated = speed.is_some_and(|s| *s == LinkSpeed::Gen1) && f.link.width.known() == Some(&LinkWidth(1));
-    !guest || own && f.buses.is_none() && !emulated
+    !guest || is_device(f) && !emulated
+}
+
+/// What a hypervisor passes through, as a rule.
+fn is_device(f: &PciFunction<'_>) -> bool {
+    let kinds = matches!(f.kind, Kind::Gpu | Kind::RdmaNic | Kind::Nic | Kind::NvSwitch | Kind::DataDirect);
+    kinds && f.buses.is_none()
 }
 
 /// The link of a function; none where no source shows it. In a guest it is known to be unknown where the function does not tell.
 fn link(tree: &PciTree<'_>, id: FnId, guest: bool) -> Option<LinkState> {
-    if !shows_wires(guest, tree.get(id)) {
-        return Some(LinkState::default());
-    }
     // A half of it says nothing.
     let both = |speed: Option<LinkSpeed>, width: Option<LinkWidth>| {
         speed.zip(width).map_or_else(PcieLink::default, |(speed, width)| PcieLink::new(speed, width))
     };
-    let l = &tree.get(id).link;
-    let now = both(l.speed.known().copied(), l.width.known().copied());
+    let f = tree.get(id);
+    let l = &f.link;
+    let real = shows_wires(guest, f);
+    let now = both(l.speed.known().copied().filter(|_| real), l.width.known().copied().filter(|_| real));
     // The port above a guest's device is none of the hardware's.
     let possible = match guest {
+        true if !is_device(f) => PcieLink::default(),
         true => both(l.max_speed.known().copied(), l.max_width.known().copied()),
         false => both(tree.possible_speed(id), tree.possible_width(id)),
     };
     let state = LinkState { now, possible };
-    (state != LinkState::default()).then_some(state)
+    (state != LinkState::default() || !real).then_some(state)
 }
 
 /// What ceilings need beside the topology: ports with their MTU, links as they run, payload sizes.
@@ -106,7 +111,8 @@ fn extra(node: &Node<'_>) -> Extra {
             mps: f.express.known().and_then(|e| e.max_payload).map(u32::from),
             completion: None,
         };
-        if seen != PcieSeen::default() {
+        // A guest's are all there: a change that somebody asks about has a place then.
+        if guest || seen != PcieSeen::default() {
             extra.pcie.insert(f.bdf.to_string(), seen);
         }
     }
