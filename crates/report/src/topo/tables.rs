@@ -180,14 +180,14 @@ pub(super) fn why_idle(a: &Analysis, net: NodeId) -> Option<String> {
     let (gpu, used) = (name(&a.system, l.gpu), name(&a.system, used));
     Some(if other.bandwidth > best.bandwidth {
         format!(
-            "every GPU has a faster one: {gpu} reaches {used} at {} GB/s ({}), this at {} GB/s ({})",
+            "every GPU has a better one: {gpu} reaches {used} at {} GB/s ({}), this at {} GB/s ({})",
             short(other.bandwidth),
             other.kind,
             short(best.bandwidth),
             best.kind
         )
     } else {
-        format!("every GPU has a nearer one: {gpu} reaches {used} by {}, this by {}", other.kind, best.kind)
+        format!("every GPU has a better one: {gpu} reaches {used} by {}, this by {}", other.kind, best.kind)
     })
 }
 

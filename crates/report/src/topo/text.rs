@@ -188,7 +188,7 @@ fn legend(page: &mut Page<'_>, table: &Table) -> io::Result<()> {
     page.item(2, "", Tone::Plain, Tone::Plain, &words.join("; "))
 }
 
-/// `mlx5_9: no GPU uses it: every GPU has a nearer one: …`.
+/// `mlx5_9: no GPU uses it: every GPU has a better one: …`.
 fn unused(topo: &Topo<'_>, net: NodeId) -> String {
     let why = tables::why_idle(topo.analysis, net).map(|w| format!(": {w}")).unwrap_or_default();
     format!("{}: no GPU uses it{why}", name(&topo.analysis.system, net))
