@@ -132,7 +132,8 @@ Examples:
 Changes for --what-if: full-links, link=BUSID:Gen5x16, move=NIC:BUSID, move=NIC:NUMA1, level=PHB,
 NCCL_VARIABLE=VALUE, nccl=VERSION.")]
 pub(crate) struct TopoArgs {
-    /// What to read: all that `audit` reads, or an NCCL topology XML. Without it, this machine.
+    /// What to read: a snapshot or an archive of one, a directory with a system's tree, texts that somebody pasted (lspci -vvv,
+    /// nvidia-smi), or NCCL's topology XML. Without it, this machine.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: Option<PathBuf>,
     /// The system whose root directory is mounted here.
@@ -150,13 +151,13 @@ pub(crate) struct TopoArgs {
     /// A variable of NCCL's environment, KEY=VALUE. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) env: Vec<String>,
-    /// Equal nodes of the job.
+    /// Equal nodes of the job: decides what rings and trees there are, and the ceiling across nodes.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) nodes: u32,
-    /// Also what could be reached, how that is derived, and what limits it.
+    /// Also what could be reached, how that is derived, and what limits it. In text and JSON.
     #[arg(long)]
     pub(crate) ceiling: bool,
-    /// How NCCL decides about two devices: GPU0, mlx5_0, or bus ids.
+    /// How NCCL decides about two devices: GPU0, mlx5_0, or bus ids. In text, instead of the report.
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub(crate) explain: Vec<String>,
     /// The same with a change, and what differs. May be repeated.

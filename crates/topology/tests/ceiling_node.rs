@@ -98,23 +98,23 @@ fn near(a: f64, b: f64) {
 fn a_nic_is_limited_by_its_port_or_by_its_lanes() {
     let c = judge(&two_switches(16, 16, 80), &seen(2), None);
     let n = &c.nics[0];
-    assert_eq!((n.name.as_str(), n.gpu.as_deref()), ("NIC mlx5_0", Some("GPU 0")));
+    assert_eq!((n.name.as_str(), n.gpu.as_deref()), ("mlx5_0", Some("GPU0")));
     for d in [&n.host_receive, &n.gpu_receive] {
         let d = d.as_ref().unwrap();
         near(d.result.high, 196.08);
-        assert_eq!(&*d.limiting.name, "NIC mlx5_0: 200 Gb/s port");
+        assert_eq!(&*d.limiting.name, "mlx5_0: 200 Gb/s port");
         assert!(d.certain, "{d}");
         assert!(d.steps.len() > 3);
     }
     // Eight lanes of Gen4: 15.75 GB/s raw.
     let c = judge(&two_switches(16, 8, 80), &seen(2), None);
     let d = c.nics[1].gpu_receive.as_ref().unwrap();
-    assert_eq!(&*d.limiting.name, "PCIe Gen4 x8 link of NIC mlx5_1 (0000:13:00.0)");
+    assert_eq!(&*d.limiting.name, "PCIe Gen4 x8 link of mlx5_1 (0000:13:00.0)");
     near(d.result.high, 15.754 * 8.0 * 256.0 / 280.0);
     near(d.result.low, 15.754 * 8.0 * 256.0 / 280.0 * 0.92);
-    assert_eq!(&*d.next.as_ref().unwrap().name, "NIC mlx5_1: 200 Gb/s port");
+    assert_eq!(&*d.next.as_ref().unwrap().name, "mlx5_1: 200 Gb/s port");
     let ring = find(&c.inter, Collective::AllReduce, Algorithm::Ring);
-    assert_eq!(&*ring.limiting.name, "2 × PCIe Gen4 x8 link (NIC mlx5_0 (0000:03:00.0), NIC mlx5_1 (0000:13:00.0))");
+    assert_eq!(&*ring.limiting.name, "2 × PCIe Gen4 x8 link (mlx5_0 (0000:03:00.0), mlx5_1 (0000:13:00.0))");
     near(ring.result.high, 2.0 * 15.754 * 256.0 / 280.0);
 }
 
@@ -143,7 +143,7 @@ fn a_host_that_nccl_cuts_is_several_nodes() {
     assert_eq!(a.domains.len(), 2);
     let c = node_ceilings(&a, &seen(1));
     assert!(c.notes.iter().any(|n| n.contains("2 parts")), "{:?}", c.notes);
-    assert_eq!(c.nics[1].gpu.as_deref(), Some("GPU 2"));
+    assert_eq!(c.nics[1].gpu.as_deref(), Some("GPU2"));
     // A 200G NIC of each part.
     near(find(&c.inter, Collective::AllReduce, Algorithm::Ring).result.high, 24.5);
 }
@@ -188,7 +188,7 @@ fn what_runs_now_counts_more_than_what_could() {
     let extra = Extra { pcie: BTreeMap::from([("0000:03:00.0".to_owned(), slow)]), ..seen(2) };
     let c = judge(&two_switches(16, 16, 80), &extra, None);
     let d = c.nics[0].gpu_receive.as_ref().unwrap();
-    assert_eq!(&*d.limiting.name, "PCIe Gen3 x8 link of NIC mlx5_0 (0000:03:00.0)");
+    assert_eq!(&*d.limiting.name, "PCIe Gen3 x8 link of mlx5_0 (0000:03:00.0)");
     assert_eq!(c.nics[1].gpu_receive.as_ref().unwrap().limiting.kind, ElementKind::Port);
 }
 

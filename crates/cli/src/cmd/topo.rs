@@ -6,7 +6,7 @@ use crate::output::{Failure, Sink, width};
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_report::Style;
 use linerate_report::topo::scene::{Extras, Scene};
-use linerate_report::topo::{LinkState, PcieLink, Topo, differences, dot, json, names, svg, text};
+use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, names, svg, text};
 use linerate_topology::ceiling::{Collective, Extra, best, node_ceilings};
 use linerate_topology::what_if::Change;
 use linerate_topology::xml::Dialect;
@@ -14,6 +14,7 @@ use linerate_topology::{Analysis, Config, Env, Search, what_if};
 use std::io::Write;
 
 pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
+    refuse(a)?;
     let mut source = topo_source::load(a)?;
     let mut env = variables(&a.env)?;
     let mut config = Config { version: a.nccl, nodes: a.nodes, input: source.input, ..Config::default() };
@@ -71,13 +72,38 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     }
     if !a.what_if.is_empty() && a.format == TopoFormat::Text {
         let before = judge(&source.document, &config)?;
-        writeln!(sink, "\nWHAT WOULD CHANGE")?;
-        for line in differences::lines(&before, &analysis) {
-            writeln!(sink, "  {line}")?;
-        }
+        text::changes(&before, &analysis, style, &mut sink)?;
     }
     sink.finish()?;
     Ok(0)
+}
+
+/// Combinations of which one part would be ignored.
+fn refuse(a: &TopoArgs) -> Result<(), Failure> {
+    let form = match a.format {
+        TopoFormat::Text => "text",
+        TopoFormat::Json => "json",
+        TopoFormat::Dot => "dot",
+        TopoFormat::Svg => "svg",
+        TopoFormat::Xml => "xml",
+    };
+    let explained = !a.explain.is_empty();
+    if explained && a.format != TopoFormat::Text {
+        return Err(Failure::new(format!("--explain has no form `{form}`"))
+            .hint("leave out --format; --format json without --explain has every pair's path and decision"));
+    }
+    if explained && a.ceiling {
+        return Err(Failure::new("--explain and --ceiling are two reports").hint("ask for one of them at a time"));
+    }
+    if a.ceiling && !matches!(a.format, TopoFormat::Text | TopoFormat::Json) {
+        let why = match a.format {
+            TopoFormat::Xml => "NCCL's XML has no place for ceilings",
+            _ => "a drawing marks what limits, always",
+        };
+        return Err(Failure::new(format!("--ceiling has no form `{form}`: {why}"))
+            .hint("leave out --ceiling, or say --format text or json"));
+    }
+    Ok(())
 }
 
 /// What was seen of links outweighs the document: it is changed with it.
@@ -127,7 +153,7 @@ fn scene(topo: &Topo<'_>) -> Scene {
     Scene::new(topo.document, topo.analysis, &extras)
 }
 
-/// What a drawing can mark of an element's name: a bus id, `mlx5_2`, `GPU 3`, `NVLink`; else the name.
+/// What a drawing can mark of an element's name: a bus id, `mlx5_2`, `NVLink`; else the name.
 fn one_element(name: &str) -> String {
     let words = || name.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '+'));
     let bus_id = |w: &&str| w.len() >= 12 && w.matches(':').count() == 2 && w.contains('.');
@@ -137,8 +163,8 @@ fn one_element(name: &str) -> String {
     if name.starts_with("NVLink") {
         return "NVLink".to_owned();
     }
-    match name.strip_prefix("NIC ").and_then(|n| n.split(':').next()) {
-        Some(nic) => nic.to_owned(),
+    match name.split_once(": ") {
+        Some((nic, _)) => nic.to_owned(),
         None => name.to_owned(),
     }
 }
@@ -146,7 +172,15 @@ fn one_element(name: &str) -> String {
 fn explain(a: &TopoArgs, topo: &Topo<'_>, sink: &mut Sink) -> Result<(), Failure> {
     let find = |name: &String| names::find(&topo.analysis.system, name).map_err(Failure::new);
     let [from, to] = a.explain.as_slice() else { return Ok(()) };
-    for line in text::explain(topo, find(from)?, find(to)?) {
+    let (one, other) = (find(from)?, find(to)?);
+    if one == other {
+        return Err(Failure::new(format!(
+            "{from} and {to} are one device, {}",
+            names::name(&topo.analysis.system, one)
+        ))
+        .hint("name two, such as --explain GPU0 GPU1"));
+    }
+    for line in text::explain(topo, one, other) {
         writeln!(sink, "{line}")?;
     }
     Ok(())

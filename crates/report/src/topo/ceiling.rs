@@ -9,10 +9,11 @@ pub(super) fn render(page: &mut Page<'_>, c: &Ceilings) -> io::Result<()> {
     page.blank()?;
     heading(page, "CEILING OF A NIC", "payload, one way")?;
     // NICs whose answers differ in names alone share them.
+    let names: Vec<&str> = c.nics.iter().map(|n| n.name.as_str()).collect();
     let mut groups: Vec<(Vec<String>, Vec<String>, Vec<&str>)> = Vec::new();
     for nic in &c.nics {
         let said = ways(nic);
-        let shape: Vec<String> = said.iter().map(|s| shape(s)).collect();
+        let shape: Vec<String> = said.iter().map(|s| shape(s, &names)).collect();
         match groups.iter_mut().find(|(s, ..)| *s == shape) {
             Some((.., alike)) => alike.push(&nic.name),
             None => groups.push((shape, said, vec![&nic.name])),
@@ -29,13 +30,13 @@ pub(super) fn render(page: &mut Page<'_>, c: &Ceilings) -> io::Result<()> {
     }
     if let Some(d) = c.nics.iter().find_map(|n| n.gpu_receive.as_ref().or(n.host_receive.as_ref())) {
         page.item(2, "", Tone::Plain, Tone::Dim, "how, for the first:")?;
-        steps(page, d)?;
+        steps(page, d, &names)?;
     }
     for (title, about, list) in [
         ("CEILING OF THE NODE", "bus bandwidth as nccl-tests counts it", &c.intra),
         ("CEILING ACROSS NODES", "bus bandwidth as nccl-tests counts it", &c.inter),
     ] {
-        collectives(page, title, about, list)?;
+        collectives(page, title, about, list, &names)?;
     }
     for note in &c.notes {
         page.item(2, "", Tone::Plain, Tone::Dim, note)?;
@@ -63,23 +64,25 @@ fn ways(nic: &NicCeilings) -> Vec<String> {
     said.into_iter().map(|(sentence, list)| format!("{}: {sentence}", list.join(", "))).collect()
 }
 
-/// A sentence without what tells equal devices apart: bus ids, and numbers of GPUs and NICs.
-fn shape(sentence: &str) -> String {
+/// A sentence without what tells equal devices apart: bus ids, and names of GPUs and NICs.
+fn shape(sentence: &str, nics: &[&str]) -> String {
     let word = |w: &str| {
         let bare = w.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         let bus_id = bare.len() >= 12 && bare.matches(':').count() == 2;
-        let named = bare.contains('_') || w.starts_with("NET");
-        if bus_id || named { "#".to_owned() } else { w.to_owned() }
+        let number = bare.strip_prefix("GPU").or_else(|| bare.strip_prefix("NET"));
+        let numbered = number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+        if bus_id || numbered || nics.contains(&bare) { "#".to_owned() } else { w.to_owned() }
     };
-    let mut out: Vec<String> = Vec::new();
-    for w in sentence.split(' ') {
-        let numbered = out.last().is_some_and(|before| matches!(before.as_str(), "GPU" | "NIC"));
-        out.push(if numbered { "#".to_owned() } else { word(w) });
-    }
-    out.join(" ")
+    sentence.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-fn collectives(page: &mut Page<'_>, title: &str, about: &str, list: &[CollectiveCeiling]) -> io::Result<()> {
+fn collectives(
+    page: &mut Page<'_>,
+    title: &str,
+    about: &str,
+    list: &[CollectiveCeiling],
+    names: &[&str],
+) -> io::Result<()> {
     if list.is_empty() {
         return Ok(());
     }
@@ -91,17 +94,17 @@ fn collectives(page: &mut Page<'_>, title: &str, about: &str, list: &[Collective
     }
     if let Some(one) = list.first() {
         page.item(2, "", Tone::Plain, Tone::Dim, &format!("how, for {} by {}:", one.collective, one.algorithm))?;
-        steps(page, &one.bus)?;
+        steps(page, &one.bus, names)?;
     }
     Ok(())
 }
 
 /// The arithmetic; what is said of one of several equal devices is not said of the others.
-fn steps(page: &mut Page<'_>, d: &Derivation) -> io::Result<()> {
+fn steps(page: &mut Page<'_>, d: &Derivation, names: &[&str]) -> io::Result<()> {
     let mut shapes: Vec<String> = Vec::new();
     for s in &d.steps {
         let text = s.to_string();
-        let shape = shape(&text);
+        let shape = shape(&text, names);
         if !shapes.contains(&shape) {
             shapes.push(shape);
             page.item(4, "", Tone::Plain, Tone::Dim, &text)?;
@@ -116,9 +119,11 @@ mod tests {
 
     #[test]
     fn names_do_not_tell_equal_devices_apart() {
-        let a = shape("NIC mlx5_0: 400 Gb/s port; behind it: PCIe Gen5 x16 link of GPU 0 (0000:18:00.0) at 424 Gb/s");
-        let b = shape("NIC mlx5_7: 400 Gb/s port; behind it: PCIe Gen5 x16 link of GPU 7 (0000:bc:00.0) at 424 Gb/s");
+        let names = ["mlx5_0", "ibp7"];
+        let a =
+            shape("mlx5_0: 400 Gb/s port; behind it: PCIe Gen5 x16 link of GPU0 (0000:18:00.0) at 424 Gb/s", &names);
+        let b = shape("ibp7: 400 Gb/s port; behind it: PCIe Gen5 x16 link of GPU7 (0000:bc:00.0) at 424 Gb/s", &names);
         assert_eq!(a, b);
-        assert_ne!(a, shape("NIC mlx5_7: 200 Gb/s port"));
+        assert_ne!(a, shape("ibp7: 200 Gb/s port", &names));
     }
 }

@@ -118,8 +118,13 @@ fn edge(out: &mut String, a: &str, b: &str, link: &Link, label: &str, more: &str
         Step::Nvlink => ("#2f9e44", 3.0),
         Step::C2c => ("#7b46c2", 3.0),
         Step::Smp => ("#8f7f62", 2.5),
+        Step::Unknown => ("#b08900", 1.5),
     };
-    let style = if link.degraded() { ", style=dashed, fontcolor=\"#8a4b00\"" } else { "" };
+    let style = match (link.unknown, link.degraded()) {
+        (Some(_), _) => ", style=dotted",
+        (None, true) => ", style=dashed, fontcolor=\"#8a4b00\"",
+        (None, false) => "",
+    };
     let label = text(&[label.to_owned()]);
     let _ = writeln!(out, "  {a} -- {b} [label={label}, color=\"{colour}\", penwidth={width}{style}{more}];");
 }

@@ -66,7 +66,7 @@ impl PcieLink {
     }
 }
 
-/// What a PCIe link is and could be; the default where it is not known.
+/// What a PCIe link is and could be; the default where it is known that nobody can tell, as of the links of a guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkState {
     /// As it runs.
@@ -82,12 +82,13 @@ impl LinkState {
         self.now.below(self.possible)
     }
 
-    /// `Gen4 x8 of Gen5 x16`, or as much as is known; empty where nothing is.
+    /// `Gen4 x8 of Gen5 x16`, or as much as is known.
     #[must_use]
     pub fn words(self) -> String {
         let (now, possible) = (self.now.label(), self.possible.label());
         match (now.is_empty(), possible.is_empty()) {
             (true, false) => format!("link unknown, {possible} possible"),
+            (true, true) => "link unknown".to_owned(),
             _ if self.degraded() => format!("{now} of {possible}"),
             _ => now,
         }
@@ -130,7 +131,7 @@ mod tests {
             (GEN5_X16, GEN5_X16, "Gen5 x16", false),
             (GEN5_X16, none, "Gen5 x16", false),
             (none, GEN5_X16, "link unknown, Gen5 x16 possible", false),
-            (none, none, "", false),
+            (none, none, "link unknown", false),
         ] {
             let state = LinkState { now, possible };
             assert_eq!((state.words().as_str(), state.degraded()), (words, degraded));

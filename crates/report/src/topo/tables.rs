@@ -3,6 +3,7 @@
 use super::names::name;
 use linerate_topology::system::{NodeId, NodeKind};
 use linerate_topology::{Analysis, PathType};
+use std::ops::Range;
 
 /// A table: a corner, heads of columns, rows with their heads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -11,12 +12,15 @@ pub(super) struct Table {
     pub(super) columns: Vec<String>,
     /// Head and cells of each row.
     pub(super) rows: Vec<(String, Vec<String>)>,
+    /// Where columns of another kind begin: a table that is too wide is parted there first.
+    pub(super) parts: Vec<usize>,
 }
 
 impl Table {
-    /// As lines with aligned columns.
+    /// As lines with aligned columns, of at most `room` characters where a column and the head fit in that: else in blocks of columns,
+    /// with an empty line between.
     #[must_use]
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self, room: usize) -> Vec<String> {
         let width = |s: &str| s.chars().count();
         let head = self.rows.iter().map(|(h, _)| width(h)).max().unwrap_or(0);
         let widths: Vec<usize> = (0..self.columns.len())
@@ -25,16 +29,43 @@ impl Table {
                 cells.chain(self.columns.get(i).map(|c| width(c))).max().unwrap_or(0)
             })
             .collect();
-        let line = |first: &str, cells: &[String]| {
+        let line = |first: &str, cells: &[String], block: &Range<usize>| {
             let mut out = format!("{first:<head$}");
-            for (cell, w) in cells.iter().zip(&widths) {
+            for (cell, w) in cells.iter().zip(&widths).take(block.end).skip(block.start) {
                 out.push_str("  ");
                 out.push_str(&format!("{cell:<w$}"));
             }
             out.trim_end().to_owned()
         };
-        let mut out = vec![line("", &self.columns)];
-        out.extend(self.rows.iter().map(|(head, cells)| line(head, cells)));
+        let mut out = Vec::new();
+        for block in self.blocks(room.saturating_sub(head), &widths) {
+            if !out.is_empty() {
+                out.push(String::new());
+            }
+            out.push(line("", &self.columns, &block));
+            // Rows that have nothing in these columns are left out.
+            let told = |cells: &[String]| cells.iter().take(block.end).skip(block.start).any(|c| !c.is_empty());
+            let rows = self.rows.iter().filter(|(_, cells)| told(cells));
+            out.extend(rows.map(|(head, cells)| line(head, cells, &block)));
+        }
+        out
+    }
+
+    /// Columns that fit beside each other.
+    fn blocks(&self, room: usize, widths: &[usize]) -> Vec<Range<usize>> {
+        let total: usize = widths.iter().map(|w| w + 2).sum();
+        if total <= room || widths.is_empty() {
+            return std::iter::once(0..widths.len()).collect();
+        }
+        let (mut out, mut start, mut used) = (Vec::new(), 0, 0);
+        for (i, w) in widths.iter().enumerate() {
+            if i > start && (used + w + 2 > room || self.parts.contains(&i)) {
+                out.push(start..i);
+                (start, used) = (i, 0);
+            }
+            used += w + 2;
+        }
+        out.push(start..widths.len());
         out
     }
 }
@@ -61,7 +92,8 @@ pub(super) fn nccl_paths(a: &Analysis) -> (Table, Vec<String>) {
         _ => "DIS".to_owned(),
     };
     let rows = gpus.iter().map(|from| (name(&a.system, *from), ends.iter().map(|to| cell(*from, *to)).collect()));
-    let table = Table { columns: ends.iter().map(|e| name(&a.system, *e)).collect(), rows: rows.collect() };
+    let columns = ends.iter().map(|e| name(&a.system, *e)).collect();
+    let table = Table { columns, rows: rows.collect(), parts: vec![gpus.len()] };
     of_type.sort_by_key(|(t, _)| *t);
     let once = of_type.iter().filter(|_| uniform).map(|(t, b)| format!("{t} {} GB/s", short(*b)));
     (table, once.collect())
@@ -124,4 +156,61 @@ pub(super) fn uses(a: &Analysis) -> Vec<Use> {
 pub(super) fn idle_nets(a: &Analysis, uses: &[Use]) -> Vec<NodeId> {
     let used = |n: &NodeId| uses.iter().any(|u| u.nets.contains(n));
     a.system.of(NodeKind::Net).iter().filter(|n| !used(n)).copied().collect()
+}
+
+/// Why no GPU uses a NIC, as far as the paths and the channels tell; `None` where they do not.
+#[must_use]
+pub(super) fn why_idle(a: &Analysis, net: NodeId) -> Option<String> {
+    let nearest = a.local_nets.iter().find(|l| l.set.contains(&net));
+    if let Some(l) = nearest {
+        // As near as those that are used: the GPUs spread over them, a share each.
+        let (gpu, near) = (name(&a.system, l.gpu), l.set.len());
+        return Some(match l.channels.len() {
+            0 => format!("{gpu} has no channel for it"),
+            1 => format!("{near} NICs are equally near to {gpu}, which takes one of them"),
+            n => format!("{near} NICs are equally near to {gpu}, which takes {n} of them"),
+        });
+    }
+    let ways = a.local_nets.iter().filter_map(|l| Some((l, a.paths.get(l.gpu, net)?)));
+    let (l, best) = ways
+        .filter(|(_, p)| p.kind < PathType::Dis)
+        .max_by(|(_, p), (_, q)| p.bandwidth.total_cmp(&q.bandwidth).then(q.kind.cmp(&p.kind)))?;
+    let used = *l.set.first()?;
+    let other = a.paths.get(l.gpu, used)?;
+    let (gpu, used) = (name(&a.system, l.gpu), name(&a.system, used));
+    Some(if other.bandwidth > best.bandwidth {
+        format!(
+            "every GPU has a better one: {gpu} reaches {used} at {} GB/s ({}), this at {} GB/s ({})",
+            short(other.bandwidth),
+            other.kind,
+            short(best.bandwidth),
+            best.kind
+        )
+    } else {
+        format!("every GPU has a better one: {gpu} reaches {used} by {}, this by {}", other.kind, best.kind)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_tables_are_parted_into_blocks_of_columns() {
+        let words = |n: usize, w: &str| (0..n).map(|i| format!("{w}{i}")).collect::<Vec<_>>();
+        let columns = [words(4, "GPU"), words(3, "NIC")].concat();
+        let row = |i: usize| (format!("GPU{i}"), vec!["SYS".to_owned(); 7]);
+        let table = Table { columns, rows: vec![row(0), row(1)], parts: vec![4] };
+        let heads = |room: usize| {
+            let lines = table.lines(room);
+            assert!(lines.iter().all(|l| l.chars().count() <= room), "{lines:#?}");
+            lines.into_iter().filter(|l| l.starts_with(' ')).map(|l| l.trim().replace("  ", " ")).collect::<Vec<_>>()
+        };
+        assert_eq!(heads(46), ["GPU0 GPU1 GPU2 GPU3 NIC0 NIC1 NIC2"]);
+        assert_eq!(heads(45), ["GPU0 GPU1 GPU2 GPU3", "NIC0 NIC1 NIC2"]);
+        assert_eq!(heads(22), ["GPU0 GPU1 GPU2", "GPU3", "NIC0 NIC1 NIC2"]);
+        // A column that does not fit stands alone.
+        assert_eq!(table.lines(3).iter().filter(|l| l.starts_with(' ')).count(), 7);
+        assert!(Table::default().lines(80).iter().all(String::is_empty));
+    }
 }

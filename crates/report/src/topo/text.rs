@@ -5,11 +5,11 @@ use super::tables::{self, Table, Use, short};
 use super::{Topo, tree};
 use crate::VERSION;
 use crate::style::{Page, Style, Tone};
-use linerate_topology::PathType;
 use linerate_topology::from_node::{Difference, compare_with_topo_m};
 use linerate_topology::gdr::Gdr;
 use linerate_topology::search::Graph;
 use linerate_topology::system::NodeId;
+use linerate_topology::{Analysis, PathType};
 use std::io::{self, Write};
 
 /// What the names of paths mean.
@@ -46,16 +46,18 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     page.blank()?;
     if let Some(m) = topo.matrix {
         heading(&mut page, "MATRIX", "as nvidia-smi topo -m names paths; from the PCI tree")?;
-        for line in columns(&m.to_string()) {
-            let indent = if line.is_empty() { "" } else { "  " };
-            page.spans(&[(Tone::Plain, indent), (Tone::Plain, &line)])?;
+        let text = m.to_string();
+        let (table, rest) = matrix(&text);
+        table_lines(&mut page, &table, style)?;
+        for line in rest {
+            page.spans(&[(Tone::Plain, if line.is_empty() { "" } else { "  " }), (Tone::Plain, line)])?;
         }
         page.blank()?;
     }
     let (table, once) = tables::nccl_paths(a);
     let about = if once.is_empty() { "NCCL's type, and GB/s one way".to_owned() } else { once.join(", ") };
     heading(&mut page, "PATHS", &about)?;
-    table_lines(&mut page, &table)?;
+    table_lines(&mut page, &table, style)?;
     legend(&mut page, &table)?;
     page.blank()?;
     let uses = tables::uses(a);
@@ -64,7 +66,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         page.item(2, "", Tone::Plain, Tone::Plain, &use_words(topo, u))?;
     }
     for net in tables::idle_nets(a, &uses) {
-        page.item(2, "", Tone::Plain, Tone::Warn, &format!("{}: no GPU uses it", name(&a.system, net)))?;
+        page.item(2, "", Tone::Plain, Tone::Warn, &unused(topo, net))?;
     }
     if a.system.nets().next().is_none() {
         page.item(2, "", Tone::Plain, Tone::Plain, "there is no NIC that NCCL would use")?;
@@ -118,22 +120,32 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// Lines whose cells are separated by tabs, aligned; the legend after them stays as it is.
-fn columns(text: &str) -> Vec<String> {
-    let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split('\t').map(str::trim).collect()).collect();
-    let table = rows.iter().take_while(|r| r.len() > 1).count();
-    let mut widths: Vec<usize> = Vec::new();
-    for row in rows.iter().take(table) {
-        widths.resize(widths.len().max(row.len()), 0);
-        for (w, cell) in widths.iter_mut().zip(row) {
-            *w = (*w).max(cell.chars().count());
-        }
+/// What is otherwise in the second, under a heading.
+///
+/// # Errors
+/// Those of the writer.
+pub fn changes(before: &Analysis, after: &Analysis, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(out, style);
+    page.blank()?;
+    page.spans(&[(Tone::Bold, "WHAT WOULD CHANGE")])?;
+    for line in super::differences::lines(before, after) {
+        page.item(2, "", Tone::Plain, Tone::Plain, &line)?;
     }
-    let aligned = |row: &Vec<&str>| {
-        let cells = row.iter().zip(&widths).map(|(c, w)| format!("{c:<w$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().take(table).map(aligned).chain(text.lines().skip(table).map(|l| l.replace('\t', " "))).collect()
+    Ok(())
+}
+
+/// Lines whose cells are separated by tabs, and the legend after them.
+fn matrix(text: &str) -> (Table, impl Iterator<Item = &str>) {
+    let is_row = |l: &&str| l.contains('\t');
+    let mut rows = text.lines().take_while(is_row).map(|l| {
+        let mut cells = l.split('\t').map(|c| c.trim().to_owned());
+        (cells.next().unwrap_or_default(), cells.collect::<Vec<_>>())
+    });
+    let columns = rows.next().map(|(_, cells)| cells).unwrap_or_default();
+    let kind = |c: &String| c.trim_end_matches(|c: char| c.is_ascii_digit()).split(' ').next_back().map(str::to_owned);
+    let changes = columns.windows(2).enumerate().filter(|(_, w)| matches!(w, [a, b] if kind(a) != kind(b)));
+    let parts = changes.map(|(i, _)| i + 1).collect();
+    (Table { rows: rows.collect(), columns, parts }, text.lines().skip_while(is_row))
 }
 
 /// Differences of one kind on one line.
@@ -162,9 +174,10 @@ pub(super) fn heading(page: &mut Page<'_>, what: &str, about: &str) -> io::Resul
     page.spans(&[(Tone::Bold, what), (Tone::Dim, &format!("  {about}"))])
 }
 
-fn table_lines(page: &mut Page<'_>, table: &Table) -> io::Result<()> {
-    for line in table.lines() {
-        page.spans(&[(Tone::Plain, &format!("  {}", line))])?;
+fn table_lines(page: &mut Page<'_>, table: &Table, style: Style) -> io::Result<()> {
+    for line in table.lines(style.width.saturating_sub(2)) {
+        let indent = if line.is_empty() { "" } else { "  " };
+        page.spans(&[(Tone::Plain, indent), (Tone::Plain, &line)])?;
     }
     Ok(())
 }
@@ -173,6 +186,12 @@ fn legend(page: &mut Page<'_>, table: &Table) -> io::Result<()> {
     let shown = |t: &str| table.rows.iter().any(|(_, cells)| cells.iter().any(|c| c.split(' ').next() == Some(t)));
     let words: Vec<String> = LEGEND.iter().filter(|(t, _)| shown(t)).map(|(t, w)| format!("{t} {w}")).collect();
     page.item(2, "", Tone::Plain, Tone::Plain, &words.join("; "))
+}
+
+/// `mlx5_9: no GPU uses it: every GPU has a better one: …`.
+fn unused(topo: &Topo<'_>, net: NodeId) -> String {
+    let why = tables::why_idle(topo.analysis, net).map(|w| format!(": {w}")).unwrap_or_default();
+    format!("{}: no GPU uses it{why}", name(&topo.analysis.system, net))
 }
 
 /// `GPU0: mlx5_0 (PIX), alone; GPUDirect RDMA both ways`.

@@ -1,7 +1,9 @@
 //! The tree that a person reads: sockets, switches, GPUs, NICs, with their links.
 
+use super::names::name;
 use super::{LinkState, PcieLink, Topo};
 use crate::style::clean;
+use linerate_topology::system::Net;
 use linerate_topology::xml::Element;
 
 /// A line of the tree.
@@ -97,9 +99,19 @@ fn function(topo: &Topo<'_>, e: &Element, branches: String, gpus: &mut usize) ->
             "" => "PCI function",
             _ => "PCI function",
         };
-        format!("{what} {bus}")
+        match names_at(topo, bus) {
+            nets if what == "NIC" && !nets.is_empty() => format!("{nets} {bus}"),
+            _ => format!("{what} {bus}"),
+        }
     };
     Line { branches, name: clean(&name).into_owned(), about, degraded }
+}
+
+/// Names that NCCL's NICs at a bus id have in the rest of the report, where the document has none there.
+fn names_at(topo: &Topo<'_>, bus: &str) -> String {
+    let system = &topo.analysis.system;
+    let here = |n: &Net| n.busid.as_deref().is_some_and(|b| b.eq_ignore_ascii_case(bus));
+    system.nets().filter(|(_, n)| here(n)).map(|(id, _)| name(system, id)).collect::<Vec<_>>().join(", ")
 }
 
 /// NVLink and C2C of a GPU.

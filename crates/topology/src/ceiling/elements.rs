@@ -171,6 +171,15 @@ impl Look<'_> {
                 let (write, read) = (link.data(Direction::Write), link.data(Direction::Read));
                 Some(Info { name, kind, write, read, steps })
             }
+            // What a hypervisor emulates carries nothing and limits nothing; and what NCCL makes of it says nothing about the wires.
+            None if extra.virtual_links => {
+                notes.push(
+                    "a guest does not show the PCIe links of this node, or not all: those are not counted as limits, and less may be \
+                     reached; the host shows them"
+                        .to_owned(),
+                );
+                None
+            }
             None => {
                 // A guest shows no width or speed. What NCCL makes of that is an estimate; no more than 16 lanes are possible.
                 let speed = extra.pcie.get(&busid).and_then(|p| p.speed).or(pci.and_then(|p| p.speed));
@@ -206,12 +215,12 @@ fn smp_name(cpu: &crate::system::Cpu) -> &'static str {
 
 pub(crate) fn gpu_name(s: &System, dev: &Node) -> String {
     match &dev.data {
-        NodeData::Gpu(g) => format!("GPU {}", g.dev),
-        NodeData::Dev { dev, .. } => format!("GPU {dev}"),
+        NodeData::Gpu(g) => format!("GPU{}", g.dev),
+        NodeData::Dev { dev, .. } => format!("GPU{dev}"),
         _ => s
             .gpus()
             .find(|(id, _)| s.node(*id).is_some_and(|n| n.id == dev.id))
-            .map_or_else(|| dev.to_string(), |(_, g)| format!("GPU {}", g.dev)),
+            .map_or_else(|| dev.to_string(), |(_, g)| format!("GPU{}", g.dev)),
     }
 }
 
@@ -228,7 +237,7 @@ fn port(seen: &Seen, extra: &Extra, net: &crate::system::Net, notes: &mut Vec<St
 }
 
 pub(crate) fn net_name(net: &crate::system::Net) -> String {
-    net.name.as_ref().map_or_else(|| format!("NIC {}", net.dev), |n| format!("NIC {n}"))
+    net.name.clone().unwrap_or_else(|| format!("NET{}", net.dev))
 }
 
 fn nvlink(s: &System, seen: &Seen, l: &Link, from: &Node, to: &Node, notes: &mut Vec<String>) -> Option<Info> {
@@ -290,7 +299,7 @@ pub(crate) fn together(infos: &[&Info]) -> Option<(Name, ElementKind)> {
             let shown: Vec<&str> = all.iter().take(8).copied().collect();
             let more = all.len() - shown.len();
             let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-            // "NIC a: 400 Gb/s port", "PCIe Gen5 x16 link of GPU 0 (…)": what they have in common, once.
+            // "mlx5_0: 400 Gb/s port", "PCIe Gen5 x16 link of GPU0 (…)": what they have in common, once.
             let parts = |mark: &str| -> Vec<(&str, &str)> { shown.iter().filter_map(|n| n.split_once(mark)).collect() };
             let common =
                 |split: &[(&str, &str)], what: fn(&(&str, &str)) -> String, who: fn(&(&str, &str)) -> String| {
@@ -299,7 +308,7 @@ pub(crate) fn together(infos: &[&Info]) -> Option<(Name, ElementKind)> {
                     let who: Vec<String> = split.iter().map(who).collect();
                     same.then(|| format!("{} × {first} ({}{tail})", all.len(), who.join(", ")))
                 };
-            let ports = common(&parts(": "), |s| s.1.to_owned(), |s| s.0.trim_start_matches("NIC ").to_owned());
+            let ports = common(&parts(": "), |s| s.1.to_owned(), |s| s.0.to_owned());
             let links = common(&parts(" link of "), |s| format!("{} link", s.0), |s| s.1.to_owned());
             ports.or(links).unwrap_or_else(|| format!("{}{tail}", shown.join(" + ")))
         }

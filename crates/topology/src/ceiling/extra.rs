@@ -18,6 +18,8 @@ pub struct Extra {
     pub pcie: BTreeMap<String, PcieSeen>,
     /// Max Payload Size in force where `pcie` does not tell it.
     pub mps: Option<u32>,
+    /// The topology is a guest's: the PCIe links that it has are the hypervisor's, and only those in `pcie` count.
+    pub virtual_links: bool,
 }
 
 /// What was seen of a PCIe function: its link as it runs now, which a topology of NCCL's does not tell.
@@ -50,6 +52,7 @@ impl Extra {
     /// What is known of a link, given what the topology has of it.
     pub(crate) fn link(&self, busid: &str, speed: Option<LinkSpeed>, width: Option<u32>) -> Option<PcieLink> {
         let seen = self.pcie.get(busid).copied().unwrap_or_default();
+        let (speed, width) = if self.virtual_links { (None, None) } else { (speed, width) };
         Some(PcieLink {
             speed: seen.speed.or(speed)?,
             width: seen.width.or(width).filter(|w| (1..=32).contains(w))?,

@@ -93,7 +93,7 @@ fn intel_bridge(e: &Elements, paths: &Paths, net: NodeId, to: NodeId, infos: &[&
     let on_pcie = infos.iter().filter(|i| matches!(i.kind, ElementKind::Pcie | ElementKind::Uplink));
     let link = on_pcie.map(|i| i.write).reduce(Range::min)?;
     let limit = link.times(INTEL_PEERS);
-    let name = Name::from(format!("Intel CPU {} between the peers (cuts writes at 64 B)", cpu.numa));
+    let name = Name::from(format!("Intel CPU of NUMA {} between the peers (cuts writes at 64 B)", cpu.numa));
     let step = Step {
         what: name.clone().into(),
         formula: Words::of(move |f| write!(f, "{link} × {INTEL_PEERS}")),

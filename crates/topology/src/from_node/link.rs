@@ -5,6 +5,7 @@ use super::arena::Id;
 use super::cpu;
 use crate::xml::Element;
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
+use linerate_node::context::Role;
 use linerate_node::gpu::Gpu;
 use linerate_node::pci::{FnId, Kind, Parent, PciFunction};
 use linerate_node::{Reading, Why};
@@ -146,12 +147,12 @@ fn current(b: &mut Build<'_, '_>, e: &mut Element, bdf: Bdf, speed: &Reading<Lin
         Some(s) => {
             e.set("link_speed", words(*s));
             if *s <= LinkSpeed::Gen2 {
-                b.assumed.of(
-                    &format!(
-                        "link at {s}, as it was read: an idle GPU slows its link down, and under a job it is faster"
-                    ),
-                    bdf,
-                );
+                let guest = b.node.context.role.value == Some(Role::VmGuest);
+                let why = match width.known() {
+                    Some(LinkWidth(1)) if guest => "a guest may show an emulated link, and the host shows the real one",
+                    _ => "an idle GPU slows its link down, and under a job it is faster",
+                };
+                b.assumed.of(&format!("link at {s}, as it was read: {why}"), bdf);
             }
         }
         None => unseen(b, e, bdf, "link_speed"),

@@ -165,7 +165,7 @@ pub(super) fn word(path: &PathKind) -> String {
     }
 }
 
-/// What the letters mean.
+/// What the letters mean: those that occur are explained.
 const LEGEND: &[(&str, &str)] = &[
     ("X", "the device itself"),
     ("SYS", "PCIe, and the links between NUMA nodes"),
@@ -195,7 +195,11 @@ impl fmt::Display for Matrix {
             writeln!(f)?;
         }
         writeln!(f, "\nLegend:\n")?;
-        for (letters, meaning) in LEGEND {
+        let words: Vec<String> =
+            self.cells.iter().flatten().map(|c| c.as_ref().map_or_else(|| "?".to_owned(), word)).collect();
+        let number = |w: &String| w.strip_prefix("NV").is_some_and(|n| n.parse::<u64>().is_ok());
+        let occurs = |letters: &str| words.iter().any(|w| w == letters || letters == "NV#" && number(w));
+        for (letters, meaning) in LEGEND.iter().filter(|(letters, _)| occurs(letters)) {
             writeln!(f, "  {letters:<4} = {meaning}")?;
         }
         if self.devices.iter().any(|d| !d.is_gpu()) {

@@ -54,7 +54,7 @@ impl Build<'_> {
         let mut cpu = Cpu { numa, arch, vendor: None, model: None, affinity: tree.get(id, "affinity").map(Into::into) };
         if arch.is_none() {
             self.b.note(format!(
-                "CPU {numa}: NCCL does not know the architecture {:?} and counts the way to other CPUs as local",
+                "NUMA {numa}: NCCL does not know the architecture {:?} and counts the way to other CPUs as local",
                 tree.get(id, "arch").unwrap_or_default()
             ));
         }
@@ -63,7 +63,7 @@ impl Build<'_> {
             cpu.vendor = tables::vendor(vendor);
             match cpu.vendor {
                 None => self.b.note(format!(
-                    "CPU {numa}: NCCL does not know the vendor {vendor:?} and counts the way to other CPUs as local"
+                    "NUMA {numa}: NCCL does not know the vendor {vendor:?} and counts the way to other CPUs as local"
                 )),
                 Some(tables::CpuVendor::Amd) => {}
                 Some(v) => {

@@ -31,6 +31,8 @@ pub struct Link {
     pub pcie: PcieLink,
     /// What it could be, where it is known to be less.
     pub possible: Option<PcieLink>,
+    /// Whether somebody looked and could not see how it runs: then what it could be, as far as that is known.
+    pub unknown: Option<PcieLink>,
 }
 
 /// How fast a link is, in steps: each has its colour and width.
@@ -54,6 +56,8 @@ pub enum Step {
     Smp,
     /// Without a bandwidth of its own.
     Local,
+    /// How it runs was not seen.
+    Unknown,
 }
 
 /// PCIe's steps, slow to fast.
@@ -63,16 +67,18 @@ impl Link {
     /// A link that is not PCIe.
     #[must_use]
     pub fn of(medium: Medium, gbps: f32) -> Self {
-        Link { medium, gbps, pcie: PcieLink::default(), possible: None }
+        Link { medium, gbps, pcie: PcieLink::default(), possible: None, unknown: None }
     }
 
     /// A PCIe link; `state` wins over what the topology says.
     #[must_use]
     pub fn pcie(gbps: f32, written: PcieLink, state: Option<LinkState>) -> Self {
+        let unknown = state.filter(|s| s.now == PcieLink::default()).map(|s| s.possible);
         let state = state.unwrap_or_default();
-        let pcie = state.now.or(state.possible).or(written);
+        // What is possible, or written for NCCL, is not how it runs.
+        let pcie = if unknown.is_some() { PcieLink::default() } else { state.now.or(written) };
         let possible = Some(state.possible).filter(|p| pcie.below(*p));
-        Link { medium: Medium::Pcie, gbps, pcie, possible }
+        Link { medium: Medium::Pcie, gbps, pcie, possible, unknown }
     }
 
     /// Whether it is known to run below what it could.
@@ -85,6 +91,7 @@ impl Link {
     #[must_use]
     pub fn step(&self) -> Step {
         match self.medium {
+            _ if self.unknown.is_some() => Step::Unknown,
             Medium::Nvlink => Step::Nvlink,
             Medium::C2c => Step::C2c,
             Medium::Smp => Step::Smp,
@@ -113,15 +120,23 @@ impl Link {
     pub fn rate(&self) -> String {
         match self.medium {
             Medium::Local => String::new(),
+            // Not how fast it is.
+            _ if self.unknown.is_some() => format!("{} GB/s to NCCL", number(self.gbps)),
             _ => format!("{} GB/s", number(self.runs())),
         }
+    }
+
+    /// `Gen5 x16`, as it runs; `link unknown` where that was not seen.
+    #[must_use]
+    pub fn generation(&self) -> String {
+        if self.unknown.is_some() { "link unknown".to_owned() } else { self.pcie.label() }
     }
 
     /// `Gen5 x16 · 48 GB/s`.
     #[must_use]
     pub fn label(&self) -> String {
         let what = match self.medium {
-            Medium::Pcie => self.pcie.label(),
+            Medium::Pcie => self.generation(),
             Medium::Nvlink => "NVLink".to_owned(),
             Medium::C2c => "C2C".to_owned(),
             Medium::Smp => "SMP".to_owned(),
@@ -134,6 +149,9 @@ impl Link {
             (true, _) => rate,
             (_, true) => what,
         };
+        if let Some(p) = self.unknown.map(PcieLink::label).filter(|p| !p.is_empty()) {
+            label.push_str(&format!(", {p} possible"));
+        }
         if let Some(p) = self.possible {
             label.push_str(&format!(", could be {}", p.label()));
             if self.runs() < self.gbps {
@@ -158,6 +176,7 @@ impl Step {
             Step::C2c => "C2C",
             Step::Smp => "SMP (between NUMA nodes)",
             Step::Local => "not on PCIe",
+            Step::Unknown => "speed not seen",
         }
     }
 }
@@ -179,6 +198,10 @@ mod tests {
         let right = link(g(4, 16), g(4, 16));
         assert_eq!((right.degraded(), right.runs(), right.label().as_str()), (false, 48.0, "Gen4 x16 · 48 GB/s"));
         let unseen = link(PcieLink::default(), g(5, 16));
-        assert_eq!((unseen.degraded(), unseen.pcie), (false, g(5, 16)));
+        assert_eq!((unseen.degraded(), unseen.pcie, unseen.step()), (false, PcieLink::default(), Step::Unknown));
+        assert_eq!(unseen.label(), "link unknown · 48 GB/s to NCCL, Gen5 x16 possible");
+        assert_eq!(link(PcieLink::default(), PcieLink::default()).label(), "link unknown · 48 GB/s to NCCL");
+        let written = Link::pcie(48.0, g(5, 16), None);
+        assert_eq!((written.pcie, written.step()), (g(5, 16), Step::Gen5));
     }
 }

@@ -79,7 +79,9 @@ fn legend(out: &mut Canvas, scene: &Scene, y: f32, room: f32) -> f32 {
     if links.iter().any(|l| matches!(l.medium, Medium::Pcie | Medium::Port)) {
         items.extend(PCIE_STEPS.into_iter().map(line));
     }
-    items.extend([Step::Nvlink, Step::C2c, Step::Smp, Step::Local].into_iter().filter(|s| has(*s)).map(line));
+    items.extend(
+        [Step::Nvlink, Step::C2c, Step::Smp, Step::Local, Step::Unknown].into_iter().filter(|s| has(*s)).map(line),
+    );
     if links.iter().any(Link::degraded) {
         items.push((Sample::Line("w s5 deg".to_owned()), "slower than it could be"));
     }

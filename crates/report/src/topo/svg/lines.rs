@@ -80,7 +80,7 @@ fn labels(out: &mut Canvas, scene: &Scene, lane: &Lane) {
     let mut lines: Vec<(String, &str)> = Vec::new();
     if let Some((_, own)) = direct {
         lines.push((own.label(), "l"));
-        lines.push((joined(&link.pcie.label(), &link.rate()), "l"));
+        lines.push((joined(&link.generation(), &link.rate()), "l"));
     } else if let Some(possible) = link.possible {
         lines.push((format!("▲ {}", joined(&link.pcie.label(), &link.rate())), "l warn"));
         lines.push((format!("could be {}", possible.label()), "l warn"));
@@ -88,7 +88,7 @@ fn labels(out: &mut Canvas, scene: &Scene, lane: &Lane) {
         let first = match link.medium {
             Medium::Local => "not on PCIe".to_owned(),
             Medium::Port => String::new(),
-            _ => link.pcie.label(),
+            _ => link.generation(),
         };
         lines.extend([first, link.rate()].into_iter().filter(|t| !t.is_empty()).map(|t| (t, "l")));
     }

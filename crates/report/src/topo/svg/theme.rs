@@ -37,7 +37,7 @@ const COLOURS: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// Step, its class, light, dark, width of the line.
-const STEPS: [(Step, &str, &str, &str, f32); 9] = [
+const STEPS: [(Step, &str, &str, &str, f32); 10] = [
     (Step::Slow, "s0", "#9aa7b4", "#66747f", 1.5),
     (Step::Gen3, "s3", "#6f9cd3", "#4d78b0", 2.0),
     (Step::Gen4, "s4", "#3f7fd6", "#5b98e0", 2.75),
@@ -47,6 +47,7 @@ const STEPS: [(Step, &str, &str, &str, f32); 9] = [
     (Step::C2c, "c2", "#7b46c2", "#b48cf0", 3.5),
     (Step::Smp, "sm", "#8f7f62", "#b09c75", 3.0),
     (Step::Local, "lo", "#9aa7b4", "#66747f", 1.0),
+    (Step::Unknown, "un", "#b08900", "#d9b44a", 1.5),
 ];
 
 /// NVLinks between two GPUs: below so many GB/s, the width of the line.
@@ -65,7 +66,7 @@ pub(super) fn css() -> String {
          .lt .l,.lt .lb{font-size:10.5px;stroke-width:3;paint-order:stroke;stroke-linejoin:round}\
          .lt .tag{font-size:9.5px;font-weight:600}.lt .badge{font-size:9.5px;font-weight:600;fill:#fff}\
          .lt .e{text-anchor:end}.lt .c{text-anchor:middle}\
-         .lt .w{fill:none;stroke-linecap:butt;stroke-linejoin:round}.lt .deg{stroke-dasharray:6 4}\
+         .lt .w{fill:none;stroke-linecap:butt;stroke-linejoin:round}.lt .deg{stroke-dasharray:6 4}.lt .un{stroke-dasharray:1 4}\
          .lt .halo{fill:none;stroke-width:10;stroke-linecap:round}.lt .lim{fill:none;stroke-width:2.5}\n",
     );
     let mut dark = String::new();
