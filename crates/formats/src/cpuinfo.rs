@@ -1,6 +1,6 @@
 //! `/proc/cpuinfo` of x86, arm, ppc64, s390 and others. Every architecture prints its own keys.
 
-use crate::text::{At, decode, leading_number, lines, split_key};
+use crate::text::{At, ESC, decode, leading_number, lines, split_key};
 use memchr::memmem;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -53,12 +53,26 @@ impl Cpuinfo {
 
 /// Parses the file.
 pub fn parse(bytes: &[u8]) -> Cpuinfo {
-    let text = decode(bytes);
+    // On an x86 everything is said by the time the second processor is named; what follows need not be made text.
+    let (head, rest) = bytes.split_at_checked(second_processor(bytes).unwrap_or(bytes.len())).unwrap_or((bytes, &[]));
+    parse_text(&decode(head), rest).or_else(|| parse_text(&decode(bytes), &[])).unwrap_or_default()
+}
+
+/// Where the line ends that names the second processor, in a file as the kernel writes it.
+fn second_processor(bytes: &[u8]) -> Option<usize> {
+    let at = memmem::find(bytes, b"\nprocessor").filter(|_| bytes.starts_with(b"processor"))? + 1;
+    let end = at + memchr::memchr(b'\n', bytes.get(at..)?)? + 1;
+    let plain = memchr::memchr(ESC, bytes.get(..end)?).is_none();
+    plain.then_some(end)
+}
+
+/// `None`: the text does not say it all, and there is `more`.
+fn parse_text(text: &str, more: &[u8]) -> Option<Cpuinfo> {
     let mut out = Cpuinfo::default();
     let mut implementer: Option<At<u32>> = None;
     let mut part: Option<u32> = None;
     let mut blocks = 0usize;
-    let mut all = lines(&text);
+    let mut all = lines(text);
     while let Some((line, raw)) = all.next() {
         // From the second processor on, only what differs between processors (x86 prints a megabyte of the rest on a large machine), and
         // the capitalised lines that old arm kernels print once, behind the last processor.
@@ -75,8 +89,8 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
                 blocks += 1;
                 out.processors = out.processors.saturating_add(1);
                 if blocks > 1 && out.vendor.is_some() && out.family.is_some() && out.model_name.is_some() {
-                    more_processors(all.rest.as_bytes(), &mut out);
-                    break;
+                    more_processors(if more.is_empty() { all.rest.as_bytes() } else { more }, &mut out);
+                    return Some(out);
                 }
             }
             "# processors" => out.processors = out.processors.max(leading_number(value).unwrap_or(0)),
@@ -97,13 +111,16 @@ pub fn parse(bytes: &[u8]) -> Cpuinfo {
             _ => {}
         }
     }
+    if !more.is_empty() {
+        return None;
+    }
     if let (None, Some(implementer)) = (&out.vendor, implementer) {
         out.vendor = part.map(|part| At::new(Vendor::Arm { implementer: implementer.value, part }, implementer.line));
     }
     if out.vendor.is_none() {
         out.vendor = out.model_name.as_ref().map(|m| At::new(Vendor::Other(m.value.clone()), m.line));
     }
-    out
+    Some(out)
 }
 
 /// The blocks of an x86 after the first tell two things that the first does not: how many there are, and their sockets. Both lines
@@ -165,6 +182,9 @@ mod tests {
         );
         assert_eq!((s.processors, s.has_flag("zarch")), (4, Some(true)));
         assert_eq!(parse(b"").has_flag("x"), None);
+        let many =
+            parse(b"processor\t: 0\nCPU implementer\t: 0x41\n\nprocessor\t: 1\nCPU part\t: 0xd4f\n\nprocessor\t: 2\n");
+        assert_eq!((many.processors, many.vendor.is_some()), (3, true));
     }
 
     /// However many blocks there are and whichever way their lines end, each is counted once.
@@ -182,8 +202,9 @@ mod tests {
             for count in [1, 2, 3, 201] {
                 let blocks: Vec<String> = (0..count).map(block).collect();
                 let whole = blocks.join(&format!("{end}{end}"));
-                for text in [whole.clone(), format!("{whole}{end}processor"), format!("{whole}{end}processor : x{end}")]
-                {
+                let coloured = whole.replace("physical", "\u{1b}[1mphysical\u{1b}[0m");
+                let cut = format!("{whole}{end}processor");
+                for text in [whole.clone(), cut, format!("{whole}{end}processor : x{end}"), coloured] {
                     let c = parse(text.as_bytes());
                     let sockets: Vec<u32> = c.physical_ids.into_iter().collect();
                     assert_eq!((c.processors, sockets), (count, (0..=(count - 1) / 100).collect()), "{count}");

@@ -179,7 +179,7 @@ impl LineIndex {
     }
 }
 
-const ESC: u8 = 0x1b;
+pub(crate) const ESC: u8 = 0x1b;
 
 fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
     let (pairs, _odd) = bytes.as_chunks::<2>();
