@@ -8,6 +8,10 @@ use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Config, Document, Search};
 use std::time::Instant;
 
+/// The program's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).collect();
     for file in &files {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Runs of each; the fastest counts.
-const RUNS: usize = 3;
+const RUNS: usize = 10;
 /// Aim: nodes per second, on two cores.
 const RATE: f64 = 2000.0;
 /// Aim: memory for the large fleet, over that for the small one.
