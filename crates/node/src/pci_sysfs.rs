@@ -113,7 +113,7 @@ fn function<'s>(s: &'s Snapshot, bdf: Bdf, home: EntryId, parent_name: &str) -> 
 fn subsystem(s: &Snapshot, home: EntryId, config: &Reading<&[u8]>, header: Option<&Header>) -> Reading<(u16, u16)> {
     let ids = match header.map(|h| h.layout) {
         Some(Layout::Endpoint { subsystem_vendor, subsystem_device, .. }) => Some((subsystem_vendor, subsystem_device)),
-        Some(Layout::Bridge { .. }) => config.known().and_then(|bytes| bridge_subsystem(bytes)),
+        Some(Layout::Bridge { .. }) => config.known().and_then(|bytes| ConfigSpace::new(bytes).bridge_subsystem()),
         _ => None,
     };
     match (ids, id16(s, home, "subsystem_vendor")) {
@@ -123,24 +123,6 @@ fn subsystem(s: &Snapshot, home: EntryId, config: &Reading<&[u8]>, header: Optio
         }
         (None, other) => other.map(|v| (v, 0)),
     }
-}
-
-/// The subsystem capability (0x0d) of a bridge, zeros where the list ends without one. `None`: the list cannot be seen to its end.
-fn bridge_subsystem(bytes: &[u8]) -> Option<(u16, u16)> {
-    let word = |at: usize| Some(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
-    if word(0x06)? & 0x10 == 0 {
-        return Some((0, 0));
-    }
-    let mut at = usize::from(*bytes.get(0x34)? & 0xfc);
-    // No list is longer than what fits behind the header.
-    for _ in 0..48 {
-        match (at, *bytes.get(at)?) {
-            (0, _) => return Some((0, 0)),
-            (_, 0x0d) => return Some((word(at + 4)?, word(at + 6)?)),
-            _ => at = usize::from(*bytes.get(at + 1)? & 0xfc),
-        }
-    }
-    None
 }
 
 /// A line of `resource` without a region.
@@ -249,22 +231,5 @@ mod tests {
         for bad in ["", "12", "0x", "0x 1", "0x1g", "0x10000000000000000"] {
             assert_eq!(all(bad).0[0], None, "{bad}");
         }
-    }
-
-    #[test]
-    fn subsystem_of_a_bridge() {
-        let mut c = vec![0; 256];
-        c[0x06] = 0x10;
-        (c[0x34], c[0x40], c[0x41], c[0x50]) = (0x40, 0x10, 0x50, 0x0d);
-        (c[0x54], c[0x55], c[0x56], c[0x57]) = (0x28, 0x10, 0x4b, 0x22);
-        assert_eq!(bridge_subsystem(&c), Some((0x1028, 0x224b)));
-        c[0x50] = 0x05;
-        assert_eq!(bridge_subsystem(&c), Some((0, 0)), "the list ends without one");
-        c[0x51] = 0x40;
-        assert_eq!(bridge_subsystem(&c), None, "a loop");
-        assert_eq!(bridge_subsystem(&c[..64]), None, "cut");
-        c[0x06] = 0;
-        assert_eq!(bridge_subsystem(&c), Some((0, 0)), "no list");
-        assert_eq!(bridge_subsystem(&[]), None);
     }
 }

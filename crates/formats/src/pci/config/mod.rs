@@ -81,6 +81,7 @@ const CONVENTIONAL_LEN: usize = 256;
 const EXTENDED_LEN: usize = 4096;
 
 const STATUS_CAPABILITY_LIST: u16 = 0x10;
+const CAPABILITY_BRIDGE_SUBSYSTEM: u8 = 0x0d;
 const CAPABILITY_EXPRESS: u8 = 0x10;
 
 impl<'a> ConfigSpace<'a> {
@@ -150,7 +151,7 @@ impl<'a> ConfigSpace<'a> {
         if self.is_dead() {
             return Capabilities::unseen(Unseen::Malformed);
         }
-        let (found, end) = self.find_express();
+        let (found, end) = self.find(CAPABILITY_EXPRESS);
         let express = found.map_or(end.missing(), |at| {
             let express = self.express(at);
             let len = if self.express_version(at) >= 2 { 0x3c } else { 0x14 };
@@ -172,8 +173,19 @@ impl<'a> ConfigSpace<'a> {
         Capabilities { express, ..self.extended() }
     }
 
-    /// Walks the conventional list up to the Express capability.
-    fn find_express(&self) -> (Option<usize>, End) {
+    /// Subsystem vendor and device of a bridge, which are in a capability of its own; zeros where the list ends without one.
+    /// `None`: the list cannot be seen to its end.
+    #[must_use]
+    pub fn bridge_subsystem(&self) -> Option<(u16, u16)> {
+        match self.find(CAPABILITY_BRIDGE_SUBSYSTEM) {
+            (Some(at), _) => Some((self.word(at + 4)?, self.word(at + 6)?)),
+            (None, End::Complete) => Some((0, 0)),
+            (None, End::Cut(_) | End::Malformed) => None,
+        }
+    }
+
+    /// Walks the conventional list up to a capability.
+    fn find(&self, wanted: u8) -> (Option<usize>, End) {
         let cut = End::Cut(self.bytes.len() as u16);
         let (Some(status), Some(kind)) = (self.word(0x06), self.byte(0x0e)) else { return (None, cut) };
         if status & STATUS_CAPABILITY_LIST == 0 {
@@ -196,7 +208,7 @@ impl<'a> ConfigSpace<'a> {
                 return (None, cut);
             };
             match id {
-                CAPABILITY_EXPRESS => return (Some(at.into()), End::Complete),
+                id if id == wanted => return (Some(at.into()), End::Complete),
                 0xff => return (None, End::Malformed),
                 _ => at = next,
             }
@@ -274,5 +286,28 @@ impl End {
         if *cap == Cap::NotLooked {
             *cap = self.missing();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subsystem_of_a_bridge() {
+        let of = |bytes: &[u8]| ConfigSpace::new(bytes).bridge_subsystem();
+        let mut c = vec![0; 256];
+        c[0x06] = 0x10;
+        (c[0x34], c[0x40], c[0x41], c[0x50]) = (0x40, 0x10, 0x50, 0x0d);
+        (c[0x54], c[0x55], c[0x56], c[0x57]) = (0x28, 0x10, 0x4b, 0x22);
+        assert_eq!(of(&c), Some((0x1028, 0x224b)));
+        c[0x50] = 0x05;
+        assert_eq!(of(&c), Some((0, 0)), "the list ends without one");
+        c[0x51] = 0x40;
+        assert_eq!(of(&c), None, "a loop");
+        assert_eq!(of(&c[..64]), None, "cut");
+        c[0x06] = 0;
+        assert_eq!(of(&c), Some((0, 0)), "no list");
+        assert_eq!(of(&[]), None);
     }
 }
