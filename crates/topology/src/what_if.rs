@@ -2,8 +2,10 @@
 
 use crate::config::Config;
 use crate::env::Env;
+use crate::system::speed_words;
 use crate::version::Version;
 use crate::xml::{Document, Element};
+use linerate_formats::pci::LinkSpeed;
 use std::str::FromStr;
 
 /// A change.
@@ -74,14 +76,9 @@ impl FromStr for Change {
     }
 }
 
-/// Speeds as NCCL reads them.
-const SPEEDS: [&str; 6] =
-    ["2.5 GT/s PCIe", "5.0 GT/s PCIe", "8.0 GT/s PCIe", "16.0 GT/s PCIe", "32.0 GT/s PCIe", "64.0 GT/s PCIe"];
-
 /// The speed of a generation, as NCCL reads it.
-#[must_use]
-pub fn speed(generation: u8) -> Option<&'static str> {
-    SPEEDS.get(usize::from(generation).checked_sub(1)?).copied()
+fn speed(generation: u8) -> Option<&'static str> {
+    LinkSpeed::from_register(generation).map(speed_words)
 }
 
 /// Makes the changes. `possible` says what the link of a function could be: generation and width.

@@ -3,6 +3,8 @@
 use super::topo_source::{self, Source};
 use crate::args::{TopoArgs, TopoFormat};
 use crate::output::{Failure, Sink, width};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_report::Style;
 use linerate_report::topo::scene::{Extras, Scene};
@@ -80,13 +82,8 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
 
 /// Combinations of which one part would be ignored.
 fn refuse(a: &TopoArgs) -> Result<(), Failure> {
-    let form = match a.format {
-        TopoFormat::Text => "text",
-        TopoFormat::Json => "json",
-        TopoFormat::Dot => "dot",
-        TopoFormat::Svg => "svg",
-        TopoFormat::Xml => "xml",
-    };
+    let form = a.format.to_possible_value();
+    let form = form.as_ref().map_or("", PossibleValue::get_name);
     let explained = !a.explain.is_empty();
     if explained && a.format != TopoFormat::Text {
         return Err(Failure::new(format!("--explain has no form `{form}`"))

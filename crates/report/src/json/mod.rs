@@ -144,16 +144,20 @@ pub fn to_string(report: &Report<'_>) -> String {
 const PIECE: usize = 64 * 1024;
 
 pub(crate) fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    // In pieces: neither a call of the writer for each token, nor the megabytes of a large node at once.
-    let mut out = BufWriter::with_capacity(PIECE, out);
-    serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
-    out.write_all(b"\n")?;
-    out.flush()
+    in_pieces(out, |w| serde_json::to_writer(w, value))
 }
 
 pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    in_pieces(out, |w| serde_json::to_writer_pretty(w, value))
+}
+
+/// A document and the end of its line, neither with a call of the writer for each token, nor with the megabytes of a large node at once.
+fn in_pieces(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut BufWriter<&mut dyn Write>) -> serde_json::Result<()>,
+) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(PIECE, out);
-    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    write(&mut out)?;
     out.write_all(b"\n")?;
     out.flush()
 }

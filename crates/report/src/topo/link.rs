@@ -1,6 +1,7 @@
 //! PCIe links, as every view of a topology tells them.
 
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
+use linerate_topology::system::link_bandwidth;
 
 /// Generation and width of a PCIe link, as far as they are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,18 +43,10 @@ impl PcieLink {
         }
     }
 
-    /// GB/s that NCCL would count for it (`src/graph/topo.cc`: 100 Mb/s units a lane, and 80 of them a GB/s).
+    /// GB/s that NCCL would count for it.
     #[must_use]
     pub fn gbps(self) -> Option<f32> {
-        let lane = match self.speed? {
-            LinkSpeed::Gen1 => 15.0,
-            LinkSpeed::Gen2 => 30.0,
-            LinkSpeed::Gen3 => 60.0,
-            LinkSpeed::Gen4 => 120.0,
-            LinkSpeed::Gen5 => 240.0,
-            LinkSpeed::Gen6 => 480.0,
-        };
-        Some(lane * f32::from(self.width?.0) / 80.0)
+        Some(link_bandwidth(self.speed?, self.width?))
     }
 
     /// Whether it is known to be slower or narrower than another.

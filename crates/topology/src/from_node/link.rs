@@ -3,6 +3,7 @@
 use super::Build;
 use super::arena::Id;
 use super::cpu;
+use crate::system::speed_words;
 use crate::xml::Element;
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_node::context::Role;
@@ -145,7 +146,7 @@ fn describe(b: &mut Build<'_, '_>, f: &PciFunction<'_>, gpu: Option<&Gpu>) -> El
 fn current(b: &mut Build<'_, '_>, e: &mut Element, bdf: Bdf, speed: &Reading<LinkSpeed>, width: &Reading<LinkWidth>) {
     match speed.known() {
         Some(s) => {
-            e.set("link_speed", words(*s));
+            e.set("link_speed", speed_words(*s));
             if *s <= LinkSpeed::Gen2 {
                 let guest = b.node.context.role.value == Some(Role::VmGuest);
                 let why = match width.known() {
@@ -173,12 +174,12 @@ fn most(b: &mut Build<'_, '_>, e: &mut Element, f: &PciFunction<'_>) {
     let nothing = if f.parent == Parent::Unknown { Limit::Unseen } else { Limit::None };
     let above = port.map_or(nothing, |p| limit(&p.link.max_speed));
     let speed = match (limit(&f.link.max_speed), above) {
-        (Limit::At(own), Limit::At(port)) => words(own.min(port)).to_owned(),
-        (Limit::At(one), Limit::None) | (Limit::None, Limit::At(one)) => words(one).to_owned(),
+        (Limit::At(own), Limit::At(port)) => speed_words(own.min(port)).to_owned(),
+        (Limit::At(one), Limit::None) | (Limit::None, Limit::At(one)) => speed_words(one).to_owned(),
         (Limit::None, Limit::None) => String::new(),
         (Limit::At(one), Limit::Unseen) | (Limit::Unseen, Limit::At(one)) => {
             b.assumed.of("link as one end shows it, because the other end is not known", f.bdf);
-            words(one).to_owned()
+            speed_words(one).to_owned()
         }
         _ => {
             unseen(b, e, f.bdf, "link_speed");
@@ -225,17 +226,5 @@ fn limit_width(r: &Reading<LinkWidth>) -> Limit<u8> {
         (Limit::None, Reading::Absent(_)) => Limit::At(0),
         (Limit::None, _) => Limit::None,
         (Limit::Unseen, _) => Limit::Unseen,
-    }
-}
-
-/// As the kernel words it since 5.7, and NCCL for NVML's generations.
-fn words(s: LinkSpeed) -> &'static str {
-    match s {
-        LinkSpeed::Gen1 => "2.5 GT/s PCIe",
-        LinkSpeed::Gen2 => "5.0 GT/s PCIe",
-        LinkSpeed::Gen3 => "8.0 GT/s PCIe",
-        LinkSpeed::Gen4 => "16.0 GT/s PCIe",
-        LinkSpeed::Gen5 => "32.0 GT/s PCIe",
-        LinkSpeed::Gen6 => "64.0 GT/s PCIe",
     }
 }

@@ -114,8 +114,7 @@ impl Build<'_> {
                 "{busid_text}: NCCL does not know link_speed {speed_text:?} and counts it as 8 GT/s (Gen3)"
             ));
         }
-        #[allow(clippy::cast_possible_truncation)] // as NCCL: computed in double, kept in float
-        let bandwidth = (f64::from(width.wrapping_mul(speed)) / 80.0) as f32;
+        let bandwidth = tables::pcie_bandwidth(speed, width);
 
         for child in tree.children(id) {
             if tree.tag(*child) == Some(Tag::Gpu) {

@@ -11,8 +11,8 @@ pub(crate) use build::build;
 pub(crate) use node::topo_id;
 pub use node::{Cpu, Gpu, KINDS, LinkKind, Net, Node, NodeData, NodeId, NodeKind};
 pub(crate) use tables::nvlink_bandwidth;
-pub(crate) use tables::nvlinks;
-pub use tables::{Arch, CpuModel, CpuVendor};
+pub use tables::{Arch, CpuModel, CpuVendor, link_bandwidth};
+pub(crate) use tables::{nvlinks, speed_words};
 
 /// Bandwidth that NCCL gives to links within a device, in GB/s.
 pub(crate) const LOCAL_BANDWIDTH: f32 = 5000.0;

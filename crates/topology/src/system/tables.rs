@@ -2,6 +2,7 @@
 
 use super::NodeKind;
 use crate::Version;
+use linerate_formats::pci::{LinkSpeed, LinkWidth};
 
 /// Architectures that NCCL tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -142,6 +143,30 @@ pub(crate) fn class(s: &str) -> (NodeKind, bool) {
         ("0x02", NodeKind::Nic),
     ];
     TABLE.into_iter().find_map(|(p, k)| s.starts_with(p).then_some((k, true))).unwrap_or((NodeKind::Pci, false))
+}
+
+/// A speed as the kernel words it since 5.7, and NCCL for NVML's generations.
+pub(crate) fn speed_words(s: LinkSpeed) -> &'static str {
+    match s {
+        LinkSpeed::Gen1 => "2.5 GT/s PCIe",
+        LinkSpeed::Gen2 => "5.0 GT/s PCIe",
+        LinkSpeed::Gen3 => "8.0 GT/s PCIe",
+        LinkSpeed::Gen4 => "16.0 GT/s PCIe",
+        LinkSpeed::Gen5 => "32.0 GT/s PCIe",
+        LinkSpeed::Gen6 => "64.0 GT/s PCIe",
+    }
+}
+
+/// GB/s that NCCL counts for a link (`src/graph/topo.cc`).
+#[must_use]
+pub fn link_bandwidth(speed: LinkSpeed, width: LinkWidth) -> f32 {
+    pcie_bandwidth(link_speed(speed_words(speed)).0, width.0.into())
+}
+
+/// GB/s of so many lanes, each of so many units of 100 Mb/s.
+#[allow(clippy::cast_possible_truncation)] // as NCCL: computed in double, kept in float
+pub(super) fn pcie_bandwidth(speed: i32, width: i32) -> f32 {
+    (f64::from(width.wrapping_mul(speed)) / 80.0) as f32
 }
 
 /// Units of 100 Mb/s a lane of a speed, and whether NCCL's table has it: anything else counts as Gen3.
