@@ -20,6 +20,7 @@ pub mod limits;
 pub mod mlnx_qos;
 pub mod mlxconfig;
 pub mod modules;
+pub mod nccl_log;
 pub mod nvidia_proc;
 pub mod nvidia_smi;
 pub mod nvml;

@@ -1,0 +1,45 @@
+//! Reads words and numbers off the front of a message.
+
+/// A decimal number at the front, and what follows it.
+pub(super) fn int(text: &str) -> Option<(i64, &str)> {
+    let bytes = text.as_bytes();
+    let negative = bytes.first() == Some(&b'-');
+    let mut at = usize::from(negative);
+    let start = at;
+    let mut value: i64 = 0;
+    while let Some(d) = bytes.get(at).filter(|b| b.is_ascii_digit()) {
+        value = value.checked_mul(10)?.checked_add(i64::from(d - b'0'))?;
+        at += 1;
+    }
+    (at > start).then_some(())?;
+    Some((if negative { -value } else { value }, text.get(at..)?))
+}
+
+/// The same for what must not be negative and fit.
+pub(super) fn uint(text: &str) -> Option<(u32, &str)> {
+    let (value, rest) = int(text)?;
+    Some((u32::try_from(value).ok()?, rest))
+}
+
+/// A hexadecimal number at the front, with or without `0x`.
+pub(super) fn hex(text: &str) -> Option<(u64, &str)> {
+    let text = text.strip_prefix("0x").unwrap_or(text);
+    let end = text.bytes().position(|b| !b.is_ascii_hexdigit()).unwrap_or(text.len());
+    let value = u64::from_str_radix(text.get(..end)?, 16).ok()?;
+    Some((value, text.get(end..)?))
+}
+
+/// The number behind a key: `rank 3` in a longer text.
+pub(super) fn after_int(text: &str, key: &str) -> Option<i64> {
+    int(after(text, key)?.trim_start()).map(|(v, _)| v)
+}
+
+/// What follows a key.
+pub(super) fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.split_once(key).map(|(_, rest)| rest)
+}
+
+/// The word at the front: up to white space.
+pub(super) fn word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default()
+}

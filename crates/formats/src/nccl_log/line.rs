@@ -1,0 +1,135 @@
+//! A line taken apart: what a launcher put before it, who printed it, the level, the message.
+
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+
+/// Level of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// The line with the release.
+    Version,
+    /// A warning: an error, as a rule.
+    Warn,
+    /// Information.
+    Info,
+    /// A call of the interface, or a trace.
+    Trace,
+}
+
+/// A line of NCCL's log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// What stands before: time stamps, tags of launchers. Often empty.
+    pub before: &'a str,
+    /// `host:pid:tid [device]`, as printed; empty where the line has no head. Equal heads are one thread.
+    pub who: &'a str,
+    /// Level.
+    pub level: Level,
+    /// `file:line` in NCCL's source, of warnings.
+    pub source: Option<&'a str>,
+    /// The rest.
+    pub message: &'a str,
+}
+
+/// Which thread of which process of which host prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Who<'a> {
+    /// Host name, as far as NCCL prints it.
+    pub host: &'a str,
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// CUDA device of the thread at that moment, as the process numbers them.
+    pub device: Option<u32>,
+}
+
+impl<'a> Who<'a> {
+    /// Reads `host:pid:tid [device]`.
+    #[must_use]
+    pub fn read(who: &'a str) -> Option<Self> {
+        let (ids, device) = match who.split_once(" [") {
+            Some((ids, device)) => (ids, device.strip_suffix(']')?.parse().ok()),
+            None => (who, None),
+        };
+        let (rest, tid) = ids.rsplit_once(':')?;
+        let (rest, pid) = rest.rsplit_once(':')?;
+        // A tag such as `[1,0]<stdout>:` or `12:` may be glued to the host, whose name has no colon.
+        let host = rest.rsplit_once(':').map_or(rest, |(_, host)| host);
+        Some(Who { host, pid: pid.parse().ok()?, tid: tid.parse().ok()?, device })
+    }
+}
+
+static ANCHOR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL "));
+
+/// Tries of the anchor in one line: prose names the library, too.
+const TRIES: usize = 4;
+
+/// Takes a line apart; `None` for a line that NCCL did not print. A head that was cut off leaves `who` empty.
+#[must_use]
+pub fn split(line: &str) -> Option<Line<'_>> {
+    let mut from = 0;
+    for _ in 0..TRIES {
+        let at = from + ANCHOR.find(line.as_bytes().get(from..)?)?;
+        let rest = line.get(at + 5..)?;
+        if let Some((level, message)) = level(rest) {
+            return Some(head(line.get(..at)?, level, message));
+        }
+        from = at + 5;
+    }
+    None
+}
+
+fn level(rest: &str) -> Option<(Level, &str)> {
+    let (level, message) = match rest.as_bytes() {
+        [b'I', b'N', b'F', b'O', ..] => (Level::Info, rest.get(4..)?),
+        [b'W', b'A', b'R', b'N', ..] => (Level::Warn, rest.get(4..)?),
+        [b'v', b'e', b'r', b's', b'i', b'o', b'n', b' ', ..] => {
+            let text = rest.get(8..)?;
+            return text.starts_with(|c: char| c.is_ascii_digit()).then_some((Level::Version, text));
+        }
+        [b'T', b'R', b'A', b'C', b'E', ..] => (Level::Trace, rest.get(5..)?),
+        [b'C', b'A', b'L', b'L', b' ', ..] => (Level::Trace, rest.get(4..)?),
+        _ => return None,
+    };
+    // `NCCL WARN:` of other programs, too.
+    let message = message.strip_prefix(':').unwrap_or(message);
+    (message.is_empty() || message.starts_with([' ', '\t'])).then(|| (level, message.trim()))
+}
+
+fn head<'a>(before: &'a str, level: Level, message: &'a str) -> Line<'a> {
+    let bare = Line { before, who: "", level, source: None, message };
+    let text = before.trim_end();
+    let (text, source) = match text.as_bytes().last() {
+        None => return bare,
+        Some(b']') => (text, None),
+        // `file.cc:123` or `file.cc:123 (function)`, of warnings and traces.
+        Some(_) => {
+            let located = if text.ends_with(')') { text.rsplit_once(" (").map_or(text, |(t, _)| t) } else { text };
+            match located.rsplit_once(' ') {
+                Some((rest, source)) if rest.trim_end().ends_with(']') => (rest.trim_end(), Some(source)),
+                // `NCCL CALL` has no device.
+                _ if level == Level::Trace => return process(before, text, level, message),
+                _ => return Line { source: located.contains(".cc:").then_some(located.trim()), ..bare },
+            }
+        }
+    };
+    let Some((ids, device)) = text.rsplit_once(" [") else { return Line { source, ..bare } };
+    if !device.bytes().rev().skip(1).all(|b| b.is_ascii_digit()) {
+        return Line { source, ..bare };
+    }
+    let start = ids.rfind([' ', '\t']).map_or(0, |at| at + 1);
+    let start = ids.get(start..).and_then(|token| token.rfind('>')).map_or(start, |at| start + at + 1);
+    let (Some(before), Some(who)) = (before.get(..start), text.get(start..)) else { return Line { source, ..bare } };
+    if who.bytes().filter(|b| *b == b':').count() < 2 {
+        return Line { source, ..bare };
+    }
+    Line { before, who: who.trim_start_matches(':'), level, source, message }
+}
+
+/// `host:pid:tid` without a device.
+fn process<'a>(before: &'a str, text: &'a str, level: Level, message: &'a str) -> Line<'a> {
+    let start = text.rfind([' ', '\t']).map_or(0, |at| at + 1);
+    let who = text.get(start..).filter(|w| Who::read(w).is_some()).unwrap_or_default();
+    Line { before: before.get(..start).unwrap_or_default(), who, level, source: None, message }
+}

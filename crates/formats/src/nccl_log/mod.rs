@@ -1,0 +1,34 @@
+//! What NCCL (and RCCL) prints with `NCCL_DEBUG`: one line at a time, nothing allocated.
+//!
+//! ```text
+//! [1,0]<stdout>:node1:4711:4720 [3] NCCL INFO Channel 00/0 : 3[3] -> 11[3] [send] via NET/IB/1/GDRDMA
+//! └── before ─┘ └──── who ────────┘      └── level, then the message ──────────────────────────────┘
+//! ```
+//!
+//! [`split`] takes a line apart, [`Message::read`] says what the message means. Wordings of releases 2.4 to 2.30 are known; what a number
+//! means in which release is in [`distance`], and which releases a wording occurs in is in [`wording`].
+
+mod comm;
+mod connect;
+mod cursor;
+pub mod distance;
+mod env;
+mod failure;
+mod gdr;
+mod line;
+mod message;
+mod net;
+pub mod stamp;
+pub mod status;
+pub mod wording;
+
+pub use comm::{Comm, Phase};
+pub use connect::{Connect, Direction, Transport};
+pub use failure::{Completion, Failure, SocketTrouble};
+pub use gdr::{GdrPair, GpuName};
+pub use line::{Level, Line, Who, split};
+pub use message::{Message, Plugin};
+pub use net::{Nic, nics, oob};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,325 @@
+use super::*;
+
+fn read(line: &str) -> Message<'_> {
+    Message::read(&split(line).unwrap_or_else(|| panic!("not NCCL's: {line}")))
+}
+
+#[test]
+fn heads_in_all_their_dresses() {
+    for (line, host, pid, tid, device, level) in [
+        ("node1:47:48 [3] NCCL INFO Using network IB", "node1", 47, 48, Some(3), Level::Info),
+        ("[1,0]<stdout>:node1:47:48 [3] NCCL INFO Using network IB", "node1", 47, 48, Some(3), Level::Info),
+        ("12: node1:47:48 [3] NCCL INFO Using network IB", "node1", 47, 48, Some(3), Level::Info),
+        ("12:node1:47:48 [3] NCCL INFO Using network IB", "node1", 47, 48, Some(3), Level::Info),
+        ("(RayWorker pid=5, ip=10.0.0.1) n-1:47:48 [0] NCCL INFO x", "n-1", 47, 48, Some(0), Level::Info),
+        (
+            "  | 2025-05-16T16:39:55.215-07:00 | ip-10-36:82:2548 [0] NCCL INFO NET/OFI x",
+            "ip-10-36",
+            82,
+            2548,
+            Some(0),
+            Level::Info,
+        ),
+        ("[2025-06-17 16:23:09] n:1:2 [0] init.cc:12 NCCL WARN x", "n", 1, 2, Some(0), Level::Warn),
+        ("n:1:2 [0] init.cc:12 (ncclInit) NCCL WARN x", "n", 1, 2, Some(0), Level::Warn),
+        ("n:1:2 NCCL CALL ncclAllReduce(1)", "n", 1, 2, None, Level::Trace),
+        ("-worker-1:946:988 [0] transport/net_ib.cc:839 NCCL WARN x", "-worker-1", 946, 988, Some(0), Level::Warn),
+    ] {
+        let l = split(line).unwrap();
+        let who = Who::read(l.who).unwrap_or_else(|| panic!("{line}: {:?}", l.who));
+        assert_eq!((who.host, who.pid, who.tid, who.device, l.level), (host, pid, tid, device, level), "{line}");
+    }
+    for line in ["NCCL INFO Using network Socket", "  NCCL INFO x", "misc/ibvwrap.cc:278 NCCL WARN x"] {
+        assert_eq!(split(line).unwrap().who, "", "{line}");
+    }
+    assert_eq!(split("the NCCL library is slow"), None);
+    assert_eq!(split("# NCCL INFORMATION"), None);
+    assert_eq!(read("NCCL version 2.21.5+cuda12.4"), Message::Version("2.21.5+cuda12.4"));
+    assert_eq!(read("n:1:1 [0] NCCL INFO NCCL version 2.26.2+cuda12.2"), Message::Version("2.26.2+cuda12.2"));
+}
+
+#[test]
+fn connections_of_all_releases() {
+    use Transport::*;
+    let gdr = |name, device, proxy, gdr| Net { name, device, proxy, gdr };
+    for (text, channel, from, to, direction, transport) in [
+        (
+            "Ring 00 : 63 -> 0 [receive] via NET/FastSocket/0",
+            0,
+            63,
+            Some(0),
+            Some(Direction::Receive),
+            gdr("FastSocket", 0, None, false),
+        ),
+        (
+            "Ring 01 : 1[18100000] -> 0[435e00000] [receive] via NET/IB/0/GDRDMA",
+            1,
+            1,
+            Some(0),
+            Some(Direction::Receive),
+            gdr("IB", 0, None, true),
+        ),
+        ("Ring 00 : 0[0] -> 1[1] via P2P/direct pointer", 0, 0, Some(1), None, P2pDirect),
+        ("Ring 00 : 0[0] -> 1[1] via direct shared memory", 0, 0, Some(1), None, Shm),
+        (
+            "Channel 03/1 : 7[7] -> 15[7] [send] via NET/IB/3(6)/GDRDMA/Shared",
+            3,
+            7,
+            Some(15),
+            Some(Direction::Send),
+            gdr("IB", 3, Some(6), true),
+        ),
+        (
+            "Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/2/GDRDMA(PCI)",
+            0,
+            0,
+            Some(8),
+            Some(Direction::Send),
+            gdr("AWS Libfabric", 2, None, true),
+        ),
+        (
+            "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IBext_v8/1/Shared",
+            0,
+            0,
+            Some(8),
+            Some(Direction::Send),
+            gdr("IBext_v8", 1, None, false),
+        ),
+        ("Channel 14/0 : 2[2] -> 3[3] via P2P/CUMEM/read", 14, 2, Some(3), None, P2pCumem),
+        ("Channel 14/0 : 2[2] -> 3[3] via P2P/MNNVL", 14, 2, Some(3), None, P2pMnnvl),
+        ("Channel 02 : 2[2] -> 3[3] via SHM/direct/direct", 2, 2, Some(3), None, Shm),
+        ("Channel 02 : 2[2000] -> 3[3000] via P2P/IPC comm 0x7f nRanks 08", 2, 2, Some(3), None, P2pIpc),
+        (
+            "CollNet 00/1 : 4 [send] via COLLNET/SHARP/0/GDRDMA",
+            0,
+            4,
+            None,
+            Some(Direction::Send),
+            CollNet { name: "SHARP", device: 0, gdr: true },
+        ),
+    ] {
+        let line = format!("h:1:2 [0] NCCL INFO {text}");
+        let Message::Connect(c) = read(&line) else { panic!("{text}: {:?}", read(&line)) };
+        assert_eq!((c.channel, c.from, c.to, c.direction), (channel, from, to, direction), "{text}");
+        assert_eq!(c.transport, transport, "{text}");
+    }
+}
+
+#[test]
+fn communicators_of_all_releases() {
+    for text in [
+        "comm 0x7f rank 3 nranks 16 cudaDev 3 nvmlDev 3 - Init COMPLETE",
+        "comm 0x7f rank 3 nranks 16 cudaDev 3 busId 4c000 - Init COMPLETE",
+        "comm 0x7f rank 3 nranks 16 cudaDev 3 nvmlDev 3 busId 4c000 commId 0xab - Init COMPLETE",
+        "ncclCommInitRank comm 0x7f rank 3 nranks 16 cudaDev 3 nvmlDev 3 busId 4c000 commId 0xab - Init COMPLETE",
+        "[Rank 3] ncclCommInitRankConfig comm 0x7f rank 3 nranks 16 cudaDev 3 nvmlDev 3 busId 4c000 commId 0xab - Init START",
+        "ncclCommSplit comm 0x7f rank 3 nranks 16 cudaDev 3 nvmlDev 3 busId 4c000 parent 0x9 color 1 key 3 commId 0xab - Init COMPLETE",
+        "comm 0x7f rank 3 nranks 16 cudaDev 3 busId 4c000 - Destroy COMPLETE",
+        "comm 0x7f rank 3 nRanks 16 cudaDev 3 busId 4c000 - Abort COMPLETE",
+    ] {
+        let line = format!("h:1:2 [0] NCCL INFO {text}");
+        let Message::Comm(c) = read(&line) else { panic!("{text}") };
+        assert_eq!((c.handle, c.rank, c.ranks, c.cuda_device), (0x7f, 3, 16, Some(3)), "{text}");
+        assert_eq!(c.bus_id.is_some(), text.contains("busId"), "{text}");
+        assert_eq!(c.comm_id.is_some(), text.contains("commId"), "{text}");
+    }
+}
+
+#[test]
+fn direct_access_and_distances() {
+    let Message::GdrPair(p) =
+        read("h:1:2 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 7000 / HCA 0 (distance 6 > 4)")
+    else {
+        panic!()
+    };
+    assert_eq!(
+        (p.enabled, p.gpu, p.nic, p.distance, p.limit, p.inclusive),
+        (false, GpuName::BusId(0x7000), 0, 6, 4, true)
+    );
+    let Message::GdrPair(p) =
+        read("h:1:2 [0] NCCL INFO GPU Direct RDMA Enabled for GPU 12 / HCA 1f (distance 4 <= 5), read 1 mode Default")
+    else {
+        panic!()
+    };
+    assert_eq!((p.gpu.as_rank(), p.read), (GpuName::Rank(12), Some(true)));
+    let Message::GdrPair(p) =
+        read("h:1:2 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for GPU 435e00000 / HCA 0 (distance 1 < 2), read 0")
+    else {
+        panic!()
+    };
+    assert_eq!((p.distance, p.limit, p.inclusive, p.read), (1, 2, false, Some(false)));
+    let Message::GdrNic { enabled, name, reason, .. } =
+        read("h:1:2 [0] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0' (no module)")
+    else {
+        panic!()
+    };
+    assert_eq!((enabled, name, reason), (false, "mlx5_0", Some("no module")));
+    for (minor, patch, n, want) in [
+        (4, 8, 2, Some("PHB")),
+        (7, 8, 4, Some("PHB")),
+        (11, 4, 5, Some("PHB")),
+        (21, 5, 6, Some("PHB")),
+        (26, 5, 7, Some("PHB")),
+        (27, 3, 6, Some("PXN")),
+        (27, 5, 6, Some("P2C")),
+        (30, 7, 8, Some("PHB")),
+        (30, 7, 99, None),
+        (21, 5, -1, None),
+    ] {
+        assert_eq!(distance::name(minor, patch, n), want, "2.{minor}.{patch}: {n}");
+    }
+}
+
+#[test]
+fn networks_plugins_settings() {
+    let Message::Using { net, list } =
+        read("h:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>")
+    else {
+        panic!()
+    };
+    let nics: Vec<_> = nics(list).map(|n| (n.index, n.name, n.port, n.rest)).collect();
+    assert_eq!((net, nics), ("IB", vec![(0, "mlx5_0", Some(1), "IB"), (1, "mlx5_1", Some(1), "RoCE")]));
+    assert_eq!(oob(list), Some("eth0:10.0.0.1<0>"));
+    let Message::Using { list, .. } = read("h:1:2 [0] NCCL INFO NET/Socket : Using [0]eno1np0:172.31.45.2<0>") else {
+        panic!()
+    };
+    assert_eq!(nics(list).map(|n| n.name).collect::<Vec<_>>(), ["eno1np0"]);
+    for (text, name, value) in [
+        ("NCCL_IB_DISABLE set by environment to 0.", "NCCL_IB_DISABLE", "0"),
+        ("NCCL_IB_HCA set to mlx5_0", "NCCL_IB_HCA", "mlx5_0"),
+        ("NCCL_NET_GDR_LEVEL set by environment to PHB", "NCCL_NET_GDR_LEVEL", "PHB"),
+        ("TUNER/Plugin: NCCL_TUNER_PLUGIN set to x.so", "NCCL_TUNER_PLUGIN", "x.so"),
+    ] {
+        let line = format!("h:1:2 [0] NCCL INFO {text}");
+        assert_eq!(read(&line), Message::Env { name, value }, "{text}");
+    }
+    for (text, missing) in [
+        ("NET/Plugin : No plugin found (libnccl-net.so), using internal implementation", true),
+        ("NET/Plugin: Could not find: libnccl-net.so. Using internal network plugin.", true),
+        ("NET/Plugin: Failed to find ncclNetPlugin_v8 symbol.", true),
+        ("NET/Plugin: Loaded net plugin IBext_v8 (v8)", false),
+    ] {
+        let line = format!("h:1:2 [0] NCCL INFO {text}");
+        let Message::Plugin(p) = read(&line) else { panic!("{text}") };
+        assert_eq!(matches!(p, Plugin::Missing(_)), missing, "{text}");
+    }
+}
+
+#[test]
+fn failures_of_all_releases() {
+    let failure = |text: &'static str| {
+        let line = format!("h:1:2 [0] transport/net_ib.cc:1 NCCL WARN {text}");
+        let line: &'static str = Box::leak(line.into_boxed_str());
+        let Message::Failure(f) = read(line) else { panic!("{text}") };
+        f
+    };
+    for (text, status, peer, vendor, hca) in [
+        ("NET/IB : Got completion with error 12, opcode 1, len 0, vendor err 129", 12, None, Some(129), None),
+        (
+            "NET/IB : Got completion from peer 10.2.0.5<33092> with error 12, opcode 0, len 0, vendor err 129 (Recv)",
+            12,
+            Some("10.2.0.5<33092>"),
+            Some(129),
+            None,
+        ),
+        (
+            "NET/IB: Got completion from peer 10.2.0.5<3> with status=5 opcode=129 len=0 vendor err 249 (Send) localGid ::ffff:1.2.3.4 remoteGidsfe80::1 hca mlx5_2",
+            5,
+            Some("10.2.0.5<3>"),
+            Some(249),
+            Some("mlx5_2"),
+        ),
+        (
+            "NET/IB: Got completion from peer 10.2.0.5<3> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0) reqSize=0 vendor_err=129 req_type=Send hca mlx5_2",
+            12,
+            Some("10.2.0.5<3>"),
+            Some(129),
+            Some("mlx5_2"),
+        ),
+    ] {
+        let Failure::Completion(c) = failure(text) else { panic!("{text}") };
+        assert_eq!((c.status, c.peer, c.vendor, c.hca), (status, peer, vendor, hca), "{text}");
+    }
+    for (text, call, error, errno) in [
+        (
+            "Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
+            "ibv_reg_mr_iova2",
+            "Cannot allocate memory",
+            None,
+        ),
+        (
+            "Call to ibv_modify_qp failed with error Connection timed out errno 110",
+            "ibv_modify_qp",
+            "Connection timed out",
+            Some(110),
+        ),
+        (
+            "Call to ibv_modify_qp failed with 22 Invalid argument, on dev mlx5_0:1, curr state INIT",
+            "ibv_modify_qp",
+            "Invalid argument",
+            Some(22),
+        ),
+        ("Call to ibv_create_qp failed", "ibv_create_qp", "", None),
+    ] {
+        let Failure::Verbs { call: c, error: e, errno: n, .. } = failure(text) else { panic!("{text}") };
+        assert_eq!((c, e, n), (call, error, errno), "{text}");
+    }
+    for (text, trouble) in [
+        ("Net : Connection closed by remote peer", SocketTrouble::Closed),
+        ("socketProgress: Connection closed by remote peer node2<4242>", SocketTrouble::Closed),
+        ("Connect to 10.0.0.1<4242> failed : Connection refused", SocketTrouble::Refused),
+        (
+            "ncclOsSocketPollConnect: connect to 10.0.0.1<4242> returned No route to host, exceeded error retry count after 35 attempts",
+            SocketTrouble::Unreachable,
+        ),
+        ("socketStartConnect: Connect to 10.0.0.1<1> failed : Connection timed out", SocketTrouble::TimedOut),
+    ] {
+        let Failure::Socket { trouble: t, .. } = failure(text) else { panic!("{text}: {:?}", failure(text)) };
+        assert_eq!(t, trouble, "{text}");
+    }
+    assert!(matches!(
+        failure("Call to posix_fallocate failed : No space left on device"),
+        Failure::SharedMemory { no_space: true, .. }
+    ));
+    assert!(matches!(
+        failure("Error: failed to extend /dev/shm/nccl-x to 9637892 bytes"),
+        Failure::SharedMemory { no_space: true, .. }
+    ));
+    assert!(matches!(failure("Cuda failure 'out of memory'"), Failure::Cuda { code: None, error: "out of memory" }));
+    assert!(matches!(failure("Cuda failure 802 'system not yet initialized'"), Failure::Cuda { code: Some(802), .. }));
+    assert!(matches!(
+        failure("NET/IB : mlx5_0:1 Got async event : port error"),
+        Failure::Async { device: Some("mlx5_0:1"), event: "port error", fatal: false }
+    ));
+    assert!(matches!(
+        failure("NET/IB : mlx5_0:1 async fatal event on QP (0x7f): local work queue catastrophic error"),
+        Failure::Async { fatal: true, .. }
+    ));
+}
+
+#[test]
+fn time_stamps() {
+    let seconds = |t: &str| stamp::find(t).map(|s| (s.seconds, s.dated));
+    assert_eq!(seconds("  | 2025-05-16T16:39:55.250-07:00 | "), Some((1_747_438_795.25, true)));
+    assert_eq!(seconds("[2025-05-16 23:39:55] "), Some((1_747_438_795.0, true)));
+    assert_eq!(seconds("0: 01:00:01 "), Some((3601.0, false)));
+    assert_eq!(seconds("1747438795.5 "), Some((1_747_438_795.5, true)));
+    assert_eq!(seconds("[1,0]<stdout>:"), None);
+}
+
+mod any {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in "(.{0,20})(NCCL )?(INFO |WARN |version )?(Channel |NET/IB : |comm |GPU Direct RDMA |Ring )?.{0,80}") {
+            if let Some(l) = split(&text) {
+                let _ = Message::read(&l);
+                let _ = Who::read(l.who);
+                let _ = stamp::find(l.before);
+                let _ = wording::releases(l.message);
+            }
+        }
+    }
+}
