@@ -1,6 +1,6 @@
 //! Connections: which rank reaches which, over what, and whether the NIC reads and writes GPU memory itself.
 
-use super::cursor::{int, uint};
+use super::cursor::{blanks, int, uint};
 
 /// Which half of a network connection a line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -87,14 +87,14 @@ pub(super) fn read(text: &str) -> Option<Connect<'_>> {
         Some(rest) => uint(rest).map(|(c, rest)| (Some(c), rest))?,
         None => (None, rest),
     };
-    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    let rest = blanks(blanks(rest).strip_prefix(':')?);
     let (from, rest) = rank(rest)?;
-    let rest = rest.trim_start();
+    let rest = blanks(rest);
     let (to, rest) = match rest.strip_prefix("->") {
-        Some(rest) => rank(rest.trim_start()).map(|(to, rest)| (Some(to), rest))?,
+        Some(rest) => rank(blanks(rest)).map(|(to, rest)| (Some(to), rest))?,
         None => (None, rest),
     };
-    let rest = rest.trim_start();
+    let rest = blanks(rest);
     let (direction, rest) = if let Some(rest) = rest.strip_prefix("[send]") {
         (Some(Direction::Send), rest)
     } else if let Some(rest) = rest.strip_prefix("[receive]") {
@@ -102,18 +102,19 @@ pub(super) fn read(text: &str) -> Option<Connect<'_>> {
     } else {
         (None, rest)
     };
-    let via = rest.trim_start().strip_prefix("via ")?;
+    let via = blanks(rest).strip_prefix("via ")?;
     Some(Connect { channel, connection, from, to, direction, transport: transport(via)? })
 }
 
 /// `3`, `3[2]`, `3[1a000]`: the rank.
 fn rank(text: &str) -> Option<(u32, &str)> {
     let (rank, rest) = uint(text)?;
-    let rest = match rest.strip_prefix('[') {
-        Some(inside) => inside.get(inside.find(']')? + 1..)?,
-        None => rest,
-    };
-    Some((rank, rest))
+    if rest.as_bytes().first() != Some(&b'[') {
+        return Some((rank, rest));
+    }
+    // Up to sixteen digits: a loop is shorter than a search.
+    let close = rest.bytes().take(24).position(|b| b == b']')?;
+    Some((rank, rest.get(close + 1..)?))
 }
 
 fn transport(via: &str) -> Option<Transport<'_>> {
@@ -122,8 +123,8 @@ fn transport(via: &str) -> Option<Transport<'_>> {
         return Some(Transport::Net { name, device, proxy, gdr });
     }
     if let Some(rest) = via.strip_prefix("P2P/") {
-        let word = rest.split([' ', '/']).next().unwrap_or_default();
-        return Some(match word {
+        let end = rest.bytes().position(|b| b == b' ' || b == b'/').unwrap_or(rest.len());
+        return Some(match rest.get(..end)? {
             "CUMEM" => Transport::P2pCumem,
             "IPC" => Transport::P2pIpc,
             "direct" => Transport::P2pDirect,
@@ -148,7 +149,7 @@ fn transport(via: &str) -> Option<Transport<'_>> {
 fn net(text: &str) -> Option<(&str, u32, Option<u32>, bool)> {
     let mut at = 0;
     loop {
-        let slash = at + memchr::memchr(b'/', text.as_bytes().get(at..)?)?;
+        let slash = at + text.bytes().skip(at).position(|b| b == b'/')?;
         let rest = text.get(slash + 1..)?;
         if let Some((device, rest)) = int(rest) {
             let (proxy, rest) = match rest.strip_prefix('(') {

@@ -24,9 +24,31 @@ pub(super) fn uint(text: &str) -> Option<(u32, &str)> {
 /// A hexadecimal number at the front, with or without `0x`.
 pub(super) fn hex(text: &str) -> Option<(u64, &str)> {
     let text = text.strip_prefix("0x").unwrap_or(text);
-    let end = text.bytes().position(|b| !b.is_ascii_hexdigit()).unwrap_or(text.len());
-    let value = u64::from_str_radix(text.get(..end)?, 16).ok()?;
-    Some((value, text.get(end..)?))
+    let mut value: u64 = 0;
+    let mut at = 0;
+    for byte in text.bytes() {
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' => byte - b'a' + 10,
+            b'A'..=b'F' => byte - b'A' + 10,
+            _ => break,
+        };
+        if value >> 60 != 0 {
+            return None;
+        }
+        value = value << 4 | u64::from(digit);
+        at += 1;
+    }
+    (at > 0).then_some(())?;
+    Some((value, text.get(at..)?))
+}
+
+/// Without blanks at the front.
+pub(super) fn blanks(mut text: &str) -> &str {
+    while let Some(rest) = text.strip_prefix(' ') {
+        text = rest;
+    }
+    text
 }
 
 /// The number behind a key: `rank 3` in a longer text.

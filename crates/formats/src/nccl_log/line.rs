@@ -94,12 +94,24 @@ fn level(rest: &str) -> Option<(Level, &str)> {
     };
     // `NCCL WARN:` of other programs, too.
     let message = message.strip_prefix(':').unwrap_or(message);
-    (message.is_empty() || message.starts_with([' ', '\t'])).then(|| (level, message.trim()))
+    matches!(message.as_bytes().first(), None | Some(b' ' | b'\t')).then(|| (level, trim(message)))
+}
+
+/// Without white space at its ends. Nearly all messages have one blank before and nothing after.
+fn trim(message: &str) -> &str {
+    let message = message.strip_prefix(' ').unwrap_or(message);
+    match message.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => message,
+        _ => message.trim(),
+    }
 }
 
 fn head<'a>(before: &'a str, level: Level, message: &'a str) -> Line<'a> {
     let bare = Line { before, who: "", level, source: None, message };
-    let text = before.trim_end();
+    let text = match before.as_bytes() {
+        [.., b']', b' '] => before.get(..before.len() - 1).unwrap_or_default(),
+        _ => before.trim_end(),
+    };
     let (text, source) = match text.as_bytes().last() {
         None => return bare,
         Some(b']') => (text, None),
@@ -114,17 +126,21 @@ fn head<'a>(before: &'a str, level: Level, message: &'a str) -> Line<'a> {
             }
         }
     };
-    let Some((ids, device)) = text.rsplit_once(" [") else { return Line { source, ..bare } };
-    if !device.bytes().rev().skip(1).all(|b| b.is_ascii_digit()) {
-        return Line { source, ..bare };
+    let headless = Line { source, ..bare };
+    let bytes = text.as_bytes();
+    let Some(open) = memchr::memrchr(b'[', bytes).filter(|open| *open > 0 && bytes.get(open - 1) == Some(&b' ')) else {
+        return headless;
+    };
+    let device = bytes.get(open + 1..bytes.len() - 1).unwrap_or_default();
+    let ids = bytes.get(..open - 1).unwrap_or_default();
+    let start = memchr::memrchr3(b' ', b'\t', b'>', ids).map_or(0, |at| at + 1);
+    let token = ids.get(start..).unwrap_or_default();
+    let colons = token.iter().filter(|b| **b == b':').count();
+    if !device.iter().all(u8::is_ascii_digit) || colons < 2 {
+        return headless;
     }
-    let start = ids.rfind([' ', '\t']).map_or(0, |at| at + 1);
-    let start = ids.get(start..).and_then(|token| token.rfind('>')).map_or(start, |at| start + at + 1);
-    let (Some(before), Some(who)) = (before.get(..start), text.get(start..)) else { return Line { source, ..bare } };
-    if who.bytes().filter(|b| *b == b':').count() < 2 {
-        return Line { source, ..bare };
-    }
-    Line { before, who: who.trim_start_matches(':'), level, source, message }
+    let (Some(before), Some(who)) = (before.get(..start), text.get(start..)) else { return headless };
+    Line { before, who: who.strip_prefix(':').unwrap_or(who), level, source, message }
 }
 
 /// `host:pid:tid` without a device.

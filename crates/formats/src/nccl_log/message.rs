@@ -7,6 +7,14 @@ use super::env;
 use super::failure::{self, Completion, Failure};
 use super::gdr::{self, GdrPair};
 use super::line::{Level, Line};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use std::sync::LazyLock;
+
+/// Bytes of `NET/name/number(rank)/GDRDMA(PCI)/Shared`, as long as names are reasonable.
+const WIDEST_TRANSPORT: usize = 64;
+
+/// Bytes of a collective's name.
+const LONGEST_CALL: usize = 24;
 
 /// What a plugin's line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,8 +108,15 @@ pub enum Message<'a> {
         name: &'a str,
         /// Number of the call.
         op_count: u64,
-        /// Communicator.
-        comm: Option<u64>,
+        /// What follows the number: buffers, counts, and at the end the communicator, which [`comm_of_call`] reads.
+        rest: &'a str,
+    },
+    /// What was chosen for a message size.
+    Tuning {
+        /// Name or number of the algorithm.
+        algorithm: &'a str,
+        /// Name or number of the protocol.
+        protocol: &'a str,
     },
     /// A queue pair of a NIC: active MTU as an enum (5 is 4096 bytes).
     QueuePair {
@@ -134,6 +149,23 @@ pub enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
+    /// Whether the whole text was understood to its last character: no other writer's text can be in it.
+    #[must_use]
+    pub fn is_whole(&self, text: &str) -> bool {
+        match self {
+            Message::Collective { rest, .. } => comm_of_call(rest).is_some(),
+            // A glued text has a blank behind the transport.
+            Message::Connect(_) => {
+                text.bytes().rev().take_while(|b| *b != b' ').count() <= WIDEST_TRANSPORT && {
+                    let last = text.len() - text.bytes().rev().take_while(|b| *b != b' ').count();
+                    text.get(..last).is_some_and(|t| t.ends_with(" via "))
+                }
+            }
+            Message::Tuning { .. } => text.len() < 128,
+            _ => false,
+        }
+    }
+
     /// Reads a line's message.
     #[must_use]
     pub fn read(line: &Line<'a>) -> Self {
@@ -142,8 +174,14 @@ impl<'a> Message<'a> {
             Level::Version => Message::Version(word(text)),
             Level::Trace => Message::Other,
             Level::Warn => warn(text),
-            Level::Info => info(text).unwrap_or(Message::Other),
+            Level::Info => Self::info(text),
         }
+    }
+
+    /// Reads the message of a line of level INFO.
+    #[must_use]
+    pub fn info(text: &'a str) -> Self {
+        info(text).unwrap_or(Message::Other)
     }
 }
 
@@ -157,9 +195,16 @@ fn warn(text: &str) -> Message<'_> {
 
 /// The most frequent lines first: a long job's log is collectives and connections.
 fn info(text: &str) -> Option<Message<'_>> {
+    // The two that large logs consist of; a call begins with the name of any collective.
+    if let Some(rest) = text.strip_prefix("Channel ") {
+        return connect::read(rest).map(Message::Connect).or_else(|| ring(rest));
+    }
+    if let Some(call) = collective(text) {
+        return Some(call);
+    }
     match text.as_bytes().first()? {
         b'C' => starts_c(text),
-        b'R' => text.strip_prefix("Ring ").and_then(|rest| connect::read(rest)).map(Message::Connect),
+        b'R' => text.strip_prefix("Ring ").and_then(connect::read).map(Message::Connect),
         b'N' => starts_n(text),
         b'G' => gdr_line(text),
         b'c' => starts_comm(text),
@@ -168,7 +213,6 @@ fn info(text: &str) -> Option<Message<'_>> {
         b'U' => text.strip_prefix("Using network ").map(|n| Message::Network(n.trim())),
         b'H' => text.strip_prefix("HINT: ").map(Message::Hint),
         b'P' if text.starts_with("P2P is disabled") => Some(Message::P2pDisabled(text)),
-        b'A' if text.starts_with("All") => collective(text),
         b'I' if text.starts_with("Initialized NET plugin ") => {
             text.get(23..).map(|name| Message::Plugin(Plugin::Loaded("NET", name.trim())))
         }
@@ -188,9 +232,6 @@ fn info(text: &str) -> Option<Message<'_>> {
 }
 
 fn starts_c(text: &str) -> Option<Message<'_>> {
-    if let Some(rest) = text.strip_prefix("Channel ") {
-        return connect::read(rest).map(Message::Connect).or_else(|| ring(rest));
-    }
     if let Some(rest) = text.strip_prefix("Coll ").or_else(|| text.strip_prefix("CollNet ")) {
         return connect::read(rest).map(Message::Connect);
     }
@@ -318,56 +359,109 @@ fn bootstrap(text: &str) -> Option<Message<'_>> {
     (!list.is_empty()).then_some(Message::Bootstrap(list))
 }
 
-/// `24 coll channels, 24 collnet channels, 0 nvls channels, 32 p2p channels, 4 p2p channels per peer`, and `init.cc:1234 -> 3` of files
-/// whose names begin with a digit there are none.
+/// `24 coll channels, 24 collnet channels, 0 nvls channels, 32 p2p channels, 4 p2p channels per peer`.
 fn numbers(text: &str) -> Option<Message<'_>> {
     let (collectives, rest) = uint(text)?;
-    let rest = rest.strip_prefix(" coll channels, ")?;
+    let Some(rest) = rest.strip_prefix(" coll channels, ") else {
+        return tuning(rest);
+    };
     let p2p = rest.split(", ").find_map(|part| part.strip_suffix(" p2p channels"))?;
     Some(Message::Channels { collectives, p2p: uint(p2p)?.0 })
 }
 
-/// `AllReduce: opCount 1f sendbuff 0x… count 4 datatype 7 op 0 root 0 comm 0x… [nranks=8] stream 0x…`.
+/// `AllReduce: opCount 1f sendbuff 0x… count 4 datatype 7 op 0 root 0 comm 0x… [nranks=8] stream 0x…`: most lines of the largest logs.
 fn collective(text: &str) -> Option<Message<'_>> {
-    let (name, rest) = text.split_once(": opCount ")?;
+    let bytes = text.as_bytes();
+    let colon = bytes.iter().take(LONGEST_CALL).position(|b| !b.is_ascii_alphanumeric()).filter(|at| *at > 0)?;
+    let rest = text.get(colon..)?.strip_prefix(": opCount ")?;
     let (op_count, rest) = hex(rest)?;
-    let named = !name.is_empty() && name.len() < 40 && !name.contains(' ');
-    named.then(|| Message::Collective { name, op_count, comm: after(rest, " comm ").and_then(hex).map(|(c, _)| c) })
+    Some(Message::Collective { name: text.get(..colon)?, op_count, rest })
 }
 
+/// The handle in `… comm 0x55ab [nranks=8] stream 0x7f`. Read from the end, as what is between are addresses and counts. `None` also where
+/// the line does not end as it should: another writer's text may be in it.
+#[must_use]
+pub fn comm_of_call(rest: &str) -> Option<u64> {
+    let bytes = rest.as_bytes();
+    let digits = bytes.iter().rev().take(18).position(|b| !b.is_ascii_hexdigit() && *b != b'x')?;
+    let before = bytes.get(..bytes.len() - digits)?.strip_suffix(b"] stream ")?;
+    let number = before.iter().rev().take(10).position(|b| !b.is_ascii_digit())?;
+    let before = before.get(..before.len() - number)?.strip_suffix(b" [nranks=")?;
+    let digits = before.iter().rev().take(18).position(|b| *b == b' ')?;
+    let (before, handle) = before.split_at_checked(before.len() - digits)?;
+    before.ends_with(b" comm ").then(|| std::str::from_utf8(handle).ok().and_then(hex)).flatten().map(|(c, _)| c)
+}
+
+/// What follows the size in `1048576 Bytes -> Algo 1 proto 2 time 1234.5`, later `Algo RING proto SIMPLE channel{Lo..Hi}={0..15}`.
+fn tuning(rest: &str) -> Option<Message<'_>> {
+    let rest = rest.strip_prefix(" Bytes -> Algo ")?;
+    let blank = memchr::memchr(b' ', rest.as_bytes())?;
+    let protocol = rest.get(blank..)?.strip_prefix(" proto ")?;
+    let end = memchr::memchr(b' ', protocol.as_bytes()).unwrap_or(protocol.len());
+    Some(Message::Tuning { algorithm: rest.get(..blank)?, protocol: protocol.get(..end)? })
+}
+
+/// Words of which one is in every line that [`rare`] knows: one pass over the text in place of a dozen.
+const RARE: &[&str] = &[
+    "COMPLETE",
+    "Init START",
+    ": opCount ",
+    ".cc:",
+    ".h:",
+    ".cpp:",
+    ".cu:",
+    "NCCL_",
+    "GPU Direct RDMA ",
+    "Cuda failure",
+    "connect returned",
+    "onnect to ",
+    "Got completion with error",
+    "Connection closed by remote peer",
+    "IMEX",
+    " Bytes -> Algo ",
+];
+
+static RARE_WORDS: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(RARE).ok());
+
 fn rare(text: &str) -> Option<Message<'_>> {
-    if let Some(c) = text.contains("COMPLETE").then(|| comm::read(text)).flatten() {
-        return Some(Message::Comm(c));
-    }
-    if let Some(c) = text.contains("Init START").then(|| comm::read(text)).flatten() {
-        return Some(Message::Comm(c));
-    }
-    if text.contains(": opCount ") {
-        return collective(text);
+    let words = RARE_WORDS.as_ref()?;
+    let found = words.find(text)?;
+    let has = |w: &str| text.contains(w);
+    match RARE.get(found.pattern().as_usize()).copied()? {
+        " Bytes -> Algo " => return tuning(text.get(found.start()..)?),
+        ": opCount " => return collective(text),
+        "COMPLETE" | "Init START" => {
+            if let Some(c) = comm::read(text) {
+                return Some(Message::Comm(c));
+            }
+        }
+        _ => {}
     }
     if let Some((at, code)) = text.rsplit_once(" -> ") {
         let code = code.split(' ').next().unwrap_or_default();
         let located = at.rsplit_once(':').is_some_and(|(f, l)| {
             [".cc", ".h", ".cpp", ".cu"].iter().any(|e| f.ends_with(e)) && l.trim().bytes().all(|b| b.is_ascii_digit())
         });
-        return located.then(|| code.parse().ok()).flatten().map(|code| Message::Returned { at, code });
+        if let Some(code) = located.then(|| code.parse().ok()).flatten() {
+            return Some(Message::Returned { at, code });
+        }
     }
     if let Some((name, value)) = env::setting(text) {
         return Some(Message::Env { name, value });
     }
-    if text.contains("GPU Direct RDMA ") {
-        return after(text, "GPU Direct RDMA ").and_then(gdr_rest);
+    if let Some(gdr) = after(text, "GPU Direct RDMA ").and_then(gdr_rest) {
+        return Some(gdr);
     }
-    if text.contains("Cuda failure")
-        || text.contains("connect returned")
-        || text.contains("onnect to ")
-        || text.contains("Got completion with error")
-        || text.contains("Connection closed by remote peer")
-    {
+    let failed = [
+        "Cuda failure",
+        "connect returned",
+        "onnect to ",
+        "Got completion with error",
+        "Connection closed by remote peer",
+    ];
+    if failed.iter().any(|w| has(w)) || text.starts_with("MNNVL") && has("IMEX") {
         return Some(Message::Failure(failure::warning(text)));
-    }
-    if text.starts_with("MNNVL") && text.contains("IMEX") {
-        return Some(Message::Failure(Failure::Imex(text)));
     }
     None
 }

@@ -27,7 +27,7 @@ pub use connect::{Connect, Direction, Transport};
 pub use failure::{Completion, Failure, SocketTrouble};
 pub use gdr::{GdrPair, GpuName};
 pub use line::{Level, Line, Who, split};
-pub use message::{Message, Plugin};
+pub use message::{Message, Plugin, comm_of_call};
 pub use net::{Nic, nics, oob};
 
 #[cfg(test)]

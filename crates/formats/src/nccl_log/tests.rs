@@ -177,8 +177,8 @@ fn networks_plugins_settings() {
     else {
         panic!()
     };
-    let nics: Vec<_> = nics(list).map(|n| (n.index, n.name, n.port, n.rest)).collect();
-    assert_eq!((net, nics), ("IB", vec![(0, "mlx5_0", Some(1), "IB"), (1, "mlx5_1", Some(1), "RoCE")]));
+    let found: Vec<_> = nics(list).map(|n| (n.index, n.name, n.port, n.rest)).collect();
+    assert_eq!((net, found), ("IB", vec![(0, "mlx5_0", Some(1), "IB"), (1, "mlx5_1", Some(1), "RoCE")]));
     assert_eq!(oob(list), Some("eth0:10.0.0.1<0>"));
     let Message::Using { list, .. } = read("h:1:2 [0] NCCL INFO NET/Socket : Using [0]eno1np0:172.31.45.2<0>") else {
         panic!()
