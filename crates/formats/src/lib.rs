@@ -26,6 +26,7 @@ pub mod nvidia_proc;
 pub mod nvidia_smi;
 pub mod nvml;
 pub mod pci;
+pub mod perftest;
 pub mod rdma_json;
 pub mod sniff;
 pub mod text;

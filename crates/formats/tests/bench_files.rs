@@ -3,7 +3,7 @@
 // The lint configuration allows these in test functions only, not in their helpers.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-use linerate_formats::nccl_tests;
+use linerate_formats::{nccl_tests, perftest};
 use std::path::{Path, PathBuf};
 
 fn data() -> Option<PathBuf> {
@@ -53,6 +53,34 @@ fn nccl_tests_of_others() {
                 run.refused,
                 run.failures,
                 run.library_text,
+            );
+        }
+    }
+}
+
+#[test]
+fn perftest_of_others() {
+    let Some(data) = data() else { return };
+    for (name, bytes) in
+        files(&data, &["nccl-tests", "bench-logs", "perftest", "generated-here", "cases", "misc-bench", "nccl-log"])
+    {
+        for run in perftest::parse(&bytes) {
+            println!(
+                "{name}: {:?} {:?} server {} copies {} mixed {} {:?} {:?} mtu {:?} addresses {} rows {} best {:?} refused {:?} notes {:?} failures {:?}",
+                run.lines,
+                run.test.as_ref().map(|t| &t.value),
+                run.is_server,
+                run.copies,
+                run.header.is_mixed,
+                run.header.device,
+                run.header.cuda_device,
+                run.header.mtu,
+                run.addresses.len(),
+                run.rows.len(),
+                run.best_bandwidth(),
+                run.refused,
+                run.notes.iter().map(|n| n.kind).collect::<Vec<_>>(),
+                run.failures.iter().map(|f| f.kind).collect::<Vec<_>>()
             );
         }
     }

@@ -17,8 +17,9 @@ const MAX_LINE: usize = 65_536;
 const MAX_JSON: usize = 64 << 20;
 
 /// How far a run is. What belongs before it begins the next run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 enum Stage {
+    #[default]
     Nothing,
     Parameters,
     Ranks,
@@ -28,7 +29,7 @@ enum Stage {
 }
 
 /// Reads lines as they come. Keeps no text, and of a run only what is bounded.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     done: Vec<Run>,
     run: Run,
@@ -40,21 +41,6 @@ pub struct Reader {
     told: Option<At<Collective>>,
     /// A tag of unknown form, learnt from a line that can be nothing else.
     tag: Option<String>,
-}
-
-impl Default for Reader {
-    fn default() -> Self {
-        Reader {
-            done: Vec::new(),
-            run: Run::default(),
-            stage: Stage::Nothing,
-            columns: None,
-            placement: None,
-            open: None,
-            told: None,
-            tag: None,
-        }
-    }
 }
 
 /// Reads a whole text: tables, or one JSON document. A text that starts as JSON and cannot be read yields one run without
@@ -263,12 +249,12 @@ impl Reader {
                 run.push_row(row);
                 refused.into_iter().for_each(|r| run.refuse_as(r));
             }
-            Seen::Open(open) => {
+            Seen::Open(open, end) => {
                 self.close_open();
                 self.at(Stage::Rows, number);
                 self.open = Some(open);
                 // What broke the row may be what ended the run.
-                self.other(number, line);
+                self.other(number, line.get(end..).unwrap_or_default());
             }
             Seen::Refused(refused) => self.at(Stage::Rows, number).refuse_as(refused),
             Seen::Other => return self.rest_of_row(number, line),

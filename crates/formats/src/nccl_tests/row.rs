@@ -18,8 +18,8 @@ pub(super) struct Open {
 pub(super) enum Seen {
     /// A row, with measurements that could not be read.
     Row(Row, Vec<Refused>),
-    /// A row that may go on in a later line.
-    Open(Open),
+    /// A row that may go on in a later line, and where in this line another's output begins.
+    Open(Open, usize),
     /// Looks like a row, and is none.
     Refused(Refused),
     /// Something else.
@@ -73,16 +73,29 @@ fn with(line: u32, text: &str, words: &[&str], columns: &Columns) -> Seen {
     let mut rest = words.get(taken..).unwrap_or_default();
     let mut refused = Vec::new();
     let mut next = 0;
+    // Another's output may follow without a blank.
+    let may_be_glued = is_log(text) || text.contains("failure");
+    let mut end = taken.checked_sub(1).and_then(|i| words.get(i)).map_or(0, |w| offset(text, w) + lead_len(w));
     if is_blank_before(text, rest) && rest.len() < measures(columns) {
         // The first measurement was not made: its columns are blank.
         next = 1;
     }
     while let Some(group) = columns.groups.get(next) {
         let Some((mine, after)) = rest.split_at_checked(group.fields.len()) else { break };
-        match measure(mine, group, columns.milliseconds) {
-            Ok(m) => put(&mut row, group, m),
-            Err(_) if is_log(text) || text.contains("failure") => break,
+        let (last, before) = mine.split_last().unwrap_or((&"", &[]));
+        let last_own = if may_be_glued { unglued(last) } else { last };
+        let own: Vec<&str> = before.iter().copied().chain([last_own]).collect();
+        match measure(&own, group, columns.milliseconds) {
+            Ok(m) => {
+                put(&mut row, group, m);
+                end = offset(text, last) + last_own.len();
+            }
+            Err(_) if may_be_glued => break,
             Err(why) => refused.push(Refused { line, why }),
+        }
+        if last_own.len() < last.len() {
+            (rest, next) = (&[], next + 1);
+            break;
         }
         (rest, next) = (after, next + 1);
     }
@@ -91,7 +104,7 @@ fn with(line: u32, text: &str, words: &[&str], columns: &Columns) -> Seen {
         return match refused.into_iter().next() {
             Some(first) => Seen::Refused(first),
             // Size, count and type alone are three words of anything.
-            None if taken > 3 || is_type(row.dtype.as_str()) => Seen::Open(Open { row, next_group: next }),
+            None if taken > 3 || is_type(row.dtype.as_str()) => Seen::Open(Open { row, next_group: next }, end),
             None => Seen::Other,
         };
     }
@@ -99,7 +112,7 @@ fn with(line: u32, text: &str, words: &[&str], columns: &Columns) -> Seen {
     if complete && rest.first().is_some_and(|w| w.parse::<f64>().is_ok()) && !is_log(text) {
         return Seen::Refused(Refused { line, why: "it has more columns than the header names".to_owned() });
     }
-    if complete { Seen::Row(row, refused) } else { Seen::Open(Open { row, next_group: next }) }
+    if complete { Seen::Row(row, refused) } else { Seen::Open(Open { row, next_group: next }, end) }
 }
 
 /// The rest of a row that was broken: measurements alone. `Ok` with what is now complete, or not yet.
@@ -133,9 +146,31 @@ fn is_log(text: &str) -> bool {
 /// Whether a whole measurement's width of blanks stands before the first of `rest`.
 fn is_blank_before(text: &str, rest: &[&str]) -> bool {
     let Some(first) = rest.first() else { return false };
-    let at = (first.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
-    let before = at.and_then(|at| text.get(..at)).unwrap_or_default();
+    let before = text.get(..offset(text, first)).unwrap_or_default();
     before.len() - before.trim_end().len() >= BLANK_MEASURE
+}
+
+/// Where a word of `text` begins in it.
+fn offset(text: &str, word: &str) -> usize {
+    (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
+}
+
+/// The part of `0node7:31:99` or `N/Anode7:31:99` that is a measurement's.
+fn unglued(word: &str) -> &str {
+    let end = match word.starts_with("N/A") {
+        true => 3,
+        false => word.bytes().position(|b| !(b.is_ascii_digit() || b == b'.')).unwrap_or(word.len()),
+    };
+    let exponent = word.get(end..).and_then(|r| r.strip_prefix(['e'])).and_then(|r| r.strip_prefix(['+', '-']));
+    let digits = |r: &str| r.bytes().take_while(u8::is_ascii_digit).count();
+    word.get(..exponent.map_or(end, |r| end + 2 + digits(r))).unwrap_or(word)
+}
+
+/// The part of `-1node7:31:99` or `sumnode7:31:99` that is a row's.
+fn lead_len(word: &str) -> usize {
+    let number = word.strip_prefix('-').unwrap_or(word);
+    let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 0 { word.len() - number.len() + digits } else { known_op(word).map_or(word.len(), str::len) }
 }
 
 /// What stands before the measurements, and how many words that is.

@@ -1,0 +1,5 @@
+use super::*;
+#[test]
+fn nothing() {
+    assert!(parse(b"").is_empty());
+}
