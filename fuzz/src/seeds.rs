@@ -128,6 +128,14 @@ const OWN: &[(&str, &str)] = &[
          #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n 65536      5000    0.00   181.46   0.346100\n \
          Failed status 12: wr_id 0 syndrom 0x81\n{\n\"test_info\": {\n\"test\": \"Send_BW_Test\",\n},\n\"results\": {\n\"MsgSize\": 65536,\n\"BW_average\": 38.2,\n\"MsgRate\": 0.072872\n}\n}\n",
     ),
+    (
+        "torch-log",
+        "[rank3]:[E227 16:30:43.5 ProcessGroupNCCL.cpp:629] [PG ID 2 PG GUID 5(tp) Rank 1] Watchdog caught collective operation timeout: \
+         WorkNCCL(SeqNum=5, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.\n\
+         [E ProcessGroupNCCL.cpp:1] [Rank 1]  failure detected by watchdog at work sequence id: 5 PG status: last enqueued work: 5, last completed work: -1\n\
+         NCCL error in: a.cpp:1, unhandled system error, NCCL version 2.20.5\nncclSystemError: x\nLast error:\ny\n\
+         - [0, 2] finished collective #3, but didn't join collective #4\n",
+    ),
     ("bdf", "0000:41:00.0"),
     ("kernel-version", "6.8.0-60-generic"),
     (

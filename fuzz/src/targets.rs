@@ -57,6 +57,7 @@ pub(crate) static TARGETS: &[Target] = targets! {
     "rdma-json" => |b| { black_box((f::rdma_json::parse_links(b).is_ok(), f::rdma_json::parse_statistics(b).is_ok())); },
     "nccl-tests" => |b| { black_box(f::nccl_tests::parse(b)); },
     "perftest" => |b| { black_box(f::perftest::parse(b)); },
+    "torch-log" => |b| { black_box(f::torch_log::parse(b)); },
     "topology-xml" => |b| {
         for dialect in [Dialect::Nccl, Dialect::Lenient] {
             let Ok(document) = Document::parse(b, dialect) else { continue };

@@ -30,6 +30,7 @@ pub mod perftest;
 pub mod rdma_json;
 pub mod sniff;
 pub mod text;
+pub mod torch_log;
 pub mod units;
 
 pub use error::ParseError;

@@ -37,6 +37,7 @@ const PARSERS: &[Parser] = parsers![
     limits::parse_memlock,
     nccl_tests::parse,
     perftest::parse,
+    torch_log::parse,
     nvidia_proc::parse_version,
     nvidia_proc::parse_params,
     nvidia_proc::parse_information,

@@ -263,22 +263,13 @@ impl Reader {
     }
 
     fn rest_of_row(&mut self, number: u32, line: &str) -> bool {
-        let (Some(open), Some(columns)) = (self.open.take(), &self.columns) else { return false };
-        match row::go_on(open, line, columns) {
-            Ok((row, true, _)) => {
-                let run = self.at(Stage::Rows, number);
-                run.push_row(row);
-                true
-            }
-            Ok((row, false, next_group)) => {
-                self.open = Some(Open { row, next_group });
-                true
-            }
-            Err(open) => {
-                self.open = Some(open);
-                false
-            }
+        let (Some(open), Some(columns)) = (&mut self.open, &self.columns) else { return false };
+        let Some(is_complete) = row::go_on(open, line, columns) else { return false };
+        self.at(Stage::Rows, number);
+        if is_complete {
+            self.close_open();
         }
+        true
     }
 
     fn other(&mut self, number: u32, line: &str) {

@@ -115,24 +115,24 @@ fn with(line: u32, text: &str, words: &[&str], columns: &Columns) -> Seen {
     if complete { Seen::Row(row, refused) } else { Seen::Open(Open { row, next_group: next }, end) }
 }
 
-/// The rest of a row that was broken: measurements alone. `Ok` with what is now complete, or not yet.
-pub(super) fn go_on(mut open: Open, text: &str, columns: &Columns) -> Result<(Row, bool, usize), Open> {
+/// The rest of a row that was broken: measurements alone. Whether the row is complete now; `None` where the line is no such rest.
+pub(super) fn go_on(open: &mut Open, text: &str, columns: &Columns) -> Option<bool> {
     let all: Vec<&str> = words(text).take(64).collect();
     let mut rest = &all[..];
-    let first = open.next_group;
-    while let Some(group) = columns.groups.get(open.next_group) {
+    let mut found = Vec::new();
+    while let Some(group) = columns.groups.get(open.next_group + found.len()) {
         let Some((mine, after)) = rest.split_at_checked(group.fields.len()) else { break };
         let Ok(m) = measure(mine, group, columns.milliseconds) else { break };
-        put(&mut open.row, group, m);
-        (rest, open.next_group) = (after, open.next_group + 1);
+        found.push((group, m));
+        rest = after;
     }
     let starts_anew = rest.first().is_some_and(|w| w.parse::<f64>().is_ok());
-    if open.next_group == first || starts_anew {
-        return Err(open);
+    if found.is_empty() || starts_anew {
+        return None;
     }
-    let complete = open.next_group >= columns.groups.len();
-    let next = open.next_group;
-    Ok((open.row, complete, next))
+    open.next_group += found.len();
+    found.into_iter().for_each(|(group, m)| put(&mut open.row, group, m));
+    Some(open.next_group >= columns.groups.len())
 }
 
 fn measures(columns: &Columns) -> usize {

@@ -65,7 +65,7 @@ fn the_newest_table() {
 #[test]
 fn every_release_has_its_columns() {
     // Header, row, then size, reduction, root, and the first measurement.
-    let cases: &[(&str, &str, Option<&str>, Option<u32>, (f64, f64, f64), bool)] = &[
+    let cases = [
         // 2017: milliseconds, one measurement, a root.
         (
             "#      bytes             N    type    root     time  algbw  busbw      res",
@@ -105,8 +105,8 @@ fn every_release_has_its_columns() {
     for (header, row, redop, root, first, has_second) in cases {
         let run = one(&format!("{header}\n{row}\n"));
         let [r] = &run.rows[..] else { panic!("{header}: {run:#?}") };
-        assert_eq!((r.size, r.count, r.redop.as_deref(), r.root), (Bytes(4096), Some(1024), *redop, *root), "{header}");
-        assert_eq!((numbers(r.out_of_place), r.in_place.is_some()), (Some(*first), *has_second), "{header}");
+        assert_eq!((r.size, r.count, r.redop.as_deref(), r.root), (Bytes(4096), Some(1024), redop, root), "{header}");
+        assert_eq!((numbers(r.out_of_place), r.in_place.is_some()), (Some(first), has_second), "{header}");
         assert_eq!(run.is_cpu_time, header.contains("cputime"));
     }
 }

@@ -41,7 +41,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The row of the largest size, the best one where there are several.
+    /// The best average bandwidth of all sizes, with its size.
     pub fn best_bandwidth(&self) -> Option<(Bytes, Gbps)> {
         let rows = self.rows.iter().filter_map(|r| match &r.values {
             Values::Bandwidth(b) => Some((r.size, b.average?.gbps())),
