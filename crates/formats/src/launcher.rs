@@ -1,6 +1,20 @@
 //! What launchers and pasting put before the lines of a benchmark: mpirun's `[1,0]<stdout>:`, srun's `0: `, kubectl's
 //! `[pod/x/y] `, container runtimes' time stamps, quotes.
 
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+
+/// `NCCL INFO`, which most lines of a long log have: built once, because lines are short.
+static NCCL_INFO: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" NCCL INFO "));
+
+/// Where a line of NCCL's log says so: behind host, process, thread and device.
+const MAX_LOG_PREFIX: usize = 256;
+
+/// Whether a line is, or ends in, one of NCCL's informative lines.
+pub(crate) fn is_nccl_info(line: &[u8]) -> bool {
+    NCCL_INFO.find(line.get(..MAX_LOG_PREFIX).unwrap_or(line)).is_some()
+}
+
 /// The line behind the tags that are recognised by their form.
 pub(crate) fn strip(line: &str) -> &str {
     let mut rest = line;

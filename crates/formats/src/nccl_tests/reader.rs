@@ -151,9 +151,15 @@ impl Reader {
 
     fn is_worth_reading(&self, bytes: &[u8]) -> bool {
         let first = bytes.trim_ascii_start().first();
-        let starts_as_a_row = first.is_some_and(u8::is_ascii_digit);
-        let is_table = self.columns.is_some() && memchr::memmem::find(bytes, b"NCCL INFO").is_none();
-        starts_as_a_row || is_table || MARKS.as_ref().is_none_or(|m| m.is_match(bytes))
+        if first.is_some_and(u8::is_ascii_digit) {
+            return true;
+        }
+        // The log is most of a stream. It may follow a tag and a row that it broke.
+        let is_tagged = matches!(first, Some(b'[' | b'>' | b'{'));
+        if !is_tagged && launcher::is_nccl_info(bytes) {
+            return false;
+        }
+        self.columns.is_some() || MARKS.as_ref().is_none_or(|m| m.is_match(bytes))
     }
 
     fn document(&mut self, number: u32, bytes: &[u8]) {

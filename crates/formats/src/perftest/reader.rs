@@ -78,8 +78,10 @@ impl Reader {
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
         let is_inside = self.report.is_some() || self.is_begun;
-        let is_log = || memchr::memmem::find(bytes, b" NCCL ").is_some();
-        if bytes.len() > MAX_LINE || is_log() || !is_inside && MARKS.as_ref().is_some_and(|m| !m.is_match(bytes)) {
+        if bytes.len() > MAX_LINE || launcher::is_nccl_info(bytes) {
+            return;
+        }
+        if !is_inside && MARKS.as_ref().is_some_and(|m| !m.is_match(bytes)) {
             return;
         }
         let decoded = text::decode(bytes);

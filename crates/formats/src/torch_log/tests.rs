@@ -151,6 +151,8 @@ fn errors_and_nccls_own_words() {
         let Event::Error(e) = line.event else { panic!() };
         assert_eq!((e.kind, e.version.as_deref()), (kind, Some("2.21.5")), "{words}");
     }
+    let late = parse(b"Last error:\nalpha:1:2 [0] NCCL INFO comm 0x1 - Abort COMPLETE\nNET/IB : Got completion\n");
+    assert!(matches!(&late[..], [Line { line: 3, event: Event::LastError { .. }, .. }]));
     // An empty line: the library had no words.
     assert!(parse(b"Last error:\n\nhello\n").is_empty());
     assert!(parse(b"ncclSystemErrors are discussed here\nuse nccl\n").is_empty());
