@@ -106,6 +106,36 @@ fn entry(path: &str, data: &[u8]) -> Vec<u8> {
 const OWN: &[(&str, &str)] = &[
     ("topology-xml", include_str!("../../crates/report/tests/data/two-rails.xml")),
     ("topology-env", "NCCL_NET_GDR_LEVEL=PHB\nNCCL_P2P_LEVEL=4\nexport NCCL_NET_FORCE_MERGE=mlx5_0,mlx5_1\n"),
+    (
+        "nccl-tests",
+        "[1,0]<stdout>:# nThread 1 nGpus 8 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 validation: 1\n\
+         [1,0]<stdout>:#  Rank  0 Group  0 Pid 12 on alpha device  0 [0000:1b:00] GPU\n\
+         [1,0]<stdout>:#       size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n\
+         [1,0]<stdout>:        8  2  float  sum  -1  59.24  0.00  0.00  0  32.26  0.00  0.00  N/A\n\
+         [1,0]<stdout>:       16  4  float  sum  -1alpha:1:2 [0] NCCL INFO x\n\
+         [1,0]<stdout>:  33.59  0.00  0.00  0  32.82  0.00  0.00  0\nalpha: Test NCCL failure common.cu:303 'x / y'\n\
+         # Out of bounds values : 0 OK\n# Avg bus bandwidth    : 4.7\n",
+    ),
+    (
+        "nccl-tests",
+        r#"{"args":["./all_reduce_perf"],"nccl_version":23007,"config":{"nthreads":1,"devices":[{"rank":0,"device":0,"device_hex":"0000:0a:00"}]},"results":[{"size":16,"count":4,"type":"float","redop":"sum","root":"-1","out_of_place":{"time":1.5,"alg_bw":1.0,"bus_bw":0.5,"nwrong":0.0}}],"out_of_bounds":{"count":0,"okay":"true"}}"#,
+    ),
+    (
+        "perftest",
+        " WARNING: BW peak won't be measured in this run.\n                    RDMA_Write BW Test\n Dual-port       : OFF\t\tDevice         : mlx5_1\n \
+         Mtu             : 4096[B]\n local address: LID 0x02 QPN 0x0032 PSN 0x5f2841 RKey 0x002440 VAddr 0x007f2e5f64b000\n \
+         GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:06:145:33\n \
+         #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n 65536      5000    0.00   181.46   0.346100\n \
+         Failed status 12: wr_id 0 syndrom 0x81\n{\n\"test_info\": {\n\"test\": \"Send_BW_Test\",\n},\n\"results\": {\n\"MsgSize\": 65536,\n\"BW_average\": 38.2,\n\"MsgRate\": 0.072872\n}\n}\n",
+    ),
+    (
+        "torch-log",
+        "[rank3]:[E227 16:30:43.5 ProcessGroupNCCL.cpp:629] [PG ID 2 PG GUID 5(tp) Rank 1] Watchdog caught collective operation timeout: \
+         WorkNCCL(SeqNum=5, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.\n\
+         [E ProcessGroupNCCL.cpp:1] [Rank 1]  failure detected by watchdog at work sequence id: 5 PG status: last enqueued work: 5, last completed work: -1\n\
+         NCCL error in: a.cpp:1, unhandled system error, NCCL version 2.20.5\nncclSystemError: x\nLast error:\ny\n\
+         - [0, 2] finished collective #3, but didn't join collective #4\n",
+    ),
     ("bdf", "0000:41:00.0"),
     ("kernel-version", "6.8.0-60-generic"),
     (

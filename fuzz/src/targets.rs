@@ -55,6 +55,9 @@ pub(crate) static TARGETS: &[Target] = targets! {
     "nvidia-smi-topo" => |b| { black_box((f::nvidia_smi::parse_topo(b).is_ok(), f::nvidia_smi::parse_p2p(b).is_ok())); },
     "nvidia-smi-other" => |b| { black_box((f::nvidia_smi::parse_csv(b).is_ok(), f::nvidia_smi::parse_table(b))); },
     "rdma-json" => |b| { black_box((f::rdma_json::parse_links(b).is_ok(), f::rdma_json::parse_statistics(b).is_ok())); },
+    "nccl-tests" => |b| { black_box(f::nccl_tests::parse(b)); },
+    "perftest" => |b| { black_box(f::perftest::parse(b)); },
+    "torch-log" => |b| { black_box(f::torch_log::parse(b)); },
     "topology-xml" => |b| {
         for dialect in [Dialect::Nccl, Dialect::Lenient] {
             let Ok(document) = Document::parse(b, dialect) else { continue };

@@ -119,6 +119,10 @@ fn json(text: &str) -> Kind {
         Kind::RdmaStatistic
     } else if has("\"rdma_dma\"") || has("\"rdma_nic_pp\"") {
         Kind::RdmaTopo
+    } else if has("\"nccl_version\"") && has("\"args\"") || has("\"algBw\"") && has("\"busBw\"") {
+        Kind::NcclTests
+    } else if has("\"test_info\"") {
+        Kind::Perftest
     } else {
         Kind::Unknown
     }
@@ -163,7 +167,8 @@ fn line_kind(line: &str) -> Option<Kind> {
     // With what follows them in a log: prose names these words too.
     Some(if has(&["NCCL INFO ", "NCCL WARN ", "NCCL WARN:"]) {
         Kind::NcclLog
-    } else if starts(&["# nThread ", "# nccl-tests version", "# Avg bus bandwidth"])
+    } else if starts(&["# nThread ", "# nThreads: ", "# nThread: ", "# nccl-tests version", "# Avg bus bandwidth"])
+        || starts(&["rccl-tests: Version", "# rccl-tests version", "# Collective test starting: "])
         || line.contains("algbw   busbw")
         || line.contains("#  Rank  ")
         || starts(&["# Rank "])
@@ -228,6 +233,8 @@ fn is_perftest(line: &str) -> bool {
         || line.contains("Unable to find the Infiniband/RoCE device")
         || line.contains("Conflicting CPU frequency values")
         || line.contains("Couldn't read remote address")
+        // The report of `--out_json`, which was not JSON at first.
+        || line.starts_with("test_info: {")
 }
 
 /// `128  32  float  sum  87.60 …`: a row without its header.

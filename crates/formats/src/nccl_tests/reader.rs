@@ -1,0 +1,376 @@
+//! Line by line: what belongs to which run.
+
+use super::columns::{self, Columns, Placement};
+use super::row::{Open, Seen};
+use super::run::{Collective, Run, Tool};
+use super::{MAX_RUNS, head, json, row};
+use crate::launcher;
+use crate::text::{self, At};
+use crate::units::Bytes;
+use aho_corasick::AhoCorasick;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Lines beyond this length are no table's. A JSON document may be one long line.
+const MAX_LINE: usize = 65_536;
+/// Longest JSON document that is read from a stream.
+const MAX_JSON: usize = 64 << 20;
+
+/// How far a run is. What belongs before it begins the next run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Stage {
+    #[default]
+    Nothing,
+    Parameters,
+    Ranks,
+    Header,
+    Rows,
+    Summary,
+}
+
+/// Reads lines as they come. Keeps no text, and of a run only what is bounded.
+#[derive(Debug, Default)]
+pub struct Reader {
+    done: Vec<Run>,
+    run: Run,
+    stage: Stage,
+    columns: Option<Columns>,
+    placement: Option<Placement>,
+    open: Option<Open>,
+    /// A program named by a command line above the run.
+    told: Option<At<Collective>>,
+    /// A tag of unknown form, learnt from a line that can be nothing else.
+    tag: Option<String>,
+}
+
+/// Reads a whole text: tables, or one JSON document. A text that starts as JSON and cannot be read yields one run without
+/// rows that says why.
+pub fn parse(bytes: &[u8]) -> Vec<Run> {
+    let text = text::decode(bytes);
+    let start = text.trim_start();
+    if start.starts_with('{') || start.starts_with("[{") || start.starts_with("[\n") || start.starts_with("[\r") {
+        let last = u32::try_from(memchr::memchr_iter(b'\n', text.trim_end().as_bytes()).count()).unwrap_or(u32::MAX);
+        match json::parse(&text, (1, last.saturating_add(1))) {
+            Ok(runs) => return runs,
+            Err(e) if sniffs(start) => {
+                let mut run = Run { lines: (1, last.saturating_add(1)), ..Run::default() };
+                run.refuse(e.line, e.what);
+                return vec![run];
+            }
+            Err(_) => {}
+        }
+    }
+    let mut reader = Reader::default();
+    for (number, line) in text::lines(&text) {
+        reader.line(number, line.as_bytes());
+    }
+    reader.finish()
+}
+
+/// JSON of one of the programs, perhaps broken.
+fn sniffs(text: &str) -> bool {
+    text.contains("\"nccl_version\"") && text.contains("\"args\"")
+        || text.contains("\"algBw\"") && text.contains("\"busBw\"")
+}
+
+/// What a line must contain to be looked at, unless a table is open or it starts as a row does.
+static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let marks = [
+        "# nThread",
+        "#  Rank ",
+        "# Rank ",
+        "#   Rank ",
+        "Using devices",
+        "algbw",
+        "out-of-place",
+        "in-place  ",
+        "Out of bounds values",
+        "Avg bus bandwidth",
+        "-tests version ",
+        "rccl-tests: Version",
+        "Collective test ",
+        "NCCL Tests compiled with",
+        "Reducing maxBytes",
+        "_perf",
+        "NCCL version ",
+        "RCCL version ",
+        "Test NCCL failure",
+        "Test CUDA failure",
+        "Test HIP failure",
+        "Test failure ",
+        "Test timeout ",
+        "NCCL failure ",
+        "Cuda failure ",
+        "# error: ",
+        "want=0x",
+        "Invalid number of GPUs",
+        "requested GPUs (",
+        "invalid size",
+        "Incompatible NCCL versions",
+        "\"nccl_version\"",
+    ];
+    AhoCorasick::new(marks).ok()
+});
+
+impl Reader {
+    /// A reader at the start of a text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next line, without its end. `number` is 1-based.
+    pub fn line(&mut self, number: u32, bytes: &[u8]) {
+        if !self.is_worth_reading(bytes) {
+            return;
+        }
+        if bytes.len() > MAX_LINE {
+            self.document(number, bytes);
+            return;
+        }
+        let decoded: Cow<'_, str> = text::decode(bytes);
+        if decoded.starts_with('{') && decoded.contains("\"nccl_version\"") {
+            self.document(number, bytes);
+            return;
+        }
+        let line = decoded.trim_end();
+        let line = match &self.tag {
+            Some(tag) => line.strip_prefix(tag.as_str()).unwrap_or(line),
+            None => line,
+        };
+        let line = launcher::strip(line);
+        if !self.heading(number, line) && !self.row(number, line) {
+            self.other(number, line);
+        }
+    }
+
+    /// The runs; the last one may be unfinished.
+    pub fn finish(mut self) -> Vec<Run> {
+        self.end_run();
+        self.done
+    }
+
+    fn is_worth_reading(&self, bytes: &[u8]) -> bool {
+        let first = bytes.trim_ascii_start().first();
+        if first.is_some_and(u8::is_ascii_digit) {
+            return true;
+        }
+        // The log is most of a stream. It may follow a tag and a row that it broke.
+        let is_tagged = matches!(first, Some(b'[' | b'>' | b'{'));
+        if !is_tagged && launcher::is_nccl_info(bytes) {
+            return false;
+        }
+        self.columns.is_some() || MARKS.as_ref().is_none_or(|m| m.is_match(bytes))
+    }
+
+    fn document(&mut self, number: u32, bytes: &[u8]) {
+        let bytes = bytes.trim_ascii();
+        if bytes.len() > MAX_JSON || !bytes.starts_with(b"{") {
+            return;
+        }
+        if let Ok(runs) = json::parse(&text::decode(bytes), (number, number)) {
+            self.end_run();
+            self.done.extend(runs);
+            self.done.truncate(MAX_RUNS);
+        }
+    }
+
+    /// Lines that begin with `#`, wherever a tag of unknown form ends.
+    fn heading(&mut self, number: u32, line: &str) -> bool {
+        let line = line.trim_start();
+        if line.starts_with('#') {
+            return self.comment(number, line);
+        }
+        // Unmistakable lines behind a tag that `launcher` does not know.
+        let marks =
+            ["# nThread", "#  Rank ", "# Avg bus", "# Out of bounds", "# nccl-tests version", "# Using devices"];
+        let Some(at) = marks.iter().filter_map(|m| line.find(m)).min().filter(|at| *at < 160) else { return false };
+        let Some((tag, rest)) = line.split_at_checked(at) else { return false };
+        self.tag = Some(tag.to_owned());
+        self.comment(number, rest)
+    }
+
+    fn comment(&mut self, number: u32, line: &str) -> bool {
+        if let Some(params) = head::params(line) {
+            // Processes that run alone print the same parameters again before anything is measured.
+            let again = self.run.params.is_some_and(|p| p.value == params) && self.stage < Stage::Rows;
+            if !again && self.run.params.is_some() {
+                self.end_run();
+            }
+            let run = self.at(Stage::Parameters, number);
+            run.copies += 1;
+            run.params.get_or_insert(At::new(params, number));
+        } else if let Some(rank) = head::rank(number, line) {
+            self.at(Stage::Ranks, number).push_rank(rank);
+        } else if let Some(columns) = columns::columns(line, self.placement) {
+            self.at(Stage::Header, number).is_cpu_time |= columns.is_cpu_time;
+            self.columns = Some(columns);
+        } else if let Some(placement) = columns::placement(line) {
+            self.placement = Some(placement);
+        } else if let Some(average) = head::average(line) {
+            self.summary(number).average.get_or_insert(At::new(average, number));
+        } else if let Some(bounds) = head::out_of_bounds(line) {
+            self.summary(number).out_of_bounds.get_or_insert(At::new(bounds, number));
+        } else if let Some((_, rest)) = line.split_once("-tests version ") {
+            self.version(number, line, rest);
+        } else if let Some((_, name)) = line.split_once("Collective test starting: ") {
+            let run = self.at(Stage::Parameters, number);
+            run.collective = Collective::from_name(name.trim()).map(|c| At::new(c, number)).or(run.collective);
+        } else if let Some((_, rest)) = line.split_once("Reducing maxBytes to ") {
+            let size = text::leading_number::<u64>(rest);
+            self.run.reduced_to = size.map(|s| At::new(Bytes(s), number)).or(self.run.reduced_to);
+        } else if let Some(failure) = head::failure(number, line) {
+            self.touch(number).push_failure(failure);
+        } else if line.contains("Using devices") {
+            self.at(Stage::Ranks, number);
+        } else if self.columns.as_ref().is_some_and(|c| c.milliseconds) && line.contains("(us)") {
+            // The line of units decides, where there is one.
+            self.columns.iter_mut().for_each(|c| c.milliseconds = false);
+        }
+        true
+    }
+
+    fn version(&mut self, number: u32, line: &str, rest: &str) {
+        if self.run.version.is_some() {
+            self.end_run();
+        }
+        let run = self.at(Stage::Parameters, number);
+        run.tool = Some(if line.contains("rccl-tests") { Tool::RcclTests } else { Tool::NcclTests });
+        let mut words = rest.split_whitespace();
+        run.version = words.next().map(|v| At::new(head::text(v), number));
+        for word in words {
+            match word.split_once("-headers=").or_else(|| word.split_once("-library=")) {
+                Some((_, code)) if word.contains("headers") => run.compiled_with = code.parse().ok(),
+                Some((_, code)) => run.library = code.parse().ok(),
+                None => {}
+            }
+        }
+    }
+
+    fn row(&mut self, number: u32, line: &str) -> bool {
+        let seen = row::read(number, line, self.columns.as_ref());
+        match seen {
+            Seen::Row(row, refused) => {
+                self.close_open();
+                let run = self.at(Stage::Rows, number);
+                run.push_row(row);
+                refused.into_iter().for_each(|r| run.refuse_as(r));
+            }
+            Seen::Open(open, end) => {
+                self.close_open();
+                self.at(Stage::Rows, number);
+                self.open = Some(open);
+                // What broke the row may be what ended the run.
+                self.other(number, line.get(end..).unwrap_or_default());
+            }
+            Seen::Refused(refused) => self.at(Stage::Rows, number).refuse_as(refused),
+            Seen::Other => return self.rest_of_row(number, line),
+        }
+        true
+    }
+
+    fn rest_of_row(&mut self, number: u32, line: &str) -> bool {
+        let (Some(open), Some(columns)) = (&mut self.open, &self.columns) else { return false };
+        let Some(is_complete) = row::go_on(open, line, columns) else { return false };
+        self.at(Stage::Rows, number);
+        if is_complete {
+            self.close_open();
+        }
+        true
+    }
+
+    fn other(&mut self, number: u32, line: &str) {
+        if let Some(failure) = head::failure(number, line) {
+            self.touch(number).push_failure(failure);
+        } else if let Some(average) = head::average(line) {
+            // The tests of 2017 put no `#` before the verdicts.
+            self.summary(number).average.get_or_insert(At::new(average, number));
+        } else if let Some(bounds) = head::out_of_bounds(line) {
+            self.summary(number).out_of_bounds.get_or_insert(At::new(bounds, number));
+        } else if let Some((_, version)) = line.split_once("rccl-tests: Version ") {
+            if self.run.version.is_some() {
+                self.end_run();
+            }
+            let run = self.at(Stage::Parameters, number);
+            run.tool = Some(Tool::RcclTests);
+            run.version = Some(At::new(head::text(version), number));
+        } else if let Some(params) = head::params(line).filter(|_| line.starts_with("nThread ")) {
+            // So did the parameters.
+            self.at(Stage::Parameters, number).params.get_or_insert(At::new(params, number));
+        } else if let Some(version) = library_line(line) {
+            if self.stage > Stage::Nothing && self.run.library_text.is_none() {
+                self.touch(number).library_text = Some(At::new(head::text(version), number));
+            }
+        } else if line.contains("_perf") {
+            let named = line
+                .split([' ', '"', '\'', '(', ')', ';'])
+                .filter(|w| w.contains("_perf"))
+                .find_map(Collective::from_name);
+            self.told = named.map(|c| At::new(c, number)).or(self.told);
+        }
+    }
+
+    fn summary(&mut self, number: u32) -> &mut Run {
+        self.close_open();
+        self.at(Stage::Summary, number)
+    }
+
+    /// The run to which a line of this stage belongs.
+    fn at(&mut self, stage: Stage, number: u32) -> &mut Run {
+        let is_new = match self.stage {
+            Stage::Nothing => false,
+            // Mixed processes print headers while others measure already.
+            Stage::Rows if self.run.copies > 1 => false,
+            Stage::Rows => {
+                stage < Stage::Rows && stage != Stage::Ranks || stage == Stage::Ranks && self.run.copies <= 1
+            }
+            Stage::Summary => stage < Stage::Summary && !(self.run.copies > 1 && stage == Stage::Rows),
+            _ => false,
+        };
+        if is_new {
+            self.end_run();
+        }
+        if self.stage == Stage::Nothing {
+            self.run.collective = self.run.collective.or(self.told.take());
+        }
+        self.stage = self.stage.max(stage);
+        self.touch(number)
+    }
+
+    fn touch(&mut self, number: u32) -> &mut Run {
+        let (first, last) = &mut self.run.lines;
+        if *first == 0 {
+            *first = number;
+        }
+        *last = (*last).max(number);
+        &mut self.run
+    }
+
+    fn close_open(&mut self) {
+        if let Some(open) = self.open.take()
+            && (open.row.out_of_place.is_some() || open.row.in_place.is_some())
+        {
+            self.run.push_row(open.row);
+        }
+    }
+
+    fn end_run(&mut self) {
+        self.close_open();
+        let run = std::mem::take(&mut self.run);
+        let is_something = self.stage > Stage::Nothing || !run.failures.is_empty();
+        self.stage = Stage::Nothing;
+        self.columns = None;
+        if !is_something {
+            return;
+        }
+        if self.done.len() < MAX_RUNS {
+            self.done.push(run);
+        }
+    }
+}
+
+/// The library's line between header and table, not that of its log.
+fn library_line(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let rest = line.strip_prefix("NCCL version ").or_else(|| line.strip_prefix("RCCL version "))?;
+    Some(rest.trim_start().strip_prefix(':').unwrap_or(rest).trim())
+}

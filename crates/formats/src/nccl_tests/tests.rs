@@ -1,0 +1,342 @@
+use super::*;
+use crate::units::{Bytes, GBps, Microseconds};
+
+fn one(text: &str) -> Run {
+    let mut runs = parse(text.as_bytes());
+    assert_eq!(runs.len(), 1, "{runs:#?}");
+    runs.remove(0)
+}
+
+/// Time, algorithm and bus bandwidth of a measurement.
+fn numbers(m: Option<Measure>) -> Option<(f64, f64, f64)> {
+    m.map(|m| (m.time.0, m.algbw.0, m.busbw.0))
+}
+
+const NEW: &str = "\
+# nccl-tests version 2.19.1 nccl-headers=22903 nccl-library=23007
+# Collective test starting: all_gather_perf
+# nThread 1 nGpus 2 minBytes 1024 maxBytes 2048 step: 1024(bytes) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0
+#
+# Using devices
+#  Rank  0 Group  0 Pid    411 on      alpha device  0 [0000:0a:00] NVIDIA Test 1
+#  Rank  1 Group  0 Pid    411 on      alpha device  1 [0001:0b:00] NVIDIA Test 1
+NCCL version 2.30.7+cuda13.1
+#
+#                                                              out-of-place                       in-place          
+#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong           timestamp
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)           %Y-%m-%d %H:%M:%S
+        1024           128     float    none      -1    10.50    0.10    0.05       0    11.25    0.09    0.04   1e+06  2026-01-02 03:04:05
+        2048           256     float    none      -1    12.00    0.17    0.08     N/A    12.50    0.16    0.08     N/A  2026-01-02 03:04:06
+# Out of bounds values : 1000000 FAILED
+# Avg bus bandwidth    : 0.0625 
+#
+# Collective test concluded: all_gather_perf
+";
+
+#[test]
+fn the_newest_table() {
+    let run = one(NEW);
+    assert_eq!(run.tool, Some(Tool::NcclTests));
+    assert_eq!((run.compiled_with, run.library), (Some(22903), Some(23007)));
+    assert_eq!(run.library_text.clone().map(|t| t.value).as_deref(), Some("2.30.7+cuda13.1"));
+    assert_eq!(run.collective.map(|c| (c.value, c.line)), Some((Collective::AllGather, 2)));
+    let p = run.params.map(|p| p.value).unwrap_or_default();
+    assert_eq!((p.threads, p.gpus, p.min, p.max), (Some(1), Some(2), Some(Bytes(1024)), Some(Bytes(2048))));
+    assert_eq!(
+        (p.step, p.warmup_iters, p.iters, p.agg_iters),
+        (Some(Step::Bytes(Bytes(1024))), Some(1), Some(20), Some(1))
+    );
+    assert_eq!((p.validation, p.graph, p.unalign), (Some(1), Some(0), Some(0)));
+    let [first, second] = &run.ranks[..] else { panic!("{:?}", run.ranks) };
+    assert_eq!((first.rank, first.group, first.pid, first.host.as_deref()), (0, Some(0), Some(411), Some("alpha")));
+    assert_eq!(second.bus_id, Some(BusId { domain: Some(1), bus: 0x0b, device: Some(0), function: None }));
+    assert_eq!(second.name, "NVIDIA Test 1");
+    let [a, b] = &run.rows[..] else { panic!("{:?}", run.rows) };
+    assert_eq!((a.line, a.size, a.count, a.redop.as_deref(), a.root), (13, Bytes(1024), Some(128), None, None));
+    assert_eq!(numbers(a.out_of_place), Some((10.5, 0.1, 0.05)));
+    assert_eq!(a.in_place.map(|m| m.errors), Some(Errors::Wrong(1_000_000)));
+    assert_eq!(b.in_place.map(|m| m.errors), Some(Errors::NotChecked));
+    assert_eq!(run.out_of_bounds.map(|o| (o.value.count, o.value.ok)), Some((1_000_000, false)));
+    assert_eq!(run.average.map(|a| (a.value.busbw, a.value.ok)), Some((GBps(0.0625), None)));
+    assert_eq!((run.lines, run.copies, run.refused.len()), ((1, 16), 1, 0));
+    assert_eq!(run.largest().map(|r| r.size), Some(Bytes(2048)));
+}
+
+#[test]
+fn every_release_has_its_columns() {
+    // Header, row, then size, reduction, root, and the first measurement.
+    let cases = [
+        // 2017: milliseconds, one measurement, a root.
+        (
+            "#      bytes             N    type    root     time  algbw  busbw      res",
+            "        4096          1024   float       3    0.050   0.08   0.08    0e+00",
+            None,
+            Some(3),
+            (50.0, 0.08, 0.08),
+            false,
+        ),
+        // 2.0 … 2.11: an error instead of wrong elements; AllGather names no reduction.
+        (
+            "#       size         count    type     time   algbw   busbw  error     time   algbw   busbw  error",
+            "        4096          1024   float    50.00    0.08    0.04  2e-07    40.00    0.10    0.05    N/A",
+            None,
+            None,
+            (50.0, 0.08, 0.04),
+            true,
+        ),
+        // AlltoAll of 2.7 … 2.11 has the heading and blanks below it.
+        (
+            "#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error",
+            "        4096          1024   float            50.00    0.08    0.04  0e+00    40.00    0.10    0.05    N/A",
+            None,
+            None,
+            (50.0, 0.08, 0.04),
+            true,
+        ),
+        (
+            "#       size         count      type   redop    root  cputime   algbw   busbw #wrong  cputime   algbw   busbw #wrong",
+            "        4096          1024  bfloat16     avg       0    50.00    0.08    0.04      0    40.00    0.10    0.05      0",
+            Some("avg"),
+            Some(0),
+            (50.0, 0.08, 0.04),
+            true,
+        ),
+    ];
+    for (header, row, redop, root, first, has_second) in cases {
+        let run = one(&format!("{header}\n{row}\n"));
+        let [r] = &run.rows[..] else { panic!("{header}: {run:#?}") };
+        assert_eq!((r.size, r.count, r.redop.as_deref(), r.root), (Bytes(4096), Some(1024), redop, root), "{header}");
+        assert_eq!((numbers(r.out_of_place), r.in_place.is_some()), (Some(first), has_second), "{header}");
+        assert_eq!(run.is_cpu_time, header.contains("cputime"));
+    }
+}
+
+#[test]
+fn without_a_header_only_what_is_unmistakable() {
+    let two = one("  128  32  float  sum  87.60  0.50  0.75  1e-06  89.76  0.25  0.40  N/A\n");
+    assert_eq!(two.rows.first().and_then(|r| r.out_of_place).map(|m| m.errors), Some(Errors::Delta(Delta(1e-6))));
+    assert_eq!(two.rows.first().and_then(|r| r.in_place).map(|m| m.time), Some(Microseconds(89.76)));
+    let one_measure = one("  128  32  float  sum  -1  87.60  0.50  0.75  3\n");
+    assert_eq!(one_measure.rows.first().and_then(|r| r.out_of_place).map(|m| m.errors), Some(Errors::Wrong(3)));
+    let no_errors = one("  128  32  float  sum  87.60  0.50  0.75\n");
+    assert_eq!((no_errors.rows.len(), no_errors.refused.len()), (0, 1));
+    assert!(parse(b"12 34 apples 5 6 7 8\n1 2 3 4 5 6 7 8\n").is_empty());
+}
+
+#[test]
+fn per_iteration_columns_and_in_place_alone() {
+    let run = one("\
+#                                                               out-of-place (+ per-iteration)                                in-place (+ per-iteration)
+#       size         count      type   redop    root     time   algbw   busbw  #wrong    i_min    i_max    i_p99    i_cv%     time   algbw   busbw  #wrong    i_min    i_max    i_p99    i_cv%
+           8             2     float     sum      -1     9.00    0.00    0.00       0     8.00    12.00    11.00     2.50     7.00    0.00    0.00       0     6.00     9.00     8.50     1.25
+");
+    let each = run.rows.first().and_then(|r| r.in_place).and_then(|m| m.per_iteration);
+    assert_eq!(each.map(|e| (e.min.0, e.max.0, e.p99.0, e.cv.0)), Some((6.0, 9.0, 8.5, 1.25)));
+    // rccl-tests -O 0.
+    let run = one("\
+#                                                              in-place          
+#       size         count      type   redop    root     time   algbw   busbw #wrong
+           8             2     float     sum      -1     9.00    0.10    0.20      0
+");
+    assert_eq!(run.rows.first().map(|r| (r.out_of_place.is_some(), r.in_place.is_some())), Some((false, true)));
+    // A replayed trace leaves the first measurement blank.
+    let blank = " ".repeat(32);
+    let run = one(&format!(
+        "#  size  count  type  redop  root  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong\n\
+         8  2  float  sum  -1{blank}  9.00  0.10  0.20  0\n"
+    ));
+    assert_eq!(run.rows.first().map(|r| (r.out_of_place.is_some(), r.in_place.is_some())), Some((false, true)));
+}
+
+const HEADER: &str = "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong";
+const ROW: &str = "        1024           256     float     sum      -1    10.00    0.10    0.15      0    20.00    0.05    0.07      0";
+
+#[test]
+fn tags_of_launchers() {
+    for tag in [
+        "0: ",
+        "[1,0]<stdout>:",
+        "[1,0]<stdout>: ",
+        "[prterun-a-1@1,0]<stdout>: ",
+        "[pod/launcher-0/mpi] ",
+        "2026-01-02T03:04:05.678Z ",
+        "2026-01-02T03:04:05.678901234Z stdout F ",
+        "launcher-1  | ",
+        "> ",
+        "\x1b[32mlauncher\x1b[0m >> ",
+        "job.7/launcher: ",
+    ] {
+        let text: String = NEW.lines().map(|l| format!("{tag}{l}\n")).collect();
+        let run = one(&text);
+        assert_eq!((run.rows.len(), run.ranks.len(), run.refused.len()), (2, 2, 0), "{tag:?}");
+        assert_eq!(run.rows.first().and_then(|r| numbers(r.out_of_place)), Some((10.5, 0.1, 0.05)), "{tag:?}");
+        assert!(run.average.is_some() && run.params.is_some() && run.version.is_some(), "{tag:?}");
+    }
+    // Sizes of twelve digits touch the tag.
+    let run = one(&format!(
+        "[1,0]<stdout>:{HEADER}\n[1,0]<stdout>:137438953472   34359738368     float     sum      -1   300000  458.13  859.00      0   300001  458.12  858.98      0\n"
+    ));
+    assert_eq!(run.rows.first().map(|r| r.size), Some(Bytes(137_438_953_472)));
+}
+
+#[test]
+fn rows_broken_by_the_log_are_joined() {
+    let first = "        1024           256     float     sum      -1";
+    let rest = "    10.00    0.10    0.15      0    20.00    0.05    0.07      0";
+    for text in [
+        format!(
+            "{HEADER}\n{first}alpha:12:34 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\nalpha:12:34 [0] NCCL INFO Connected all rings\n{rest}\n"
+        ),
+        format!("{HEADER}\n{first}\nalpha:12:34 [0] NCCL INFO Connected all rings\n{rest}\n"),
+        format!(
+            "{HEADER}\n{first}    10.00    0.10    0.15      0alpha:12:34 [0] NCCL INFO x\n    20.00    0.05    0.07      0\n"
+        ),
+        format!("{HEADER}\nalpha:12:34 [0] NCCL INFO Launch mode Parallel\n{ROW}\n"),
+    ] {
+        let run = one(&text);
+        let [row] = &run.rows[..] else { panic!("{text}\n{run:#?}") };
+        assert_eq!(numbers(row.out_of_place), Some((10.0, 0.1, 0.15)), "{text}");
+        assert_eq!(numbers(row.in_place), Some((20.0, 0.05, 0.07)), "{text}");
+        assert!(run.refused.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn failures_end_rows_and_are_kept() {
+    let run = one(&format!(
+        "{HEADER}\n{ROW}\n\
+        2048           512     float     sum      -1    12.00    0.17    0.25      0alpha: Test NCCL failure common.cu:303 'remote process exited or there was a network error / NET/IB : Got completion'\n \
+        .. alpha pid 411: Test failure common.cu:401\n\
+        beta: Test CUDA failure common.cu:958 'out of memory'\n\
+        gamma: Test timeout (60s) common.cu:523\n\
+        alpha:12:34 [0] misc/cudawrap.cc:99 NCCL WARN Cuda failure 2 'out of memory'\n\
+        # error: no device function\n"
+    ));
+    let kinds: Vec<_> =
+        run.failures.iter().map(|f| (f.kind, f.host.as_deref(), f.source.as_ref().map(|s| s.1))).collect();
+    assert_eq!(
+        kinds,
+        [
+            (FailureKind::Nccl, Some("alpha"), Some(303)),
+            (FailureKind::Propagated, Some("alpha"), Some(401)),
+            (FailureKind::Cuda, Some("beta"), Some(958)),
+            (FailureKind::Timeout, Some("gamma"), Some(523)),
+            (FailureKind::LastError, None, None),
+        ],
+        "{:#?}",
+        run.failures
+    );
+    assert!(
+        run.failures
+            .first()
+            .is_some_and(|f| f.message.starts_with("remote process exited") && f.message.ends_with("completion"))
+    );
+    let [_, cut] = &run.rows[..] else { panic!("{run:#?}") };
+    assert_eq!((numbers(cut.out_of_place), cut.in_place), (Some((12.0, 0.17, 0.25)), None));
+    assert!(run.refused.is_empty(), "{:?}", run.refused);
+}
+
+#[test]
+fn several_runs_in_one_text() {
+    let text = format!(
+        "$ mpirun -np 2 ./build/all_reduce_perf -b 1K\n{HEADER}\n{ROW}\n# Avg bus bandwidth    : 1\n$ ./sendrecv_perf\n{HEADER}\n{ROW}\n{NEW}"
+    );
+    let runs = parse(text.as_bytes());
+    let collectives: Vec<_> = runs.iter().map(|r| r.collective.map(|c| c.value)).collect();
+    assert_eq!(collectives, [Some(Collective::AllReduce), Some(Collective::SendRecv), Some(Collective::AllGather)]);
+    assert_eq!(runs.iter().map(|r| r.rows.len()).collect::<Vec<_>>(), [1, 1, 2]);
+}
+
+#[test]
+fn processes_without_mpi_are_one_mixed_run() {
+    let params = "# nThread 1 nGpus 1 minBytes 8 maxBytes 128 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0";
+    let rank = |pid: u32| format!("#  Rank  0 Group  0 Pid {pid} on alpha device  0 [0000:0a:00] GPU");
+    let run = one(&format!("{params}\n{params}\n{}\n{}\n{HEADER}\n{HEADER}\n{ROW}\n{ROW}\n", rank(7), rank(8)));
+    assert_eq!((run.copies, run.ranks.len(), run.rows.len(), run.ran_alone()), (2, 2, 2, true));
+    assert!(!one(NEW).ran_alone());
+}
+
+#[test]
+fn rccl_tests() {
+    let run = one(&format!(
+        "\
+# nThreads: 1 nGpus: 8 nRanks: 2 minBytes: 8 maxBytes: 64 step: 2(factor) warmupIters: 5 iters: 20 validation: 1 
+rccl-tests: Version develop:0123456
+# Using devices
+#   Rank  0 Pid  77 on      alpha device  0 [0000:c1:00.0] AMD Instinct
+RCCL version : 2.22.3-HEAD:abc
+{HEADER}
+{ROW}
+# Errors with asterisks indicate errors that have exceeded the maximum threshold.
+"
+    ));
+    assert_eq!((run.tool, run.version.map(|v| v.value)), (Some(Tool::RcclTests), Some("develop:0123456".to_owned())));
+    let p = run.params.map(|p| p.value).unwrap_or_default();
+    assert_eq!((p.gpus, p.ranks_per_gpu, p.warmup_iters, p.step), (Some(8), Some(2), Some(5), Some(Step::Factor(2))));
+    assert_eq!(run.ranks.first().and_then(|r| r.bus_id).and_then(|b| b.function), Some(0));
+    assert_eq!(run.library_text.map(|t| t.value).as_deref(), Some("2.22.3-HEAD:abc"));
+    assert_eq!(run.rows.len(), 1);
+
+    let runs = parse(br#"[{"numCycle":0, "name":"AllReduce", "ranks":2, "size":64, "type":"float", "redop":"sum", "inPlace":0, "time":10.5, "algBw":1.0, "busBw":1.5, "wrong":"0"},
+ {"numCycle":0, "name":"AllReduce", "ranks":2, "size":64, "type":"float", "redop":"sum", "inPlace":1, "time":9.5, "algBw":1.25, "busBw":1.75, "wrong":"N/A"},
+ {"numCycle":0, "name":"AllGather", "ranks":2, "size":64, "type":"float", "redop":"none", "inPlace":1, "time":9.5, "algBw":1.25}]"#);
+    let [reduce, gather] = &runs[..] else { panic!("{runs:#?}") };
+    let [row] = &reduce.rows[..] else { panic!("{reduce:#?}") };
+    assert_eq!(row.out_of_place.map(|m| m.errors), Some(Errors::Wrong(0)));
+    assert_eq!(row.in_place.map(|m| (m.busbw, m.errors)), Some((GBps(1.75), Errors::NotChecked)));
+    assert_eq!((gather.rows.len(), gather.refused.len()), (0, 1));
+}
+
+#[test]
+fn json() {
+    let text = r#"{"version":3,"start_time":"2026-01-02 03:04:05","args":["./build/reduce_scatter_perf","-J","x"],"env":["NCCL_DEBUG=INFO","HOME=/root"],"nccl_version":23007,"config":{"nthreads":1,"ngpus":1,"minimum_bytes":8,"maximum_bytes":16,"step_factor":2,"warmup_iters":1,"iterations":20,"aggregated_iterations":1,"validation":1,"graph":0,"devices":[{"rank":0,"group":0,"pid":5,"hostname":"alpha","device":0,"device_hex":"0000:0a:00","device_info":"GPU"}]},"results":[{"size":16,"count":4,"type":"float","redop":"sum","root":"    -1","out_of_place":{"time":10.500000,"alg_bw":1.000000,"bus_bw":0.500000,"nwrong":0.000000},"in_place":{"time":"nan","alg_bw":0.0,"bus_bw":0.0,"nwrong":null},"actual_iterations":20,"experiment_name":""}],"out_of_bounds":{"count":0,"okay":"true"},"average_bus_bandwidith":{"bandwidith":0.500000,"okay":"unchecked"},"errors":[""],"end_time":"2026-01-02 03:04:06"}"#;
+    let run = one(text);
+    assert_eq!(run.collective.map(|c| c.value), Some(Collective::ReduceScatter));
+    assert_eq!((run.library, run.env.len(), run.ranks.len(), run.failures.len()), (Some(23007), 1, 1, 0));
+    let [row] = &run.rows[..] else { panic!("{run:#?}") };
+    assert_eq!((row.root, numbers(row.out_of_place), row.in_place), (None, Some((10.5, 1.0, 0.5)), None));
+    assert_eq!(run.average.map(|a| (a.value.busbw, a.value.ok)), Some((GBps(0.5), None)));
+    // One long line between others.
+    let mut reader = Reader::new();
+    reader.line(1, b"hello");
+    reader.line(2, text.as_bytes());
+    let streamed = reader.finish();
+    assert_eq!(streamed.iter().map(|r| (r.rows.len(), r.lines)).collect::<Vec<_>>(), [(1, (2, 2))]);
+    // A run that was killed leaves its document open.
+    let cut = one(text.get(..text.len() - 60).unwrap_or_default());
+    assert_eq!(cut.refused.first().map(|r| r.why.contains("ends in the middle")), Some(true));
+    // RCCL's status report is another document.
+    assert!(parse(br#"{"nccl_version":"2.28.9","comms":[]}"#).is_empty());
+}
+
+#[test]
+fn memory_has_a_limit() {
+    let mut reader = Reader::new();
+    reader.line(1, HEADER.as_bytes());
+    for n in 0..20_000 {
+        reader.line(n + 2, ROW.as_bytes());
+        reader.line(n + 2, b"        1024           256     float     sum      -1    x y z 0 x y z 0");
+        reader.line(n + 2, b"a: Test CUDA failure common.cu:1 'x'");
+    }
+    let runs = reader.finish();
+    let [run] = &runs[..] else { panic!("{} runs", runs.len()) };
+    assert_eq!((run.rows.len() as u64 + run.rows_not_kept, run.rows.len()), (20_000, MAX_ROWS));
+    assert_eq!((run.refused.len(), run.failures.len() as u64 + run.failures_not_kept), (MAX_REFUSED, 20_000));
+    let mut reader = Reader::new();
+    for n in 0..MAX_RUNS as u32 + 9 {
+        reader.line(n, HEADER.as_bytes());
+        reader.line(n, ROW.as_bytes());
+    }
+    assert_eq!(reader.finish().len(), MAX_RUNS);
+}
+
+#[test]
+fn factors_are_those_of_the_source() {
+    for (name, ranks, factor) in
+        [("all_reduce_perf", 4, 1.5), ("all_gather_perf_mpi", 4, 0.75), ("AlltoAll", 2, 0.5), ("sendrecv_perf", 8, 1.0)]
+    {
+        assert_eq!(Collective::from_name(name).map(|c| c.bus_factor(ranks)), Some(factor), "{name}");
+    }
+    assert_eq!(Collective::from_name("/opt/x/broadcast_perf"), Some(Collective::Broadcast));
+    assert_eq!(Collective::from_name("iperf3"), None);
+}

@@ -1,0 +1,251 @@
+//! Line by line: what belongs to which run.
+
+use super::columns::{self, Columns};
+use super::json::{self, Report};
+use super::run::{Address, Failure, FailureKind, Refused, Run};
+use super::{MAX_ADDRESSES, MAX_FAILURES, MAX_REFUSED, MAX_ROWS, MAX_RUNS, head};
+use crate::launcher;
+use crate::text::{self, At};
+use aho_corasick::AhoCorasick;
+use std::sync::LazyLock;
+
+/// Lines beyond this length are no table's and no report's.
+const MAX_LINE: usize = 65_536;
+
+/// Reads lines as they come. Keeps no text, and of a run only what is bounded.
+#[derive(Debug, Default)]
+pub struct Reader {
+    done: Vec<Run>,
+    run: Run,
+    /// Something belongs to the run.
+    is_begun: bool,
+    columns: Option<Columns>,
+    report: Option<Report>,
+}
+
+/// Reads a whole text.
+pub fn parse(bytes: &[u8]) -> Vec<Run> {
+    let text = text::decode(bytes);
+    let mut reader = Reader::default();
+    for (number, line) in text::lines(&text) {
+        reader.line(number, line.as_bytes());
+    }
+    reader.finish()
+}
+
+/// What a line must contain to be looked at outside of a run.
+static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let marks = [
+        " Test",
+        "#bytes",
+        "Dual-port",
+        " address: LID ",
+        "test_info",
+        "Waiting for client to connect",
+        "BW peak won't",
+        "Conflicting CPU",
+        "Infiniband/RoCE device",
+        "Did not detect devices",
+        "IB device ",
+        "Couldn't ",
+        "Unable to ",
+        "Failed to ",
+        "Failed status",
+        "failed to create mr",
+        "Invalid MTU",
+        "mtu is higher",
+        "inline size set",
+        "cuMem",
+        "cuCtx",
+        "DMA-BUF is not",
+        "hipMalloc",
+        "ADDR_ERROR",
+        "rdma_resolve_",
+        "poll CQ failed",
+        " limit",
+        "produce a report",
+        "inaccurate results",
+    ];
+    AhoCorasick::new(marks).ok()
+});
+
+impl Reader {
+    /// A reader at the start of a text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next line, without its end. `number` is 1-based.
+    pub fn line(&mut self, number: u32, bytes: &[u8]) {
+        let is_inside = self.report.is_some() || self.is_begun;
+        if bytes.len() > MAX_LINE || launcher::is_nccl_info(bytes) {
+            return;
+        }
+        if !is_inside && MARKS.as_ref().is_some_and(|m| !m.is_match(bytes)) {
+            return;
+        }
+        let decoded = text::decode(bytes);
+        if json::begins(&decoded) {
+            self.end_report();
+            self.end_run();
+            self.report = Some(Report::new(number, &decoded));
+        }
+        if let Some(report) = &mut self.report {
+            if !report.line(number, &decoded) {
+                self.end_report();
+            }
+            return;
+        }
+        self.text(number, &decoded);
+    }
+
+    /// The runs; the last one may be unfinished.
+    pub fn finish(mut self) -> Vec<Run> {
+        self.end_report();
+        self.end_run();
+        self.done
+    }
+
+    fn text(&mut self, number: u32, line: &str) {
+        let line = launcher::strip(line.trim_end());
+        if line.trim_start().is_empty() || line.starts_with("----") {
+            return;
+        }
+        if let Some(test) = head::title(line) {
+            // Server and client that write to one place: titles follow each other.
+            let is_copy = self.columns.is_none()
+                && self.run.addresses.is_empty()
+                && self.run.failures.is_empty()
+                && self.run.test.as_ref().is_some_and(|t| t.value == test);
+            // Remarks stand before the title.
+            if !is_copy && self.run.test.is_some() {
+                self.end_run();
+            }
+            let run = self.touch(number);
+            run.copies += 1;
+            run.test.get_or_insert(At::new(test, number));
+        } else if let Some(columns) = columns::columns(line) {
+            if self.columns.is_some() && !self.run.rows.is_empty() {
+                self.end_run();
+            }
+            self.touch(number);
+            self.columns = columns.map_err(|why| self.refuse(number, why)).ok();
+        } else if !self.row(number, line) {
+            self.other(number, line);
+        }
+    }
+
+    fn row(&mut self, number: u32, line: &str) -> bool {
+        let Some(columns) = &self.columns else { return false };
+        match columns::row(number, line, columns) {
+            Some(Ok(row)) => {
+                let run = self.touch(number);
+                if run.rows.len() < MAX_ROWS {
+                    run.rows.push(row);
+                } else {
+                    run.rows_not_kept += 1;
+                }
+                true
+            }
+            Some(Err(why)) => {
+                self.refuse(number, why);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn other(&mut self, number: u32, line: &str) {
+        if line.contains("Waiting for client to connect") {
+            // The server's first line, unless its client writes to the same place.
+            if self.run.test.is_some() && self.columns.is_some() {
+                self.end_run();
+            }
+            self.touch(number).is_server = true;
+        } else if let Some(address) = head::address(number, line) {
+            self.address(number, address);
+        } else if let Some(gid) = head::gid(line) {
+            if let Some(last) = self.run.addresses.last_mut().filter(|_| self.run.addresses_not_kept == 0) {
+                last.gid = last.gid.or(Some(gid));
+            }
+        } else if let Some(note) = head::note(number, line) {
+            // Remarks come before the title of their run.
+            if self.columns.is_some() {
+                self.end_run();
+            }
+            let run = self.touch(number);
+            if run.notes.len() < MAX_FAILURES {
+                run.notes.push(note);
+            }
+        } else if let Some(failure) = head::failure(number, line) {
+            self.failure(number, failure);
+        } else if self.run.test.is_some() && self.columns.is_none() && head::fields(line, &mut self.run.header) {
+            self.touch(number);
+        } else if line.trim_start().starts_with("Dual-port") {
+            head::fields(line, &mut self.touch(number).header);
+        } else if let Some((_, device)) = line.split_once("Picking device No. ") {
+            self.touch(number).header.cuda_device = text::leading_number(device);
+        }
+    }
+
+    fn address(&mut self, number: u32, address: Address) {
+        let run = self.touch(number);
+        if run.addresses.len() < MAX_ADDRESSES {
+            run.addresses.push(address);
+        } else {
+            run.addresses_not_kept += 1;
+        }
+    }
+
+    fn failure(&mut self, number: u32, failure: Failure) {
+        // Words that other programs use, too, count inside of a run only.
+        let is_general = matches!(failure.kind, FailureKind::Other | FailureKind::Connection);
+        if is_general && !self.is_begun {
+            return;
+        }
+        let run = self.touch(number);
+        if run.failures.len() < MAX_FAILURES {
+            run.failures.push(failure);
+        } else {
+            run.failures_not_kept += 1;
+        }
+    }
+
+    fn refuse(&mut self, line: u32, why: String) {
+        let run = self.touch(line);
+        if run.refused.len() < MAX_REFUSED {
+            run.refused.push(Refused { line, why });
+        } else {
+            run.refused_not_kept += 1;
+        }
+    }
+
+    fn touch(&mut self, number: u32) -> &mut Run {
+        self.is_begun = true;
+        let (first, last) = &mut self.run.lines;
+        if *first == 0 {
+            *first = number;
+        }
+        *last = (*last).max(number);
+        &mut self.run
+    }
+
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        let is_begun = std::mem::take(&mut self.is_begun);
+        self.columns = None;
+        self.push(run, is_begun);
+    }
+
+    fn end_report(&mut self) {
+        if let Some(report) = self.report.take() {
+            self.push(report.finish(), true);
+        }
+    }
+
+    fn push(&mut self, run: Run, is_something: bool) {
+        if is_something && self.done.len() < MAX_RUNS {
+            self.done.push(run);
+        }
+    }
+}
