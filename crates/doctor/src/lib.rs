@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answer;
 mod lines;
 pub mod observe;
 pub mod place;
@@ -18,3 +19,4 @@ pub mod place;
 pub use lines::Reader;
 pub use observe::Observer;
 pub use place::{FileId, Place, Quote};
+

@@ -1,0 +1,296 @@
+//! What the doctor answers. Everything is owned and can be shown without what it was concluded from.
+
+use crate::place::Quote;
+use linerate_rules::{Remedy, Severity};
+use serde::Serialize;
+
+/// Version of the JSON form.
+pub const SCHEMA: u32 = 1;
+
+/// The whole answer.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Answer {
+    /// What was read, and how much of it was understood.
+    pub inputs: Vec<Input>,
+    /// Jobs that ran, told apart by their communicators.
+    pub jobs: Vec<Job>,
+    /// Causes, the most important first.
+    pub causes: Vec<Cause>,
+    /// What is wrong but cannot be decided from this, with what to read.
+    pub undecided: Vec<Undecided>,
+    /// What follows from a cause: it needs no search of its own.
+    pub consequences: Vec<Note>,
+    /// What people suspect and is not the cause.
+    pub not_causes: Vec<Note>,
+    /// Failures in the order of time.
+    pub timeline: Vec<Failure>,
+    /// What was read but not told apart for want of room, clocks that disagree, mixed lines: limits of this answer.
+    pub limits: Vec<String>,
+}
+
+/// A file, a stream, a snapshot.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Input {
+    /// Name.
+    pub name: String,
+    /// What it was taken for: `NCCL log`, `kernel log`, `nccl-tests table`, `snapshot of node1`, `lspci`, …; several joined by ` and `.
+    pub kind: String,
+    /// Bytes, unpacked.
+    pub bytes: u64,
+    /// Lines.
+    pub lines: u64,
+    /// Lines of NCCL.
+    pub nccl_lines: u64,
+    /// Of those, lines whose meaning is known.
+    pub understood: u64,
+    /// Remarks: cut lines, bytes that are no text, mixed writers, compression that is damaged.
+    pub remarks: Vec<String>,
+}
+
+/// A job.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Job {
+    /// `job 1`.
+    pub name: String,
+    /// Releases of NCCL, as told or by wordings; the grammar that decides what numbers mean.
+    pub releases: Vec<String>,
+    /// CUDA driver versions, `12.4`.
+    pub cuda_drivers: Vec<String>,
+    /// Ranks of the largest communicator, and how many of them the logs show.
+    pub ranks: Option<u32>,
+    /// Ranks that were seen.
+    pub ranks_seen: u32,
+    /// Hosts that were seen.
+    pub hosts: Vec<String>,
+    /// Nodes, as NCCL counts them.
+    pub nodes: Option<u32>,
+    /// Communicators.
+    pub communicators: u32,
+    /// Networks chosen, with the number of processes.
+    pub networks: Vec<(String, u32)>,
+    /// Plugins loaded.
+    pub plugins: Vec<String>,
+    /// NIC lists, with the hosts that have them: more than one means that nodes differ.
+    pub nics: Vec<NicList>,
+    /// Channels of collectives, smallest and largest.
+    pub channels: Option<(u32, u32)>,
+    /// Algorithms and protocols, with how often.
+    pub algorithms: Vec<(String, u64)>,
+    /// Environment, and what it does.
+    pub environment: Vec<Setting>,
+    /// Connections.
+    pub matrix: Matrix,
+    /// Benchmarks: one line each.
+    pub benchmarks: Vec<String>,
+}
+
+/// Hosts with equal NICs.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct NicList {
+    /// Network.
+    pub network: String,
+    /// NICs.
+    pub nics: Vec<String>,
+    /// Hosts.
+    pub hosts: Vec<String>,
+}
+
+/// A variable.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Setting {
+    /// Name.
+    pub name: String,
+    /// Value.
+    pub value: String,
+    /// Processes that have it; `None` where all have.
+    pub only: Option<String>,
+    /// What it does in this release.
+    pub does: Option<String>,
+    /// What is wrong with it.
+    pub verdict: Option<String>,
+    /// Where it was read.
+    pub at: String,
+}
+
+/// Who is connected by what: ranks with equal connections share a row.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Matrix {
+    /// Column heads: `P2P/CUMEM`, `SHM`, `NET/IB send`, `NET/IB receive`.
+    pub columns: Vec<String>,
+    /// Rows, the most frequent pattern first.
+    pub rows: Vec<Row>,
+}
+
+/// Ranks with equal connections.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Row {
+    /// Ranks, as ranges: `0-7,16-23`.
+    pub ranks: String,
+    /// How many.
+    pub count: u32,
+    /// Hosts.
+    pub hosts: Vec<String>,
+    /// For each column: what there is; empty for nothing.
+    pub cells: Vec<Cell>,
+    /// It differs from most others in this way.
+    pub odd: Option<String>,
+}
+
+/// Connections of one kind.
+#[derive(Debug, Clone, Default, Serialize, PartialEq, Eq)]
+pub struct Cell {
+    /// Channels, as ranges: `0-15`.
+    pub channels: String,
+    /// NICs by number, of networks: `0,2`.
+    pub devices: String,
+    /// GPUDirect RDMA; `None` where it does not apply.
+    pub gdr: Option<Gdr>,
+    /// Connections that go through another rank's GPU (PXN).
+    pub proxied: bool,
+}
+
+/// How many of the connections use GPUDirect RDMA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gdr {
+    /// All.
+    All,
+    /// Some.
+    Some,
+    /// None.
+    None,
+}
+
+/// How sure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// It fits, and so do other causes.
+    Possible,
+    /// It fits best, and one check would decide.
+    Likely,
+    /// The evidence itself says so.
+    Certain,
+}
+
+impl Confidence {
+    /// In one word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Possible => "possible",
+            Confidence::Likely => "likely",
+            Confidence::Certain => "certain",
+        }
+    }
+}
+
+/// A line that proves something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// `file:line`, or the path in a snapshot.
+    pub at: String,
+    /// The line, or what was read.
+    pub text: String,
+}
+
+/// A cause.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cause {
+    /// Stable id.
+    pub id: &'static str,
+    /// The cause in general, in one line.
+    pub title: &'static str,
+    /// What it is here, in one line: hosts, ranks, devices, values.
+    pub summary: String,
+    /// How bad.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// Why that sure.
+    pub because: String,
+    /// Hosts and ranks that have it; empty where all have.
+    pub scope: String,
+    /// What proves it.
+    pub evidence: Vec<Evidence>,
+    /// What would confirm it.
+    pub confirm: Vec<String>,
+    /// What would refute it.
+    pub refute: Vec<String>,
+    /// Rules that judge it on a node.
+    pub rules: Vec<&'static str>,
+    /// What to do.
+    pub remedy: Option<Remedy>,
+    /// Primary sources.
+    pub sources: Vec<linerate_rules::Source>,
+}
+
+/// Something wrong that cannot be decided from what was given.
+#[derive(Debug, Clone, Serialize)]
+pub struct Undecided {
+    /// The symptom, as in `linerate explain symptom/…`.
+    pub symptom: &'static str,
+    /// What is seen, in one line.
+    pub summary: String,
+    /// What shows it.
+    pub evidence: Vec<Evidence>,
+    /// Causes that fit.
+    pub candidates: Vec<&'static str>,
+    /// What to read or run to decide.
+    pub read: Vec<String>,
+}
+
+/// A remark with evidence.
+#[derive(Debug, Clone, Serialize)]
+pub struct Note {
+    /// What, in one line.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// What shows it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// A failure in the order of time.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failure {
+    /// Where: host and rank.
+    pub who: String,
+    /// Seconds since the first failure with a comparable clock.
+    pub after: Option<f64>,
+    /// How often in all.
+    pub count: u64,
+    /// Processes.
+    pub processes: u32,
+    /// The first line.
+    pub evidence: Evidence,
+    /// It follows from others, as a rule.
+    pub consequence: bool,
+}
+
+impl Answer {
+    /// Exit code: 0 nothing wrong was seen, 1 causes, 2 something is wrong or unreadable and cannot be decided.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        let counts = |c: &Cause| c.severity > Severity::Info;
+        if self.causes.iter().any(counts) {
+            1
+        } else if !self.undecided.is_empty() || self.nothing_understood() {
+            2
+        } else {
+            0
+        }
+    }
+
+    /// Whether nothing of the inputs was of use.
+    #[must_use]
+    pub fn nothing_understood(&self) -> bool {
+        self.jobs.is_empty() && self.causes.is_empty() && self.timeline.is_empty() && self.not_causes.is_empty()
+    }
+}
+
+impl Evidence {
+    pub(crate) fn of(quote: &Quote, file: &str) -> Self {
+        Evidence { at: format!("{file}:{}", quote.place.line), text: quote.text.clone() }
+    }
+}
