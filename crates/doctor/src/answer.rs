@@ -150,7 +150,7 @@ pub struct Cell {
 }
 
 /// How many of the connections use GPUDirect RDMA.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Gdr {
     /// All.

@@ -1,6 +1,5 @@
 //! Things that repeat: how often, where first, on which hosts.
 
-use super::names::Name;
 use crate::place::{Place, Quote};
 use hashbrown::HashMap;
 use linerate_formats::nccl_log::stamp::Stamp;
@@ -28,8 +27,6 @@ pub struct Group {
     pub(crate) first_process: Option<usize>,
     /// Rank of the first, where known.
     pub(crate) first_rank: Option<usize>,
-    /// Value that is not part of the key: the first error text, a device.
-    pub(crate) detail: Option<Name>,
 }
 
 /// What is grouped.
@@ -73,7 +70,6 @@ impl<K: Hash + Eq + Clone> Groups<K> {
                     processes: Vec::new(),
                     first_process: seen.process,
                     first_rank: seen.rank,
-                    detail: None,
                 };
                 self.by_key.insert(key.clone(), self.list.len());
                 self.list.push((key, group));

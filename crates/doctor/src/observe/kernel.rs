@@ -4,7 +4,7 @@ use super::trouble::KernelTrouble;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use linerate_formats::dmesg::{self, AerSeverity, Event, Mlx5Event};
 
-/// A line without one of these is neither the kernel's nor a framework's report.
+/// A line without one of these is none of the kernel's that matter, nor a part of NCCL's.
 const WORDS: &[&str] = &[
     "NVRM",
     "Xid",
@@ -24,12 +24,6 @@ const WORDS: &[&str] = &[
     "Memory cgroup out of memory",
     "AER:",
     "PCIe Bus Error",
-    "Watchdog caught",
-    "ncclSystemError",
-    "ncclRemoteError",
-    "ncclInternalError",
-    "ncclUnhandledCudaError",
-    "ncclInvalidUsage",
     "Got completion",
     "Call to ibv_",
 ];

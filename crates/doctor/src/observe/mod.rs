@@ -9,9 +9,10 @@ pub mod release;
 pub mod threads;
 pub mod trouble;
 
-use crate::place::{FileId, Place, Quote};
+use crate::place::{FileId, Place};
 use groups::{Groups, Seen};
 use linerate_formats::nccl_log::{self, Failure, Level, Line, Message, Plugin, stamp, stamp::Stamp};
+use linerate_formats::{nccl_tests, perftest, torch_log};
 use names::{Name, Names};
 use ranks::Ranks;
 use threads::Threads;
@@ -73,6 +74,13 @@ pub struct Tuning {
 /// Different ones at most: there are 7 algorithms and 3 protocols.
 const MAX_TUNING: usize = 64;
 
+/// Readers of tables, of the file that is open.
+#[derive(Debug, Default)]
+struct Tables {
+    nccl_tests: nccl_tests::Reader,
+    perftest: perftest::Reader,
+}
+
 /// Watches lines.
 #[derive(Debug, Default)]
 pub struct Observer {
@@ -110,6 +118,14 @@ pub struct Observer {
     recent_call: Option<(Box<str>, Name)>,
     /// Whether GPUs can multicast.
     pub(crate) multicast: Groups<bool>,
+    /// Benchmark tables.
+    pub(crate) nccl_tests: Vec<(FileId, nccl_tests::Run)>,
+    /// Benchmark tables.
+    pub(crate) perftest: Vec<(FileId, perftest::Run)>,
+    /// Where ranks are in the sequence of collectives.
+    pub(crate) sequences: frameworks::Sequences,
+    tables: Tables,
+    torch: torch_log::Reader,
     kernel_words: kernel::Words,
 }
 
@@ -129,7 +145,23 @@ impl Observer {
         &mut self.files[at]
     }
 
-    pub(crate) fn close(&mut self, _: FileId) {}
+    pub(crate) fn close(&mut self, file: FileId) {
+        let tables = std::mem::take(&mut self.tables);
+        let runs = tables.nccl_tests.finish().into_iter().filter(|r| !r.rows.is_empty() || !r.ranks.is_empty());
+        self.nccl_tests.extend(runs.map(|r| (file, r)));
+        let runs = tables.perftest.finish().into_iter();
+        self.perftest.extend(runs.map(|r| (file, r)));
+        self.torch = torch_log::Reader::default();
+    }
+
+    pub(crate) fn process(&self, index: usize) -> Option<&threads::Process> {
+        self.threads.processes.get(index)
+    }
+
+    /// A word that was kept.
+    pub(crate) fn name(&self, name: Name) -> &str {
+        self.names.get(name)
+    }
 
     /// A line.
     pub(crate) fn line(&mut self, place: Place, line: &str) {
@@ -387,37 +419,47 @@ impl Observer {
 
     /// A line that NCCL did not print.
     fn other(&mut self, place: Place, line: &str) {
-        if line.is_empty() || !self.kernel_words.any(line) {
+        if line.is_empty() {
             return;
         }
+        let number = u32::try_from(place.line).unwrap_or(u32::MAX);
+        self.tables.nccl_tests.line(number, line.as_bytes());
+        self.tables.perftest.line(number, line.as_bytes());
         let names = &mut self.names;
-        let stamp = stamp::find(line);
-        let seen = Seen { place, text: line, stamp, process: None, rank: None };
-        if let Some(key) = frameworks::read(line, names) {
-            self.frameworks.add(key, &seen);
-        } else if let Some(key) = kernel::read(line) {
-            self.kernel.add(key, &seen);
-        } else if let Some(c) = nccl_log::Completion::find(line) {
-            self.failures.add(Trouble::Completion(c.status), &seen);
-        } else if let Some(text) = line.split_once("Call to ibv_").map(|_| line) {
-            let read = Message::read(&Line { before: "", who: "", level: Level::Warn, source: None, message: text });
-            if let Message::Failure(failure) = read {
-                self.failures.add(trouble(&failure, names), &seen);
+        let seen = |stamp| Seen { place, text: line, stamp, process: None, rank: None };
+        if let Some(torch) = self.torch.line(number, line.as_bytes()) {
+            self.sequences.read(&torch);
+            if let Some(key) = frameworks::trouble(&torch, names) {
+                self.frameworks.add(key, &seen(stamp::find(line)));
             }
-        } else {
+            // NCCL's own words in an exception.
+            if let torch_log::Event::LastError { text } = &torch.event {
+                self.quoted(place, text);
+            }
+            self.file(place.file).other += 1;
             return;
         }
+        if !self.kernel_words.any(line) {
+            return;
+        }
+        if let Some(key) = kernel::read(line) {
+            self.kernel.add(key, &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+            return;
+        }
+        self.quoted(place, line);
+    }
+
+    /// NCCL's words without its head: in exceptions, in tickets.
+    fn quoted(&mut self, place: Place, text: &str) {
+        let failure =
+            match Message::read(&Line { before: "", who: "", level: Level::Warn, source: None, message: text }) {
+                Message::Failure(f) if !matches!(f, Failure::Other(_)) => f,
+                _ => return,
+            };
+        let key = trouble(&failure, &mut self.names);
+        self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None });
         self.file(place.file).other += 1;
-    }
-
-    /// The line that a place and a text make.
-    pub(crate) fn name(&self, name: Name) -> &str {
-        self.names.get(name)
-    }
-
-    /// Evidence of a place of which no text was kept.
-    pub(crate) fn quote(place: Place, text: &str) -> Quote {
-        Quote::new(place, text)
     }
 }
 

@@ -127,5 +127,11 @@ pub enum FrameworkTrouble {
     /// A collective did not end in time: its kind.
     Timeout(Name),
     /// A call of NCCL failed: `ncclSystemError`, …
-    Error(Name),
+    Error(&'static str),
+    /// Ranks called different collectives.
+    Mismatch,
+    /// A report names ranks that lag.
+    Lagging,
+    /// The store over which ranks find each other does not answer.
+    Store,
 }

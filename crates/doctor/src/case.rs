@@ -1,0 +1,230 @@
+//! What a check sees: one job, what failed in it, and the nodes that were given.
+
+use crate::answer::Evidence;
+use crate::jobs::Job;
+use crate::nodes::{Failing, NodeView};
+use crate::observe::groups::{Group, Groups};
+use crate::observe::ranks::{Carrier, Cell, Rank};
+use crate::observe::threads::Process;
+use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, Trouble};
+use crate::observe::{Observer, names::Name};
+use crate::place::{Place, Quote};
+use crate::ranges::{ranges, some};
+use linerate_formats::nccl_log::Direction;
+use std::collections::BTreeSet;
+use std::hash::Hash;
+
+/// Hosts and ranks that are named in a sentence.
+const NAMED: usize = 4;
+
+/// One job, judged.
+pub(crate) struct Case<'a> {
+    pub(crate) o: &'a Observer,
+    pub(crate) job: &'a Job,
+    /// The first job, or the only one: what no process can be named for is counted here.
+    pub(crate) is_first: bool,
+    pub(crate) nodes: &'a [NodeView<'a>],
+}
+
+impl<'a> Case<'a> {
+    /// Whether something happened in this job.
+    fn touches(&self, g: &Group) -> bool {
+        if g.processes.is_empty() { self.is_first } else { g.processes.iter().any(|p| self.job.processes.contains(p)) }
+    }
+
+    /// Things of one kind that happened in this job.
+    pub(crate) fn of<K: Copy + Eq + Hash>(&self, groups: &'a Groups<K>) -> impl Iterator<Item = (K, &'a Group)> {
+        groups.list.iter().filter(|(_, g)| self.touches(g)).map(|(k, g)| (*k, g))
+    }
+
+    pub(crate) fn failures(&self, is: impl Fn(&Trouble) -> bool) -> Vec<(Trouble, &'a Group)> {
+        self.of(&self.o.failures).filter(|(t, _)| is(t)).collect()
+    }
+
+    pub(crate) fn kernel(&self, is: impl Fn(&KernelTrouble) -> bool) -> Vec<(KernelTrouble, &'a Group)> {
+        self.of(&self.o.kernel).filter(|(t, _)| is(t)).collect()
+    }
+
+    pub(crate) fn frameworks(&self, is: impl Fn(&FrameworkTrouble) -> bool) -> Vec<(FrameworkTrouble, &'a Group)> {
+        self.of(&self.o.frameworks).filter(|(t, _)| is(t)).collect()
+    }
+
+    pub(crate) fn name(&self, n: Name) -> &'a str {
+        self.o.name(n)
+    }
+
+    /// The values of a variable, with who has them.
+    pub(crate) fn env(&self, name: &str) -> Option<(&'a str, &'a Group)> {
+        let mut all = self.of(&self.o.settings).filter(|((n, _), _)| self.o.name(*n) == name);
+        all.next().map(|((_, value), g)| (self.o.name(value), g))
+    }
+
+    /// The value as a number, as NCCL reads it.
+    pub(crate) fn env_number(&self, name: &str) -> Option<(i64, &'a Group)> {
+        self.env(name).and_then(|(v, g)| Some((v.trim().parse().ok()?, g)))
+    }
+
+    /// Processes of the job.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = (usize, &'a Process)> {
+        self.job.processes.iter().filter_map(|p| Some((*p, self.o.process(*p)?)))
+    }
+
+    /// Ranks with connections.
+    pub(crate) fn ranks(&self) -> impl Iterator<Item = &'a Rank> {
+        self.job.ranks().filter_map(|r| self.o.ranks.all.get(r))
+    }
+
+    /// Connections over a network.
+    pub(crate) fn net_cells(&self) -> impl Iterator<Item = (&'a Rank, &'a Cell)> {
+        self.ranks().flat_map(|r| r.cells.iter().map(move |c| (r, c))).filter(|(_, c)| c.carrier == Carrier::Net)
+    }
+
+    fn net_name(&self, c: &Cell) -> &'a str {
+        c.net.map_or("", |n| self.o.name(n))
+    }
+
+    /// Whether a network moves bytes through the kernel's sockets.
+    pub(crate) fn is_socket(net: &str) -> bool {
+        net.contains("ocket") && !net.contains("IB")
+    }
+
+    /// Connections over RDMA.
+    pub(crate) fn rdma_cells(&self) -> impl Iterator<Item = (&'a Rank, &'a Cell)> {
+        self.net_cells().filter(|(_, c)| !Self::is_socket(self.net_name(c)))
+    }
+
+    /// Processes that use sockets, by what they chose or by their connections.
+    pub(crate) fn socket_processes(&self) -> BTreeSet<usize> {
+        let chosen = self.processes().filter(|(_, p)| {
+            let network = p.network.or(p.nics.map(|(net, _, place)| (net, place)));
+            network.is_some_and(|(net, _)| Self::is_socket(self.o.name(net)))
+        });
+        let by_cells = self.net_cells().filter(|(_, c)| Self::is_socket(self.net_name(c))).map(|(r, _)| r.process);
+        chosen.map(|(i, _)| i).chain(by_cells).collect()
+    }
+
+    /// Processes that use RDMA.
+    pub(crate) fn rdma_processes(&self) -> BTreeSet<usize> {
+        let chosen = self.processes().filter(|(_, p)| {
+            let network = p.network.or(p.nics.map(|(net, _, place)| (net, place)));
+            network.is_some_and(|(net, _)| !Self::is_socket(self.o.name(net)))
+        });
+        chosen.map(|(i, _)| i).chain(self.rdma_cells().map(|(r, _)| r.process)).collect()
+    }
+
+    /// Whether the job spans nodes; `None` where the logs do not tell.
+    pub(crate) fn multi_node(&self) -> Option<bool> {
+        if let Some(nodes) = self.job.nodes(self.o) {
+            return Some(nodes > 1);
+        }
+        if self.net_cells().next().is_some() || self.job.hosts(self.o).len() > 1 {
+            return Some(true);
+        }
+        let world = self.job.world()?;
+        let complete = world.members.len() as u32 == world.size;
+        let connected = world.members.values().filter_map(|r| self.o.ranks.all.get(*r)).all(|r| !r.cells.is_empty());
+        // All ranks are here, on one host, and connected without a network.
+        (complete && (connected || world.size == 1)).then_some(false)
+    }
+
+    /// On which release all processes are, as far as this minor is concerned.
+    pub(crate) fn since(&self, minor: u16) -> Option<bool> {
+        let mut all = self.processes().map(|(_, p)| p.release.since(minor));
+        let first = all.next()??;
+        all.all(|s| s.is_none_or(|s| s == first)).then_some(first)
+    }
+
+    /// Release of a process, where told.
+    pub(crate) fn release_of(&self, process: Option<usize>) -> Option<(u16, u16)> {
+        let p = self.o.process(process?)?;
+        match p.release.told {
+            Some((2, minor, patch)) => Some((minor, patch)),
+            _ => p.release.minor().map(|m| (m, 99)),
+        }
+    }
+
+    /// Evidence of a group: its first lines.
+    pub(crate) fn quotes(&self, g: &Group) -> Vec<Evidence> {
+        g.quotes.iter().map(|q| self.evidence(q)).collect()
+    }
+
+    pub(crate) fn evidence(&self, q: &Quote) -> Evidence {
+        Evidence::of(q, self.file(q.place))
+    }
+
+    /// Evidence in words of ours, about a line of which no text was kept.
+    pub(crate) fn at(&self, place: Place, text: impl Into<String>) -> Evidence {
+        Evidence { at: format!("{}:{}", self.file(place), place.line), text: text.into() }
+    }
+
+    fn file(&self, place: Place) -> &'a str {
+        self.o.files.get(place.file.0 as usize).map_or("", |f| &f.name)
+    }
+
+    /// Evidence of connections: the first of each kind.
+    pub(crate) fn cells<'c>(&self, cells: impl Iterator<Item = (&'c Rank, &'c Cell)>) -> Vec<Evidence> {
+        cells.take(3).map(|(r, c)| self.at(c.first, self.cell(r, c))).collect()
+    }
+
+    fn cell(&self, r: &Rank, c: &Cell) -> String {
+        let half = match c.direction {
+            Some(Direction::Send) => "[send] ",
+            Some(Direction::Receive) => "[receive] ",
+            None => "",
+        };
+        let gdr = if c.gdr { "/GDRDMA" } else { "" };
+        let rank = r.rank.map(|r| format!("rank {r}: ")).unwrap_or_default();
+        format!("{rank}{half}via NET/{}/{}{gdr} ({} connections)", self.net_name(c), c.device, c.count)
+    }
+
+    /// Names the hosts of processes where they are not all: `2 of 16 hosts: a, b`.
+    pub(crate) fn scope(&self, processes: impl IntoIterator<Item = usize>) -> String {
+        let hosts = self.hosts(processes);
+        let all = self.job.hosts(self.o);
+        if hosts.is_empty() || hosts.len() == all.len() {
+            return String::new();
+        }
+        format!("{} of {} hosts: {}", hosts.len(), all.len(), some(&hosts, NAMED))
+    }
+
+    /// Hosts of processes.
+    pub(crate) fn hosts(&self, processes: impl IntoIterator<Item = usize>) -> Vec<String> {
+        let names: BTreeSet<&str> = processes
+            .into_iter()
+            .filter_map(|p| self.o.process(p))
+            .map(|p| self.o.name(p.host))
+            .filter(|h| !h.is_empty())
+            .collect();
+        names.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Names ranks: `rank 3`, `ranks 0-7`.
+    pub(crate) fn rank_words(ranks: impl IntoIterator<Item = u32>) -> String {
+        let all: BTreeSet<u32> = ranks.into_iter().collect();
+        let s = if all.len() == 1 { "" } else { "s" };
+        format!("rank{s} {}", ranges(all))
+    }
+
+    /// What fails on the nodes that were given, of these rules.
+    pub(crate) fn failing(&self, rules: &[&str]) -> Vec<Failing> {
+        self.nodes.iter().flat_map(|n| n.failing(rules)).collect()
+    }
+
+    /// Whether something serious failed: the job did not end well.
+    pub(crate) fn failed(&self) -> bool {
+        !self.failures(|t| !t.is_survivable()).is_empty() || !self.frameworks(|_| true).is_empty()
+    }
+
+    /// Whether any rank came as far as calling collectives, or ended in order.
+    pub(crate) fn ran(&self) -> bool {
+        use linerate_formats::nccl_log::Phase;
+        self.ranks().any(|r| r.calls > 0 || r.phase == Some(Phase::Destroyed))
+    }
+
+    /// Whether the NICs are RoCE, InfiniBand, or not told.
+    pub(crate) fn is_roce(&self) -> Option<bool> {
+        let lists = self.of(&self.o.devices).filter(|((net, _), _)| self.o.name(*net).contains("IB"));
+        let mut kinds = lists.map(|((_, list), _)| self.o.name(list)).filter(|l| l.contains('/'));
+        kinds.next().map(|l| l.contains("/RoCE"))
+    }
+}

@@ -1,0 +1,102 @@
+//! What is left in the environment.
+
+use super::{ENV_RST, Found, Known, environment, nccl, software};
+use crate::answer::Confidence::{Certain, Likely, Possible};
+use crate::observe::trouble::Trouble;
+use linerate_rules::{Severity, Source};
+
+pub(super) static ALL: &[&Known] = &[&FORCED, &TOPO_FILE];
+
+const TUNING: Source = nccl(
+    "NCCL user guide: environment variables are discouraged in production",
+    "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
+);
+
+/// Variables that take a decision from NCCL.
+const DECISIONS: &[&str] = &[
+    "NCCL_ALGO",
+    "NCCL_PROTO",
+    "NCCL_NTHREADS",
+    "NCCL_BUFFSIZE",
+    "NCCL_MAX_NCHANNELS",
+    "NCCL_MIN_NCHANNELS",
+    "NCCL_MAX_NRINGS",
+    "NCCL_MIN_NRINGS",
+    "NCCL_MAX_CTAS",
+    "NCCL_MIN_CTAS",
+    "NCCL_LL_THRESHOLD",
+    "NCCL_LL128_NTHREADS",
+    "NCCL_TREE_THRESHOLD",
+];
+
+static FORCED: Known = Known {
+    id: "env/algo-or-proto-forced",
+    title: "Variables take NCCL's choice of algorithm, protocol or channels",
+    severity: Severity::Low,
+    docs: "NCCL chooses algorithm, protocol and channels by size and topology. A variable that forces them is right for the size and machine for which it was measured, and costs elsewhere: few channels do not fill a fast network, LL does not fill any.",
+    confirm: &["the same benchmark without the variable"],
+    refute: &["the benchmark is as fast without it"],
+    rules: &[],
+    sources: &[TUNING, ENV_RST],
+    remedy: || environment("Unset the variable and measure again", &[], DECISIONS),
+    check: |c| {
+        let set: Vec<_> =
+            DECISIONS.iter().filter_map(|name| c.env(name).map(|(v, g)| (format!("{name}={v}"), g))).collect();
+        let (_, g) = set.first()?;
+        // Few channels, or the protocol of small messages, cost much; the rest may or may not.
+        let severe = set.iter().any(|(s, _)| {
+            let (name, value) = s.split_once('=').unwrap_or((s, ""));
+            let few = matches!(name, "NCCL_MAX_NCHANNELS" | "NCCL_MAX_CTAS" | "NCCL_MAX_NRINGS")
+                && value.trim().parse::<i64>().is_ok_and(|n| (1..=2).contains(&n));
+            few || name == "NCCL_PROTO" && matches!(value.trim(), "LL" | "ll")
+        });
+        let words: Vec<String> = set.iter().map(|(s, _)| s.clone()).collect();
+        let severity = if severe { Severity::Medium } else { Severity::Low };
+        let why = if severe {
+            "such a value limits bandwidth on any fast machine"
+        } else {
+            "the choice is taken from NCCL; whether that costs is for a benchmark to tell"
+        };
+        let sure = if severe { Likely } else { Possible };
+        Some(Found::new(sure, crate::ranges::some(&words, 4), why).severity(severity).with(c.quotes(g)))
+    },
+    follows: &[],
+};
+
+static TOPO_FILE: Known = Known {
+    id: "env/topo-file",
+    title: "A topology file cannot be read, or does not fit",
+    severity: Severity::High,
+    docs: "NCCL_TOPO_FILE (or the default virtual topology) is an XML with the bus ids of this machine. A path that is not in the container, or a file of another machine, makes NCCL stop or decide from a wrong picture.",
+    confirm: &[
+        "`ls -l $NCCL_TOPO_FILE` in the same container",
+        "`linerate topo FILE`: are the bus ids those of `nvidia-smi`?",
+    ],
+    refute: &[],
+    rules: &["topo/topology-file"],
+    sources: &[nccl("NCCL, src/graph/xml.cc", "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/graph/xml.cc")],
+    remedy: || software("Mount the file that belongs to this machine type, or unset NCCL_TOPO_FILE"),
+    check: |c| {
+        let found = c.failures(|t| matches!(t, Trouble::TopologyFile));
+        let (_, g) = found.first()?;
+        let file = c.env("NCCL_TOPO_FILE").or_else(|| c.env("NCCL_GRAPH_FILE"));
+        let only_default = file.is_none()
+            && g.quotes.iter().all(|q| q.text.contains("virtualTopology.xml") || q.text.contains("nvidia-topologyd"));
+        // The default file need not exist.
+        if only_default {
+            return None;
+        }
+        let words = match file {
+            Some((value, _)) => format!("NCCL_TOPO_FILE={value} cannot be used"),
+            None => "a topology file cannot be used".to_owned(),
+        };
+        let set = file.into_iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
+        Some(
+            Found::new(Certain, words, "NCCL says so")
+                .with(c.quotes(g))
+                .with(set)
+                .scope(c.scope(g.processes.iter().copied())),
+        )
+    },
+    follows: &[],
+};

@@ -1,0 +1,283 @@
+//! What goes wrong between ranks.
+
+use super::{Found, Known, investigate, nccl, software};
+use crate::answer::Confidence::{Certain, Likely, Possible};
+use crate::answer::Evidence;
+use crate::case::Case;
+use crate::observe::trouble::{FrameworkTrouble, Trouble};
+use linerate_formats::nccl_log::SocketTrouble;
+use linerate_formats::torch_log::Lag;
+use linerate_rules::{Severity, Source};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) static ALL: &[&Known] = &[&VERSIONS, &MISMATCH, &UNREACHABLE, &EXITED, &STRAGGLER];
+
+const SOCKET_CC: Source =
+    nccl("NCCL, src/misc/socket.cc", "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/misc/socket.cc");
+const TORCH: Source = nccl(
+    "PyTorch, ProcessGroupNCCL.cpp",
+    "https://github.com/pytorch/pytorch/blob/main/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp",
+);
+
+static VERSIONS: Known = Known {
+    id: "job/version-mismatch",
+    title: "Ranks run different releases of NCCL",
+    severity: Severity::Critical,
+    docs: "The bootstrap exchanges data whose layout differs between releases. Newer ones say `Mismatched NCCL version detected`; older ones fail with truncated messages, wrong magic, or hang.",
+    confirm: &[
+        "`python -c 'import torch; print(torch.cuda.nccl.version())'` on every node",
+        "`ldd` or LD_PRELOAD: which libnccl is loaded",
+    ],
+    refute: &[],
+    rules: &[],
+    sources: &[nccl(
+        "NCCL, src/init.cc: ncclCommInitRankFunc",
+        "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/init.cc",
+    )],
+    remedy: || software("Run the same image, and one libnccl, on all nodes"),
+    check: |c| {
+        if let Some((_, g)) = c.failures(|t| matches!(t, Trouble::VersionMismatch)).first() {
+            return Some(Found::new(Certain, "ranks run different releases of NCCL", "NCCL says so").with(c.quotes(g)));
+        }
+        let mut by_release: BTreeMap<(u16, u16, u16), Vec<usize>> = BTreeMap::new();
+        for (i, p) in c.processes() {
+            if let Some(told) = p.release.told {
+                by_release.entry(told).or_default().push(i);
+            }
+        }
+        if by_release.len() < 2 {
+            return None;
+        }
+        // Processes of one job share communicators; otherwise these are simply several jobs in one file.
+        if c.job.groups.is_empty() && !c.failed() {
+            return None;
+        }
+        let names: Vec<String> = by_release.keys().map(|(a, b, p)| format!("{a}.{b}.{p}")).collect();
+        let lines: Vec<Evidence> = by_release
+            .iter()
+            .filter_map(|((a, b, p), of)| {
+                Some(c.at(c.o.process(*of.first()?)?.first, format!("NCCL version {a}.{b}.{p}")))
+            })
+            .collect();
+        let (sure, why) = if c.failed() || !c.ran() {
+            (Likely, "processes of one job print different releases, and the job did not run")
+        } else {
+            (Possible, "processes of one job print different releases; the job ran nevertheless")
+        };
+        Some(Found::new(sure, format!("releases {} in one job", names.join(" and ")), why).with(lines))
+    },
+    follows: &[],
+};
+
+static MISMATCH: Known = Known {
+    id: "job/collective-mismatch",
+    title: "Ranks called different collectives, or the same with different sizes",
+    severity: Severity::Critical,
+    docs: "All ranks of a communicator must call the same collectives in the same order with the same sizes. A branch that only some ranks take, uneven data, or an exception that one rank swallowed breaks that; the job hangs or messages are truncated.",
+    confirm: &[
+        "TORCH_DISTRIBUTED_DEBUG=DETAIL, or the flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE) of all ranks",
+        "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=COLL: the calls of each rank",
+    ],
+    refute: &["all ranks' last calls are equal"],
+    rules: &[],
+    sources: &[TORCH],
+    remedy: || investigate("Compare the calls of the ranks around the first difference; it is in the program"),
+    check: |c| {
+        let nccl = c.failures(|t| matches!(t, Trouble::CollectiveMismatch));
+        let torch = c.frameworks(|t| matches!(t, FrameworkTrouble::Mismatch));
+        if let Some(g) = torch.first().map(|(_, g)| *g) {
+            return Some(
+                Found::new(Certain, "ranks called different collectives", "the framework's report says so")
+                    .with(c.quotes(g)),
+            );
+        }
+        let (_, g) = nccl.first()?;
+        let sure = if g.quotes.iter().any(|q| q.text.contains("mismatch")) { Certain } else { Likely };
+        Some(
+            Found::new(
+                sure,
+                "sizes of messages differ between ranks",
+                "NCCL got a message of another size than it expected",
+            )
+            .with(c.quotes(g)),
+        )
+    },
+    follows: &["job/version-mismatch"],
+};
+
+static UNREACHABLE: Known = Known {
+    id: "job/bootstrap-unreachable",
+    title: "Ranks cannot connect to each other",
+    severity: Severity::Critical,
+    docs: "The bootstrap is TCP on free ports. Refused: nobody listens there (the process is gone, or another address). Timed out or no route: a firewall, a network policy, or the wrong network.",
+    confirm: &[
+        "from the host of the message: `nc -zv ADDRESS PORT`",
+        "firewall, security groups, NetworkPolicy between the nodes",
+    ],
+    refute: &["the peer's process ended before: then it is the cause"],
+    rules: &[],
+    sources: &[SOCKET_CC],
+    remedy: || investigate("Open all TCP ports between the nodes, on the interface that NCCL_SOCKET_IFNAME names"),
+    check: |c| {
+        let found = c.failures(|t| {
+            matches!(t, Trouble::Socket(SocketTrouble::Refused | SocketTrouble::TimedOut | SocketTrouble::Unreachable))
+        });
+        let (t, g) = found.first()?;
+        let what = match t {
+            Trouble::Socket(SocketTrouble::Refused) => "refused: nobody listens there",
+            Trouble::Socket(SocketTrouble::TimedOut) => "timed out: no answer",
+            _ => "no route to the address",
+        };
+        let early = !c.ran();
+        let (sure, why) = if early {
+            (Likely, "connections fail before any collective")
+        } else {
+            (Possible, "connections fail in a job that had run: a peer may have ended")
+        };
+        Some(
+            Found::new(sure, format!("a connection between ranks was {what}"), why)
+                .with(c.quotes(g))
+                .scope(c.scope(g.processes.iter().copied())),
+        )
+    },
+    follows: &[
+        "net/wrong-interface",
+        "net/no-interface",
+        "kernel/oom",
+        "kernel/xid",
+        "shm/too-small",
+        "gpu/out-of-memory",
+        "job/peer-exited",
+        "ib/memlock",
+        "gpu/duplicate",
+        "gpu/driver-too-old",
+        "gpu/nvlink",
+    ],
+};
+
+static EXITED: Known = Known {
+    id: "job/peer-exited",
+    title: "A rank ended, and the others lost their connections",
+    severity: Severity::Critical,
+    docs: "`Connection closed by remote peer` is what the survivors see. The rank that ended first is the one to read: its own log, its exit code, its node's kernel log.",
+    confirm: &["log and exit code of the rank that ended first", "its node's kernel log: out of memory, Xid"],
+    refute: &["an error of that rank is in these logs: then that is the cause"],
+    rules: &[],
+    sources: &[SOCKET_CC],
+    remedy: || investigate("Read the log of the rank that ended first; all else follows from it"),
+    check: |c| {
+        let found = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::Closed)));
+        let (_, g) = found.first()?;
+        let peers: BTreeSet<&str> = g
+            .quotes
+            .iter()
+            .filter_map(|q| q.text.split_once("remote peer "))
+            .map(|(_, r)| r.split_whitespace().next().unwrap_or_default())
+            .filter(|p| !p.is_empty())
+            .collect();
+        // Who complains is alive. A process whose lines simply end is the suspect.
+        let complaining: BTreeSet<usize> = g.processes.iter().copied().collect();
+        let silent: Vec<String> = c
+            .ranks()
+            .filter(|r| {
+                !complaining.contains(&r.process)
+                    && r.phase.is_none_or(|p| p < linerate_formats::nccl_log::Phase::Destroyed)
+            })
+            .filter_map(|r| Some(format!("rank {} on {}", r.rank?, c.name(c.o.process(r.process)?.host))))
+            .take(3)
+            .collect();
+        let what = match (peers.first(), silent.is_empty()) {
+            (_, false) if silent.len() < 3 => {
+                format!("{} ended; the others lost their connections to it", silent.join(", "))
+            }
+            (Some(p), _) => format!("the peer {p} ended or broke the connection"),
+            _ => "a peer ended or broke the connection".to_owned(),
+        };
+        Some(
+            Found::new(Possible, what, "that is what the survivors see; why it ended is not in these lines")
+                .with(c.quotes(g))
+                .scope(c.scope(g.processes.iter().copied())),
+        )
+    },
+    follows: &[
+        "kernel/oom",
+        "kernel/xid",
+        "shm/too-small",
+        "ib/memlock",
+        "ib/gpu-registration",
+        "ib/gid-index",
+        "ib/retry-exceeded",
+        "ib/local-protection",
+        "ib/remote-access",
+        "ib/rnr-retry-exceeded",
+        "ib/port-went-down",
+        "ib/nic-fault",
+        "gpu/out-of-memory",
+        "gpu/duplicate",
+        "gpu/driver-too-old",
+        "gpu/nvlink",
+        "gpu/imex",
+        "job/version-mismatch",
+        "job/collective-mismatch",
+        "net/no-interface",
+        "net/wrong-interface",
+        "kernel/iommu-fault",
+        "net/plugin-init-failed",
+        "env/topo-file",
+    ],
+};
+
+static STRAGGLER: Known = Known {
+    id: "job/straggler",
+    title: "Collectives time out: a rank did not come, or did not finish",
+    severity: Severity::Critical,
+    docs: "The watchdog's timeout says that a collective did not end, on the rank that prints it. The rank to look at is the one that is behind: the lowest number of the last enqueued collective. Where all have enqueued it, the collective itself \
+           hangs: network, GPU, or different arguments.",
+    confirm: &[
+        "last enqueued and last completed of every rank (the watchdog prints them)",
+        "stacks of the rank that is behind (py-spy dump)",
+    ],
+    refute: &["all ranks have enqueued the same collective: then it is not a straggler"],
+    rules: &[],
+    sources: &[TORCH],
+    remedy: || investigate("Look at the rank that is behind: data loader, checkpoint, exception, a slow or dead node"),
+    check: |c| {
+        let found = c.frameworks(|t| matches!(t, FrameworkTrouble::Timeout(_) | FrameworkTrouble::Lagging));
+        let (_, g) = found.first()?;
+        let sequences = &c.o.sequences;
+        let late: Vec<u32> =
+            sequences.lagging.iter().filter(|(_, lag)| !matches!(lag, Lag::DidNotFinish)).map(|(r, _)| *r).collect();
+        if !late.is_empty() {
+            let words = format!("{} did not join the collective that all wait for", Case::rank_words(late));
+            return Some(Found::new(Certain, words, "the framework's report names the ranks").with(c.quotes(g)));
+        }
+        let behind = sequences.of.values().map(|(enqueued, _)| *enqueued).min();
+        let ahead = sequences.of.values().map(|(enqueued, _)| *enqueued).max();
+        if let (Some(behind), Some(ahead)) = (behind, ahead)
+            && behind < ahead
+        {
+            let ranks = sequences.of.iter().filter(|(_, (e, _))| *e == behind).map(|(r, _)| *r);
+            let words = format!("{} called collective {behind} last, others {ahead}", Case::rank_words(ranks));
+            return Some(Found::new(Likely, words, "the last collectives that the ranks called differ; numbers of different groups would look the same").with(c.quotes(g)));
+        }
+        let why = "a collective did not end in time; which rank is behind is not shown";
+        Some(Found::new(Possible, "a collective timed out", why).with(c.quotes(g)))
+    },
+    follows: &[
+        "kernel/oom",
+        "kernel/xid",
+        "kernel/iommu-fault",
+        "ib/retry-exceeded",
+        "ib/port-went-down",
+        "ib/nic-fault",
+        "ib/local-protection",
+        "ib/remote-access",
+        "ib/rnr-retry-exceeded",
+        "job/collective-mismatch",
+        "gpu/out-of-memory",
+        "job/version-mismatch",
+        "shm/too-small",
+        "ib/memlock",
+        "gpu/nvlink",
+    ],
+};

@@ -1,0 +1,577 @@
+//! Which network a job uses, and why it is not the one that was wanted.
+
+use super::{ENV_RST, Found, Known, environment, investigate, nccl, software};
+use crate::answer::Confidence::{Certain, Likely, Possible};
+use crate::case::Case;
+use crate::observe::PLUGIN_FAILED;
+use crate::observe::trouble::Trouble;
+use linerate_formats::nccl_log::SocketTrouble;
+use linerate_rules::{Severity, Source};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) static ALL: &[&Known] = &[
+    &DISABLED,
+    &FORCED,
+    &NO_VERBS,
+    &PLUGIN,
+    &FILTER_EMPTY,
+    &NO_DEVICE,
+    &NARROW,
+    &WIDE,
+    &FEWER,
+    &NO_INTERFACE,
+    &WRONG_INTERFACE,
+];
+
+const NET_CC: Source = nccl(
+    "NCCL, src/net.cc and src/plugin/net.cc: which network is taken",
+    "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/plugin/net.cc",
+);
+const IB_CC: Source = nccl(
+    "NCCL, src/transport/net_ib: which devices are used",
+    "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/transport/net_ib/init.cc",
+);
+
+static DISABLED: Known = Known {
+    id: "net/ib-disabled-by-env",
+    title: "NCCL_IB_DISABLE keeps NCCL from InfiniBand and RoCE",
+    severity: Severity::High,
+    docs: "NCCL tries an external plugin, then its own InfiniBand/RoCE transport, then sockets. With NCCL_IB_DISABLE=1 the second is skipped, and all traffic \
+           between nodes goes through TCP. Plugins of their own (IBext of HPC-X, OFI) need not heed the variable.",
+    confirm: &["unset NCCL_IB_DISABLE: the log then says `NET/IB : Using …` and `Using network IB`"],
+    refute: &["`Using network` names another network than Socket although the variable is set"],
+    rules: &["rdma/device-present", "rdma/port-state"],
+    sources: &[ENV_RST, NET_CC],
+    remedy: || {
+        environment("Unset NCCL_IB_DISABLE in the job's environment, image and nccl.conf", &[], &["NCCL_IB_DISABLE"])
+    },
+    check: |c| {
+        let (value, g) = c.env_number("NCCL_IB_DISABLE").filter(|(v, _)| *v != 0)?;
+        let sockets = c.socket_processes();
+        if sockets.is_empty() && !c.rdma_processes().is_empty() {
+            return None;
+        }
+        let seen = !sockets.is_empty();
+        let words = format!("NCCL_IB_DISABLE={value}: traffic between nodes goes through sockets");
+        let (sure, why) = match (seen, c.multi_node()) {
+            (true, Some(false)) => return None,
+            (true, Some(true)) => {
+                (Certain, "the variable is set, sockets are used, and NCCL skips InfiniBand exactly then")
+            }
+            (true, None) => {
+                (Likely, "the variable is set and sockets are used; whether the job spans nodes is not shown")
+            }
+            (false, _) => (Likely, "the variable is set; the line that names the network is missing"),
+        };
+        Some(Found::new(sure, words, why).with(c.quotes(g)).with(socket_lines(c)).scope(c.scope(sockets)))
+    },
+    follows: &[],
+};
+
+static FORCED: Known = Known {
+    id: "net/socket-forced",
+    title: "NCCL_NET names sockets, or a network that is not there",
+    severity: Severity::High,
+    docs: "NCCL_NET is the exact name of the network to use. With `Socket` nothing else is tried.",
+    confirm: &["unset NCCL_NET and read which network is chosen"],
+    refute: &["`Using network` names RDMA"],
+    rules: &["rdma/device-present"],
+    sources: &[ENV_RST, NET_CC],
+    remedy: || environment("Unset NCCL_NET", &[], &["NCCL_NET"]),
+    check: |c| {
+        let (value, g) = c.env("NCCL_NET").filter(|(v, _)| Case::is_socket(v))?;
+        if c.multi_node() == Some(false) {
+            return None;
+        }
+        let sockets = c.socket_processes();
+        let sure = if sockets.is_empty() { Likely } else { Certain };
+        let words = format!("NCCL_NET={value}: only sockets are tried");
+        Some(
+            Found::new(sure, words, "the variable names the network to use")
+                .with(c.quotes(g))
+                .with(socket_lines(c))
+                .scope(c.scope(sockets)),
+        )
+    },
+    follows: &[],
+};
+
+/// The lines that say that sockets are used.
+fn socket_lines(c: &Case<'_>) -> Vec<crate::answer::Evidence> {
+    let chosen = c.of(&c.o.networks).filter(|(n, _)| Case::is_socket(c.name(*n)));
+    let using = c.of(&c.o.devices).filter(|((n, _), _)| Case::is_socket(c.name(*n))).map(|(_, g)| g);
+    chosen.map(|(_, g)| g).chain(using).take(1).flat_map(|g| c.quotes(g).into_iter().take(1)).collect()
+}
+
+/// `NET/IB : No device found.`
+fn no_device_lines(c: &Case<'_>) -> Vec<crate::answer::Evidence> {
+    c.of(&c.o.no_device).flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect()
+}
+
+/// Processes that found no RDMA device, or list none.
+fn without_device(c: &Case<'_>) -> BTreeSet<usize> {
+    let told = c.processes().filter(|(_, p)| p.no_device.is_some()).map(|(i, _)| i);
+    let empty = c
+        .processes()
+        .filter(|(_, p)| p.nics.is_some_and(|(net, list, _)| !Case::is_socket(c.name(net)) && c.name(list).is_empty()));
+    told.chain(empty.map(|(i, _)| i)).collect()
+}
+
+static NO_VERBS: Known = Known {
+    id: "net/no-libibverbs",
+    title: "libibverbs cannot be opened",
+    severity: Severity::High,
+    docs: "NCCL opens libibverbs.so at run time. Where the image lacks it, InfiniBand and RoCE are not there for NCCL, whatever the host can do.",
+    confirm: &[
+        "in the container: `ldconfig -p | grep libibverbs`",
+        "install rdma-core's libibverbs1 and ibverbs-providers in the image and run again",
+    ],
+    refute: &["`NET/IB : Using …` in the same process"],
+    rules: &[],
+    sources: &[IB_CC],
+    remedy: || software("Install libibverbs1 and ibverbs-providers (rdma-core) in the image"),
+    check: |c| {
+        let found = c.failures(|t| matches!(t, Trouble::Library(n) if c.name(*n).contains("libibverbs")));
+        let (_, g) = found.first()?;
+        let hit: BTreeSet<usize> = g.processes.iter().copied().filter(|p| c.job.processes.contains(p)).collect();
+        if !hit.is_empty() && hit.is_subset(&c.rdma_processes()) || c.multi_node() == Some(false) && !c.failed() {
+            return None;
+        }
+        let words = "libibverbs cannot be opened, so there is no InfiniBand or RoCE for NCCL";
+        Some(Found::new(Certain, words, "the log says so").with(c.quotes(g)).with(socket_lines(c)).scope(c.scope(hit)))
+    },
+    follows: &[],
+};
+
+static PLUGIN: Known = Known {
+    id: "net/plugin-init-failed",
+    title: "A network plugin is there and cannot start",
+    severity: Severity::High,
+    docs: "An external plugin (aws-ofi-nccl for EFA, IBext of HPC-X, FastSocket, FasTrak) was found, but could not be loaded or did not initialise. NCCL then goes \
+           on with what is left: its own InfiniBand transport, then sockets. A plugin that is merely not found is no failure.",
+    confirm: &[
+        "read the plugin's own first warning: it names the missing device, library or setting",
+        "`fi_info -p efa` (EFA) or `ibv_devices` inside the container",
+    ],
+    refute: &["`Using network` names the plugin's network"],
+    rules: &["rdma/device-present"],
+    sources: &[NET_CC],
+    remedy: || {
+        investigate(
+            "Follow the plugin's own first warning: devices in the container, libfabric or OFED version, plugin built for this NCCL",
+        )
+    },
+    check: |c| {
+        let warned = c.failures(|t| matches!(t, Trouble::Plugin));
+        let failed = c.of(&c.o.plugins).filter(|((k, _), _)| *k == PLUGIN_FAILED).map(|(_, g)| g);
+        let groups: Vec<_> = warned.iter().map(|(_, g)| *g).chain(failed).collect();
+        let first = groups.first()?;
+        let hit: BTreeSet<usize> = groups.iter().flat_map(|g| g.processes.iter().copied()).collect();
+        let sockets = c.socket_processes();
+        let fell_back = hit.iter().any(|p| sockets.contains(p));
+        if !fell_back && !c.failed() && hit.iter().any(|p| c.rdma_processes().contains(p)) {
+            return None;
+        }
+        let rest = if fell_back { "; sockets are used instead" } else { "" };
+        let sure = if fell_back || c.failed() { Certain } else { Likely };
+        Some(
+            Found::new(
+                sure,
+                format!("the network plugin did not start{rest}"),
+                "the plugin says so itself; why it did not is in its own warnings",
+            )
+            .with(c.quotes(first))
+            .with(socket_lines(c))
+            .scope(c.scope(hit)),
+        )
+    },
+    follows: &[],
+};
+
+static FILTER_EMPTY: Known = Known {
+    id: "net/hca-filter-matches-nothing",
+    title: "NCCL_IB_HCA names no NIC that is there",
+    severity: Severity::High,
+    docs: "NCCL_IB_HCA selects NICs by prefix (`=` exact, `^` exclude). Where nothing that is active matches, NCCL finds no device and goes on with sockets, or stops.",
+    confirm: &["`ibv_devices` on the node against the variable", "unset NCCL_IB_HCA: NICs are found"],
+    refute: &["no NIC is found without the variable either"],
+    rules: &["rdma/device-present", "rdma/port-state"],
+    sources: &[ENV_RST, IB_CC],
+    remedy: || {
+        environment("Name the NICs that are there: NCCL_IB_HCA==mlx5_0,mlx5_1,… or unset it", &[], &["NCCL_IB_HCA"])
+    },
+    check: |c| {
+        let (value, g) = c.env("NCCL_IB_HCA")?;
+        let without = without_device(c);
+        if without.is_empty() || disabled(c) || verbs_missing(c) || c.multi_node() == Some(false) {
+            return None;
+        }
+        // The same filter finds NICs on other hosts: then the NICs are missing here, not the names wrong.
+        if c.rdma_processes().iter().any(|p| !without.contains(p) && g.processes.contains(p)) {
+            return None;
+        }
+        let known: Vec<String> = c
+            .nodes
+            .iter()
+            .flat_map(|n| n.node.rdma.known().into_iter().flatten().map(|d| d.name.to_string()))
+            .collect();
+        let (sure, why) = if known.is_empty() {
+            (
+                Likely,
+                "a filter is set and no device is found; that no device is there at all would look the same".to_owned(),
+            )
+        } else if known.iter().any(|k| matches(value, k)) {
+            return None;
+        } else {
+            (Certain, format!("the node has {} and the filter names none of them", known.join(", ")))
+        };
+        let words = format!("NCCL_IB_HCA={value} matches no active NIC");
+        Some(
+            Found::new(sure, words, why)
+                .with(c.quotes(g))
+                .with(no_device_lines(c))
+                .with(socket_lines(c))
+                .scope(c.scope(without)),
+        )
+    },
+    follows: &[],
+};
+
+/// Whether a filter lets a NIC through, as NCCL reads it.
+fn matches(filter: &str, nic: &str) -> bool {
+    let (not, rest) = filter.strip_prefix('^').map_or((false, filter), |r| (true, r));
+    let (exact, list) = rest.strip_prefix('=').map_or((false, rest), |r| (true, r));
+    let hit = list
+        .split(',')
+        .map(|one| one.split(':').next().unwrap_or(one).trim())
+        .any(|one| !one.is_empty() && if exact { nic == one } else { nic.starts_with(one) });
+    hit != not
+}
+
+fn disabled(c: &Case<'_>) -> bool {
+    c.env_number("NCCL_IB_DISABLE").is_some_and(|(v, _)| v != 0)
+        || c.env("NCCL_NET").is_some_and(|(v, _)| Case::is_socket(v))
+}
+
+fn verbs_missing(c: &Case<'_>) -> bool {
+    !c.failures(|t| matches!(t, Trouble::Library(n) if c.name(*n).contains("libibverbs"))).is_empty()
+}
+
+static NO_DEVICE: Known = Known {
+    id: "net/no-rdma-device",
+    title: "NCCL sees no RDMA device",
+    severity: Severity::High,
+    docs: "NCCL's InfiniBand/RoCE transport opened the verbs library and found no port that is active. On a cluster with RDMA that is one of: no /dev/infiniband in the container, \
+           no device plugin resource in the pod, drivers not loaded, all ports down, an exclusive RDMA network namespace, or a VM without the devices. On a cluster without RDMA it is right.",
+    confirm: &[
+        "in the same container: `ls /dev/infiniband; ibv_devinfo | grep -e hca_id -e state`",
+        "`linerate audit` on the node: rdma/device-present, rdma/port-state, rdma/netns-mode",
+    ],
+    refute: &["the node has no RDMA NIC at all: then sockets are what there is"],
+    rules: &["rdma/device-present", "rdma/port-state", "rdma/netns-mode"],
+    sources: &[IB_CC],
+    remedy: || investigate("Find out on the node and in the container why there is no active RDMA device"),
+    check: |c| {
+        let without = without_device(c);
+        if without.is_empty()
+            || disabled(c)
+            || verbs_missing(c)
+            || c.multi_node() == Some(false)
+            || !c.failures(|t| matches!(t, Trouble::Plugin)).is_empty()
+        {
+            return None;
+        }
+        if FILTER_EMPTY_CHECK(c).is_some() || c.rdma_processes().is_superset(&without) {
+            return None;
+        }
+        let others = !c.rdma_processes().is_empty();
+        let (sure, why) = if others {
+            (Likely, "other ranks of the same job use RDMA")
+        } else if c.multi_node().is_none() {
+            (
+                Possible,
+                "no device was found; whether the job spans nodes, and whether there should be one, is not shown",
+            )
+        } else if c.env("NCCL_IB_HCA").is_some() || c.env("NCCL_IB_GID_INDEX").is_some() {
+            (Likely, "the environment prepares for RDMA")
+        } else {
+            (Possible, "the log does not say whether this cluster has RDMA; where it has none, this is right")
+        };
+        let found =
+            Found::new(sure, "no RDMA device is visible to NCCL; traffic between nodes goes through sockets", why);
+        let found = found.with(no_device_lines(c)).with(socket_lines(c)).scope(c.scope(without));
+        Some(found.join(c, &["rdma/device-present", "rdma/port-state", "rdma/netns-mode"]))
+    },
+    follows: &[],
+};
+
+/// The check of another cause, as a function that it can be asked before.
+#[allow(non_upper_case_globals)]
+const FILTER_EMPTY_CHECK: fn(&Case<'_>) -> Option<Found> = |c| (FILTER_EMPTY.check)(c);
+
+/// NIC lists of RDMA networks by host.
+fn lists<'a>(c: &Case<'a>) -> BTreeMap<String, BTreeSet<&'a str>> {
+    let mut by_host: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (_, p) in c.processes() {
+        if let Some((net, list, _)) = p.nics
+            && !Case::is_socket(c.name(net))
+        {
+            let names = c.name(list).split(' ').filter(|n| !n.is_empty());
+            by_host.entry(c.name(p.host).to_owned()).or_default().extend(names);
+        }
+    }
+    by_host
+}
+
+/// Hosts with fewer NICs than most, how many they have, how many most have.
+fn fewer(c: &Case<'_>) -> Option<(Vec<String>, usize, usize)> {
+    let by_host = lists(c);
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    by_host.values().for_each(|l| *counts.entry(l.len()).or_default() += 1);
+    let (most, _) = counts.iter().max_by_key(|(n, hosts)| (**hosts, **n))?;
+    let less: Vec<String> = by_host.iter().filter(|(_, l)| l.len() < *most).map(|(h, _)| h.clone()).collect();
+    let least = by_host.values().map(BTreeSet::len).min()?;
+    (!less.is_empty()).then_some((less, least, *most))
+}
+
+static FEWER: Known = Known {
+    id: "net/fewer-nics",
+    title: "A node uses fewer NICs than the others",
+    severity: Severity::High,
+    docs: "A collective is as fast as its slowest node. A node whose port is down, whose NIC is missing or filtered away has fewer rails than the others, and all wait for it.",
+    confirm: &[
+        "`ibv_devinfo | grep -e hca_id -e state` on the node against another node",
+        "`linerate audit` on the node: rdma/port-state, rdma/device-present",
+    ],
+    refute: &["the nodes are built differently"],
+    rules: &["rdma/port-state", "rdma/device-present", "rdma/port-rate"],
+    sources: &[IB_CC],
+    remedy: || investigate("Find out why the NIC is not active on that node: port state, cable, driver, filter"),
+    check: |c| {
+        let (hosts, least, most) = fewer(c)?;
+        let differing_filter = c.of(&c.o.settings).filter(|((n, _), _)| c.name(*n) == "NCCL_IB_HCA").count() > 1;
+        let processes: BTreeSet<usize> =
+            c.processes().filter(|(_, p)| hosts.iter().any(|h| h == c.name(p.host))).map(|(i, _)| i).collect();
+        let lines = c.of(&c.o.devices).filter(|((_, l), _)| c.name(*l).split(' ').count() < most).take(1);
+        let why = if differing_filter {
+            "the lists of NICs differ, and so does NCCL_IB_HCA"
+        } else {
+            "the lists of NICs that the ranks print differ"
+        };
+        let words = format!("{} uses {least} NIC(s), most nodes {most}", crate::ranges::some(&hosts, 4));
+        Some(
+            Found::new(Certain, words, why)
+                .with(lines.flat_map(|(_, g)| c.quotes(g)))
+                .scope(c.scope(processes))
+                .join(c, &["rdma/port-state", "rdma/device-present"]),
+        )
+    },
+    follows: &["net/hca-filter-too-narrow"],
+};
+
+static NARROW: Known = Known {
+    id: "net/hca-filter-too-narrow",
+    title: "NCCL_IB_HCA leaves NICs unused",
+    severity: Severity::High,
+    docs: "With fewer NICs than GPUs per node the rails that are left out carry nothing. A filter copied from another machine is the usual reason.",
+    confirm: &["`ibv_devices` and `nvidia-smi topo -m` on the node: which NICs are near GPUs and are not in the list"],
+    refute: &["the NICs that are left out belong to storage or management"],
+    rules: &["numa/no-shared-switch", "numa/cross-socket-nic"],
+    sources: &[ENV_RST],
+    remedy: || environment("Name all compute NICs: NCCL_IB_HCA==mlx5_0,mlx5_1,…", &[], &["NCCL_IB_HCA"]),
+    check: |c| {
+        let (value, g) = c.env("NCCL_IB_HCA").filter(|(v, _)| !v.starts_with('^'))?;
+        let by_host = lists(c);
+        let used = by_host.values().map(BTreeSet::len).min().filter(|n| *n > 0)?;
+        let mut known: Vec<(usize, &str)> = Vec::new();
+        for n in c.nodes {
+            let active = n.node.rdma.known().into_iter().flatten().count();
+            known.push((active, n.name));
+        }
+        if let Some((active, name)) = known.iter().find(|(active, _)| *active > used) {
+            let words = format!("NCCL_IB_HCA={value}: {used} NIC(s) used, {name} has {active}");
+            return Some(
+                Found::new(Likely, words, "the node has RDMA devices that the filter leaves out").with(c.quotes(g)),
+            );
+        }
+        // Another host of the job, with another filter, uses more.
+        if let Some((hosts, least, most)) = fewer(c) {
+            let differing = c.of(&c.o.settings).filter(|((n, _), _)| c.name(*n) == "NCCL_IB_HCA").count() > 1;
+            let has_less =
+                g.processes.iter().filter_map(|p| c.o.process(*p)).all(|p| hosts.iter().any(|h| h == c.name(p.host)));
+            if differing || has_less && g.processes.len() < c.job.processes.len() {
+                let words = format!(
+                    "NCCL_IB_HCA={value} leaves {least} NIC(s) to {}, where others use {most}",
+                    crate::ranges::some(&hosts, 3)
+                );
+                return Some(
+                    Found::new(Certain, words, "the filter differs, and so does the number of NICs").with(c.quotes(g)),
+                );
+            }
+            return None;
+        }
+        let gpus = gpus_per_host(c)?;
+        if gpus < 4 || used * 2 > gpus {
+            return None;
+        }
+        let words = format!("NCCL_IB_HCA={value}: {used} NIC(s) for {gpus} GPUs per node");
+        let why = "nodes with so many GPUs have a NIC for one or two of them, as a rule; the log does not show what the node has";
+        Some(Found::new(Possible, words, why).with(c.quotes(g)))
+    },
+    follows: &[],
+};
+
+/// Ranks per host of the largest communicator.
+fn gpus_per_host(c: &Case<'_>) -> Option<usize> {
+    let world = c.job.world()?;
+    let mut by_host: BTreeMap<&str, usize> = BTreeMap::new();
+    for r in world.members.values().filter_map(|r| c.o.ranks.all.get(*r)) {
+        *by_host.entry(c.o.process(r.process).map_or("", |p| c.name(p.host))).or_default() += 1;
+    }
+    by_host.values().copied().max()
+}
+
+static WIDE: Known = Known {
+    id: "net/hca-filter-too-wide",
+    title: "NCCL_IB_HCA catches NICs that it should not",
+    severity: Severity::Medium,
+    docs: "The names in NCCL_IB_HCA are prefixes: `mlx5_1` also takes mlx5_10 to mlx5_19, and `mlx5` takes every port, those of storage and management too. NCCL then sends over links that are \
+           slower or lead elsewhere.",
+    confirm: &[
+        "the list in `NET/IB : Using …` against the NICs that you meant",
+        "write `NCCL_IB_HCA==mlx5_1` (two equals signs: exact)",
+    ],
+    refute: &["all NICs that are listed belong to the compute fabric"],
+    rules: &["rdma/port-rate"],
+    sources: &[ENV_RST],
+    remedy: || environment("Use exact names: NCCL_IB_HCA==mlx5_0,mlx5_1,…", &[], &[]),
+    check: |c| {
+        let (value, g) = c.env("NCCL_IB_HCA").filter(|(v, _)| !v.starts_with(['^', '=']))?;
+        let names: Vec<&str> = value.split(',').map(|n| n.split(':').next().unwrap_or(n).trim()).collect();
+        let used: BTreeSet<&str> = lists(c).into_values().flatten().map(|n| n.split(':').next().unwrap_or(n)).collect();
+        let also: Vec<String> = used
+            .iter()
+            .filter(|u| {
+                names.iter().any(|n| n.ends_with(|d: char| d.is_ascii_digit()) && u.starts_with(n) && *u != n)
+                    && !names.contains(u)
+            })
+            .map(|u| (*u).to_owned())
+            .collect();
+        let kinds: BTreeSet<&str> =
+            lists(c).into_values().flatten().filter_map(|n| n.rsplit_once('/')).map(|(_, k)| k).collect();
+        let prefix_only = names.iter().all(|n| !n.ends_with(|d: char| d.is_ascii_digit()));
+        let lines = c.of(&c.o.devices).take(1).flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
+        if !also.is_empty() {
+            let words = format!("NCCL_IB_HCA={value} also takes {}", crate::ranges::some(&also, 4));
+            return Some(
+                Found::new(Certain, words, "names are prefixes, and these NICs are in the list that is used")
+                    .with(c.quotes(g))
+                    .with(lines),
+            );
+        }
+        if prefix_only && kinds.len() > 1 {
+            let words = format!("NCCL_IB_HCA={value} mixes InfiniBand and RoCE ports");
+            return Some(
+                Found::new(Likely, words, "the list that is used has ports of both kinds")
+                    .with(c.quotes(g))
+                    .with(lines),
+            );
+        }
+        None
+    },
+    follows: &[],
+};
+
+static NO_INTERFACE: Known = Known {
+    id: "net/no-interface",
+    title: "NCCL finds no network interface for its bootstrap",
+    severity: Severity::Critical,
+    docs: "Ranks find each other over TCP before anything else. NCCL_SOCKET_IFNAME selects the interfaces by prefix; where it matches none, NCCL stops (or, in some releases, goes on with an address that is none and \
+           fails with an odd address family).",
+    confirm: &["`ip -brief address` in the same container against NCCL_SOCKET_IFNAME"],
+    refute: &[],
+    rules: &[],
+    sources: &[ENV_RST],
+    remedy: || {
+        environment(
+            "Set NCCL_SOCKET_IFNAME to an interface that the container has, or unset it",
+            &[],
+            &["NCCL_SOCKET_IFNAME"],
+        )
+    },
+    check: |c| {
+        let found = c.failures(|t| matches!(t, Trouble::NoInterface));
+        let (_, g) = found.first()?;
+        let filter = c.env("NCCL_SOCKET_IFNAME").or_else(|| c.env("NCCL_OOB_NET_IFNAME"));
+        let words = match filter {
+            Some((value, _)) => format!("no interface matches NCCL_SOCKET_IFNAME={value}"),
+            None => "no usable interface for the bootstrap".to_owned(),
+        };
+        let set = filter.into_iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
+        Some(
+            Found::new(Certain, words, "the log says so")
+                .with(c.quotes(g))
+                .with(set)
+                .scope(c.scope(g.processes.iter().copied())),
+        )
+    },
+    follows: &[],
+};
+
+/// Interfaces over which no other host is reached, as a rule.
+const LOCAL: &[&str] = &["docker", "virbr", "veth", "cni", "br-", "lo", "flannel", "vxlan", "tailscale", "usb"];
+
+static WRONG_INTERFACE: Known = Known {
+    id: "net/wrong-interface",
+    title: "Ranks bootstrap over an interface on which they cannot reach each other",
+    severity: Severity::Critical,
+    docs: "Without NCCL_SOCKET_IFNAME NCCL takes the first interface that is not lo or docker, with ib* before others. A bridge of containers or VMs, or addresses of several subnets, make ranks offer addresses \
+           that the others cannot reach.",
+    confirm: &[
+        "`ip -brief address` on both hosts; `nc -zv ADDRESS PORT` from the other one",
+        "set NCCL_SOCKET_IFNAME to the interface of the cluster's network",
+    ],
+    refute: &["the addresses can be reached from the other hosts"],
+    rules: &[],
+    sources: &[ENV_RST],
+    remedy: || environment("Set NCCL_SOCKET_IFNAME to the interface that reaches all nodes", &[], &[]),
+    check: |c| {
+        let failed = c.failures(|t| {
+            matches!(t, Trouble::Socket(SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused))
+        });
+        let (_, g) = failed.first()?;
+        let mut subnets: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut local = None;
+        for (_, p) in c.processes() {
+            let Some((list, place)) = p.bootstrap else { continue };
+            let text = c.name(list).trim_start_matches("[0]");
+            let (interface, address) = text.split_once(':').unwrap_or((text, ""));
+            let octets: Vec<&str> = address.split(['.', '<']).take(2).collect();
+            subnets.entry(octets.join(".")).or_default().insert(c.name(p.host).to_owned());
+            if LOCAL.iter().any(|l| interface.starts_with(l)) {
+                local = Some((interface.to_owned(), place));
+            }
+        }
+        if let Some((interface, place)) = local {
+            let words = format!("the bootstrap uses {interface}, which other hosts do not reach");
+            let line = c.at(place, format!("Bootstrap : Using {interface}"));
+            return Some(
+                Found::new(Likely, words, "such interfaces are local to a host, and connections fail")
+                    .with([line])
+                    .with(c.quotes(g)),
+            );
+        }
+        if subnets.len() > 1 && c.job.hosts(c.o).len() > 1 {
+            let words = format!(
+                "hosts bootstrap over different networks: {}.x",
+                subnets.keys().cloned().collect::<Vec<_>>().join(".x, ")
+            );
+            return Some(
+                Found::new(Likely, words, "the first two numbers of their addresses differ, and connections fail")
+                    .with(c.quotes(g)),
+            );
+        }
+        None
+    },
+    follows: &[],
+};

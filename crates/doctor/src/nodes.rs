@@ -1,0 +1,102 @@
+//! Nodes that were given beside the logs: verdicts of rules, and NCCL's decisions as the topology crate rebuilds them.
+
+use crate::NodeGiven;
+use linerate_node::Node;
+use linerate_rules::{Audit, Severity, Status, audit, rules};
+use linerate_snapshot::Snapshot;
+use linerate_topology::gdr::{GdrDecision, GdrReason};
+use linerate_topology::{Analysis, Config, Env, Input, PathType, Version, from_node};
+
+/// A node, judged.
+pub(crate) struct NodeView<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) node: Node<'a>,
+    snapshot: &'a Snapshot,
+    audit: Audit,
+    /// Environment and release of the job, for its decisions.
+    analysis: Option<Analysis>,
+}
+
+/// A failing verdict, in words.
+pub(crate) struct Failing {
+    pub(crate) rule: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) message: String,
+    pub(crate) at: String,
+}
+
+impl<'a> NodeView<'a> {
+    pub(crate) fn new(given: &'a NodeGiven<'a>, version: Option<Version>, env: &[(String, String)]) -> Self {
+        let node = Node::decode(given.snapshot);
+        let audit = audit(&node, given.snapshot, rules());
+        let version = version.unwrap_or_default();
+        let pairs = env.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        let config = Config { version, env: Env::parse(pairs, version), input: Input::File, ..Config::default() };
+        let analysis = from_node::from_node(&node).ok().and_then(|f| Analysis::new(&f.document, &config).ok());
+        NodeView { name: &given.name, node, snapshot: given.snapshot, audit, analysis }
+    }
+
+    /// What fails of these rules (`area/slug`, or `area/*`), worst first.
+    pub(crate) fn failing(&self, ids: &[&str]) -> Vec<Failing> {
+        let wanted =
+            |id: &str| ids.iter().any(|w| *w == id || w.strip_suffix('*').is_some_and(|area| id.starts_with(area)));
+        let verdicts = self.audit.with(Status::Fail).filter(|v| wanted(v.rule.id) && v.severity() > Severity::Info);
+        verdicts
+            .map(|v| Failing {
+                rule: v.rule.id,
+                severity: v.severity(),
+                message: format!("{}: {}", v.finding.subject, v.finding.message),
+                at: match v.finding.evidence.first() {
+                    Some(e) => format!("{}{}", self.name, path(self.snapshot, e.place)),
+                    None => self.name.to_owned(),
+                },
+            })
+            .collect()
+    }
+
+    /// Whether a rule passed: what it judges is seen, and right.
+    pub(crate) fn passes(&self, id: &str) -> bool {
+        self.audit.with(Status::Pass).any(|v| v.rule.id == id)
+            && !self
+                .audit
+                .verdicts
+                .iter()
+                .any(|v| v.rule.id == id && matches!(v.finding.status, Status::Fail | Status::Unknown))
+    }
+
+    /// Pairs of GPU and its NIC that do not talk directly, with the reason, in words: `GPU 2 and mlx5_3 are PHB apart, and the default
+    /// allows PXB at most`. Only NICs that the GPU would use.
+    pub(crate) fn not_direct(&self, sending: bool) -> Vec<String> {
+        let Some(a) = &self.analysis else { return Vec::new() };
+        let used = |rank: i32, net| a.local_nets.iter().any(|l| l.rank == rank && l.channels.contains(&net));
+        let name = |id| {
+            a.system.node(id).and_then(|n| n.net()).and_then(|n| n.name.clone()).unwrap_or_else(|| "a NIC".to_owned())
+        };
+        let judged = a.gdr.iter().filter(|g| used(g.rank, g.net));
+        judged
+            .filter_map(|g| {
+                let d: &GdrDecision = if sending { &g.send } else { &g.recv };
+                d.mode.is_none().then(|| format!("GPU of rank {} and {}: {}", g.rank, name(g.net), d.reason))
+            })
+            .collect()
+    }
+
+    /// The distance that keeps a GPU from its NIC, where distance is the reason.
+    pub(crate) fn too_far(&self) -> Option<PathType> {
+        let a = self.analysis.as_ref()?;
+        a.gdr.iter().find_map(|g| match g.recv.reason {
+            GdrReason::TooFar { kind, .. } => Some(kind),
+            _ => None,
+        })
+    }
+
+    /// Its host name, where the snapshot keeps it.
+    pub(crate) fn is_host(&self, host: &str) -> bool {
+        !host.is_empty() && (self.name == host || self.name.split(['/', '.', '_', ' ']).any(|part| part == host))
+    }
+}
+
+fn path(snapshot: &Snapshot, place: linerate_snapshot::Place) -> String {
+    let path = snapshot.path(place.base);
+    format!(": {}", path.trim_start_matches('/'))
+}
