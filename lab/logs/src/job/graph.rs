@@ -1,0 +1,365 @@
+//! Peers, topology, GPUDirect decisions, rings and trees, tuning, and the line that the communicator is complete.
+
+use super::facts::Facts;
+use super::spec::{Fault, Gpu};
+use super::writer::Pen;
+use crate::printf::Value;
+use crate::release::{Distance, Release};
+
+/// The communicator starts: its line, MNNVL, what ranks have.
+pub(super) fn start(pen: &mut Pen<'_>) {
+    pen.say("comm.start", &[]);
+    pen.wait(0.05);
+    pen.say(
+        "bootstrap.timings",
+        &[
+            ("bt0", 0.031_2.into()),
+            ("bt1", 0.000_041.into()),
+            ("bt2", 0.000_137.into()),
+            ("bt3", 0.021_1.into()),
+            ("bt4", 0.004_3.into()),
+            ("bt5", 0.000_001.into()),
+        ],
+    );
+    if pen.facts.job.gpu == Gpu::Gb200 {
+        let clique = 0x7ffe_u64;
+        let uuid = pen.facts.seed | 0x1234_0000_0000;
+        pen.say(
+            "mnnvl.fabric",
+            &[
+                ("uuid0", uuid.into()),
+                ("uuid1", (uuid ^ 0xffff).into()),
+                ("clique", clique.into()),
+                ("state", 3.into()),
+                ("health", 0_u64.into()),
+            ],
+        );
+    }
+    let rank_nics = pen.facts.hcas(pen.rank.node).len();
+    if rank_nics > 0 {
+        let per_node: Vec<usize> = (0..pen.facts.job.nodes).map(|n| pen.facts.hcas(n).len()).collect();
+        let (min, max) = (per_node.iter().min().copied().unwrap_or(0), per_node.iter().max().copied().unwrap_or(0));
+        pen.say("net.devices", &[("ndevs", rank_nics.into())]);
+        if pen.rank.rank == 0 {
+            pen.say("net.devices.minmax", &[("netmin", min.into()), ("netmax", max.into())]);
+        }
+    }
+}
+
+/// The topology, its file, affinity, GPUDirect and NVLS.
+pub(super) fn topology(pen: &mut Pen<'_>) {
+    let facts = pen.facts;
+    for (name, id) in [("NCCL_TOPO_FILE", "env.topofile"), ("NCCL_TOPO_DUMP_FILE", "env.topodump")] {
+        if let Some(value) = facts.env(name).map(str::to_owned) {
+            pen.say(id, &[("value", value.as_str().into())]);
+            if name == "NCCL_TOPO_FILE" {
+                if facts.has(|f| matches!(f, Fault::TopoFile)) {
+                    let given = [("value", value.into()), ("strerror", "No such file or directory".into())];
+                    pen.say("topo.open", &given);
+                } else {
+                    pen.say("topo.load", &[("value", value.into())]);
+                }
+            }
+        }
+    }
+    hca_capability(pen);
+    for name in ["NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL"] {
+        if let Some(value) = facts.env(name).map(str::to_owned) {
+            // Until 2.5 a number, read as any parameter.
+            match (pen.rank.release < Release(2, 7, 3), value.parse::<i64>()) {
+                (true, Ok(n)) => pen.say("env.param", &[("name", name.into()), ("ivalue", n.into())]),
+                _ => pen.say("env.level", &[("name", name.into()), ("value", value.into())]),
+            };
+        }
+    }
+    p2p_problems(pen);
+    affinity(pen);
+    let nvls = facts.job.gpu.sm() >= 90 && facts.job.gpu.nvlink();
+    let no = if nvls { "" } else { "not " };
+    pen.say("nvls.support", &[("notstr", no.into()), ("nnvls", 16.into())]);
+    if pen.rank.rank == 0 {
+        pen.say(
+            "topo.system",
+            &[
+                ("maxbw", 48.0.into()),
+                ("totalbw", 240.0.into()),
+                ("maxbwi", 48.into()),
+                ("totalbwi", 240.into()),
+            ],
+        );
+        pen.say("topo.end", &[]);
+    }
+    pairs(pen);
+    patterns(pen);
+    let level = facts.job.gpu == Gpu::Gb200;
+    pen.say(
+        "mnnvl.clique",
+        &[
+            ("clique", if level { 0x7ffe_u64 } else { 0 }.into()),
+            ("cliquesize", if level { facts.nranks() } else { 0 }.into()),
+            ("cliquerank", if level { pen.rank.rank } else { 0 }.into()),
+        ],
+    );
+    pen.say("comm.layout", &[]);
+}
+
+fn hca_capability(pen: &mut Pen<'_>) {
+    let facts = pen.facts;
+    let network = facts.network(pen.rank.node);
+    if network == "Socket" {
+        return;
+    }
+    let state = if facts.gdr_possible() { "Enabled" } else { "Disabled" };
+    for (d, name) in facts.hcas(pen.rank.node).iter().enumerate() {
+        pen.say("gdr.hca", &[("state", state.into()), ("hcadev", d.into()), ("hca", name.as_str().into())]);
+    }
+}
+
+fn p2p_problems(pen: &mut Pen<'_>) {
+    let facts = pen.facts;
+    let peer = (pen.rank.gpu + 1) % facts.job.gpus.max(1);
+    let given = [
+        ("devfrom", Value::from(pen.rank.gpu)),
+        ("busfrom", facts.busid(pen.rank.gpu).into()),
+        ("devto", peer.into()),
+        ("busto", facts.busid(peer).into()),
+    ];
+    if facts.has(|f| matches!(f, Fault::P2pDisabled)) && pen.rank.gpu < peer {
+        let id = if facts.job.gpu.nvlink() { "p2p.disabled.nvlink" } else { "p2p.disabled" };
+        pen.say(id, &given);
+    }
+    if facts.has(|f| matches!(f, Fault::P2pRefused)) && !pen.say("p2p.enable", &given) {
+        pen.say("p2p.query", &given);
+    }
+}
+
+fn affinity(pen: &mut Pen<'_>) {
+    let half = pen.rank.gpu * 2 / pen.facts.job.gpus.max(1);
+    let masks = if half == 0 { "ffff,ffffffff,00000000,0000ffff,ffffffff" } else { "ffffffff,ffff0000,00000000,ffffffff,ffff0000" };
+    let ranges = if half == 0 { "0-47,96-143" } else { "48-95,144-191" };
+    let line = pen
+        .text("part.affinity", &[])
+        .map(|l| format!("{l}{ranges}. (GPU affinity = {ranges} ; CPU affinity = 0-191)."))
+        .unwrap_or_default();
+    let given = [("cpuset", masks.into()), ("line", line.into()), ("func", "ncclTopoGetCpuAffinity".into())];
+    pen.say("affinity", &given);
+}
+
+/// A decision for each direction of the pair of a GPU and its NIC.
+fn pairs(pen: &mut Pen<'_>) {
+    let facts = pen.facts;
+    let node = pen.rank.node;
+    let network = facts.network(node);
+    if network == "Socket" || facts.job.nodes < 2 || !facts.gdr_possible() {
+        return;
+    }
+    let nic = super::network::nic(facts, node, pen.rank.gpu);
+    let release = pen.rank.release;
+    let on = release.within(facts.job.distance, facts.gdr_level());
+    // Since 2.27 a path by C2C is told of.
+    let c2c = facts.job.distance == Distance::P2C && facts.job.gpu.grace();
+    for read in [0, 1] {
+        if read == 1 && !facts.gdr_read() {
+            continue;
+        }
+        let mut given = vec![
+            ("hcadev", Value::from(nic)),
+            ("dist", release.distance(facts.job.distance).into()),
+            ("limit", release.distance(facts.gdr_level()).into()),
+            ("read", read.into()),
+            ("mode", if c2c { "PCI" } else { "Default" }.into()),
+            ("numa", 0.into()),
+        ];
+        if c2c && read == 0 {
+            pen.say("gdr.c2c", &given);
+        }
+        let part = if on { "part.gdr.on" } else { "part.gdr.off" };
+        let line = pen.text("part.gdr.pair", &given).unwrap_or_default() + &pen.text(part, &given).unwrap_or_default();
+        given.push(("line", line.into()));
+        pen.say(if on { "gdr.pair.on" } else { "gdr.pair.off" }, &given);
+    }
+}
+
+fn patterns(pen: &mut Pen<'_>) {
+    let facts = pen.facts;
+    let nvlink = facts.job.gpu.nvlink();
+    let inter = match facts.job.distance {
+        Distance::LOC => "LOC",
+        Distance::PIX => "PIX",
+        Distance::PXB => "PXB",
+        Distance::P2C if pen.rank.release >= Release(2, 27, 3) => "P2C",
+        Distance::P2C | Distance::PHB => "PHB",
+        Distance::SYS => "SYS",
+    };
+    for pattern in [4, 1] {
+        pen.say(
+            "pattern",
+            &[
+                ("pattern", pattern.into()),
+                ("crossnic", 0.into()),
+                ("nch", facts.channels.into()),
+                ("bwint", 24.into()),
+                ("bwintra", 20.0.into()),
+                ("bwinter", 20.0.into()),
+                ("nvlink", i32::from(nvlink).into()),
+                ("disti", 2.into()),
+                ("typeintra", if nvlink { "NVL" } else { "PHB" }.into()),
+                ("typeinter", inter.into()),
+                ("same", 0.into()),
+            ],
+        );
+    }
+}
+
+/// The rank before and after in a ring.
+pub(super) fn neighbours(facts: &Facts<'_>, rank: usize) -> (usize, usize) {
+    let n = facts.nranks().max(1);
+    ((rank + n - 1) % n, (rank + 1) % n)
+}
+
+/// Rings (rank 0) and trees (each).
+pub(super) fn rings(pen: &mut Pen<'_>) {
+    let facts = pen.facts;
+    let n = facts.nranks();
+    if pen.rank.rank == 0 {
+        for ch in 0..facts.channels {
+            let mut line = pen.text("part.ring.head", &[("ch", ch.into()), ("nch", facts.channels.into())]).unwrap_or_default();
+            let width = n.saturating_sub(1).to_string().len();
+            for value in 0..n {
+                if pen.rank.release < Release(2, 23, 4) && value == 20 {
+                    break;
+                }
+                let given = [("value", value.into()), ("width", width.into())];
+                line += &pen.text("part.ring.rank", &given).unwrap_or_default();
+            }
+            if pen.rank.release >= Release(2, 23, 4) && line.len() > 127 {
+                // The line has 128 bytes, the last for the end.
+                line.truncate(124);
+                line.push_str("...");
+            }
+            pen.say("ring.line", &[("line", line.into())]);
+        }
+    }
+    let (prev, next) = neighbours(facts, pen.rank.rank);
+    let mut trees = String::new();
+    for ch in 0..facts.channels.min(8) {
+        let down = if next == 0 { -1 } else { next as i64 };
+        let up = if pen.rank.rank == 0 { -1 } else { prev as i64 };
+        let given = [
+            ("ch", ch.into()),
+            ("t0", down.into()),
+            ("t1", Value::Int(-1)),
+            ("t2", Value::Int(-1)),
+            ("t3", up.into()),
+            ("prev", prev.into()),
+            ("next", next.into()),
+        ];
+        pen.say("tree.graph", &given);
+        pen.say("ring.graph", &given);
+        trees += &pen.text("part.tree", &given).unwrap_or_default();
+    }
+    if pen.rank.release >= Release(2, 4, 6) || pen.rank.rank == 0 {
+        pen.say("tree.line", &[("line", trees.into())]);
+    }
+    pen.say("p2p.chunk", &[("chunk", 131_072.into())]);
+    let nvlink = i32::from(facts.job.gpu.nvlink());
+    pen.say("p2p.type", &[("isall", nvlink.into()), ("direct", 0.into())]);
+    if pen.rank.rank == 0 && facts.job.nodes < 2 {
+        pen.say("collnet.no", &[("threshold", 2.into())]);
+    }
+}
+
+/// The tuner's choice, thresholds, tables, channels.
+pub(super) fn tuning(pen: &mut Pen<'_>) {
+    let facts = pen.facts;
+    let list = if pen.rank.release >= Release(2, 24, 3) { " libnccl-tuner.so" } else { " libnccl-net.so libnccl-tuner.so" };
+    pen.say(
+        "tuner.none",
+        &[("liblist", list.into())],
+    );
+    if pen.rank.release < Release(2, 24, 3) {
+        pen.say("tuner.internal", &[("fallback", "Using internal tuner plugin.".into())]);
+    }
+    for (name, id) in [("NCCL_ALGO", "env.algo"), ("NCCL_PROTO", "env.proto")] {
+        if let Some(value) = facts.env(name).map(str::to_owned) {
+            pen.say(id, &[("value", value.into())]);
+        }
+    }
+    let mut given: Vec<(&str, Value)> =
+        vec![("nthreads", 256.into()), ("mincc", (facts.job.gpu.sm() / 10).into()), ("treestate", "enabled up to size -2".into())];
+    given.extend([("nt0", 512.into()), ("nt1", 640.into()), ("nt2", 512.into())]);
+    pen.say("threads", &given);
+    let n = facts.nranks() as i64;
+    pen.say(
+        "thresholds",
+        &[
+            ("th0", 8.into()),
+            ("th1", 8.into()),
+            ("th2", 64.into()),
+            ("th3", (n * 8).into()),
+            ("th4", 8.into()),
+            ("th5", 64.into()),
+            ("th6", 512.into()),
+            ("th7", 512.into()),
+            ("th8", 64.into()),
+        ],
+    );
+    if pen.rank.rank == 0 {
+        table(pen);
+    }
+    let ch = facts.channels;
+    pen.say(
+        "channels.count",
+        &[("nch", ch.into()), ("nnvls", if facts.job.gpu.sm() >= 90 { 16 } else { 0 }.into()), ("np2p", ch.max(2).into()), ("npeer", 2.into())],
+    );
+    pen.say("cc", &[("ccstate", "Off".into()), ("fifo", 1_048_576.into())]);
+}
+
+fn table(pen: &mut Pen<'_>) {
+    let algos = ["Tree", "Ring"];
+    let protos = ["LL", "LL128", "Simple"];
+    let cells: Vec<(&str, &str)> = algos.iter().flat_map(|a| protos.iter().map(|p| (*a, *p))).collect();
+    if pen.rank.release < Release(2, 18, 1) {
+        let mut line = pen.text("part.tuning.head", &[]).unwrap_or_default();
+        for (algo, proto) in &cells {
+            line += &pen.text("part.tuning.cell", &[("algo", (*algo).into()), ("proto", (*proto).into())]).unwrap_or_default();
+        }
+        pen.say("tuning.line", &[("line", line.into())]);
+    } else {
+        let mut line = pen.text("part.tuning.algohead", &[]).unwrap_or_default();
+        for algo in algos {
+            line += &pen.text("part.tuning.algo", &[("algo", algo.into())]).unwrap_or_default();
+        }
+        pen.say("tuning.line", &[("line", line.into())]);
+        let mut line = pen.text("part.tuning.protohead", &[]).unwrap_or_default();
+        for (_, proto) in &cells {
+            line += &pen.text("part.tuning.proto", &[("proto", (*proto).into())]).unwrap_or_default();
+        }
+        pen.say("tuning.line", &[("line", line.into())]);
+    }
+    if let Some(mut line) = pen.text("part.tuning.maxhead", &[]) {
+        for _ in &cells {
+            line += &pen.text("part.tuning.max", &[("nt0", 512.into())]).unwrap_or_default();
+        }
+        pen.say("tuning.line", &[("line", line.into())]);
+    }
+    for (i, function) in ["Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce"].iter().enumerate() {
+        let mut line = pen.text("part.tuning.func", &[("func", (*function).into())]).unwrap_or_default();
+        for j in 0..cells.len() {
+            let given = [("lat", (6.6 + (i * 3 + j * 5) as f64).into()), ("bw", (12.0 + j as f64 * 7.5).into())];
+            line += &pen.text("part.tuning.value", &given).unwrap_or_default();
+        }
+        pen.say("tuning.line", &[("line", line.into())]);
+    }
+}
+
+/// The line that ends a good init.
+pub(super) fn complete(pen: &mut Pen<'_>) {
+    pen.say("comm.complete", &[]);
+    let times: Vec<(&str, Value)> =
+        ["tm0", "tm1", "tm2", "tm3", "tm4", "tm5", "tm6", "tm7", "tm8"].iter().zip(1..).map(|(n, i)| (*n, (f64::from(i) * 0.07).into())).collect();
+    pen.say("comm.timings", &times);
+    if pen.rank.rank == 0 {
+        pen.say("launch", &[("lm0", "Parallel".into()), ("lm1", "".into()), ("lm2", "".into())]);
+    }
+}

@@ -1,0 +1,144 @@
+//! The generator against its own table.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+use std::collections::BTreeSet;
+
+use crate::forms::Level;
+use crate::{Dress, Release, form, forms, read_all, releases, scenarios, unreadable};
+
+#[test]
+fn every_row_of_the_table_is_read_and_its_arguments_are_named() {
+    assert_eq!(unreadable(), Vec::<&str>::new());
+    for f in forms() {
+        assert_eq!(f.format.arguments(), f.arguments.len(), "{} {:?}", f.id, f.text);
+        assert!(releases().contains(&f.first) && releases().contains(&f.last) && f.first <= f.last, "{}", f.id);
+        assert!(!f.files.is_empty());
+    }
+}
+
+#[test]
+fn a_release_has_one_wording_for_an_id() {
+    for release in releases() {
+        let mut seen = BTreeSet::new();
+        for f in forms().iter().filter(|f| f.holds(*release)) {
+            assert!(seen.insert(f.id), "{release} {}", f.id);
+        }
+    }
+}
+
+#[test]
+fn scenarios_are_read_and_the_list_is_complete() {
+    let all = read_all().unwrap();
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios");
+    let there: BTreeSet<String> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|e| e.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(all.iter().map(|s| s.name.clone()).collect::<BTreeSet<_>>(), there);
+    for s in &all {
+        assert!(!s.releases().is_empty(), "{}", s.name);
+        for cause in s.truth.iter().chain(&s.acceptable) {
+            assert!(!s.absent.contains(cause), "{}: {cause} must and must not be named", s.name);
+        }
+    }
+}
+
+#[test]
+fn every_line_is_the_words_of_its_release_and_every_form_is_used() {
+    let mut used = BTreeSet::new();
+    for s in scenarios() {
+        for release in s.releases() {
+            let (facts, lines, errors) = s.play(release, 1);
+            assert_eq!(errors, Vec::<String>::new(), "{} {release}", s.name);
+            for line in &lines {
+                let Some(f) = line.form else { continue };
+                let release = facts.ranks[line.rank].release;
+                assert!(f.holds(release), "{} {release}: {}", s.name, line.text);
+                used.insert((f.id, f.text));
+                let text = line.text.trim_start_matches('\n').trim_end_matches('\n');
+                let message = match f.level {
+                    Level::Info => text.split_once("NCCL INFO ").unwrap().1,
+                    Level::InfoLocated => text.split_once("NCCL INFO ").unwrap().1.split_once(") ").unwrap().1,
+                    Level::Warn => text.split_once("NCCL WARN ").unwrap().1,
+                    _ => text,
+                };
+                let whole = f.format.matches(message) || f.format.matches(&format!("{message}\n"));
+                assert!(whole || line.text.len() == 1024, "{} {release}: {message:?} is not {:?}", s.name, f.text);
+            }
+        }
+    }
+    let unused: BTreeSet<&str> = UNUSED.iter().map(|(id, _)| *id).collect();
+    let missing: Vec<_> = forms()
+        .iter()
+        .filter(|f| !matches!(f.level, Level::Part | Level::Macro(_)))
+        .filter(|f| !used.contains(&(f.id, f.text)) && !unused.contains(f.id))
+        .map(|f| format!("{} {} {:?}", f.id, f.last, f.text))
+        .collect();
+    assert!(missing.is_empty(), "neither used nor told why:\n{}", missing.join("\n"));
+    for id in unused {
+        assert!(forms().iter().any(|f| f.id == id), "{id} is not in the table");
+    }
+}
+
+/// Forms that no scenario prints, and why.
+static UNUSED: &[(&str, &str)] = &[
+];
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    for s in scenarios().iter().step_by(7) {
+        let release = *s.releases().last().unwrap();
+        for dress in Dress::ALL {
+            assert_eq!(s.render(release, 3, dress), s.render(release, 3, dress), "{} {dress:?}", s.name);
+        }
+        if !s.undecidable {
+            assert_ne!(s.render(release, 3, Dress::Bare), s.render(release, 4, Dress::Bare), "{}", s.name);
+        }
+    }
+}
+
+#[test]
+fn a_rank_keeps_its_own_order() {
+    let s = scenarios().into_iter().find(|s| s.name == "healthy-ib-gdr").unwrap();
+    let (_, lines, _) = s.play(Release(2, 21, 5), 1);
+    let of = |rank| lines.iter().filter(move |l| l.rank == rank).map(|l| l.text.as_str()).collect::<String>();
+    for rank in 0..16 {
+        let log = of(rank);
+        let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("rank {rank} lacks {text}"));
+        assert!(at("Bootstrap : Using") < at("Using network IB"));
+        assert!(at("Using network IB") < at("Init START"));
+        assert!(at("Init START") < at("Connected all rings"));
+        assert!(at("Connected all rings") < at("Init COMPLETE"));
+        assert!(at("Init COMPLETE") < at("AllReduce: opCount 0 "));
+    }
+}
+
+#[test]
+fn decisions_follow_from_the_machine() {
+    let log = |name: &str, release| {
+        let s = scenarios().into_iter().find(|s| s.name == name).unwrap();
+        String::from_utf8(s.render(release, 1, Dress::Bare)[0].bytes.clone()).unwrap()
+    };
+    let text = log("gdr-too-far", Release(2, 21, 5));
+    assert!(text.contains("(distance 6 > 4)") && !text.contains("/GDRDMA"), "PHB > PXB by 2.21's numbers");
+    let text = log("gdr-too-far", Release(2, 28, 9));
+    assert!(text.contains("(distance 8 > 5)"), "PHB > PXB by 2.28's numbers");
+    let text = log("healthy-pre-ampere", Release(2, 18, 6));
+    assert!(text.contains("[receive] via NET/IB/1/GDRDMA") && !text.lines().any(|l| l.contains("[send]") && l.contains("GDRDMA")));
+    assert!(log("gdr-no-peer-memory", Release(2, 10, 3)).contains("GPU Direct RDMA Disabled for HCA 0 'mlx5_0' (no module)"));
+    assert!(log("healthy-dmabuf", Release(2, 21, 5)).contains("DMA-BUF is available on GPU device 0"));
+    assert!(log("warn-level-silent", Release(2, 21, 5)).trim() == "NCCL version 2.21.5+cuda12.4");
+}
+
+#[test]
+fn the_large_log_speaks_in_forms() {
+    let mut out = Vec::new();
+    let written = crate::big::write(&mut out, 4 << 20, Release(2, 21, 5), 1).unwrap();
+    assert_eq!(written as usize, out.len());
+    let mut more = Vec::new();
+    crate::big::write(&mut more, 64 << 20, Release(2, 21, 5), 1).unwrap();
+    let coll = form("coll", Release(2, 21, 5)).unwrap();
+    let last = String::from_utf8_lossy(&more).lines().last().unwrap().to_owned();
+    let message = last.split_once("NCCL INFO ").unwrap().1.to_owned();
+    assert!(coll.format.matches(&message), "{message}");
+}
