@@ -24,7 +24,11 @@ pub fn write(out: &mut impl Write, bytes: u64, release: Release, seed: u64) -> i
             return Ok(written);
         }
     }
-    let hosts: Vec<String> = facts.ranks.iter().map(|r| format!("{}:{}:{} [{}] NCCL INFO ", facts.host(r.node), r.pid, r.pid, r.gpu)).collect();
+    let hosts: Vec<String> = facts
+        .ranks
+        .iter()
+        .map(|r| format!("{}:{}:{} [{}] NCCL INFO ", facts.host(r.node), r.pid, r.pid, r.gpu))
+        .collect();
     let mut opcount = 12_u64;
     let mut line = Vec::with_capacity(512);
     while written < bytes {

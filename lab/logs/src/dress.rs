@@ -75,16 +75,16 @@ pub(crate) fn dress(facts: &Facts<'_>, lines: &[Entry], dress: Dress, seed: u64)
     let mut rng = Rng::named(seed, "dress");
     let mut out = String::new();
     if dress == Dress::Twice {
-        let earlier = Facts::new(facts.job, facts.release, seed ^ 0x5a5a);
-        let mut sound = earlier.job.clone();
+        let mut sound = facts.job.clone();
         sound.fault.clear();
-        let earlier = Facts { job: &sound, ..earlier };
+        let earlier = Facts::new(&sound, facts.release, seed ^ 0x5a5a);
         for line in crate::job::play(&earlier, true, None).0 {
             out += &line.text;
         }
     }
     for (i, line) in lines.iter().enumerate() {
-        if dress == Dress::Mixed && rng.below(40) == 0
+        if dress == Dress::Mixed
+            && rng.below(40) == 0
             && let Some(other) = lines.get(i + 1).filter(|o| o.rank != line.rank)
         {
             // The first half of the next write comes in the middle of this one.
@@ -96,7 +96,12 @@ pub(crate) fn dress(facts: &Facts<'_>, lines: &[Entry], dress: Dress, seed: u64)
             continue;
         }
         if dress == Dress::Junk && rng.below(12) == 0 {
-            out += &format!("step {:>6} | loss {:.4} | lr 3.0e-04 | tok/s {}\n", i, 2.0 + rng.unit(), 180_000 + rng.below(9000));
+            out += &format!(
+                "step {:>6} | loss {:.4} | lr 3.0e-04 | tok/s {}\n",
+                i,
+                2.0 + rng.unit(),
+                180_000 + rng.below(9000)
+            );
         }
         for part in line.text.trim_end_matches('\n').split('\n') {
             put(&mut out, facts, line, part, dress);
@@ -113,7 +118,9 @@ fn put(out: &mut String, facts: &Facts<'_>, line: &Entry, part: &str, dress: Dre
     let local = rank % facts.job.gpus.max(1);
     match dress {
         Dress::Mpirun => *out += &format!("[1,{rank}]<stdout>:{part}\n"),
-        Dress::Srun => *out += &format!("{rank:>width$}: {part}\n", width = facts.nranks().saturating_sub(1).to_string().len()),
+        Dress::Srun => {
+            *out += &format!("{rank:>width$}: {part}\n", width = facts.nranks().saturating_sub(1).to_string().len())
+        }
         Dress::Torchrun => *out += &format!("[rank{rank}]:{part}\n"),
         Dress::TorchTee => *out += &format!("[default{local}]:{part}\n"),
         Dress::Kubectl => *out += &format!("[pod/train-worker-{node}/pytorch] {part}\n"),
@@ -122,8 +129,14 @@ fn put(out: &mut String, facts: &Facts<'_>, line: &Entry, part: &str, dress: Dre
             *out += &format!("{}.{micros:06}Z {part}\n", facts.clock(line.time).replace(' ', "T"));
         }
         Dress::Compose => *out += &format!("worker-{node}  | {part}\n"),
-        Dress::Colour => *out += &format!("\u{1b}[36m{}\u{1b}[0m {}\n", part.get(..floor(part, 8)).unwrap_or_default(), part.get(floor(part, 8)..).unwrap_or_default().trim_start())
-            .replace("\u{1b}[0m ", "\u{1b}[0m"),
+        Dress::Colour => {
+            *out += &format!(
+                "\u{1b}[36m{}\u{1b}[0m {}\n",
+                part.get(..floor(part, 8)).unwrap_or_default(),
+                part.get(floor(part, 8)..).unwrap_or_default().trim_start()
+            )
+            .replace("\u{1b}[0m ", "\u{1b}[0m")
+        }
         Dress::Crlf => *out += &format!("{part}\r\n"),
         Dress::Cut if part.len() > 120 => {
             let at = floor(part, 120);

@@ -106,5 +106,16 @@ fn parse(line: &'static str) -> Option<Form> {
     };
     let format = Format::parse(text).ok()?;
     let arguments = if arguments == "-" { Vec::new() } else { arguments.split(',').collect() };
-    Some(Form { id, level, subsystems, subsystem_text, first, last, files: files.split(',').collect(), arguments, text, format })
+    Some(Form {
+        id,
+        level,
+        subsystems,
+        subsystem_text,
+        first,
+        last,
+        files: files.split(',').collect(),
+        arguments,
+        text,
+        format,
+    })
 }

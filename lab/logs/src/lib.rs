@@ -9,6 +9,7 @@ pub mod big;
 mod dress;
 mod files;
 mod forms;
+pub mod gallery;
 mod head;
 mod job;
 mod kernel;

@@ -48,12 +48,15 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--seed" => options.seed = value()?.parse().map_err(|_| "--seed needs a number")?,
             "--dress" => {
                 let name = value()?;
-                options.dress = Dress::named(name).ok_or(format!("{name}: no such dress; there are {:?}", Dress::ALL))?;
+                options.dress =
+                    Dress::named(name).ok_or(format!("{name}: no such dress; there are {:?}", Dress::ALL))?;
             }
             "-o" => options.out = Some(value()?.into()),
             "--source" => options.source = Some(value()?.into()),
             "--bytes" => options.bytes = bytes(value()?)?,
-            "--limit-releases" => options.limit = Some(value()?.parse().map_err(|_| "--limit-releases needs a number")?),
+            "--limit-releases" => {
+                options.limit = Some(value()?.parse().map_err(|_| "--limit-releases needs a number")?)
+            }
             "--spans" => options.spans = true,
             other if other.starts_with('-') => return Err(format!("{other}: unknown\n{USAGE}")),
             other => options.name = Some(other.to_owned()),
@@ -85,7 +88,10 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
         }
         "write" => {
             let name = options.name.clone().ok_or(USAGE)?;
-            let scenario = scenarios().into_iter().find(|s| s.name == name).ok_or(format!("{name}: no such scenario; see `linerate-logs list`"))?;
+            let scenario = scenarios()
+                .into_iter()
+                .find(|s| s.name == name)
+                .ok_or(format!("{name}: no such scenario; see `linerate-logs list`"))?;
             let release = options.release.or(scenario.releases().last().copied()).ok_or("no release")?;
             if !scenario.releases().contains(&release) {
                 return Err(format!("{name} does not happen with {release}"));
@@ -104,7 +110,8 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
             let path = out()?;
             let file = fs::File::create(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             let release = options.release.unwrap_or(Release(2, 21, 5));
-            let written = big::write(&mut BufWriter::with_capacity(1 << 20, file), options.bytes, release, options.seed);
+            let written =
+                big::write(&mut BufWriter::with_capacity(1 << 20, file), options.bytes, release, options.seed);
             println!("{} bytes", written.map_err(|e| format!("{}: {e}", path.display()))?);
         }
         "verify" => {
@@ -128,9 +135,10 @@ fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
 /// At most `limit` of them, evenly, the first and the last included.
 fn spread(all: &[Release], limit: Option<usize>) -> Vec<Release> {
     match limit {
-        Some(n) if n > 0 && n < all.len() => {
-            (0..n).filter_map(|i| all.get(if n == 1 { all.len() - 1 } else { i * (all.len() - 1) / (n - 1) })).copied().collect()
-        }
+        Some(n) if n > 0 && n < all.len() => (0..n)
+            .filter_map(|i| all.get(if n == 1 { all.len() - 1 } else { i * (all.len() - 1) / (n - 1) }))
+            .copied()
+            .collect(),
         _ => all.to_vec(),
     }
 }

@@ -311,10 +311,19 @@ mod tests {
     #[test]
     fn c_and_we_print_the_same() {
         let t = |s: &str| Value::from(s);
-        assert_eq!(rendered("%02d/%lx %p", &[3.into(), 0xabc_u64.into(), 0x7f_u64.into()]).as_deref(), Ok("03/abc 0x7f"));
-        assert_eq!(rendered("%13s |%8.1f/%*d", &[t("AllReduce"), 1.25.into(), 4.into(), 7.into()]).as_deref(), Ok("    AllReduce |     1.2/   7"));
+        assert_eq!(
+            rendered("%02d/%lx %p", &[3.into(), 0xabc_u64.into(), 0x7f_u64.into()]).as_deref(),
+            Ok("03/abc 0x7f")
+        );
+        assert_eq!(
+            rendered("%13s |%8.1f/%*d", &[t("AllReduce"), 1.25.into(), 4.into(), 7.into()]).as_deref(),
+            Ok("    AllReduce |     1.2/   7")
+        );
         assert_eq!(rendered("100%% {name}\\n", &[t("x")]).as_deref(), Ok("100% x\n"));
-        assert_eq!(rendered("ece={supported=%d, a} {Lo..Hi}", &[1.into()]).as_deref(), Ok("ece={supported=1, a} {Lo..Hi}"));
+        assert_eq!(
+            rendered("ece={supported=%d, a} {Lo..Hi}", &[1.into()]).as_deref(),
+            Ok("ece={supported=1, a} {Lo..Hi}")
+        );
     }
 
     #[test]

@@ -5,10 +5,6 @@
 pub(crate) struct Rng(u64);
 
 impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed ^ 0x1357_9bdf_2468_ace0)
-    }
-
     /// A source of its own for a name: what one part of a log draws does not move another part.
     pub(crate) fn named(seed: u64, name: &str) -> Self {
         Self(hash(name) ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))

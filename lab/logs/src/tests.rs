@@ -82,7 +82,55 @@ fn every_line_is_the_words_of_its_release_and_every_form_is_used() {
 
 /// Forms that no scenario prints, and why.
 static UNUSED: &[(&str, &str)] = &[
+    ("bootstrap.nooob", "NCCL_OOB_NET_IFNAME is rare; the gallery shows it"),
+    ("bootstrap.checkedin", "two jobs on one NCCL_COMM_ID; the gallery shows it"),
+    ("tuner.internal", "2.28 to 2.30 say it only if a tuner's file exists and cannot be opened"),
+    ("plugin.loaded.v4", "plugins of 2.12 and before"),
+    ("plugin.loaded.v6", "between two interfaces; v5, v7, v9, v10, v11 stand for all"),
+    ("plugin.loaded.v8", "between two interfaces; v5, v7, v9, v10, v11 stand for all"),
+    ("ib.noif", "no interface for the bootstrap either: the bootstrap ends the job before"),
+    ("ib.openfail", "follows ibv_open_device, the gallery shows it"),
+    ("ib.queryport", "follows ibv_query_port, the gallery shows it"),
+    ("ib.mlx5dv", "an older rdma-core; harmless, the gallery shows it"),
+    ("socket.none", "no interface for the bootstrap either: the bootstrap ends the job before"),
+    ("topo.attribute", "a broken topology file; topo.version stands for it"),
+    ("p2p.legacyipc", "a process limit on file descriptors; the gallery shows it"),
+    ("p2p.peerfail", "cudaDeviceEnablePeerAccess fails after it was promised; the gallery shows it"),
+    ("conn.p2p.indirect", "hybrid cube mesh of V100 with eight GPUs; the gallery shows it"),
+    ("trees.binomial", "runs only with many ranks; the gallery shows it"),
+    ("event.fatal", "a NIC that died; the gallery shows it"),
+    ("event.gid", "an address changed during the job; the gallery shows it"),
+    ("sock.subnet", "NCCL_COMM_ID of another network; the gallery shows it"),
+    ("boot.truncated", "its oldest wording has a newline more; the later ones are used"),
+    ("boot.truncated.multi", "several messages at once, from 2.28; version.mismatch comes first"),
+    (
+        "call.fail",
+        "from 2.23 the calls that can fail so are the kernel's refusals to bind or listen; the gallery shows it",
+    ),
+    ("shm.extend", "from 2.12 to 2.20 a full /dev/shm is a SIGBUS instead; later wordings are used"),
+    ("shm.retry", "an interrupted call; the gallery shows it"),
+    ("shm.map", "mmap fails after the file grew; the gallery shows it"),
+    ("cuda.malloc", "the seed chooses among three; the gallery shows it"),
+    ("cuda.calloc", "the seed chooses among three; the gallery shows it"),
+    ("cuda.calloc.async", "the seed chooses among three; the gallery shows it"),
+    ("malloc.fail", "the host's memory ends; the gallery shows it"),
+    ("transport.none", "sockets are always there; the gallery shows it"),
+    ("trace.errno", "the way back of pthread and system calls; the gallery shows it"),
+    ("proxy.abort", "only while a communicator is aborted from outside; the gallery shows it"),
+    ("async.job", "non-blocking communicators; the gallery shows it"),
+    ("comm.async", "non-blocking communicators; the gallery shows it"),
+    ("comm.reclaim", "non-blocking communicators; the gallery shows it"),
 ];
+
+#[test]
+fn the_gallery_shows_every_form_of_a_release() {
+    for release in releases() {
+        let lines = crate::gallery::lines(*release, 1).unwrap();
+        for f in forms().iter().filter(|f| f.holds(*release) && !matches!(f.level, Level::Part | Level::Macro(_))) {
+            assert!(lines.iter().any(|(id, _)| *id == f.id), "{release} {}", f.id);
+        }
+    }
+}
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
@@ -123,9 +171,23 @@ fn decisions_follow_from_the_machine() {
     assert!(text.contains("(distance 6 > 4)") && !text.contains("/GDRDMA"), "PHB > PXB by 2.21's numbers");
     let text = log("gdr-too-far", Release(2, 28, 9));
     assert!(text.contains("(distance 8 > 5)"), "PHB > PXB by 2.28's numbers");
+    let text = log("healthy-grace", Release(2, 28, 9));
+    assert!(text.contains("connected via C2C link") && text.contains("(distance 3 <= 5)") && text.contains("/GDRDMA"));
+    let text = log("gdr-grace-default-off", Release(2, 26, 6));
+    assert!(text.contains("(distance 7 > 5)") && !text.contains("/GDRDMA"));
     let text = log("healthy-pre-ampere", Release(2, 18, 6));
-    assert!(text.contains("[receive] via NET/IB/1/GDRDMA") && !text.lines().any(|l| l.contains("[send]") && l.contains("GDRDMA")));
-    assert!(log("gdr-no-peer-memory", Release(2, 10, 3)).contains("GPU Direct RDMA Disabled for HCA 0 'mlx5_0' (no module)"));
+    assert!(text.lines().any(|l| l.contains("[receive] via NET/IB/") && l.ends_with("/GDRDMA")));
+    assert!(text.contains("[send] via NET/IB/") && !text.lines().any(|l| l.contains("[send]") && l.contains("GDRDMA")));
+    let text = log("fewer-nics", Release(2, 30, 7));
+    assert!(
+        text.contains("Detected mixed local Net device counts across ranks (min 7, max 8)")
+            && !text.contains("Init COMPLETE")
+    );
+    assert!(log("fewer-nics", Release(2, 29, 7)).contains("Init COMPLETE"));
+    assert!(
+        log("gdr-no-peer-memory", Release(2, 10, 3))
+            .contains("GPU Direct RDMA Disabled for HCA 0 'mlx5_0' (no module)")
+    );
     assert!(log("healthy-dmabuf", Release(2, 21, 5)).contains("DMA-BUF is available on GPU device 0"));
     assert!(log("warn-level-silent", Release(2, 21, 5)).trim() == "NCCL version 2.21.5+cuda12.4");
 }

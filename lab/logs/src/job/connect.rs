@@ -26,19 +26,43 @@ pub(super) fn all(pen: &mut Pen<'_>) {
         pen.say("rings.connected", &given);
         pen.say("trees.connected", &[]);
     }
+    collnet(pen);
     if facts.job.gpu.sm() >= 90 && facts.job.gpu.nvlink() && facts.env("NCCL_NVLS_ENABLE") != Some("0") {
-        let size: Value = 1_048_576_u64.into();
-        let size_signed: Value = 1_048_576_i64.into();
         let given = [
             ("headrank", Value::from(pen.rank.gpu)),
             ("nheads", facts.job.gpus.into()),
-            ("buffsize", if pen.rank.release < Release(2, 22, 3) { size_signed } else { size }),
+            ("buffsize", 1_048_576.into()),
         ];
         pen.say("nvls.comm", &given);
         if facts.job.nodes > 1 {
             pen.say("nvls.connected", &[]);
         }
     }
+}
+
+/// SHARP: a plugin that has CollNet, and the variable that asks for it.
+fn collnet(pen: &mut Pen<'_>) {
+    let facts = pen.facts;
+    if facts.env("NCCL_COLLNET_ENABLE") != Some("1")
+        || !facts.network(pen.rank.node).starts_with("IBext")
+        || facts.job.nodes < 2
+    {
+        return;
+    }
+    let (gdr, _) = facts.gdr(pen.rank.node);
+    let nic = super::network::nic(facts, pen.rank.node, pen.rank.gpu);
+    for ch in 0..2 {
+        let given = [
+            ("ch", Value::from(ch)),
+            ("nch", 1.into()),
+            ("hcadev", nic.into()),
+            ("gdr", if gdr { "/GDRDMA" } else { "" }.into()),
+            ("pci", "".into()),
+        ];
+        pen.say("collnet.receive", &given);
+        pen.say("collnet.send", &given);
+    }
+    pen.say("collnet.connected", &[]);
 }
 
 fn node_of(facts: &Facts<'_>, rank: usize) -> usize {
@@ -125,7 +149,7 @@ fn receive(pen: &mut Pen<'_>, ch: usize, from: usize) {
 fn net(pen: &mut Pen<'_>, given: &mut Vec<(&'static str, Value)>, gdr: bool, id: &str) {
     let facts = pen.facts;
     let nic = super::network::nic(facts, pen.rank.node, pen.rank.gpu);
-    let c2c = gdr && facts.job.gpu.grace() && facts.job.distance == crate::release::Distance::P2C;
+    let c2c = gdr && facts.forced_pci();
     given.retain(|(n, _)| *n != "pci");
     given.extend([
         ("hcadev", nic.into()),
@@ -134,7 +158,10 @@ fn net(pen: &mut Pen<'_>, given: &mut Vec<(&'static str, Value)>, gdr: bool, id:
         ("proxyrank", ((pen.rank.rank + 1) % facts.nranks().max(1)).into()),
     ]);
     // A NIC of another GPU is reached through that GPU (PXN), since 2.12.
-    let pxn = facts.hcas(pen.rank.node).len() * 2 == facts.job.gpus && pen.rank.gpu % 2 == 0 && facts.job.gpu.nvlink() && facts.env("NCCL_PXN_DISABLE") != Some("1");
+    let pxn = facts.hcas(pen.rank.node).len() * 2 == facts.job.gpus
+        && pen.rank.gpu.is_multiple_of(2)
+        && facts.job.gpu.nvlink()
+        && facts.env("NCCL_PXN_DISABLE") != Some("1");
     if id == "conn.net.send" && pxn && pen.say("conn.net.proxy", given) {
         return;
     }
@@ -148,10 +175,11 @@ fn p2p(pen: &mut Pen<'_>, mut given: Vec<(&'static str, Value)>) {
         given.retain(|(n, _)| *n != "read");
         given.push(("read", "/read".into()));
     }
-    let cumem = pen.rank.release >= Release(2, 19, 1) && pen.facts.env("NCCL_CUMEM_ENABLE") != Some("0");
+    let asked = pen.facts.env("NCCL_CUMEM_ENABLE");
+    let cumem = asked == Some("1") || (pen.rank.release >= Release(2, 19, 1) && asked != Some("0"));
     if pen.facts.job.gpus == 2 && pen.facts.job.nodes == 1 && pen.facts.env("NCCL_P2P_DIRECT") == Some("1") {
         pen.say("conn.p2p.direct", &given);
-    } else if cumem || pen.facts.env("NCCL_CUMEM_ENABLE") == Some("1") {
+    } else if cumem {
         if !pen.say("conn.p2p.cumem", &given) {
             pen.say("conn.p2p.ipc", &given);
         }

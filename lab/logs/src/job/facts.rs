@@ -4,6 +4,19 @@ use super::spec::{Fault, Job};
 use crate::release::{Distance, Release};
 use crate::rng::Rng;
 
+/// What a plugin calls its network.
+pub(super) fn plugin_name(kind: &str, release: Release) -> &'static str {
+    match kind {
+        "OFI" => "AWS Libfabric",
+        _ if release >= Release(2, 28, 3) => "IBext_v11",
+        _ if release >= Release(2, 26, 2) => "IBext_v10",
+        _ if release >= Release(2, 24, 3) => "IBext_v9",
+        _ if release >= Release(2, 20, 3) => "IBext_v7",
+        _ if release >= Release(2, 13, 4) => "IBext_v5",
+        _ => "IBext",
+    }
+}
+
 /// A rank's identity.
 #[derive(Debug, Clone)]
 pub(crate) struct Rank {
@@ -29,6 +42,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) prefix: &'static str,
     pub(crate) cuda: (u32, u32),
     pub(crate) epoch: i64,
+    /// By node: the NICs that NCCL takes, and what carries the traffic.
+    networks: Vec<(Vec<String>, &'static str)>,
 }
 
 impl<'a> Facts<'a> {
@@ -59,7 +74,14 @@ impl<'a> Facts<'a> {
                     _ => release,
                 };
                 let pid = 2000 + (rng.below(900) as u32) * 40 + rank as u32 * 7;
-                Rank { rank, node, gpu: rank % job.gpus.max(1), pid, release, comm: 0x5500_0000_0000 | (rng.next() & 0xff_ffff_fff0) }
+                Rank {
+                    rank,
+                    node,
+                    gpu: rank % job.gpus.max(1),
+                    pid,
+                    release,
+                    comm: 0x5500_0000_0000 | (rng.next() & 0xff_ffff_fff0),
+                }
             })
             .collect();
         let channels = if job.gpu.nvlink() { (job.nics.max(1) * 2).clamp(2, 16) } else { 2 };
@@ -80,7 +102,20 @@ impl<'a> Facts<'a> {
         };
         let commid = rng.next();
         let epoch = 1_735_000_000 + (rng.below(400 * 86400)) as i64;
-        Self { job, release, seed, hosts, ranks, commid, channels, prefix, cuda, epoch }
+        let mut facts =
+            Self { job, release, seed, hosts, ranks, commid, channels, prefix, cuda, epoch, networks: Vec::new() };
+        facts.networks = (0..job.nodes).map(|n| (facts.find_hcas(n), facts.find_network(n))).collect();
+        facts
+    }
+
+    /// Names of the NICs that NCCL takes on a node.
+    pub(crate) fn hcas(&self, node: usize) -> &[String] {
+        self.networks.get(node).map_or(&[], |(hcas, _)| hcas)
+    }
+
+    /// What carries traffic between nodes: a plugin's name, `IB`, `Socket`.
+    pub(crate) fn network(&self, node: usize) -> &'static str {
+        self.networks.get(node).map_or("Socket", |(_, network)| network)
     }
 
     pub(crate) fn nranks(&self) -> usize {
@@ -120,7 +155,9 @@ impl<'a> Facts<'a> {
 
     /// NICs that a node offers, after faults.
     pub(crate) fn nics(&self, node: usize) -> usize {
-        if self.job.fabric == "none" || self.has(|f| matches!(f, Fault::NoDevice { node: n } if n.is_none_or(|n| n == node))) {
+        if self.job.fabric == "none"
+            || self.has(|f| matches!(f, Fault::NoDevice { node: n } if n.is_none_or(|n| n == node)))
+        {
             return 0;
         }
         let fewer = self.job.fault.iter().find_map(|f| match f {
@@ -130,8 +167,8 @@ impl<'a> Facts<'a> {
         fewer.unwrap_or(self.job.nics)
     }
 
-    /// Names of the NICs that NCCL takes: what is there, through `NCCL_IB_HCA`.
-    pub(crate) fn hcas(&self, node: usize) -> Vec<String> {
+    /// What is there, through `NCCL_IB_HCA`.
+    fn find_hcas(&self, node: usize) -> Vec<String> {
         let there = (0..self.nics(node)).map(|n| format!("mlx5_{n}"));
         let Some(filter) = self.env("NCCL_IB_HCA") else { return there.collect() };
         let (exclude, list) = filter.strip_prefix('^').map_or((false, filter), |l| (true, l));
@@ -147,24 +184,16 @@ impl<'a> Facts<'a> {
             .collect()
     }
 
-    /// What carries traffic between nodes: a plugin's name, `IB`, `Socket`.
-    pub(crate) fn network(&self, node: usize) -> &'static str {
-        let plugin_works = !self.has(|f| matches!(f, Fault::PluginInitFailed));
+    /// The first of plugin, IB and sockets that has devices.
+    fn find_network(&self, node: usize) -> &'static str {
+        let plugin_works = !self.has(|f| matches!(f, Fault::PluginInitFailed { .. }));
         if self.env("NCCL_NET") == Some("Socket") {
             return "Socket";
         }
         if self.env("NCCL_NET_PLUGIN") != Some("none") && plugin_works {
             match self.job.plugin.as_str() {
                 "OFI" => return "AWS Libfabric",
-                "IBext" if !self.ib_off(node) => {
-                    return if self.release >= Release(2, 24, 3) {
-                        "IBext_v9"
-                    } else if self.release >= Release(2, 20, 3) {
-                        "IBext_v8"
-                    } else {
-                        "IBext"
-                    };
-                }
+                kind @ "IBext" if !self.ib_off(node) => return plugin_name(kind, self.release),
                 _ => {}
             }
         }
@@ -174,7 +203,7 @@ impl<'a> Facts<'a> {
     fn ib_off(&self, node: usize) -> bool {
         self.env("NCCL_IB_DISABLE") == Some("1")
             || self.has(|f| matches!(f, Fault::NoLibibverbs))
-            || self.hcas(node).is_empty()
+            || self.find_hcas(node).is_empty()
     }
 
     /// GPUDirect RDMA is possible on this machine with this release.
@@ -202,10 +231,31 @@ impl<'a> Facts<'a> {
     /// GPUDirect RDMA for what arrives, and for what is sent.
     pub(crate) fn gdr(&self, node: usize) -> (bool, bool) {
         let net = self.network(node);
-        if net == "Socket" || !self.gdr_possible() || !self.release.within(self.job.distance, self.gdr_level()) {
+        if net == "Socket" || !self.gdr_possible() || !self.near().1 {
             return (false, false);
         }
         (true, self.gdr_read())
+    }
+
+    /// The distance from a GPU to its NIC as the decision counts it, and whether it is near enough. In 2.27 and 2.28 (and in 2.26
+    /// where the environment asks) a NIC behind the CPU of a C2C system counts as C2C, number 3.
+    pub(crate) fn near(&self) -> (u32, bool) {
+        let asked = self.env("NCCL_NET_GDR_C2C");
+        let exception = match self.release {
+            r if r >= Release(2, 29, 2) || r < Release(2, 26, 2) => false,
+            r if r >= Release(2, 27, 3) => asked != Some("0"),
+            _ => asked == Some("1"),
+        };
+        let level = self.gdr_level();
+        if self.job.gpu.grace() && self.job.distance == Distance::P2C && exception {
+            return (3, 3 <= self.release.distance(level));
+        }
+        (self.release.distance(self.job.distance), self.release.within(self.job.distance, level))
+    }
+
+    /// Since 2.26 a Grace system's NIC that is not behind its CPU is mapped over PCIe, and the lines say so.
+    pub(crate) fn forced_pci(&self) -> bool {
+        self.release >= Release(2, 26, 2) && self.job.gpu.grace() && self.job.distance != Distance::P2C
     }
 
     /// Whether GPUDirect RDMA is used for sending.

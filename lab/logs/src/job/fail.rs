@@ -51,14 +51,18 @@ fn when(fault: &Fault) -> Option<Stage> {
         Fault::NoInterface { .. } => Some(Stage::Bootstrap),
         Fault::WrongInterface { .. } | Fault::Connect { .. } => Some(Stage::Network),
         Fault::Duplicate { .. } | Fault::VersionMismatch { .. } => Some(Stage::Peers),
-        Fault::Imex { .. } => Some(Stage::Topology),
-        Fault::ShmFull { .. } | Fault::ModifyQp { .. } | Fault::Verbs { .. } | Fault::NvlsBind { .. } => Some(Stage::Connect),
+        Fault::Imex { .. } | Fault::TopoFile { fits: Some(false) } => Some(Stage::Topology),
+        Fault::ShmFull { .. } | Fault::ModifyQp { .. } | Fault::Verbs { .. } | Fault::NvlsBind { .. } => {
+            Some(Stage::Connect)
+        }
         Fault::Completion { at, .. } => traffic(*at),
         Fault::Cuda { at: Moment::Start, .. } => Some(Stage::Peers),
         Fault::Cuda { .. } => Some(Stage::Traffic),
-        Fault::PortEvent { .. } | Fault::PeerExited { .. } | Fault::RemoteClosed { .. } | Fault::Watchdog { .. } | Fault::SizeMismatch { .. } => {
-            Some(Stage::Traffic)
-        }
+        Fault::PortEvent { .. }
+        | Fault::PeerExited { .. }
+        | Fault::RemoteClosed { .. }
+        | Fault::Watchdog { .. }
+        | Fault::SizeMismatch { .. } => Some(Stage::Traffic),
         _ => None,
     }
 }
@@ -72,13 +76,17 @@ fn hits(pen: &Pen<'_>, fault: &Fault) -> bool {
         | Fault::Connect { node: n, .. }
         | Fault::ShmFull { node: n }
         | Fault::NvlsBind { node: n } => *n == node,
-        Fault::ModifyQp { node: n, .. } | Fault::Verbs { node: n, .. } | Fault::SizeMismatch { node: n } => *n == node && gpu == 0,
+        Fault::ModifyQp { node: n, .. } | Fault::Verbs { node: n, .. } | Fault::SizeMismatch { node: n } => {
+            *n == node && gpu == 0
+        }
         Fault::PortEvent { node: n, nic } => *n == node && pen.facts.nic_of(node, gpu) == *nic,
         Fault::Completion { node: n, gpu: g, everywhere, .. } => *everywhere || (*n == node && *g == gpu),
-        Fault::Cuda { node: n, gpu: g, .. } | Fault::PeerExited { node: n, gpu: g, .. } | Fault::RemoteClosed { node: n, gpu: g } => *n == node && *g == gpu,
+        Fault::Cuda { node: n, gpu: g, .. }
+        | Fault::PeerExited { node: n, gpu: g, .. }
+        | Fault::RemoteClosed { node: n, gpu: g } => *n == node && *g == gpu,
         Fault::Duplicate { node: n } => *n == node && gpu < 2,
         Fault::VersionMismatch { node: n, .. } => *n != node,
-        Fault::Imex { .. } | Fault::Watchdog { .. } => true,
+        Fault::Imex { .. } | Fault::TopoFile { .. } | Fault::Watchdog { .. } => true,
         _ => false,
     }
 }
@@ -90,7 +98,9 @@ fn spreads(fault: &Fault) -> Option<f64> {
         Fault::PortEvent { .. } => Some(8.0),
         Fault::Connect { .. } | Fault::WrongInterface { .. } => Some(40.0),
         Fault::ShmFull { .. } | Fault::ModifyQp { .. } | Fault::Verbs { .. } | Fault::NvlsBind { .. } => Some(2.0),
-        Fault::Completion { .. } | Fault::Cuda { .. } | Fault::PeerExited { .. } | Fault::SizeMismatch { .. } => Some(4.0),
+        Fault::Completion { .. } | Fault::Cuda { .. } | Fault::PeerExited { .. } | Fault::SizeMismatch { .. } => {
+            Some(4.0)
+        }
         Fault::RemoteClosed { .. } => Some(600.0),
         _ => None,
     }
@@ -112,11 +122,16 @@ fn strike(pen: &mut Pen<'_>, fault: &Fault) {
         }
         Fault::VersionMismatch { node, .. } => version_mismatch(pen, *node),
         Fault::Imex { channel } => {
-            let id = if *channel && pen.rank.release >= Release(2, 27, 3) { "mnnvl.fail.channel" } else { "mnnvl.fail" };
+            let id =
+                if *channel && pen.rank.release >= Release(2, 27, 3) { "mnnvl.fail.channel" } else { "mnnvl.fail" };
             let cuda = [("cuerr", Value::from(801)), ("custr", "operation not supported".into())];
             pen.say("cu.fail", &cuda);
             pen.say(id, &[("cliquesize", pen.facts.nranks().into())]);
             unwind(pen, &["mnnvl.cc", "init.cc", "init.cc"], SYSTEM);
+        }
+        Fault::TopoFile { .. } => {
+            pen.say("topo.version", &[("have", 2.into()), ("want", 1.into())]);
+            unwind(pen, &["graph/xml.cc", "graph/topo.cc", "init.cc"], UNHANDLED_CUDA.max(SYSTEM));
         }
         Fault::ShmFull { .. } => shm(pen),
         Fault::ModifyQp { errno, .. } => modify_qp(pen, *errno),
@@ -129,13 +144,11 @@ fn strike(pen: &mut Pen<'_>, fault: &Fault) {
         Fault::Completion { status, vendor, everywhere, .. } => completion(pen, *status, *vendor, *everywhere),
         Fault::Cuda { error, .. } => cuda(pen, error),
         Fault::PortEvent { nic, .. } => port(pen, *nic),
-        Fault::PeerExited { shown, .. } => {
-            if *shown {
-                pen.plain("Traceback (most recent call last):");
-                pen.plain("  File \"/workspace/train.py\", line 214, in <module>");
-                pen.plain("    main()");
-                pen.plain("RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.");
-            }
+        Fault::PeerExited { shown: true, .. } => {
+            pen.plain("Traceback (most recent call last):");
+            pen.plain("  File \"/workspace/train.py\", line 214, in <module>");
+            pen.plain("    main()");
+            pen.plain("RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.");
         }
         Fault::RemoteClosed { .. } => closed(pen),
         Fault::Watchdog { behind, op } => watchdog(pen, *behind, op),
@@ -158,8 +171,15 @@ fn consequence(pen: &mut Pen<'_>, fault: &Fault) {
     if !neighbour {
         return;
     }
+    if let Fault::Completion { status: 10, .. } = fault {
+        access_event(pen);
+        return;
+    }
     match fault {
-        Fault::Completion { .. } | Fault::PortEvent { .. } | Fault::PeerExited { .. } | Fault::Cuda { at: Moment::Run, .. }
+        Fault::Completion { .. }
+        | Fault::PortEvent { .. }
+        | Fault::PeerExited { .. }
+        | Fault::Cuda { at: Moment::Run, .. }
             if pen.facts.network(pen.rank.node) == "IB" && pen.draw(2) == 0 =>
         {
             completion(pen, 5, 249, false);
@@ -168,11 +188,19 @@ fn consequence(pen: &mut Pen<'_>, fault: &Fault) {
     }
 }
 
+/// Ranks have different numbers of devices: rank 0 says so, all end.
+pub(super) fn few_devices(pen: &mut Pen<'_>) {
+    unwind(pen, &["init.cc", "init.cc"], SYSTEM);
+}
+
 fn closed(pen: &mut Pen<'_>) {
     let node = (pen.rank.node + 1) % pen.facts.job.nodes.max(1);
     let port = 30_000 + pen.draw(30_000);
     let peer = endpoint(pen, node, port);
-    pen.say("sock.closed", &[("peer", peer.into())]);
+    let given = [("peer", Value::from(peer)), ("strerror", "Connection reset by peer".into())];
+    // A process that was killed resets its connections, one that exits closes them.
+    let id = if pen.draw(4) == 0 { "sock.recv" } else { "sock.closed" };
+    pen.say(id, &given);
     unwind(pen, &["misc/socket.cc", "transport/net_ib.cc", "transport/net.cc", "proxy.cc"], REMOTE);
     pen.thread = 400;
     pen.say("proxy.lost", &[("localrank", pen.rank.gpu.into()), ("res", 3_u64.into()), ("closed", 1.into())]);
@@ -212,7 +240,11 @@ fn connect(pen: &mut Pen<'_>, errno: i32) {
     } else {
         pen.say("sock.connect", &base(1));
     }
-    unwind(pen, &["misc/socket.cc", "bootstrap.cc", "init.cc"], if pen.rank.release >= Release(2, 12, 7) { REMOTE } else { SYSTEM });
+    unwind(
+        pen,
+        &["misc/socket.cc", "bootstrap.cc", "init.cc"],
+        if pen.rank.release >= Release(2, 12, 7) { REMOTE } else { SYSTEM },
+    );
 }
 
 fn version_mismatch(pen: &mut Pen<'_>, node: usize) {
@@ -230,11 +262,16 @@ fn version_mismatch(pen: &mut Pen<'_>, node: usize) {
     if !pen.say("version.mismatch", &given) {
         pen.say("boot.truncated", &given);
     }
-    unwind(pen, &["bootstrap.cc", "init.cc", "init.cc"], if ours >= Release(2, 23, 4) { INVALID_USAGE } else { INTERNAL });
+    unwind(
+        pen,
+        &["bootstrap.cc", "init.cc", "init.cc"],
+        if ours >= Release(2, 23, 4) { INVALID_USAGE } else { INTERNAL },
+    );
 }
 
 fn shm(pen: &mut Pen<'_>) {
-    let path = format!("/dev/shm/nccl-{}", ["A1b2C3", "q7Xk2P", "Zr90tm"].get(pen.rank.gpu % 3).copied().unwrap_or("A1b2C3"));
+    let path =
+        format!("/dev/shm/nccl-{}", ["A1b2C3", "q7Xk2P", "Zr90tm"].get(pen.rank.gpu % 3).copied().unwrap_or("A1b2C3"));
     let given = [
         ("name", Value::from("posix_fallocate")),
         ("strerror", strerror(28).into()),
@@ -271,9 +308,7 @@ fn verbs(pen: &mut Pen<'_>, call: &str, errno: i32) {
             pen.say("ibv.fail", &given);
         }
         Some(_) => {
-            if !pen.say("ibv.fail.errno", &given) {
-                pen.say("ibv.fail.error", &given);
-            }
+            let _ = pen.say("ibv.fail.errno", &given) || pen.say("ibv.fail.error", &given);
         }
         None => {}
     }
@@ -388,7 +423,15 @@ fn completion(pen: &mut Pen<'_>, status: u32, vendor: u32, everywhere: bool) {
     }
     pen.say("wc.error", &given);
     let hints: &[&str] = match status {
-        4 => &["hint.acs.1", "hint.acs.2", "hint.nic.1", "hint.timeout.1", "hint.timeout.2", "hint.timeout.3", "hint.timeout.4"],
+        4 => &[
+            "hint.acs.1",
+            "hint.acs.2",
+            "hint.nic.1",
+            "hint.timeout.1",
+            "hint.timeout.2",
+            "hint.timeout.3",
+            "hint.timeout.4",
+        ],
         5 => &["hint.nic.1", "hint.timeout.1", "hint.timeout.2", "hint.timeout.3", "hint.timeout.4"],
         12 => &["hint.timeout.1", "hint.timeout.2", "hint.timeout.3", "hint.timeout.4"],
         _ => &[],
@@ -413,11 +456,17 @@ fn cuda(pen: &mut Pen<'_>, error: &str) {
     ];
     pen.say("cuda.fail", &given);
     if error == "out of memory" && release >= Release(2, 14, 3) {
-        pen.say("cuda.calloc", &given);
+        let id = ["cuda.calloc", "cuda.malloc", "cuda.calloc.async"].get((pen.facts.seed % 3) as usize).copied();
+        pen.say(id.unwrap_or("cuda.calloc"), &given);
     }
     unwind(pen, &["include/alloc.h", "channel.cc", "init.cc"], UNHANDLED_CUDA);
     if release >= Release(2, 16, 2) {
-        pytorch_error(pen, "unhandled cuda error", "ncclUnhandledCudaError: Call to CUDA function failed.", &format!("Cuda failure '{error}'"));
+        pytorch_error(
+            pen,
+            "unhandled cuda error",
+            "ncclUnhandledCudaError: Call to CUDA function failed.",
+            &format!("Cuda failure '{error}'"),
+        );
     }
 }
 
@@ -434,6 +483,28 @@ fn port(pen: &mut Pen<'_>, nic: usize) {
     }
     pen.wait(5.0);
     completion(pen, 12, 129, false);
+}
+
+/// What the side that refused a remote access sees: its queue pair breaks.
+fn access_event(pen: &mut Pen<'_>) {
+    let nic = format!("mlx5_{}", pen.facts.nic_of(pen.rank.node, pen.rank.gpu));
+    let given = [
+        ("hca", Value::from(nic)),
+        ("port", 1.into()),
+        ("eventname", "local access violation work queue error".into()),
+        ("qpn", Value::from(300 + pen.draw(90_000) as i64)),
+        ("handle", 17.into()),
+        ("qpstate", 6.into()),
+        ("psn", Value::from(pen.draw(0xff_ffff))),
+        ("where", "ncclIbStatsCheckFatalCount".into()),
+    ];
+    pen.thread = 800;
+    if !pen.say("event.qp", &given) {
+        pen.say("event", &given);
+    }
+    pen.thread = 0;
+    pen.wait(0.2);
+    pen.say("comm.fatal", &given);
 }
 
 fn mismatch(pen: &mut Pen<'_>) {

@@ -35,15 +35,44 @@ pub(super) fn start(pen: &mut Pen<'_>) {
             ],
         );
     }
-    let rank_nics = pen.facts.hcas(pen.rank.node).len();
-    if rank_nics > 0 {
-        let per_node: Vec<usize> = (0..pen.facts.job.nodes).map(|n| pen.facts.hcas(n).len()).collect();
-        let (min, max) = (per_node.iter().min().copied().unwrap_or(0), per_node.iter().max().copied().unwrap_or(0));
-        pen.say("net.devices", &[("ndevs", rank_nics.into())]);
-        if pen.rank.rank == 0 {
-            pen.say("net.devices.minmax", &[("netmin", min.into()), ("netmax", max.into())]);
+}
+
+/// Devices of a node's network: its NICs, or its one interface.
+fn devices(facts: &Facts<'_>, node: usize) -> usize {
+    match facts.network(node) {
+        "Socket" => 1,
+        "AWS Libfabric" => facts.job.nics.max(1),
+        _ => facts.hcas(node).len(),
+    }
+}
+
+/// Since 2.30.3 ranks compare how many devices they have. Says whether rank 0 ends the job for it.
+pub(super) fn compare_devices(pen: &mut Pen<'_>) -> bool {
+    let facts = pen.facts;
+    let per_node: Vec<usize> = (0..facts.job.nodes).map(|n| devices(facts, n)).collect();
+    let (min, max) = (per_node.iter().min().copied().unwrap_or(0), per_node.iter().max().copied().unwrap_or(0));
+    pen.say("net.devices", &[("ndevs", devices(facts, pen.rank.node).into())]);
+    if pen.rank.release < Release(2, 30, 3) {
+        return false;
+    }
+    if pen.rank.rank == 0 {
+        let given = [("netmin", Value::from(min)), ("netmax", max.into())];
+        pen.say("net.devices.minmax", &given);
+        if min != max {
+            for rank in facts.ranks.iter().filter(|r| devices(facts, r.node) < max) {
+                pen.say(
+                    "net.devices.fewer",
+                    &[
+                        ("peerrank", rank.rank.into()),
+                        ("have", devices(facts, rank.node).into()),
+                        ("netmax", max.into()),
+                    ],
+                );
+            }
+            pen.say("net.devices.mixed", &given);
         }
     }
+    min != max
 }
 
 /// The topology, its file, affinity, GPUDirect and NVLS.
@@ -53,12 +82,9 @@ pub(super) fn topology(pen: &mut Pen<'_>) {
         if let Some(value) = facts.env(name).map(str::to_owned) {
             pen.say(id, &[("value", value.as_str().into())]);
             if name == "NCCL_TOPO_FILE" {
-                if facts.has(|f| matches!(f, Fault::TopoFile)) {
-                    let given = [("value", value.into()), ("strerror", "No such file or directory".into())];
-                    pen.say("topo.open", &given);
-                } else {
-                    pen.say("topo.load", &[("value", value.into())]);
-                }
+                let given = [("value", value.into()), ("strerror", "No such file or directory".into())];
+                let missing = facts.has(|f| matches!(f, Fault::TopoFile { fits: None }));
+                pen.say(if missing { "topo.open" } else { "topo.load" }, &given);
             }
         }
     }
@@ -80,12 +106,7 @@ pub(super) fn topology(pen: &mut Pen<'_>) {
     if pen.rank.rank == 0 {
         pen.say(
             "topo.system",
-            &[
-                ("maxbw", 48.0.into()),
-                ("totalbw", 240.0.into()),
-                ("maxbwi", 48.into()),
-                ("totalbwi", 240.into()),
-            ],
+            &[("maxbw", 48.0.into()), ("totalbw", 240.0.into()), ("maxbwi", 48.into()), ("totalbwi", 240.into())],
         );
         pen.say("topo.end", &[]);
     }
@@ -135,7 +156,11 @@ fn p2p_problems(pen: &mut Pen<'_>) {
 
 fn affinity(pen: &mut Pen<'_>) {
     let half = pen.rank.gpu * 2 / pen.facts.job.gpus.max(1);
-    let masks = if half == 0 { "ffff,ffffffff,00000000,0000ffff,ffffffff" } else { "ffffffff,ffff0000,00000000,ffffffff,ffff0000" };
+    let masks = if half == 0 {
+        "ffff,ffffffff,00000000,0000ffff,ffffffff"
+    } else {
+        "ffffffff,ffff0000,00000000,ffffffff,ffff0000"
+    };
     let ranges = if half == 0 { "0-47,96-143" } else { "48-95,144-191" };
     let line = pen
         .text("part.affinity", &[])
@@ -155,22 +180,22 @@ fn pairs(pen: &mut Pen<'_>) {
     }
     let nic = super::network::nic(facts, node, pen.rank.gpu);
     let release = pen.rank.release;
-    let on = release.within(facts.job.distance, facts.gdr_level());
-    // Since 2.27 a path by C2C is told of.
-    let c2c = facts.job.distance == Distance::P2C && facts.job.gpu.grace();
+    let (dist, on) = facts.near();
+    // The exception for C2C is told of.
+    let c2c = dist == 3 && facts.job.distance == Distance::P2C;
     for read in [0, 1] {
         if read == 1 && !facts.gdr_read() {
             continue;
         }
         let mut given = vec![
             ("hcadev", Value::from(nic)),
-            ("dist", release.distance(facts.job.distance).into()),
+            ("dist", dist.into()),
             ("limit", release.distance(facts.gdr_level()).into()),
             ("read", read.into()),
-            ("mode", if c2c { "PCI" } else { "Default" }.into()),
+            ("mode", if facts.forced_pci() { "PCI" } else { "Default" }.into()),
             ("numa", 0.into()),
         ];
-        if c2c && read == 0 {
+        if c2c {
             pen.say("gdr.c2c", &given);
         }
         let part = if on { "part.gdr.on" } else { "part.gdr.off" };
@@ -223,7 +248,8 @@ pub(super) fn rings(pen: &mut Pen<'_>) {
     let n = facts.nranks();
     if pen.rank.rank == 0 {
         for ch in 0..facts.channels {
-            let mut line = pen.text("part.ring.head", &[("ch", ch.into()), ("nch", facts.channels.into())]).unwrap_or_default();
+            let mut line =
+                pen.text("part.ring.head", &[("ch", ch.into()), ("nch", facts.channels.into())]).unwrap_or_default();
             let width = n.saturating_sub(1).to_string().len();
             for value in 0..n {
                 if pen.rank.release < Release(2, 23, 4) && value == 20 {
@@ -272,11 +298,9 @@ pub(super) fn rings(pen: &mut Pen<'_>) {
 /// The tuner's choice, thresholds, tables, channels.
 pub(super) fn tuning(pen: &mut Pen<'_>) {
     let facts = pen.facts;
-    let list = if pen.rank.release >= Release(2, 24, 3) { " libnccl-tuner.so" } else { " libnccl-net.so libnccl-tuner.so" };
-    pen.say(
-        "tuner.none",
-        &[("liblist", list.into())],
-    );
+    let list =
+        if pen.rank.release >= Release(2, 24, 3) { " libnccl-tuner.so" } else { " libnccl-net.so libnccl-tuner.so" };
+    pen.say("tuner.none", &[("liblist", list.into())]);
     if pen.rank.release < Release(2, 24, 3) {
         pen.say("tuner.internal", &[("fallback", "Using internal tuner plugin.".into())]);
     }
@@ -285,8 +309,11 @@ pub(super) fn tuning(pen: &mut Pen<'_>) {
             pen.say(id, &[("value", value.into())]);
         }
     }
-    let mut given: Vec<(&str, Value)> =
-        vec![("nthreads", 256.into()), ("mincc", (facts.job.gpu.sm() / 10).into()), ("treestate", "enabled up to size -2".into())];
+    let mut given: Vec<(&str, Value)> = vec![
+        ("nthreads", 256.into()),
+        ("mincc", (facts.job.gpu.sm() / 10).into()),
+        ("treestate", "enabled up to size -2".into()),
+    ];
     given.extend([("nt0", 512.into()), ("nt1", 640.into()), ("nt2", 512.into())]);
     pen.say("threads", &given);
     let n = facts.nranks() as i64;
@@ -310,7 +337,12 @@ pub(super) fn tuning(pen: &mut Pen<'_>) {
     let ch = facts.channels;
     pen.say(
         "channels.count",
-        &[("nch", ch.into()), ("nnvls", if facts.job.gpu.sm() >= 90 { 16 } else { 0 }.into()), ("np2p", ch.max(2).into()), ("npeer", 2.into())],
+        &[
+            ("nch", ch.into()),
+            ("nnvls", if facts.job.gpu.sm() >= 90 { 16 } else { 0 }.into()),
+            ("np2p", ch.max(2).into()),
+            ("npeer", 2.into()),
+        ],
     );
     pen.say("cc", &[("ccstate", "Off".into()), ("fifo", 1_048_576.into())]);
 }
@@ -322,7 +354,9 @@ fn table(pen: &mut Pen<'_>) {
     if pen.rank.release < Release(2, 18, 1) {
         let mut line = pen.text("part.tuning.head", &[]).unwrap_or_default();
         for (algo, proto) in &cells {
-            line += &pen.text("part.tuning.cell", &[("algo", (*algo).into()), ("proto", (*proto).into())]).unwrap_or_default();
+            line += &pen
+                .text("part.tuning.cell", &[("algo", (*algo).into()), ("proto", (*proto).into())])
+                .unwrap_or_default();
         }
         pen.say("tuning.line", &[("line", line.into())]);
     } else {
@@ -356,8 +390,11 @@ fn table(pen: &mut Pen<'_>) {
 /// The line that ends a good init.
 pub(super) fn complete(pen: &mut Pen<'_>) {
     pen.say("comm.complete", &[]);
-    let times: Vec<(&str, Value)> =
-        ["tm0", "tm1", "tm2", "tm3", "tm4", "tm5", "tm6", "tm7", "tm8"].iter().zip(1..).map(|(n, i)| (*n, (f64::from(i) * 0.07).into())).collect();
+    let times: Vec<(&str, Value)> = ["tm0", "tm1", "tm2", "tm3", "tm4", "tm5", "tm6", "tm7", "tm8"]
+        .iter()
+        .zip(1..)
+        .map(|(n, i)| (*n, (f64::from(i) * 0.07).into()))
+        .collect();
     pen.say("comm.timings", &times);
     if pen.rank.rank == 0 {
         pen.say("launch", &[("lm0", "Parallel".into()), ("lm1", "".into()), ("lm2", "".into())]);

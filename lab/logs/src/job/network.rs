@@ -49,7 +49,11 @@ pub(super) fn environment(pen: &mut Pen<'_>) {
             "NCCL_HOSTID" => {
                 pen.say("env.hostid", &given);
             }
-            "NCCL_NET_GDR_LEVEL" | "NCCL_P2P_LEVEL" | "NCCL_ALGO" | "NCCL_PROTO" | "NCCL_TOPO_FILE"
+            "NCCL_NET_GDR_LEVEL"
+            | "NCCL_P2P_LEVEL"
+            | "NCCL_ALGO"
+            | "NCCL_PROTO"
+            | "NCCL_TOPO_FILE"
             | "NCCL_TOPO_DUMP_FILE" => {}
             n if n.starts_with("NCCL_DEBUG_") => {}
             _ => {
@@ -79,7 +83,8 @@ pub(super) fn load(pen: &mut Pen<'_>) {
             }
             let (ifname, _) = facts.address(node);
             let address = endpoint(pen, node, 0);
-            let line = pen.text("part.sockif", &[("d", 0.into()), ("ifname", ifname.into()), ("oobaddr", address.into())]);
+            let line =
+                pen.text("part.sockif", &[("d", 0.into()), ("ifname", ifname.into()), ("oobaddr", address.into())]);
             pen.say("socket.using", &[("line", line.unwrap_or_default().into())]);
         }
     }
@@ -130,54 +135,53 @@ fn plugin(pen: &mut Pen<'_>) {
                 pen.say("plugin.internal", &[]);
             }
         }
-        kind => {
-            let failed = facts.has(|f| matches!(f, Fault::PluginInitFailed));
-            let name = match kind {
-                "OFI" => "AWS Libfabric",
-                _ if release >= Release(2, 24, 3) => "IBext_v9",
-                _ if release >= Release(2, 20, 3) => "IBext_v8",
-                _ => "IBext",
-            };
-            let name = [("netname", name.into()), ("lib", lib.as_str().into())];
-            if failed && release < Release(2, 28, 3) {
-                // The library is there but something that it needs is not.
-                let broken = given("libfabric.so.1: cannot open shared object file: Permission denied");
-                if !pen.say("plugin.error", &broken) {
-                    pen.say("plugin.loaderr", &broken);
-                }
-                pen.say("plugin.tried", &broken);
-                if release >= Release(2, 21, 5) {
-                    pen.say("plugin.internal", &broken);
-                }
-                return;
+        "old" => {
+            // A plugin of before NCCL's oldest supported interface: found, and not usable.
+            for id in [
+                "plugin.nosymbol.v10",
+                "plugin.nosymbol.v9",
+                "plugin.nosymbol.v8",
+                "plugin.nosymbol.v6",
+                "plugin.nosymbol",
+            ] {
+                pen.say(id, &[]);
             }
-            match release {
-                r if r >= Release(2, 27, 3) => {
-                    let _ = pen.say("plugin.loaded.v11", &name) || pen.say("plugin.loaded.v10", &name);
-                }
-                r if r >= Release(2, 24, 3) => {
-                    pen.say("plugin.nosymbol.v10", &[]);
-                    pen.say("plugin.loaded.v9", &name);
-                }
-                r if r >= Release(2, 20, 3) => {
-                    pen.say("plugin.loaded.v8", &name);
-                    pen.say("plugin.nosymbol.v8", &[]);
-                    pen.say("plugin.loaded.v7", &name);
-                }
-                r if r >= Release(2, 19, 1) => {
-                    pen.say("plugin.nosymbol.v6", &[]);
-                    pen.say("plugin.loaded.v5", &name);
-                }
-                _ => {
-                    pen.say("plugin.nosymbol.v6", &[]);
-                    pen.say("plugin.loaded.v5", &name);
-                }
-            }
-            pen.say("plugin.success", &name);
-            if failed {
-                pen.say("plugin.initfailed", &name);
-            }
+            pen.say("plugin.unsupported", &given(""));
         }
+        kind => external(pen, kind, &lib, &given("libfabric.so.1: cannot open shared object file: Permission denied")),
+    }
+}
+
+/// A plugin that is there: it loads, or lacks what it needs, or loads and cannot start.
+fn external(pen: &mut Pen<'_>, kind: &str, lib: &str, broken: &[(&'static str, Value)]) {
+    let release = pen.rank.release;
+    let failed = pen.facts.job.fault.iter().find_map(|f| match f {
+        Fault::PluginInitFailed { missing } => Some(*missing),
+        _ => None,
+    });
+    if failed == Some(true) {
+        if !pen.say("plugin.error", broken) {
+            pen.say("plugin.loaderr", broken);
+        }
+        pen.say("plugin.tried", broken);
+        if release >= Release(2, 21, 5) {
+            pen.say("plugin.internal", broken);
+        }
+        return;
+    }
+    let name = super::facts::plugin_name(kind, release);
+    let name = [("netname", Value::from(name)), ("lib", lib.into())];
+    match release {
+        r if r >= Release(2, 28, 3) => pen.say("plugin.loaded.v11", &name),
+        r if r >= Release(2, 26, 2) => pen.say("plugin.loaded.v10", &name),
+        r if r >= Release(2, 24, 3) => pen.say("plugin.loaded.v9", &name),
+        // v8 is taken without a word until 2.24; what is told is a search that fell back.
+        r if r >= Release(2, 20, 3) => pen.say("plugin.nosymbol.v8", &[]) && pen.say("plugin.loaded.v7", &name),
+        _ => pen.say("plugin.nosymbol.v6", &[]) && pen.say("plugin.loaded.v5", &name),
+    };
+    pen.say("plugin.success", &name);
+    if failed.is_some() {
+        pen.say("plugin.initfailed", &name);
     }
 }
 
@@ -185,7 +189,10 @@ fn ib(pen: &mut Pen<'_>) {
     let facts = pen.facts;
     let (node, release) = (pen.rank.node, pen.rank.release);
     if facts.has(|f| matches!(f, Fault::NoLibibverbs)) {
-        pen.say("ib.dlopen", &[("dlerror", "libibverbs.so.1: cannot open shared object file: No such file or directory".into())]);
+        pen.say(
+            "ib.dlopen",
+            &[("dlerror", "libibverbs.so.1: cannot open shared object file: No such file or directory".into())],
+        );
         return;
     }
     if let Some(value) = facts.env("NCCL_IB_HCA").map(str::to_owned) {
@@ -205,12 +212,7 @@ fn ib(pen: &mut Pen<'_>) {
         }
     }
     for (d, name) in hcas.iter().enumerate() {
-        let given = [
-            ("d", Value::from(d)),
-            ("hca", name.as_str().into()),
-            ("port", 1.into()),
-            ("link", link.into()),
-        ];
+        let given = [("d", Value::from(d)), ("hca", name.as_str().into()), ("port", 1.into()), ("link", link.into())];
         if merged {
             let mut g = given.to_vec();
             if d % 2 == 0 {

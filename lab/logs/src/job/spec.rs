@@ -87,32 +87,112 @@ pub enum Moment {
 #[allow(missing_docs)] // The variants are named as the scenarios write them; each fault's file says what it prints.
 pub enum Fault {
     NoLibibverbs,
-    NoDevice { node: Option<usize> },
-    FewerNics { node: usize, nics: usize },
-    PluginInitFailed,
-    NoInterface { node: usize },
-    WrongInterface { node: usize, ifname: String, address: String },
-    Connect { node: usize, errno: i32 },
-    Completion { node: usize, #[serde(default)] gpu: usize, status: u32, #[serde(default)] vendor: u32, #[serde(default)] at: Moment, #[serde(default)] everywhere: bool },
-    ModifyQp { node: usize, errno: i32 },
-    Verbs { node: usize, call: String, errno: i32 },
-    PortEvent { node: usize, #[serde(default)] nic: usize },
+    NoDevice {
+        node: Option<usize>,
+    },
+    FewerNics {
+        node: usize,
+        nics: usize,
+    },
+    PluginInitFailed {
+        #[serde(default)]
+        missing: bool,
+    },
+    NoInterface {
+        node: usize,
+    },
+    WrongInterface {
+        node: usize,
+        ifname: String,
+        address: String,
+    },
+    Connect {
+        node: usize,
+        errno: i32,
+    },
+    Completion {
+        node: usize,
+        #[serde(default)]
+        gpu: usize,
+        status: u32,
+        #[serde(default)]
+        vendor: u32,
+        #[serde(default)]
+        at: Moment,
+        #[serde(default)]
+        everywhere: bool,
+    },
+    ModifyQp {
+        node: usize,
+        errno: i32,
+    },
+    Verbs {
+        node: usize,
+        call: String,
+        errno: i32,
+    },
+    PortEvent {
+        node: usize,
+        #[serde(default)]
+        nic: usize,
+    },
     P2pRefused,
     P2pDisabled,
     ContainersIsolated,
-    ShmFull { node: usize },
-    Duplicate { node: usize },
-    Cuda { node: usize, #[serde(default)] gpu: usize, error: String, #[serde(default)] at: Moment },
-    NvlsBind { node: usize },
-    Imex { #[serde(default)] channel: bool },
-    VersionMismatch { node: usize, release: String },
-    PeerExited { node: usize, #[serde(default)] gpu: usize, #[serde(default)] shown: bool },
-    RemoteClosed { node: usize, #[serde(default)] gpu: usize },
-    Watchdog { #[serde(default)] behind: usize, #[serde(default)] op: String },
-    SizeMismatch { node: usize },
-    TopoFile,
+    ShmFull {
+        node: usize,
+    },
+    Duplicate {
+        node: usize,
+    },
+    Cuda {
+        node: usize,
+        #[serde(default)]
+        gpu: usize,
+        error: String,
+        #[serde(default)]
+        at: Moment,
+    },
+    NvlsBind {
+        node: usize,
+    },
+    Imex {
+        #[serde(default)]
+        channel: bool,
+    },
+    VersionMismatch {
+        node: usize,
+        release: String,
+    },
+    PeerExited {
+        node: usize,
+        #[serde(default)]
+        gpu: usize,
+        #[serde(default)]
+        shown: bool,
+    },
+    RemoteClosed {
+        node: usize,
+        #[serde(default)]
+        gpu: usize,
+    },
+    Watchdog {
+        #[serde(default)]
+        behind: usize,
+        #[serde(default)]
+        op: String,
+    },
+    SizeMismatch {
+        node: usize,
+    },
+    TopoFile {
+        fits: Option<bool>,
+    },
     SmallMtu,
-    Kernel { node: usize, event: String },
+    Kernel {
+        node: usize,
+        event: String,
+    },
 }
 
 /// A benchmark's table beside the log.

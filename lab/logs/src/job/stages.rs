@@ -1,7 +1,7 @@
 //! The order of things in a job: bootstrap, network, peers, topology, connections, traffic, end. A fault ends it where it strikes.
 
-use super::fail::{self, Stage};
 use super::facts::Facts;
+use super::fail::{self, Stage};
 use super::writer::{Entry, Pen, Voice};
 use super::{connect, graph, network, run};
 use crate::release::Release;
@@ -41,6 +41,10 @@ fn live(pen: &mut Pen<'_>) {
     }
     graph::topology(pen);
     if fail::strikes(pen, Stage::Topology) {
+        return;
+    }
+    if graph::compare_devices(pen) {
+        fail::few_devices(pen);
         return;
     }
     graph::rings(pen);

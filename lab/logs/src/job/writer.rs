@@ -14,6 +14,7 @@ pub(crate) struct Entry {
     pub(crate) node: usize,
     pub(crate) text: String,
     /// The row of the table of forms that it was made with; `None` for what NCCL did not print.
+    #[cfg_attr(not(test), allow(dead_code))]
     pub(crate) form: Option<&'static crate::forms::Form>,
 }
 
@@ -128,7 +129,7 @@ impl<'a> Pen<'a> {
         match form.level {
             Level::Warn | Level::Version | Level::Printf => true,
             _ if !self.voice.info => false,
-            _ if form.subsystems.iter().any(|s| *s == "ALL") => true,
+            _ if form.subsystems.contains(&"ALL") => true,
             _ => form.subsystems.iter().any(|s| match &self.voice.subsystems {
                 Some(asked) => asked.iter().any(|a| a == s || a == "ALL"),
                 None => self.rank.release.default_subsystems().contains(s),

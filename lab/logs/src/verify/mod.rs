@@ -116,7 +116,8 @@ impl Measured {
                 }
                 for form in claims {
                     if !have.iter().any(|path| form.files.contains(path)) {
-                        wrong.push(format!("{} {text:?}: the table says {release} has it, its sources do not", form.id));
+                        wrong
+                            .push(format!("{} {text:?}: the table says {release} has it, its sources do not", form.id));
                     }
                 }
             }
