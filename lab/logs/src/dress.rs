@@ -130,12 +130,8 @@ fn put(out: &mut String, facts: &Facts<'_>, line: &Entry, part: &str, dress: Dre
         }
         Dress::Compose => *out += &format!("worker-{node}  | {part}\n"),
         Dress::Colour => {
-            *out += &format!(
-                "\u{1b}[36m{}\u{1b}[0m {}\n",
-                part.get(..floor(part, 8)).unwrap_or_default(),
-                part.get(floor(part, 8)..).unwrap_or_default().trim_start()
-            )
-            .replace("\u{1b}[0m ", "\u{1b}[0m")
+            let (head, rest) = part.split_at(floor(part, 8));
+            *out += &format!("\u{1b}[36m{head}\u{1b}[0m{rest}\n");
         }
         Dress::Crlf => *out += &format!("{part}\r\n"),
         Dress::Cut if part.len() > 120 => {

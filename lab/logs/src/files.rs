@@ -90,6 +90,7 @@ pub(crate) static SCENARIOS: &[(&str, &str)] = files![
     "peer-vanished",
     "plugin-init-failed",
     "plugin-ofi-failed",
+    "plugin-ofi-init-failed",
     "port-went-down",
     "remote-access",
     "retry-exceeded",

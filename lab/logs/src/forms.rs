@@ -38,9 +38,9 @@ pub struct Form {
     pub subsystem_text: &'static str,
     /// First release that has it.
     pub first: Release,
-    /// Last release that has it (without a gap).
+    /// Last release that has it, without a gap and in the same files.
     pub last: Release,
-    /// Files, oldest path and newest.
+    /// Where those releases have it.
     pub files: Vec<&'static str>,
     /// Names of the arguments; `'text'` is a constant.
     pub arguments: Vec<&'static str>,

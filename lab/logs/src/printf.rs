@@ -341,4 +341,21 @@ mod tests {
         assert!(!f.matches("Channel 00 : 0[7000] -> 8[b000] [send] via NET/IB/0/GDRDMA"));
         assert!(!f.matches("Channel 00/0 : 0[7000] -> 8[b000] [receive] via NET/IB/0"));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_format_or_refused(text in ".*") {
+            if let Ok(format) = Format::parse(&text) {
+                let none = format.render(&[]);
+                proptest::prop_assert_eq!(none.is_ok(), format.arguments() == 0);
+            }
+        }
+
+        #[test]
+        fn what_is_rendered_is_matched(n in 0_i64..100_000, x in 0_u64.., s in "[a-z:/ ]{0,12}") {
+            let format = Format::parse("rank %02d at 0x%lx (%p) named %s.").unwrap();
+            let line = format.render(&[n.into(), x.into(), x.into(), s.as_str().into()]).unwrap();
+            proptest::prop_assert!(format.matches(&line));
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod network;
 mod run;
 mod spec;
 mod stages;
+mod tuning;
 mod writer;
 
 pub(crate) use facts::Facts;

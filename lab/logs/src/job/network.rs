@@ -169,6 +169,15 @@ fn external(pen: &mut Pen<'_>, kind: &str, lib: &str, broken: &[(&'static str, V
         }
         return;
     }
+    if kind == "OFI" {
+        pen.foreign("NET/OFI Initializing aws-ofi-nccl 1.14.0");
+        if failed.is_some() {
+            pen.foreign("NET/OFI Couldn't find any optimal provider");
+            pen.foreign("NET/OFI aws-ofi-nccl initialization failed");
+        } else {
+            pen.foreign("NET/OFI Selected provider is efa, fabric is efa (found 4 nics)");
+        }
+    }
     let name = super::facts::plugin_name(kind, release);
     let name = [("netname", Value::from(name)), ("lib", lib.into())];
     match release {

@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::fail::{self, Stage};
 use super::writer::{Entry, Pen, Voice};
-use super::{connect, graph, network, run};
+use super::{connect, graph, network, run, tuning};
 use crate::release::Release;
 
 /// What one rank does after another, and what went wrong in writing it.
@@ -53,7 +53,7 @@ fn live(pen: &mut Pen<'_>) {
     if fail::strikes(pen, Stage::Connect) {
         return;
     }
-    graph::tuning(pen);
+    tuning::tuning(pen);
     graph::complete(pen);
     pen.thread = 0;
     run::collectives(pen, 0, 2);

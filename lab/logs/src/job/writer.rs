@@ -57,7 +57,8 @@ impl<'a> Pen<'a> {
 
     /// Time goes on.
     pub(crate) fn wait(&mut self, seconds: f64) {
-        self.time += seconds * (0.8 + 0.4 * self.rng.unit());
+        // Long waits end together: ranks wait for each other.
+        self.time += seconds + (seconds * 0.4).min(0.5) * (self.rng.unit() - 0.5);
     }
 
     /// The text of a part or of a whole form; `None` where the release has none.
@@ -97,7 +98,11 @@ impl<'a> Pen<'a> {
             tid: self.rank.pid + self.thread,
             dev: self.rank.gpu as u32,
         };
-        let origin = self.origin(id, form.files.last().copied().unwrap_or_default());
+        let path = match given.iter().find(|(n, _)| *n == "file") {
+            Some((_, Value::Text(path))) => path.as_str(),
+            _ => form.files.last().copied().unwrap_or_default(),
+        };
+        let origin = self.origin(id, path);
         let stamp = stamp(self.facts.epoch, self.time);
         let stamped = self.facts.env("NCCL_DEBUG_TIMESTAMP_LEVELS").is_some_and(|l| l.contains("INFO") || l == "ALL");
         let line = match form.level {
@@ -113,6 +118,22 @@ impl<'a> Pen<'a> {
         };
         self.push(line, Some(form));
         true
+    }
+
+    /// What a plugin prints by NCCL's own hand: INFO, in words that are not NCCL's.
+    pub(crate) fn foreign(&mut self, text: &str) {
+        if !self.voice.info {
+            return;
+        }
+        self.wait(0.0004);
+        let who = Speaker {
+            host: self.facts.host(self.rank.node),
+            pid: self.rank.pid,
+            tid: self.rank.pid + self.thread,
+            dev: self.rank.gpu as u32,
+        };
+        let line = info(self.rank.release, &who, None, text);
+        self.push(line, None);
     }
 
     /// What others print beside NCCL.
@@ -139,6 +160,7 @@ impl<'a> Pen<'a> {
 
     /// File, line and function: the file is the table's, the line is invented, the same for all ranks of a release.
     pub(crate) fn origin(&self, id: &str, path: &str) -> Origin {
+        let path = path.strip_prefix(self.facts.prefix).unwrap_or(path);
         let file = path.strip_prefix("src/").unwrap_or(path);
         let h = hash(&format!("{id}{}", self.rank.release));
         let stem = file.rsplit('/').next().unwrap_or(file).split('.').next().unwrap_or_default();

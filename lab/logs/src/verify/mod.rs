@@ -66,20 +66,18 @@ pub fn measure(repository: &Path) -> Result<Measured, VerifyError> {
 }
 
 impl Measured {
-    /// One line for each literal and each span of releases that have it: callee, first argument, first and last release, files, text.
+    /// One line for each literal and each span of releases that have it in the same files: callee, first argument, first and last
+    /// release, files, text.
     pub fn spans(&self) -> Vec<String> {
         let mut out = Vec::new();
         for ((callee, first, text), at) in &self.sites {
-            let mut span: Option<(usize, usize, Vec<&String>)> = None;
+            let mut span: Option<(usize, usize, &Vec<String>)> = None;
             for (index, paths) in at {
                 match &mut span {
-                    Some((_, to, files)) if *to + 1 == *index => {
-                        *to = *index;
-                        files.extend(paths);
-                    }
+                    Some((_, to, files)) if *to + 1 == *index && *files == paths => *to = *index,
                     _ => {
                         out.extend(span.take().map(|s| line(callee, first, text, s)));
-                        span = Some((*index, *index, paths.iter().collect()));
+                        span = Some((*index, *index, paths));
                     }
                 }
             }
@@ -133,11 +131,8 @@ impl Measured {
     }
 }
 
-fn line(callee: &str, first: &str, text: &str, (from, to, mut files): (usize, usize, Vec<&String>)) -> String {
-    files.sort_unstable();
-    files.dedup();
+fn line(callee: &str, first: &str, text: &str, (from, to, files): (usize, usize, &Vec<String>)) -> String {
     let name = |index: usize| releases().get(index).map(ToString::to_string).unwrap_or_default();
-    let files: Vec<&str> = files.into_iter().map(String::as_str).collect();
     format!("{callee}\t{first}\t{}\t{}\t{}\t{text}", name(from), name(to), files.join(","))
 }
 

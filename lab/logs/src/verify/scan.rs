@@ -212,4 +212,11 @@ mod tests {
             scan(s);
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_ends(text in "[\"'(){}a-z%\\\\/*\\n, ]{0,80}") {
+            scan(&text);
+        }
+    }
 }
