@@ -10,15 +10,18 @@ use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
 /// The map of ARCHITECTURE.md in its order: a crate may depend on those before it, the command on all.
-const MAP: [&str; 6] = [
+const MAP: [&str; 7] = [
     "linerate-formats",
     "linerate-snapshot",
     "linerate-node",
     "linerate-topology",
     "linerate-rules",
+    "linerate-doctor",
     "linerate-report",
 ];
 const COMPOSE: &str = "linerate-compose";
+/// A witness of its own: it knows none of ours.
+const LOGS: &str = "linerate-logs";
 /// These may depend on all but the command.
 const DEVELOPERS: [&str; 2] = ["linerate-fuzz", "xtask"];
 
@@ -27,7 +30,8 @@ fn may_use(name: &str) -> Option<Vec<&'static str>> {
     match name {
         COMMAND => Some(MAP.to_vec()),
         COMPOSE => Some(vec!["linerate-formats"]),
-        _ if DEVELOPERS.contains(&name) => Some([&MAP[..], &[COMPOSE]].concat()),
+        LOGS => Some(Vec::new()),
+        _ if DEVELOPERS.contains(&name) => Some([&MAP[..], &[COMPOSE, LOGS]].concat()),
         _ => MAP.iter().position(|n| *n == name).map(|place| MAP.iter().take(place).copied().collect()),
     }
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 mod bench;
 mod deps;
 mod docs;
+mod doctor;
 mod examples;
 mod fuzz;
 mod lab;
@@ -23,6 +24,11 @@ const COMMANDS: &[Command] = &[
     ("examples", "write examples/ from lab/nodes (--check: compare only)", examples::run),
     ("fuzz", "feed mutated inputs to every parser (--seconds N, --seed N, names of targets)", fuzz::run),
     ("bench", "measure, and write docs/benchmarks.md (--quick: little, and nothing is written)", bench::run),
+    (
+        "doctor",
+        "judge the lab's NCCL logs of all releases, and print precision and recall (--check, --write, NAME …)",
+        doctor::run,
+    ),
     ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),
 ];
 

@@ -1,0 +1,185 @@
+//! `cargo xtask doctor`: what the doctor says of logs whose truth is known: every scenario of lab/logs, in every release in which it can
+//! happen, in several clothes. Precision and recall are measured, not asserted by example.
+
+use crate::shell::{self, Result};
+use linerate_doctor::answer::{Answer, Confidence};
+use linerate_doctor::{Observer, Reader, conclude};
+use linerate_logs::{Dress, Release, Scenario, scenarios};
+use linerate_rules::Severity;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+const OUT: &str = "docs/doctor-accuracy.md";
+const USAGE: &str = "usage: cargo xtask doctor [--check] [--write] [--verbose] [--all-dresses] [SCENARIO …]";
+
+/// How often a cause was right, missed, wrong.
+#[derive(Default, Clone)]
+struct Count {
+    right: u32,
+    missed: u32,
+    /// Named with `likely` or more where it is neither the truth nor acceptable.
+    wrong: u32,
+}
+
+#[derive(Default)]
+struct Sums {
+    by_cause: BTreeMap<String, Count>,
+    runs: u32,
+    with_truth: u32,
+    first: u32,
+    healthy: u32,
+    healthy_clean: u32,
+    undecidable: u32,
+    undecidable_told: u32,
+    /// Certain, and wrong: the worst.
+    confident_wrong: u32,
+    failures: Vec<String>,
+}
+
+pub(crate) fn run(args: &[String]) -> ExitCode {
+    if args.iter().any(|a| {
+        a == "--help"
+            || a.starts_with("--") && !["--check", "--write", "--verbose", "--all-dresses"].contains(&a.as_str())
+    }) {
+        eprintln!("{USAGE}");
+        return ExitCode::from(3);
+    }
+    shell::exit(measure(args))
+}
+
+fn measure(args: &[String]) -> Result<()> {
+    let flag = |f: &str| args.iter().any(|a| a == f);
+    let names: Vec<&String> = args.iter().filter(|a| !a.starts_with("--")).collect();
+    let mut sums = Sums::default();
+    for s in scenarios().iter().filter(|s| names.is_empty() || names.iter().any(|n| **n == s.name)) {
+        for (i, release) in s.releases().into_iter().enumerate() {
+            let all = Dress::ALL.iter().copied().filter(|d| d.keeps_all());
+            let dresses: Vec<Dress> = if flag("--all-dresses") {
+                all.collect()
+            } else {
+                // The plain one, and one other for each release in turn.
+                let others: Vec<Dress> = all.collect();
+                let second = others.get(i % others.len().max(1)).copied();
+                [others.first().copied(), second].into_iter().flatten().collect::<Vec<_>>()
+            };
+            let mut before = None;
+            for dress in dresses {
+                if before.replace(dress) == Some(dress) {
+                    continue;
+                }
+                judge(s, release, dress, &mut sums);
+            }
+        }
+    }
+    let report = report(&sums);
+    println!("{report}");
+    let shown = if flag("--verbose") { usize::MAX } else { 40 };
+    sums.failures.iter().take(shown).for_each(|f| println!("{f}"));
+    if sums.failures.len() > shown {
+        println!("and {} more (--verbose)", sums.failures.len() - shown);
+    }
+    if flag("--write") {
+        let path = shell::root().join(OUT);
+        std::fs::write(&path, &report).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    if flag("--check") && !sums.failures.is_empty() {
+        return Err(format!("{} of {} logs are not judged as their truth says", sums.failures.len(), sums.runs));
+    }
+    Ok(())
+}
+
+fn answer(s: &Scenario, release: Release, dress: Dress) -> Answer {
+    let mut observer = Observer::default();
+    for file in s.render(release, 1, dress) {
+        let mut reader = Reader::new(&mut observer, &file.name);
+        // In pieces, as a stream comes.
+        file.bytes.chunks(64 << 10).for_each(|piece| reader.feed(&mut observer, piece));
+        reader.finish(&mut observer);
+    }
+    conclude(&observer, &[])
+}
+
+fn judge(s: &Scenario, release: Release, dress: Dress, sums: &mut Sums) {
+    let answer = answer(s, release, dress);
+    let causes: Vec<_> = answer.causes.iter().filter(|c| c.severity > Severity::Info).collect();
+    let is = |list: &[String], id: &str| list.iter().any(|l| l == id);
+    let mut wrong = Vec::new();
+    sums.runs += 1;
+    for t in &s.truth {
+        let found = causes.iter().any(|c| c.id == t);
+        let count = sums.by_cause.entry(t.clone()).or_default();
+        if found {
+            count.right += 1;
+        } else {
+            count.missed += 1;
+            wrong.push(format!("misses {t}"));
+        }
+    }
+    for c in &causes {
+        let allowed = is(&s.truth, c.id) || is(&s.acceptable, c.id);
+        if is(&s.absent, c.id) || !allowed && c.confidence >= Confidence::Likely {
+            sums.by_cause.entry(c.id.to_owned()).or_default().wrong += 1;
+            sums.confident_wrong += u32::from(c.confidence == Confidence::Certain);
+            wrong.push(format!("says {} ({}): {}", c.id, c.confidence.name(), c.summary));
+        }
+    }
+    if let Some(first) = s.truth.first() {
+        sums.with_truth += 1;
+        if causes.first().is_some_and(|c| c.id == first) {
+            sums.first += 1;
+        } else if let Some(c) = causes.first().filter(|_| causes.iter().any(|c| c.id == first)) {
+            wrong.push(format!("puts {} before {first}", c.id));
+        }
+    } else if s.undecidable {
+        sums.undecidable += 1;
+        if answer.undecided.is_empty() && causes.iter().all(|c| c.confidence > Confidence::Possible) {
+            wrong.push("does not say that it cannot be decided".to_owned());
+        } else {
+            sums.undecidable_told += 1;
+        }
+    } else {
+        sums.healthy += 1;
+        sums.healthy_clean += u32::from(wrong.is_empty() && answer.undecided.is_empty());
+        if let Some(u) = answer.undecided.first() {
+            wrong.push(format!("says undecided: {}", u.summary));
+        }
+    }
+    if !wrong.is_empty() {
+        sums.failures.push(format!("{} {release} {dress:?}: {}", s.name, wrong.join("; ")));
+    }
+}
+
+fn share(part: u32, whole: u32) -> String {
+    if whole == 0 { "–".to_owned() } else { format!("{:.1} %", f64::from(part) / f64::from(whole) * 100.0) }
+}
+
+fn report(s: &Sums) -> String {
+    let mut out = String::from(
+        "# How often the doctor is right\n\nWritten by `cargo xtask doctor --write`. Logs are made by `lab/logs` from NCCL's own format strings, for every release\nin which a scenario can happen, with the truth beside them.\n\n",
+    );
+    let _ = writeln!(out, "- logs judged: {}", s.runs);
+    let _ = writeln!(
+        out,
+        "- with a cause: {}; the right cause comes first in {}",
+        s.with_truth,
+        share(s.first, s.with_truth)
+    );
+    let _ =
+        writeln!(out, "- healthy, or traps: {}; nothing is blamed in {}", s.healthy, share(s.healthy_clean, s.healthy));
+    let _ = writeln!(
+        out,
+        "- not decidable from the log: {}; told so in {}",
+        s.undecidable,
+        share(s.undecidable_told, s.undecidable)
+    );
+    let _ = writeln!(out, "- wrong causes told as certain: {}\n", s.confident_wrong);
+    let _ =
+        writeln!(out, "| cause | found | missed | wrongly blamed | precision | recall |\n|---|---|---|---|---|---|");
+    for (id, c) in &s.by_cause {
+        let precision = share(c.right, c.right + c.wrong);
+        let recall = share(c.right, c.right + c.missed);
+        let _ = writeln!(out, "| {id} | {} | {} | {} | {precision} | {recall} |", c.right, c.missed, c.wrong);
+    }
+    out
+}
