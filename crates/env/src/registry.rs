@@ -1,0 +1,478 @@
+//! What is known of each variable: `data/registry.tsv` (made from NCCL's sources) and `data/known.txt` (written by hand).
+
+use linerate_topology::Version;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+const REGISTRY: &str = include_str!("../data/registry.tsv");
+const KNOWN: &str = include_str!("../data/known.txt");
+
+/// Who reads a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Owner {
+    /// NCCL itself.
+    Nccl,
+    /// A plugin of NCCL.
+    Plugin,
+    /// UCX.
+    Ucx,
+    /// libfabric.
+    Libfabric,
+    /// aws-ofi-nccl.
+    Ofi,
+    /// PyTorch.
+    Torch,
+    /// CUDA and its libraries.
+    Cuda,
+    /// The container toolkit.
+    Container,
+    /// Open MPI.
+    Mpi,
+    /// nccl-tests.
+    Tests,
+    /// Builds; no program reads it at run time.
+    Build,
+    /// Set by images, read by nobody.
+    Image,
+}
+
+impl Owner {
+    fn parse(s: &str) -> Option<Owner> {
+        Some(match s {
+            "plugin" => Owner::Plugin,
+            "ucx" => Owner::Ucx,
+            "libfabric" => Owner::Libfabric,
+            "ofi" => Owner::Ofi,
+            "torch" => Owner::Torch,
+            "cuda" => Owner::Cuda,
+            "container" => Owner::Container,
+            "mpi" => Owner::Mpi,
+            "tests" => Owner::Tests,
+            "build" => Owner::Build,
+            "image" => Owner::Image,
+            _ => return None,
+        })
+    }
+
+    /// In words: `PyTorch`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Owner::Nccl => "NCCL",
+            Owner::Plugin => "a plugin of NCCL",
+            Owner::Ucx => "UCX",
+            Owner::Libfabric => "libfabric",
+            Owner::Ofi => "aws-ofi-nccl",
+            Owner::Torch => "PyTorch",
+            Owner::Cuda => "CUDA",
+            Owner::Container => "the NVIDIA container toolkit",
+            Owner::Mpi => "Open MPI",
+            Owner::Tests => "nccl-tests",
+            Owner::Build => "builds",
+            Owner::Image => "container images",
+        }
+    }
+}
+
+/// Form of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// 0 or 1, read as a number.
+    Bool,
+    /// An integer, as `strtoll` with base 0 reads it.
+    Int,
+    /// A type of path: LOC … SYS, or an old number.
+    Level,
+    /// One word of a few.
+    Words,
+    /// Several words; `^` excludes them.
+    List,
+    /// Names of devices or interfaces; `^` excludes, `=` is exact.
+    Filter,
+    /// A path.
+    Path,
+    /// Anything.
+    Text,
+}
+
+/// Values that make sense.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Legal {
+    /// Not limited, or not known.
+    Any,
+    /// An integer from the first to the second (`None`: no end).
+    Range(i64, Option<i64>),
+    /// One of these integers.
+    Numbers(Vec<i64>),
+    /// These words, in any case.
+    Words(Vec<&'static str>),
+    /// These words exactly.
+    Exact(Vec<&'static str>),
+}
+
+impl Legal {
+    fn parse(s: &'static str) -> Legal {
+        if let Some(exact) = s.strip_prefix('=') {
+            return Legal::Exact(exact.split('|').collect());
+        }
+        if let Some((low, high)) = s.split_once("..")
+            && let Ok(low) = low.parse()
+        {
+            return Legal::Range(low, high.parse().ok());
+        }
+        let numbers: Result<Vec<i64>, _> = s.split('|').map(str::parse).collect();
+        numbers.map_or_else(|_| Legal::Words(s.split('|').collect()), Legal::Numbers)
+    }
+
+    /// In words: `0 to 31`.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        Some(match self {
+            Legal::Any => return None,
+            Legal::Range(low, Some(high)) => format!("{low} to {high}"),
+            Legal::Range(low, None) => format!("{low} or more"),
+            Legal::Numbers(n) => n.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+            Legal::Words(w) | Legal::Exact(w) => w.join(", "),
+        })
+    }
+}
+
+/// What a release takes where the variable is unset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Default {
+    /// This number; by NCCL's habit -1 and -2 mean that it decides.
+    Number(i64),
+    /// The communicator's configuration decides, else NCCL.
+    Config,
+    /// Unset text, or computed by the code.
+    Unset,
+}
+
+/// Releases in a row that read a variable, with one default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// First release.
+    pub first: Version,
+    /// Last release that is known to.
+    pub last: Version,
+    /// Default.
+    pub default: Default,
+}
+
+/// What is known of a variable.
+#[derive(Debug, Clone)]
+pub struct Variable {
+    /// Name.
+    pub name: &'static str,
+    /// Who reads it.
+    pub owner: Owner,
+    /// Form of its values.
+    pub kind: Kind,
+    /// Values that make sense.
+    pub legal: Legal,
+    /// Releases of NCCL that read it, in order; empty where nobody's sources were looked at.
+    pub spans: Vec<Span>,
+    /// What it does.
+    pub does: Option<&'static str>,
+    /// When to set it.
+    pub when: Option<&'static str>,
+    /// What to use now.
+    pub instead: Option<&'static str>,
+    /// Where that is written.
+    pub sources: Vec<&'static str>,
+    /// File of NCCL's sources that reads it, in the last release that does.
+    pub file: Option<&'static str>,
+    /// Release that no longer had it, where that is older than the sources that were looked at.
+    pub removed: Option<&'static str>,
+}
+
+impl Variable {
+    fn new(name: &'static str, owner: Owner) -> Self {
+        Variable {
+            name,
+            owner,
+            kind: Kind::Text,
+            legal: Legal::Any,
+            spans: Vec::new(),
+            does: None,
+            when: None,
+            instead: None,
+            sources: Vec::new(),
+            file: None,
+            removed: None,
+        }
+    }
+
+    /// First and last release that read it.
+    #[must_use]
+    pub fn range(&self) -> Option<(Version, Version)> {
+        Some((self.spans.first()?.first, self.spans.last()?.last))
+    }
+
+    /// Whether a release reads it. Releases that were not looked at are taken for their neighbour below.
+    #[must_use]
+    pub fn read_by(&self, v: Version) -> bool {
+        self.span(v).is_some()
+    }
+
+    /// Its default in a release.
+    #[must_use]
+    pub fn default(&self, v: Version) -> Option<Default> {
+        self.span(v).map(|s| s.default)
+    }
+
+    fn span(&self, v: Version) -> Option<&Span> {
+        let v = nearest(v);
+        self.spans.iter().find(|s| s.first <= v && v <= s.last)
+    }
+
+    /// `2.4.2 to 2.20.5`, or `since 2.21.5`, in which it has the default that it has in this release (or is read at all).
+    #[must_use]
+    pub fn since(&self) -> Option<String> {
+        let (first, last) = self.range()?;
+        let words = match (first <= OLDEST, last >= newest()) {
+            (true, true) => format!("{OLDEST} and earlier, to now"),
+            (false, true) => format!("since {first}"),
+            (true, false) => format!("up to {last}"),
+            (false, false) => format!("{first} to {last}"),
+        };
+        Some(words)
+    }
+
+    /// Where it is described: `known.txt`'s sources, else the file of NCCL.
+    #[must_use]
+    pub fn cited(&self) -> Vec<String> {
+        if !self.sources.is_empty() {
+            return self.sources.iter().map(|s| cite(s, self.owner)).collect();
+        }
+        let last = self.range().map(|r| r.1);
+        self.file.zip(last).map(|(f, v)| format!("NCCL {v} {f}")).into_iter().collect()
+    }
+}
+
+/// `env.rst` and files of NCCL get its name and the release that was read.
+fn cite(source: &str, owner: Owner) -> String {
+    let own = owner == Owner::Nccl && (source.starts_with("src/") || source.starts_with("env.rst"));
+    match (own, source.starts_with("tag ")) {
+        (true, _) => format!("NCCL {} {source}", Version::REFERENCE),
+        (_, true) => format!("NCCL {source}"),
+        _ => source.to_owned(),
+    }
+}
+
+/// Oldest release whose sources were looked at.
+const OLDEST: Version = Version { major: 2, minor: 3, patch: 5 };
+
+struct Registry {
+    variables: Vec<Variable>,
+    by_name: HashMap<&'static str, usize>,
+    releases: Vec<Version>,
+}
+
+static TABLE: LazyLock<Registry> = LazyLock::new(make);
+
+fn make() -> Registry {
+    let mut r = Registry { variables: Vec::new(), by_name: HashMap::new(), releases: Vec::new() };
+    for line in REGISTRY.lines() {
+        if let Some(list) = line.strip_prefix("# releases ") {
+            r.releases = list.split(' ').filter_map(|v| v.parse().ok()).collect();
+        } else if let Some(v) = row(line) {
+            r.by_name.insert(v.name, r.variables.len());
+            r.variables.push(v);
+        }
+    }
+    let mut at = None;
+    for line in KNOWN.lines().filter(|l| !l.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+            let next = r.variables.len();
+            let index = *r.by_name.entry(name).or_insert(next);
+            if index == next {
+                r.variables.push(Variable::new(name, Owner::Nccl));
+            }
+            at = Some(index);
+        } else if let Some((key, value)) = line.split_once(": ")
+            && let Some(v) = at.and_then(|i| r.variables.get_mut(i))
+        {
+            field(v, key, value);
+        }
+    }
+    r
+}
+
+fn row(line: &'static str) -> Option<Variable> {
+    let mut columns = line.split('\t');
+    let (name, kind, file, spans) = (columns.next()?, columns.next()?, columns.next()?, columns.next()?);
+    let mut v = Variable::new(name, Owner::Nccl);
+    v.kind = self::kind(kind)?;
+    v.file = Some(file);
+    v.spans = spans.split(' ').filter_map(span).collect();
+    Some(v)
+}
+
+fn span(s: &str) -> Option<Span> {
+    let (range, default) = s.split_once('=')?;
+    let (first, last) = range.split_once('-')?;
+    let default = match default {
+        "undef" => Default::Config,
+        "?" => Default::Unset,
+        n => Default::Number(n.parse().ok()?),
+    };
+    Some(Span { first: first.parse().ok()?, last: last.parse().ok()?, default })
+}
+
+fn kind(s: &str) -> Option<Kind> {
+    Some(match s {
+        "bool" => Kind::Bool,
+        "int" => Kind::Int,
+        "level" => Kind::Level,
+        "words" => Kind::Words,
+        "list" => Kind::List,
+        "filter" => Kind::Filter,
+        "path" => Kind::Path,
+        "text" => Kind::Text,
+        _ => return None,
+    })
+}
+
+fn field(v: &mut Variable, key: &str, value: &'static str) {
+    match key {
+        "owner" => v.owner = Owner::parse(value).unwrap_or(v.owner),
+        "kind" => v.kind = kind(value).unwrap_or(v.kind),
+        "legal" => v.legal = Legal::parse(value),
+        "does" => v.does = Some(value),
+        "when" => v.when = Some(value),
+        "instead" => v.instead = Some(value),
+        "removed" => v.removed = Some(value),
+        "source" => v.sources = value.split("; ").collect(),
+        _ => {}
+    }
+}
+
+/// What is known of a variable; `None` where nothing is.
+#[must_use]
+pub fn lookup(name: &str) -> Option<&'static Variable> {
+    let t = &*TABLE;
+    t.variables.get(*t.by_name.get(name)?)
+}
+
+/// All variables.
+#[must_use]
+pub fn variables() -> &'static [Variable] {
+    &TABLE.variables
+}
+
+/// Releases of NCCL whose sources were looked at, in order.
+#[must_use]
+pub fn releases() -> &'static [Version] {
+    &TABLE.releases
+}
+
+/// The newest of them.
+#[must_use]
+pub fn newest() -> Version {
+    TABLE.releases.last().copied().unwrap_or(Version::REFERENCE)
+}
+
+/// The release whose sources stand for this one: itself; where only the minor number was said (`2.21`), the last of that; else the
+/// last one before it, else the oldest.
+#[must_use]
+pub fn nearest(v: Version) -> Version {
+    let all = releases();
+    let minor = |r: &&Version| (r.major, r.minor) == (v.major, v.minor);
+    if v.patch == 0
+        && let Some(last) = all.iter().rev().find(minor)
+    {
+        return *last;
+    }
+    all.iter().rev().find(|r| **r <= v).or(all.first()).copied().unwrap_or(v)
+}
+
+/// Names whose beginning tells that a plugin reads them.
+pub(crate) const FAMILIES: &[(&str, &str)] = &[
+    ("NCCL_INSPECTOR_", "NCCL's inspector plugin"),
+    ("NCCL_PROFILE_", "a profiler plugin"),
+    ("NCCL_PROFILER_", "a profiler plugin"),
+    ("NCCL_GPUDIRECTTCPX", "Google's GPUDirect-TCPX plugin"),
+    ("NCCL_FASTRAK_", "Google's GPUDirect-TCPXO plugin"),
+    ("NCCL_SHIMNET_", "Google's plugin"),
+    ("NCCL_SHARP_", "the SHARP plugin"),
+    ("NCCL_IBEXT_", "HPC-X's plugin"),
+    ("NCCL_PLUGIN_", "HPC-X's plugin"),
+    ("NCCL_UCX_", "HPC-X's plugin"),
+    ("NCCL_TUNER_", "a tuner plugin"),
+    ("NCCL_OFI_", "aws-ofi-nccl"),
+    ("NCCL_TESTS_", "nccl-tests"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v(s: &str) -> Version {
+        s.parse().unwrap()
+    }
+
+    #[test]
+    fn every_line_of_the_data_is_understood() {
+        let rows = REGISTRY.lines().filter(|l| !l.starts_with('#')).count();
+        assert_eq!(rows, REGISTRY.lines().filter_map(row).count());
+        assert!(rows > 250 && releases().len() > 55, "{rows} {}", releases().len());
+        for line in REGISTRY.lines().filter(|l| !l.starts_with('#')) {
+            let spans = line.rsplit('\t').next().unwrap();
+            assert!(spans.split(' ').all(|s| span(s).is_some()), "{line}");
+        }
+        let keys = ["owner", "kind", "legal", "does", "when", "instead", "removed", "source"];
+        for line in KNOWN.lines().filter(|l| !l.is_empty() && !l.starts_with(['#', '['])) {
+            let (key, value) = line.split_once(": ").unwrap();
+            assert!(keys.contains(&key) && !value.trim().is_empty(), "{line}");
+            assert!(key != "kind" || kind(value).is_some(), "{line}");
+            assert!(key != "owner" || Owner::parse(value).is_some(), "{line}");
+        }
+        for d in variables().iter().filter(|v| v.does.is_some()) {
+            assert!(!d.sources.is_empty(), "{} has no source", d.name);
+            assert!(
+                d.owner != Owner::Nccl || !d.spans.is_empty() || d.removed.is_some(),
+                "{} is of no release",
+                d.name
+            );
+        }
+        let described = variables().iter().filter(|v| v.does.is_some() && v.owner == Owner::Nccl).count();
+        assert!(described >= 60, "{described}");
+    }
+
+    #[test]
+    fn releases_that_were_not_looked_at_are_like_the_one_before() {
+        for (asked, like) in
+            [("2.21", "2.21.5"), ("2.30", "2.30.7"), ("2.19.2", "2.19.1"), ("2.31.1", "2.30.7"), ("2.1.2", "2.3.5")]
+        {
+            assert_eq!(nearest(v(asked)), v(like), "{asked}");
+        }
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_release() {
+        let default = |name: &str, at: &str| lookup(name).unwrap().default(v(at));
+        for (name, at, want) in [
+            ("NCCL_IB_TIMEOUT", "2.13.4", Some(14)),
+            ("NCCL_IB_TIMEOUT", "2.22.3", Some(18)),
+            ("NCCL_IB_TIMEOUT", "2.23.4", Some(20)),
+            ("NCCL_IB_GID_INDEX", "2.20.5", Some(0)),
+            ("NCCL_IB_GID_INDEX", "2.21.5", Some(-1)),
+            ("NCCL_CROSS_NIC", "2.18", Some(2)),
+            ("NCCL_NET_GDR_C2C", "2.26", Some(0)),
+            ("NCCL_NET_GDR_C2C", "2.27", Some(1)),
+            ("NCCL_NET_GDR_C2C", "2.25", None),
+        ] {
+            assert_eq!(default(name, at), want.map(Default::Number), "{name} {at}");
+        }
+        assert!(!lookup("NCCL_IB_CUDA_SUPPORT").unwrap().read_by(v("2.4.2")));
+        assert!(lookup("NCCL_SHM_MEMCPY_MODE").is_none_or(|x| !x.read_by(v("2.30.7"))));
+        assert_eq!(lookup("NCCL_IB_HCA").unwrap().since().unwrap(), "2.3.5 and earlier, to now");
+        assert_eq!(lookup("NCCL_RINGS").unwrap().since().unwrap(), "up to 2.4.8");
+    }
+}
