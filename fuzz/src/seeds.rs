@@ -106,6 +106,22 @@ fn entry(path: &str, data: &[u8]) -> Vec<u8> {
 const OWN: &[(&str, &str)] = &[
     ("topology-xml", include_str!("../../crates/report/tests/data/two-rails.xml")),
     ("topology-env", "NCCL_NET_GDR_LEVEL=PHB\nNCCL_P2P_LEVEL=4\nexport NCCL_NET_FORCE_MERGE=mlx5_0,mlx5_1\n"),
+    (
+        "env-readers",
+        "NCCL_DEBUG=INFO\nexport NCCL_IB_HCA='=mlx5_0,mlx5_1' UCX_TLS=rc\nmpirun -x NCCL_ALGO=Ring \\\n -x NCCL_PROTO=LL x\n",
+    ),
+    (
+        "env-readers",
+        "apiVersion: v1\nspec:\n  containers:\n  - env:\n    - name: NCCL_IB_DISABLE\n      value: \"1\"\n    - {name: NCCL_NET, value: IB}\n",
+    ),
+    (
+        "env-forms",
+        "#!/bin/bash\n#SBATCH --export=ALL,NCCL_NET=IB\nexport NCCL_DEBUG=${NCCL_DEBUG:-INFO}\nENV NCCL_X=1\n- name: NCCL_NET\n  value: IB\n",
+    ),
+    (
+        "env-forms",
+        "x:1:1 [0] NCCL INFO NCCL_IB_TIMEOUT set by environment to 22.\nNCCL version 2.21.5+cuda12.4\nx NCCL INFO Using network IB\n",
+    ),
     ("bdf", "0000:41:00.0"),
     ("kernel-version", "6.8.0-60-generic"),
     (

@@ -231,7 +231,7 @@ impl Variable {
         self.spans.iter().find(|s| s.first <= v && v <= s.last)
     }
 
-    /// `2.4.2 to 2.20.5`, or `since 2.21.5`, in which it has the default that it has in this release (or is read at all).
+    /// Releases that read it: `since 2.21.5`, `2.13.4 to 2.21.5`.
     #[must_use]
     pub fn since(&self) -> Option<String> {
         let (first, last) = self.range()?;
@@ -242,6 +242,29 @@ impl Variable {
             (false, false) => format!("{first} to {last}"),
         };
         Some(words)
+    }
+
+    /// The same with the numbers that were its defaults, where they changed: `…; default 0 up to 2.20.5, -1 since 2.21.5`.
+    #[must_use]
+    pub fn history(&self) -> Option<String> {
+        let since = self.since()?;
+        let numbers: Vec<(Span, i64)> = self
+            .spans
+            .iter()
+            .filter_map(|s| match s.default {
+                Default::Number(n) => Some((*s, n)),
+                _ => None,
+            })
+            .collect();
+        if numbers.len() < 2 || numbers.len() < self.spans.len() || self.kind == Kind::Level {
+            return Some(since);
+        }
+        let last = newest();
+        let one = |(s, n): &(Span, i64)| match s.last >= last {
+            true => format!("{n} since {}", s.first),
+            false => format!("{n} up to {}", s.last),
+        };
+        Some(format!("{since}; default {}", numbers.iter().map(one).collect::<Vec<_>>().join(", ")))
     }
 
     /// Where it is described: `known.txt`'s sources, else the file of NCCL.
@@ -473,6 +496,8 @@ mod tests {
         assert!(!lookup("NCCL_IB_CUDA_SUPPORT").unwrap().read_by(v("2.4.2")));
         assert!(lookup("NCCL_SHM_MEMCPY_MODE").is_none_or(|x| !x.read_by(v("2.30.7"))));
         assert_eq!(lookup("NCCL_IB_HCA").unwrap().since().unwrap(), "2.3.5 and earlier, to now");
+        let history = lookup("NCCL_IB_TIMEOUT").unwrap().history().unwrap();
+        assert!(history.ends_with("default 14 up to 2.13.4, 18 up to 2.22.3, 20 since 2.23.4"), "{history}");
         assert_eq!(lookup("NCCL_RINGS").unwrap().since().unwrap(), "up to 2.4.8");
     }
 }

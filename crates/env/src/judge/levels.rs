@@ -44,12 +44,12 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     // An old number is worth a word where nothing else is said, and part of what is said otherwise.
     if let Level::Old(n, _) = read {
         let why = format!("{n} is an old number, which NCCL reads as {path}");
-        match out.get_mut(before) {
-            Some(j) if j.kind != Kind::Fine => j.message = format!("{why}: {}", j.message),
-            _ => {
-                out.truncate(before);
-                out.push(case.say(Kind::Obsolete, Severity::Low, why).suggest(format!("{}={path}", case.name)));
-            }
+        let old = case.say(Kind::Obsolete, Severity::Low, why.clone()).suggest(format!("{}={path}", case.name));
+        match out.get_mut(before).map(|j| (j.kind, j)) {
+            Some((Kind::Undecided, _)) => out.push(old),
+            Some((Kind::Fine, j)) => *j = old,
+            Some((_, j)) => j.message = format!("{why}: {}", j.message),
+            None => out.push(old),
         }
     }
     for j in out.iter_mut().skip(before) {

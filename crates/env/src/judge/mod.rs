@@ -167,8 +167,11 @@ pub fn judge(settings: &[Setting], context: &Context) -> Vec<Judgement> {
 /// The worst severity of what counts as a finding; `None`: nothing does.
 #[must_use]
 pub fn worst(judgements: &[Judgement]) -> Option<Severity> {
-    let counts = |j: &&Judgement| j.severity >= Severity::Low && !matches!(j.kind, Kind::Undecided | Kind::Fine);
-    judgements.iter().filter(counts).map(|j| j.severity).max()
+    judgements.iter().filter(|j| finds(j)).map(|j| j.severity).max()
+}
+
+fn finds(j: &Judgement) -> bool {
+    j.severity >= Severity::Low && !matches!(j.kind, Kind::Undecided | Kind::Fine)
 }
 
 fn one(case: &Case<'_>, out: &mut Vec<Judgement>) {
@@ -238,7 +241,7 @@ impl<'a> Case<'a> {
             value: self.value.to_owned(),
             message: message.into(),
             what: variable.and_then(|v| v.does).map(str::to_owned),
-            range: variable.and_then(Variable::since),
+            range: variable.and_then(Variable::history),
             sources: variable.map(Variable::cited).unwrap_or_default(),
             suggestion: None,
             at: self.setting.origin.clone(),

@@ -2,7 +2,8 @@
 
 use super::{Case, Judgement, Kind, Severity};
 use crate::near::near;
-use crate::registry::{FAMILIES, Owner, Variable, newest};
+use crate::registry::{FAMILIES, Owner, Variable, lookup, newest};
+use crate::setting::Setting;
 use linerate_topology::Version;
 
 /// Releases before this are so old that a variable of theirs is called obsolete whatever the release is.
@@ -38,7 +39,29 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) -> bool {
     }
 }
 
+/// Spelt rightly it may be no better: that is said, too.
+fn misspelt(case: &Case<'_>, why: &str, right: &'static str) -> Judgement {
+    let meant = Setting::new(right, case.value.trim(), case.setting.origin.clone());
+    let mut then = Vec::new();
+    super::one(&Case::new(&meant, case.context, case.all), &mut then);
+    let against = then.iter().find(|j| super::finds(j)).map(|j| j.message.as_str());
+    let fix = against.map_or_else(
+        || format!("{right}={}", case.value.trim()),
+        |why| format!("delete it: {right}={} would not be right, either: {why}", case.value.trim()),
+    );
+    let mut j = case.say(Kind::Misspelt, Severity::Medium, format!("{why}; {right} is meant")).suggest(fix);
+    j.sources = lookup(right).map(Variable::cited).unwrap_or_default();
+    j
+}
+
 fn unknown(case: &Case<'_>) -> Judgement {
+    if case.setting.is_logged() && case.name.starts_with("NCCL_") {
+        return case.say(
+            Kind::Undecided,
+            Severity::Info,
+            "no NCCL reads it, but the log says that somebody did: a plugin, or a patched NCCL",
+        );
+    }
     let upper = case.name.to_ascii_uppercase();
     if let Some((_, who)) = FAMILIES.iter().find(|(p, _)| case.name.starts_with(p)) {
         return case.say(
@@ -55,9 +78,7 @@ fn unknown(case: &Case<'_>) -> Judgement {
         } else {
             "no release reads this name"
         };
-        return case
-            .say(Kind::Misspelt, Severity::Medium, format!("{why}; {right} is meant"))
-            .suggest(format!("{right}={}", case.value.trim()));
+        return misspelt(case, why, right);
     }
     if upper.starts_with("NCCL_") {
         let mut j = case.say(Kind::Unknown, Severity::Low, format!("no release from 2.3.5 to {} reads it", newest()));

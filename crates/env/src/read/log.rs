@@ -1,6 +1,7 @@
 //! NCCL's log: what it says it read. Streaming: of a log only what is said is kept, once for each value.
 
 use super::{Form, Read, Sink, cut};
+use crate::context::Fabric;
 use crate::setting::{Origin, Setting};
 use linerate_topology::Version;
 use memchr::memmem::Finder;
@@ -12,13 +13,20 @@ const MAX_LINE: usize = 8 << 10;
 const MAX_PENDING: usize = 64 << 10;
 
 /// What lines are looked at for (NCCL's sources, every wording of 2.4 to 2.30).
-const SIGNS: [&[u8]; 6] =
-    [b" set by env", b" set from env", b" set to ", b" reset to NCCL_", b"NCCL version ", b"Using network "];
+const SIGNS: [&[u8]; 7] = [
+    b" set by env",
+    b" set from env",
+    b" set to ",
+    b" reset to NCCL_",
+    b"NCCL version ",
+    b"Using network ",
+    b"NET/IB : Using [",
+];
 
 /// Reads a log piece by piece, in bounded memory.
 pub struct LogReader {
     sink: Sink,
-    finders: [Finder<'static>; 6],
+    finders: [Finder<'static>; 7],
     pending: Vec<u8>,
     /// The rest of a line that was too long is passed over.
     skipping: bool,
@@ -159,6 +167,19 @@ impl LogReader {
                 } else {
                     self.sink.read.notes.push(format!("line {line} uses another network, {name}"));
                 }
+            }
+            // `[0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>`
+            6 => {
+                let devices = after.split("OOB").next().unwrap_or_default();
+                let link = |name: &str| devices.split([' ', ';']).any(|w| w.starts_with('[') && w.ends_with(name));
+                let seen = match (link("/IB"), link("/RoCE")) {
+                    (true, true) => Fabric::Mixed,
+                    (true, false) => Fabric::InfiniBand,
+                    (false, true) => Fabric::Roce,
+                    (false, false) => return,
+                };
+                let before = self.sink.read.fabric;
+                self.sink.read.fabric = Some(before.map_or(seen, |b| if b == seen { b } else { Fabric::Mixed }));
             }
             _ => {}
         }

@@ -17,6 +17,7 @@ pub use log::LogReader;
 pub(crate) use names::plain;
 pub use names::relevant;
 
+use crate::context::Fabric;
 use crate::setting::{Origin, OriginKind, Setting};
 use linerate_topology::Version;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub struct Read {
     pub nccl: Option<(Version, Origin)>,
     /// Network that a log says NCCL uses.
     pub network: Option<(String, Origin)>,
+    /// Link layers of the ports that a log says NCCL uses.
+    pub fabric: Option<Fabric>,
     /// Variables that are none of ours; their names and values are not kept.
     pub dropped: u64,
     /// What was not understood.
@@ -107,7 +110,8 @@ impl Sink {
             Form::Conf => OriginKind::UserConf,
         };
         let origin = Origin { file: name.map(Arc::from), ..Origin::new(kind) };
-        let read = Read { form, settings: Vec::new(), nccl: None, network: None, dropped: 0, notes: Vec::new() };
+        let read =
+            Read { form, settings: Vec::new(), nccl: None, network: None, fabric: None, dropped: 0, notes: Vec::new() };
         Sink { read, origin, full: false }
     }
 
