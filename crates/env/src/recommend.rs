@@ -67,10 +67,7 @@ fn devices(node: &NodeFacts, out: &mut Recommendation) {
         out.set.push(Recommended {
             name: "NCCL_IB_HCA",
             value: format!("={}", list.join(",")),
-            reason: format!(
-                "{} are near no GPU or much slower, have active ports, and NCCL would take them, too",
-                others.join(", ")
-            ),
+            reason: format!("NCCL would also take {}: active, but near no GPU or much slower", others.join(", ")),
             condition: None,
             sources: cite("NCCL_IB_HCA"),
         });

@@ -65,11 +65,9 @@ fn known_device(case: &Case<'_>, name: &str) -> bool {
 
 fn without(case: &Case<'_>, filter: &Filter, out: &mut Vec<Judgement>) {
     let names: Vec<&str> = filter.entries.iter().map(|(n, _)| n.as_str()).collect();
-    let whole = |n: &&&str| {
-        !n.ends_with(|c: char| c.is_ascii_digit())
-            || n.chars().filter(char::is_ascii_digit).count() == 1 && n.ends_with("mlx5")
-            || **n == "mlx4"
-    };
+    // `mlx5`, `mlx5_`, `bnxt_re`: no number of a device at the end.
+    let whole =
+        |n: &&&str| ["mlx4", "mlx5", "bnxt_re", "irdma", "efa", "hfi1", "ionic"].contains(&n.trim_end_matches('_'));
     if filter.exact {
         out.push(
             case.say(

@@ -16,11 +16,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     let Some(n) = case.number().filter(|n| *n >= 0) else { return };
     let fabric = case.context.fabric();
     if fabric == Some(Fabric::InfiniBand) {
-        let j = case.say(
-            Kind::Ignored,
-            Severity::Low,
-            "these ports are InfiniBand, where NCCL uses index 0 whatever is set",
-        );
+        let j = case.say(Kind::Ignored, Severity::Low, "these ports are InfiniBand, where NCCL does not go by it");
         out.push(j.suggest("delete it"));
         return;
     }
