@@ -240,7 +240,8 @@ Exit codes:
   3  usage or internal error")]
 pub(crate) struct EnvCheckArgs {
     /// What to read: a shell environment, /proc/PID/environ, a job script, a pod spec or another manifest, a Dockerfile, nccl.conf, a
-    /// log of NCCL, or `-`. Each is known by its content. Without it, this process's environment, /etc/nccl.conf and ~/.nccl.conf.
+    /// log of NCCL, or `-`. Each is known by its content. Without it, this process's environment, /etc/nccl.conf and ~/.nccl.conf;
+    /// with --node, that node's /etc/nccl.conf.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// The node on which it runs: a snapshot, a tree, pasted texts; `/` is this machine.

@@ -163,16 +163,28 @@ fn nics(node: &Node<'_>, devices: &[RdmaDevice]) -> Vec<Nic> {
         let compute = (told && function.is_some()).then_some(near);
         all.push(Nic { name: d.name.clone(), ports: d.ports.iter().map(port).collect(), distance, compute });
     }
-    // Beside a root complex that all share, distance does not tell: a management card is as near as the others, and slower.
-    let fastest = all.iter().filter(|n| n.compute == Some(true)).filter_map(Nic::gbps).max_by(f64::total_cmp);
-    for n in all.iter_mut().filter(|n| n.compute == Some(true) && n.active() == Some(true)) {
-        if let (Some(own), Some(best)) = (n.gbps(), fastest)
-            && own * 2.0 <= best
-        {
-            n.compute = Some(false);
-        }
-    }
+    slower(node, devices, &mut all);
     all
+}
+
+/// Beside a root complex that all share, distance does not tell: a management card is as near as the others, and slower. A slow one of
+/// the model of the fast ones may as well be a fault, and what is the only one near a GPU is for the job in any case.
+fn slower(node: &Node<'_>, devices: &[RdmaDevice], all: &mut [Nic]) {
+    let function = |name: &str| devices.iter().find(|d| d.name == name).and_then(|d| node.pci.find(d.pci?));
+    let model = |name: &str| function(name).and_then(|f| node.pci.get(f).device.known().copied());
+    let rates: Vec<(String, f64)> =
+        all.iter().filter(|n| n.compute == Some(true)).filter_map(|n| Some((n.name.clone(), n.gbps()?))).collect();
+    for n in all.iter_mut().filter(|n| n.compute == Some(true) && n.active() == Some(true)) {
+        let (Some(own), Some(at)) = (n.gbps(), function(&n.name)) else { continue };
+        let faster: Vec<&str> = rates.iter().filter(|(_, r)| own * 2.0 <= *r).map(|(name, _)| name.as_str()).collect();
+        let near_faster = |r: &rails::Rail| r.nics.iter().any(|x| faster.iter().any(|f| function(f) == Some(*x)));
+        let mine = || node.rails.iter().filter(|r| r.nics.contains(&at));
+        if faster.is_empty() || !mine().all(near_faster) {
+            continue;
+        }
+        let twin = model(&n.name).is_none() || faster.iter().any(|f| model(f) == model(&n.name));
+        n.compute = if twin { None } else { Some(false) };
+    }
 }
 
 fn port(p: &linerate_node::rdma::RdmaPort) -> Port {
@@ -212,13 +224,14 @@ fn peermem(node: &Node<'_>) -> Option<bool> {
 }
 
 impl NodeFacts {
-    /// Active NICs for the job, where there are others, too, that NCCL would take; `None`: no filter is needed, or it is not known.
+    /// NICs for the job, where there are others, too, that NCCL would take; `None`: no filter is needed, or it is not known. Those whose
+    /// ports are down are among them: NCCL passes over them until they are mended.
     #[must_use]
     pub fn wanted(&self) -> Option<Vec<&Nic>> {
         if self.active().any(|n| n.compute.is_none()) {
             return None;
         }
-        let wanted: Vec<&Nic> = self.active().filter(|n| n.compute == Some(true)).collect();
+        let wanted: Vec<&Nic> = self.nics.iter().flatten().filter(|n| n.compute == Some(true)).collect();
         let others = self.active().any(|n| n.compute == Some(false));
         (others && !wanted.is_empty()).then_some(wanted)
     }

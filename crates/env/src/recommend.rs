@@ -1,7 +1,7 @@
 //! What this node needs with this release: mostly nothing.
 
 use crate::context::{Context, Fabric};
-use crate::facts::NodeFacts;
+use crate::facts::{Distance, NodeFacts};
 use crate::judge::Severity;
 use serde::Serialize;
 
@@ -51,6 +51,11 @@ pub fn recommend(context: &Context) -> Recommendation {
     out
 }
 
+/// `a, b and c`; of long lists the beginning.
+fn list_of(names: &[&str]) -> String {
+    crate::judge::words(names)
+}
+
 fn cite(name: &str) -> Vec<String> {
     crate::lookup(name).map(crate::Variable::cited).unwrap_or_default()
 }
@@ -67,14 +72,21 @@ fn devices(node: &NodeFacts, out: &mut Recommendation) {
         out.set.push(Recommended {
             name: "NCCL_IB_HCA",
             value: format!("={}", list.join(",")),
-            reason: format!("NCCL would also take {}: active, but near no GPU or much slower", others.join(", ")),
+            reason: format!("NCCL would also take {}: active, but near no GPU or much slower", list_of(&others)),
             condition: None,
             sources: cite("NCCL_IB_HCA"),
         });
     } else if node.active().any(|n| n.compute.is_none()) {
-        out.open.push(
-            "which RDMA devices are for the job: the source does not show how GPUs and NICs are connected".to_owned(),
-        );
+        let slow: Vec<&str> = node.active().filter(|n| n.compute.is_none()).map(|n| n.name.as_str()).collect();
+        let why = if node.nearest.is_empty() || node.nearest.contains(&Distance::Unknown) {
+            "the source does not show how GPUs and NICs are connected".to_owned()
+        } else {
+            format!(
+                "{}: at a lower rate than others of its kind beside it, which is a fault or another use",
+                list_of(&slow)
+            )
+        };
+        out.open.push(format!("which RDMA devices are for the job ({why})"));
     } else if node.active().next().is_some() {
         out.not_needed.push("NCCL_IB_HCA: all RDMA devices with active ports are near GPUs".to_owned());
     }
@@ -95,7 +107,12 @@ fn level(context: &Context, node: &NodeFacts, out: &mut Recommendation) {
             condition: Some("only if all_reduce_perf across nodes is faster with it than without".to_owned()),
             sources: cite("NCCL_NET_GDR_LEVEL"),
         }),
-        Some(false) => out.not_needed.push("NCCL_NET_GDR_LEVEL: the default reaches the nearest NICs, or no level would".to_owned()),
+        Some(false) if node.nearest.contains(&Distance::Sys) => out.open.push(
+            "some GPU has its nearest NIC across the CPUs' interconnect: a level would rarely help; see `linerate topo`".to_owned(),
+        ),
+        Some(false) => {
+            out.not_needed.push("NCCL_NET_GDR_LEVEL: the default reaches the NICs nearest to each GPU".to_owned());
+        }
         None => out.open.push("how far GPUs are from NICs is not in this source".to_owned()),
     }
 }
@@ -155,7 +172,7 @@ fn interface(node: &NodeFacts, out: &mut Recommendation) {
         _ => out.open.push(format!(
             "NCCL_SOCKET_IFNAME: {} are up, and which of them reaches the other nodes is not to be seen; if the log's `OOB` interface is the \
              wrong one, set NCCL_SOCKET_IFNAME==NAME",
-            candidates.iter().take(8).copied().collect::<Vec<_>>().join(", ")
+            list_of(&candidates)
         )),
     }
 }

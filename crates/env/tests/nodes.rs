@@ -58,6 +58,15 @@ fn behind_root_ports_the_level_is_worth_a_benchmark() {
 }
 
 #[test]
+fn a_nic_that_runs_slowly_is_not_left_out() {
+    let c = context(facts("sick-8gpu.toml"));
+    let node = c.node.as_ref().unwrap();
+    let slow = node.nics.as_ref().unwrap().iter().filter(|n| n.compute == Some(false)).map(|n| n.name.as_str());
+    assert_eq!(slow.collect::<Vec<_>>(), [""; 0]);
+    assert!(recommend(&c).certain().next().is_none(), "{:?}", recommend(&c));
+}
+
+#[test]
 fn a_slow_or_far_device_is_not_for_the_job() {
     let mut node = facts("healthy-8gpu.toml");
     let nics = node.nics.as_mut().unwrap();

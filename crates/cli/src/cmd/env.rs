@@ -38,7 +38,8 @@ struct Inputs {
 
 fn check(a: &EnvCheckArgs) -> Result<u8, Failure> {
     let mut inputs = Inputs::default();
-    if a.files.is_empty() {
+    // Of a node elsewhere only its own files count, not this machine's.
+    if a.files.is_empty() && a.node.as_deref().is_none_or(|n| n == Path::new("/")) {
         own(&mut inputs);
     }
     for path in &a.files {

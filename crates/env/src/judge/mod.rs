@@ -11,6 +11,7 @@ mod interfaces;
 mod levels;
 mod name;
 mod network;
+mod rows;
 mod table;
 
 use crate::context::Context;
@@ -271,7 +272,7 @@ impl Judgement {
 }
 
 /// A list for people: `a, b and c`; of long ones the beginning.
-fn words(list: &[&str]) -> String {
+pub(crate) fn words(list: &[&str]) -> String {
     match list {
         [] => String::new(),
         [one] => (*one).to_owned(),
