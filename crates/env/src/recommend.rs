@@ -143,7 +143,7 @@ fn gid(context: &Context, node: &NodeFacts, out: &mut Recommendation) {
                 Some(i) => out.set.push(Recommended {
                     name: "NCCL_IB_GID_INDEX",
                     value: i.to_string(),
-                    reason: "up to 2.20 NCCL takes entry 0, RoCE v1; this is a RoCE v2 entry with an IPv4 address on every port of the job".to_owned(),
+                    reason: "up to 2.20 NCCL takes entry 0, mostly RoCE v1; this is a RoCE v2 entry with an IPv4 address on every port of the job".to_owned(),
                     condition: Some("only where show_gids has it on every node".to_owned()),
                     sources: cite("NCCL_IB_GID_INDEX"),
                 }),

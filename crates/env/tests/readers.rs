@@ -99,6 +99,24 @@ const INPUTS: &[Input] = &[
         want: &["5:NCCL_NET=IB", "15:NCCL_ALGO=Ring"],
     },
     Input {
+        name: "describe.txt",
+        text: "Name:  nccl\nContainers:\n  a:\n    Environment:\n      NCCL_DEBUG:  WARN\n      DB_PASSWORD:  hunter2\n      NCCL_IB_HCA:  <set to the key 'hca' of config map 'c'>  Optional: false\n",
+        form: Form::Manifest,
+        want: &["5:NCCL_DEBUG=WARN", "7:NCCL_IB_HCA=$(valueFrom)"],
+    },
+    Input {
+        name: "odd.yaml",
+        text: "apiVersion: v1\nenv:\n- name: DB_PASSWORD\n  value: hunter2\nother:\n  name: NCCL_DEBUG\nmore:\n  value: hunter2\n  image: x\n  name: NCCL_NET\n",
+        form: Form::Manifest,
+        want: &[],
+    },
+    Input {
+        name: "own.sh",
+        text: "#!/bin/sh\nIB_HCA=mlx5_0\nnccl_debug=INFO\nexport NCCL_IB_HCA=$IB_HCA NCCL_DEBUG=$nccl_debug\n",
+        form: Form::Script,
+        want: &["4:NCCL_IB_HCA=$IB_HCA", "4:NCCL_DEBUG=$nccl_debug"],
+    },
+    Input {
         name: "Dockerfile",
         text: "FROM a:b AS x\nENV NCCL_DEBUG=INFO \\\n    NCCL_IB_HCA=\"mlx5\"\nENV NCCL_NET IB\nRUN export NCCL_ALGO=Ring\nARG NCCL_X=1\n",
         form: Form::Dockerfile,
@@ -247,4 +265,36 @@ proptest! {
         let r = read_as(Form::Script, None, quoted.as_bytes());
         prop_assert_eq!(&r.settings.first().unwrap().value, &value);
     }
+}
+
+/// Real logs and cases, where they are.
+#[test]
+#[allow(clippy::print_stdout)]
+fn real_files_are_read() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    if !data.is_dir() {
+        println!("SKIPPED: ../shared/data is not here");
+        return;
+    }
+    let (mut stack, mut logs, mut settings) =
+        (vec![data.join("nccl-log"), data.join("cases"), data.join("nccl-tests")], 0, 0);
+    while let Some(at) = stack.pop() {
+        if let Ok(dir) = std::fs::read_dir(&at) {
+            stack.extend(dir.flatten().map(|e| e.path()));
+        } else if let Ok(bytes) = std::fs::read(&at) {
+            let r = read(Some(&at.to_string_lossy()), &bytes);
+            logs += usize::from(r.form == Form::Log);
+            settings += r.settings.len();
+            assert!(r.settings.iter().all(|s| linerate_env::read::relevant(&s.name)), "{}", at.display());
+            if at.ends_with("PerfKitBenchmarker__tests_data_horovod_output_bert.txt") {
+                assert_eq!(r.nccl.map(|v| v.0.to_string()), Some("2.4.8".to_owned()));
+                assert!(
+                    r.settings.len() >= 10
+                        && r.settings.iter().any(|s| s.name == "NCCL_BUFFSIZE" && s.value == "8388608")
+                );
+            }
+        }
+    }
+    println!("{logs} logs, {settings} settings");
+    assert!(logs > 15 && settings > 15, "{logs} logs, {settings} settings");
 }

@@ -94,6 +94,7 @@ fn is_manifest(text: &str, first: &str) -> bool {
     let json = first.starts_with(['{', '[']) && !first.starts_with("[[") && text.contains("\":");
     has("apiVersion")
         || has("containers")
+        || text.lines().any(|l| l.trim() == "Environment:")
         || has("services")
         || (has("env") && (has("name") || text.contains('=')))
         || json

@@ -48,18 +48,35 @@ pub(super) fn read(text: &str, out: &mut Sink) {
     }
 }
 
-/// The halves of an entry of `env`.
+/// The halves of an entry of `env`. A value whose name is none of ours is forgotten at once: it may be a secret.
 #[derive(Default)]
 struct Pair {
     name: Option<(String, usize)>,
     value: Option<String>,
+    foreign: bool,
 }
 
 impl Pair {
+    fn name(&mut self, name: String, n: usize, out: &mut Sink) {
+        if is_name(&name) && relevant(&name) {
+            self.name = Some((name, n));
+            self.put(out);
+        } else {
+            *self = Pair { foreign: true, ..Pair::default() };
+        }
+    }
+
+    fn value(&mut self, value: String, out: &mut Sink) {
+        if !self.foreign {
+            self.value = Some(value);
+            self.put(out);
+        }
+    }
+
     fn put(&mut self, out: &mut Sink) {
         if let (Some((name, line)), Some(value)) = (&self.name, &self.value) {
             out.put(name, value, Some(*line));
-            *self = Pair::default();
+            *self = Pair { foreign: true, ..Pair::default() };
         }
     }
 }
@@ -67,23 +84,18 @@ impl Pair {
 fn entry(key: &str, value: &str, n: usize, pair: &mut Pair, out: &mut Sink) {
     let scalar = || scalar(value);
     match key {
-        "name" => {
-            pair.name = Some((scalar(), n)).filter(|(name, _)| is_name(name) && relevant(name));
-            pair.put(out);
-        }
-        "value" => {
-            pair.value = Some(scalar());
-            pair.put(out);
-        }
+        "name" => return pair.name(scalar(), n, out),
+        "value" => return pair.value(scalar(), out),
         // Another object holds it.
-        "valueFrom" => {
-            pair.value = Some("$(valueFrom)".to_owned());
-            pair.put(out);
-        }
+        "valueFrom" => return pair.value("$(valueFrom)".to_owned(), out),
+        // As `kubectl describe` has it.
+        key if is_name(key) && relevant(key) && value.starts_with("<set to") => out.put(key, "$(valueFrom)", Some(n)),
         key if is_name(key) && relevant(key) && !value.is_empty() => out.put(key, &scalar(), Some(n)),
         // `command: mpirun -x NCCL_X=y …`
         _ => script::fragment(&scalar(), n, out),
     }
+    // What stands between is no entry of `env`.
+    *pair = Pair::default();
 }
 
 /// `key: value`, `"key": value,`. The key has no blanks; after the colon comes a blank or the end.

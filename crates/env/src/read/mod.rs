@@ -23,7 +23,7 @@ use linerate_topology::Version;
 use std::sync::Arc;
 
 /// Settings of one input, at most.
-const MAX_SETTINGS: usize = 20_000;
+const MAX_SETTINGS: usize = 4096;
 /// A value is kept to here: NCCL's own parser of nccl.conf keeps 1023 bytes.
 const MAX_VALUE: usize = 4096;
 
@@ -116,7 +116,9 @@ impl Sink {
     }
 
     fn put(&mut self, name: &str, value: &str, line: Option<usize>) {
-        if !relevant(name) {
+        // In a script `ib_hca=…` is a variable of its own, which it hands on by another name.
+        let own = self.origin.kind == OriginKind::Script && names::is_bare(name);
+        if own || !relevant(name) {
             self.read.dropped += 1;
             return;
         }
