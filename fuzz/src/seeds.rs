@@ -136,6 +136,22 @@ const OWN: &[(&str, &str)] = &[
          NCCL error in: a.cpp:1, unhandled system error, NCCL version 2.20.5\nncclSystemError: x\nLast error:\ny\n\
          - [0, 2] finished collective #3, but didn't join collective #4\n",
     ),
+    (
+        "env-readers",
+        "NCCL_DEBUG=INFO\nexport NCCL_IB_HCA='=mlx5_0,mlx5_1' UCX_TLS=rc\nmpirun -x NCCL_ALGO=Ring \\\n -x NCCL_PROTO=LL x\n",
+    ),
+    (
+        "env-readers",
+        "apiVersion: v1\nspec:\n  containers:\n  - env:\n    - name: NCCL_IB_DISABLE\n      value: \"1\"\n    - {name: NCCL_NET, value: IB}\n",
+    ),
+    (
+        "env-forms",
+        "#!/bin/bash\n#SBATCH --export=ALL,NCCL_NET=IB\nexport NCCL_DEBUG=${NCCL_DEBUG:-INFO}\nENV NCCL_X=1\n- name: NCCL_NET\n  value: IB\n",
+    ),
+    (
+        "env-forms",
+        "x:1:1 [0] NCCL INFO NCCL_IB_TIMEOUT set by environment to 22.\nNCCL version 2.21.5+cuda12.4\nx NCCL INFO Using network IB\n",
+    ),
     ("bdf", "0000:41:00.0"),
     ("kernel-version", "6.8.0-60-generic"),
     (

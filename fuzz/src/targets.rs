@@ -68,6 +68,13 @@ pub(crate) static TARGETS: &[Target] = targets! {
         }
     },
     "topology-env" => |b| { black_box(Env::parse_lines(&text(b), Version::default())); },
+    "env-readers" => |b| { environment(&linerate_env::read::read(None, b)); },
+    "env-forms" => |b| {
+        use linerate_env::read::{Form, read_as};
+        for form in [Form::Environ, Form::List, Form::Conf, Form::Script, Form::Manifest, Form::Dockerfile, Form::Log] {
+            environment(&read_as(form, Some("fuzz"), b));
+        }
+    },
     "sniff" => |b| { black_box(f::sniff::sniff("pasted.txt", b)); },
     "archive" => |b| { black_box(Reader::new().read_bytes(b, "fuzz").is_ok()); },
     "archive-report" => |b| {
@@ -81,6 +88,33 @@ pub(crate) static TARGETS: &[Target] = targets! {
         }
     },
 };
+
+/// Judges what was read, and shows it.
+fn environment(read: &linerate_env::read::Read) {
+    use linerate_report::env::paste::Form;
+    let context = linerate_env::Context { nccl: Some(Version::REFERENCE), ..Default::default() };
+    let judgements = linerate_env::judge(&read.settings, &context);
+    let recommendation = linerate_env::recommend(&context);
+    let env = linerate_report::env::Env {
+        sources: &[],
+        context: &context,
+        release_from: None,
+        node: None,
+        judgements: &judgements,
+        recommendation: &recommendation,
+        dropped: read.dropped,
+        notes: &read.notes,
+    };
+    let mut page = Vec::new();
+    let _ = linerate_report::env::text::render(&env, Style::default(), &mut page);
+    for form in [Form::Shell, Form::K8s, Form::Sbatch] {
+        let _ = linerate_report::env::paste::render(&env, form, &mut page);
+    }
+    assert!(
+        !String::from_utf8_lossy(&page).chars().any(|c| c.is_control() && c != '\n'),
+        "a control character reached the page"
+    );
+}
 
 fn pasted(kind: OutputKind, bytes: &[u8]) -> Snapshot {
     let mut s = Snapshot::new("fuzz");

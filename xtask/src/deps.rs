@@ -10,11 +10,12 @@ use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
 /// The map of ARCHITECTURE.md in its order: a crate may depend on those before it, the command on all.
-const MAP: [&str; 7] = [
+const MAP: [&str; 8] = [
     "linerate-formats",
     "linerate-snapshot",
     "linerate-node",
     "linerate-topology",
+    "linerate-env",
     "linerate-rules",
     "linerate-doctor",
     "linerate-report",

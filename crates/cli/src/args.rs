@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Collect(CollectArgs),
     /// Show the topology as NCCL sees it: paths, GPUDirect RDMA, who uses which NIC, what it could reach.
     Topo(TopoArgs),
+    /// Environment variables of NCCL, UCX and their company.
+    Env(EnvArgs),
     /// Teach a rule: what it checks, why, how to see it yourself, the fix, the myths.
     Explain(ExplainArgs),
     /// List the rules.
@@ -203,6 +205,77 @@ pub(crate) enum XmlKind {
     File,
     /// What NCCL_TOPO_DUMP_FILE wrote.
     Dump,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvArgs {
+    #[command(subcommand)]
+    pub(crate) command: EnvCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EnvCommand {
+    /// Judge settings: obsolete, ignored, misspelt, harmful here, contradictory; and say what this node needs.
+    Check(EnvCheckArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate env check                                       this process, /etc/nccl.conf and ~/.nccl.conf
+  linerate env check pod.yaml --nccl 2.21 --node node.tar.zst
+  linerate env check job.sbatch /etc/nccl.conf             which of them wins is said, too
+  linerate env check nccl.log                              what NCCL said that it read; its release is in it
+  linerate env check /proc/4711/environ
+  kubectl exec POD -- env | linerate env check -
+  linerate env check --node node.tar.zst --format k8s      the least that this node needs, to paste
+
+Only variables of NCCL, UCX, libfabric, PyTorch's NCCL, CUDA and the container toolkit are kept; all others, which may be
+secrets, are dropped where they are read.
+
+Exit codes:
+  0  nothing against these settings
+  1  findings of severity low or above
+  2  no findings, but something could not be decided from this
+  3  usage or internal error")]
+pub(crate) struct EnvCheckArgs {
+    /// What to read: a shell environment, /proc/PID/environ, a job script, a pod spec or another manifest, a Dockerfile, nccl.conf, a
+    /// log of NCCL, or `-`. Each is known by its content. Without it, this process's environment, /etc/nccl.conf and ~/.nccl.conf;
+    /// with --node, that node's /etc/nccl.conf.
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The node on which it runs: a snapshot, a tree, pasted texts; `/` is this machine.
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) node: Option<PathBuf>,
+    /// Release of NCCL, such as 2.21 or 2.21.5. A log says it.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) nccl: Option<linerate_topology::Version>,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = EnvFormat::Text)]
+    pub(crate) format: EnvFormat,
+    /// Write the answer here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Name the sources of every judgement.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EnvFormat {
+    /// For a person.
+    Text,
+    /// For programs: docs/schema/env-1.json.
+    Json,
+    /// What to set and unset, for a shell.
+    Shell,
+    /// What to set, as `env` of a container.
+    K8s,
+    /// What to set and unset, in a Slurm script.
+    Sbatch,
 }
 
 #[derive(Debug, Args)]

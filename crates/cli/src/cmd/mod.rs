@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod collect;
+pub(crate) mod env;
 pub(crate) mod explain;
 pub(crate) mod fleet;
 pub(crate) mod rules;

@@ -1,0 +1,101 @@
+//! `NCCL_IB_GID_INDEX`: nothing on InfiniBand; found by NCCL itself on RoCE since 2.21; the host's own number before.
+
+use super::{Case, Judgement, Kind, Severity, words};
+use crate::context::Fabric;
+
+pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
+    if case.name == "UCX_IB_GID_INDEX" && case.value != "auto" {
+        out.push(
+            case.say(Kind::Harmful, Severity::Low, "a fixed index is right on hosts whose GID tables are equal only")
+                .suggest("unset it: UCX finds the entry"),
+        );
+    }
+    if case.name != "NCCL_IB_GID_INDEX" || !out.is_empty() {
+        return;
+    }
+    let Some(n) = case.number().filter(|n| *n >= 0) else { return };
+    let fabric = case.context.fabric();
+    if fabric == Some(Fabric::InfiniBand) {
+        let j = case.say(Kind::Ignored, Severity::Low, "these ports are InfiniBand, where NCCL does not go by it");
+        out.push(j.suggest("delete it"));
+        return;
+    }
+    if fabric == Some(Fabric::None) {
+        out.push(
+            case.say(Kind::Ignored, Severity::Low, "this node has no RDMA port that NCCL could use")
+                .suggest("delete it"),
+        );
+        return;
+    }
+    let wrong = wrong_here(case, n);
+    match case.context.since(2, 21) {
+        Some(true) => {
+            let (severity, here) = match &wrong {
+                Some(Ok(())) => (Severity::Low, "; here it happens to be right".to_owned()),
+                Some(Err(why)) => (Severity::High, format!("; here it is wrong: {why}")),
+                None => (Severity::Medium, String::new()),
+            };
+            let on_ib = if fabric.is_none() { " (InfiniBand passes it over)" } else { "" };
+            let j = case.say(
+                Kind::Harmful,
+                severity,
+                format!(
+                    "a fixed index switches off NCCL's own choice, which 2.21 and later make for each port{on_ib}{here}"
+                ),
+            );
+            out.push(j.suggest("unset it"));
+        }
+        Some(false) => out.push(match wrong {
+            Some(Ok(())) => case.say(
+                Kind::Fine,
+                Severity::Info,
+                "up to 2.20 RoCE needs it, and on this node it is RoCE v2 with an IPv4 address",
+            ),
+            Some(Err(why)) => {
+                case.say(Kind::Harmful, Severity::High, format!("connections fail or go by RoCE v1: {why}"))
+            }
+            None => case
+                .say(
+                    Kind::Undecided,
+                    Severity::Low,
+                    "up to 2.20 RoCE needs the index of this host's RoCE v2 entry, InfiniBand passes it over",
+                )
+                .suggest("compare with show_gids on each node, or say --node SNAPSHOT"),
+        }),
+        None => {
+            let j = match wrong {
+                Some(Err(why)) => case.say(Kind::Harmful, Severity::High, why),
+                _ => case.say(
+                    Kind::Undecided,
+                    Severity::Low,
+                    "not to be set with NCCL 2.21 and later; before, RoCE needs this host's index; InfiniBand passes it over",
+                ),
+            };
+            out.push(j.suggest("say --nccl and --node SNAPSHOT; on 2.21 and later unset it"));
+        }
+    }
+}
+
+/// Whether the index is a RoCE v2 entry with an IPv4 address on each active port of the job. `None`: the tables were not seen.
+fn wrong_here(case: &Case<'_>, n: i64) -> Option<Result<(), String>> {
+    let node = case.context.node.as_ref()?;
+    let nics: Vec<_> = node.active().filter(|x| x.compute != Some(false)).collect();
+    let mut bad = Vec::new();
+    for nic in &nics {
+        for p in nic.ports.iter().filter(|p| p.active == Some(true)) {
+            let table = p.roce_v2_ipv4.as_ref()?;
+            if !table.iter().any(|i| i64::from(*i) == n) {
+                bad.push(nic.name.as_str());
+            }
+        }
+    }
+    if nics.is_empty() {
+        return None;
+    }
+    bad.dedup();
+    Some(if bad.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("index {n} is no RoCE v2 entry with an IPv4 address on {}", words(&bad)))
+    })
+}

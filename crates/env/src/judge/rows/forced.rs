@@ -1,0 +1,156 @@
+//! Choices by hand, and variables of others.
+
+use super::super::table::When::{Above, On, Set, Word};
+use super::super::table::{Row, row};
+use crate::judge::Kind::{Harmful, Undecided};
+use crate::judge::Severity::{High, Info, Low, Medium};
+
+const FORCED: &str =
+    "a choice by hand, which NCCL no longer makes by size and topology; the guide discourages it in production";
+
+/// The rows; the first that fits speaks.
+pub(in crate::judge) static ROWS: &[Row] = &[
+    row(
+        "NCCL_ALGO",
+        Set,
+        Harmful,
+        Medium,
+        FORCED,
+        "unset it; name a fault and its release beside it if you must keep it",
+    ),
+    row(
+        "NCCL_PROTO",
+        Word(&["LL128", "LL,LL128", "LL128,LL", "LL128,SIMPLE", "SIMPLE,LL128", "LL,LL128,SIMPLE"]),
+        Harmful,
+        Medium,
+        "forces LL128 on, too, where NCCL would not use it: data can be corrupted there",
+        "unset it; `^LL128` to leave it out",
+    ),
+    row(
+        "NCCL_PROTO",
+        Set,
+        Harmful,
+        Medium,
+        FORCED,
+        "unset it; name a fault and its release beside it if you must keep it",
+    ),
+    row("NCCL_NTHREADS", On, Harmful, Medium, FORCED, "unset it"),
+    row("NCCL_LL128_NTHREADS", On, Harmful, Medium, FORCED, "unset it"),
+    row(
+        "NCCL_BUFFSIZE",
+        On,
+        Harmful,
+        Medium,
+        "a buffer size by hand: memory on every connection, and NCCL's chunks follow it; benchmarks of one machine do not hold for another",
+        "unset it",
+    ),
+    row("NCCL_LL_BUFFSIZE", On, Harmful, Medium, FORCED, "unset it"),
+    row("NCCL_LL128_BUFFSIZE", On, Harmful, Medium, FORCED, "unset it"),
+    row("NCCL_THREAD_THRESHOLDS", Set, Harmful, Medium, FORCED, "unset it"),
+    row(
+        "NCCL_MAX_NCHANNELS",
+        Above(0),
+        Harmful,
+        Medium,
+        "a limit of channels: too few leave NVLink and NICs unused",
+        "unset it; NCCL_MAX_CTAS since 2.17, where computation needs the SMs",
+    ),
+    row(
+        "NCCL_MIN_NCHANNELS",
+        Above(0),
+        Harmful,
+        Medium,
+        "more channels take SMs from computation, and memory",
+        "unset it; NCCL_MIN_CTAS since 2.17, after a measurement",
+    ),
+    row(
+        "NCCL_MAX_NRINGS",
+        Above(0),
+        Harmful,
+        Medium,
+        "the old name of NCCL_MAX_NCHANNELS: too few channels leave NVLink and NICs unused",
+        "unset it",
+    ),
+    row(
+        "NCCL_MIN_NRINGS",
+        Above(0),
+        Harmful,
+        Medium,
+        "the old name of NCCL_MIN_NCHANNELS: more channels take SMs from computation",
+        "unset it",
+    ),
+    row(
+        "NCCL_MAX_CTAS",
+        Above(0),
+        Harmful,
+        Low,
+        "a limit of channels: too few leave NVLink and NICs unused",
+        "unset it, unless computation needs the SMs and it was measured",
+    ),
+    row(
+        "NCCL_MIN_CTAS",
+        Above(0),
+        Harmful,
+        Low,
+        "more channels take SMs from computation, and memory",
+        "unset it, unless it was measured",
+    ),
+    row(
+        "NCCL_NCHANNELS_PER_NET_PEER",
+        Above(0),
+        Harmful,
+        Low,
+        FORCED,
+        "unset it, unless it was measured with all-to-all",
+    ),
+    row("NCCL_MAX_P2P_NCHANNELS", Above(0), Harmful, Low, FORCED, "unset it"),
+    row("NCCL_MIN_P2P_NCHANNELS", Above(1), Harmful, Low, FORCED, "unset it, unless it was measured"),
+    row(
+        "NCCL_GRAPH_FILE",
+        Set,
+        Harmful,
+        Low,
+        "rings and trees from a file: on another machine, or with fewer GPUs, they do not fit",
+        "unset it, unless the machine's vendor ships it",
+    ),
+    row(
+        "NCCL_TOPO_FILE",
+        Set,
+        Undecided,
+        Info,
+        "right in virtual machines, with the file for exactly this machine type; on bare metal it hides what is there",
+        "`linerate topo FILE` shows what NCCL makes of it",
+    ),
+    row(
+        "NCCL_CHECK_POINTERS",
+        On,
+        Harmful,
+        Low,
+        "checks on every call, at the price of latency",
+        "unset it in production",
+    ),
+    row(
+        "CUDA_LAUNCH_BLOCKING",
+        On,
+        Harmful,
+        High,
+        "every launch waits for its end: communication and computation no longer overlap",
+        "unset it",
+    ),
+    row(
+        "FI_PROVIDER",
+        Word(&["tcp", "sockets", "tcp;ofi_rxm", "udp"]),
+        Harmful,
+        High,
+        "libfabric over TCP, where there may be EFA or verbs",
+        "FI_PROVIDER=efa on AWS, or unset it",
+    ),
+    row(
+        "UCX_TLS",
+        Word(&["tcp", "tcp,cuda_copy", "tcp,self", "tcp,sm", "self,tcp"]),
+        Harmful,
+        Medium,
+        "UCX over TCP only; NCCL itself does not read it",
+        "unset it",
+    ),
+];

@@ -1,0 +1,42 @@
+//! `ENV` of a Dockerfile. `RUN export …` ends with its layer, and sets nothing.
+
+use super::Sink;
+use super::list::is_name;
+use super::words::{Token, tokens};
+
+pub(super) fn read(text: &str, out: &mut Sink) {
+    let mut command: Vec<(String, usize)> = Vec::new();
+    for token in tokens(text, 1) {
+        match token {
+            Token::Word(w, line) => command.push((w, line)),
+            Token::End => instruction(&std::mem::take(&mut command), out),
+            Token::Directive(..) => {}
+        }
+    }
+    instruction(&command, out);
+}
+
+fn instruction(words: &[(String, usize)], out: &mut Sink) {
+    let Some(((first, _), rest)) = words.split_first() else { return };
+    if first.eq_ignore_ascii_case("FROM") {
+        // Another stage.
+        out.next_scope();
+    }
+    if !first.eq_ignore_ascii_case("ENV") {
+        return;
+    }
+    match rest {
+        // The old form: one name, and the rest of the line.
+        [(name, line), value @ ..] if is_name(name) => {
+            let value: Vec<&str> = value.iter().map(|(w, _)| w.as_str()).collect();
+            out.put(name, &value.join(" "), Some(*line));
+        }
+        list => {
+            for (word, line) in list {
+                if let Some((name, value)) = word.split_once('=').filter(|(n, _)| is_name(n)) {
+                    out.put(name, value, Some(*line));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Readers of settings: environments, scripts, manifests, configuration files, logs.
+//!
+//! Only variables of an allow list are kept ([`relevant`]); all others are dropped where they are seen: environments hold secrets.
+
+mod conf;
+mod dockerfile;
+mod form;
+mod list;
+mod log;
+mod manifest;
+mod names;
+mod script;
+mod words;
+
+pub use form::{Form, sniff};
+pub use log::LogReader;
+pub(crate) use names::plain;
+pub use names::relevant;
+
+use crate::context::Fabric;
+use crate::setting::{Origin, OriginKind, Setting};
+use linerate_topology::Version;
+use std::sync::Arc;
+
+/// Settings of one input, at most.
+const MAX_SETTINGS: usize = 4096;
+/// A value is kept to here: NCCL's own parser of nccl.conf keeps 1023 bytes.
+const MAX_VALUE: usize = 4096;
+
+/// What an input held.
+#[derive(Debug, Clone)]
+pub struct Read {
+    /// What it was taken for.
+    pub form: Form,
+    /// Settings in the order of the input.
+    pub settings: Vec<Setting>,
+    /// Release of NCCL that a log names.
+    pub nccl: Option<(Version, Origin)>,
+    /// Network that a log says NCCL uses.
+    pub network: Option<(String, Origin)>,
+    /// Link layers of the ports that a log says NCCL uses.
+    pub fabric: Option<Fabric>,
+    /// Variables that are none of ours; their names and values are not kept.
+    pub dropped: u64,
+    /// What was not understood.
+    pub notes: Vec<String>,
+}
+
+/// Reads an input whole. `name` is its file name, which helps and is not trusted. Logs of any size are better fed to a [`LogReader`].
+#[must_use]
+pub fn read(name: Option<&str>, bytes: &[u8]) -> Read {
+    read_as(sniff(name, bytes), name, bytes)
+}
+
+/// Reads an input as a form.
+#[must_use]
+pub fn read_as(form: Form, name: Option<&str>, bytes: &[u8]) -> Read {
+    let mut out = Sink::new(form, name);
+    match form {
+        Form::Environ => list::environ(bytes, &mut out),
+        Form::List => list::lines(&text(bytes), &mut out),
+        Form::Conf => conf::read(bytes, &mut out),
+        Form::Script => script::read(&text(bytes), &mut out),
+        Form::Manifest => manifest::read(&text(bytes), &mut out),
+        Form::Dockerfile => dockerfile::read(&text(bytes), &mut out),
+        Form::Log => {
+            let mut log = LogReader::new(name);
+            log.feed(bytes);
+            return log.finish();
+        }
+        Form::Unknown => out.read.notes.push("neither an environment, a script, a manifest nor a log".to_owned()),
+    }
+    out.read
+}
+
+/// Variables of a process, as it has them.
+#[must_use]
+pub fn environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Read {
+    let mut out = Sink::new(Form::Environ, None);
+    for (name, value) in variables {
+        out.put(name, value, None);
+    }
+    out.read
+}
+
+fn text(bytes: &[u8]) -> String {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Takes settings, and drops what is none of ours.
+struct Sink {
+    read: Read,
+    origin: Origin,
+    full: bool,
+}
+
+impl Sink {
+    fn new(form: Form, name: Option<&str>) -> Self {
+        let kind = match form {
+            Form::Environ | Form::List | Form::Unknown => OriginKind::Environment,
+            Form::Script => OriginKind::Script,
+            Form::Manifest => OriginKind::Manifest,
+            Form::Dockerfile => OriginKind::Dockerfile,
+            Form::Log => OriginKind::Log,
+            Form::Conf if name == Some("/etc/nccl.conf") || name == Some("etc/nccl.conf") => OriginKind::SystemConf,
+            Form::Conf if name.is_some_and(|n| n == "nccl.conf" || n.ends_with("/etc/nccl.conf")) => {
+                OriginKind::SystemConf
+            }
+            Form::Conf => OriginKind::UserConf,
+        };
+        let origin = Origin { file: name.map(Arc::from), ..Origin::new(kind) };
+        let read =
+            Read { form, settings: Vec::new(), nccl: None, network: None, fabric: None, dropped: 0, notes: Vec::new() };
+        Sink { read, origin, full: false }
+    }
+
+    fn put(&mut self, name: &str, value: &str, line: Option<usize>) {
+        // In a script `ib_hca=…` is a variable of its own, which it hands on by another name.
+        let own = self.origin.kind == OriginKind::Script && names::is_bare(name);
+        if own || !relevant(name) {
+            self.read.dropped += 1;
+            return;
+        }
+        if self.read.settings.len() >= MAX_SETTINGS {
+            if !std::mem::replace(&mut self.full, true) {
+                self.read.notes.push(format!("only the first {MAX_SETTINGS} settings were read"));
+            }
+            return;
+        }
+        let value = cut(value, MAX_VALUE);
+        let line = line.and_then(|l| u32::try_from(l).ok());
+        let origin = Origin { line, ..self.origin.clone() };
+        self.read.settings.push(Setting::new(cut(name, 200), value, origin));
+    }
+
+    /// What follows belongs to another environment.
+    fn next_scope(&mut self) {
+        self.origin.scope = self.origin.scope.saturating_add(1);
+    }
+
+    /// `unset`: what was set before is gone.
+    fn unset(&mut self, name: &str) {
+        let scope = self.origin.scope;
+        self.read.settings.retain(|s| s.name != name || s.origin.scope != scope);
+    }
+}
+
+fn cut(text: &str, max: usize) -> &str {
+    let mut end = text.len().min(max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}

@@ -1,0 +1,203 @@
+//! The two files, read once.
+
+use super::{Default, Kind, Legal, Owner, Span, Variable};
+use linerate_topology::Version;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+const REGISTRY: &str = include_str!("../../data/registry.tsv");
+const KNOWN: &str = include_str!("../../data/known.txt");
+
+struct Registry {
+    variables: Vec<Variable>,
+    by_name: HashMap<&'static str, usize>,
+    releases: Vec<Version>,
+}
+
+static TABLE: LazyLock<Registry> = LazyLock::new(make);
+
+fn make() -> Registry {
+    let mut r = Registry { variables: Vec::new(), by_name: HashMap::new(), releases: Vec::new() };
+    for line in REGISTRY.lines() {
+        if let Some(list) = line.strip_prefix("# releases ") {
+            r.releases = list.split(' ').filter_map(|v| v.parse().ok()).collect();
+        } else if let Some(v) = row(line) {
+            r.by_name.insert(v.name, r.variables.len());
+            r.variables.push(v);
+        }
+    }
+    let mut at = None;
+    for line in KNOWN.lines().filter(|l| !l.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+            let next = r.variables.len();
+            let index = *r.by_name.entry(name).or_insert(next);
+            if index == next {
+                r.variables.push(Variable::new(name, Owner::Nccl));
+            }
+            at = Some(index);
+        } else if let Some((key, value)) = line.split_once(": ")
+            && let Some(v) = at.and_then(|i| r.variables.get_mut(i))
+        {
+            field(v, key, value);
+        }
+    }
+    r
+}
+
+fn row(line: &'static str) -> Option<Variable> {
+    let mut columns = line.split('\t');
+    let (name, kind, file, spans) = (columns.next()?, columns.next()?, columns.next()?, columns.next()?);
+    let mut v = Variable::new(name, Owner::Nccl);
+    v.kind = self::kind(kind)?;
+    v.file = Some(file);
+    v.spans = spans.split(' ').filter_map(span).collect();
+    Some(v)
+}
+
+fn span(s: &str) -> Option<Span> {
+    let (range, default) = s.split_once('=')?;
+    let (first, last) = range.split_once('-')?;
+    let default = match default {
+        "undef" => Default::Config,
+        "?" => Default::Unset,
+        n => Default::Number(n.parse().ok()?),
+    };
+    Some(Span { first: first.parse().ok()?, last: last.parse().ok()?, default })
+}
+
+fn kind(s: &str) -> Option<Kind> {
+    Some(match s {
+        "bool" => Kind::Bool,
+        "int" => Kind::Int,
+        "level" => Kind::Level,
+        "words" => Kind::Words,
+        "list" => Kind::List,
+        "filter" => Kind::Filter,
+        "path" => Kind::Path,
+        "text" => Kind::Text,
+        _ => return None,
+    })
+}
+
+fn field(v: &mut Variable, key: &str, value: &'static str) {
+    match key {
+        "owner" => v.owner = Owner::parse(value).unwrap_or(v.owner),
+        "kind" => v.kind = kind(value).unwrap_or(v.kind),
+        "legal" => v.legal = Legal::parse(value),
+        "does" => v.does = Some(value),
+        "when" => v.when = Some(value),
+        "instead" => v.instead = Some(value),
+        "removed" => v.removed = Some(value),
+        "source" => v.sources = value.split("; ").collect(),
+        _ => {}
+    }
+}
+
+/// What is known of a variable; `None` where nothing is.
+#[must_use]
+pub fn lookup(name: &str) -> Option<&'static Variable> {
+    let t = &*TABLE;
+    t.variables.get(*t.by_name.get(name)?)
+}
+
+/// All variables.
+#[must_use]
+pub fn variables() -> &'static [Variable] {
+    &TABLE.variables
+}
+
+/// Releases of NCCL whose sources were looked at, in order.
+#[must_use]
+pub fn releases() -> &'static [Version] {
+    &TABLE.releases
+}
+
+/// The newest of them.
+#[must_use]
+pub fn newest() -> Version {
+    TABLE.releases.last().copied().unwrap_or(Version::REFERENCE)
+}
+
+/// The release whose sources stand for this one: itself; where only the minor number was said (`2.21`), the last of that; else the
+/// last one before it, else the oldest.
+#[must_use]
+pub fn nearest(v: Version) -> Version {
+    let all = releases();
+    let minor = |r: &&Version| (r.major, r.minor) == (v.major, v.minor);
+    if v.patch == 0
+        && let Some(last) = all.iter().rev().find(minor)
+    {
+        return *last;
+    }
+    all.iter().rev().find(|r| **r <= v).or(all.first()).copied().unwrap_or(v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v(s: &str) -> Version {
+        s.parse().unwrap()
+    }
+
+    #[test]
+    fn every_line_of_the_data_is_understood() {
+        let rows = REGISTRY.lines().filter(|l| !l.starts_with('#')).count();
+        assert_eq!(rows, REGISTRY.lines().filter_map(row).count());
+        assert!(rows > 250 && releases().len() > 55, "{rows} {}", releases().len());
+        for line in REGISTRY.lines().filter(|l| !l.starts_with('#')) {
+            let spans = line.rsplit('\t').next().unwrap();
+            assert!(spans.split(' ').all(|s| span(s).is_some()), "{line}");
+        }
+        let keys = ["owner", "kind", "legal", "does", "when", "instead", "removed", "source"];
+        for line in KNOWN.lines().filter(|l| !l.is_empty() && !l.starts_with(['#', '['])) {
+            let (key, value) = line.split_once(": ").unwrap();
+            assert!(keys.contains(&key) && !value.trim().is_empty(), "{line}");
+            assert!(key != "kind" || kind(value).is_some(), "{line}");
+            assert!(key != "owner" || Owner::parse(value).is_some(), "{line}");
+        }
+        for d in variables().iter().filter(|v| v.does.is_some()) {
+            assert!(!d.sources.is_empty(), "{} has no source", d.name);
+            assert!(
+                d.owner != Owner::Nccl || !d.spans.is_empty() || d.removed.is_some(),
+                "{} is of no release",
+                d.name
+            );
+        }
+        let described = variables().iter().filter(|v| v.does.is_some() && v.owner == Owner::Nccl).count();
+        assert!(described >= 60, "{described}");
+    }
+
+    #[test]
+    fn releases_that_were_not_looked_at_are_like_the_one_before() {
+        for (asked, like) in
+            [("2.21", "2.21.5"), ("2.30", "2.30.7"), ("2.19.2", "2.19.1"), ("2.31.1", "2.30.7"), ("2.1.2", "2.3.5")]
+        {
+            assert_eq!(nearest(v(asked)), v(like), "{asked}");
+        }
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_release() {
+        let default = |name: &str, at: &str| lookup(name).unwrap().default(v(at));
+        for (name, at, want) in [
+            ("NCCL_IB_TIMEOUT", "2.13.4", Some(14)),
+            ("NCCL_IB_TIMEOUT", "2.22.3", Some(18)),
+            ("NCCL_IB_TIMEOUT", "2.23.4", Some(20)),
+            ("NCCL_IB_GID_INDEX", "2.20.5", Some(0)),
+            ("NCCL_IB_GID_INDEX", "2.21.5", Some(-1)),
+            ("NCCL_CROSS_NIC", "2.18", Some(2)),
+            ("NCCL_NET_GDR_C2C", "2.26", Some(0)),
+            ("NCCL_NET_GDR_C2C", "2.27", Some(1)),
+            ("NCCL_NET_GDR_C2C", "2.25", None),
+        ] {
+            assert_eq!(default(name, at), want.map(Default::Number), "{name} {at}");
+        }
+        assert!(!lookup("NCCL_IB_CUDA_SUPPORT").unwrap().read_by(v("2.4.2")));
+        assert!(lookup("NCCL_SHM_MEMCPY_MODE").is_none_or(|x| !x.read_by(v("2.30.7"))));
+        assert_eq!(lookup("NCCL_IB_HCA").unwrap().since().unwrap(), "2.3.5 and earlier, to now");
+        let history = lookup("NCCL_IB_TIMEOUT").unwrap().history().unwrap();
+        assert!(history.ends_with("default 14 up to 2.13.4, 18 up to 2.22.3, 20 since 2.23.4"), "{history}");
+        assert_eq!(lookup("NCCL_RINGS").unwrap().since().unwrap(), "up to 2.4.8");
+    }
+}

@@ -1,0 +1,60 @@
+//! Judgements of environment variables: text, JSON, and what to set in forms to paste.
+
+pub mod json;
+pub mod paste;
+pub mod text;
+
+use linerate_env::{Context, Judgement, Kind, Recommendation, Severity, worst};
+
+/// What is rendered.
+#[derive(Debug, Clone, Copy)]
+pub struct Env<'a> {
+    /// What was read: names of files, with what they were taken for.
+    pub sources: &'a [String],
+    /// What judgements depend on.
+    pub context: &'a Context,
+    /// Where the release is known from.
+    pub release_from: Option<&'a str>,
+    /// Name of the node's source.
+    pub node: Option<&'a str>,
+    /// Judgements, worst first.
+    pub judgements: &'a [Judgement],
+    /// What the node needs.
+    pub recommendation: &'a Recommendation,
+    /// Variables that are none of ours, and were dropped.
+    pub dropped: u64,
+    /// What was not understood.
+    pub notes: &'a [String],
+}
+
+impl Env<'_> {
+    /// Findings: low or above, and decided.
+    #[must_use]
+    pub fn findings(&self) -> usize {
+        self.judgements.iter().filter(|j| counts(j)).count()
+    }
+
+    /// 0: nothing against it; 1: findings; 2: no findings, but something could not be decided.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match worst(self.judgements) {
+            Some(_) => 1,
+            None if self.judgements.iter().any(|j| j.kind == Kind::Undecided) => 2,
+            None => 0,
+        }
+    }
+
+    fn release(&self) -> String {
+        match (self.context.nccl, self.context.release()) {
+            (Some(said), Some(known)) if said != known && said.patch != 0 => {
+                format!("NCCL {said} (judged by the sources of {known})")
+            }
+            (_, Some(known)) => format!("NCCL {known}"),
+            _ => "NCCL's release is not known".to_owned(),
+        }
+    }
+}
+
+fn counts(j: &Judgement) -> bool {
+    j.severity >= Severity::Low && !matches!(j.kind, Kind::Undecided | Kind::Fine)
+}
