@@ -106,8 +106,14 @@ fn judge(s: &Scenario, release: Release, dress: Dress, sums: &mut Sums) {
     let is = |list: &[String], id: &str| list.iter().any(|l| l == id);
     let mut wrong = Vec::new();
     sums.runs += 1;
-    for t in &s.truth {
-        let found = causes.iter().any(|c| c.id == t);
+    // Where the log does not tell, saying so is the answer; naming the truth as possible is as good.
+    let named = |t: &String| causes.iter().any(|c| c.id == t);
+    let told = !answer.undecided.is_empty()
+        || causes.iter().any(|c| c.confidence == Confidence::Possible)
+        || answer.nothing_understood()
+        || answer.limits.iter().any(|l| l.contains("ceiling"));
+    for t in s.truth.iter().filter(|t| !s.undecidable || named(t)) {
+        let found = named(t);
         let count = sums.by_cause.entry(t.clone()).or_default();
         if found {
             count.right += 1;
@@ -124,19 +130,19 @@ fn judge(s: &Scenario, release: Release, dress: Dress, sums: &mut Sums) {
             wrong.push(format!("says {} ({}): {}", c.id, c.confidence.name(), c.summary));
         }
     }
-    if let Some(first) = s.truth.first() {
+    if s.undecidable {
+        sums.undecidable += 1;
+        if told || s.truth.iter().any(named) {
+            sums.undecidable_told += 1;
+        } else {
+            wrong.push("does not say that it cannot be decided".to_owned());
+        }
+    } else if let Some(first) = s.truth.first() {
         sums.with_truth += 1;
         if causes.first().is_some_and(|c| c.id == first) {
             sums.first += 1;
         } else if let Some(c) = causes.first().filter(|_| causes.iter().any(|c| c.id == first)) {
             wrong.push(format!("puts {} before {first}", c.id));
-        }
-    } else if s.undecidable {
-        sums.undecidable += 1;
-        if answer.undecided.is_empty() && causes.iter().all(|c| c.confidence > Confidence::Possible) {
-            wrong.push("does not say that it cannot be decided".to_owned());
-        } else {
-            sums.undecidable_told += 1;
         }
     } else {
         sums.healthy += 1;

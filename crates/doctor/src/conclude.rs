@@ -60,6 +60,12 @@ fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
         found.iter().filter(|(_, f)| f.confidence >= Confidence::Likely).map(|(k, _)| k.id).collect();
     let follows = |k: &Known| k.follows.iter().find(|id| ids.contains(*id));
     let suffix = number.map(|n| format!(" (job {n})")).unwrap_or_default();
+    if answer.jobs.iter().any(|j| !j.benchmarks.is_empty()) && case.nodes.is_empty() && case.is_first {
+        answer.limits.push(
+            "whether a benchmark's figure is low cannot be said without the ceiling of the links: add --node SNAPSHOT"
+                .to_owned(),
+        );
+    }
     for (k, f) in &found {
         if let Some(from) = follows(k).filter(|_| f.confidence < Confidence::Certain) {
             let why = format!("it follows from {from}");
@@ -125,6 +131,29 @@ fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut A
             evidence: case.quotes(g),
             candidates: vec!["ib/retry-exceeded", "ib/local-protection", "ib/remote-access", "job/peer-exited"],
             read: vec!["the logs of all ranks: the first completion with another status than 5, by time".to_owned()],
+        });
+    }
+    let silent =
+        case.job.processes.iter().all(|p| {
+            case.o.process(*p).is_none_or(|p| p.network.is_none() && p.nics.is_none() && p.bootstrap.is_none())
+        });
+    let quiet =
+        case.ranks().next().is_none() && case.failures(|_| true).is_empty() && case.frameworks(|_| true).is_empty();
+    if silent
+        && quiet
+        && !case.job.processes.is_empty()
+        && case.of(&case.o.settings).next().is_none()
+        && case.kernel(|_| true).is_empty()
+        && ids.is_empty()
+    {
+        answer.undecided.push(Undecided {
+            symptom: "symptom/low-bandwidth-with-gpudirect",
+            summary: format!(
+                "these lines show neither networks nor connections: nothing can be said of the path{suffix}"
+            ),
+            evidence: Vec::new(),
+            candidates: Vec::new(),
+            read: vec!["a log with NCCL_DEBUG=INFO (at WARN NCCL prints errors only)".to_owned()],
         });
     }
     let others: Vec<_> = case.failures(|t| {

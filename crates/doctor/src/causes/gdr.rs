@@ -49,10 +49,9 @@ pub(crate) fn seen(c: &Case<'_>) -> Seen {
 /// Processes whose GPUDirect is missing altogether: not merely for sending, which may be by design.
 pub(crate) fn missing(c: &Case<'_>) -> BTreeSet<usize> {
     let s = seen(c);
-    let sends_only = |p: &usize| s.send.contains(p) && !s.with.contains(p) && !s.receive.contains(p);
-    // A process that shows sending alone: the peer's lines are missing.
-    let only_send: BTreeSet<usize> = s.send.iter().filter(|p| sends_only(p)).copied().collect();
-    s.receive.union(&only_send).copied().collect()
+    // Where nothing of receiving is seen, and no pair is said to be direct, sending has to tell.
+    let pairs = c.of(&c.o.pairs).any(|(p, _)| p.enabled);
+    if s.receive.is_empty() && s.with.is_empty() && !pairs { s.send } else { s.receive }
 }
 
 /// The connections that lack it.
@@ -441,5 +440,6 @@ static LEVEL_FAR: Known = Known {
 /// For the remark that nothing is wrong.
 pub(crate) fn by_design(c: &Case<'_>) -> bool {
     let s = seen(c);
-    !s.send.is_empty() && s.receive.is_empty() && s.send.is_subset(&s.with) && c.env("NCCL_NET_GDR_READ").is_none()
+    let pairs = c.of(&c.o.pairs).any(|(p, _)| p.enabled);
+    !s.send.is_empty() && s.receive.is_empty() && (!s.with.is_empty() || pairs) && c.env("NCCL_NET_GDR_READ").is_none()
 }

@@ -4,7 +4,7 @@ use super::{Found, Known, investigate, nccl, software};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
 use crate::observe::groups::Group;
-use crate::observe::trouble::Trouble;
+use crate::observe::trouble::{KernelTrouble, Trouble};
 use linerate_rules::{Severity, Source};
 
 pub(super) static ALL: &[&Known] = &[&DUPLICATE, &DRIVER, &MEMORY, &NVLINK, &IMEX];
@@ -143,6 +143,34 @@ static NVLINK: Known = Known {
     check: |c| {
         let nvls = c.failures(|t| matches!(t, Trouble::Nvls)).first().map(|(_, g)| *g);
         let fabric = cuda(c, &[802], &["system not yet initialized"]);
+        let broken = c
+            .failures(|t| matches!(t, Trouble::P2pDisabled))
+            .into_iter()
+            .map(|(_, g)| g)
+            .find(|g| g.quotes.iter().any(|q| q.text.contains("NVLINK")));
+        let xid =
+            c.kernel(|k| matches!(k, KernelTrouble::Xid { number, .. } if is_nvlink(*number))).first().map(|(_, g)| *g);
+        // Before 2.27 the multicast call fails without a word of what it is.
+        let silent = c.failures(|t| matches!(t, Trouble::Cuda { .. })).into_iter().map(|(_, g)| g).find(|g| {
+            g.quotes.iter().any(|q| q.text.contains("Cuda failure 1 ") || q.text.contains("Cuda failure 401 "))
+        });
+        let silent =
+            silent.filter(|_| c.of(&c.o.multicast).any(|(yes, _)| yes) && !c.ran() && c.multi_node() != Some(true));
+        if let Some(g) = xid {
+            return Some(
+                Found::new(Certain, "NVLink is in error", "the driver's own report in the kernel's log")
+                    .with(c.quotes(g)),
+            );
+        }
+        if let Some(g) = broken {
+            let words = "peer-to-peer is off between GPUs that have NVLink: a fault of hardware or configuration";
+            return Some(Found::new(Certain, words, "NCCL says so").with(c.quotes(g)));
+        }
+        if let Some(g) = silent.filter(|_| nvls.is_none() && fabric.is_none()) {
+            let why =
+                "a CUDA call fails as NVLink SHARP is set up, which the GPUs support; NCCL_NVLS_ENABLE=0 would decide";
+            return Some(Found::new(Possible, "NVLink SHARP memory may not be available", why).with(c.quotes(g)));
+        }
         let (g, sure, words) = match (fabric, nvls) {
             (Some(g), _) => (g, Certain, "CUDA error 802: the NVLink fabric is not initialised"),
             (None, Some(g)) => (g, Likely, "NVLink SHARP memory cannot be made or bound"),
@@ -155,8 +183,13 @@ static NVLINK: Known = Known {
                 .join(c, &["gpumem/nvlink-fabric"]),
         )
     },
-    follows: &["kernel/xid"],
+    follows: &[],
 };
+
+/// Xids of NVLink.
+pub(super) fn is_nvlink(number: u32) -> bool {
+    matches!(number, 74 | 137 | 144..=150)
+}
 
 static IMEX: Known = Known {
     id: "gpu/imex",

@@ -433,6 +433,11 @@ static NIC_FAULT: Known = Known {
             .map(|(_, g)| *g)
             .or_else(|| completions(c, &[19]))
             .or_else(|| kernel.first().map(|(_, g)| *g))?;
+        // A queue pair in error is what every failed request leaves behind.
+        let queue = g.quotes.iter().all(|q| q.text.contains(" on QP") || q.text.contains(" on CQ"));
+        if queue && completions(c, &[1, 2, 4, 9, 10, 11, 12, 13]).is_some() {
+            return None;
+        }
         Some(
             Found::new(Likely, "a NIC reported a fatal error", "the event itself is in the log")
                 .with(c.quotes(g))

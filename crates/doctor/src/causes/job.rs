@@ -4,6 +4,7 @@ use super::{Found, Known, investigate, nccl, software};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::answer::Evidence;
 use crate::case::Case;
+use crate::observe::groups::Group;
 use crate::observe::trouble::{FrameworkTrouble, Trouble};
 use linerate_formats::nccl_log::SocketTrouble;
 use linerate_formats::torch_log::Lag;
@@ -39,6 +40,11 @@ static VERSIONS: Known = Known {
         if let Some((_, g)) = c.failures(|t| matches!(t, Trouble::VersionMismatch)).first() {
             return Some(Found::new(Certain, "ranks run different releases of NCCL", "NCCL says so").with(c.quotes(g)));
         }
+        let truncated = c
+            .failures(|t| matches!(t, Trouble::CollectiveMismatch))
+            .into_iter()
+            .map(|(_, g)| g)
+            .find(|g| is_bootstrap(g));
         let mut by_release: BTreeMap<(u16, u16, u16), Vec<usize>> = BTreeMap::new();
         for (i, p) in c.processes() {
             if let Some(told) = p.release.told {
@@ -46,7 +52,9 @@ static VERSIONS: Known = Known {
             }
         }
         if by_release.len() < 2 {
-            return None;
+            let g = truncated?;
+            let why = "the bootstrap's messages have the wrong size, as with different releases; a stranger on the port looks the same";
+            return Some(Found::new(Possible, "ranks may run different releases of NCCL", why).with(c.quotes(g)));
         }
         // Processes of one job share communicators; otherwise these are simply several jobs in one file.
         if c.job.groups.is_empty() && !c.failed() {
@@ -91,7 +99,22 @@ static MISMATCH: Known = Known {
                     .with(c.quotes(g)),
             );
         }
+        // Collectives of one number and different kinds.
+        let timeouts = c.frameworks(|t| matches!(t, FrameworkTrouble::Timeout(_)));
+        if let [(_, one), (_, other), ..] = timeouts.as_slice()
+            && same_sequence(one, other)
+        {
+            let words = "ranks wait in different collectives with the same number";
+            return Some(
+                Found::new(Certain, words, "the watchdog prints kind and number of each")
+                    .with(c.quotes(one).into_iter().take(1))
+                    .with(c.quotes(other).into_iter().take(1)),
+            );
+        }
         let (_, g) = nccl.first()?;
+        if is_bootstrap(g) {
+            return None;
+        }
         let sure = if g.quotes.iter().any(|q| q.text.contains("mismatch")) { Certain } else { Likely };
         Some(
             Found::new(
@@ -104,6 +127,20 @@ static MISMATCH: Known = Known {
     },
     follows: &["job/version-mismatch"],
 };
+
+/// Whether the bootstrap's own messages have the wrong size: nothing of the program was exchanged yet.
+fn is_bootstrap(g: &Group) -> bool {
+    g.quotes.iter().all(|q| q.text.starts_with("Message truncated"))
+}
+
+/// Whether two groups of timeouts tell the same number.
+fn same_sequence(a: &Group, b: &Group) -> bool {
+    let numbers = |g: &Group| -> BTreeSet<String> {
+        let after = g.quotes.iter().filter_map(|q| q.text.split_once("SeqNum="));
+        after.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect()).collect()
+    };
+    !numbers(a).is_disjoint(&numbers(b))
+}
 
 static UNREACHABLE: Known = Known {
     id: "job/bootstrap-unreachable",
@@ -167,7 +204,15 @@ static EXITED: Known = Known {
     remedy: || investigate("Read the log of the rank that ended first; all else follows from it"),
     check: |c| {
         let found = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::Closed)));
-        let (_, g) = found.first()?;
+        let flushed = c.failures(|t| matches!(t, Trouble::Completion(5)));
+        let ended = c.frameworks(|t| matches!(t, FrameworkTrouble::Ended));
+        let Some((_, g)) = found.first() else {
+            // Connections in error, and a program that ended: the one follows from the other.
+            let ((_, g), (_, flushed)) = (ended.first()?, flushed.first()?);
+            let why = "a program ended with an exception or a signal, and requests of others were flushed";
+            let words = "a rank's program ended, and the others lost their connections";
+            return Some(Found::new(Likely, words, why).with(c.quotes(g)).with(c.quotes(flushed).into_iter().take(1)));
+        };
         let peers: BTreeSet<&str> = g
             .quotes
             .iter()

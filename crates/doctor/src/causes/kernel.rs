@@ -95,7 +95,8 @@ static XID: Known = Known {
     sources: &[XID_DOC],
     remedy: || investigate("Drain the node and reset or replace the GPU, as the Xid's entry in the catalogue says"),
     check: |c| {
-        let found = c.kernel(|k| matches!(k, KernelTrouble::Xid { .. }));
+        // Those of NVLink are told by gpu/nvlink.
+        let found = c.kernel(|k| matches!(k, KernelTrouble::Xid { number, .. } if !super::gpu::is_nvlink(*number)));
         // 43 and 45 follow from others.
         let rank = |k: &KernelTrouble| match k {
             KernelTrouble::Xid { number: 43 | 45, .. } => 2,

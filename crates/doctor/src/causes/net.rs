@@ -79,11 +79,22 @@ static FORCED: Known = Known {
     sources: &[ENV_RST, NET_CC],
     remedy: || environment("Unset NCCL_NET", &[], &["NCCL_NET"]),
     check: |c| {
-        let (value, g) = c.env("NCCL_NET").filter(|(v, _)| Case::is_socket(v))?;
         if c.multi_node() == Some(false) {
             return None;
         }
         let sockets = c.socket_processes();
+        let Some((value, g)) = c.env("NCCL_NET").filter(|(v, _)| Case::is_socket(v)) else {
+            // Most releases do not print the variable. They print what InfiniBand finds, if it is asked.
+            let asked = c.of(&c.o.no_device).next().is_some() || verbs_missing(c) || disabled(c);
+            let starts = c.of(&c.o.plugins).next().is_some() || c.since(28) == Some(true);
+            if asked || !starts || sockets.is_empty() || !c.rdma_processes().is_empty() || c.multi_node() != Some(true)
+            {
+                return None;
+            }
+            let words = "sockets are used, and InfiniBand was not even asked for";
+            let why = "the log has no word of NET/IB, which is tried before sockets unless NCCL_NET (or the communicator's configuration) names another network";
+            return Some(Found::new(Likely, words, why).with(socket_lines(c)).scope(c.scope(sockets)));
+        };
         let sure = if sockets.is_empty() { Likely } else { Certain };
         let words = format!("NCCL_NET={value}: only sockets are tried");
         Some(
@@ -165,6 +176,29 @@ static PLUGIN: Known = Known {
         let warned = c.failures(|t| matches!(t, Trouble::Plugin));
         let failed = c.of(&c.o.plugins).filter(|((k, _), _)| *k == PLUGIN_FAILED).map(|(_, g)| g);
         let groups: Vec<_> = warned.iter().map(|(_, g)| *g).chain(failed).collect();
+        // A plugin that was loaded, and another network that is used.
+        let passed_over: BTreeSet<usize> = c
+            .processes()
+            .filter(|(_, p)| {
+                let (Some((plugin, _)), Some((network, _))) = (p.plugin, p.network) else { return false };
+                let (plugin, network) = (c.name(plugin), c.name(network));
+                plugin != network
+                    && (network == "IB" || Case::is_socket(network))
+                    && !Case::is_socket(plugin)
+                    && plugin != "IB"
+            })
+            .map(|(i, _)| i)
+            .collect();
+        if groups.is_empty() && !passed_over.is_empty() && c.env("NCCL_NET").is_none() {
+            let loaded = c
+                .of(&c.o.plugins)
+                .filter(|((k, _), _)| *k == crate::observe::PLUGIN_LOADED)
+                .flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
+            let chosen = c.of(&c.o.networks).flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
+            let words = "a network plugin was loaded, and another network is used: the plugin did not start";
+            let found = Found::new(Likely, words, "both lines are in the log; why the plugin did not start is not");
+            return Some(found.with(loaded).with(chosen).scope(c.scope(passed_over)));
+        }
         let first = groups.first()?;
         let hit: BTreeSet<usize> = groups.iter().flat_map(|g| g.processes.iter().copied()).collect();
         let sockets = c.socket_processes();
@@ -518,6 +552,13 @@ static NO_INTERFACE: Known = Known {
     follows: &[],
 };
 
+/// The first two numbers of an address, after the name of an interface or without.
+fn prefix(text: &str) -> String {
+    let word = text.split([' ', '<']).next().unwrap_or_default();
+    let address = word.rsplit_once(':').map_or(word, |(_, address)| address);
+    address.split('.').take(2).collect::<Vec<_>>().join(".")
+}
+
 /// Interfaces over which no other host is reached, as a rule.
 const LOCAL: &[&str] = &["docker", "virbr", "veth", "cni", "br-", "lo", "flannel", "vxlan", "tailscale", "usb"];
 
@@ -545,9 +586,8 @@ static WRONG_INTERFACE: Known = Known {
         for (_, p) in c.processes() {
             let Some((list, place)) = p.bootstrap else { continue };
             let text = c.name(list).trim_start_matches("[0]");
-            let (interface, address) = text.split_once(':').unwrap_or((text, ""));
-            let octets: Vec<&str> = address.split(['.', '<']).take(2).collect();
-            subnets.entry(octets.join(".")).or_default().insert(c.name(p.host).to_owned());
+            let (interface, _) = text.split_once(':').unwrap_or((text, ""));
+            subnets.entry(prefix(text)).or_default().insert(c.name(p.host).to_owned());
             if LOCAL.iter().any(|l| interface.starts_with(l)) {
                 local = Some((interface.to_owned(), place));
             }
@@ -562,12 +602,17 @@ static WRONG_INTERFACE: Known = Known {
             );
         }
         if subnets.len() > 1 && c.job.hosts(c.o).len() > 1 {
+            // Without a communicator in common they may be different jobs: then the address that failed has to be of another network.
+            let own = g.first_process.and_then(|p| c.o.process(p)?.bootstrap).map(|(list, _)| prefix(c.name(list)));
+            let peer = g.quotes.first().and_then(|q| q.text.split_once("onnect to ")).map(|(_, r)| prefix(r));
+            let apart = own.zip(peer).is_some_and(|(own, peer)| own != peer && peer.contains('.'));
+            let sure = if apart || c.job.groups.iter().any(|g| g.members.len() > 1) { Likely } else { Possible };
             let words = format!(
                 "hosts bootstrap over different networks: {}.x",
                 subnets.keys().cloned().collect::<Vec<_>>().join(".x, ")
             );
             return Some(
-                Found::new(Likely, words, "the first two numbers of their addresses differ, and connections fail")
+                Found::new(sure, words, "the first two numbers of their addresses differ, and connections fail")
                     .with(c.quotes(g)),
             );
         }

@@ -4,7 +4,7 @@ use super::{ENV_RST, Found, Known, environment, investigate, nccl};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
 use crate::observe::ranks::Carrier;
-use crate::observe::trouble::Trouble;
+use crate::observe::trouble::{FrameworkTrouble, Trouble};
 use linerate_rules::{Severity, Source};
 use std::collections::BTreeSet;
 
@@ -87,17 +87,14 @@ static REFUSED: Known = Known {
         if c.env_number("NCCL_P2P_DISABLE").is_some_and(|(v, _)| v != 0) {
             return None;
         }
-        let nvlink = g.quotes.iter().any(|q| q.text.contains("NVLINK"));
-        let words = if nvlink {
-            "peer-to-peer is off between GPUs that have NVLink: a hardware or configuration fault"
-        } else {
-            "the driver refuses peer-to-peer between GPUs of a node"
-        };
+        // Between GPUs with NVLink it is a fault of another kind: gpu/nvlink.
+        if found.iter().all(|(_, g)| g.quotes.iter().all(|q| q.text.contains("NVLINK"))) {
+            return None;
+        }
+        let words = "the driver refuses peer-to-peer between GPUs of a node";
         let why = "the log says so; the driver's reason is in `nvidia-smi topo -p2p r`";
-        let severity = if nvlink { Severity::Critical } else { Severity::High };
         Some(
             Found::new(Certain, words, why)
-                .severity(severity)
                 .with(c.quotes(g))
                 .scope(c.scope(g.processes.iter().copied()))
                 .join(c, &["acs/redirect-on-p2p-path", "iommu/translated-domain"]),
@@ -123,10 +120,22 @@ static CONTAINERS: Known = Known {
         investigate("Run the ranks of a node in one container, or share IPC namespace, /dev/shm and the list of GPUs")
     },
     check: |c| {
-        let nodes = c.job.nodes(c.o)? as usize;
+        let nodes = c.job.nodes(c.o).unwrap_or(1) as usize;
         let world = c.job.world()?;
         let hosts = c.job.hosts(c.o).len();
-        if world.members.len() as u32 != world.size || hosts == 0 || nodes <= hosts {
+        let all = carriers(c);
+        let over_net = hosts == 1
+            && world.size > 1
+            && all.contains(&Carrier::Net)
+            && !has_p2p(&all)
+            && !all.contains(&Carrier::Shm);
+        let off = |name| c.env_number(name).is_some_and(|(v, _)| v != 0);
+        if world.members.len() as u32 != world.size
+            || hosts == 0
+            || nodes <= hosts && !over_net
+            || off("NCCL_SHM_DISABLE")
+            || off("NCCL_P2P_DISABLE")
+        {
             return None;
         }
         // NCCL_HOSTID can tell nodes apart on purpose.
@@ -134,11 +143,14 @@ static CONTAINERS: Known = Known {
             return None;
         }
         let lines: Vec<_> = c.cells(c.net_cells());
-        let words = format!("NCCL counts {nodes} nodes, and the ranks print {hosts} host name(s)");
-        Some(
-            Found::new(Likely, words, "ranks of one host are counted as different nodes, as separate containers are")
-                .with(lines),
-        )
+        let (words, why) = if over_net && nodes <= hosts {
+            let why = "neither CUDA IPC nor shared memory connects them, and no variable forbids it: separate containers look so";
+            ("ranks of one host are connected over the network only".to_owned(), why)
+        } else {
+            let words = format!("NCCL counts {nodes} nodes, and the ranks print {hosts} host name(s)");
+            (words, "ranks of one host are counted as different nodes, as separate containers are")
+        };
+        Some(Found::new(Likely, words, why).with(lines))
     },
     follows: &[],
 };
@@ -193,6 +205,11 @@ static SHM_SMALL: Known = Known {
     },
     check: |c| {
         let found = c.failures(|t| matches!(t, Trouble::SharedMemory { .. }));
+        let bus = c.frameworks(|t| matches!(t, FrameworkTrouble::BusError));
+        if let (Some((_, g)), true) = (bus.first(), found.is_empty()) {
+            let why = "NCCL 2.12 to 2.20 make segments without asking for the room, and a full /dev/shm is then a bus error; other mapped files look the same";
+            return Some(Found::new(Possible, "a bus error: /dev/shm may be full", why).with(c.quotes(g)));
+        }
         let full = found.iter().find(|(t, _)| matches!(t, Trouble::SharedMemory { no_space: true }));
         let (t, g) = full.or_else(|| found.first())?;
         let told = g.quotes.iter().any(|q| q.text.contains("No space"));

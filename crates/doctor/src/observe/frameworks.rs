@@ -36,6 +36,25 @@ impl Sequences {
     }
 }
 
+/// Words of programs that end. A traceback of many lines counts by its head.
+pub(super) const ENDS: &[&str] = &[
+    "Traceback (most recent call last)",
+    "Process received signal",
+    "Segmentation fault",
+    "Bus error",
+    "exited on signal",
+    "is killed by signal",
+    "ChildFailedError",
+];
+
+/// A program that ends, by its last words.
+pub(super) fn ended(line: &str) -> Option<FrameworkTrouble> {
+    if line.contains("Bus error") {
+        return Some(FrameworkTrouble::BusError);
+    }
+    ENDS.iter().any(|w| line.contains(w)).then_some(FrameworkTrouble::Ended)
+}
+
 /// What of a line counts as trouble.
 pub(super) fn trouble(line: &Line, names: &mut Names) -> Option<FrameworkTrouble> {
     Some(match &line.event {

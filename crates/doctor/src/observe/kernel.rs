@@ -24,6 +24,13 @@ const WORDS: &[&str] = &[
     "Memory cgroup out of memory",
     "AER:",
     "PCIe Bus Error",
+    "Traceback (most recent call last)",
+    "Process received signal",
+    "Segmentation fault",
+    "Bus error",
+    "exited on signal",
+    "is killed by signal",
+    "ChildFailedError",
     "Got completion",
     "Call to ibv_",
 ];

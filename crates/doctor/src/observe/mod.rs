@@ -338,6 +338,9 @@ impl Observer {
                 let devices: Vec<String> = nccl_log::nics(list).map(|n| words(&n)).collect();
                 let key = (names.id(net), names.id(&devices.join(" ")));
                 p.nics = Some((key.0, key.1, place));
+                if let Some(oob) = nccl_log::oob(list) {
+                    p.bootstrap.get_or_insert((names.id(oob), place));
+                }
                 self.devices.add(key, &seen);
             }
             Message::NoDevice(net) => {
@@ -444,6 +447,11 @@ impl Observer {
         }
         if let Some(key) = kernel::read(line) {
             self.kernel.add(key, &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(key) = frameworks::ended(line) {
+            self.frameworks.add(key, &seen(stamp::find(line)));
             self.file(place.file).other += 1;
             return;
         }

@@ -132,6 +132,10 @@ pub enum FrameworkTrouble {
     Mismatch,
     /// A report names ranks that lag.
     Lagging,
+    /// A program ended with an exception or a signal.
+    Ended,
+    /// A bus error: memory that was mapped is not there.
+    BusError,
     /// The store over which ranks find each other does not answer.
     Store,
 }

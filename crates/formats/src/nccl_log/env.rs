@@ -12,7 +12,8 @@ pub(super) fn setting(text: &str) -> Option<(&str, &str)> {
     if name.len() > 64 || !name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') {
         return None;
     }
-    if let Some(value) = rest.strip_prefix("set by environment to ") {
+    let told = rest.strip_prefix("set by environment to ").or_else(|| rest.strip_prefix("set from environment to "));
+    if let Some(value) = told {
         // The printf of numbers ends in a full stop, that of strings does not.
         let value = value.strip_suffix('.').filter(|v| v.parse::<i128>().is_ok()).unwrap_or(value);
         return Some((name, value));

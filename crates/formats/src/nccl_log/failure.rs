@@ -249,43 +249,56 @@ fn cuda(text: &str) -> Option<Failure<'_>> {
 
 fn named(text: &str) -> Option<Failure<'_>> {
     let has = |w: &str| text.contains(w);
-    Some(if has("Duplicate GPU detected") {
-        Failure::DuplicateGpu(text)
-    } else if has("Mismatched NCCL version") || has("NCCL library version is too old") || has("compiled with too old") {
-        Failure::VersionMismatch(text)
-    } else if has("ollective mismatch")
-        || has("Mismatched collective")
-        || has("essage truncated")
-        || has("posted incorrect receive")
-    {
-        Failure::CollectiveMismatch(text)
-    } else if has("no socket interface found")
-        || has("No socket interface found")
-        || has("no interface found")
-        || has("No usable listening interface")
-        || has("No IP interface found")
-        || has("No interface found in the same subnet")
-    {
-        Failure::NoInterface(text)
-    } else if has("IMEX") || has("MNNVL") {
-        Failure::Imex(text)
-    } else if has("NVLS") || has("ulticast") {
-        Failure::Nvls(text)
-    } else if has("Failed to open lib") || has("dlvsym failed") || has("dlsym failed") {
-        Failure::Library(text)
-    } else if has("XML ") {
-        Failure::TopologyFile(text)
-    } else if has("No transport found") || has("no transport for") {
-        Failure::NoTransport(text)
-    } else if has("NCCL_IB_HCA") && (has("ncompatible") || has("link_layer")) {
-        Failure::NicsDiffer(text)
-    } else if text.starts_with("NET/OFI") && (has("nitializ") && has("fail") || has("GDR disabled")) {
-        Failure::Plugin(text)
-    } else if has("nvalid rank requested") || has("invalid argument") || has("improper usage") || has("invalid usage") {
-        Failure::Usage(text)
-    } else if has("Driver version found") {
-        Failure::Cuda { code: None, error: text }
-    } else {
-        return None;
-    })
+    Some(
+        if has("Duplicate GPU detected")
+            || has("ultiple Ranks are using the same GPU")
+            || has("ultiple ranks detected using the same GPU")
+        {
+            Failure::DuplicateGpu(text)
+        } else if has("Mismatched NCCL version")
+            || has("NCCL library version is too old")
+            || has("compiled with too old")
+        {
+            Failure::VersionMismatch(text)
+        } else if has("ollective mismatch")
+            || has("Mismatched collective")
+            || has("essage truncated")
+            || has("posted incorrect receive")
+        {
+            Failure::CollectiveMismatch(text)
+        } else if has("no socket interface found")
+            || has("No socket interface found")
+            || has("no interface found")
+            || has("No usable listening interface")
+            || has("No IP interface found")
+            || has("No interface found in the same subnet")
+            || has("is neither AF_INET")
+        {
+            Failure::NoInterface(text)
+        } else if has("IMEX") || has("MNNVL") {
+            Failure::Imex(text)
+        } else if has("NVLS") || has("ulticast") {
+            Failure::Nvls(text)
+        } else if has("Failed to open lib") || has("dlvsym failed") || has("dlsym failed") {
+            Failure::Library(text)
+        } else if has("XML ") {
+            Failure::TopologyFile(text)
+        } else if has("No transport found") || has("no transport for") {
+            Failure::NoTransport(text)
+        } else if has("NCCL_IB_HCA") && (has("ncompatible") || has("link_layer")) {
+            Failure::NicsDiffer(text)
+        } else if text.starts_with("NET/OFI") && (has("nitializ") && has("fail") || has("GDR disabled")) {
+            Failure::Plugin(text)
+        } else if has("nvalid rank requested")
+            || has("invalid argument")
+            || has("improper usage")
+            || has("invalid usage")
+        {
+            Failure::Usage(text)
+        } else if has("Driver version found") {
+            Failure::Cuda { code: None, error: text }
+        } else {
+            return None;
+        },
+    )
 }

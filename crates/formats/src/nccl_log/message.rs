@@ -211,16 +211,19 @@ fn info(text: &str) -> Option<Message<'_>> {
         b'B' if text.starts_with("Bootstrap") => bootstrap(text),
         b'D' if text.starts_with("DMA-BUF is available") => Some(Message::DmaBuf),
         b'U' => text.strip_prefix("Using network ").map(|n| Message::Network(n.trim())),
+        b'p' if text.starts_with("peer query failed between dev") => Some(Message::P2pRefused(text)),
         b'H' => text.strip_prefix("HINT: ").map(Message::Hint),
         b'P' if text.starts_with("P2P is disabled") => Some(Message::P2pDisabled(text)),
         b'I' if text.starts_with("Initialized NET plugin ") => {
             text.get(23..).map(|name| Message::Plugin(Plugin::Loaded("NET", name.trim())))
         }
-        b'F' if text.starts_with("Failed to open libibverbs") || text.starts_with("Failed to open lib") => {
-            Some(Message::Failure(Failure::Library(text)))
-        }
+        b'F' if text.starts_with("Failed to open lib") => Some(Message::Failure(Failure::Library(text))),
         b'F' if text.starts_with("Failed to bind NVLink SHARP") => Some(Message::Failure(Failure::Nvls(text))),
-        b'F' if text.starts_with("Failed to initialize NET plugin") => Some(Message::Plugin(Plugin::Failed(text))),
+        b'F' if text.starts_with("Failed to initialize NET plugin ") => match text.get(32..)?.trim() {
+            // From 2.28 its own transports are plugins, too: those find no device.
+            own @ ("IB" | "Socket") => Some(Message::NoDevice(own)),
+            _ => Some(Message::Plugin(Plugin::Failed(text))),
+        },
         b'S' if text.starts_with("Successfully loaded external network plugin ") => {
             text.get(44..).map(|name| Message::Plugin(Plugin::Loaded("NET", name.trim())))
         }
@@ -240,6 +243,9 @@ fn starts_c(text: &str) -> Option<Message<'_>> {
     }
     if text.starts_with("Could not enable P2P") {
         return Some(Message::P2pRefused(text));
+    }
+    if text.starts_with("Count not open libibverbs") || text.starts_with("Could not open libibverbs") {
+        return Some(Message::Failure(Failure::Library(text)));
     }
     if text.starts_with("Call to ") {
         return Some(Message::Failure(failure::warning(text)));
@@ -309,15 +315,23 @@ fn plugin<'a>(text: &'a str, rest: &'a str) -> Message<'a> {
     if let Some(name) = rest.strip_prefix("Loaded net plugin ") {
         return Message::Plugin(Plugin::Loaded("NET", name.split(" (v").next().unwrap_or(name).trim()));
     }
-    if rest.starts_with("No plugin found")
+    // A library that the plugin itself needs, or may not be read, is another matter than no plugin.
+    let missing = rest.contains("cannot open shared object file") && rest.contains("libnccl-net") && {
+        let at = rest.find(": cannot open shared object file").unwrap_or_default();
+        let library = rest.get(..at).and_then(|r| r.rsplit(' ').next()).unwrap_or_default();
+        library.contains("libnccl-net") && rest.contains("No such file")
+    };
+    if missing
+        || rest.contains("No plugin found")
         || rest.starts_with("Could not find")
         || rest.starts_with("Failed to find")
-        || rest.contains("No plugin found")
-        || rest.contains("cannot open shared object file")
     {
         return Message::Plugin(Plugin::Missing(text));
     }
-    if rest.contains("load returned") || rest.contains("failed") {
+    if rest.starts_with("Plugin load") && rest.contains(" returned ")
+        || rest.contains("load returned")
+        || rest.contains("failed")
+    {
         return Message::Plugin(Plugin::Failed(text));
     }
     Message::Other
