@@ -1,6 +1,6 @@
 //! `linerate doctor`.
 
-use super::doctor_feed::Feed;
+use super::doctor_feed::{Feed, Taken};
 use super::doctor_walk::{self, Found};
 use crate::args::{DoctorArgs, DoctorFormat};
 use crate::output::{Failure, Sink, width};
@@ -48,6 +48,12 @@ pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
         nodes.iter().map(|(name, snapshot)| NodeGiven { name: name.clone(), snapshot }).collect();
     let mut answer = linerate_doctor::conclude(&fed.observer, &given);
     answer.limits.extend(limits);
+    for t in fed.taken {
+        take(&mut answer, t);
+    }
+    for p in &a.nodes {
+        take(&mut answer, Taken { name: p.display().to_string(), kind: "snapshot".into(), bytes: 0 });
+    }
     remark(&mut answer, fed.remarks);
     let mut sink = Sink::open(a.output.as_deref())?;
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose };
@@ -74,6 +80,16 @@ fn given(paths: &[PathBuf], line: &Line) -> Result<Vec<(String, Snapshot)>, Fail
         out.push((name, snapshot.map_err(Failure::new)?));
     }
     Ok(out)
+}
+
+/// Says what an input was taken for beside what the observer found in it.
+fn take(answer: &mut Answer, t: Taken) {
+    match answer.inputs.iter_mut().find(|i| i.name == t.name) {
+        Some(i) if i.nccl_lines == 0 && (i.kind.is_empty() || i.kind == "nothing known") => i.kind = t.kind,
+        Some(i) if !i.kind.contains(&t.kind) => i.kind = format!("{} and {}", i.kind, t.kind),
+        Some(_) => {}
+        None => answer.inputs.push(Input { name: t.name, kind: t.kind, bytes: t.bytes, ..Input::default() }),
+    }
 }
 
 /// What was noticed while reading, with the input that it is about.

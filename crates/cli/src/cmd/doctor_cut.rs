@@ -16,6 +16,8 @@ pub(super) struct Cut {
     pub(super) nodes: Vec<(String, Snapshot)>,
     /// There is more than one kind of text in it, or text of more than one node.
     pub(super) several: bool,
+    /// The tools.
+    pub(super) whats: BTreeSet<&'static str>,
 }
 
 /// A tool's text within a file.
@@ -46,7 +48,8 @@ pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
             n.push(b);
         }
     }
-    let several = nodes.len() > 1 || blocks.iter().map(|b| b.what).collect::<BTreeSet<_>>().len() > 1;
+    let whats: BTreeSet<&str> = blocks.iter().map(|b| b.what).collect();
+    let several = nodes.len() > 1 || whats.len() > 1;
     let base = name.rsplit('/').next().unwrap_or(name);
     let mut out = Vec::new();
     for (i, blocks) in nodes.iter().enumerate() {
@@ -58,7 +61,7 @@ pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
         }
         out.extend(texts.finish().map(|s| (label, s)));
     }
-    Cut { nodes: out, several }
+    Cut { nodes: out, several, whats }
 }
 
 /// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two.

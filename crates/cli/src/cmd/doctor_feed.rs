@@ -28,6 +28,7 @@ pub(super) struct Feed<'a> {
     texts: Vec<Kept>,
     kept: usize,
     remarks: Vec<(String, String)>,
+    taken: Vec<Taken>,
     line: &'a Line,
     /// Bytes of all inputs that have a size; `None` where one has none.
     total: Option<u64>,
@@ -37,8 +38,18 @@ pub(super) struct Feed<'a> {
     buffer: Vec<u8>,
 }
 
+/// An input that holds facts about a node.
+pub(super) struct Taken {
+    pub(super) name: String,
+    /// What it was taken for.
+    pub(super) kind: String,
+    /// Bytes, unpacked; 0 where they were not counted.
+    pub(super) bytes: u64,
+}
+
 /// What came of it.
 pub(super) struct Fed {
+    pub(super) taken: Vec<Taken>,
     pub(super) observer: Observer,
     pub(super) nodes: Vec<(String, Snapshot)>,
     /// Names of inputs, with what was noticed.
@@ -57,6 +68,7 @@ impl<'a> Feed<'a> {
             texts: Vec::new(),
             kept: 0,
             remarks: Vec::new(),
+            taken: Vec::new(),
             line,
             total: sizes.sum(),
             files: all.len(),
@@ -68,7 +80,7 @@ impl<'a> Feed<'a> {
 
     pub(super) fn finish(mut self) -> Fed {
         self.nodes.extend(group(self.texts));
-        Fed { observer: self.observer, nodes: self.nodes, remarks: self.remarks }
+        Fed { taken: self.taken, observer: self.observer, nodes: self.nodes, remarks: self.remarks }
     }
 
     /// A directory that is a snapshot or a tree.
@@ -76,7 +88,10 @@ impl<'a> Feed<'a> {
         self.at += 1;
         let line = self.line;
         match linerate_snapshot::load(path, &Options::new(path, Purpose::Audit), &|p| line.capture(p)) {
-            Ok(s) => self.nodes.push((name.to_owned(), s)),
+            Ok(s) => {
+                self.take(name, "snapshot", 0);
+                self.nodes.push((name.to_owned(), s));
+            }
             Err(e) => self.remark(name, e.to_string()),
         }
     }
@@ -91,6 +106,18 @@ impl<'a> Feed<'a> {
         if let Err(e) = opened.and_then(|from| self.read(s, from)) {
             self.remark(&s.name, format!("it cannot be read: {e}"));
         }
+    }
+
+    fn take(&mut self, name: &str, kind: &str, bytes: u64) {
+        self.taken.push(Taken { name: name.to_owned(), kind: kind.to_owned(), bytes });
+    }
+
+    /// What was cut out of a file.
+    fn take_cut(&mut self, s: &Source, cut: doctor_cut::Cut) {
+        for what in cut.whats {
+            self.take(&s.name, tool(what), 0);
+        }
+        self.nodes.extend(cut.nodes);
     }
 
     fn remark(&mut self, name: &str, text: String) {
@@ -133,7 +160,10 @@ impl<'a> Feed<'a> {
             _ => linerate_snapshot::Reader::new().read_from(io::Cursor::new(head).chain(open.from), &s.name),
         };
         match loaded {
-            Ok(snapshot) => self.nodes.push((s.name.clone(), snapshot)),
+            Ok(snapshot) => {
+                self.take(&s.name, "snapshot", 0);
+                self.nodes.push((s.name.clone(), snapshot));
+            }
             Err(e) => self.remark(
                 &s.name,
                 format!("{e}; logs inside an archive are not read: unpack it, and name the directory"),
@@ -165,7 +195,7 @@ impl<'a> Feed<'a> {
         }
         let cut = doctor_cut::nodes(&s.name, &bytes);
         if cut.several {
-            self.nodes.extend(cut.nodes);
+            self.take_cut(s, cut);
         } else {
             self.keep(s, what, bytes);
         }
@@ -190,12 +220,15 @@ impl<'a> Feed<'a> {
             Some(copy) if what == Content::KernelLog => {
                 let cut = doctor_cut::nodes(&s.name, &copy);
                 if cut.several {
-                    self.nodes.extend(cut.nodes);
+                    self.take_cut(s, cut);
                 } else {
                     self.keep(s, "Dmesg", copy);
                 }
             }
-            Some(copy) => self.nodes.extend(doctor_cut::nodes(&s.name, &copy).nodes),
+            Some(copy) => {
+                let cut = doctor_cut::nodes(&s.name, &copy);
+                self.take_cut(s, cut);
+            }
             None if what == Content::KernelLog => self.remark(
                 &s.name,
                 format!("longer than {} MiB: searched for failures, not read for facts about the node", MAX_TEXT >> 20),
@@ -212,6 +245,7 @@ impl<'a> Feed<'a> {
             return self.remark(&s.name, why);
         }
         self.kept += bytes.len();
+        self.take(&s.name, tool(what), bytes.len() as u64);
         let path = s.path.clone().unwrap_or_else(|| PathBuf::from("standard-input.txt"));
         self.texts.push(Kept { path, what, bytes });
     }
@@ -222,6 +256,31 @@ impl<'a> Feed<'a> {
         let done = self.done.get() + open.progress.get();
         self.line.bytes(done, self.total, &s.name, self.at, self.files);
         n
+    }
+}
+
+/// The tool whose text it is, as people call it.
+fn tool(what: &str) -> &str {
+    match what {
+        "Lspci" => "lspci",
+        "Dmesg" => "kernel log",
+        "NvidiaSmiTopo" => "nvidia-smi topo -m",
+        "NvidiaSmiP2p" => "nvidia-smi topo -p2p",
+        "NvidiaSmiQuery" | "NvidiaSmiXml" => "nvidia-smi -q",
+        "MlxconfigText" | "MlxconfigJson" => "mlxconfig",
+        "Ibstat" => "ibstat",
+        "IbvDevinfo" => "ibv_devinfo",
+        "Ibdev2netdev" => "ibdev2netdev",
+        "Cmdline" => "kernel command line",
+        "RdmaLink" | "RdmaStatistic" | "RdmaSystem" => "rdma",
+        "MlnxQos" => "mlnx_qos",
+        "EthtoolStats" | "EthtoolPause" => "ethtool",
+        "VirshXml" => "libvirt domain",
+        "RdmaTopo" | "RdmaTopoCheck" => "rdma_topo",
+        "DetectVirt" => "systemd-detect-virt",
+        "ModinfoNvidia" => "modinfo",
+        "Nvml" => "answers of NVML",
+        path => path,
     }
 }
 

@@ -196,7 +196,14 @@ impl Terminal<'_, '_> {
         for i in inputs.iter().take(shown) {
             let line = words::input_line(i);
             let line = if line.is_empty() { "nothing that is known" } else { &line };
-            self.page.item(2, &format!("{}:", i.name), Tone::Plain, Tone::Dim, line)?;
+            let name = format!("{}:", i.name);
+            // A long path would leave no room beside it.
+            if name.chars().count() > self.page.style.width / 3 {
+                self.page.item(2, "", Tone::Plain, Tone::Plain, &name)?;
+                self.page.item(4, "", Tone::Plain, Tone::Dim, line)?;
+            } else {
+                self.page.item(2, &name, Tone::Plain, Tone::Dim, line)?;
+            }
             let remarks = self.shown(LIST);
             for r in i.remarks.iter().take(remarks) {
                 self.page.item(4, "!", Tone::Warn, Tone::Plain, r)?;

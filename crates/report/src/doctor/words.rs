@@ -8,6 +8,9 @@ use std::borrow::Cow;
 /// Members of a list before the rest becomes a number.
 pub(super) const LIST: usize = 8;
 
+/// Kind of an input that is none of those that are recognised.
+const NOTHING_KNOWN: &str = "nothing known";
+
 /// What kind of answer it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
@@ -41,7 +44,13 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
         let first = format!("CAUSE, {}: {}", cause.confidence.name(), cause.summary);
         let mut parts = vec![counted(real.len(), "cause", "causes")];
         parts.extend((!answer.undecided.is_empty()).then_some(open));
-        parts.extend(answer.timeline.first().map(|f| format!("the first failure in time is of {}", f.who)));
+        parts.extend(
+            answer
+                .timeline
+                .first()
+                .filter(|f| !f.who.is_empty())
+                .map(|f| format!("the first failure in time is of {}", f.who)),
+        );
         let worst = real.iter().map(|c| c.severity).max().unwrap_or(Severity::Low);
         return Verdict {
             sort: Sort::Causes(worst),
@@ -57,6 +66,16 @@ pub(super) fn verdict(answer: &Answer) -> Verdict {
             sort: Sort::Undecided,
             first: format!("CANNOT BE DECIDED: {}", u.summary),
             second: format!("{read}{more} (exit code {code})"),
+        };
+    }
+    let known = |i: &Input| !i.kind.is_empty() && i.kind != NOTHING_KNOWN;
+    if answer.nothing_understood() && answer.inputs.iter().any(known) {
+        return Verdict {
+            sort: Sort::Nothing,
+            first: "NO LOG AMONG THE INPUTS: without one there is no job to explain".to_owned(),
+            second: format!(
+                "`linerate audit` judges a node by itself; run the job with NCCL_DEBUG=INFO and give its output, too (exit code {code})"
+            ),
         };
     }
     if answer.nothing_understood() {
