@@ -27,9 +27,11 @@ pub(crate) enum Command {
     Collect(CollectArgs),
     /// Show the topology as NCCL sees it: paths, GPUDirect RDMA, who uses which NIC, what it could reach.
     Topo(TopoArgs),
+    /// Find causes in logs: what ran, what went wrong first, why, what would prove it, and what is not the cause.
+    Doctor(DoctorArgs),
     /// Environment variables of NCCL, UCX and their company.
     Env(EnvArgs),
-    /// Teach a rule: what it checks, why, how to see it yourself, the fix, the myths.
+    /// Teach a rule, a symptom or a cause: what it is, why, how to see it yourself, the fix, the myths.
     Explain(ExplainArgs),
     /// List the rules.
     Rules(RulesArgs),
@@ -279,11 +281,67 @@ pub(crate) enum EnvFormat {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  linerate explain iommu/translated-domain")]
+#[command(after_help = "\
+Examples:
+  linerate doctor nccl.log                             the output of a job with NCCL_DEBUG=INFO
+  kubectl logs job/train --all-containers | linerate doctor -
+  linerate doctor logs/                                logs of all ranks, dmesg of the nodes, benchmarks, .gz as they are
+  linerate doctor slurm-*.out --node node7.tar.zst     with what `linerate collect` took on a node
+  linerate doctor ticket.txt --format markdown -o answer.md
+
+What an input is, its content decides: NCCL logs of any launcher, kernel logs, tables of nccl-tests and perftest, texts of
+nvidia-smi, lspci and other tools, snapshots; plain or packed by gzip, zstd, xz, bzip2. Memory does not grow with the logs.
+
+Exit codes:
+  0  nothing wrong was seen
+  1  causes were found
+  2  something is wrong and cannot be decided from this, or nothing was understood
+  3  usage or internal error")]
+pub(crate) struct DoctorArgs {
+    /// What to read: files, pipes, directories, snapshots, or `-` for standard input.
+    #[arg(value_name = "FILE|DIR", required_unless_present = "nodes")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// A node of the job: a snapshot, a tree, a directory of snapshots, or `/` for this machine. May be repeated.
+    #[arg(long = "node", value_name = "SNAPSHOT")]
+    pub(crate) nodes: Vec<PathBuf>,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = DoctorFormat::Text)]
+    pub(crate) format: DoctorFormat,
+    /// Write the answer here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// All evidence, all inputs, whole lists.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DoctorFormat {
+    /// For a person.
+    Text,
+    /// For programs: docs/schema/doctor-1.json.
+    Json,
+    /// For a ticket.
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate explain iommu/translated-domain             a rule
+  linerate explain net/ib-disabled-by-env              a cause that `linerate doctor` names
+  linerate explain symptom/gpudirect-disabled          from what one sees to what decides
+  linerate explain symptom                             all symptoms")]
 pub(crate) struct ExplainArgs {
-    /// Id of the rule, as in reports and in `linerate rules`.
-    #[arg(value_name = "RULE")]
-    pub(crate) rule: String,
+    /// Id of a rule, a symptom or a cause, as in reports; `symptom` or `cause` lists all of them.
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
     /// When to colour.
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub(crate) color: When,

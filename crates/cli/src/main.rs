@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         Command::Audit(a) => cmd::audit::run(&a),
         Command::Topo(a) => cmd::topo::run(&a),
         Command::Env(a) => cmd::env::run(&a),
+        Command::Doctor(a) => cmd::doctor::run(&a),
         Command::Explain(a) => cmd::explain::run(&a),
         Command::Rules(a) => cmd::rules::run(&a),
         Command::Completions { shell } => cmd::shell::completions(shell),

@@ -36,6 +36,25 @@ impl Line {
         self.draw(&format!("{done} of {all} {what}, {} s left", left.as_secs()));
     }
 
+    /// Bytes of all inputs, the pace, and the time left where the size is known.
+    pub(crate) fn bytes(&self, done: u64, all: Option<u64>, name: &str, at: usize, files: usize) {
+        if !self.on {
+            return;
+        }
+        let seconds = self.started.elapsed().as_secs_f64().max(0.001);
+        let pace = done as f64 / seconds;
+        let mega = |n: u64| n / 1_000_000;
+        let of = all.map(|all| format!(" of {}", mega(all))).unwrap_or_default();
+        let left = match all {
+            Some(all) if pace > 0.0 => format!(", {:.0} s left", all.saturating_sub(done) as f64 / pace),
+            _ => String::new(),
+        };
+        let file = if files > 1 { format!("file {at} of {files}, ") } else { String::new() };
+        let name: String = linerate_report::style::clean(name).chars().rev().take(40).collect();
+        let name: String = name.chars().rev().collect();
+        self.draw(&format!("{file}{}{of} MB, {:.0} MB/s{left}: {name}", mega(done), pace / 1e6));
+    }
+
     fn draw(&self, text: &str) {
         let now = Instant::now();
         if !self.on || self.last.get().is_some_and(|t| now.duration_since(t) < Duration::from_millis(100)) {

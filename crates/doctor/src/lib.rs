@@ -16,6 +16,7 @@ mod case;
 mod causes;
 mod conclude;
 mod jobs;
+mod docs;
 mod lines;
 mod matrix;
 mod nodes;
@@ -23,6 +24,7 @@ pub mod observe;
 pub mod place;
 mod ranges;
 
+pub use docs::{CauseDoc, Symptom, cause_docs, symptoms};
 pub use lines::Reader;
 pub use observe::Observer;
 pub use place::{FileId, Place, Quote};

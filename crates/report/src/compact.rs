@@ -106,9 +106,10 @@ pub(crate) fn names(mut list: Vec<String>, max: usize) -> String {
     limited(parts, max)
 }
 
-/// Head, the number that tells devices apart, tail. `mlx5_0/1`: 0, because the part before the slash names the device.
+/// Head, the number that tells devices apart, tail. `mlx5_0/1`, `mlx5_0:1/IB`: 0, because the part before the slash or colon names
+/// the device.
 fn split_number(name: &str) -> Option<(&str, u64, &str)> {
-    let device = name.split(['/', ' ']).next().unwrap_or(name);
+    let device = name.split(['/', ' ', ':']).next().unwrap_or(name);
     let digits = device.len() - device.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (head, number) = device.split_at(device.len() - digits);
     // A leading zero would be lost.

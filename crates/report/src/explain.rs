@@ -1,8 +1,9 @@
-//! A rule in words: for the terminal, as Markdown for the documentation, and the whole catalogue as a table or JSON.
+//! A rule, a symptom, a cause in words: for the terminal, as Markdown for the documentation, and the whole catalogue as a table or JSON.
 
 use crate::json;
 use crate::style::{Page, Style, Tone};
 use crate::terminal::{quality, tone_of};
+use linerate_doctor::{CauseDoc, Symptom};
 use linerate_rules::{Area, Effect, Myth, Rule, Severity, Source};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -11,10 +12,7 @@ use std::io::{self, Write};
 /// Everything about a rule, for the terminal.
 #[must_use]
 pub fn explain(rule: &Rule, style: Style) -> String {
-    let mut out = Vec::new();
-    // Writing to memory does not fail.
-    let _ = write_rule(rule, &mut Page::new(&mut out, style));
-    String::from_utf8_lossy(&out).into_owned()
+    page(style, |page| write_rule(rule, page))
 }
 
 fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
@@ -32,8 +30,69 @@ fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
             page.item(2, "In truth:   ", Tone::Good, Tone::Plain, m.truth)?;
         }
     }
-    page.heading("Sources")?;
-    for s in rule.sources {
+    sources(rule.sources, page)
+}
+
+/// Everything about a symptom, for the terminal.
+#[must_use]
+pub fn symptom(s: &Symptom, style: Style) -> String {
+    page(style, |page| {
+        page.item(0, "SYMPTOM", Tone::Doubt, Tone::Bold, s.id)?;
+        page.item(0, "", Tone::Plain, Tone::Plain, s.title)?;
+        markdown(s.docs, page)
+    })
+}
+
+/// Everything about a cause, for the terminal.
+#[must_use]
+pub fn cause(c: &CauseDoc, style: Style) -> String {
+    page(style, |page| {
+        page.item(0, "CAUSE", Tone::Bad, Tone::Bold, c.id)?;
+        page.item(0, "", Tone::Plain, Tone::Plain, c.title)?;
+        page.blank()?;
+        markdown(c.docs, page)?;
+        for (title, list) in [("What would confirm it", c.confirm), ("What would refute it", c.refute)] {
+            if !list.is_empty() {
+                page.heading(title)?;
+            }
+            for text in list {
+                page.item(2, "·", Tone::Dim, Tone::Plain, text)?;
+            }
+        }
+        if !c.rules.is_empty() {
+            page.heading("Rules that judge it on a node")?;
+        }
+        for rule in c.rules {
+            page.item(2, "·", Tone::Dim, Tone::Plain, &format!("linerate explain {rule}"))?;
+        }
+        sources(c.sources, page)
+    })
+}
+
+/// Ids with their titles.
+#[must_use]
+pub fn list<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>, style: Style) -> String {
+    page(style, |page| {
+        for (id, title) in entries {
+            page.item(0, "", Tone::Plain, Tone::Bold, id)?;
+            page.item(2, "", Tone::Plain, Tone::Plain, title)?;
+        }
+        page.item(0, "", Tone::Plain, Tone::Dim, "`linerate explain ID` tells all about one")
+    })
+}
+
+fn page(style: Style, write: impl FnOnce(&mut Page<'_>) -> io::Result<()>) -> String {
+    let mut out = Vec::new();
+    // Writing to memory does not fail.
+    let _ = write(&mut Page::new(&mut out, style));
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn sources(list: &[Source], page: &mut Page<'_>) -> io::Result<()> {
+    if !list.is_empty() {
+        page.heading("Sources")?;
+    }
+    for s in list {
         page.item(2, "·", Tone::Dim, Tone::Plain, s.title)?;
         page.item(4, "", Tone::Plain, Tone::Dim, s.at)?;
     }
@@ -96,10 +155,7 @@ fn list_item(line: &str) -> Option<(&str, &str)> {
 /// The catalogue for the terminal: one entry per rule.
 #[must_use]
 pub fn rules_table(areas: &[Area<'_>], style: Style) -> String {
-    let mut out = Vec::new();
-    // Writing to memory does not fail.
-    let _ = write_table(areas, &mut Page::new(&mut out, style));
-    String::from_utf8_lossy(&out).into_owned()
+    page(style, |page| write_table(areas, page))
 }
 
 fn write_table(areas: &[Area<'_>], page: &mut Page<'_>) -> io::Result<()> {

@@ -5,6 +5,7 @@
 
 pub mod about;
 mod compact;
+pub mod doctor;
 pub mod env;
 pub mod explain;
 pub mod fleet;

@@ -120,7 +120,7 @@ fn unseen(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// A fence that the text cannot close.
-fn fence(text: &str) -> String {
+pub(crate) fn fence(text: &str) -> String {
     let (mut longest, mut run) = (0, 0);
     for c in text.chars() {
         run = if c == '`' { run + 1 } else { 0 };
@@ -130,7 +130,7 @@ fn fence(text: &str) -> String {
 }
 
 /// Text that formats nothing, mentions nobody and ends no table cell. Balanced back-ticks stay: messages quote commands with them.
-fn md(text: &str) -> String {
+pub(crate) fn md(text: &str) -> String {
     let text = clean(text);
     let ticks = text.matches('`').count().is_multiple_of(2);
     let mut code = false;

@@ -17,13 +17,7 @@ pub(crate) struct Hosts(Vec<(String, BTreeSet<String>)>);
 impl Hosts {
     /// Notes the hosts that a text names.
     pub(crate) fn add(&mut self, file: &str, what: Recognised, bytes: &[u8]) {
-        let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(HEAD)).unwrap_or_default());
-        let log = what.output() == OutputKind::Dmesg;
-        let names = head
-            .lines()
-            .filter_map(|l| if log { of_log(l) } else { None })
-            .chain(head.lines().next().and_then(of_uname));
-        let names: BTreeSet<String> = names.filter_map(short).collect();
+        let names = of_text(what, bytes);
         if !names.is_empty() {
             self.0.push((file.to_owned(), names));
         }
@@ -36,6 +30,15 @@ impl Hosts {
         let (a, b) = (names.first()?, theirs.first()?);
         Some(format!("texts of two hosts: {file} is of {a}, {other} of {b}; they are judged as one node"))
     }
+}
+
+/// Hosts that a text names in its beginning.
+pub(crate) fn of_text(what: Recognised, bytes: &[u8]) -> BTreeSet<String> {
+    let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(HEAD)).unwrap_or_default());
+    let log = what.output() == OutputKind::Dmesg;
+    let names =
+        head.lines().filter_map(|l| if log { of_log(l) } else { None }).chain(head.lines().next().and_then(of_uname));
+    names.filter_map(short).collect()
 }
 
 /// The name without its domain.

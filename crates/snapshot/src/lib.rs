@@ -14,14 +14,16 @@ mod reading;
 mod recognise;
 mod redact;
 mod source;
+mod texts;
 
-pub use archive::{Limits, OpenError, Reader};
+pub use archive::{Limits, OpenError, Reader, Unpacked, is_archive_head};
 pub use catalogue::tries;
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};
 pub use manifest::{Coverage, Manifest, Unread, covers};
 pub use output::{Output, OutputKind};
 pub use reading::{Place, Pos, Reading, Why};
 pub use source::{is_snapshot_dir, load, load_bytes, options_for};
+pub use texts::{Content, Texts, content, hosts_of};
 
 /// Where the capture keeps the answers of the NVML library.
 pub(crate) const NVML_PATH: &str = "linerate/nvml.json";

@@ -123,7 +123,7 @@ fn not_recognised(bytes: &[u8]) -> &'static str {
 }
 
 /// Adds a text under its name, or where the file that it is a copy of belongs.
-fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8]) {
+pub(crate) fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8]) {
     let name = name.rsplit('/').next().unwrap_or(name);
     let pasted = format!("pasted/{name}");
     let path = if let Recognised::File(path) = what { path } else { pasted.as_str() };

@@ -2,22 +2,38 @@
 
 use crate::args::ExplainArgs;
 use crate::output::{Failure, Sink, width};
+use linerate_doctor::{cause_docs, symptoms};
 use linerate_report::{Style, explain};
 use std::io::Write;
 
 pub(crate) fn run(a: &ExplainArgs) -> Result<u8, Failure> {
-    let Some(rule) = linerate_rules::find(&a.rule) else {
-        let near = nearest(&a.rule);
-        return Err(Failure::new(format!("no rule is called `{}`", a.rule)).hint(match near {
-            Some(id) => format!("did you mean `{id}`? `linerate rules` lists all"),
-            None => "`linerate rules` lists all".to_owned(),
-        }));
-    };
     let mut sink = Sink::open(None)?;
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: true };
-    sink.write_all(explain::explain(rule, style).as_bytes())?;
+    let Some(text) = text(&a.id, style) else {
+        let near = nearest(&a.id);
+        return Err(Failure::new(format!("no rule, symptom or cause is called `{}`", a.id)).hint(match near {
+            Some(id) => format!("did you mean `{id}`? {LISTS}"),
+            None => LISTS.to_owned(),
+        }));
+    };
+    sink.write_all(text.as_bytes())?;
     sink.finish()?;
     Ok(0)
+}
+
+const LISTS: &str = "`linerate rules`, `linerate explain symptom` and `linerate explain cause` list all";
+
+fn text(id: &str, style: Style) -> Option<String> {
+    let id = id.trim_end_matches('/');
+    match id {
+        "symptom" | "symptoms" => return Some(explain::list(symptoms().iter().map(|s| (s.id, s.title)), style)),
+        "cause" | "causes" => return Some(explain::list(cause_docs().iter().map(|c| (c.id, c.title)), style)),
+        _ => {}
+    }
+    let rule = linerate_rules::find(id).map(|r| explain::explain(r, style));
+    let symptom = || symptoms().iter().find(|s| s.id == id).map(|s| explain::symptom(s, style));
+    let cause = || cause_docs().iter().find(|c| c.id == id).map(|c| explain::cause(c, style));
+    rule.or_else(symptom).or_else(cause)
 }
 
 /// The id with the most bigrams in common, if any are.
@@ -26,7 +42,9 @@ fn nearest(asked: &str) -> Option<&'static str> {
     let wanted = pairs(asked);
     let score = |id: &str| {
         let have = pairs(id);
-        wanted.iter().filter(|p| have.contains(p)).count() * 100 / (have.len() + wanted.len()).max(1)
+        wanted.iter().filter(|p| have.contains(p)).count() * 200 / (have.len() + wanted.len()).max(1)
     };
-    linerate_rules::rules().iter().map(|r| (score(r.id), r.id)).max().filter(|(s, _)| *s >= 20).map(|(_, id)| id)
+    let rules = linerate_rules::rules().iter().map(|r| r.id);
+    let all = rules.chain(symptoms().iter().map(|s| s.id)).chain(cause_docs().iter().map(|c| c.id));
+    all.map(|id| (score(id), id)).max().filter(|(s, _)| *s >= 40).map(|(_, id)| id)
 }

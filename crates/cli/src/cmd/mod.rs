@@ -2,6 +2,11 @@
 
 pub(crate) mod audit;
 pub(crate) mod collect;
+pub(crate) mod doctor;
+mod doctor_cut;
+mod doctor_feed;
+mod doctor_nodes;
+mod doctor_walk;
 pub(crate) mod env;
 pub(crate) mod explain;
 pub(crate) mod fleet;

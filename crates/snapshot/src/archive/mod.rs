@@ -12,6 +12,7 @@ mod read;
 mod stream;
 mod tar;
 mod ttar;
+mod unpack;
 mod write;
 
 pub(crate) use dir::unpacked;
@@ -19,6 +20,7 @@ pub use error::OpenError;
 pub(crate) use packed_text::{PackedText, packed_text};
 pub(crate) use part::directory as part_of_tree;
 pub use read::Reader;
+pub use unpack::{Unpacked, is_archive_head};
 
 /// Whether a file that begins so is an archive, or packed, and not a plain text.
 pub(crate) fn is_archive(head: &[u8]) -> bool {

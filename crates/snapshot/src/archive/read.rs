@@ -90,6 +90,15 @@ impl Reader {
         self.read_stream(Stream::new(reader, limit), &label)
     }
 
+    /// Reads an archive from a stream that is unpacked already and cannot be rewound.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_from(&mut self, unpacked: impl Read, label: &str) -> Result<Snapshot, OpenError> {
+        let limit = self.limits.unpacked;
+        self.read_stream(Stream::new(Box::new(unpacked), limit), label)
+    }
+
     /// Reads an archive in memory.
     ///
     /// # Errors

@@ -1,0 +1,311 @@
+//! A ticket in one file: a log, a matrix of `nvidia-smi topo -m`, a few lines of `lspci`, a kernel's message. What tools printed is
+//! cut out and read as facts about a node, each at its own line.
+
+use linerate_formats::dmesg::{self, Time};
+use linerate_formats::pci::Bdf;
+use linerate_snapshot::{Content, Snapshot, Texts, content};
+use std::collections::BTreeSet;
+
+/// Blocks of one file, and nodes that they make.
+const MAX_BLOCKS: usize = 256;
+const MAX_NODES: usize = 8;
+
+/// What was cut out of a file.
+pub(super) struct Cut {
+    /// Nodes, each with one text of a kind.
+    pub(super) nodes: Vec<(String, Snapshot)>,
+    /// There is more than one kind of text in it, or text of more than one node.
+    pub(super) several: bool,
+    /// The tools.
+    pub(super) whats: BTreeSet<&'static str>,
+}
+
+/// A tool's text within a file.
+struct Block {
+    what: &'static str,
+    /// Lines above it.
+    above: usize,
+    text: String,
+}
+
+/// Whether lines of a job stand in a text that begins as a tool's.
+pub(super) fn is_mixed(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"NCCL ").is_some() || String::from_utf8_lossy(bytes).lines().any(is_kernels)
+}
+
+/// The nodes that the texts in a file make.
+pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
+    let text = String::from_utf8_lossy(bytes);
+    let blocks = blocks(&text);
+    let mut nodes: Vec<Vec<&Block>> = Vec::new();
+    for b in &blocks {
+        let fits = |n: &Vec<&Block>| n.iter().all(|have| have.what != b.what || go_together(have, b));
+        let at = nodes.iter().position(fits).unwrap_or(nodes.len());
+        if at < MAX_NODES {
+            nodes.resize(nodes.len().max(at + 1), Vec::new());
+        }
+        if let Some(n) = nodes.get_mut(at) {
+            n.push(b);
+        }
+    }
+    let whats: BTreeSet<&str> = blocks.iter().map(|b| b.what).collect();
+    let several = nodes.len() > 1 || whats.len() > 1;
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let mut out = Vec::new();
+    for (i, blocks) in nodes.iter().enumerate() {
+        let label = if nodes.len() == 1 { name.to_owned() } else { format!("{name}, node {}", i + 1) };
+        let mut texts = Texts::new(label.as_str());
+        for (j, b) in blocks.iter().enumerate() {
+            let name = if j == 0 { base.to_owned() } else { format!("{base}#{}", j + 1) };
+            texts.add(&name, b.text.as_bytes(), b.above);
+        }
+        out.extend(texts.finish().map(|s| (label, s)));
+    }
+    Cut { nodes: out, several, whats }
+}
+
+/// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two.
+fn go_together(a: &Block, b: &Block) -> bool {
+    let bdfs = |b: &Block| b.text.lines().filter_map(function).collect::<BTreeSet<Bdf>>();
+    a.what == "Lspci" && bdfs(a).is_disjoint(&bdfs(b))
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut out = Vec::new();
+    let mut start = 0;
+    for (i, line) in lines.iter().enumerate() {
+        let alone = is_fence(line) || is_log(line);
+        if alone || is_prompt(line) {
+            segment(&lines, start, i, &mut out);
+            start = if alone { i + 1 } else { i };
+        }
+    }
+    segment(&lines, start, lines.len(), &mut out);
+    // Messages of the kernel stand among other lines: all of them are one text, each at its own line.
+    if !out.iter().any(|b| b.what == "Dmesg") && lines.iter().any(|l| is_kernels(l)) {
+        let last = lines.iter().rposition(|l| is_kernels(l)).map_or(0, |at| at + 1);
+        let kernels = lines.iter().take(last).map(|l| if is_kernels(l) { l } else { "" });
+        out.push(Block { what: "Dmesg", above: 0, text: kernels.flat_map(|l| [l, "\n"]).collect() });
+    }
+    out.truncate(MAX_BLOCKS);
+    out
+}
+
+/// Lines between two of another kind.
+fn segment(lines: &[&str], from: usize, to: usize, out: &mut Vec<Block>) {
+    let of = |from: usize, to: usize| lines.get(from..to).unwrap_or_default();
+    let all = of(from, to);
+    if out.len() >= MAX_BLOCKS || all.iter().all(|l| l.trim().is_empty()) {
+        return;
+    }
+    let mut push = |what, from: usize, to: usize| {
+        out.push(Block { what, above: from, text: of(from, to).join("\n") + "\n" });
+    };
+    let prompted = all.first().is_some_and(|l| is_prompt(l));
+    // The next paragraph may be prose.
+    let known = if prompted || all.len() > 1 || all.iter().any(|l| l.contains("BOOT_IMAGE=")) {
+        content("", all.join("\n").as_bytes())
+    } else {
+        Content::Unknown
+    };
+    if let Content::Facts(what) = known {
+        // Words alone are no evidence; below a command they are.
+        let weak = matches!(what, "DetectVirt" | "RdmaTopoCheck");
+        let precise = matches!(what, "Lspci" | "IbvDevinfo" | "NvidiaSmiTopo");
+        if !precise && (prompted || !weak) {
+            return push(what, from, to);
+        }
+    }
+    let mut i = from;
+    while i < to {
+        let line = lines.get(i).copied().unwrap_or_default();
+        let end = if is_matrix_head(line) {
+            matrix_end(lines, i, to).map(|end| ("NvidiaSmiTopo", end))
+        } else if line.trim_start().starts_with("hca_id:") {
+            Some(("IbvDevinfo", indented_end(lines, i, to, |l| l.trim_start().starts_with("hca_id:"))))
+        } else if function(line).is_some() {
+            Some(("Lspci", indented_end(lines, i, to, |l| function(l).is_some())))
+        } else {
+            None
+        };
+        match end {
+            Some((what, end)) => {
+                push(what, i, end);
+                i = end.max(i + 1);
+            }
+            None => i += 1,
+        }
+    }
+}
+
+/// `GPU0 GPU1 NIC0 CPU Affinity`: the head of a matrix, which names no path.
+fn is_matrix_head(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some("GPU0")
+        && !line.contains(" X ")
+        && words.next().is_none_or(|w| ["GPU", "NIC", "mlx", "CPU"].iter().any(|p| w.starts_with(p)))
+}
+
+/// Rows, then the legends, which stand after empty lines.
+fn matrix_end(lines: &[&str], from: usize, to: usize) -> Option<usize> {
+    let row = |l: &str| {
+        l.split_whitespace()
+            .next()
+            .is_some_and(|w| ["GPU", "NIC", "mlx", "bnxt", "rdma"].iter().any(|p| w.starts_with(p)))
+    };
+    let legend = |l: &str| {
+        l.trim_start().starts_with("Legend:")
+            || l.trim_start().starts_with("NIC Legend:")
+            || l.contains(" = ")
+            || l.contains(": mlx")
+    };
+    let mut end = from + 1;
+    for i in from + 1..to {
+        let line = lines.get(i).copied().unwrap_or_default();
+        if row(line) || legend(line) {
+            end = i + 1;
+        } else if !line.trim().is_empty() {
+            break;
+        }
+    }
+    (end > from + 1).then_some(end)
+}
+
+/// Lines that begin an item, and the indented ones below; an empty line may stand between items.
+fn indented_end(lines: &[&str], from: usize, to: usize, item: impl Fn(&str) -> bool) -> usize {
+    let mut end = from + 1;
+    for i in from + 1..to {
+        let line = lines.get(i).copied().unwrap_or_default();
+        if item(line) || line.starts_with([' ', '\t']) && !line.trim().is_empty() {
+            end = i + 1;
+        } else if !line.trim().is_empty() {
+            break;
+        }
+    }
+    end
+}
+
+/// The address of `18:00.0 3D controller: …`. A time of day looks like one; a class makes the difference.
+fn function(line: &str) -> Option<Bdf> {
+    const CLASSES: &[&str] = &["controller", "bridge", "accelerator", "Class ", "[0", "[1", "peripheral", "Bridge"];
+    let (first, rest) = line.split_once(' ')?;
+    let (class, _) = rest.split_once(": ")?;
+    let known = class.len() < 60 && CLASSES.iter().any(|c| class.contains(c));
+    if first.len() >= 7 && known { first.parse().ok() } else { None }
+}
+
+fn is_fence(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+fn is_log(line: &str) -> bool {
+    line.contains("NCCL INFO ") || line.contains("NCCL WARN ")
+}
+
+/// A command line: of a tool that is known, or of any after `user@host:~$`.
+fn is_prompt(line: &str) -> bool {
+    const TOOLS: &[&str] = &[
+        "lspci",
+        "dmesg",
+        "journalctl",
+        "config",
+        "nvidia-smi",
+        "ib",
+        "cat /proc",
+        "lsmod",
+        "rdma",
+        "mlnx_qos",
+        "ethtool",
+        "virsh",
+        "systemd-detect-virt",
+        "modinfo",
+    ];
+    if line.len() > 200 || is_log(line) {
+        return false;
+    }
+    let Some(at) = line.find(['$', '#']) else { return false };
+    let (before, command) = line.split_at(at);
+    let command = command.get(1..).unwrap_or_default();
+    let user = before.contains('@') && !before.contains(": ") && command.starts_with(' ');
+    user || TOOLS.iter().any(|t| command.contains(t))
+        && before.len() < 80
+        && matches!(content("", line.as_bytes()), Content::Facts(_) | Content::KernelLog)
+}
+
+/// `[12345.678901] …` or `… kernel: …`.
+fn is_kernels(line: &str) -> bool {
+    if is_log(line) {
+        return false;
+    }
+    line.contains(" kernel: ") || line.starts_with('[') && matches!(dmesg::split(line).0, Some(Time::Seconds(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICKET: &str = "\
+all_reduce is slow on our two nodes, see below.
+
+node1:100:120 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>
+node1:100:120 [0] NCCL INFO Using network IB
+[ 1234.567890] NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.
+
+user@node1:~$ nvidia-smi topo -m
+\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity
+GPU0\t X \tNV18\tPIX\t0-31\t0
+GPU1\tNV18\t X \tSYS\t32-63\t1
+NIC0\tPIX\tSYS\t X \t\t
+
+Legend:
+
+  X    = Self
+  PIX  = Connection traversing at most a single PCIe bridge
+
+NIC Legend:
+
+  NIC0: mlx5_0
+
+And the devices:
+0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330] (rev a1)
+\tNUMA node: 0
+
+0000:19:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 [15b3:1021]
+12:00.0 something else: not a device
+hca_id:\tmlx5_0
+\ttransport:\t\t\tInfiniBand (0)
+\tfw_ver:\t\t\t\t28.39.1002
+";
+
+    #[test]
+    fn a_ticket_is_cut_at_its_lines() {
+        let got: Vec<_> = blocks(TICKET).into_iter().map(|b| (b.what, b.above, b.text.lines().count())).collect();
+        assert_eq!(got, [("NvidiaSmiTopo", 7, 13), ("Lspci", 22, 4), ("IbvDevinfo", 27, 3), ("Dmesg", 0, 5)]);
+        let cut = nodes("dir/ticket.txt", TICKET.as_bytes());
+        assert!(cut.several);
+        let [(name, s)] = cut.nodes.as_slice() else { panic!("{}", cut.nodes.len()) };
+        assert_eq!((name.as_str(), s.outputs.len()), ("dir/ticket.txt", 4));
+        let xid = linerate_snapshot::Place::of(s.outputs.last().unwrap().entry).line(5);
+        assert!(s.excerpt(xid).contains("NVRM: Xid"), "{}", s.excerpt(xid));
+    }
+
+    #[test]
+    fn two_lists_of_the_same_devices_are_two_nodes() {
+        let gpu = "0000:18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [10de:2330]\n";
+        let nic = "0000:19:00.0 Infiniband controller [0207]: Mellanox Technologies MT2910 [15b3:1021]\n";
+        let text = format!("$ lspci | grep NV\n{gpu}\n$ lspci | grep Mell\n{nic}");
+        assert_eq!(nodes("x", text.as_bytes()).nodes.len(), 1);
+        let text = format!("good:\n{gpu}{nic}bad:\n{gpu}");
+        let cut = nodes("x", text.as_bytes());
+        assert_eq!(cut.nodes.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>(), ["x, node 1", "x, node 2"]);
+    }
+
+    #[test]
+    fn prose_and_logs_alone_make_no_node() {
+        let log = "node1:1:2 [0] NCCL INFO Using network IB\n".repeat(1000) + "OK\nFAIL\nkvm\n12:30.1 noon: lunch\n";
+        assert!(nodes("x", log.as_bytes()).nodes.is_empty());
+        assert!(nodes("x", b"\xff\xfe\x00\x00garbage\n\x1b[31m").nodes.is_empty());
+    }
+}

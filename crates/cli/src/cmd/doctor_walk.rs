@@ -1,0 +1,117 @@
+//! What the user named becomes a list of things to read, in a fixed order and of a bounded length.
+
+use super::doctor::is_standard;
+use linerate_snapshot::is_snapshot_dir;
+use std::collections::HashSet;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Levels of directories, files of all, and entries of one directory.
+const MAX_DEPTH: u32 = 8;
+const MAX_FILES: usize = 20_000;
+const MAX_ENTRIES: usize = 100_000;
+
+/// Something to read.
+pub(super) enum Found {
+    /// A directory that is a snapshot or a tree.
+    Tree { path: PathBuf, name: String },
+    /// Anything else: opened once, read from the beginning to the end.
+    Stream(Source),
+}
+
+/// A file, a pipe, standard input.
+pub(super) struct Source {
+    /// `None`: standard input.
+    pub(super) path: Option<PathBuf>,
+    /// Name in the answer.
+    pub(super) name: String,
+    /// Bytes on disk, where that is known.
+    pub(super) size: Option<u64>,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Walk {
+    pub(super) found: Vec<Found>,
+    /// What was passed over.
+    pub(super) remarks: Vec<String>,
+    seen: HashSet<(u64, u64)>,
+    files: usize,
+    left_out: usize,
+    links: usize,
+    special: usize,
+}
+
+/// Walks what was named.
+pub(super) fn walk(named: &[PathBuf]) -> Walk {
+    let mut w = Walk::default();
+    for path in named {
+        if is_standard(path) {
+            w.found.push(Found::Stream(Source { path: None, name: "standard input".into(), size: None }));
+            continue;
+        }
+        match std::fs::metadata(path) {
+            Ok(m) if m.is_dir() => w.directory(path, MAX_DEPTH),
+            Ok(m) => w.file(path, &m),
+            Err(e) => w.remarks.push(format!("{}: {e}", path.display())),
+        }
+    }
+    for (n, what) in [
+        (w.left_out, "files were left out: there are too many, or they are too deep"),
+        (w.links, "symbolic links inside directories were not followed: name what they point to"),
+        (w.special, "pipes, sockets and devices inside directories were not opened"),
+    ] {
+        if n > 0 {
+            w.remarks.push(format!("{n} {what}"));
+        }
+    }
+    w
+}
+
+impl Walk {
+    fn file(&mut self, path: &Path, m: &Metadata) {
+        if m.is_file() && !self.seen.insert((m.dev(), m.ino())) {
+            // Named twice, or a second name of the same file: its lines count once.
+            return;
+        }
+        if self.files >= MAX_FILES {
+            self.left_out += 1;
+            return;
+        }
+        self.files += 1;
+        let size = m.is_file().then_some(m.len());
+        self.found.push(Found::Stream(Source { path: Some(path.into()), name: path.display().to_string(), size }));
+    }
+
+    fn directory(&mut self, path: &Path, depth: u32) {
+        if is_snapshot_dir(path) {
+            self.found.push(Found::Tree { path: path.into(), name: path.display().to_string() });
+            return;
+        }
+        let list = match std::fs::read_dir(path) {
+            Ok(list) => list,
+            Err(e) => return self.remarks.push(format!("{}: {e}; what is in it was not read", path.display())),
+        };
+        let mut entries: Vec<_> = list.flatten().take(MAX_ENTRIES).collect();
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_symlink() {
+                self.links += 1;
+            } else if kind.is_dir() && depth == 0 {
+                self.left_out += 1;
+            } else if kind.is_dir() {
+                self.directory(&path, depth - 1);
+            } else if kind.is_file() {
+                match entry.metadata() {
+                    Ok(m) => self.file(&path, &m),
+                    Err(e) => self.remarks.push(format!("{}: {e}", path.display())),
+                }
+            } else {
+                self.special += 1;
+            }
+        }
+    }
+}

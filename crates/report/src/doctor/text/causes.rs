@@ -1,0 +1,81 @@
+//! Causes with what proves them, what would refute them, and what to do.
+
+use super::Terminal;
+use crate::doctor::words;
+use crate::style::Tone;
+use crate::terminal::{persistence, risk, tone_of};
+use linerate_doctor::answer::Cause;
+use std::io;
+
+impl Terminal<'_, '_> {
+    pub(super) fn causes(&mut self) -> io::Result<()> {
+        let (real, known) = words::causes(self.answer);
+        if !real.is_empty() {
+            self.page.heading("CAUSES (the most important first)")?;
+        }
+        for (i, c) in real.iter().enumerate() {
+            if i > 0 {
+                self.page.blank()?;
+            }
+            self.cause(i + 1, c)?;
+        }
+        if !known.is_empty() {
+            self.page.heading("WORTH KNOWING (nothing to do)")?;
+        }
+        for c in known {
+            self.page.item(2, "·", Tone::Mild, Tone::Plain, &format!("{}: {}", c.id, c.summary))?;
+            self.page.item(4, "", Tone::Plain, Tone::Dim, &sure(c))?;
+            self.evidence(4, "seen", &c.evidence)?;
+        }
+        Ok(())
+    }
+
+    fn cause(&mut self, number: usize, c: &Cause) -> io::Result<()> {
+        let verbose = self.page.style.verbose;
+        let tag = format!("{number} {}", c.severity.name().to_uppercase());
+        self.page.item(0, &tag, tone_of(c.severity), Tone::Bold, c.id)?;
+        self.page.item(2, "", Tone::Plain, Tone::Bold, &c.summary)?;
+        if verbose {
+            self.page.field(2, "cause", c.title)?;
+        }
+        self.page.field(2, "sure", &sure(c))?;
+        if !c.scope.is_empty() {
+            self.page.field(2, "where", &c.scope)?;
+        }
+        self.evidence(2, "seen", &c.evidence)?;
+        for (label, list) in [("confirm", &c.confirm), ("refute", &c.refute)] {
+            for (i, text) in list.iter().enumerate() {
+                self.page.field(2, if i == 0 { label } else { "" }, text)?;
+            }
+        }
+        match &c.remedy {
+            Some(r) => {
+                self.page.item(2, &format!("{:<8}", "do"), Tone::Good, Tone::Bold, &r.summary)?;
+                let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", r.risk_note) };
+                self.page.field(2, "", &format!("{}; risk {}{why}", persistence(r.persistence), risk(r.risk)))?;
+                if !r.reread.is_empty() {
+                    self.page.field(2, "", &format!("to prove it, read again: {}", r.reread.join(", ")))?;
+                }
+            }
+            None => self.page.field(2, "do", &format!("no step to offer: read `linerate explain {}`", c.id))?,
+        }
+        for (i, rule) in c.rules.iter().enumerate() {
+            self.page.field(2, if i == 0 { "rules" } else { "" }, &format!("linerate explain {rule}"))?;
+        }
+        if verbose {
+            for (i, s) in c.sources.iter().enumerate() {
+                self.page.field(2, if i == 0 { "sources" } else { "" }, &format!("{}: {}", s.title, s.at))?;
+            }
+        }
+        self.page.field(2, "more", &format!("linerate explain {}", c.id))
+    }
+}
+
+/// `likely: the settings say so, and no NIC is named`.
+fn sure(c: &Cause) -> String {
+    if c.because.is_empty() {
+        c.confidence.name().to_owned()
+    } else {
+        format!("{}: {}", c.confidence.name(), c.because)
+    }
+}

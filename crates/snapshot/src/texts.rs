@@ -1,0 +1,110 @@
+//! Texts that somebody has already read: what they are, and a snapshot of those that belong to one node.
+
+use crate::archive::PackedText;
+use crate::hosts::{self, Hosts};
+use crate::recognise::{Recognised, recognise};
+use crate::{OutputKind, Snapshot, source};
+
+/// What a text is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Facts about a node: the tool, or the path of the file that it is a copy of.
+    Facts(&'static str),
+    /// A kernel log: facts about a node, and a log to be searched.
+    KernelLog,
+    /// Known, but no source of facts about a node: what it is, with an article.
+    NoFacts(&'static str),
+    /// Not recognised.
+    Unknown,
+}
+
+/// What a text is, by its beginning (64 KiB are enough) and its name, which may end in that of a packing.
+#[must_use]
+pub fn content(name: &str, head: &[u8]) -> Content {
+    match recognise(PackedText::name(name), head) {
+        Recognised::Output(OutputKind::Dmesg) => Content::KernelLog,
+        Recognised::Output(kind) => Content::Facts(kind.name()),
+        Recognised::File(path) => Content::Facts(path),
+        Recognised::NoFacts(what) => Content::NoFacts(what),
+        Recognised::Unknown => Content::Unknown,
+    }
+}
+
+/// Hosts that a text names itself: a kernel log with host names, the line of `uname -a`. File names are no evidence.
+#[must_use]
+pub fn hosts_of(name: &str, bytes: &[u8]) -> Vec<String> {
+    hosts::of_text(recognise(PackedText::name(name), bytes), bytes).into_iter().collect()
+}
+
+/// Texts of one node.
+pub struct Texts {
+    snapshot: Snapshot,
+    hosts: Hosts,
+    known: bool,
+}
+
+impl Texts {
+    /// None yet.
+    #[must_use]
+    pub fn new(label: impl Into<String>) -> Self {
+        Texts { snapshot: Snapshot::new(label), hosts: Hosts::default(), known: false }
+    }
+
+    /// Adds a text, at most 16 MiB of it. `above`: lines of its file that stand before it, so that evidence names the file's own line.
+    /// False where it holds no facts.
+    pub fn add(&mut self, name: &str, bytes: &[u8], above: usize) -> bool {
+        let name = PackedText::name(name);
+        let what = recognise(name, bytes);
+        if matches!(what, Recognised::NoFacts(_) | Recognised::Unknown) {
+            return false;
+        }
+        self.hosts.add(name, what, bytes);
+        // A document begins with its first byte; nothing may stand before it.
+        let document = bytes.trim_ascii_start().first().is_some_and(|b| matches!(b, b'<' | b'{' | b'['));
+        if above == 0 || document && what.output() != OutputKind::Dmesg {
+            source::text(&mut self.snapshot, name, what, bytes);
+        } else {
+            let mut below = vec![b'\n'; above];
+            below.extend_from_slice(bytes);
+            source::text(&mut self.snapshot, name, what, &below);
+        }
+        self.known = true;
+        true
+    }
+
+    /// The snapshot; `None` where no text held facts.
+    #[must_use]
+    pub fn finish(mut self) -> Option<Snapshot> {
+        self.snapshot.problems.extend(self.hosts.contradiction());
+        self.known.then_some(self.snapshot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Place;
+
+    const DMESG: &str = "Nov 21 07:00:00 gpu-1 kernel: Linux version 6.8.0\nNov 21 07:00:09 gpu-1 kernel: NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.\n";
+    const MODULES: &str = "Module                  Size  Used by\nnvidia_peermem         16384  0\n";
+
+    #[test]
+    fn each_text_is_what_it_is() {
+        assert_eq!(content("kern.log.gz", DMESG.as_bytes()), Content::KernelLog);
+        assert_eq!(content("x", MODULES.as_bytes()), Content::Facts("proc/modules"));
+        assert_eq!(content("x", b"a:1:2 [0] NCCL INFO Using network IB\n"), Content::NoFacts("an NCCL log"));
+        assert_eq!(content("x", b"hello\n"), Content::Unknown);
+        assert_eq!(hosts_of("x", DMESG.as_bytes()), ["gpu-1"]);
+    }
+
+    #[test]
+    fn evidence_names_the_line_of_the_file() {
+        let mut texts = Texts::new("ticket");
+        assert!(texts.add("ticket.txt", DMESG.as_bytes(), 40));
+        assert!(!texts.add("notes.txt", b"hello\n", 0));
+        let s = texts.finish().unwrap();
+        let entry = s.outputs.first().unwrap().entry;
+        assert_eq!(s.excerpt(Place::of(entry).line(42)).find("NVRM: Xid"), Some(30));
+        assert!(Texts::new("none").finish().is_none());
+    }
+}
