@@ -122,9 +122,8 @@ impl<'a> Case<'a> {
         }
         let world = self.job.world()?;
         let complete = world.members.len() as u32 == world.size;
-        let connected = world.members.values().filter_map(|r| self.o.ranks.all.get(*r)).all(|r| !r.cells.is_empty());
-        // All ranks are here, on one host, and connected without a network.
-        (complete && (connected || world.size == 1)).then_some(false)
+        // All ranks are here, on one host, and none is connected over a network.
+        complete.then_some(false)
     }
 
     /// On which release all processes are, as far as this minor is concerned.

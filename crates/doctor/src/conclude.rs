@@ -120,6 +120,8 @@ fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut A
             ],
         });
     }
+    sockets(case, ids, suffix, answer);
+    refused(case, ids, suffix, answer);
     // A job that failed, of which only consequences are seen.
     let closed = case.failures(|t| matches!(t, Trouble::Completion(5)));
     if let (Some((_, g)), false) = (closed.first(), any("ib/") || any("kernel/")) {
@@ -137,8 +139,9 @@ fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut A
         case.job.processes.iter().all(|p| {
             case.o.process(*p).is_none_or(|p| p.network.is_none() && p.nics.is_none() && p.bootstrap.is_none())
         });
-    let quiet =
-        case.ranks().next().is_none() && case.failures(|_| true).is_empty() && case.frameworks(|_| true).is_empty();
+    let quiet = case.ranks().all(|r| r.cells.is_empty())
+        && case.failures(|_| true).is_empty()
+        && case.frameworks(|_| true).is_empty();
     if silent
         && quiet
         && !case.job.processes.is_empty()
@@ -189,6 +192,42 @@ fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut A
             ],
         });
     }
+}
+
+/// Sockets of which nobody knows whether they matter.
+fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
+    let without = case.of(&case.o.no_device).next();
+    let Some((_, g)) = without.filter(|_| case.multi_node().is_none() && !ids.iter().any(|id| id.starts_with("net/")))
+    else {
+        return;
+    };
+    answer.undecided.push(Undecided {
+        symptom: "symptom/falls-back-to-sockets",
+        summary: format!("NCCL found no RDMA device; whether that matters is not shown: neither that the job spans nodes, nor that they have RDMA{suffix}"),
+        evidence: case.quotes(g).into_iter().take(1).collect(),
+        candidates: vec!["net/no-rdma-device", "net/no-libibverbs", "net/ib-disabled-by-env"],
+        read: vec![
+            "on the node: `ls /sys/class/infiniband`; in the container: `ls /dev/infiniband`".to_owned(),
+            "connections in the log (`via NET/…`): NCCL_DEBUG=INFO of the whole start".to_owned(),
+        ],
+    });
+}
+
+/// Verbs calls that fail without a word of why.
+fn refused(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
+    let silent = |t: &Trouble| matches!(t, Trouble::Verbs { error, .. } if case.name(*error).is_empty());
+    let found = case.failures(silent);
+    let Some((_, g)) = found.first().filter(|_| !ids.iter().any(|id| id.starts_with("ib/"))) else { return };
+    answer.undecided.push(Undecided {
+        symptom: "symptom/completion-errors",
+        summary: format!("a verbs call failed, and this release does not print why{suffix}"),
+        evidence: case.quotes(g),
+        candidates: vec!["ib/memlock", "ib/gpu-registration"],
+        read: vec![
+            "in the job itself: `ulimit -l` (a limit of locked memory that is too low is the usual reason)".to_owned(),
+            "NCCL 2.14 or later prints the reason".to_owned(),
+        ],
+    });
 }
 
 /// Troubles that a cause's check looks at by itself.

@@ -146,7 +146,11 @@ static NO_PEER_MEMORY: Known = Known {
         let hit = incapable_processes(c);
         let s = seen(c);
         // Where connections show it nevertheless (an external plugin), the line is about something else.
-        if hit.is_empty() || s.any && hit.is_subset(&s.with) || c.rdma_processes().is_disjoint(&hit) {
+        if hit.is_empty()
+            || c.multi_node() == Some(false)
+            || s.any && hit.is_subset(&s.with)
+            || c.rdma_processes().is_disjoint(&hit)
+        {
             return None;
         }
         let alone = hit.len() < c.rdma_processes().len();

@@ -170,7 +170,13 @@ static GID: Known = Known {
         let modify = verbs(c, |call, _| call == "ibv_modify_qp");
         let early = c.failures(|t| matches!(t, Trouble::Completion(12)));
         let forced = c.env("NCCL_IB_GID_INDEX").filter(|(v, _)| v.trim() != "-1");
-        let roce = c.is_roce().or_else(|| c.of(&c.o.queue_pairs).any(|((_, gid), _)| gid.is_some()).then_some(true));
+        let named = modify
+            .iter()
+            .any(|(_, _, g)| g.quotes.iter().any(|q| q.text.contains("dev roce") || q.text.contains("ROCE")));
+        let roce = c
+            .is_roce()
+            .or(named.then_some(true))
+            .or_else(|| c.of(&c.o.queue_pairs).any(|((_, gid), _)| gid.is_some()).then_some(true));
         if roce == Some(false) {
             return None;
         }
@@ -189,7 +195,12 @@ static GID: Known = Known {
                 (Likely, "the index is forced, and the connection cannot be set up with it")
             } else if error.contains("No data available") || roce == Some(true) && timed_out {
                 (Likely, "the address that the index stands for cannot be resolved")
-            } else if no_device || roce == Some(true) || error.contains("Invalid argument") {
+            } else if no_device
+                || roce == Some(true)
+                || error.contains("Invalid argument")
+                || timed_out
+                || error.contains("nreachable")
+            {
                 (Possible, "the connection cannot be set up; an interface in another network namespace looks the same")
             } else {
                 return None;
@@ -269,7 +280,7 @@ static PORT_DOWN: Known = Known {
 };
 
 fn is_down(event: &str) -> bool {
-    ["port error", "port down", "port is down", "link down", "device fatal"].iter().any(|w| event.contains(w))
+    ["port error", "port down", "port is down", "link down"].iter().any(|w| event.contains(w))
 }
 
 /// Completions of a status.
@@ -426,7 +437,10 @@ static NIC_FAULT: Known = Known {
     sources: &[VERBS],
     remedy: || investigate("Read the driver's messages about the NIC; update firmware or replace the card"),
     check: |c| {
-        let fatal = c.failures(|t| matches!(t, Trouble::Async { event, fatal: true } if !is_down(c.name(*event))));
+        let bad = |event: &str, fatal: bool| {
+            !is_down(event) && (fatal || event.contains("fatal") || event.contains("catastrophic"))
+        };
+        let fatal = c.failures(|t| matches!(t, Trouble::Async { event, fatal } if bad(c.name(*event), *fatal)));
         let kernel = c.kernel(|k| matches!(k, KernelTrouble::NicFirmware(_) | KernelTrouble::PcieError(_)));
         let g = fatal
             .first()

@@ -103,6 +103,11 @@ static XID: Known = Known {
             KernelTrouble::Xid { number: 13 | 31, .. } => 1,
             _ => 0,
         };
+        if found.is_empty() {
+            let lost = c.kernel(|k| matches!(k, KernelTrouble::GpuLost));
+            let (_, g) = lost.first()?;
+            return Some(Found::new(Certain, "a GPU fell off the bus", "the driver says so").with(c.quotes(g)));
+        }
         let (k, g) = found.iter().min_by_key(|(k, g)| (rank(k), g.first))?;
         let KernelTrouble::Xid { number, gpu } = k else { return None };
         let whose = gpu.map(|b| format!(" of {b}")).unwrap_or_default();

@@ -93,7 +93,7 @@ static FORCED: Known = Known {
             }
             let words = "sockets are used, and InfiniBand was not even asked for";
             let why = "the log has no word of NET/IB, which is tried before sockets unless NCCL_NET (or the communicator's configuration) names another network";
-            return Some(Found::new(Likely, words, why).with(socket_lines(c)).scope(c.scope(sockets)));
+            return Some(Found::new(Possible, words, why).with(socket_lines(c)).scope(c.scope(sockets)));
         };
         let sure = if sockets.is_empty() { Likely } else { Certain };
         let words = format!("NCCL_NET={value}: only sockets are tried");
@@ -148,6 +148,10 @@ static NO_VERBS: Known = Known {
         if !hit.is_empty() && hit.is_subset(&c.rdma_processes()) || c.multi_node() == Some(false) && !c.failed() {
             return None;
         }
+        // Nothing says that the job needs a network.
+        if c.multi_node() != Some(true) && c.socket_processes().is_empty() {
+            return None;
+        }
         let words = "libibverbs cannot be opened, so there is no InfiniBand or RoCE for NCCL";
         Some(Found::new(Certain, words, "the log says so").with(c.quotes(g)).with(socket_lines(c)).scope(c.scope(hit)))
     },
@@ -189,7 +193,7 @@ static PLUGIN: Known = Known {
             })
             .map(|(i, _)| i)
             .collect();
-        if groups.is_empty() && !passed_over.is_empty() && c.env("NCCL_NET").is_none() {
+        if groups.is_empty() && !passed_over.is_empty() && c.env("NCCL_NET").is_none() && c.multi_node() == Some(true) {
             let loaded = c
                 .of(&c.o.plugins)
                 .filter(|((k, _), _)| *k == crate::observe::PLUGIN_LOADED)
@@ -316,6 +320,18 @@ static NO_DEVICE: Known = Known {
             return None;
         }
         if FILTER_EMPTY_CHECK(c).is_some() || c.rdma_processes().is_superset(&without) {
+            return None;
+        }
+        let unopened = c.failures(|t| matches!(t, Trouble::Other(n) if c.name(*n).contains("Unable to open device")));
+        if let Some((_, g)) = unopened.first() {
+            let why =
+                "the device is listed and cannot be opened: its file under /dev/infiniband is missing or not permitted";
+            let found = Found::new(Likely, "an RDMA device cannot be opened", why);
+            return Some(found.with(c.quotes(g)).with(no_device_lines(c)).scope(c.scope(without)));
+        }
+        let wanted = c.env("NCCL_IB_HCA").is_some() || c.env("NCCL_IB_GID_INDEX").is_some();
+        // Neither that the job spans nodes nor that there should be RDMA: told as undecided.
+        if c.multi_node().is_none() && !wanted && c.nodes.is_empty() && c.rdma_processes().is_empty() {
             return None;
         }
         let others = !c.rdma_processes().is_empty();
@@ -592,9 +608,16 @@ static WRONG_INTERFACE: Known = Known {
                 local = Some((interface.to_owned(), place));
             }
         }
+        // Data goes over all interfaces that are listed, the bridges of containers too.
+        let listed = c.processes().filter_map(|(_, p)| p.nics).find_map(|(net, list, place)| {
+            let names = c.name(list).split(' ').filter(|_| Case::is_socket(c.name(net)));
+            let name = names.into_iter().find(|n| LOCAL.iter().any(|l| n.starts_with(l)))?;
+            Some((name.to_owned(), place))
+        });
+        let local = local.or(listed);
         if let Some((interface, place)) = local {
-            let words = format!("the bootstrap uses {interface}, which other hosts do not reach");
-            let line = c.at(place, format!("Bootstrap : Using {interface}"));
+            let words = format!("{interface} is used, which other hosts do not reach");
+            let line = c.at(place, format!("Using {interface}"));
             return Some(
                 Found::new(Likely, words, "such interfaces are local to a host, and connections fail")
                     .with([line])

@@ -120,6 +120,19 @@ static CONTAINERS: Known = Known {
         investigate("Run the ranks of a node in one container, or share IPC namespace, /dev/shm and the list of GPUs")
     },
     check: |c| {
+        // Memory of a GPU that this container does not see.
+        let import = c.failures(|t| matches!(t, Trouble::Cuda { code, error } if *code == Some(101) || c.name(*error).contains("invalid device ordinal")));
+        let nvml = c.failures(|t| matches!(t, Trouble::Other(n) if c.name(*n).contains("nvmlDeviceGetHandleBy") && c.name(*n).contains("Not Found")));
+        if let Some((_, g)) = nvml.first().or_else(|| import.first().filter(|_| c.job.hosts(c.o).len() <= 1)) {
+            let (sure, why) = if nvml.is_empty() {
+                (Possible, "a GPU's number is not known to this process; a wrong local rank looks the same")
+            } else {
+                (Likely, "the peer's GPU is not known to this process's driver library: another container has it")
+            };
+            return Some(
+                Found::new(sure, "a rank does not see the GPU of another rank of its node", why).with(c.quotes(g)),
+            );
+        }
         let nodes = c.job.nodes(c.o).unwrap_or(1) as usize;
         let world = c.job.world()?;
         let hosts = c.job.hosts(c.o).len();

@@ -24,6 +24,9 @@ const WORDS: &[&str] = &[
     "Memory cgroup out of memory",
     "AER:",
     "PCIe Bus Error",
+    "fallen off the bus",
+    "GPU is lost",
+    "system not yet initialized",
     "Traceback (most recent call last)",
     "Process received signal",
     "Segmentation fault",
@@ -61,6 +64,9 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
     let killed = ["oom-kill:", "Out of memory: Kill", "Memory cgroup out of memory"];
     if killed.iter().any(|w| message.contains(w)) {
         return Some(KernelTrouble::OutOfMemory);
+    }
+    if (message.contains("fallen off the bus") || message.contains("GPU is lost")) && !message.contains("Xid") {
+        return Some(KernelTrouble::GpuLost);
     }
     let at = message.find("NVRM: Xid").or_else(|| message.find("AMD-Vi:")).or_else(|| message.find("DMAR:"));
     let event = dmesg::classify(message).or_else(|| dmesg::classify(message.get(at?..)?))?;

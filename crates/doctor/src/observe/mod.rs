@@ -455,6 +455,13 @@ impl Observer {
             self.file(place.file).other += 1;
             return;
         }
+        // CUDA's words in a program's own error.
+        if line.contains("system not yet initialized") && !line.contains("Cuda failure") {
+            let key = Trouble::Cuda { code: Some(802), error: names.id("system not yet initialized") };
+            self.failures.add(key, &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+            return;
+        }
         self.quoted(place, line);
     }
 

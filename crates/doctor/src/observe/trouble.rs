@@ -117,6 +117,8 @@ pub enum KernelTrouble {
     BounceBuffers,
     /// A firmware command of a NIC failed, or its health is bad.
     NicFirmware(Option<Bdf>),
+    /// A GPU is gone, with no Xid in sight.
+    GpuLost,
     /// User and kernel parts of the GPU driver differ.
     DriverMismatch,
 }

@@ -281,7 +281,7 @@ fn named(text: &str) -> Option<Failure<'_>> {
             Failure::Nvls(text)
         } else if has("Failed to open lib") || has("dlvsym failed") || has("dlsym failed") {
             Failure::Library(text)
-        } else if has("XML ") {
+        } else if has("XML ") || text.starts_with("Attribute ") && has(" of node ") {
             Failure::TopologyFile(text)
         } else if has("No transport found") || has("no transport for") {
             Failure::NoTransport(text)
