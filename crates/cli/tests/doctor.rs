@@ -1,5 +1,5 @@
 //! `linerate doctor` as it is called: every way in, exit codes, memory.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // helpers of tests, outside of test functions
 
 #[path = "../../report/tests/common/schema.rs"]
 mod schema;

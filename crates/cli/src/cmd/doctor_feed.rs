@@ -19,7 +19,7 @@ const HEAD: usize = 64 << 10;
 const CHUNK: usize = 256 << 10;
 /// Bytes of a text that is kept for a node, and of all such texts together.
 const MAX_TEXT: usize = 8 << 20;
-const MAX_KEPT: usize = 24 << 20;
+const MAX_KEPT: usize = 16 << 20;
 
 /// Reads inputs.
 pub(super) struct Feed<'a> {
