@@ -43,6 +43,7 @@ pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
         }
         judge(&case, if jobs.len() > 1 { Some(i + 1) } else { None }, &mut answer);
     }
+    findings(&nodes, &mut answer);
     answer.causes.sort_by_key(|c| {
         (
             std::cmp::Reverse(c.severity == Severity::Critical),
@@ -99,6 +100,39 @@ fn cause(k: &'static Known, f: &Found, suffix: &str) -> Cause {
         rules: k.rules.to_vec(),
         remedy: Some((k.remedy)()),
         sources: k.sources.to_vec(),
+    }
+}
+
+/// What is badly wrong on the nodes that were given, and was not joined to a cause: it may be the reason, and is wrong in any case.
+fn findings(nodes: &[NodeView<'_>], answer: &mut Answer) {
+    for n in nodes {
+        for f in n.failing(&["*"]) {
+            let told =
+                answer.causes.iter().any(|c| c.id == f.rule || c.evidence.iter().any(|e| e.text.starts_with(f.rule)));
+            if f.severity < Severity::High || told {
+                continue;
+            }
+            let because = if answer.jobs.is_empty() {
+                "the node's own state says so; no log shows what it does to a job"
+            } else {
+                "the node's own state says so; the log does not show that it is the reason"
+            };
+            answer.causes.push(Cause {
+                id: f.rule,
+                title: f.title,
+                summary: format!("{}: {}", n.name, f.message),
+                severity: f.severity,
+                confidence: Confidence::Possible,
+                because: because.to_owned(),
+                scope: String::new(),
+                evidence: vec![Evidence { at: f.at, text: f.message }],
+                confirm: vec![format!("`linerate audit --rule {}` on the node", f.rule)],
+                refute: Vec::new(),
+                rules: vec![f.rule],
+                remedy: f.remedy,
+                sources: f.sources.to_vec(),
+            });
+        }
     }
 }
 
@@ -530,24 +564,48 @@ fn shown(case: &Case<'_>, index: usize) -> Shown {
     }
 }
 
+/// Variables, what each does in this release, and what is wrong with it.
 fn environment(case: &Case<'_>) -> Vec<Setting> {
     let o = case.o;
-    let mut all: Vec<Setting> = case
+    let settings: Vec<(linerate_env::Setting, &Group)> = case
         .of(&o.settings)
         .map(|((name, value), g)| {
+            let origin = linerate_env::Origin::new(linerate_env::OriginKind::Log);
+            (linerate_env::Setting::new(o.name(name), o.name(value), origin), g)
+        })
+        .collect();
+    let judged = linerate_env::judge(&settings.iter().map(|(s, _)| s.clone()).collect::<Vec<_>>(), &env_context(case));
+    let mut all: Vec<Setting> = settings
+        .iter()
+        .map(|(s, g)| {
             let mine: Vec<usize> = g.processes.iter().copied().filter(|p| case.job.processes.contains(p)).collect();
-            let values = case.of(&o.settings).filter(|((n, _), _)| *n == name).count();
-            let only = (values > 1).then(|| some(&case.hosts(mine), 3));
+            let values = settings.iter().filter(|(other, _)| other.name == s.name).count();
+            let worst = judged.iter().find(|j| j.variable == s.name && j.value == s.value);
+            let verdict = worst.filter(|j| j.severity > linerate_env::Severity::Info);
             Setting {
-                name: o.name(name).to_owned(),
-                value: o.name(value).to_owned(),
-                only,
-                does: None,
-                verdict: None,
+                name: s.name.clone(),
+                value: s.value.clone(),
+                only: (values > 1).then(|| some(&case.hosts(mine), 3)),
+                does: worst.and_then(|j| j.what.clone()),
+                verdict: verdict.map(|j| format!("{}: {}", j.kind.name(), j.message)),
                 at: g.quotes.first().map(|q| case.evidence(q).at).unwrap_or_default(),
             }
         })
         .collect();
     all.sort_by(|a, b| a.name.cmp(&b.name));
     all
+}
+
+/// What judgements of variables depend on, as far as the job shows it.
+fn env_context(case: &Case<'_>) -> linerate_env::Context {
+    let told = case.processes().find_map(|(_, p)| p.release.told);
+    let network = case.of(&case.o.networks).next().map(|(n, _)| case.name(n).to_owned());
+    let fabric =
+        case.is_roce().map(|roce| if roce { linerate_env::Fabric::Roce } else { linerate_env::Fabric::InfiniBand });
+    linerate_env::Context {
+        nccl: told.map(|(major, minor, patch)| Version { major, minor, patch }),
+        node: case.nodes.first().map(|n| linerate_env::NodeFacts::of(&n.node)),
+        network,
+        fabric,
+    }
 }

@@ -1,6 +1,7 @@
 //! What `linerate explain` says about symptoms and causes.
 
 use linerate_rules::Source;
+use std::sync::LazyLock;
 
 mod symptoms;
 
@@ -43,7 +44,9 @@ pub fn symptoms() -> &'static [Symptom] {
 /// Every cause.
 #[must_use]
 pub fn cause_docs() -> &'static [CauseDoc] {
-    &[]
+    static ALL: LazyLock<Vec<CauseDoc>> =
+        LazyLock::new(|| crate::causes::known().map(crate::causes::Known::doc).collect());
+    &ALL
 }
 
 #[cfg(test)]

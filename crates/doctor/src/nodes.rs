@@ -23,6 +23,9 @@ pub(crate) struct Failing {
     pub(crate) severity: Severity,
     pub(crate) message: String,
     pub(crate) at: String,
+    pub(crate) title: &'static str,
+    pub(crate) remedy: Option<linerate_rules::Remedy>,
+    pub(crate) sources: &'static [linerate_rules::Source],
 }
 
 impl<'a> NodeView<'a> {
@@ -44,6 +47,9 @@ impl<'a> NodeView<'a> {
         verdicts
             .map(|v| Failing {
                 rule: v.rule.id,
+                title: v.rule.title,
+                sources: v.rule.sources,
+                remedy: v.finding.remedy.as_deref().cloned(),
                 severity: v.severity(),
                 message: format!("{}: {}", v.finding.subject, v.finding.message),
                 at: match v.finding.evidence.first() {
@@ -88,11 +94,6 @@ impl<'a> NodeView<'a> {
             GdrReason::TooFar { kind, .. } => Some(kind),
             _ => None,
         })
-    }
-
-    /// Its host name, where the snapshot keeps it.
-    pub(crate) fn is_host(&self, host: &str) -> bool {
-        !host.is_empty() && (self.name == host || self.name.split(['/', '.', '_', ' ']).any(|part| part == host))
     }
 }
 

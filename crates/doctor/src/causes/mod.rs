@@ -17,6 +17,7 @@ pub(crate) use gdr::{by_design as gdr_by_design, lacking as gdr_lacking, missing
 
 use crate::answer::{Confidence, Evidence};
 use crate::case::Case;
+use crate::docs::CauseDoc;
 use linerate_rules::{Action, Persistence, Remedy, Risk, Severity, Source};
 
 /// A cause, as documentation and as a check.
@@ -43,6 +44,14 @@ pub(crate) struct Known {
     pub(crate) check: fn(&Case<'_>) -> Option<Found>,
     /// What it may itself follow from: where one of these is found, this is told as a consequence.
     pub(crate) follows: &'static [&'static str],
+}
+
+impl Known {
+    /// For `linerate explain`.
+    pub(crate) fn doc(&self) -> CauseDoc {
+        let Known { id, title, docs, confirm, refute, rules, sources, .. } = *self;
+        CauseDoc { id, title, docs, confirm, refute, rules, sources }
+    }
 }
 
 /// What a check found.

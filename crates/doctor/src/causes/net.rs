@@ -206,21 +206,22 @@ static PLUGIN: Known = Known {
         let first = groups.first()?;
         let hit: BTreeSet<usize> = groups.iter().flat_map(|g| g.processes.iter().copied()).collect();
         let sockets = c.socket_processes();
-        let fell_back = hit.iter().any(|p| sockets.contains(p));
-        if !fell_back && !c.failed() && hit.iter().any(|p| c.rdma_processes().contains(p)) {
-            return None;
-        }
-        let rest = if fell_back { "; sockets are used instead" } else { "" };
-        let sure = if fell_back || c.failed() { Certain } else { Likely };
+        let fell_back = hit.is_empty() && !sockets.is_empty() || hit.iter().any(|p| sockets.contains(p));
+        let (rest, severity) = match (fell_back, c.multi_node()) {
+            (true, Some(false)) => return None,
+            (true, _) => ("; sockets are used instead", Severity::High),
+            (false, _) if c.failed() => ("", Severity::High),
+            (false, _) if !c.rdma_processes().is_empty() => ("; NCCL's own transport is used instead", Severity::Low),
+            (false, _) => ("", Severity::High),
+        };
+        let sure = if rest.is_empty() && !c.failed() { Likely } else { Certain };
+        let why = "the plugin says so itself; why it did not is in its own warnings";
         Some(
-            Found::new(
-                sure,
-                format!("the network plugin did not start{rest}"),
-                "the plugin says so itself; why it did not is in its own warnings",
-            )
-            .with(c.quotes(first))
-            .with(socket_lines(c))
-            .scope(c.scope(hit)),
+            Found::new(sure, format!("the network plugin did not start{rest}"), why)
+                .severity(severity)
+                .with(c.quotes(first))
+                .with(socket_lines(c))
+                .scope(c.scope(hit)),
         )
     },
     follows: &[],
@@ -626,10 +627,23 @@ static WRONG_INTERFACE: Known = Known {
         }
         if subnets.len() > 1 && c.job.hosts(c.o).len() > 1 {
             // Without a communicator in common they may be different jobs: then the address that failed has to be of another network.
-            let own = g.first_process.and_then(|p| c.o.process(p)?.bootstrap).map(|(list, _)| prefix(c.name(list)));
-            let peer = g.quotes.first().and_then(|q| q.text.split_once("onnect to ")).map(|(_, r)| prefix(r));
-            let apart = own.zip(peer).is_some_and(|(own, peer)| own != peer && peer.contains('.'));
-            let sure = if apart || c.job.groups.iter().any(|g| g.members.len() > 1) { Likely } else { Possible };
+            let all = c.failures(|t| matches!(t, Trouble::Socket(_)));
+            let apart = all.iter().any(|(_, g)| {
+                let own = g.first_process.and_then(|p| c.o.process(p)?.bootstrap).map(|(list, _)| prefix(c.name(list)));
+                let words = ["onnect to ", "remote peer ", "recv from "];
+                let peer = g
+                    .quotes
+                    .first()
+                    .and_then(|q| words.iter().find_map(|w| q.text.split_once(w)))
+                    .map(|(_, r)| prefix(r));
+                own.zip(peer).is_some_and(|(own, peer)| own != peer && own.contains('.') && peer.contains('.'))
+            });
+            let of = |r: &usize| {
+                c.o.process(c.o.ranks.all.get(*r)?.process)?.bootstrap.map(|(list, _)| prefix(c.name(list)))
+            };
+            let members: BTreeSet<String> =
+                c.job.world().map(|w| w.members.values().filter_map(of).collect()).unwrap_or_default();
+            let sure = if apart || members.len() > 1 { Likely } else { Possible };
             let words = format!(
                 "hosts bootstrap over different networks: {}.x",
                 subnets.keys().cloned().collect::<Vec<_>>().join(".x, ")

@@ -268,6 +268,12 @@ fn ring(text: &str) -> Option<Message<'_>> {
 
 fn starts_n(text: &str) -> Option<Message<'_>> {
     if let Some(rest) = text.strip_prefix("NET/") {
+        // The OFI plugin says so at this level, too.
+        if rest.starts_with("OFI ")
+            && (rest.ends_with("initialization failed") || rest.contains("nitializing plugin failed"))
+        {
+            return Some(Message::Plugin(Plugin::Failed(text)));
+        }
         return network(text, rest);
     }
     if let Some((name, value)) = env::setting(text) {
@@ -328,7 +334,8 @@ fn plugin<'a>(text: &'a str, rest: &'a str) -> Message<'a> {
     {
         return Message::Plugin(Plugin::Missing(text));
     }
-    if rest.starts_with("Plugin load") && rest.contains(" returned ")
+    if rest.contains("cannot open shared object file")
+        || rest.starts_with("Plugin load") && rest.contains(" returned ")
         || rest.contains("load returned")
         || rest.contains("failed")
     {
