@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command-line tool for developers: it prints
 
 mod alloc;
+mod logs;
 mod mutate;
 mod seeds;
 mod targets;

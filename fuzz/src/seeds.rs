@@ -43,6 +43,10 @@ fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
     for (target, text) in OWN {
         out.entry(target).or_default().push(text.as_bytes().to_vec());
     }
+    let (lines, streams) = crate::logs::seeds();
+    out.entry("nccl-log").or_default().extend(lines);
+    out.entry("doctor").or_default().extend(streams.clone());
+    out.entry("doctor-report").or_default().extend(streams);
     let all: Vec<Vec<u8>> = out.values().filter_map(|v| v.first().cloned()).collect();
     out.insert("sniff", all.clone());
     out.insert("pasted-report", all);

@@ -58,6 +58,9 @@ pub(crate) static TARGETS: &[Target] = targets! {
     "nccl-tests" => |b| { black_box(f::nccl_tests::parse(b)); },
     "perftest" => |b| { black_box(f::perftest::parse(b)); },
     "torch-log" => |b| { black_box(f::torch_log::parse(b)); },
+    "nccl-log" => crate::logs::lines,
+    "doctor" => crate::logs::stream,
+    "doctor-report" => crate::logs::report,
     "topology-xml" => |b| {
         for dialect in [Dialect::Nccl, Dialect::Lenient] {
             let Ok(document) = Document::parse(b, dialect) else { continue };
