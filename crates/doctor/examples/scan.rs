@@ -10,7 +10,7 @@ fn main() -> std::io::Result<()> {
     let mut file = std::fs::File::open(&path)?;
     let mut observer = Observer::default();
     let mut reader = Reader::new(&mut observer, &path);
-    let mut buffer = vec![0; 256 << 10];
+    let mut buffer = vec![0; 64 << 10];
     let (start, mut total) = (Instant::now(), 0);
     loop {
         let n = file.read(&mut buffer)?;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Bytes that show what an input is.
 const HEAD: usize = 64 << 10;
 /// Bytes that are read at a time.
-const CHUNK: usize = 256 << 10;
+const CHUNK: usize = 64 << 10;
 /// Bytes of a text that is kept for a node, and of all such texts together.
 const MAX_TEXT: usize = 8 << 20;
 const MAX_KEPT: usize = 16 << 20;

@@ -10,7 +10,7 @@ use linerate_rules::{Action, Persistence, Remedy, Risk, Severity, Source};
 use std::collections::BTreeSet;
 
 pub(super) static ALL: &[&Known] =
-    &[&DMABUF_OFF, &NO_PEER_MEMORY, &LEVEL_LOW, &READ_OFF, &BEHIND_CPU, &TOO_FAR, &LEVEL_FAR];
+    &[&DMABUF_OFF, &NO_PEER_MEMORY, &LEVEL_LOW, &READ_OFF, &BY_DESIGN, &BEHIND_CPU, &TOO_FAR, &LEVEL_FAR];
 
 const PATHS_CC: Source = nccl(
     "NCCL, src/graph/paths.cc: ncclTopoCheckGdr",
@@ -249,6 +249,21 @@ static READ_OFF: Known = Known {
                 .with(lacking(c)),
         )
     },
+    follows: &[],
+};
+
+static BY_DESIGN: Known = Known {
+    id: "gdr/read-off-by-design",
+    title: "GPUs before Ampere without NVLink are not read directly: no cause",
+    severity: Severity::Info,
+    docs: "Receiving is direct (`[receive] … /GDRDMA`) and sending is not: on PCIe GPUs before Ampere NCCL decides so by itself, as reads of the NIC would disturb other PCIe traffic. It is not what makes a job slow.",
+    confirm: &["the pair's line ends in `read 0`, and the GPU is older than Ampere"],
+    refute: &["receiving lacks /GDRDMA, too"],
+    rules: &[],
+    sources: &[PATHS_CC],
+    remedy: || environment("Nothing: it is the default", &[], &[]),
+    // Told among what is not the cause.
+    check: |_| None,
     follows: &[],
 };
 

@@ -12,7 +12,12 @@ const WORDS: &[&str] = &[
     "IO_PAGE_FAULT",
     "DMAR",
     "arm-smmu",
-    "mlx5_core",
+    "Link down",
+    "health compromised",
+    "fatal sensor",
+    "cmd_work_handler",
+    "mlx5_cmd",
+    "failed to execute",
     "nvidia_peermem",
     "nvidia-peermem",
     "nv_peer_mem",
@@ -54,8 +59,12 @@ impl Default for Words {
 }
 
 impl Words {
-    pub(super) fn any(&self, line: &str) -> bool {
-        self.0.as_ref().is_none_or(|words| words.is_match(line))
+    /// Whether the line has one of the words, and whether that is one of NCCL's own.
+    pub(super) fn any(&self, line: &str) -> Option<bool> {
+        let Some(words) = &self.0 else { return Some(true) };
+        let found = words.find(line)?;
+        let word = WORDS.get(found.pattern().as_usize()).copied().unwrap_or_default();
+        Some(matches!(word, "Got completion" | "Call to ibv_"))
     }
 }
 

@@ -15,7 +15,7 @@ use linerate_formats::nccl_log::{self, Failure, Level, Line, Message, Plugin, st
 use linerate_formats::{nccl_tests, perftest, torch_log};
 use names::{Name, Names};
 use ranks::Ranks;
-use threads::Threads;
+use threads::{LastCall, Threads};
 use trouble::{FrameworkTrouble, KernelTrouble, Trouble};
 
 /// A file that was read.
@@ -114,8 +114,6 @@ pub struct Observer {
     pub(crate) hints: Groups<Name>,
     /// Algorithms and protocols chosen.
     pub(crate) tuning: Vec<Tuning>,
-    /// The last collective's name: the next one has the same, as a rule.
-    recent_call: Option<(Box<str>, Name)>,
     /// Whether GPUs can multicast.
     pub(crate) multicast: Groups<bool>,
     /// Benchmark tables.
@@ -192,9 +190,18 @@ impl Observer {
         bytes.get(close..)?.strip_prefix(b"] NCCL INFO ")?;
         let (thread, process) = self.threads.dressed(bytes.get(..=close)?)?;
         let text = line.get(close + 12..)?;
+        if let Some((op_count, name, rank)) = self.threads.called_again(thread, text) {
+            let file = self.files.get_mut(place.file.0 as usize)?;
+            file.nccl += 1;
+            file.understood += 1;
+            if let Some(rank) = rank.and_then(|r| self.ranks.all.get_mut(r)) {
+                rank.calls += 1;
+                rank.last_call = Some((name, op_count));
+            }
+            return Some(());
+        }
         let message = Message::info(text);
         match message {
-            Message::Collective { rest, .. } if self.threads.ends_as_before(thread, rest) => {}
             Message::Collective { .. } | Message::Connect(_) | Message::Tuning { .. } if message.is_whole(text) => {}
             Message::Other if nccl_log::split(text).is_none() => {}
             _ => return None,
@@ -202,13 +209,11 @@ impl Observer {
         let file = self.files.get_mut(place.file.0 as usize)?;
         file.nccl += 1;
         file.understood += u64::from(message != Message::Other);
-        let p = self.threads.processes.get_mut(process)?;
-        p.last = place;
         match message {
             Message::Collective { name, op_count, rest } => self.call(thread, process, name, op_count, rest),
             Message::Tuning { algorithm, protocol } => self.tune(algorithm, protocol, place),
             Message::Connect(c) => {
-                p.wording(text);
+                self.threads.processes.get_mut(process)?.wording(text);
                 let current = self.threads.threads.get(thread)?.rank;
                 let rank = self.ranks.connect(process, current, &c, place, &mut self.names);
                 self.work_on(thread, rank);
@@ -243,11 +248,7 @@ impl Observer {
         match message {
             Message::Collective { name, op_count, rest } => self.call(thread, process, name, op_count, rest),
             Message::Tuning { algorithm, protocol } => self.tune(algorithm, protocol, place),
-            Message::Other => {
-                if let Some(p) = self.threads.processes.get_mut(process) {
-                    p.last = place;
-                }
-            }
+            Message::Other => {}
             _ => self.record(place, l, message, thread, process),
         }
     }
@@ -269,36 +270,21 @@ impl Observer {
     /// A call of a collective: most lines of the largest logs.
     fn call(&mut self, thread: usize, process: usize, name: &str, op_count: u64, rest: &str) {
         let Some(t) = self.threads.threads.get_mut(thread) else { return };
-        let index = match &t.last_call {
-            Some((end, rank)) if rest.ends_with(&**end) => Some(*rank),
-            _ => {
-                let comm = nccl_log::comm_of_call(rest);
-                let index = comm.map_or(t.rank, |comm| self.ranks.of_handle(process, comm));
-                if let Some(end) = rest.rfind(" comm ").and_then(|at| rest.get(at..)) {
-                    t.last_call = index.map(|i| (end.into(), i));
-                }
-                index
-            }
-        };
-        let Some(index) = index else { return };
-        if let Some(rank) = self.ranks.all.get_mut(index) {
+        let comm = nccl_log::comm_of_call(rest);
+        let rank = comm.map_or(t.rank, |comm| self.ranks.of_handle(process, comm));
+        let id = self.names.id(name);
+        if let Some(end) = rest.rfind(" comm ").and_then(|at| rest.get(at..)) {
+            t.last_call = Some(LastCall { start: format!("{name}: opCount ").into(), name: id, end: end.into(), rank });
+        }
+        if let Some(rank) = rank.and_then(|r| self.ranks.all.get_mut(r)) {
             rank.calls += 1;
-            let name = match &self.recent_call {
-                Some((text, id)) if **text == *name => *id,
-                _ => {
-                    let id = self.names.id(name);
-                    self.recent_call = Some((name.into(), id));
-                    id
-                }
-            };
-            rank.last_call = Some((name, op_count));
+            rank.last_call = Some((id, op_count));
         }
     }
 
     fn record(&mut self, place: Place, l: &Line<'_>, message: Message<'_>, thread: usize, process: usize) {
         let current = self.threads.threads.get(thread).and_then(|t| t.rank);
         let Some(p) = self.threads.processes.get_mut(process) else { return };
-        p.last = place;
         p.wording(l.message);
         // Time stamps cost more than the line: only what may be compared in time asks for them.
         let stamped = matches!(message, Message::Failure(_)) || l.level == Level::Warn;
@@ -442,8 +428,9 @@ impl Observer {
             self.file(place.file).other += 1;
             return;
         }
-        if !self.kernel_words.any(line) {
-            return;
+        let Some(of_nccl) = self.kernel_words.any(line) else { return };
+        if of_nccl {
+            return self.quoted(place, line);
         }
         if let Some(key) = kernel::read(line) {
             self.kernel.add(key, &seen(stamp::find(line)));
@@ -460,9 +447,7 @@ impl Observer {
             let key = Trouble::Cuda { code: Some(802), error: names.id("system not yet initialized") };
             self.failures.add(key, &seen(stamp::find(line)));
             self.file(place.file).other += 1;
-            return;
         }
-        self.quoted(place, line);
     }
 
     /// NCCL's words without its head: in exceptions, in tickets.

@@ -4,7 +4,7 @@ use super::names::{Name, Names};
 use super::release::Release;
 use crate::place::Place;
 use hashbrown::HashMap;
-use linerate_formats::nccl_log::Who;
+use linerate_formats::nccl_log::{self, Who};
 
 /// Threads that are told apart; the lines of further ones are counted, not assigned.
 const MAX_THREADS: usize = 64 << 10;
@@ -15,8 +15,20 @@ pub(crate) struct Thread {
     pub(crate) process: usize,
     /// Rank whose communicator it works on.
     pub(crate) rank: Option<usize>,
-    /// How its last call's line ended (communicator, stream), and the rank that this names: most calls end in the same way.
-    pub(crate) last_call: Option<(Box<str>, usize)>,
+    /// Its last call of a collective.
+    pub(crate) last_call: Option<LastCall>,
+}
+
+/// What is the same in a thread's calls.
+#[derive(Debug)]
+pub(crate) struct LastCall {
+    /// `AllReduce: opCount `.
+    pub(crate) start: Box<str>,
+    pub(crate) name: Name,
+    /// Communicator and stream.
+    pub(crate) end: Box<str>,
+    /// The rank that the communicator names; none where its making is not in the log.
+    pub(crate) rank: Option<usize>,
 }
 
 /// A process.
@@ -46,8 +58,6 @@ pub struct Process {
     pub(crate) bootstrap: Option<(Name, Place)>,
     /// NICs that can and cannot use GPU memory.
     pub(crate) gdr_nics: (u32, u32),
-    /// Its last line of all.
-    pub last: Place,
     /// Lines that were asked for the release.
     pub(crate) wordings: u16,
 }
@@ -79,9 +89,11 @@ impl Threads {
         self.dressed.get(head).copied()
     }
 
-    /// Whether a call's line ends as the thread's last one did.
-    pub(crate) fn ends_as_before(&self, thread: usize, rest: &str) -> bool {
-        self.threads.get(thread).and_then(|t| t.last_call.as_ref()).is_some_and(|(end, _)| rest.ends_with(&**end))
+    /// A call that reads as the thread's last one but for its number and buffers, as nearly all do: number, name, rank.
+    pub(crate) fn called_again(&self, thread: usize, text: &str) -> Option<(u64, Name, Option<usize>)> {
+        let last = self.threads.get(thread)?.last_call.as_ref()?;
+        let (op_count, rest) = nccl_log::hex(text.strip_prefix(&*last.start)?)?;
+        rest.ends_with(&*last.end).then_some((op_count, last.name, last.rank))
     }
 
     /// Remembers the beginning of a line. One with a clock in it is another every time.
@@ -140,7 +152,6 @@ impl Process {
             dmabuf: None,
             bootstrap: None,
             gdr_nics: (0, 0),
-            last: first,
             wordings: 0,
         }
     }

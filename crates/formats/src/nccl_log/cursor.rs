@@ -21,8 +21,9 @@ pub(super) fn uint(text: &str) -> Option<(u32, &str)> {
     Some((u32::try_from(value).ok()?, rest))
 }
 
-/// A hexadecimal number at the front, with or without `0x`.
-pub(super) fn hex(text: &str) -> Option<(u64, &str)> {
+/// A hexadecimal number at the front, with or without `0x`, and what follows it.
+#[must_use]
+pub fn hex(text: &str) -> Option<(u64, &str)> {
     let text = text.strip_prefix("0x").unwrap_or(text);
     let mut value: u64 = 0;
     let mut at = 0;

@@ -24,6 +24,7 @@ pub mod wording;
 
 pub use comm::{Comm, Phase};
 pub use connect::{Connect, Direction, Transport};
+pub use cursor::hex;
 pub use failure::{Completion, Failure, SocketTrouble};
 pub use gdr::{GdrPair, GpuName};
 pub use line::{Level, Line, Who, split};
