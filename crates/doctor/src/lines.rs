@@ -40,7 +40,7 @@ impl Reader {
             return;
         }
         observer.file(self.file).bytes += bytes.len() as u64;
-        let encoding = *self.encoding.get_or_insert_with(|| match bytes {
+        let encoding = *self.encoding.get_or_insert(match bytes {
             [0xff, 0xfe, ..] => Encoding::Utf16 { big: false },
             [0xfe, 0xff, ..] => Encoding::Utf16 { big: true },
             _ => Encoding::Utf8,
