@@ -23,10 +23,14 @@ const COMMANDS: &[Command] = &[
     ("docs", "write docs/rules from the rules (--check: compare only)", docs::run),
     ("examples", "write examples/ from lab/nodes (--check: compare only)", examples::run),
     ("fuzz", "feed mutated inputs to every parser (--seconds N, --seed N, names of targets)", fuzz::run),
-    ("bench", "measure, and write docs/benchmarks.md (--quick: little, and nothing is written)", bench::run),
+    (
+        "bench",
+        "measure, and write docs/benchmarks.md (--quick: little, and nothing is written; --only logs)",
+        bench::run,
+    ),
     (
         "doctor",
-        "judge the lab's NCCL logs of all releases, and print precision and recall (--check, --write, NAME …)",
+        "judge the lab's NCCL logs of all releases, and print precision and recall (--check, --quick, --write, NAME …)",
         doctor::run,
     ),
     ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),

@@ -1,4 +1,4 @@
-//! `cargo xtask bench [--quick | --nodes N]`: measures the release build and writes `docs/benchmarks.md`.
+//! `cargo xtask bench [--quick | --nodes N | --only logs]`: measures the release build and writes `docs/benchmarks.md`.
 //!
 //! Inputs are composed from `lab/nodes`, by a process of their own: a child's peak of memory starts at its parent's.
 //! What is compared is run alternately, so that a busy machine slows all of it.
@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode};
 
 mod data;
 mod fleet;
+mod logs;
 mod measure;
 mod node;
 mod topo;
@@ -22,10 +23,13 @@ struct Scale {
     /// Snapshots in the large fleet, and in the small one.
     many: usize,
     few: usize,
+    /// Bytes of the NCCL log, and how often it is read.
+    log: u64,
+    rounds: usize,
 }
 
-const FULL: Scale = Scale { runs: 30, spawns: 200, many: 10_000, few: 1_000 };
-const QUICK: Scale = Scale { runs: 5, spawns: 20, many: 400, few: 40 };
+const FULL: Scale = Scale { runs: 30, spawns: 200, many: 10_000, few: 1_000, log: 2 << 30, rounds: 7 };
+const QUICK: Scale = Scale { runs: 5, spawns: 20, many: 400, few: 40, log: 256 << 20, rounds: 3 };
 
 /// What is promised, and whether it is kept.
 struct Target {
@@ -43,10 +47,12 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
             _ => Err(format!("--nodes {n}: a number from 10 on is expected")),
         },
         ["--quick"] => bench(&QUICK).map(drop),
+        ["--only", "logs"] => logs_only(&FULL).and_then(|page| save("docs/benchmarks-doctor.md", &page)),
+        ["--quick", "--only", "logs"] | ["--only", "logs", "--quick"] => logs_only(&QUICK).map(drop),
         // Called by ourselves, as a process of its own in the release build.
         ["data", what @ ..] => data::make(what),
         _ => {
-            eprintln!("usage: cargo xtask bench [--quick | --nodes N]");
+            eprintln!("usage: cargo xtask bench [--quick | --nodes N] [--only logs]");
             return ExitCode::from(3);
         }
     };
@@ -54,8 +60,27 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 }
 
 fn write(scale: &Scale) -> Result<()> {
-    let path = shell::root().join("docs/benchmarks.md");
-    std::fs::write(&path, bench(scale)?).map_err(|e| format!("docs/benchmarks.md: {e}"))
+    save("docs/benchmarks.md", &bench(scale)?)
+}
+
+fn save(name: &str, page: &str) -> Result<()> {
+    std::fs::write(shell::root().join(name), page).map_err(|e| format!("{name}: {e}"))
+}
+
+/// The section on logs as a page of its own: a run of all takes long, and its figures belong to one run.
+fn logs_only(scale: &Scale) -> Result<String> {
+    let head = "# Benchmarks of the doctor\n\nWritten by `cargo xtask bench --only logs`; every figure below is from one run of it.";
+    let mut page = format!("{head}\n\n{}\n", machine()?);
+    let (text, met) = logs::measure(&shell::release()?, scale)?;
+    page += text.trim_start();
+    page += &targets(&met);
+    println!("{page}");
+    Ok(page)
+}
+
+fn targets(all: &[Target]) -> String {
+    let lines = all.iter().map(|t| format!("- {}: {}\n", if t.met { "met" } else { "**missed**" }, t.what));
+    format!("\n## Targets\n\n{}", lines.collect::<String>())
 }
 
 fn bench(scale: &Scale) -> Result<String> {
@@ -64,20 +89,16 @@ fn bench(scale: &Scale) -> Result<String> {
     let mut page = format!(
         "# Benchmarks\n\nWritten by `cargo xtask bench`; every figure below is from one run of it. Inputs are composed from `lab/nodes`.\n\n{machine}\n"
     );
-    let mut targets = Vec::new();
-    for section in [node::measure, fleet::measure, topo::measure, start] {
+    let mut all = Vec::new();
+    for section in [node::measure, fleet::measure, topo::measure, logs::measure, start] {
         let (text, more) = section(&linerate, scale)?;
         println!("{text}");
         page += &text;
-        targets.extend(more);
+        all.extend(more);
     }
-    page += "\n## Targets\n\n";
-    for t in &targets {
-        let line = format!("- {}: {}\n", if t.met { "met" } else { "**missed**" }, t.what);
-        print!("{line}");
-        page += &line;
-    }
-    Ok(page)
+    let promised = targets(&all);
+    println!("{promised}");
+    Ok(page + &promised)
 }
 
 /// The program itself: its size, what it loads, how long it takes to start.
