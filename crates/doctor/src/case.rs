@@ -133,12 +133,22 @@ impl<'a> Case<'a> {
         all.all(|s| s.is_none_or(|s| s == first)).then_some(first)
     }
 
-    /// Release of a process, where told.
+    /// Release of a process, minor and patch: as it tells, as the job's only telling rank does, or by its wordings.
     pub(crate) fn release_of(&self, process: Option<usize>) -> Option<(u16, u16)> {
-        let p = self.o.process(process?)?;
-        match p.release.told {
+        let own = process.and_then(|p| self.o.process(p)).map(|p| p.release);
+        let told = own.and_then(|r| r.told).or_else(|| {
+            let mut all: Vec<_> = self.processes().filter_map(|(_, p)| p.release.told).collect();
+            all.sort_unstable();
+            all.dedup();
+            match all.as_slice() {
+                [one] => Some(*one),
+                _ => None,
+            }
+        });
+        match told {
             Some((2, minor, patch)) => Some((minor, patch)),
-            _ => p.release.minor().map(|m| (m, 99)),
+            Some(_) => None,
+            None => own?.minor().map(|m| (m, u16::MAX)),
         }
     }
 

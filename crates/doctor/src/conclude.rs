@@ -107,8 +107,9 @@ fn cause(k: &'static Known, f: &Found, suffix: &str) -> Cause {
 fn findings(nodes: &[NodeView<'_>], answer: &mut Answer) {
     for n in nodes {
         for f in n.failing(&["*"]) {
-            let told =
-                answer.causes.iter().any(|c| c.id == f.rule || c.evidence.iter().any(|e| e.text.starts_with(f.rule)));
+            let told = answer.causes.iter().any(|c| {
+                c.id == f.rule || c.rules.contains(&f.rule) || c.evidence.iter().any(|e| e.text.starts_with(f.rule))
+            });
             if f.severity < Severity::High || told {
                 continue;
             }
@@ -540,7 +541,11 @@ fn shown(case: &Case<'_>, index: usize) -> Shown {
     let channels: Vec<u32> = case.ranks().filter_map(|r| r.channels).map(|(c, _)| c).collect();
     let drivers =
         processes.iter().filter_map(|(_, p)| p.cuda_driver).map(|v| format!("{}.{}", v / 1000, v % 1000 / 10));
-    let releases = processes.iter().map(|(_, p)| p.release.words()).filter(|w| w != "unknown");
+    // What one rank tells holds for those whose wordings only allow it.
+    let told: Vec<_> = processes.iter().filter_map(|(_, p)| p.release.told).collect();
+    let allowed = |range: (u16, u16)| told.iter().any(|(_, minor, _)| (range.0..=range.1).contains(minor));
+    let own = processes.iter().filter(|(_, p)| p.release.told.is_some() || !allowed(p.release.range));
+    let releases = own.map(|(_, p)| p.release.words()).filter(|w| w != "unknown");
     let benchmarks = o.nccl_tests.iter().filter(|_| case.is_first).filter_map(|(_, r)| {
         let row = r.largest()?;
         Some(format!("{} bytes: busbw {:.1} GB/s", row.size.0, row.best_busbw()?.0))

@@ -40,6 +40,22 @@ impl Reader {
             return;
         }
         observer.file(self.file).bytes += bytes.len() as u64;
+        // A mark of two bytes may come in two pieces.
+        let both;
+        let bytes = match (self.encoding, self.odd.take(), bytes) {
+            (None, None, [first @ (0xff | 0xfe)]) => {
+                self.odd = Some(*first);
+                return;
+            }
+            (None, Some(first), _) => {
+                both = [&[first], bytes].concat();
+                &both
+            }
+            (_, odd, _) => {
+                self.odd = odd;
+                bytes
+            }
+        };
         let encoding = *self.encoding.get_or_insert(match bytes {
             [0xff, 0xfe, ..] => Encoding::Utf16 { big: false },
             [0xfe, 0xff, ..] => Encoding::Utf16 { big: true },
@@ -56,6 +72,10 @@ impl Reader {
 
     /// The end of the file.
     pub fn finish(mut self, observer: &mut Observer) {
+        if let (None, Some(first)) = (self.encoding, self.odd.take()) {
+            self.encoding = Some(Encoding::Utf8);
+            self.utf8(observer, &[first]);
+        }
         if !self.carry.is_empty() && !self.skipping {
             let carry = std::mem::take(&mut self.carry);
             self.line += 1;

@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Rows that are made; further patterns are counted in the last.
 const MAX_ROWS: usize = 24;
 
+/// The first kind of column that is a network.
+const NET: u8 = 7;
+
 /// Columns in the order in which they are shown.
 type Column = (u8, String);
 
@@ -33,7 +36,18 @@ pub(crate) fn matrix(o: &Observer, job: &Job) -> Matrix {
     }
     let mut sorted: Vec<(Vec<Option<Gdr>>, Vec<&Rank>)> = patterns.into_iter().collect();
     sorted.sort_by_key(|(_, ranks)| (std::cmp::Reverse(ranks.len()), ranks.first().and_then(|r| r.rank)));
-    let usual = sorted.first().map(|(p, _)| p.clone()).unwrap_or_default();
+    // Of each column: what most of the ranks have that have a network there; of others whether most ranks have it.
+    let most = |at: usize, kind: u8| {
+        let mut counts: BTreeMap<Option<Gdr>, usize> = BTreeMap::new();
+        for (p, of) in &sorted {
+            let here = p.get(at).copied().flatten();
+            if kind < NET || here.is_some() {
+                *counts.entry(here).or_default() += of.len();
+            }
+        }
+        counts.into_iter().max_by_key(|(_, n)| *n).and_then(|(state, _)| state)
+    };
+    let usual: Vec<Option<Gdr>> = columns.iter().enumerate().map(|(at, (kind, _))| most(at, *kind)).collect();
     let rows = sorted.iter().take(MAX_ROWS).map(|(p, ranks)| row(o, &columns, &usual, p, ranks));
     Matrix { rows: rows.collect(), columns: columns.into_iter().map(|(_, name)| name).collect() }
 }
@@ -88,17 +102,18 @@ fn row(o: &Observer, columns: &[Column], usual: &[Option<Gdr>], pattern: &[Optio
         }
         cell.channels = ranges(bits(channels));
         cell.devices = ranges(devices);
-        cell.gdr = gdr.filter(|_| c.0 >= 7);
+        cell.gdr = gdr.filter(|_| c.0 >= NET);
         cell
     });
-    let odd = columns.iter().zip(usual.iter().zip(pattern)).find_map(|((_, name), (u, p))| match (u, p) {
-        (u, p) if u == p => None,
-        (Some(_), None) => Some(format!("no {name}")),
-        (None, Some(_)) => Some(format!("{name}, which most have not")),
-        (Some(_), Some(Gdr::None)) => Some(format!("{name} without GDRDMA")),
-        (Some(_), Some(Gdr::Some)) => Some(format!("{name} partly without GDRDMA")),
-        (Some(_), Some(Gdr::All)) => Some(format!("{name} with GDRDMA")),
-        (None, None) => None,
+    // The ends of a ring have a network where the others have none: that is no oddity. Another way of doing the same is.
+    let odd = columns.iter().zip(usual.iter().zip(pattern)).find_map(|((kind, name), (u, p))| match (u, p) {
+        (Some(u), Some(p)) if u != p && *kind >= NET => Some(match p {
+            Gdr::None => format!("{name} without GDRDMA"),
+            Gdr::Some => format!("{name} partly without GDRDMA"),
+            Gdr::All => format!("{name} with GDRDMA"),
+        }),
+        (None, Some(_)) if *kind < NET => Some(format!("{name}, which most have not")),
+        _ => None,
     });
     Row {
         ranks: ranges(ranks.iter().filter_map(|r| r.rank)),
