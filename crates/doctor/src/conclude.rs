@@ -44,9 +44,12 @@ pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
         judge(&case, if jobs.len() > 1 { Some(i + 1) } else { None }, &mut answer);
     }
     findings(&nodes, &mut answer);
+    // What only fits comes last; among the others what ends a job comes first.
     answer.causes.sort_by_key(|c| {
+        let critical = c.severity == Severity::Critical;
         (
-            std::cmp::Reverse(c.severity == Severity::Critical),
+            c.confidence == Confidence::Possible,
+            !critical,
             std::cmp::Reverse(c.confidence),
             std::cmp::Reverse(c.severity),
         )

@@ -102,7 +102,8 @@ fn row(o: &Observer, columns: &[Column], usual: &[Option<Gdr>], pattern: &[Optio
         }
         cell.channels = ranges(bits(channels));
         cell.devices = ranges(devices);
-        cell.gdr = gdr.filter(|_| c.0 >= NET);
+        // Sockets copy through the kernel in any case.
+        cell.gdr = gdr.filter(|_| c.0 >= NET && !crate::case::Case::is_socket(&c.1));
         cell
     });
     // The ends of a ring have a network where the others have none: that is no oddity. Another way of doing the same is.

@@ -4,7 +4,7 @@ use crate::NodeGiven;
 use linerate_node::Node;
 use linerate_rules::{Audit, Severity, Status, audit, rules};
 use linerate_snapshot::Snapshot;
-use linerate_topology::gdr::{GdrDecision, GdrReason};
+use linerate_topology::gdr::GdrReason;
 use linerate_topology::{Analysis, Config, Env, Input, PathType, Version, from_node};
 
 /// A node, judged.
@@ -70,21 +70,26 @@ impl<'a> NodeView<'a> {
                 .any(|v| v.rule.id == id && matches!(v.finding.status, Status::Fail | Status::Unknown))
     }
 
-    /// Pairs of GPU and its NIC that do not talk directly, with the reason, in words: `GPU 2 and mlx5_3 are PHB apart, and the default
-    /// allows PXB at most`. Only NICs that the GPU would use.
-    pub(crate) fn not_direct(&self, sending: bool) -> Vec<String> {
+    /// Pairs of GPU and the NIC that it would use which do not talk directly for a reason of this kind, in words: `GPU of rank 2 and mlx5_3:
+    /// GPU and NIC are PHB apart, and the default allows PXB at most`.
+    pub(crate) fn not_direct(&self, is: impl Fn(&GdrReason) -> bool) -> Vec<String> {
         let Some(a) = &self.analysis else { return Vec::new() };
         let used = |rank: i32, net| a.local_nets.iter().any(|l| l.rank == rank && l.channels.contains(&net));
         let name = |id| {
-            a.system.node(id).and_then(|n| n.net()).and_then(|n| n.name.clone()).unwrap_or_else(|| "a NIC".to_owned())
+            let net = a.system.node(id).and_then(|n| n.net());
+            net.and_then(|n| n.name.clone()).unwrap_or_else(|| "a NIC".to_owned())
         };
-        let judged = a.gdr.iter().filter(|g| used(g.rank, g.net));
-        judged
-            .filter_map(|g| {
-                let d: &GdrDecision = if sending { &g.send } else { &g.recv };
-                d.mode.is_none().then(|| format!("GPU of rank {} and {}: {}", g.rank, name(g.net), d.reason))
-            })
-            .collect()
+        let refused = a.gdr.iter().filter(|g| used(g.rank, g.net) && g.recv.mode.is_none() && is(&g.recv.reason));
+        refused.map(|g| format!("GPU of rank {} and {}: {}", g.rank, name(g.net), g.recv.reason)).collect()
+    }
+
+    /// Whether all pairs of a GPU and the NIC that it would use talk directly, by NCCL's rules; `None` where the node shows no such pair.
+    pub(crate) fn all_direct(&self) -> Option<bool> {
+        let a = self.analysis.as_ref()?;
+        let used = |rank: i32, net| a.local_nets.iter().any(|l| l.rank == rank && l.channels.contains(&net));
+        let mut pairs = a.gdr.iter().filter(|g| used(g.rank, g.net)).peekable();
+        pairs.peek()?;
+        Some(pairs.all(|g| g.recv.mode.is_some()))
     }
 
     /// The distance that keeps a GPU from its NIC, where distance is the reason.

@@ -7,6 +7,7 @@ use crate::observe::Pair;
 use crate::observe::groups::Group;
 use linerate_formats::nccl_log::{Direction, distance};
 use linerate_rules::{Action, Persistence, Remedy, Risk, Severity, Source};
+use linerate_topology::gdr::GdrReason;
 use std::collections::BTreeSet;
 
 pub(super) static ALL: &[&Known] =
@@ -142,6 +143,16 @@ static NO_PEER_MEMORY: Known = Known {
             return None;
         }
         let groups = incapable(c);
+        let lacking_here = |r: &GdrReason| matches!(r, GdrReason::NicLacksGdr);
+        let joined: Vec<(&str, String)> =
+            c.nodes.iter().flat_map(|n| n.not_direct(lacking_here).into_iter().map(|w| (n.name, w))).collect();
+        let lacks = missing(c);
+        if let (true, Some((node, words)), false) = (groups.is_empty(), joined.first(), lacks.is_empty()) {
+            let why = "the node's own state says so, and the connections agree";
+            let line = crate::answer::Evidence { at: (*node).to_owned(), text: words.clone() };
+            let found = Found::new(Certain, "the node has neither nvidia-peermem nor DMA-BUF for its NICs", why);
+            return Some(found.with([line]).with(lacking(c)).scope(c.scope(lacks)).join(c, NO_PEER_MEMORY_RULES));
+        }
         let first = groups.first()?;
         let hit = incapable_processes(c);
         let s = seen(c);
@@ -352,7 +363,8 @@ static TOO_FAR: Known = Known {
         let far: Vec<&(Pair, &Group)> =
             all.iter().filter(|(p, _)| !p.enabled && p.distance > p.limit - i64::from(!p.inclusive)).collect();
         let near_too = all.iter().any(|(p, _)| p.enabled);
-        let joined: Vec<String> = c.nodes.iter().flat_map(|n| n.not_direct(false)).collect();
+        let far_here = |r: &GdrReason| matches!(r, GdrReason::TooFar { .. });
+        let joined: Vec<String> = c.nodes.iter().flat_map(|n| n.not_direct(far_here)).collect();
         if s.any && hit.is_empty() {
             return None;
         }
@@ -389,7 +401,10 @@ static TOO_FAR: Known = Known {
         }
         // The NIC can, no switch in the environment: what is left is the distance.
         let capable = c.of(&c.o.gdr_nics).any(|((enabled, _), _)| enabled);
-        if s.any && capable && unable.is_empty() {
+        let node_denies = c.nodes.iter().any(|n| !n.not_direct(|r| matches!(r, GdrReason::NicLacksGdr)).is_empty());
+        // A node that was given and would talk directly: then it is not the distance, or not this node.
+        let node_allows = c.nodes.iter().any(|n| n.all_direct() == Some(true));
+        if s.any && capable && unable.is_empty() && !node_denies && !node_allows {
             let why = "the NICs can use GPU memory and no variable forbids it: distance is what is left; this release does not print it";
             return Some(
                 Found::new(
