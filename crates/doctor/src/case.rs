@@ -93,23 +93,20 @@ impl<'a> Case<'a> {
         self.net_cells().filter(|(_, c)| !Self::is_socket(self.net_name(c)))
     }
 
-    /// Processes that use sockets, by what they chose or by their connections.
-    pub(crate) fn socket_processes(&self) -> BTreeSet<usize> {
-        let chosen = self.processes().filter(|(_, p)| {
-            let network = p.network.or(p.nics.map(|(net, _, place)| (net, place)));
-            network.is_some_and(|(net, _)| Self::is_socket(self.o.name(net)))
-        });
-        let by_cells = self.net_cells().filter(|(_, c)| Self::is_socket(self.net_name(c))).map(|(r, _)| r.process);
+    /// Processes that use sockets, or that use RDMA, by what they chose or by their connections.
+    fn users(&self, sockets: bool) -> BTreeSet<usize> {
+        let wanted = |net: &str| Self::is_socket(net) == sockets;
+        let chosen = self.processes().filter(|(_, p)| p.uses().is_some_and(|net| wanted(self.o.name(net))));
+        let by_cells = self.net_cells().filter(|(_, c)| wanted(self.net_name(c))).map(|(r, _)| r.process);
         chosen.map(|(i, _)| i).chain(by_cells).collect()
     }
 
-    /// Processes that use RDMA.
+    pub(crate) fn socket_processes(&self) -> BTreeSet<usize> {
+        self.users(true)
+    }
+
     pub(crate) fn rdma_processes(&self) -> BTreeSet<usize> {
-        let chosen = self.processes().filter(|(_, p)| {
-            let network = p.network.or(p.nics.map(|(net, _, place)| (net, place)));
-            network.is_some_and(|(net, _)| !Self::is_socket(self.o.name(net)))
-        });
-        chosen.map(|(i, _)| i).chain(self.rdma_cells().map(|(r, _)| r.process)).collect()
+        self.users(false)
     }
 
     /// Whether the job spans nodes; `None` where the logs do not tell.
@@ -198,13 +195,7 @@ impl<'a> Case<'a> {
 
     /// Hosts of processes.
     pub(crate) fn hosts(&self, processes: impl IntoIterator<Item = usize>) -> Vec<String> {
-        let names: BTreeSet<&str> = processes
-            .into_iter()
-            .filter_map(|p| self.o.process(p))
-            .map(|p| self.o.name(p.host))
-            .filter(|h| !h.is_empty())
-            .collect();
-        names.into_iter().map(str::to_owned).collect()
+        self.o.hosts(processes)
     }
 
     /// Names ranks: `rank 3`, `ranks 0-7`.

@@ -1,25 +1,18 @@
 //! From what was observed to the answer.
 
 use crate::NodeGiven;
-use crate::answer::{
-    Answer, Cause, Confidence, Evidence, Failure, Input, Job as Shown, NicList, Note, Setting, Undecided,
-};
+use crate::answer::{Answer, Cause, Confidence, Evidence, Note, Undecided};
 use crate::case::Case;
 use crate::causes::{self, Found, Known, gdr_by_design, gdr_lacking, gdr_missing};
 use crate::jobs::{self, Job};
-use crate::matrix::matrix;
 use crate::nodes::NodeView;
 use crate::observe::groups::Group;
-use crate::observe::trouble::{KernelTrouble, Trouble};
-use crate::observe::{Observer, PLUGIN_LOADED, PLUGIN_MISSING};
-use crate::ranges::some;
-use linerate_formats::nccl_log::SocketTrouble;
+use crate::observe::trouble::Trouble;
+use crate::observe::{Observer, PLUGIN_MISSING};
+use crate::shown;
 use linerate_rules::Severity;
 use linerate_topology::Version;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Failures that are listed.
-const MAX_TIMELINE: usize = 40;
+use std::collections::BTreeSet;
 
 /// Concludes from what was observed, with the nodes that were given.
 #[must_use]
@@ -35,11 +28,16 @@ pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
     let env: Vec<(String, String)> =
         o.settings.list.iter().map(|((n, v), _)| (o.name(*n).to_owned(), o.name(*v).to_owned())).collect();
     let nodes: Vec<NodeView<'_>> = given.iter().map(|g| NodeView::new(g, version, &env)).collect();
-    let mut answer = Answer { inputs: inputs(o), timeline: timeline(o), limits: limits(o, &jobs), ..Answer::default() };
+    let mut answer = Answer {
+        inputs: shown::inputs(o),
+        timeline: shown::timeline(o),
+        limits: shown::limits(o, &jobs),
+        ..Answer::default()
+    };
     for (i, job) in jobs.iter().enumerate() {
         let case = Case { o, job, is_first: i == 0, nodes: &nodes };
         if !unseen {
-            answer.jobs.push(shown(&case, i));
+            answer.jobs.push(shown::job(&case, i));
         }
         judge(&case, if jobs.len() > 1 { Some(i + 1) } else { None }, &mut answer);
     }
@@ -80,7 +78,6 @@ fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
             });
             continue;
         }
-        // What only fits is told as undecided where the job failed and nothing better was found.
         answer.causes.push(cause(k, f, &suffix));
     }
     undecided(case, &ids, &suffix, answer);
@@ -275,7 +272,7 @@ fn known_elsewhere(t: &Trouble) -> bool {
 }
 
 /// Warnings that alarm and mean nothing.
-fn is_harmless(g: &Group) -> bool {
+pub(crate) fn is_harmless(g: &Group) -> bool {
     const HARMLESS: &[&str] = &[
         "lib wrapper not initialized",
         "ibv_query_port_speed",
@@ -381,240 +378,5 @@ fn none(case: &Case<'_>, answer: &mut Answer) {
                 vec![Evidence { at: n.name.to_owned(), text: "iommu/translated-domain passes".to_owned() }],
             );
         }
-    }
-}
-
-fn inputs(o: &Observer) -> Vec<Input> {
-    let of = |i: usize| crate::place::FileId(i as u32);
-    o.files
-        .iter()
-        .enumerate()
-        .map(|(i, f)| {
-            let mut kinds = Vec::new();
-            if f.nccl > 0 {
-                kinds.push("NCCL log");
-            }
-            if o.nccl_tests.iter().any(|(file, _)| *file == of(i)) {
-                kinds.push("nccl-tests table");
-            }
-            if o.perftest.iter().any(|(file, _)| *file == of(i)) {
-                kinds.push("perftest output");
-            }
-            if o.kernel.list.iter().any(|(_, g)| g.quotes.iter().any(|q| q.place.file == of(i))) {
-                kinds.push("kernel log");
-            }
-            if o.frameworks.list.iter().any(|(_, g)| g.quotes.iter().any(|q| q.place.file == of(i))) {
-                kinds.push("framework log");
-            }
-            let mut remarks = Vec::new();
-            let mut say = |n: u64, what: &str| {
-                if n > 0 {
-                    remarks.push(format!("{n} {what}"));
-                }
-            };
-            say(f.undecodable, "line(s) are not UTF-8");
-            say(f.cut_lines, "line(s) are longer than 64 KiB and were cut");
-            say(f.mixed, "line(s) hold texts of two writers");
-            if f.nccl > 0 && f.unended {
-                remarks.push("the last line has no end: the file may be cut".to_owned());
-            }
-            let kind = if kinds.is_empty() { "nothing known".to_owned() } else { kinds.join(" and ") };
-            Input {
-                name: f.name.clone(),
-                kind,
-                bytes: f.bytes,
-                lines: f.lines,
-                nccl_lines: f.nccl,
-                understood: f.understood,
-                remarks,
-            }
-        })
-        .collect()
-}
-
-fn limits(o: &Observer, jobs: &[Job]) -> Vec<String> {
-    let mut all = Vec::new();
-    let mut say = |n: u64, what: &str| {
-        if n > 0 {
-            all.push(format!("{n} {what}"));
-        }
-    };
-    say(o.threads.untracked, "line(s) of threads beyond the first 65,536 were counted, not judged");
-    say(o.ranks.untracked, "rank(s) of communicators beyond the first 49,152 were not kept");
-    say(o.failures.untracked + o.kernel.untracked, "failure(s) of further kinds were not kept");
-    if jobs.len() > 1 && jobs.iter().any(|j| j.groups.is_empty()) {
-        all.push(
-            "several groups of processes show no communicator: whether they are one job or several is not certain"
-                .to_owned(),
-        );
-    }
-    let stamped = o.failures.list.iter().filter(|(_, g)| g.stamp.is_some()).count();
-    let all_failures = o.failures.list.len();
-    if stamped > 0 && stamped < all_failures {
-        all.push("some failures have no time stamp: their order is that of the lines".to_owned());
-    }
-    if skewed(o) {
-        all.push("clocks of the hosts disagree (the order in time and the order of the lines differ by more than a minute): the first failure may be another one".to_owned());
-    }
-    all
-}
-
-/// Whether time runs backwards by more than a minute between failures of one file, in the order of the lines.
-fn skewed(o: &Observer) -> bool {
-    let mut stamped: Vec<_> =
-        o.failures.list.iter().filter_map(|(_, g)| Some((g.first, g.stamp?))).filter(|(_, s)| s.dated).collect();
-    stamped.sort_by_key(|(place, _)| *place);
-    stamped.windows(2).any(|w| matches!(w, [(a, s), (b, t)] if a.file == b.file && t.seconds + 60.0 < s.seconds))
-}
-
-fn timeline(o: &Observer) -> Vec<Failure> {
-    struct One<'a> {
-        group: &'a Group,
-        consequence: bool,
-    }
-    let nccl = o.failures.list.iter().filter(|(_, g)| !is_harmless(g)).map(|(t, group)| One {
-        group,
-        consequence: t.is_consequence() || *t == Trouble::Socket(SocketTrouble::Closed),
-    });
-    let kernel = o
-        .kernel
-        .list
-        .iter()
-        .map(|(k, group)| One { group, consequence: matches!(k, KernelTrouble::Xid { number: 43 | 45, .. }) });
-    let torch = o.frameworks.list.iter().map(|(_, group)| One { group, consequence: true });
-    let mut all: Vec<One<'_>> = nccl.chain(kernel).chain(torch).collect();
-    // By time where all have comparable times, else by line.
-    let dated = all.iter().all(|f| f.group.stamp.is_some_and(|s| s.dated));
-    if dated {
-        all.sort_by(|a, b| {
-            let seconds = |f: &One<'_>| f.group.stamp.map_or(0.0, |s| s.seconds);
-            seconds(a).total_cmp(&seconds(b)).then(a.group.first.cmp(&b.group.first))
-        });
-    } else {
-        all.sort_by_key(|f| f.group.first);
-    }
-    let start = all.first().and_then(|f| f.group.stamp).filter(|_| dated);
-    let file = |q: &crate::place::Quote| o.files.get(q.place.file.0 as usize).map_or("", |f| &f.name).to_owned();
-    all.iter()
-        .take(MAX_TIMELINE)
-        .filter_map(|f| {
-            let g = f.group;
-            let quote = g.quotes.first()?;
-            let host = g.first_process.and_then(|p| o.process(p)).map(|p| o.name(p.host)).unwrap_or_default();
-            let rank =
-                g.first_rank.and_then(|r| o.ranks.all.get(r)?.rank).map(|r| format!(" rank {r}")).unwrap_or_default();
-            Some(Failure {
-                who: format!("{host}{rank}").trim().to_owned(),
-                after: start.zip(g.stamp).map(|(a, b)| b.seconds - a.seconds),
-                count: g.count,
-                processes: g.processes.len() as u32,
-                evidence: Evidence::of(quote, &file(quote)),
-                consequence: f.consequence,
-            })
-        })
-        .collect()
-}
-
-fn shown(case: &Case<'_>, index: usize) -> Shown {
-    let o = case.o;
-    let processes: Vec<_> = case.processes().collect();
-    let unique =
-        |items: Vec<String>| -> Vec<String> { items.into_iter().collect::<BTreeSet<_>>().into_iter().collect() };
-    let mut networks: BTreeMap<String, u32> = BTreeMap::new();
-    for (_, p) in &processes {
-        if let Some((n, _)) = p.network.or(p.nics.map(|(n, _, place)| (n, place))) {
-            *networks.entry(o.name(n).to_owned()).or_default() += 1;
-        }
-    }
-    let mut lists: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-    for (_, p) in &processes {
-        if let Some((net, list, _)) = p.nics {
-            lists
-                .entry((o.name(net).to_owned(), o.name(list).to_owned()))
-                .or_default()
-                .insert(o.name(p.host).to_owned());
-        }
-    }
-    let nics = lists.into_iter().map(|((network, list), hosts)| NicList {
-        network,
-        nics: list.split(' ').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
-        hosts: hosts.into_iter().collect(),
-    });
-    let plugins = case.of(&o.plugins).filter(|((k, _), _)| *k == PLUGIN_LOADED).map(|((_, n), _)| o.name(n).to_owned());
-    let channels: Vec<u32> = case.ranks().filter_map(|r| r.channels).map(|(c, _)| c).collect();
-    let drivers =
-        processes.iter().filter_map(|(_, p)| p.cuda_driver).map(|v| format!("{}.{}", v / 1000, v % 1000 / 10));
-    // What one rank tells holds for those whose wordings only allow it.
-    let told: Vec<_> = processes.iter().filter_map(|(_, p)| p.release.told).collect();
-    let allowed = |range: (u16, u16)| told.iter().any(|(_, minor, _)| (range.0..=range.1).contains(minor));
-    let own = processes.iter().filter(|(_, p)| p.release.told.is_some() || !allowed(p.release.range));
-    let releases = own.map(|(_, p)| p.release.words()).filter(|w| w != "unknown");
-    let benchmarks = o.nccl_tests.iter().filter(|_| case.is_first).filter_map(|(_, r)| {
-        let row = r.largest()?;
-        Some(format!("{} bytes: busbw {:.1} GB/s", row.size.0, row.best_busbw()?.0))
-    });
-    Shown {
-        name: format!("job {}", index + 1),
-        releases: unique(releases.collect()),
-        cuda_drivers: unique(drivers.collect()),
-        ranks: case.job.world().map(|w| w.size),
-        ranks_seen: case.job.world().map_or(0, |w| w.members.len() as u32),
-        hosts: case.job.hosts(o),
-        nodes: case.job.nodes(o),
-        communicators: case.job.groups.len() as u32,
-        networks: networks.into_iter().collect(),
-        plugins: unique(plugins.collect()),
-        nics: nics.collect(),
-        channels: channels.iter().min().copied().zip(channels.iter().max().copied()),
-        algorithms: o.tuning.iter().map(|t| (format!("{} {}", t.algorithm, t.protocol), t.count)).collect(),
-        environment: environment(case),
-        matrix: matrix(o, case.job),
-        benchmarks: benchmarks.collect(),
-    }
-}
-
-/// Variables, what each does in this release, and what is wrong with it.
-fn environment(case: &Case<'_>) -> Vec<Setting> {
-    let o = case.o;
-    let settings: Vec<(linerate_env::Setting, &Group)> = case
-        .of(&o.settings)
-        .map(|((name, value), g)| {
-            let origin = linerate_env::Origin::new(linerate_env::OriginKind::Log);
-            (linerate_env::Setting::new(o.name(name), o.name(value), origin), g)
-        })
-        .collect();
-    let judged = linerate_env::judge(&settings.iter().map(|(s, _)| s.clone()).collect::<Vec<_>>(), &env_context(case));
-    let mut all: Vec<Setting> = settings
-        .iter()
-        .map(|(s, g)| {
-            let mine: Vec<usize> = g.processes.iter().copied().filter(|p| case.job.processes.contains(p)).collect();
-            let values = settings.iter().filter(|(other, _)| other.name == s.name).count();
-            let worst = judged.iter().find(|j| j.variable == s.name && j.value == s.value);
-            let verdict = worst.filter(|j| j.severity > linerate_env::Severity::Info);
-            Setting {
-                name: s.name.clone(),
-                value: s.value.clone(),
-                only: (values > 1).then(|| some(&case.hosts(mine), 3)),
-                does: worst.and_then(|j| j.what.clone()),
-                verdict: verdict.map(|j| format!("{}: {}", j.kind.name(), j.message)),
-                at: g.quotes.first().map(|q| case.evidence(q).at).unwrap_or_default(),
-            }
-        })
-        .collect();
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    all
-}
-
-/// What judgements of variables depend on, as far as the job shows it.
-fn env_context(case: &Case<'_>) -> linerate_env::Context {
-    let told = case.processes().find_map(|(_, p)| p.release.told);
-    let network = case.of(&case.o.networks).next().map(|(n, _)| case.name(n).to_owned());
-    let fabric =
-        case.is_roce().map(|roce| if roce { linerate_env::Fabric::Roce } else { linerate_env::Fabric::InfiniBand });
-    linerate_env::Context {
-        nccl: told.map(|(major, minor, patch)| Version { major, minor, patch }),
-        node: case.nodes.first().map(|n| linerate_env::NodeFacts::of(&n.node)),
-        network,
-        fabric,
     }
 }

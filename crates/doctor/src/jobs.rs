@@ -26,9 +26,7 @@ pub(crate) struct Job {
 impl Job {
     /// Host names, in order.
     pub(crate) fn hosts(&self, o: &Observer) -> Vec<String> {
-        let names: BTreeSet<&str> =
-            self.processes.iter().filter_map(|p| o.process(*p)).map(|p| o.name(p.host)).collect();
-        names.into_iter().filter(|n| !n.is_empty()).map(str::to_owned).collect()
+        o.hosts(self.processes.iter().copied())
     }
 
     /// All ranks that were seen, of all communicators.

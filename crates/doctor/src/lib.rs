@@ -23,6 +23,7 @@ mod nodes;
 pub mod observe;
 pub mod place;
 mod ranges;
+mod shown;
 
 pub use docs::{CauseDoc, Symptom, cause_docs, symptoms};
 pub use lines::Reader;

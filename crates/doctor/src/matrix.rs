@@ -3,12 +3,13 @@
 use crate::answer::{Cell, Gdr, Matrix, Row};
 use crate::jobs::Job;
 use crate::observe::Observer;
-use crate::observe::ranks::{Carrier, Rank};
+use crate::observe::names::Name;
+use crate::observe::ranks::{self, Carrier, Rank};
 use crate::ranges::{bits, ranges};
 use linerate_formats::nccl_log::Direction;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rows that are made; further patterns are counted in the last.
+/// Rows that are made.
 const MAX_ROWS: usize = 24;
 
 /// The first kind of column that is a network.
@@ -27,12 +28,11 @@ pub(crate) fn matrix(o: &Observer, job: &Job) -> Matrix {
     };
     let ranks: Vec<&Rank> =
         members.iter().filter_map(|r| o.ranks.all.get(*r)).filter(|r| !r.cells.is_empty()).collect();
-    let columns: Vec<Column> =
-        ranks.iter().flat_map(|r| r.cells.iter().map(|c| column(o, c))).collect::<BTreeSet<_>>().into_iter().collect();
+    let (columns, places) = columns(o, &ranks);
     // Ranks differ in channels and NICs by nature; what makes a pattern is which columns they have, and GPUDirect there.
     let mut patterns: BTreeMap<Vec<Option<Gdr>>, Vec<&Rank>> = BTreeMap::new();
     for r in &ranks {
-        patterns.entry(columns.iter().map(|c| pattern(o, r, c)).collect()).or_default().push(r);
+        patterns.entry(pattern(r, &columns, &places)).or_default().push(r);
     }
     let mut sorted: Vec<(Vec<Option<Gdr>>, Vec<&Rank>)> = patterns.into_iter().collect();
     sorted.sort_by_key(|(_, ranks)| (std::cmp::Reverse(ranks.len()), ranks.first().and_then(|r| r.rank)));
@@ -48,17 +48,33 @@ pub(crate) fn matrix(o: &Observer, job: &Job) -> Matrix {
         counts.into_iter().max_by_key(|(_, n)| *n).and_then(|(state, _)| state)
     };
     let usual: Vec<Option<Gdr>> = columns.iter().enumerate().map(|(at, (kind, _))| most(at, *kind)).collect();
-    let rows = sorted.iter().take(MAX_ROWS).map(|(p, ranks)| row(o, &columns, &usual, p, ranks));
+    let rows = sorted.iter().take(MAX_ROWS).map(|(p, ranks)| row(o, &columns, &places, &usual, p, ranks));
     Matrix { rows: rows.collect(), columns: columns.into_iter().map(|(_, name)| name).collect() }
 }
 
-fn column(o: &Observer, cell: &crate::observe::ranks::Cell) -> Column {
-    let half = |base: &str| match cell.direction {
+/// What decides the column of a connection.
+type Way = (Carrier, Option<Name>, Option<Direction>);
+
+fn way(cell: &ranks::Cell) -> Way {
+    (cell.carrier, cell.net, cell.direction)
+}
+
+/// The columns of these ranks, and at which place each way of connecting is.
+fn columns(o: &Observer, ranks: &[&Rank]) -> (Vec<Column>, BTreeMap<Way, usize>) {
+    let ways: BTreeSet<Way> = ranks.iter().flat_map(|r| &r.cells).map(way).collect();
+    let named: Vec<(Way, Column)> = ways.into_iter().map(|w| (w, column(o, w))).collect();
+    let columns: Vec<Column> = named.iter().map(|(_, c)| c.clone()).collect::<BTreeSet<_>>().into_iter().collect();
+    let places = named.into_iter().filter_map(|(w, c)| Some((w, columns.binary_search(&c).ok()?))).collect();
+    (columns, places)
+}
+
+fn column(o: &Observer, (carrier, net, direction): Way) -> Column {
+    let half = |base: &str| match direction {
         Some(Direction::Send) => format!("{base} send"),
         Some(Direction::Receive) => format!("{base} receive"),
         None => base.to_owned(),
     };
-    match cell.carrier {
+    match carrier {
         Carrier::P2pDirect => (0, "P2P/direct".to_owned()),
         Carrier::P2pCumem => (1, "P2P/CUMEM".to_owned()),
         Carrier::P2pIpc => (2, "P2P/IPC".to_owned()),
@@ -66,45 +82,53 @@ fn column(o: &Observer, cell: &crate::observe::ranks::Cell) -> Column {
         Carrier::P2pIndirect => (4, "P2P/indirect".to_owned()),
         Carrier::P2pOther => (5, "P2P".to_owned()),
         Carrier::Shm => (6, "SHM".to_owned()),
-        Carrier::Net => (7, half(&format!("NET/{}", cell.net.map_or("", |n| o.name(n))))),
-        Carrier::CollNet => (8, half(&format!("COLLNET/{}", cell.net.map_or("", |n| o.name(n))))),
+        Carrier::Net => (7, half(&format!("NET/{}", net.map_or("", |n| o.name(n))))),
+        Carrier::CollNet => (8, half(&format!("COLLNET/{}", net.map_or("", |n| o.name(n))))),
     }
 }
 
-/// Of a column: whether the rank has it, and with GPUDirect.
-fn pattern(o: &Observer, r: &Rank, wanted: &Column) -> Option<Gdr> {
-    let mut with = 0;
-    let mut all = 0;
-    for cell in r.cells.iter().filter(|c| column(o, c) == *wanted) {
-        all += 1;
-        with += u32::from(cell.gdr);
+/// Of each column: whether the rank has it, and with GPUDirect.
+fn pattern(r: &Rank, columns: &[Column], places: &BTreeMap<Way, usize>) -> Vec<Option<Gdr>> {
+    let mut counts = vec![(0u32, 0u32); columns.len()];
+    for cell in &r.cells {
+        if let Some((with, all)) = places.get(&way(cell)).and_then(|at| counts.get_mut(*at)) {
+            *all += 1;
+            *with += u32::from(cell.gdr);
+        }
     }
-    match (with, all) {
+    let state = |(with, all)| match (with, all) {
         (_, 0) => None,
         (0, _) => Some(Gdr::None),
         (w, a) if w == a => Some(Gdr::All),
         _ => Some(Gdr::Some),
-    }
+    };
+    counts.into_iter().map(state).collect()
 }
 
-fn row(o: &Observer, columns: &[Column], usual: &[Option<Gdr>], pattern: &[Option<Gdr>], ranks: &[&Rank]) -> Row {
-    let hosts: BTreeSet<&str> =
-        ranks.iter().filter_map(|r| o.process(r.process)).map(|p| o.name(p.host)).filter(|h| !h.is_empty()).collect();
-    let cells = columns.iter().zip(pattern).map(|(c, gdr)| {
-        let mut cell = Cell::default();
-        let (mut channels, mut devices) = (0, BTreeSet::new());
-        for one in ranks.iter().flat_map(|r| &r.cells).filter(|one| column(o, one) == *c) {
-            channels |= one.channels;
+fn row(
+    o: &Observer,
+    columns: &[Column],
+    places: &BTreeMap<Way, usize>,
+    usual: &[Option<Gdr>],
+    pattern: &[Option<Gdr>],
+    ranks: &[&Rank],
+) -> Row {
+    let mut seen = vec![(0u64, BTreeSet::new(), false); columns.len()];
+    for one in ranks.iter().flat_map(|r| &r.cells) {
+        if let Some((channels, devices, proxied)) = places.get(&way(one)).and_then(|at| seen.get_mut(*at)) {
+            *channels |= one.channels;
             if matches!(one.carrier, Carrier::Net | Carrier::CollNet) {
                 devices.insert(one.device);
             }
-            cell.proxied |= one.proxied;
+            *proxied |= one.proxied;
         }
-        cell.channels = ranges(bits(channels));
-        cell.devices = ranges(devices);
+    }
+    let cells = columns.iter().zip(pattern).zip(seen).map(|((c, gdr), (channels, devices, proxied))| Cell {
+        channels: ranges(bits(channels)),
+        devices: ranges(devices),
         // Sockets copy through the kernel in any case.
-        cell.gdr = gdr.filter(|_| c.0 >= NET && !crate::case::Case::is_socket(&c.1));
-        cell
+        gdr: gdr.filter(|_| c.0 >= NET && !crate::case::Case::is_socket(&c.1)),
+        proxied,
     });
     // The ends of a ring have a network where the others have none: that is no oddity. Another way of doing the same is.
     let odd = columns.iter().zip(usual.iter().zip(pattern)).find_map(|((kind, name), (u, p))| match (u, p) {
@@ -119,7 +143,7 @@ fn row(o: &Observer, columns: &[Column], usual: &[Option<Gdr>], pattern: &[Optio
     Row {
         ranks: ranges(ranks.iter().filter_map(|r| r.rank)),
         count: ranks.len() as u32,
-        hosts: hosts.into_iter().map(str::to_owned).collect(),
+        hosts: o.hosts(ranks.iter().map(|r| r.process)),
         cells: cells.collect(),
         odd,
     }

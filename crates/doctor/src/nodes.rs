@@ -4,7 +4,7 @@ use crate::NodeGiven;
 use linerate_node::Node;
 use linerate_rules::{Audit, Severity, Status, audit, rules};
 use linerate_snapshot::Snapshot;
-use linerate_topology::gdr::GdrReason;
+use linerate_topology::gdr::{Gdr, GdrReason};
 use linerate_topology::{Analysis, Config, Env, Input, PathType, Version, from_node};
 
 /// A node, judged.
@@ -74,20 +74,17 @@ impl<'a> NodeView<'a> {
     /// GPU and NIC are PHB apart, and the default allows PXB at most`.
     pub(crate) fn not_direct(&self, is: impl Fn(&GdrReason) -> bool) -> Vec<String> {
         let Some(a) = &self.analysis else { return Vec::new() };
-        let used = |rank: i32, net| a.local_nets.iter().any(|l| l.rank == rank && l.channels.contains(&net));
         let name = |id| {
             let net = a.system.node(id).and_then(|n| n.net());
             net.and_then(|n| n.name.clone()).unwrap_or_else(|| "a NIC".to_owned())
         };
-        let refused = a.gdr.iter().filter(|g| used(g.rank, g.net) && g.recv.mode.is_none() && is(&g.recv.reason));
+        let refused = used(a).filter(|g| g.recv.mode.is_none() && is(&g.recv.reason));
         refused.map(|g| format!("GPU of rank {} and {}: {}", g.rank, name(g.net), g.recv.reason)).collect()
     }
 
     /// Whether all pairs of a GPU and the NIC that it would use talk directly, by NCCL's rules; `None` where the node shows no such pair.
     pub(crate) fn all_direct(&self) -> Option<bool> {
-        let a = self.analysis.as_ref()?;
-        let used = |rank: i32, net| a.local_nets.iter().any(|l| l.rank == rank && l.channels.contains(&net));
-        let mut pairs = a.gdr.iter().filter(|g| used(g.rank, g.net)).peekable();
+        let mut pairs = used(self.analysis.as_ref()?).peekable();
         pairs.peek()?;
         Some(pairs.all(|g| g.recv.mode.is_some()))
     }
@@ -100,6 +97,11 @@ impl<'a> NodeView<'a> {
             _ => None,
         })
     }
+}
+
+/// Each GPU with the NICs that it would use.
+fn used(a: &Analysis) -> impl Iterator<Item = &Gdr> {
+    a.gdr.iter().filter(|g| a.local_nets.iter().any(|l| l.rank == g.rank && l.channels.contains(&g.net)))
 }
 
 fn path(snapshot: &Snapshot, place: linerate_snapshot::Place) -> String {

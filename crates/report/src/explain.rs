@@ -16,8 +16,7 @@ pub fn explain(rule: &Rule, style: Style) -> String {
 }
 
 fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
-    page.item(0, rule.severity.name().to_uppercase().as_str(), tone_of(rule.severity), Tone::Bold, rule.id)?;
-    page.item(0, "", Tone::Plain, Tone::Plain, rule.title)?;
+    head(page, &rule.severity.name().to_uppercase(), tone_of(rule.severity), rule.id, rule.title)?;
     page.blank()?;
     page.field(0, "holds on", &contexts(rule))?;
     page.field(0, "costs", &format!("{} [{}]", rule.effect.text, quality(rule.effect.quality)))?;
@@ -33,12 +32,17 @@ fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
     sources(rule.sources, page)
 }
 
+/// Kind, id and title, above everything else.
+fn head(page: &mut Page<'_>, kind: &str, tone: Tone, id: &str, title: &str) -> io::Result<()> {
+    page.item(0, kind, tone, Tone::Bold, id)?;
+    page.item(0, "", Tone::Plain, Tone::Plain, title)
+}
+
 /// Everything about a symptom, for the terminal.
 #[must_use]
 pub fn symptom(s: &Symptom, style: Style) -> String {
     page(style, |page| {
-        page.item(0, "SYMPTOM", Tone::Doubt, Tone::Bold, s.id)?;
-        page.item(0, "", Tone::Plain, Tone::Plain, s.title)?;
+        head(page, "SYMPTOM", Tone::Doubt, s.id, s.title)?;
         markdown(s.docs, page)
     })
 }
@@ -47,8 +51,7 @@ pub fn symptom(s: &Symptom, style: Style) -> String {
 #[must_use]
 pub fn cause(c: &CauseDoc, style: Style) -> String {
     page(style, |page| {
-        page.item(0, "CAUSE", Tone::Bad, Tone::Bold, c.id)?;
-        page.item(0, "", Tone::Plain, Tone::Plain, c.title)?;
+        head(page, "CAUSE", Tone::Bad, c.id, c.title)?;
         page.blank()?;
         markdown(c.docs, page)?;
         for (title, list) in [("What would confirm it", c.confirm), ("What would refute it", c.refute)] {

@@ -120,13 +120,7 @@ static NO_PEER_MEMORY: Known = Known {
         "in a container: is the host's /sys visible?",
     ],
     refute: &["`GPU Direct RDMA Enabled for HCA` for the same NIC, or connections with /GDRDMA"],
-    rules: &[
-        "gpumem/registration-path",
-        "gpumem/open-module",
-        "gpumem/peermem-symbols",
-        "gpumem/peermem-visible-to-nccl",
-        "gpumem/peermem-inbox",
-    ],
+    rules: NO_PEER_MEMORY_RULES,
     sources: &[GDR_CC, super::TROUBLESHOOTING],
     remedy: || {
         Remedy::new(
@@ -215,7 +209,7 @@ static LEVEL_LOW: Known = Known {
         {
             return None;
         }
-        let disabled = c.of(&c.o.pairs).find(|(p, _)| !p.enabled && p.distance > p.limit - i64::from(!p.inclusive));
+        let disabled = c.of(&c.o.pairs).find(|(p, _)| p.is_too_far());
         let sure = if s.any {
             Certain
         } else if disabled.is_some() {
@@ -325,8 +319,7 @@ static BEHIND_CPU: Known = Known {
 fn distance_words(c: &Case<'_>, p: &Pair, g: &Group) -> Option<(String, String)> {
     let (minor, patch) = c.release_of(g.first_process)?;
     let far = distance::name(minor, patch, p.distance)?;
-    // The old comparison excludes the limit itself.
-    let limit = distance::name(minor, patch, if p.inclusive { p.limit } else { p.limit - 1 })?;
+    let limit = distance::name(minor, patch, p.allowed())?;
     Some((far.to_owned(), limit.to_owned()))
 }
 
@@ -360,15 +353,14 @@ static TOO_FAR: Known = Known {
         let unable = incapable_processes(c);
         hit.retain(|p| !unable.contains(p));
         let all: Vec<(Pair, &Group)> = c.of(&c.o.pairs).collect();
-        let far: Vec<&(Pair, &Group)> =
-            all.iter().filter(|(p, _)| !p.enabled && p.distance > p.limit - i64::from(!p.inclusive)).collect();
+        let far = all.iter().find(|(p, _)| p.is_too_far());
         let near_too = all.iter().any(|(p, _)| p.enabled);
         let far_here = |r: &GdrReason| matches!(r, GdrReason::TooFar { .. });
         let joined: Vec<String> = c.nodes.iter().flat_map(|n| n.not_direct(far_here)).collect();
         if s.any && hit.is_empty() {
             return None;
         }
-        if let Some((p, g)) = far.first() {
+        if let Some((p, g)) = far {
             // Far pairs are normal where near ones exist: then only connections tell.
             if !s.any && (near_too || !unable.is_empty()) {
                 return None;

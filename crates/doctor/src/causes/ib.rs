@@ -95,7 +95,7 @@ static REGISTRATION: Known = Known {
         "NCCL_DMABUF_ENABLE=0 or NCCL_NET_GDR_LEVEL=LOC: does the job run?",
     ],
     refute: &["it fails with GPUDirect RDMA off as well"],
-    rules: &["gpumem/peermem-symbols", "gpumem/dmabuf-attach", "gpu/bar1-size", "gpumem/registration-path"],
+    rules: REGISTRATION_RULES,
     sources: &[WRAP],
     remedy: || {
         investigate(

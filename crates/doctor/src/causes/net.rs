@@ -320,7 +320,7 @@ static NO_DEVICE: Known = Known {
         {
             return None;
         }
-        if FILTER_EMPTY_CHECK(c).is_some() || c.rdma_processes().is_superset(&without) {
+        if (FILTER_EMPTY.check)(c).is_some() || c.rdma_processes().is_superset(&without) {
             return None;
         }
         let unopened = c.failures(|t| matches!(t, Trouble::Other(n) if c.name(*n).contains("Unable to open device")));
@@ -355,10 +355,6 @@ static NO_DEVICE: Known = Known {
     },
     follows: &[],
 };
-
-/// The check of another cause, as a function that it can be asked before.
-#[allow(non_upper_case_globals)]
-const FILTER_EMPTY_CHECK: fn(&Case<'_>) -> Option<Found> = |c| (FILTER_EMPTY.check)(c);
 
 /// NIC lists of RDMA networks by host.
 fn lists<'a>(c: &Case<'a>) -> BTreeMap<String, BTreeSet<&'a str>> {

@@ -15,6 +15,7 @@ use linerate_formats::nccl_log::{self, Failure, Level, Line, Message, Plugin, st
 use linerate_formats::{nccl_tests, perftest, torch_log};
 use names::{Name, Names};
 use ranks::Ranks;
+use std::collections::BTreeSet;
 use threads::{LastCall, Threads};
 use trouble::{FrameworkTrouble, KernelTrouble, Trouble};
 
@@ -56,6 +57,18 @@ pub struct Pair {
     pub limit: i64,
     /// The limit itself is allowed.
     pub inclusive: bool,
+}
+
+impl Pair {
+    /// Whether it is not done, and the distance says why.
+    pub(crate) fn is_too_far(&self) -> bool {
+        !self.enabled && self.distance > self.allowed()
+    }
+
+    /// The greatest distance that is allowed, in the release's scale.
+    pub(crate) fn allowed(&self) -> i64 {
+        if self.inclusive { self.limit } else { self.limit - 1 }
+    }
 }
 
 /// Algorithm and protocol of messages.
@@ -154,6 +167,13 @@ impl Observer {
 
     pub(crate) fn process(&self, index: usize) -> Option<&threads::Process> {
         self.threads.processes.get(index)
+    }
+
+    /// Hosts of processes, in order, each once.
+    pub(crate) fn hosts(&self, processes: impl IntoIterator<Item = usize>) -> Vec<String> {
+        let of = processes.into_iter().filter_map(|p| self.process(p)).map(|p| self.name(p.host));
+        let names: BTreeSet<&str> = of.filter(|h| !h.is_empty()).collect();
+        names.into_iter().map(str::to_owned).collect()
     }
 
     /// A word that was kept.

@@ -131,6 +131,11 @@ impl Threads {
 const WORDINGS: u16 = 64;
 
 impl Process {
+    /// The network that it uses: the one that it chose, or the one whose devices it lists.
+    pub(crate) fn uses(&self) -> Option<Name> {
+        self.network.map(|(net, _)| net).or(self.nics.map(|(net, ..)| net))
+    }
+
     pub(crate) fn wording(&mut self, message: &str) {
         if self.wordings < WORDINGS && self.release.told.is_none() {
             self.wordings += 1;

@@ -30,8 +30,7 @@ pub struct GdrPair {
     pub read: Option<bool>,
 }
 
-/// Reads what follows `GPU Direct RDMA `: `Disabled for GPU 7000 / HCA 0 (distance 6 > 4)`. `by_rank`: the release names ranks; without it
-/// the form decides where it can.
+/// Reads what follows `GPU Direct RDMA `: `Disabled for GPU 7000 / HCA 0 (distance 6 > 4)`.
 pub(super) fn pair(text: &str) -> Option<GdrPair> {
     let (enabled, rest) = on_off(text)?;
     let rest = rest.strip_prefix("for GPU ")?;

@@ -156,10 +156,9 @@ impl<'a> Message<'a> {
             Message::Collective { rest, .. } => comm_of_call(rest).is_some(),
             // A glued text has a blank behind the transport.
             Message::Connect(_) => {
-                text.bytes().rev().take_while(|b| *b != b' ').count() <= WIDEST_TRANSPORT && {
-                    let last = text.len() - text.bytes().rev().take_while(|b| *b != b' ').count();
-                    text.get(..last).is_some_and(|t| t.ends_with(" via "))
-                }
+                let transport = text.bytes().rev().take_while(|b| *b != b' ').count();
+                transport <= WIDEST_TRANSPORT
+                    && text.get(..text.len() - transport).is_some_and(|t| t.ends_with(" via "))
             }
             Message::Tuning { .. } => text.len() < 128,
             _ => false,
