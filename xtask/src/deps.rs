@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
 /// The map of ARCHITECTURE.md in its order: a crate may depend on those before it, the command on all.
-const MAP: [&str; 8] = [
+const MAP: [&str; 9] = [
     "linerate-formats",
     "linerate-snapshot",
     "linerate-node",
@@ -18,6 +18,7 @@ const MAP: [&str; 8] = [
     "linerate-env",
     "linerate-rules",
     "linerate-doctor",
+    "linerate-bench",
     "linerate-report",
 ];
 const COMPOSE: &str = "linerate-compose";

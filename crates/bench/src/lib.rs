@@ -1,0 +1,10 @@
+//! Benchmarks: what a tool printed becomes a [`Run`] with typed units; runs are compared with intervals, never by one number; every
+//! bandwidth stands beside its ceiling.
+//!
+//! Pure: bytes and data in, data out. The store and the runner do the I/O.
+
+pub mod ceiling;
+pub mod compare;
+pub mod model;
+
+pub use model::{Better, Fault, Kind, Label, Metric, Note, Param, Point, Run, RunId, Series, Source, Stat, Unit};

@@ -1,0 +1,258 @@
+//! What was measured. A [`Run`] is one execution of one tool: the unit of replication. Whatever is inside it (iterations, steps,
+//! streams, ranks) shares its node, its moment and its settings, and is no independent repetition.
+
+mod id;
+mod json;
+mod metric;
+mod series;
+
+pub use id::RunId;
+pub use metric::{Better, Dimension, Metric, Stat, Unit};
+pub use series::{Label, Point, Series};
+
+use serde::Serialize;
+use smol_str::SmolStr;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One execution of one tool.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Run {
+    /// Whose output it is.
+    pub kind: Kind,
+    /// The program: `all_reduce_perf`, `ib_write_bw`.
+    pub tool: Option<SmolStr>,
+    /// Its release, as it prints it.
+    pub version: Option<SmolStr>,
+    /// How it was run, as far as the output says: `ranks`, `dtype`, `qps`, `mtu`, `streams` …
+    pub params: BTreeMap<SmolStr, Param>,
+    /// Hosts that took part, in order of appearance, each once.
+    pub hosts: Vec<SmolStr>,
+    /// When it began, in seconds of the Unix epoch, where the output says so with its zone.
+    pub began: Option<f64>,
+    /// What was measured.
+    pub series: Vec<Series>,
+    /// Why it, or part of it, is no valid result. Empty: nothing speaks against it.
+    pub faults: Vec<Fault>,
+    /// What the tool remarked, and what the reader of the output noticed.
+    pub notes: Vec<Note>,
+    /// Where it was read.
+    pub source: Source,
+}
+
+impl Run {
+    /// Its name, made of its content: the same output is the same run wherever and whenever it is read.
+    #[must_use]
+    pub fn id(&self) -> RunId {
+        RunId::of(self)
+    }
+
+    /// Whether the whole run counts as a result. Single points may still be invalid.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        !self.faults.iter().any(|f| f.whole_run)
+    }
+
+    /// Points of all series.
+    #[must_use]
+    pub fn points(&self) -> usize {
+        self.series.iter().map(|s| s.points.len()).sum()
+    }
+
+    /// The series of a metric and its labels; made where there is none.
+    pub fn series_mut(&mut self, metric: Metric, labels: &[Label]) -> &mut Series {
+        let place = self.series.iter().position(|s| s.metric == metric && s.labels == labels);
+        let place = place.unwrap_or_else(|| {
+            self.series.push(Series { metric, labels: labels.to_vec(), points: Vec::new() });
+            self.series.len() - 1
+        });
+        &mut self.series[place]
+    }
+
+    /// Sets a parameter where the output told it.
+    pub fn param(&mut self, key: &'static str, value: Option<impl Into<Param>>) {
+        if let Some(value) = value {
+            self.params.insert(SmolStr::new_static(key), value.into());
+        }
+    }
+
+    /// Adds a host once.
+    pub fn host(&mut self, host: &str) {
+        if !host.is_empty() && !self.hosts.iter().any(|h| h == host) {
+            self.hosts.push(host.into());
+        }
+    }
+}
+
+/// Whose output a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// nccl-tests and rccl-tests.
+    NcclTests,
+    /// perftest: `ib_write_bw` and its family.
+    Perftest,
+    /// iperf3.
+    Iperf3,
+    /// iperf 2.
+    Iperf2,
+    /// sockperf.
+    Sockperf,
+    /// fio.
+    Fio,
+    /// ping.
+    Ping,
+    /// nvbandwidth.
+    Nvbandwidth,
+    /// TorchTitan's training log.
+    Torchtitan,
+    /// A table of measurements or a time series of another maker: CSV, JSON lines, Markdown.
+    #[default]
+    Series,
+}
+
+impl Kind {
+    /// All, in the order in which they are listed.
+    pub const ALL: [Kind; 10] = [
+        Kind::NcclTests,
+        Kind::Perftest,
+        Kind::Iperf3,
+        Kind::Iperf2,
+        Kind::Sockperf,
+        Kind::Fio,
+        Kind::Ping,
+        Kind::Nvbandwidth,
+        Kind::Torchtitan,
+        Kind::Series,
+    ];
+
+    /// As it is written, in JSON as well.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::NcclTests => "nccl-tests",
+            Kind::Perftest => "perftest",
+            Kind::Iperf3 => "iperf3",
+            Kind::Iperf2 => "iperf2",
+            Kind::Sockperf => "sockperf",
+            Kind::Fio => "fio",
+            Kind::Ping => "ping",
+            Kind::Nvbandwidth => "nvbandwidth",
+            Kind::Torchtitan => "torchtitan",
+            Kind::Series => "series",
+        }
+    }
+
+    /// The kind of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|k| k.name() == name)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A parameter's value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Param {
+    /// A switch.
+    Flag(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Real(f64),
+    /// Words.
+    Text(SmolStr),
+}
+
+impl From<bool> for Param {
+    fn from(v: bool) -> Self {
+        Param::Flag(v)
+    }
+}
+
+impl From<u32> for Param {
+    fn from(v: u32) -> Self {
+        Param::Int(i64::from(v))
+    }
+}
+
+impl From<i64> for Param {
+    fn from(v: i64) -> Self {
+        Param::Int(v)
+    }
+}
+
+impl From<u64> for Param {
+    fn from(v: u64) -> Self {
+        i64::try_from(v).map_or(Param::Real(v as f64), Param::Int)
+    }
+}
+
+impl From<f64> for Param {
+    fn from(v: f64) -> Self {
+        Param::Real(v)
+    }
+}
+
+impl From<SmolStr> for Param {
+    fn from(v: SmolStr) -> Self {
+        Param::Text(v)
+    }
+}
+
+impl From<&str> for Param {
+    fn from(v: &str) -> Self {
+        Param::Text(v.into())
+    }
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Param::Flag(v) => v.fmt(f),
+            Param::Int(v) => v.fmt(f),
+            Param::Real(v) => v.fmt(f),
+            Param::Text(v) => f.pad(v),
+        }
+    }
+}
+
+/// Why a run, or some of its points, are no valid result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// What is wrong: `12 wrong elements at 8 MiB, out of place`.
+    pub what: String,
+    /// 1-based line, where it is one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Nothing of the run counts. Otherwise the points concerned are marked.
+    pub whole_run: bool,
+}
+
+/// Something worth knowing that takes nothing from the result's validity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// In words.
+    pub what: String,
+    /// 1-based line, where it is one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
+
+/// Where a run was read. Not part of its identity.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Source {
+    /// File, pipe or command.
+    pub name: String,
+    /// 1-based first line of the run; 0 where lines mean nothing (JSON).
+    pub line: u32,
+}
+
+#[cfg(test)]
+mod tests;
