@@ -5,6 +5,7 @@
 
 pub mod ceiling;
 pub mod compare;
+pub mod import;
 pub mod model;
 
 pub use model::{Better, Fault, Kind, Label, Metric, Note, Param, Point, Run, RunId, Series, Source, Stat, Unit};

@@ -1,0 +1,81 @@
+//! From a tool's output to runs. The kind is known by content; one text may hold several tools' outputs, several runs, and lines of
+//! others between them. What looks like a result and is none is refused with its reason.
+
+mod marks;
+mod nccl_tests;
+mod perftest;
+
+use crate::model::{Kind, Run};
+use serde::Serialize;
+
+/// What a text held.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Imported {
+    /// Runs in the order of the text, of each kind.
+    pub runs: Vec<Run>,
+    /// What looked like part of a result and could not be used.
+    pub refused: Vec<Refused>,
+}
+
+/// Part of a text that is no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Where: the file's name.
+    pub source: String,
+    /// 1-based line; 0 where it is the whole text.
+    pub line: u32,
+    /// Whose output it looked like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Why it is not used.
+    pub why: String,
+}
+
+/// Reads a text. `name` is the file's, for messages and as a last hint at the kind.
+#[must_use]
+pub fn import(name: &str, bytes: &[u8]) -> Imported {
+    let mut found = Imported::default();
+    let kinds = marks::kinds(bytes);
+    for kind in &kinds {
+        let mut to = Sink { name, kind: *kind, found: &mut found };
+        match kind {
+            Kind::NcclTests => nccl_tests::read(bytes, &mut to),
+            Kind::Perftest => perftest::read(bytes, &mut to),
+            _ => {}
+        }
+    }
+    if found.runs.is_empty() && found.refused.is_empty() {
+        let why = if bytes.is_empty() {
+            "it is empty".to_owned()
+        } else {
+            "no output of nccl-tests, perftest, iperf, sockperf, fio, ping, nvbandwidth or TorchTitan is in it, and no table of numbers"
+                .to_owned()
+        };
+        found.refused.push(Refused { source: name.to_owned(), line: 0, kind: kinds.first().copied(), why });
+    }
+    found
+}
+
+/// Where a reader puts what it finds.
+struct Sink<'a> {
+    name: &'a str,
+    kind: Kind,
+    found: &'a mut Imported,
+}
+
+impl Sink<'_> {
+    fn run(&mut self, mut run: Run, line: u32) {
+        run.kind = self.kind;
+        run.source = crate::model::Source { name: self.name.to_owned(), line };
+        if run.points() == 0 && run.faults.is_empty() {
+            self.refuse(line, "it was begun, and nothing was measured: no result follows the header");
+            return;
+        }
+        self.found.runs.push(run);
+    }
+
+    fn refuse(&mut self, line: u32, why: impl Into<String>) {
+        let why = why.into();
+        self.found.refused.push(Refused { source: self.name.to_owned(), line, kind: Some(self.kind), why });
+    }
+}
