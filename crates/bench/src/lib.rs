@@ -5,6 +5,7 @@
 
 pub mod ceiling;
 pub mod compare;
+pub mod facts;
 pub mod import;
 pub mod model;
 

@@ -241,7 +241,7 @@ pub struct Confound {
 }
 
 /// How much a difference can matter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weight {
     /// By itself able to explain any difference: other nodes, another fabric, another program.

@@ -15,6 +15,11 @@ use smol_str::SmolStr;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// Parameter: every row is a repetition of its own.
+pub const ROWS_ARE_RUNS: &str = "rows_are_runs";
+/// Parameter: place in the order of measurements.
+pub const ORDER: &str = "order";
+
 /// One execution of one tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
@@ -74,6 +79,22 @@ impl Run {
         if let Some(value) = value {
             self.params.insert(SmolStr::new_static(key), value.into());
         }
+    }
+
+    /// Whether every row of it is a repetition of its own: a table of another maker without a column that names runs or time.
+    #[must_use]
+    pub fn rows_are_runs(&self) -> bool {
+        self.params.get(ROWS_ARE_RUNS) == Some(&Param::Flag(true))
+    }
+
+    /// Its place in the order of all measurements: when it began, else the number that the one who measured gave it.
+    #[must_use]
+    pub fn order(&self) -> Option<f64> {
+        self.began.or_else(|| match self.params.get(ORDER) {
+            Some(Param::Int(n)) => Some(*n as f64),
+            Some(Param::Real(n)) => Some(*n),
+            _ => None,
+        })
     }
 
     /// Adds a host once.

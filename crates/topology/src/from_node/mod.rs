@@ -7,6 +7,7 @@
 mod arena;
 mod compare;
 mod cpu;
+mod extra;
 mod gpu;
 mod link;
 pub mod matrix;
@@ -16,6 +17,7 @@ mod nvlink;
 mod sm;
 
 pub use compare::{Difference, compare_with_topo_m};
+pub use extra::{extra, is_device, is_guest, shows_wires};
 pub use matrix::Matrix;
 
 use crate::config::Config;
