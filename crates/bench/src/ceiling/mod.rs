@@ -1,4 +1,12 @@
 //! What the links allow, beside what was measured.
+//!
+//! A ceiling is derived, never listed per product: from a node's topology, or from the links that the user names.
+
+mod links;
+mod of;
+
+pub use links::{Links, NotLinks};
+pub use of::{Known, ceiling};
 
 use crate::model::Unit;
 use serde::Serialize;
@@ -29,4 +37,13 @@ pub struct AgainstCeiling {
     pub share_b: Option<f64>,
     /// What that says: `93.1 of 196 GB/s: 47 %; …`.
     pub sentence: String,
+}
+
+impl Ceiling {
+    /// A value's share of the ceiling's upper end. `None` where they measure different things.
+    #[must_use]
+    pub fn share(&self, value: f64, unit: &Unit) -> Option<f64> {
+        let value = unit.convert(value, &self.unit)?;
+        (self.high > 0.0).then_some(value / self.high)
+    }
 }
