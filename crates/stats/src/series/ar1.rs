@@ -1,0 +1,182 @@
+//! Mean and slope of a series with first-order autoregressive noise, whose correlation φ is not known: integrated out.
+//!
+//! Given φ, generalised least squares has a t distribution. φ has the restricted likelihood (Cheang & Reinsel, J. Am. Stat.
+//! Assoc. 95, 2000) times a prior ∝ (1 − φ)⁻ᵃ(1 + φ)⁻ᵇ on (−0.95, 0.98); a = b = ½ would be Berger & Yang's reference prior
+//! (Econometric Theory 10, 1994). The posterior is a mixture of t distributions. Ours is a prior that matches probabilities:
+//! with a = 0.4 + 1/n and b = 0.9 the interval's coverage, simulated, stays nearest to its level for n = 5…80 and φ = 0…0.7.
+
+use crate::dist::{gauss_legendre, t_pdf, t_quantile, t_sf};
+use std::sync::OnceLock;
+
+const NODES: usize = 48;
+const LOWEST: f64 = -0.95;
+const HIGHEST: f64 = 0.98;
+/// Nodes with less than this of the greatest weight are left out.
+const NEGLIGIBLE: f64 = 1e-7;
+
+/// Posterior of one coefficient.
+#[derive(Debug, Clone)]
+pub(crate) struct Posterior {
+    parts: Vec<Part>,
+    df: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    weight: f64,
+    centre: f64,
+    scale: f64,
+    phi: f64,
+}
+
+/// What the posterior is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coefficient {
+    /// The level of a series without drift.
+    Level,
+    /// The slope per step of a series with a straight drift.
+    Slope,
+}
+
+/// φ and its quadrature weight; nodes are dense towards both ends (φ = sin θ).
+fn nodes() -> &'static [(f64, f64)] {
+    static NODES_OF_PHI: OnceLock<Vec<(f64, f64)>> = OnceLock::new();
+    NODES_OF_PHI.get_or_init(|| {
+        let theta = gauss_legendre(NODES, LOWEST.asin(), HIGHEST.asin());
+        theta.into_iter().map(|(t, w)| (t.sin(), w * t.cos())).collect()
+    })
+}
+
+impl Posterior {
+    /// `None` for a series that is too short, or that the model fits without any residual.
+    pub(crate) fn of(y: &[f64], coefficient: Coefficient) -> Option<Self> {
+        let columns = if coefficient == Coefficient::Level { 1.0 } else { 2.0 };
+        let n = y.len() as f64;
+        let df = n - columns;
+        if df < 1.0 {
+            return None;
+        }
+        let (a, b) = (0.4 + 1.0 / n, 0.9);
+        let fit = |&(phi, w): &(f64, f64)| {
+            let g = Gls::of(y, phi);
+            let (centre, rss, ln_det, information) = match coefficient {
+                Coefficient::Level => g.level(),
+                Coefficient::Slope => g.slope(),
+            };
+            if rss <= 0.0 {
+                return None;
+            }
+            let prior = -a * (-phi).ln_1p() - b * phi.ln_1p();
+            let likelihood = 0.5 * (1.0 - phi * phi).ln() - 0.5 * ln_det - 0.5 * df * rss.ln();
+            let scale = (rss / (df * information)).sqrt();
+            Some(Part { weight: w.ln() + prior + likelihood, centre, scale, phi })
+        };
+        let mut parts: Vec<Part> = nodes().iter().map(fit).collect::<Option<_>>()?;
+        let most = parts.iter().fold(f64::NEG_INFINITY, |m, p| m.max(p.weight));
+        parts.iter_mut().for_each(|p| p.weight = (p.weight - most).exp());
+        parts.retain(|p| p.weight > NEGLIGIBLE && p.scale > 0.0 && p.centre.is_finite());
+        let sum: f64 = parts.iter().map(|p| p.weight).sum();
+        parts.iter_mut().for_each(|p| p.weight /= sum);
+        (!parts.is_empty()).then_some(Self { parts, df })
+    }
+
+    pub(crate) fn mean(&self) -> f64 {
+        self.parts.iter().map(|p| p.weight * p.centre).sum()
+    }
+
+    pub(crate) fn mean_phi(&self) -> f64 {
+        self.parts.iter().map(|p| p.weight * p.phi).sum()
+    }
+
+    /// P(φ > `phi`).
+    pub(crate) fn phi_above(&self, phi: f64) -> f64 {
+        self.parts.iter().filter(|p| p.phi > phi).map(|p| p.weight).sum()
+    }
+
+    /// P(coefficient > x).
+    pub(crate) fn sf(&self, x: f64) -> f64 {
+        self.parts.iter().map(|p| p.weight * t_sf((x - p.centre) / p.scale, self.df)).sum()
+    }
+
+    fn pdf(&self, x: f64) -> f64 {
+        self.parts.iter().map(|p| p.weight * t_pdf((x - p.centre) / p.scale, self.df) / p.scale).sum()
+    }
+
+    /// The x with P(coefficient > x) = `tail`: Newton within a bracket.
+    pub(crate) fn upper(&self, tail: f64) -> f64 {
+        let t = t_quantile(1.0 - tail, self.df);
+        let ends = self.parts.iter().map(|p| p.centre + t * p.scale);
+        let (mut low, mut high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+        let typical: f64 = self.parts.iter().map(|p| p.weight * (p.centre + t * p.scale)).sum();
+        let (mut x, tolerance) = (typical.clamp(low, high), 1e-9 * (high - low));
+        for _ in 0..100 {
+            let excess = self.sf(x) - tail;
+            if excess > 0.0 {
+                low = x
+            } else {
+                high = x
+            }
+            let mut next = x + excess / self.pdf(x);
+            if !(next > low && next < high) {
+                next = 0.5 * (low + high);
+            }
+            if (next - x).abs() <= tolerance {
+                return next;
+            }
+            x = next;
+        }
+        x
+    }
+}
+
+/// Sums of a series, ones and centred times, each made white for one φ.
+struct Gls {
+    one_one: f64,
+    one_time: f64,
+    time_time: f64,
+    one_y: f64,
+    time_y: f64,
+    y_y: f64,
+}
+
+impl Gls {
+    /// `y` should be centred, or digits are lost.
+    fn of(y: &[f64], phi: f64) -> Self {
+        let middle = 0.5 * (y.len() as f64 - 1.0);
+        let mut g = Self { one_one: 0.0, one_time: 0.0, time_time: 0.0, one_y: 0.0, time_y: 0.0, y_y: 0.0 };
+        let mut before: Option<(f64, f64)> = None;
+        for (i, &y) in y.iter().enumerate() {
+            let t = i as f64 - middle;
+            let (o, u, v) = match before {
+                None => {
+                    let first = (1.0 - phi * phi).sqrt();
+                    (first, first * t, first * y)
+                }
+                Some((t0, y0)) => (1.0 - phi, t - phi * t0, y - phi * y0),
+            };
+            g.one_one += o * o;
+            g.one_time += o * u;
+            g.time_time += u * u;
+            g.one_y += o * v;
+            g.time_y += u * v;
+            g.y_y += v * v;
+            before = Some((t, y));
+        }
+        g
+    }
+
+    /// Level, residual sum of squares, ln|X'X|, information.
+    fn level(&self) -> (f64, f64, f64, f64) {
+        let level = self.one_y / self.one_one;
+        (level, self.y_y - level * self.one_y, self.one_one.ln(), self.one_one)
+    }
+
+    /// Slope, residual sum of squares, ln|X'X|, information.
+    fn slope(&self) -> (f64, f64, f64, f64) {
+        let determinant = self.one_one * self.time_time - self.one_time * self.one_time;
+        let slope = (self.one_one * self.time_y - self.one_time * self.one_y) / determinant;
+        let level = (self.one_y - slope * self.one_time) / self.one_one;
+        let rss = self.y_y - level * self.one_y - slope * self.time_y;
+        (slope, rss, determinant.ln(), determinant / self.one_one)
+    }
+}
