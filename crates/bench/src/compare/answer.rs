@@ -103,6 +103,12 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Why, in one line.
     pub reason: String,
+    /// p value of "no difference", two-sided, of this comparison alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// The same, corrected for all sizes and labels of the metric: what the verdict goes by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_adjusted: Option<f64>,
     /// The smallest difference that this many runs would show in 4 of 5 cases, as a share: 0.03 is 3 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detectable: Option<f64>,
@@ -131,7 +137,8 @@ pub struct SideSummary {
     pub runs: usize,
     /// Values behind them, after the cut of a transient.
     pub values: usize,
-    /// The typical value: mean of the runs.
+    /// The typical value: the geometric mean of the runs, of a single time series that of its values; the arithmetic mean where a
+    /// value is not positive.
     pub typical: Option<f64>,
     /// Smallest value.
     pub min: Option<f64>,

@@ -1,8 +1,172 @@
 //! Two sides compared: for each metric and size an estimate, its interval, and a verdict that the data can carry.
+//!
+//! ```text
+//! runs of A, B ─► select (the same measurement on both sides) ─► judge (estimate, interval, p) ─► verdict (all sizes at once)
+//!                                                                                                     │
+//! facts, hosts, parameters ─► design, confounds ─────────────────────────────► words ◄────────────────┘
+//! ```
 
 mod answer;
+mod confounds;
+mod design;
+mod judge;
+mod methods;
+mod select;
+mod side;
+mod verdict;
+mod words;
 
 pub use answer::{
     Check, Comparison, Comparisons, Confound, Design, Excluded, MethodNote, Outlier, RunRef, Side, SideSummary,
     Transient, Verdict, Weight,
 };
+
+use crate::ceiling::{AgainstCeiling, Ceiling, Known, ceiling};
+use crate::facts::Facts;
+use crate::model::{Kind, Metric, Run, Stat};
+use select::{Cell, Key};
+use smol_str::SmolStr;
+
+/// A side of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// As the user calls it.
+    pub name: &'a str,
+    /// Its runs.
+    pub runs: &'a [Run],
+    /// Hosts that the user told.
+    pub hosts: &'a [SmolStr],
+    /// Facts of its nodes.
+    pub facts: &'a [Facts],
+    /// What its links allow.
+    pub known: Option<&'a Known>,
+}
+
+/// How to compare.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Differences below this share count as none.
+    pub threshold: f64,
+    /// Confidence of intervals.
+    pub level: f64,
+    /// Only these metrics; empty: the ones that matter of each kind.
+    pub metrics: Vec<String>,
+    /// Resamples of a bootstrap beside the method; `None`: no bootstrap.
+    pub resamples: Option<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { threshold: 0.02, level: 0.95, metrics: Vec::new(), resamples: None }
+    }
+}
+
+/// Metrics that say again what another one says, in other units; and those that describe the run. Compared only where asked for.
+const SECONDARY: [(Kind, &str); 15] = [
+    (Kind::NcclTests, "time"),
+    (Kind::NcclTests, "algbw"),
+    (Kind::Perftest, "message_rate"),
+    (Kind::Perftest, "transactions"),
+    (Kind::Perftest, "cpu"),
+    (Kind::Perftest, "iterations"),
+    (Kind::Fio, "iops"),
+    (Kind::Iperf3, "transfer"),
+    (Kind::Iperf3, "cwnd"),
+    (Kind::Iperf3, "rtt"),
+    (Kind::Torchtitan, "mfu"),
+    (Kind::Torchtitan, "tflops"),
+    (Kind::Torchtitan, "memory"),
+    (Kind::Torchtitan, "loss"),
+    (Kind::Torchtitan, "grad_norm"),
+];
+
+impl Options {
+    /// Whether a metric of a run is compared. Of the statistics of one metric the nearest to a typical value, and the 99th percentile.
+    fn wants(&self, run: &Run, metric: &Metric) -> bool {
+        if !self.metrics.is_empty() {
+            return metric.stat.is_comparable()
+                && self.metrics.iter().any(|m| *m == metric.name || *m == metric.to_string());
+        }
+        let has = |stat: Stat| run.series.iter().any(|s| s.metric.name == metric.name && s.metric.stat == stat);
+        let typical = [Stat::Value, Stat::Median, Stat::Mean].into_iter().find(|s| has(*s));
+        let secondary = SECONDARY.iter().any(|(kind, name)| *kind == run.kind && *name == metric.name);
+        !secondary && (typical == Some(metric.stat) || metric.stat == Stat::Percentile(99.0))
+    }
+}
+
+/// Compares B with A.
+#[must_use]
+pub fn compare(a: &Input<'_>, b: &Input<'_>, options: &Options) -> Comparisons {
+    let (cells, excluded) = select::cells(a, b, options);
+    let design = design::design(a, b);
+    let judged: Vec<(Key, Cell, judge::Judged)> = cells
+        .into_iter()
+        .map(|(key, cell)| {
+            let judged = judge::judge(&cell, design.is_interleaved(), options);
+            (key, cell, judged)
+        })
+        .collect();
+    let verdicts = verdict::verdicts(&judged, options);
+    let mut comparisons: Vec<Comparison> = Vec::with_capacity(judged.len());
+    for ((key, cell, j), (verdict, reason, p_adjusted)) in judged.into_iter().zip(verdicts) {
+        let metric = Metric { name: key.metric.clone(), unit: cell.unit.clone(), stat: cell.stat, better: cell.better };
+        let against = against(a, b, &key, &metric, &j);
+        comparisons.push(Comparison {
+            kind: key.kind,
+            tool: key.tool,
+            metric: key.metric,
+            stat: cell.stat,
+            unit: cell.unit,
+            labels: key.labels,
+            size: key.size,
+            a: j.a,
+            b: j.b,
+            estimate: j.estimate,
+            interval: j.interval,
+            interval_of: j.interval_of,
+            verdict,
+            reason,
+            p: j.p,
+            p_adjusted,
+            detectable: j.detectable,
+            further_runs: if verdict == Verdict::Inconclusive { j.further } else { None },
+            method: j.method,
+            checks: j.checks,
+            ceiling: against,
+        });
+    }
+    let mut confounds = confounds::confounds(a, b, &design);
+    confounds.sort_by_key(|c| c.weight);
+    let mut answer = Comparisons {
+        a: side::side(a),
+        b: side::side(b),
+        threshold: options.threshold,
+        level: options.level,
+        methods: methods::used(&comparisons),
+        comparisons,
+        design: design.told(),
+        excluded,
+        confounds,
+        conclusions: Vec::new(),
+    };
+    answer.conclusions = words::conclusions(&answer);
+    answer
+}
+
+/// Both sides beside their ceiling. Where both are known and differ, each has its own share, and A's is shown.
+fn against(a: &Input<'_>, b: &Input<'_>, key: &Key, metric: &Metric, j: &judge::Judged) -> Option<AgainstCeiling> {
+    let of = |side: &Input<'_>| -> Option<Ceiling> {
+        let run = side.runs.iter().find(|r| r.kind == key.kind && (r.tool == key.tool || r.tool.is_none()))?;
+        ceiling(run, metric, side.known?)
+    };
+    let (ca, cb) = (of(a), of(b));
+    let share = |c: &Option<Ceiling>, v: Option<f64>| c.as_ref()?.share(v?, &metric.unit);
+    let (share_a, share_b) = (share(&ca, j.a.typical), share(&cb, j.b.typical));
+    let ceiling = ca.or(cb)?;
+    let sentence = words::against(&ceiling, metric, (j.a.typical, share_a), (j.b.typical, share_b));
+    Some(AgainstCeiling { ceiling, share_a, share_b, sentence })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Which values are compared with which: the same kind, program, metric, labels and size on both sides; of each run one value, or one
+//! time series.
+
+use super::answer::Excluded;
+use super::{Input, Options};
+use crate::model::{Better, Kind, Label, Metric, Point, Run, RunId, Series, Stat, Unit};
+use smol_str::SmolStr;
+use std::collections::BTreeMap;
+
+/// Points of a series with a place in time, from which on it is a time series.
+const SERIES: usize = 8;
+
+/// What makes two values the same measurement.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) kind: Kind,
+    pub(super) tool: Option<SmolStr>,
+    pub(super) metric: SmolStr,
+    /// Written, because a percentile is a number.
+    pub(super) stat: String,
+    pub(super) labels: Vec<Label>,
+    pub(super) size: Option<u64>,
+}
+
+/// Values of one key on both sides.
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub(super) unit: Unit,
+    pub(super) stat: Stat,
+    pub(super) better: Better,
+    pub(super) sides: [Vec<OfRun>; 2],
+}
+
+/// What one run says about a key.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OfRun {
+    pub(super) run: RunId,
+    /// Place of the run in the order of all measurements, where that is known.
+    pub(super) order: Option<f64>,
+    /// One value, or the values of a time series.
+    pub(super) values: Vec<f64>,
+    /// Whether the order of the values means anything.
+    pub(super) is_series: bool,
+}
+
+/// All keys that both sides have, and what was left out.
+pub(super) fn cells(a: &Input<'_>, b: &Input<'_>, options: &Options) -> (BTreeMap<Key, Cell>, Vec<Excluded>) {
+    let mut excluded = Vec::new();
+    let programs = Programs::of([a, b]);
+    let mut cells: BTreeMap<Key, Cell> = BTreeMap::new();
+    for (place, side) in [a, b].into_iter().enumerate() {
+        let name = if place == 0 { "A" } else { "B" };
+        for run in side.runs {
+            if !run.is_valid() {
+                let why = run.faults.iter().find(|f| f.whole_run).map_or_else(String::new, |f| f.what.clone());
+                excluded.push(Excluded { side: name, what: format!("run {} ({})", run.id(), run.source.name), why });
+                continue;
+            }
+            let invalid = run.series.iter().flat_map(|s| &s.points).filter(|p| !p.valid).count();
+            if invalid > 0 {
+                let why = run.faults.first().map_or_else(String::new, |f| f.what.clone());
+                excluded.push(Excluded { side: name, what: format!("{invalid} values of run {}", run.id()), why });
+            }
+            take(run, place, &programs, options, &mut cells);
+        }
+    }
+    alone(&mut cells, &mut excluded);
+    (cells, excluded)
+}
+
+/// A key that one side lacks compares nothing. Told once for each metric.
+fn alone(cells: &mut BTreeMap<Key, Cell>, excluded: &mut Vec<Excluded>) {
+    let mut counts: BTreeMap<(&'static str, Kind, String), usize> = BTreeMap::new();
+    cells.retain(|key, cell| {
+        let [a, b] = &cell.sides;
+        let side = match (a.is_empty(), b.is_empty()) {
+            (false, false) => return true,
+            (false, true) => "A",
+            _ => "B",
+        };
+        let mut what = key.tool.as_deref().map_or_else(|| key.metric.to_string(), |t| format!("{t} {}", key.metric));
+        for l in &key.labels {
+            what.push_str(&format!(", {} {}", l.key, l.value));
+        }
+        *counts.entry((side, key.kind, what)).or_default() += 1;
+        false
+    });
+    for ((side, kind, what), n) in counts {
+        let what = if n > 1 { format!("{kind}: {what} at {n} sizes") } else { format!("{kind}: {what}") };
+        excluded.push(Excluded { side, what, why: "the other side has no such measurement".to_owned() });
+    }
+}
+
+/// Adds what a run says.
+fn take(run: &Run, place: usize, programs: &Programs, options: &Options, cells: &mut BTreeMap<Key, Cell>) {
+    let id = run.id();
+    let order = run.order();
+    let mut mine: BTreeMap<Key, (&Metric, Vec<&Series>)> = BTreeMap::new();
+    for s in run.series.iter().filter(|s| options.wants(run, &s.metric)) {
+        // Streams and ranks are for looking at where the run has the value of all of them.
+        let whole = |other: &Series| {
+            other.metric == s.metric
+                && !other.labels.iter().any(Label::is_member)
+                && other.labels.len() < s.labels.len()
+        };
+        if s.labels.iter().any(Label::is_member) && run.series.iter().any(whole) {
+            continue;
+        }
+        let key = Key {
+            kind: run.kind,
+            tool: programs.of_run(run),
+            metric: s.metric.name.clone(),
+            stat: s.metric.stat.to_string(),
+            labels: s.labels.iter().filter(|l| !l.is_member()).cloned().collect(),
+            size: None,
+        };
+        mine.entry(key).or_insert_with(|| (&s.metric, Vec::new())).1.push(s);
+    }
+    for (key, (metric, series)) in mine {
+        let rows = run.rows_are_runs();
+        for (size, points) in by_size(&series) {
+            let cell = cells.entry(Key { size, ..key.clone() }).or_insert_with(|| Cell {
+                unit: metric.unit.clone(),
+                stat: metric.stat,
+                better: metric.better,
+                sides: [Vec::new(), Vec::new()],
+            });
+            let convert = |v: f64| metric.unit.convert(v, &cell.unit);
+            let values: Vec<f64> = points.into_iter().filter_map(convert).collect();
+            let in_time = series.iter().any(|s| s.points.iter().filter(|p| p.at.is_some()).count() >= SERIES);
+            let Some(side) = cell.sides.get_mut(place) else { continue };
+            let one = |values: Vec<f64>, is_series| OfRun { run: id, order, values, is_series };
+            if values.is_empty() {
+                continue;
+            } else if rows {
+                side.extend(values.into_iter().map(|v| one(vec![v], false)));
+            } else if size.is_none() && in_time && values.len() >= SERIES {
+                side.push(one(values, true));
+            } else {
+                side.push(one(vec![mean(&values)], false));
+            }
+        }
+    }
+}
+
+/// Values by size, members (ranks, streams) averaged where they stand at the same place in time.
+fn by_size(series: &[&Series]) -> BTreeMap<Option<u64>, Vec<f64>> {
+    let valid = |s: &&Series| s.points.iter().filter(|p| p.valid).copied().collect::<Vec<Point>>();
+    let mut sizes: BTreeMap<Option<u64>, Vec<f64>> = BTreeMap::new();
+    if let [one] = series {
+        for p in valid(one) {
+            sizes.entry(p.size).or_default().push(p.value);
+        }
+        return sizes;
+    }
+    // Finite places only: their bits order as they do once they are not negative, and equal places are equal bits.
+    let mut places: BTreeMap<(Option<u64>, i64), (f64, u32)> = BTreeMap::new();
+    for s in series {
+        for (n, p) in valid(s).into_iter().enumerate() {
+            // Without a place in time, the n-th of each belong together.
+            let at = p.at.map_or(n as f64, |at| at * 1e6);
+            let sum = places.entry((p.size, at as i64)).or_insert((0.0, 0));
+            *sum = (sum.0 + p.value, sum.1 + 1);
+        }
+    }
+    for ((size, _), (sum, n)) in places {
+        sizes.entry(size).or_default().push(sum / f64::from(n));
+    }
+    sizes
+}
+
+/// Arithmetic mean; of no values, not a number.
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The programs of a kind: a table that does not name its program is of the only one that is named.
+struct Programs(BTreeMap<Kind, Vec<SmolStr>>);
+
+impl Programs {
+    fn of(sides: [&Input<'_>; 2]) -> Programs {
+        let mut all: BTreeMap<Kind, Vec<SmolStr>> = BTreeMap::new();
+        for run in sides.into_iter().flat_map(|s| s.runs) {
+            let list = all.entry(run.kind).or_default();
+            if let Some(tool) = run.tool.as_ref().filter(|t| !list.contains(t)) {
+                list.push(tool.clone());
+            }
+        }
+        Programs(all)
+    }
+
+    fn of_run(&self, run: &Run) -> Option<SmolStr> {
+        run.tool.clone().or_else(|| match self.0.get(&run.kind).map(Vec::as_slice) {
+            Some([only]) => Some(only.clone()),
+            _ => None,
+        })
+    }
+}
