@@ -32,6 +32,7 @@ pub mod rdma_json;
 pub mod sniff;
 pub mod text;
 pub mod torch_log;
+pub mod torchtitan;
 pub mod units;
 
 pub use error::ParseError;
