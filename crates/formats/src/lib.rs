@@ -23,6 +23,7 @@ pub mod mlxconfig;
 pub mod modules;
 pub mod nccl_log;
 pub mod nccl_tests;
+pub mod nvbandwidth;
 pub mod nvidia_proc;
 pub mod nvidia_smi;
 pub mod nvml;
