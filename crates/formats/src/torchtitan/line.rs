@@ -107,34 +107,6 @@ fn container_time(text: &str) -> Option<&str> {
     is_time.then(|| streams.iter().find_map(|s| rest.strip_prefix(s)).unwrap_or(rest))
 }
 
-/// `2025-07-21 15:57:42,774`: milliseconds since 1970 by the clock of the log, whatever its zone.
-pub(super) fn time(text: &str) -> Option<i64> {
-    let b = text.as_bytes();
-    let number = |from: usize, to: usize| -> Option<i64> {
-        b.get(from..to)?.iter().try_fold(0_i64, |n, d| d.is_ascii_digit().then(|| n * 10 + i64::from(d - b'0')))
-    };
-    let is = |at: usize, wanted: u8| b.get(at) == Some(&wanted);
-    if !(is(4, b'-') && is(7, b'-') && (is(10, b' ') || is(10, b'T')) && is(13, b':') && is(16, b':')) {
-        return None;
-    }
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    let milliseconds = if is(19, b',') || is(19, b'.') { number(20, 23).unwrap_or(0) } else { 0 };
-    Some((((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000 + milliseconds)
-}
-
-/// Days since 1970-01-01 of a date of the Gregorian calendar (Hinnant's `days_from_civil`).
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year - era * 400;
-    let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
 /// The fields of a line whose text begins at `step:`.
 pub(super) fn fields(line: u32, text: &str, is_validation: bool) -> Option<Found> {
     let mut found = Found { is_validation, ..Found::default() };

@@ -3,6 +3,7 @@
 use super::line::{self, Found};
 use super::run::{Failure, FailureKind, Note, NoteKind, Rank, Refused, Run, Seconds, Setup, Step, TFlops, Who};
 use super::{MAX_NOTES, MAX_RANKS, MAX_REFUSED, MAX_RUNS, MAX_STEPS};
+use crate::clock;
 use crate::text::{self, At};
 use crate::units::GiB;
 use aho_corasick::AhoCorasick;
@@ -299,7 +300,7 @@ fn head(text: &str) -> (Option<i64>, &str) {
         Some(r) => r.split_once(']').map_or(text, |(_, rest)| rest.trim_start()),
         None => text,
     };
-    let Some(stamp) = line::time(inner) else { return (None, text) };
+    let Some(stamp) = clock::milliseconds(inner) else { return (None, text) };
     let message = inner.splitn(4, " - ").nth(3).unwrap_or(inner);
     (Some(stamp), message)
 }
