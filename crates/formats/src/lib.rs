@@ -3,6 +3,7 @@
 //! Invariants: bytes in, data out. Nothing here opens a file, runs a command, or knows what a rule is. Every parser accepts
 //! hostile input: it returns an error or less data, never panics, and never allocates more than a small multiple of its input.
 
+mod clock;
 pub mod cmdline;
 pub mod cpuinfo;
 pub mod cpulist;
@@ -23,15 +24,18 @@ pub mod mlxconfig;
 pub mod modules;
 pub mod nccl_log;
 pub mod nccl_tests;
+pub mod nvbandwidth;
 pub mod nvidia_proc;
 pub mod nvidia_smi;
 pub mod nvml;
 pub mod pci;
 pub mod perftest;
 pub mod rdma_json;
+pub mod series;
 pub mod sniff;
 pub mod text;
 pub mod torch_log;
+pub mod torchtitan;
 pub mod units;
 
 pub use error::ParseError;

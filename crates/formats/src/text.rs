@@ -56,6 +56,7 @@ pub(crate) fn lines(text: &str) -> Lines<'_> {
 }
 
 /// See [`lines`].
+#[derive(Clone)]
 pub(crate) struct Lines<'a> {
     /// What was not handed out yet.
     pub(crate) rest: &'a str,

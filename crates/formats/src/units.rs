@@ -27,6 +27,10 @@ pub struct Microseconds(pub f64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Bytes(pub u64);
 
+/// 2³⁰ bytes.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+pub struct GiB(pub f64);
+
 /// A hundredth.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
 pub struct Percent(pub f64);
@@ -102,6 +106,12 @@ impl fmt::Display for Mpps {
 impl fmt::Display for Microseconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.2} µs", self.0)
+    }
+}
+
+impl fmt::Display for GiB {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2} GiB", self.0)
     }
 }
 

@@ -1,0 +1,61 @@
+//! Times of day as logs and tables write them.
+
+/// `2025-07-21 15:57:42,774`, `2025-07-21T15:57:42.774Z`: milliseconds since 1970 by the clock that wrote it, whatever its zone.
+/// What follows is not looked at.
+pub(crate) fn milliseconds(text: &str) -> Option<i64> {
+    let b = text.as_bytes();
+    let number = |from: usize, to: usize| -> Option<i64> {
+        b.get(from..to)?.iter().try_fold(0_i64, |n, d| d.is_ascii_digit().then(|| n * 10 + i64::from(d - b'0')))
+    };
+    let is = |at: usize, wanted: u8| b.get(at) == Some(&wanted);
+    if !(is(4, b'-') && is(7, b'-') && (is(10, b' ') || is(10, b'T'))) {
+        return None;
+    }
+    // Some write hours without the zero: `2021-02-25 4:20:12`.
+    let hour_end = if is(12, b':') { 12 } else { 13 };
+    if !(is(hour_end, b':') && is(hour_end + 3, b':')) {
+        return None;
+    }
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let hour = number(11, hour_end)?;
+    let (minute, second) = (number(hour_end + 1, hour_end + 3)?, number(hour_end + 4, hour_end + 6)?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let fraction = hour_end + 6;
+    let has_fraction = is(fraction, b',') || is(fraction, b'.');
+    let milliseconds = if has_fraction { number(fraction + 1, fraction + 4).unwrap_or(0) } else { 0 };
+    Some((((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000 + milliseconds)
+}
+
+/// Days since 1970-01-01 of a date of the Gregorian calendar (Hinnant's `days_from_civil`).
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year - era * 400;
+    let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::milliseconds;
+
+    #[test]
+    fn times_of_day() {
+        assert_eq!(milliseconds("1970-01-01 00:00:00"), Some(0));
+        assert_eq!(milliseconds("2000-03-01T00:00:00.250Z"), Some(951_868_800_250));
+        assert_eq!(milliseconds("2021-02-25 4:20:12"), Some(1_614_226_812_000));
+        assert_eq!(milliseconds("1969-12-31 23:59:59,999"), Some(-1));
+        for bad in [
+            "",
+            "2021-13-01 00:00:00",
+            "2021-01-01",
+            "2021-01-01 24:00:00",
+            "abcd-01-01 00:00:00",
+            "2021-01-01 0000:00",
+        ] {
+            assert_eq!(milliseconds(bad), None, "{bad}");
+        }
+    }
+}

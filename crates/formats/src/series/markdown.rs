@@ -1,0 +1,64 @@
+//! Tables in Markdown: `| a | b |` above `|---|---|`.
+
+use super::build::Builder;
+use super::table::{Form, Table};
+use super::{MAX_COLUMNS, MAX_TABLES};
+use crate::text::lines;
+
+/// Rows that decide upon the kinds of columns.
+const SAMPLE: usize = 64;
+
+/// All tables of a text, whatever stands between them.
+pub(super) fn parse(text: &str) -> Vec<Table> {
+    let mut tables = Vec::new();
+    let mut all = lines(text).peekable();
+    while let Some((_, line)) = all.next() {
+        let Some(header) = cells(line) else { continue };
+        let is_rule = |l: &str| cells(l).is_some_and(|c| c.len() == header.len() && c.iter().all(|c| is_dashes(c)));
+        if all.next_if(|(_, next)| is_rule(next)).is_none() || tables.len() >= MAX_TABLES {
+            continue;
+        }
+        let mut rows = Vec::new();
+        while let Some((number, row)) = all.next_if(|(_, l)| cells(l).is_some()) {
+            rows.push((number, cells(row).unwrap_or_default()));
+        }
+        let mut sample = Builder::new(Form::Markdown, true);
+        header.iter().for_each(|name| {
+            sample.push_column(&plain(name));
+        });
+        for (_, row) in rows.iter().take(SAMPLE) {
+            sample.begin_row(0);
+            row.iter().enumerate().for_each(|(i, c)| sample.text(i, &plain(c)));
+        }
+        let mut builder = Builder::from_sample(sample);
+        for (number, row) in &rows {
+            if row.len() != header.len() {
+                builder.refuse(*number, None, || {
+                    format!("the row has {} cells, and there are {} columns", row.len(), header.len())
+                });
+            } else if builder.begin_row(*number) {
+                row.iter().enumerate().for_each(|(i, c)| builder.text(i, &plain(c)));
+            }
+        }
+        tables.push(builder.finish());
+    }
+    tables.retain(Table::has_numbers);
+    tables
+}
+
+/// The cells of a line that begins with a bar.
+fn cells(line: &str) -> Option<Vec<&str>> {
+    let inner = line.trim_start_matches(['>', ' ', '\t']).trim_end().strip_prefix('|')?;
+    let inner = inner.strip_suffix('|').unwrap_or(inner);
+    let all: Vec<&str> = inner.split('|').map(str::trim).take(MAX_COLUMNS + 1).collect();
+    (all.len() <= MAX_COLUMNS).then_some(all)
+}
+
+fn is_dashes(cell: &str) -> bool {
+    cell.len() >= 2 && cell.contains('-') && cell.bytes().all(|b| matches!(b, b'-' | b':'))
+}
+
+/// Without the marks of emphasis.
+fn plain(cell: &str) -> String {
+    cell.replace("**", "").replace('`', "")
+}

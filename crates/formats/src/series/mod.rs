@@ -1,0 +1,63 @@
+//! Measurements as plain tables: CSV, TSV, semicolon CSV, Markdown tables, JSON lines, a JSON array of objects.
+//!
+//! A table is read by its names: which column is the time, the step, the message size, the run, a label or a metric, and in which
+//! unit. Rules that are not the data's own are stated here:
+//! * A size without a unit is in bytes. `8M` and `1 GiB` are powers of 2¹⁰. `1 MB` is 2²⁰ where every number of the column that has
+//!   such a unit is a power of two (the sweeps of nccl-tests and their like: 1, 4, 16, … 2048 MB), else 10⁶. Which one was taken is a
+//!   note of the table.
+//! * A comma is a decimal comma where fields are not parted by commas and a cell can be nothing else (`12,5`); it sets off
+//!   thousands where a cell can be nothing else (`1,234,567`, `1,234.5`). Where all cells with a comma could be either (`1,234`),
+//!   they are refused.
+//! * An empty cell, `-`, `NA`, `N/A`, `null` and `None` are missing. `nan` and `inf` are refused: they are no measurements.
+//! * In JSON, objects in an object are joined to `outer.inner`; lists are not read.
+
+mod build;
+mod cell;
+mod delimited;
+mod json;
+mod markdown;
+mod names;
+mod table;
+
+pub use names::{Role, Unit, UnitText};
+pub use table::{Cells, Column, Form, Labels, Note, NoteKind, Refused, Table};
+
+use crate::error::ParseError;
+use crate::text;
+
+/// Columns of a table.
+const MAX_COLUMNS: usize = 1024;
+/// Rows of a table.
+const MAX_ROWS: usize = 1 << 25;
+/// Cells of all tables of a text: they are eight bytes each, and one may be two bytes of text.
+const MAX_CELLS: usize = 1 << 27;
+/// Tables of a text.
+const MAX_TABLES: usize = 4096;
+/// Cells and rows that could not be read, and are told one by one.
+const MAX_REFUSED: usize = 64;
+/// Longest name or label that is kept.
+const MAX_TEXT: usize = 200;
+
+/// Reads the tables of a text. A text without any is an error that says why.
+pub fn parse(bytes: &[u8]) -> Result<Vec<Table>, ParseError> {
+    let text = text::decode(bytes);
+    let first = text::lines(&text).map(|(_, l)| l.trim()).find(|l| !l.is_empty() && !l.starts_with('#'));
+    let tables = match first.map(str::as_bytes) {
+        None => return Err(ParseError::new(0, "the text is empty")),
+        Some([b'{', ..]) => json::lines(&text)?,
+        Some([b'[', rest @ ..]) if matches!(rest.trim_ascii_start().first(), None | Some(b'{' | b']')) => {
+            json::array(&text)?
+        }
+        Some(_) => {
+            let tables = markdown::parse(&text);
+            if tables.is_empty() { delimited::parse(&text)? } else { tables }
+        }
+    };
+    match tables.iter().any(|t| t.has_numbers()) {
+        true => Ok(tables),
+        false => Err(ParseError::new(0, "no column has numbers: there is nothing to compare")),
+    }
+}
+
+#[cfg(test)]
+mod tests;
