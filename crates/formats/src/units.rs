@@ -31,6 +31,10 @@ pub struct Bytes(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
 pub struct GiB(pub f64);
 
+/// A rate: messages, operations, packets per second.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+pub struct PerSecond(pub f64);
+
 /// A hundredth.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
 pub struct Percent(pub f64);
@@ -59,7 +63,31 @@ impl From<Gbps> for MiBps {
     }
 }
 
+impl MiBps {
+    /// From bytes per second.
+    pub fn from_bytes_per_second(v: f64) -> Self {
+        MiBps(v / Self::MIB)
+    }
+}
+
+impl Gbps {
+    /// From bits per second.
+    pub fn from_bits_per_second(v: f64) -> Self {
+        Gbps(v / 1e9)
+    }
+}
+
 impl Microseconds {
+    /// From a value in seconds.
+    pub fn from_seconds(s: f64) -> Self {
+        Microseconds(s * 1e6)
+    }
+
+    /// From a value in nanoseconds.
+    pub fn from_nanoseconds(ns: f64) -> Self {
+        Microseconds(ns / 1000.0)
+    }
+
     /// From a value in milliseconds.
     pub fn from_milliseconds(ms: f64) -> Self {
         Microseconds(ms * 1000.0)
@@ -112,6 +140,12 @@ impl fmt::Display for Microseconds {
 impl fmt::Display for GiB {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.2} GiB", self.0)
+    }
+}
+
+impl fmt::Display for PerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} /s", self.0)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The header of a table.
 
-use super::run::{Bandwidth, BandwidthValues, LatencyValues, PerSecond, Row, Values};
+use super::run::{Bandwidth, BandwidthValues, LatencyValues, Row, Values};
 use crate::text::words;
-use crate::units::{Bytes, Gbps, MiBps, Microseconds, Mpps, Percent};
+use crate::units::{Bytes, Gbps, MiBps, Microseconds, Mpps, PerSecond, Percent};
 
 /// A unit of bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

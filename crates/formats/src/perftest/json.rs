@@ -4,10 +4,11 @@
 //! It is therefore read name by name, one a line, as the program writes it; the unit follows from size and rate of messages.
 
 use super::columns::{Raw, Unit, number};
-use super::run::{PerSecond, Refused, Run, Values};
+use super::run::{Refused, Run, Values};
 use super::{head, run::Kind};
 use crate::text::At;
 use crate::units::Microseconds;
+use crate::units::PerSecond;
 
 /// Collects the names of a report.
 #[derive(Debug, Default)]

@@ -10,10 +10,11 @@ mod json;
 mod reader;
 mod run;
 
+pub use crate::units::PerSecond;
 pub use reader::{Reader, parse};
 pub use run::{
-    Address, Bandwidth, BandwidthValues, Failure, FailureKind, Header, Kind, LatencyValues, Note, NoteKind, PerSecond,
-    Refused, Row, Run, Side, Test, Values,
+    Address, Bandwidth, BandwidthValues, Failure, FailureKind, Header, Kind, LatencyValues, Note, NoteKind, Refused,
+    Row, Run, Side, Test, Values,
 };
 
 /// Rows that a run keeps. A sweep has 23; a run without end has one each five seconds.

@@ -2,7 +2,7 @@
 
 use crate::gid::Gid;
 use crate::text::At;
-use crate::units::{Bytes, Gbps, MiBps, Microseconds, Mpps, Percent};
+use crate::units::{Bytes, Gbps, MiBps, Microseconds, Mpps, PerSecond, Percent};
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -234,10 +234,6 @@ pub struct LatencyValues {
     /// Transactions per second, in tests of a duration.
     pub transactions: Option<PerSecond>,
 }
-
-/// A rate.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
-pub struct PerSecond(pub f64);
 
 /// A row that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

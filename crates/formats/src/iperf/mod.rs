@@ -1,0 +1,31 @@
+//! What iperf3 (3.0 and later; text, `-J`, `--json-stream`) and iperf 2 (with and without `-e`) print.
+//!
+//! Units, by `units.c` of iperf3 and `stdio.c` of iperf 2: bits are counted in powers of 1000, bytes in powers of 1024. `Mbits/sec`
+//! is 10⁶ bit/s; `MBytes` and `MBytes/sec` (`-f M`) are 2²⁰ bytes. JSON has plain bytes and bits per second.
+//!
+//! The text shows three digits; JSON is exact.
+
+mod json;
+mod line;
+mod reader;
+mod row;
+mod run;
+mod settle;
+
+pub use reader::{Reader, parse};
+pub use run::{
+    Connection, Cpu, Direction, Endpoint, Measured, Params, Protocol, Role, Row, Run, Scope, Stream, Tool, Utilisation,
+    Way,
+};
+
+/// Rows that a run keeps. An hour of ten streams, one row each second, has 40,000.
+const MAX_ROWS: usize = 262_144;
+/// Connections that a run keeps.
+const MAX_CONNECTIONS: usize = 1024;
+/// Remarks and failures that a run keeps.
+const MAX_SAID: usize = 64;
+/// Runs that one text may have.
+const MAX_RUNS: usize = 4096;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,386 @@
+//! JSON documents in a text: several after each other, with lines of other programs between them, cut at the end, and with the
+//! `nan` that no JSON has.
+
+use crate::text::lines;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// How a document was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// 1-based first and last line.
+    pub(crate) lines: (u32, u32),
+    /// It ended in the middle: what was open was closed.
+    pub(crate) is_cut: bool,
+    /// It had `nan` or `inf` where a number belongs.
+    pub(crate) had_nan: bool,
+}
+
+/// A piece of a text.
+pub(crate) enum Piece<'a, T> {
+    Line(u32, &'a str),
+    Document(T, Place),
+    /// A document that cannot be read.
+    Broken(Place, &'static str),
+}
+
+/// Splits a text. A line that begins with `{` and whose next few thousand bytes are `ours` begins a document.
+pub(crate) fn pieces<T: for<'de> Deserialize<'de>>(
+    text: &str,
+    ours: impl Fn(&str) -> bool,
+    mut take: impl FnMut(Piece<'_, T>),
+) {
+    let mut rest = lines(text);
+    let mut skip_to = 0usize;
+    loop {
+        let before = rest.rest;
+        let Some((number, line)) = rest.next() else { return };
+        let offset = text.len() - before.len();
+        if offset < skip_to {
+            continue;
+        }
+        let trimmed = line.trim_start();
+        if !trimmed.starts_with('{') || !ours(head(before)) {
+            take(Piece::Line(number, line));
+            continue;
+        }
+        let start = offset + (line.len() - trimmed.len());
+        let body = text.get(start..).unwrap_or_default();
+        let mut stream = serde_json::Deserializer::from_str(body).into_iter::<T>();
+        let length = match stream.next() {
+            Some(Ok(document)) => {
+                let length = stream.byte_offset();
+                let lines = (number, last_line(number, body.get(..length)));
+                take(Piece::Document(document, Place { lines, is_cut: false, had_nan: false }));
+                length
+            }
+            _ => repaired(number, body, &mut take),
+        };
+        skip_to = start + length;
+        // What follows a document on its last line is no line of its own.
+    }
+}
+
+fn head(text: &str) -> &str {
+    let mut end = text.len().min(4096);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+fn last_line(first: u32, text: Option<&str>) -> u32 {
+    let text = text.unwrap_or_default();
+    first.saturating_add(u32::try_from(memchr::memchr_iter(b'\n', text.as_bytes()).count()).unwrap_or(u32::MAX))
+}
+
+fn repaired<T: for<'de> Deserialize<'de>>(number: u32, body: &str, take: &mut impl FnMut(Piece<'_, T>)) -> usize {
+    let extent = extent(body);
+    let document = body.get(..extent.length).unwrap_or_default();
+    let place = Place {
+        lines: (number, last_line(number, Some(document.trim_end()))),
+        is_cut: !extent.is_whole,
+        had_nan: !extent.not_numbers.is_empty(),
+    };
+    let fixed = fix(document, &extent);
+    match serde_json::from_str::<T>(&fixed) {
+        Ok(document) => take(Piece::Document(document, place)),
+        Err(_) if place.is_cut => {
+            take(Piece::Broken(place, "the document ends in the middle, before anything was measured"))
+        }
+        Err(_) => take(Piece::Broken(place, "looks like a result of this tool, but is not JSON")),
+    }
+    extent.length.max(1)
+}
+
+/// Where a document ends, and what must be done for it to be one.
+#[derive(Default)]
+struct Extent {
+    length: usize,
+    is_whole: bool,
+    /// Where to cut a document that ends in the middle, and what closes it there.
+    safe: usize,
+    closers: Vec<u8>,
+    /// Where `nan` and `inf` stand.
+    not_numbers: Vec<(usize, usize)>,
+}
+
+/// Deepest nesting that is looked at; deeper documents are refused by the parser anyway.
+const MAX_DEPTH: usize = 128;
+
+fn extent(body: &str) -> Extent {
+    let bytes = body.as_bytes();
+    let mut out = Extent::default();
+    let mut stack: Vec<u8> = Vec::new();
+    let mut i = 0;
+    while let Some(&b) = bytes.get(i) {
+        match b {
+            b'"' => {
+                let Some(end) = string_end(bytes, i) else { break };
+                i = end;
+                continue;
+            }
+            // Another document begins where this one was cut.
+            b'{' if i > 0 && bytes.get(i - 1) == Some(&b'\n') => break,
+            b'{' | b'[' => {
+                if stack.len() >= MAX_DEPTH {
+                    break;
+                }
+                stack.push(if b == b'{' { b'}' } else { b']' });
+                out.safe = i + 1;
+                out.closers.clone_from(&stack);
+            }
+            b'}' | b']' => {
+                if stack.pop() != Some(b) {
+                    break;
+                }
+                i += 1;
+                out.safe = i;
+                out.closers.clone_from(&stack);
+                if stack.is_empty() {
+                    out.is_whole = true;
+                    break;
+                }
+                continue;
+            }
+            b',' => {
+                // Before the comma every value is whole.
+                out.safe = i;
+                out.closers.clone_from(&stack);
+            }
+            b'n' | b'N' | b'i' | b'I' => {
+                let word = bytes.get(i..).unwrap_or_default();
+                let length = word.iter().position(|b| !b.is_ascii_alphabetic()).unwrap_or(word.len());
+                let is_null = word.starts_with(b"null");
+                if !is_null {
+                    let is_signed = i > 0 && matches!(bytes.get(i - 1), Some(b'-' | b'+'));
+                    out.not_numbers.push((i - usize::from(is_signed), i + length));
+                }
+                i += length.max(1);
+                continue;
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    out.length = i;
+    out
+}
+
+/// Behind the closing quote. No string of these tools spans lines.
+fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut i = start + 1;
+    loop {
+        let next = memchr::memchr3(b'"', b'\\', b'\n', bytes.get(i..)?)?;
+        i += next;
+        match bytes.get(i)? {
+            b'"' => return Some(i + 1),
+            b'\\' => i += 2,
+            _ => return None,
+        }
+    }
+}
+
+fn fix<'a>(document: &'a str, extent: &Extent) -> Cow<'a, str> {
+    if extent.is_whole && extent.not_numbers.is_empty() {
+        return Cow::Borrowed(document);
+    }
+    let end = if extent.is_whole { document.len() } else { extent.safe };
+    let mut out = String::with_capacity(end + extent.closers.len());
+    let mut at = 0;
+    for (from, to) in extent.not_numbers.iter().filter(|(_, to)| *to <= end) {
+        out.push_str(document.get(at..*from).unwrap_or_default());
+        out.push_str("null");
+        at = *to;
+    }
+    out.push_str(document.get(at..end).unwrap_or_default());
+    if !extent.is_whole {
+        out.extend(extent.closers.iter().rev().map(|b| char::from(*b)));
+    }
+    Cow::Owned(out)
+}
+
+/// A number, or nothing where the tool wrote something else: `null` for what is not a number, a string, an object.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Num(pub(crate) Option<f64>);
+
+impl Num {
+    pub(crate) fn u64(self) -> Option<u64> {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // The range is checked.
+        self.0.filter(|v| (0.0..=9.007_199_254_740_992e15).contains(v)).map(|v| v.round() as u64)
+    }
+
+    pub(crate) fn u32(self) -> Option<u32> {
+        self.u64().and_then(|v| u32::try_from(v).ok())
+    }
+
+    pub(crate) fn flag(self) -> Option<bool> {
+        self.0.map(|v| v != 0.0)
+    }
+}
+
+struct NumVisitor;
+
+impl<'de> Visitor<'de> for NumVisitor {
+    type Value = Num;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_bool<E>(self, v: bool) -> Result<Num, E> {
+        Ok(Num(Some(f64::from(u8::from(v)))))
+    }
+
+    #[allow(clippy::cast_precision_loss)] // Counts below 2^53 are exact; larger ones are rounded as the tool's own averages are.
+    fn visit_i64<E>(self, v: i64) -> Result<Num, E> {
+        Ok(Num(Some(v as f64)))
+    }
+
+    #[allow(clippy::cast_precision_loss)] // As above.
+    fn visit_u64<E>(self, v: u64) -> Result<Num, E> {
+        Ok(Num(Some(v as f64)))
+    }
+
+    fn visit_f64<E>(self, v: f64) -> Result<Num, E> {
+        Ok(Num(Some(v).filter(|v| v.is_finite())))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Num, E> {
+        Ok(Num(None))
+    }
+
+    fn visit_unit<E>(self) -> Result<Num, E> {
+        Ok(Num(None))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Num, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Num(None))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Num, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Num(None))
+    }
+}
+
+impl<'de> Deserialize<'de> for Num {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(NumVisitor)
+    }
+}
+
+/// A text, or nothing where the tool wrote something else. Long texts are cut.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Text(pub(crate) Option<smol_str::SmolStr>);
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E>(self, v: &str) -> Result<Text, E> {
+        Ok(Text(Some(v.chars().take(300).collect())))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
+        Ok(Text(None))
+    }
+
+    fn visit_i64<E>(self, v: i64) -> Result<Text, E> {
+        Ok(Text(Some(smol_str::format_smolstr!("{v}"))))
+    }
+
+    fn visit_u64<E>(self, v: u64) -> Result<Text, E> {
+        Ok(Text(Some(smol_str::format_smolstr!("{v}"))))
+    }
+
+    fn visit_f64<E>(self, v: f64) -> Result<Text, E> {
+        Ok(Text(Some(smol_str::format_smolstr!("{v}"))))
+    }
+
+    fn visit_unit<E>(self) -> Result<Text, E> {
+        Ok(Text(None))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Text, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Text(None))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Text(None))
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(TextVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(serde::Deserialize)]
+    struct Doc {
+        #[serde(default)]
+        a: Num,
+        #[serde(default)]
+        b: Vec<Num>,
+    }
+
+    fn read(text: &str) -> Vec<String> {
+        let mut out = Vec::new();
+        pieces::<Doc>(
+            text,
+            |h| h.contains("\"a\""),
+            |p| {
+                out.push(match p {
+                    Piece::Line(n, l) => format!("{n}:{l}"),
+                    Piece::Document(d, p) => {
+                        let b: Vec<_> = d.b.iter().map(|n| n.0).collect();
+                        format!("{:?} {b:?} {:?} {} {}", d.a.0, p.lines, p.is_cut, p.had_nan)
+                    }
+                    Piece::Broken(p, why) => format!("broken {:?}: {why}", p.lines),
+                });
+            },
+        );
+        out
+    }
+
+    #[test]
+    fn documents_between_lines() {
+        assert_eq!(
+            read("x\n{\"a\":1,\n\"b\":[1, 2.5]}\ny\n{\"c\":1}\n{\"a\":2}{\"a\":3}\n"),
+            [
+                "1:x",
+                "Some(1.0) [Some(1.0), Some(2.5)] (2, 3) false false",
+                "4:y",
+                "5:{\"c\":1}",
+                "Some(2.0) [] (6, 6) false false"
+            ]
+        );
+        assert_eq!(read("{\"a\":\"1\",\"b\":[null,true,{}]}"), ["None [None, Some(1.0), None] (1, 1) false false"]);
+    }
+
+    #[test]
+    fn cut_and_not_numbers() {
+        assert_eq!(read("{\"a\":-nan,\"b\":[inf,1,null]}"), ["None [None, Some(1.0), None] (1, 1) false true"]);
+        assert_eq!(read("{\"a\":7,\n\"b\":[1, 2, 3"), ["Some(7.0) [Some(1.0), Some(2.0)] (1, 2) true false"]);
+        assert_eq!(
+            read("{\"a\":7,\n\"b\":[1, 2, 3,\n{\"a\":8}\n"),
+            ["Some(7.0) [Some(1.0), Some(2.0), Some(3.0)] (1, 2) true false", "Some(8.0) [] (3, 3) false false"]
+        );
+        assert_eq!(read("{\"a\""), ["None [] (1, 1) true false"]);
+        assert_eq!(read("{\"a\": x}\ny"), ["broken (1, 1): looks like a result of this tool, but is not JSON", "2:y"]);
+    }
+}
