@@ -83,7 +83,7 @@ pub(crate) fn captured_at(s: &Snapshot) -> Option<String> {
 }
 
 /// Unix seconds as RFC 3339 in UTC (days to civil date: Hinnant's algorithm).
-fn rfc3339(time: u64) -> String {
+pub(crate) fn rfc3339(time: u64) -> String {
     let (days, second) = (time / 86_400 + 719_468, time % 86_400);
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

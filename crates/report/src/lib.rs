@@ -4,6 +4,7 @@
 //! devices, lines of files and messages built from them may hold anything.
 
 pub mod about;
+pub mod bench;
 mod compact;
 pub mod doctor;
 pub mod env;

@@ -3,4 +3,4 @@
 pub mod json;
 pub mod markdown;
 pub mod text;
-mod words;
+pub(crate) mod words;

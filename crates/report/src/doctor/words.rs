@@ -159,7 +159,7 @@ pub(super) fn bytes(n: u64) -> String {
 }
 
 /// `12,345`.
-pub(super) fn thousands(n: u64) -> String {
+pub(crate) fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, c) in digits.chars().enumerate() {
@@ -171,7 +171,7 @@ pub(super) fn thousands(n: u64) -> String {
     out
 }
 
-pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
+pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{} {}", thousands(n as u64), if n == 1 { one } else { many })
 }
 
@@ -183,7 +183,7 @@ pub(super) fn few(list: &[String]) -> String {
 }
 
 /// Names that differ in a number, as one: `node{0..15}`. `max`: members before the rest becomes a number.
-pub(super) fn names(list: &[String], max: usize) -> String {
+pub(crate) fn names(list: &[String], max: usize) -> String {
     compact::names(list.to_vec(), max)
 }
 

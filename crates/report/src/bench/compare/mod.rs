@@ -1,0 +1,12 @@
+//! What a comparison says: for a tired engineer, for a ticket, for programs.
+
+mod forest;
+mod json;
+mod markdown;
+mod rows;
+mod section;
+mod text;
+
+pub use json::{SCHEMA as COMPARISON_SCHEMA, comparison_json};
+pub use markdown::comparison_markdown;
+pub use text::comparison_text;

@@ -1,0 +1,409 @@
+//! The comparison for a terminal: what it comes to, the numbers, then why not more can be said.
+
+use super::forest::Forest;
+use super::rows::{self, is_within, tone};
+use super::section::{Section, sections, subjects, tally};
+use crate::bench::table::{Cell, Table};
+use crate::bench::words::{capital, counted, number, percent, quantity};
+use crate::style::{Page, Style, Tone};
+use linerate_bench::compare::{Check, Comparison, Comparisons, Side, Verdict, Weight};
+use std::io::{self, Write};
+
+/// Lines of a list before the rest becomes a number.
+const FEW: usize = 8;
+/// Rows of a table before the rest becomes a number.
+const ROWS: usize = 64;
+/// Narrowest and widest forest beside its table.
+const FOREST: std::ops::RangeInclusive<usize> = 21..=45;
+
+/// Writes the answer.
+///
+/// # Errors
+/// Those of the writer.
+pub fn comparison_text(answer: &Comparisons, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    Text { c: answer, page: Page::new(out, style) }.all()
+}
+
+struct Text<'a, 'w> {
+    c: &'a Comparisons,
+    page: Page<'w>,
+}
+
+impl Text<'_, '_> {
+    fn all(&mut self) -> io::Result<()> {
+        self.conclusions()?;
+        self.sides()?;
+        self.tables()?;
+        self.reasons()?;
+        self.ceilings()?;
+        self.confounds()?;
+        self.checks()?;
+        self.values()?;
+        self.excluded()?;
+        self.methods()
+    }
+
+    fn shown(&self, usual: usize) -> usize {
+        if self.page.style.verbose { usize::MAX } else { usual }
+    }
+
+    fn more(&mut self, all: usize, shown: usize) -> io::Result<()> {
+        if all <= shown {
+            return Ok(());
+        }
+        self.page.item(2, "", Tone::Plain, Tone::Dim, &format!("and {} more (--verbose)", all - shown))
+    }
+
+    fn conclusions(&mut self) -> io::Result<()> {
+        let c = self.c;
+        for (i, sentence) in c.conclusions.iter().enumerate() {
+            if i == 0 {
+                self.page.item(0, "", Tone::Plain, Tone::Bold, sentence)?;
+            } else {
+                self.page.item(0, "·", Tone::Mild, Tone::Plain, sentence)?;
+            }
+        }
+        let text = if c.comparisons.is_empty() {
+            "nothing was compared".to_owned()
+        } else {
+            let n = counted(c.comparisons.len(), "comparison", "comparisons");
+            let (threshold, level) = (percent(c.threshold), percent(c.level));
+            let tally = tally(&c.comparisons);
+            format!("{n}: {tally}; differences below {threshold} count as none, intervals are of {level} confidence")
+        };
+        self.page.item(0, "", Tone::Plain, Tone::Dim, &text)
+    }
+
+    fn sides(&mut self) -> io::Result<()> {
+        let c = self.c;
+        self.page.blank()?;
+        self.page.field(0, "A", &side(&c.a, self.shown(FEW)))?;
+        self.page.field(0, "B", &side(&c.b, self.shown(FEW)))?;
+        self.page.field(0, "design", &design(c))
+    }
+
+    fn tables(&mut self) -> io::Result<()> {
+        for section in sections(&self.c.comparisons) {
+            self.section(&section)?;
+        }
+        Ok(())
+    }
+
+    fn section(&mut self, all: &Section<'_>) -> io::Result<()> {
+        self.page.heading(&all.title())?;
+        let limit = self.shown(ROWS);
+        let section = Section { rows: all.rows.iter().take(limit).copied().collect(), over_sizes: all.over_sizes };
+        let mut table = rows::table(&section);
+        let room = self.page.style.width.saturating_sub(2 + table.width() + 2);
+        let threshold = self.c.threshold;
+        if room >= *FOREST.start() {
+            if let Some(forest) = Forest::of(&section.rows, threshold, room.min(*FOREST.end())) {
+                table.left("", 0);
+                table.extend(section.rows.iter().map(|c| Cell::new(tone(c.verdict), &forest.strip(c))));
+                table.last_row(Cell::new(Tone::Dim, &forest.axis()));
+            }
+            table.write(&mut self.page, 2)?;
+        } else {
+            table.write(&mut self.page, 2)?;
+            self.forest_below(&section, threshold)?;
+        }
+        if section.rows.iter().any(|c| is_within(c)) {
+            let text = "* holds for these runs alone; what repetitions would give it does not say";
+            self.page.item(2, "", Tone::Plain, Tone::Dim, text)?;
+        }
+        self.more(all.rows.len(), limit)
+    }
+
+    /// Where the table leaves no room beside it.
+    fn forest_below(&mut self, section: &Section<'_>, threshold: f64) -> io::Result<()> {
+        let mut table = Table::default();
+        if section.over_sizes {
+            table.right("", 0)
+        } else {
+            table.left("", 0)
+        }
+        for c in &section.rows {
+            table.row(vec![Cell::plain(&section.row_name(c))]);
+        }
+        let room = self.page.style.width.saturating_sub(2 + table.width() + 2);
+        let Some(forest) = Forest::of(&section.rows, threshold, room.min(*FOREST.end())) else { return Ok(()) };
+        table.left("B/A", 0);
+        table.extend(section.rows.iter().map(|c| Cell::new(tone(c.verdict), &forest.strip(c))));
+        table.last_row(Cell::new(Tone::Dim, &forest.axis()));
+        self.page.blank()?;
+        table.write(&mut self.page, 2)
+    }
+
+    /// Why the verdicts are what they are; those that decide nothing first, and in full.
+    fn reasons(&mut self) -> io::Result<()> {
+        for (verdict, title) in [
+            (Verdict::Inconclusive, "WHY INCONCLUSIVE"),
+            (Verdict::Worse, "WHY WORSE"),
+            (Verdict::Better, "WHY BETTER"),
+            (Verdict::Equivalent, "WHY EQUIVALENT"),
+        ] {
+            let mut groups: Vec<(&str, Vec<&Comparison>)> = Vec::new();
+            for c in self.c.comparisons.iter().filter(|c| c.verdict == verdict) {
+                match groups.iter_mut().find(|(reason, _)| *reason == c.reason) {
+                    Some((_, list)) => list.push(c),
+                    None => groups.push((&c.reason, vec![c])),
+                }
+            }
+            if groups.is_empty() {
+                continue;
+            }
+            self.page.heading(title)?;
+            let shown = self.shown(FEW);
+            for (reason, list) in groups.iter().take(shown) {
+                self.page.item(2, "·", tone(verdict), Tone::Plain, &format!("{}: {reason}", subjects(list)))?;
+                let power = power(list);
+                if !power.is_empty() {
+                    self.page.item(4, "→", Tone::Dim, Tone::Dim, &power)?;
+                }
+            }
+            self.more(groups.len(), shown)?;
+        }
+        Ok(())
+    }
+
+    fn ceilings(&mut self) -> io::Result<()> {
+        let mut groups: Vec<(&str, Vec<&Comparison>)> = Vec::new();
+        for c in &self.c.comparisons {
+            let Some(ceiling) = &c.ceiling else { continue };
+            match groups.iter_mut().find(|(sentence, _)| *sentence == ceiling.sentence) {
+                Some((_, list)) => list.push(c),
+                None => groups.push((&ceiling.sentence, vec![c])),
+            }
+        }
+        if groups.is_empty() {
+            return Ok(());
+        }
+        self.page.heading("CEILINGS")?;
+        // The largest sizes come last and say most.
+        groups.reverse();
+        let shown = self.shown(3);
+        let mut derivations: Vec<&[String]> = Vec::new();
+        for (sentence, list) in groups.iter().take(shown) {
+            self.page.item(2, "·", Tone::Warn, Tone::Plain, &format!("{}: {sentence}", subjects(list)))?;
+            let Some(ceiling) = list.first().and_then(|c| c.ceiling.as_ref()) else { continue };
+            let ceiling = &ceiling.ceiling;
+            if !derivations.contains(&ceiling.derivation.as_slice()) {
+                derivations.push(&ceiling.derivation);
+                self.page.item(
+                    4,
+                    "limit",
+                    Tone::Dim,
+                    Tone::Plain,
+                    &format!("{}: {}", ceiling_value(ceiling), ceiling.by),
+                )?;
+                for step in &ceiling.derivation {
+                    self.page.item(4, "·", Tone::Dim, Tone::Dim, step)?;
+                }
+            }
+        }
+        self.more(groups.len(), shown)
+    }
+
+    fn confounds(&mut self) -> io::Result<()> {
+        let all = &self.c.confounds;
+        if all.is_empty() {
+            return Ok(());
+        }
+        self.page.heading("WHAT ELSE DIFFERS (worst first: each could be the cause instead)")?;
+        let shown = self.shown(FEW);
+        for x in all.iter().take(shown) {
+            let (word, tone) = weight(x.weight);
+            let text = format!("{}: A {}; B {}", x.what, or_none(&x.a), or_none(&x.b));
+            self.page.item(2, &format!("{:<8}", word.to_uppercase()), tone, Tone::Plain, &text)?;
+            let rule = x.rule.as_ref().map(|r| format!(" (linerate explain {r})")).unwrap_or_default();
+            if !x.why.is_empty() || !rule.is_empty() {
+                self.page.item(11, "", Tone::Plain, Tone::Dim, &format!("{}{rule}", x.why))?;
+            }
+        }
+        self.more(all.len(), shown)
+    }
+
+    /// Assumptions that do not hold, and those that could not be checked; with `--verbose` the others.
+    fn checks(&mut self) -> io::Result<()> {
+        let mut groups: Vec<(&Check, usize)> = Vec::new();
+        for check in self.c.comparisons.iter().flat_map(|c| &c.checks) {
+            match groups.iter_mut().find(|(g, _)| g.assumption == check.assumption && g.holds == check.holds) {
+                Some((_, n)) => *n += 1,
+                None => groups.push((check, 1)),
+            }
+        }
+        let held = groups.iter().filter(|(c, _)| c.holds == Some(true)).count();
+        if !self.page.style.verbose {
+            groups.retain(|(c, _)| c.holds != Some(true));
+        }
+        if groups.is_empty() {
+            return Ok(());
+        }
+        groups.sort_by_key(|(c, _)| match c.holds {
+            Some(false) => 0,
+            None => 1,
+            Some(true) => 2,
+        });
+        self.page.heading("ASSUMPTIONS, CHECKED")?;
+        for (check, n) in groups {
+            let (tag, tone) = match check.holds {
+                Some(false) => ("does not hold:", Tone::Bad),
+                None => ("cannot be told:", Tone::Doubt),
+                Some(true) => ("holds:", Tone::Good),
+            };
+            let times = if n > 1 {
+                format!(" ({n} comparisons; the first: {})", check.detail)
+            } else {
+                format!(" ({})", check.detail)
+            };
+            self.page.item(2, tag, tone, Tone::Plain, &format!("{}{times}", check.assumption))?;
+        }
+        if !self.page.style.verbose && held > 0 {
+            let text = format!("{} of the assumptions hold (--verbose)", held);
+            self.page.item(2, "", Tone::Plain, Tone::Dim, &text)?;
+        }
+        Ok(())
+    }
+
+    /// What was cut, and what is far from the rest.
+    fn values(&mut self) -> io::Result<()> {
+        let mut lines: Vec<(Tone, String)> = Vec::new();
+        for c in &self.c.comparisons {
+            for (name, side) in [("A", &c.a), ("B", &c.b)] {
+                for t in &side.transients {
+                    let (tone, doubt) = if t.unsettled {
+                        (Tone::Warn, "; no steady state was reached: do not trust this cut")
+                    } else {
+                        (Tone::Mild, "")
+                    };
+                    let text = format!(
+                        "{name}, {}: the first {} of {} values of run {} were cut as a transient: mean {} instead of {}{doubt}",
+                        subjects(&[c]),
+                        t.cut,
+                        t.of,
+                        t.run,
+                        quantity(t.mean_after, &c.unit),
+                        quantity(t.mean_before, &c.unit)
+                    );
+                    lines.push((tone, text));
+                }
+                for o in &side.outliers {
+                    let text = format!(
+                        "{name}, {}: {} in run {} is {} robust standard deviations from the median; it was kept",
+                        subjects(&[c]),
+                        quantity(o.value, &c.unit),
+                        o.run,
+                        number(o.deviations)
+                    );
+                    lines.push((Tone::Dim, text));
+                }
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.page.heading("TRANSIENTS AND OUTLIERS")?;
+        let shown = self.shown(FEW);
+        for (tone, text) in lines.iter().take(shown) {
+            self.page.item(2, "·", *tone, Tone::Plain, text)?;
+        }
+        self.more(lines.len(), shown)
+    }
+
+    fn excluded(&mut self) -> io::Result<()> {
+        let all = &self.c.excluded;
+        if all.is_empty() {
+            return Ok(());
+        }
+        self.page.heading("NOT COMPARED")?;
+        let shown = self.shown(FEW);
+        for x in all.iter().take(shown) {
+            self.page.item(2, &format!("{}:", x.side), Tone::Warn, Tone::Plain, &format!("{}: {}", x.what, x.why))?;
+        }
+        self.more(all.len(), shown)
+    }
+
+    fn methods(&mut self) -> io::Result<()> {
+        if self.c.methods.is_empty() {
+            return Ok(());
+        }
+        self.page.heading("METHODS")?;
+        for m in &self.c.methods {
+            self.page.item(2, "·", Tone::Dim, Tone::Plain, m.text)?;
+            self.page.item(4, "", Tone::Plain, Tone::Dim, m.source)?;
+        }
+        Ok(())
+    }
+}
+
+/// `iommu=pt: 3 runs on u17, u18`.
+pub(super) fn side(s: &Side, few: usize) -> String {
+    let valid = s.runs.iter().filter(|r| r.valid).count();
+    let bad = if valid < s.runs.len() {
+        format!(", {} of them no valid result", s.runs.len() - valid)
+    } else {
+        String::new()
+    };
+    let hosts: Vec<String> = s.hosts.iter().map(ToString::to_string).collect();
+    let hosts = if hosts.is_empty() {
+        ", hosts not known".to_owned()
+    } else {
+        format!(" on {}", crate::doctor::words::names(&hosts, few))
+    };
+    let snapshot = if s.has_snapshot { "" } else { "; no snapshot: its configuration is not known" };
+    format!("{}: {}{bad}{hosts}{snapshot}", s.name, counted(s.runs.len(), "run", "runs"))
+}
+
+pub(super) fn design(c: &Comparisons) -> String {
+    let order = match c.design.order {
+        "unknown" => "order of the runs not known".to_owned(),
+        order => order.to_owned(),
+    };
+    let nodes = match c.design.nodes {
+        "unknown" => "nodes not known".to_owned(),
+        nodes => nodes.replace('-', " "),
+    };
+    format!("{nodes}, {order}. {}", capital(&c.design.sentence))
+}
+
+pub(super) fn ceiling_value(c: &linerate_bench::ceiling::Ceiling) -> String {
+    if c.low < c.high {
+        format!("{}–{}", number(c.low), quantity(c.high, &c.unit))
+    } else {
+        quantity(c.high, &c.unit)
+    }
+}
+
+pub(super) fn weight(w: Weight) -> (&'static str, Tone) {
+    match w {
+        Weight::Decisive => ("decisive", Tone::Alarm),
+        Weight::Strong => ("strong", Tone::Bad),
+        Weight::Possible => ("possible", Tone::Warn),
+        Weight::Slight => ("slight", Tone::Dim),
+    }
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { "–" } else { text }
+}
+
+/// What would help.
+pub(super) fn power(list: &[&Comparison]) -> String {
+    let range = |values: Vec<f64>, show: fn(f64) -> String| {
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = (show(low), show(high));
+        if low == high { low } else { format!("{low} to {high}") }
+    };
+    let further: Vec<f64> = list.iter().filter_map(|c| c.further_runs).map(f64::from).collect();
+    let detectable: Vec<f64> = list.iter().filter_map(|c| c.detectable).filter(|d| d.is_finite()).collect();
+    let mut parts = Vec::new();
+    if !further.is_empty() {
+        parts.push(format!("about {} further runs per side would probably decide", range(further, number)));
+    }
+    if !detectable.is_empty() {
+        let range = range(detectable, percent);
+        parts.push(format!("as it is, a true difference of {range} would be found in 4 of 5 cases"));
+    }
+    parts.join("; ")
+}

@@ -1,0 +1,94 @@
+//! What was imported.
+
+use crate::common::schema::check;
+use crate::{keeps_to, made, text, wide};
+use linerate_bench::{Better, Metric, Run, Unit};
+use linerate_report::Style;
+use linerate_report::bench::{Refused, headline, runs_json, runs_text};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::path::Path;
+
+fn refused() -> Vec<Refused> {
+    vec![
+        Refused { name: "u14.txt".into(), line: 80, why: "a table of nccl-tests that is cut after its header".into() },
+        Refused { name: "notes.md".into(), line: 0, why: "nothing that is known".into() },
+    ]
+}
+
+#[test]
+fn runs_for_a_terminal() {
+    let runs = [made::nccl("u17", 1.0), made::wrong(), made::void(), made::write_lat(), made::training(2, 195e3, 4)];
+    let got = text(|out| runs_text(&runs, &refused(), wide(100), out));
+    keeps_to(&got, 100);
+    insta::assert_snapshot!(got);
+}
+
+#[test]
+fn many_runs_are_a_list() {
+    let mut runs: Vec<Run> = (0..60).map(|i| made::nccl("u17", 1.0 + f64::from(i) / 1e3)).collect();
+    runs.push(made::void());
+    runs.insert(0, made::training(7, 1e5, 2));
+    let got = text(|out| runs_text(&runs, &refused(), wide(120), out));
+    keeps_to(&got, 120);
+    insta::assert_snapshot!(got);
+}
+
+#[test]
+fn a_run_in_one_number() {
+    assert_eq!(headline(&made::nccl("u17", 1.0)).as_deref(), Some("busbw out-of-place 93.53\u{a0}GB/s at 2 GiB"));
+    assert_eq!(headline(&made::write_lat()).as_deref(), Some("latency 0.93\u{a0}µs at 2 B"));
+    let training = headline(&made::training(2, 195e3, 4)).unwrap();
+    assert!(training.starts_with("tps median 19") && training.ends_with("of 80 values"), "{training}");
+    assert_eq!(headline(&Run::default()), None);
+}
+
+#[test]
+fn json_keeps_to_its_schema() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/bench-runs-1.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let runs = [made::nccl("u17", 1.0), made::wrong(), made::void(), made::write_lat(), made::training(2, 195e3, 1)];
+    let value: Value = serde_json::from_str(&text(|out| runs_json(&runs, &refused(), out))).unwrap();
+    check(&value, &schema, &schema, "$").unwrap();
+    assert_eq!(value["runs"].as_array().unwrap().len(), 5);
+    assert_eq!(value["runs"][1]["samples"].as_array().unwrap().len(), runs[1].points());
+    assert_eq!(value["refused"][0]["line"], 80);
+    let nothing: Value = serde_json::from_str(&text(|out| runs_json(&[], &[], out))).unwrap();
+    check(&nothing, &schema, &schema, "$").unwrap();
+}
+
+#[test]
+fn hostile_names_stay_harmless() {
+    let mut run = made::write_lat();
+    let evil = "x\x1b[2J\u{202e}\ny";
+    run.tool = Some(evil.into());
+    run.hosts = vec![evil.into(); 3];
+    run.params.insert(evil.into(), evil.into());
+    run.source.name = evil.into();
+    run.notes[0].what = evil.into();
+    let metric = Metric { name: evil.into(), ..Metric::new("", Unit::Other(evil.into()), Better::Neither) };
+    run.series_mut(metric, &[]).push(None, None, 1.0);
+    let refused = [Refused { name: evil.into(), line: 1, why: evil.into() }];
+    let got = text(|out| runs_text(&vec![run.clone(); 9], &refused, wide(80), out));
+    keeps_to(&got, 80);
+    let style = Style { width: 80, verbose: true, ..Style::default() };
+    keeps_to(&text(|out| runs_text(&[run], &refused, style, out)), 80);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_values_are_told(
+        points in prop::collection::vec((prop::option::of(any::<u64>()), prop::option::of(any::<f64>()), any::<f64>()), 0..50),
+        began in prop::option::of(any::<f64>()),
+        width in 60_usize..200,
+    ) {
+        let mut run = Run { began, ..made::write_lat() };
+        for (i, (size, at, value)) in points.into_iter().enumerate() {
+            let name = ["bandwidth", "tps", "loss"][i % 3];
+            run.series_mut(Metric::new(name, Unit::Gbps, Better::Higher), &[]).push(size, at, value);
+        }
+        keeps_to(&text(|out| runs_text(&[run], &[], wide(width), out)), width);
+    }
+}
