@@ -1,9 +1,14 @@
 //! From a tool's output to runs. The kind is known by content; one text may hold several tools' outputs, several runs, and lines of
 //! others between them. What looks like a result and is none is refused with its reason.
 
+mod iperf;
 mod marks;
 mod nccl_tests;
+mod nvbandwidth;
 mod perftest;
+mod series;
+mod series_names;
+mod torchtitan;
 
 use crate::model::{Kind, Run};
 use serde::Serialize;
@@ -41,8 +46,18 @@ pub fn import(name: &str, bytes: &[u8]) -> Imported {
         match kind {
             Kind::NcclTests => nccl_tests::read(bytes, &mut to),
             Kind::Perftest => perftest::read(bytes, &mut to),
+            // One reader for both, which tells them apart.
+            Kind::Iperf3 => iperf::read(bytes, &mut to),
+            Kind::Iperf2 if kinds.contains(&Kind::Iperf3) => {}
+            Kind::Iperf2 => iperf::read(bytes, &mut to),
+            Kind::Nvbandwidth => nvbandwidth::read(bytes, &mut to),
+            Kind::Torchtitan => torchtitan::read(bytes, &mut to),
             _ => {}
         }
+    }
+    // Tables of anybody come last: nothing that a tool printed is taken for one.
+    if found.runs.is_empty() && found.refused.is_empty() && !bytes.is_empty() {
+        series::read(bytes, &mut Sink { name, kind: Kind::Series, found: &mut found });
     }
     if found.runs.is_empty() && found.refused.is_empty() {
         let why = if bytes.is_empty() {
@@ -65,7 +80,10 @@ struct Sink<'a> {
 
 impl Sink<'_> {
     fn run(&mut self, mut run: Run, line: u32) {
-        run.kind = self.kind;
+        // A table in long form may be another tool's, told again.
+        if self.kind != Kind::Series {
+            run.kind = self.kind;
+        }
         run.source = crate::model::Source { name: self.name.to_owned(), line };
         if run.points() == 0 && run.faults.is_empty() {
             self.refuse(line, "it was begun, and nothing was measured: no result follows the header");

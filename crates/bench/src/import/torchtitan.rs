@@ -1,0 +1,132 @@
+//! TorchTitan's training log: a time series for each rank.
+
+use super::Sink;
+use crate::model::{Better, Fault, Label, Metric, Note, Point, Run, Unit};
+use linerate_formats::torchtitan::{self as theirs, FailureKind, Field, NoteKind, Step, Who};
+
+pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+    for found in theirs::parse(bytes) {
+        for refused in &found.refused {
+            to.refuse(refused.line, &refused.why);
+        }
+        if found.refused_not_kept > 0 {
+            to.refuse(0, format!("{} more lines that could not be read", found.refused_not_kept));
+        }
+        let line = found.lines.0;
+        to.run(run(&found), line);
+    }
+}
+
+fn run(found: &theirs::Run) -> Run {
+    let mut run = Run { tool: Some("torchtitan".into()), ..Run::default() };
+    run.param("ranks_logged", Some(found.ranks.len() as u64));
+    run.param("gpu", found.device.as_ref().map(|d| d.value.clone()));
+    if let Some(setup) = found.setup.as_ref().map(|s| &s.value) {
+        run.param("local_batch", setup.local_batch);
+        run.param("global_batch", setup.global_batch);
+        run.param("sequence", setup.sequence);
+    }
+    faults(found, &mut run);
+    notes(found, &mut run);
+    // From the step on at which the loss is no number, the model is none either, and its speed that of another computation.
+    let lost = |f: &&theirs::Failure| matches!(f.kind, FailureKind::NotFinite(Field::Loss, _));
+    let diverged = found.failures.iter().filter(lost).filter_map(|f| f.step).min();
+    let many = found.ranks.len() > 1;
+    for rank in &found.ranks {
+        if let Some(host) = &rank.who.host {
+            run.host(host);
+        }
+        let labels: Vec<Label> = if many { vec![Label::new("rank", name(&rank.who, rank.copy))] } else { Vec::new() };
+        for (metric, value) in metrics() {
+            let points: Vec<Point> = rank.steps.iter().filter_map(|s| point(s, value, diverged)).collect();
+            if !points.is_empty() {
+                run.series_mut(metric, &labels).points = points;
+            }
+        }
+    }
+    run
+}
+
+fn point(step: &Step, value: fn(&Step) -> Option<f64>, diverged: Option<u64>) -> Option<Point> {
+    let valid = diverged.is_none_or(|at| step.step < at);
+    Some(Point { size: None, at: Some(step.step as f64), value: value(step).filter(|v| v.is_finite())?, valid })
+}
+
+type Value = fn(&Step) -> Option<f64>;
+
+fn metrics() -> [(Metric, Value); 7] {
+    let metric = Metric::new;
+    [
+        (metric("tps", Unit::TokensPerSecond, Better::Higher), |s| s.tps.map(|v| v.0)),
+        (metric("mfu", Unit::Percent, Better::Higher), |s| s.mfu.map(|v| v.0)),
+        (metric("tflops", Unit::Tflops, Better::Higher), |s| s.tflops.map(|v| v.0)),
+        (metric("memory", Unit::GiB, Better::Lower), |s| s.memory?.reserved.map(|v| v.0)),
+        (metric("step_time", Unit::Seconds, Better::Lower), |s| s.end_to_end.map(|v| v.0)),
+        (metric("loss", Unit::One, Better::Neither), |s| s.loss),
+        (metric("grad_norm", Unit::One, Better::Neither), |s| s.grad_norm),
+    ]
+}
+
+/// What tells a rank from the others.
+fn name(who: &Who, copy: u32) -> String {
+    let number = who.rank.or(who.task).or(who.local);
+    let mut name = match (&who.host, number) {
+        (Some(host), Some(n)) => format!("{host}/{n}"),
+        (Some(host), None) => host.to_string(),
+        (None, Some(n)) => n.to_string(),
+        (None, None) => return format!("#{copy}"),
+    };
+    if copy > 0 {
+        name.push_str(&format!("#{copy}"));
+    }
+    name
+}
+
+fn faults(found: &theirs::Run, run: &mut Run) {
+    for f in &found.failures {
+        let at = f.step.map_or_else(String::new, |s| format!(" at step {s}"));
+        let what = match &f.kind {
+            FailureKind::NotFinite(Field::Loss, _) => {
+                format!("the loss is no finite number{at}: nothing from there on counts")
+            }
+            FailureKind::NotFinite(field, _) => format!("{} is no finite number{at}", word(*field)),
+            FailureKind::OutOfMemory => format!("a device ran out of memory{at}"),
+            FailureKind::Exception(text) => format!("the training ended with an exception{at}: {text}"),
+        };
+        run.faults.push(Fault { what, line: Some(f.line), whole_run: false });
+    }
+    if found.failures_not_kept > 0 {
+        let what = format!("{} more failures", found.failures_not_kept);
+        run.faults.push(Fault { what, line: None, whole_run: false });
+    }
+}
+
+fn word(field: Field) -> &'static str {
+    match field {
+        Field::Loss => "loss",
+        Field::GradNorm => "grad_norm",
+        Field::Memory => "memory",
+        Field::Tps => "tps",
+        Field::Tflops => "tflops",
+        Field::Mfu => "mfu",
+        Field::EndToEnd => "step time",
+    }
+}
+
+fn notes(found: &theirs::Run, run: &mut Run) {
+    for n in &found.notes {
+        let what = match n.kind {
+            NoteKind::AllocationRetries => "the CUDA allocator had to free and try again: steps are slowed",
+            NoteKind::DatasetLooped => "the dataset began anew",
+            NoteKind::LossNotVisible => "a rank does not see the loss: a stage of a pipeline",
+            NoteKind::PeakUnknown => "the program does not know this device's peak: mfu is wrong",
+            NoteKind::RanksNotNamed => "lines carry no rank: ranks are told apart by repeated steps",
+        };
+        if !run.notes.iter().any(|x| x.what == what) {
+            run.notes.push(Note { what: what.to_owned(), line: Some(n.line) });
+        }
+    }
+    if found.steps_not_kept > 0 {
+        run.notes.push(Note { what: format!("{} more steps were not kept", found.steps_not_kept), line: None });
+    }
+}
