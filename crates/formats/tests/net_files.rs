@@ -3,7 +3,7 @@
 // The lint configuration allows these in test functions only, not in their helpers.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::indexing_slicing)]
 
-use linerate_formats::iperf;
+use linerate_formats::{iperf, ping, sockperf};
 use std::path::{Path, PathBuf};
 
 fn data() -> Option<PathBuf> {
@@ -83,6 +83,41 @@ fn iperf_of_others() {
                 "   refused {:?} notes {:?} failures {:?} view {}",
                 run.refused, run.notes, run.failures, run.is_servers_view
             );
+        }
+    }
+}
+
+#[test]
+fn sockperf_of_others() {
+    for (name, bytes) in files(FOLDERS) {
+        for run in sockperf::parse(&bytes) {
+            println!(
+                "== {name} {:?}: {:?} server {} {:?} {:?} {:?}\n  total {:?} end {:?}",
+                run.lines,
+                run.version.as_ref().map(|v| &v.value),
+                run.is_server,
+                run.mode,
+                run.params,
+                run.endpoints,
+                run.total,
+                run.end
+            );
+            for s in &run.servers {
+                println!("  {s:?}");
+            }
+            println!(
+                "  {:?} refused {:?} notes {:?} failures {:?}",
+                run.throughput, run.refused, run.notes, run.failures
+            );
+        }
+    }
+}
+
+#[test]
+fn ping_of_others() {
+    for (name, bytes) in files(FOLDERS) {
+        for run in ping::parse(&bytes) {
+            println!("== {name} {run:?}");
         }
     }
 }
