@@ -1,7 +1,6 @@
 //! JSON documents in a text: several after each other, with lines of other programs between them, cut at the end, and with the
 //! `nan` that no JSON has.
 
-use crate::text::lines;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
@@ -25,28 +24,24 @@ pub(crate) enum Piece<'a, T> {
     Broken(Place, &'static str),
 }
 
-/// Splits a text. A line that begins with `{` and whose next few thousand bytes are `ours` begins a document.
+/// Splits a text. A line that begins with `{`, and is `ours` by the next few thousand bytes, begins a document.
 pub(crate) fn pieces<T: for<'de> Deserialize<'de>>(
     text: &str,
     ours: impl Fn(&str) -> bool,
     mut take: impl FnMut(Piece<'_, T>),
 ) {
-    let mut rest = lines(text);
-    let mut skip_to = 0usize;
-    loop {
-        let before = rest.rest;
-        let Some((number, line)) = rest.next() else { return };
-        let offset = text.len() - before.len();
-        if offset < skip_to {
-            continue;
-        }
+    let (mut offset, mut number) = (0usize, 1u32);
+    while let Some(rest) = text.get(offset..).filter(|r| !r.is_empty()) {
+        let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+        let line = rest.get(..end).unwrap_or_default();
         let trimmed = line.trim_start();
-        if !trimmed.starts_with('{') || !ours(head(before)) {
-            take(Piece::Line(number, line));
+        let body = rest.get(line.len() - trimmed.len()..).unwrap_or_default();
+        if !trimmed.starts_with('{') || !ours(head(body)) {
+            take(Piece::Line(number, line.strip_suffix('\r').unwrap_or(line)));
+            offset = offset.saturating_add(end + 1);
+            number = number.saturating_add(1);
             continue;
         }
-        let start = offset + (line.len() - trimmed.len());
-        let body = text.get(start..).unwrap_or_default();
         let mut stream = serde_json::Deserializer::from_str(body).into_iter::<T>();
         let length = match stream.next() {
             Some(Ok(document)) => {
@@ -57,8 +52,15 @@ pub(crate) fn pieces<T: for<'de> Deserialize<'de>>(
             }
             _ => repaired(number, body, &mut take),
         };
-        skip_to = start + length;
-        // What follows a document on its last line is no line of its own.
+        number = last_line(number, body.get(..length));
+        offset = text.len() - body.len() + length;
+        // What follows on the last line is a line of its own only where something stands there.
+        let after = text.get(offset..).unwrap_or_default();
+        let blank = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
+        if after.get(blank..).is_some_and(|a| a.starts_with('\n')) {
+            offset += blank + 1;
+            number = number.saturating_add(1);
+        }
     }
 }
 
@@ -67,7 +69,9 @@ fn head(text: &str) -> &str {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    text.get(..end).unwrap_or_default()
+    let head = text.get(..end).unwrap_or_default();
+    // What begins the next line is another document.
+    head.split("\n{").next().unwrap_or_default()
 }
 
 fn last_line(first: u32, text: Option<&str>) -> u32 {
@@ -200,6 +204,69 @@ fn fix<'a>(document: &'a str, extent: &Extent) -> Cow<'a, str> {
     }
     Cow::Owned(out)
 }
+
+/// A structure that is read from JSON as other programs write it: unknown names are skipped, of a name that comes twice the last
+/// counts, and what is no object at all is an empty one.
+macro_rules! loose {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($field:ident $key:literal : $type:ty),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Default)]
+        $vis struct $name { $($field: $type),* }
+
+        const _: () = {
+            #[allow(non_camel_case_types)] // The fields' names.
+            enum Key { $($field,)* _Other }
+            struct KeyVisitor;
+            impl serde::de::Visitor<'_> for KeyVisitor {
+                type Value = Key;
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("a name")
+                }
+                fn visit_str<E>(self, v: &str) -> Result<Key, E> {
+                    Ok(match v { $($key => Key::$field,)* _ => Key::_Other })
+                }
+            }
+            impl<'de> serde::Deserialize<'de> for Key {
+                fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                    d.deserialize_identifier(KeyVisitor)
+                }
+            }
+            struct Loose;
+            impl<'de> serde::de::Visitor<'de> for Loose {
+                type Value = $name;
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("an object")
+                }
+                fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
+                    let mut out = $name::default();
+                    while let Some(key) = map.next_key::<Key>()? {
+                        match key {
+                            $(Key::$field => out.$field = map.next_value()?,)*
+                            Key::_Other => { map.next_value::<serde::de::IgnoredAny>()?; }
+                        }
+                    }
+                    Ok(out)
+                }
+                fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<$name, A::Error> {
+                    while seq.next_element::<serde::de::IgnoredAny>()?.is_some() {}
+                    Ok($name::default())
+                }
+                fn visit_unit<E>(self) -> Result<$name, E> { Ok($name::default()) }
+                fn visit_bool<E>(self, _: bool) -> Result<$name, E> { Ok($name::default()) }
+                fn visit_i64<E>(self, _: i64) -> Result<$name, E> { Ok($name::default()) }
+                fn visit_u64<E>(self, _: u64) -> Result<$name, E> { Ok($name::default()) }
+                fn visit_f64<E>(self, _: f64) -> Result<$name, E> { Ok($name::default()) }
+                fn visit_str<E>(self, _: &str) -> Result<$name, E> { Ok($name::default()) }
+            }
+            impl<'de> serde::Deserialize<'de> for $name {
+                fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                    d.deserialize_any(Loose)
+                }
+            }
+        };
+    };
+}
+pub(crate) use loose;
 
 /// A number, or nothing where the tool wrote something else: `null` for what is not a number, a string, an object.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -366,7 +433,8 @@ mod tests {
                 "Some(1.0) [Some(1.0), Some(2.5)] (2, 3) false false",
                 "4:y",
                 "5:{\"c\":1}",
-                "Some(2.0) [] (6, 6) false false"
+                "Some(2.0) [] (6, 6) false false",
+                "Some(3.0) [] (6, 6) false false"
             ]
         );
         assert_eq!(read("{\"a\":\"1\",\"b\":[null,true,{}]}"), ["None [None, Some(1.0), None] (1, 1) false false"]);

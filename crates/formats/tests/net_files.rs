@@ -3,7 +3,7 @@
 // The lint configuration allows these in test functions only, not in their helpers.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::indexing_slicing)]
 
-use linerate_formats::iperf;
+use linerate_formats::{fio, iperf, ping, sockperf};
 use std::path::{Path, PathBuf};
 
 fn data() -> Option<PathBuf> {
@@ -82,6 +82,85 @@ fn iperf_of_others() {
             println!(
                 "   refused {:?} notes {:?} failures {:?} view {}",
                 run.refused, run.notes, run.failures, run.is_servers_view
+            );
+        }
+    }
+}
+
+#[test]
+fn sockperf_of_others() {
+    for (name, bytes) in files(FOLDERS) {
+        for run in sockperf::parse(&bytes) {
+            println!(
+                "== {name} {:?}: {:?} server {} {:?} {:?} {:?}\n  total {:?} end {:?}",
+                run.lines,
+                run.version.as_ref().map(|v| &v.value),
+                run.is_server,
+                run.mode,
+                run.params,
+                run.endpoints,
+                run.total,
+                run.end
+            );
+            for s in &run.servers {
+                println!("  {s:?}");
+            }
+            println!(
+                "  {:?} refused {:?} notes {:?} failures {:?}",
+                run.throughput, run.refused, run.notes, run.failures
+            );
+        }
+    }
+}
+
+#[test]
+fn ping_of_others() {
+    for (name, bytes) in files(FOLDERS) {
+        for run in ping::parse(&bytes) {
+            println!("== {name} {run:?}");
+        }
+    }
+}
+
+#[test]
+fn fio_of_others() {
+    for (name, bytes) in files(FOLDERS) {
+        for run in fio::parse(&bytes) {
+            println!(
+                "== {name} {:?}: {:?} json {} interim {} end {:?} options {:?}",
+                run.lines,
+                run.version.as_ref().map(|v| &v.value),
+                run.is_json,
+                run.is_interim,
+                run.end,
+                run.options
+            );
+            for j in &run.jobs {
+                println!(
+                    "  JOB {} {} group {:?} processes {:?} pid {:?} error {:?} {:?} cpu {:?}\n      {:?}",
+                    j.line, j.name, j.group, j.processes, j.pid, j.error, j.error_text, j.cpu, j.options
+                );
+                for d in &j.directions {
+                    println!(
+                        "    {} {:?} {:?} {:?} {:?} ops {:?} {:?} ms\n      slat {:?}\n      clat {:?}\n      lat {:?}\n      bw {:?}\n      iops {:?}",
+                        d.line,
+                        d.kind,
+                        d.bytes,
+                        d.bandwidth,
+                        d.iops,
+                        d.operations,
+                        d.milliseconds,
+                        d.submission,
+                        d.completion,
+                        d.total,
+                        d.bandwidth_samples,
+                        d.iops_samples
+                    );
+                }
+            }
+            println!(
+                "  groups {:?}\n  refused {:?} notes {:?} failures {:?}",
+                run.groups, run.refused, run.notes, run.failures
             );
         }
     }

@@ -5,7 +5,7 @@ use super::run::{
     Connection, Cpu, Direction, Endpoint, Measured, Role, Row, Run, Scope, Stream, Tool, Utilisation, Way,
 };
 use super::settle;
-use crate::json_docs::{Num, Piece, Place, Text};
+use crate::json_docs::{Num, Piece, Place, Text, loose};
 use crate::refusal::{End, Said};
 use crate::text::At;
 use crate::units::{Bytes, Gbps, Microseconds, Percent};
@@ -20,15 +20,15 @@ pub(super) fn is_ours(head: &str) -> bool {
     has("\"start\"") && (has("\"connected\"") || has("\"iperf ")) || has("\"event\"") && has("\"data\"")
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Document {
-    start: Part,
-    intervals: Vec<Interval>,
-    end: Part,
-    error: Option<Text>,
-    event: Option<Text>,
-    data: Option<Data>,
+loose! {
+    pub(super) struct Document {
+        start "start": Part,
+        intervals "intervals": Vec<Interval>,
+        end "end": Part,
+        error "error": Option<Text>,
+        event "event": Option<Text>,
+        data "data": Option<Data>,
+    }
 }
 
 /// What an event carries: an object whose names depend on the event, or a text.
@@ -39,112 +39,112 @@ enum Data {
     Other,
 }
 
+loose! {
 /// The start, the end, or what an event carries: their names do not collide.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Part {
-    connected: Vec<Connected>,
-    version: Text,
-    timestamp: Timestamp,
-    connecting_to: Option<Target>,
-    accepted_connection: Option<Target>,
-    tcp_mss: Num,
-    tcp_mss_default: Num,
-    sock_bufsize: Num,
-    test_start: TestStart,
-    streams: Vec<Values>,
-    sum: Option<Box<Values>>,
-    sum_bidir_reverse: Option<Box<Values>>,
-    sum_sent: Option<Box<Values>>,
-    sum_received: Option<Box<Values>>,
-    sum_sent_bidir_reverse: Option<Box<Values>>,
-    sum_received_bidir_reverse: Option<Box<Values>>,
-    cpu_utilization_percent: Option<CpuValues>,
-    sender_tcp_congestion: Text,
-    receiver_tcp_congestion: Text,
+    struct Part {
+        connected "connected": Vec<Connected>,
+        version "version": Text,
+        timestamp "timestamp": Timestamp,
+        connecting_to "connecting_to": Option<Target>,
+        accepted_connection "accepted_connection": Option<Target>,
+        tcp_mss "tcp_mss": Num,
+        tcp_mss_default "tcp_mss_default": Num,
+        sock_bufsize "sock_bufsize": Num,
+        test_start "test_start": TestStart,
+        streams "streams": Vec<Values>,
+        sum "sum": Option<Box<Values>>,
+        sum_bidir_reverse "sum_bidir_reverse": Option<Box<Values>>,
+        sum_sent "sum_sent": Option<Box<Values>>,
+        sum_received "sum_received": Option<Box<Values>>,
+        sum_sent_bidir_reverse "sum_sent_bidir_reverse": Option<Box<Values>>,
+        sum_received_bidir_reverse "sum_received_bidir_reverse": Option<Box<Values>>,
+        cpu_utilization_percent "cpu_utilization_percent": Option<CpuValues>,
+        sender_tcp_congestion "sender_tcp_congestion": Text,
+        receiver_tcp_congestion "receiver_tcp_congestion": Text,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Connected {
-    socket: Num,
-    local_host: Text,
-    local_port: Num,
-    remote_host: Text,
-    remote_port: Num,
+loose! {
+    struct Connected {
+        socket "socket": Num,
+        local_host "local_host": Text,
+        local_port "local_port": Num,
+        remote_host "remote_host": Text,
+        remote_port "remote_port": Num,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Timestamp {
-    timesecs: Num,
-    timemillisecs: Num,
+loose! {
+    struct Timestamp {
+        timesecs "timesecs": Num,
+        timemillisecs "timemillisecs": Num,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Target {
-    host: Text,
-    port: Num,
+loose! {
+    struct Target {
+        host "host": Text,
+        port "port": Num,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct TestStart {
-    protocol: Text,
-    num_streams: Num,
-    blksize: Num,
-    omit: Num,
-    duration: Num,
-    bytes: Num,
-    reverse: Num,
-    bidir: Num,
-    tos: Num,
-    target_bitrate: Num,
+loose! {
+    struct TestStart {
+        protocol "protocol": Text,
+        num_streams "num_streams": Num,
+        blksize "blksize": Num,
+        omit "omit": Num,
+        duration "duration": Num,
+        bytes "bytes": Num,
+        reverse "reverse": Num,
+        bidir "bidir": Num,
+        tos "tos": Num,
+        target_bitrate "target_bitrate": Num,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Interval {
-    streams: Vec<Values>,
-    sum: Option<Box<Values>>,
-    sum_bidir_reverse: Option<Box<Values>>,
+loose! {
+    struct Interval {
+        streams "streams": Vec<Values>,
+        sum "sum": Option<Box<Values>>,
+        sum_bidir_reverse "sum_bidir_reverse": Option<Box<Values>>,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct CpuValues {
-    host_total: Num,
-    host_user: Num,
-    host_system: Num,
-    remote_total: Num,
-    remote_user: Num,
-    remote_system: Num,
+loose! {
+    struct CpuValues {
+        host_total "host_total": Num,
+        host_user "host_user": Num,
+        host_system "host_system": Num,
+        remote_total "remote_total": Num,
+        remote_user "remote_user": Num,
+        remote_system "remote_system": Num,
+    }
 }
 
+loose! {
 /// Of an interval, a stream or a sum.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Values {
-    socket: Num,
-    start: Num,
-    end: Num,
-    bytes: Num,
-    bits_per_second: Num,
-    retransmits: Num,
-    snd_cwnd: Num,
-    rtt: Num,
-    rttvar: Num,
-    pmtu: Num,
-    mean_rtt: Num,
-    omitted: Num,
-    sender: Side,
-    receiver: Side,
-    udp: Side,
-    jitter_ms: Num,
-    lost_packets: Num,
-    packets: Num,
-    out_of_order: Num,
+    struct Values {
+        socket "socket": Num,
+        start "start": Num,
+        end "end": Num,
+        bytes "bytes": Num,
+        bits_per_second "bits_per_second": Num,
+        retransmits "retransmits": Num,
+        snd_cwnd "snd_cwnd": Num,
+        rtt "rtt": Num,
+        rttvar "rttvar": Num,
+        pmtu "pmtu": Num,
+        mean_rtt "mean_rtt": Num,
+        omitted "omitted": Num,
+        sender "sender": Side,
+        receiver "receiver": Side,
+        udp "udp": Side,
+        jitter_ms "jitter_ms": Num,
+        lost_packets "lost_packets": Num,
+        packets "packets": Num,
+        out_of_order "out_of_order": Num,
+    }
 }
 
 /// `true` in an interval, an object at the end.

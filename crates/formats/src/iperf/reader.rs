@@ -26,6 +26,8 @@ pub struct Reader {
     reported: Option<Stream>,
     /// The interrupt was told before the run: standard error is quicker than standard output.
     is_interrupted_ahead: bool,
+    /// What follows is the server's output that the client fetched.
+    is_servers_view: bool,
 }
 
 /// Reads a whole text: tables, JSON documents and their events, one after the other.
@@ -146,6 +148,7 @@ impl Reader {
 
     fn other(&mut self, number: u32, line: &str) {
         if let Some(rest) = line.strip_prefix("Connecting to host ").or_else(|| after(line, ": Connecting to host ")) {
+            self.is_servers_view = false;
             self.begin(number, Tool::Iperf3, Role::Client);
             self.run.peer = endpoint(rest, ", port ").map(|e| At::new(e, number));
         } else if let Some(rest) = line.strip_prefix("Client connecting to ") {
@@ -174,13 +177,11 @@ impl Reader {
                 self.run.protocol = Some(if rest.starts_with("UDP") { Protocol::Udp } else { Protocol::Tcp });
             }
         } else if let Some(rest) = line.strip_prefix("Accepted connection from ") {
-            let is_view = self.run.is_servers_view;
             self.begin(number, Tool::Iperf3, Role::Server);
-            self.run.is_servers_view = is_view;
             self.run.peer = endpoint(rest, ", port ").map(|e| At::new(e, number));
         } else if line.starts_with("Server output:") && self.is_begun {
             self.end_run();
-            self.run.is_servers_view = true;
+            self.is_servers_view = true;
         } else if line == "iperf Done." || line.ends_with(" iperf Done.") || line.ends_with(":  iperf Done.") {
             self.is_done(number);
         } else if let Some(at) = line.find("iperf3: ").filter(|at| *at < 120) {
@@ -210,10 +211,11 @@ impl Reader {
     }
 
     fn is_done(&mut self, number: u32) {
-        let is_view = self.run.is_servers_view || !self.is_begun;
+        let is_view = std::mem::take(&mut self.is_servers_view);
         if self.is_begun && self.run.end == End::Cut {
             self.touch(number).end = End::Finished;
         }
+        self.run.is_servers_view = is_view;
         self.end_run();
         // The client's own part stands before the server's output.
         for run in self.done.iter_mut().rev().take(if is_view { 2 } else { 0 }).filter(|r| r.end == End::Cut) {
@@ -269,6 +271,7 @@ impl Reader {
         if !is_begun || self.done.len() >= MAX_RUNS {
             return;
         }
+        run.is_servers_view |= self.is_servers_view;
         settle::text(&mut run);
         self.done.push(run);
     }

@@ -107,6 +107,10 @@ pub(super) fn text(run: &mut Run) {
         }
         run.direction = Some(Direction::Both);
     }
+    if run.role == Some(Role::Client) && run.peer.is_some() && !run.rows.is_empty() {
+        // The other directions are told.
+        run.direction = run.direction.or(Some(Direction::Forward));
+    }
     // A duplex test whose way back could not be opened measured the way there.
     let is_measured = run.end == End::Cut || run.end == End::Failed && run.tool == Some(Tool::Iperf2);
     if is_measured && run.totals().next().is_some() {

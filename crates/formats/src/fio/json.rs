@@ -1,0 +1,324 @@
+//! fio's JSON.
+
+use super::reader::Reader;
+use super::run::{Direction, Job, Kind, Run, Samples, Times};
+use super::{MAX_OPTIONS, MAX_PERCENTILES};
+use crate::json_docs::{Num, Piece, Place, Text, loose};
+use crate::refusal::{End, Said};
+use crate::text::At;
+use crate::units::{Bytes, MiBps, Microseconds, PerSecond, Percent};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use smol_str::SmolStr;
+use std::fmt;
+
+/// Whether a text that begins with `{` is fio's.
+pub(super) fn is_ours(head: &str) -> bool {
+    head.contains("\"fio version\"") || head.contains("\"jobs\"") && head.contains("\"jobname\"")
+}
+
+loose! {
+    pub(super) struct Document {
+        version "fio version": Text,
+        timestamp "timestamp": Num,
+        timestamp_ms "timestamp_ms": Num,
+        options "global options": Pairs,
+        jobs "jobs": Vec<JobOf>,
+        clients "client_stats": Vec<JobOf>,
+    }
+}
+
+loose! {
+    struct JobOf {
+        name "jobname": Text,
+        group "groupid": Num,
+        error "error": Num,
+        options "job options": Pairs,
+        read "read": Option<Box<Values>>,
+        write "write": Option<Box<Values>>,
+        trim "trim": Option<Box<Values>>,
+        sync "sync": Option<Box<Values>>,
+        mixed "mixed": Option<Box<Values>>,
+        user "usr_cpu": Num,
+        system "sys_cpu": Num,
+    }
+}
+
+loose! {
+    struct Values {
+        io_bytes "io_bytes": Num,
+        io_kbytes "io_kbytes": Num,
+        bw_bytes "bw_bytes": Num,
+        bw "bw": Num,
+        iops "iops": Num,
+        runtime "runtime": Num,
+        total_ios "total_ios": Num,
+        slat_ns "slat_ns": Option<Box<Latency>>,
+        clat_ns "clat_ns": Option<Box<Latency>>,
+        lat_ns "lat_ns": Option<Box<Latency>>,
+        slat "slat": Option<Box<Latency>>,
+        clat "clat": Option<Box<Latency>>,
+        lat "lat": Option<Box<Latency>>,
+        bw_min "bw_min": Num,
+        bw_max "bw_max": Num,
+        bw_mean "bw_mean": Num,
+        bw_dev "bw_dev": Num,
+        bw_samples "bw_samples": Num,
+        iops_min "iops_min": Num,
+        iops_max "iops_max": Num,
+        iops_mean "iops_mean": Num,
+        iops_stddev "iops_stddev": Num,
+        iops_samples "iops_samples": Num,
+    }
+}
+
+loose! {
+    struct Latency {
+        min "min": Num,
+        max "max": Num,
+        mean "mean": Num,
+        stddev "stddev": Num,
+        count "N": Num,
+        percentile "percentile": Percentiles,
+    }
+}
+
+/// Names and values.
+#[derive(Debug, Default)]
+struct Pairs(Vec<(SmolStr, SmolStr)>);
+
+/// Percentiles by their names.
+#[derive(Debug, Default)]
+struct Percentiles(Vec<(f64, f64)>);
+
+struct PairsVisitor;
+
+impl<'de> Visitor<'de> for PairsVisitor {
+    type Value = Pairs;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("options")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+        let mut out = Vec::new();
+        while let Some(name) = map.next_key::<Text>()? {
+            let value: Text = map.next_value()?;
+            if let (Some(name), Some(value), true) = (name.0, value.0, out.len() < MAX_OPTIONS) {
+                out.push((name, value));
+            }
+        }
+        Ok(Pairs(out))
+    }
+
+    fn visit_unit<E>(self) -> Result<Pairs, E> {
+        Ok(Pairs::default())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Pairs, E> {
+        Ok(Pairs::default())
+    }
+}
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(PairsVisitor)
+    }
+}
+
+struct PercentilesVisitor;
+
+/// The name of a percentile. Some releases pad the list with `0.00`.
+struct Name(Option<f64>);
+
+impl Visitor<'_> for Name {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a percentile")
+    }
+
+    fn visit_str<E>(self, v: &str) -> Result<Name, E> {
+        Ok(Name(v.parse().ok().filter(|p| (0.0..=100.0).contains(p) && *p > 0.0)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_str(Name(None))
+    }
+}
+
+impl<'de> Visitor<'de> for PercentilesVisitor {
+    type Value = Percentiles;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("percentiles")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Percentiles, A::Error> {
+        let mut out = Vec::new();
+        while let Some(name) = map.next_key::<Name>()? {
+            match name.0 {
+                Some(which) if out.len() < MAX_PERCENTILES => {
+                    if let Num(Some(value)) = map.next_value()? {
+                        out.push((which, value));
+                    }
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(Percentiles(out))
+    }
+
+    fn visit_unit<E>(self) -> Result<Percentiles, E> {
+        Ok(Percentiles::default())
+    }
+}
+
+impl<'de> Deserialize<'de> for Percentiles {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(PercentilesVisitor)
+    }
+}
+
+/// Takes a piece of a text.
+pub(super) fn piece(piece: Piece<'_, Document>, reader: &mut Reader) {
+    match piece {
+        Piece::Line(number, line) => reader.line(number, line),
+        Piece::Document(document, place) => reader.push(run(document, place)),
+        Piece::Broken(place, why) => {
+            let mut run = Run { lines: place.lines, is_json: true, ..Run::default() };
+            run.refused.push(place.lines.0, why);
+            reader.push(run);
+        }
+    }
+}
+
+fn run(document: Document, place: Place) -> Run {
+    let line = place.lines.0;
+    let version = document.version.0.map(|v| At::new(v.strip_prefix("fio-").unwrap_or(&v).into(), line));
+    let mut run = Run {
+        version,
+        reported: document.timestamp_ms.0.map(|ms| ms / 1e3).or(document.timestamp.0),
+        is_json: true,
+        options: document.options.0,
+        end: if place.is_cut { End::Cut } else { End::Finished },
+        lines: place.lines,
+        ..Run::default()
+    };
+    if place.is_cut {
+        run.refused.push(place.lines.1, "the document ends in the middle: what stands before is kept");
+    }
+    if place.had_nan {
+        run.refused.push(line, "`nan` or `inf` stands where a number belongs: nothing was measured there");
+    }
+    // In client and server mode the last of the clients is the sum of the others.
+    for each in document.jobs.into_iter().chain(document.clients) {
+        let job = job(&mut run, each, line);
+        run.push_job(job);
+    }
+    run
+}
+
+fn job(run: &mut Run, of: JobOf, line: u32) -> Job {
+    let cpu = of.user.0.zip(of.system.0).map(|(u, s)| (Percent(u), Percent(s)));
+    #[allow(clippy::cast_possible_truncation)] // Saturates; codes are small.
+    let error = of.error.0.map(|e| e as i64);
+    let name = of.name.0.unwrap_or_default();
+    if let Some(code) = error.filter(|e| *e != 0) {
+        run.fail(Said::new(line, &format!("{name}: error {code}")));
+    }
+    let kinds = [
+        (Kind::Read, of.read),
+        (Kind::Write, of.write),
+        (Kind::Trim, of.trim),
+        (Kind::Sync, of.sync),
+        (Kind::Mixed, of.mixed),
+    ];
+    let mut job = Job { line, name, group: of.group.u32(), error, options: of.options.0, cpu, ..Job::default() };
+    for (kind, values) in kinds {
+        let Some(values) = values else { continue };
+        match direction(kind, &values, line) {
+            Ok(direction) => job.directions.extend(direction),
+            Err(why) => run.refused.push(line, why),
+        }
+    }
+    job
+}
+
+/// Nothing where nothing went: fio writes all directions always.
+fn direction(kind: Kind, v: &Values, line: u32) -> Result<Option<Direction>, String> {
+    let operations = v.total_ios.u64();
+    let bytes = bytes(v)?;
+    let is_idle = bytes.is_none_or(|b| b.0 == 0) && operations.is_none_or(|n| n == 0);
+    if is_idle {
+        return Ok(None);
+    }
+    let bandwidth = v.bw_bytes.0.or(v.bw.0.map(|kib| kib * 1024.0)).map(MiBps::from_bytes_per_second);
+    let pick = |ns: &Option<Box<Latency>>, us: &Option<Box<Latency>>| match (ns, us) {
+        (Some(v), _) => times(v, 1e-3, line),
+        (None, Some(v)) => times(v, 1.0, line),
+        (None, None) => None,
+    };
+    Ok(Some(Direction {
+        line,
+        kind,
+        bytes,
+        bandwidth,
+        iops: v.iops.0.map(PerSecond),
+        operations,
+        milliseconds: v.runtime.0.filter(|r| *r > 0.0),
+        submission: pick(&v.slat_ns, &v.slat),
+        completion: pick(&v.clat_ns, &v.clat),
+        total: pick(&v.lat_ns, &v.lat),
+        bandwidth_samples: samples([v.bw_min, v.bw_max, v.bw_mean, v.bw_dev], v.bw_samples, 1.0 / 1024.0),
+        iops_samples: samples([v.iops_min, v.iops_max, v.iops_mean, v.iops_stddev], v.iops_samples, 1.0),
+    }))
+}
+
+/// Releases of 2.x wrote KiB under this name, others bytes; what follows from bandwidth and run time decides.
+fn bytes(v: &Values) -> Result<Option<Bytes>, String> {
+    let Some(amount) = v.io_bytes.u64() else { return Ok(None) };
+    if v.io_kbytes.0.is_some() || v.bw_bytes.0.is_some() || amount == 0 {
+        return Ok(Some(Bytes(amount)));
+    }
+    let (Some(bw), Some(runtime)) = (v.bw.0, v.runtime.0.filter(|r| *r > 0.0)) else { return Ok(None) };
+    // KiB.
+    let expected = bw * runtime / 1e3;
+    #[allow(clippy::cast_precision_loss)] // Compared loosely.
+    let ratio = amount as f64 / expected;
+    match ratio {
+        r if (0.5..=2.0).contains(&r) => Ok(amount.checked_mul(1024).map(Bytes)),
+        r if (512.0..=2048.0).contains(&r) => Ok(Some(Bytes(amount))),
+        _ => Err("`io_bytes` is in neither bytes nor KiB, by bandwidth and run time".to_owned()),
+    }
+}
+
+/// Zeros all over are what fio writes where it did not measure.
+fn times(v: &Latency, unit: f64, line: u32) -> Option<Times> {
+    let time = |n: Num| n.0.map(|t| Microseconds(t * unit));
+    let is_nothing = v.count.0 == Some(0.0) || [v.min, v.max, v.mean].iter().all(|n| n.0.is_none_or(|t| t == 0.0));
+    if is_nothing && v.percentile.0.iter().all(|(_, t)| *t == 0.0) {
+        return None;
+    }
+    let mut percentiles: Vec<_> = v.percentile.0.iter().map(|(which, t)| (*which, Microseconds(t * unit))).collect();
+    percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some(Times {
+        line,
+        min: time(v.min),
+        max: time(v.max),
+        mean: time(v.mean),
+        stdev: time(v.stddev),
+        count: v.count.u64(),
+        percentiles,
+    })
+}
+
+fn samples([min, max, mean, stdev]: [Num; 4], count: Num, factor: f64) -> Option<Samples> {
+    let of = |n: Num| n.0.map(|v| v * factor);
+    let is_nothing = count.0 == Some(0.0) || [min, max, mean].iter().all(|n| n.0.is_none_or(|v| v == 0.0));
+    (!is_nothing).then(|| Samples { min: of(min), max: of(max), mean: of(mean), stdev: of(stdev), count: count.u64() })
+}

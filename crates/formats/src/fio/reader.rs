@@ -1,0 +1,318 @@
+//! Line by line: what belongs to which run.
+
+use super::run::{Direction, Job, Kind, Run, Times};
+use super::text::{self, Latency};
+use super::{MAX_JOBS, MAX_PERCENTILES, MAX_RUNS, json, settle};
+use crate::launcher;
+use crate::refusal::{End, Said};
+use crate::text::{At, decode};
+use smol_str::SmolStr;
+
+/// Lines beyond this length are none of fio's.
+const MAX_LINE: usize = 4096;
+
+type Options = Vec<(SmolStr, SmolStr)>;
+
+/// Reads lines as they come. Keeps no text, and of a run only what is bounded.
+#[derive(Debug, Default)]
+pub struct Reader {
+    done: Vec<Run>,
+    run: Run,
+    is_begun: bool,
+    /// Jobs as defined at the beginning.
+    defined: Vec<(SmolStr, u32, Options)>,
+    /// What the percentiles below are of.
+    percentiles: Option<(Latency, f64)>,
+    /// `fsync/fdatasync/sync_file_range:` was said.
+    in_sync: bool,
+    group: Option<u32>,
+}
+
+/// Reads a whole text: tables and JSON documents, one after the other.
+pub fn parse(bytes: &[u8]) -> Vec<Run> {
+    let text = decode(bytes);
+    let mut reader = Reader::default();
+    crate::json_docs::pieces(&text, json::is_ours, |piece| json::piece(piece, &mut reader));
+    reader.finish()
+}
+
+impl Reader {
+    /// A reader at the start of a text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next line of a table. `number` is 1-based.
+    pub fn line(&mut self, number: u32, line: &str) {
+        if line.len() > MAX_LINE {
+            return;
+        }
+        let line = launcher::strip(line.trim_end());
+        let line = line.split_once("[stdout] ").map_or(line, |(_, rest)| rest).trim_start();
+        if line.is_empty() || self.outer(number, line) || !self.is_begun {
+            return;
+        }
+        if self.run.jobs.is_empty() {
+            return self.before(number, line);
+        }
+        self.inner(number, line);
+    }
+
+    /// The runs; the last one may be unfinished.
+    pub fn finish(mut self) -> Vec<Run> {
+        self.end_run();
+        settle::runs(&mut self.done);
+        self.done
+    }
+
+    /// A run that was read otherwise. What stood before it, and was nothing but a beginning, belongs to it.
+    pub(super) fn push(&mut self, mut run: Run) {
+        let is_beginning = self.is_begun && self.run.jobs.is_empty();
+        if is_beginning {
+            let beginning = std::mem::take(&mut self.run);
+            run.lines.0 = beginning.lines.0;
+            run.notes.extend(beginning.notes);
+            run.failures.extend(beginning.failures);
+            run.refused.kept.extend(beginning.refused.kept);
+            if beginning.end == End::Interrupted {
+                run.end = End::Interrupted;
+            }
+            self.is_begun = false;
+        }
+        let defined = std::mem::take(&mut self.defined);
+        self.end_run();
+        // The text of the same jobs may follow.
+        self.defined = defined;
+        if self.done.len() < MAX_RUNS {
+            self.done.push(run);
+        }
+    }
+
+    fn outer(&mut self, number: u32, line: &str) -> bool {
+        if let Some(defined) = text::definition(line) {
+            if !self.run.jobs.is_empty() {
+                self.end_run();
+            }
+            if !self.is_begun {
+                self.defined.clear();
+            }
+            if self.defined.len() < MAX_JOBS {
+                self.defined.push(defined);
+            }
+            self.touch(number);
+        } else if let Some(version) = version(line) {
+            if self.run.version.is_some() {
+                self.end_run();
+            }
+            self.touch(number).version = Some(At::new(version.into(), number));
+        } else if let Some(job) = text::job(number, line) {
+            self.job(number, job);
+        } else if let Some(what) = line.strip_prefix("fio: ") {
+            self.said(number, what);
+        } else if let Some(group) = line.strip_prefix("Run status group ").filter(|_| self.is_begun) {
+            self.group = crate::text::leading_number(group);
+            self.percentiles = None;
+            let run = self.touch(number);
+            if run.end == End::Cut {
+                run.end = End::Finished;
+            }
+        } else if is_terse(line) {
+            self.end_run();
+            self.touch(number).refused.push(
+                number,
+                "the terse format (--minimal) is not read: its columns depend on the release; --output-format=json says the same",
+            );
+            self.end_run();
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn job(&mut self, number: u32, mut job: Job) {
+        let is_again = self
+            .run
+            .jobs
+            .iter()
+            .any(|j| j.name == job.name && j.group == job.group && j.pid == job.pid && job.pid.is_some());
+        if is_again {
+            // `--status-interval`: the same processes report again.
+            let mut next = Run { version: self.run.version.clone(), ..Run::default() };
+            next.notes.clone_from(&self.run.notes);
+            self.run.is_interim = true;
+            let defined = std::mem::take(&mut self.defined);
+            self.end_run();
+            (self.run, self.defined) = (next, defined);
+        } else if self.group.is_some() {
+            let defined = std::mem::take(&mut self.defined);
+            self.end_run();
+            self.defined = defined;
+        }
+        let own = self.defined.iter().find(|(name, group, _)| *name == job.name && Some(*group) == job.group);
+        job.options = own.map(|(_, _, options)| options.clone()).unwrap_or_default();
+        (self.percentiles, self.in_sync) = (None, false);
+        let run = self.touch(number);
+        if let (Some(code), Some(reason)) = (job.error.filter(|e| *e != 0), &job.error_text) {
+            let text = format!("{}: error {code}: {reason}", job.name);
+            run.fail(Said::new(number, &text));
+        }
+        run.push_job(job);
+    }
+
+    /// Before the first job.
+    fn before(&mut self, number: u32, line: &str) {
+        if line.contains("WARNING") || line.contains("note: both iodepth") {
+            self.touch(number).note(Said::new(number, line));
+        }
+    }
+
+    fn said(&mut self, number: u32, what: &str) {
+        let is_interrupt = what.starts_with("terminating on signal");
+        let lower = what.to_ascii_lowercase();
+        let is_failure = [
+            "err=",
+            "fail",
+            "error",
+            "no such",
+            "not loadable",
+            "no jobs",
+            "bad option",
+            "unable",
+            "doesn't exist",
+            "refus",
+        ]
+        .iter()
+        .any(|w| lower.contains(w));
+        let said = Said::new(number, what);
+        let run = self.touch(number);
+        if is_interrupt {
+            run.end = End::Interrupted;
+            run.note(said);
+        } else if is_failure {
+            run.fail(said);
+        } else {
+            run.note(said);
+        }
+    }
+
+    fn inner(&mut self, number: u32, line: &str) {
+        if let Some(group) = self.group {
+            match text::group(number, group, line) {
+                Some(Ok(group)) => {
+                    let run = self.touch(number);
+                    if run.groups.len() < MAX_JOBS {
+                        run.groups.push(group);
+                    }
+                }
+                Some(Err(why)) => self.touch(number).refused.push(number, why),
+                None => {}
+            }
+            return;
+        }
+        if let Some(direction) = text::direction(number, line) {
+            (self.percentiles, self.in_sync) = (None, false);
+            self.keep(number, direction, |job, d| job.directions.push(d));
+        } else if line.starts_with("fsync/fdatasync") {
+            self.in_sync = true;
+            self.keep(number, Ok(()), |job, ()| {
+                job.directions.push(Direction { line: number, kind: Kind::Sync, ..Direction::default() });
+            });
+        } else if let Some((which, unit)) = text::percentiles(line) {
+            self.percentiles = Some((which, unit));
+        } else if let Some((which, times)) = text::times(number, line) {
+            self.percentiles = None;
+            self.keep(number, times, |job, times| set(job, which, times));
+        } else if let Some((is_iops, samples)) = text::samples(line) {
+            self.percentiles = None;
+            self.keep(number, samples, |job, samples| {
+                if let Some(d) = job.directions.last_mut() {
+                    if is_iops { d.iops_samples = Some(samples) } else { d.bandwidth_samples = Some(samples) }
+                }
+            });
+        } else if let Some((which, unit)) = self.percentiles {
+            match text::percentile_row(line, unit) {
+                Some(row) => self.keep(number, row, |job, row| percentiles(job, which, row)),
+                None => self.percentiles = None,
+            }
+        } else if let Some(cpu) = text::cpu(line) {
+            self.keep(number, Ok(cpu), |job, cpu| job.cpu = Some(cpu));
+        } else if let Some(issued) = text::issued(line) {
+            self.keep(number, Ok(issued), |job, issued| {
+                for (kind, count) in issued {
+                    job.directions.iter_mut().filter(|d| d.kind == kind).for_each(|d| d.operations = Some(count));
+                }
+            });
+        } else if line.starts_with("Starting ") {
+            self.end_run();
+        }
+    }
+
+    fn keep<T>(&mut self, number: u32, read: Result<T, String>, set: impl FnOnce(&mut Job, T)) {
+        let run = self.touch(number);
+        match (read, run.jobs.last_mut()) {
+            (Ok(value), Some(job)) => set(job, value),
+            (Ok(_), None) => {}
+            (Err(why), _) => run.refused.push(number, why),
+        }
+    }
+
+    fn touch(&mut self, number: u32) -> &mut Run {
+        self.is_begun = true;
+        let (first, last) = &mut self.run.lines;
+        if *first == 0 {
+            *first = number;
+        }
+        *last = (*last).max(number);
+        &mut self.run
+    }
+
+    fn end_run(&mut self) {
+        let mut run = std::mem::take(&mut self.run);
+        let is_begun = std::mem::take(&mut self.is_begun);
+        (self.percentiles, self.in_sync, self.group) = (None, false, None);
+        self.defined.clear();
+        if is_begun && self.done.len() < MAX_RUNS {
+            if run.jobs.is_empty() && !run.failures.is_empty() {
+                run.end = End::Failed;
+            }
+            self.done.push(run);
+        }
+    }
+}
+
+fn set(job: &mut Job, which: Latency, times: Times) {
+    let Some(d) = job.directions.last_mut() else { return };
+    match which {
+        Latency::Submission => d.submission = Some(times),
+        Latency::Completion => d.completion = Some(times),
+        Latency::Total | Latency::Sync => d.total = Some(times),
+    }
+}
+
+fn percentiles(job: &mut Job, which: Latency, row: Vec<(f64, crate::units::Microseconds)>) {
+    let Some(d) = job.directions.last_mut() else { return };
+    let slot = match which {
+        Latency::Submission => &mut d.submission,
+        Latency::Completion => &mut d.completion,
+        Latency::Total | Latency::Sync => &mut d.total,
+    };
+    // Where the row with the mean was refused, its percentiles are still good.
+    let times = slot.get_or_insert_default();
+    let room = MAX_PERCENTILES.saturating_sub(times.percentiles.len());
+    times.percentiles.extend(row.into_iter().take(room));
+}
+
+/// `fio-3.33`, `fio 2.0.7`, `fio-3.7-44-gabcd`.
+fn version(line: &str) -> Option<&str> {
+    let version = line.strip_prefix("fio-").or_else(|| line.strip_prefix("fio "))?;
+    let is_version = version.len() < 40 && version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains(' ');
+    is_version.then_some(version)
+}
+
+/// `3;fio-3.33;a;0;0;…`.
+fn is_terse(line: &str) -> bool {
+    let mut fields = line.split(';');
+    fields.next().is_some_and(|v| matches!(v, "2" | "3" | "4" | "5"))
+        && fields.next().is_some_and(|v| v.starts_with("fio-"))
+        && fields.count() > 20
+}

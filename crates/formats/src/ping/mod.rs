@@ -1,0 +1,108 @@
+//! What `ping` prints: of iputils, busybox, inetutils, BSD and macOS.
+//!
+//! Times are round trips, in milliseconds as printed. Without a time in the replies (payloads below 16 bytes) there is none.
+
+mod line;
+mod reader;
+
+pub use reader::{Reader, parse};
+
+use crate::refusal::{End, Refusals, Said};
+use crate::text::At;
+use crate::units::{Bytes, Microseconds, Percent};
+use serde::Serialize;
+use smol_str::SmolStr;
+
+/// Replies that a run keeps.
+const MAX_REPLIES: usize = 262_144;
+/// Errors and remarks that a run keeps.
+const MAX_SAID: usize = 256;
+/// Runs that one text may have.
+const MAX_RUNS: usize = 4096;
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Run {
+    /// The name or address that was asked for.
+    pub host: Option<At<SmolStr>>,
+    /// Its address.
+    pub address: Option<SmolStr>,
+    /// Bytes behind the ICMP header.
+    pub payload: Option<Bytes>,
+    /// Replies, as they came.
+    pub replies: Vec<Reply>,
+    /// Replies beyond those that are kept.
+    pub replies_not_kept: u64,
+    /// Answers of routers, and of this host: unreachable, time to live exceeded, no answer yet.
+    pub errors: Vec<Said>,
+    /// The tool's own count.
+    pub counts: Option<At<Counts>>,
+    /// The tool's own summary.
+    pub summary: Option<At<Summary>>,
+    /// What looks like a measurement and is none, and why.
+    pub refused: Refusals,
+    /// What the tool remarked.
+    pub notes: Vec<Said>,
+    /// Why nothing was measured.
+    pub failures: Vec<Said>,
+    /// Errors, remarks and failures beyond those that are kept.
+    pub not_kept: u64,
+    /// How it ended. An interrupt by the keyboard is the regular end of a run without a count.
+    pub end: End,
+    /// 1-based first and last line that belong to the run.
+    pub lines: (u32, u32),
+}
+
+/// One reply.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Reply {
+    /// 1-based line.
+    pub line: u32,
+    /// Its number. Wraps at 65536.
+    pub sequence: Option<u32>,
+    /// Round trip. `None` where the payload is too short to measure it.
+    pub time: Option<Microseconds>,
+    /// The time was too short for the clock, and the tool printed `<1`: it is an upper bound.
+    pub is_bound: bool,
+    /// Time to live that was left.
+    pub ttl: Option<u8>,
+    /// Seconds since 1970, with `-D`.
+    pub at: Option<f64>,
+    /// The same number was answered before.
+    pub duplicate: bool,
+}
+
+/// The tool's own count.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Counts {
+    /// Requests.
+    pub transmitted: u64,
+    /// Replies.
+    pub received: u64,
+    /// Replies that came again.
+    pub duplicates: u64,
+    /// Errors that routers, or this host, answered.
+    pub errors: u64,
+    /// Part of the requests that were not answered, as printed.
+    pub loss: Option<Percent>,
+    /// Milliseconds from the first request to the last.
+    pub milliseconds: Option<u64>,
+}
+
+/// The tool's own summary of the round trips.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Summary {
+    /// Shortest.
+    pub min: Microseconds,
+    /// Mean.
+    pub mean: Microseconds,
+    /// Longest.
+    pub max: Microseconds,
+    /// iputils' `mdev`, BSD's `stddev`: both the standard deviation. busybox shows none.
+    pub stdev: Option<Microseconds>,
+    /// Exponentially weighted mean, of floods and adaptive runs.
+    pub ewma: Option<Microseconds>,
+}
+
+#[cfg(test)]
+mod tests;

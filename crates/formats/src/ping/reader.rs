@@ -1,0 +1,155 @@
+//! Line by line: what belongs to which run.
+
+use super::{MAX_REPLIES, MAX_RUNS, MAX_SAID, Run, line};
+use crate::launcher;
+use crate::refusal::{End, Said, keep};
+use crate::text::{self, At, leading_number};
+use crate::units::Bytes;
+
+/// Lines beyond this length are none of ping's, apart from floods.
+const MAX_LINE: usize = 4096;
+
+/// Reads lines as they come. Keeps no text, and of a run only what is bounded.
+#[derive(Debug, Default)]
+pub struct Reader {
+    done: Vec<Run>,
+    run: Run,
+    is_begun: bool,
+}
+
+/// Reads a whole text.
+pub fn parse(bytes: &[u8]) -> Vec<Run> {
+    let text = text::decode(bytes);
+    let mut reader = Reader::default();
+    for (number, line) in text::lines(&text) {
+        reader.line(number, line);
+    }
+    reader.finish()
+}
+
+impl Reader {
+    /// A reader at the start of a text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next line, without its end. `number` is 1-based.
+    pub fn line(&mut self, number: u32, line: &str) {
+        if line.len() > MAX_LINE {
+            return;
+        }
+        let line = launcher::strip(line.trim_end()).trim_start();
+        if let Some(rest) = line.strip_prefix("PING ") {
+            self.heading(number, rest);
+        } else if let Some(reply) = line::reply(number, line) {
+            self.reply(number, reply);
+        } else if let Some(host) = line.strip_prefix("--- ").and_then(|r| r.strip_suffix(" ping statistics ---")) {
+            // The paste may begin here.
+            if self.run.counts.is_some() {
+                self.end_run();
+            }
+            self.touch(number).host.get_or_insert(At::new(host.chars().take(256).collect(), number));
+        } else if let Some(counts) = line::counts(line) {
+            let run = self.touch(number);
+            run.counts = Some(At::new(counts, number));
+            run.end = End::Finished;
+        } else if let Some(summary) = self.is_begun.then(|| line::summary(line)).flatten() {
+            let run = self.touch(number);
+            match summary {
+                Ok(summary) => run.summary = Some(At::new(summary, number)),
+                Err(why) => run.refused.push(number, why),
+            }
+        } else if let Some(what) = line.strip_prefix("ping: ").or_else(|| line.strip_prefix("ping6: ")) {
+            self.said(number, what);
+        } else if self.is_begun && self.run.counts.is_none() && is_error(line) {
+            let run = self.touch(number);
+            keep(&mut run.errors, Said::new(number, line), MAX_SAID, &mut run.not_kept);
+        }
+    }
+
+    /// The runs; the last one may be unfinished.
+    pub fn finish(mut self) -> Vec<Run> {
+        self.end_run();
+        self.done
+    }
+
+    /// `127.0.0.1 (127.0.0.1) 56(84) bytes of data.`, `::1(::1) 56 data bytes`, `host (1.2.3.4): 56 data bytes`.
+    fn heading(&mut self, number: u32, rest: &str) {
+        let Some((host, after)) = rest.split_once('(') else { return };
+        let Some((address, after)) = after.split_once(')') else { return };
+        if !after.contains("bytes") {
+            return;
+        }
+        self.end_run();
+        let run = self.touch(number);
+        run.host = Some(At::new(host.trim().chars().take(256).collect(), number));
+        run.address = Some(address.chars().take(256).collect());
+        let size = after.trim_start_matches([':', ' ']);
+        // BSD with -6: `PING6(56=40+8+8 bytes) a --> b`: not this form.
+        let size = size.split_once("from ").map_or(size, |(before, behind)| {
+            if before.trim().is_empty() { behind.split_once(": ").map_or(behind, |(_, s)| s) } else { before }
+        });
+        run.payload = leading_number(size).map(Bytes);
+    }
+
+    fn reply(&mut self, number: u32, reply: Result<super::Reply, String>) {
+        if self.run.counts.is_some() {
+            self.end_run();
+        }
+        let run = self.touch(number);
+        match reply {
+            Ok(reply) => keep(&mut run.replies, reply, MAX_REPLIES, &mut run.replies_not_kept),
+            Err(why) => run.refused.push(number, why),
+        }
+    }
+
+    /// `unknown host`, `sendmsg: Network is unreachable`, `Warning: …`.
+    fn said(&mut self, number: u32, what: &str) {
+        let said = Said::new(number, what);
+        if what.starts_with("Warning") || what.starts_with("WARNING") {
+            if self.is_begun {
+                let run = self.touch(number);
+                keep(&mut run.notes, said, MAX_SAID, &mut run.not_kept);
+            }
+            return;
+        }
+        let is_inside = self.is_begun && self.run.counts.is_none() && self.run.host.is_some();
+        if !is_inside {
+            self.end_run();
+        }
+        let run = self.touch(number);
+        if is_inside {
+            keep(&mut run.errors, said, MAX_SAID, &mut run.not_kept);
+        } else {
+            keep(&mut run.failures, said, MAX_SAID, &mut run.not_kept);
+            run.end = End::Failed;
+            self.end_run();
+        }
+    }
+
+    fn touch(&mut self, number: u32) -> &mut Run {
+        self.is_begun = true;
+        let (first, last) = &mut self.run.lines;
+        if *first == 0 {
+            *first = number;
+        }
+        *last = (*last).max(number);
+        &mut self.run
+    }
+
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        let is_begun = std::mem::take(&mut self.is_begun);
+        if is_begun && self.done.len() < MAX_RUNS {
+            self.done.push(run);
+        }
+    }
+}
+
+/// `From 10.0.0.1 icmp_seq=1 Destination Host Unreachable`, `Request timeout for icmp_seq 3`, `no answer yet for icmp_seq=2`.
+fn is_error(line: &str) -> bool {
+    line.starts_with("From ") && line.contains("icmp_seq")
+        || line.starts_with("Request timeout for icmp_seq")
+        || line.contains("no answer yet for icmp_seq")
+        || line.contains(" bytes from ") && line.contains("nreachable")
+}

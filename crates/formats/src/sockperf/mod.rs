@@ -1,0 +1,27 @@
+//! What sockperf (2.x to 3.10) prints: `ping-pong`, `under-load`, `playback` and `throughput`.
+//!
+//! By `client.cpp`: latencies are microseconds, half of the round trip unless `--full-rtt` was given, and so are their deviations
+//! and percentiles. `MBps` are 2²⁰ bytes per second of payload, `Mbps` eight times that (2²⁰ bits, not 10⁶), `GBps` and `Gbps`
+//! (`--giga-size`) a thousand of those. Throughput is what the client handed to the network, not what arrived.
+
+mod reader;
+mod run;
+mod values;
+
+pub use reader::{Reader, parse};
+pub use run::{
+    Bandwidth, Counts, Endpoint, Latency, Lost, Measured, Mode, Observations, Params, Run, Server, Throughput,
+    Transport,
+};
+
+/// Servers that a run keeps.
+const MAX_SERVERS: usize = 1024;
+/// Remarks and failures that a run keeps.
+const MAX_SAID: usize = 64;
+/// Percentiles of a server.
+const MAX_PERCENTILES: usize = 64;
+/// Runs that one text may have.
+const MAX_RUNS: usize = 4096;
+
+#[cfg(test)]
+mod tests;
