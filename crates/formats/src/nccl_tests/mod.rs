@@ -19,8 +19,9 @@ pub use run::{
     Refused, Row, Run, Step, Tool,
 };
 
-/// Rows that a run keeps. The largest sweep (`-i` over 8 GiB) that anybody reads has a few thousand.
-pub(crate) const MAX_ROWS: usize = 8192;
+/// Rows that a run keeps. The largest sweep (`-i` over 8 GiB) that anybody reads has a few thousand; a run that goes on for days
+/// (`-N 0`) prints its one size again and again.
+pub(crate) const MAX_ROWS: usize = 1 << 22;
 /// Participants that a run keeps.
 pub(crate) const MAX_RANKS: usize = 65_536;
 /// Failures that a run keeps: with thousands of ranks the first few tell the cause.
@@ -28,7 +29,7 @@ pub(crate) const MAX_FAILURES: usize = 256;
 /// Unreadable rows that a run keeps.
 const MAX_REFUSED: usize = 32;
 /// Runs that one text may have.
-const MAX_RUNS: usize = 4096;
+const MAX_RUNS: usize = 1 << 17;
 
 impl Run {
     /// The row of the largest size that has a measurement: the one to judge a run by.

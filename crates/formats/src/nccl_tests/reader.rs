@@ -169,8 +169,7 @@ impl Reader {
         }
         if let Ok(runs) = json::parse(&text::decode(bytes), (number, number)) {
             self.end_run();
-            self.done.extend(runs);
-            self.done.truncate(MAX_RUNS);
+            runs.into_iter().for_each(|run| self.push(run));
         }
     }
 
@@ -362,8 +361,14 @@ impl Reader {
         if !is_something {
             return;
         }
+        self.push(run);
+    }
+
+    fn push(&mut self, run: Run) {
         if self.done.len() < MAX_RUNS {
             self.done.push(run);
+        } else if let Some(last) = self.done.last_mut() {
+            last.runs_not_kept += 1;
         }
     }
 }

@@ -51,6 +51,8 @@ pub struct Run {
     /// How many times the same header was printed before the first row. More than one: several processes each ran alone (the
     /// tests were built without MPI), and their lines are mixed.
     pub copies: u32,
+    /// Runs of the text after this one, beyond those that are kept.
+    pub runs_not_kept: u64,
     /// 1-based first and last line that belong to the run. A JSON document's are those of the document.
     pub lines: (u32, u32),
 }

@@ -22,7 +22,7 @@ const MAX_FAILURES: usize = 256;
 /// Unreadable rows that a run keeps.
 const MAX_REFUSED: usize = 32;
 /// Runs that one text may have.
-const MAX_RUNS: usize = 4096;
+const MAX_RUNS: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests;

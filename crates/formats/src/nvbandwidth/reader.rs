@@ -423,6 +423,8 @@ impl Reader {
     fn push(&mut self, run: Run) {
         if self.done.len() < MAX_RUNS {
             self.done.push(run);
+        } else if let Some(last) = self.done.last_mut() {
+            last.runs_not_kept += 1;
         }
     }
 }

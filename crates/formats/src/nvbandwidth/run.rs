@@ -45,6 +45,8 @@ pub struct Run {
     pub refused: Vec<Refused>,
     /// Rows that could not be read beyond those.
     pub refused_not_kept: u64,
+    /// Runs of the text after this one, beyond those that are kept.
+    pub runs_not_kept: u64,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
 }

@@ -18,7 +18,7 @@ pub use run::{
 };
 
 /// Rows that a run keeps. A sweep has 23; a run without end has one each five seconds.
-const MAX_ROWS: usize = 8192;
+const MAX_ROWS: usize = 1 << 20;
 /// Ends of connections that a run keeps.
 const MAX_ADDRESSES: usize = 256;
 /// Failures and remarks that a run keeps.
@@ -26,7 +26,7 @@ const MAX_FAILURES: usize = 64;
 /// Unreadable rows that a run keeps.
 const MAX_REFUSED: usize = 32;
 /// Runs that one text may have.
-const MAX_RUNS: usize = 4096;
+const MAX_RUNS: usize = 1 << 17;
 
 #[cfg(test)]
 mod tests;

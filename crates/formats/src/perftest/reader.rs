@@ -244,8 +244,13 @@ impl Reader {
     }
 
     fn push(&mut self, run: Run, is_something: bool) {
-        if is_something && self.done.len() < MAX_RUNS {
+        if !is_something {
+            return;
+        }
+        if self.done.len() < MAX_RUNS {
             self.done.push(run);
+        } else if let Some(last) = self.done.last_mut() {
+            last.runs_not_kept += 1;
         }
     }
 }

@@ -36,6 +36,8 @@ pub struct Run {
     /// How many times the title was printed before anything else: more than one where server and client write to one place, and
     /// their lines are mixed.
     pub copies: u32,
+    /// Runs of the text after this one, beyond those that are kept.
+    pub runs_not_kept: u64,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
 }

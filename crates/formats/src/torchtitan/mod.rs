@@ -26,7 +26,7 @@ const MAX_NOTES: usize = 256;
 /// Unreadable lines that a run keeps.
 const MAX_REFUSED: usize = 32;
 /// Runs that one text may have.
-const MAX_RUNS: usize = 4096;
+const MAX_RUNS: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests;

@@ -289,6 +289,8 @@ impl Reader {
         }
         if self.done.len() < MAX_RUNS {
             self.done.push(run);
+        } else if let Some(last) = self.done.last_mut() {
+            last.runs_not_kept += 1;
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct Run {
     pub steps_not_kept: u64,
     /// Lines that said again what the same rank had said.
     pub repeated: u64,
+    /// Runs of the text after this one, beyond those that are kept.
+    pub runs_not_kept: u64,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
 }
