@@ -7,6 +7,7 @@ mod add;
 mod band;
 mod cells;
 mod error;
+pub mod export;
 mod filter;
 mod list;
 mod load;

@@ -91,7 +91,9 @@ impl Options {
         }
         let told = |e| StoreError::sqlite(path, self.wait.as_secs(), e);
         let (db, form) = match self.prepared(path) {
-            Err(e) if self.read_only && may_not_write(&e) && !pending(path) => self.frozen(path),
+            Err(e) if self.read_only && may_not_write(&e) && !["-wal", "-journal"].iter().any(|s| waiting(path, s)) => {
+                self.frozen(path)
+            }
             other => other,
         }
         .map_err(told)?;
@@ -203,12 +205,18 @@ fn look(path: &Path) -> Result<bool, StoreError> {
     if !meta.is_file() {
         return Err(foreign(if meta.is_dir() { "a directory" } else { "no regular file" }.to_owned()));
     }
-    let mut head = Vec::with_capacity(100);
-    fs::File::open(path).and_then(|f| f.take(100).read_to_end(&mut head)).map_err(denied)?;
     let damaged = |what: &str| StoreError::Damaged { path: path.to_path_buf(), what: what.to_owned() };
+    let mut head = header(path).map_err(denied)?;
+    if head.is_empty() && waiting(path, "-wal") {
+        // Another program may have made it just now: there is no log before there is a file.
+        head = header(path).map_err(denied)?;
+        if head.is_empty() {
+            // SQLite would take the log of an emptied file for a leftover and delete it.
+            return Err(damaged("the file is empty, but its log is not"));
+        }
+    }
     if head.is_empty() {
-        // SQLite would take the log of an emptied file for a leftover and delete it.
-        return if pending(path) { Err(damaged("the file is empty, but its log is not")) } else { Ok(false) };
+        return Ok(false);
     }
     if head.iter().all(|b| *b == 0) {
         return Err(damaged("it begins with zeros"));
@@ -224,13 +232,18 @@ fn look(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Whether a write-ahead log or a journal waits beside the file.
-fn pending(path: &Path) -> bool {
-    ["-wal", "-journal"].iter().any(|suffix| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        fs::metadata(name).is_ok_and(|m| m.len() > 0)
-    })
+/// The first bytes, as far as there are so many.
+fn header(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(100);
+    fs::File::open(path)?.take(100).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Whether a log or journal with something in it is beside the file.
+fn waiting(path: &Path, suffix: &str) -> bool {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    fs::metadata(name).is_ok_and(|m| m.len() > 0)
 }
 
 fn may_not_write(e: &rusqlite::Error) -> bool {

@@ -1,4 +1,5 @@
 //! What goes in comes out, once.
+#![allow(clippy::unwrap_used)]
 
 use linerate_bench::{Better, Fault, Kind, Label, Metric, Note, Param, Point, Run, Series, Source, Stat, Unit};
 use linerate_store::{Filter, Imported, Place, SnapshotRef, Store, StoreError, TextRef};
