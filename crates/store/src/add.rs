@@ -1,0 +1,324 @@
+//! Runs into the history.
+
+use crate::cells::{self, Subject};
+use crate::points::{self, PART};
+use crate::{Store, StoreError};
+use linerate_bench::{Label, Param, Run, RunId, Stat};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params, types::Value};
+use std::collections::{BTreeMap, HashSet};
+
+/// A run to be stored, with what is known about it beside its output.
+#[derive(Debug, Clone, Copy)]
+pub struct Imported<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The text it was read from.
+    pub text: Option<TextRef<'a>>,
+    /// Snapshots of its nodes, taken when it ran.
+    pub snapshots: &'a [SnapshotRef],
+    /// Words that people find it by: `iommu=off`, `before`, `rack 3`.
+    pub labels: &'a [&'a str],
+    /// Its place in an experiment.
+    pub place: Option<Place<'a>>,
+}
+
+impl<'a> From<&'a Run> for Imported<'a> {
+    fn from(run: &'a Run) -> Self {
+        Imported { run, text: None, snapshots: &[], labels: &[], place: None }
+    }
+}
+
+/// A text and which of its runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextRef<'a> {
+    /// SHA-256 of the text, or whatever else names its content.
+    pub digest: &'a str,
+    /// 0-based place of the run among those of the text.
+    pub ordinal: u32,
+}
+
+/// A run's place in an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// What belongs together: one call of `bench run`.
+    pub session: &'a str,
+    /// `A`, `B`.
+    pub side: Option<&'a str>,
+    /// 0-based place in the order of execution.
+    pub position: Option<u32>,
+}
+
+/// Where a node's snapshot is, and what of it should be at hand without opening it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SnapshotRef {
+    /// Digest of the archive: finds it again wherever it was moved.
+    pub digest: String,
+    /// The node.
+    pub host: String,
+    /// In the user's words.
+    pub label: Option<String>,
+    /// Where it was written.
+    pub path: Option<String>,
+    /// When it was taken, in seconds of the Unix epoch.
+    pub taken: Option<f64>,
+    /// What mattered: `kernel`, `cmdline`, `driver` …
+    pub facts: BTreeMap<String, String>,
+}
+
+/// What became of the runs that were given.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Added {
+    /// New ones.
+    pub new: Vec<RunId>,
+    /// Those that were there already. What was given with them (labels, snapshots, place) was added to them.
+    pub known: Vec<RunId>,
+    /// Texts that were stored before and were understood differently then: the stored reading stays. [`Store::delete`] it to have the
+    /// new one.
+    pub read_differently: Vec<Reread>,
+}
+
+/// A run of a text that another version of the reader understood differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reread {
+    /// What is stored, and stays.
+    pub stored: RunId,
+    /// What was given.
+    pub given: RunId,
+}
+
+impl Store {
+    /// Stores runs, all of them or, where that fails, none. A run that is there already is not stored twice: neither one with the same
+    /// content, nor one that was read from the same place of the same text.
+    ///
+    /// `now`: seconds of the Unix epoch; lists order runs by it whose output does not say when they began.
+    ///
+    /// # Errors
+    /// [`StoreError::Unfit`] for what would not come back as it is; [`StoreError::Full`], [`StoreError::Locked`], [`StoreError::Denied`].
+    pub fn add(&mut self, runs: &[Imported<'_>], now: f64) -> Result<Added, StoreError> {
+        let ids: Vec<RunId> = runs.iter().map(|i| i.run.id()).collect();
+        let mut prepared = Vec::with_capacity(runs.len());
+        for (imported, id) in runs.iter().zip(&ids) {
+            fit(imported, *id)?;
+            prepared.push((imported, *id));
+        }
+        let told = |e| StoreError::sqlite(&self.path, self.wait.as_secs(), e);
+        // The lock is taken before anything is looked up, so nobody can add the same run in between.
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
+        let given: HashSet<RunId> = ids.iter().copied().collect();
+        let mut writer = Writer { tx: &tx, now, subjects: Vec::new() };
+        let mut added = Added::default();
+        for (imported, id) in prepared {
+            writer.one(imported, id, &given, &mut added).map_err(told)?;
+        }
+        drop(writer);
+        tx.commit().map_err(told)?;
+        Ok(added)
+    }
+}
+
+/// What SQLite or the schema would change.
+fn fit(imported: &Imported<'_>, id: RunId) -> Result<(), StoreError> {
+    let unfit = |why: String| Err(StoreError::Unfit { what: format!("run {id} ({})", imported.run.source.name), why });
+    for s in &imported.run.series {
+        let stat = s.metric.stat;
+        if Stat::of_name(&stat.to_string()) != Some(stat) {
+            return unfit(format!("{stat} of {} is no statistic", s.metric.name));
+        }
+    }
+    if imported.run.began.is_some_and(|t| !t.is_finite()) {
+        return unfit("it began at no finite time".to_owned());
+    }
+    for s in imported.snapshots {
+        if s.facts.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>() > 1 << 20 {
+            return unfit(format!("the facts of the snapshot of {} are larger than 1 MiB", s.host));
+        }
+    }
+    Ok(())
+}
+
+struct Writer<'a> {
+    tx: &'a Transaction<'a>,
+    now: f64,
+    /// Those of this transaction, by kind and tool.
+    subjects: Vec<(linerate_bench::Kind, Option<smol_str::SmolStr>, Subject, i64)>,
+}
+
+impl Writer<'_> {
+    fn one(&mut self, i: &Imported<'_>, id: RunId, given: &HashSet<RunId>, added: &mut Added) -> rusqlite::Result<()> {
+        let text = id.to_string();
+        let find = "SELECT key FROM run WHERE id = ?1";
+        let known: Option<i64> = self.tx.prepare_cached(find)?.query_row([&text], |r| r.get(0)).optional()?;
+        let key = match (known, i.text) {
+            (Some(key), _) => {
+                added.known.push(id);
+                key
+            }
+            (None, Some(place)) => match self.reading(place, given)? {
+                Some((key, stored)) => {
+                    added.read_differently.push(Reread { stored, given: id });
+                    key
+                }
+                None => self.insert(i.run, &text, id, added)?,
+            },
+            (None, None) => self.insert(i.run, &text, id, added)?,
+        };
+        self.beside(key, i)
+    }
+
+    /// The run that was read from this place before. One that this import has as well, elsewhere in the text, is none: the reader has
+    /// learned to see a further run before it.
+    fn reading(&self, at: TextRef<'_>, given: &HashSet<RunId>) -> rusqlite::Result<Option<(i64, RunId)>> {
+        let sql = "SELECT run.key, run.id FROM text JOIN run ON run.key = text.run WHERE digest = ?1 AND ordinal = ?2";
+        let mut query = self.tx.prepare_cached(sql)?;
+        let mut rows = query.query(params![at.digest, at.ordinal])?;
+        while let Some(row) = rows.next()? {
+            if let Ok(id) = row.get_ref(1)?.as_str()?.parse::<RunId>()
+                && !given.contains(&id)
+            {
+                return Ok(Some((row.get(0)?, id)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn insert(&mut self, run: &Run, text: &str, id: RunId, added: &mut Added) -> rusqlite::Result<i64> {
+        let sql = "INSERT INTO run (id, kind, tool, version, began, stored, at, valid, source, line)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        self.tx.prepare_cached(sql)?.execute(params![
+            text,
+            run.kind.name(),
+            run.tool.as_deref(),
+            run.version.as_deref(),
+            run.began,
+            self.now,
+            run.began.unwrap_or(self.now),
+            run.is_valid(),
+            run.source.name,
+            run.source.line
+        ])?;
+        let key = self.tx.last_insert_rowid();
+        let mut host = self.tx.prepare_cached("INSERT INTO run_host VALUES (?1, ?2, ?3)")?;
+        for (place, name) in run.hosts.iter().enumerate() {
+            host.execute(params![key, place as i64, name.as_str()])?;
+        }
+        let mut param = self.tx.prepare_cached("INSERT INTO run_param VALUES (?1, ?2, ?3, ?4)")?;
+        for (name, value) in &run.params {
+            let (form, value) = stored(value);
+            param.execute(params![key, name.as_str(), form, value])?;
+        }
+        let mut remark = self.tx.prepare_cached("INSERT INTO run_remark VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        let faults = run.faults.iter().map(|f| (if f.whole_run { "fault" } else { "flaw" }, &f.what, f.line));
+        for (place, (form, what, line)) in faults.chain(run.notes.iter().map(|n| ("note", &n.what, n.line))).enumerate()
+        {
+            remark.execute(params![key, place as i64, form, what, line])?;
+        }
+        self.values(key, run)?;
+        added.new.push(id);
+        Ok(key)
+    }
+
+    fn values(&mut self, key: i64, run: &Run) -> rusqlite::Result<()> {
+        let found = cells::cells(run);
+        let subjects = found.subjects.into_iter().map(|s| self.subject(run, s)).collect::<Result<Vec<i64>, _>>()?;
+        let subject = |i: usize| subjects.get(i).copied();
+        let mut series = self.tx.prepare_cached("INSERT INTO series VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+        for ((place, s), of) in run.series.iter().enumerate().zip(found.of_series) {
+            let labels = json(&s.labels);
+            let empty = s.points.is_empty().then_some(&s.points[..]);
+            for (part, points) in s.points.chunks(PART).chain(empty).enumerate() {
+                let blob = points::encode(points);
+                series.execute(params![
+                    key,
+                    place as i64,
+                    part as i64,
+                    subject(of),
+                    labels,
+                    points.len() as i64,
+                    blob
+                ])?;
+            }
+        }
+        let mut cell = self.tx.prepare_cached("INSERT INTO cell VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+        for c in &found.cells {
+            cell.execute(params![subject(c.subject), c.size, key, c.n, c.mean, c.median, c.min, c.max])?;
+        }
+        Ok(())
+    }
+
+    fn subject(&mut self, run: &Run, subject: Subject) -> rusqlite::Result<i64> {
+        let same = |(kind, tool, s, _): &&(_, _, Subject, i64)| (*kind, tool, s) == (run.kind, &run.tool, &subject);
+        if let Some(known) = self.subjects.iter().find(same) {
+            return Ok(known.3);
+        }
+        let m = &subject.metric;
+        let (kind, tool) = (run.kind.name(), run.tool.as_deref());
+        let (unit, stat, better, labels) = (m.unit.name(), m.stat.to_string(), better(m.better), json(&subject.labels));
+        let values = params![kind, tool, m.name.as_str(), unit, stat, better, labels];
+        let sql = "SELECT key FROM subject WHERE kind = ?1 AND tool IS ?2 AND metric = ?3 AND unit = ?4 AND stat = ?5
+                   AND better = ?6 AND labels = ?7";
+        let known: Option<i64> = self.tx.prepare_cached(sql)?.query_row(values, |r| r.get(0)).optional()?;
+        let key = match known {
+            Some(key) => key,
+            None => {
+                let sql = "INSERT INTO subject (kind, tool, metric, unit, stat, better, labels)
+                           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+                self.tx.prepare_cached(sql)?.execute(values)?;
+                self.tx.last_insert_rowid()
+            }
+        };
+        // A list, because there are few; bounded, because hostile runs may have many.
+        if self.subjects.len() >= 256 {
+            self.subjects.clear();
+        }
+        self.subjects.push((run.kind, run.tool.clone(), subject, key));
+        Ok(key)
+    }
+
+    /// What belongs to a run and is no part of it.
+    fn beside(&self, key: i64, i: &Imported<'_>) -> rusqlite::Result<()> {
+        if let Some(text) = i.text {
+            let sql = "INSERT OR IGNORE INTO text VALUES (?1, ?2, ?3)";
+            self.tx.prepare_cached(sql)?.execute(params![text.digest, text.ordinal, key])?;
+        }
+        for label in i.labels {
+            self.tx.prepare_cached("INSERT OR IGNORE INTO run_label VALUES (?1, ?2)")?.execute(params![key, label])?;
+        }
+        if let Some(place) = i.place {
+            let sql = "UPDATE run SET session = ?2, side = ?3, position = ?4 WHERE key = ?1 AND session IS NULL";
+            self.tx.prepare_cached(sql)?.execute(params![key, place.session, place.side, place.position])?;
+        }
+        for s in i.snapshots {
+            let facts = serde_json::to_string(&s.facts).unwrap_or_default();
+            let sql = "INSERT OR IGNORE INTO snapshot (digest, host, label, path, taken, facts) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+            self.tx.prepare_cached(sql)?.execute(params![s.digest, s.host, s.label, s.path, s.taken, facts])?;
+            let sql = "INSERT OR IGNORE INTO run_snapshot SELECT ?1, key FROM snapshot WHERE digest = ?2 AND host = ?3";
+            self.tx.prepare_cached(sql)?.execute(params![key, s.digest, s.host])?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn better(better: linerate_bench::Better) -> &'static str {
+    match better {
+        linerate_bench::Better::Higher => "higher",
+        linerate_bench::Better::Lower => "lower",
+        linerate_bench::Better::Neither => "neither",
+    }
+}
+
+/// A parameter with the name of its form.
+fn stored(value: &Param) -> (&'static str, Value) {
+    match value {
+        Param::Flag(v) => ("flag", Value::Integer(i64::from(*v))),
+        Param::Int(v) => ("int", Value::Integer(*v)),
+        // SQLite has no NaN: it becomes NULL, which is read as NaN again.
+        Param::Real(v) => ("real", Value::Real(*v)),
+        Param::Text(v) => ("text", Value::Text(v.to_string())),
+    }
+}
+
+/// Labels as a JSON array of pairs.
+pub(crate) fn json(labels: &[Label]) -> String {
+    let pairs: Vec<[&str; 2]> = labels.iter().map(|l| [l.key.as_str(), l.value.as_str()]).collect();
+    serde_json::to_string(&pairs).unwrap_or_default()
+}

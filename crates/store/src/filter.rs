@@ -1,0 +1,219 @@
+//! Which runs, and which of their values.
+
+use crate::load::labels_of;
+use crate::{Store, StoreError, cells};
+use linerate_bench::{Better, Kind, Label, Metric, Stat, Unit};
+use rusqlite::types::Value;
+use smol_str::SmolStr;
+
+/// Which runs, and which of their values. What is not set does not restrict.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Filter {
+    /// Whose output.
+    pub kind: Option<Kind>,
+    /// The program.
+    pub tool: Option<String>,
+    /// Metric's name: `busbw`.
+    pub metric: Option<String>,
+    /// Which statistic of it.
+    pub stat: Option<Stat>,
+    /// Labels that a series must have: `place=in-place`. Those of members (`rank`, `stream`) restrict nothing: bands are of whole runs.
+    pub series: Vec<Label>,
+    /// Bytes.
+    pub size: Option<u64>,
+    /// A host that took part.
+    pub host: Option<String>,
+    /// A label of the run; of several, all.
+    pub labels: Vec<String>,
+    /// The session it belongs to.
+    pub session: Option<String>,
+    /// Parameters, as text: `ranks` = `16`. Numbers are compared as numbers.
+    pub params: Vec<(String, String)>,
+    /// Not before, in seconds of the Unix epoch.
+    pub since: Option<f64>,
+    /// Before, in seconds of the Unix epoch.
+    pub until: Option<f64>,
+    /// First digits of its name.
+    pub id: Option<String>,
+    /// Whether it counts as a result.
+    pub valid: Option<bool>,
+    /// Not more runs than this, the newest. Bands and bests use all runs.
+    pub limit: Option<u32>,
+}
+
+/// Something that is measured: values under one of these can be compared, others never.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Whose output.
+    pub kind: Kind,
+    /// The program.
+    pub tool: Option<SmolStr>,
+    /// What.
+    pub metric: Metric,
+    /// What else tells it from other measurements of the metric.
+    pub labels: Vec<Label>,
+}
+
+/// Conditions in SQL on `run`, with their values.
+#[derive(Debug, Default)]
+pub(crate) struct Conditions {
+    sql: String,
+    pub(crate) values: Vec<Value>,
+}
+
+impl Conditions {
+    /// One more. `?` stands for the value.
+    fn and(&mut self, condition: &str, value: impl Into<Value>) {
+        self.sql.push_str(if self.sql.is_empty() { " WHERE " } else { " AND " });
+        self.sql.push_str(condition);
+        self.values.push(value.into());
+    }
+
+    /// With its WHERE; empty where nothing is asked.
+    pub(crate) fn sql(&self) -> &str {
+        &self.sql
+    }
+}
+
+impl Filter {
+    /// Conditions on the run itself.
+    pub(crate) fn runs(&self) -> Conditions {
+        let mut c = Conditions::default();
+        if let Some(kind) = self.kind {
+            c.and("run.kind = ?", kind.name().to_owned());
+        }
+        if let Some(tool) = &self.tool {
+            c.and("run.tool = ?", tool.clone());
+        }
+        if let Some(host) = &self.host {
+            c.and("run.key IN (SELECT run FROM run_host WHERE host = ?)", host.clone());
+        }
+        for label in &self.labels {
+            c.and("run.key IN (SELECT run FROM run_label WHERE label = ?)", label.clone());
+        }
+        if let Some(session) = &self.session {
+            c.and("run.session = ?", session.clone());
+        }
+        for (key, value) in &self.params {
+            // One condition with two values: its parameters are numbered by position.
+            c.and("EXISTS (SELECT 1 FROM run_param p WHERE p.run = run.key AND p.key = ?", key.clone());
+            let (text, number) = both(value);
+            c.sql.push_str(" AND (p.form = 'text' AND p.value = ? OR p.form <> 'text' AND p.value = ?))");
+            c.values.extend([text, number]);
+        }
+        if let Some(since) = self.since {
+            c.and("run.at >= ?", since);
+        }
+        if let Some(until) = self.until {
+            c.and("run.at < ?", until);
+        }
+        if let Some(id) = &self.id {
+            c.and("run.id >= ?", id.clone());
+            // Above every digit.
+            c.and("run.id < ?", format!("{id}g"));
+        }
+        if let Some(valid) = self.valid {
+            c.and("run.valid = ?", valid);
+        }
+        c
+    }
+
+    /// As [`Filter::runs`], and on what was measured, given the subjects that fit.
+    pub(crate) fn runs_with(&self, subjects: &[(i64, Measured)]) -> Conditions {
+        let mut c = self.runs();
+        if self.asks_for_values() {
+            let keys: Vec<String> = subjects.iter().map(|s| s.0.to_string()).collect();
+            let keys = keys.join(",");
+            match self.size {
+                Some(size) => c.and(
+                    &format!("run.key IN (SELECT run FROM cell WHERE subject IN ({keys}) AND size = ?)"),
+                    cells::size(Some(size)),
+                ),
+                None => c.and(
+                    &format!("EXISTS (SELECT ? FROM series s WHERE s.run = run.key AND s.subject IN ({keys}))"),
+                    1_i64,
+                ),
+            }
+        }
+        c
+    }
+
+    fn asks_for_values(&self) -> bool {
+        self.metric.is_some() || self.stat.is_some() || !self.series.is_empty() || self.size.is_some()
+    }
+}
+
+/// A parameter's value as text, and as the number or switch that it may be.
+fn both(text: &str) -> (Value, Value) {
+    let other = match text {
+        "true" => Value::Integer(1),
+        "false" => Value::Integer(0),
+        _ => match (text.parse::<i64>(), text.parse::<f64>()) {
+            (Ok(v), _) => Value::Integer(v),
+            (_, Ok(v)) if v.is_finite() => Value::Real(v),
+            _ => Value::Null,
+        },
+    };
+    (Value::Text(text.to_owned()), other)
+}
+
+impl Store {
+    /// What was ever measured and fits.
+    ///
+    /// # Errors
+    /// As any query: [`StoreError::Damaged`], [`StoreError::Locked`].
+    pub fn measured(&self, filter: &Filter) -> Result<Vec<Measured>, StoreError> {
+        Ok(self.subjects(filter)?.into_iter().map(|s| s.1).collect())
+    }
+
+    pub(crate) fn subjects(&self, filter: &Filter) -> Result<Vec<(i64, Measured)>, StoreError> {
+        let mut c = Conditions::default();
+        if let Some(kind) = filter.kind {
+            c.and("kind = ?", kind.name().to_owned());
+        }
+        if let Some(tool) = &filter.tool {
+            c.and("tool = ?", tool.clone());
+        }
+        if let Some(metric) = &filter.metric {
+            c.and("metric = ?", metric.clone());
+        }
+        if let Some(stat) = filter.stat {
+            c.and("stat = ?", stat.to_string());
+        }
+        let sql =
+            format!("SELECT key, kind, tool, metric, unit, stat, better, labels FROM subject{} ORDER BY key", c.sql());
+        let mut out = Vec::new();
+        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.told(e))?;
+        let mut rows = query.query(rusqlite::params_from_iter(&c.values)).map_err(|e| self.told(e))?;
+        while let Some(row) = rows.next().map_err(|e| self.told(e))? {
+            let text = |i| row.get::<_, String>(i).map_err(|e| self.told(e));
+            let measured = Measured {
+                kind: self.kind(&text(1)?)?,
+                tool: row.get::<_, Option<String>>(2).map_err(|e| self.told(e))?.map(SmolStr::from),
+                metric: self.metric(text(3)?, &text(4)?, &text(5)?, &text(6)?)?,
+                labels: labels_of(&text(7)?).ok_or_else(|| self.damaged("labels of a subject"))?,
+            };
+            let wanted = cells::telling(&filter.series);
+            if wanted.iter().all(|l| measured.labels.contains(l)) {
+                out.push((row.get(0).map_err(|e| self.told(e))?, measured));
+            }
+        }
+        Ok(out)
+    }
+
+    /// A kind by its name in the database.
+    pub(crate) fn kind(&self, name: &str) -> Result<Kind, StoreError> {
+        Kind::of_name(name).ok_or_else(|| self.damaged(format!("{name:?} is no kind of run that this version knows")))
+    }
+
+    pub(crate) fn metric(&self, name: String, unit: &str, stat: &str, better: &str) -> Result<Metric, StoreError> {
+        let better = match better {
+            "higher" => Better::Higher,
+            "lower" => Better::Lower,
+            "neither" => Better::Neither,
+            other => return Err(self.damaged(format!("{other:?} is no direction"))),
+        };
+        let stat = Stat::of_name(stat).ok_or_else(|| self.damaged(format!("{stat:?} is no statistic")))?;
+        Ok(Metric { name: name.into(), unit: Unit::of_name(unit), stat, better })
+    }
+}
