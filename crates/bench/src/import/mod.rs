@@ -1,13 +1,16 @@
 //! From a tool's output to runs. The kind is known by content; one text may hold several tools' outputs, several runs, and lines of
 //! others between them. What looks like a result and is none is refused with its reason.
 
+mod fio;
 mod iperf;
 mod marks;
 mod nccl_tests;
 mod nvbandwidth;
 mod perftest;
+mod ping;
 mod series;
 mod series_names;
+mod sockperf;
 mod torchtitan;
 
 use crate::model::{Kind, Run};
@@ -50,9 +53,12 @@ pub fn import(name: &str, bytes: &[u8]) -> Imported {
             Kind::Iperf3 => iperf::read(bytes, &mut to),
             Kind::Iperf2 if kinds.contains(&Kind::Iperf3) => {}
             Kind::Iperf2 => iperf::read(bytes, &mut to),
+            Kind::Sockperf => sockperf::read(bytes, &mut to),
+            Kind::Fio => fio::read(bytes, &mut to),
+            Kind::Ping => ping::read(bytes, &mut to),
             Kind::Nvbandwidth => nvbandwidth::read(bytes, &mut to),
             Kind::Torchtitan => torchtitan::read(bytes, &mut to),
-            _ => {}
+            Kind::Series => {}
         }
     }
     // Tables of anybody come last: nothing that a tool printed is taken for one.

@@ -1,0 +1,65 @@
+//! ping: round trips, one by one.
+
+use super::Sink;
+use crate::model::{Better, Fault, Metric, Note, Run, Stat, Unit};
+use linerate_formats::ping as theirs;
+
+pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+    for found in theirs::parse(bytes) {
+        for refused in &found.refused.kept {
+            to.refuse(refused.line, &refused.why);
+        }
+        let line = found.lines.0;
+        to.run(run(&found), line);
+    }
+}
+
+fn run(found: &theirs::Run) -> Run {
+    let mut run = Run { tool: Some("ping".into()), ..Run::default() };
+    run.param("peer", found.address.clone().or_else(|| found.host.as_ref().map(|h| h.value.clone())));
+    run.param("payload", found.payload.map(|b| b.0));
+    run.began = found.replies.first().and_then(|r| r.at);
+    let rtt = || Metric::new("rtt", Unit::Microseconds, Better::Lower);
+    let timed = found.replies.iter().filter(|r| !r.duplicate && !r.is_bound);
+    for (n, reply) in timed.enumerate() {
+        if let Some(time) = reply.time {
+            let at = reply.sequence.map_or(n as f64, f64::from);
+            run.series_mut(rtt(), &[]).push(None, Some(at), time.0);
+        }
+    }
+    if let Some(s) = found.summary.as_ref().map(|s| &s.value) {
+        let all =
+            [(Stat::Min, Some(s.min)), (Stat::Mean, Some(s.mean)), (Stat::Max, Some(s.max)), (Stat::Stdev, s.stdev)];
+        for (stat, value) in all {
+            if let Some(value) = value {
+                run.series_mut(rtt().stat(stat), &[]).push(None, None, value.0);
+            }
+        }
+    }
+    if let Some(c) = found.counts.as_ref() {
+        run.param("transmitted", Some(c.value.transmitted));
+        let lost = c.value.transmitted.saturating_sub(c.value.received);
+        if c.value.transmitted > 0 {
+            let share = 100.0 * lost as f64 / c.value.transmitted as f64;
+            run.series_mut(Metric::new("loss", Unit::Percent, Better::Lower), &[]).push(None, None, share);
+        }
+        if c.value.received == 0 {
+            run.faults.push(Fault { what: "no reply came".to_owned(), line: Some(c.line), whole_run: true });
+        }
+    }
+    for f in &found.failures {
+        run.faults.push(Fault { what: f.text.clone(), line: Some(f.line), whole_run: true });
+    }
+    run.notes
+        .extend(found.notes.iter().chain(&found.errors).map(|n| Note { what: n.text.clone(), line: Some(n.line) }));
+    if found.replies.iter().any(|r| r.is_bound) {
+        run.notes.push(Note {
+            what: "times that the tool printed as an upper bound (<1 ms) are left out".to_owned(),
+            line: None,
+        });
+    }
+    if found.replies_not_kept > 0 {
+        run.notes.push(Note { what: format!("{} more replies were not kept", found.replies_not_kept), line: None });
+    }
+    run
+}
