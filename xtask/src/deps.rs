@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
 /// The map of ARCHITECTURE.md in its order: a crate may depend on those before it, the command on all.
-const MAP: [&str; 9] = [
+const MAP: [&str; 10] = [
     "linerate-formats",
     "linerate-snapshot",
     "linerate-node",
@@ -20,6 +20,7 @@ const MAP: [&str; 9] = [
     "linerate-doctor",
     "linerate-bench",
     "linerate-report",
+    "linerate-runner",
 ];
 const COMPOSE: &str = "linerate-compose";
 /// A witness of its own: it knows none of ours.
