@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
 /// The map of ARCHITECTURE.md in its order: a crate may depend on those before it, the command on all.
-const MAP: [&str; 11] = [
+const MAP: [&str; 12] = [
     "linerate-stats",
     "linerate-formats",
     "linerate-snapshot",
@@ -22,6 +22,7 @@ const MAP: [&str; 11] = [
     "linerate-bench",
     "linerate-report",
     "linerate-store",
+    "linerate-runner",
 ];
 const COMPOSE: &str = "linerate-compose";
 /// A witness of its own: it knows none of ours.

@@ -3,7 +3,7 @@
 
 use super::answer::Excluded;
 use super::{Input, Options};
-use crate::model::{Better, Kind, Label, Metric, Point, Run, RunId, Series, Stat, Unit};
+use crate::model::{Better, Kind, Label, Metric, Param, Point, Run, RunId, Series, Stat, Unit};
 use smol_str::SmolStr;
 use std::collections::BTreeMap;
 
@@ -50,7 +50,14 @@ pub(super) fn cells(a: &Input<'_>, b: &Input<'_>, options: &Options) -> (BTreeMa
     let mut cells: BTreeMap<Key, Cell> = BTreeMap::new();
     for (place, side) in [a, b].into_iter().enumerate() {
         let name = if place == 0 { "A" } else { "B" };
+        let served = |r: &Run| r.params.get("role") == Some(&Param::Text("server".into()));
         for run in side.runs {
+            // Both ends tell of one test: it counts once.
+            if served(run) && side.runs.iter().any(|r| r.kind == run.kind && r.is_valid() && !served(r)) {
+                let why = "the server's end of a test that the client's output tells, too".to_owned();
+                excluded.push(Excluded { side: name, what: format!("run {} ({})", run.id(), run.source.name), why });
+                continue;
+            }
             if !run.is_valid() {
                 let why = run.faults.iter().find(|f| f.whole_run).map_or_else(String::new, |f| f.what.clone());
                 excluded.push(Excluded { side: name, what: format!("run {} ({})", run.id(), run.source.name), why });

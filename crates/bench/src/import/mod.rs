@@ -45,36 +45,55 @@ pub fn import(name: &str, bytes: &[u8]) -> Imported {
     let mut found = Imported::default();
     let kinds = marks::kinds(bytes);
     for kind in &kinds {
-        let mut to = Sink { name, kind: *kind, found: &mut found };
-        match kind {
-            Kind::NcclTests => nccl_tests::read(bytes, &mut to),
-            Kind::Perftest => perftest::read(bytes, &mut to),
-            // One reader for both, which tells them apart.
-            Kind::Iperf3 => iperf::read(bytes, &mut to),
-            Kind::Iperf2 if kinds.contains(&Kind::Iperf3) => {}
-            Kind::Iperf2 => iperf::read(bytes, &mut to),
-            Kind::Sockperf => sockperf::read(bytes, &mut to),
-            Kind::Fio => fio::read(bytes, &mut to),
-            Kind::Ping => ping::read(bytes, &mut to),
-            Kind::Nvbandwidth => nvbandwidth::read(bytes, &mut to),
-            Kind::Torchtitan => torchtitan::read(bytes, &mut to),
-            Kind::Series => {}
+        read(*kind, &kinds, name, bytes, &mut found);
+    }
+    let empty = |f: &Imported| f.runs.is_empty() && f.refused.is_empty();
+    // An excerpt may lack the words that only its tool prints: then each reader is asked.
+    if empty(&found) && bytes.len() <= EXCERPT {
+        for kind in Kind::ALL.into_iter().filter(|k| *k != Kind::Series && !kinds.contains(k)) {
+            read(kind, &[], name, bytes, &mut found);
+            if found.runs.is_empty() {
+                found = Imported::default();
+            } else {
+                return found;
+            }
         }
     }
     // Tables of anybody come last: nothing that a tool printed is taken for one.
-    if found.runs.is_empty() && found.refused.is_empty() && !bytes.is_empty() {
-        series::read(bytes, &mut Sink { name, kind: Kind::Series, found: &mut found });
+    if empty(&found) && !bytes.is_empty() {
+        read(Kind::Series, &[], name, bytes, &mut found);
     }
-    if found.runs.is_empty() && found.refused.is_empty() {
-        let why = if bytes.is_empty() {
-            "it is empty".to_owned()
-        } else {
-            "no output of nccl-tests, perftest, iperf, sockperf, fio, ping, nvbandwidth or TorchTitan is in it, and no table of numbers"
-                .to_owned()
+    if found.runs.is_empty() && found.refused.iter().all(|r| r.kind == Some(Kind::Series) && r.line <= 1) {
+        let why = match found.refused.first() {
+            _ if bytes.is_empty() => "it is empty".to_owned(),
+            Some(table) => format!("{NOTHING}; as a table: {}", table.why),
+            None => NOTHING.to_owned(),
         };
-        found.refused.push(Refused { source: name.to_owned(), line: 0, kind: kinds.first().copied(), why });
+        found.refused = vec![Refused { source: name.to_owned(), line: 0, kind: kinds.first().copied(), why }];
     }
     found
+}
+
+/// Longest text whose readers are asked one by one.
+const EXCERPT: usize = 16 << 20;
+const NOTHING: &str = "no output of nccl-tests, perftest, iperf, sockperf, fio, ping, nvbandwidth or TorchTitan is in it";
+
+fn read(kind: Kind, all: &[Kind], name: &str, bytes: &[u8], found: &mut Imported) {
+    let mut to = Sink { name, kind, found };
+    match kind {
+        Kind::NcclTests => nccl_tests::read(bytes, &mut to),
+        Kind::Perftest => perftest::read(bytes, &mut to),
+        // One reader for both, which tells them apart.
+        Kind::Iperf3 => iperf::read(bytes, &mut to),
+        Kind::Iperf2 if all.contains(&Kind::Iperf3) => {}
+        Kind::Iperf2 => iperf::read(bytes, &mut to),
+        Kind::Sockperf => sockperf::read(bytes, &mut to),
+        Kind::Fio => fio::read(bytes, &mut to),
+        Kind::Ping => ping::read(bytes, &mut to),
+        Kind::Nvbandwidth => nvbandwidth::read(bytes, &mut to),
+        Kind::Torchtitan => torchtitan::read(bytes, &mut to),
+        Kind::Series => series::read(bytes, &mut to),
+    }
 }
 
 /// Where a reader puts what it finds.

@@ -1,0 +1,177 @@
+//! What came out: the tools' own words, to be imported as anybody would, and failures, which are results as well.
+
+use linerate_bench::{Kind, Param};
+use linerate_snapshot::Snapshot;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a tool printed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawOutput {
+    /// Standard output of the client, or of the only one.
+    pub bytes: Vec<u8>,
+    /// Its standard error: remarks.
+    pub stderr: Vec<u8>,
+    /// Its program and arguments, as they were run.
+    pub argv: Vec<String>,
+    /// The server's.
+    pub server_argv: Option<Vec<String>>,
+    /// Name of the test.
+    pub test: &'static str,
+    /// Whose output it is.
+    pub kind: Kind,
+    /// Host that measured.
+    pub host: String,
+    /// Host that served.
+    pub server: Option<String>,
+    /// Seconds of the Unix epoch.
+    pub began: f64,
+    /// Seconds of the Unix epoch.
+    pub ended: f64,
+    /// Exit status.
+    pub exit: i32,
+    /// Repetition, from 1.
+    pub repetition: u32,
+    /// Place among all runs, from 1.
+    pub order: u32,
+    /// Name of the setting.
+    pub variant: String,
+    /// It does not count.
+    pub warmup: bool,
+    /// NUMA node that the client was bound to.
+    pub numa: Option<u32>,
+    /// Bytes moved over the busiest interface of the client's host meanwhile, whoever moved them.
+    pub moved: Option<u64>,
+    /// Remarks of the runner: what could not be done as usual.
+    pub notes: Vec<String>,
+}
+
+impl RawOutput {
+    /// What its output cannot say of itself, to be kept with the runs that are imported from it.
+    #[must_use]
+    pub fn params(&self) -> Vec<(&'static str, Param)> {
+        let mut out = vec![
+            ("test", Param::from(self.test)),
+            ("repetition", Param::from(self.repetition)),
+            ("order", Param::from(self.order)),
+            ("variant", Param::from(self.variant.as_str())),
+            ("warmup", Param::from(self.warmup)),
+        ];
+        out.extend(self.numa.map(|n| ("numa", Param::from(n))));
+        out
+    }
+
+    /// The output for an importer: remarks first where the output is text, because they belong to it.
+    #[must_use]
+    pub fn text(&self) -> Vec<u8> {
+        let json = self.bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{');
+        if json { self.bytes.clone() } else { [self.stderr.as_slice(), self.bytes.as_slice()].concat() }
+    }
+}
+
+/// Why a run gave no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// A program could not be started.
+    NotStarted(String),
+    /// The server ended before the client did, or before it listened.
+    ServerDied(i32),
+    /// The server did not listen in time.
+    ServerNotReady(u64),
+    /// Ports were taken one after another.
+    PortTaken(Vec<u16>),
+    /// The client's exit status.
+    Exit(i32),
+    /// It ended well and printed nothing.
+    NoOutput,
+    /// It printed more than is kept, bytes.
+    TooMuchOutput(usize),
+    /// It did not end in time, seconds.
+    TimedOut(u64),
+    /// The time of the whole run was used up, seconds.
+    OverTime(u64),
+    /// More was moved than allowed: bytes moved, bytes allowed.
+    OverTraffic(u64, u64),
+    /// The connection to a host was lost.
+    Lost(String),
+    /// It was told to end.
+    Cancelled,
+    /// A directory that is refused, or that is none.
+    Directory(String),
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::NotStarted(why) | Why::Lost(why) | Why::Directory(why) => f.write_str(why),
+            Why::ServerDied(status) => write!(f, "the server ended with status {status}"),
+            Why::ServerNotReady(s) => write!(f, "the server did not listen within {s} s"),
+            Why::PortTaken(ports) => write!(f, "the ports {ports:?} were all taken when the server started"),
+            Why::Exit(status) => write!(f, "it ended with status {status}"),
+            Why::NoOutput => f.write_str("it printed nothing"),
+            Why::TooMuchOutput(max) => write!(f, "it printed more than {max} bytes"),
+            Why::TimedOut(s) => write!(f, "it did not end within {s} s"),
+            Why::OverTime(s) => write!(f, "the time of the whole run, {s} s, was used up"),
+            Why::OverTraffic(moved, max) => {
+                let of = crate::plan::bytes;
+                write!(f, "{} were moved, and {} are allowed", of(*moved), of(*max))
+            }
+            Why::Cancelled => f.write_str("it was cancelled"),
+        }
+    }
+}
+
+/// A run that gave no result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// Why.
+    pub why: Why,
+    /// The tool's last lines, each with the host that said it.
+    pub last_lines: Vec<String>,
+    /// What there is of the run: whatever was printed until then.
+    pub output: RawOutput,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let o = &self.output;
+        let to = o.server.as_ref().map(|s| format!(" → {s}")).unwrap_or_default();
+        write!(f, "{} on {}{to}: {}", o.test, o.host, self.why)?;
+        self.last_lines.iter().try_for_each(|l| write!(f, "\n  {l}"))
+    }
+}
+
+/// A host of a measurement.
+#[derive(Debug, Clone)]
+pub struct MeasuredHost {
+    /// As the user names it.
+    pub name: String,
+    /// Its name for itself.
+    pub node: String,
+    /// Its configuration, or why it is not known.
+    pub snapshot: Result<Arc<Snapshot>, String>,
+}
+
+/// Why a measurement ended before its plan did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// It was told to.
+    Cancelled,
+    /// Its budget was used up.
+    OverBudget,
+    /// A host was lost.
+    Lost,
+}
+
+/// What came out.
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    /// Outputs of runs that ended well, warm-ups included, in their order.
+    pub outputs: Vec<RawOutput>,
+    /// Runs that did not.
+    pub failures: Vec<Failure>,
+    /// Hosts.
+    pub hosts: Vec<MeasuredHost>,
+    /// It ended early.
+    pub stopped: Option<Stopped>,
+}

@@ -1,0 +1,143 @@
+//! What a host is asked before anything starts: which programs it has, who we are there, and what of it cannot be in a snapshot.
+
+use crate::transport::{Command, Transport, TransportError};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Says what is there; its arguments are names of programs.
+const SCRIPT: &str = r#"
+echo "name $(uname -n)"
+echo "user $(id -u)"
+echo "memlock $(ulimit -l 2>/dev/null)"
+echo "ssh ${SSH_CONNECTION:-}"
+sed -n 's/^ID=/os /p; s/^ID_LIKE=/os /p' /etc/os-release 2>/dev/null
+for tool in "$@"; do
+    echo "tool $tool $(command -v "$tool" 2>/dev/null)"
+done
+echo end
+"#;
+
+/// Programs without which nothing is run on a host.
+pub(crate) const BASE: &[&str] = &["setsid", "timeout", "env", "cat", "grep"];
+/// Programs that are used where they are.
+pub(crate) const OPTIONAL: &[&str] = &["numactl", "taskset", "ip", "python3", "perl", "mpirun", "linerate"];
+
+/// What a host said.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Probe {
+    /// Its name for itself.
+    pub name: String,
+    /// Who we are there.
+    pub uid: Option<u32>,
+    /// Largest amount of memory that we may lock, KiB; `None` where there is no limit.
+    pub memlock_kib: Option<u64>,
+    /// Names of its distribution and of those that it is like.
+    pub os: Vec<String>,
+    /// Our address and its address, as its end of the SSH connection knows them.
+    pub connection: Option<(String, String)>,
+    /// Where programs are.
+    pub tools: BTreeMap<String, String>,
+}
+
+impl Probe {
+    /// Asks a host.
+    ///
+    /// # Errors
+    /// It cannot be reached.
+    pub fn ask(host: &dyn Transport, tools: &[&str], cancelled: &dyn Fn() -> bool) -> Result<Probe, TransportError> {
+        let ran = host.run(&Command::script(SCRIPT, tools).limit(Duration::from_secs(30)), cancelled)?;
+        let text = ran.text();
+        if !text.lines().any(|l| l == "end") {
+            let said = String::from_utf8_lossy(&ran.stderr);
+            let said = said.lines().next().unwrap_or("nothing");
+            let why = Some(format!("its shell answered with status {} and said: {said}", ran.status));
+            return Err(TransportError::Lost { host: host.host().to_owned(), why });
+        }
+        Ok(Probe::read(&text))
+    }
+
+    /// Reads the answer.
+    #[must_use]
+    pub fn read(text: &str) -> Probe {
+        let mut out = Probe::default();
+        for line in text.lines() {
+            let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
+            match key {
+                "name" => rest.clone_into(&mut out.name),
+                "user" => out.uid = rest.parse().ok(),
+                "memlock" => out.memlock_kib = rest.parse().ok(),
+                "os" => out.os.extend(rest.trim_matches('"').split_whitespace().map(str::to_owned)),
+                "ssh" => {
+                    let mut words = rest.split_whitespace();
+                    out.connection = words.next().zip(words.nth(1)).map(|(us, it)| (us.to_owned(), it.to_owned()));
+                }
+                "tool" => {
+                    if let Some((tool, path)) = rest.split_once(' ').filter(|(_, p)| !p.trim().is_empty()) {
+                        out.tools.insert(tool.to_owned(), path.trim().to_owned());
+                    }
+                }
+                _ => {}
+            }
+        }
+        out
+    }
+
+    /// Whether it has a program.
+    #[must_use]
+    pub fn has(&self, tool: &str) -> bool {
+        self.tools.contains_key(tool)
+    }
+
+    /// Root.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.uid == Some(0)
+    }
+
+    /// How packages are installed there, and whether they have Red Hat's names.
+    #[must_use]
+    pub fn installer(&self) -> Option<(&'static str, bool)> {
+        let is = |n: &str| self.os.iter().any(|o| o == n);
+        if is("debian") || is("ubuntu") {
+            Some(("apt-get install", false))
+        } else if ["rhel", "fedora", "centos", "rocky", "almalinux"].into_iter().any(is) {
+            Some(("dnf install", true))
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_answer() {
+        let text = "name gpu01\nuser 1000\nmemlock 8192\nssh 10.0.0.1 5 10.0.0.2 22\nos rocky\nos \"rhel centos fedora\"\n\
+                    tool iperf3 /usr/bin/iperf3\ntool fio \nend\n";
+        let probe = Probe::read(text);
+        assert_eq!((probe.name.as_str(), probe.uid, probe.memlock_kib), ("gpu01", Some(1000), Some(8192)));
+        assert_eq!(probe.connection, Some(("10.0.0.1".into(), "10.0.0.2".into())));
+        assert_eq!((probe.has("iperf3"), probe.has("fio")), (true, false));
+        assert_eq!(probe.installer(), Some(("dnf install", true)));
+        assert_eq!(Probe::read("memlock unlimited\nssh \n").memlock_kib, None);
+        assert_eq!(Probe::read("os arch").installer(), None);
+    }
+
+    #[test]
+    fn this_host_answers() {
+        let host = crate::transport::Local::new();
+        let probe = Probe::ask(&host, &["sh", "no-such-tool-here"], &|| false).unwrap();
+        assert!(probe.uid.is_some() && !probe.name.is_empty());
+        assert_eq!((probe.has("sh"), probe.has("no-such-tool-here")), (true, false));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "\\PC{0,200}") {
+            Probe::read(&text);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! A program that runs below a guard, and what is heard of it.
+
+use super::{Command, TransportError};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::time::{Duration, Instant};
+
+/// Between two signs of life.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Time that the guard has to end what it guards: two seconds between TERM and KILL, and the way there and back.
+const GRACE: Duration = Duration::from_secs(8);
+/// A line is cut into pieces of this many bytes.
+const PIECE: u64 = 64 << 10;
+/// Pieces that may wait to be heard; then the program waits.
+const QUEUE: usize = 256;
+
+/// Which output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With this status; above 128, as a shell counts a signal.
+    Status(i32),
+    /// Nobody knows: the connection was lost, or the guard was killed.
+    Lost,
+}
+
+impl End {
+    /// Status 0.
+    #[must_use]
+    pub fn is_success(self) -> bool {
+        self == End::Status(0)
+    }
+}
+
+/// How it ended, and what the carrying program said when it was not the program's own end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// How.
+    pub end: End,
+    /// The transport's last words, where the connection was lost.
+    pub why: Option<String>,
+}
+
+/// What was heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// A line with its end, or a piece of a very long one.
+    Line(Stream, Vec<u8>),
+    /// It ended; nothing more comes.
+    Ended(Ended),
+    /// Nothing, for as long as was waited.
+    Nothing,
+}
+
+/// A helper that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Its status.
+    pub status: i32,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: Vec<u8>,
+    /// There was more output than is kept.
+    pub cut: bool,
+}
+
+impl Ran {
+    /// Standard output as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+}
+
+/// A program that runs on a host. Dropping it kills the program there and waits until it is gone, a few seconds at most.
+#[derive(Debug)]
+pub struct Process {
+    host: String,
+    program: String,
+    mark: String,
+    child: Child,
+    /// Dropping it closes the guard's standard input.
+    alive: Option<Sender<()>>,
+    heard: Receiver<(Stream, Vec<u8>)>,
+    /// Process id on the host, once the guard has said it.
+    pid: Option<u32>,
+    /// What the guard said of the program's end.
+    said: Option<i32>,
+    last_words: Option<String>,
+    ended: Option<Ended>,
+}
+
+/// A word that tells a guard's lines from its program's, and its program's descendants from others.
+pub(super) fn mark() -> String {
+    let mut bytes = [0_u8; 8];
+    let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+    if got.is_err() {
+        // Uniqueness on this host is enough.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+        bytes = (now ^ (u64::from(std::process::id()) << 40)).to_le_bytes();
+    }
+    format!("{:016x}", u64::from_le_bytes(bytes))
+}
+
+impl Process {
+    pub(super) fn spawn(host: &str, argv: &[String], mark: String) -> Result<Self, TransportError> {
+        let program = argv.first().cloned().unwrap_or_default();
+        let fail = |e: std::io::Error| TransportError::Start {
+            host: host.to_owned(),
+            program: program.clone(),
+            why: e.to_string(),
+        };
+        let mut child = std::process::Command::new(&program)
+            .args(argv.iter().skip(1))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Ctrl-C in the terminal reaches linerate only, which then ends both sides in order.
+            .process_group(0)
+            .spawn()
+            .map_err(fail)?;
+        let (to, heard) = sync_channel(QUEUE);
+        if let Some(out) = child.stdout.take() {
+            listen(out, Stream::Out, to.clone()).map_err(fail)?;
+        }
+        if let Some(err) = child.stderr.take() {
+            listen(err, Stream::Err, to).map_err(fail)?;
+        }
+        let (alive, ends) = channel();
+        if let Some(stdin) = child.stdin.take() {
+            let beat = std::thread::Builder::new().name("linerate-heartbeat".into());
+            beat.spawn(move || heartbeat(stdin, &ends)).map_err(fail)?;
+        }
+        Ok(Process {
+            host: host.to_owned(),
+            program,
+            mark,
+            child,
+            alive: Some(alive),
+            heard,
+            pid: None,
+            said: None,
+            last_words: None,
+            ended: None,
+        })
+    }
+
+    /// Host that it runs on.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Its process id on the host (also that of its process group), once known.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    /// Process id of the local program that carries it.
+    #[must_use]
+    pub fn carrier(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the next line or the end, no longer than this.
+    pub fn next(&mut self, wait: Duration) -> Heard {
+        let until = Instant::now() + wait;
+        loop {
+            if let Some(ended) = &self.ended {
+                return Heard::Ended(ended.clone());
+            }
+            match self.heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok((stream, line)) => {
+                    if let Some(line) = self.sift(stream, line) {
+                        return Heard::Line(stream, line);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) if !self.is_over() => return Heard::Nothing,
+                // Both outputs are closed, or the guard ended while a stranger holds them open.
+                Err(_) => {
+                    if let Some(ended) = self.reap(until) {
+                        self.ended = Some(ended);
+                        self.alive = None;
+                    } else {
+                        return Heard::Nothing;
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_over(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    fn reap(&mut self, until: Instant) -> Option<Ended> {
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => {
+                    let lost = |w: Option<String>| Ended {
+                        end: End::Lost,
+                        why: w.or_else(|| {
+                            let code = status.code().map(|c| format!("{} ended with status {c}", self.program));
+                            code.or_else(|| Some(format!("{} was killed by signal {}", self.program, status.signal()?)))
+                        }),
+                    };
+                    return Some(match self.said {
+                        Some(code) => Ended { end: End::Status(code), why: None },
+                        None => lost(self.last_words.take()),
+                    });
+                }
+                Err(e) => return Some(Ended { end: End::Lost, why: Some(e.to_string()) }),
+                Ok(None) if Instant::now() >= until => return None,
+                Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+
+    /// Takes the guard's own lines out.
+    fn sift(&mut self, stream: Stream, line: Vec<u8>) -> Option<Vec<u8>> {
+        if stream == Stream::Out {
+            return Some(line);
+        }
+        if self.said.is_some() {
+            // A shell that remarks that it killed its own watcher.
+            return None;
+        }
+        let text = String::from_utf8_lossy(&line);
+        let own = text.trim_end().strip_prefix("linerate-guard ").and_then(|t| t.strip_prefix(self.mark.as_str()));
+        match own.map(str::trim) {
+            Some(said) => {
+                match said.split_once(' ') {
+                    Some(("pid", n)) => self.pid = n.parse().ok(),
+                    Some(("end", n)) => self.said = n.parse().ok(),
+                    _ => {}
+                }
+                None
+            }
+            None => {
+                if !text.trim().is_empty() {
+                    self.last_words = Some(text.trim().chars().take(400).collect());
+                }
+                Some(line)
+            }
+        }
+    }
+
+    /// Asks the guard to kill the program; what is left to hear is thrown away. A few seconds at most.
+    pub fn kill(&mut self) {
+        self.alive = None;
+        let until = Instant::now() + GRACE;
+        while self.ended.is_none() && Instant::now() < until {
+            self.next(Duration::from_millis(50));
+        }
+        if self.ended.is_none() {
+            // The carrier hangs (a dead network). The guard on the other side ends when it hears nothing more.
+            for pid in self.pid.into_iter().chain([self.child.id()]) {
+                self.kill_group(pid);
+            }
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            self.ended = Some(Ended { end: End::Lost, why: Some("it did not end when it was told to".to_owned()) });
+        }
+    }
+
+    /// Only the carrier's group is a local one for sure: the program's own id counts where the carrier is its shell.
+    fn kill_group(&self, pid: u32) {
+        let local = pid == self.child.id() || self.program == "sh" || self.program == "ip";
+        if let (true, Ok(raw)) = (local, i32::try_from(pid))
+            && let Some(group) = rustix::process::Pid::from_raw(raw)
+        {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+
+    /// Listens until the end.
+    pub(crate) fn finish(
+        mut self,
+        command: &Command,
+        max: usize,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Ran, TransportError> {
+        let until = Instant::now() + command.limit;
+        let mut ran = Ran { status: 0, stdout: Vec::new(), stderr: Vec::new(), cut: false };
+        loop {
+            match self.next(Duration::from_millis(50)) {
+                Heard::Line(stream, line) => {
+                    let to = if stream == Stream::Out { &mut ran.stdout } else { &mut ran.stderr };
+                    let room = max.saturating_sub(to.len()).min(line.len());
+                    ran.cut |= room < line.len();
+                    to.extend_from_slice(line.get(..room).unwrap_or_default());
+                }
+                Heard::Ended(Ended { end: End::Status(status), .. }) => {
+                    ran.status = status;
+                    return Ok(ran);
+                }
+                Heard::Ended(e) => return Err(TransportError::Lost { host: self.host.clone(), why: e.why }),
+                Heard::Nothing => {}
+            }
+            if cancelled() {
+                return Err(TransportError::Cancelled);
+            }
+            if Instant::now() >= until {
+                let program = command.argv.first().cloned().unwrap_or_default();
+                let seconds = command.limit.as_secs();
+                return Err(TransportError::TimedOut { host: self.host.clone(), program, seconds });
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn listen(from: impl Read + Send + 'static, stream: Stream, to: SyncSender<(Stream, Vec<u8>)>) -> std::io::Result<()> {
+    let lines = move || {
+        let mut from = BufReader::new(from);
+        loop {
+            let mut line = Vec::new();
+            match (&mut from).take(PIECE).read_until(b'\n', &mut line) {
+                Ok(1..) if to.send((stream, line)).is_ok() => {}
+                _ => return,
+            }
+        }
+    };
+    std::thread::Builder::new().name("linerate-listen".into()).spawn(lines).map(drop)
+}
+
+fn heartbeat(mut to: ChildStdin, ends: &Receiver<()>) {
+    while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(HEARTBEAT) {
+        if to.write_all(b"\n").and_then(|()| to.flush()).is_err() {
+            return;
+        }
+    }
+}
