@@ -4,6 +4,7 @@
 //! said before its numbers.
 
 mod compare;
+pub mod plot;
 mod runs;
 mod table;
 mod words;

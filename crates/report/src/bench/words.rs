@@ -40,7 +40,7 @@ pub(super) fn fixed(v: f64, decimals: usize) -> String {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |d| ("−", d));
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     let sign = if digits.bytes().all(|b| b == b'0' || b == b'.') { "" } else { sign };
-    if whole.len() < 5 {
+    if whole.len() < 4 {
         return format!("{sign}{digits}");
     }
     let mut out = String::from(sign);
@@ -230,7 +230,7 @@ mod tests {
             (392.4, "392.4"),
             (0.85, "0.85"),
             (169_093.0, "169,093"),
-            (4554.47, "4554.5"),
+            (4554.47, "4,554.5"),
             (0.0, "0"),
             (-0.00001, "−1.00e−5"),
             (1e300, "1.00e300"),
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(change(1.0), "0.0\u{a0}%");
         assert_eq!(change(1.0001), "0.0\u{a0}%");
         assert_eq!(change(1.064), "+6.4\u{a0}%");
-        assert_eq!(change(14.3), "+1330\u{a0}%");
+        assert_eq!(change(14.3), "+1,330\u{a0}%");
         assert_eq!(percent(0.471), "47\u{a0}%");
     }
 

@@ -5,7 +5,7 @@ mod column;
 mod footer;
 mod layout;
 mod lines;
-mod measure;
+pub(crate) mod measure;
 mod mesh;
 #[cfg(test)]
 mod tests;

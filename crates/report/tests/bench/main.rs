@@ -6,6 +6,7 @@ mod common;
 mod compared;
 mod imported;
 mod made;
+mod plotted;
 
 use linerate_report::Style;
 use std::io::{self, Write};

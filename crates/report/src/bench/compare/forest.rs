@@ -19,7 +19,8 @@ impl Forest {
         let mut ends: Vec<f64> = rows.iter().filter_map(|c| interval(c)).flatten().map(logs).collect();
         ends.sort_by(f64::total_cmp);
         // A few wide intervals must not press the others together: those run out of the picture.
-        let most = ends.get(ends.len() * 9 / 10).or(ends.last()).copied().unwrap_or(0.0);
+        let usual = ends.get(ends.len() * 9 / 10).copied().unwrap_or(0.0);
+        let most = ends.last().copied().unwrap_or(0.0).min(usual * 1.5);
         let furthest = estimates.iter().copied().fold(0.0, f64::max);
         if estimates.is_empty() || width < 9 {
             return None;

@@ -17,7 +17,7 @@ pub(super) fn tone(v: Verdict) -> Tone {
 }
 
 /// Whether an interval is of these runs only and says nothing about repetitions.
-pub(super) fn is_within(c: &Comparison) -> bool {
+pub(in crate::bench) fn is_within(c: &Comparison) -> bool {
     c.interval_of.is_some_and(|of| of.starts_with("within"))
 }
 

@@ -259,7 +259,7 @@ impl Text<'_, '_> {
             self.page.item(2, tag, tone, Tone::Plain, &format!("{}{times}", check.assumption))?;
         }
         if !self.page.style.verbose && held > 0 {
-            let text = format!("{} of the assumptions hold (--verbose)", held);
+            let text = format!("and {} (--verbose)", counted(held, "that holds", "that hold"));
             self.page.item(2, "", Tone::Plain, Tone::Dim, &text)?;
         }
         Ok(())
@@ -366,7 +366,7 @@ pub(super) fn design(c: &Comparisons) -> String {
     format!("{nodes}, {order}. {}", capital(&c.design.sentence))
 }
 
-pub(super) fn ceiling_value(c: &linerate_bench::ceiling::Ceiling) -> String {
+pub(in crate::bench) fn ceiling_value(c: &linerate_bench::ceiling::Ceiling) -> String {
     if c.low < c.high {
         format!("{}–{}", number(c.low), quantity(c.high, &c.unit))
     } else {

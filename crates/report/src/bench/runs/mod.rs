@@ -8,6 +8,7 @@ mod view;
 pub use headline::headline;
 pub use json::{SCHEMA as RUNS_SCHEMA, runs_json};
 pub use text::runs_text;
+pub(super) use view::{Group, View, telling};
 
 use serde::Serialize;
 

@@ -136,10 +136,15 @@ impl Text<'_> {
         let sizes: BTreeSet<(u64, usize)> = columns.iter().flat_map(|c| c.keys().copied()).collect();
         let mut table = Table::default();
         table.right("size", 0);
-        let mut units = vec![Cell::plain("")];
+        let (mut of, mut units) = (vec![Cell::plain("")], vec![Cell::plain("")]);
         for (i, g) in groups.iter().enumerate() {
-            table.right(&g.name(&shared), i as u32);
+            // Labels below the name: columns stay narrow.
+            table.right(&words::metric(&g.metric.name, g.metric.stat), i as u32);
+            of.push(Cell::new(Tone::Dim, &words::labels(&g.own_labels(&shared))));
             units.push(Cell::new(Tone::Dim, &g.metric.unit.to_string()));
+        }
+        if groups.iter().any(|g| !g.own_labels(&shared).is_empty()) {
+            table.row(of);
         }
         if groups.iter().any(|g| g.metric.unit != Unit::One) {
             table.row(units);
@@ -190,8 +195,7 @@ impl Text<'_> {
         type Key<'k> = (&'k str, String, String, Option<u64>);
         let mut rows: Vec<(Key<'_>, Vec<&Group<'_>>)> = Vec::new();
         for g in groups {
-            let own: Vec<_> = g.labels.iter().filter(|l| !shared.contains(l)).cloned().collect();
-            let key = (g.metric.name.as_str(), words::labels(&own), g.metric.unit.to_string(), g.size());
+            let key = (g.metric.name.as_str(), words::labels(&g.own_labels(&shared)), g.metric.unit.to_string(), g.size());
             match rows.iter_mut().find(|(k, _)| *k == key) {
                 Some((_, list)) => list.push(g),
                 None => rows.push((key, vec![g])),

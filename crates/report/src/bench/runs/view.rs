@@ -115,8 +115,13 @@ impl Group<'_> {
     /// `busbw in-place`; labels that all have are left out.
     pub(in crate::bench) fn name(&self, common: &[Label]) -> String {
         let metric = words::metric(&self.metric.name, self.metric.stat);
-        let own: Vec<Label> = self.labels.iter().filter(|l| !common.contains(l)).cloned().collect();
+        let own = self.own_labels(common);
         if own.is_empty() { metric } else { format!("{metric} {}", words::labels(&own)) }
+    }
+
+    /// Its labels that not all others have, too.
+    pub(in crate::bench) fn own_labels(&self, common: &[Label]) -> Vec<Label> {
+        self.labels.iter().filter(|l| !common.contains(l)).cloned().collect()
     }
 }
 

@@ -1,12 +1,12 @@
 //! How wide text is, about: there is no font here to ask, so it is taken as wide as a wide sans-serif would set it.
 
 /// Width in pixels of a text in a proportional font of `size` pixels.
-pub(super) fn width(text: &str, size: f32) -> f32 {
+pub(crate) fn width(text: &str, size: f32) -> f32 {
     text.chars().map(em).sum::<f32>() * size
 }
 
 /// The same in a monospaced font.
-pub(super) fn mono(text: &str, size: f32) -> f32 {
+pub(crate) fn mono(text: &str, size: f32) -> f32 {
     text.chars().map(|c| if c.is_ascii() { 0.61 } else { 1.05 }).sum::<f32>() * size
 }
 
@@ -23,12 +23,12 @@ fn em(c: char) -> f32 {
 }
 
 /// The text, or as much of it as has room, with an ellipsis.
-pub(super) fn fit(text: &str, size: f32, room: f32) -> String {
+pub(crate) fn fit(text: &str, size: f32, room: f32) -> String {
     cut(text, room, |t| width(t, size))
 }
 
 /// The same in a monospaced font.
-pub(super) fn fit_mono(text: &str, size: f32, room: f32) -> String {
+pub(crate) fn fit_mono(text: &str, size: f32, room: f32) -> String {
     cut(text, room, |t| mono(t, size))
 }
 
@@ -51,7 +51,7 @@ fn cut(text: &str, room: f32, width: impl Fn(&str) -> f32) -> String {
 }
 
 /// The text in lines of `room` pixels, broken at spaces.
-pub(super) fn wrap(text: &str, size: f32, room: f32, lines: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, size: f32, room: f32, lines: usize) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
