@@ -76,7 +76,8 @@ pub fn import(name: &str, bytes: &[u8]) -> Imported {
 
 /// Longest text whose readers are asked one by one.
 const EXCERPT: usize = 16 << 20;
-const NOTHING: &str = "no output of nccl-tests, perftest, iperf, sockperf, fio, ping, nvbandwidth or TorchTitan is in it";
+const NOTHING: &str =
+    "no output of nccl-tests, perftest, iperf, sockperf, fio, ping, nvbandwidth or TorchTitan is in it";
 
 fn read(kind: Kind, all: &[Kind], name: &str, bytes: &[u8], found: &mut Imported) {
     let mut to = Sink { name, kind, found };

@@ -35,7 +35,8 @@ fn run(found: &theirs::Run) -> Run {
     params(found, &mut run);
     // Whoever only receives has no send queue to tell of: the server of a one-way bandwidth test, which prints the same result.
     let is_bandwidth = found.test.as_ref().is_some_and(|t| t.value.kind == theirs::Kind::Bandwidth);
-    let serves = found.is_server || is_bandwidth && !bidirectional && found.header.tx_depth.is_none() && found.header.qps.is_some();
+    let serves = found.is_server
+        || is_bandwidth && !bidirectional && found.header.tx_depth.is_none() && found.header.qps.is_some();
     run.param("role", serves.then_some("server"));
     run.param("bidirectional", found.test.as_ref().map(|_| bidirectional));
     for row in &found.rows {

@@ -126,7 +126,11 @@ impl<'a> Drawing<'a> {
         match shape {
             None => {
                 let class = shade(Some(role).filter(|r| *r != usize::MAX));
-                let _ = write!(self.body, "<rect x=\"{a}\" y=\"{}\" width=\"20\" height=\"10\" class=\"{class}\"/>", n(y - 5.0));
+                let _ = write!(
+                    self.body,
+                    "<rect x=\"{a}\" y=\"{}\" width=\"20\" height=\"10\" class=\"{class}\"/>",
+                    n(y - 5.0)
+                );
                 return;
             }
             Some(Shape::Curve) => self.path(&format!("M{a} {0}L{b} {0}", n(y)), &format!("l c{r} thin")),
@@ -135,7 +139,11 @@ impl<'a> Drawing<'a> {
         }
         if !matches!(shape, Some(Shape::Curve | Shape::Steps)) {
             let y = n(y);
-            let _ = write!(self.body, "<path transform=\"translate({middle} {y})\" d=\"{}\" class=\"f{r} d\"/>", mark(role));
+            let _ = write!(
+                self.body,
+                "<path transform=\"translate({middle} {y})\" d=\"{}\" class=\"f{r} d\"/>",
+                mark(role)
+            );
         }
     }
 
@@ -196,7 +204,8 @@ impl<'a> Drawing<'a> {
                 let mut d = String::new();
                 for (low, high, y) in points {
                     let (a, b, y) = (self.x(*low), self.x(*high), self.y(*y));
-                    let _ = write!(d, "M{0} {1}L{2} {1}M{0} {3}V{4}M{2} {3}V{4}", n(a), n(y), n(b), n(y - 4.0), n(y + 4.0));
+                    let _ =
+                        write!(d, "M{0} {1}L{2} {1}M{0} {3}V{4}M{2} {3}V{4}", n(a), n(y), n(b), n(y - 4.0), n(y + 4.0));
                 }
                 self.path(&d, &format!("l c{}", role % COLOURS.len()));
             }
