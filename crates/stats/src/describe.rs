@@ -1,7 +1,5 @@
 //! What a sample looks like.
 
-use crate::dist::normal_quantile;
-
 /// Makes the median absolute deviation of normal data their standard deviation: 1/Φ⁻¹(¾).
 pub const MAD_TO_SD: f64 = 1.482_602_218_505_602;
 
@@ -12,7 +10,7 @@ pub struct Summary {
     pub n: usize,
     /// Arithmetic mean.
     pub mean: f64,
-    /// Standard deviation with n − 1; `None` for a single value.
+    /// Standard deviation with n − 1; `None` for a single value, and where it is beyond the range of a double.
     pub sd: Option<f64>,
     /// Median.
     pub median: f64,
@@ -46,7 +44,7 @@ pub fn describe(x: &[f64]) -> Option<Summary> {
     let m = moments(&sorted);
     let median = quantile_sorted(&sorted, 0.5);
     let logs = || sorted.iter().map(|v| v.ln()).collect::<Vec<f64>>();
-    let sd = (x.len() > 1).then_some(m.sd);
+    let sd = (x.len() > 1 && m.sd.is_finite()).then_some(m.sd);
     Some(Summary {
         n: x.len(),
         mean: m.mean,
@@ -149,9 +147,4 @@ pub(crate) fn median(x: &[f64]) -> f64 {
 pub(crate) fn mad(x: &[f64], centre: f64) -> f64 {
     let away: Vec<f64> = x.iter().map(|v| (v - centre).abs()).collect();
     median(&away)
-}
-
-/// Expected values of normal order statistics after Blom (1958): Φ⁻¹((i − 3/8)/(n + 1/4)), i from 1.
-pub(crate) fn normal_scores(n: usize) -> Vec<f64> {
-    (1..=n).map(|i| normal_quantile((i as f64 - 0.375) / (n as f64 + 0.25))).collect()
 }

@@ -23,9 +23,12 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bootstrap;
+pub mod checks;
 mod describe;
 pub mod dist;
 mod equivalence;
+pub mod fit;
 mod interval;
 mod multiple;
 pub mod outliers;
@@ -35,8 +38,11 @@ mod refused;
 pub mod rng;
 pub mod series;
 
+pub use bootstrap::{BootstrapRatio, block_bootstrap, block_length, bootstrap_ratio, hierarchical_bootstrap};
+pub use checks::{Check, check_replicates, shapiro_wilk};
 pub use describe::{MAD_TO_SD, Summary, describe, quantile};
 pub use equivalence::{Superiority, Tost, equivalent, superior, tost_of};
+pub use fit::{Fit, Segment, alpha_beta};
 pub use interval::{Interval, Welch, mean_interval, welch};
 pub use multiple::{benjamini_hochberg, bonferroni_level, holm};
 pub use outliers::{Outlier, outliers, two_sided_outliers};

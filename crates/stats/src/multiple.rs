@@ -26,7 +26,7 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let mut out = vec![f64::NAN; p.len()];
     let mut running = 1.0f64;
     for (rank, (index, value)) in order.into_iter().enumerate().rev() {
-        running = running.min(value * m / (rank + 1) as f64);
+        running = running.min(value * (m / (rank + 1) as f64));
         set(&mut out, index, running);
     }
     out

@@ -52,7 +52,9 @@ fn residuals(x: &[f64], positive: bool) -> Option<Vec<f64>> {
     }
     let y: Vec<f64> = if positive { x.iter().map(|v| v.ln()).collect() } else { x.to_vec() };
     let centre = median(&y);
-    Some(y.into_iter().map(|v| v - centre).collect())
+    // What rounding leaves is no distance.
+    let rounding = 1e-13 * centre.abs().max(if positive { 1.0 } else { 0.0 });
+    Some(y.into_iter().map(|v| v - centre).map(|r| if r.abs() > rounding { r } else { 0.0 }).collect())
 }
 
 /// Scaled deviation from zero.

@@ -3,7 +3,8 @@
 //! Given φ, generalised least squares has a t distribution. φ has the restricted likelihood (Cheang & Reinsel, J. Am. Stat.
 //! Assoc. 95, 2000) times a prior ∝ (1 − φ)⁻ᵃ(1 + φ)⁻ᵇ on (−0.95, 0.98); a = b = ½ would be Berger & Yang's reference prior
 //! (Econometric Theory 10, 1994). The posterior is a mixture of t distributions. Ours is a prior that matches probabilities:
-//! with a = 0.4 + 1/n and b = 0.9 the interval's coverage, simulated, stays nearest to its level for n = 5…80 and φ = 0…0.7.
+//! a = 0.1 + 3.5/n and b = 1 + 0.3/n were chosen because with them the 95 % interval of a ratio of two series covers 93 to 97 %, in
+//! simulations, for n = 8…80 and φ = 0.3…0.7. It stays above 93 % at n = 5, where it is often wider than it need be.
 
 use crate::dist::{gauss_legendre, t_pdf, t_quantile, t_sf};
 use std::sync::OnceLock;
@@ -56,7 +57,7 @@ impl Posterior {
         if df < 1.0 {
             return None;
         }
-        let (a, b) = (0.4 + 1.0 / n, 0.9);
+        let (a, b) = (0.1 + 3.5 / n, 1.0 + 0.3 / n);
         let fit = |&(phi, w): &(f64, f64)| {
             let g = Gls::of(y, phi);
             let (centre, rss, ln_det, information) = match coefficient {
@@ -98,8 +99,15 @@ impl Posterior {
         self.parts.iter().map(|p| p.weight * t_sf((x - p.centre) / p.scale, self.df)).sum()
     }
 
+    /// As [`Self::sf`], to 1e-12 or so: for quantiles, where the tail's last digits do not matter.
+    fn roughly(&self, x: f64) -> f64 {
+        self.parts.iter().map(|p| p.weight * t_sf_roughly((x - p.centre) / p.scale, self.df)).sum()
+    }
+
     fn pdf(&self, x: f64) -> f64 {
-        self.parts.iter().map(|p| p.weight * t_pdf((x - p.centre) / p.scale, self.df) / p.scale).sum()
+        let power = -0.5 * (self.df + 1.0);
+        let at = |p: &Part| p.weight / p.scale * (power * (((x - p.centre) / p.scale).powi(2) / self.df).ln_1p()).exp();
+        t_pdf(0.0, self.df) * self.parts.iter().map(at).sum::<f64>()
     }
 
     /// The x with P(coefficient > x) = `tail`: Newton within a bracket.
@@ -110,7 +118,7 @@ impl Posterior {
         let typical: f64 = self.parts.iter().map(|p| p.weight * (p.centre + t * p.scale)).sum();
         let (mut x, tolerance) = (typical.clamp(low, high), 1e-9 * (high - low));
         for _ in 0..100 {
-            let excess = self.sf(x) - tail;
+            let excess = if tail > 1e-6 { self.roughly(x) } else { self.sf(x) } - tail;
             if excess > 0.0 {
                 low = x
             } else {
@@ -127,6 +135,26 @@ impl Posterior {
         }
         x
     }
+}
+
+/// P(T > t) by the finite series for whole degrees of freedom (Abramowitz & Stegun 26.7.3–4) where that is short.
+fn t_sf_roughly(t: f64, df: f64) -> f64 {
+    if df > 128.0 || df.fract() != 0.0 {
+        return t_sf(t, df);
+    }
+    let theta = (t / df.sqrt()).atan();
+    let (sine, cosine) = theta.sin_cos();
+    let square = cosine * cosine;
+    let odd = df % 2.0 == 1.0;
+    // Terms rise by two from 1 (even) or cos θ (odd).
+    let (mut term, mut sum, mut k) = if odd { (cosine, 0.0, 3.0) } else { (1.0, 0.0, 2.0) };
+    while k <= df {
+        sum += term;
+        term *= square * (k - 1.0) / k;
+        k += 2.0;
+    }
+    let inside = if odd { (theta + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum };
+    0.5 - 0.5 * inside
 }
 
 /// Sums of a series, ones and centred times, each made white for one φ.

@@ -31,15 +31,14 @@ pub fn drift(x: &[f64], level: f64) -> Result<Drift, Refused> {
     let steps = x.len() as f64 - 1.0;
     let relative = |slope: f64| Some(slope * steps / m.mean.abs()).filter(|r| r.is_finite());
     let y: Vec<f64> = x.iter().map(|v| v / m.sd - m.mean / m.sd).collect();
-    if m.sd > 1e-13 * m.mean.abs() && y.iter().all(|v| v.is_finite()) {
-        if let Some(posterior) = Posterior::of(&y, Coefficient::Slope) {
-            let tail = 0.5 - 0.5 * level;
-            let above = posterior.sf(0.0);
-            let slope = m.sd * posterior.mean();
-            let (low, high) = (m.sd * posterior.upper(1.0 - tail), m.sd * posterior.upper(tail));
-            let p = Some((2.0 * above.min(1.0 - above)).clamp(0.0, 1.0));
-            return Ok(Drift { slope, interval: Interval { low, high, level }, p, relative: relative(slope) });
-        }
+    let spread = m.sd > 1e-13 * m.mean.abs() && y.iter().all(|v| v.is_finite());
+    if let Some(posterior) = spread.then(|| Posterior::of(&y, Coefficient::Slope)).flatten() {
+        let tail = 0.5 - 0.5 * level;
+        let above = posterior.sf(0.0);
+        let slope = m.sd * posterior.mean();
+        let (low, high) = (m.sd * posterior.upper(1.0 - tail), m.sd * posterior.upper(tail));
+        let p = Some((2.0 * above.min(1.0 - above)).clamp(0.0, 1.0));
+        return Ok(Drift { slope, interval: Interval { low, high, level }, p, relative: relative(slope) });
     }
     // Without residual the values tell the slope themselves.
     let slope = x.first().zip(x.last()).map_or(0.0, |(a, b)| b / steps - a / steps);

@@ -3,9 +3,10 @@
 use super::ar1::{Coefficient, Posterior};
 use super::effective_sample_size;
 use crate::describe::moments;
-use crate::dist::t_quantile;
+use crate::dist::{normal_quantile, t_quantile};
 use crate::interval::Interval;
 use crate::refused::{Refused, Side, finite, fraction};
+use std::sync::OnceLock;
 
 /// Fewest values of a series.
 const FEWEST: usize = 5;
@@ -111,14 +112,30 @@ pub(crate) fn steady_mean(side: Side, x: &[f64]) -> Result<SteadyMean, Refused> 
 fn as_t(p: &Posterior) -> (f64, f64) {
     let half = |tail: f64| 0.5 * (p.upper(tail) - p.upper(1.0 - tail));
     let (inner, outer) = (half(0.125), half(0.025));
-    let spread = |df: f64| t_quantile(0.975, df) / t_quantile(0.875, df);
-    let want = outer / inner;
-    // The ratio of the widths falls with the degrees of freedom.
-    let (mut low, mut high) = (0.3f64.ln(), 1e4f64.ln());
-    for _ in 0..40 {
-        let middle = 0.5 * (low + high);
-        if spread(middle.exp()) > want { low = middle } else { high = middle }
-    }
-    let df = (0.5 * (low + high)).exp();
+    let df = df_of(outer / inner);
     (outer / t_quantile(0.975, df), df)
+}
+
+/// Degrees of freedom from the ratio of half widths at 95 % and 75 %, which falls as they grow; by interpolation in a table.
+fn df_of(ratio: f64) -> f64 {
+    /// ln(df) from 0.3 to 10,000, and ln of the ratio less what it is for the normal distribution.
+    static TABLE: OnceLock<Vec<(f64, f64)>> = OnceLock::new();
+    const STEPS: u32 = 400;
+    let (low, high) = (0.3f64.ln(), 1e4f64.ln());
+    let excess = |ratio: f64| (ratio / (normal_quantile(0.975) / normal_quantile(0.875))).ln();
+    let table = TABLE.get_or_init(|| {
+        let at = |i: u32| low + (high - low) * f64::from(i) / f64::from(STEPS);
+        let row = |ln_df: f64| {
+            let df = ln_df.exp();
+            (ln_df, excess(t_quantile(0.975, df) / t_quantile(0.875, df)))
+        };
+        (0..=STEPS).map(|i| row(at(i))).collect()
+    });
+    let want = excess(ratio);
+    let after = table.partition_point(|(_, e)| *e > want);
+    match (after.checked_sub(1).and_then(|i| table.get(i)), table.get(after)) {
+        (Some((x0, e0)), Some((x1, e1))) => (x0 + (x1 - x0) * (e0 - want) / (e0 - e1)).exp(),
+        (None, _) => low.exp(),
+        (_, None) => high.exp(),
+    }
 }
