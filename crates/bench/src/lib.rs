@@ -6,7 +6,10 @@
 pub mod ceiling;
 pub mod compare;
 pub mod facts;
+pub mod fit;
 pub mod import;
 pub mod model;
+pub mod summary;
+pub mod template;
 
 pub use model::{Better, Fault, Kind, Label, Metric, Note, Param, Point, Run, RunId, Series, Source, Stat, Unit};

@@ -82,7 +82,7 @@ const SECONDARY: [(Kind, &str); 15] = [
 
 impl Options {
     /// Whether a metric of a run is compared. Of the statistics of one metric the nearest to a typical value, and the 99th percentile.
-    fn wants(&self, run: &Run, metric: &Metric) -> bool {
+    pub(crate) fn wants(&self, run: &Run, metric: &Metric) -> bool {
         if !self.metrics.is_empty() {
             return metric.stat.is_comparable()
                 && self.metrics.iter().any(|m| *m == metric.name || *m == metric.to_string());

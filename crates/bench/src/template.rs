@@ -1,0 +1,67 @@
+//! A table to be filled in: what was measured on one side, with places for the other. Filled in, it is a side of a comparison.
+
+use crate::compare::Options;
+use crate::model::{Label, Run};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Runs with which a comparison can decide anything.
+const RUNS: usize = 3;
+
+/// A CSV table in long form: for each metric and size of `runs` the value that was measured, and empty cells for as many runs as there
+/// were, at least three.
+#[must_use]
+pub fn template(runs: &[Run]) -> String {
+    let options = Options::default();
+    type Key = (crate::Kind, String, String, String, String, Option<u64>, Vec<Label>);
+    let mut values: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
+    for run in runs.iter().filter(|r| r.is_valid()) {
+        for s in run.series.iter().filter(|s| options.wants(run, &s.metric)) {
+            let labels: Vec<Label> = s.labels.iter().filter(|l| !l.is_member()).cloned().collect();
+            for p in s.points.iter().filter(|p| p.valid) {
+                let m = &s.metric;
+                let tool = run.tool.as_deref().unwrap_or_default().to_owned();
+                let key = (
+                    run.kind,
+                    tool,
+                    m.name.to_string(),
+                    m.stat.to_string(),
+                    m.unit.name().to_owned(),
+                    p.size,
+                    labels.clone(),
+                );
+                values.entry(key).or_default().push(p.value);
+            }
+        }
+    }
+    let names: BTreeSet<&str> = values.keys().flat_map(|k| k.6.iter().map(|l| l.key.as_str())).collect();
+    let n = runs.iter().filter(|r| r.is_valid()).count().max(RUNS);
+    let mut out = String::from(
+        "# Fill in the column `value`, one row for each run; delete rows that were not measured.\n\
+         # Then: linerate bench compare BEFORE THIS-FILE\n",
+    );
+    let mut line = vec!["run", "kind", "tool", "metric", "stat", "unit", "size"];
+    line.extend(&names);
+    line.extend(["before", "value"]);
+    let _ = writeln!(out, "{}", line.join(","));
+    for ((kind, tool, metric, stat, unit, size, labels), seen) in &values {
+        let before = seen.iter().sum::<f64>() / seen.len() as f64;
+        for run in 1..=n {
+            let mut cells =
+                vec![run.to_string(), kind.to_string(), quoted(tool), quoted(metric), stat.clone(), quoted(unit)];
+            cells.push(size.map_or_else(String::new, |s| s.to_string()));
+            let label = |key: &str| labels.iter().find(|l| l.key == key).map_or_else(String::new, |l| quoted(&l.value));
+            cells.extend(names.iter().map(|n| label(n)));
+            cells.push(format!("{before}"));
+            cells.push(String::new());
+            let _ = writeln!(out, "{}", cells.join(","));
+        }
+    }
+    out
+}
+
+/// A field of CSV (RFC 4180). What a spreadsheet would take for a formula is made a text.
+fn quoted(text: &str) -> String {
+    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}

@@ -1,0 +1,318 @@
+//! `linerate bench history`.
+
+use super::store::{self, Opened};
+use crate::bench_args::{BenchFormat, FilterArgs, HistoryArgs};
+use crate::output::{Failure, Sink};
+use linerate_bench::{Kind, Unit};
+use linerate_report::Style;
+use linerate_report::bench::history as show;
+use linerate_report::bench::{headline, runs_json, runs_text};
+use linerate_store::export::Form;
+use linerate_store::{Band, Filter, Outcome, Store, Target, Typical};
+use serde_json::json;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Runs that are listed when nobody says how many.
+const NEWEST: u32 = 30;
+/// A run misses a target.
+const EXIT_MISSED: u8 = 1;
+
+pub(super) fn run(a: &HistoryArgs) -> Result<u8, Failure> {
+    if matches!(a.format, BenchFormat::Markdown | BenchFormat::Html) {
+        return Err(Failure::new("the history is shown as text or JSON").hint("`linerate bench summary` makes a page of runs"));
+    }
+    let told = a.store.store.as_deref();
+    let change = a.target.is_some() || a.remove_target.is_some() || a.delete.is_some();
+    let Opened { mut store, path } = if change { store::open_to_write(told)? } else { store::open_to_read(told)? };
+    let filter = filter(&a.filter)?;
+    if let Some(file) = &a.export {
+        return export(&store, &filter, file);
+    }
+    let (mut sink, style) = super::open(&a.out)?;
+    let json = a.format == BenchFormat::Json;
+    let code = if let Some(name) = &a.target {
+        store.set_target(&target(name, a, &filter)?, store::now()).map_err(store::fail)?;
+        writeln!(sink, "target {name} is set")?;
+        0
+    } else if let Some(name) = &a.remove_target {
+        if !store.remove_target(name).map_err(store::fail)? {
+            return Err(Failure::new(format!("there is no target `{name}`")));
+        }
+        writeln!(sink, "target {name} is removed")?;
+        0
+    } else if let Some(run) = &a.delete {
+        let id = store.find(run).map_err(store::fail)?;
+        store.delete(id).map_err(store::fail)?;
+        writeln!(sink, "run {id} is deleted")?;
+        0
+    } else if a.verify {
+        verify(&store, &path, &mut sink)?
+    } else if a.targets {
+        targets(&store, json, &mut sink)?;
+        0
+    } else if let Some(run) = &a.show {
+        let run = store.load(store.find(run).map_err(store::fail)?).map_err(store::fail)?;
+        if json { runs_json(&[run], &[], &mut sink)? } else { runs_text(&[run], &[], style, &mut sink)? }
+        0
+    } else if let Some(run) = &a.check {
+        check(&store, run, &filter, json, style, &mut sink)?
+    } else if a.band {
+        bands(&store, &filter, json, style, &mut sink)?;
+        0
+    } else if a.best {
+        best(&store, &filter, json, &mut sink)?;
+        0
+    } else {
+        list(&store, filter, json, style, &mut sink)?;
+        0
+    };
+    sink.finish()?;
+    Ok(code)
+}
+
+fn filter(a: &FilterArgs) -> Result<Filter, Failure> {
+    let kind = match &a.kind {
+        None => None,
+        Some(name) => Some(Kind::of_name(name).ok_or_else(|| {
+            let all: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
+            Failure::new(format!("there is no kind `{name}`")).hint(format!("kinds are {}", all.join(", ")))
+        })?),
+    };
+    let mut params = Vec::new();
+    for p in &a.param {
+        let (key, value) = p.split_once('=').ok_or_else(|| Failure::new(format!("{p}: a parameter is KEY=VALUE")))?;
+        params.push((key.to_owned(), value.to_owned()));
+    }
+    Ok(Filter {
+        kind,
+        tool: a.tool.clone(),
+        metric: a.metric.clone(),
+        size: a.size,
+        host: a.host.clone(),
+        labels: a.label.clone(),
+        params,
+        since: a.since.map(|s| store::now() - s as f64),
+        limit: a.limit,
+        ..Filter::default()
+    })
+}
+
+fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut Sink) -> Result<(), Failure> {
+    let asked = filter.limit;
+    filter.limit = asked.or(Some(if json { u32::MAX } else { NEWEST }));
+    let runs = store.list(&filter).map_err(store::fail)?;
+    if json {
+        let answer = json!({"schema": "linerate/bench-history/1", "runs": runs});
+        return Ok(writeln!(sink, "{answer:#}")?);
+    }
+    let mut rows = Vec::new();
+    for r in runs {
+        let headline = store.load(r.id).ok().and_then(|run| headline(&run)).unwrap_or_default();
+        rows.push(show::Row {
+            id: r.id,
+            kind: r.kind,
+            tool: r.tool,
+            when: r.began.unwrap_or(r.stored),
+            hosts: r.hosts,
+            labels: r.labels,
+            valid: r.valid,
+            headline,
+        });
+    }
+    show::list_text(&rows, style, sink)?;
+    let all = store.stats().map_err(store::fail)?;
+    if all.runs > rows.len() as u64 && asked.is_none() {
+        writeln!(sink, "{} of {} runs; --limit shows more", rows.len(), all.runs)?;
+    }
+    Ok(())
+}
+
+fn bands(store: &Store, filter: &Filter, json: bool, style: Style, sink: &mut Sink) -> Result<(), Failure> {
+    let bands = store.bands(filter, Typical::Mean).map_err(store::fail)?;
+    if json {
+        let all: Vec<_> = bands.iter().map(band_json).collect();
+        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate/bench-bands/1", "bands": all}))?);
+    }
+    let rows: Vec<show::Band> = bands.iter().map(band_row).collect();
+    show::bands_text(&rows, style, sink)?;
+    for (key, values) in store.mixed(filter).map_err(store::fail)? {
+        writeln!(sink, "mixed: the runs differ in {key} ({}); --param {key}=… chooses", values.join(", "))?;
+    }
+    Ok(())
+}
+
+fn band_json(b: &Band) -> serde_json::Value {
+    let m = &b.of;
+    let labels: serde_json::Map<String, serde_json::Value> =
+        m.labels.iter().map(|l| (l.key.to_string(), json!(l.value.as_str()))).collect();
+    json!({
+        "kind": m.kind, "tool": m.tool, "metric": m.metric.name, "stat": m.metric.stat, "unit": m.metric.unit, "labels": labels,
+        "size": b.size, "n": b.n(), "min": b.min(), "p25": b.quantile(0.25), "median": b.median(), "p75": b.quantile(0.75),
+        "max": b.max(), "median_interval": b.median_interval(), "first": b.first, "last": b.last,
+    })
+}
+
+fn band_row(b: &Band) -> show::Band {
+    show::Band {
+        kind: b.of.kind,
+        tool: b.of.tool.as_ref().map(ToString::to_string),
+        metric: b.of.metric.clone(),
+        labels: b.of.labels.clone(),
+        size: b.size,
+        n: b.n(),
+        min: b.min(),
+        median: b.median(),
+        max: b.max(),
+        median_interval: b.median_interval(),
+    }
+}
+
+fn best(store: &Store, filter: &Filter, json: bool, sink: &mut Sink) -> Result<(), Failure> {
+    let best = store.best(filter, Typical::Mean, 3).map_err(store::fail)?;
+    if json {
+        let one = |b: &linerate_store::Best| {
+            let runs: Vec<_> = b.runs.iter().map(|(value, id)| json!({"value": value, "run": id})).collect();
+            json!({"kind": b.of.kind, "tool": b.of.tool, "metric": b.of.metric.name, "unit": b.of.metric.unit, "size": b.size, "best": runs})
+        };
+        let all: Vec<_> = best.iter().map(one).collect();
+        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate/bench-best/1", "best": all}))?);
+    }
+    for b in &best {
+        let size = b.size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)));
+        let tool = b.of.tool.as_deref().unwrap_or(b.of.kind.name());
+        let runs: Vec<String> = b.runs.iter().map(|(v, id)| format!("{v:.4} {} ({id})", b.of.metric.unit)).collect();
+        writeln!(sink, "{tool} {}{size}: {}", b.of.metric, runs.join(", "))?;
+    }
+    Ok(())
+}
+
+fn targets(store: &Store, json: bool, sink: &mut Sink) -> Result<(), Failure> {
+    let all = store.targets().map_err(store::fail)?;
+    if json {
+        let one = |t: &Target| json!({"name": t.name, "kind": t.kind, "tool": t.tool, "metric": t.metric, "size": t.size, "unit": t.unit, "low": t.low, "high": t.high, "source": t.source});
+        let all: Vec<_> = all.iter().map(one).collect();
+        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate/bench-targets/1", "targets": all}))?);
+    }
+    for t in &all {
+        writeln!(sink, "{}: {} {} ({})", t.name, t.metric, range(t), t.source)?;
+    }
+    Ok(())
+}
+
+/// A target in words.
+fn range(t: &Target) -> String {
+    match (t.low, t.high) {
+        (Some(l), Some(h)) => format!("{l} to {h} {}", t.unit),
+        (Some(l), None) => format!("at least {l} {}", t.unit),
+        (None, Some(h)) => format!("at most {h} {}", t.unit),
+        (None, None) => "anything".to_owned(),
+    }
+}
+
+fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, sink: &mut Sink) -> Result<u8, Failure> {
+    let run = store.load(store.find(run).map_err(store::fail)?).map_err(store::fail)?;
+    let checks = store.check(&run).map_err(store::fail)?;
+    let standing = store.standing(&run, filter, Typical::Mean).map_err(store::fail)?;
+    let missed = checks.iter().any(|c| matches!(c.outcome, Some(Outcome::Below | Outcome::Above)));
+    if json {
+        let outcome = |o: Option<Outcome>| o.map_or("not measured", |o| match o {
+            Outcome::Within => "within",
+            Outcome::Below => "below",
+            Outcome::Above => "above",
+        });
+        let targets: Vec<_> = checks.iter().map(|c| json!({"target": c.target.name, "size": c.size, "value": c.value, "outcome": outcome(c.outcome)})).collect();
+        let history: Vec<_> = standing.iter().map(|s| json!({"metric": s.of.metric.name, "size": s.size, "value": s.value, "rank": s.band.as_ref().map(|b| b.rank(s.value)), "band": s.band.as_ref().map(band_json)})).collect();
+        writeln!(sink, "{:#}", json!({"schema": "linerate/bench-check/1", "run": run.id(), "targets": targets, "history": history}))?;
+    } else {
+        for c in &checks {
+            let value = c.value.map_or_else(|| "not measured".to_owned(), |v| format!("{v:.4} {}", c.target.unit));
+            let word = match c.outcome {
+                Some(Outcome::Within) => "reached",
+                Some(Outcome::Below) => "below",
+                Some(Outcome::Above) => "above",
+                None => "open",
+            };
+            let size = c.size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)));
+            writeln!(sink, "target {}{size}: {value}, {word} ({}; {})", c.target.name, range(&c.target), c.target.source)?;
+        }
+        let rows: Vec<show::Standing> = standing.iter().map(|s| show::Standing {
+            metric: s.of.metric.clone(),
+            labels: s.of.labels.clone(),
+            size: s.size,
+            value: s.value,
+            band: s.band.as_ref().map(|b| (band_row(b), b.rank(s.value))),
+        }).collect();
+        show::standing_text(&rows, style, sink)?;
+    }
+    Ok(if missed { EXIT_MISSED } else { 0 })
+}
+
+fn verify(store: &Store, path: &Path, sink: &mut Sink) -> Result<u8, Failure> {
+    let wrong = store.verify().map_err(store::fail)?;
+    for w in &wrong {
+        writeln!(sink, "{w}")?;
+    }
+    if wrong.is_empty() {
+        let s = store.stats().map_err(store::fail)?;
+        writeln!(sink, "{}: {} runs, {} values, nothing is damaged", path.display(), s.runs, s.points)?;
+    }
+    Ok(u8::from(!wrong.is_empty()))
+}
+
+/// Into a file beside the one that is wanted, which then takes its place: a half export is none.
+fn export(store: &Store, filter: &Filter, file: &Path) -> Result<u8, Failure> {
+    let name = file.to_string_lossy();
+    let form = Form::of_name(&name).ok_or_else(|| Failure::new(format!("{name}: the ending tells no form")).hint(".csv, .json, .jsonl or .parquet"))?;
+    let part = file.with_extension(format!("part{}", std::process::id()));
+    let written = || -> Result<linerate_store::export::Exported, Failure> {
+        let mut out = BufWriter::new(File::create(&part).map_err(|e| Failure::writing(&part, &e))?);
+        let done = store.export(form, filter, &mut out).map_err(store::fail)?;
+        out.flush().map_err(|e| Failure::writing(&part, &e))?;
+        std::fs::rename(&part, file).map_err(|e| Failure::writing(file, &e))?;
+        Ok(done)
+    };
+    let done = written().inspect_err(|_| drop(std::fs::remove_file(&part)))?;
+    let mut err = std::io::stderr().lock();
+    let _ = writeln!(err, "{name}: {} runs, {} samples", done.runs, done.samples);
+    Ok(0)
+}
+
+fn target(name: &str, a: &HistoryArgs, filter: &Filter) -> Result<Target, Failure> {
+    let metric = filter.metric.clone().ok_or_else(|| Failure::new("a target is of a metric: --metric busbw"))?;
+    let read = |text: &Option<String>| text.as_deref().map(quantity).transpose();
+    let (low, high) = (read(&a.low)?, read(&a.high)?);
+    let unit = low.as_ref().or(high.as_ref()).map(|(_, u)| u.clone());
+    let unit = unit.ok_or_else(|| Failure::new("a target has an end: --low 194GB/s, --high 309GB/s"))?;
+    let within = |v: &(f64, Unit)| {
+        v.1.convert(v.0, &unit).ok_or_else(|| Failure::new("both ends of a target measure the same thing"))
+    };
+    Ok(Target {
+        name: name.to_owned(),
+        kind: filter.kind,
+        tool: filter.tool.clone(),
+        metric,
+        stat: None,
+        labels: Vec::new(),
+        size: filter.size,
+        params: filter.params.clone(),
+        low: low.as_ref().map(within).transpose()?,
+        high: high.as_ref().map(within).transpose()?,
+        unit: unit.clone(),
+        source: a.source.clone().unwrap_or_else(|| "not told".to_owned()),
+    })
+}
+
+/// A number with its unit.
+fn quantity(text: &str) -> Result<(f64, Unit), Failure> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let value: f64 = number.parse().map_err(|_| Failure::new(format!("{text}: a number and its unit, such as 194GB/s")))?;
+    let unit = unit.trim().replace('µ', "u");
+    if unit.is_empty() {
+        return Err(Failure::new(format!("{text}: a value has a unit")).hint("Gb/s, GB/s, MiB/s, us, s, IO/s, tokens/s, %, GiB"));
+    }
+    Ok((value, Unit::of_name(&unit)))
+}

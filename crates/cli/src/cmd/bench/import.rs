@@ -1,0 +1,82 @@
+//! `linerate bench import`.
+
+use super::load::{self, Loaded};
+use super::store;
+use crate::bench_args::{BenchFormat, ImportArgs};
+use crate::output::{Failure, Sink};
+use crate::progress::Line;
+use linerate_bench::Run;
+use linerate_report::bench::{runs_json, runs_text};
+use linerate_store::{Added, Imported, SnapshotRef, TextRef};
+use std::io::Write;
+
+/// A run is no valid result.
+const EXIT_INVALID: u8 = 1;
+/// Something could not be read.
+const EXIT_REFUSED: u8 = 2;
+/// Nothing was read.
+const EXIT_NOTHING: u8 = 3;
+
+pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
+    if matches!(a.format, BenchFormat::Markdown | BenchFormat::Html) {
+        return Err(Failure::new("runs are shown as text or JSON").hint("`linerate bench summary` makes a page of them"));
+    }
+    let line = Line::new(true);
+    let loaded = load::files(&a.files, &line)?;
+    let mut snapshots = Vec::new();
+    for path in &a.node {
+        let s = load::snapshot(path, &line)?;
+        let digest = std::fs::read(path).map_or_else(|_| String::new(), |b| load::digest(&b));
+        snapshots.push(store::reference(&s, Some(path), digest));
+    }
+    drop(line);
+    snapshots.extend(loaded.snapshots.iter().map(|s| store::reference(s, None, String::new())));
+    let kept = if a.no_store || loaded.runs().next().is_none() { None } else { Some(keep(a, &loaded, &snapshots)?) };
+    let (mut sink, style) = super::open(&a.out)?;
+    let refused = super::refused(&loaded.refused);
+    let all: Vec<Run> = loaded.texts.into_iter().flat_map(|t| t.runs).collect();
+    match a.format {
+        BenchFormat::Json => runs_json(&all, &refused, &mut sink)?,
+        _ => {
+            runs_text(&all, &refused, style, &mut sink)?;
+            if let Some((added, path)) = &kept {
+                told(added, path, &mut sink)?;
+            }
+        }
+    }
+    sink.finish()?;
+    Ok(match () {
+        () if all.is_empty() => EXIT_NOTHING,
+        () if all.iter().any(|r| !r.faults.is_empty()) => EXIT_INVALID,
+        () if !refused.is_empty() => EXIT_REFUSED,
+        () => 0,
+    })
+}
+
+fn keep(a: &ImportArgs, loaded: &Loaded, snapshots: &[SnapshotRef]) -> Result<(Added, String), Failure> {
+    let mut opened = store::open_to_write(a.store.store.as_deref())?;
+    let labels: Vec<&str> = a.label.iter().map(String::as_str).collect();
+    let mut list = Vec::new();
+    for text in &loaded.texts {
+        for (ordinal, run) in text.runs.iter().enumerate() {
+            let place = TextRef { digest: &text.digest, ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX) };
+            list.push(Imported { text: Some(place), snapshots, labels: &labels, ..Imported::from(run) });
+        }
+    }
+    let added = opened.store.add(&list, store::now()).map_err(store::fail)?;
+    Ok((added, opened.path.display().to_string()))
+}
+
+fn told(added: &Added, path: &str, sink: &mut Sink) -> Result<(), Failure> {
+    let known = added.known.len();
+    let again = if known > 0 { format!(", {known} known already") } else { String::new() };
+    writeln!(sink, "history: {} new{again} ({path})", added.new.len())?;
+    for r in &added.read_differently {
+        writeln!(
+            sink,
+            "  run {} stays as it was read before; today's reading is {}: `linerate bench history --delete {}` and import it again to have it",
+            r.stored, r.given, r.stored
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! From what the user named to runs: files, directories, pipes, runs of the history.
+
+use super::super::doctor_walk::{Found, walk};
+use super::store::{self, Opened};
+use crate::output::Failure;
+use crate::progress::Line;
+use linerate_bench::Run;
+use linerate_bench::facts::Facts;
+use linerate_bench::import::{Refused, import};
+use linerate_snapshot::capture::{Options, Purpose};
+use linerate_snapshot::{Snapshot, Unpacked, is_archive_head};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Largest text, unpacked.
+const MOST: u64 = 4 << 30;
+/// Bytes by which an archive is known.
+const HEAD: usize = 64 << 10;
+
+/// A text and what was read in it.
+pub(super) struct Text {
+    /// SHA-256 of its bytes.
+    pub(super) digest: String,
+    pub(super) runs: Vec<Run>,
+}
+
+/// What was named, read.
+#[derive(Default)]
+pub(super) struct Loaded {
+    pub(super) texts: Vec<Text>,
+    pub(super) refused: Vec<Refused>,
+    /// Snapshots among the files.
+    pub(super) snapshots: Vec<Snapshot>,
+    /// Facts that are kept beside runs of the history.
+    pub(super) facts: Vec<Facts>,
+}
+
+impl Loaded {
+    pub(super) fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.texts.iter().flat_map(|t| &t.runs)
+    }
+
+    pub(super) fn into_runs(self) -> Vec<Run> {
+        self.texts.into_iter().flat_map(|t| t.runs).collect()
+    }
+}
+
+/// Reads files, directories and `-`.
+pub(super) fn files(named: &[PathBuf], line: &Line) -> Result<Loaded, Failure> {
+    let walked = walk(named);
+    if walked.found.is_empty() {
+        let why = walked.remarks.first().cloned().unwrap_or_else(|| "there is nothing to read".to_owned());
+        return Err(Failure::new(why));
+    }
+    let mut loaded = Loaded::default();
+    for remark in walked.remarks {
+        loaded.refused.push(Refused { source: String::new(), line: 0, kind: None, why: remark });
+    }
+    for found in walked.found {
+        match found {
+            Found::Tree { path, .. } => loaded.snapshots.push(snapshot(&path, line)?),
+            Found::Stream(source) => {
+                if let Err(e) = stream(source.path.as_deref(), &source.name, &mut loaded) {
+                    let why = format!("it cannot be read: {e}");
+                    loaded.refused.push(Refused { source: source.name, line: 0, kind: None, why });
+                }
+            }
+        }
+    }
+    Ok(loaded)
+}
+
+/// One file or pipe: a benchmark's output, or a snapshot.
+fn stream(path: Option<&Path>, name: &str, loaded: &mut Loaded) -> io::Result<()> {
+    let from: Box<dyn Read> = match path {
+        None => Box::new(io::stdin().lock()),
+        Some(path) => Box::new(File::open(path)?),
+    };
+    let mut unpacked = Unpacked::new(from)?;
+    let mut bytes = Vec::new();
+    unpacked.by_ref().take(HEAD as u64).read_to_end(&mut bytes)?;
+    if is_archive_head(&bytes) {
+        let all = io::Cursor::new(bytes).chain(unpacked);
+        match linerate_snapshot::Reader::new().read_from(all, name) {
+            Ok(s) => loaded.snapshots.push(s),
+            Err(e) => loaded.refused.push(Refused { source: name.to_owned(), line: 0, kind: None, why: e.to_string() }),
+        }
+        return Ok(());
+    }
+    // A packed file that is cut: what there is counts, and that it is cut is told.
+    let rest = unpacked.take(MOST + 1 - bytes.len() as u64).read_to_end(&mut bytes);
+    if bytes.len() as u64 > MOST {
+        return Err(io::Error::other("it is larger than 4 GiB: split it"));
+    }
+    let found = import(name, &bytes);
+    loaded.texts.push(Text { digest: digest(&bytes), runs: found.runs });
+    loaded.refused.extend(found.refused);
+    rest.map(drop)
+}
+
+pub(super) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// A snapshot, a tree, `/` for this machine.
+pub(super) fn snapshot(path: &Path, line: &Line) -> Result<Snapshot, Failure> {
+    linerate_snapshot::load(path, &Options::new(path, Purpose::Audit), &|p| line.capture(p))
+        .map_err(|e| Failure::new(format!("{}: {e}", path.display())))
+}
+
+/// A side: files, a directory, a run of the history, a label.
+pub(super) fn side(named: &[&str], history: Option<&Path>, line: &Line) -> Result<Loaded, Failure> {
+    let mut all = Loaded::default();
+    for name in named {
+        let path = Path::new(name);
+        if *name == "-" || path.exists() {
+            let more = files(&[path.to_owned()], line)?;
+            all.texts.extend(more.texts);
+            all.refused.extend(more.refused);
+            all.snapshots.extend(more.snapshots);
+            continue;
+        }
+        let looks = name.strip_prefix("label:").is_some() || name.len() >= 4 && name.bytes().all(|b| b.is_ascii_hexdigit());
+        if !looks {
+            return Err(Failure::new(format!("{name}: there is no such file"))
+                .hint("a side is a file, a directory, the beginning of a run's name (`linerate bench history` lists them), or label:WORD"));
+        }
+        let Opened { store, .. } = store::open_to_read(history)?;
+        let ids = match name.strip_prefix("label:") {
+            Some(label) => {
+                let filter = linerate_store::Filter { labels: vec![label.to_owned()], ..linerate_store::Filter::default() };
+                let ids: Vec<_> = store.list(&filter).map_err(Failure::new)?.into_iter().map(|s| s.id).collect();
+                if ids.is_empty() {
+                    return Err(Failure::new(format!("no run of the history has the label `{label}`")));
+                }
+                ids
+            }
+            None => vec![store.find(name).map_err(Failure::new)?],
+        };
+        for id in ids {
+            let run = store.load(id).map_err(Failure::new)?;
+            all.texts.push(Text { digest: String::new(), runs: vec![run] });
+            for s in store.snapshots(id).map_err(Failure::new)? {
+                let facts = store::facts(&s);
+                if !all.facts.contains(&facts) {
+                    all.facts.push(facts);
+                }
+            }
+        }
+    }
+    Ok(all)
+}

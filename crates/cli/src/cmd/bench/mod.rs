@@ -1,0 +1,43 @@
+//! `linerate bench`.
+
+mod compare;
+mod history;
+mod import;
+mod load;
+mod plot;
+mod run;
+mod store;
+mod summary;
+
+use crate::bench_args::{BenchArgs, BenchCommand, OutArgs};
+use crate::output::{Failure, Sink, width};
+use linerate_report::Style;
+
+pub(crate) use run::interrupted;
+
+pub(crate) fn run(a: &BenchArgs) -> Result<u8, Failure> {
+    match &a.command {
+        BenchCommand::Import(a) => import::run(a),
+        BenchCommand::Compare(a) => compare::run(a),
+        BenchCommand::Run(a) => run::run(a),
+        BenchCommand::History(a) => history::run(a),
+        BenchCommand::Plot(a) => plot::run(a),
+        BenchCommand::Summary(a) => summary::run(a),
+    }
+}
+
+/// Where an answer goes, and how it looks there.
+fn open(out: &OutArgs) -> Result<(Sink, Style), Failure> {
+    let sink = Sink::open(out.output.as_deref())?;
+    let style = Style { colour: sink.colour(out.color), width: width(), verbose: out.verbose };
+    Ok((sink, style))
+}
+
+/// Everything that looked like a result and is none, as the reports show it.
+fn refused(list: &[linerate_bench::import::Refused]) -> Vec<linerate_report::bench::Refused> {
+    let one = |r: &linerate_bench::import::Refused| {
+        let kind = r.kind.filter(|k| *k != linerate_bench::Kind::Series).map_or_else(String::new, |k| format!("{k}: "));
+        linerate_report::bench::Refused { name: r.source.clone(), line: r.line, why: format!("{kind}{}", r.why) }
+    };
+    list.iter().map(one).collect()
+}
