@@ -182,6 +182,12 @@ fn conclude(j: &mut Judged, r: &RatioEstimate, a: &[f64], b: &[f64], options: &O
             slot.deviations = o.distance;
         }
     }
+    for c in stats::check_replicates(a, b) {
+        // What holds is not told for each of thirty sizes.
+        if c.holds == Some(false) {
+            j.checks.push(Check { assumption: c.name, holds: c.holds, detail: c.detail });
+        }
+    }
     if let Some(beside) = &r.beside {
         let agree = beside.interval.low <= r.estimate && r.estimate <= beside.interval.high;
         j.checks.push(Check {
@@ -219,10 +225,40 @@ fn no_spread(j: &mut Judged, estimate: f64, n: usize, m: usize, options: &Option
     j.further = (p > 1.0 - options.level).then(|| u32::try_from(4_usize.saturating_sub(n.min(m)).max(1)).unwrap_or(1));
 }
 
-/// A bootstrap of runs, and of values within each, beside the method.
+/// A bootstrap beside the method: of runs, and of values within each where they have several; of blocks of a single series. It is a
+/// check: what the verdict goes by was chosen before.
 fn bootstrap(j: &mut Judged, a: &[Settled], b: &[Settled], resamples: u32, options: &Options) {
-    let _ = (j, a, b, resamples, options);
+    let groups = |side: &[Settled]| side.iter().map(|s| s.values.clone()).collect::<Vec<_>>();
+    let (ga, gb) = (groups(a), groups(b));
+    let nested = ga.iter().chain(&gb).any(|g| g.len() > 1);
+    let result = if nested {
+        let (sa, sb): (Vec<&[f64]>, Vec<&[f64]>) = (ga.iter().map(Vec::as_slice).collect(), gb.iter().map(Vec::as_slice).collect());
+        stats::hierarchical_bootstrap(&sa, &sb, options.level, resamples, SEED)
+    } else {
+        let flat = |g: &[Vec<f64>]| g.iter().flatten().copied().collect::<Vec<f64>>();
+        stats::bootstrap_ratio(&flat(&ga), &flat(&gb), options.level, resamples, SEED)
+    };
+    let assumption = "a bootstrap comes to the same";
+    j.checks.push(match (result, j.estimate) {
+        (Ok(r), Some(estimate)) => Check {
+            assumption,
+            holds: Some(r.interval.contains(estimate)),
+            detail: format!(
+                "{} resamples{}: {:.4} [{:.4}, {:.4}]",
+                resamples,
+                if nested { " of runs and of values within them" } else { " of runs" },
+                r.estimate,
+                r.interval.low,
+                r.interval.high
+            ),
+        },
+        (Ok(_), None) => Check { assumption, holds: None, detail: "there is no estimate to check".to_owned() },
+        (Err(why), _) => Check { assumption, holds: None, detail: why.to_string() },
+    });
 }
+
+/// Of the generator: the same data give the same answer.
+const SEED: u64 = 0x6c69_6e65_7261_7465;
 
 fn settled(side: &[OfRun]) -> Vec<Settled> {
     side.iter()
