@@ -132,6 +132,26 @@ const OWN: &[(&str, &str)] = &[
          #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n 65536      5000    0.00   181.46   0.346100\n \
          Failed status 12: wr_id 0 syndrom 0x81\n{\n\"test_info\": {\n\"test\": \"Send_BW_Test\",\n},\n\"results\": {\n\"MsgSize\": 65536,\n\"BW_average\": 38.2,\n\"MsgRate\": 0.072872\n}\n}\n",
     ),
+    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-bidir-p2.txt")),
+    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-server-output.txt")),
+    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-udp-p2.txt")),
+    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-interrupted.json")),
+    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-bidir.json")),
+    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf2-full-duplex.txt")),
+    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf2-udp-enhanced.txt")),
+    (
+        "iperf",
+        "{\"event\":\"start\",\"data\":{\"connected\":[],\"version\":\"iperf 3.17\"}}\n{\"event\":\"interval\",\"data\":{\"streams\":[{\"socket\":5,\"start\":0,\"end\":1,\"bits_per_second\":-nan}]}}\n\
+         {\"event\":\"error\",\"data\":\"x\"}\n",
+    ),
+    ("sockperf", include_str!("../../crates/formats/tests/fixtures/net/sockperf-under-load-drops.txt")),
+    ("sockperf", include_str!("../../crates/formats/tests/fixtures/net/sockperf-throughput.txt")),
+    ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-two-groups.txt")),
+    ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-status-interval.txt")),
+    ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-normal-and-json.txt")),
+    ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-libaio.json")),
+    ("ping", include_str!("../../crates/formats/tests/fixtures/net/ping-timestamps.txt")),
+    ("ping", include_str!("../../crates/formats/tests/fixtures/net/ping-adaptive.txt")),
     (
         "torch-log",
         "[rank3]:[E227 16:30:43.5 ProcessGroupNCCL.cpp:629] [PG ID 2 PG GUID 5(tp) Rank 1] Watchdog caught collective operation timeout: \

@@ -108,6 +108,8 @@ struct Extent {
     closers: Vec<u8>,
     /// Where `nan` and `inf` stand.
     not_numbers: Vec<(usize, usize)>,
+    /// Blanks inside of numbers.
+    gaps: Vec<usize>,
 }
 
 /// Deepest nesting that is looked at; deeper documents are refused by the parser anyway.
@@ -153,6 +155,12 @@ fn extent(body: &str) -> Extent {
                 out.safe = i;
                 out.closers.clone_from(&stack);
             }
+            // `5.924e 06`: a sign that got lost.
+            b'e' | b'E'
+                if i > 0 && bytes.get(i - 1).is_some_and(u8::is_ascii_digit) && bytes.get(i + 1) == Some(&b' ') =>
+            {
+                out.gaps.push(i + 1);
+            }
             b'n' | b'N' | b'i' | b'I' => {
                 let word = bytes.get(i..).unwrap_or_default();
                 let length = word.iter().position(|b| !b.is_ascii_alphabetic()).unwrap_or(word.len());
@@ -187,16 +195,20 @@ fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 fn fix<'a>(document: &'a str, extent: &Extent) -> Cow<'a, str> {
-    if extent.is_whole && extent.not_numbers.is_empty() {
+    if extent.is_whole && extent.not_numbers.is_empty() && extent.gaps.is_empty() {
         return Cow::Borrowed(document);
     }
     let end = if extent.is_whole { document.len() } else { extent.safe };
     let mut out = String::with_capacity(end + extent.closers.len());
+    let mut edits: Vec<(usize, usize, &str)> =
+        extent.not_numbers.iter().map(|(from, to)| (*from, *to, "null")).collect();
+    edits.extend(extent.gaps.iter().map(|at| (*at, at + 1, "")));
+    edits.sort_unstable();
     let mut at = 0;
-    for (from, to) in extent.not_numbers.iter().filter(|(_, to)| *to <= end) {
-        out.push_str(document.get(at..*from).unwrap_or_default());
-        out.push_str("null");
-        at = *to;
+    for (from, to, instead) in edits.into_iter().filter(|(_, to, _)| *to <= end) {
+        out.push_str(document.get(at..from).unwrap_or_default());
+        out.push_str(instead);
+        at = to;
     }
     out.push_str(document.get(at..end).unwrap_or_default());
     if !extent.is_whole {

@@ -43,6 +43,10 @@ const NOT_WHAT_THE_FOLDER_SAYS: &[(&str, Kind)] = &[
     ("ibv_devinfo/cvs__docs", Kind::Unknown),
     ("ibstat/nccltests-71__iblinkinfo", Kind::Unknown),
     ("ibstat/imbue-4__ibdev2netdev", Kind::Ibdev2netdev),
+    ("iperf3/PerfKitBenchmarker__tests_data_cloudharmony_iperf.csv", Kind::Unknown),
+    ("iperf3/PerfKitBenchmarker__tests_windows_packages_iperf3_test.py.1.txt", Kind::Iperf3),
+    // Histograms that fio's own output became.
+    ("fio/PerfKitBenchmarker__tests_data_fio_hist_expected", Kind::Unknown),
     // Benchmark and log in one: the log is the richer source.
     ("nccl-tests/superbenchmark__", Kind::NcclLog),
 ];
@@ -63,9 +67,9 @@ fn every_folder_is_recognised() {
         ("nccl-tests", Kind::NcclTests),
         ("perftest", Kind::Perftest),
         ("topo-xml", Kind::NcclTopoXml),
-        ("iperf3", Kind::Unknown),
-        ("sockperf", Kind::Unknown),
-        ("fio", Kind::Unknown),
+        ("iperf3", Kind::Iperf2),
+        ("sockperf", Kind::Sockperf),
+        ("fio", Kind::Fio),
         ("torchtitan", Kind::Unknown),
         ("misc-health", Kind::Unknown),
     ] {

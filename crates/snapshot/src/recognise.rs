@@ -65,6 +65,11 @@ pub(crate) fn recognise(name: &str, bytes: &[u8]) -> Recognised {
         Kind::NcclTopoXml => return Recognised::NoFacts("a topology that NCCL wrote"),
         Kind::NcclTests => return Recognised::NoFacts("a result of nccl-tests"),
         Kind::Perftest => return Recognised::NoFacts("a result of perftest"),
+        Kind::Iperf3 => return Recognised::NoFacts("a result of iperf3"),
+        Kind::Iperf2 => return Recognised::NoFacts("a result of iperf 2"),
+        Kind::Sockperf => return Recognised::NoFacts("a result of sockperf"),
+        Kind::Fio => return Recognised::NoFacts("a result of fio"),
+        Kind::Ping => return Recognised::NoFacts("a result of ping"),
         Kind::Unknown => return Recognised::Unknown,
     })
 }

@@ -90,7 +90,12 @@ pub(super) fn time_unit(text: &str) -> Option<f64> {
 
 /// A time in the unit.
 pub(super) fn time(text: &str, unit: f64) -> Result<Microseconds, String> {
-    count(text).map(|v| Microseconds(v * unit))
+    count(text).map(|v| in_microseconds(v, unit))
+}
+
+/// A value in a unit of so many microseconds. Divides where that is exact.
+pub(super) fn in_microseconds(value: f64, unit: f64) -> Microseconds {
+    Microseconds(if unit < 1.0 { value / (1.0 / unit).round() } else { value * unit })
 }
 
 /// What stands behind `name=`, where a name of its own stands before it.

@@ -1,12 +1,13 @@
 //! fio's JSON.
 
+use super::amount::in_microseconds;
 use super::reader::Reader;
 use super::run::{Direction, Job, Kind, Run, Samples, Times};
 use super::{MAX_OPTIONS, MAX_PERCENTILES};
 use crate::json_docs::{Num, Piece, Place, Text, loose};
 use crate::refusal::{End, Said};
 use crate::text::At;
-use crate::units::{Bytes, MiBps, Microseconds, PerSecond, Percent};
+use crate::units::{Bytes, MiBps, PerSecond, Percent};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use smol_str::SmolStr;
@@ -257,7 +258,10 @@ fn direction(kind: Kind, v: &Values, line: u32) -> Result<Option<Direction>, Str
     if is_idle {
         return Ok(None);
     }
-    let bandwidth = v.bw_bytes.0.or(v.bw.0.map(|kib| kib * 1024.0)).map(MiBps::from_bytes_per_second);
+    // Without a run time there is no rate: with some kinds of verification fio writes zeros.
+    let has_run = v.runtime.0.is_none_or(|r| r > 0.0) || v.bw.0.is_some_and(|b| b > 0.0);
+    let bandwidth =
+        v.bw_bytes.0.or(v.bw.0.map(|kib| kib * 1024.0)).map(MiBps::from_bytes_per_second).filter(|_| has_run);
     let pick = |ns: &Option<Box<Latency>>, us: &Option<Box<Latency>>| match (ns, us) {
         (Some(v), _) => times(v, 1e-3, line),
         (None, Some(v)) => times(v, 1.0, line),
@@ -268,7 +272,7 @@ fn direction(kind: Kind, v: &Values, line: u32) -> Result<Option<Direction>, Str
         kind,
         bytes,
         bandwidth,
-        iops: v.iops.0.map(PerSecond),
+        iops: v.iops.0.map(PerSecond).filter(|_| has_run),
         operations,
         milliseconds: v.runtime.0.filter(|r| *r > 0.0),
         submission: pick(&v.slat_ns, &v.slat),
@@ -299,12 +303,12 @@ fn bytes(v: &Values) -> Result<Option<Bytes>, String> {
 
 /// Zeros all over are what fio writes where it did not measure.
 fn times(v: &Latency, unit: f64, line: u32) -> Option<Times> {
-    let time = |n: Num| n.0.map(|t| Microseconds(t * unit));
+    let time = |n: Num| n.0.map(|t| in_microseconds(t, unit));
     let is_nothing = v.count.0 == Some(0.0) || [v.min, v.max, v.mean].iter().all(|n| n.0.is_none_or(|t| t == 0.0));
     if is_nothing && v.percentile.0.iter().all(|(_, t)| *t == 0.0) {
         return None;
     }
-    let mut percentiles: Vec<_> = v.percentile.0.iter().map(|(which, t)| (*which, Microseconds(t * unit))).collect();
+    let mut percentiles: Vec<_> = v.percentile.0.iter().map(|(which, t)| (*which, in_microseconds(*t, unit))).collect();
     percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
     Some(Times {
         line,

@@ -47,7 +47,9 @@ impl Reader {
         if line.len() > MAX_LINE {
             return;
         }
-        let line = launcher::strip(line.trim_end());
+        // Progress is overwritten by what follows.
+        let line = line.trim_end().rsplit('\r').next().unwrap_or_default();
+        let line = launcher::strip(line);
         let line = line.split_once("[stdout] ").map_or(line, |(_, rest)| rest).trim_start();
         if line.is_empty() || self.outer(number, line) || !self.is_begun {
             return;

@@ -22,8 +22,11 @@ pub(super) fn runs(runs: &mut Vec<Run>) {
         out.push(run);
     }
     for run in &mut out {
+        let has_failed = run.jobs.iter().any(|j| j.error.is_some_and(|e| e != 0));
         if run.is_interim {
             run.end = End::Cut;
+        } else if has_failed && run.end == End::Finished {
+            run.end = End::Failed;
         }
     }
     *runs = out;

@@ -3,7 +3,7 @@
 use super::amount::{self, Plain, value};
 use super::run::{Direction, Group, Job, Kind, Samples, Times};
 use crate::text::{leading_number, words};
-use crate::units::{MiBps, Microseconds, PerSecond, Percent};
+use crate::units::{Bytes, MiBps, Microseconds, PerSecond, Percent};
 use smol_str::SmolStr;
 
 /// `w: (g=0): rw=read, bs=(R) 4096B-4096B, …, ioengine=psync, iodepth=1`: name, group and options.
@@ -73,6 +73,10 @@ pub(super) fn direction(line: u32, text: &str) -> Option<Result<Direction, Strin
                 out.milliseconds = milliseconds(time);
             } else {
                 return Err("the row is cut: no run time".to_owned());
+            }
+            if kind == Kind::Mixed && out.bytes == Some(Bytes(0)) {
+                // With `unified_rw_reporting=both` some releases print zeros here, and the latencies of all.
+                (out.bytes, out.bandwidth, out.iops) = (None, None, None);
             }
             Ok(out)
         };

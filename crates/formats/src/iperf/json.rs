@@ -241,7 +241,7 @@ pub(super) fn piece(piece: Piece<'_, Document>, reader: &mut Reader, events: &mu
 /// The events are over.
 pub(super) fn end_events(reader: &mut Reader, events: &mut Events) {
     if let Some(mut run) = events.run.take() {
-        settle::unmeasured(&mut run);
+        settle::check(&mut run);
         reader.push(run);
     }
 }
@@ -295,7 +295,7 @@ fn run(document: &Document, place: Place) -> Run {
     if place.had_nan {
         run.refused.push(line, "`nan` or `inf` stands where a number belongs: nothing was measured there");
     }
-    settle::unmeasured(&mut run);
+    settle::check(&mut run);
     run
 }
 

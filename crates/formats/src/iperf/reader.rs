@@ -216,6 +216,7 @@ impl Reader {
             self.touch(number).end = End::Finished;
         }
         self.run.is_servers_view = is_view;
+        self.run.tool = self.run.tool.or(Some(Tool::Iperf3));
         self.end_run();
         // The client's own part stands before the server's output.
         for run in self.done.iter_mut().rev().take(if is_view { 2 } else { 0 }).filter(|r| r.end == End::Cut) {
@@ -224,7 +225,8 @@ impl Reader {
     }
 
     fn said(&mut self, number: u32, what: &str) {
-        let is_interrupt = what.starts_with("interrupt") || what.contains("has terminated");
+        let is_interrupt =
+            what.starts_with("interrupt") || what.contains("has terminated") || what.contains("unexpectedly closed");
         if is_interrupt && !self.is_begun {
             self.is_interrupted_ahead = true;
             return;

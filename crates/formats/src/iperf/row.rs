@@ -105,7 +105,8 @@ fn out_of_order(rest: &str) -> Option<u64> {
 fn more(rest: &str, columns: Option<Columns>) -> Result<Measured, String> {
     let mut out = Measured::default();
     let mut all = words(rest).peekable();
-    let mut first_count = true;
+    // The first number alone is of the column behind the rate.
+    let mut first_count = None;
     while let Some(word) = all.next() {
         let next = all.peek().copied();
         if next == Some("ms") && word.contains('/') {
@@ -119,19 +120,21 @@ fn more(rest: &str, columns: Option<Columns>) -> Result<Measured, String> {
         } else if next.is_some_and(|n| line::factor(n).is_some()) {
             let size = decimal(word, Fraction::Maybe)? * next.and_then(line::factor).unwrap_or_default() / 8.0;
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates.
-            let size = size.round() as u64;
-            out.cwnd = Some(Bytes(size));
+            let bytes = size.round() as u64;
+            // Some builds let large windows overflow.
+            out.cwnd = (size >= 0.0).then_some(Bytes(bytes));
         } else if let Some((lost, packets)) = word.split_once('/') {
             slashed(&mut out, lost, packets, next);
         } else if let Ok(count) = word.parse::<u64>() {
-            // The first number alone is of the column behind the rate.
-            match columns {
-                Some(c) if c.retransmits && first_count => out.retransmits = Some(count),
-                Some(c) if c.datagrams && first_count => out.packets = Some(count),
-                _ => {}
-            }
-            first_count = false;
+            first_count = first_count.or(Some(count));
         }
+    }
+    match (columns, first_count) {
+        (Some(c), count) if c.retransmits => out.retransmits = count,
+        (Some(c), count @ Some(_)) if c.datagrams => out.packets = count,
+        // Without a header: what stands before a window.
+        (None, count) if out.cwnd.is_some() && out.rtt.is_none() => out.retransmits = count,
+        _ => {}
     }
     Ok(out)
 }
@@ -141,8 +144,9 @@ fn slashed(out: &mut Measured, first: &str, second: &str, next: Option<&str>) {
     let is_loss = out.jitter.is_some() && out.packets.is_none();
     if is_loss {
         let all = if second.is_empty() { next.unwrap_or_default() } else { second };
-        out.lost = first.parse().ok();
         out.packets = all.parse().ok();
+        // More lost than sent is what some 32-bit builds print.
+        out.lost = first.parse().ok().filter(|l| out.packets.is_none_or(|p| *l <= p));
         return;
     }
     let time = second.split('(').next().unwrap_or_default();

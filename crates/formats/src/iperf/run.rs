@@ -60,7 +60,7 @@ impl Run {
     }
 
     /// The rate of the whole test as the receiver saw it; where only the sender's is known, the sender's. In a test of both
-    /// directions each has its own.
+    /// directions each has its own. Of UDP, a total of [`Scope::Total`] or [`Scope::Sender`] is what was sent, not what arrived.
     pub fn rate(&self, way: Option<Way>) -> Option<&Row> {
         let best = |scope: Scope| {
             let of_scope = || self.rows.iter().filter(move |r| r.scope == scope && r.way == way);

@@ -32,6 +32,8 @@ pub(super) fn inside(run: &mut Run, number: u32, line: &str) -> bool {
         run.congestion.0 = words(name).next().map(Into::into);
     } else if let Some(name) = behind(line, "rcv_tcp_congestion ") {
         run.congestion.1 = words(name).next().map(Into::into);
+    } else if line.starts_with("getsockopt ") {
+        run.note(Said::new(number, line));
     } else if line.contains(" failed: ") || line.starts_with("connect failed") || line.contains("error: ") {
         if run.rows.is_empty() {
             run.end = End::Failed;
@@ -97,6 +99,10 @@ fn utilisation(text: &str) -> Option<Utilisation> {
 
 /// Decides what a run of tables was.
 pub(super) fn text(run: &mut Run) {
+    if run.rows.iter().any(|r| matches!(r.scope, Scope::Sender | Scope::Receiver)) {
+        // iperf 2 never says whose row it is.
+        run.tool = run.tool.or(Some(Tool::Iperf3));
+    }
     if run.tool != Some(Tool::Iperf3) {
         totals(run);
     }
@@ -116,7 +122,7 @@ pub(super) fn text(run: &mut Run) {
     if is_measured && run.totals().next().is_some() {
         run.end = End::Finished;
     }
-    unmeasured(run);
+    check(run);
 }
 
 /// iperf 2 does not say which row is the whole test: it is the last of a stream that has several, and begins with the first.
@@ -154,29 +160,96 @@ fn duplex(run: &mut Run) {
     }
 }
 
-/// Where an end does not know what the other measured, it prints zero: after an interrupt, and a server always.
-pub(super) fn unmeasured(run: &mut Run) {
-    let is_zero = |r: &Row| r.rate.0 == 0.0 && r.transfer.is_none_or(|t| t.0 == 0);
-    let is_ended = run.end == End::Finished && run.role != Some(Role::Server);
-    let moved =
-        |scope: Scope, way: Option<Way>| run.rows.iter().any(|r| r.scope == scope && r.way == way && !is_zero(r));
-    let is_false = |r: &Row| match r.scope {
-        _ if !is_zero(r) => false,
-        // What arrived was sent.
-        Scope::Sender => moved(Scope::Receiver, r.way),
-        Scope::Receiver => !is_ended && moved(Scope::Sender, r.way),
-        Scope::Interval | Scope::Total => false,
-    };
-    let is_false: Vec<bool> = run.rows.iter().map(is_false).collect();
-    if !is_false.contains(&true) {
+/// Takes out rows that look like measurements and are none.
+pub(super) fn check(run: &mut Run) {
+    let mut why: Vec<Option<&str>> = vec![None; run.rows.len()];
+    unmeasured(run, &mut why);
+    broken_off(run, &mut why);
+    if why.iter().all(Option::is_none) {
         return;
     }
     let rows = std::mem::take(&mut run.rows);
-    for (row, is_false) in rows.into_iter().zip(is_false) {
-        if is_false {
-            run.refused.push(row.line, "the peer's total is zero because the ends did not exchange their results");
-        } else {
-            run.rows.push(row);
+    for (row, why) in rows.into_iter().zip(why) {
+        match why {
+            Some(why) => run.refused.push(row.line, why),
+            None => run.rows.push(row),
         }
+    }
+}
+
+/// Where an end does not know what the other measured, it prints zero: after an interrupt, and a server always.
+fn unmeasured(run: &Run, why: &mut [Option<&str>]) {
+    let is_zero = |r: &Row| r.rate.0 == 0.0 && r.transfer.is_none_or(|t| t.0 == 0);
+    let is_ended = run.end == End::Finished && run.role != Some(Role::Server);
+    // Where something moved, of each direction.
+    let mut moved: Vec<(Scope, Option<Way>)> = Vec::new();
+    for row in run.rows.iter().filter(|r| !is_zero(r)) {
+        if !moved.contains(&(row.scope, row.way)) {
+            moved.push((row.scope, row.way));
+        }
+    }
+    for (row, why) in run.rows.iter().zip(why).filter(|(r, _)| is_zero(r)) {
+        let is_false = match row.scope {
+            // What arrived was sent.
+            Scope::Sender => moved.contains(&(Scope::Receiver, row.way)),
+            Scope::Receiver => !is_ended && moved.contains(&(Scope::Sender, row.way)),
+            // Some releases forget what a server received by UDP.
+            Scope::Total => moved.contains(&(Scope::Interval, row.way)),
+            Scope::Interval => false,
+        };
+        if is_false {
+            *why = Some("a total of zero beside what did move: the ends did not exchange their results");
+        }
+    }
+}
+
+/// What is known of a stream while its rows are looked at.
+#[derive(Default, Clone, Copy)]
+struct Seen {
+    last: Option<(f64, f64)>,
+    /// Bytes of all intervals, and their end.
+    sum: f64,
+    end: f64,
+}
+
+/// A server whose client broke off prints its last interval again, and a total of all bytes over the time of the intervals: too much.
+#[allow(clippy::cast_precision_loss)] // Compared loosely.
+fn broken_off(run: &mut Run, why: &mut [Option<&str>]) {
+    let may_be = run.role == Some(Role::Server) && run.end != End::Failed;
+    if !may_be || run.tool == Some(Tool::Iperf2) {
+        return;
+    }
+    let mut streams: std::collections::HashMap<(Stream, Option<Way>), Seen> = std::collections::HashMap::new();
+    let has_tagged = run.rows.iter().any(|r| matches!(r.scope, Scope::Sender | Scope::Receiver));
+    let mut is_broken = false;
+    for (row, why) in run.rows.iter().zip(why).filter(|(r, _)| !r.omitted) {
+        let seen = streams.entry((row.stream, row.way)).or_default();
+        let bytes = row.transfer.map_or(0.0, |t| t.0 as f64);
+        match row.scope {
+            Scope::Interval | Scope::Total if has_tagged => {
+                if seen.last == Some((row.start, row.end)) && row.end > row.start {
+                    *why = Some("the last interval again: the run was broken off");
+                } else {
+                    (seen.last, seen.sum, seen.end) =
+                        (Some((row.start, row.end)), seen.sum + bytes, seen.end.max(row.end));
+                }
+            }
+            // Text has three digits.
+            Scope::Sender | Scope::Receiver
+                if seen.sum > 0.0 && bytes > seen.sum * 1.05 && row.end < seen.end + 0.02 =>
+            {
+                *why = Some(
+                    "the total counts bytes from behind the last interval, and not their time: the run was broken off",
+                );
+                is_broken = true;
+            }
+            _ => {}
+        }
+    }
+    if is_broken {
+        run.end = End::Interrupted;
+    } else if run.end == End::Interrupted && has_tagged && !run.notes.iter().any(|n| n.text.starts_with("interrupt")) {
+        // `the client has terminated` is also said where it came to its end.
+        run.end = End::Finished;
     }
 }

@@ -1,5 +1,6 @@
 //! Which tool a pasted text comes from: by content first, by the command line above it second, by the file's name last.
 
+mod bench;
 mod names;
 
 use self::names::{by_name, prompt};
@@ -44,6 +45,11 @@ pub enum Kind {
     NcclTopoXml,
     NcclTests,
     Perftest,
+    Iperf3,
+    Iperf2,
+    Sockperf,
+    Fio,
+    Ping,
     Cpuinfo,
     Modules,
     Unknown,
@@ -74,7 +80,7 @@ pub fn sniff(name: &str, head: &[u8]) -> Kind {
     };
     let by_content = match document {
         Some(kind) => kind,
-        None => lines(&text).or_else(|| weak(&text)).unwrap_or(Kind::Unknown),
+        None => lines(&text).or_else(|| weak(&text)).or_else(|| bench::lines(&text)).unwrap_or(Kind::Unknown),
     };
     match by_content {
         Kind::Unknown => command.unwrap_or_else(|| by_name(name, document.is_some())),
@@ -124,7 +130,7 @@ fn json(text: &str) -> Kind {
     } else if has("\"test_info\"") {
         Kind::Perftest
     } else {
-        Kind::Unknown
+        bench::json(text).unwrap_or(Kind::Unknown)
     }
 }
 
@@ -140,7 +146,8 @@ fn lines(text: &str) -> Option<Kind> {
     let mut matrix_tried = false;
     for raw in text.lines().take(MAX_LINES) {
         let line = raw.trim_start_matches(['>', ' ', '\t']).trim_end();
-        if line.is_empty() || line.len() > 4096 {
+        // Measurements of the network and of disks are often pasted beside what matters more.
+        if line.is_empty() || line.len() > 4096 || bench::line(line).is_some() {
             continue;
         }
         if let Some(kind) = line_kind(line) {

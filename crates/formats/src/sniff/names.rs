@@ -40,6 +40,11 @@ fn command_kind(tool: &str, args: &str) -> Option<Kind> {
         "rdma_topo" if has("check") => Kind::RdmaTopoCheck,
         "rdma_topo" => Kind::RdmaTopo,
         "systemd-detect-virt" => Kind::DetectVirt,
+        "iperf3" => Kind::Iperf3,
+        "iperf" => Kind::Iperf2,
+        "sockperf" => Kind::Sockperf,
+        "fio" => Kind::Fio,
+        "ping" | "ping6" => Kind::Ping,
         "modinfo" if args.contains("nvidia") => Kind::ModinfoNvidia,
         _ => return None,
     })

@@ -65,22 +65,30 @@ impl Reader {
             self.told = Some((At::new(mode, number), params));
         } else if let Some(rest) = content.strip_prefix("== version #") {
             self.end_run();
-            let version = rest.trim_end_matches(['=', ' ']);
+            let version = rest.trim_matches(['=', ' ']);
             let told = self.told.take();
             let run = self.touch(number);
-            run.version = Some(At::new(version.chars().take(64).collect(), number));
+            run.version = (!version.is_empty()).then(|| At::new(version.chars().take(64).collect(), number));
             if let Some((mode, params)) = told {
                 (run.mode, run.params) = (Some(mode), params);
             }
         } else if is_own && !content.is_empty() {
             self.own(number, line, content);
         } else if let Some(endpoint) = values::endpoint(number, content) {
+            if self.run.end == End::Finished {
+                self.end_run();
+            }
             let run = self.touch(number);
             keep(&mut run.endpoints, endpoint, MAX_SERVERS, &mut run.not_kept);
         }
     }
 
     fn own(&mut self, number: u32, line: &str, content: &str) {
+        if self.run.end == End::Finished
+            && (content.starts_with("Warmup stage") || content.starts_with("Starting test"))
+        {
+            self.end_run();
+        }
         if line.contains("[SERVER] listen on") {
             self.touch(number).is_server = true;
         } else if content.starts_with("[Total Run]") {
