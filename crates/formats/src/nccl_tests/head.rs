@@ -9,11 +9,19 @@ use smol_str::SmolStr;
 const MAX_TEXT: usize = 512;
 
 pub(super) fn text(s: &str) -> String {
-    s.trim().chars().take(MAX_TEXT).collect()
+    cut(s).to_owned()
 }
 
 fn short(s: &str) -> SmolStr {
-    s.trim().chars().take(MAX_TEXT).collect::<String>().into()
+    SmolStr::new(cut(s))
+}
+
+fn cut(s: &str) -> &str {
+    let s = s.trim();
+    if s.len() <= MAX_TEXT {
+        return s;
+    }
+    s.char_indices().nth(MAX_TEXT).and_then(|(at, _)| s.get(..at)).unwrap_or(s)
 }
 
 /// `# nThread 1 nGpus 8 minBytes 8 maxBytes 1024 step: 2(factor) warmup iters: 5 …`, in all its spellings.

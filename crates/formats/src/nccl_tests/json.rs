@@ -1,32 +1,74 @@
 //! JSON: what nccl-tests ≥ 2.17.3 write with `-J`, and the records of rccl-tests.
 
-use super::MAX_RANKS;
 use super::head::text as kept;
+use super::records::{Document, Record};
 use super::run::{
-    Average, BusId, Collective, Delta, Errors, Failure, FailureKind, Measure, OutOfBounds, Params, PerIteration, Rank,
-    Row, Run, Step, Tool,
+    Average, BusId, Collective, Delta, Errors, Failure, FailureKind, OutOfBounds, Params, Rank, Run, Step, Tool,
 };
+use super::{MAX_RANKS, MAX_RUNS};
 use crate::error::ParseError;
 use crate::text::At;
-use crate::units::{Bytes, GBps, Microseconds, Percent};
+use crate::units::{Bytes, GBps};
 use serde_json::Value;
-use smol_str::SmolStr;
+
+/// A document that has to be read in the slow way, because its results are not as the programs write them, may be this long:
+/// its tree takes ten times the memory.
+const MAX_TREE: usize = 64 << 20;
 
 /// Reads a document of either program. `lines` is where it stands.
 pub(super) fn parse(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseError> {
-    let value: Value = serde_json::from_str(text).map_err(|e| {
+    let error = |e: serde_json::Error| {
         let why = if e.is_eof() { "the document ends in the middle: the run was ended" } else { "not JSON" };
         ParseError::new(lines.0.saturating_add(u32::try_from(e.line()).unwrap_or(u32::MAX).saturating_sub(1)), why)
-    })?;
-    let runs = match &value {
+    };
+    match typed(text, lines) {
+        Ok(runs) => return runs,
+        Err(e) if e.is_eof() => return Err(error(e)),
+        Err(_) => {}
+    }
+    // `%lf` writes `inf` and `nan`, which are not JSON.
+    if let Some(quoted) = crate::json::quote_not_finite(text)
+        && let Ok(runs) = typed(&quoted, lines)
+    {
+        return runs;
+    }
+    if text.len() > MAX_TREE {
+        return Err(ParseError::new(
+            lines.0,
+            "a document of this size whose results are not those of nccl-tests or rccl-tests",
+        ));
+    }
+    let value: Value = serde_json::from_str(text).map_err(error)?;
+    match &value {
         // RCCL's own status report has a version and no arguments.
         Value::Object(o) if o.contains_key("nccl_version") && (o.contains_key("args") || o.contains_key("config")) => {
-            vec![nccl(&value, lines)]
+            let mut run = nccl(&value, lines);
+            run.refuse(lines.0, "the results are not a list of measurements");
+            Ok(vec![run])
         }
-        Value::Array(records) if records.first().is_some_and(|r| !r["algBw"].is_null()) => rccl(records, lines),
-        _ => return Err(ParseError::new(lines.0, "JSON that is neither of nccl-tests nor of rccl-tests")),
-    };
-    Ok(runs)
+        _ => Err(ParseError::new(lines.0, "JSON that is neither of nccl-tests nor of rccl-tests")),
+    }
+}
+
+/// Reads a document whose results are as the programs write them.
+fn typed(text: &str, lines: (u32, u32)) -> Result<Result<Vec<Run>, ParseError>, serde_json::Error> {
+    let foreign = || Err(ParseError::new(lines.0, "JSON that is neither of nccl-tests nor of rccl-tests"));
+    if text.trim_ascii_start().starts_with('[') {
+        let records: Vec<Record<'_>> = serde_json::from_str(text)?;
+        let is_own = records.first().is_some_and(|r| r.alg_bw.is_some());
+        return Ok(if is_own { Ok(rccl(&records, lines)) } else { foreign() });
+    }
+    let document: Document<'_> = serde_json::from_str(text)?;
+    let other = Value::Object(document.other);
+    // RCCL's own status report has a version and no arguments.
+    if other["nccl_version"].is_null() || other["args"].is_null() && other["config"].is_null() {
+        return Ok(foreign());
+    }
+    let mut run = nccl(&other, lines);
+    for result in document.results.unwrap_or_default() {
+        result.put(&mut run, lines.0);
+    }
+    Ok(Ok(vec![run]))
 }
 
 fn nccl(v: &Value, lines: (u32, u32)) -> Run {
@@ -71,13 +113,6 @@ fn nccl(v: &Value, lines: (u32, u32)) -> Run {
             && run.env.len() < MAX_RANKS
         {
             run.env.push((kept(name), kept(value)));
-        }
-    }
-    for result in v_list(&v["results"]) {
-        run.is_cpu_time |= !result["out_of_place"]["cpu_time"].is_null() || !result["in_place"]["cpu_time"].is_null();
-        match nccl_row(result, line) {
-            Some(row) => run.push_row(row),
-            None => run.refuse(line, "a result without a size, a count or a type"),
         }
     }
     // The key was misspelt up to 2.18.1.
@@ -139,38 +174,7 @@ fn rank(v: &Value, line: u32) -> Option<Rank> {
     })
 }
 
-fn nccl_row(v: &Value, line: u32) -> Option<Row> {
-    let op = v["redop"].as_str().filter(|op| !matches!(*op, "none" | ""));
-    let root = v["root"].as_str().and_then(|r| r.trim().parse::<i64>().ok()).or_else(|| v["root"].as_i64());
-    Some(Row {
-        line,
-        size: Bytes(v["size"].as_u64()?),
-        count: Some(v["count"].as_u64()?),
-        dtype: kept(v["type"].as_str()?).into(),
-        redop: op.map(|op| kept(op).into()),
-        root: root.and_then(|r| u32::try_from(r).ok()),
-        out_of_place: nccl_measure(&v["out_of_place"], &v["out_of_place_per_iter"]),
-        in_place: nccl_measure(&v["in_place"], &v["in_place_per_iter"]),
-    })
-}
-
-fn nccl_measure(v: &Value, each: &Value) -> Option<Measure> {
-    let time = v["time"].as_f64().or_else(|| v["cpu_time"].as_f64())?;
-    let us = |key: &str| each[key].as_f64().map(Microseconds);
-    let per_iteration = match (us("min_us"), us("max_us"), us("p99_us"), each["cv_pct"].as_f64()) {
-        (Some(min), Some(max), Some(p99), Some(cv)) => Some(PerIteration { min, max, p99, cv: Percent(cv) }),
-        _ => None,
-    };
-    Some(Measure {
-        time: Microseconds(time),
-        algbw: GBps(v["alg_bw"].as_f64()?),
-        busbw: GBps(v["bus_bw"].as_f64()?),
-        errors: v["nwrong"].as_f64().map_or(Errors::NotChecked, count),
-        per_iteration,
-    })
-}
-
-fn count(v: f64) -> Errors {
+pub(super) fn count(v: f64) -> Errors {
     if v.fract() == 0.0 && (0.0..1e18).contains(&v) {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Checked above.
         return Errors::Wrong(v as u64);
@@ -179,47 +183,23 @@ fn count(v: f64) -> Errors {
 }
 
 /// One record per measurement; those in place follow those out of place. A new run begins where the collective changes.
-fn rccl(records: &[Value], lines: (u32, u32)) -> Vec<Run> {
-    let mut runs: Vec<(SmolStr, Run)> = Vec::new();
-    for v in records {
-        let name = v["name"].as_str().unwrap_or_default();
-        if runs.last().is_none_or(|(last, _)| last != name) {
+fn rccl(records: &[Record<'_>], lines: (u32, u32)) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut last = None;
+    for record in records {
+        let name = record.name.as_deref().unwrap_or_default();
+        if last != Some(name) {
+            if runs.len() >= MAX_RUNS {
+                runs.iter_mut().rev().take(1).for_each(|r| r.runs_not_kept += 1);
+                continue;
+            }
+            last = Some(name);
             let collective = Collective::from_name(name).map(|c| At::new(c, lines.0));
-            let run = Run { tool: Some(Tool::RcclTests), collective, lines, copies: 1, ..Run::default() };
-            runs.push((kept(name).into(), run));
+            runs.push(Run { tool: Some(Tool::RcclTests), collective, lines, copies: 1, ..Run::default() });
         }
-        let Some((_, run)) = runs.last_mut() else { continue };
-        match rccl_measure(v, lines.0) {
-            Some((row, in_place, measure)) => run.push_half(row, in_place, measure),
-            None => run.refuse(lines.0, "a record without a size, a time or a bandwidth"),
-        }
-        if runs.len() > MAX_RANKS {
-            break;
+        if let Some(run) = runs.last_mut() {
+            record.put(run, lines.0);
         }
     }
-    runs.into_iter().map(|(_, run)| run).collect()
-}
-
-fn rccl_measure(v: &Value, line: u32) -> Option<(Row, bool, Measure)> {
-    let op = v["redop"].as_str().filter(|op| !matches!(*op, "none" | ""));
-    let in_place = v["inPlace"].as_u64().map(|n| n != 0).or_else(|| flag(&v["inPlace"]))?;
-    let wrong = v["wrong"].as_str().map_or_else(|| v["wrong"].as_f64(), |w| w.trim().parse().ok());
-    let measure = Measure {
-        time: Microseconds(v["time"].as_f64()?),
-        algbw: GBps(v["algBw"].as_f64()?),
-        busbw: GBps(v["busBw"].as_f64()?),
-        errors: wrong.map_or(Errors::NotChecked, count),
-        per_iteration: None,
-    };
-    let row = Row {
-        line,
-        size: Bytes(v["size"].as_u64()?),
-        count: None,
-        dtype: kept(v["type"].as_str()?).into(),
-        redop: op.map(|op| kept(op).into()),
-        root: None,
-        out_of_place: None,
-        in_place: None,
-    };
-    Some((row, in_place, measure))
+    runs
 }

@@ -112,6 +112,9 @@ static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::new(marks).ok()
 });
 
+/// Lines of the header that say how was measured.
+const OPTIONS: &[&str] = &["# Blocking Enabled", "# Per-Iteration Report", "# Parallel Init Enabled"];
+
 impl Reader {
     /// A reader at the start of a text.
     pub fn new() -> Self {
@@ -120,6 +123,13 @@ impl Reader {
 
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
+        if let Some(columns) = &self.columns
+            && let Some(row) = super::fast::row(number, bytes, columns)
+        {
+            self.close_open();
+            self.at(Stage::Rows, number).push_row(row);
+            return;
+        }
         if !self.is_worth_reading(bytes) {
             return;
         }
@@ -138,6 +148,9 @@ impl Reader {
             None => line,
         };
         let line = launcher::strip(line);
+        if line.is_empty() {
+            return;
+        }
         if !self.heading(number, line) && !self.row(number, line) {
             self.other(number, line);
         }
@@ -151,7 +164,7 @@ impl Reader {
 
     fn is_worth_reading(&self, bytes: &[u8]) -> bool {
         let first = bytes.trim_ascii_start().first();
-        if first.is_some_and(u8::is_ascii_digit) {
+        if first.is_some_and(|b| b.is_ascii_digit() || *b == b'#') {
             return true;
         }
         // The log is most of a stream. It may follow a tag and a row that it broke.
@@ -188,7 +201,61 @@ impl Reader {
         self.comment(number, rest)
     }
 
+    /// The lines that every table has, told by how they begin. Whether it is one.
+    fn common(&mut self, number: u32, line: &str) -> bool {
+        let body = line.get(1..).unwrap_or_default().trim_ascii_start();
+        match body.as_bytes() {
+            [] => {}
+            [b'R', ..] => match head::rank(number, line) {
+                Some(rank) => self.at(Stage::Ranks, number).push_rank(rank),
+                None => return false,
+            },
+            [b's' | b'b', ..] => match columns::columns(line, self.placement) {
+                Some(columns) => self.columns(number, columns),
+                None => return false,
+            },
+            [b'o' | b'i', ..] => match columns::placement(line) {
+                Some(placement) => self.placement = Some(placement),
+                None => return false,
+            },
+            [b'(', ..] if body.starts_with("(B)") => self.units(line),
+            [b'A', ..] => match head::average(line) {
+                Some(average) => {
+                    self.summary(number).average.get_or_insert(At::new(average, number));
+                }
+                None => return false,
+            },
+            [b'O', ..] => match head::out_of_bounds(line) {
+                Some(bounds) => {
+                    self.summary(number).out_of_bounds.get_or_insert(At::new(bounds, number));
+                }
+                None => return false,
+            },
+            [b'U', ..] if body.starts_with("Using devices") => {
+                self.at(Stage::Ranks, number);
+            }
+            [b'C', ..] => return body.starts_with("Collective test concluded"),
+            _ => return false,
+        }
+        true
+    }
+
+    fn columns(&mut self, number: u32, columns: Columns) {
+        self.at(Stage::Header, number).is_cpu_time |= columns.is_cpu_time;
+        self.columns = Some(columns);
+    }
+
+    /// The line of units decides what the times are, where there is one.
+    fn units(&mut self, line: &str) {
+        if self.columns.as_ref().is_some_and(|c| c.milliseconds) && line.contains("(us)") {
+            self.columns.iter_mut().for_each(|c| c.milliseconds = false);
+        }
+    }
+
     fn comment(&mut self, number: u32, line: &str) -> bool {
+        if self.common(number, line) {
+            return true;
+        }
         if let Some(params) = head::params(line) {
             // Processes that run alone print the same parameters again before anything is measured.
             let again = self.run.params.is_some_and(|p| p.value == params) && self.stage < Stage::Rows;
@@ -201,8 +268,7 @@ impl Reader {
         } else if let Some(rank) = head::rank(number, line) {
             self.at(Stage::Ranks, number).push_rank(rank);
         } else if let Some(columns) = columns::columns(line, self.placement) {
-            self.at(Stage::Header, number).is_cpu_time |= columns.is_cpu_time;
-            self.columns = Some(columns);
+            self.columns(number, columns);
         } else if let Some(placement) = columns::placement(line) {
             self.placement = Some(placement);
         } else if let Some(average) = head::average(line) {
@@ -221,9 +287,13 @@ impl Reader {
             self.touch(number).push_failure(failure);
         } else if line.contains("Using devices") {
             self.at(Stage::Ranks, number);
-        } else if self.columns.as_ref().is_some_and(|c| c.milliseconds) && line.contains("(us)") {
-            // The line of units decides, where there is one.
-            self.columns.iter_mut().for_each(|c| c.milliseconds = false);
+        } else if OPTIONS.iter().any(|o| line.contains(o)) {
+            let run = self.at(Stage::Parameters, number);
+            if run.options.len() < 16 {
+                run.options.push(At::new(head::text(line.trim_start_matches(['#', ' '])), number));
+            }
+        } else {
+            self.units(line);
         }
         true
     }

@@ -244,8 +244,13 @@ fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<Measure,
         errors: Errors::NotShown,
         per_iteration: None,
     };
-    let mut each =
-        PerIteration { min: Microseconds(0.0), max: Microseconds(0.0), p99: Microseconds(0.0), cv: Percent(0.0) };
+    let mut each = PerIteration {
+        min: Microseconds(0.0),
+        max: Microseconds(0.0),
+        p99: Microseconds(0.0),
+        cv: Percent(0.0),
+        more: None,
+    };
     for (word, field) in words.iter().zip(&group.fields) {
         match field {
             Field::Time => m.time = time(number(word)?),

@@ -20,6 +20,8 @@ pub struct Run {
     pub library_text: Option<At<String>>,
     /// Parameters of the run.
     pub params: Option<At<Params>>,
+    /// What else the header says of how was measured: `Blocking Enabled: …`, `Per-Iteration Report: …` (since 2.18).
+    pub options: Vec<At<String>>,
     /// What ran, where a line tells: the program's name, a command line above the run.
     pub collective: Option<At<Collective>>,
     /// Participants.
@@ -268,6 +270,25 @@ pub struct PerIteration {
     pub p99: Microseconds,
     /// Standard deviation divided by the mean.
     pub cv: Percent,
+    /// What only JSON tells.
+    pub more: Option<Spread>,
+}
+
+/// More of the spread between iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: Microseconds,
+    /// Median.
+    pub p50: Microseconds,
+    /// 95th percentile.
+    pub p95: Microseconds,
+    /// Standard deviation.
+    pub stdev: Microseconds,
+    /// First iterations that are left out.
+    pub skipped: u32,
+    /// Iterations that were measured, where their times are listed.
+    pub iterations: Option<u32>,
 }
 
 /// A row that could not be read.

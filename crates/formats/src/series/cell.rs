@@ -1,6 +1,7 @@
 //! One cell.
 
 use super::names::{Unit, unit};
+use crate::number::simple;
 
 /// What a cell is, as far as it tells alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,8 +36,9 @@ pub(super) fn read(text: &str) -> Cell<'_> {
     let bytes = text.as_bytes();
     let Some(first) = bytes.first() else { return Cell::Missing };
     if first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.') {
-        if let Some(v) = simple(bytes) {
-            return Cell::Number(v);
+        let (digits, sign) = bytes.strip_prefix(b"-").map_or((bytes, 1.0), |rest| (rest, -1.0));
+        if let Some(v) = simple(digits) {
+            return Cell::Number(sign * v);
         }
         return number(text);
     }
@@ -50,38 +52,6 @@ pub(super) fn read(text: &str) -> Cell<'_> {
 fn is_not_finite(text: &str) -> bool {
     let plain = text.trim_start_matches(['-', '+']);
     ["nan", "inf", "infinity"].iter().any(|w| plain.eq_ignore_ascii_case(w))
-}
-
-/// Digits with at most one point, few enough to be exact: what most cells are.
-fn simple(bytes: &[u8]) -> Option<f64> {
-    const POWERS: [f64; 17] =
-        [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16];
-    if bytes.len() > 16 {
-        return None;
-    }
-    let (negative, digits) = match bytes {
-        [b'-', rest @ ..] => (true, rest),
-        _ => (false, bytes),
-    };
-    let (mut value, mut point, mut count) = (0_u64, None, 0_usize);
-    for (i, b) in digits.iter().enumerate() {
-        match b {
-            b'0'..=b'9' => {
-                value = value * 10 + u64::from(b - b'0');
-                count += 1;
-            }
-            b'.' if point.is_none() => point = Some(i),
-            _ => return None,
-        }
-    }
-    if count == 0 {
-        return None;
-    }
-    let decimals = point.map_or(0, |p| digits.len() - p - 1);
-    // At most fifteen digits: both numbers are exact, and so is the quotient rounded once.
-    #[allow(clippy::cast_precision_loss)]
-    let v = value as f64 / POWERS.get(decimals)?;
-    Some(if negative { -v } else { v })
 }
 
 fn number(text: &str) -> Cell<'_> {
