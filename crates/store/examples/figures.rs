@@ -55,11 +55,22 @@ fn logs(runs: usize) -> Vec<Run> {
         .collect()
 }
 
+/// Milliseconds by the clock, and those that this thread had a core: they differ where others work on the machine, too.
 fn timed<T>(what: &str, f: impl FnOnce() -> T) -> T {
-    let start = Instant::now();
+    let (start, used) = (Instant::now(), on_core());
     let out = f();
-    println!("  {what:<58} {:>9.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    println!(
+        "  {what:<52} {:>9.1} ms {:>9.1} ms on core",
+        start.elapsed().as_secs_f64() * 1e3,
+        (on_core() - used) / 1e6
+    );
     out
+}
+
+/// Nanoseconds that this thread ran.
+fn on_core() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(f64::NAN)
 }
 
 fn history(dir: &Path, name: &str, runs: &[Run], metric: &str, size: Option<u64>) {
@@ -69,7 +80,7 @@ fn history(dir: &Path, name: &str, runs: &[Run], metric: &str, size: Option<u64>
     let mut store = Store::open(&path).unwrap();
     let imported: Vec<Imported<'_>> = runs.iter().map(Imported::from).collect();
     timed("store all", || store.add(&imported, 0.0).unwrap());
-    println!("  {:<58} {:>9.1} bytes", "a sample", std::fs::metadata(&path).unwrap().len() as f64 / points as f64);
+    println!("  {:<52} {:>9.1} bytes", "a sample", std::fs::metadata(&path).unwrap().len() as f64 / points as f64);
     timed("the same again: all known", || store.add(&imported, 0.0).unwrap());
     drop(store);
     let store = Store::read(&path).unwrap();
@@ -123,7 +134,7 @@ fn rows(dir: &Path, name: &str, runs: &[Run], size: i64) {
     });
     db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     let points: usize = runs.iter().map(Run::points).sum();
-    println!("  {:<58} {:>9.1} bytes", "a sample", std::fs::metadata(&path).unwrap().len() as f64 / points as f64);
+    println!("  {:<52} {:>9.1} bytes", "a sample", std::fs::metadata(&path).unwrap().len() as f64 / points as f64);
     timed("mean of each run at a size, for a band", || {
         let sql = "SELECT run, avg(value) FROM sample WHERE series = 0 AND size = ?1 GROUP BY run";
         let mut query = db.prepare(sql).unwrap();

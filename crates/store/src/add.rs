@@ -1,6 +1,6 @@
 //! Runs into the history.
 
-use crate::cells::{self, Subject};
+use crate::cells::{self, Cell, Subject};
 use crate::points::{self, PART};
 use crate::{Store, StoreError};
 use linerate_bench::{Label, Param, Run, RunId, Stat};
@@ -105,11 +105,12 @@ impl Store {
         // The lock is taken before anything is looked up, so nobody can add the same run in between.
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
         let given: HashSet<RunId> = ids.iter().copied().collect();
-        let mut writer = Writer { tx: &tx, now, subjects: Vec::new() };
+        let mut writer = Writer { tx: &tx, now, subjects: Vec::new(), cells: Vec::new() };
         let mut added = Added::default();
         for (imported, id) in prepared {
             writer.one(imported, id, &given, &mut added).map_err(told)?;
         }
+        writer.flush().map_err(told)?;
         drop(writer);
         tx.commit().map_err(told)?;
         Ok(added)
@@ -136,11 +137,16 @@ fn fit(imported: &Imported<'_>, id: RunId) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Cells that are held back, to be written in order: 14 MB.
+const CELLS: usize = 1 << 18;
+
 struct Writer<'a> {
     tx: &'a Transaction<'a>,
     now: f64,
     /// Those of this transaction, by kind and tool.
     subjects: Vec<(linerate_bench::Kind, Option<smol_str::SmolStr>, Subject, i64)>,
+    /// Subject, size, run.
+    cells: Vec<(i64, i64, i64, Cell)>,
 }
 
 impl Writer<'_> {
@@ -238,9 +244,16 @@ impl Writer<'_> {
                 ])?;
             }
         }
-        let mut cell = self.tx.prepare_cached("INSERT INTO cell VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-        for c in &found.cells {
-            cell.execute(params![subject(c.subject), c.size, key, c.n, c.mean, c.median, c.min, c.max])?;
+        self.cells.extend(found.cells.iter().filter_map(|c| Some((subject(c.subject)?, c.size, key, *c))));
+        if self.cells.len() >= CELLS { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes the cells in the order of their table: one by one, each would go to another page.
+    fn flush(&mut self) -> rusqlite::Result<()> {
+        self.cells.sort_unstable_by_key(|c| (c.0, c.1, c.2));
+        let mut cell = self.tx.prepare_cached("INSERT INTO cell VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+        for (subject, size, run, c) in self.cells.drain(..) {
+            cell.execute(params![subject, size, run, c.n, c.mean, (c.median != c.mean).then_some(c.median)])?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::filter::Measured;
 use crate::{Filter, Store, StoreError, cells};
 use linerate_bench::{Better, Run, RunId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Which number stands for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -135,6 +135,16 @@ pub struct Best {
     pub runs: Vec<(f64, RunId)>,
 }
 
+/// Times of runs by their row number, ascending.
+struct Times(Vec<(i64, f64)>);
+
+impl Times {
+    fn get(&self, run: i64) -> Option<f64> {
+        let place = self.0.binary_search_by_key(&run, |r| r.0).ok()?;
+        self.0.get(place).map(|r| r.1)
+    }
+}
+
 /// Of one subject: size, value, row number of the run.
 type Rows = Vec<(i64, f64, i64)>;
 
@@ -254,32 +264,21 @@ impl Store {
         Ok(out)
     }
 
-    /// Runs that fit, with their time. Joined here: a lookup in SQLite for each cell would cost three times as much.
-    fn times(&self, filter: &Filter, but: Option<RunId>) -> Result<HashMap<i64, f64>, StoreError> {
-        let conditions = filter.runs();
-        let sql = format!("SELECT run.key, run.at, run.id FROM run{}", conditions.sql());
-        let but = but.map(|id| id.to_string());
-        let mut query = self.db.prepare(&sql).map_err(|e| self.told(e))?;
-        let mut rows = query.query(rusqlite::params_from_iter(&conditions.values)).map_err(|e| self.told(e))?;
-        let mut out = HashMap::new();
-        while let Some(row) = rows.next().map_err(|e| self.told(e))? {
-            let id = row.get_ref(2).and_then(|v| Ok(v.as_str()?)).map_err(|e| self.told(e))?;
-            if but.as_deref() != Some(id) {
-                out.insert(row.get(0).map_err(|e| self.told(e))?, row.get(1).map_err(|e| self.told(e))?);
-            }
+    /// Runs that fit, with their time, by row number. Joined here: a lookup in SQLite for each cell would cost three times as much.
+    fn times(&self, filter: &Filter, but: Option<RunId>) -> Result<Times, StoreError> {
+        let mut conditions = filter.runs();
+        if let Some(id) = but {
+            conditions.and("run.id <> ?", id.to_string());
         }
-        Ok(out)
+        let sql = format!("SELECT run.key, run.at FROM run{} ORDER BY run.key", conditions.sql());
+        let mut query = self.db.prepare(&sql).map_err(|e| self.told(e))?;
+        let rows = query.query_map(rusqlite::params_from_iter(&conditions.values), |r| Ok((r.get(0)?, r.get(1)?)));
+        rows.and_then(Iterator::collect).map(Times).map_err(|e| self.told(e))
     }
 
     /// By size.
-    fn cells(
-        &self,
-        subject: i64,
-        size: Option<u64>,
-        typical: Typical,
-        runs: &HashMap<i64, f64>,
-    ) -> Result<Rows, StoreError> {
-        let value = if typical == Typical::Mean { "mean" } else { "median" };
+    fn cells(&self, subject: i64, size: Option<u64>, typical: Typical, runs: &Times) -> Result<Rows, StoreError> {
+        let value = if typical == Typical::Mean { "mean" } else { "coalesce(median, mean)" };
         let one = if size.is_some() { " AND size = ?2" } else { "" };
         let sql = format!("SELECT size, {value}, run FROM cell WHERE subject = ?1{one} ORDER BY size, run");
         let mut query = self.db.prepare_cached(&sql).map_err(|e| self.told(e))?;
@@ -292,28 +291,23 @@ impl Store {
         while let Some(row) = rows.next().map_err(|e| self.told(e))? {
             let get = || Ok((row.get(0)?, row.get::<_, f64>(1)?, row.get(2)?));
             let cell: (i64, f64, i64) = get().map_err(|e| self.told(e))?;
-            if runs.contains_key(&cell.2) {
+            if runs.get(cell.2).is_some() {
                 out.push(cell);
             }
         }
         Ok(out)
     }
 
-    fn band(
-        &self,
-        of: &Measured,
-        cells: &[(i64, f64, i64)],
-        runs: &HashMap<i64, f64>,
-    ) -> Result<Option<Band>, StoreError> {
+    fn band(&self, of: &Measured, cells: &[(i64, f64, i64)], runs: &Times) -> Result<Option<Band>, StoreError> {
         let mut sorted = cells.to_vec();
         sorted.sort_by(|a, b| a.1.total_cmp(&b.1));
         let (Some(low), Some(high)) = (sorted.first(), sorted.last()) else { return Ok(None) };
-        let times = sorted.iter().filter_map(|c| runs.get(&c.2));
+        let times = sorted.iter().filter_map(|c| runs.get(c.2));
         Ok(Some(Band {
             of: of.clone(),
             size: size_of(low.0),
-            first: times.clone().copied().fold(f64::INFINITY, f64::min),
-            last: times.copied().fold(f64::NEG_INFINITY, f64::max),
+            first: times.clone().fold(f64::INFINITY, f64::min),
+            last: times.fold(f64::NEG_INFINITY, f64::max),
             ends: [self.name(low.2)?, self.name(high.2)?],
             values: sorted.into_iter().map(|c| c.1).collect(),
         }))

@@ -22,8 +22,6 @@ pub(crate) struct Cell {
     pub(crate) mean: f64,
     /// Of members: the mean of their medians.
     pub(crate) median: f64,
-    pub(crate) min: f64,
-    pub(crate) max: f64,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -82,7 +80,7 @@ fn member(subject: usize, values: &[(i64, f64)]) -> Option<Cell> {
     let n = values.len() as f64;
     let mean = if values.len() == 1 { min } else { values.iter().map(|v| v.1 / n).sum::<f64>().clamp(min, max) };
     let median = if low == high { low } else { low / 2.0 + high / 2.0 };
-    Some(Cell { subject, size, n: values.len() as i64, mean, median, min, max })
+    Some(Cell { subject, size, n: values.len() as i64, mean, median })
 }
 
 fn together(members: &[Cell]) -> Option<Cell> {
@@ -92,14 +90,7 @@ fn together(members: &[Cell]) -> Option<Cell> {
     }
     let k = members.len() as f64;
     let mean = |of: fn(&Cell) -> f64| members.iter().map(|c| of(c) / k).sum::<f64>();
-    Some(Cell {
-        n: members.iter().map(|c| c.n).sum(),
-        mean: mean(|c| c.mean),
-        median: mean(|c| c.median),
-        min: members.iter().map(|c| c.min).fold(first.min, f64::min),
-        max: members.iter().map(|c| c.max).fold(first.max, f64::max),
-        ..*first
-    })
+    Some(Cell { n: members.iter().map(|c| c.n).sum(), mean: mean(|c| c.mean), median: mean(|c| c.median), ..*first })
 }
 
 #[cfg(test)]
@@ -123,7 +114,7 @@ mod tests {
         assert_eq!(found.of_series, [0, 0, 1]);
         assert_eq!(found.cells.len(), 2);
         let c = found.cells[0];
-        assert_eq!((c.size, c.n, c.mean, c.median, c.min, c.max), (-1, 4, 155.0, 150.0, 100.0, 240.0));
+        assert_eq!((c.size, c.n, c.mean, c.median), (-1, 4, 155.0, 150.0));
         assert_eq!((found.cells[1].size, found.cells[1].mean), (8, 7.0));
         run.faults.push(Fault { what: "out of bounds".into(), line: None, whole_run: true });
         assert!(cells(&run).cells.is_empty());

@@ -19,7 +19,7 @@ pub struct Filter {
     pub stat: Option<Stat>,
     /// Labels that a series must have: `place=in-place`. Those of members (`rank`, `stream`) restrict nothing: bands are of whole runs.
     pub series: Vec<Label>,
-    /// Bytes.
+    /// Bytes. Lists have the runs with a valid value there.
     pub size: Option<u64>,
     /// A host that took part.
     pub host: Option<String>,
@@ -63,7 +63,7 @@ pub(crate) struct Conditions {
 
 impl Conditions {
     /// One more. `?` stands for the value.
-    fn and(&mut self, condition: &str, value: impl Into<Value>) {
+    pub(crate) fn and(&mut self, condition: &str, value: impl Into<Value>) {
         self.sql.push_str(if self.sql.is_empty() { " WHERE " } else { " AND " });
         self.sql.push_str(condition);
         self.values.push(value.into());
@@ -126,7 +126,9 @@ impl Filter {
             let keys = keys.join(",");
             match self.size {
                 Some(size) => c.and(
-                    &format!("run.key IN (SELECT run FROM cell WHERE subject IN ({keys}) AND size = ?)"),
+                    &format!(
+                        "EXISTS (SELECT 1 FROM cell c WHERE c.subject IN ({keys}) AND c.size = ? AND c.run = run.key)"
+                    ),
                     cells::size(Some(size)),
                 ),
                 None => c.and(

@@ -66,8 +66,12 @@ impl Store {
     pub fn list(&self, filter: &Filter) -> Result<Vec<Summary>, StoreError> {
         let conditions = filter.runs_with(&self.subjects(filter)?);
         let limit = filter.limit.map_or(-1, i64::from);
-        let sql =
-            format!("SELECT {COLUMNS} FROM run{} ORDER BY run.at DESC, run.key DESC LIMIT {limit}", conditions.sql());
+        // The names are gathered for those runs only that are shown.
+        let order = "ORDER BY run.at DESC, run.key DESC";
+        let sql = format!(
+            "SELECT {COLUMNS} FROM run WHERE run.key IN (SELECT run.key FROM run{} {order} LIMIT {limit}) {order}",
+            conditions.sql()
+        );
         let mut query = self.db.prepare(&sql).map_err(|e| self.told(e))?;
         let mut rows = query.query(rusqlite::params_from_iter(&conditions.values)).map_err(|e| self.told(e))?;
         let mut out = Vec::new();

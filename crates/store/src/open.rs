@@ -156,6 +156,8 @@ impl Options {
         db.pragma_update(None, "cell_size_check", true)?;
         db.pragma_update(None, "foreign_keys", true)?;
         db.pragma_update(None, "query_only", self.read_only)?;
+        // 64 MiB: a large import would otherwise write its pages several times.
+        db.pragma_update(None, "cache_size", -65536)?;
         db.set_prepared_statement_cache_capacity(64);
         let form = schema::form(&db, STEPS)?;
         Ok((db, form))

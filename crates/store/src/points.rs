@@ -25,8 +25,8 @@ const SOME_TIMES: u8 = 1 << 4;
 const SOME_VALID: u8 = 1 << 5;
 const ZSTD: u8 = 1 << 6;
 const HEAD: usize = 6;
-/// Below, zstd's own header costs more than it saves.
-const WORTH_PACKING: usize = 256;
+/// Bytes below which zstd costs more time than it saves space: sweeps over sizes stay as they are.
+const WORTH_PACKING: usize = 2048;
 
 /// At most [`PART`] points as bytes.
 pub(crate) fn encode(points: &[Point]) -> Vec<u8> {
@@ -67,9 +67,19 @@ pub(crate) fn encode(points: &[Point]) -> Vec<u8> {
 
 /// The lowest bytes of all values, then the next: neighbours in a series differ in few of them.
 fn column(body: &mut Vec<u8>, points: &[Point], value: impl Fn(&Point) -> u64) {
+    let values: Vec<[u8; 8]> = points.iter().map(|p| value(p).to_le_bytes()).collect();
     for byte in 0..8 {
-        body.extend(points.iter().map(|p| (value(p) >> (8 * byte)) as u8));
+        body.extend(values.iter().map(|v| v[byte]));
     }
+}
+
+/// The values of a column; none where there is no column.
+fn values(column: &[u8], n: usize) -> Vec<u64> {
+    let mut out = vec![0; if column.is_empty() { 0 } else { n }];
+    for (byte, bytes) in column.chunks_exact(n.max(1)).enumerate() {
+        out.iter_mut().zip(bytes).for_each(|(v, b)| *v |= u64::from(*b) << (8 * byte));
+    }
+    out
 }
 
 /// A bitmap where not all are set, and its flag.
@@ -129,19 +139,16 @@ pub(crate) fn decode(bytes: &[u8], out: &mut Vec<Point>) -> Result<(), &'static 
         part
     });
     let one = sizes.first_chunk::<8>().filter(|_| has(ONE_SIZE)).map(|b| u64::from_le_bytes(*b));
+    let sizes = if has(ONE_SIZE) { &[] } else { sizes };
+    let [sizes, times, values] = [sizes, times, values].map(|column| self::values(column, n));
     out.reserve(n);
-    out.extend((0..n).map(|i| Point {
-        size: if has(ONE_SIZE) { one } else { at(sizes, n, i).filter(|_| bit(some_sizes, i)) },
-        at: at(times, n, i).filter(|_| bit(some_times, i)).map(f64::from_bits),
-        value: at(values, n, i).map_or(f64::NAN, f64::from_bits),
+    out.extend(values.iter().enumerate().map(|(i, value)| Point {
+        size: one.or_else(|| sizes.get(i).copied().filter(|_| bit(some_sizes, i))),
+        at: times.get(i).filter(|_| bit(some_times, i)).map(|b| f64::from_bits(*b)),
+        value: f64::from_bits(*value),
         valid: bit(some_valid, i),
     }));
     Ok(())
-}
-
-/// The i-th value of a transposed column; `None` where there is no column.
-fn at(column: &[u8], n: usize, i: usize) -> Option<u64> {
-    (0..8).rev().try_fold(0, |value, byte| column.get(byte * n + i).map(|b| value << 8 | u64::from(*b)))
 }
 
 /// The i-th bit; set where there is no bitmap.

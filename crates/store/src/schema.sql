@@ -105,15 +105,14 @@ CREATE TABLE series (
 ) STRICT, WITHOUT ROWID;
 
 -- What a run says of a subject at a size (-1: none), of its valid points: the values that bands, bests and targets are made of.
+-- `median` is NULL where it is the mean. There are as many cells as samples in sweeps, so they are kept small.
 CREATE TABLE cell (
   subject INTEGER NOT NULL,
   size INTEGER NOT NULL,
   run INTEGER NOT NULL,
   n INTEGER NOT NULL,
   mean REAL NOT NULL,
-  median REAL NOT NULL,
-  min REAL NOT NULL,
-  max REAL NOT NULL,
+  median REAL,
   PRIMARY KEY (subject, size, run)
 ) STRICT, WITHOUT ROWID;
 

@@ -53,7 +53,7 @@ trait Sink {
 }
 
 impl Store {
-    /// Writes all runs that fit, oldest first; with a limit, the newest of them. Where it asks for a metric, a size or labels of series,
+    /// Writes all runs that fit, oldest first; with a limit, the newest of them (before a size is looked at). Where it asks for a metric, a size or labels of series,
     /// tables have the samples that fit, and JSON has the runs that have such samples, whole.
     ///
     /// # Errors
@@ -66,10 +66,12 @@ impl Store {
             Form::Parquet => Box::new(parquet::Parquet::new(out, filter.clone())?),
         };
         let mut done = Exported::default();
-        let mut runs = self.list(filter)?;
+        // A list with a size has the runs with a valid value there; an export has the values that are not valid, too.
+        let mut runs = self.list(&Filter { size: None, ..filter.clone() })?;
         runs.reverse();
         for about in &runs {
             match self.load(about.id) {
+                Ok(run) if filter.size.is_some() && columns::samples(&run, filter).next().is_none() => {}
                 Ok(run) => {
                     sink.run(&run, about)?;
                     done.runs += 1;
