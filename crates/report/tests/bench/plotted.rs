@@ -143,7 +143,12 @@ fn shape() -> impl Strategy<Value = Shape> {
 fn series() -> impl Strategy<Value = Series> {
     let point = (number(), number(), prop::option::of((number(), number())));
     let points = prop::collection::vec(point.prop_map(|(x, y, band)| Xy { x, y, band }), 0..40);
-    (".{0,30}", 0..9_usize, shape(), points).prop_map(|(name, role, shape, points)| Series { name, role, shape, points })
+    (".{0,30}", 0..9_usize, shape(), points).prop_map(|(name, role, shape, points)| Series {
+        name,
+        role,
+        shape,
+        points,
+    })
 }
 
 fn axis() -> impl Strategy<Value = Axis> {
@@ -154,8 +159,12 @@ fn axis() -> impl Strategy<Value = Axis> {
         Just(Ticks::Percent),
         prop::collection::vec(".{0,40}", 0..5).prop_map(Ticks::Names),
     ];
-    (".{0,30}", scale, ticks, any::<bool>())
-        .prop_map(|(label, scale, ticks, from_zero)| Axis { label, scale, ticks, from_zero })
+    (".{0,30}", scale, ticks, any::<bool>()).prop_map(|(label, scale, ticks, from_zero)| Axis {
+        label,
+        scale,
+        ticks,
+        from_zero,
+    })
 }
 
 proptest! {

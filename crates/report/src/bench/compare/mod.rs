@@ -11,5 +11,5 @@ pub use json::{SCHEMA as COMPARISON_SCHEMA, comparison_json};
 pub use markdown::comparison_markdown;
 pub(super) use rows::is_within;
 pub(super) use section::{Section, sections};
-pub use text::comparison_text;
 pub(super) use text::ceiling_value;
+pub use text::comparison_text;

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 const RUNS: usize = 12;
 /// With no more values a side, each is a mark; with more, their distribution is a line.
 const MARKS: usize = 15;
+/// Said where nothing can be said of repetitions.
+const ONE_RUN: &str = "One run a line: how far repetitions lie apart is not known";
 
 fn axis(label: String) -> Axis {
     Axis { label, ..Axis::default() }
@@ -63,7 +65,7 @@ pub fn sweep(sides: &[PlotSide<'_>], select: &Select, ceiling: Option<&Ceiling>)
         let name = format!("{name} ({})", counted(runs.len(), "run", "runs"));
         plot.series.push(Series { name, role, shape: Shape::Line, points });
     }
-    let what = if many { "Lines: means of the runs; bands: smallest to largest run" } else { "One run a line: how far repetitions lie apart is not known" };
+    let what = if many { "Lines: means of the runs; bands: smallest to largest run" } else { ONE_RUN };
     plot.note = [Some(what.to_owned()), invalid(&choice)].into_iter().flatten().collect::<Vec<_>>().join("; ");
     plot.limits.extend(ceiling.zip(unit).and_then(|(c, u)| ceiling_limit(c, u)));
     plot
@@ -86,10 +88,11 @@ pub fn sweeps_of(c: &Comparisons) -> Vec<PlotData> {
 
 fn sweep_of(c: &Comparisons, section: &Section<'_>) -> PlotData {
     let first = section.rows.first();
+    let many = section.rows.iter().any(|c| c.a.runs > 1 || c.b.runs > 1);
     let unit = first.map(|c| &c.unit);
     let mut plot = PlotData {
         title: section.title(),
-        note: "Lines: means of the runs; bands: smallest to largest value".into(),
+        note: if many { "Lines: means of the runs; bands: smallest to largest value" } else { ONE_RUN }.into(),
         x: sizes(),
         y: values(first.map(|c| label(c)).unwrap_or_default(), unit),
         ..PlotData::default()
@@ -130,7 +133,16 @@ pub fn timeline(sides: &[PlotSide<'_>], select: &Select, comparison: Option<&Com
     let timed = all().any(|c| c.run.series.iter().flat_map(|s| &s.points).any(|p| p.at.is_some()));
     let mut plot = PlotData {
         title: format!("{} over time", select.name()),
-        x: axis(if steps { "step" } else if timed { "time" } else { "number of the value" }.into()),
+        x: axis(
+            if steps {
+                "step"
+            } else if timed {
+                "time"
+            } else {
+                "number of the value"
+            }
+            .into(),
+        ),
         y: Axis { from_zero: true, ..axis(choice.label(select)) },
         ..PlotData::default()
     };
@@ -234,8 +246,16 @@ pub fn distribution(
         ..PlotData::default()
     };
     let few = spread.iter().all(|(_, v)| v.len() <= MARKS);
-    if few { strip(&mut plot, &spread) } else { shares(&mut plot, &spread) }
-    let told = if few { format!("Marks: {of}; strokes: means") } else { format!("Share of {of} at or below; strokes: medians") };
+    if few {
+        strip(&mut plot, &spread)
+    } else {
+        shares(&mut plot, &spread)
+    }
+    let told = if few {
+        format!("Marks: {of}; strokes: means")
+    } else {
+        format!("Share of {of} at or below; strokes: medians")
+    };
     plot.note = [Some(told), invalid(&choice)].into_iter().flatten().collect::<Vec<_>>().join("; ");
     plot
 }
@@ -265,7 +285,12 @@ fn shares(plot: &mut PlotData, spread: &[(String, Vec<f64>)]) {
         let name = format!("{name} (n = {})", values.len());
         plot.series.push(Series { name, role, shape: Shape::Steps, points });
         let middle = words::median(values).map(|x| Xy { x, y: 0.5, band: None });
-        plot.series.push(Series { name: String::new(), role, shape: Shape::Bars, points: middle.into_iter().collect() });
+        plot.series.push(Series {
+            name: String::new(),
+            role,
+            shape: Shape::Bars,
+            points: middle.into_iter().collect(),
+        });
     }
 }
 

@@ -94,9 +94,7 @@ impl Range {
     pub(super) fn ruler(&self, axis: &Axis, most: usize) -> Ruler {
         let most = most.max(2);
         let values: Vec<(f64, String)> = match (&axis.ticks, self.scale) {
-            (Ticks::Names(names), _) => {
-                names.iter().enumerate().map(|(i, n)| (i as f64, n.clone())).collect()
-            }
+            (Ticks::Names(names), _) => names.iter().enumerate().map(|(i, n)| (i as f64, n.clone())).collect(),
             (Ticks::Bytes, Scale::Log2 | Scale::Log10) => {
                 self.doublings(most).into_iter().map(|v| (v, short_size(v))).collect()
             }
@@ -175,7 +173,12 @@ mod tests {
     use super::*;
 
     fn labels(low: f64, high: f64, axis: &Axis, most: usize) -> Vec<String> {
-        Range::of([low, high].into_iter(), axis, true, most).ruler(axis, most).ticks.into_iter().map(|t| t.label).collect()
+        Range::of([low, high].into_iter(), axis, true, most)
+            .ruler(axis, most)
+            .ticks
+            .into_iter()
+            .map(|t| t.label)
+            .collect()
     }
 
     #[test]
@@ -185,14 +188,20 @@ mod tests {
         assert_eq!(labels(4587.0, 205_821.0, &zero, 5), ["0", "50,000", "100,000", "150,000", "200,000", "250,000"]);
         assert_eq!(labels(0.98, 1.03, &Axis::default(), 5), ["0.98", "1.00", "1.02", "1.04"]);
         let percent = Axis { ticks: Ticks::Percent, ..Axis::default() };
-        assert_eq!(labels(0.0, 1.0, &percent, 5), ["0\u{a0}%", "20\u{a0}%", "40\u{a0}%", "60\u{a0}%", "80\u{a0}%", "100\u{a0}%"]);
+        assert_eq!(
+            labels(0.0, 1.0, &percent, 5),
+            ["0\u{a0}%", "20\u{a0}%", "40\u{a0}%", "60\u{a0}%", "80\u{a0}%", "100\u{a0}%"]
+        );
     }
 
     #[test]
     fn sizes_at_an_axis_are_binary() {
         let bytes = Axis { scale: Scale::Log2, ticks: Ticks::Bytes, ..Axis::default() };
         assert_eq!(labels(8.0, 8.0 * 1073741824.0, &bytes, 8), ["32", "1K", "32K", "1M", "32M", "1G"]);
-        assert_eq!(labels(1024.0, 2.0 * 1073741824.0, &bytes, 12), ["1K", "4K", "16K", "64K", "256K", "1M", "4M", "16M", "64M", "256M", "1G"]);
+        assert_eq!(
+            labels(1024.0, 2.0 * 1073741824.0, &bytes, 12),
+            ["1K", "4K", "16K", "64K", "256K", "1M", "4M", "16M", "64M", "256M", "1G"]
+        );
         assert_eq!(labels(65536.0, 65536.0, &bytes, 8), ["32K", "64K", "128K"]);
     }
 

@@ -298,8 +298,11 @@ impl Terminal<'_, '_> {
             Layer::Limit { at, upright, .. } => {
                 let (column, row) = (c.column(*at), c.row(*at));
                 let (columns, rows) = (c.columns, c.rows);
-                let places: Vec<(usize, usize)> =
-                    if *upright { (0..rows).map(|r| (column, r)).collect() } else { (0..columns).map(|i| (i, row)).collect() };
+                let places: Vec<(usize, usize)> = if *upright {
+                    (0..rows).map(|r| (column, r)).collect()
+                } else {
+                    (0..columns).map(|i| (i, row)).collect()
+                };
                 let mark = match (*upright, ascii) {
                     (true, true) => '|',
                     (true, false) => '│',

@@ -195,7 +195,8 @@ impl Text<'_> {
         type Key<'k> = (&'k str, String, String, Option<u64>);
         let mut rows: Vec<(Key<'_>, Vec<&Group<'_>>)> = Vec::new();
         for g in groups {
-            let key = (g.metric.name.as_str(), words::labels(&g.own_labels(&shared)), g.metric.unit.to_string(), g.size());
+            let key =
+                (g.metric.name.as_str(), words::labels(&g.own_labels(&shared)), g.metric.unit.to_string(), g.size());
             match rows.iter_mut().find(|(k, _)| *k == key) {
                 Some((_, list)) => list.push(g),
                 None => rows.push((key, vec![g])),
