@@ -79,13 +79,6 @@ pub(super) fn quantity(v: f64, unit: &Unit) -> String {
     }
 }
 
-/// `−0.8 %`: how far from 1 a ratio is.
-pub(super) fn change(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    let text = fixed(percent, if percent.abs() < 9.95 { 1 } else { 0 });
-    if percent > 0.0 && !text.starts_with('0') { format!("+{text}\u{a0}%") } else { format!("{text}\u{a0}%") }
-}
-
 /// `47 %`.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -165,9 +158,9 @@ pub(super) fn stat(s: Stat) -> u32 {
         Stat::Value => 0,
         Stat::Mean => 1,
         Stat::Median => 2,
-        Stat::Percentile(p) if p == 50.0 => 2,
-        Stat::Percentile(p) if p == 99.0 => 3,
-        Stat::Percentile(p) if p == 99.9 => 6,
+        Stat::Percentile(50.0) => 2,
+        Stat::Percentile(99.0) => 3,
+        Stat::Percentile(99.9) => 6,
         Stat::Min => 4,
         Stat::Max => 5,
         Stat::Stdev => 7,
@@ -269,13 +262,10 @@ mod tests {
     }
 
     #[test]
-    fn changes_have_their_sign() {
-        assert_eq!(change(0.992), "−0.8\u{a0}%");
-        assert_eq!(change(1.0), "0.0\u{a0}%");
-        assert_eq!(change(1.0001), "0.0\u{a0}%");
-        assert_eq!(change(1.064), "+6.4\u{a0}%");
-        assert_eq!(change(14.3), "+1,330\u{a0}%");
+    fn shares_are_hundredths() {
         assert_eq!(percent(0.471), "47\u{a0}%");
+        assert_eq!(percent(0.02), "2\u{a0}%");
+        assert_eq!(percent(0.031), "3.1\u{a0}%");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod common;
 mod compared;
 mod imported;
 mod made;
+mod paged;
 mod plotted;
 
 use linerate_report::Style;

@@ -26,7 +26,7 @@ impl Forest {
             return None;
         }
         // An odd number of columns has a middle.
-        let width = if width % 2 == 0 { width - 1 } else { width };
+        let width = if width.is_multiple_of(2) { width - 1 } else { width };
         Some(Forest { half: (furthest.max(most) * 1.08).max(band * 1.6).max(1e-3), band, width })
     }
 

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 const RUNS: usize = 12;
 /// With no more values a side, each is a mark; with more, their distribution is a line.
 const MARKS: usize = 15;
+/// Said where nothing can be said of repetitions.
+const ONE_RUN: &str = "One run a line: how far repetitions lie apart is not known";
 
 fn axis(label: String) -> Axis {
     Axis { label, ..Axis::default() }
@@ -63,11 +65,7 @@ pub fn sweep(sides: &[PlotSide<'_>], select: &Select, ceiling: Option<&Ceiling>)
         let name = format!("{name} ({})", counted(runs.len(), "run", "runs"));
         plot.series.push(Series { name, role, shape: Shape::Line, points });
     }
-    let what = if many {
-        "Lines: means of the runs; bands: smallest to largest run"
-    } else {
-        "One run a line: how far repetitions lie apart is not known"
-    };
+    let what = if many { "Lines: means of the runs; bands: smallest to largest run" } else { ONE_RUN };
     plot.note = [Some(what.to_owned()), invalid(&choice)].into_iter().flatten().collect::<Vec<_>>().join("; ");
     plot.limits.extend(ceiling.zip(unit).and_then(|(c, u)| ceiling_limit(c, u)));
     plot
@@ -90,10 +88,11 @@ pub fn sweeps_of(c: &Comparisons) -> Vec<PlotData> {
 
 fn sweep_of(c: &Comparisons, section: &Section<'_>) -> PlotData {
     let first = section.rows.first();
+    let many = section.rows.iter().any(|c| c.a.runs > 1 || c.b.runs > 1);
     let unit = first.map(|c| &c.unit);
     let mut plot = PlotData {
         title: section.title(),
-        note: "Lines: means of the runs; bands: smallest to largest value".into(),
+        note: if many { "Lines: means of the runs; bands: smallest to largest value" } else { ONE_RUN }.into(),
         x: sizes(),
         y: values(first.map(|c| label(c)).unwrap_or_default(), unit),
         ..PlotData::default()

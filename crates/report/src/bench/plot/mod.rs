@@ -10,8 +10,6 @@ mod scene;
 mod select;
 mod svg;
 mod terminal;
-#[cfg(test)]
-mod tests;
 
 pub use build::{distribution, forest, sweep, sweeps_of, timeline};
 pub use data::{Axis, Limit, PlotData, Scale, Series, Shade, Shape, Ticks, Xy};

@@ -235,7 +235,7 @@ fn tip(s: &Series, p: &Xy, data: &PlotData) -> String {
     use super::data::Ticks;
     use crate::bench::words::{number, percent, size};
     let write = |v: f64, ticks: &Ticks| match ticks {
-        Ticks::Bytes if v >= 0.0 && v < 1e18 => size(v.round() as u64),
+        Ticks::Bytes if (0.0..1e18).contains(&v) => size(v.round() as u64),
         Ticks::Percent => percent(v),
         Ticks::Names(names) => names.get(v.max(0.0) as usize).cloned().unwrap_or_default(),
         _ => number(v),

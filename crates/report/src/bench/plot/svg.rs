@@ -3,8 +3,9 @@
 use super::data::{PlotData, Shape};
 use super::glyphs::{COLOURS, mark};
 use super::scene::{Layer, Scene};
+use crate::style::clean;
 use crate::topo::svg::measure::{fit, width, wrap};
-use crate::xml::escape;
+use crate::xml;
 use std::fmt::Write;
 
 /// Width of the drawing.
@@ -18,7 +19,7 @@ const SMALL: f32 = 11.0;
 /// Draws a plot. `id` tells its elements from those of other drawings on the same page.
 #[must_use]
 pub fn plot_svg(data: &PlotData, id: &str) -> String {
-    let scene = Scene::new(data, 10, 6);
+    let scene = Scene::new(data, 12, 6);
     let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     Drawing::new(&scene, data).draw(&id)
 }
@@ -141,8 +142,9 @@ impl<'a> Drawing<'a> {
             let y = n(y);
             let _ = write!(
                 self.body,
-                "<path transform=\"translate({middle} {y})\" d=\"{}\" class=\"f{r} d\"/>",
-                mark(role)
+                "<path transform=\"translate({middle} {y})\" d=\"{}\" class=\"{}\"/>",
+                mark(role),
+                dot(role)
             );
         }
     }
@@ -212,10 +214,10 @@ impl<'a> Drawing<'a> {
             Layer::Dots { role, points } => {
                 for (x, y, tip) in points {
                     let (x, y) = (n(self.x(*x)), n(self.y(*y)));
-                    let (d, r) = (mark(*role), role % COLOURS.len());
+                    let (d, class) = (mark(*role), dot(*role));
                     let _ = writeln!(
                         self.body,
-                        "<path transform=\"translate({x} {y})\" d=\"{d}\" class=\"f{r} d\"><title>{}</title></path>",
+                        "<path transform=\"translate({x} {y})\" d=\"{d}\" class=\"{class}\"><title>{}</title></path>",
                         escape(tip)
                     );
                 }
@@ -255,13 +257,24 @@ impl<'a> Drawing<'a> {
             let x = self.x(*at);
             let left = x + 8.0 + width(&label, SMALL) > self.right;
             let (x, class) = if left { (x - 5.0, "t halo e") } else { (x + 5.0, "t halo") };
-            self.text(x, self.top + 12.0, class, &label);
+            self.text(x, self.free_of_limits(), class, &label);
         } else {
             let y = self.y(*at);
             // Below where there is no room above.
             let y = if y - self.top < 14.0 { y + 14.0 } else { y - 5.0 };
             self.text(self.left + 6.0, y, "t halo", &label);
         }
+    }
+
+    /// A height for labels of upright lines where no line across lies, nor its label.
+    fn free_of_limits(&self) -> f32 {
+        let across = |l: &Layer| match l {
+            Layer::Limit { at, upright: false, .. } => Some(self.y(*at)),
+            _ => None,
+        };
+        let lines: Vec<f32> = self.scene.layers.iter().filter_map(across).collect();
+        let free = |y: &f32| lines.iter().all(|l| (y - 4.0 - l).abs() > 22.0);
+        (0..12).map(|i| self.top + 12.0 + 14.0 * i as f32).find(free).unwrap_or(self.top + 12.0)
     }
 
     fn line(&self, points: impl Iterator<Item = (f64, f64)>) -> String {
@@ -273,8 +286,19 @@ impl<'a> Drawing<'a> {
     }
 }
 
+/// The second side is hollow and thin, so that the first shows where both lie in one place.
+fn dot(role: usize) -> String {
+    let r = role % COLOURS.len();
+    if r == 1 { format!("hollow c{r}") } else { format!("f{r} d") }
+}
+
 fn shade(role: Option<usize>) -> String {
     role.map_or_else(|| "shade".into(), |r| format!("shaded f{}", r % COLOURS.len()))
+}
+
+/// Cleaned and escaped: what reorders text does so in a browser, too.
+fn escape(raw: &str) -> String {
+    xml::escape(&clean(raw))
 }
 
 /// A coordinate, to a tenth of a pixel.
@@ -301,7 +325,8 @@ fn css() -> String {
          .lrp .h1{font-size:15px;font-weight:600}.lrp .b{font-weight:600}.lrp .e{text-anchor:end}.lrp .c{text-anchor:middle}\
          .lrp .grid{fill:none;stroke-width:1}.lrp .axis{fill:none;stroke-width:1.2}\
          .lrp .l{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}\
-         .lrp .thin{stroke-width:1.6;stroke-dasharray:2 4}.lrp .bar{fill:none;stroke-width:3}\
+         .lrp .thin{stroke-dasharray:2 4}.lrp .bar{fill:none;stroke-width:3}\
+         .lrp .hollow{fill:none;stroke-width:1.7}.lrp .l.c0{stroke-width:2.8}.lrp .l.c1{stroke-width:1.6}.lrp .l.thin{stroke-width:1.6}\
          .lrp .band{opacity:.2}.lrp .shaded{opacity:.12}.lrp .d{stroke-width:1}\
          .lrp .limit{fill:none;stroke-width:1.4;stroke-dasharray:7 4}\
          .lrp .halo{stroke-width:4;paint-order:stroke;stroke-linejoin:round}\n",
