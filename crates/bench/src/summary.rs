@@ -40,7 +40,9 @@ impl Area {
         }
     }
 
-    fn of(kind: Kind) -> Area {
+    /// The part that a kind measures.
+    #[must_use]
+    pub fn of(kind: Kind) -> Area {
         match kind {
             Kind::Nvbandwidth => Area::Gpu,
             Kind::NcclTests => Area::Collectives,

@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Environment variables of NCCL, UCX and their company.
     Env(EnvArgs),
+    /// Benchmarks: run, import, compare, and refuse to conclude too much.
+    Bench(crate::bench_args::BenchArgs),
     /// Teach a rule, a symptom or a cause: what it is, why, how to see it yourself, the fix, the myths.
     Explain(ExplainArgs),
     /// List the rules.

@@ -1,6 +1,7 @@
 //! The `linerate` command. Arguments, progress and exit codes; no conclusions are drawn here.
 
 mod args;
+mod bench_args;
 mod cmd;
 mod output;
 mod progress;
@@ -26,7 +27,11 @@ fn end_on_signals() {
     // Without it, the default holds: the process ends at once.
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
     let wait = move || {
-        if signals.forever().next().is_some() {
+        for _ in signals.forever() {
+            // A benchmark ends itself, on all its hosts; who cannot wait for that asks a second time.
+            if cmd::bench::interrupted() {
+                continue;
+            }
             linerate_snapshot::capture::abandon();
             progress::clear();
             std::process::exit(EXIT_SIGNAL);
@@ -53,6 +58,7 @@ fn main() -> ExitCode {
         Command::Topo(a) => cmd::topo::run(&a),
         Command::Env(a) => cmd::env::run(&a),
         Command::Doctor(a) => cmd::doctor::run(&a),
+        Command::Bench(a) => cmd::bench::run(&a),
         Command::Explain(a) => cmd::explain::run(&a),
         Command::Rules(a) => cmd::rules::run(&a),
         Command::Completions { shell } => cmd::shell::completions(shell),

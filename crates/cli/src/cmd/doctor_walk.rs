@@ -13,7 +13,7 @@ const MAX_FILES: usize = 20_000;
 const MAX_ENTRIES: usize = 100_000;
 
 /// Something to read.
-pub(super) enum Found {
+pub(in crate::cmd) enum Found {
     /// A directory that is a snapshot or a tree.
     Tree { path: PathBuf, name: String },
     /// Anything else: opened once, read from the beginning to the end.
@@ -21,21 +21,21 @@ pub(super) enum Found {
 }
 
 /// A file, a pipe, standard input.
-pub(super) struct Source {
+pub(in crate::cmd) struct Source {
     /// `None`: standard input.
-    pub(super) path: Option<PathBuf>,
+    pub(in crate::cmd) path: Option<PathBuf>,
     /// Name in the answer.
-    pub(super) name: String,
+    pub(in crate::cmd) name: String,
     /// Bytes on disk, where that is known.
-    pub(super) size: Option<u64>,
+    pub(in crate::cmd) size: Option<u64>,
 }
 
 /// What was found.
 #[derive(Default)]
-pub(super) struct Walk {
-    pub(super) found: Vec<Found>,
+pub(in crate::cmd) struct Walk {
+    pub(in crate::cmd) found: Vec<Found>,
     /// What was passed over.
-    pub(super) remarks: Vec<String>,
+    pub(in crate::cmd) remarks: Vec<String>,
     seen: HashSet<(u64, u64)>,
     files: usize,
     left_out: usize,
@@ -44,7 +44,7 @@ pub(super) struct Walk {
 }
 
 /// Walks what was named.
-pub(super) fn walk(named: &[PathBuf]) -> Walk {
+pub(in crate::cmd) fn walk(named: &[PathBuf]) -> Walk {
     let mut w = Walk::default();
     for path in named {
         if is_standard(path) {

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod audit;
+pub(crate) mod bench;
 pub(crate) mod collect;
 pub(crate) mod doctor;
 mod doctor_cut;

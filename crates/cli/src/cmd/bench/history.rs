@@ -5,10 +5,9 @@ use crate::bench_args::{BenchFormat, FilterArgs, HistoryArgs};
 use crate::output::{Failure, Sink};
 use linerate_bench::{Kind, Unit};
 use linerate_report::Style;
-use linerate_report::bench::history as show;
-use linerate_report::bench::{headline, runs_json, runs_text};
+use linerate_report::bench::{self as show, HistoryRow, headline, runs_json, runs_text};
 use linerate_store::export::Form;
-use linerate_store::{Band, Filter, Outcome, Store, Target, Typical};
+use linerate_store::{Band, Filter, Measured, Outcome, Store, Target, Typical};
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,6 +15,8 @@ use std::path::Path;
 
 /// Runs that are listed when nobody says how many.
 const NEWEST: u32 = 30;
+/// Parameters without which two runs measured different things.
+const SAME: [&str; 8] = ["ranks", "nodes", "dtype", "redop", "streams", "protocol", "bidirectional", "rw"];
 /// A run misses a target.
 const EXIT_MISSED: u8 = 1;
 
@@ -109,19 +110,19 @@ fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut 
     }
     let mut rows = Vec::new();
     for r in runs {
-        let headline = store.load(r.id).ok().and_then(|run| headline(&run)).unwrap_or_default();
-        rows.push(show::Row {
-            id: r.id,
-            kind: r.kind,
+        let headline = store.load(r.id).ok().and_then(|run| headline(&run));
+        rows.push(HistoryRow {
+            id: r.id.to_string(),
+            kind: r.kind.to_string(),
             tool: r.tool,
-            when: r.began.unwrap_or(r.stored),
+            when: Some(r.began.unwrap_or(r.stored)),
             hosts: r.hosts,
-            labels: r.labels,
-            valid: r.valid,
+            label: Some(r.labels.join(", ")).filter(|l| !l.is_empty()),
             headline,
+            valid: r.valid,
         });
     }
-    show::list_text(&rows, style, sink)?;
+    show::history_text(&rows, style, sink)?;
     let all = store.stats().map_err(store::fail)?;
     if all.runs > rows.len() as u64 && asked.is_none() {
         writeln!(sink, "{} of {} runs; --limit shows more", rows.len(), all.runs)?;
@@ -135,7 +136,7 @@ fn bands(store: &Store, filter: &Filter, json: bool, style: Style, sink: &mut Si
         let all: Vec<_> = bands.iter().map(band_json).collect();
         return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate/bench-bands/1", "bands": all}))?);
     }
-    let rows: Vec<show::Band> = bands.iter().map(band_row).collect();
+    let rows: Vec<show::Band> = bands.iter().map(|b| band_row(b, None)).collect();
     show::bands_text(&rows, style, sink)?;
     for (key, values) in store.mixed(filter).map_err(store::fail)? {
         writeln!(sink, "mixed: the runs differ in {key} ({}); --param {key}=… chooses", values.join(", "))?;
@@ -154,19 +155,30 @@ fn band_json(b: &Band) -> serde_json::Value {
     })
 }
 
-fn band_row(b: &Band) -> show::Band {
+fn band_row(b: &Band, latest: Option<f64>) -> show::Band {
     show::Band {
-        kind: b.of.kind,
-        tool: b.of.tool.as_ref().map(ToString::to_string),
-        metric: b.of.metric.clone(),
-        labels: b.of.labels.clone(),
-        size: b.size,
-        n: b.n(),
-        min: b.min(),
+        what: name(&b.of, b.size),
+        unit: b.of.metric.unit.clone(),
+        better: b.of.metric.better,
+        low: b.min(),
         median: b.median(),
-        max: b.max(),
-        median_interval: b.median_interval(),
+        high: b.max(),
+        runs: b.n(),
+        target: None,
+        latest,
     }
+}
+
+/// `all_reduce_perf busbw at 8 GiB, place out-of-place`.
+fn name(of: &Measured, size: Option<u64>) -> String {
+    let mut text = format!("{} {}", of.tool.as_deref().unwrap_or(of.kind.name()), of.metric);
+    if let Some(size) = size {
+        text.push_str(&format!(" at {}", linerate_formats::units::Bytes(size)));
+    }
+    for l in of.labels.iter().filter(|l| !l.is_member()) {
+        text.push_str(&format!(", {} {}", l.key, l.value));
+    }
+    text
 }
 
 fn best(store: &Store, filter: &Filter, json: bool, sink: &mut Sink) -> Result<(), Failure> {
@@ -214,7 +226,7 @@ fn range(t: &Target) -> String {
 fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, sink: &mut Sink) -> Result<u8, Failure> {
     let run = store.load(store.find(run).map_err(store::fail)?).map_err(store::fail)?;
     let checks = store.check(&run).map_err(store::fail)?;
-    let standing = store.standing(&run, filter, Typical::Mean).map_err(store::fail)?;
+    let standing = store.standing(&run, filter, &SAME, Typical::Mean).map_err(store::fail)?;
     let missed = checks.iter().any(|c| matches!(c.outcome, Some(Outcome::Below | Outcome::Above)));
     if json {
         let outcome = |o: Option<Outcome>| o.map_or("not measured", |o| match o {
@@ -237,14 +249,13 @@ fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, si
             let size = c.size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)));
             writeln!(sink, "target {}{size}: {value}, {word} ({}; {})", c.target.name, range(&c.target), c.target.source)?;
         }
-        let rows: Vec<show::Standing> = standing.iter().map(|s| show::Standing {
-            metric: s.of.metric.clone(),
-            labels: s.of.labels.clone(),
-            size: s.size,
-            value: s.value,
-            band: s.band.as_ref().map(|b| (band_row(b), b.rank(s.value))),
-        }).collect();
-        show::standing_text(&rows, style, sink)?;
+        let rows: Vec<show::Band> =
+            standing.iter().filter_map(|s| Some(band_row(s.band.as_ref()?, Some(s.value)))).collect();
+        show::bands_text(&rows, style, sink)?;
+        let first = standing.iter().filter(|s| s.band.is_none()).count();
+        if first > 0 {
+            writeln!(sink, "{first} measurements of it are the first of their kind: there is nothing to stand beside")?;
+        }
     }
     Ok(if missed { EXIT_MISSED } else { 0 })
 }
