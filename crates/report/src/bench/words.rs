@@ -147,6 +147,7 @@ pub(super) fn importance(m: &Metric) -> u32 {
         "iops" | "mfu" | "message rate" | "message_rate" => 2,
         "algbw" | "loss" => 4,
         "time" | "retransmits" | "memory" => 5,
+        "wrong" | "errors" => 6,
         _ => 3,
     };
     name * 16 + stat(m.stat)

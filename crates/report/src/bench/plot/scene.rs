@@ -7,7 +7,7 @@ use super::scale::{Range, usable};
 const POINTS: usize = 1200;
 const SLOTS: usize = 400;
 /// A line of no more values has marks.
-const MARKS: usize = 48;
+pub(super) const MARKS: usize = 48;
 
 /// A plot, laid out.
 #[derive(Debug, Clone, PartialEq)]
