@@ -2,6 +2,7 @@
 
 use super::data::{PlotData, Series, Shape, Xy};
 use super::scale::{Range, usable};
+use crate::style::clean;
 
 /// More points than this are not joined: each slot of the x axis keeps its smallest and its largest.
 const POINTS: usize = 1200;
@@ -167,7 +168,10 @@ impl Scene {
     }
 
     fn tell(&mut self, role: usize, shape: Option<Shape>, name: &str) {
-        if !name.is_empty() && !self.legend.iter().any(|(r, s, n)| (*r, *s, n.as_str()) == (role, shape, name)) {
+        // A name of blanks is none.
+        if !clean(name).trim().is_empty()
+            && !self.legend.iter().any(|(r, s, n)| (*r, *s, n.as_str()) == (role, shape, name))
+        {
             self.legend.push((role, shape, name.to_owned()));
         }
     }
