@@ -125,7 +125,7 @@ pub(super) fn short_size(bytes: f64) -> String {
 /// Labels in a few words: `in-place, rank 3`.
 pub(super) fn labels(labels: &[Label]) -> String {
     let words = labels.iter().map(|l| match l.key.as_str() {
-        "place" | "direction" | "op" | "operation" | "protocol" | "name" | "test" => l.value.to_string(),
+        "place" | "direction" | "op" | "operation" | "redop" | "dtype" | "protocol" | "name" | "test" => l.value.to_string(),
         key => format!("{key} {}", l.value),
     });
     words.collect::<Vec<_>>().join(", ")
@@ -143,10 +143,11 @@ pub(super) fn metric(name: &str, stat: Stat) -> String {
 pub(super) fn importance(m: &Metric) -> u32 {
     let name = match m.name.as_str() {
         "busbw" | "tps" => 0,
-        "bandwidth" | "throughput" | "latency" => 1,
+        "bandwidth" | "throughput" | "latency" | "rtt" => 1,
         "iops" | "mfu" | "message rate" | "message_rate" => 2,
         "algbw" | "loss" => 4,
         "time" | "retransmits" | "memory" => 5,
+        "wrong" | "errors" | "cpu" | "iterations" => 6,
         _ => 3,
     };
     name * 16 + stat(m.stat)

@@ -92,3 +92,33 @@ proptest! {
         keeps_to(&text(|out| runs_text(&[run], &[], wide(width), out)), width);
     }
 }
+
+#[test]
+fn one_size_again_and_again_is_a_series() {
+    let mut run = Run { kind: linerate_bench::Kind::Perftest, ..Run::default() };
+    for i in 0..30_u32 {
+        let metric = Metric::new("bandwidth", Unit::Gbps, Better::Higher);
+        run.series_mut(metric, &[]).push(Some(65_536), None, 392.0 + f64::from(i % 3));
+    }
+    let got = text(|out| runs_text(&[run.clone()], &[], wide(80), out));
+    assert!(got.contains("bandwidth  Gb/s  30     393  392  394"), "{got}");
+    assert_eq!(headline(&run).as_deref(), Some("bandwidth median 393\u{a0}Gb/s of 30 values"));
+}
+
+#[test]
+fn a_table_of_ten_thousand_columns_is_told_at_once() {
+    let mut run = made::write_lat();
+    for i in 0..10_000_u64 {
+        let metric = Metric { name: format!("column {i}").into(), ..Metric::new("", Unit::One, Better::Neither) };
+        let series = linerate_bench::Series { metric, labels: Vec::new(), points: Vec::new() };
+        run.series.push(series);
+        for size in [1, 2] {
+            if let Some(s) = run.series.last_mut() {
+                s.push(Some(size), None, i as f64);
+            }
+        }
+    }
+    let got = text(|out| runs_text(&[run], &[], wide(100), out));
+    keeps_to(&got, 100);
+    assert!(got.contains("more columns not shown"), "{got}");
+}

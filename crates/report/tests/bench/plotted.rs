@@ -202,7 +202,7 @@ proptest! {
 
 #[test]
 fn ten_thousand_points_are_few_in_the_drawing() {
-    let points = (0..10_000).map(|i| f64::from(i)).map(|x| Xy { x, y: (x / 300.0).sin() * x, band: None }).collect();
+    let points = (0..10_000).map(f64::from).map(|x| Xy { x, y: (x / 300.0).sin() * x, band: None }).collect();
     let series = vec![Series { name: "long".into(), role: 0, shape: Shape::Line, points }];
     let data = PlotData { series, ..PlotData::default() };
     let drawing = svg(&data);

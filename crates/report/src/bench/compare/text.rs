@@ -1,12 +1,14 @@
 //! The comparison for a terminal: what it comes to, the numbers, then why not more can be said.
 
+mod doubts;
+
 use super::forest::Forest;
 use super::rows::{self, is_within, tone};
 use super::section::{Section, sections, subjects, tally};
 use crate::bench::table::{Cell, Table};
 use crate::bench::words::{capital, counted, number, percent, quantity};
 use crate::style::{Page, Style, Tone};
-use linerate_bench::compare::{Check, Comparison, Comparisons, Side, Verdict, Weight};
+use linerate_bench::compare::{Comparison, Comparisons, Side, Verdict, Weight};
 use std::io::{self, Write};
 
 /// Lines of a list before the rest becomes a number.
@@ -204,112 +206,6 @@ impl Text<'_, '_> {
         self.more(groups.len(), shown)
     }
 
-    fn confounds(&mut self) -> io::Result<()> {
-        let all = &self.c.confounds;
-        if all.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("WHAT ELSE DIFFERS (worst first: each could be the cause instead)")?;
-        let shown = self.shown(FEW);
-        for x in all.iter().take(shown) {
-            let (word, tone) = weight(x.weight);
-            let text = format!("{}: A {}; B {}", x.what, or_none(&x.a), or_none(&x.b));
-            self.page.item(2, &format!("{:<8}", word.to_uppercase()), tone, Tone::Plain, &text)?;
-            let rule = x.rule.as_ref().map(|r| format!(" (linerate explain {r})")).unwrap_or_default();
-            if !x.why.is_empty() || !rule.is_empty() {
-                self.page.item(11, "", Tone::Plain, Tone::Dim, &format!("{}{rule}", x.why))?;
-            }
-        }
-        self.more(all.len(), shown)
-    }
-
-    /// Assumptions that do not hold, and those that could not be checked; with `--verbose` the others.
-    fn checks(&mut self) -> io::Result<()> {
-        let mut groups: Vec<(&Check, usize)> = Vec::new();
-        for check in self.c.comparisons.iter().flat_map(|c| &c.checks) {
-            match groups.iter_mut().find(|(g, _)| g.assumption == check.assumption && g.holds == check.holds) {
-                Some((_, n)) => *n += 1,
-                None => groups.push((check, 1)),
-            }
-        }
-        let held = groups.iter().filter(|(c, _)| c.holds == Some(true)).count();
-        if !self.page.style.verbose {
-            groups.retain(|(c, _)| c.holds != Some(true));
-        }
-        if groups.is_empty() {
-            return Ok(());
-        }
-        groups.sort_by_key(|(c, _)| match c.holds {
-            Some(false) => 0,
-            None => 1,
-            Some(true) => 2,
-        });
-        self.page.heading("ASSUMPTIONS, CHECKED")?;
-        for (check, n) in groups {
-            let (tag, tone) = match check.holds {
-                Some(false) => ("does not hold:", Tone::Bad),
-                None => ("cannot be told:", Tone::Doubt),
-                Some(true) => ("holds:", Tone::Good),
-            };
-            let times = if n > 1 {
-                format!(" ({n} comparisons; the first: {})", check.detail)
-            } else {
-                format!(" ({})", check.detail)
-            };
-            self.page.item(2, tag, tone, Tone::Plain, &format!("{}{times}", check.assumption))?;
-        }
-        if !self.page.style.verbose && held > 0 {
-            let text = format!("and {} (--verbose)", counted(held, "that holds", "that hold"));
-            self.page.item(2, "", Tone::Plain, Tone::Dim, &text)?;
-        }
-        Ok(())
-    }
-
-    /// What was cut, and what is far from the rest.
-    fn values(&mut self) -> io::Result<()> {
-        let mut lines: Vec<(Tone, String)> = Vec::new();
-        for c in &self.c.comparisons {
-            for (name, side) in [("A", &c.a), ("B", &c.b)] {
-                for t in &side.transients {
-                    let (tone, doubt) = if t.unsettled {
-                        (Tone::Warn, "; no steady state was reached: do not trust this cut")
-                    } else {
-                        (Tone::Mild, "")
-                    };
-                    let text = format!(
-                        "{name}, {}: the first {} of {} values of run {} were cut as a transient: mean {} instead of {}{doubt}",
-                        subjects(&[c]),
-                        t.cut,
-                        t.of,
-                        t.run,
-                        quantity(t.mean_after, &c.unit),
-                        quantity(t.mean_before, &c.unit)
-                    );
-                    lines.push((tone, text));
-                }
-                for o in &side.outliers {
-                    let text = format!(
-                        "{name}, {}: {} in run {} is {} robust standard deviations from the median; it was kept",
-                        subjects(&[c]),
-                        quantity(o.value, &c.unit),
-                        o.run,
-                        number(o.deviations)
-                    );
-                    lines.push((Tone::Dim, text));
-                }
-            }
-        }
-        if lines.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("TRANSIENTS AND OUTLIERS")?;
-        let shown = self.shown(FEW);
-        for (tone, text) in lines.iter().take(shown) {
-            self.page.item(2, "·", *tone, Tone::Plain, text)?;
-        }
-        self.more(lines.len(), shown)
-    }
-
     fn excluded(&mut self) -> io::Result<()> {
         let all = &self.c.excluded;
         if all.is_empty() {
@@ -381,10 +277,6 @@ pub(super) fn weight(w: Weight) -> (&'static str, Tone) {
         Weight::Possible => ("possible", Tone::Warn),
         Weight::Slight => ("slight", Tone::Dim),
     }
-}
-
-fn or_none(text: &str) -> &str {
-    if text.is_empty() { "–" } else { text }
 }
 
 /// What would help.

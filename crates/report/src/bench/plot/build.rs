@@ -129,20 +129,17 @@ pub fn timeline(sides: &[PlotSide<'_>], select: &Select, comparison: Option<&Com
     let choice = Choice::of(sides, select);
     let cuts = transients(comparison, select);
     let all = || choice.sides.iter().flat_map(|(_, runs)| runs);
-    let steps = all().any(|c| c.run.kind == Kind::Torchtitan);
     let timed = all().any(|c| c.run.series.iter().flat_map(|s| &s.points).any(|p| p.at.is_some()));
+    let label = match all().next().map(|c| c.run.kind) {
+        _ if !timed => "number of the value",
+        Some(Kind::Torchtitan) => "step",
+        // The table's own column: it may be either.
+        Some(Kind::Series) => "time (s) or step",
+        _ => "time, s",
+    };
     let mut plot = PlotData {
         title: format!("{} over time", select.name()),
-        x: axis(
-            if steps {
-                "step"
-            } else if timed {
-                "time"
-            } else {
-                "number of the value"
-            }
-            .into(),
-        ),
+        x: axis(label.into()),
         y: Axis { from_zero: true, ..axis(choice.label(select)) },
         ..PlotData::default()
     };

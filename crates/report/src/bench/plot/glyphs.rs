@@ -11,7 +11,7 @@ pub(super) const COLOURS: [(&str, &str); 6] = [
 ];
 
 /// The terminal's own: cyan, yellow, green, magenta, blue, none.
-pub(super) const ANSI: [&str; 6] = ["36", "33", "32", "35", "34", "1"];
+const ANSI: [&str; 6] = ["36", "33", "32", "35", "34", "1"];
 
 /// Marks on a terminal, and where only ASCII is possible.
 pub(super) const MARKS: [(char, char); 6] = [('●', '*'), ('○', 'o'), ('▲', '^'), ('◇', 'x'), ('■', '#'), ('+', '+')];
@@ -27,4 +27,9 @@ pub(super) fn mark(role: usize) -> &'static str {
         "M-4 -1.2h2.8v-2.8h2.4v2.8h2.8v2.4h-2.8v2.8h-2.4v-2.8h-2.8z",
     ];
     PATHS.get(role % PATHS.len()).copied().unwrap_or_default()
+}
+
+/// The colour of a role on a terminal.
+pub(super) fn ansi(role: usize) -> &'static str {
+    if role == usize::MAX { "2" } else { ANSI.get(role % ANSI.len()).copied().unwrap_or("") }
 }

@@ -3,6 +3,7 @@
 //! The geometry is made once, in shares of the area; both forms show the same.
 
 mod build;
+mod canvas;
 mod data;
 mod glyphs;
 mod scale;

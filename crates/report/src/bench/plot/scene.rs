@@ -2,12 +2,13 @@
 
 use super::data::{PlotData, Series, Shape, Xy};
 use super::scale::{Range, usable};
+use crate::style::clean;
 
 /// More points than this are not joined: each slot of the x axis keeps its smallest and its largest.
 const POINTS: usize = 1200;
 const SLOTS: usize = 400;
 /// A line of no more values has marks.
-const MARKS: usize = 48;
+pub(super) const MARKS: usize = 48;
 
 /// A plot, laid out.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,7 +168,10 @@ impl Scene {
     }
 
     fn tell(&mut self, role: usize, shape: Option<Shape>, name: &str) {
-        if !name.is_empty() && !self.legend.iter().any(|(r, s, n)| (*r, *s, n.as_str()) == (role, shape, name)) {
+        // A name of blanks is none.
+        if !clean(name).trim().is_empty()
+            && !self.legend.iter().any(|(r, s, n)| (*r, *s, n.as_str()) == (role, shape, name))
+        {
             self.legend.push((role, shape, name.to_owned()));
         }
     }

@@ -136,8 +136,9 @@ impl Chosen<'_> {
         (0..longest).filter_map(|i| Some((at(i)?, value(i)? * self.factor))).collect()
     }
 
-    /// Whether it is a series over time.
+    /// Whether it is a series over time: many values, not of several sizes.
     pub(super) fn is_timed(&self) -> bool {
-        self.group.members.iter().any(|s| s.points.len() > 1 && s.points.iter().all(|p| p.size.is_none()))
+        let same = |s: &linerate_bench::Series| s.points.windows(2).all(|w| matches!(w, [a, b] if a.size == b.size));
+        self.group.members.iter().any(|s| s.points.len() > 1 && same(s))
     }
 }

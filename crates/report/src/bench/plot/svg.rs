@@ -2,7 +2,7 @@
 
 use super::data::{PlotData, Shape};
 use super::glyphs::{COLOURS, mark};
-use super::scene::{Layer, Scene};
+use super::scene::{Layer, MARKS, Scene};
 use crate::style::clean;
 use crate::topo::svg::measure::{fit, width, wrap};
 use crate::xml;
@@ -199,8 +199,13 @@ impl<'a> Drawing<'a> {
             }
             Layer::Path { role, points, thin } => {
                 let d = self.line(points.iter().copied());
-                let thin = if *thin { " thin" } else { "" };
-                self.path(&d, &format!("l c{}{thin}", role % COLOURS.len()));
+                let kind = match thin {
+                    true => " thin",
+                    // Few values, marked: a broad first line shows below a narrow second one.
+                    false if points.len() <= MARKS => " few",
+                    false => "",
+                };
+                self.path(&d, &format!("l c{}{kind}", role % COLOURS.len()));
             }
             Layer::Whiskers { role, points } => {
                 let mut d = String::new();
@@ -324,9 +329,9 @@ fn css() -> String {
         ".lrp text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;font-size:11px;font-variant-numeric:tabular-nums}\
          .lrp .h1{font-size:15px;font-weight:600}.lrp .b{font-weight:600}.lrp .e{text-anchor:end}.lrp .c{text-anchor:middle}\
          .lrp .grid{fill:none;stroke-width:1}.lrp .axis{fill:none;stroke-width:1.2}\
-         .lrp .l{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}\
+         .lrp .l{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}\
          .lrp .thin{stroke-dasharray:2 4}.lrp .bar{fill:none;stroke-width:3}\
-         .lrp .hollow{fill:none;stroke-width:1.7}.lrp .l.c0{stroke-width:2.8}.lrp .l.c1{stroke-width:1.6}.lrp .l.thin{stroke-width:1.6}\
+         .lrp .hollow{fill:none;stroke-width:1.7}.lrp .few.c0{stroke-width:2.8}.lrp .few.c1{stroke-width:1.6}.lrp .thin{stroke-width:1.6}\
          .lrp .band{opacity:.2}.lrp .shaded{opacity:.12}.lrp .d{stroke-width:1}\
          .lrp .limit{fill:none;stroke-width:1.4;stroke-dasharray:7 4}\
          .lrp .halo{stroke-width:4;paint-order:stroke;stroke-linejoin:round}\n",

@@ -1,7 +1,8 @@
 //! A plot in characters: lines in Braille dots, bands as a light shade, the same places as in the drawing.
 
+use super::canvas::Canvas;
 use super::data::{PlotData, Shape};
-use super::glyphs::{ANSI, MARKS};
+use super::glyphs::{MARKS, ansi};
 use super::scene::{Layer, Scene};
 use crate::style::{clean, clip, wrap};
 use std::io::{self, Write};
@@ -42,88 +43,6 @@ pub fn plot_text(data: &PlotData, screen: Screen, out: &mut dyn Write) -> io::Re
     Terminal { scene: &scene, screen: Screen { width, ..screen }, gutter, canvas, out }.all()
 }
 
-/// One character of the area.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cell {
-    /// Braille dots, from the lowest bit in Unicode's order.
-    dots: u8,
-    /// Whose dots.
-    role: Option<usize>,
-    /// A character on top of the dots.
-    mark: Option<char>,
-    /// Whose mark; `None` with a mark: nobody's.
-    owner: Option<usize>,
-    /// A shade behind.
-    shade: Option<Option<usize>>,
-    /// A line across.
-    limit: Option<char>,
-}
-
-struct Canvas {
-    columns: usize,
-    rows: usize,
-    cells: Vec<Cell>,
-}
-
-impl Canvas {
-    fn new(columns: usize, rows: usize) -> Self {
-        Canvas { columns, rows, cells: vec![Cell::default(); columns * rows] }
-    }
-
-    fn cell(&mut self, column: usize, row: usize) -> Option<&mut Cell> {
-        if column >= self.columns { None } else { self.cells.get_mut(row * self.columns + column) }
-    }
-
-    fn column(&self, x: f64) -> usize {
-        ((x * self.columns as f64) as usize).min(self.columns - 1)
-    }
-
-    fn row(&self, y: f64) -> usize {
-        (((1.0 - y) * self.rows as f64) as usize).min(self.rows - 1)
-    }
-
-    /// Sets a Braille dot, in dots from above left.
-    fn dot(&mut self, x: usize, y: usize, role: usize) {
-        const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
-        let bit = BITS.get(x % 2).and_then(|c| c.get(y % 4)).copied().unwrap_or(0);
-        if let Some(cell) = self.cell(x / 2, y / 4) {
-            cell.dots |= bit;
-            cell.role = Some(role);
-        }
-    }
-
-    /// A line between two places; `gaps` leaves every other pair of dots out.
-    fn line(&mut self, from: (f64, f64), to: (f64, f64), role: usize, gaps: bool) {
-        let (w, h) = ((self.columns * 2 - 1) as f64, (self.rows * 4 - 1) as f64);
-        let (x0, y0, x1, y1) = (from.0 * w, (1.0 - from.1) * h, to.0 * w, (1.0 - to.1) * h);
-        let steps = (x1 - x0).abs().max((y1 - y0).abs()).ceil().clamp(1.0, 4000.0);
-        for i in 0..=steps as usize {
-            let share = i as f64 / steps;
-            let (x, y) = (x0 + (x1 - x0) * share, y0 + (y1 - y0) * share);
-            let (x, y) = (x.round().max(0.0) as usize, y.round().max(0.0) as usize);
-            if !gaps || (x / 2).is_multiple_of(2) {
-                self.dot(x, y, role);
-            }
-        }
-    }
-
-    fn mark(&mut self, x: f64, y: f64, role: usize, ascii: bool) {
-        let (column, row) = (self.column(x), self.row(y));
-        let Some(cell) = self.cell(column, row) else { return };
-        let (unicode, plain) = MARKS.get(role % MARKS.len()).copied().unwrap_or(('*', '*'));
-        // Two sides in one place.
-        let both = cell.mark.is_some() && cell.owner != Some(role);
-        let mark = match (both, ascii) {
-            (true, true) => '@',
-            (true, false) => '◉',
-            (false, true) => plain,
-            (false, false) => unicode,
-        };
-        cell.mark = Some(mark);
-        cell.owner = if both { None } else { Some(role) };
-    }
-}
-
 struct Terminal<'a, 'w> {
     scene: &'a Scene,
     screen: Screen,
@@ -134,8 +53,9 @@ struct Terminal<'a, 'w> {
 
 impl Terminal<'_, '_> {
     fn all(mut self) -> io::Result<()> {
+        let ascii = self.screen.ascii;
         for layer in &self.scene.layers {
-            self.layer(layer);
+            self.canvas.layer(layer, ascii);
         }
         let labels = self.limit_labels();
         self.head()?;
@@ -227,97 +147,6 @@ impl Terminal<'_, '_> {
         }
     }
 
-    fn layer(&mut self, layer: &Layer) {
-        let ascii = self.screen.ascii;
-        let c = &mut self.canvas;
-        match layer {
-            Layer::Shade { from, to, role } => {
-                for column in c.column(*from)..=c.column(*to) {
-                    (0..c.rows).for_each(|row| {
-                        if let Some(cell) = c.cell(column, row) {
-                            cell.shade = Some(*role);
-                        }
-                    });
-                }
-            }
-            Layer::Band { role, points } => {
-                for pair in points.windows(2) {
-                    let [a, b] = pair else { continue };
-                    for column in c.column(a.0)..=c.column(b.0) {
-                        let x = (column as f64 + 0.5) / c.columns as f64;
-                        let share = if b.0 > a.0 { ((x - a.0) / (b.0 - a.0)).clamp(0.0, 1.0) } else { 0.0 };
-                        let (low, high) = (a.1 + (b.1 - a.1) * share, a.2 + (b.2 - a.2) * share);
-                        for row in c.row(high)..=c.row(low) {
-                            if let Some(cell) = c.cell(column, row) {
-                                cell.shade = Some(Some(*role));
-                            }
-                        }
-                    }
-                }
-            }
-            Layer::Path { role, points, thin } => {
-                for pair in points.windows(2) {
-                    if let [a, b] = pair {
-                        c.line(*a, *b, *role, *thin);
-                    }
-                }
-                if let [(x, y)] = points.as_slice() {
-                    c.mark(*x, *y, *role, ascii);
-                }
-            }
-            Layer::Whiskers { role, points } => {
-                for (low, high, y) in points {
-                    let row = c.row(*y);
-                    let (from, to) = (c.column(*low), c.column(*high));
-                    for column in from..=to {
-                        let mark = match (column == from, column == to, ascii) {
-                            (true, true, _) => '|',
-                            (true, _, false) => '├',
-                            (_, true, false) => '┤',
-                            (true, ..) | (_, true, _) => '|',
-                            (_, _, true) => '-',
-                            _ => '─',
-                        };
-                        if let Some(cell) = c.cell(column, row) {
-                            cell.mark = Some(mark);
-                            cell.owner = Some(*role);
-                        }
-                    }
-                }
-            }
-            Layer::Dots { role, points } => points.iter().for_each(|(x, y, _)| c.mark(*x, *y, *role, ascii)),
-            Layer::Bars { role, points } => {
-                for (x, y, _) in points {
-                    let (column, row) = (c.column(*x), c.row(*y));
-                    if let Some(cell) = c.cell(column, row) {
-                        cell.mark = Some(if ascii { '|' } else { '┃' });
-                        cell.owner = Some(*role);
-                    }
-                }
-            }
-            Layer::Limit { at, upright, .. } => {
-                let (column, row) = (c.column(*at), c.row(*at));
-                let (columns, rows) = (c.columns, c.rows);
-                let places: Vec<(usize, usize)> = if *upright {
-                    (0..rows).map(|r| (column, r)).collect()
-                } else {
-                    (0..columns).map(|i| (i, row)).collect()
-                };
-                let mark = match (*upright, ascii) {
-                    (true, true) => '|',
-                    (true, false) => '│',
-                    (false, true) => '=',
-                    (false, false) => '╌',
-                };
-                for (column, row) in places {
-                    if let Some(cell) = c.cell(column, row) {
-                        cell.limit = Some(mark);
-                    }
-                }
-            }
-        }
-    }
-
     /// Labels of lines across: row, column, text. They stand on their line, at the left.
     fn limit_labels(&self) -> Vec<(usize, usize, String)> {
         let mut out: Vec<(usize, usize, String)> = Vec::new();
@@ -350,8 +179,7 @@ impl Terminal<'_, '_> {
             self.paint("2", &format!("{blank}{text}"))?;
             let mut line: Vec<(&str, char)> = vec![("2", ' '), ("2", if label.is_some() { tick } else { bar })];
             for column in 0..self.canvas.columns {
-                let cell = self.canvas.cells.get(row * self.canvas.columns + column).copied().unwrap_or_default();
-                line.push(glyph(&cell, self.screen.ascii));
+                line.push(self.canvas.glyph(column, row, self.screen.ascii));
             }
             for (_, column, text) in labels.iter().filter(|(r, ..)| *r == row) {
                 for (i, c) in text.chars().enumerate() {
@@ -420,29 +248,4 @@ impl Terminal<'_, '_> {
         let before = self.gutter + 2 + (self.canvas.columns - label.chars().count().min(self.canvas.columns)) / 2;
         self.line("2", &format!("{:before$}{label}", ""))
     }
-}
-
-/// The topmost of what is in a cell, and its colour.
-fn glyph(cell: &Cell, ascii: bool) -> (&'static str, char) {
-    if let Some(mark) = cell.mark {
-        return (cell.owner.map_or("1", ansi), mark);
-    }
-    if cell.dots != 0 {
-        let role = cell.role.unwrap_or(0);
-        // Without dots the mark of the side stands for its line.
-        let plain = MARKS.get(role % MARKS.len()).map_or('*', |m| m.1);
-        let braille = char::from_u32(0x2800 + u32::from(cell.dots)).unwrap_or('*');
-        return (ansi(role), if ascii { plain } else { braille });
-    }
-    if let Some(limit) = cell.limit {
-        return ("1", limit);
-    }
-    match cell.shade {
-        Some(role) => (role.map_or("2", ansi), if ascii { ':' } else { '░' }),
-        None => ("", ' '),
-    }
-}
-
-fn ansi(role: usize) -> &'static str {
-    if role == usize::MAX { "2" } else { ANSI.get(role % ANSI.len()).copied().unwrap_or("") }
 }

@@ -14,6 +14,8 @@ use std::io::{self, Write};
 const IN_FULL: usize = 6;
 /// Rows of a table, and runs of a list, before the rest becomes a number.
 const ROWS: usize = 40;
+/// Columns of a table before the rest becomes a number; how many have room is another question.
+const COLUMNS: usize = 48;
 /// Faults, notes and refused parts shown of each before the rest becomes a number.
 const FEW: usize = 8;
 /// Columns of a line of bars.
@@ -132,6 +134,8 @@ impl Text<'_> {
             return Ok(());
         }
         let shared = common(groups);
+        let all = groups.len();
+        let groups = groups.get(..COLUMNS).unwrap_or(groups);
         let columns: Vec<_> = groups.iter().map(Group::by_size).collect();
         let sizes: BTreeSet<(u64, usize)> = columns.iter().flat_map(|c| c.keys().copied()).collect();
         let mut table = Table::default();
@@ -162,6 +166,10 @@ impl Text<'_> {
         }
         self.caption(groups, &shared)?;
         table.write(&mut self.page, 2)?;
+        if all > groups.len() {
+            let text = format!("{} not shown", counted(all - groups.len(), "more column", "more columns"));
+            self.page.item(2, "", Tone::Plain, Tone::Dim, &text)?;
+        }
         if left_out > 0 {
             let text = format!("{} not shown (--verbose)", counted(left_out, "smaller size", "smaller sizes"));
             self.page.item(2, "", Tone::Plain, Tone::Dim, &text)?;
@@ -194,10 +202,12 @@ impl Text<'_> {
         let sized = groups.iter().any(|g| g.size().is_some());
         type Key<'k> = (&'k str, String, String, Option<u64>);
         let mut rows: Vec<(Key<'_>, Vec<&Group<'_>>)> = Vec::new();
+        let mut places: BTreeMap<Key<'_>, usize> = BTreeMap::new();
         for g in groups {
-            let key =
-                (g.metric.name.as_str(), words::labels(&g.own_labels(&shared)), g.metric.unit.to_string(), g.size());
-            match rows.iter_mut().find(|(k, _)| *k == key) {
+            let labels = words::labels(&g.own_labels(&shared));
+            let key: Key<'_> = (g.metric.name.as_str(), labels, g.metric.unit.to_string(), g.size());
+            let place = *places.entry(key.clone()).or_insert(rows.len());
+            match rows.get_mut(place) {
                 Some((_, list)) => list.push(g),
                 None => rows.push((key, vec![g])),
             }

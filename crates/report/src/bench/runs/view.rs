@@ -23,7 +23,7 @@ pub(in crate::bench) struct Value {
 pub(in crate::bench) struct View<'a> {
     /// Over several sizes.
     pub(in crate::bench) sweeps: Vec<Group<'a>>,
-    /// Over time.
+    /// Over time, or one size again and again.
     pub(in crate::bench) times: Vec<Group<'a>>,
     /// One or a few.
     pub(in crate::bench) singles: Vec<Group<'a>>,
@@ -54,10 +54,10 @@ impl<'a> View<'a> {
         let mut view = View::default();
         for g in groups {
             let longest = g.members.iter().map(|s| s.points.len()).max().unwrap_or(0);
-            let points = || g.members.iter().flat_map(|s| &s.points);
-            let list = if sizes.len() > 1 && points().any(|p| p.size.is_some()) {
+            let sized = g.members.iter().flat_map(|s| &s.points).any(|p| p.size.is_some());
+            let list = if sizes.len() > 1 && sized {
                 &mut view.sweeps
-            } else if longest > 1 && points().all(|p| p.size.is_none()) {
+            } else if longest > 1 {
                 &mut view.times
             } else {
                 &mut view.singles
