@@ -150,6 +150,8 @@ fn cell(size: Option<u64>, a: &[f64], b: &[f64]) -> Comparison {
         interval_of: None,
         verdict: Verdict::Inconclusive,
         reason: String::new(),
+        p: None,
+        p_adjusted: None,
         detectable: None,
         further_runs: None,
         method: None,
