@@ -1,17 +1,14 @@
 //! Line by line: what belongs to which run.
 
 use super::run::{Direction, Job, Kind, Run, Times};
-use super::text::{self, Latency};
+use super::text::{self, Definition, Latency};
 use super::{MAX_JOBS, MAX_PERCENTILES, MAX_RUNS, json, settle};
 use crate::launcher;
 use crate::refusal::{End, Said};
 use crate::text::{At, decode};
-use smol_str::SmolStr;
 
 /// Lines beyond this length are none of fio's.
 const MAX_LINE: usize = 4096;
-
-type Options = Vec<(SmolStr, SmolStr)>;
 
 /// Reads lines as they come. Keeps no text, and of a run only what is bounded.
 #[derive(Debug, Default)]
@@ -20,7 +17,7 @@ pub struct Reader {
     run: Run,
     is_begun: bool,
     /// Jobs as defined at the beginning.
-    defined: Vec<(SmolStr, u32, Options)>,
+    defined: Vec<Definition>,
     /// What the percentiles below are of.
     percentiles: Option<(Latency, f64)>,
     /// `fsync/fdatasync/sync_file_range:` was said.

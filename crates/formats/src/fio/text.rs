@@ -6,8 +6,11 @@ use crate::text::{leading_number, words};
 use crate::units::{Bytes, MiBps, Microseconds, PerSecond, Percent};
 use smol_str::SmolStr;
 
+/// Name, group and options of a job.
+pub(super) type Definition = (SmolStr, u32, Vec<(SmolStr, SmolStr)>);
+
 /// `w: (g=0): rw=read, bs=(R) 4096B-4096B, …, ioengine=psync, iodepth=1`: name, group and options.
-pub(super) fn definition(line: &str) -> Option<(SmolStr, u32, Vec<(SmolStr, SmolStr)>)> {
+pub(super) fn definition(line: &str) -> Option<Definition> {
     let (name, rest) = line.split_once(": (g=")?;
     let (group, rest) = rest.split_once("): rw=")?;
     let rw = rest.split(',').next()?;

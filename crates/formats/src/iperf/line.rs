@@ -66,8 +66,11 @@ fn role(rest: &str) -> (Option<Way>, &str) {
     (None, rest)
 }
 
+/// Start and end in seconds, or why they are none.
+pub(super) type Span = Result<(f64, f64), String>;
+
 /// `0.00-1.00   sec`, `0.0- 1.0 sec`, and what follows.
-pub(super) fn interval(rest: &str) -> Option<(Result<(f64, f64), String>, &str)> {
+pub(super) fn interval(rest: &str) -> Option<(Span, &str)> {
     let rest = rest.trim_start();
     let (span, after) = rest.split_once("sec")?;
     let (start, end) = span.trim().split_once('-')?;
