@@ -66,7 +66,7 @@ fn every_folder_is_recognised() {
         ("iperf3", Kind::Unknown),
         ("sockperf", Kind::Unknown),
         ("fio", Kind::Unknown),
-        ("torchtitan", Kind::Unknown),
+        ("torchtitan", Kind::TorchTitan),
         ("misc-health", Kind::Unknown),
     ] {
         for file in files(&data.join(folder)) {
@@ -86,6 +86,8 @@ fn every_folder_is_recognised() {
         ("cases/onl-897-dmar-fault/dmesg.txt", Kind::Dmesg),
         ("cases/nccltests-206-memlock/nccl-warn.txt", Kind::NcclLog),
         ("cases/multus-1100-gid-index-differs-per-pod/show_gids-pod-a.txt", Kind::Unknown),
+        ("misc-bench/superbenchmark__nvbandwidth_results.log", Kind::Nvbandwidth),
+        ("misc-bench/superbenchmark__monitor.jsonl", Kind::SeriesTable),
         ("README.md", Kind::Unknown),
         ("INDEX.tsv", Kind::Unknown),
     ] {

@@ -65,7 +65,10 @@ pub(crate) fn recognise(name: &str, bytes: &[u8]) -> Recognised {
         Kind::NcclTopoXml => return Recognised::NoFacts("a topology that NCCL wrote"),
         Kind::NcclTests => return Recognised::NoFacts("a result of nccl-tests"),
         Kind::Perftest => return Recognised::NoFacts("a result of perftest"),
-        Kind::Unknown => return Recognised::Unknown,
+        Kind::TorchTitan => return Recognised::NoFacts("a log of TorchTitan"),
+        Kind::Nvbandwidth => return Recognised::NoFacts("a result of nvbandwidth"),
+        // A table of anything: those who look for a node's facts do not know it.
+        Kind::SeriesTable | Kind::Unknown => return Recognised::Unknown,
     })
 }
 
