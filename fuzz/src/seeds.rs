@@ -153,6 +153,27 @@ const OWN: &[(&str, &str)] = &[
     ("ping", include_str!("../../crates/formats/tests/fixtures/net/ping-timestamps.txt")),
     ("ping", include_str!("../../crates/formats/tests/fixtures/net/ping-adaptive.txt")),
     (
+        "torchtitan",
+        "[titan] 2025-08-22 07:52:57,498 - root - INFO - Trainer is initialized with local batch size 1, global batch size 8, sequence length 8192, total steps 10\n\
+         [rank0]:[titan] 2025-08-22 07:53:00,000 - root - INFO - \x1b[31mstep:  1  \x1b[32mloss:  7.62585  grad_norm: 26.6250  memory: 66.91GiB(37.51%)  tps: 10,050  tflops: 314.71  mfu: 13.99%\n\
+         [rank0]:[titan] 2025-08-22 07:53:01,000 - root - INFO - validate step:  1  loss:  8.0000  memory: 9.00GiB(9.00%)  tps: 77\n\
+         step:  2  loss:     nan  memory: 1.00GiB(1.00%)  wps: 1,000  mfu: N/A\nstep:  2  loss: -1.0000  memory: 1.00GiB(1.00%)  tps: 1\n",
+    ),
+    (
+        "nvbandwidth",
+        "nvbandwidth Version: v0.8\nDriver Version: 580.95.05\nnode-a\nDevice 0: NVIDIA A (00000000:34:00)\n\nRunning device_to_device_memcpy_read_ce.\n\
+         memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n           0         1\n 0       N/A     20.00\n 1     21.00       N/A\n\nSUM device_to_device_memcpy_read_ce 41.00\nWaived: \nERROR: x\n",
+    ),
+    (
+        "nvbandwidth",
+        "{\n \"nvbandwidth\" : { \"GPU Device list\" : [\"0: A (00000000:34:00): (h)\"], \"testcases\" : [ {\"name\":\"a_read_ce\",\"status\":\"Passed\",\"bandwidth_description\":\"memcpy (GB/s)\",\"bandwidth_matrix\":[[\"N/A\",\"2\"],[\"1\",\"N/A\"],[\"N/A\",\"3\"]],\"sum\":3.0} ] }\n}\n",
+    ),
+    ("series", "time,size,busbw (GB/s),run,host\n0.5,8M,93.5,1,\"a, b\"\n1.5,1 MB,nan,2,c\n"),
+    ("series", "t;v\n1;12,5\n2;1.234,5\n3;1,234\n"),
+    ("series", "| size | GB/s |\n|---|:-:|\n| 1 MB | **5.91** |\n| 3 MB | N/A |\n"),
+    ("series", "{\"step\":1,\"a\":{\"b\":2.5},\"c\":[1]}\n{\"step\":2,\"a\":{\"b\":NaN},\"c\":\"x\"}\n"),
+    ("series", "[{\"size\":\"8M\",\"v\":1},\n{\"size\":\"16M\",\"v\":-Infinity}]\n"),
+    (
         "torch-log",
         "[rank3]:[E227 16:30:43.5 ProcessGroupNCCL.cpp:629] [PG ID 2 PG GUID 5(tp) Rank 1] Watchdog caught collective operation timeout: \
          WorkNCCL(SeqNum=5, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.\n\

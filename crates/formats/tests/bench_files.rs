@@ -3,7 +3,7 @@
 // The lint configuration allows these in test functions only, not in their helpers.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::indexing_slicing)]
 
-use linerate_formats::{nccl_tests, perftest, torch_log};
+use linerate_formats::{nccl_tests, nvbandwidth, perftest, series, torch_log, torchtitan};
 use std::path::{Path, PathBuf};
 
 fn data() -> Option<PathBuf> {
@@ -165,6 +165,122 @@ fn perftest_of_others() {
         }
     }
     assert!(seen >= 9, "{seen}");
+}
+
+#[test]
+fn torchtitan_of_others() {
+    let Some(data) = data() else { return };
+    let mut seen = 0;
+    for (name, bytes) in files(&data, &["torchtitan"]) {
+        let runs = torchtitan::parse(&bytes);
+        let eye = String::from_utf8_lossy(&bytes).lines().filter(|l| l.contains("step:")).count();
+        let steps: usize = runs.iter().flat_map(|r| &r.ranks).map(|r| r.steps.len()).sum();
+        assert_eq!(steps, eye, "{name}: {runs:#?}");
+        for run in &runs {
+            assert!(run.refused.is_empty() && run.failures.is_empty() && run.repeated == 0, "{name}: {run:#?}");
+            for rank in &run.ranks {
+                println!(
+                    "{name}: lines {:?}, {:?} copy {}, steps {:?}, tps {:?}, at {:?}, notes {:?}",
+                    run.lines,
+                    rank.who,
+                    rank.copy,
+                    rank.steps.iter().map(|s| s.step).collect::<Vec<_>>(),
+                    rank.steps.iter().map(|s| s.tps.map(|t| t.0)).collect::<Vec<_>>(),
+                    rank.steps.iter().map(|s| s.at.map(|t| t.0)).collect::<Vec<_>>(),
+                    run.notes.iter().map(|n| n.kind).collect::<Vec<_>>(),
+                );
+                for s in &rank.steps {
+                    assert!(
+                        s.loss.is_some() && s.tps.is_some() && s.memory.is_some() && s.mfu.is_some(),
+                        "{name}: {s:?}"
+                    );
+                }
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen >= 3, "{seen}");
+}
+
+#[test]
+fn nvbandwidth_of_others() {
+    let Some(data) = data() else { return };
+    let mut seen = 0;
+    for (name, bytes) in files(&data, &["misc-bench", "bench-logs", "nccl-tests", "generated-here", "iperf3"]) {
+        let runs = nvbandwidth::parse(&bytes);
+        if !name.contains("nvbandwidth") {
+            assert!(runs.is_empty(), "{name}: {runs:#?}");
+            continue;
+        }
+        seen += 1;
+        for run in &runs {
+            println!(
+                "{name}: {:?}, {} devices, {} tests, {} waived, {:?}",
+                run.version,
+                run.devices.len(),
+                run.tests.len(),
+                run.waived,
+                run.refused
+            );
+            for m in run.tests.iter().flat_map(|t| &t.matrices) {
+                println!(
+                    "  {:?}: {} × {}, sum {:?}, whole {}",
+                    m.key,
+                    m.rows.len(),
+                    m.columns.len(),
+                    m.sum,
+                    m.is_whole
+                );
+                assert!(!m.values.is_empty(), "{name}: {m:?}");
+            }
+        }
+        assert!(runs.len() == 1 && runs[0].tests.len() == 15, "{name}: {runs:#?}");
+    }
+    assert_eq!(seen, 1);
+}
+
+/// Every file is a table or not, and says why.
+#[test]
+fn tables_of_others() {
+    let Some(data) = data() else { return };
+    let folders = [
+        "misc-bench",
+        "bench-logs",
+        "nccl-tests",
+        "generated-here",
+        "iperf3",
+        "perftest",
+        "sockperf",
+        "fio",
+        "torchtitan",
+    ];
+    for (name, bytes) in files(&data, &folders) {
+        match series::parse(&bytes) {
+            Ok(tables) => {
+                for t in &tables {
+                    let columns: Vec<_> = t.columns.iter().take(12).map(|c| (c.name.as_str(), c.role)).collect();
+                    println!(
+                        "{name}: {:?}, {} rows, {} columns {columns:?}, notes {:?}, refused {} {:?}",
+                        t.form,
+                        t.len(),
+                        t.columns.len(),
+                        t.notes,
+                        t.refused.len() as u64 + t.refused_not_kept,
+                        t.refused.first()
+                    );
+                }
+            }
+            Err(e) => println!("{name}: {e}"),
+        }
+    }
+    let read = |name: &str| series::parse(&std::fs::read(data.join(name)).unwrap()).unwrap();
+    let csv = read("iperf3/PerfKitBenchmarker__tests_data_cloudharmony_iperf.csv");
+    let [t] = &csv[..] else { panic!("{csv:#?}") };
+    let number = |name: &str, row| t.columns.iter().find(|c| c.name == name).and_then(|c| c.number(row));
+    assert_eq!((t.len(), number("bandwidth_mean", 0), number("bandwidth_max", 1)), (2, Some(9735.5), Some(9910.723)));
+    assert_eq!(number("transfer", 1), Some(11605.5));
+    let jsonl = read("misc-bench/superbenchmark__monitor.jsonl");
+    assert!(jsonl[0].of(series::Role::Time).count() == 1 && jsonl[0].len() == 5 && jsonl[0].refused.is_empty());
 }
 
 /// Logs of NCCL and of kernels are full of words that the parsers look for.

@@ -71,6 +71,10 @@ fn every_folder_is_recognised() {
         ("sockperf", Kind::Sockperf),
         ("fio", Kind::Fio),
         ("torchtitan", Kind::Unknown),
+        ("iperf3", Kind::Unknown),
+        ("sockperf", Kind::Unknown),
+        ("fio", Kind::Unknown),
+        ("torchtitan", Kind::TorchTitan),
         ("misc-health", Kind::Unknown),
     ] {
         for file in files(&data.join(folder)) {
@@ -90,6 +94,8 @@ fn every_folder_is_recognised() {
         ("cases/onl-897-dmar-fault/dmesg.txt", Kind::Dmesg),
         ("cases/nccltests-206-memlock/nccl-warn.txt", Kind::NcclLog),
         ("cases/multus-1100-gid-index-differs-per-pod/show_gids-pod-a.txt", Kind::Unknown),
+        ("misc-bench/superbenchmark__nvbandwidth_results.log", Kind::Nvbandwidth),
+        ("misc-bench/superbenchmark__monitor.jsonl", Kind::SeriesTable),
         ("README.md", Kind::Unknown),
         ("INDEX.tsv", Kind::Unknown),
     ] {

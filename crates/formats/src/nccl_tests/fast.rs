@@ -2,7 +2,7 @@
 
 use super::columns::{Columns, Field, Lead, is_op, is_type};
 use super::run::{Delta, Errors, Measure, PerIteration, Row};
-use crate::number::{Fields, simple, whole};
+use crate::number::Fields;
 use crate::units::{Bytes, GBps, Microseconds, Percent};
 use smol_str::SmolStr;
 
@@ -19,62 +19,74 @@ pub(super) fn row(line: u32, bytes: &[u8], columns: &Columns) -> Option<Row> {
         root: None,
         out_of_place: None,
         in_place: None,
+        each: None,
     };
     for lead in &columns.lead {
-        let word = words.next()?;
         match lead {
-            Lead::Size => row.size = Bytes(whole(word)?),
-            Lead::Count => row.count = Some(whole(word)?),
-            Lead::Type => row.dtype = text(word).filter(|w| is_type(w)).map(SmolStr::new_inline)?,
+            Lead::Size => row.size = Bytes(words.whole()?),
+            Lead::Count => row.count = Some(words.whole()?),
+            Lead::Type => row.dtype = text(words.next()?).filter(|w| is_type(w)).map(SmolStr::new_inline)?,
             Lead::Op => {
-                let op = text(word).filter(|w| is_op(w))?;
+                let op = text(words.next()?).filter(|w| is_op(w))?;
                 row.redop = (op != "none").then(|| SmolStr::new_inline(op));
             }
-            Lead::Root if word == b"-1" => {}
-            Lead::Root => row.root = Some(u32::try_from(whole(word)?).ok()?),
+            Lead::Root => match words.next()? {
+                b"-1" => {}
+                root => row.root = Some(text(root)?.parse().ok()?),
+            },
         }
     }
     for group in &columns.groups {
-        let measure = measure(&mut words, &group.fields, columns.milliseconds)?;
+        let (measure, each) = measure(&mut words, &group.fields, columns.milliseconds)?;
+        if let Some(each) = each {
+            row.set_per_iteration(group.in_place, each);
+        }
         let slot = if group.in_place { &mut row.in_place } else { &mut row.out_of_place };
         *slot = Some(measure);
     }
     words.next().is_none().then_some(row)
 }
 
-fn measure(words: &mut Fields<'_>, fields: &[Field], milliseconds: bool) -> Option<Measure> {
+fn measure(words: &mut Fields<'_>, fields: &[Field], milliseconds: bool) -> Option<(Measure, Option<PerIteration>)> {
     let time = |v: f64| if milliseconds { Microseconds::from_milliseconds(v) } else { Microseconds(v) };
     let none = Microseconds(0.0);
-    let mut m =
-        Measure { time: none, algbw: GBps(0.0), busbw: GBps(0.0), errors: Errors::NotShown, per_iteration: None };
+    let mut m = Measure { time: none, algbw: GBps(0.0), busbw: GBps(0.0), errors: Errors::NotShown };
     let mut each = PerIteration { min: none, max: none, p99: none, cv: Percent(0.0), more: None };
+    let mut has_each = false;
     for field in fields {
-        let word = words.next()?;
         match field {
-            Field::Wrong | Field::Delta if word == b"N/A" => m.errors = Errors::NotChecked,
-            Field::Wrong => m.errors = Errors::Wrong(whole(word)?),
-            Field::Delta => m.errors = Errors::Delta(Delta(exponent(word)?)),
+            Field::Wrong => {
+                m.errors = match words.next()? {
+                    b"0" => Errors::Wrong(0),
+                    b"N/A" => Errors::NotChecked,
+                    number => Errors::Wrong(Fields::new(number).whole()?),
+                }
+            }
+            Field::Delta => {
+                m.errors = match words.next()? {
+                    b"0e+00" => Errors::Delta(Delta(0.0)),
+                    b"N/A" => Errors::NotChecked,
+                    number => Errors::Delta(Delta(exponent(number)?)),
+                }
+            }
             Field::Check => return None,
-            Field::Time => m.time = time(simple(word)?),
-            Field::AlgBw => m.algbw = GBps(simple(word)?),
-            Field::BusBw => m.busbw = GBps(simple(word)?),
-            Field::IterMin => each.min = time(simple(word)?),
-            Field::IterMax => each.max = time(simple(word)?),
-            Field::IterP99 => each.p99 = time(simple(word)?),
+            Field::Time => m.time = time(words.decimal()?),
+            Field::AlgBw => m.algbw = GBps(words.decimal()?),
+            Field::BusBw => m.busbw = GBps(words.decimal()?),
+            Field::IterMin => each.min = time(words.decimal()?),
+            Field::IterMax => each.max = time(words.decimal()?),
+            Field::IterP99 => each.p99 = time(words.decimal()?),
             Field::IterCv => {
-                each.cv = Percent(simple(word)?);
-                m.per_iteration = Some(each);
+                each.cv = Percent(words.decimal()?);
+                has_each = true;
             }
         }
     }
-    Some(m)
+    Some((m, has_each.then_some(each)))
 }
 
-/// `0e+00`, `1e-07`, `0.00`.
+/// `1e-07`, `0.00`.
 fn exponent(word: &[u8]) -> Option<f64> {
-    if word == b"0e+00" {
-        return Some(0.0);
-    }
     let text = std::str::from_utf8(word).ok()?;
     text.parse().ok().filter(|v: &f64| v.is_finite() && *v >= 0.0)
 }

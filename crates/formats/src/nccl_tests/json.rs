@@ -1,11 +1,11 @@
 //! JSON: what nccl-tests ≥ 2.17.3 write with `-J`, and the records of rccl-tests.
 
+use super::MAX_RANKS;
 use super::head::text as kept;
-use super::records::{Document, Record};
+use super::records::{Document, LINE, Records, Results};
 use super::run::{
     Average, BusId, Collective, Delta, Errors, Failure, FailureKind, OutOfBounds, Params, Rank, Run, Step, Tool,
 };
-use super::{MAX_RANKS, MAX_RUNS};
 use crate::error::ParseError;
 use crate::text::At;
 use crate::units::{Bytes, GBps};
@@ -54,21 +54,34 @@ pub(super) fn parse(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseErro
 fn typed(text: &str, lines: (u32, u32)) -> Result<Result<Vec<Run>, ParseError>, serde_json::Error> {
     let foreign = || Err(ParseError::new(lines.0, "JSON that is neither of nccl-tests nor of rccl-tests"));
     if text.trim_ascii_start().starts_with('[') {
-        let records: Vec<Record<'_>> = serde_json::from_str(text)?;
-        let is_own = records.first().is_some_and(|r| r.alg_bw.is_some());
-        return Ok(if is_own { Ok(rccl(&records, lines)) } else { foreign() });
+        let Records(mut runs) = serde_json::from_str(text)?;
+        runs.iter_mut().for_each(|run| place(run, lines));
+        return Ok(if runs.is_empty() { foreign() } else { Ok(runs) });
     }
-    let document: Document<'_> = serde_json::from_str(text)?;
+    let document: Document = serde_json::from_str(text)?;
     let other = Value::Object(document.other);
     // RCCL's own status report has a version and no arguments.
     if other["nccl_version"].is_null() || other["args"].is_null() && other["config"].is_null() {
         return Ok(foreign());
     }
     let mut run = nccl(&other, lines);
-    for result in document.results.unwrap_or_default() {
-        result.put(&mut run, lines.0);
+    if let Some(Results(mut found)) = document.results {
+        place(&mut found, lines);
+        run.is_cpu_time = found.is_cpu_time;
+        (run.rows, run.rows_not_kept) = (found.rows, found.rows_not_kept);
+        (run.refused, run.refused_not_kept) = (found.refused, found.refused_not_kept);
     }
     Ok(Ok(vec![run]))
+}
+
+/// Gives what was read of a document the lines where it stands.
+fn place(run: &mut Run, lines: (u32, u32)) {
+    run.lines = lines;
+    if lines.0 != LINE {
+        run.rows.iter_mut().for_each(|r| r.line = lines.0);
+        run.refused.iter_mut().for_each(|r| r.line = lines.0);
+        run.collective.iter_mut().for_each(|c| c.line = lines.0);
+    }
 }
 
 fn nccl(v: &Value, lines: (u32, u32)) -> Run {
@@ -180,26 +193,4 @@ pub(super) fn count(v: f64) -> Errors {
         return Errors::Wrong(v as u64);
     }
     Errors::Delta(Delta(v))
-}
-
-/// One record per measurement; those in place follow those out of place. A new run begins where the collective changes.
-fn rccl(records: &[Record<'_>], lines: (u32, u32)) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    let mut last = None;
-    for record in records {
-        let name = record.name.as_deref().unwrap_or_default();
-        if last != Some(name) {
-            if runs.len() >= MAX_RUNS {
-                runs.iter_mut().rev().take(1).for_each(|r| r.runs_not_kept += 1);
-                continue;
-            }
-            last = Some(name);
-            let collective = Collective::from_name(name).map(|c| At::new(c, lines.0));
-            runs.push(Run { tool: Some(Tool::RcclTests), collective, lines, copies: 1, ..Run::default() });
-        }
-        if let Some(run) = runs.last_mut() {
-            record.put(run, lines.0);
-        }
-    }
-    runs
 }

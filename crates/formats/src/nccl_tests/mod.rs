@@ -24,6 +24,8 @@ pub use run::{
 /// Rows that a run keeps. The largest sweep (`-i` over 8 GiB) that anybody reads has a few thousand; a run that goes on for days
 /// (`-N 0`) prints its one size again and again.
 pub(crate) const MAX_ROWS: usize = if cfg!(test) { 8192 } else { 1 << 22 };
+/// Rows of a usual sweep, 8 B to 8 GiB.
+const USUAL_ROWS: usize = 31;
 /// Participants that a run keeps.
 pub(crate) const MAX_RANKS: usize = 65_536;
 /// Failures that a run keeps: with thousands of ranks the first few tell the cause.
@@ -58,6 +60,9 @@ impl Run {
 
     pub(crate) fn push_row(&mut self, row: Row) {
         if self.rows.len() < MAX_ROWS {
+            if self.rows.is_empty() {
+                self.rows.reserve(USUAL_ROWS);
+            }
             self.rows.push(row);
         } else {
             self.rows_not_kept += 1;

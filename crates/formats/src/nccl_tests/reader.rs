@@ -424,7 +424,10 @@ impl Reader {
 
     fn end_run(&mut self) {
         self.close_open();
-        let run = std::mem::take(&mut self.run);
+        let mut run = std::mem::take(&mut self.run);
+        if run.rows.len() < super::USUAL_ROWS / 2 {
+            run.rows.shrink_to_fit();
+        }
         let is_something = self.stage > Stage::Nothing || !run.failures.is_empty();
         self.stage = Stage::Nothing;
         self.columns = None;

@@ -1,7 +1,9 @@
 //! The results of JSON documents, read without a tree: there may be very many.
 
+use super::MAX_RUNS;
 use super::json::count;
-use super::run::{Errors, Measure, PerIteration, Row, Run, Spread};
+use super::run::{Collective, Errors, Measure, PerIteration, Row, Run, Spread, Tool};
+use crate::text::At;
 use crate::units::{Bytes, GBps, Microseconds, Percent};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
@@ -11,17 +13,75 @@ use std::fmt;
 
 /// What nccl-tests write.
 #[derive(Debug, Deserialize)]
-pub(super) struct Document<'a> {
-    #[serde(borrow, default)]
-    pub(super) results: Option<Vec<NcclResult<'a>>>,
+pub(super) struct Document {
+    #[serde(default)]
+    pub(super) results: Option<Results>,
     /// Everything else, which is small.
     #[serde(flatten)]
     pub(super) other: serde_json::Map<String, serde_json::Value>,
 }
 
+/// The results of nccl-tests, as rows of a run: there is no list of what was read beside that of what is kept. They have the line
+/// [`LINE`].
+#[derive(Debug)]
+pub(super) struct Results(pub(super) Run);
+
+/// The records of rccl-tests, as runs.
+#[derive(Debug)]
+pub(super) struct Records(pub(super) Vec<Run>);
+
+/// The line of rows until it is known where their document stands: that of a whole text.
+pub(super) const LINE: u32 = 1;
+
+impl<'de> Deserialize<'de> for Results {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct V;
+        impl<'de> Visitor<'de> for V {
+            type Value = Results;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of results")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Results, A::Error> {
+                let mut run = Run::default();
+                while let Some(result) = all.next_element::<NcclResult<'de>>()? {
+                    result.put(&mut run, LINE);
+                }
+                Ok(Results(run))
+            }
+        }
+        from.deserialize_seq(V)
+    }
+}
+
+impl<'de> Deserialize<'de> for Records {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct V;
+        impl<'de> Visitor<'de> for V {
+            type Value = Records;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of records")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Records, A::Error> {
+                let mut runs: Vec<Run> = Vec::new();
+                let mut last: Option<Cow<'de, str>> = None;
+                let mut is_own = true;
+                while let Some(record) = all.next_element::<Record<'de>>()? {
+                    // Another program's list: it is only read to its end.
+                    is_own &= last.is_some() || record.alg_bw.is_some();
+                    if is_own {
+                        record.add(&mut runs, &mut last);
+                    }
+                }
+                Ok(Records(runs))
+            }
+        }
+        from.deserialize_seq(V)
+    }
+}
+
 /// One size.
 #[derive(Debug, Deserialize)]
-pub(super) struct NcclResult<'a> {
+struct NcclResult<'a> {
     #[serde(default)]
     size: Number,
     #[serde(default)]
@@ -37,9 +97,9 @@ pub(super) struct NcclResult<'a> {
     #[serde(default)]
     in_place: Option<Half>,
     #[serde(default)]
-    out_of_place_per_iter: Option<Each>,
+    out_of_place_per_iter: Option<Box<Each>>,
     #[serde(default)]
-    in_place_per_iter: Option<Each>,
+    in_place_per_iter: Option<Box<Each>>,
 }
 
 /// One measurement.
@@ -84,9 +144,9 @@ struct Each {
 
 /// What rccl-tests write for a measurement.
 #[derive(Debug, Deserialize)]
-pub(super) struct Record<'a> {
+struct Record<'a> {
     #[serde(borrow, default)]
-    pub(super) name: Option<Cow<'a, str>>,
+    name: Option<Cow<'a, str>>,
     #[serde(default)]
     size: Number,
     #[serde(borrow, rename = "type", default)]
@@ -98,7 +158,7 @@ pub(super) struct Record<'a> {
     #[serde(default)]
     time: Number,
     #[serde(rename = "algBw", default)]
-    pub(super) alg_bw: Number,
+    alg_bw: Number,
     #[serde(rename = "busBw", default)]
     bus_bw: Number,
     #[serde(default)]
@@ -107,7 +167,7 @@ pub(super) struct Record<'a> {
 
 /// A number, as one or as text; or what stands where one should.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) enum Number {
+enum Number {
     /// `null`, `N/A`, or nothing.
     #[default]
     Missing,
@@ -117,7 +177,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    pub(super) fn is_some(self) -> bool {
+    fn is_some(self) -> bool {
         self != Number::Missing
     }
 
@@ -256,17 +316,17 @@ fn errors(n: Number) -> Option<Errors> {
 
 impl NcclResult<'_> {
     /// Adds the row to the run, or says why it is none.
-    pub(super) fn put(&self, run: &mut Run, line: u32) {
+    fn put(&self, run: &mut Run, line: u32) {
         let (Some(size), Some(count), Some(dtype)) = (self.size.whole(), self.count.whole(), self.dtype.as_deref())
         else {
             run.refuse(line, "a result without a size, a count or a type");
             return;
         };
         let root = self.root.0.as_deref().and_then(|r| r.trim().parse::<u32>().ok());
-        let mut half = |half: &Option<Half>, each: &Option<Each>, place: &str| {
+        let mut half = |half: &Option<Half>, place: &str| {
             let half = half.as_ref()?;
             run.is_cpu_time |= half.cpu_time.is_some();
-            let measure = half.measure(each.as_ref());
+            let measure = half.measure();
             if measure.is_none() {
                 run.refuse(
                     line,
@@ -275,11 +335,13 @@ impl NcclResult<'_> {
             }
             measure
         };
-        let out_of_place = half(&self.out_of_place, &self.out_of_place_per_iter, "out of place");
-        let in_place = half(&self.in_place, &self.in_place_per_iter, "in place");
+        let out_of_place = half(&self.out_of_place, "out of place");
+        let in_place = half(&self.in_place, "in place");
         if out_of_place.is_none() && in_place.is_none() && (self.out_of_place.is_some() || self.in_place.is_some()) {
             return;
         }
+        let each = |each: &Option<Box<Each>>| each.as_deref().and_then(Each::spread);
+        let each = [each(&self.out_of_place_per_iter), each(&self.in_place_per_iter)];
         run.push_row(Row {
             line,
             size: Bytes(size),
@@ -289,19 +351,19 @@ impl NcclResult<'_> {
             root,
             out_of_place,
             in_place,
+            each: each.iter().any(Option::is_some).then(|| Box::new(each)),
         });
     }
 }
 
 impl Half {
-    fn measure(&self, each: Option<&Each>) -> Option<Measure> {
+    fn measure(&self) -> Option<Measure> {
         let positive = |n: Number| n.value().filter(|v| *v >= 0.0);
         Some(Measure {
             time: Microseconds(positive(self.time.or(self.cpu_time))?),
             algbw: GBps(positive(self.alg_bw)?),
             busbw: GBps(positive(self.bus_bw)?),
             errors: errors(self.nwrong)?,
-            per_iteration: each.and_then(Each::spread),
         })
     }
 }
@@ -309,26 +371,51 @@ impl Half {
 impl Each {
     fn spread(&self) -> Option<PerIteration> {
         let us = |n: Number| n.value().map(Microseconds);
-        let more = match (us(self.avg_us), us(self.p50_us), us(self.p95_us), us(self.stdev_us)) {
-            (Some(mean), Some(p50), Some(p95), Some(stdev)) => {
-                let skipped = self.skipped_iterations.whole().and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
-                Some(Spread { mean, p50, p95, stdev, skipped, iterations: self.times_us.0 })
-            }
-            _ => None,
-        };
+        let cv = Percent(self.cv_pct.value()?);
         Some(PerIteration {
             min: us(self.min_us)?,
             max: us(self.max_us)?,
             p99: us(self.p99_us)?,
-            cv: Percent(self.cv_pct.value()?),
-            more,
+            cv,
+            more: self.more(),
+        })
+    }
+
+    fn more(&self) -> Option<Spread> {
+        let us = |n: Number| n.value().map(Microseconds);
+        Some(Spread {
+            mean: us(self.avg_us)?,
+            p50: us(self.p50_us)?,
+            p95: us(self.p95_us)?,
+            stdev: us(self.stdev_us)?,
+            skipped: self.skipped_iterations.whole().and_then(|n| u32::try_from(n).ok()).unwrap_or(0),
+            iterations: self.times_us.0,
         })
     }
 }
 
-impl Record<'_> {
+impl<'a> Record<'a> {
+    /// Adds the measurement to the last run, or to a new one where the collective changes: those in place follow those out of
+    /// place.
+    fn add(self, runs: &mut Vec<Run>, last: &mut Option<Cow<'a, str>>) {
+        if last.as_deref() != Some(self.name.as_deref().unwrap_or_default()) {
+            let name = self.name.clone().unwrap_or_default();
+            if runs.len() < MAX_RUNS {
+                let collective = Collective::from_name(&name).map(|c| At::new(c, LINE));
+                runs.push(Run { tool: Some(Tool::RcclTests), collective, copies: 1, ..Run::default() });
+                *last = Some(name);
+            } else {
+                runs.iter_mut().rev().take(1).for_each(|r| r.runs_not_kept += 1);
+                return;
+            }
+        }
+        if let Some(run) = runs.last_mut() {
+            self.put(run, LINE);
+        }
+    }
+
     /// Adds the measurement to the run, or says why it is none.
-    pub(super) fn put(&self, run: &mut Run, line: u32) {
+    fn put(&self, run: &mut Run, line: u32) {
         let positive = |n: Number| n.value().filter(|v| *v >= 0.0);
         let read = || {
             let in_place = self.in_place.value()? != 0.0;
@@ -337,7 +424,6 @@ impl Record<'_> {
                 algbw: GBps(positive(self.alg_bw)?),
                 busbw: GBps(positive(self.bus_bw)?),
                 errors: errors(self.wrong)?,
-                per_iteration: None,
             };
             let row = Row {
                 line,
@@ -348,6 +434,7 @@ impl Record<'_> {
                 root: None,
                 out_of_place: None,
                 in_place: None,
+                each: None,
             };
             Some((row, in_place, measure))
         };

@@ -184,6 +184,7 @@ fn lead(line: u32, size: u64, words: &[&str], columns: &Columns) -> Option<(Row,
         root: None,
         out_of_place: None,
         in_place: None,
+        each: None,
     };
     let mut taken = 0;
     for column in &columns.lead {
@@ -227,7 +228,10 @@ fn root(word: &str) -> Option<Option<u32>> {
     Some((!word.starts_with('-')).then_some(value))
 }
 
-fn put(row: &mut Row, group: &Group, measure: Measure) {
+fn put(row: &mut Row, group: &Group, (measure, each): (Measure, Option<PerIteration>)) {
+    if let Some(each) = each {
+        row.set_per_iteration(group.in_place, each);
+    }
     if group.in_place {
         row.in_place = Some(measure);
     } else {
@@ -235,15 +239,9 @@ fn put(row: &mut Row, group: &Group, measure: Measure) {
     }
 }
 
-fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<Measure, String> {
+fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<(Measure, Option<PerIteration>), String> {
     let time = |v: f64| if milliseconds { Microseconds::from_milliseconds(v) } else { Microseconds(v) };
-    let mut m = Measure {
-        time: Microseconds(0.0),
-        algbw: GBps(0.0),
-        busbw: GBps(0.0),
-        errors: Errors::NotShown,
-        per_iteration: None,
-    };
+    let mut m = Measure { time: Microseconds(0.0), algbw: GBps(0.0), busbw: GBps(0.0), errors: Errors::NotShown };
     let mut each = PerIteration {
         min: Microseconds(0.0),
         max: Microseconds(0.0),
@@ -251,6 +249,7 @@ fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<Measure,
         cv: Percent(0.0),
         more: None,
     };
+    let mut has_each = false;
     for (word, field) in words.iter().zip(&group.fields) {
         match field {
             Field::Time => m.time = time(number(word)?),
@@ -265,11 +264,11 @@ fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<Measure,
             Field::IterP99 => each.p99 = time(number(word)?),
             Field::IterCv => {
                 each.cv = Percent(number(word)?);
-                m.per_iteration = Some(each);
+                has_each = true;
             }
         }
     }
-    Ok(m)
+    Ok((m, has_each.then_some(each)))
 }
 
 /// A number that is one: neither `nan` nor `inf`, and nothing negative.

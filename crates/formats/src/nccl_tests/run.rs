@@ -216,9 +216,21 @@ pub struct Row {
     pub out_of_place: Option<Measure>,
     /// With one buffer.
     pub in_place: Option<Measure>,
+    /// Spread between iterations (since 2.19, where asked for): out of place, in place.
+    pub each: Option<Box<[Option<PerIteration>; 2]>>,
 }
 
 impl Row {
+    /// Spread between iterations of one of the measurements.
+    pub fn per_iteration(&self, in_place: bool) -> Option<PerIteration> {
+        self.each.as_ref().and_then(|e| e.get(usize::from(in_place)).copied().flatten())
+    }
+
+    pub(super) fn set_per_iteration(&mut self, in_place: bool, spread: PerIteration) {
+        let each = self.each.get_or_insert_default();
+        each.iter_mut().skip(usize::from(in_place)).take(1).for_each(|e| *e = Some(spread));
+    }
+
     /// The better of both bus bandwidths.
     pub fn best_busbw(&self) -> Option<GBps> {
         let each = [self.out_of_place, self.in_place].into_iter().flatten().map(|m| m.busbw);
@@ -237,8 +249,6 @@ pub struct Measure {
     pub busbw: GBps,
     /// Whether the results were right.
     pub errors: Errors,
-    /// Spread between iterations (since 2.19, where asked for).
-    pub per_iteration: Option<PerIteration>,
 }
 
 /// The column `#wrong`, before 2.13 `error` or `res`.

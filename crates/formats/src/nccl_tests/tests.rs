@@ -130,7 +130,7 @@ fn per_iteration_columns_and_in_place_alone() {
 #       size         count      type   redop    root     time   algbw   busbw  #wrong    i_min    i_max    i_p99    i_cv%     time   algbw   busbw  #wrong    i_min    i_max    i_p99    i_cv%
            8             2     float     sum      -1     9.00    0.00    0.00       0     8.00    12.00    11.00     2.50     7.00    0.00    0.00       0     6.00     9.00     8.50     1.25
 ");
-    let each = run.rows.first().and_then(|r| r.in_place).and_then(|m| m.per_iteration);
+    let each = run.rows.first().and_then(|r| r.per_iteration(true));
     assert_eq!(each.map(|e| (e.min.0, e.max.0, e.p99.0, e.cv.0)), Some((6.0, 9.0, 8.5, 1.25)));
     // rccl-tests -O 0.
     let run = one("\

@@ -6,7 +6,7 @@ mod names;
 use self::names::{by_name, prompt};
 use crate::dmesg::{self, Time};
 use crate::pci::Bdf;
-use crate::{mlxconfig, modules, nvidia_smi, text};
+use crate::{mlxconfig, modules, nvidia_smi, series, text};
 
 pub use crate::text::normalise;
 
@@ -52,6 +52,9 @@ pub enum Kind {
     Ping,
     Cpuinfo,
     Modules,
+    TorchTitan,
+    Nvbandwidth,
+    SeriesTable,
     Unknown,
 }
 
@@ -82,10 +85,48 @@ pub fn sniff(name: &str, head: &[u8]) -> Kind {
         Some(kind) => kind,
         None => lines(&text).or_else(|| weak(&text)).or_else(|| bench::lines(&text)).unwrap_or(Kind::Unknown),
     };
-    match by_content {
+    let known = match by_content {
         Kind::Unknown => command.unwrap_or_else(|| by_name(name, document.is_some())),
         kind => kind,
-    }
+    };
+    // Anything can be a table: it is one only where it is nothing else.
+    if known == Kind::Unknown && is_series(&text) { Kind::SeriesTable } else { known }
+}
+
+/// A table of measurements: a column of numbers that is a metric by its unit or its name, or beside a time, a step, a size or a run.
+/// The text may be a beginning alone, and its last line cut.
+fn is_series(text: &str) -> bool {
+    use series::Role;
+    const WORDS: &[&str] = &[
+        "bw",
+        "bandwidth",
+        "busbw",
+        "algbw",
+        "latency",
+        "lat",
+        "loss",
+        "throughput",
+        "tps",
+        "tflops",
+        "mfu",
+        "rate",
+        "jitter",
+        "iops",
+    ];
+    let whole = text.rfind('\n').map_or(text, |at| text.get(..=at).unwrap_or(text));
+    let Ok(tables) = series::parse(whole.as_bytes()) else { return false };
+    tables.iter().any(|t| {
+        let rows = t.len();
+        let refused = t.refused.len() as u64 + t.refused_not_kept;
+        let is_ordered = t.columns.iter().any(|c| matches!(c.role, Role::Time | Role::Step | Role::Size | Role::Run));
+        let is_measured = |c: &series::Column| {
+            let name = c.name.to_ascii_lowercase();
+            let mut words = name.split(|x: char| !x.is_ascii_alphanumeric());
+            is_ordered || c.unit.as_ref().is_some_and(|u| u.unit.is_some()) || words.any(|w| WORDS.contains(&w))
+        };
+        let mut metrics = t.of(Role::Metric).filter(|c| (0..rows).any(|r| c.number(r).is_some()));
+        t.columns.len() > 1 && refused <= rows as u64 && metrics.any(is_measured)
+    })
 }
 
 fn xml(text: &str) -> Kind {
@@ -129,6 +170,8 @@ fn json(text: &str) -> Kind {
         Kind::NcclTests
     } else if has("\"test_info\"") {
         Kind::Perftest
+    } else if has("\"nvbandwidth\"") {
+        Kind::Nvbandwidth
     } else {
         bench::json(text).unwrap_or(Kind::Unknown)
     }
@@ -184,6 +227,10 @@ fn line_kind(line: &str) -> Option<Kind> {
         Kind::NcclTests
     } else if is_perftest(line) {
         Kind::Perftest
+    } else if is_nvbandwidth(line) {
+        Kind::Nvbandwidth
+    } else if is_torchtitan(line) {
+        Kind::TorchTitan
     } else if line.contains("==NVSMI LOG==") {
         Kind::NvidiaSmiQuery
     } else if starts(&["| NVIDIA-SMI"]) {
@@ -226,6 +273,18 @@ fn line_kind(line: &str) -> Option<Kind> {
     } else {
         return None;
     })
+}
+
+fn is_nvbandwidth(line: &str) -> bool {
+    let is_sum = || line.strip_prefix("SUM ").is_some_and(|r| r.contains("_memcpy_") || r.contains("_latency_sm "));
+    line.starts_with("nvbandwidth Version: ") || is_sum() || line.starts_with("memcpy ") && line.ends_with("(GB/s)")
+}
+
+/// A line of a step; a line of another program has not all of the names.
+fn is_torchtitan(line: &str) -> bool {
+    let Some((_, fields)) = line.split_once("step:") else { return false };
+    let has = |names: &[&str]| names.iter().any(|n| fields.contains(n));
+    has(&["loss:"]) && has(&["memory:"]) && has(&["tps:", "wps:"])
 }
 
 fn is_perftest(line: &str) -> bool {

@@ -19,6 +19,8 @@ pub use run::{
 
 /// Lines of all ranks that one text may have; what is beyond is counted.
 const MAX_STEPS: usize = 1 << 22;
+/// Ranks whose tags are the same, or that have none: each line looks at all of them.
+const MAX_COPIES: usize = 1024;
 /// Ranks of one run.
 const MAX_RANKS: usize = 16_384;
 /// Failures and remarks that a run keeps.

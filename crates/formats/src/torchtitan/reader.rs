@@ -2,7 +2,7 @@
 
 use super::line::{self, Found};
 use super::run::{Failure, FailureKind, Note, NoteKind, Rank, Refused, Run, Seconds, Setup, Step, TFlops, Who};
-use super::{MAX_NOTES, MAX_RANKS, MAX_REFUSED, MAX_RUNS, MAX_STEPS};
+use super::{MAX_COPIES, MAX_NOTES, MAX_RANKS, MAX_REFUSED, MAX_RUNS, MAX_STEPS};
 use crate::clock;
 use crate::text::{self, At};
 use crate::units::GiB;
@@ -49,6 +49,16 @@ pub struct Reader {
     last: Option<(usize, bool, u8)>,
     /// Fields of most lines.
     usual: u8,
+}
+
+/// Where a line belongs.
+enum Place {
+    /// To the rank at this place in the run's list.
+    At(usize),
+    /// It says again what was said.
+    Repeated,
+    /// There are more ranks than are kept.
+    Full,
 }
 
 /// Reads a whole text.
@@ -108,9 +118,16 @@ impl Reader {
         #[allow(clippy::cast_precision_loss)] // A run of 2⁵³ ms would be long.
         let since = |begin: Option<i64>| stamp.map(|ms| Seconds((ms - begin.unwrap_or(ms)) as f64 / 1000.0));
         found.step.at = since(self.begin);
-        let Some(place) = self.place(&who, &found) else {
-            self.touch(number).repeated += 1;
-            return;
+        let place = match self.place(&who, &found) {
+            Place::At(place) => place,
+            Place::Repeated => {
+                self.touch(number).repeated += 1;
+                return;
+            }
+            Place::Full => {
+                self.touch(number).steps_not_kept += 1;
+                return;
+            }
         };
         // Again: the line may have begun a new run.
         self.begin = self.begin.or(stamp);
@@ -145,18 +162,18 @@ impl Reader {
         }
     }
 
-    /// The rank of a line, as a place in the run's list; `None` where it says again what was said.
-    fn place(&mut self, who: &Who, found: &Found) -> Option<usize> {
+    /// The rank of a line.
+    fn place(&mut self, who: &Who, found: &Found) -> Place {
         let step = found.step.step;
         let list = |r: &'_ Rank| -> Option<u64> {
             if found.is_validation { r.validation.last() } else { r.steps.last() }.map(|s| s.step)
         };
-        let places = self.places.get(who).cloned().unwrap_or_default();
+        let places = self.places.get(who).map_or(&[][..], Vec::as_slice);
         let of = |place: usize| self.run.ranks.get(place);
         // Of several, the one that is furthest on and has not said this step.
         let open = places.iter().copied().filter(|p| of(*p).is_none_or(|r| list(r).is_none_or(|last| last < step)));
         if let Some(best) = open.max_by_key(|p| (of(*p).and_then(list), usize::MAX - p)) {
-            return Some(best);
+            return Place::At(best);
         }
         let is_named = who.rank.is_some();
         let is_same = |s: &Step| Step { line: found.step.line, ..s.clone() } == found.step;
@@ -165,7 +182,7 @@ impl Reader {
             all.iter().rev().take(2).find(|s| s.step == step).is_some_and(is_same)
         };
         if is_named && places.iter().any(|p| of(*p).is_some_and(of_step)) {
-            return None;
+            return Place::Repeated;
         }
         // All ranks begin together: a rank whose first line comes when others are far is none, but a new beginning.
         let is_young = |p: &usize| of(*p).is_none_or(|r| r.steps.len() <= 2);
@@ -173,14 +190,14 @@ impl Reader {
         if !is_new_rank {
             self.end_run();
         }
-        if self.run.ranks.len() >= MAX_RANKS {
-            return None;
-        }
         let copies = self.places.entry(who.clone()).or_default();
+        if self.run.ranks.len() >= MAX_RANKS || copies.len() >= MAX_COPIES {
+            return Place::Full;
+        }
         let copy = u32::try_from(copies.len()).unwrap_or(u32::MAX);
         copies.push(self.run.ranks.len());
         self.run.ranks.push(Rank { who: who.clone(), copy, ..Rank::default() });
-        Some(self.run.ranks.len() - 1)
+        Place::At(self.run.ranks.len() - 1)
     }
 
     fn other(&mut self, number: u32, who: Who, text: &str) {
