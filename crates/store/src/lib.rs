@@ -32,11 +32,11 @@
 //!
 //! | | sweeps: 20,000 runs × 50 | logs: 100 runs × 10,000 steps | one log of 1,000,000 steps |
 //! |---|---|---|---|
-//! | stored | 1.9 s; rows 2.9 s | 0.15 s; rows 2.8 s | 0.15 s; rows 8.5 s |
-//! | bytes a sample | 50; rows 53 | 5; rows 59 | 5; rows 60 |
-//! | band of a metric at a size | 20 ms (two subjects); rows 5 ms (one) | < 1 ms; rows 122 ms | < 1 ms; rows 93 ms |
-//! | one run, whole | 1 ms; rows < 1 ms | 1 ms; rows 2 ms | 91 ms; rows 137 ms |
-//! | bands at all sizes | 534 ms | < 1 ms | < 1 ms |
+//! | stored | 1.9–2.5 s; rows 2.2–3.7 s | 0.15 s; rows 2–2.8 s | 0.15 s; rows 8.4 s |
+//! | bytes a sample | 48; rows 53 | 5; rows 59 | 5; rows 60 |
+//! | band of a metric at a size | 24 ms (two subjects); rows 5 ms (one) | < 1 ms; rows 110 ms | < 1 ms; rows 130 ms |
+//! | one run, whole | < 4 ms; rows < 1 ms | 1 ms; rows 1 ms | 80 ms; rows 150 ms |
+//! | bands at all sizes | 500 ms | < 1 ms | < 1 ms |
 //!
 //! Rows win where a run has one value at each size, and only at reading. What remains slow is a question for everything: bands over a
 //! million cells. Where a size is named, it is one range of the table.
@@ -53,22 +53,25 @@ mod cells;
 mod error;
 pub mod export;
 mod filter;
+mod imported;
 mod list;
 mod load;
 mod manage;
 mod network;
 mod open;
+mod past;
 mod path;
 mod points;
 mod schema;
 mod target;
 
-pub use add::{Added, Imported, Place, Reread, SnapshotRef, TextRef};
-pub use band::{Band, Best, Standing, Typical};
+pub use band::{Band, Typical};
 pub use error::StoreError;
 pub use filter::{Filter, Measured};
+pub use imported::{Added, Imported, Place, Reread, SnapshotRef, TextRef};
 pub use list::Summary;
 pub use manage::Stats;
 pub use open::{Options, Store};
+pub use past::{Best, Standing};
 pub use path::default_path;
 pub use target::{Outcome, Target, TargetCheck};
