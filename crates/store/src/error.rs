@@ -16,7 +16,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The file is something else.
-    #[error("{}: this is no history of linerate ({what}); it was left as it is. Name another file with LINERATE_STORE, or move this one away", path.display())]
+    #[error("{}: this is no history of linerate ({what}); it was not touched. Name another file with LINERATE_STORE, or move this one away", path.display())]
     Foreign {
         /// Where.
         path: PathBuf,
@@ -24,7 +24,7 @@ pub enum StoreError {
         what: String,
     },
     /// A newer program wrote it.
-    #[error("{}: written by a newer linerate (format {found}, this one knows up to {known}); it was left as it is. Update linerate", path.display())]
+    #[error("{}: written by a newer linerate (format {found}, this one knows up to {known}); it was not touched. Update linerate", path.display())]
     Newer {
         /// Where.
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum StoreError {
         known: i64,
     },
     /// Its content is damaged.
-    #[error("{}: the history is damaged: {what}. It was left as it is. Copy it away, then save what is readable: sqlite3 {} .recover | sqlite3 saved.db", path.display(), path.display())]
+    #[error("{}: the history is damaged: {what}. Nothing was overwritten. Copy it away, then save what is readable: sqlite3 {} .recover | sqlite3 saved.db", path.display(), path.display())]
     Damaged {
         /// Where.
         path: PathBuf,
@@ -140,9 +140,16 @@ impl StoreError {
                     what: "a text or a series".to_owned(),
                     why: "it is larger than 64 MiB".to_owned(),
                 },
+                // Tables of ours are missing, or the schema does not parse.
+                ErrorCode::Unknown if ["no such", "malformed", "has no column"].iter().any(|w| what.contains(w)) => {
+                    StoreError::Damaged { path, what }
+                }
+                // Nothing that we write violates a constraint, unless an index or a table is not what it was.
+                ErrorCode::ConstraintViolation => StoreError::Damaged { path, what },
                 _ => StoreError::Sqlite { path, source },
             },
-            // A column holds what no version of ours has written.
+            // Tables or columns of ours are missing, or a column holds what no version of ours has written.
+            rusqlite::Error::SqlInputError { msg, .. } => StoreError::Damaged { path, what: msg.clone() },
             rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::Utf8Error(..)

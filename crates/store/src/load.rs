@@ -1,6 +1,6 @@
 //! Runs out of the history, as they went in.
 
-use crate::add::SnapshotRef;
+use crate::imported::SnapshotRef;
 use crate::{Store, StoreError, points};
 use linerate_bench::{Fault, Kind, Label, Note, Param, Run, RunId, Series, Source};
 use rusqlite::{OptionalExtension, Row};

@@ -93,6 +93,7 @@ CREATE TABLE subject (
 CREATE INDEX subject_metric ON subject (metric, stat);
 
 -- The values themselves, exactly, as columns of at most 65,536 points (points.rs); `labels` is a JSON array of [key, value], all of them.
+-- With row numbers: a search among rows without them reads their values, which are long here.
 CREATE TABLE series (
   run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
   place INTEGER NOT NULL,
@@ -102,7 +103,7 @@ CREATE TABLE series (
   n INTEGER NOT NULL,
   points BLOB NOT NULL,
   PRIMARY KEY (run, place, part)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- What a run says of a subject at a size (-1: none), of its valid points: the values that bands, bests and targets are made of.
 -- `median` is NULL where it is the mean. There are as many cells as samples in sweeps, so they are kept small.

@@ -1,5 +1,5 @@
 //! Exports, and what other programs read out of them.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use linerate_bench::{Better, Kind, Label, Metric, Run, Unit};
 use linerate_store::export::{Exported, Form};
