@@ -1,5 +1,7 @@
 //! A run ends when it must, and nothing is left of it.
 
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
 mod common;
 
 use common::{all_gone, have, measured, prepared, processes, request, wait_for, word};

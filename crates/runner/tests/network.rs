@@ -6,16 +6,13 @@ use common::{Pair, all_gone, have, measured, prepared, request, word};
 use linerate_runner::{Event, RunError, Variant, Why, plan::PlanError};
 
 #[test]
-fn tcp_latency_and_ping_alternating() {
+fn tcp_latency_and_ping() {
     if !have(&["iperf3", "sockperf", "ping"]) {
         return;
     }
     let pair = Pair::new("n");
     let word = word("network");
-    let mut request = request("iperf3-reverse,sockperf-udp,ping", &word);
-    let env = request.variants[0].env.clone();
-    request.variants = ["a", "b"].map(|n| Variant { name: n.to_owned(), env: env.clone(), args: Vec::new() }).to_vec();
-    request.warmups = 0;
+    let request = request("iperf3-reverse,sockperf-udp,ping", &word);
     let (mut lines, mut progress) = (0, 0);
     let measured = measured(&pair.on, &request, &mut |event| match event {
         Event::Line { .. } => lines += 1,
@@ -24,10 +21,10 @@ fn tcp_latency_and_ping_alternating() {
         _ => {}
     });
     assert_eq!(measured.failures, []);
-    assert_eq!(measured.outputs.len(), 6);
+    assert_eq!(measured.outputs.len(), 3);
     assert!(lines > 20 && progress > 5, "{lines} lines, {progress} times progress");
     let order: Vec<u32> = measured.outputs.iter().map(|o| o.order).collect();
-    assert_eq!(order, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(order, [1, 2, 3]);
     for o in &measured.outputs {
         let text = String::from_utf8_lossy(&o.bytes);
         let sign = match o.test {
@@ -45,17 +42,29 @@ fn tcp_latency_and_ping_alternating() {
 }
 
 #[test]
-fn warm_ups_are_marked() {
+fn settings_alternate_and_warm_ups_are_marked() {
     if !have(&["ping"]) {
         return;
     }
     let word = word("warm");
     let mut request = request("ping", &word);
+    let args = |size: &str| vec!["-s".to_owned(), size.to_owned()];
+    request.variants = [("a", "56"), ("b", "1000")]
+        .map(|(name, size)| Variant { name: name.to_owned(), env: Vec::new(), args: args(size) })
+        .to_vec();
     request.warmups = 1;
     request.repetitions = 2;
     let measured = measured("local", &request, &mut |_| {});
-    let marks: Vec<(bool, u32)> = measured.outputs.iter().map(|o| (o.warmup, o.repetition)).collect();
-    assert_eq!(marks, [(true, 1), (false, 1), (false, 2)]);
+    let marks: Vec<(&str, bool, u32)> =
+        measured.outputs.iter().map(|o| (o.variant.as_str(), o.warmup, o.repetition)).collect();
+    assert_eq!(
+        marks,
+        [("a", true, 1), ("b", true, 1), ("a", false, 1), ("b", false, 1), ("b", false, 2), ("a", false, 2)]
+    );
+    for o in &measured.outputs {
+        let size = if o.variant == "a" { "64 bytes from" } else { "1008 bytes from" };
+        assert!(String::from_utf8_lossy(&o.bytes).contains(size), "{:?}", o.argv);
+    }
 }
 
 /// A stranger listens on the port that is tried first: another one is taken, and said.
