@@ -9,8 +9,21 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-/// Programs that tests compare with, and the Debian package of each.
-const TOOLS: &[(&str, &str)] = &[("lspci", "pciutils"), ("lstopo-no-graphics", "hwloc-nox"), ("zstd", "zstd")];
+/// Programs that tests compare with or run, and the Debian package of each.
+const TOOLS: &[(&str, &str)] = &[
+    ("lspci", "pciutils"),
+    ("lstopo-no-graphics", "hwloc-nox"),
+    ("zstd", "zstd"),
+    ("iperf3", "iperf3"),
+    ("sockperf", "sockperf"),
+    ("fio", "fio"),
+    ("ping", "iputils-ping"),
+    ("ib_write_bw", "perftest"),
+    ("ip", "iproute2"),
+    ("numactl", "numactl"),
+    ("ssh", "openssh-client"),
+    ("sshd", "openssh-server"),
+];
 
 pub(crate) fn run(args: &[String]) -> ExitCode {
     let mut seen = Seen { skipped: install(), ..Seen::default() };
@@ -46,7 +59,7 @@ fn install() -> Skipped {
     for (program, package) in missing {
         let installed = updated.clone().and_then(|()| apt(&["install", "-y", "--no-install-recommends", package]));
         if let Err(why) = installed {
-            let line = format!("SKIPPED: comparisons with {program} because {package} is not installed, and {why}");
+            let line = format!("SKIPPED: tests with {program} because {package} is not installed, and {why}");
             println!("{line}");
             skipped.insert(line, Vec::new());
         }

@@ -27,6 +27,8 @@ pub(super) struct Meter {
     first: BTreeMap<String, u64>,
     now: BTreeMap<String, u64>,
     ticks: u32,
+    /// The interface or RDMA device that counts.
+    through: Option<String>,
 }
 
 /// The program to listen to: so many readings.
@@ -35,6 +37,11 @@ pub(super) fn command(readings: u64) -> Command {
 }
 
 impl Meter {
+    /// Of an interface or RDMA device; of the busiest, where that is not known or not there.
+    pub(super) fn through(name: Option<&str>) -> Self {
+        Meter { through: name.map(str::to_owned), ..Meter::default() }
+    }
+
     /// Takes a line.
     pub(super) fn line(&mut self, line: &str) {
         if line.trim() == "tick" {
@@ -56,11 +63,14 @@ impl Meter {
         self.ticks > 0
     }
 
-    /// Bytes through the busiest interface, both directions; `None` before there are two readings. Not their sum: what passes a
+    /// Bytes through the interface (or the busiest one), both directions; `None` before there are two readings. Not their sum: what passes a
     /// bridge or a bond is counted by each of its parts.
     pub(super) fn moved(&self) -> Option<u64> {
         let since = |(name, now): (&String, &u64)| Some(now.saturating_sub(*self.first.get(name)?));
-        (self.ticks >= 1).then(|| self.now.iter().filter_map(since).max()).flatten()
+        let named = |name: &str| self.through.as_deref().is_some_and(|t| name == t || name.split('/').any(|p| p == t));
+        let own = self.now.iter().filter(|(name, _)| named(name)).filter_map(since).max();
+        let busiest = || self.now.iter().filter_map(since).max();
+        (self.ticks >= 1).then(|| own.or_else(busiest)).flatten()
     }
 }
 
@@ -104,6 +114,18 @@ mod tests {
         assert_eq!(after(&[&one, dev("lo", 1007, 1007).as_str(), "tick"].concat()), Some(1000));
         assert_eq!(after(&[&one, "rdma /x/mlx5_0/ports/1 1010 10\n", "tick"].concat()), Some(4000));
         assert_eq!(after(&[&one, dev("eth0", 1, 1).as_str(), "tick"].concat()), Some(0), "a counter that was reset");
+    }
+
+    #[test]
+    fn the_interface_of_the_data() {
+        let text = "eth0: 0 1 0 0 0 0 0 0 0\neth1: 0 1 0 0 0 0 0 0 0\nrdma /c/mlx5_0/ports/1 0 0\ntick\n\
+                    eth0: 9 1 0 0 0 0 0 0 0\neth1: 5 1 0 0 0 0 0 0 0\nrdma /c/mlx5_0/ports/1 1 0\ntick\n";
+        let through = |name: Option<&str>| {
+            let mut meter = Meter::through(name);
+            text.lines().for_each(|l| meter.line(l));
+            meter.moved()
+        };
+        assert_eq!([None, Some("eth1"), Some("mlx5_0"), Some("eth7")].map(through), [9, 5, 4, 9].map(Some));
     }
 
     proptest! {

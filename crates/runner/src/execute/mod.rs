@@ -122,9 +122,10 @@ pub fn measure(plan: &Plan, hosts: &[Host], cancel: &Cancel, listen: &mut dyn Fn
     out
 }
 
-/// Bytes of a run: counted by the interfaces, or, of files, what was planned.
+/// Bytes of a run: what it cannot exceed by its own arguments; else what the interface counted.
 fn counted(plan: &Plan, step: Step, moved: Option<u64>) -> u64 {
-    moved.or_else(|| plan.tests.get(step.test)?.cost.bytes).unwrap_or(0)
+    let cost = plan.tests.get(step.test).map(|p| p.cost);
+    cost.filter(|c| c.exact).and_then(|c| c.bytes).or(moved).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -79,7 +79,8 @@ pub fn prepare(
     let addresses = addresses(specs, &hosts);
     let mut planned = Vec::new();
     for (at, host) in hosts.iter().enumerate() {
-        let other = addresses.get(if at == 0 { 1 } else { 0 }).cloned().flatten();
+        // Of one host, to itself.
+        let other = addresses.get(usize::from(at == 0 && hosts.len() > 1)).cloned().flatten();
         planned.push(PlanHost {
             name: host.name.clone(),
             address: addresses.get(at).cloned().flatten(),

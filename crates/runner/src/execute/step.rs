@@ -143,7 +143,8 @@ impl<'a> Work<'a> {
             let over = self.run.until() <= self.until;
             return Err(if over { Why::OverTime(limits.seconds) } else { Why::TimedOut(self.planned.limit) });
         }
-        if let (Some(max), Some((_, meter))) = (self.run.plan.limits.bytes, &self.meter) {
+        if let (Some(max), Some((_, meter)), false) = (self.run.plan.limits.bytes, &self.meter, self.planned.cost.exact)
+        {
             let moved = self.run.moved + meter.moved().unwrap_or(0);
             if moved > max {
                 return Err(Why::OverTraffic(moved, max));
@@ -260,7 +261,7 @@ impl<'a> Work<'a> {
     fn start_meter(&mut self, tell: Tell<'_>) -> Result<(), Why> {
         let transport = self.transport(self.planned.client.host)?;
         let process = transport.start(&meter::command(self.planned.limit + 30)).map_err(|e| why(&e))?;
-        self.meter = Some((process, Meter::default()));
+        self.meter = Some((process, Meter::through(self.planned.client.through.as_deref())));
         let until = Instant::now() + LINGER;
         while Instant::now() < until && self.meter.as_ref().is_some_and(|(_, m)| !m.has_begun()) {
             self.read_meter(LOOK);

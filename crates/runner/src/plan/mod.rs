@@ -58,6 +58,8 @@ pub struct Side {
     pub call: Call,
     /// NUMA binding.
     pub binding: Binding,
+    /// What passes here is its traffic: the interface, or the RDMA device. Unknown: the busiest interface.
+    pub through: Option<String>,
 }
 
 /// A test on its hosts.
@@ -260,10 +262,11 @@ fn side(
         speed_gbps: net.and_then(|n| n.gbps),
         size: request.size,
         direct: true,
-        mpi_hosts: if mpi { hosts.iter().map(|h| mpi_name(h)).collect() } else { Vec::new() },
+        mpi_hosts: if mpi { hosts.iter().map(mpi_name).collect() } else { Vec::new() },
         root: host.probe.is_root(),
     };
-    Side { host: at, call, binding }
+    let through = call.rdma.as_ref().map(|r| r.device.clone()).or_else(|| host.netdev.clone());
+    Side { host: at, call, binding, through }
 }
 
 /// `10.0.0.1:8`: as MPI is told, with one rank for each GPU.
@@ -289,22 +292,25 @@ fn total(planned: &[Planned], steps: &[Step]) -> Cost {
     Cost {
         seconds: costs.iter().map(|c| c.seconds + STEP_SECONDS).sum(),
         bytes: costs.iter().map(|c| c.bytes).try_fold(0_u64, |sum, b| Some(sum.saturating_add(b?))),
+        exact: costs.iter().all(|c| c.exact),
     }
 }
 
-/// Room above what is expected: half as much time and a minute; what a network can carry cannot be exceeded, so few bytes.
+/// Room above what is expected: half as much time and a minute. What a network can carry in one direction it also carries in the
+/// other, for somebody else, and an interface counts both.
 fn limits(request: &Request, cost: &Cost) -> Result<Limits, PlanError> {
     if let Some(max) = request.max_seconds
         && cost.seconds > max as f64
     {
         return Err(PlanError::OverBudget(format!(
-            "it would take about {:.0} s, and {max} s are allowed: fewer repetitions, a shorter measurement or fewer tests fit",
-            cost.seconds
+            "it would take about {}, and {} are allowed: fewer repetitions, a shorter measurement or fewer tests fit",
+            words::time(cost.seconds.ceil()),
+            words::time(max as f64)
         )));
     }
     if let (Some(max), Some(bytes)) = (request.max_bytes, cost.bytes)
         && bytes > max
-        && request.what_is_exact()
+        && cost.exact
     {
         return Err(PlanError::OverBudget(format!(
             "it would move up to {}, and {} are allowed: smaller files, fewer repetitions or fewer tests fit",
@@ -313,15 +319,8 @@ fn limits(request: &Request, cost: &Cost) -> Result<Limits, PlanError> {
         )));
     }
     let seconds = request.max_seconds.unwrap_or((cost.seconds * 1.5) as u64 + 60);
-    let bytes = request.max_bytes.or_else(|| cost.bytes.map(|b| b.saturating_add(b / 4).saturating_add(64 << 20)));
+    let bytes = request.max_bytes.or_else(|| cost.bytes.map(|b| b.saturating_mul(5) / 2));
     Ok(Limits { seconds, bytes })
-}
-
-impl Request {
-    /// Whether the bytes of all its tests are told before, instead of being what a network can carry at most.
-    fn what_is_exact(&self) -> bool {
-        self.what.tests().iter().all(|t| matches!(t.shape, Shape::Directory))
-    }
 }
 
 impl Planned {

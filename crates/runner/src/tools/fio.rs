@@ -18,7 +18,7 @@ const fn test(name: &'static str, shows: &'static str, client: fn(&Call) -> Vec<
         server: nobody,
         client,
         // The file is laid out first, then at most as much is moved again.
-        cost: |c| Cost { seconds: f64::from(c.seconds) + 3.0, bytes: Some(c.size * (1 + PASSES)) },
+        cost: |c| Cost::exactly(f64::from(c.seconds) + 3.0, Some(c.size * (1 + PASSES))),
         refuses,
     }
 }

@@ -179,15 +179,22 @@ pub struct RdmaPath {
 pub struct Cost {
     /// Expected time, seconds.
     pub seconds: f64,
-    /// Bytes moved, where that can be told before.
+    /// Bytes moved at most, where that can be told before.
     pub bytes: Option<u64>,
+    /// The tool's own arguments see to that, so nobody needs to watch it: others' traffic on the same interface must not end it.
+    pub exact: bool,
 }
 
 impl Cost {
+    /// So much, whatever the network's speed.
+    fn exactly(seconds: f64, bytes: Option<u64>) -> Self {
+        Cost { seconds, bytes, exact: bytes.is_some() }
+    }
+
     /// So long at a network's speed; more than that cannot pass.
     fn at_speed(call: &Call, seconds: f64) -> Self {
         let bytes = call.speed_gbps.map(|g| (g * 1e9 / 8.0 * seconds) as u64);
-        Cost { seconds: seconds + 1.0, bytes }
+        Cost { seconds: seconds + 1.0, bytes, exact: false }
     }
 }
 

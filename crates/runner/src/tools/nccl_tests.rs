@@ -54,5 +54,5 @@ fn cost(c: &Call) -> Cost {
     let sizes = (c.size.max(FROM) / FROM).ilog2() + 1;
     let bytes = c.size.saturating_mul(2).saturating_mul(ITERATIONS).saturating_mul(2);
     // In place and out of place, at 10 GB/s at worst, and the start of NCCL.
-    Cost { seconds: 15.0 + f64::from(sizes) * 0.2 + bytes as f64 / 1e10, bytes: Some(bytes) }
+    Cost::exactly(15.0 + f64::from(sizes) * 0.2 + bytes as f64 / 1e10, Some(bytes))
 }

@@ -17,7 +17,7 @@ pub(super) const TESTS: &[Test] = &[Test {
     server: nobody,
     client,
     // All pairs of GPUs, in each direction, of thirty testcases.
-    cost: |c| Cost { seconds: 20.0 + 3.0 * f64::from(c.gpus * c.gpus), bytes: None },
+    cost: |c| Cost::exactly(20.0 + 3.0 * f64::from(c.gpus * c.gpus), None),
     refuses: anything,
 }];
 

@@ -94,9 +94,9 @@ fn sweep_cost(c: &Call) -> Cost {
     let bytes = ALL_SIZES * SWEEP;
     // Where nobody knows the speed: about what Soft-RoCE does.
     let seconds = bytes as f64 * 8.0 / (speed(c).unwrap_or(1.0) * 1e9);
-    Cost { seconds: seconds * 1.2 + 3.0, bytes: Some(bytes) }
+    Cost::exactly(seconds * 1.2 + 3.0, Some(bytes))
 }
 
 fn latency_cost(_: &Call) -> Cost {
-    Cost { seconds: 3.0, bytes: Some(LATENCY * 2 * 64) }
+    Cost::exactly(3.0, Some(LATENCY * 2 * 64))
 }

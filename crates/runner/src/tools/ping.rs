@@ -17,7 +17,7 @@ pub(super) const TESTS: &[Test] = &[Test {
     suites: &[Suite::Quick, Suite::Network, Suite::Full],
     server: nobody,
     client,
-    cost: |c| Cost { seconds: f64::from(c.seconds) + 0.5, bytes: Some(u64::from(count(c)) * 2 * 98) },
+    cost: |c| Cost::exactly(f64::from(c.seconds) + 0.5, Some(u64::from(count(c)) * 2 * 98)),
     refuses: |a| a.starts_with("-f").then_some("a flood has no limit that linerate could keep"),
 }];
 

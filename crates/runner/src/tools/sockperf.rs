@@ -28,7 +28,7 @@ const fn test(
         server,
         client,
         // A ping-pong of 64 bytes cannot be faster than a million a second.
-        cost: |c| Cost { seconds: f64::from(c.seconds) + OVERHEAD, bytes: Some(u64::from(c.seconds) * 300_000_000) },
+        cost: |c| Cost::exactly(f64::from(c.seconds) + OVERHEAD, Some(u64::from(c.seconds) * 300_000_000)),
         refuses: anything,
     }
 }

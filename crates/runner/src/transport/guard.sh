@@ -20,6 +20,7 @@ stop() {
     while [ "$left" -gt 0 ] && kill -0 "-$pid"; do
         sleep 0.1
         left=$((left - 1))
+        kill -0 "$pid" || [ "$left" -le 2 ] || left=2
     done
     kill -KILL "-$pid"
     marked
@@ -41,9 +42,7 @@ exec 3<&-
 wait "$pid"
 code=$?
 {
-    if kill -0 "-$pid"; then
-        stop
-    fi
+    kill -KILL "-$pid"
     marked
     kill -KILL "$watch"
 } >/dev/null 2>&1

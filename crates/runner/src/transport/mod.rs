@@ -157,7 +157,7 @@ pub trait Transport: Send + Sync {
         if let Some(a) = guarded.iter().find(|a| a.contains('\0')) {
             return Err(bad(a));
         }
-        Process::spawn(self.host(), &self.carry(&guarded)?, mark)
+        Process::spawn(self.host(), &self.carry(&guarded)?, mark, command.patience)
     }
 
     /// Runs a short helper to its end and keeps what it says, up to a MiB.

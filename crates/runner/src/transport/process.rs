@@ -7,10 +7,12 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Between two signs of life.
-const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Signs of life within a guard's patience.
+const BEATS: u32 = 5;
 /// Time that the guard has to end what it guards: two seconds between TERM and KILL, and the way there and back.
 const GRACE: Duration = Duration::from_secs(8);
+/// How long somebody else may hold the outputs of a program that has ended.
+const STRANGER: Duration = Duration::from_secs(2);
 /// A line is cut into pieces of this many bytes.
 const PIECE: u64 = 64 << 10;
 /// Pieces that may wait to be heard; then the program waits.
@@ -98,6 +100,8 @@ pub struct Process {
     /// What the guard said of the program's end.
     said: Option<i32>,
     last_words: Option<String>,
+    /// When its carrier was first seen to have ended.
+    over_since: Option<Instant>,
     ended: Option<Ended>,
 }
 
@@ -114,7 +118,7 @@ pub(super) fn mark() -> String {
 }
 
 impl Process {
-    pub(super) fn spawn(host: &str, argv: &[String], mark: String) -> Result<Self, TransportError> {
+    pub(super) fn spawn(host: &str, argv: &[String], mark: String, patience: Duration) -> Result<Self, TransportError> {
         let program = argv.first().cloned().unwrap_or_default();
         let fail = |e: std::io::Error| TransportError::Start {
             host: host.to_owned(),
@@ -140,7 +144,7 @@ impl Process {
         let (alive, ends) = channel();
         if let Some(stdin) = child.stdin.take() {
             let beat = std::thread::Builder::new().name("linerate-heartbeat".into());
-            beat.spawn(move || heartbeat(stdin, &ends)).map_err(fail)?;
+            beat.spawn(move || heartbeat(stdin, patience / BEATS, &ends)).map_err(fail)?;
         }
         Ok(Process {
             host: host.to_owned(),
@@ -152,6 +156,7 @@ impl Process {
             pid: None,
             said: None,
             last_words: None,
+            over_since: None,
             ended: None,
         })
     }
@@ -187,8 +192,8 @@ impl Process {
                         return Heard::Line(stream, line);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) if !self.is_over() => return Heard::Nothing,
-                // Both outputs are closed, or the guard ended while a stranger holds them open.
+                Err(RecvTimeoutError::Timeout) if !self.is_long_over() => return Heard::Nothing,
+                // Both outputs are closed, or the guard ended long ago and a stranger holds them open.
                 Err(_) => {
                     if let Some(ended) = self.reap(until) {
                         self.ended = Some(ended);
@@ -201,8 +206,12 @@ impl Process {
         }
     }
 
-    fn is_over(&mut self) -> bool {
-        !matches!(self.child.try_wait(), Ok(None))
+    /// It ended so long ago that its last words must have arrived, however busy this host is.
+    fn is_long_over(&mut self) -> bool {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            return false;
+        }
+        self.over_since.get_or_insert_with(Instant::now).elapsed() > STRANGER
     }
 
     fn reap(&mut self, until: Instant) -> Option<Ended> {
@@ -341,8 +350,8 @@ fn listen(from: impl Read + Send + 'static, stream: Stream, to: SyncSender<(Stre
     std::thread::Builder::new().name("linerate-listen".into()).spawn(lines).map(drop)
 }
 
-fn heartbeat(mut to: ChildStdin, ends: &Receiver<()>) {
-    while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(HEARTBEAT) {
+fn heartbeat(mut to: ChildStdin, pause: Duration, ends: &Receiver<()>) {
+    while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(pause) {
         if to.write_all(b"\n").and_then(|()| to.flush()).is_err() {
             return;
         }
