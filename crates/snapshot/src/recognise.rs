@@ -70,7 +70,6 @@ pub(crate) fn recognise(name: &str, bytes: &[u8]) -> Recognised {
         Kind::Sockperf => return Recognised::NoFacts("a result of sockperf"),
         Kind::Fio => return Recognised::NoFacts("a result of fio"),
         Kind::Ping => return Recognised::NoFacts("a result of ping"),
-        Kind::Unknown => return Recognised::Unknown,
         Kind::TorchTitan => return Recognised::NoFacts("a log of TorchTitan"),
         Kind::Nvbandwidth => return Recognised::NoFacts("a result of nvbandwidth"),
         // A table of anything: those who look for a node's facts do not know it.

@@ -3,7 +3,7 @@
 
 use super::answer::Excluded;
 use super::{Input, Options};
-use crate::model::{Better, Kind, Label, Metric, Param, Point, Run, RunId, Series, Stat, Unit};
+use crate::model::{Better, Dimension, Kind, Label, Metric, Param, Point, Run, RunId, Series, Stat, Unit};
 use smol_str::SmolStr;
 use std::collections::BTreeMap;
 
@@ -82,6 +82,8 @@ fn alone(cells: &mut BTreeMap<Key, Cell>, excluded: &mut Vec<Excluded>) {
         let [a, b] = &cell.sides;
         let side = match (a.is_empty(), b.is_empty()) {
             (false, false) => return true,
+            // Printed as zero on both sides.
+            (true, true) => return false,
             (false, true) => "A",
             _ => "B",
         };
@@ -133,7 +135,9 @@ fn take(run: &Run, place: usize, programs: &Programs, options: &Options, cells: 
                 sides: [Vec::new(), Vec::new()],
             });
             let convert = |v: f64| metric.unit.convert(v, &cell.unit);
-            let values: Vec<f64> = points.into_iter().filter_map(convert).collect();
+            // A bandwidth that is printed as zero was printed too coarsely: it was not zero.
+            let coarse = |v: &f64| *v == 0.0 && metric.unit.dimension().0 == Dimension::Bandwidth;
+            let values: Vec<f64> = points.into_iter().filter(|v| !coarse(v)).filter_map(convert).collect();
             let in_time = series.iter().any(|s| s.points.iter().filter(|p| p.at.is_some()).count() >= SERIES);
             let Some(side) = cell.sides.get_mut(place) else { continue };
             let one = |values: Vec<f64>, is_series| OfRun { run: id, order, values, is_series };

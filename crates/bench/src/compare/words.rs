@@ -84,7 +84,7 @@ pub(super) fn conclusions(all: &Comparisons) -> Vec<String> {
         groups.entry((c.kind, name(c))).or_default().push(c);
     }
     for ((_, name), cells) in &groups {
-        list.push(format!("{name}: {}", group(cells)));
+        list.push(format!("{name}: {}", group(cells, all.threshold)));
     }
     list.extend(ceilings(&all.comparisons));
     if let Some(c) = all.confounds.iter().find(|c| c.weight == Weight::Decisive && c.what == "nodes") {
@@ -116,7 +116,7 @@ fn name(c: &Comparison) -> String {
 }
 
 /// One metric over its sizes.
-fn group(cells: &[&Comparison]) -> String {
+fn group(cells: &[&Comparison], threshold: f64) -> String {
     let with = |v: Verdict| cells.iter().filter(|c| c.verdict == v).collect::<Vec<_>>();
     let (better, worse) = (with(Verdict::Better), with(Verdict::Worse));
     let (equivalent, open) = (with(Verdict::Equivalent), with(Verdict::Inconclusive));
@@ -148,7 +148,7 @@ fn group(cells: &[&Comparison]) -> String {
         }
     }
     if !open.is_empty() {
-        parts.push(inconclusive(&open, total, &span(&open), &count(open.len(), total)));
+        parts.push(inconclusive(&open, total, &span(&open), &count(open.len(), total), threshold));
     }
     if let Some(worst) = worse.iter().min_by(|x, y| cost(x).total_cmp(&cost(y))).filter(|_| worse.len() > 1) {
         parts.push(format!("worst at {}", size(worst)));
@@ -165,11 +165,13 @@ fn size(c: &Comparison) -> String {
     c.size.map_or_else(|| "its only size".to_owned(), |s| Bytes(s).to_string())
 }
 
-fn inconclusive(open: &[&&Comparison], total: usize, span: &str, count: &str) -> String {
+fn inconclusive(open: &[&&Comparison], total: usize, span: &str, count: &str, threshold: f64) -> String {
     let single = open.iter().all(|c| c.a.runs.min(c.b.runs) <= 1);
     let mut text = if single && total == open.len() {
+        // What lies within the threshold at every size is no difference that anybody would act on; it is not shown to be none either.
+        let alike = open.iter().filter_map(|c| c.estimate).all(|r| (r - 1.0).abs() <= threshold);
         let series = open.iter().any(|c| c.interval_of == Some("within the runs"));
-        let what = if series { "inconclusive" } else { "no difference shown" };
+        let what = if alike && !series { "no difference shown" } else { "inconclusive" };
         format!("{what}{span}; n = 1 per {}", if total > 1 { "cell" } else { "side" })
     } else {
         format!("inconclusive{count}{span}")

@@ -2,7 +2,7 @@
 
 use super::Sink;
 use crate::model::{Better, Fault, Label, Metric, Note, Point, Run, Series, Stat, Unit};
-use linerate_formats::nccl_tests::{self as theirs, Collective, Errors, Measure, Row};
+use linerate_formats::nccl_tests::{self as theirs, Collective, Errors, Measure, PerIteration, Row};
 use linerate_formats::units::Bytes;
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
@@ -59,9 +59,10 @@ impl<'a> Group<'a> {
     }
 
     fn push(&mut self, row: &Row, faults: &mut Vec<Fault>) {
-        for (place, measure) in self.places.iter_mut().zip([&row.out_of_place, &row.in_place]) {
+        let each = [(&row.out_of_place, false), (&row.in_place, true)];
+        for (place, (measure, in_place)) in self.places.iter_mut().zip(each) {
             if let Some(measure) = measure {
-                place.push(row, measure, faults);
+                place.push(row, measure, row.per_iteration(in_place), faults);
             }
         }
     }
@@ -125,6 +126,9 @@ fn params(found: &theirs::Run, run: &mut Run) {
     }
     run.param("nccl", found.library_text.as_ref().map(|v| v.value.as_str()));
     run.param("nccl_library", found.library);
+    if found.runs_not_kept > 0 {
+        run.notes.push(Note { what: format!("{} more runs of the text were not kept", found.runs_not_kept), line: None });
+    }
     for (key, value) in &found.env {
         run.params.insert(format!("env.{key}").into(), value.as_str().into());
     }
@@ -192,7 +196,7 @@ impl Place {
         Place { name, points: Default::default() }
     }
 
-    fn push(&mut self, row: &Row, m: &Measure, faults: &mut Vec<Fault>) {
+    fn push(&mut self, row: &Row, m: &Measure, spread: Option<PerIteration>, faults: &mut Vec<Fault>) {
         let valid = match m.errors {
             Errors::Wrong(n) if n > 0 => {
                 let what = format!("{n} wrong elements at {}, {}: not a valid result", Bytes(row.size.0), self.name);
@@ -204,7 +208,7 @@ impl Place {
         // Nothing was moved: a bandwidth of zero bytes is none.
         let moved = row.size.0 > 0;
         let size = Some(row.size.0);
-        let iterations = m.per_iteration.map(|p| (p.min.0, p.max.0, p.p99.0));
+        let iterations = spread.map(|p| (p.min.0, p.max.0, p.p99.0));
         let values = [
             Some(m.time.0),
             Some(m.algbw.0).filter(|_| moved),
