@@ -302,7 +302,7 @@ impl Reader {
             let why = "the cells do not add up to the sum: rows are missing, or changed";
             self.run.refuse(number, why);
         }
-        let test = self.test_of(number, &key);
+        let test = self.test_of(m.line, &key);
         test.name.get_or_insert_with(|| key.clone());
         if test.status == Status::Unfinished {
             test.status = Status::Passed;
