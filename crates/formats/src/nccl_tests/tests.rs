@@ -340,3 +340,59 @@ fn factors_are_those_of_the_source() {
     assert_eq!(Collective::from_name("/opt/x/broadcast_perf"), Some(Collective::Broadcast));
     assert_eq!(Collective::from_name("iperf3"), None);
 }
+
+#[test]
+fn json_whose_numbers_are_none() {
+    let document = |time: &str| {
+        format!(
+            r#"{{"version":3,"args":["./all_reduce_perf"],"nccl_version":22807,"config":{{}},"results":[{{"size":16,"count":4,"type":"float","redop":"sum","root":"    -1","out_of_place":{{"time":{time},"alg_bw":1.0,"bus_bw":0.5,"nwrong":0.0}},"in_place":{{"time":2.5,"alg_bw":1.0,"bus_bw":0.5,"nwrong":null}}}}]}}"#
+        )
+    };
+    for time in ["\"nan\"", "nan", "inf", "-inf", "-1.5", "\"fast\""] {
+        let runs = parse(document(time).as_bytes());
+        let [run] = &runs[..] else { panic!("{time}: {runs:#?}") };
+        assert!(run.rows[0].out_of_place.is_none() && run.rows[0].in_place.is_some(), "{time}: {run:#?}");
+        assert_eq!(
+            (run.refused.len(), run.rows[0].in_place.map(|m| m.errors)),
+            (1, Some(Errors::NotChecked)),
+            "{time}"
+        );
+    }
+    assert!(parse(document("1.5").as_bytes())[0].refused.is_empty());
+    // Results that are no list: said, not read as none.
+    let odd = parse(br#"{"args":["./all_reduce_perf"],"nccl_version":22807,"results":{"a":1}}"#);
+    assert_eq!((odd.len(), odd[0].refused.len()), (1, 1), "{odd:#?}");
+}
+
+#[test]
+fn json_with_the_spread_of_iterations() {
+    let text = r#"{"args":["./all_reduce_perf"],"nccl_version":22807,"config":{},"results":[{"size":16,"count":4,"type":"float","redop":"sum","root":"-1","out_of_place":{"time":1.5,"alg_bw":1.0,"bus_bw":0.5,"nwrong":0.0},"out_of_place_per_iter":{"skipped_iterations":2,"min_us":1.0,"max_us":3.0,"avg_us":1.5,"p50_us":1.4,"p95_us":2.0,"p99_us":2.5,"stdev_us":0.2,"cv_pct":13.3,"times_us":[1.0,2.0,3.0]},"in_place":null,"actual_iterations":20}]}"#;
+    let runs = parse(text.as_bytes());
+    let row = &runs[0].rows[0];
+    let each = row.per_iteration(false).unwrap();
+    assert_eq!((each.p99.0, each.more.map(|m| (m.p50.0, m.skipped, m.iterations))), (2.5, Some((1.4, 2, Some(3)))));
+    assert!(row.per_iteration(true).is_none() && row.in_place.is_none());
+}
+
+#[test]
+fn rows_are_the_same_in_both_ways() {
+    // A trailing word of another's output sends a row the long way.
+    for row in [ROW.to_owned(), ROW.replace("sum", "none"), ROW.replace("     0 ", "   N/A ")] {
+        let rows = |text: String| parse(format!("{HEADER}\n{text}\n").as_bytes())[0].rows.clone();
+        let (quick, slow) = (rows(row.clone()), rows(format!("{row} x:1:2 [0] NCCL INFO y")));
+        assert_eq!(quick, slow, "{row}");
+        assert_eq!(quick.len(), 1, "{row}");
+    }
+}
+
+#[test]
+fn how_was_measured_is_kept() {
+    let text = format!(
+        "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 1 iters: 2 agg iters: 1 validation: 1 graph: 0\n# Blocking Enabled: wait after each inner iteration (-m), no barrier \n#\n{HEADER}\n{ROW}\n"
+    );
+    let runs = parse(text.as_bytes());
+    assert_eq!(
+        runs[0].options.iter().map(|o| (o.line, o.value.contains("no barrier"))).collect::<Vec<_>>(),
+        [(2, true)]
+    );
+}

@@ -6,6 +6,7 @@ use crate::launcher;
 use crate::text::{self, At, words};
 use crate::units::Bytes;
 use smol_str::SmolStr;
+use std::collections::HashSet;
 
 /// Lines beyond this length are no table's. JSON may be one long line.
 const MAX_LINE: usize = 65_536;
@@ -21,6 +22,8 @@ pub struct Reader {
     test: Option<Test>,
     matrix: Option<Matrix>,
     document: Option<Document>,
+    /// Names of the run's tests that ran.
+    names: HashSet<SmolStr>,
     /// The line before, where it is one word: the host stands above the devices.
     word: Option<At<SmolStr>>,
     /// A command line above the next run.
@@ -282,7 +285,7 @@ impl Reader {
         if what != "SUM" && what != "PERF" {
             let all = self.test.iter_mut().flat_map(|t| &mut t.matrices);
             if let Some(m) =
-                all.rev().find(|m| m.key.as_ref() == Some(&key)).filter(|_| what == "COEFFICIENT_OF_VARIATION")
+                all.rev().take(4).find(|m| m.key.as_ref() == Some(&key)).filter(|_| what == "COEFFICIENT_OF_VARIATION")
             {
                 m.variation = Some(value);
             }
@@ -302,7 +305,7 @@ impl Reader {
             let why = "the cells do not add up to the sum: rows are missing, or changed";
             self.run.refuse(number, why);
         }
-        let test = self.test_of(number, &key);
+        let test = self.test_of(m.line, &key);
         test.name.get_or_insert_with(|| key.clone());
         if test.status == Status::Unfinished {
             test.status = Status::Passed;
@@ -323,9 +326,10 @@ impl Reader {
     fn begin_test(&mut self, number: u32, name: &str) {
         self.end_test();
         // Without the header of a run, a test that runs again begins one.
-        if self.run.tests.iter().any(|t| t.status != Status::Waived && t.name.as_deref() == Some(name)) {
+        if !self.names.insert(SmolStr::new(name)) {
             self.end_run();
             self.command();
+            self.names.insert(SmolStr::new(name));
         }
         self.touch(number);
         self.test = Some(Test {
@@ -414,6 +418,7 @@ impl Reader {
 
     fn end_run(&mut self) {
         self.end_test();
+        self.names.clear();
         let run = std::mem::take(&mut self.run);
         if std::mem::take(&mut self.is_begun) {
             self.push(run);

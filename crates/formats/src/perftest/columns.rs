@@ -1,6 +1,8 @@
 //! The header of a table.
 
 use super::run::{Bandwidth, BandwidthValues, LatencyValues, Row, Values};
+use super::run::{Bandwidth, BandwidthValues, LatencyValues, PerSecond, Row, Values};
+use crate::number::Fields;
 use crate::text::words;
 use crate::units::{Bytes, Gbps, MiBps, Microseconds, Mpps, PerSecond, Percent};
 
@@ -86,6 +88,24 @@ pub(super) fn columns(text: &str) -> Option<Result<Columns, String>> {
         return Some(Err("the header names neither a bandwidth nor a latency".to_owned()));
     }
     Some(Ok(Columns { columns: found.into_iter().map(|(_, c)| c).collect(), unit }))
+}
+
+/// A row that is as the header says, and nothing else; [`row`] tells why another is none.
+pub(super) fn whole_row(line: u32, bytes: &[u8], columns: &Columns) -> Option<Row> {
+    let mut words = Fields::new(bytes);
+    let mut raw = Raw::default();
+    for column in &columns.columns {
+        match column {
+            Column::Size => raw.size = words.whole()?,
+            Column::Iterations => raw.iterations = Some(words.whole()?),
+            Column::ServiceLevel => raw.service_level = Some(u32::try_from(words.whole()?).ok()?),
+            column => {
+                let v = words.decimal()?;
+                raw.set(*column, v, "");
+            }
+        }
+    }
+    words.next().is_none().then(|| raw.row(line, columns.unit))
 }
 
 /// A row below the header.

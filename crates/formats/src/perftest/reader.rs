@@ -2,7 +2,7 @@
 
 use super::columns::{self, Columns};
 use super::json::{self, Report};
-use super::run::{Address, Failure, FailureKind, Refused, Run};
+use super::run::{Address, Failure, FailureKind, NoteKind, Refused, Row, Run};
 use super::{MAX_ADDRESSES, MAX_FAILURES, MAX_REFUSED, MAX_ROWS, MAX_RUNS, head};
 use crate::launcher;
 use crate::text::{self, At};
@@ -77,6 +77,12 @@ impl Reader {
 
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
+        if let Some(columns) = self.columns.as_ref().filter(|_| self.report.is_none())
+            && let Some(row) = columns::whole_row(number, bytes, columns)
+        {
+            self.push_row(number, row);
+            return;
+        }
         let is_inside = self.report.is_some() || self.is_begun;
         if bytes.len() > MAX_LINE || launcher::is_nccl_info(bytes) {
             return;
@@ -139,12 +145,7 @@ impl Reader {
         let Some(columns) = &self.columns else { return false };
         match columns::row(number, line, columns) {
             Some(Ok(row)) => {
-                let run = self.touch(number);
-                if run.rows.len() < MAX_ROWS {
-                    run.rows.push(row);
-                } else {
-                    run.rows_not_kept += 1;
-                }
+                self.push_row(number, row);
                 true
             }
             Some(Err(why)) => {
@@ -152,6 +153,15 @@ impl Reader {
                 true
             }
             None => false,
+        }
+    }
+
+    fn push_row(&mut self, number: u32, row: Row) {
+        let run = self.touch(number);
+        if run.rows.len() < MAX_ROWS {
+            run.rows.push(row);
+        } else {
+            run.rows_not_kept += 1;
         }
     }
 
@@ -169,8 +179,9 @@ impl Reader {
                 last.gid = last.gid.or(Some(gid));
             }
         } else if let Some(note) = head::note(number, line) {
-            // Remarks come before the title of their run.
-            if self.columns.is_some() {
+            // Remarks come before the title of their run. That on the processors comes where the times are computed: between the
+            // table's header and its row.
+            if self.columns.is_some() && note.kind != NoteKind::CpuFrequency {
                 self.end_run();
             }
             let run = self.touch(number);

@@ -286,3 +286,19 @@ fn memory_has_a_limit() {
     assert_eq!((run.addresses.len() as u64 + run.addresses_not_kept, run.failures.len()), (20_002, MAX_FAILURES));
     assert_eq!(run.refused.len(), MAX_REFUSED);
 }
+
+#[test]
+fn the_remark_on_processors_stands_inside_the_table() {
+    let text = "                    RDMA_Write BW Test\n Link type       : Ethernet\n #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n\
+                Conflicting CPU frequency values detected: 1200.000000 != 3600.000000. CPU Frequency is not max.\n 2          5000             7.11               7.01   3.675218\n\
+                Conflicting CPU frequency values detected: 1200.000000 != 3600.000000. CPU Frequency is not max.\n 65536      5000             4554.51            4554.47\t\t   0.072872\n";
+    let runs = parse(text.as_bytes());
+    let [run] = &runs[..] else { panic!("{runs:#?}") };
+    assert_eq!(run.rows.iter().map(|r| (r.line, r.size.0)).collect::<Vec<_>>(), [(5, 2), (7, 65536)]);
+    assert_eq!(
+        run.notes.iter().map(|n| (n.line, n.kind)).collect::<Vec<_>>(),
+        [(4, NoteKind::CpuFrequency), (6, NoteKind::CpuFrequency)]
+    );
+    // What is printed as MB is 2²⁰ bytes: 38.2 Gb/s, not 36.4.
+    assert_eq!(run.best_bandwidth().map(|(_, b)| b.to_string()), Some("38.2 Gb/s".to_owned()));
+}

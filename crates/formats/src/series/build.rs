@@ -3,9 +3,12 @@
 use super::cell::{self, Cell, Comma};
 use super::names::{self, Role, Unit, UnitText};
 use super::table::{Cells, Column, Form, Labels, Note, NoteKind, Refused, Table};
-use super::{MAX_CELLS, MAX_COLUMNS, MAX_REFUSED, MAX_ROWS, MAX_TEXT};
+use super::{MAX_COLUMNS, MAX_REFUSED, MAX_ROWS, MAX_TEXT};
 use smol_str::SmolStr;
 use std::collections::HashMap;
+
+/// Cells that there may be in any case.
+const MIN_BUDGET: usize = 65_536;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,8 +53,10 @@ pub(super) struct Builder {
     lines: Vec<u32>,
     /// Counts what cells are, and keeps none.
     is_sample: bool,
-    /// Rows that the text can have at most of so many columns.
-    is_full: bool,
+    /// Cells that there may be, missing ones included: as many as the text has bytes. Objects may lack most of their fields.
+    budget: usize,
+    /// Something of the row that was begun is stored.
+    is_dirty: bool,
     rows_not_kept: u64,
     columns_not_kept: u64,
     refused: Vec<Refused>,
@@ -60,13 +65,14 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(form: Form, is_sample: bool) -> Self {
+    pub(super) fn new(form: Form, is_sample: bool, budget: usize) -> Self {
         Builder {
             form,
             columns: Vec::new(),
             lines: Vec::new(),
             is_sample,
-            is_full: false,
+            budget,
+            is_dirty: false,
             rows_not_kept: 0,
             columns_not_kept: 0,
             refused: Vec::new(),
@@ -77,7 +83,7 @@ impl Builder {
 
     /// An empty table with the columns of a sample, each of the kind that most of its cells have.
     pub(super) fn from_sample(sample: Builder) -> Self {
-        let mut new = Builder::new(sample.form, false);
+        let mut new = Builder::new(sample.form, false, sample.budget);
         for col in sample.columns {
             let Tally { numbers, clocks, words } = col.tally;
             new.push_column(&col.raw);
@@ -97,7 +103,8 @@ impl Builder {
 
     /// Adds a column by its name; its place.
     pub(super) fn push_column(&mut self, raw: &str) -> Option<usize> {
-        if self.columns.len() >= MAX_COLUMNS {
+        let cells = self.lines.len().saturating_mul(self.columns.len() + 1);
+        if self.columns.len() >= MAX_COLUMNS || cells > self.budget.max(MIN_BUDGET) {
             self.columns_not_kept += 1;
             return None;
         }
@@ -134,18 +141,21 @@ impl Builder {
     /// Begins a row; `false` where the table is full.
     pub(super) fn begin_row(&mut self, line: u32) -> bool {
         let cells = self.lines.len().saturating_mul(self.columns.len().max(1));
-        self.is_full = self.lines.len() >= MAX_ROWS || cells >= MAX_CELLS;
-        if self.is_full {
+        if self.lines.len() >= MAX_ROWS || cells >= self.budget.max(MIN_BUDGET) {
             self.rows_not_kept += 1;
             return false;
         }
         self.lines.push(line);
+        self.is_dirty = false;
         true
     }
 
     /// Takes back the row that was begun.
     pub(super) fn drop_row(&mut self) {
         self.lines.pop();
+        if !std::mem::take(&mut self.is_dirty) {
+            return;
+        }
         let rows = self.lines.len();
         for col in &mut self.columns {
             col.numbers.truncate(rows);
@@ -178,6 +188,7 @@ impl Builder {
     /// Takes a number of the row that was begun.
     pub(super) fn number(&mut self, column: usize, value: f64) {
         let row = self.lines.len().saturating_sub(1);
+        self.is_dirty = true;
         let is_sample = self.is_sample;
         let Some(col) = self.columns.get_mut(column) else { return };
         match col.kind {
@@ -194,6 +205,7 @@ impl Builder {
     /// Takes a cell of the row that was begun.
     pub(super) fn text(&mut self, column: usize, text: &str) {
         let row = self.lines.len().saturating_sub(1);
+        self.is_dirty = true;
         let is_sample = self.is_sample;
         let Some(col) = self.columns.get_mut(column) else { return };
         if col.kind == Kind::Words {

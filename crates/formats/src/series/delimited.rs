@@ -147,7 +147,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Table>, ParseError> {
         Some(fields) if fields.len() == first.len() && !fields.iter().any(|f| is_number(f)) => (fields, true),
         _ => ((1..=first.len()).map(|i| Cow::Owned(format!("column {i}"))).collect(), false),
     };
-    let mut sample = Builder::new(form, true);
+    let mut sample = Builder::new(form, true, text.len());
     header.iter().for_each(|name| {
         sample.push_column(name);
     });
@@ -163,7 +163,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Table>, ParseError> {
         }
     }
     let empty = || {
-        let mut names = Builder::new(form, true);
+        let mut names = Builder::new(form, true, text.len());
         header.iter().for_each(|name| {
             names.push_column(name);
         });
@@ -188,7 +188,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Table>, ParseError> {
         row(&mut builder, number, &fields);
     }
     if let Some(number) = records.unclosed {
-        builder.refuse(number, None, || "a quote that is not closed: the rest of the text belongs to it".to_owned());
+        builder.refuse(number, None, || "a quote that is not closed: the lines behind it were left out".to_owned());
     }
     tables.push(builder.finish());
     Ok(tables)

@@ -212,8 +212,8 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 }
 
-fn table<'a>(form: Form, objects: impl Iterator<Item = (u32, &'a str)> + Clone) -> Table {
-    let mut sample = Rows::new(Builder::new(form, true));
+fn table<'a>(form: Form, budget: usize, objects: impl Iterator<Item = (u32, &'a str)> + Clone) -> Table {
+    let mut sample = Rows::new(Builder::new(form, true, budget));
     for (_, text) in objects.clone().take(SAMPLE) {
         sample.object(0, text);
     }
@@ -245,7 +245,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Table>, ParseError> {
             "one JSON object is no table: a table has an object in each line, or a list of objects",
         ));
     }
-    Ok(vec![table(Form::JsonLines, objects)])
+    Ok(vec![table(Form::JsonLines, text.len(), objects)])
 }
 
 /// A list of objects.
@@ -254,7 +254,7 @@ pub(super) fn array(text: &str) -> Result<Vec<Table>, ParseError> {
     if objects.clone().next().is_none() {
         return Err(ParseError::new(1, "the list has no objects"));
     }
-    Ok(vec![table(Form::JsonArray, objects)])
+    Ok(vec![table(Form::JsonArray, text.len(), objects)])
 }
 
 /// The objects of a list, as texts with their lines.

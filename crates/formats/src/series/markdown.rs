@@ -22,7 +22,7 @@ pub(super) fn parse(text: &str) -> Vec<Table> {
         while let Some((number, row)) = all.next_if(|(_, l)| cells(l).is_some()) {
             rows.push((number, cells(row).unwrap_or_default()));
         }
-        let mut sample = Builder::new(Form::Markdown, true);
+        let mut sample = Builder::new(Form::Markdown, true, text.len());
         header.iter().for_each(|name| {
             sample.push_column(&plain(name));
         });

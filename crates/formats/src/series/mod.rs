@@ -29,8 +29,6 @@ use crate::text;
 const MAX_COLUMNS: usize = 1024;
 /// Rows of a table.
 const MAX_ROWS: usize = 1 << 25;
-/// Cells of all tables of a text: they are eight bytes each, and one may be two bytes of text.
-const MAX_CELLS: usize = 1 << 27;
 /// Tables of a text.
 const MAX_TABLES: usize = 4096;
 /// Cells and rows that could not be read, and are told one by one.

@@ -170,6 +170,23 @@ fn units_of_cells() {
 }
 
 #[test]
+fn memory_follows_the_text() {
+    // A thousand names, then many objects without any of them.
+    let names: String = (0..1000).map(|i| format!(",\"n{i}\":1")).collect();
+    let text = format!("{{\"a\":1{names}}}\n{}", "{\"a\":1}\n".repeat(20_000));
+    let t = one(&text);
+    assert!(
+        t.rows_not_kept > 0 && t.len() * t.columns.len() <= text.len().max(65_536) + t.columns.len(),
+        "{}",
+        t.len()
+    );
+    // The names come last.
+    let text = format!("{}{{\"a\":1{names}}}\n", "{\"a\":1}\n".repeat(20_000));
+    let t = one(&text);
+    assert!(t.columns_not_kept > 0 && t.rows_not_kept == 0 && t.len() == 20_001);
+}
+
+#[test]
 fn no_tables() {
     for text in [
         "",

@@ -277,7 +277,10 @@ fn line_kind(line: &str) -> Option<Kind> {
 
 fn is_nvbandwidth(line: &str) -> bool {
     let is_sum = || line.strip_prefix("SUM ").is_some_and(|r| r.contains("_memcpy_") || r.contains("_latency_sm "));
-    line.starts_with("nvbandwidth Version: ") || is_sum() || line.starts_with("memcpy ") && line.ends_with("(GB/s)")
+    line.starts_with("nvbandwidth Version: ")
+        || line.starts_with("\"nvbandwidth\" :")
+        || is_sum()
+        || line.starts_with("memcpy ") && line.ends_with("(GB/s)")
 }
 
 /// A line of a step; a line of another program has not all of the names.
