@@ -218,9 +218,12 @@ fn fix<'a>(document: &'a str, extent: &Extent) -> Cow<'a, str> {
 }
 
 /// A structure that is read from JSON as other programs write it: unknown names are skipped, of a name that comes twice the last
-/// counts, and what is no object at all is an empty one.
+/// counts, and what is no object at all is an empty one. With `skip`, what follows is skipped as soon as that holds.
 macro_rules! loose {
     ($(#[$meta:meta])* $vis:vis struct $name:ident { $($field:ident $key:literal : $type:ty),* $(,)? }) => {
+        $crate::json_docs::loose! { $(#[$meta])* $vis struct $name { $($field $key : $type),* } skip |_| false }
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($field:ident $key:literal : $type:ty),* $(,)? } skip $skip:expr) => {
         $(#[$meta])*
         #[derive(Debug, Default)]
         $vis struct $name { $($field: $type),* }
@@ -235,7 +238,7 @@ macro_rules! loose {
                     f.write_str("a name")
                 }
                 fn visit_str<E>(self, v: &str) -> Result<Key, E> {
-                    Ok(match v { $($key => Key::$field,)* _ => Key::_Other })
+                    Ok(match v.as_bytes() { $($key => Key::$field,)* _ => Key::_Other })
                 }
             }
             impl<'de> serde::Deserialize<'de> for Key {
@@ -251,7 +254,12 @@ macro_rules! loose {
                 }
                 fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
                     let mut out = $name::default();
+                    let skip: fn(&$name) -> bool = $skip;
                     while let Some(key) = map.next_key::<Key>()? {
+                        if skip(&out) {
+                            map.next_value::<serde::de::IgnoredAny>()?;
+                            continue;
+                        }
                         match key {
                             $(Key::$field => out.$field = map.next_value()?,)*
                             Key::_Other => { map.next_value::<serde::de::IgnoredAny>()?; }
@@ -281,13 +289,26 @@ macro_rules! loose {
 pub(crate) use loose;
 
 /// A number, or nothing where the tool wrote something else: `null` for what is not a number, a string, an object.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Num(pub(crate) Option<f64>);
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Num(f64);
+
+impl Default for Num {
+    fn default() -> Self {
+        Num::NONE
+    }
+}
 
 impl Num {
+    /// Half as large as an `Option`: documents have millions of these.
+    const NONE: Num = Num(f64::NAN);
+
+    pub(crate) fn get(self) -> Option<f64> {
+        self.0.is_finite().then_some(self.0)
+    }
+
     pub(crate) fn u64(self) -> Option<u64> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // The range is checked.
-        self.0.filter(|v| (0.0..=9.007_199_254_740_992e15).contains(v)).map(|v| v.round() as u64)
+        self.get().filter(|v| (0.0..=9.007_199_254_740_992e15).contains(v)).map(|v| v.round() as u64)
     }
 
     pub(crate) fn u32(self) -> Option<u32> {
@@ -295,7 +316,7 @@ impl Num {
     }
 
     pub(crate) fn flag(self) -> Option<bool> {
-        self.0.map(|v| v != 0.0)
+        self.get().map(|v| v != 0.0)
     }
 }
 
@@ -309,39 +330,39 @@ impl<'de> Visitor<'de> for NumVisitor {
     }
 
     fn visit_bool<E>(self, v: bool) -> Result<Num, E> {
-        Ok(Num(Some(f64::from(u8::from(v)))))
+        Ok(Num(f64::from(u8::from(v))))
     }
 
     #[allow(clippy::cast_precision_loss)] // Counts below 2^53 are exact; larger ones are rounded as the tool's own averages are.
     fn visit_i64<E>(self, v: i64) -> Result<Num, E> {
-        Ok(Num(Some(v as f64)))
+        Ok(Num(v as f64))
     }
 
     #[allow(clippy::cast_precision_loss)] // As above.
     fn visit_u64<E>(self, v: u64) -> Result<Num, E> {
-        Ok(Num(Some(v as f64)))
+        Ok(Num(v as f64))
     }
 
     fn visit_f64<E>(self, v: f64) -> Result<Num, E> {
-        Ok(Num(Some(v).filter(|v| v.is_finite())))
+        Ok(Num(v))
     }
 
     fn visit_str<E>(self, _: &str) -> Result<Num, E> {
-        Ok(Num(None))
+        Ok(Num::NONE)
     }
 
     fn visit_unit<E>(self) -> Result<Num, E> {
-        Ok(Num(None))
+        Ok(Num::NONE)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Num, A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Num(None))
+        Ok(Num::NONE)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Num, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Num(None))
+        Ok(Num::NONE)
     }
 }
 
@@ -426,8 +447,8 @@ mod tests {
                 out.push(match p {
                     Piece::Line(n, l) => format!("{n}:{l}"),
                     Piece::Document(d, p) => {
-                        let b: Vec<_> = d.b.iter().map(|n| n.0).collect();
-                        format!("{:?} {b:?} {:?} {} {}", d.a.0, p.lines, p.is_cut, p.had_nan)
+                        let b: Vec<_> = d.b.iter().map(|n| n.get()).collect();
+                        format!("{:?} {b:?} {:?} {} {}", d.a.get(), p.lines, p.is_cut, p.had_nan)
                     }
                     Piece::Broken(p, why) => format!("broken {:?}: {why}", p.lines),
                 });

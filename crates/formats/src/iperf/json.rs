@@ -22,12 +22,12 @@ pub(super) fn is_ours(head: &str) -> bool {
 
 loose! {
     pub(super) struct Document {
-        start "start": Part,
-        intervals "intervals": Vec<Interval>,
-        end "end": Part,
-        error "error": Option<Text>,
-        event "event": Option<Text>,
-        data "data": Option<Data>,
+        start b"start": Part,
+        intervals b"intervals": Vec<Interval>,
+        end b"end": Part,
+        error b"error": Option<Text>,
+        event b"event": Option<Text>,
+        data b"data": Option<Data>,
     }
 }
 
@@ -42,108 +42,110 @@ enum Data {
 loose! {
 /// The start, the end, or what an event carries: their names do not collide.
     struct Part {
-        connected "connected": Vec<Connected>,
-        version "version": Text,
-        timestamp "timestamp": Timestamp,
-        connecting_to "connecting_to": Option<Target>,
-        accepted_connection "accepted_connection": Option<Target>,
-        tcp_mss "tcp_mss": Num,
-        tcp_mss_default "tcp_mss_default": Num,
-        sock_bufsize "sock_bufsize": Num,
-        test_start "test_start": TestStart,
-        streams "streams": Vec<Values>,
-        sum "sum": Option<Box<Values>>,
-        sum_bidir_reverse "sum_bidir_reverse": Option<Box<Values>>,
-        sum_sent "sum_sent": Option<Box<Values>>,
-        sum_received "sum_received": Option<Box<Values>>,
-        sum_sent_bidir_reverse "sum_sent_bidir_reverse": Option<Box<Values>>,
-        sum_received_bidir_reverse "sum_received_bidir_reverse": Option<Box<Values>>,
-        cpu_utilization_percent "cpu_utilization_percent": Option<CpuValues>,
-        sender_tcp_congestion "sender_tcp_congestion": Text,
-        receiver_tcp_congestion "receiver_tcp_congestion": Text,
+        connected b"connected": Vec<Connected>,
+        version b"version": Text,
+        timestamp b"timestamp": Timestamp,
+        connecting_to b"connecting_to": Option<Target>,
+        accepted_connection b"accepted_connection": Option<Target>,
+        tcp_mss b"tcp_mss": Num,
+        tcp_mss_default b"tcp_mss_default": Num,
+        sock_bufsize b"sock_bufsize": Num,
+        test_start b"test_start": TestStart,
+        streams b"streams": Vec<Values>,
+        sum b"sum": Option<Box<Values>>,
+        sum_bidir_reverse b"sum_bidir_reverse": Option<Box<Values>>,
+        sum_sent b"sum_sent": Option<Box<Values>>,
+        sum_received b"sum_received": Option<Box<Values>>,
+        sum_sent_bidir_reverse b"sum_sent_bidir_reverse": Option<Box<Values>>,
+        sum_received_bidir_reverse b"sum_received_bidir_reverse": Option<Box<Values>>,
+        cpu_utilization_percent b"cpu_utilization_percent": Option<CpuValues>,
+        sender_tcp_congestion b"sender_tcp_congestion": Text,
+        receiver_tcp_congestion b"receiver_tcp_congestion": Text,
     }
 }
 
 loose! {
     struct Connected {
-        socket "socket": Num,
-        local_host "local_host": Text,
-        local_port "local_port": Num,
-        remote_host "remote_host": Text,
-        remote_port "remote_port": Num,
+        socket b"socket": Num,
+        local_host b"local_host": Text,
+        local_port b"local_port": Num,
+        remote_host b"remote_host": Text,
+        remote_port b"remote_port": Num,
     }
 }
 
 loose! {
     struct Timestamp {
-        timesecs "timesecs": Num,
-        timemillisecs "timemillisecs": Num,
+        timesecs b"timesecs": Num,
+        timemillisecs b"timemillisecs": Num,
     }
 }
 
 loose! {
     struct Target {
-        host "host": Text,
-        port "port": Num,
+        host b"host": Text,
+        port b"port": Num,
     }
 }
 
 loose! {
     struct TestStart {
-        protocol "protocol": Text,
-        num_streams "num_streams": Num,
-        blksize "blksize": Num,
-        omit "omit": Num,
-        duration "duration": Num,
-        bytes "bytes": Num,
-        reverse "reverse": Num,
-        bidir "bidir": Num,
-        tos "tos": Num,
-        target_bitrate "target_bitrate": Num,
+        protocol b"protocol": Text,
+        num_streams b"num_streams": Num,
+        blksize b"blksize": Num,
+        omit b"omit": Num,
+        duration b"duration": Num,
+        bytes b"bytes": Num,
+        reverse b"reverse": Num,
+        bidir b"bidir": Num,
+        tos b"tos": Num,
+        target_bitrate b"target_bitrate": Num,
     }
 }
 
 loose! {
     struct Interval {
-        streams "streams": Vec<Values>,
-        sum "sum": Option<Box<Values>>,
-        sum_bidir_reverse "sum_bidir_reverse": Option<Box<Values>>,
+        streams b"streams": Vec<Values>,
+        sum b"sum": Option<Box<Values>>,
+        sum_bidir_reverse b"sum_bidir_reverse": Option<Box<Values>>,
     }
+    // The sum of one stream says nothing new.
+    skip |interval| interval.streams.len() == 1
 }
 
 loose! {
     struct CpuValues {
-        host_total "host_total": Num,
-        host_user "host_user": Num,
-        host_system "host_system": Num,
-        remote_total "remote_total": Num,
-        remote_user "remote_user": Num,
-        remote_system "remote_system": Num,
+        host_total b"host_total": Num,
+        host_user b"host_user": Num,
+        host_system b"host_system": Num,
+        remote_total b"remote_total": Num,
+        remote_user b"remote_user": Num,
+        remote_system b"remote_system": Num,
     }
 }
 
 loose! {
 /// Of an interval, a stream or a sum.
     struct Values {
-        socket "socket": Num,
-        start "start": Num,
-        end "end": Num,
-        bytes "bytes": Num,
-        bits_per_second "bits_per_second": Num,
-        retransmits "retransmits": Num,
-        snd_cwnd "snd_cwnd": Num,
-        rtt "rtt": Num,
-        rttvar "rttvar": Num,
-        pmtu "pmtu": Num,
-        mean_rtt "mean_rtt": Num,
-        omitted "omitted": Num,
-        sender "sender": Side,
-        receiver "receiver": Side,
-        udp "udp": Side,
-        jitter_ms "jitter_ms": Num,
-        lost_packets "lost_packets": Num,
-        packets "packets": Num,
-        out_of_order "out_of_order": Num,
+        socket b"socket": Num,
+        start b"start": Num,
+        end b"end": Num,
+        bytes b"bytes": Num,
+        bits_per_second b"bits_per_second": Num,
+        retransmits b"retransmits": Num,
+        snd_cwnd b"snd_cwnd": Num,
+        rtt b"rtt": Num,
+        rttvar b"rttvar": Num,
+        pmtu b"pmtu": Num,
+        mean_rtt b"mean_rtt": Num,
+        omitted b"omitted": Num,
+        sender b"sender": Side,
+        receiver b"receiver": Side,
+        udp b"udp": Side,
+        jitter_ms b"jitter_ms": Num,
+        lost_packets b"lost_packets": Num,
+        packets b"packets": Num,
+        out_of_order b"out_of_order": Num,
     }
 }
 
@@ -309,7 +311,7 @@ fn error(run: &mut Run, text: &Text, line: u32) {
 fn start(run: &mut Run, part: &Part, line: u32) {
     let version = part.version.0.as_deref().unwrap_or_default();
     run.version = version.strip_prefix("iperf ").map(|v| At::new(v.into(), line));
-    run.began = part.timestamp.timemillisecs.0.map(|ms| ms / 1e3).or(part.timestamp.timesecs.0);
+    run.began = part.timestamp.timemillisecs.get().map(|ms| ms / 1e3).or(part.timestamp.timesecs.get());
     run.role = match (&part.connecting_to, &part.accepted_connection) {
         (Some(_), _) => Some(Role::Client),
         (None, Some(_)) => Some(Role::Server),
@@ -325,10 +327,10 @@ fn start(run: &mut Run, part: &Part, line: u32) {
     let positive = |n: Num| n.u64().filter(|v| *v > 0).map(Bytes);
     run.params.streams = test.num_streams.u32();
     run.params.block = positive(test.blksize);
-    run.params.omit = test.omit.0;
-    run.params.duration = test.duration.0.filter(|d| *d > 0.0);
+    run.params.omit = test.omit.get();
+    run.params.duration = test.duration.get().filter(|d| *d > 0.0);
     run.params.bytes = positive(test.bytes);
-    run.params.target = test.target_bitrate.0.filter(|r| *r > 0.0).map(Gbps::from_bits_per_second);
+    run.params.target = test.target_bitrate.get().filter(|r| *r > 0.0).map(Gbps::from_bits_per_second);
     run.params.tos = test.tos.u32();
     run.params.mss = positive(part.tcp_mss).or_else(|| positive(part.tcp_mss_default));
     run.params.window = positive(part.sock_bufsize);
@@ -421,7 +423,7 @@ fn end(run: &mut Run, part: &Part, line: u32) {
 
 fn utilisation(cpu: &CpuValues) -> Option<Cpu> {
     let of = |total: Num, user: Num, system: Num| {
-        Some(Utilisation { total: Percent(total.0?), user: Percent(user.0?), system: Percent(system.0?) })
+        Some(Utilisation { total: Percent(total.get()?), user: Percent(user.get()?), system: Percent(system.get()?) })
     };
     Some(Cpu {
         local: of(cpu.host_total, cpu.host_user, cpu.host_system)?,
@@ -431,10 +433,10 @@ fn utilisation(cpu: &CpuValues) -> Option<Cpu> {
 
 fn push(run: &mut Run, line: u32, v: &Values, stream: Option<Stream>, way: Option<Way>, scope: Scope) {
     let Some(stream) = stream else { return run.refused.push(line, "a stream without its number") };
-    let (Some(start), Some(end), Some(rate)) = (v.start.0, v.end.0, v.bits_per_second.0) else {
+    let (Some(start), Some(end), Some(rate)) = (v.start.get(), v.end.get(), v.bits_per_second.get()) else {
         return run.refused.push(line, "a measurement without a rate or without its time");
     };
-    let us = |n: Num| n.0.map(Microseconds);
+    let us = |n: Num| n.get().map(Microseconds);
     let positive = |n: Num| n.u64().filter(|v| *v > 0).map(Bytes);
     let mut more = Measured {
         retransmits: v.retransmits.u64(),
@@ -442,7 +444,7 @@ fn push(run: &mut Run, line: u32, v: &Values, stream: Option<Stream>, way: Optio
         rtt: us(v.rtt).or(us(v.mean_rtt)).filter(|t| t.0 > 0.0),
         rttvar: us(v.rttvar),
         pmtu: positive(v.pmtu),
-        jitter: v.jitter_ms.0.map(Microseconds::from_milliseconds),
+        jitter: v.jitter_ms.get().map(Microseconds::from_milliseconds),
         lost: v.lost_packets.u64(),
         packets: v.packets.u64(),
         out_of_order: v.out_of_order.u64(),
