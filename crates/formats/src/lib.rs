@@ -18,6 +18,7 @@ pub mod ibstat;
 pub mod ibv_devinfo;
 pub mod iperf;
 mod json_docs;
+mod json_loose;
 pub mod kernel_config;
 pub mod kernel_version;
 mod launcher;

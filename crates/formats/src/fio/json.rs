@@ -4,7 +4,8 @@ use super::amount::in_microseconds;
 use super::reader::Reader;
 use super::run::{Direction, Job, Kind, Run, Samples, Times};
 use super::{MAX_OPTIONS, MAX_PERCENTILES};
-use crate::json_docs::{Num, Piece, Place, Text, loose};
+use crate::json_docs::{Piece, Place};
+use crate::json_loose::{Num, Text, loose};
 use crate::refusal::{End, Said};
 use crate::text::At;
 use crate::units::{Bytes, MiBps, PerSecond, Percent};
@@ -30,7 +31,7 @@ loose! {
 }
 
 loose! {
-    struct JobOf {
+    pub(super) struct JobOf {
         name b"jobname": Text,
         group b"groupid": Num,
         error b"error": Num,
@@ -46,7 +47,7 @@ loose! {
 }
 
 loose! {
-    struct Values {
+    pub(super) struct Values {
         io_bytes b"io_bytes": Num,
         io_kbytes b"io_kbytes": Num,
         bw_bytes b"bw_bytes": Num,
@@ -76,7 +77,7 @@ loose! {
 }
 
 loose! {
-    struct Latency {
+    pub(super) struct Latency {
         min b"min": Num,
         max b"max": Num,
         mean b"mean": Num,
@@ -88,13 +89,13 @@ loose! {
 
 /// Names and values.
 #[derive(Debug, Default)]
-struct Pairs(Vec<(SmolStr, SmolStr)>);
+pub(super) struct Pairs(Vec<(SmolStr, SmolStr)>);
 
 /// Percentiles by their names.
 #[derive(Debug, Default)]
-struct Percentiles(Vec<(f64, f64)>);
+pub(super) struct Percentiles(Vec<(f64, f64)>);
 
-struct PairsVisitor;
+pub(super) struct PairsVisitor;
 
 impl<'de> Visitor<'de> for PairsVisitor {
     type Value = Pairs;
