@@ -1,9 +1,8 @@
 //! JSON documents in a text: several after each other, with lines of other programs between them, cut at the end, and with the
 //! `nan` that no JSON has.
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::Deserialize;
 use std::borrow::Cow;
-use std::fmt;
 
 /// How a document was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,197 +216,10 @@ fn fix<'a>(document: &'a str, extent: &Extent) -> Cow<'a, str> {
     Cow::Owned(out)
 }
 
-/// A structure that is read from JSON as other programs write it: unknown names are skipped, of a name that comes twice the last
-/// counts, and what is no object at all is an empty one.
-macro_rules! loose {
-    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($field:ident $key:literal : $type:ty),* $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Debug, Default)]
-        $vis struct $name { $($field: $type),* }
-
-        const _: () = {
-            #[allow(non_camel_case_types)] // The fields' names.
-            enum Key { $($field,)* _Other }
-            struct KeyVisitor;
-            impl serde::de::Visitor<'_> for KeyVisitor {
-                type Value = Key;
-                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                    f.write_str("a name")
-                }
-                fn visit_str<E>(self, v: &str) -> Result<Key, E> {
-                    Ok(match v { $($key => Key::$field,)* _ => Key::_Other })
-                }
-            }
-            impl<'de> serde::Deserialize<'de> for Key {
-                fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                    d.deserialize_identifier(KeyVisitor)
-                }
-            }
-            struct Loose;
-            impl<'de> serde::de::Visitor<'de> for Loose {
-                type Value = $name;
-                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                    f.write_str("an object")
-                }
-                fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
-                    let mut out = $name::default();
-                    while let Some(key) = map.next_key::<Key>()? {
-                        match key {
-                            $(Key::$field => out.$field = map.next_value()?,)*
-                            Key::_Other => { map.next_value::<serde::de::IgnoredAny>()?; }
-                        }
-                    }
-                    Ok(out)
-                }
-                fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<$name, A::Error> {
-                    while seq.next_element::<serde::de::IgnoredAny>()?.is_some() {}
-                    Ok($name::default())
-                }
-                fn visit_unit<E>(self) -> Result<$name, E> { Ok($name::default()) }
-                fn visit_bool<E>(self, _: bool) -> Result<$name, E> { Ok($name::default()) }
-                fn visit_i64<E>(self, _: i64) -> Result<$name, E> { Ok($name::default()) }
-                fn visit_u64<E>(self, _: u64) -> Result<$name, E> { Ok($name::default()) }
-                fn visit_f64<E>(self, _: f64) -> Result<$name, E> { Ok($name::default()) }
-                fn visit_str<E>(self, _: &str) -> Result<$name, E> { Ok($name::default()) }
-            }
-            impl<'de> serde::Deserialize<'de> for $name {
-                fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                    d.deserialize_any(Loose)
-                }
-            }
-        };
-    };
-}
-pub(crate) use loose;
-
-/// A number, or nothing where the tool wrote something else: `null` for what is not a number, a string, an object.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Num(pub(crate) Option<f64>);
-
-impl Num {
-    pub(crate) fn u64(self) -> Option<u64> {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // The range is checked.
-        self.0.filter(|v| (0.0..=9.007_199_254_740_992e15).contains(v)).map(|v| v.round() as u64)
-    }
-
-    pub(crate) fn u32(self) -> Option<u32> {
-        self.u64().and_then(|v| u32::try_from(v).ok())
-    }
-
-    pub(crate) fn flag(self) -> Option<bool> {
-        self.0.map(|v| v != 0.0)
-    }
-}
-
-struct NumVisitor;
-
-impl<'de> Visitor<'de> for NumVisitor {
-    type Value = Num;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number")
-    }
-
-    fn visit_bool<E>(self, v: bool) -> Result<Num, E> {
-        Ok(Num(Some(f64::from(u8::from(v)))))
-    }
-
-    #[allow(clippy::cast_precision_loss)] // Counts below 2^53 are exact; larger ones are rounded as the tool's own averages are.
-    fn visit_i64<E>(self, v: i64) -> Result<Num, E> {
-        Ok(Num(Some(v as f64)))
-    }
-
-    #[allow(clippy::cast_precision_loss)] // As above.
-    fn visit_u64<E>(self, v: u64) -> Result<Num, E> {
-        Ok(Num(Some(v as f64)))
-    }
-
-    fn visit_f64<E>(self, v: f64) -> Result<Num, E> {
-        Ok(Num(Some(v).filter(|v| v.is_finite())))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Num, E> {
-        Ok(Num(None))
-    }
-
-    fn visit_unit<E>(self) -> Result<Num, E> {
-        Ok(Num(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Num, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Num(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Num, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Num(None))
-    }
-}
-
-impl<'de> Deserialize<'de> for Num {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(NumVisitor)
-    }
-}
-
-/// A text, or nothing where the tool wrote something else. Long texts are cut.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Text(pub(crate) Option<smol_str::SmolStr>);
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_str<E>(self, v: &str) -> Result<Text, E> {
-        Ok(Text(Some(v.chars().take(300).collect())))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
-        Ok(Text(None))
-    }
-
-    fn visit_i64<E>(self, v: i64) -> Result<Text, E> {
-        Ok(Text(Some(smol_str::format_smolstr!("{v}"))))
-    }
-
-    fn visit_u64<E>(self, v: u64) -> Result<Text, E> {
-        Ok(Text(Some(smol_str::format_smolstr!("{v}"))))
-    }
-
-    fn visit_f64<E>(self, v: f64) -> Result<Text, E> {
-        Ok(Text(Some(smol_str::format_smolstr!("{v}"))))
-    }
-
-    fn visit_unit<E>(self) -> Result<Text, E> {
-        Ok(Text(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Text, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Text(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Text(None))
-    }
-}
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(TextVisitor)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json_loose::Num;
 
     #[derive(serde::Deserialize)]
     struct Doc {
@@ -426,8 +238,8 @@ mod tests {
                 out.push(match p {
                     Piece::Line(n, l) => format!("{n}:{l}"),
                     Piece::Document(d, p) => {
-                        let b: Vec<_> = d.b.iter().map(|n| n.0).collect();
-                        format!("{:?} {b:?} {:?} {} {}", d.a.0, p.lines, p.is_cut, p.had_nan)
+                        let b: Vec<_> = d.b.iter().map(|n| n.get()).collect();
+                        format!("{:?} {b:?} {:?} {} {}", d.a.get(), p.lines, p.is_cut, p.had_nan)
                     }
                     Piece::Broken(p, why) => format!("broken {:?}: {why}", p.lines),
                 });

@@ -20,6 +20,7 @@ pub mod ibv_devinfo;
 pub mod iperf;
 mod json_docs;
 mod json;
+mod json_loose;
 pub mod kernel_config;
 pub mod kernel_version;
 mod launcher;

@@ -4,7 +4,8 @@ use super::amount::in_microseconds;
 use super::reader::Reader;
 use super::run::{Direction, Job, Kind, Run, Samples, Times};
 use super::{MAX_OPTIONS, MAX_PERCENTILES};
-use crate::json_docs::{Num, Piece, Place, Text, loose};
+use crate::json_docs::{Piece, Place};
+use crate::json_loose::{Num, Text, loose};
 use crate::refusal::{End, Said};
 use crate::text::At;
 use crate::units::{Bytes, MiBps, PerSecond, Percent};
@@ -20,79 +21,81 @@ pub(super) fn is_ours(head: &str) -> bool {
 
 loose! {
     pub(super) struct Document {
-        version "fio version": Text,
-        timestamp "timestamp": Num,
-        timestamp_ms "timestamp_ms": Num,
-        options "global options": Pairs,
-        jobs "jobs": Vec<JobOf>,
-        clients "client_stats": Vec<JobOf>,
+        version b"fio version": Text,
+        timestamp b"timestamp": Num,
+        timestamp_ms b"timestamp_ms": Num,
+        options b"global options": Pairs,
+        jobs b"jobs": Vec<JobOf>,
+        clients b"client_stats": Vec<JobOf>,
     }
 }
 
 loose! {
-    struct JobOf {
-        name "jobname": Text,
-        group "groupid": Num,
-        error "error": Num,
-        options "job options": Pairs,
-        read "read": Option<Box<Values>>,
-        write "write": Option<Box<Values>>,
-        trim "trim": Option<Box<Values>>,
-        sync "sync": Option<Box<Values>>,
-        mixed "mixed": Option<Box<Values>>,
-        user "usr_cpu": Num,
-        system "sys_cpu": Num,
+    pub(super) struct JobOf {
+        name b"jobname": Text,
+        group b"groupid": Num,
+        error b"error": Num,
+        options b"job options": Pairs,
+        read b"read": Option<Box<Values>>,
+        write b"write": Option<Box<Values>>,
+        trim b"trim": Option<Box<Values>>,
+        sync b"sync": Option<Box<Values>>,
+        mixed b"mixed": Option<Box<Values>>,
+        user b"usr_cpu": Num,
+        system b"sys_cpu": Num,
     }
 }
 
 loose! {
-    struct Values {
-        io_bytes "io_bytes": Num,
-        io_kbytes "io_kbytes": Num,
-        bw_bytes "bw_bytes": Num,
-        bw "bw": Num,
-        iops "iops": Num,
-        runtime "runtime": Num,
-        total_ios "total_ios": Num,
-        slat_ns "slat_ns": Option<Box<Latency>>,
-        clat_ns "clat_ns": Option<Box<Latency>>,
-        lat_ns "lat_ns": Option<Box<Latency>>,
-        slat "slat": Option<Box<Latency>>,
-        clat "clat": Option<Box<Latency>>,
-        lat "lat": Option<Box<Latency>>,
-        bw_min "bw_min": Num,
-        bw_max "bw_max": Num,
-        bw_mean "bw_mean": Num,
-        bw_dev "bw_dev": Num,
-        bw_samples "bw_samples": Num,
-        iops_min "iops_min": Num,
-        iops_max "iops_max": Num,
-        iops_mean "iops_mean": Num,
-        iops_stddev "iops_stddev": Num,
-        iops_samples "iops_samples": Num,
+    pub(super) struct Values {
+        io_bytes b"io_bytes": Num,
+        io_kbytes b"io_kbytes": Num,
+        bw_bytes b"bw_bytes": Num,
+        bw b"bw": Num,
+        iops b"iops": Num,
+        runtime b"runtime": Num,
+        total_ios b"total_ios": Num,
+        slat_ns b"slat_ns": Option<Box<Latency>>,
+        clat_ns b"clat_ns": Option<Box<Latency>>,
+        lat_ns b"lat_ns": Option<Box<Latency>>,
+        slat b"slat": Option<Box<Latency>>,
+        clat b"clat": Option<Box<Latency>>,
+        lat b"lat": Option<Box<Latency>>,
+        bw_min b"bw_min": Num,
+        bw_max b"bw_max": Num,
+        bw_mean b"bw_mean": Num,
+        bw_dev b"bw_dev": Num,
+        bw_samples b"bw_samples": Num,
+        iops_min b"iops_min": Num,
+        iops_max b"iops_max": Num,
+        iops_mean b"iops_mean": Num,
+        iops_stddev b"iops_stddev": Num,
+        iops_samples b"iops_samples": Num,
     }
+    // A direction in which nothing goes: most are.
+    skip |v| v.io_bytes.get() == Some(0.0) && v.total_ios.get() == Some(0.0)
 }
 
 loose! {
-    struct Latency {
-        min "min": Num,
-        max "max": Num,
-        mean "mean": Num,
-        stddev "stddev": Num,
-        count "N": Num,
-        percentile "percentile": Percentiles,
+    pub(super) struct Latency {
+        min b"min": Num,
+        max b"max": Num,
+        mean b"mean": Num,
+        stddev b"stddev": Num,
+        count b"N": Num,
+        percentile b"percentile": Percentiles,
     }
 }
 
 /// Names and values.
 #[derive(Debug, Default)]
-struct Pairs(Vec<(SmolStr, SmolStr)>);
+pub(super) struct Pairs(Vec<(SmolStr, SmolStr)>);
 
 /// Percentiles by their names.
 #[derive(Debug, Default)]
-struct Percentiles(Vec<(f64, f64)>);
+pub(super) struct Percentiles(Vec<(f64, f64)>);
 
-struct PairsVisitor;
+pub(super) struct PairsVisitor;
 
 impl<'de> Visitor<'de> for PairsVisitor {
     type Value = Pairs;
@@ -162,7 +165,7 @@ impl<'de> Visitor<'de> for PercentilesVisitor {
         while let Some(name) = map.next_key::<Name>()? {
             match name.0 {
                 Some(which) if out.len() < MAX_PERCENTILES => {
-                    if let Num(Some(value)) = map.next_value()? {
+                    if let Some(value) = map.next_value::<Num>()?.get() {
                         out.push((which, value));
                     }
                 }
@@ -203,7 +206,7 @@ fn run(document: Document, place: Place) -> Run {
     let version = document.version.0.map(|v| At::new(v.strip_prefix("fio-").unwrap_or(&v).into(), line));
     let mut run = Run {
         version,
-        reported: document.timestamp_ms.0.map(|ms| ms / 1e3).or(document.timestamp.0),
+        reported: document.timestamp_ms.get().map(|ms| ms / 1e3).or(document.timestamp.get()),
         is_json: true,
         options: document.options.0,
         end: if place.is_cut { End::Cut } else { End::Finished },
@@ -225,9 +228,9 @@ fn run(document: Document, place: Place) -> Run {
 }
 
 fn job(run: &mut Run, of: JobOf, line: u32) -> Job {
-    let cpu = of.user.0.zip(of.system.0).map(|(u, s)| (Percent(u), Percent(s)));
+    let cpu = of.user.get().zip(of.system.get()).map(|(u, s)| (Percent(u), Percent(s)));
     #[allow(clippy::cast_possible_truncation)] // Saturates; codes are small.
-    let error = of.error.0.map(|e| e as i64);
+    let error = of.error.get().map(|e| e as i64);
     let name = of.name.0.unwrap_or_default();
     if let Some(code) = error.filter(|e| *e != 0) {
         run.fail(Said::new(line, &format!("{name}: error {code}")));
@@ -259,9 +262,9 @@ fn direction(kind: Kind, v: &Values, line: u32) -> Result<Option<Direction>, Str
         return Ok(None);
     }
     // Without a run time there is no rate: with some kinds of verification fio writes zeros.
-    let has_run = v.runtime.0.is_none_or(|r| r > 0.0) || v.bw.0.is_some_and(|b| b > 0.0);
+    let has_run = v.runtime.get().is_none_or(|r| r > 0.0) || v.bw.get().is_some_and(|b| b > 0.0);
     let bandwidth =
-        v.bw_bytes.0.or(v.bw.0.map(|kib| kib * 1024.0)).map(MiBps::from_bytes_per_second).filter(|_| has_run);
+        v.bw_bytes.get().or(v.bw.get().map(|kib| kib * 1024.0)).map(MiBps::from_bytes_per_second).filter(|_| has_run);
     let pick = |ns: &Option<Box<Latency>>, us: &Option<Box<Latency>>| match (ns, us) {
         (Some(v), _) => times(v, 1e-3, line),
         (None, Some(v)) => times(v, 1.0, line),
@@ -272,9 +275,9 @@ fn direction(kind: Kind, v: &Values, line: u32) -> Result<Option<Direction>, Str
         kind,
         bytes,
         bandwidth,
-        iops: v.iops.0.map(PerSecond).filter(|_| has_run),
+        iops: v.iops.get().map(PerSecond).filter(|_| has_run),
         operations,
-        milliseconds: v.runtime.0.filter(|r| *r > 0.0),
+        milliseconds: v.runtime.get().filter(|r| *r > 0.0),
         submission: pick(&v.slat_ns, &v.slat),
         completion: pick(&v.clat_ns, &v.clat),
         total: pick(&v.lat_ns, &v.lat),
@@ -286,10 +289,10 @@ fn direction(kind: Kind, v: &Values, line: u32) -> Result<Option<Direction>, Str
 /// Releases of 2.x wrote KiB under this name, others bytes; what follows from bandwidth and run time decides.
 fn bytes(v: &Values) -> Result<Option<Bytes>, String> {
     let Some(amount) = v.io_bytes.u64() else { return Ok(None) };
-    if v.io_kbytes.0.is_some() || v.bw_bytes.0.is_some() || amount == 0 {
+    if v.io_kbytes.get().is_some() || v.bw_bytes.get().is_some() || amount == 0 {
         return Ok(Some(Bytes(amount)));
     }
-    let (Some(bw), Some(runtime)) = (v.bw.0, v.runtime.0.filter(|r| *r > 0.0)) else { return Ok(None) };
+    let (Some(bw), Some(runtime)) = (v.bw.get(), v.runtime.get().filter(|r| *r > 0.0)) else { return Ok(None) };
     // KiB.
     let expected = bw * runtime / 1e3;
     #[allow(clippy::cast_precision_loss)] // Compared loosely.
@@ -303,8 +306,9 @@ fn bytes(v: &Values) -> Result<Option<Bytes>, String> {
 
 /// Zeros all over are what fio writes where it did not measure.
 fn times(v: &Latency, unit: f64, line: u32) -> Option<Times> {
-    let time = |n: Num| n.0.map(|t| in_microseconds(t, unit));
-    let is_nothing = v.count.0 == Some(0.0) || [v.min, v.max, v.mean].iter().all(|n| n.0.is_none_or(|t| t == 0.0));
+    let time = |n: Num| n.get().map(|t| in_microseconds(t, unit));
+    let is_nothing =
+        v.count.get() == Some(0.0) || [v.min, v.max, v.mean].iter().all(|n| n.get().is_none_or(|t| t == 0.0));
     if is_nothing && v.percentile.0.iter().all(|(_, t)| *t == 0.0) {
         return None;
     }
@@ -322,7 +326,7 @@ fn times(v: &Latency, unit: f64, line: u32) -> Option<Times> {
 }
 
 fn samples([min, max, mean, stdev]: [Num; 4], count: Num, factor: f64) -> Option<Samples> {
-    let of = |n: Num| n.0.map(|v| v * factor);
-    let is_nothing = count.0 == Some(0.0) || [min, max, mean].iter().all(|n| n.0.is_none_or(|v| v == 0.0));
+    let of = |n: Num| n.get().map(|v| v * factor);
+    let is_nothing = count.get() == Some(0.0) || [min, max, mean].iter().all(|n| n.get().is_none_or(|v| v == 0.0));
     (!is_nothing).then(|| Samples { min: of(min), max: of(max), mean: of(mean), stdev: of(stdev), count: count.u64() })
 }

@@ -1,213 +1,23 @@
 //! iperf3's JSON: one document (`-J`), or an event a line (`--json-stream`).
 
+use super::intervals::Intervals;
 use super::reader::Reader;
 use super::run::{
     Connection, Cpu, Direction, Endpoint, Measured, Role, Row, Run, Scope, Stream, Tool, Utilisation, Way,
 };
 use super::settle;
-use crate::json_docs::{Num, Piece, Place, Text, loose};
+use super::shape::{Connected, CpuValues, Data, Document, Interval, Part, Side, Values};
+use crate::json_docs::{Piece, Place};
+use crate::json_loose::{Num, Text};
 use crate::refusal::{End, Said};
 use crate::text::At;
 use crate::units::{Bytes, Gbps, Microseconds, Percent};
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use std::fmt;
 
 /// Whether a text that begins with `{` is iperf3's.
 pub(super) fn is_ours(head: &str) -> bool {
     let has = |key: &str| head.contains(key);
     has("\"start\"") && (has("\"connected\"") || has("\"iperf ")) || has("\"event\"") && has("\"data\"")
 }
-
-loose! {
-    pub(super) struct Document {
-        start "start": Part,
-        intervals "intervals": Vec<Interval>,
-        end "end": Part,
-        error "error": Option<Text>,
-        event "event": Option<Text>,
-        data "data": Option<Data>,
-    }
-}
-
-/// What an event carries: an object whose names depend on the event, or a text.
-#[derive(Debug)]
-enum Data {
-    Text(Text),
-    Object(Box<Part>),
-    Other,
-}
-
-loose! {
-/// The start, the end, or what an event carries: their names do not collide.
-    struct Part {
-        connected "connected": Vec<Connected>,
-        version "version": Text,
-        timestamp "timestamp": Timestamp,
-        connecting_to "connecting_to": Option<Target>,
-        accepted_connection "accepted_connection": Option<Target>,
-        tcp_mss "tcp_mss": Num,
-        tcp_mss_default "tcp_mss_default": Num,
-        sock_bufsize "sock_bufsize": Num,
-        test_start "test_start": TestStart,
-        streams "streams": Vec<Values>,
-        sum "sum": Option<Box<Values>>,
-        sum_bidir_reverse "sum_bidir_reverse": Option<Box<Values>>,
-        sum_sent "sum_sent": Option<Box<Values>>,
-        sum_received "sum_received": Option<Box<Values>>,
-        sum_sent_bidir_reverse "sum_sent_bidir_reverse": Option<Box<Values>>,
-        sum_received_bidir_reverse "sum_received_bidir_reverse": Option<Box<Values>>,
-        cpu_utilization_percent "cpu_utilization_percent": Option<CpuValues>,
-        sender_tcp_congestion "sender_tcp_congestion": Text,
-        receiver_tcp_congestion "receiver_tcp_congestion": Text,
-    }
-}
-
-loose! {
-    struct Connected {
-        socket "socket": Num,
-        local_host "local_host": Text,
-        local_port "local_port": Num,
-        remote_host "remote_host": Text,
-        remote_port "remote_port": Num,
-    }
-}
-
-loose! {
-    struct Timestamp {
-        timesecs "timesecs": Num,
-        timemillisecs "timemillisecs": Num,
-    }
-}
-
-loose! {
-    struct Target {
-        host "host": Text,
-        port "port": Num,
-    }
-}
-
-loose! {
-    struct TestStart {
-        protocol "protocol": Text,
-        num_streams "num_streams": Num,
-        blksize "blksize": Num,
-        omit "omit": Num,
-        duration "duration": Num,
-        bytes "bytes": Num,
-        reverse "reverse": Num,
-        bidir "bidir": Num,
-        tos "tos": Num,
-        target_bitrate "target_bitrate": Num,
-    }
-}
-
-loose! {
-    struct Interval {
-        streams "streams": Vec<Values>,
-        sum "sum": Option<Box<Values>>,
-        sum_bidir_reverse "sum_bidir_reverse": Option<Box<Values>>,
-    }
-}
-
-loose! {
-    struct CpuValues {
-        host_total "host_total": Num,
-        host_user "host_user": Num,
-        host_system "host_system": Num,
-        remote_total "remote_total": Num,
-        remote_user "remote_user": Num,
-        remote_system "remote_system": Num,
-    }
-}
-
-loose! {
-/// Of an interval, a stream or a sum.
-    struct Values {
-        socket "socket": Num,
-        start "start": Num,
-        end "end": Num,
-        bytes "bytes": Num,
-        bits_per_second "bits_per_second": Num,
-        retransmits "retransmits": Num,
-        snd_cwnd "snd_cwnd": Num,
-        rtt "rtt": Num,
-        rttvar "rttvar": Num,
-        pmtu "pmtu": Num,
-        mean_rtt "mean_rtt": Num,
-        omitted "omitted": Num,
-        sender "sender": Side,
-        receiver "receiver": Side,
-        udp "udp": Side,
-        jitter_ms "jitter_ms": Num,
-        lost_packets "lost_packets": Num,
-        packets "packets": Num,
-        out_of_order "out_of_order": Num,
-    }
-}
-
-/// `true` in an interval, an object at the end.
-#[derive(Debug, Default)]
-enum Side {
-    #[default]
-    Missing,
-    Flag(bool),
-    Values(Box<Values>),
-}
-
-macro_rules! visit {
-    ($name:ident, $value:ty, $what:literal, $map:expr, $text:expr, $flag:expr, $other:expr) => {
-        struct $name;
-        impl<'de> Visitor<'de> for $name {
-            type Value = $value;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str($what)
-            }
-            fn visit_bool<E>(self, v: bool) -> Result<$value, E> {
-                Ok($flag(v))
-            }
-            fn visit_i64<E>(self, v: i64) -> Result<$value, E> {
-                Ok($flag(v != 0))
-            }
-            fn visit_u64<E>(self, v: u64) -> Result<$value, E> {
-                Ok($flag(v != 0))
-            }
-            fn visit_f64<E>(self, _: f64) -> Result<$value, E> {
-                Ok($other)
-            }
-            fn visit_unit<E>(self) -> Result<$value, E> {
-                Ok($other)
-            }
-            fn visit_str<E>(self, v: &str) -> Result<$value, E> {
-                Ok($text(v))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<$value, A::Error> {
-                while seq.next_element::<serde::de::IgnoredAny>()?.is_some() {}
-                Ok($other)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<$value, A::Error> {
-                Ok($map(Box::new(Deserialize::deserialize(MapAccessDeserializer::new(map))?)))
-            }
-        }
-        impl<'de> Deserialize<'de> for $value {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                d.deserialize_any($name)
-            }
-        }
-    };
-}
-
-visit!(SideVisitor, Side, "a flag or an object", Side::Values, |_| Side::Missing, Side::Flag, Side::Missing);
-visit!(
-    DataVisitor,
-    Data,
-    "an object or a text",
-    Data::Object,
-    |v: &str| Data::Text(Text(Some(v.chars().take(300).collect()))),
-    |_| Data::Other,
-    Data::Other
-);
 
 /// A run whose events come line by line.
 #[derive(Debug, Default)]
@@ -227,7 +37,7 @@ pub(super) fn piece(piece: Piece<'_, Document>, reader: &mut Reader, events: &mu
                 events.run = None;
             }
             end_events(reader, events);
-            reader.push(run(&document, place));
+            reader.push(run(document, place));
         }
         Piece::Broken(place, why) => {
             end_events(reader, events);
@@ -263,7 +73,9 @@ fn event(document: Document, place: Place, reader: &mut Reader, events: &mut Eve
         ("start", Some(Data::Object(part))) => start(run, &part, line),
         ("interval", Some(Data::Object(part))) => {
             let interval = Interval { streams: part.streams, sum: part.sum, sum_bidir_reverse: part.sum_bidir_reverse };
-            self::interval(run, &interval, line);
+            let mut intervals = Intervals::default();
+            intervals.add(&interval);
+            intervals.give(run, line);
         }
         ("end", Some(Data::Object(part))) => {
             end(run, &part, line);
@@ -276,13 +88,11 @@ fn event(document: Document, place: Place, reader: &mut Reader, events: &mut Eve
     }
 }
 
-fn run(document: &Document, place: Place) -> Run {
+fn run(document: Document, place: Place) -> Run {
     let line = place.lines.0;
     let mut run = Run { tool: Some(Tool::Iperf3), lines: place.lines, ..Run::default() };
     start(&mut run, &document.start, line);
-    for each in &document.intervals {
-        interval(&mut run, each, line);
-    }
+    document.intervals.give(&mut run, line);
     end(&mut run, &document.end, line);
     if let Some(text) = &document.error {
         error(&mut run, text, line);
@@ -309,7 +119,7 @@ fn error(run: &mut Run, text: &Text, line: u32) {
 fn start(run: &mut Run, part: &Part, line: u32) {
     let version = part.version.0.as_deref().unwrap_or_default();
     run.version = version.strip_prefix("iperf ").map(|v| At::new(v.into(), line));
-    run.began = part.timestamp.timemillisecs.0.map(|ms| ms / 1e3).or(part.timestamp.timesecs.0);
+    run.began = part.timestamp.timemillisecs.get().map(|ms| ms / 1e3).or(part.timestamp.timesecs.get());
     run.role = match (&part.connecting_to, &part.accepted_connection) {
         (Some(_), _) => Some(Role::Client),
         (None, Some(_)) => Some(Role::Server),
@@ -325,10 +135,10 @@ fn start(run: &mut Run, part: &Part, line: u32) {
     let positive = |n: Num| n.u64().filter(|v| *v > 0).map(Bytes);
     run.params.streams = test.num_streams.u32();
     run.params.block = positive(test.blksize);
-    run.params.omit = test.omit.0;
-    run.params.duration = test.duration.0.filter(|d| *d > 0.0);
+    run.params.omit = test.omit.get();
+    run.params.duration = test.duration.get().filter(|d| *d > 0.0);
     run.params.bytes = positive(test.bytes);
-    run.params.target = test.target_bitrate.0.filter(|r| *r > 0.0).map(Gbps::from_bits_per_second);
+    run.params.target = test.target_bitrate.get().filter(|r| *r > 0.0).map(Gbps::from_bits_per_second);
     run.params.tos = test.tos.u32();
     run.params.mss = positive(part.tcp_mss).or_else(|| positive(part.tcp_mss_default));
     run.params.window = positive(part.sock_bufsize);
@@ -350,31 +160,8 @@ fn connection(line: u32, c: &Connected) -> Option<Connection> {
 }
 
 /// Which direction the data goes that this end sends, or not.
-fn way(run: &Run, sends: bool) -> Way {
+pub(super) fn way(run: &Run, sends: bool) -> Way {
     if (run.role == Some(Role::Server)) == sends { Way::ToClient } else { Way::ToServer }
-}
-
-fn interval(run: &mut Run, interval: &Interval, line: u32) {
-    if interval.sum_bidir_reverse.is_some() {
-        run.direction = Some(Direction::Both);
-    }
-    let is_both = run.direction == Some(Direction::Both);
-    let mut streams = [0u32; 2];
-    for values in &interval.streams {
-        let sends = matches!(values.sender, Side::Flag(true));
-        streams.iter_mut().skip(usize::from(sends)).take(1).for_each(|n| *n += 1);
-        let stream = values.socket.u32().map(Stream::One);
-        push(run, line, values, stream, is_both.then(|| way(run, sends)), Scope::Interval);
-    }
-    for values in [&interval.sum, &interval.sum_bidir_reverse].into_iter().flatten() {
-        let sends = matches!(values.sender, Side::Flag(true));
-        let count: u32 =
-            if is_both { streams.iter().skip(usize::from(sends)).take(1).sum() } else { streams.iter().sum() };
-        // The sum of one stream says nothing new.
-        if count != 1 {
-            push(run, line, values, Some(Stream::Sum), is_both.then(|| way(run, sends)), Scope::Interval);
-        }
-    }
 }
 
 fn end(run: &mut Run, part: &Part, line: u32) {
@@ -421,7 +208,7 @@ fn end(run: &mut Run, part: &Part, line: u32) {
 
 fn utilisation(cpu: &CpuValues) -> Option<Cpu> {
     let of = |total: Num, user: Num, system: Num| {
-        Some(Utilisation { total: Percent(total.0?), user: Percent(user.0?), system: Percent(system.0?) })
+        Some(Utilisation { total: Percent(total.get()?), user: Percent(user.get()?), system: Percent(system.get()?) })
     };
     Some(Cpu {
         local: of(cpu.host_total, cpu.host_user, cpu.host_system)?,
@@ -430,11 +217,24 @@ fn utilisation(cpu: &CpuValues) -> Option<Cpu> {
 }
 
 fn push(run: &mut Run, line: u32, v: &Values, stream: Option<Stream>, way: Option<Way>, scope: Scope) {
-    let Some(stream) = stream else { return run.refused.push(line, "a stream without its number") };
-    let (Some(start), Some(end), Some(rate)) = (v.start.0, v.end.0, v.bits_per_second.0) else {
-        return run.refused.push(line, "a measurement without a rate or without its time");
+    match row(line, v, stream, way, scope) {
+        Ok(row) => run.push_row(row),
+        Err(why) => run.refused.push(line, why),
+    }
+}
+
+pub(super) fn row(
+    line: u32,
+    v: &Values,
+    stream: Option<Stream>,
+    way: Option<Way>,
+    scope: Scope,
+) -> Result<Row, &'static str> {
+    let Some(stream) = stream else { return Err("a stream without its number") };
+    let (Some(start), Some(end), Some(rate)) = (v.start.get(), v.end.get(), v.bits_per_second.get()) else {
+        return Err("a measurement without a rate or without its time");
     };
-    let us = |n: Num| n.0.map(Microseconds);
+    let us = |n: Num| n.get().map(Microseconds);
     let positive = |n: Num| n.u64().filter(|v| *v > 0).map(Bytes);
     let mut more = Measured {
         retransmits: v.retransmits.u64(),
@@ -442,7 +242,7 @@ fn push(run: &mut Run, line: u32, v: &Values, stream: Option<Stream>, way: Optio
         rtt: us(v.rtt).or(us(v.mean_rtt)).filter(|t| t.0 > 0.0),
         rttvar: us(v.rttvar),
         pmtu: positive(v.pmtu),
-        jitter: v.jitter_ms.0.map(Microseconds::from_milliseconds),
+        jitter: v.jitter_ms.get().map(Microseconds::from_milliseconds),
         lost: v.lost_packets.u64(),
         packets: v.packets.u64(),
         out_of_order: v.out_of_order.u64(),
@@ -451,5 +251,6 @@ fn push(run: &mut Run, line: u32, v: &Values, stream: Option<Stream>, way: Optio
     more.unless_sender(scope);
     let omitted = v.omitted.flag() == Some(true);
     let rate = Gbps::from_bits_per_second(rate);
-    run.push_row(Row { line, stream, way, scope, omitted, start, end, transfer: v.bytes.u64().map(Bytes), rate, more });
+    let transfer = v.bytes.u64().map(Bytes);
+    Ok(Row { line, stream, way, scope, omitted, start, end, transfer, rate, more })
 }

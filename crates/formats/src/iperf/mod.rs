@@ -5,12 +5,14 @@
 //!
 //! The text shows three digits; JSON is exact.
 
+mod intervals;
 mod json;
 mod line;
 mod reader;
 mod row;
 mod run;
 mod settle;
+mod shape;
 
 pub use reader::{Reader, parse};
 pub use run::{
