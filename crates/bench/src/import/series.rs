@@ -29,6 +29,12 @@ fn table(t: &Table, to: &mut Sink<'_>) {
     if t.refused_not_kept > 0 {
         to.refuse(0, format!("{} more cells that could not be read", t.refused_not_kept));
     }
+    let nameless = t.notes.iter().any(|n| n.kind == theirs::NoteKind::NoHeader);
+    if nameless && t.columns.iter().any(|c| matches!(c.cells, theirs::Cells::Labels(_))) {
+        let line = t.lines.first().copied().unwrap_or(0);
+        to.refuse(line, "a table without a header whose cells are not all numbers: what they are is not known");
+        return;
+    }
     let shape = Shape::of(t);
     let mut runs: Vec<(SmolStr, Run, HashMap<Place, usize>)> = Vec::new();
     let mut by_name: HashMap<SmolStr, usize> = HashMap::new();
