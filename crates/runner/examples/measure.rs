@@ -27,6 +27,7 @@ fn run() -> Result<bool, String> {
     request.repetitions = number(1, request.repetitions)?;
     request.directory = std::env::var("MEASURE_DIRECTORY").ok();
     request.size = 64 << 20;
+    request.variants[0].args = std::env::var("MEASURE_ARGS").into_iter().flat_map(|a| words(&a)).collect();
     let ssh: Vec<String> = std::env::var("MEASURE_SSH").into_iter().flat_map(|o| words(&o)).collect();
     let hosts = HostSpec::list(on).map_err(|e| e.to_string())?;
     let cancel = Cancel::new();

@@ -58,13 +58,15 @@ const PROGRAMS: &[&str] = &[
     "sbin/rdma",
     "usr/bin/lspci",
     "usr/bin/setpci",
+    "usr/bin/ib_read_bw",
     "usr/bin/ib_write_bw",
+    "usr/bin/ib_write_lat",
     "usr/bin/ibv_devinfo",
     "usr/bin/ibv_devices",
 ];
 
 /// Changes here make setup build the initramfs again.
-const BASE_VERSION: &str = "1";
+const BASE_VERSION: &str = "2";
 
 /// Installs and fetches what is missing.
 pub(super) fn setup(paths: &Paths) -> Result<()> {
@@ -239,8 +241,9 @@ fn base_initramfs(paths: &Paths) -> Result<()> {
             archive.copy(&format!("lib/x86_64-linux-gnu/{name}"), &library)?;
         }
     }
-    if let Some(program) =
-        ["lspci", "setpci", "ip", "rdma", "ib_write_bw"].iter().find(|p| !archive.has(&format!("usr/bin/{p}")))
+    if let Some(program) = ["lspci", "setpci", "ip", "rdma", "ib_write_bw", "ib_write_lat"]
+        .iter()
+        .find(|p| !archive.has(&format!("usr/bin/{p}")))
     {
         return Err(format!("lab: no package of setup has {program}"));
     }

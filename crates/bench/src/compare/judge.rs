@@ -232,7 +232,8 @@ fn bootstrap(j: &mut Judged, a: &[Settled], b: &[Settled], resamples: u32, optio
     let (ga, gb) = (groups(a), groups(b));
     let nested = ga.iter().chain(&gb).any(|g| g.len() > 1);
     let result = if nested {
-        let (sa, sb): (Vec<&[f64]>, Vec<&[f64]>) = (ga.iter().map(Vec::as_slice).collect(), gb.iter().map(Vec::as_slice).collect());
+        let (sa, sb): (Vec<&[f64]>, Vec<&[f64]>) =
+            (ga.iter().map(Vec::as_slice).collect(), gb.iter().map(Vec::as_slice).collect());
         stats::hierarchical_bootstrap(&sa, &sb, options.level, resamples, SEED)
     } else {
         let flat = |g: &[Vec<f64>]| g.iter().flatten().copied().collect::<Vec<f64>>();

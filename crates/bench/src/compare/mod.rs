@@ -150,6 +150,18 @@ pub fn compare(a: &Input<'_>, b: &Input<'_>, options: &Options) -> Comparisons {
         conclusions: Vec::new(),
     };
     answer.conclusions = words::conclusions(&answer);
+    if answer.comparisons.is_empty() {
+        // TCP on one side and RDMA on the other: no verdict, but what the figures are worth can be said.
+        let all: Vec<Run> = a.runs.iter().chain(b.runs).cloned().collect();
+        let side_by_side = crate::summary::summary(&all, &Known::default(), None, None).against;
+        if !side_by_side.is_empty() {
+            answer
+                .conclusions
+                .push("different tools measured different things, so there is no verdict; side by side:".to_owned());
+            answer.conclusions.extend(side_by_side);
+            answer.conclusions.push("`linerate bench summary` says what that means to training".to_owned());
+        }
+    }
     answer
 }
 

@@ -45,7 +45,7 @@ fn corrected(judged: &[(Key, Cell, Judged)], p: impl Fn(&Judged) -> Option<f64>)
 fn decide(cell: &Cell, j: &Judged, p: Option<f64>, q: Option<f64>, options: &Options) -> (Verdict, String) {
     let alpha = 1.0 - options.level;
     if let Some(why) = &j.barred {
-        return (Verdict::Inconclusive, format!("{why}{}", ask(j.further)));
+        return (Verdict::Inconclusive, why.clone());
     }
     let Some(estimate) = j.estimate else {
         return (Verdict::Inconclusive, "no value that counts".to_owned());
@@ -78,13 +78,5 @@ fn decide(cell: &Cell, j: &Judged, p: Option<f64>, q: Option<f64>, options: &Opt
         Some(_) => format!("neither a difference nor equality within ±{threshold} is shown"),
         None => format!("equality within ±{threshold} is not shown by so few runs"),
     };
-    (Verdict::Inconclusive, format!("{seen}: {why}{}", ask(j.further)))
-}
-
-fn ask(further: Option<u32>) -> String {
-    match further {
-        Some(1) => "; 1 further run per side would probably decide".to_owned(),
-        Some(n) => format!("; {n} further runs per side would probably decide"),
-        None => String::new(),
-    }
+    (Verdict::Inconclusive, format!("{seen}: {why}"))
 }

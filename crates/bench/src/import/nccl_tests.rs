@@ -127,7 +127,8 @@ fn params(found: &theirs::Run, run: &mut Run) {
     run.param("nccl", found.library_text.as_ref().map(|v| v.value.as_str()));
     run.param("nccl_library", found.library);
     if found.runs_not_kept > 0 {
-        run.notes.push(Note { what: format!("{} more runs of the text were not kept", found.runs_not_kept), line: None });
+        run.notes
+            .push(Note { what: format!("{} more runs of the text were not kept", found.runs_not_kept), line: None });
     }
     for (key, value) in &found.env {
         run.params.insert(format!("env.{key}").into(), value.as_str().into());

@@ -29,6 +29,12 @@ fn table(t: &Table, to: &mut Sink<'_>) {
     if t.refused_not_kept > 0 {
         to.refuse(0, format!("{} more cells that could not be read", t.refused_not_kept));
     }
+    let nameless = t.notes.iter().any(|n| n.kind == theirs::NoteKind::NoHeader);
+    if nameless && t.columns.iter().any(|c| matches!(c.cells, theirs::Cells::Labels(_))) {
+        let line = t.lines.first().copied().unwrap_or(0);
+        to.refuse(line, "a table without a header whose cells are not all numbers: what they are is not known");
+        return;
+    }
     let shape = Shape::of(t);
     let mut runs: Vec<(SmolStr, Run, HashMap<Place, usize>)> = Vec::new();
     let mut by_name: HashMap<SmolStr, usize> = HashMap::new();
@@ -73,6 +79,10 @@ struct Shape<'a> {
     rows_are_runs: bool,
 }
 
+/// Columns of an export that say of a run what is not part of its result.
+const ASIDE: [&str; 10] =
+    ["run_labels", "run_valid", "version", "began", "stored", "source", "session", "side", "position", "before"];
+
 /// Columns of a table in long form.
 struct Long<'a> {
     metric: &'a Column,
@@ -82,6 +92,12 @@ struct Long<'a> {
     valid: Option<&'a Column>,
     kind: Option<&'a Column>,
     tool: Option<&'a Column>,
+    /// Of an export: objects and lists in JSON.
+    labels: Option<&'a Column>,
+    params: Option<&'a Column>,
+    hosts: Option<&'a Column>,
+    /// What an export tells of the run, and what it leaves to its id.
+    aside: Vec<&'a Column>,
 }
 
 impl<'a> Shape<'a> {
@@ -97,14 +113,29 @@ impl<'a> Shape<'a> {
                 valid: named("valid"),
                 kind: named("kind").filter(words),
                 tool: named("tool").filter(words),
+                labels: named("labels").filter(words),
+                params: named("params").filter(words),
+                hosts: named("hosts").filter(words),
+                aside: ASIDE.iter().filter_map(|n| named(n)).collect(),
             });
         let run = t.of(Role::Run).next();
         let at = t.of(Role::Time).chain(t.of(Role::Step)).next();
         let hosts = ["host", "node", "hostname", "nodename"].iter().find_map(|n| named(n)).filter(words);
         let used = |c: &&Column| {
             let of_long = long.as_ref().is_some_and(|l| {
-                let all = [Some(l.metric), Some(l.value), l.unit, l.stat, l.valid, l.kind, l.tool];
-                all.into_iter().flatten().any(|x| std::ptr::eq(x, *c))
+                let all = [
+                    Some(l.metric),
+                    Some(l.value),
+                    l.unit,
+                    l.stat,
+                    l.valid,
+                    l.kind,
+                    l.tool,
+                    l.labels,
+                    l.params,
+                    l.hosts,
+                ];
+                all.into_iter().flatten().chain(l.aside.iter().copied()).any(|x| std::ptr::eq(x, *c))
             });
             of_long || hosts.is_some_and(|h| std::ptr::eq(h, *c))
         };
@@ -158,11 +189,16 @@ impl<'a> Shape<'a> {
         }
         let size = self.size.and_then(|c| c.number(row)).filter(|v| (0.0..1e18).contains(v)).map(|v| v as u64);
         let at = self.at.and_then(|c| c.number(row));
-        let labels: Vec<SmolStr> = self.labels.iter().map(|c| text(c, row).unwrap_or_default()).collect();
+        let mut labels: Vec<SmolStr> = self.labels.iter().map(|c| text(c, row).unwrap_or_default()).collect();
+        let exported = self.long.as_ref().and_then(|l| l.labels?.label(row));
+        labels.extend(exported.map(SmolStr::from));
         let mut put = |column: usize, which: SmolStr, make: &dyn Fn() -> Metric, value: f64, valid: bool| {
             let place = *places.entry((column, which, labels.clone())).or_insert_with(|| {
                 let labels = self.labels.iter().zip(&labels).filter(|(_, v)| !v.is_empty());
-                let labels = labels.map(|(c, v)| Label { key: c.name.clone(), value: v.clone() }).collect();
+                let mut labels: Vec<Label> =
+                    labels.map(|(c, v)| Label { key: c.name.clone(), value: v.clone() }).collect();
+                labels
+                    .extend(object(exported).into_iter().map(|(key, value)| Label { key, value: value.to_smolstr() }));
                 run.series.push(Series { metric: make(), labels, points: Vec::new() });
                 run.series.len() - 1
             });
@@ -202,7 +238,31 @@ impl<'a> Shape<'a> {
         if let Some(kind) = Kind::of_name(&told(long.kind)) {
             run.kind = kind;
         }
+        if run.hosts.is_empty()
+            && let Some(text) = long.hosts.and_then(|c| c.label(row))
+        {
+            let hosts: Vec<String> = serde_json::from_str(text).unwrap_or_default();
+            hosts.iter().for_each(|h| run.host(h));
+        }
+        if let Some(text) = long.params.and_then(|c| c.label(row))
+            && run.params.len() <= 1
+        {
+            run.params.extend(object(Some(text)));
+        }
     }
+}
+
+/// An object of an export; whatever else stands there is nothing.
+fn object(text: Option<&str>) -> Vec<(SmolStr, Param)> {
+    let map: serde_json::Map<String, serde_json::Value> =
+        text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();
+    let param = |v: serde_json::Value| match v {
+        serde_json::Value::Bool(v) => Some(Param::Flag(v)),
+        serde_json::Value::Number(n) => n.as_i64().map(Param::Int).or(n.as_f64().map(Param::Real)),
+        serde_json::Value::String(s) => Some(Param::Text(s.into())),
+        _ => None,
+    };
+    map.into_iter().filter_map(|(k, v)| Some((SmolStr::from(k), param(v)?))).collect()
 }
 
 /// A cell as a word.

@@ -1,7 +1,6 @@
 //! The header of a table.
 
 use super::run::{Bandwidth, BandwidthValues, LatencyValues, Row, Values};
-use super::run::{Bandwidth, BandwidthValues, LatencyValues, PerSecond, Row, Values};
 use crate::number::Fields;
 use crate::text::words;
 use crate::units::{Bytes, Gbps, MiBps, Microseconds, Mpps, PerSecond, Percent};

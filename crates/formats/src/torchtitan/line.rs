@@ -132,7 +132,9 @@ pub(super) fn fields(line: u32, text: &str, is_validation: bool) -> Option<Found
     if let Some(name) = key {
         found.refused.push(missing(name));
     }
-    let is_one = found.fields & (bit(Field::Loss) | bit(Field::Tps)) != 0 && found.fields.count_ones() > 1;
+    // Many programs print a step and a loss; tokens per second beside a step are a measurement by themselves.
+    let tps = found.fields & bit(Field::Tps) != 0;
+    let is_one = tps || found.fields & bit(Field::Loss) != 0 && found.fields.count_ones() > 1;
     found.step.is_finite = found.not_finite.is_empty();
     is_one.then_some(found)
 }

@@ -170,8 +170,16 @@ impl Text<'_, '_> {
 
     fn ceilings(&mut self) -> io::Result<()> {
         let mut groups: Vec<(&str, Vec<&Comparison>)> = Vec::new();
+        let same = |x: &Comparison, y: &Comparison| {
+            (x.kind, &x.tool, &x.metric, &x.labels) == (y.kind, &y.tool, &y.metric, &y.labels)
+        };
         for c in &self.c.comparisons {
             let Some(ceiling) = &c.ceiling else { continue };
+            // The largest size says how far it is from the ceiling; smaller ones wait for latency.
+            let larger = |o: &&Comparison| o.ceiling.is_some() && same(o, c) && o.size > c.size;
+            if !self.page.style.verbose && self.c.comparisons.iter().any(|o| larger(&o)) {
+                continue;
+            }
             match groups.iter_mut().find(|(sentence, _)| *sentence == ceiling.sentence) {
                 Some((_, list)) => list.push(c),
                 None => groups.push((&ceiling.sentence, vec![c])),
@@ -290,7 +298,11 @@ pub(super) fn power(list: &[&Comparison]) -> String {
     let further: Vec<f64> = list.iter().filter_map(|c| c.further_runs).map(f64::from).collect();
     let detectable: Vec<f64> = list.iter().filter_map(|c| c.detectable).filter(|d| d.is_finite()).collect();
     let mut parts = Vec::new();
-    if !further.is_empty() {
+    // With one run there is no spread to plan with.
+    let single = list.iter().all(|c| c.a.runs.min(c.b.runs) < 2);
+    if !further.is_empty() && single {
+        parts.push(format!("at least {} further runs per side, to learn how runs differ", range(further, number)));
+    } else if !further.is_empty() {
         parts.push(format!("about {} further runs per side would probably decide", range(further, number)));
     }
     if !detectable.is_empty() {
