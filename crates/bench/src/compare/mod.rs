@@ -53,11 +53,13 @@ pub struct Options {
     pub metrics: Vec<String>,
     /// Resamples of a bootstrap beside the method; `None`: no bootstrap.
     pub resamples: Option<u32>,
+    /// Also the difference that could be seen, and the runs that would decide: most of a comparison's time.
+    pub power: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { threshold: 0.02, level: 0.95, metrics: Vec::new(), resamples: None }
+        Options { threshold: 0.02, level: 0.95, metrics: Vec::new(), resamples: None, power: true }
     }
 }
 
