@@ -11,6 +11,8 @@ use simulate::*;
 const TRIALS: u32 = 10_000;
 
 fn main() {
+    println!("# How often the intervals are right\n");
+    println!("Written by `cargo run --release -p linerate-stats --example coverage > docs/statistics.md`.\n");
     println!(
         "Simulated truth, {TRIALS} comparisons a cell: coverage of the 95 % interval, percent. The error of a cell is 0.2.\n"
     );
@@ -24,7 +26,12 @@ fn main() {
     for (name, draw) in NOISES {
         row(name, |n| format!("{:.1}", replicates(draw, n, TRIALS).false_better()));
     }
-    println!("\nTwo autocorrelated series of n steps: coverage (in brackets: refused or flagged).\n");
+    println!(
+        "\nTwo autocorrelated series of n steps: coverage (in brackets: refused or flagged as too short for their correlation)."
+    );
+    println!(
+        "Below n = 20 every answer is flagged: a correlation above 0.8 cannot be told there, and is not covered.\n"
+    );
     head("`ratio_series`");
     for phi in [0.0, 0.3, 0.5, 0.7, 0.9] {
         row(&format!("φ = {phi}"), |n| warned(series(phi, n, TRIALS)));
@@ -65,7 +72,7 @@ fn main() {
 }
 
 fn warned(c: Count) -> String {
-    format!("{:.1} ({:.0})", c.coverage(), c.warned())
+    if c.refused == c.trials { "refused".to_owned() } else { format!("{:.1} ({:.0})", c.coverage(), c.warned()) }
 }
 
 fn head(first: &str) {

@@ -6,6 +6,8 @@
 
 mod simulate;
 
+use linerate_stats::rng::Rng;
+use linerate_stats::{alpha_beta, check_replicates, drift};
 use simulate::*;
 
 /// Comparisons of a cell: the standard error of a coverage of 95 % is 0.3.
@@ -161,6 +163,91 @@ fn resampling() {
         rows.cell("runs and samples: ratio of run means", n, by_mean.coverage(), 93.0, 97.0);
         // What taking samples for runs does.
         rows.cell("runs and samples: samples taken for runs", n, flat.coverage(), 0.0, 80.0);
+    }
+    rows.end();
+}
+
+/// Correlated noise alone does not pass for a drift; a drift of three standard deviations over the series is seen.
+#[test]
+fn drifts_of_series() {
+    let mut rows = Rows::default();
+    for n in [10, 20, 40, 80] {
+        let mut r = Rng::new(n as u64);
+        let (mut wrong, mut seen) = (0u32, 0u32);
+        for _ in 0..2_000 {
+            let mut x = ar1(&mut r, n, 0.5, 0.03);
+            wrong += u32::from(drift(&x, 0.95).unwrap().p.unwrap() < 0.05);
+            x.iter_mut().enumerate().for_each(|(i, v)| *v += 0.15 * i as f64 / n as f64);
+            seen += u32::from(drift(&x, 0.95).unwrap().p.unwrap() < 0.05);
+        }
+        rows.cell("no drift, φ = 0.5: found all the same", n, f64::from(wrong) / 20.0, 0.0, 7.0);
+        if n >= 40 {
+            rows.cell("a drift of five standard deviations: seen", n, f64::from(seen) / 20.0, 80.0, 100.0);
+        }
+    }
+    rows.end();
+}
+
+/// Checks that speak: rarely where all is well, mostly where it is not.
+#[test]
+fn checks_of_assumptions() {
+    let mut rows = Rows::default();
+    for n in [10, 20, 40, 80] {
+        let mut r = Rng::new(n as u64);
+        let (mut normality, mut independence, mut skew, mut correlation) = (0u32, 0u32, 0u32, 0u32);
+        let failed = |a: &[f64], b: &[f64], at: usize| {
+            u32::from(check_replicates(a, b).get(at).is_some_and(|c| c.holds == Some(false)))
+        };
+        for _ in 0..2_000 {
+            let (a, b) = (sample(&mut r, NOISES[1].1, n, 1.0), sample(&mut r, NOISES[1].1, n, 1.0));
+            normality += failed(&a, &b, 0);
+            independence += failed(&a, &b, 1);
+            skew += failed(&sample(&mut r, NOISES[7].1, n, 1.0), &b, 0);
+            correlation += failed(&ar1(&mut r, n, 0.7, 0.03), &b, 1);
+        }
+        let percent = |count: u32| f64::from(count) / 20.0;
+        rows.cell("normal logarithms: doubted", n, percent(normality), 0.0, 2.0);
+        rows.cell("independent replicates: doubted", n, percent(independence), 0.0, 2.0);
+        if n >= 40 {
+            rows.cell("outliers: normality doubted", n, percent(skew), 80.0, 100.0);
+            rows.cell("correlation 0.7: seen", n, percent(correlation), 80.0, 100.0);
+        }
+    }
+    rows.end();
+}
+
+/// One line with noise is rarely divided.
+#[test]
+fn lines_stay_whole() {
+    let mut rows = Rows::default();
+    for n in [10, 20, 28] {
+        let mut r = Rng::new(n as u64);
+        let mut divided = 0u32;
+        for _ in 0..1_000 {
+            let point = |k: usize| {
+                let size = (1u64 << (k + 3)) as f64;
+                (size, (3e-6 + size / 12e9) * (0.03 * r.normal()).exp())
+            };
+            let points: Vec<(f64, f64)> = (0..n).map(point).collect();
+            divided += u32::from(alpha_beta(&points).unwrap().segments.len() > 1);
+        }
+        rows.cell("one line: divided", n, f64::from(divided) / 10.0, 0.0, 5.0);
+    }
+    rows.end();
+}
+
+/// The block bootstrap is for long series; of short ones its interval is too narrow, which is why it is not the first choice.
+#[test]
+fn blocks_of_series() {
+    let mut rows = Rows::default();
+    for (n, least, most) in [(40, 75.0, 93.0), (600, 88.0, 97.0)] {
+        let (mut count, mut r) = (Count::default(), Rng::new(n as u64));
+        for seed in 0..600 {
+            let (a, b) = (ar1(&mut r, n, 0.5, 0.03), ar1(&mut r, n, 0.5, 0.03));
+            let answer = linerate_stats::block_bootstrap(&a, &b, 0.95, 300, seed).ok();
+            count.add(answer.map(|e| e.interval), 1.0);
+        }
+        rows.cell("two series, φ = 0.5, block bootstrap", n, count.coverage(), least, most);
     }
     rows.end();
 }

@@ -316,3 +316,29 @@ fn bootstrap_against_scipy() {
     assert_eq!(bootstrap_ratio(&a, &b, 0.95, 1000, 1), bootstrap_ratio(&a, &b, 0.95, 1000, 1));
     assert_ne!(bootstrap_ratio(&a, &b, 0.95, 1000, 1), bootstrap_ratio(&a, &b, 0.95, 1000, 2));
 }
+
+#[test]
+fn line_of_a_sweep() {
+    // scipy.optimize.least_squares on ln T − ln(α + s/β); intervals from its Jacobian and scipy.stats.t.ppf(.975, 6)
+    let points = [
+        (8.0, 2.1e-6),
+        (64.0, 2.0e-6),
+        (512.0, 2.3e-6),
+        (4096.0, 4.2e-6),
+        (32768.0, 1.9e-5),
+        (262_144.0, 1.36e-4),
+        (2_097_152.0, 1.05e-3),
+        (16_777_216.0, 8.5e-3),
+    ];
+    let fit = alpha_beta(&points).unwrap();
+    let [line] = &fit.segments[..] else { panic!("{fit:?}") };
+    near(fit.alpha_s, 2.0413148993108338e-06, 1e-7);
+    near(fit.beta_bytes_per_s.unwrap(), 1963588203.0766132, 1e-7);
+    near(fit.relative_error, 0.019111155763213344, 1e-7);
+    near(fit.half_bandwidth_size.unwrap(), 4008.3018550512775, 1e-6);
+    let (alpha, beta) = (line.alpha_interval.unwrap(), line.beta_interval.unwrap());
+    near(alpha.low, 1.977140891273079e-06, 1e-6);
+    near(alpha.high, 2.1054889073485885e-06, 1e-6);
+    near(beta.low, 1911656744.3436458, 1e-6);
+    near(beta.high, 2018419957.274723, 1e-6);
+}

@@ -3,6 +3,7 @@
 use super::Segment;
 use crate::dist::t_quantile;
 use crate::interval::Interval;
+use std::cmp::Ordering;
 
 const STEPS: usize = 100;
 
@@ -15,22 +16,21 @@ pub(super) fn fit(points: &[(f64, f64)]) -> Option<Segment> {
     let unit_t = points.iter().map(|p| p.1).fold(0.0, f64::max);
     let unit_s = if to > 0.0 { to } else { 1.0 };
     let scaled: Vec<(f64, f64)> = points.iter().map(|(s, t)| (s / unit_s, t / unit_t)).collect();
-    let mut fitted: Vec<f64> = scaled.iter().map(|p| p.1).collect();
-    let mut line = weighted(&scaled, &fitted);
+    let measured: Vec<f64> = scaled.iter().map(|p| p.1).collect();
+    let mut line = weighted(&scaled, &measured);
     for _ in 0..STEPS {
+        let fitted: Vec<f64> = scaled.iter().map(|p| line.0 + line.1 * p.0).collect();
+        if fitted.iter().any(|f| f.partial_cmp(&0.0) != Some(Ordering::Greater)) {
+            // A line through zero does not fit a size of zero: the unrefined line stands.
+            line = weighted(&scaled, &measured);
+            break;
+        }
         // The working response of ln T about the fit: T̂·(1 + ln(T/T̂)).
         let working: Vec<(f64, f64)> =
             scaled.iter().zip(&fitted).map(|((s, t), f)| (*s, f * (1.0 + (t / f).ln()))).collect();
         let next = weighted(&working, &fitted);
         let moved = (next.0 - line.0).abs() + (next.1 - line.1).abs();
         line = next;
-        fitted = scaled.iter().map(|p| line.0 + line.1 * p.0).collect();
-        if fitted.iter().any(|f| f.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater)) {
-            // A line through zero does not fit a size of zero: the first, unrefined line stands.
-            fitted = scaled.iter().map(|p| p.1).collect();
-            line = weighted(&scaled, &fitted);
-            break;
-        }
         if moved <= 1e-14 * (line.0 + line.1) {
             break;
         }

@@ -2,8 +2,8 @@
 //!
 //! Hockney's model (Parallel Computing 20, 1994): `T(s) = α + s/β`. Fitted to logarithms of time, so that a microsecond of a small
 //! message weighs as much as a millisecond of a large one. Where one line does not fit, the sizes are divided into segments with a
-//! line each: dynamic programming over all divisions (Bellman & Roth, J. Am. Stat. Assoc. 64, 1969), their number by Schwarz's
-//! criterion (Annals of Statistics 6, 1978) with three parameters a segment (α, β, where it begins).
+//! line each: dynamic programming over all divisions (Bellman & Roth, J. Am. Stat. Assoc. 64, 1969), their number by
+//! Chow's test (Econometrica 28, 1960), corrected for the number of places in which a seam could be.
 
 mod line;
 mod segments;

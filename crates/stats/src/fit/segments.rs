@@ -1,11 +1,16 @@
 //! The division of a sweep into segments.
 
+use statrs::function::beta::checked_beta_reg;
+use std::cmp::Ordering;
+
 /// Fewest different sizes of a segment.
 const FEWEST_SIZES: usize = 3;
 /// Most segments.
 const MOST: usize = 5;
 /// Relative error below which no better fit is sought: tools print about three digits.
 const FINEST: f64 = 2e-3;
+/// Chance at which a seam is made where there is none.
+const ALPHA: f64 = 0.01;
 
 /// Divides points, sorted by size, into runs that one line each fits.
 pub(super) fn divide(points: &[(f64, f64)]) -> Vec<&[(f64, f64)]> {
@@ -36,10 +41,15 @@ pub(super) fn divide(points: &[(f64, f64)]) -> Vec<&[(f64, f64)]> {
         best.push(row);
     }
     let n = points.len() as f64;
-    let criterion =
-        |k: usize, squares: f64| n * (squares / n).max(FINEST * FINEST).ln() + 3.0 * (k + 1) as f64 * n.ln();
-    let scores = best.iter().enumerate().filter_map(|(k, row)| row.get(sizes).map(|b| (criterion(k, b.0), k)));
-    let k = scores.fold((f64::INFINITY, 0), |a, b| if b.0 < a.0 { b } else { a }).1;
+    let squares = |row: &Vec<(f64, usize)>| row.get(sizes).map_or(f64::INFINITY, |b| b.0.max(n * FINEST * FINEST));
+    let mut k = 0;
+    let mut least = best.first().map_or(f64::INFINITY, squares);
+    for (more, row) in best.iter().enumerate().skip(1) {
+        let finer = squares(row);
+        if chance(least, finer, more - k, more + 1, n, sizes) < ALPHA {
+            (k, least) = (more, finer);
+        }
+    }
     // From the end back.
     let (mut end, mut out) = (sizes, Vec::new());
     for row in best.iter().take(k + 1).rev() {
@@ -50,6 +60,19 @@ pub(super) fn divide(points: &[(f64, f64)]) -> Vec<&[(f64, f64)]> {
     }
     out.reverse();
     out
+}
+
+/// Chance that `added` further seams lower the sum of squares so far where there are none: Chow's F test (Econometrica 28, 1960)
+/// of two parameters a seam, times the number of places in which the seams could be.
+fn chance(coarse: f64, fine: f64, added: usize, segments: usize, n: f64, sizes: usize) -> f64 {
+    let (d1, d2) = (2.0 * added as f64, n - 2.0 * segments as f64);
+    if d2 < 1.0 || fine.partial_cmp(&coarse) != Some(Ordering::Less) {
+        return 1.0;
+    }
+    let f = (coarse - fine) / d1 / (fine / d2);
+    let p = checked_beta_reg(0.5 * d2, 0.5 * d1, 1.0 / (1.0 + d1 * f / d2)).unwrap_or(1.0);
+    let places: f64 = (0..added).map(|i| sizes.saturating_sub(1 + i) as f64 / (i + 1) as f64).product();
+    p * places
 }
 
 /// Sums from the first point up to each, of what a line by relative error needs.
