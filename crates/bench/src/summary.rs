@@ -212,7 +212,9 @@ fn tool(f: &Figure) -> String {
 fn against(s: &mut Summary) {
     let n = |a: &Figure, b: &Figure| {
         let least = a.runs.min(b.runs);
-        if least == 1 {
+        if a.runs.max(b.runs) == 1 {
+            "n = 1 run of each: how much runs differ is not known".to_owned()
+        } else if least == 1 {
             "n = 1 run of one of them: how much runs differ is not known".to_owned()
         } else {
             format!("n = {} and {} runs, different tools", a.runs, b.runs)

@@ -53,7 +53,7 @@ pub(crate) struct OutArgs {
 pub(crate) enum BenchFormat {
     /// For people.
     Text,
-    /// For programs; its schema is docs/schema/bench-1.json.
+    /// For programs; schemas: docs/schema/bench-runs-1.json, bench-compare-1.json.
     Json,
     /// To paste into an issue.
     Markdown,

@@ -80,14 +80,14 @@ fn the_field_notes_have_the_reports_that_they_needed() {
             wrong.push(format!("{name} is not what `linerate bench {}` prints:\n{got}", args.join(" ")));
         }
     };
-    golden("n0/report.txt", &N0);
-    golden("n0/report.json", &[&N0[..], &["--format", "json"]].concat());
-    golden("n3/report.txt", &["summary", "n3", "--link", "1x40G,roce1,mtu=2048", "--nodes", "2"]);
-    golden("n3/report.md", &["summary", "n3", "--link", "1x40G,roce1,mtu=2048", "--nodes", "2", "--format", "markdown"]);
-    golden("n3/tcp-against-rdma.txt", &["compare", "n3/tcp", "n3/rdma"]);
-    golden("n3/after-the-switch.csv", &["compare", "n3", "--template"]);
+    golden("reports/n0.txt", &N0);
+    golden("reports/n0.json", &[&N0[..], &["--format", "json"]].concat());
+    golden("reports/n3.txt", &["summary", "n3", "--link", "1x40G,roce1,mtu=2048", "--nodes", "2"]);
+    golden("reports/n3.md", &["summary", "n3", "--link", "1x40G,roce1,mtu=2048", "--nodes", "2", "--format", "markdown"]);
+    golden("reports/n3-tcp-against-rdma.txt", &["compare", "n3/tcp", "n3/rdma"]);
+    golden("reports/n3-after-the-switch.csv", &["compare", "n3", "--template"]);
     place.bench(&["import", "n1/historical.csv", "--label", "historical"]);
-    golden("n1/report.txt", &["history", "--band", "--metric", "busbw"]);
+    golden("reports/n1.txt", &["history", "--band", "--metric", "busbw"]);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -9,8 +9,11 @@
 use crate::describe::{MAD_TO_SD, mad, median};
 use crate::refused::Side;
 
-/// Scaled deviations beyond which a value is an outlier.
+/// Scaled deviations beyond which a value is an outlier, and reported.
 pub const LIMIT: f64 = 5.0;
+/// Scaled deviations beyond which [`crate::ratio`] trims: farther out than `LIMIT`, since a method that changes with the data
+/// costs some of its error rate. From normal data fewer than 1 in 40 comparisons of 5 values go so far, and almost none of 10.
+pub const EXTREME: f64 = 8.0;
 /// √(π/2): makes the mean absolute deviation of normal data their standard deviation.
 const MEAN_AD_TO_SD: f64 = 1.253_314_137_315_500_3;
 

@@ -10,7 +10,7 @@ pub use series::{SeriesRatio, ratio_series};
 
 use crate::dist::{t_sf, t_two_sided};
 use crate::interval::{Interval, satterthwaite};
-use crate::outliers::{Outlier, two_sided_outliers};
+use crate::outliers::{EXTREME, Outlier, two_sided_outliers};
 use crate::refused::{Refused, Side, finite, fraction, logs};
 use side::LogSide;
 
@@ -37,7 +37,7 @@ impl Method {
         match self {
             Self::WelchOnLogs => "ratio of geometric means, Welch's t interval on logarithms",
             Self::YuenOnLogs => {
-                "ratio of 20 % trimmed geometric means, Yuen's t interval on logarithms (outliers present)"
+                "ratio of 20 % trimmed geometric means, Yuen's t interval on logarithms (extreme outliers present)"
             }
             Self::Fieller => "ratio of arithmetic means, Fieller's interval (values that are not positive)",
             Self::DriftOnLogs => {
@@ -212,8 +212,8 @@ impl RatioEstimate {
 
 /// Ratio of B's typical value to A's, from independent replicates.
 ///
-/// The rule: on logarithms, Welch's t test, unless both sides have five values or more and some value is an outlier
-/// (see [`crate::outliers`]); then Yuen's t test with 20 % trimmed from each end, whose coverage outliers do not spoil. The other
+/// The rule: on logarithms, Welch's t test, unless both sides have five values or more and some value is an extreme outlier
+/// ([`crate::outliers::EXTREME`]); then Yuen's t test with 20 % trimmed from each end, whose coverage outliers do not spoil. The other
 /// one's answer stands beside. On logarithms because benchmark noise multiplies, and because two skewed sides of the same
 /// shape differ by a shift there. Data with zeros or negative values: Fieller's interval of the ratio of means.
 /// `examples/coverage.rs` tabulates how often the interval covers the truth.
@@ -232,13 +232,14 @@ pub fn ratio(a: &[f64], b: &[f64], level: f64) -> Result<RatioEstimate, Refused>
     let (log_a, log_b) =
         (crate::describe::sorted(&logs(Side::A, a, 2)?), crate::describe::sorted(&logs(Side::B, b, 2)?));
     let outliers = two_sided_outliers(a, b);
+    let extreme = outliers.iter().any(|o| o.distance.abs() > EXTREME);
     let plain = on_logs(&LogSide::plain(&log_a), &LogSide::plain(&log_b), Method::WelchOnLogs, level)?;
     let trimmed = LogSide::trimmed(&log_a)
         .zip(LogSide::trimmed(&log_b))
         .and_then(|(a, b)| on_logs(&a, &b, Method::YuenOnLogs, level).ok())
         .filter(|t| !t.no_spread);
     let (mut chosen, other) = match trimmed {
-        Some(robust) if !outliers.is_empty() => (robust, Some(plain)),
+        Some(robust) if extreme => (robust, Some(plain)),
         robust => (plain, robust),
     };
     chosen.beside = other.map(|o| Beside { method: o.method, estimate: o.estimate, interval: o.interval });

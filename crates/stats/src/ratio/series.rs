@@ -15,7 +15,8 @@ pub struct SeriesRatio {
     pub phi_a: f64,
     /// The same in B.
     pub phi_b: f64,
-    /// A series is shorter than ten values: its correlation is hardly learnt, the interval wide enough up to about 0.7.
+    /// On a side the correlation is not learnt well enough to vouch for the level, as
+    /// [`crate::SeriesMean::correlation_unknown`] says.
     pub correlation_unknown: bool,
 }
 
@@ -38,5 +39,10 @@ pub fn ratio_series(a: &[f64], b: &[f64], level: f64) -> Result<SeriesRatio, Ref
     // Such that sd/√n is the standard error: what further steps would bring at this correlation.
     ratio.log_sd_a = Some(ma.se * (a.len() as f64).sqrt());
     ratio.log_sd_b = Some(mb.se * (b.len() as f64).sqrt());
-    Ok(SeriesRatio { ratio, phi_a: ma.phi, phi_b: mb.phi, correlation_unknown: a.len().min(b.len()) < 10 })
+    Ok(SeriesRatio {
+        ratio,
+        phi_a: ma.phi,
+        phi_b: mb.phi,
+        correlation_unknown: ma.correlation_unknown || mb.correlation_unknown,
+    })
 }

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 /// Fewest values of a series.
 const FEWEST: usize = 5;
-/// Below this the correlation from step to step is hardly learnt.
-const LEARNT_FROM: usize = 10;
+/// Below this a strong correlation from step to step cannot be told from a weak one.
+const LEARNT_FROM: usize = 20;
 
 /// Mean of a stationary series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +30,9 @@ pub struct SeriesMean {
     pub phi: f64,
     /// Independent values that would tell as much, by Geyer's sequence.
     pub effective_n: f64,
-    /// Below ten values: their correlation is hardly learnt from them. The interval is kept wide enough for a
-    /// correlation up to about 0.7; a stronger one would go unnoticed.
+    /// The correlation is not learnt well enough to vouch for the level: fewer than 20 values, where the interval is wide
+    /// enough for correlations up to about 0.7 and a stronger one goes unnoticed; or more values, whose correlation may well be
+    /// above 0.85 (with probability 0.3 or more).
     pub correlation_unknown: bool,
     /// All values are the same: the interval, a point, says nothing about the truth.
     pub no_spread: bool,
@@ -61,7 +62,7 @@ pub fn series_interval(x: &[f64], level: f64) -> Result<SeriesMean, Refused> {
         interval,
         phi: m.phi,
         effective_n: effective_sample_size(x).unwrap_or(x.len() as f64),
-        correlation_unknown: x.len() < LEARNT_FROM,
+        correlation_unknown: m.correlation_unknown,
         no_spread: m.posterior.is_none(),
     };
     if interval.low.is_finite() && interval.high.is_finite() { Ok(out) } else { Err(Refused::OutOfRange) }
@@ -73,6 +74,7 @@ pub(crate) struct SteadyMean {
     pub(crate) se: f64,
     pub(crate) df: f64,
     pub(crate) phi: f64,
+    pub(crate) correlation_unknown: bool,
     /// Of the mean in `unit`s from `offset`; `None` without spread.
     posterior: Option<Posterior>,
     offset: f64,
@@ -82,7 +84,17 @@ pub(crate) struct SteadyMean {
 pub(crate) fn steady_mean(side: Side, x: &[f64]) -> Result<SteadyMean, Refused> {
     finite(side, x, FEWEST)?;
     let m = moments(x);
-    let none = SteadyMean { mean: m.mean, se: 0.0, df: 0.0, phi: 0.0, posterior: None, offset: m.mean, unit: 0.0 };
+    let few = x.len() < LEARNT_FROM;
+    let none = SteadyMean {
+        mean: m.mean,
+        se: 0.0,
+        df: 0.0,
+        phi: 0.0,
+        correlation_unknown: few,
+        posterior: None,
+        offset: m.mean,
+        unit: 0.0,
+    };
     if m.sd <= 1e-13 * m.mean.abs() {
         return Ok(none);
     }
@@ -102,6 +114,7 @@ pub(crate) fn steady_mean(side: Side, x: &[f64]) -> Result<SteadyMean, Refused> 
         se: se * m.sd,
         df,
         phi: posterior.mean_phi(),
+        correlation_unknown: few || posterior.phi_above(0.85) >= 0.3,
         posterior: Some(posterior),
         offset: m.mean,
         unit: m.sd,
