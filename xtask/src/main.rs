@@ -25,7 +25,7 @@ const COMMANDS: &[Command] = &[
     ("fuzz", "feed mutated inputs to every parser (--seconds N, --seed N, names of targets)", fuzz::run),
     (
         "bench",
-        "measure, and write docs/benchmarks.md (--quick: little, and nothing is written; --only logs)",
+        "measure, and write docs/benchmarks.md (--quick: little, and nothing is written; --only logs, --only results)",
         bench::run,
     ),
     (

@@ -1,5 +1,6 @@
 //! Inputs of the benchmarks. `xtask bench data …` runs in a process of its own, built for speed.
 
+use super::results_data;
 use crate::examples::{self, Taken};
 use crate::shell::{self, Result};
 use linerate_compose::{Description, Tree};
@@ -37,7 +38,8 @@ pub(super) fn make(args: &[&str]) -> Result<()> {
             let count = count.parse::<usize>().map_err(|e| format!("{count}: {e}"))?;
             fleet(Path::new(dir), count, *kind == "full")
         }
-        _ => Err("bench data: node TREE UNPACKED ARCHIVE | mix DIR COUNT | full DIR COUNT".to_owned()),
+        ["results", what @ ..] => results_data::make(what),
+        _ => Err("bench data: node TREE UNPACKED ARCHIVE | mix DIR COUNT | full DIR COUNT | results …".to_owned()),
     }
 }
 

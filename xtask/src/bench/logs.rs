@@ -144,7 +144,7 @@ fn ripgrep() -> Result<String> {
 }
 
 /// The last core that this process may use: the first serves interrupts, as a rule.
-fn core() -> Result<String> {
+pub(super) fn core() -> Result<String> {
     if !shell::has("taskset") {
         return Err("taskset is missing: install util-linux".to_owned());
     }
@@ -161,7 +161,8 @@ fn generate(path: &Path, bytes: u64) -> Result<()> {
     )
 }
 
-fn read(path: &Path) -> Result<u64> {
+/// Reads a file, so that it comes out of the page cache from here on; says how many bytes it has.
+pub(super) fn read(path: &Path) -> Result<u64> {
     let told = |e: std::io::Error| format!("{}: {e}", path.display());
     let (mut file, mut buffer, mut sum) = (fs::File::open(path).map_err(told)?, vec![0; 1 << 20], 0);
     loop {
@@ -172,22 +173,25 @@ fn read(path: &Path) -> Result<u64> {
     }
 }
 
-/// A directory for the logs, on tmpfs where there is room; it goes when this does.
-struct Place {
-    dir: PathBuf,
-    kind: &'static str,
+/// A directory for what is read, on tmpfs where there is room; it goes when this does.
+pub(super) struct Place {
+    pub(super) dir: PathBuf,
+    pub(super) kind: &'static str,
 }
 
 impl Place {
-    fn new(bytes: u64) -> Result<Self> {
+    pub(super) fn new(bytes: u64) -> Result<Self> {
         let shm = Path::new("/dev/shm");
         // The log, the piece, and the piece packed.
         let room = room(shm).is_ok_and(|free| free > bytes + 3 * PIECE);
         let (base, kind) =
             if room { (shm.to_owned(), "on tmpfs") } else { (shell::target().join("bench"), "on a disk") };
-        let dir = base.join(format!("linerate-bench-logs-{}", std::process::id()));
-        fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
-        Ok(Place { dir, kind })
+        Place::at(&base.join(format!("linerate-bench-texts-{}", std::process::id())), kind)
+    }
+
+    pub(super) fn at(dir: &Path, kind: &'static str) -> Result<Self> {
+        fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+        Ok(Place { dir: dir.to_owned(), kind })
     }
 }
 

@@ -1,4 +1,5 @@
-//! `cargo xtask bench [--quick | --nodes N | --only logs]`: measures the release build and writes `docs/benchmarks.md`.
+//! `cargo xtask bench [--quick | --nodes N | --only logs | --only results]`: measures the release build and writes
+//! `docs/benchmarks.md`. Results of benchmarks have a page of their own, and are measured only when they are named.
 //!
 //! Inputs are composed from `lab/nodes`, by a process of their own: a child's peak of memory starts at its parent's.
 //! What is compared is run alternately, so that a busy machine slows all of it.
@@ -12,6 +13,9 @@ mod fleet;
 mod logs;
 mod measure;
 mod node;
+mod results;
+mod results_data;
+mod results_history;
 mod topo;
 
 /// How much is measured.
@@ -26,10 +30,34 @@ struct Scale {
     /// Bytes of the NCCL log, and how often it is read.
     log: u64,
     rounds: usize,
+    /// Bytes of a text of results, runs of 50 samples in the history, and whether the store is measured by itself, too.
+    results: u64,
+    stored: u64,
+    figures: bool,
 }
 
-const FULL: Scale = Scale { runs: 30, spawns: 200, many: 10_000, few: 1_000, log: 2 << 30, rounds: 7 };
-const QUICK: Scale = Scale { runs: 5, spawns: 20, many: 400, few: 40, log: 256 << 20, rounds: 3 };
+const FULL: Scale = Scale {
+    runs: 30,
+    spawns: 200,
+    many: 10_000,
+    few: 1_000,
+    log: 2 << 30,
+    rounds: 7,
+    results: 250_000_000,
+    stored: 20_000,
+    figures: true,
+};
+const QUICK: Scale = Scale {
+    runs: 5,
+    spawns: 20,
+    many: 400,
+    few: 40,
+    log: 256 << 20,
+    rounds: 3,
+    results: 25_000_000,
+    stored: 2_000,
+    figures: false,
+};
 
 /// What is promised, and whether it is kept.
 struct Target {
@@ -47,12 +75,12 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
             _ => Err(format!("--nodes {n}: a number from 10 on is expected")),
         },
         ["--quick"] => bench(&QUICK).map(drop),
-        ["--only", "logs"] => logs_only(&FULL).and_then(|page| save("docs/benchmarks-doctor.md", &page)),
-        ["--quick", "--only", "logs"] | ["--only", "logs", "--quick"] => logs_only(&QUICK).map(drop),
+        ["--only", name] => only(name, &FULL).and_then(|(file, page)| save(file, &page)),
+        ["--quick", "--only", name] | ["--only", name, "--quick"] => only(name, &QUICK).map(drop),
         // Called by ourselves, as a process of its own in the release build.
         ["data", what @ ..] => data::make(what),
         _ => {
-            eprintln!("usage: cargo xtask bench [--quick | --nodes N] [--only logs]");
+            eprintln!("usage: cargo xtask bench [--quick | --nodes N] [--only logs | --only results]");
             return ExitCode::from(3);
         }
     };
@@ -67,16 +95,27 @@ fn save(name: &str, page: &str) -> Result<()> {
     std::fs::write(shell::root().join(name), page).map_err(|e| format!("{name}: {e}"))
 }
 
-/// The section on logs as a page of its own: a run of all takes long, and its figures belong to one run.
-fn logs_only(scale: &Scale) -> Result<String> {
-    let head = "# Benchmarks of the doctor\n\nWritten by `cargo xtask bench --only logs`; every figure below is from one run of it.";
+/// A section as a page of its own, and that page's file: a run of all takes long, and its figures belong to one run.
+fn only(name: &str, scale: &Scale) -> Result<(&'static str, String)> {
+    let (file, title, section): (_, _, Section) = match name {
+        "logs" => ("docs/benchmarks-doctor.md", "Benchmarks of the doctor", logs::measure),
+        "results" => {
+            ("docs/benchmarks-results.md", "Benchmarks of reading, comparing and keeping results", results::measure)
+        }
+        _ => return Err(format!("--only {name}: logs or results is expected")),
+    };
+    let head =
+        format!("# {title}\n\nWritten by `cargo xtask bench --only {name}`; every figure below is from one run of it.");
     let mut page = format!("{head}\n\n{}\n", machine()?);
-    let (text, met) = logs::measure(&shell::release()?, scale)?;
+    let (text, met) = section(&shell::release()?, scale)?;
     page += text.trim_start();
     page += &targets(&met);
     println!("{page}");
-    Ok(page)
+    Ok((file, page))
 }
+
+/// What measures something of the program at this path.
+type Section = fn(&std::path::Path, &Scale) -> Result<(String, Vec<Target>)>;
 
 fn targets(all: &[Target]) -> String {
     let lines = all.iter().map(|t| format!("- {}: {}\n", if t.met { "met" } else { "**missed**" }, t.what));
@@ -90,7 +129,8 @@ fn bench(scale: &Scale) -> Result<String> {
         "# Benchmarks\n\nWritten by `cargo xtask bench`; every figure below is from one run of it. Inputs are composed from `lab/nodes`.\n\n{machine}\n"
     );
     let mut all = Vec::new();
-    for section in [node::measure, fleet::measure, topo::measure, logs::measure, start] {
+    let sections: [Section; 5] = [node::measure, fleet::measure, topo::measure, logs::measure, start];
+    for section in sections {
         let (text, more) = section(&linerate, scale)?;
         println!("{text}");
         page += &text;
