@@ -32,7 +32,7 @@ pub(crate) enum Command {
     /// Environment variables of NCCL, UCX and their company.
     Env(EnvArgs),
     /// Benchmarks: run, import, compare, and refuse to conclude too much.
-    Bench(crate::bench_args::BenchArgs),
+    Bench(Box<crate::bench_args::BenchArgs>),
     /// Teach a rule, a symptom or a cause: what it is, why, how to see it yourself, the fix, the myths.
     Explain(ExplainArgs),
     /// List the rules.

@@ -58,8 +58,17 @@ fn text(out: &Output) -> String {
 }
 
 const N0: [&str; 11] = [
-    "compare", "n0/passthrough", "n0/disabled", "--nodes-a", "u17,u18", "--nodes-b", "u12,u16", "--link", "4x400G,ib,mtu=4096",
-    "--nodes=2", "--gpus=4",
+    "compare",
+    "n0/passthrough",
+    "n0/disabled",
+    "--nodes-a",
+    "u17,u18",
+    "--nodes-b",
+    "u12,u16",
+    "--link",
+    "4x400G,ib,mtu=4096",
+    "--nodes=2",
+    "--gpus=4",
 ];
 
 /// Reports of the field notes, kept as they should have been. `LINERATE_BLESS=1` writes them anew: read the difference.
@@ -83,7 +92,10 @@ fn the_field_notes_have_the_reports_that_they_needed() {
     golden("reports/n0.txt", &N0);
     golden("reports/n0.json", &[&N0[..], &["--format", "json"]].concat());
     golden("reports/n3.txt", &["summary", "n3", "--link", "1x40G,roce1,mtu=2048", "--nodes", "2"]);
-    golden("reports/n3.md", &["summary", "n3", "--link", "1x40G,roce1,mtu=2048", "--nodes", "2", "--format", "markdown"]);
+    golden(
+        "reports/n3.md",
+        &["summary", "n3", "--link", "1x40G,roce1,mtu=2048", "--nodes", "2", "--format", "markdown"],
+    );
     golden("reports/n3-tcp-against-rdma.txt", &["compare", "n3/tcp", "n3/rdma"]);
     golden("reports/n3-after-the-switch.csv", &["compare", "n3", "--template"]);
     place.bench(&["import", "n1/historical.csv", "--label", "historical"]);
@@ -200,7 +212,8 @@ fn a_filled_template_is_a_side() {
     let before = place.file("before.txt", &table(&[(1 << 26, 90.0)], 0));
     let out = place.bench(&["compare", &before, "--template"]);
     let empty = String::from_utf8(out.stdout).unwrap();
-    let filled: String = empty.lines().map(|l| if l.ends_with(',') { format!("{l}91.5\n") } else { format!("{l}\n") }).collect();
+    let filled: String =
+        empty.lines().map(|l| if l.ends_with(',') { format!("{l}91.5\n") } else { format!("{l}\n") }).collect();
     let after = place.file("after.csv", &filled);
     let answer = place.json(&["compare", &before, &after, "--format", "json"]);
     let all = answer["comparisons"].as_array().unwrap();
@@ -229,7 +242,8 @@ fn what_is_no_history_is_left_as_it_is() {
 #[test]
 fn nonsense_is_refused_with_a_reason() {
     let place = Place::new("nonsense");
-    let cases = [("empty.txt", ""), ("prose.txt", "Dear all,\nthe cluster is slow.\n"), ("bytes.bin", "\u{0}\u{1}\u{2}")];
+    let cases =
+        [("empty.txt", ""), ("prose.txt", "Dear all,\nthe cluster is slow.\n"), ("bytes.bin", "\u{0}\u{1}\u{2}")];
     for (name, content) in cases {
         let file = place.file(name, content);
         let out = place.bench(&["import", &file]);

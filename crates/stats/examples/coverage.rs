@@ -12,7 +12,7 @@ const TRIALS: u32 = 10_000;
 
 fn main() {
     println!("# How often the intervals are right\n");
-    println!("Written by `cargo run --release -p linerate-stats --example coverage > docs/statistics.md`.\n");
+    println!("Printed by `cargo run --release -p linerate-stats --example coverage`.\n");
     println!(
         "Simulated truth, {TRIALS} comparisons a cell: coverage of the 95 % interval, percent. The error of a cell is 0.2.\n"
     );

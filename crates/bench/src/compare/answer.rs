@@ -60,9 +60,9 @@ pub struct RunRef {
 /// How the measurements are laid out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Design {
-    /// `crossed`: both settings on the same nodes; `different-nodes`: each on its own; `unknown`.
+    /// `same-nodes`: both settings on the same nodes; `different-nodes`: each on its own; `overlapping-nodes`; `unknown`.
     pub nodes: &'static str,
-    /// `interleaved`, `blocks`, or `unknown` where the order of the runs is not known.
+    /// `interleaved`, `blocks`, `mixed`, or `unknown` where the order of the runs is not known.
     pub order: &'static str,
     /// What that allows, in one sentence.
     pub sentence: String,
@@ -96,7 +96,7 @@ pub struct Comparison {
     pub estimate: Option<f64>,
     /// Interval of the estimate; `None` where the data carry none.
     pub interval: Option<[f64; 2]>,
-    /// What the interval is of: `between runs`: it holds for repetitions; `within the run`: for these two runs alone.
+    /// What the interval is of: `between runs`: it holds for repetitions; `within the runs`: for these two runs alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval_of: Option<&'static str>,
     /// The verdict about B.

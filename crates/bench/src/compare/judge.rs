@@ -170,7 +170,9 @@ fn conclude(j: &mut Judged, r: &RatioEstimate, a: &[f64], b: &[f64], options: &O
     j.p = r.p;
     j.p_equivalent = stats::equivalent(r, options.threshold).ok().and_then(|t| t.p);
     j.further = options.power.then(|| stats::runs_needed(r, None, options.threshold, POWER)).flatten();
-    if options.power && let (Some(sd_a), Some(sd_b)) = (r.log_sd_a, r.log_sd_b) {
+    if options.power
+        && let (Some(sd_a), Some(sd_b)) = (r.log_sd_a, r.log_sd_b)
+    {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let plan = stats::Plan { sd_a, n_a: count(a.len()), sd_b, n_b: count(b.len()) };
         j.detectable = stats::minimal_detectable_effect(plan, 1.0 - options.level, POWER).ok().map(|r| r - 1.0);

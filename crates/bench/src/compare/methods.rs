@@ -34,7 +34,7 @@ const NOTES: [MethodNote; 11] = [
     },
     MethodNote {
         id: YUEN,
-        text: "ratio of geometric means with 20 % trimmed from each end, Yuen's t interval on logarithms: used where a value is an outlier",
+        text: "ratio of geometric means with 20 % trimmed from each end, Yuen's t interval on logarithms: used where a value lies more than eight robust standard deviations away",
         source: "Yuen, Biometrika 61 (1974) 165",
     },
     MethodNote {
@@ -71,7 +71,7 @@ const NOTES: [MethodNote; 11] = [
     },
     MethodNote {
         id: TRANSIENT,
-        text: "the start of a time series is cut where that lowers the standard error of the rest's mean (MSER-5), and where it clearly \
+        text: "the start of a time series is cut where that lowers the standard error of the rest's mean (MSER; MSER-5 from 50 values on), and where it clearly \
                differs from the rest",
         source: "White, Cobb & Spratt, Winter Simulation Conference (2000)",
     },

@@ -14,5 +14,5 @@ mod words;
 
 pub use compare::{COMPARISON_SCHEMA, comparison_json, comparison_markdown, comparison_text};
 pub use history::{Band, HistoryRow, bands_text, history_text};
-pub use summary::summary_page;
 pub use runs::{RUNS_SCHEMA, Refused, headline, runs_json, runs_text};
+pub use summary::summary_page;

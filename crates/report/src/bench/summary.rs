@@ -54,8 +54,21 @@ fn against_ceiling(f: &Figure) -> Option<(Mood, String)> {
         _ => Mood::Bad,
     };
     let value = f.metric.unit.convert(f.value, &c.unit)?;
-    let above = if mood == Mood::Doubt { "; more than that: the links are not what was said, or another algorithm ran" } else { "" };
-    Some((mood, format!("{} of {}: {:.0} % of {}{above}", quantity(value, &c.unit), quantity(c.high, &c.unit), share * 100.0, c.by)))
+    let above = if mood == Mood::Doubt {
+        "; more than that: the links are not what was said, or another algorithm ran"
+    } else {
+        ""
+    };
+    Some((
+        mood,
+        format!(
+            "{} of {}: {:.0} % of {}{above}",
+            quantity(value, &c.unit),
+            quantity(c.high, &c.unit),
+            share * 100.0,
+            c.by
+        ),
+    ))
 }
 
 fn table(figures: &[Figure]) -> Table {

@@ -125,7 +125,9 @@ pub(super) fn short_size(bytes: f64) -> String {
 /// Labels in a few words: `in-place, rank 3`.
 pub(super) fn labels(labels: &[Label]) -> String {
     let words = labels.iter().map(|l| match l.key.as_str() {
-        "place" | "direction" | "op" | "operation" | "redop" | "dtype" | "protocol" | "name" | "test" => l.value.to_string(),
+        "place" | "direction" | "op" | "operation" | "redop" | "dtype" | "protocol" | "name" | "test" => {
+            l.value.to_string()
+        }
         key => format!("{key} {}", l.value),
     });
     words.collect::<Vec<_>>().join(", ")

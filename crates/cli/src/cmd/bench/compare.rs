@@ -47,13 +47,17 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8, Failure> {
     let side_a = Side::new(names_a, loaded_a, &a.nodes_a, &a.node_a, &a.links, &line)?;
     let side_b = Side::new(names_b, loaded_b, &a.nodes_b, &a.node_b, &a.links, &line)?;
     drop(line);
-    let options = Options { threshold: a.threshold, metrics: a.metric.clone(), resamples: a.bootstrap, ..Options::default() };
+    let options =
+        Options { threshold: a.threshold, metrics: a.metric.clone(), resamples: a.bootstrap, ..Options::default() };
     let answer = compare(&side_a.input(), &side_b.input(), &options);
     let (mut sink, style) = super::open(&a.out)?;
     match a.format {
         BenchFormat::Json => comparison_json(&answer, &mut sink)?,
         BenchFormat::Markdown => comparison_markdown(&answer, &mut sink)?,
-        BenchFormat::Html => return Err(Failure::new("a comparison is shown as text, JSON or Markdown").hint("`linerate bench plot A B --format svg` draws it")),
+        BenchFormat::Html => {
+            return Err(Failure::new("a comparison is shown as text, JSON or Markdown")
+                .hint("`linerate bench plot A B --format svg` draws it"));
+        }
         BenchFormat::Text => {
             refused(&[&side_a, &side_b], &mut sink)?;
             comparison_text(&answer, style, &mut sink)?;

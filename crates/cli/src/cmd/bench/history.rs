@@ -24,7 +24,9 @@ const EXIT_MISSED: u8 = 1;
 
 pub(super) fn run(a: &HistoryArgs) -> Result<u8, Failure> {
     if matches!(a.format, BenchFormat::Markdown | BenchFormat::Html) {
-        return Err(Failure::new("the history is shown as text or JSON").hint("`linerate bench summary` makes a page of runs"));
+        return Err(
+            Failure::new("the history is shown as text or JSON").hint("`linerate bench summary` makes a page of runs")
+        );
     }
     let told = a.store.store.as_deref();
     let change = a.target.is_some() || a.remove_target.is_some() || a.delete.is_some();
@@ -57,7 +59,11 @@ pub(super) fn run(a: &HistoryArgs) -> Result<u8, Failure> {
         0
     } else if let Some(run) = &a.show {
         let run = store.load(store.find(run).map_err(store::fail)?).map_err(store::fail)?;
-        if json { runs_json(&[run], &[], &mut sink)? } else { runs_text(&[run], &[], style, &mut sink)? }
+        if json {
+            runs_json(&[run], &[], &mut sink)?
+        } else {
+            runs_text(&[run], &[], style, &mut sink)?
+        }
         0
     } else if let Some(run) = &a.check {
         check(&store, run, &filter, json, style, &mut sink)?
@@ -235,14 +241,23 @@ fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, si
     let standing = store.standing(&run, filter, &SAME, Typical::Mean).map_err(store::fail)?;
     let missed = checks.iter().any(|c| matches!(c.outcome, Some(Outcome::Below | Outcome::Above)));
     if json {
-        let outcome = |o: Option<Outcome>| o.map_or("not measured", |o| match o {
-            Outcome::Within => "within",
-            Outcome::Below => "below",
-            Outcome::Above => "above",
-        });
-        let targets: Vec<_> = checks.iter().map(|c| json!({"target": c.target.name, "size": c.size, "value": c.value, "outcome": outcome(c.outcome)})).collect();
+        let outcome = |o: Option<Outcome>| {
+            o.map_or("not measured", |o| match o {
+                Outcome::Within => "within",
+                Outcome::Below => "below",
+                Outcome::Above => "above",
+            })
+        };
+        let targets: Vec<_> = checks
+            .iter()
+            .map(|c| json!({"target": c.target.name, "size": c.size, "value": c.value, "outcome": outcome(c.outcome)}))
+            .collect();
         let history: Vec<_> = standing.iter().map(|s| json!({"metric": s.of.metric.name, "size": s.size, "value": s.value, "rank": s.band.as_ref().map(|b| b.rank(s.value)), "band": s.band.as_ref().map(band_json)})).collect();
-        writeln!(sink, "{:#}", json!({"schema": "linerate/bench-check/1", "run": run.id(), "targets": targets, "history": history}))?;
+        writeln!(
+            sink,
+            "{:#}",
+            json!({"schema": "linerate/bench-check/1", "run": run.id(), "targets": targets, "history": history})
+        )?;
     } else {
         for c in &checks {
             let value = c.value.map_or_else(|| "not measured".to_owned(), |v| format!("{v:.4} {}", c.target.unit));
@@ -253,7 +268,13 @@ fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, si
                 None => "open",
             };
             let size = c.size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)));
-            writeln!(sink, "target {}{size}: {value}, {word} ({}; {})", c.target.name, range(&c.target), c.target.source)?;
+            writeln!(
+                sink,
+                "target {}{size}: {value}, {word} ({}; {})",
+                c.target.name,
+                range(&c.target),
+                c.target.source
+            )?;
         }
         let rows: Vec<show::Band> =
             standing.iter().filter_map(|s| Some(band_row(s.band.as_ref()?, Some(s.value)))).collect();
@@ -281,7 +302,9 @@ fn verify(store: &Store, path: &Path, sink: &mut Sink) -> Result<u8, Failure> {
 /// Into a file beside the one that is wanted, which then takes its place: a half export is none.
 fn export(store: &Store, filter: &Filter, file: &Path) -> Result<u8, Failure> {
     let name = file.to_string_lossy();
-    let form = Form::of_name(&name).ok_or_else(|| Failure::new(format!("{name}: the ending tells no form")).hint(".csv, .json, .jsonl or .parquet"))?;
+    let form = Form::of_name(&name).ok_or_else(|| {
+        Failure::new(format!("{name}: the ending tells no form")).hint(".csv, .json, .jsonl or .parquet")
+    })?;
     let part = file.with_extension(format!("part{}", std::process::id()));
     let written = || -> Result<linerate_store::export::Exported, Failure> {
         let mut out = BufWriter::new(File::create(&part).map_err(|e| Failure::writing(&part, &e))?);
@@ -326,10 +349,12 @@ fn quantity(text: &str) -> Result<(f64, Unit), Failure> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
-    let value: f64 = number.parse().map_err(|_| Failure::new(format!("{text}: a number and its unit, such as 194GB/s")))?;
+    let value: f64 =
+        number.parse().map_err(|_| Failure::new(format!("{text}: a number and its unit, such as 194GB/s")))?;
     let unit = unit.trim().replace('µ', "u");
     if unit.is_empty() {
-        return Err(Failure::new(format!("{text}: a value has a unit")).hint("Gb/s, GB/s, MiB/s, us, s, IO/s, tokens/s, %, GiB"));
+        return Err(Failure::new(format!("{text}: a value has a unit"))
+            .hint("Gb/s, GB/s, MiB/s, us, s, IO/s, tokens/s, %, GiB"));
     }
     Ok((value, Unit::of_name(&unit)))
 }

@@ -19,7 +19,9 @@ const EXIT_NOTHING: u8 = 3;
 
 pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
     if matches!(a.format, BenchFormat::Markdown | BenchFormat::Html) {
-        return Err(Failure::new("runs are shown as text or JSON").hint("`linerate bench summary` makes a page of them"));
+        return Err(
+            Failure::new("runs are shown as text or JSON").hint("`linerate bench summary` makes a page of them")
+        );
     }
     let line = Line::new(true);
     let loaded = load::files(&a.files, &line)?;

@@ -122,7 +122,8 @@ pub(super) fn side(named: &[&str], history: Option<&Path>, line: &Line) -> Resul
             all.snapshots.extend(more.snapshots);
             continue;
         }
-        let looks = name.strip_prefix("label:").is_some() || name.len() >= 4 && name.bytes().all(|b| b.is_ascii_hexdigit());
+        let looks =
+            name.strip_prefix("label:").is_some() || name.len() >= 4 && name.bytes().all(|b| b.is_ascii_hexdigit());
         if !looks {
             return Err(Failure::new(format!("{name}: there is no such file"))
                 .hint("a side is a file, a directory, the beginning of a run's name (`linerate bench history` lists them), or label:WORD"));
@@ -130,7 +131,8 @@ pub(super) fn side(named: &[&str], history: Option<&Path>, line: &Line) -> Resul
         let Opened { store, .. } = store::open_to_read(history)?;
         let ids = match name.strip_prefix("label:") {
             Some(label) => {
-                let filter = linerate_store::Filter { labels: vec![label.to_owned()], ..linerate_store::Filter::default() };
+                let filter =
+                    linerate_store::Filter { labels: vec![label.to_owned()], ..linerate_store::Filter::default() };
                 let ids: Vec<_> = store.list(&filter).map_err(Failure::new)?.into_iter().map(|s| s.id).collect();
                 if ids.is_empty() {
                     return Err(Failure::new(format!("no run of the history has the label `{label}`")));

@@ -8,7 +8,9 @@ use crate::progress::Line;
 use linerate_bench::ceiling::ceiling;
 use linerate_bench::compare::{Options, compare};
 use linerate_bench::{Run, fit};
-use linerate_report::bench::plot::{PlotData, PlotSide, Screen, Select, distribution, plot_svg, plot_text, sweep, timeline};
+use linerate_report::bench::plot::{
+    PlotData, PlotSide, Screen, Select, distribution, plot_svg, plot_text, sweep, timeline,
+};
 use std::io::Write;
 
 pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
@@ -21,15 +23,20 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
     drop(line);
     let select = choose(a, &sides)?;
     let runs: Vec<Vec<&Run>> = sides.iter().map(|s| s.runs.iter().collect()).collect();
-    let drawn: Vec<PlotSide<'_>> =
-        a.sides.iter().zip(&runs).map(|(name, runs)| PlotSide { name, runs }).collect();
+    let drawn: Vec<PlotSide<'_>> = a.sides.iter().zip(&runs).map(|(name, runs)| PlotSide { name, runs }).collect();
     let first = sides.first().ok_or_else(|| Failure::new("nothing to draw"))?;
     let series = |run: &Run| {
-        let fits = |s: &&linerate_bench::Series| s.metric.name == select.metric && s.metric.stat == select.stat && select.labels.iter().all(|l| s.labels.contains(l));
+        let fits = |s: &&linerate_bench::Series| {
+            s.metric.name == select.metric
+                && s.metric.stat == select.stat
+                && select.labels.iter().all(|l| s.labels.contains(l))
+        };
         run.series.iter().find(fits).cloned()
     };
     let metric = first.runs.iter().find_map(|r| Some((r, series(r)?)));
-    let by_size = metric.as_ref().is_some_and(|(_, s)| s.points.iter().filter_map(|p| p.size).collect::<std::collections::BTreeSet<_>>().len() > 2);
+    let by_size = metric.as_ref().is_some_and(|(_, s)| {
+        s.points.iter().filter_map(|p| p.size).collect::<std::collections::BTreeSet<_>>().len() > 2
+    });
     let in_time = metric.as_ref().is_some_and(|(_, s)| s.points.iter().filter(|p| p.at.is_some()).count() > 2);
     let kind = match a.kind {
         PlotKind::Auto if by_size => PlotKind::Sweep,
@@ -38,8 +45,12 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
         told => told,
     };
     let against = match sides.as_slice() {
-        [one] => compare(&one.input(), &one.input(), &Options { metrics: vec![select.metric.clone()], ..Options::default() }),
-        [one, two, ..] => compare(&one.input(), &two.input(), &Options { metrics: vec![select.metric.clone()], ..Options::default() }),
+        [one] => {
+            compare(&one.input(), &one.input(), &Options { metrics: vec![select.metric.clone()], ..Options::default() })
+        }
+        [one, two, ..] => {
+            compare(&one.input(), &two.input(), &Options { metrics: vec![select.metric.clone()], ..Options::default() })
+        }
         [] => return Err(Failure::new("nothing to draw")),
     };
     let mut said = Vec::new();
@@ -52,7 +63,11 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
                 match fit::fit(run, &s) {
                     Ok(f) => {
                         said.push(words(a.sides.get(role).map_or("", String::as_str), &f));
-                        plot = plot.with_curve(&format!("fit {}", a.sides.get(role).map_or("", String::as_str)), role, |size| f.value(size).unwrap_or(f64::NAN));
+                        plot = plot.with_curve(
+                            &format!("fit {}", a.sides.get(role).map_or("", String::as_str)),
+                            role,
+                            |size| f.value(size).unwrap_or(f64::NAN),
+                        );
                     }
                     Err(why) => said.push(format!("no fit: {why}")),
                 }
@@ -84,9 +99,13 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
 fn choose(a: &PlotArgs, sides: &[Side]) -> Result<Select, Failure> {
     let runs = || sides.iter().flat_map(|s| &s.runs);
     let Some(name) = &a.metric else {
-        return runs().find_map(Select::main).ok_or_else(|| Failure::new("there is nothing to draw: no run has a value").hint("`linerate bench import --no-store` says why"));
+        return runs().find_map(Select::main).ok_or_else(|| {
+            Failure::new("there is nothing to draw: no run has a value")
+                .hint("`linerate bench import --no-store` says why")
+        });
     };
-    let found = runs().flat_map(|r| &r.series).find(|s| s.metric.name == name.as_str() || s.metric.to_string() == *name);
+    let found =
+        runs().flat_map(|r| &r.series).find(|s| s.metric.name == name.as_str() || s.metric.to_string() == *name);
     let series = found.ok_or_else(|| {
         let mut names: Vec<String> = runs().flat_map(|r| r.series.iter().map(|s| s.metric.to_string())).collect();
         names.sort();
@@ -108,9 +127,17 @@ fn words(name: &str, f: &fit::SweepFit) -> String {
         },
     };
     let half = f.fit.half_bandwidth_size.map_or_else(String::new, |s| format!(", half of it at {}", approximately(s)));
-    let switches: Vec<String> =
-        f.fit.switch_points().iter().map(|(a, b)| format!("between {} and {}", approximately(*a), approximately(*b))).collect();
-    let switches = if switches.is_empty() { String::new() } else { format!("; the protocol seems to change {}", switches.join(", ")) };
+    let switches: Vec<String> = f
+        .fit
+        .switch_points()
+        .iter()
+        .map(|(a, b)| format!("between {} and {}", approximately(*a), approximately(*b)))
+        .collect();
+    let switches = if switches.is_empty() {
+        String::new()
+    } else {
+        format!("; the protocol seems to change {}", switches.join(", "))
+    };
     format!(
         "{name}: T(S) = {alpha:.1} µs + S / ({beta}){half}{switches}; relative error {:.1} %",
         f.fit.relative_error * 100.0

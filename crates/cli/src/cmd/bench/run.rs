@@ -9,7 +9,9 @@ use linerate_bench::facts::Facts;
 use linerate_bench::import::{Refused, import};
 use linerate_bench::{Param, Run};
 use linerate_report::bench::{comparison_text, runs_json, runs_text};
-use linerate_runner::{Cancel, Event, HostSpec, Measured, RawOutput, Request, Stopped, Variant, What, collect, prepare};
+use linerate_runner::{
+    Cancel, Event, HostSpec, Measured, RawOutput, Request, Stopped, Variant, What, collect, prepare,
+};
 use linerate_store::{Imported, Place, SnapshotRef, TextRef};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -109,7 +111,13 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
 }
 
 /// Settings that took turns are compared at once: the first with each of the others.
-fn variants(request: &Request, runs: &[Run], measured: &Measured, style: linerate_report::Style, sink: &mut Sink) -> Result<(), Failure> {
+fn variants(
+    request: &Request,
+    runs: &[Run],
+    measured: &Measured,
+    style: linerate_report::Style,
+    sink: &mut Sink,
+) -> Result<(), Failure> {
     let of = |name: &str| -> Vec<Run> {
         let is = |r: &&Run| r.params.get("variant") == Some(&Param::Text(name.into()));
         runs.iter().filter(is).cloned().collect()
@@ -151,7 +159,9 @@ fn request(a: &RunArgs) -> Result<Request, Failure> {
 
 /// `NAME: VAR=VALUE … args=ARG,ARG`.
 fn variant(text: &str) -> Result<Variant, Failure> {
-    let no = |why: &str| Failure::new(format!("{text}: {why}")).hint("a setting is written as NAME: VAR=VALUE … args=ARG,ARG");
+    let no = |why: &str| {
+        Failure::new(format!("{text}: {why}")).hint("a setting is written as NAME: VAR=VALUE … args=ARG,ARG")
+    };
     let (name, rest) = text.split_once(':').ok_or_else(|| no("there is no colon behind its name"))?;
     let mut v = Variant { name: name.trim().to_owned(), ..Variant::default() };
     if v.name.is_empty() {
@@ -226,7 +236,8 @@ fn keep(a: &RunArgs, measured: &Measured, runs: &[(usize, Run, String)], kept: &
         .iter()
         .filter_map(|h| {
             let s = h.snapshot.as_ref().ok()?;
-            let digest = file(&h.name).and_then(|p| std::fs::read(p).ok()).map_or_else(String::new, |b| load::digest(&b));
+            let digest =
+                file(&h.name).and_then(|p| std::fs::read(p).ok()).map_or_else(String::new, |b| load::digest(&b));
             Some(SnapshotRef { taken: Some(store::now()), ..store::reference(s, file(&h.name), digest) })
         })
         .collect();
@@ -235,7 +246,8 @@ fn keep(a: &RunArgs, measured: &Measured, runs: &[(usize, Run, String)], kept: &
     let mut list = Vec::new();
     for (ordinal, (n, run, digest)) in runs.iter().enumerate() {
         let Some(output) = measured.outputs.get(*n) else { continue };
-        let place = Place { session: &session, side: Some(&output.variant), position: Some(output.order.saturating_sub(1)) };
+        let place =
+            Place { session: &session, side: Some(&output.variant), position: Some(output.order.saturating_sub(1)) };
         let text = TextRef { digest, ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX) };
         list.push(Imported { run, text: Some(text), snapshots: &references, labels: &labels, place: Some(place) });
     }

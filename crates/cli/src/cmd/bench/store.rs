@@ -16,7 +16,8 @@ pub(super) struct Opened {
 /// Where the history is.
 pub(super) fn path(told: Option<&Path>) -> Result<PathBuf, Failure> {
     told.map(Path::to_owned).or_else(|| default_path(|name| std::env::var_os(name))).ok_or_else(|| {
-        Failure::new("there is no home directory in which a history could be kept").hint("name a file with --store, or keep nothing with --no-store")
+        Failure::new("there is no home directory in which a history could be kept")
+            .hint("name a file with --store, or keep nothing with --no-store")
     })
 }
 

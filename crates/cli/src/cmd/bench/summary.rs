@@ -20,7 +20,8 @@ pub(super) fn run(a: &SummaryArgs) -> Result<u8, Failure> {
     let side = Side::new(a.runs.clone(), loaded, &[], &a.node, &a.links, &line)?;
     drop(line);
     if side.runs.is_empty() {
-        return Err(Failure::new("there is nothing to sum up: no run was read").hint("`linerate bench import --no-store` says why"));
+        return Err(Failure::new("there is nothing to sum up: no run was read")
+            .hint("`linerate bench import --no-store` says why"));
     }
     let s = summary(&side.runs, &side.known, a.gradient, a.links.nodes);
     let page = summary_page(&s, "What was measured", plots(&side));
@@ -29,7 +30,10 @@ pub(super) fn run(a: &SummaryArgs) -> Result<u8, Failure> {
         BenchFormat::Text => page_text(&page, style, &mut sink)?,
         BenchFormat::Markdown => page_markdown(&page, &mut sink)?,
         BenchFormat::Html => page_html(&page, &mut sink)?,
-        BenchFormat::Json => return Err(Failure::new("a page is for people").hint("`linerate bench import --no-store --format json` has the runs")),
+        BenchFormat::Json => {
+            return Err(Failure::new("a page is for people")
+                .hint("`linerate bench import --no-store --format json` has the runs"));
+        }
     }
     sink.finish()?;
     Ok(u8::from(!s.invalid.is_empty()))
@@ -49,7 +53,11 @@ fn plots(side: &Side) -> BTreeMap<Area, Vec<PlotData>> {
         let sizes: BTreeSet<u64> = points().filter_map(|p| p.size).collect();
         let drawn = [PlotSide { name: &tool, runs: &runs }];
         let plot = if sizes.len() > 2 {
-            let metric = run.series.iter().map(|s| &s.metric).find(|m| m.name == select.metric.as_str() && m.stat == select.stat);
+            let metric = run
+                .series
+                .iter()
+                .map(|s| &s.metric)
+                .find(|m| m.name == select.metric.as_str() && m.stat == select.stat);
             sweep(&drawn, &select, metric.and_then(|m| ceiling(run, m, &side.known)).as_ref())
         } else if points().filter(|p| p.at.is_some()).count() > 2 {
             timeline(&drawn, &select, None)

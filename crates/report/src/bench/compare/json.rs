@@ -28,8 +28,8 @@ pub fn comparison_json(answer: &Comparisons, out: &mut dyn Write) -> io::Result<
 
 fn finite(c: &mut Comparison) {
     drop_odd(&mut c.p);
-        drop_odd(&mut c.p_adjusted);
-        drop_odd(&mut c.estimate);
+    drop_odd(&mut c.p_adjusted);
+    drop_odd(&mut c.estimate);
     drop_odd(&mut c.detectable);
     c.interval = c.interval.filter(|i| i.iter().all(|v| v.is_finite()));
     for side in [&mut c.a, &mut c.b] {
