@@ -29,7 +29,7 @@ pub(crate) fn pieces<T: for<'de> Deserialize<'de>>(
     ours: impl Fn(&str) -> bool,
     mut take: impl FnMut(Piece<'_, T>),
 ) {
-    let (mut offset, mut number) = (0usize, 1u32);
+    let (mut offset, mut number, mut tries) = (0usize, 1u32, 16u32);
     while let Some(rest) = text.get(offset..).filter(|r| !r.is_empty()) {
         let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
         let line = rest.get(..end).unwrap_or_default();
@@ -41,15 +41,21 @@ pub(crate) fn pieces<T: for<'de> Deserialize<'de>>(
             number = number.saturating_add(1);
             continue;
         }
-        let mut stream = serde_json::Deserializer::from_str(body).into_iter::<T>();
-        let length = match stream.next() {
-            Some(Ok(document)) => {
-                let length = stream.byte_offset();
+        // No tool writes `{` at the beginning of a line inside of a document; scripts that copy one may. Where documents are cut
+        // each seems to hold all that follow: how often that is tried is limited.
+        let own = memchr::memmem::find(body.as_bytes(), b"\n{").and_then(|at| body.get(..at)).unwrap_or(body);
+        let first = whole::<T>(own).or_else(|| {
+            let again = own.len() < body.len() && tries > 0;
+            tries -= u32::from(again);
+            again.then(|| whole::<T>(body)).flatten()
+        });
+        let length = match first {
+            Some((document, length)) => {
                 let lines = (number, last_line(number, body.get(..length)));
                 take(Piece::Document(document, Place { lines, is_cut: false, had_nan: false }));
                 length
             }
-            _ => repaired(number, body, &mut take),
+            None => repaired(number, body, &mut take),
         };
         number = last_line(number, body.get(..length));
         offset = text.len() - body.len() + length;
@@ -61,6 +67,13 @@ pub(crate) fn pieces<T: for<'de> Deserialize<'de>>(
             number = number.saturating_add(1);
         }
     }
+}
+
+/// The document at the beginning of a text, and its length.
+fn whole<T: for<'de> Deserialize<'de>>(text: &str) -> Option<(T, usize)> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<T>();
+    let document = stream.next()?.ok()?;
+    Some((document, stream.byte_offset()))
 }
 
 fn head(text: &str) -> &str {
@@ -273,6 +286,11 @@ mod tests {
             ["Some(7.0) [Some(1.0), Some(2.0), Some(3.0)] (1, 2) true false", "Some(8.0) [] (3, 3) false false"]
         );
         assert_eq!(read("{\"a\""), ["None [] (1, 1) true false"]);
+        assert_eq!(
+            read("{\"a\":4,\"b\":[\n{}\n]}"),
+            ["Some(4.0) [None] (1, 3) false false"],
+            "at the beginning of a line"
+        );
         assert_eq!(read("{\"a\": x}\ny"), ["broken (1, 1): looks like a result of this tool, but is not JSON", "2:y"]);
     }
 }
