@@ -6,7 +6,7 @@ use linerate_formats::nccl_tests::{self as theirs, Collective, Errors, Measure, 
 use linerate_formats::units::Bytes;
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
-    for found in theirs::parse(bytes) {
+    theirs::each(bytes, |found| {
         for refused in &found.refused {
             to.refuse(refused.line, &refused.why);
         }
@@ -16,7 +16,7 @@ pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
         let line = found.lines.0;
         let run = run(&found);
         to.run(run, line);
-    }
+    });
 }
 
 fn run(found: &theirs::Run) -> Run {

@@ -15,7 +15,7 @@ mod records;
 mod row;
 mod run;
 
-pub use reader::{Reader, parse};
+pub use reader::{Reader, each, parse};
 pub use run::{
     Average, BusId, Collective, Delta, Errors, Failure, FailureKind, Measure, OutOfBounds, Params, PerIteration, Rank,
     Refused, Row, Run, Spread, Step, Tool,

@@ -46,16 +46,29 @@ pub struct Reader {
 /// Reads a whole text: tables, or one JSON document. A text that starts as JSON and cannot be read yields one run without
 /// rows that says why.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
+    let mut runs = Vec::new();
+    each(bytes, |run| {
+        if runs.len() < MAX_RUNS {
+            runs.push(run);
+        } else if let Some(last) = runs.last_mut() {
+            last.runs_not_kept += 1;
+        }
+    });
+    runs
+}
+
+/// As [`parse`], giving each run as soon as it is read: of a long text no more than one run is held.
+pub fn each(bytes: &[u8], mut give: impl FnMut(Run)) {
     let text = text::decode(bytes);
     let start = text.trim_start();
     if start.starts_with('{') || start.starts_with("[{") || start.starts_with("[\n") || start.starts_with("[\r") {
         let last = u32::try_from(memchr::memchr_iter(b'\n', text.trim_end().as_bytes()).count()).unwrap_or(u32::MAX);
         match json::parse(&text, (1, last.saturating_add(1))) {
-            Ok(runs) => return runs,
+            Ok(runs) => return runs.into_iter().for_each(give),
             Err(e) if sniffs(start) => {
                 let mut run = Run { lines: (1, last.saturating_add(1)), ..Run::default() };
                 run.refuse(e.line, e.what);
-                return vec![run];
+                return give(run);
             }
             Err(_) => {}
         }
@@ -63,8 +76,9 @@ pub fn parse(bytes: &[u8]) -> Vec<Run> {
     let mut reader = Reader::default();
     for (number, line) in text::lines(&text) {
         reader.line(number, line.as_bytes());
+        reader.done.drain(..).for_each(&mut give);
     }
-    reader.finish()
+    reader.finish().into_iter().for_each(give);
 }
 
 /// JSON of one of the programs, perhaps broken.

@@ -1,6 +1,6 @@
 //! From what the user named to runs: files, directories, pipes, runs of the history.
 
-use super::super::doctor_walk::{Found, walk};
+use super::super::doctor_walk::{Found, Source, walk};
 use super::store::{self, Opened};
 use crate::output::Failure;
 use crate::progress::Line;
@@ -62,7 +62,7 @@ pub(super) fn files(named: &[PathBuf], line: &Line) -> Result<Loaded, Failure> {
         match found {
             Found::Tree { path, .. } => loaded.snapshots.push(snapshot(&path, line)?),
             Found::Stream(source) => {
-                if let Err(e) = stream(source.path.as_deref(), &source.name, &mut loaded) {
+                if let Err(e) = stream(&source, &mut loaded) {
                     let why = format!("it cannot be read: {e}");
                     loaded.refused.push(Refused { source: source.name, line: 0, kind: None, why });
                 }
@@ -73,13 +73,18 @@ pub(super) fn files(named: &[PathBuf], line: &Line) -> Result<Loaded, Failure> {
 }
 
 /// One file or pipe: a benchmark's output, or a snapshot.
-fn stream(path: Option<&Path>, name: &str, loaded: &mut Loaded) -> io::Result<()> {
+fn stream(source: &Source, loaded: &mut Loaded) -> io::Result<()> {
+    let (path, name) = (source.path.as_deref(), source.name.as_str());
     let from: Box<dyn Read> = match path {
         None => Box::new(io::stdin().lock()),
         Some(path) => Box::new(File::open(path)?),
     };
     let mut unpacked = Unpacked::new(from)?;
-    let mut bytes = Vec::new();
+    let mut bytes: Vec<u8> = Vec::new();
+    if let (None, Some(size)) = (unpacked.packing(), source.size.filter(|s| *s <= MOST)) {
+        // One byte more, so that the end is found without growing.
+        bytes.reserve_exact(usize::try_from(size).unwrap_or(0) + 1);
+    }
     unpacked.by_ref().take(HEAD as u64).read_to_end(&mut bytes)?;
     if is_archive_head(&bytes) {
         let all = io::Cursor::new(bytes).chain(unpacked);
