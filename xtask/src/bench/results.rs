@@ -90,7 +90,7 @@ impl Bench<'_> {
             let awk = move || Ok(with(self.on_core(Path::new("awk")), &[sum], &[&file]));
             vec![(format!("`awk '{sum}' FILE`, {}", version.trim()), Box::new(awk))]
         };
-        self.text("Tables of nccl-tests", "tables", "`all_reduce_perf`, 13 columns", others)
+        self.text("Tables of nccl-tests", "tables", "`all_reduce_perf`, 13 columns", "nccl-tests, 13 columns", others)
     }
 
     fn json(&self) -> Result<(String, Vec<Target>)> {
@@ -102,13 +102,9 @@ impl Bench<'_> {
             }
             let python = move || Ok(with(self.on_core(Path::new("python3")), &["-c", LOADS], &[&file]));
             let there = shell::has("python3");
-            if there {
-                vec![("`json.loads` of each line, python3 (no jq here)".into(), Box::new(python))]
-            } else {
-                vec![]
-            }
+            if there { vec![("`json.loads`, python3 (no jq here)".into(), Box::new(python))] } else { vec![] }
         };
-        self.text("JSON of nccl-tests", "json", "`all_reduce_perf -J`, a run a line", others)
+        self.text("JSON of nccl-tests", "json", "`all_reduce_perf -J`, one document", "nccl-tests, JSON", others)
     }
 
     /// A large text read, and kept nowhere.
@@ -117,6 +113,7 @@ impl Bench<'_> {
         title: &str,
         kind: &str,
         what: &str,
+        word: &str,
         others: impl FnOnce(PathBuf) -> Vec<Other<'s>>,
     ) -> Result<(String, Vec<Target>)> {
         let file = self.texts.dir.join(kind);
@@ -144,13 +141,11 @@ impl Bench<'_> {
             text += "\nNot compared: neither jq nor python3 is here.\n";
         }
         fs::remove_file(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        if self.scale.figures {
+            text += &parsers(word)?;
+        }
         let rate = measured.first().map_or(f64::NAN, |r| bytes / measure::wall(r).median * 1e3);
-        let what = format!(
-            "{} are read at {:.0} MB/s or more, the whole command: {:.0} (median)",
-            title,
-            RATE / 1e6,
-            rate / 1e6
-        );
+        let what = format!("{}, the whole command: {:.0} MB/s or more: {:.0} (median)", title, RATE / 1e6, rate / 1e6);
         Ok((text, vec![Target { what, met: rate >= RATE }]))
     }
 
@@ -215,6 +210,19 @@ impl Bench<'_> {
         }
         Ok(measured)
     }
+}
+
+/// What the parser does in its own process, without a file, a digest, runs and a report.
+fn parsers(word: &str) -> Result<String> {
+    let own = ["run", "--quiet", "--release", "--package", "linerate-formats", "--example", "throughput", "--", "200"];
+    // Its exit code is a verdict of its own.
+    let told = shell::cargo().args(own).arg(word).output().map_err(|e| format!("cannot run cargo: {e}"))?;
+    let told = String::from_utf8_lossy(&told.stdout);
+    let line = told.lines().find(|l| l.starts_with(word)).ok_or("the example throughput: no figure")?;
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(format!(
+        "\nThe parser in its own process, per second of CPU time, best of three: `cargo run --release -p linerate-formats --example throughput 200 \"{word}\"`\n\n```text\n{line}\n```\n"
+    ))
 }
 
 /// That a text is imported whole, and is valid: otherwise its time says nothing.

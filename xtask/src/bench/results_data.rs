@@ -139,50 +139,45 @@ fn width(time: f64) -> String {
     format!("{time:.digits$}")
 }
 
-/// The same as JSON, a run a line.
+/// The same as one document of JSON: a run of `-J`, which goes through its sizes again and again.
 fn json(out: &mut Counted, bytes: u64) -> io::Result<Counts> {
-    let (mut noise, mut runs) = (Noise(2), 0);
-    while out.bytes < bytes {
-        runs += 1;
-        let second = runs % 60;
+    let (mut noise, mut rows, mut sum) = (Noise(2), 0, 0.0);
+    out.write_all(
+        br#"{"version":3,"start_time":"2026-07-10 10:00:00","args":["./all_reduce_perf","-J","x.json"],"env":["HOME=/root","NCCL_DEBUG=WARN"],"nccl_version":22807,"config":{"nthreads":1,"ngpus":1,"minimum_bytes":8,"maximum_bytes":4294967296,"step_factor":2,"warmup_iters":1,"iterations":20,"aggregated_iterations":1,"validation":1,"graph":0,"devices":["#,
+    )?;
+    for rank in 0..8 {
+        let comma = if rank > 0 { "," } else { "" };
         write!(
             out,
-            r#"{{"version":3,"start_time":"2026-07-10 10:00:{second:02}","args":["./all_reduce_perf","-J","x.json"],"env":["HOME=/root","NCCL_DEBUG=WARN"],"nccl_version":22807,"config":{{"nthreads":1,"ngpus":1,"minimum_bytes":8,"maximum_bytes":4294967296,"step_factor":2,"warmup_iters":1,"iterations":20,"aggregated_iterations":1,"validation":1,"graph":0,"devices":["#
-        )?;
-        for rank in 0..8 {
-            let comma = if rank > 0 { "," } else { "" };
-            write!(
-                out,
-                r#"{comma}{{"rank":{rank},"group":0,"pid":{},"hostname":"node-a","device":{rank},"device_hex":"0000:{:02x}:00","device_info":"NVIDIA H100 80GB HBM3"}}"#,
-                4000 + (runs * 8 + rank) % 900_000,
-                16 + rank
-            )?;
-        }
-        out.write_all(br#"]},"results":["#)?;
-        let mut sum = 0.0;
-        for i in 0..SWEEP {
-            let (size, comma) = (8_u64 << i, if i > 0 { "," } else { "" });
-            let (o, p) = (noise.measure(size), noise.measure(size));
-            sum += o.2 + p.2;
-            write!(
-                out,
-                r#"{comma}{{"size":{size},"count":{},"type":"float","redop":"sum","root":"    -1","out_of_place":{{"time":{:.6},"alg_bw":{:.6},"bus_bw":{:.6},"nwrong":0.000000}},"in_place":{{"time":{:.6},"alg_bw":{:.6},"bus_bw":{:.6},"nwrong":0.000000}},"actual_iterations":20,"experiment_name":""}}"#,
-                size / 4,
-                o.0,
-                o.1,
-                o.2,
-                p.0,
-                p.1,
-                p.2
-            )?;
-        }
-        writeln!(
-            out,
-            r#"],"out_of_bounds":{{"count":0,"okay":"true"}},"average_bus_bandwidth":{{"bandwidth":{:.6},"okay":"true"}},"end_time":"2026-07-10 10:01:{second:02}"}}"#,
-            sum / f64::from(2 * SWEEP)
+            r#"{comma}{{"rank":{rank},"group":0,"pid":{},"hostname":"node-a","device":{rank},"device_hex":"0000:{:02x}:00","device_info":"NVIDIA H100 80GB HBM3"}}"#,
+            4000 + rank,
+            16 + rank
         )?;
     }
-    Ok((runs, runs * u64::from(SWEEP)))
+    out.write_all(br#"]},"results":["#)?;
+    while out.bytes < bytes {
+        let (size, comma) = (8_u64 << (rows % u64::from(SWEEP)), if rows > 0 { "," } else { "" });
+        let (o, p) = (noise.measure(size), noise.measure(size));
+        rows += 1;
+        sum += o.2 + p.2;
+        write!(
+            out,
+            r#"{comma}{{"size":{size},"count":{},"type":"float","redop":"sum","root":"    -1","out_of_place":{{"time":{:.6},"alg_bw":{:.6},"bus_bw":{:.6},"nwrong":0.000000}},"in_place":{{"time":{:.6},"alg_bw":{:.6},"bus_bw":{:.6},"nwrong":0.000000}},"actual_iterations":20,"experiment_name":""}}"#,
+            size / 4,
+            o.0,
+            o.1,
+            o.2,
+            p.0,
+            p.1,
+            p.2
+        )?;
+    }
+    writeln!(
+        out,
+        r#"],"out_of_bounds":{{"count":0,"okay":"true"}},"average_bus_bandwidth":{{"bandwidth":{:.6},"okay":"true"}},"end_time":"2026-07-10 10:01:00"}}"#,
+        sum / (2 * rows.max(1)) as f64
+    )?;
+    Ok((1, rows))
 }
 
 /// One side of a comparison: a sweep a run, a factor apart from the other side.
