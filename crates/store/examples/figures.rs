@@ -102,7 +102,7 @@ fn history(dir: &Path, name: &str, runs: &[Run], metric: &str, size: Option<u64>
     timed("a run's standing at all sizes", || {
         store.standing(&runs[0], &Filter { size: None, ..filter.clone() }, &["ranks"], Typical::Mean).unwrap()
     });
-    timed("parameters that a band mixes", || store.mixed(&filter).unwrap());
+    timed("parameters that a band mixes", || store.mixed(&filter, &[]).unwrap());
     timed("statistics", || store.stats().unwrap());
 }
 

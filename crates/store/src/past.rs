@@ -4,6 +4,7 @@ use crate::band::{Band, Typical};
 use crate::filter::Measured;
 use crate::{Filter, Store, StoreError, cells};
 use linerate_bench::{Better, Run, RunId};
+use rusqlite::types::Value;
 use std::collections::BTreeMap;
 
 /// A run's value beside those of other runs.
@@ -134,19 +135,23 @@ impl Store {
         Ok(out)
     }
 
-    /// Parameters that differ between the runs that fit, with their values, as text: what a band over them mixes. At most 16 values each.
+    /// Parameters that differ between the runs that fit, with their values, as text: what a band over them mixes. At most 16 values each. `but`:
+    /// parameters that are not asked for, because they differ by their nature (`run`, `repetition`).
     ///
     /// # Errors
     /// As [`Store::bands`].
-    pub fn mixed(&self, filter: &Filter) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
+    pub fn mixed(&self, filter: &Filter, but: &[&str]) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
         let conditions = filter.runs_with(&self.subjects(filter)?);
         let sql = format!(
             "SELECT DISTINCT key, iif(form = 'flag', iif(value, 'true', 'false'), CAST(value AS TEXT)) FROM run_param
-             WHERE run IN (SELECT run.key FROM run{}) ORDER BY key, value",
-            conditions.sql()
+             WHERE run IN (SELECT run.key FROM run{}) AND key NOT IN ({}) ORDER BY key, value",
+            conditions.sql(),
+            vec!["?"; but.len()].join(",")
         );
+        let mut asked = conditions.values.clone();
+        asked.extend(but.iter().map(|key| Value::Text((*key).to_owned())));
         let mut query = self.db.prepare(&sql).map_err(|e| self.told(e))?;
-        let mut rows = query.query(rusqlite::params_from_iter(&conditions.values)).map_err(|e| self.told(e))?;
+        let mut rows = query.query(rusqlite::params_from_iter(&asked)).map_err(|e| self.told(e))?;
         let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
         while let Some(row) = rows.next().map_err(|e| self.told(e))? {
             let value: Option<String> = row.get(1).map_err(|e| self.told(e))?;

@@ -44,7 +44,7 @@ fn use_all(path: &Path) -> Result<Vec<String>, StoreError> {
         }
     }
     store.bands(&Filter::default(), Typical::Median)?;
-    store.mixed(&Filter::default())?;
+    store.mixed(&Filter::default(), &[])?;
     store.stats()?;
     store.add(&[(&run(7777)).into()], 1.0)?;
     Ok(wrong)

@@ -66,9 +66,9 @@ fn a_band_has_its_n() {
 fn what_a_band_mixes_is_told() {
     let (_dir, store, _) = history();
     assert_eq!(store.bands(&big(), Typical::Mean).unwrap()[0].n(), 13);
-    let mixed = store.mixed(&big()).unwrap();
+    let mixed = store.mixed(&big(), &[]).unwrap();
     assert_eq!(mixed.get("ranks").map(Vec::as_slice), Some(&["8".to_owned(), "16".to_owned()][..]));
-    assert!(store.mixed(&with_ranks("8")).unwrap().is_empty());
+    assert!(store.mixed(&with_ranks("8"), &[]).unwrap().is_empty());
 }
 
 #[test]

@@ -38,12 +38,18 @@ fn table(t: &Table, to: &mut Sink<'_>) {
     let shape = Shape::of(t);
     let mut runs: Vec<(SmolStr, Run, HashMap<Place, usize>)> = Vec::new();
     let mut by_name: HashMap<SmolStr, usize> = HashMap::new();
+    let mut last: Option<usize> = None;
     for row in 0..t.len() {
-        let name = shape.run.map_or_else(SmolStr::default, |c| text(c, row).unwrap_or_default());
-        let at = *by_name.entry(name).or_insert_with_key(|name| {
-            runs.push((name.clone(), shape.begin(name), HashMap::new()));
-            runs.len() - 1
+        // Rows of a run stand together, as a rule: a name is made once for all of them.
+        let again = last.filter(|_| shape.run.is_none_or(|c| same(c, row)));
+        let at = again.unwrap_or_else(|| {
+            let name = shape.run.map_or_else(SmolStr::default, |c| text(c, row).unwrap_or_default());
+            *by_name.entry(name).or_insert_with_key(|name| {
+                runs.push((name.clone(), shape.begin(name), HashMap::new()));
+                runs.len() - 1
+            })
         });
+        last = Some(at);
         let Some((_, run, places)) = runs.get_mut(at) else { continue };
         shape.take(row, run, places);
     }
@@ -263,6 +269,15 @@ fn object(text: Option<&str>) -> Vec<(SmolStr, Param)> {
         _ => None,
     };
     map.into_iter().filter_map(|(k, v)| Some((SmolStr::from(k), param(v)?))).collect()
+}
+
+/// Whether a cell holds what the one above it holds.
+fn same(c: &Column, row: usize) -> bool {
+    let Some(above) = row.checked_sub(1) else { return false };
+    match &c.cells {
+        theirs::Cells::Numbers(all) => all.get(row).map(|v| v.to_bits()) == all.get(above).map(|v| v.to_bits()),
+        theirs::Cells::Labels(l) => l.rows.get(row) == l.rows.get(above),
+    }
 }
 
 /// A cell as a word.

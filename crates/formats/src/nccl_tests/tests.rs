@@ -396,3 +396,13 @@ fn how_was_measured_is_kept() {
         [(2, true)]
     );
 }
+
+#[test]
+fn documents_line_by_line_are_runs_each() {
+    let one = r#"{"nccl_version":22807,"args":["./build/all_reduce_perf"],"config":{"nthreads":1},"results":[]}"#;
+    assert_eq!(parse(one.as_bytes()).len(), 1);
+    assert_eq!(parse(format!("{one}\n{one}\n").as_bytes()).len(), 2);
+    // One that is broken is still told as such.
+    let broken = parse(&one.as_bytes()[..60]);
+    assert!(broken.iter().all(|r| r.rows.is_empty()) && broken.iter().any(|r| !r.refused.is_empty()), "{broken:?}");
+}

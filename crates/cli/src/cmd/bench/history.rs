@@ -146,11 +146,7 @@ fn bands(store: &Store, filter: &Filter, json: bool, style: Style, sink: &mut Si
     }
     let rows: Vec<show::Band> = bands.iter().map(|b| band_row(b, None)).collect();
     show::bands_text(&rows, style, sink)?;
-    for (key, values) in store.mixed(filter).map_err(store::fail)? {
-        // Names of runs differ by their nature.
-        if NAMES.contains(&key.as_str()) {
-            continue;
-        }
+    for (key, values) in store.mixed(filter, &NAMES).map_err(store::fail)? {
         writeln!(sink, "mixed: the runs differ in {key} ({}); --param {key}=… chooses", values.join(", "))?;
     }
     Ok(())

@@ -99,8 +99,13 @@ fn stream(source: &Source, loaded: &mut Loaded) -> io::Result<()> {
     if bytes.len() as u64 > MOST {
         return Err(io::Error::other("it is larger than 4 GiB: split it"));
     }
-    let found = import(name, &bytes);
-    loaded.texts.push(Text { digest: digest(&bytes), runs: found.runs });
+    // The digest names the text in the history; it is made while the text is read.
+    let (found, digest) = std::thread::scope(|threads| {
+        let other = threads.spawn(|| digest(&bytes));
+        let found = import(name, &bytes);
+        (found, other.join().unwrap_or_default())
+    });
+    loaded.texts.push(Text { digest, runs: found.runs });
     loaded.refused.extend(found.refused);
     rest.map(drop)
 }
