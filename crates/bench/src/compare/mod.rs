@@ -13,6 +13,7 @@ mod judge;
 mod methods;
 mod select;
 mod side;
+mod split;
 mod verdict;
 mod words;
 
@@ -64,7 +65,7 @@ impl Default for Options {
 }
 
 /// Metrics that say again what another one says, in other units; and those that describe the run. Compared only where asked for.
-const SECONDARY: [(Kind, &str); 15] = [
+const SECONDARY: [(Kind, &str); 22] = [
     (Kind::NcclTests, "time"),
     (Kind::NcclTests, "algbw"),
     (Kind::Perftest, "message_rate"),
@@ -72,9 +73,16 @@ const SECONDARY: [(Kind, &str); 15] = [
     (Kind::Perftest, "cpu"),
     (Kind::Perftest, "iterations"),
     (Kind::Fio, "iops"),
-    (Kind::Iperf3, "transfer"),
-    (Kind::Iperf3, "cwnd"),
+    (Kind::Sockperf, "message_rate"),
+    (Kind::Iperf3, "interval_bandwidth"),
+    (Kind::Iperf3, "cpu"),
     (Kind::Iperf3, "rtt"),
+    (Kind::Iperf3, "retransmits"),
+    (Kind::Iperf2, "interval_bandwidth"),
+    (Kind::Iperf2, "cpu"),
+    (Kind::Iperf2, "rtt"),
+    (Kind::Iperf2, "retransmits"),
+    (Kind::Nvbandwidth, "bandwidth"),
     (Kind::Torchtitan, "mfu"),
     (Kind::Torchtitan, "tflops"),
     (Kind::Torchtitan, "memory"),

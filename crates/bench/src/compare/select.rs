@@ -2,6 +2,7 @@
 //! time series.
 
 use super::answer::Excluded;
+use super::split::Splits;
 use super::{Input, Options};
 use crate::model::{Better, Dimension, Kind, Label, Metric, Param, Point, Run, RunId, Series, Stat, Unit};
 use smol_str::SmolStr;
@@ -47,6 +48,7 @@ pub(super) struct OfRun {
 pub(super) fn cells(a: &Input<'_>, b: &Input<'_>, options: &Options) -> (BTreeMap<Key, Cell>, Vec<Excluded>) {
     let mut excluded = Vec::new();
     let programs = Programs::of([a, b]);
+    let splits = Splits::of([a, b]);
     let mut cells: BTreeMap<Key, Cell> = BTreeMap::new();
     for (place, side) in [a, b].into_iter().enumerate() {
         let name = if place == 0 { "A" } else { "B" };
@@ -68,7 +70,7 @@ pub(super) fn cells(a: &Input<'_>, b: &Input<'_>, options: &Options) -> (BTreeMa
                 let why = run.faults.first().map_or_else(String::new, |f| f.what.clone());
                 excluded.push(Excluded { side: name, what: format!("{invalid} values of run {}", run.id()), why });
             }
-            take(run, place, &programs, options, &mut cells);
+            take(run, place, (&programs, &splits), options, &mut cells);
         }
     }
     alone(&mut cells, &mut excluded);
@@ -101,7 +103,14 @@ fn alone(cells: &mut BTreeMap<Key, Cell>, excluded: &mut Vec<Excluded>) {
 }
 
 /// Adds what a run says.
-fn take(run: &Run, place: usize, programs: &Programs, options: &Options, cells: &mut BTreeMap<Key, Cell>) {
+fn take(
+    run: &Run,
+    place: usize,
+    (programs, splits): (&Programs, &Splits),
+    options: &Options,
+    cells: &mut BTreeMap<Key, Cell>,
+) {
+    let apart = splits.labels(run);
     let id = run.id();
     let order = run.order();
     let mut mine: BTreeMap<Key, (&Metric, Vec<&Series>)> = BTreeMap::new();
@@ -120,7 +129,7 @@ fn take(run: &Run, place: usize, programs: &Programs, options: &Options, cells: 
             tool: programs.of_run(run),
             metric: s.metric.name.clone(),
             stat: s.metric.stat.to_string(),
-            labels: s.labels.iter().filter(|l| !l.is_member()).cloned().collect(),
+            labels: s.labels.iter().filter(|l| !l.is_member()).chain(&apart).cloned().collect(),
             size: None,
         };
         mine.entry(key).or_insert_with(|| (&s.metric, Vec::new())).1.push(s);

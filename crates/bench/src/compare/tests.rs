@@ -96,3 +96,25 @@ fn equal_prints_need_enough_runs() {
     assert_eq!(verdict(3), Verdict::Inconclusive);
     assert_eq!(verdict(4), Verdict::Equivalent);
 }
+
+#[test]
+fn runs_of_another_shape_are_not_repetitions() {
+    let iperf = |streams: u32, value: f64| {
+        let mut run = Run { kind: Kind::Iperf3, ..Run::default() };
+        run.param("streams", Some(streams));
+        run.series_mut(Metric::new("bandwidth", Unit::Gbps, Better::Higher), &[]).push(None, None, value);
+        run
+    };
+    // One stream and eight on both sides: two comparisons, with two runs each.
+    let runs =
+        |shift: f64| [iperf(1, 20.0 + shift), iperf(8, 90.0 + shift), iperf(1, 20.1 + shift), iperf(8, 91.0 + shift)];
+    let (a, b) = (runs(0.0), runs(0.2));
+    let answer = compare(&side("A", &a), &side("B", &b), &Options::default());
+    let seen: Vec<(&str, usize)> = answer.comparisons.iter().map(|c| (c.labels[0].value.as_str(), c.a.runs)).collect();
+    assert_eq!(seen, [("1", 2), ("8", 2)]);
+    // One stream against eight: that is what is compared.
+    let (a, b) = ([iperf(1, 20.0), iperf(1, 20.2)], [iperf(8, 90.0), iperf(8, 91.0)]);
+    let answer = compare(&side("A", &a), &side("B", &b), &Options::default());
+    assert_eq!(answer.comparisons.len(), 1);
+    assert_eq!(answer.confounds[0].what, "iperf3: streams");
+}

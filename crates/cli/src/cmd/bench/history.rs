@@ -122,7 +122,7 @@ fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut 
         rows.push(HistoryRow {
             id: r.id.to_string(),
             kind: r.kind.to_string(),
-            tool: r.tool,
+            tool: r.tool.or_else(|| Some(r.kind.to_string())),
             when: Some(r.began.unwrap_or(r.stored)),
             hosts: r.hosts,
             label: Some(r.labels.join(", ")).filter(|l| !l.is_empty()),
