@@ -87,6 +87,9 @@ pub(crate) struct ImportArgs {
     /// Read only; keep nothing.
     #[arg(long)]
     pub(crate) no_store: bool,
+    /// Say how much was read, and what is wrong, in a few lines; not the values.
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     /// Form of the answer.

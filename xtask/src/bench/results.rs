@@ -119,10 +119,10 @@ impl Bench<'_> {
         let file = self.texts.dir.join(kind);
         let [runs, rows] = self.make(&[kind, &file.to_string_lossy(), &self.scale.results.to_string()])?;
         let bytes = read(&file)? as f64;
-        let import = || self.bench(&["import", "--no-store", "--color", "never"], &[&file]);
+        let import = || self.bench(&["import", "--no-store", "--quiet", "--color", "never"], &[&file]);
         all_read(&mut import(), runs)?;
         let mut all: Vec<Other<'_>> =
-            vec![("`linerate bench import FILE --no-store`".into(), Box::new(move || Ok(import())))];
+            vec![("`linerate bench import FILE --no-store --quiet`".into(), Box::new(move || Ok(import())))];
         all.extend(others(file.clone()));
         let measured = self.alternately(&all)?;
         let mut text = format!(
@@ -154,7 +154,7 @@ impl Bench<'_> {
         let [runs, rows] = self.make(&["sides", &a.to_string_lossy(), &b.to_string_lossy(), &SIDE.to_string()])?;
         let sizes = rows / runs.max(1);
         for file in [&a, &b] {
-            all_read(&mut self.bench(&["import", "--no-store", "--color", "never"], &[file]), runs)?;
+            all_read(&mut self.bench(&["import", "--no-store", "--quiet", "--color", "never"], &[file]), runs)?;
         }
         let ours = |more: &[&str]| with(self.bench(&["compare"], &[&a, &b]), more, &[]);
         let scipy = |n: &str| with(self.on_core(Path::new("python3")), &["-c", SCIPY], &[&a, &b, Path::new(n)]);
@@ -229,7 +229,7 @@ fn parsers(word: &str) -> Result<String> {
 pub(super) fn all_read(import: &mut Command, runs: u64) -> Result<()> {
     let told = shell::output(import)?;
     let first = told.lines().next().unwrap_or_default();
-    let count: String = first.chars().filter(char::is_ascii_digit).collect();
+    let count: String = first.chars().take_while(char::is_ascii_digit).collect();
     if count == runs.to_string() { Ok(()) } else { Err(format!("bench import: `{first}` for {runs} runs")) }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn measure(b: &Bench<'_>) -> Result<(String, Vec<Target>)> {
     let [runs, rows] = b.make(&["history", &csv.to_string_lossy(), &b.scale.stored.to_string()])?;
     let bytes = read(&csv)? as f64;
     let (ours, plain) = (b.disk.dir.join("ours/history.db"), b.disk.dir.join("plain/samples.db"));
-    let store = ["import", "--color", "never", "--store", &ours.to_string_lossy()].map(str::to_owned);
+    let store = ["import", "--quiet", "--color", "never", "--store", &ours.to_string_lossy()].map(str::to_owned);
     let store = || with(b.bench(&store.each_ref().map(String::as_str), &[]), &[], &[&csv]);
     let lines = format!(".import --skip 1 \"{}\" sample", csv.display());
     let table = "CREATE TABLE sample (run TEXT, place TEXT, size INTEGER, value REAL)";
@@ -31,10 +31,10 @@ pub(super) fn measure(b: &Bench<'_>) -> Result<(String, Vec<Target>)> {
     fresh(&ours)?;
     all_read(&mut store(), runs)?;
     let mut all: Vec<Other<'_>> = vec![
-        ("`linerate bench import FILE --store DB`".into(), Box::new(|| fresh(&ours).map(|()| store()))),
+        ("`linerate bench import FILE --quiet --store DB`".into(), Box::new(|| fresh(&ours).map(|()| store()))),
         (
             "the same with `--no-store`: read, and nothing kept".into(),
-            Box::new(|| Ok(b.bench(&["import", "--no-store", "--color", "never"], &[&csv]))),
+            Box::new(|| Ok(b.bench(&["import", "--no-store", "--quiet", "--color", "never"], &[&csv]))),
         ),
     ];
     if sqlite {

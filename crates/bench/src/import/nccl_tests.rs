@@ -180,6 +180,9 @@ fn notes(found: &theirs::Run, run: &mut Run) {
     if found.rows_not_kept > 0 {
         note(format!("{} more rows were not kept", found.rows_not_kept), None);
     }
+    if found.out_of_bounds.is_none() && found.average.is_none() && !found.rows.is_empty() {
+        note("the summary is missing: nothing says that the run came to its end".to_owned(), None);
+    }
     if found.is_cpu_time {
         note("times are those of the calls on the processor (cputime), not of the operation".to_owned(), None);
     }

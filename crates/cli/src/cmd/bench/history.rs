@@ -113,7 +113,7 @@ fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut 
     filter.limit = asked.or(Some(if json { u32::MAX } else { NEWEST }));
     let runs = store.list(&filter).map_err(store::fail)?;
     if json {
-        let answer = json!({"schema": "linerate/bench-history/1", "runs": runs});
+        let answer = json!({"schema": "linerate.bench-history/1", "runs": runs});
         return Ok(writeln!(sink, "{answer:#}")?);
     }
     let mut rows = Vec::new();
@@ -142,7 +142,7 @@ fn bands(store: &Store, filter: &Filter, json: bool, style: Style, sink: &mut Si
     let bands = store.bands(filter, Typical::Mean).map_err(store::fail)?;
     if json {
         let all: Vec<_> = bands.iter().map(band_json).collect();
-        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate/bench-bands/1", "bands": all}))?);
+        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate.bench-bands/1", "bands": all}))?);
     }
     let rows: Vec<show::Band> = bands.iter().map(|b| band_row(b, None)).collect();
     show::bands_text(&rows, style, sink)?;
@@ -197,7 +197,7 @@ fn best(store: &Store, filter: &Filter, json: bool, sink: &mut Sink) -> Result<(
             json!({"kind": b.of.kind, "tool": b.of.tool, "metric": b.of.metric.name, "unit": b.of.metric.unit, "size": b.size, "best": runs})
         };
         let all: Vec<_> = best.iter().map(one).collect();
-        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate/bench-best/1", "best": all}))?);
+        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate.bench-best/1", "best": all}))?);
     }
     for b in &best {
         let size = b.size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)));
@@ -213,7 +213,7 @@ fn targets(store: &Store, json: bool, sink: &mut Sink) -> Result<(), Failure> {
     if json {
         let one = |t: &Target| json!({"name": t.name, "kind": t.kind, "tool": t.tool, "metric": t.metric, "size": t.size, "unit": t.unit, "low": t.low, "high": t.high, "source": t.source});
         let all: Vec<_> = all.iter().map(one).collect();
-        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate/bench-targets/1", "targets": all}))?);
+        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate.bench-targets/1", "targets": all}))?);
     }
     for t in &all {
         writeln!(sink, "{}: {} {} ({})", t.name, t.metric, range(t), t.source)?;
@@ -252,7 +252,7 @@ fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, si
         writeln!(
             sink,
             "{:#}",
-            json!({"schema": "linerate/bench-check/1", "run": run.id(), "targets": targets, "history": history})
+            json!({"schema": "linerate.bench-check/1", "run": run.id(), "targets": targets, "history": history})
         )?;
     } else {
         for c in &checks {

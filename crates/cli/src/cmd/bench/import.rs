@@ -6,7 +6,8 @@ use crate::bench_args::{BenchFormat, ImportArgs};
 use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use linerate_bench::Run;
-use linerate_report::bench::{runs_json, runs_text};
+use linerate_report::bench::{Refused, runs_json, runs_text};
+use linerate_report::style::clean;
 use linerate_store::{Added, Imported, SnapshotRef, TextRef};
 use std::io::Write;
 
@@ -40,7 +41,11 @@ pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
     match a.format {
         BenchFormat::Json => runs_json(&all, &refused, &mut sink)?,
         _ => {
-            runs_text(&all, &refused, style, &mut sink)?;
+            if a.quiet {
+                brief(&all, &refused, &mut sink)?;
+            } else {
+                runs_text(&all, &refused, style, &mut sink)?;
+            }
             if let Some((added, path)) = &kept {
                 told(added, path, &mut sink)?;
             }
@@ -53,6 +58,28 @@ pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
         () if !refused.is_empty() => EXIT_REFUSED,
         () => 0,
     })
+}
+
+/// How much was read, and the first of what is wrong.
+fn brief(runs: &[Run], refused: &[Refused], sink: &mut Sink) -> Result<(), Failure> {
+    const FIRST: usize = 5;
+    let invalid: Vec<&Run> = runs.iter().filter(|r| !r.is_valid()).collect();
+    let points: usize = runs.iter().map(Run::points).sum();
+    writeln!(
+        sink,
+        "{} runs, {points} values; {} no valid result; {} parts not taken",
+        runs.len(),
+        invalid.len(),
+        refused.len()
+    )?;
+    for run in invalid.iter().take(FIRST) {
+        let why = run.faults.iter().find(|f| f.whole_run).map_or("", |f| f.what.as_str());
+        writeln!(sink, "  {}: {}", clean(&run.source.name), clean(why))?;
+    }
+    for r in refused.iter().take(FIRST) {
+        writeln!(sink, "  {}:{}: {}", clean(&r.name), r.line, clean(&r.why))?;
+    }
+    Ok(())
 }
 
 fn keep(a: &ImportArgs, loaded: &Loaded, snapshots: &[SnapshotRef]) -> Result<(Added, String), Failure> {
