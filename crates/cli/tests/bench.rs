@@ -98,6 +98,10 @@ fn the_field_notes_have_the_reports_that_they_needed() {
     );
     golden("reports/n3-tcp-against-rdma.txt", &["compare", "n3/tcp", "n3/rdma"]);
     golden("reports/n3-after-the-switch.csv", &["compare", "n3", "--template"]);
+    golden(
+        "reports/n0-training.svg",
+        &["plot", "n0/passthrough/torchtitan.log", "n0/disabled/torchtitan.log", "--format", "svg"],
+    );
     place.bench(&["import", "n1/historical.csv", "--label", "historical"]);
     golden("reports/n1.txt", &["history", "--band", "--metric", "busbw"]);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
