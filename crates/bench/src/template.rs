@@ -14,8 +14,8 @@ const RUNS: usize = 3;
 pub fn template(runs: &[Run]) -> String {
     let options = Options::default();
     type Key = (crate::Kind, String, String, String, String, Option<u64>, Vec<Label>);
-    let mut values: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
-    for run in runs.iter().filter(|r| r.is_valid()) {
+    let mut values: BTreeMap<Key, (Vec<f64>, BTreeSet<usize>)> = BTreeMap::new();
+    for (place, run) in runs.iter().enumerate().filter(|(_, r)| r.is_valid()) {
         for s in run.series.iter().filter(|s| options.wants(run, &s.metric)) {
             let labels: Vec<Label> = s.labels.iter().filter(|l| !l.is_member()).cloned().collect();
             for p in s.points.iter().filter(|p| p.valid) {
@@ -30,12 +30,13 @@ pub fn template(runs: &[Run]) -> String {
                     p.size,
                     labels.clone(),
                 );
-                values.entry(key).or_default().push(p.value);
+                let (seen, of) = values.entry(key).or_default();
+                seen.push(p.value);
+                of.insert(place);
             }
         }
     }
     let names: BTreeSet<&str> = values.keys().flat_map(|k| k.6.iter().map(|l| l.key.as_str())).collect();
-    let n = runs.iter().filter(|r| r.is_valid()).count().max(RUNS);
     let mut out = String::from(
         "# Fill in the column `value`, one row for each run; delete rows that were not measured.\n\
          # Then: linerate bench compare BEFORE THIS-FILE\n",
@@ -44,7 +45,9 @@ pub fn template(runs: &[Run]) -> String {
     line.extend(&names);
     line.extend(["before", "value"]);
     let _ = writeln!(out, "{}", line.join(","));
-    for ((kind, tool, metric, stat, unit, size, labels), seen) in &values {
+    for ((kind, tool, metric, stat, unit, size, labels), (seen, of)) in &values {
+        // A table whose rows are repetitions is one run with many values.
+        let n = of.len().max(RUNS);
         let before = seen.iter().sum::<f64>() / seen.len() as f64;
         for run in 1..=n {
             let mut cells =
