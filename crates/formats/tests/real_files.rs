@@ -43,7 +43,7 @@ const NOT_WHAT_THE_FOLDER_SAYS: &[(&str, Kind)] = &[
     ("ibv_devinfo/cvs__docs", Kind::Unknown),
     ("ibstat/nccltests-71__iblinkinfo", Kind::Unknown),
     ("ibstat/imbue-4__ibdev2netdev", Kind::Ibdev2netdev),
-    ("iperf3/PerfKitBenchmarker__tests_data_cloudharmony_iperf.csv", Kind::Unknown),
+    ("iperf3/PerfKitBenchmarker__tests_data_cloudharmony_iperf.csv", Kind::SeriesTable),
     ("iperf3/PerfKitBenchmarker__tests_windows_packages_iperf3_test.py.1.txt", Kind::Iperf3),
     // Histograms that fio's own output became.
     ("fio/PerfKitBenchmarker__tests_data_fio_hist_expected", Kind::Unknown),
@@ -70,10 +70,6 @@ fn every_folder_is_recognised() {
         ("iperf3", Kind::Iperf2),
         ("sockperf", Kind::Sockperf),
         ("fio", Kind::Fio),
-        ("torchtitan", Kind::Unknown),
-        ("iperf3", Kind::Unknown),
-        ("sockperf", Kind::Unknown),
-        ("fio", Kind::Unknown),
         ("torchtitan", Kind::TorchTitan),
         ("misc-health", Kind::Unknown),
     ] {
