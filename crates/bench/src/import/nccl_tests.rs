@@ -30,7 +30,9 @@ fn run(found: &theirs::Run) -> Run {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for row in &found.rows {
         let place = groups.iter().rposition(|g| g.holds(row)).unwrap_or_else(|| {
-            groups.push(Group::new(row));
+            // As a rule there is one.
+            let room = if groups.is_empty() { found.rows.len() } else { 0 };
+            groups.push(Group::new(row, room));
             groups.len() - 1
         });
         if let Some(group) = groups.get_mut(place) {
@@ -49,8 +51,8 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn new(first: &'a Row) -> Self {
-        Group { first, places: [Place::new("out-of-place"), Place::new("in-place")] }
+    fn new(first: &'a Row, room: usize) -> Self {
+        Group { first, places: [Place::new("out-of-place", room), Place::new("in-place", room)] }
     }
 
     fn holds(&self, row: &Row) -> bool {
@@ -196,8 +198,10 @@ struct Place {
 }
 
 impl Place {
-    fn new(name: &'static str) -> Place {
-        Place { name, points: Default::default() }
+    fn new(name: &'static str, room: usize) -> Place {
+        let mut points: [Vec<Point>; 6] = Default::default();
+        points.iter_mut().take(3).for_each(|p| p.reserve_exact(room));
+        Place { name, points }
     }
 
     fn push(&mut self, row: &Row, m: &Measure, spread: Option<PerIteration>, faults: &mut Vec<Fault>) {
