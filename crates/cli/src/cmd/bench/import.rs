@@ -25,7 +25,7 @@ pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
         );
     }
     let line = Line::new(true);
-    let loaded = load::files(&a.files, &line)?;
+    let loaded = load::files(&a.files, !a.no_store, &line)?;
     let mut snapshots = Vec::new();
     for path in &a.node {
         let s = load::snapshot(path, &line)?;

@@ -47,8 +47,8 @@ impl Loaded {
     }
 }
 
-/// Reads files, directories and `-`.
-pub(super) fn files(named: &[PathBuf], line: &Line) -> Result<Loaded, Failure> {
+/// Reads files, directories and `-`. `digests`: texts are named for the history.
+pub(super) fn files(named: &[PathBuf], digests: bool, line: &Line) -> Result<Loaded, Failure> {
     let walked = walk(named);
     if walked.found.is_empty() {
         let why = walked.remarks.first().cloned().unwrap_or_else(|| "there is nothing to read".to_owned());
@@ -62,7 +62,7 @@ pub(super) fn files(named: &[PathBuf], line: &Line) -> Result<Loaded, Failure> {
         match found {
             Found::Tree { path, .. } => loaded.snapshots.push(snapshot(&path, line)?),
             Found::Stream(source) => {
-                if let Err(e) = stream(&source, &mut loaded) {
+                if let Err(e) = stream(&source, digests, &mut loaded) {
                     let why = format!("it cannot be read: {e}");
                     loaded.refused.push(Refused { source: source.name, line: 0, kind: None, why });
                 }
@@ -73,7 +73,7 @@ pub(super) fn files(named: &[PathBuf], line: &Line) -> Result<Loaded, Failure> {
 }
 
 /// One file or pipe: a benchmark's output, or a snapshot.
-fn stream(source: &Source, loaded: &mut Loaded) -> io::Result<()> {
+fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()> {
     let (path, name) = (source.path.as_deref(), source.name.as_str());
     let from: Box<dyn Read> = match path {
         None => Box::new(io::stdin().lock()),
@@ -101,9 +101,9 @@ fn stream(source: &Source, loaded: &mut Loaded) -> io::Result<()> {
     }
     // The digest names the text in the history; it is made while the text is read.
     let (found, digest) = std::thread::scope(|threads| {
-        let other = threads.spawn(|| digest(&bytes));
+        let other = digests.then(|| threads.spawn(|| digest(&bytes)));
         let found = import(name, &bytes);
-        (found, other.join().unwrap_or_default())
+        (found, other.and_then(|t| t.join().ok()).unwrap_or_default())
     });
     loaded.texts.push(Text { digest, runs: found.runs });
     loaded.refused.extend(found.refused);
@@ -126,7 +126,7 @@ pub(super) fn side(named: &[&str], history: Option<&Path>, line: &Line) -> Resul
     for name in named {
         let path = Path::new(name);
         if *name == "-" || path.exists() {
-            let more = files(&[path.to_owned()], line)?;
+            let more = files(&[path.to_owned()], false, line)?;
             all.texts.extend(more.texts);
             all.refused.extend(more.refused);
             all.snapshots.extend(more.snapshots);
