@@ -144,12 +144,27 @@ const OWN: &[(&str, &str)] = &[
         "{\"event\":\"start\",\"data\":{\"connected\":[],\"version\":\"iperf 3.17\"}}\n{\"event\":\"interval\",\"data\":{\"streams\":[{\"socket\":5,\"start\":0,\"end\":1,\"bits_per_second\":-nan}]}}\n\
          {\"event\":\"error\",\"data\":\"x\"}\n",
     ),
+    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf2-csv-p2.txt")),
+    (
+        "iperf",
+        "19700101000000,127.0.0.1,52067,127.0.0.1,5702,2,0.0-1.0,1315650,10507841,0.000,0,-1,-0.000,0\n\
+         20261122003756.314,::1,55962,::1,5701,-1,0.0-0.5,398590012,6377440192,0.005,0,895,0.000,0\n",
+    ),
     ("sockperf", include_str!("../../crates/formats/tests/fixtures/net/sockperf-under-load-drops.txt")),
     ("sockperf", include_str!("../../crates/formats/tests/fixtures/net/sockperf-throughput.txt")),
     ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-two-groups.txt")),
     ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-status-interval.txt")),
     ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-normal-and-json.txt")),
     ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-libaio.json")),
+    ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-terse3-and-json.txt")),
+    ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-terse5-and-json.txt")),
+    ("fio", include_str!("../../crates/formats/tests/fixtures/net/fio-terse-json-normal.txt")),
+    (
+        "ping",
+        "Pinging h [10.0.0.9] with 32 bytes of data:\r\nReply from 10.0.0.9: bytes=32 time<1ms TTL=64\r\nRequest timed out.\r\n\
+         Reply from 10.0.0.1: Destination host unreachable.\r\nPing statistics for 10.0.0.9:\r\n\
+         \x20   Packets: Sent = 3, Received = 2, Lost = 1 (33% loss),\r\nMinimum = 0ms, Maximum = 1ms, Average = 0ms\r\n",
+    ),
     ("ping", include_str!("../../crates/formats/tests/fixtures/net/ping-timestamps.txt")),
     ("ping", include_str!("../../crates/formats/tests/fixtures/net/ping-adaptive.txt")),
     (

@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
 /// The map of ARCHITECTURE.md in its order: a crate may depend on those before it, the command on all.
-const MAP: [&str; 12] = [
+const MAP: [&str; 14] = [
     "linerate-stats",
     "linerate-formats",
     "linerate-snapshot",
@@ -19,10 +19,12 @@ const MAP: [&str; 12] = [
     "linerate-env",
     "linerate-rules",
     "linerate-doctor",
+    "linerate-remedy",
     "linerate-bench",
     "linerate-report",
     "linerate-store",
     "linerate-runner",
+    "linerate-apply",
 ];
 const COMPOSE: &str = "linerate-compose";
 /// A witness of its own: it knows none of ours.

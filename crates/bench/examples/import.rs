@@ -2,8 +2,29 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use linerate_bench::import::import;
-use linerate_formats::nccl_tests;
+use linerate_formats::nccl_tests::{self, Collect, Row, Run};
 use std::time::Instant;
+
+/// Counts rows.
+#[derive(Default)]
+struct Rows {
+    of_run: usize,
+    all: usize,
+}
+
+impl Collect for Rows {
+    fn rows(&mut self, rows: &mut Vec<Row>) {
+        self.of_run += rows.len();
+    }
+
+    fn again(&mut self) {
+        self.of_run = 0;
+    }
+
+    fn run(&mut self, run: Run) {
+        self.all += std::mem::take(&mut self.of_run) + run.rows.len();
+    }
+}
 
 fn main() {
     let Some(path) = std::env::args().nth(1) else { return eprintln!("usage: import FILE") };
@@ -19,9 +40,9 @@ fn main() {
     };
     for _ in 0..2 {
         timed("nccl-tests' reader alone, rows", &mut || {
-            let mut rows = 0;
-            nccl_tests::each(&bytes, |run| rows += run.rows.len());
-            rows
+            let mut rows = Rows::default();
+            nccl_tests::parts(&bytes, &mut rows);
+            rows.all
         });
         timed("import, values", &mut || import(&path, &bytes).runs.iter().map(linerate_bench::Run::points).sum());
     }

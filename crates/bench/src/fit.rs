@@ -42,7 +42,7 @@ pub fn fit(run: &Run, series: &Series) -> Result<SweepFit, String> {
         Dimension::Only(_) => return Err(format!("{} is neither a time nor a bandwidth", series.metric.name)),
     };
     let sizes = |s: &Series, seconds: &dyn Fn(f64, f64) -> f64| -> Vec<(f64, f64)> {
-        let points = s.points.iter().filter(|p| p.valid);
+        let points = s.points.valid();
         let each = points.filter_map(|p| Some((p.size? as f64, p.value)));
         each.map(|(size, v)| (size, seconds(size, v))).filter(|(s, t)| *s > 0.0 && *t > 0.0 && t.is_finite()).collect()
     };
@@ -65,7 +65,7 @@ pub fn fit(run: &Run, series: &Series) -> Result<SweepFit, String> {
     };
     let (_, unit) = time.metric.unit.dimension();
     let fit = alpha_beta(&of_time(time, unit)).map_err(told)?;
-    let largest = series.points.iter().filter(|p| p.valid && p.size > Some(0)).max_by_key(|p| p.size);
+    let largest = series.points.valid().filter(|p| p.size > Some(0)).max_by_key(|p| p.size);
     let factor = largest.and_then(|p| {
         let t = time.points.iter().find(|t| t.size == p.size)?.value * unit;
         Some(p.value * t / p.size? as f64).filter(|f| f.is_finite() && *f > 0.0)
@@ -94,7 +94,7 @@ mod tests {
         let fit = fit(&run, &run.series[1]).unwrap();
         assert!((fit.fit.alpha_s - 20e-6).abs() < 1e-9, "{fit:?}");
         assert!((fit.asymptote().unwrap() - 175.0).abs() < 1e-6);
-        assert!((fit.value((1_u64 << 30) as f64).unwrap() - run.series[1].points[20].value).abs() < 1e-6);
+        assert!((fit.value((1_u64 << 30) as f64).unwrap() - run.series[1].points.get(20).unwrap().value).abs() < 1e-6);
         assert!((fit.fit.half_bandwidth_size.unwrap() - 2e6).abs() < 1.0);
         assert!(fit.fit.switch_points().is_empty());
     }

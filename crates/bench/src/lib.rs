@@ -12,4 +12,6 @@ pub mod model;
 pub mod summary;
 pub mod template;
 
-pub use model::{Better, Fault, Kind, Label, Metric, Note, Param, Point, Run, RunId, Series, Source, Stat, Unit};
+pub use model::{
+    Better, Fault, Kind, Label, Metric, Note, Param, Point, Points, Run, RunId, Series, Source, Stat, Unit,
+};

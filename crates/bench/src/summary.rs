@@ -123,30 +123,23 @@ pub fn summary(runs: &[Run], known: &Known, gradient: Option<u64>, nodes: Option
     let mut values: BTreeMap<Key, Vec<(Option<u64>, f64, usize)>> = BTreeMap::new();
     let mut metrics: BTreeMap<Key, Metric> = BTreeMap::new();
     for (n, run) in runs.iter().enumerate() {
-        run.hosts
-            .iter()
-            .filter(|h| !out.hosts.contains(h))
-            .cloned()
-            .collect::<Vec<_>>()
-            .into_iter()
-            .for_each(|h| out.hosts.push(h));
-        if let Some(f) = run.faults.iter().find(|f| f.whole_run) {
-            out.invalid.push(format!(
-                "{} ({}): {}",
-                run.tool.as_deref().unwrap_or(run.kind.name()),
-                run.source.name,
-                f.what
-            ));
+        for host in &run.hosts {
+            if !out.hosts.contains(host) {
+                out.hosts.push(host.clone());
+            }
+        }
+        if let Some(f) = run.void() {
+            out.invalid.push(format!("{} ({}): {}", run.program(), run.source.name, f.what));
             continue;
         }
         for note in &run.notes {
-            let text = format!("{}: {}", run.tool.as_deref().unwrap_or(run.kind.name()), note.what);
+            let text = format!("{}: {}", run.program(), note.what);
             if !out.notes.contains(&text) {
                 out.notes.push(text);
             }
         }
         for s in run.series.iter().filter(|s| options.wants(run, &s.metric)) {
-            let labels: Vec<Label> = s.labels.iter().filter(|l| !l.is_member()).cloned().collect();
+            let labels: Vec<Label> = s.telling().cloned().collect();
             let key = (
                 Area::of(run.kind),
                 run.kind,
@@ -155,13 +148,13 @@ pub fn summary(runs: &[Run], known: &Known, gradient: Option<u64>, nodes: Option
                 s.metric.stat.to_string(),
                 labels,
             );
-            let valid: Vec<_> = s.points.iter().filter(|p| p.valid).collect();
+            let valid = || s.points.valid();
             let pick = if s.metric.better == Better::Lower {
-                valid.iter().filter_map(|p| p.size).min()
+                valid().filter_map(|p| p.size).min()
             } else {
-                valid.iter().filter_map(|p| p.size).max()
+                valid().filter_map(|p| p.size).max()
             };
-            let at: Vec<f64> = valid.iter().filter(|p| p.size == pick).map(|p| p.value).collect();
+            let at: Vec<f64> = valid().filter(|p| p.size == pick).map(|p| p.value).collect();
             if !at.is_empty() {
                 metrics.entry(key.clone()).or_insert_with(|| s.metric.clone());
                 values.entry(key).or_default().push((pick, at.iter().sum::<f64>() / at.len() as f64, n));

@@ -17,8 +17,8 @@ pub fn template(runs: &[Run]) -> String {
     let mut values: BTreeMap<Key, (Vec<f64>, BTreeSet<usize>)> = BTreeMap::new();
     for (place, run) in runs.iter().enumerate().filter(|(_, r)| r.is_valid()) {
         for s in run.series.iter().filter(|s| options.wants(run, &s.metric)) {
-            let labels: Vec<Label> = s.labels.iter().filter(|l| !l.is_member()).cloned().collect();
-            for p in s.points.iter().filter(|p| p.valid) {
+            let labels: Vec<Label> = s.telling().cloned().collect();
+            for p in s.points.valid() {
                 let m = &s.metric;
                 let tool = run.tool.as_deref().unwrap_or_default().to_owned();
                 let key = (

@@ -33,6 +33,17 @@ pub(crate) enum Command {
     Env(EnvArgs),
     /// Benchmarks: run, import, compare, and refuse to conclude too much.
     Bench(Box<crate::bench_args::BenchArgs>),
+    /// Plan the fixes of what was found, for the platform at hand: what, why, how to undo it, how to prove it.
+    Plan(crate::plan_args::PlanArgs),
+    /// Apply a plan: change, reboot, read again, prove; journalled, so that it goes on after a crash.
+    Apply(crate::plan_args::ApplyArgs),
+    /// Read a node again: is each step of a plan effective, and did nothing else change?
+    Verify(crate::plan_args::VerifyArgs),
+    /// Undo a plan, byte for byte.
+    Rollback(crate::plan_args::RollbackArgs),
+    /// What apply asks on a node.
+    #[command(hide = true)]
+    Hand,
     /// Teach a rule, a symptom or a cause: what it is, why, how to see it yourself, the fix, the myths.
     Explain(ExplainArgs),
     /// List the rules.
@@ -106,7 +117,7 @@ Examples:
 Serials, GUIDs, MAC and public IP addresses and host names are hashed, the same within one snapshot so that joins work.
 Secrets are never captured. Without root the snapshot is smaller, and says what it lacks.")]
 pub(crate) struct CollectArgs {
-    /// Where to write the snapshot.
+    /// Where to write the snapshot; `-` is standard output.
     #[arg(long, short, value_name = "FILE", default_value = "node.tar.zst")]
     pub(crate) output: PathBuf,
     /// Capture the system whose root directory is mounted here. Commands are not run then.

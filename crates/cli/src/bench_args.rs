@@ -53,7 +53,7 @@ pub(crate) struct OutArgs {
 pub(crate) enum BenchFormat {
     /// For people.
     Text,
-    /// For programs; schemas: docs/schema/bench-runs-1.json, bench-compare-1.json.
+    /// For programs; schemas: docs/schema/bench-*.json.
     Json,
     /// To paste into an issue.
     Markdown,
@@ -236,8 +236,8 @@ pub(crate) struct RunArgs {
     /// A port to try first.
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// Further options of ssh, as `-o` takes them. May be repeated.
-    #[arg(long, value_name = "OPTION")]
+    /// A further argument of ssh: Port=2222 as its `-o` takes it, or as it is (-F, and then a file). May be repeated.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) ssh_option: Vec<String>,
     /// Leave out tests whose program a host lacks.
     #[arg(long)]

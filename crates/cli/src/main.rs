@@ -4,6 +4,7 @@ mod args;
 mod bench_args;
 mod cmd;
 mod output;
+mod plan_args;
 mod progress;
 mod sources;
 
@@ -29,7 +30,7 @@ fn end_on_signals() {
     let wait = move || {
         for _ in signals.forever() {
             // A benchmark ends itself, on all its hosts; who cannot wait for that asks a second time.
-            if cmd::bench::interrupted() {
+            if cmd::bench::interrupted() || cmd::remedy::interrupted() {
                 continue;
             }
             linerate_snapshot::capture::abandon();
@@ -59,6 +60,11 @@ fn main() -> ExitCode {
         Command::Env(a) => cmd::env::run(&a),
         Command::Doctor(a) => cmd::doctor::run(&a),
         Command::Bench(a) => cmd::bench::run(&a),
+        Command::Plan(a) => cmd::remedy::plan::run(&a),
+        Command::Apply(a) => cmd::remedy::apply::run(&a),
+        Command::Verify(a) => cmd::remedy::verify::run(&a),
+        Command::Rollback(a) => cmd::remedy::rollback::run(&a),
+        Command::Hand => cmd::remedy::hand::run(),
         Command::Explain(a) => cmd::explain::run(&a),
         Command::Rules(a) => cmd::rules::run(&a),
         Command::Completions { shell } => cmd::shell::completions(shell),

@@ -48,6 +48,12 @@ pub(crate) fn complain(e: &Failure) {
     }
 }
 
+/// Says something beside the answer.
+#[allow(clippy::print_stderr)]
+pub(crate) fn remark(text: &str) {
+    eprintln!("linerate: {}", linerate_report::style::clean(text));
+}
+
 /// The report's destination.
 pub(crate) enum Sink {
     Standard(BufWriter<io::Stdout>),

@@ -29,6 +29,34 @@ pub(crate) fn simple(bytes: &[u8]) -> Option<f64> {
     Some(value as f64 / POWERS.get(decimals)?)
 }
 
+/// The number of a JSON text that the bytes begin with, where it is a [`simple`] one, and what follows it.
+#[inline]
+pub(crate) fn json(bytes: &[u8]) -> Option<(f64, &[u8])> {
+    let (mut value, mut before, mut end) = (0_u64, None, bytes.len());
+    for (at, b) in bytes.iter().enumerate() {
+        let digit = b.wrapping_sub(b'0');
+        if digit <= 9 {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        } else if *b == b'.' && before.is_none() {
+            before = Some(at);
+        } else {
+            end = at;
+            break;
+        }
+    }
+    let rest = bytes.get(end..)?;
+    let whole = before.unwrap_or(end);
+    let decimals = end - before.map_or(end, |at| at + 1);
+    let is_json = (whole == 1 || whole > 1 && bytes.first() != Some(&b'0')) && (before.is_none() || decimals > 0);
+    // What goes on may be a number of another form.
+    let is_whole = !matches!(rest.first(), Some(b'e' | b'E' | b'+' | b'-' | b'.'));
+    if !is_json || !is_whole || whole + decimals > 15 {
+        return None;
+    }
+    #[allow(clippy::cast_precision_loss)] // Fifteen digits are exact.
+    Some((value as f64 / POWERS.get(decimals)?, rest))
+}
+
 /// Words of a line that are parted by blanks, tabs and other control characters.
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],

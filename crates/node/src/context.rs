@@ -6,11 +6,11 @@ use crate::rdma::LinkLayer;
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::PortType;
 use linerate_snapshot::{Place, Reading};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Where the system stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// On the hardware, using GPUs and NICs itself.

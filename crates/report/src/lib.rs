@@ -14,6 +14,7 @@ mod group;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod plan;
 pub mod sarif;
 pub mod style;
 pub mod terminal;

@@ -43,6 +43,12 @@ pub(crate) enum Keep {
     Shm,
     /// Options of the kernel that matter on this path.
     Kconfig,
+    /// Assignments to `GRUB_…` that decide about kernel arguments and the default entry.
+    Grub,
+    /// Entries of boot loaders, without what is no part of them.
+    BootEntry,
+    /// A salted digest instead of the content.
+    Digest,
 }
 
 /// How to take it.
@@ -311,6 +317,9 @@ fn keep(v: &str) -> Option<Keep> {
         "first-line" => Keep::FirstLine,
         "shm" => Keep::Shm,
         "kconfig" => Keep::Kconfig,
+        "grub" => Keep::Grub,
+        "bootentry" => Keep::BootEntry,
+        "digest" => Keep::Digest,
         _ => return None,
     })
 }
@@ -329,6 +338,38 @@ mod tests {
     }
 
     #[test]
+    fn files_that_may_hold_secrets_are_names_only() {
+        let c = catalogue();
+        for path in
+            ["boot/grub/grub.cfg", "etc/netplan/50-site.yaml", "etc/NetworkManager/system-connections/a.nmconnection"]
+        {
+            let at = path.split('/').fold(vec![0], |at, name| {
+                let mut below = Vec::new();
+                c.below(&at, name, &mut below);
+                below
+            });
+            assert_eq!(c.leaf(&at, false).map(|l| l.take), Some(Take::Name), "{path}");
+            assert!(c.leaf(&at, true).is_none(), "an audit does not look at {path}");
+        }
+        let id = ["etc", "machine-id"].iter().fold(vec![0], |at, name| {
+            let mut below = Vec::new();
+            c.below(&at, name, &mut below);
+            below
+        });
+        assert_eq!(c.leaf(&id, false).map(|l| (l.keep, l.hide)), Some((Keep::Digest, Hide::Serial)));
+        for path in
+            ["etc/modules-load.d/linerate.conf", "etc/modprobe.d/linerate.conf", "etc/systemd/network/10-linerate.link"]
+        {
+            let at = path.split('/').fold(vec![0], |at, name| {
+                let mut below = Vec::new();
+                c.below(&at, name, &mut below);
+                below
+            });
+            assert_eq!(c.leaf(&at, false).map(|l| l.take), Some(Take::File), "{path}");
+        }
+    }
+
+    #[test]
     fn evidence_of_the_rules_is_collected() {
         for path in [
             "proc/cmdline",
@@ -337,10 +378,13 @@ mod tests {
             "sys/devices/pci0000:00/0000:01:00.0/infiniband/mlx5_0/ports/1/gid_attrs/types/0",
             "sys/kernel/mm/memory_peers/nv_mem/version",
             "proc/driver/nvidia/gpus/0000:01:00.0/information",
+            "etc/default/grub.d/99-site.cfg",
+            "usr/sbin/update-grub",
         ] {
             assert!(tries(path), "{path}");
         }
         assert!(!tries("etc/shadow"));
+        assert!(!tries("boot/grub/user.cfg"));
         assert!(!tries("home/user/.ssh/id_rsa"));
     }
 }

@@ -17,6 +17,7 @@ mod source;
 mod texts;
 
 pub use archive::{Limits, OpenError, Reader, Unpacked, is_archive_head};
+pub use capture::machine_digest;
 pub use catalogue::tries;
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};
 pub use manifest::{Coverage, Manifest, Unread, covers};

@@ -19,7 +19,9 @@ fn node(name: &str) -> (tempfile::TempDir, Snapshot) {
 fn everything_was_tried_means_not_there_is_absent() {
     let (_dir, s) = node("healthy-vm-guest.toml");
     let Coverage::Full { not_tried } = &s.coverage else { panic!("{:?}", s.coverage) };
-    assert!(not_tried.len() < 40, "{not_tried:?}");
+    // What plans change is for collections; of what rules read, an audit leaves out little.
+    let of_devices = not_tried.iter().filter(|p| p.starts_with("sys/")).count();
+    assert!(of_devices < 40, "{not_tried:?}");
     let Reading::Known(devices, _) = s.dir("sys/bus/pci/devices") else { panic!("no devices") };
     let all = s.children(devices);
     assert!(!all.is_empty());

@@ -4,7 +4,7 @@ use crate::cells::{self, Cell, Subject};
 use crate::imported::{Added, Imported, Reread, TextRef};
 use crate::points::{self, PART};
 use crate::{Store, StoreError};
-use linerate_bench::{Label, Param, Run, RunId, Stat};
+use linerate_bench::{Label, Param, Point, Run, RunId, Stat};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params, types::Value};
 use std::collections::HashSet;
 
@@ -152,9 +152,11 @@ impl Writer<'_> {
         let mut series = self.tx.prepare_cached("INSERT INTO series VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
         for ((place, s), of) in run.series.iter().enumerate().zip(found.of_series) {
             let labels = json(&s.labels);
-            let empty = s.points.is_empty().then_some(&s.points[..]);
-            for (part, points) in s.points.chunks(PART).chain(empty).enumerate() {
-                let blob = points::encode(points);
+            let mut all = s.points.iter();
+            // One part, where there is no point.
+            for part in 0..s.points.len().div_ceil(PART).max(1) {
+                let points: Vec<Point> = all.by_ref().take(PART).collect();
+                let blob = points::encode(&points);
                 series.execute(params![
                     key,
                     place as i64,

@@ -62,7 +62,7 @@ pub(crate) fn cells(run: &Run) -> Cells {
         let mut members: Vec<Cell> = Vec::new();
         for (s, _) in run.series.iter().zip(&out.of_series).filter(|(_, of)| **of == subject) {
             let mut values: Vec<(i64, f64)> = Vec::with_capacity(s.points.len());
-            values.extend(s.points.iter().filter(|p| p.valid && p.value.is_finite()).map(|p| (size(p.size), p.value)));
+            values.extend(s.points.valid().filter(|p| p.value.is_finite()).map(|p| (size(p.size), p.value)));
             values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
             members.extend(values.chunk_by(|a, b| a.0 == b.0).filter_map(|same| member(subject, same)));
         }
@@ -96,7 +96,7 @@ fn together(members: &[Cell]) -> Option<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linerate_bench::{Better, Fault, Unit};
+    use linerate_bench::{Better, Fault, Point, Unit};
 
     #[test]
     fn ranks_weigh_the_same_and_invalid_points_nothing() {
@@ -107,8 +107,7 @@ mod tests {
         for (at, value) in [(1.0, 190.0), (2.0, 200.0), (3.0, 240.0)] {
             second.push(None, Some(at), value);
         }
-        second.push(None, Some(4.0), 1e9);
-        second.points[3].valid = false;
+        second.points.push(Point { size: None, at: Some(4.0), value: 1e9, valid: false });
         run.series_mut(metric, &[Label::new("phase", "eval")]).push(Some(8), None, 7.0);
         let found = cells(&run);
         assert_eq!(found.of_series, [0, 0, 1]);

@@ -2,7 +2,7 @@
 
 use crate::imported::SnapshotRef;
 use crate::{Store, StoreError, points};
-use linerate_bench::{Fault, Kind, Label, Note, Param, Run, RunId, Series, Source};
+use linerate_bench::{Fault, Kind, Label, Note, Param, Points, Run, RunId, Series, Source};
 use rusqlite::{OptionalExtension, Row};
 use smol_str::SmolStr;
 
@@ -116,7 +116,7 @@ impl Store {
                 }
                 let labels = labels_of(&text(1)?).ok_or_else(|| self.damaged("labels of a series"))?;
                 let metric = self.metric(text(4)?, &text(5)?, &text(6)?, &text(7)?)?;
-                out.push(Series { metric, labels, points: Vec::new() });
+                out.push(Series { metric, labels, points: Points::default() });
             }
             let count = out.len() as i64;
             let Some(series) = out

@@ -11,7 +11,7 @@
 //! Floats keep their bits. What is read back may be damaged or hostile: every length is checked against n, n against [`PART`], and the
 //! checksum tells the rest, so that a damaged value is never taken for a measured one.
 
-use linerate_bench::Point;
+use linerate_bench::{Point, Points};
 
 /// Points in one part at most. It bounds what a hostile file can make a reader allocate (about 2 MiB), and what an export holds.
 pub(crate) const PART: usize = 1 << 16;
@@ -95,7 +95,7 @@ fn some(body: &mut Vec<u8>, points: &[Point], flag: u8, set: impl Fn(&Point) -> 
 ///
 /// # Errors
 /// In words, what is wrong with the bytes; then nothing was appended.
-pub(crate) fn decode(bytes: &[u8], out: &mut Vec<Point>) -> Result<(), &'static str> {
+pub(crate) fn decode(bytes: &[u8], out: &mut Points) -> Result<(), &'static str> {
     let (content, sum) = bytes.split_last_chunk::<4>().ok_or("points are cut")?;
     let (head, body) = content.split_at_checked(HEAD).ok_or("points are cut")?;
     let &[version, flags, a, b, c, d] = head else { return Err("points are cut") };
@@ -141,7 +141,6 @@ pub(crate) fn decode(bytes: &[u8], out: &mut Vec<Point>) -> Result<(), &'static 
     let one = sizes.first_chunk::<8>().filter(|_| has(ONE_SIZE)).map(|b| u64::from_le_bytes(*b));
     let sizes = if has(ONE_SIZE) { &[] } else { sizes };
     let [sizes, times, values] = [sizes, times, values].map(|column| self::values(column, n));
-    out.reserve(n);
     out.extend(values.iter().enumerate().map(|(i, value)| Point {
         size: one.or_else(|| sizes.get(i).copied().filter(|_| bit(some_sizes, i))),
         at: times.get(i).filter(|_| bit(some_times, i)).map(|b| f64::from_bits(*b)),
@@ -173,9 +172,9 @@ mod tests {
     }
 
     fn check(points: &[Point]) {
-        let mut back = Vec::new();
+        let mut back = Points::default();
         decode(&encode(points), &mut back).unwrap();
-        assert_eq!(bits(points), bits(&back));
+        assert_eq!(bits(points), bits(&back.iter().collect::<Vec<_>>()));
     }
 
     proptest! {
@@ -191,7 +190,7 @@ mod tests {
                 bytes[3..6].fill(0);
                 bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
             }
-            let mut out = Vec::new();
+            let mut out = Points::default();
             let fine = decode(&bytes, &mut out).is_ok();
             prop_assert!(fine || out.is_empty());
         }
@@ -201,7 +200,7 @@ mod tests {
             let mut bytes = encode(&points);
             let i = at.index(bytes.len());
             bytes[i] ^= 1_u8 << bit;
-            prop_assert!(decode(&bytes, &mut Vec::new()).is_err());
+            prop_assert!(decode(&bytes, &mut Points::default()).is_err());
         }
     }
 
@@ -224,9 +223,9 @@ mod tests {
         let mut bytes = vec![VERSION, ZSTD, 1, 0, 0, 0];
         bytes.extend(zstd::bulk::compress(&vec![0; 64 << 20], 1).unwrap());
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        assert_eq!(decode(&bytes, &mut Vec::new()), Err("points do not unpack"));
+        assert_eq!(decode(&bytes, &mut Points::default()), Err("points do not unpack"));
         let mut bytes = vec![VERSION, 0, 255, 255, 255, 255];
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        assert_eq!(decode(&bytes, &mut Vec::new()), Err("more points in a part than there can be"));
+        assert_eq!(decode(&bytes, &mut Points::default()), Err("more points in a part than there can be"));
     }
 }

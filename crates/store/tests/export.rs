@@ -1,7 +1,7 @@
 //! Exports, and what other programs read out of them.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use linerate_bench::{Better, Kind, Label, Metric, Run, Unit};
+use linerate_bench::{Better, Kind, Label, Metric, Point, Run, Unit};
 use linerate_store::export::{Exported, Form};
 use linerate_store::{Filter, Imported, Store};
 use std::path::Path;
@@ -21,7 +21,7 @@ fn history() -> (tempfile::TempDir, Store, Vec<Run>) {
     let series = full.series_mut(metric.clone(), &[Label::new("place", "in-place")]);
     series.push(Some(u64::MAX), None, 309.5);
     series.push(Some(8), Some(2.5), 0.1 + 0.2);
-    series.points[1].valid = false;
+    series.points = series.points.iter().enumerate().map(|(n, p)| Point { valid: n != 1, ..p }).collect();
     full.series_mut(metric, &[]).push(None, None, -1.0);
     let mut bare = Run::default();
     bare.series_mut(Metric::new("x", Unit::One, Better::Neither), &[]).push(None, None, 1e-300);

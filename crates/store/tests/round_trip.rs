@@ -48,7 +48,7 @@ fn series() -> impl Strategy<Value = Series> {
     (metric(), labels, prop::collection::vec(point, 0..20)).prop_map(|(metric, labels, points)| Series {
         metric,
         labels,
-        points,
+        points: points.into_iter().collect(),
     })
 }
 

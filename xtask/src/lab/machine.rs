@@ -1,8 +1,50 @@
 //! A scenario's machine and devices as QEMU arguments.
 
-use super::scenario::{Machine, Scenario};
+use super::scenario::{Link, Machine, Scenario};
 use super::{Result, relabel};
+use std::collections::BTreeMap;
 use std::path::Path;
+
+/// A machine and what is plugged into it.
+#[derive(Clone, Copy)]
+pub(super) struct Hardware<'a> {
+    pub(super) machine: &'a Machine,
+    /// Devices in QEMU's words, with the lab's short names.
+    pub(super) devices: &'a [String],
+    /// The link of each `gpu`, `hca`, `upstream` or `downstream` that is not at its best.
+    pub(super) links: &'a BTreeMap<String, Link>,
+}
+
+impl Hardware<'_> {
+    /// CPU, memory, NUMA nodes, names and IOMMU: what comes before any device.
+    pub(super) fn board(self) -> Result<Vec<String>> {
+        let machine = self.machine;
+        let mut args = vec!["-machine".to_owned(), machine_type(machine), "-cpu".to_owned(), cpu(machine)?];
+        args.extend(["-smp".to_owned(), machine.cpus.to_string(), "-m".to_owned(), machine.memory.to_string()]);
+        args.extend(numa(machine));
+        if machine.bare_metal {
+            args.extend(dmi());
+        }
+        args.extend(iommu(machine)?);
+        Ok(args)
+    }
+
+    /// The devices, and further arguments.
+    pub(super) fn plugged(self) -> Vec<String> {
+        let (mut ports, mut nics) = (0, 0);
+        let mut args: Vec<String> = self.devices.iter().flat_map(|d| expand(d, &mut ports, &mut nics)).collect();
+        args.extend(self.machine.options.iter().flat_map(|option| words(option)));
+        args
+    }
+
+    /// The arguments with which QEMU waits on a socket for what has to be changed in it; none where nothing has to be.
+    pub(super) fn paused(self, monitor: &Path) -> Vec<String> {
+        if !relabel::needed(self) {
+            return Vec::new();
+        }
+        vec!["-S".to_owned(), "-qmp".to_owned(), format!("unix:{},server=on,wait=off", monitor.display())]
+    }
+}
 
 /// The files that a guest is booted from and writes to.
 pub(super) struct Media<'a> {
@@ -17,16 +59,10 @@ pub(super) struct Media<'a> {
 
 /// Everything after `qemu-system-x86_64`.
 pub(super) fn arguments(scenario: &Scenario, media: &Media<'_>) -> Result<Vec<String>> {
-    let machine = &scenario.machine;
+    let hardware = scenario.hardware();
     let mut args: Vec<String> =
         words("-nodefaults -no-user-config -display none -no-reboot -accel tcg,thread=multi,tb-size=192");
-    args.extend(["-machine".to_owned(), machine_type(machine), "-cpu".to_owned(), cpu(machine)?]);
-    args.extend(["-smp".to_owned(), machine.cpus.to_string(), "-m".to_owned(), machine.memory.to_string()]);
-    args.extend(numa(machine));
-    if machine.bare_metal {
-        args.extend(dmi());
-    }
-    args.extend(iommu(machine)?);
+    args.extend(hardware.board()?);
     args.extend(["-kernel".to_owned(), media.kernel.display().to_string()]);
     args.extend(["-initrd".to_owned(), media.initrd.display().to_string()]);
     // panic=-1 reboots at once, and -no-reboot turns that into an exit: a panic does not wait for the time limit.
@@ -37,23 +73,12 @@ pub(super) fn arguments(scenario: &Scenario, media: &Media<'_>) -> Result<Vec<St
     args.extend(["-serial".to_owned(), format!("file:{}", media.serial.display())]);
     args.extend(["-drive".to_owned(), format!("if=none,id=results,format=raw,file={}", media.disk.display())]);
     args.extend(words("-device ide-hd,drive=results,bus=ide.0"));
-    if relabel::needed(scenario) {
-        args.extend([
-            "-S".to_owned(),
-            "-qmp".to_owned(),
-            format!("unix:{},server=on,wait=off", media.monitor.display()),
-        ]);
-    }
-    let mut ports = 0;
-    let mut nics = 0;
-    for device in &scenario.devices {
-        args.extend(expand(device, &mut ports, &mut nics));
-    }
-    args.extend(machine.options.iter().flat_map(|option| words(option)));
+    args.extend(hardware.paused(media.monitor));
+    args.extend(hardware.plugged());
     Ok(args)
 }
 
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod check;
 mod closure;
 mod cpio;
+mod disk;
 mod guest;
 mod machine;
 mod options;
@@ -48,6 +49,10 @@ impl Paths {
     fn debian(&self) -> PathBuf {
         self.cache.join("debian")
     }
+    /// Disks of guests that boot by themselves, by the digest of what they are made of.
+    fn disk(&self) -> PathBuf {
+        self.cache.join("disk")
+    }
     fn kernel(&self, alias: &str) -> PathBuf {
         self.cache.join("kernel").join(alias)
     }
@@ -57,17 +62,20 @@ const USAGE: &str = "\
 usage: cargo xtask lab setup
        cargo xtask lab list [NAME…]
        cargo xtask lab run [--ci] [--jobs N] [--patience N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
+       cargo xtask lab disk [--list] [--full] [--patience N] [--linerate FILE] [--keep] [NAME…]
 
 setup         install QEMU and fetch kernels and guest tools into .lab (needs root and apt-get once; idempotent)
 run           boot scenarios: NAME is a scenario, or a pattern with * such as 'acs-*'; all of them without one
   --ci          only the representative ones (`ci = true`), about six minutes on two cores
   --jobs N      guests at a time (default 2)
+  --full        every case of a matrix of faults, not a sample
   --patience N  multiply all time limits, on a loaded machine
   --facts-only  check what the guest shows, and leave linerate's verdicts out
   --recheck     boot nothing: check the facts of the last run again, and audit its snapshots with today's linerate
   --linerate F  the static binary to put into the guests (default: built from this tree)
   --keep        keep the disk and the initramfs of each guest in .lab/out/NAME
   --list        the same as `lab list`
+disk          boot Debian guests with a disk, GRUB and sshd for what takes a reboot or two hosts (makes the disk once, as root)
 
 Results: one line per scenario, .lab/out/NAME/ (serial.log, dmesg.txt, lspci.txt, audit.json, snapshot.tar.zst, …),
 .lab/out/junit.xml. Exit code 0 all passed, 1 something failed, 2 nothing failed but something was skipped, 3 usage.";
@@ -79,6 +87,7 @@ pub(crate) fn main(args: &[String]) -> ExitCode {
         Some("setup") => setup::setup(&paths).map(|()| ExitCode::SUCCESS),
         Some("list") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::list(&paths, &o)),
         Some("run") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::run(&paths, &o)),
+        Some("disk") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| disk::main(&paths, &o)),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -9,6 +9,8 @@ pub(super) struct Options {
     pub(super) jobs: usize,
     /// Factor on all time limits.
     pub(super) patience: u32,
+    /// Every case of a matrix, not a sample.
+    pub(super) full: bool,
     pub(super) facts_only: bool,
     pub(super) keep: bool,
     pub(super) list: bool,
@@ -25,6 +27,7 @@ impl Options {
         let mut options = Options {
             jobs: 2,
             patience: 1,
+            full: false,
             facts_only: false,
             keep: false,
             list: false,
@@ -42,6 +45,7 @@ impl Options {
                 "--ci" => options.ci = true,
                 "--recheck" => options.recheck = true,
                 "--jobs" | "-j" => options.jobs = number(arg, args.next(), 64)? as usize,
+                "--full" => options.full = true,
                 "--patience" => options.patience = number(arg, args.next(), 100)?,
                 "--linerate" => options.linerate = Some(args.next().ok_or("--linerate needs a file")?.into()),
                 flag if flag.starts_with('-') => {

@@ -1,6 +1,6 @@
 //! Runs one QEMU under time limits; nothing that it starts outlives the lab.
 
-use super::machine::Media;
+use super::machine::{Hardware, Media};
 use super::scenario::Scenario;
 use super::{Result, guest, relabel};
 use std::io::{Read as _, Write as _};
@@ -17,13 +17,47 @@ pub(super) struct Limits {
     pub(super) total: Duration,
 }
 
-/// Ends its process when it goes out of scope, whatever the reason.
-struct Guard(Child);
+/// A running QEMU, which ends when this goes out of scope, whatever the reason.
+pub(super) struct Qemu(pub(super) Child);
 
-impl Drop for Guard {
+impl Drop for Qemu {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+impl Qemu {
+    /// Starts it; what it says goes to `log`. It is killed when the thread that started it ends, however that comes.
+    pub(super) fn start(args: &[String], log: &Path) -> Result<Qemu> {
+        let stderr = std::fs::File::create(log).map_err(|e| format!("cannot write {}: {e}", log.display()))?;
+        // setpriv makes the kernel kill QEMU even if this process is killed itself.
+        let mut command = match Command::new("setpriv").arg("--version").output() {
+            Ok(_) => {
+                let mut command = Command::new("setpriv");
+                command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
+                command
+            }
+            Err(_) => Command::new("qemu-system-x86_64"),
+        };
+        let child = command
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(stderr)
+            .spawn()
+            .map_err(|e| format!("cannot start qemu-system-x86_64: {e}"))?;
+        Ok(Qemu(child))
+    }
+
+    /// Changes what has to be changed in a QEMU that was started paused, and lets it run.
+    pub(super) fn release(&self, hardware: Hardware<'_>, monitor: &Path, patience: Duration) -> Result<()> {
+        if !relabel::needed(hardware) {
+            return Ok(());
+        }
+        let mut orders = Monitor::connect(monitor, patience)?;
+        relabel::apply(hardware, self.0.id())?;
+        orders.order("cont")
     }
 }
 
@@ -37,30 +71,9 @@ pub(super) fn boot(
     stop: &AtomicBool,
 ) -> Result<()> {
     let serial = media.serial;
-    let stderr = std::fs::File::create(log).map_err(|e| format!("cannot write {}: {e}", log.display()))?;
-    // setpriv makes the kernel kill QEMU even if this process is killed itself.
-    let mut command = match Command::new("setpriv").arg("--version").output() {
-        Ok(_) => {
-            let mut command = Command::new("setpriv");
-            command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
-            command
-        }
-        Err(_) => Command::new("qemu-system-x86_64"),
-    };
-    let child = command
-        .args(args)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(stderr)
-        .spawn()
-        .map_err(|e| format!("cannot start qemu-system-x86_64: {e}"))?;
-    let mut qemu = Guard(child);
+    let mut qemu = Qemu::start(args, log)?;
     let started = Instant::now();
-    if relabel::needed(scenario) {
-        let mut monitor = Monitor::connect(media.monitor, limits.boot)?;
-        relabel::apply(scenario, qemu.0.id())?;
-        monitor.order("cont")?;
-    }
+    qemu.release(scenario.hardware(), media.monitor, limits.boot)?;
     let mut up = false;
     loop {
         if let Some(status) = qemu.0.try_wait().map_err(|e| format!("cannot wait for QEMU: {e}"))? {
@@ -147,8 +160,37 @@ fn said(serial: &Path, words: &str) -> bool {
     read(serial).contains(words)
 }
 
+/// The last lines of a log that say something, made fit for a terminal.
+pub(super) fn tail(log: &Path, lines: usize) -> String {
+    let text = read(log);
+    let mut last: Vec<String> = text
+        .lines()
+        .rev()
+        .filter(|l| !l.trim().is_empty())
+        .take(lines)
+        .map(|l| l.trim_end().chars().filter(|c| !c.is_control()).take(160).collect())
+        .collect();
+    last.reverse();
+    last.join("\n")
+}
+
 fn last_words(serial: &Path) -> String {
     let text = read(serial);
     let line = text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("none");
     line.trim().chars().take(160).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tail;
+
+    #[test]
+    fn the_end_of_a_log_is_fit_for_a_terminal() {
+        let log = std::env::temp_dir().join(format!("lab-tail-{}", std::process::id()));
+        std::fs::write(&log, b"one\n\n\x1b[0mtwo \xff\r\nthree\n\n").unwrap();
+        assert_eq!(tail(&log, 2), "[0mtwo \u{fffd}\nthree");
+        assert_eq!(tail(&log, 9).lines().count(), 3);
+        std::fs::remove_file(&log).unwrap();
+        assert_eq!(tail(&log, 2), "");
+    }
 }

@@ -6,7 +6,8 @@
 //! Max read request, max payload and relaxed ordering become writable, and switch ports get an ACS capability, as real ones have.
 
 use super::Result;
-use super::scenario::{Link, Scenario};
+use super::machine::Hardware;
+use super::scenario::Link;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 
@@ -42,15 +43,15 @@ const ACS: usize = 0x148;
 /// What QEMU's root ports can do, and so the switch ports: all but egress control.
 const ACS_BITS: u16 = 0x5f;
 /// Guest memory is one large mapping; QEMU's own is in smaller ones.
-const LARGEST: u64 = 48 << 20;
+const LARGEST: u64 = 200 << 20;
 
-/// Does this scenario have devices that need other ids?
-pub(super) fn needed(scenario: &Scenario) -> bool {
-    count(scenario, "gpu") + count(scenario, "hca") > 0
+/// Does this machine have devices that need other ids?
+pub(super) fn needed(hardware: Hardware<'_>) -> bool {
+    count(hardware, "gpu") + count(hardware, "hca") > 0
 }
 
-fn count(scenario: &Scenario, name: &str) -> usize {
-    scenario.devices.iter().filter(|d| d.split(',').next() == Some(name)).count()
+fn count(hardware: Hardware<'_>, name: &str) -> usize {
+    hardware.devices.iter().filter(|d| d.split(',').next() == Some(name)).count()
 }
 
 /// The code of a speed in GT/s in link registers.
@@ -59,7 +60,7 @@ pub(super) fn speed_code(speed: &str) -> Option<u16> {
 }
 
 /// Changes the devices of a paused QEMU.
-pub(super) fn apply(scenario: &Scenario, pid: u32) -> Result<()> {
+pub(super) fn apply(hardware: Hardware<'_>, pid: u32) -> Result<()> {
     let at = |e: std::io::Error| format!("cannot reach QEMU's memory (/proc/{pid}/mem): {e}");
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).map_err(at)?;
     let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem")).map_err(at)?;
@@ -79,14 +80,14 @@ pub(super) fn apply(scenario: &Scenario, pid: u32) -> Result<()> {
                     )?;
                     let base = start + offset as u64;
                     let device = Device { memory: &memory, base, space, mask, express };
-                    device.change(label, scenario.links.get(label.name)).map_err(at)?;
+                    device.change(label, hardware.links.get(label.name)).map_err(at)?;
                     *found += 1;
                 }
             }
         }
     }
     for (label, found) in LABELS.iter().zip(found) {
-        let wanted = count(scenario, label.name);
+        let wanted = count(hardware, label.name);
         if found != wanted {
             return Err(format!(
                 "relabelling: expected {wanted} devices to become {}, found {found} in QEMU's memory",

@@ -2,6 +2,8 @@
 
 use super::{Paths, Result};
 use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
 use std::time::Duration;
 
 /// How one scenario went.
@@ -46,6 +48,17 @@ pub(super) fn count(entries: &[Entry]) -> (usize, usize, usize) {
     })
 }
 
+/// Prints the summary; the exit code.
+pub(super) fn conclude(entries: &[Entry], took: Duration) -> ExitCode {
+    let (passed, failed, skipped) = count(entries);
+    println!("{passed} passed, {failed} failed, {skipped} skipped in {:.0} s", took.as_secs_f64());
+    ExitCode::from(match (failed, skipped) {
+        (0, 0) => 0,
+        (0, _) => 2,
+        _ => 1,
+    })
+}
+
 /// JUnit XML for CI systems.
 pub(super) fn junit(entries: &[Entry]) -> String {
     let (passed, failed, skipped) = count(entries);
@@ -78,9 +91,8 @@ pub(super) fn junit(entries: &[Entry]) -> String {
 }
 
 /// Writes the JUnit file.
-pub(super) fn save(paths: &Paths, entries: &[Entry]) -> Result<()> {
-    let file = paths.out("junit.xml");
-    std::fs::write(&file, junit(entries)).map_err(|e| format!("lab: cannot write {}: {e}", file.display()))
+pub(super) fn save(file: &Path, entries: &[Entry]) -> Result<()> {
+    std::fs::write(file, junit(entries)).map_err(|e| format!("lab: cannot write {}: {e}", file.display()))
 }
 
 fn escape(text: &str) -> String {

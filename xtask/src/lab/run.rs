@@ -81,28 +81,34 @@ pub(super) fn run(paths: &Paths, options: &Options) -> Result<ExitCode> {
     });
     let mut entries = entries.into_inner().map_err(|_| "lab: a scenario's thread broke off".to_owned())?;
     entries.sort_by(|a, b| a.name.cmp(&b.name));
-    report::save(paths, &entries)?;
-    let (passed, failed, skipped) = report::count(&entries);
-    println!("{passed} passed, {failed} failed, {skipped} skipped in {:.0} s", started.elapsed().as_secs_f64());
+    report::save(&paths.out("junit.xml"), &entries)?;
+    let code = report::conclude(&entries, started.elapsed());
     if stop.load(Ordering::Relaxed) {
         eprintln!("lab: interrupted: {} scenarios were not run", scenarios.len() - entries.len());
         return Ok(ExitCode::from(1));
     }
-    Ok(match (failed, skipped) {
-        (0, 0) => ExitCode::SUCCESS,
-        (0, _) => ExitCode::from(2),
-        _ => ExitCode::from(1),
-    })
+    Ok(code)
 }
 
 /// The static `linerate` for the guests.
-fn binary(paths: &Paths, options: &Options) -> Result<PathBuf> {
+pub(super) fn binary(paths: &Paths, options: &Options) -> Result<PathBuf> {
     let file = if let Some(file) = &options.linerate {
         file.clone()
     } else {
         let target = "x86_64-unknown-linux-gnu";
         let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["build", "--quiet", "--profile", "lab", "--package", "linerate", "--target", target])
+            .args([
+                "build",
+                "--quiet",
+                "--profile",
+                "lab",
+                "--package",
+                "linerate",
+                "--features",
+                "faults",
+                "--target",
+                target,
+            ])
             .env("RUSTFLAGS", "-C target-feature=+crt-static")
             .env("CARGO_TARGET_DIR", paths.cache.join("target"))
             .current_dir(&paths.root)

@@ -1,5 +1,6 @@
 //! A scenario file: what it proves, the machine, the preparation, the expectations.
 
+use super::machine::Hardware;
 use super::{Paths, Result, relabel};
 use regex_lite::Regex;
 use serde::Deserialize;
@@ -48,6 +49,13 @@ pub(super) struct Scenario {
     pub(super) timeout: u64,
     #[serde(default)]
     pub(super) expect: Expect,
+}
+
+impl Scenario {
+    /// Its machine.
+    pub(super) fn hardware(&self) -> Hardware<'_> {
+        Hardware { machine: &self.machine, devices: &self.devices, links: &self.links }
+    }
 }
 
 /// The machine around the devices.
@@ -257,7 +265,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Scenario> {
                 "links.{name}: a gpu, hca, upstream or downstream with a speed such as \"8\" and a width of 1 to 32"
             ));
         }
-        if !relabel::needed(&scenario) {
+        if !relabel::needed(scenario.hardware()) {
             return Err("links need a gpu or an hca among the devices".to_owned());
         }
     }

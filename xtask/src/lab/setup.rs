@@ -89,6 +89,7 @@ pub(super) fn setup(paths: &Paths) -> Result<()> {
             eprintln!("lab: NO KERNEL {alias}: its scenarios will be SKIPPED: {why}");
         }
     }
+    redfish(paths);
     missing(paths, KERNELS[0].0).map_or_else(
         || {
             println!("lab: ready ({})", paths.cache.display());
@@ -98,11 +99,26 @@ pub(super) fn setup(paths: &Paths) -> Result<()> {
     )
 }
 
+/// Why nothing can be booted here; `None` when QEMU is there.
+pub(super) fn missing_qemu() -> Option<String> {
+    let no = run("qemu-system-x86_64", &["--version"]).is_err();
+    no.then(|| "no qemu-system-x86_64: run `cargo xtask lab setup`".to_owned())
+}
+
+/// A Redfish service for the tests of `linerate-apply`. Without it they are skipped.
+fn redfish(paths: &Paths) {
+    let script = paths.root.join("lab/emulators/redfish-setup");
+    match run("sh", &[&script.display().to_string(), &paths.cache.join("redfish").display().to_string()]) {
+        Ok(words) => print!("{words}"),
+        Err(why) => eprintln!("lab: NO REDFISH SERVICE: its tests will be SKIPPED: {why}"),
+    }
+}
+
 /// Why scenarios of this kernel cannot run; `None` when they can.
 pub(super) fn missing(paths: &Paths, kernel: &str) -> Option<String> {
     let hint = "run `cargo xtask lab setup`";
-    if run("qemu-system-x86_64", &["--version"]).is_err() {
-        return Some(format!("no qemu-system-x86_64: {hint}"));
+    if let Some(why) = missing_qemu() {
+        return Some(why);
     }
     if !paths.cache.join("base.cpio").exists() {
         return Some(format!("no guest tools in {}: {hint}", paths.cache.display()));

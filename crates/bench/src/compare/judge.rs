@@ -227,19 +227,14 @@ fn no_spread(j: &mut Judged, estimate: f64, n: usize, m: usize, options: &Option
     j.further = (p > 1.0 - options.level).then(|| u32::try_from(4_usize.saturating_sub(n.min(m)).max(1)).unwrap_or(1));
 }
 
-/// A bootstrap beside the method: of runs, and of values within each where they have several; of blocks of a single series. It is a
-/// check: what the verdict goes by was chosen before.
+/// A bootstrap beside the method: of runs, and of values within each where they have several. It is a check: what the verdict goes by was chosen before.
 fn bootstrap(j: &mut Judged, a: &[Settled], b: &[Settled], resamples: u32, options: &Options) {
-    let groups = |side: &[Settled]| side.iter().map(|s| s.values.clone()).collect::<Vec<_>>();
     let (ga, gb) = (groups(a), groups(b));
     let nested = ga.iter().chain(&gb).any(|g| g.len() > 1);
     let result = if nested {
-        let (sa, sb): (Vec<&[f64]>, Vec<&[f64]>) =
-            (ga.iter().map(Vec::as_slice).collect(), gb.iter().map(Vec::as_slice).collect());
-        stats::hierarchical_bootstrap(&sa, &sb, options.level, resamples, SEED)
+        stats::hierarchical_bootstrap(&ga, &gb, options.level, resamples, SEED)
     } else {
-        let flat = |g: &[Vec<f64>]| g.iter().flatten().copied().collect::<Vec<f64>>();
-        stats::bootstrap_ratio(&flat(&ga), &flat(&gb), options.level, resamples, SEED)
+        stats::bootstrap_ratio(&ga.concat(), &gb.concat(), options.level, resamples, SEED)
     };
     let assumption = "a bootstrap comes to the same";
     j.checks.push(match (result, j.estimate) {
@@ -258,6 +253,11 @@ fn bootstrap(j: &mut Judged, a: &[Settled], b: &[Settled], resamples: u32, optio
         (Ok(_), None) => Check { assumption, holds: None, detail: "there is no estimate to check".to_owned() },
         (Err(why), _) => Check { assumption, holds: None, detail: why.to_string() },
     });
+}
+
+/// Values of each run.
+fn groups(side: &[Settled]) -> Vec<&[f64]> {
+    side.iter().map(|s| s.values.as_slice()).collect()
 }
 
 /// Of the generator: the same data give the same answer.

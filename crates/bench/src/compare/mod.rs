@@ -27,6 +27,7 @@ use crate::facts::Facts;
 use crate::model::{Kind, Metric, Run, Stat};
 use select::{Cell, Key};
 use smol_str::SmolStr;
+use std::collections::BTreeMap;
 
 /// A side of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -117,10 +118,11 @@ pub fn compare(a: &Input<'_>, b: &Input<'_>, options: &Options) -> Comparisons {
         })
         .collect();
     let verdicts = verdict::verdicts(&judged, options);
+    let mut ceilings = Ceilings { sides: [a, b], found: BTreeMap::new() };
     let mut comparisons: Vec<Comparison> = Vec::with_capacity(judged.len());
     for ((key, cell, j), (verdict, reason, p_adjusted)) in judged.into_iter().zip(verdicts) {
         let metric = Metric { name: key.metric.clone(), unit: cell.unit.clone(), stat: cell.stat, better: cell.better };
-        let against = against(a, b, &key, &metric, &j);
+        let against = ceilings.against(&key, &metric, &j);
         comparisons.push(Comparison {
             kind: key.kind,
             tool: key.tool,
@@ -175,18 +177,27 @@ pub fn compare(a: &Input<'_>, b: &Input<'_>, options: &Options) -> Comparisons {
     answer
 }
 
-/// Both sides beside their ceiling. Where both are known and differ, each has its own share, and A's is shown.
-fn against(a: &Input<'_>, b: &Input<'_>, key: &Key, metric: &Metric, j: &judge::Judged) -> Option<AgainstCeiling> {
-    let of = |side: &Input<'_>| -> Option<Ceiling> {
-        let run = side.runs.iter().find(|r| r.kind == key.kind && (r.tool == key.tool || r.tool.is_none()))?;
-        ceiling(run, metric, side.known?)
-    };
-    let (ca, cb) = (of(a), of(b));
-    let share = |c: &Option<Ceiling>, v: Option<f64>| c.as_ref()?.share(v?, &metric.unit);
-    let (share_a, share_b) = (share(&ca, j.a.typical), share(&cb, j.b.typical));
-    let ceiling = ca.or(cb)?;
-    let sentence = words::against(&ceiling, metric, (j.a.typical, share_a), (j.b.typical, share_b));
-    Some(AgainstCeiling { ceiling, share_a, share_b, sentence })
+/// Ceilings of both sides. They are of a metric, whatever the size: a node's is derived once for all of them.
+struct Ceilings<'a> {
+    sides: [&'a Input<'a>; 2],
+    found: BTreeMap<(Kind, Option<SmolStr>, SmolStr), [Option<Ceiling>; 2]>,
+}
+
+impl Ceilings<'_> {
+    /// Both sides beside their ceiling. Where both are known and differ, each has its own share, and A's is shown.
+    fn against(&mut self, key: &Key, metric: &Metric, j: &judge::Judged) -> Option<AgainstCeiling> {
+        let of = |side: &Input<'_>| -> Option<Ceiling> {
+            let run = side.runs.iter().find(|r| r.kind == key.kind && (r.tool == key.tool || r.tool.is_none()))?;
+            ceiling(run, metric, side.known?)
+        };
+        let place = (key.kind, key.tool.clone(), key.metric.clone());
+        let [ca, cb] = self.found.entry(place).or_insert_with(|| self.sides.map(of));
+        let share = |c: &Option<Ceiling>, v: Option<f64>| c.as_ref()?.share(v?, &metric.unit);
+        let (share_a, share_b) = (share(ca, j.a.typical), share(cb, j.b.typical));
+        let ceiling = ca.as_ref().or(cb.as_ref())?.clone();
+        let sentence = words::against(&ceiling, metric, (j.a.typical, share_a), (j.b.typical, share_b));
+        Some(AgainstCeiling { ceiling, share_a, share_b, sentence })
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::answer::Excluded;
 use super::split::Splits;
 use super::{Input, Options};
-use crate::model::{Better, Dimension, Kind, Label, Metric, Param, Point, Run, RunId, Series, Stat, Unit};
+use crate::model::{Better, Dimension, Kind, Label, Metric, Param, Run, RunId, Series, Stat, Unit};
 use smol_str::SmolStr;
 use std::collections::BTreeMap;
 
@@ -60,12 +60,12 @@ pub(super) fn cells(a: &Input<'_>, b: &Input<'_>, options: &Options) -> (BTreeMa
                 excluded.push(Excluded { side: name, what: format!("run {} ({})", run.id(), run.source.name), why });
                 continue;
             }
-            if !run.is_valid() {
-                let why = run.faults.iter().find(|f| f.whole_run).map_or_else(String::new, |f| f.what.clone());
-                excluded.push(Excluded { side: name, what: format!("run {} ({})", run.id(), run.source.name), why });
+            if let Some(fault) = run.void() {
+                let what = format!("run {} ({})", run.id(), run.source.name);
+                excluded.push(Excluded { side: name, what, why: fault.what.clone() });
                 continue;
             }
-            let invalid = run.series.iter().flat_map(|s| &s.points).filter(|p| !p.valid).count();
+            let invalid = run.series.iter().flat_map(|s| s.points.iter()).filter(|p| !p.valid).count();
             if invalid > 0 {
                 let why = run.faults.first().map_or_else(String::new, |f| f.what.clone());
                 excluded.push(Excluded { side: name, what: format!("{invalid} values of run {}", run.id()), why });
@@ -129,13 +129,14 @@ fn take(
             tool: programs.of_run(run),
             metric: s.metric.name.clone(),
             stat: s.metric.stat.to_string(),
-            labels: s.labels.iter().filter(|l| !l.is_member()).chain(&apart).cloned().collect(),
+            labels: s.telling().chain(&apart).cloned().collect(),
             size: None,
         };
         mine.entry(key).or_insert_with(|| (&s.metric, Vec::new())).1.push(s);
     }
     for (key, (metric, series)) in mine {
         let rows = run.rows_are_runs();
+        let in_time = series.iter().any(|s| s.points.iter().filter(|p| p.at.is_some()).count() >= SERIES);
         for (size, points) in by_size(&series) {
             let cell = cells.entry(Key { size, ..key.clone() }).or_insert_with(|| Cell {
                 unit: metric.unit.clone(),
@@ -147,7 +148,6 @@ fn take(
             // A bandwidth that is printed as zero was printed too coarsely: it was not zero.
             let coarse = |v: &f64| *v == 0.0 && metric.unit.dimension().0 == Dimension::Bandwidth;
             let values: Vec<f64> = points.into_iter().filter(|v| !coarse(v)).filter_map(convert).collect();
-            let in_time = series.iter().any(|s| s.points.iter().filter(|p| p.at.is_some()).count() >= SERIES);
             let Some(side) = cell.sides.get_mut(place) else { continue };
             let one = |values: Vec<f64>, is_series| OfRun { run: id, order, values, is_series };
             if values.is_empty() {
@@ -165,18 +165,17 @@ fn take(
 
 /// Values by size, members (ranks, streams) averaged where they stand at the same place in time.
 fn by_size(series: &[&Series]) -> BTreeMap<Option<u64>, Vec<f64>> {
-    let valid = |s: &&Series| s.points.iter().filter(|p| p.valid).copied().collect::<Vec<Point>>();
     let mut sizes: BTreeMap<Option<u64>, Vec<f64>> = BTreeMap::new();
     if let [one] = series {
-        for p in valid(one) {
+        for p in one.points.valid() {
             sizes.entry(p.size).or_default().push(p.value);
         }
         return sizes;
     }
-    // Finite places only: their bits order as they do once they are not negative, and equal places are equal bits.
+    // Millionths tell places in time apart, and order.
     let mut places: BTreeMap<(Option<u64>, i64), (f64, u32)> = BTreeMap::new();
     for s in series {
-        for (n, p) in valid(s).into_iter().enumerate() {
+        for (n, p) in s.points.valid().enumerate() {
             // Without a place in time, the n-th of each belong together.
             let at = p.at.map_or(n as f64, |at| at * 1e6);
             let sum = places.entry((p.size, at as i64)).or_insert((0.0, 0));

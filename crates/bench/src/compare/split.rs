@@ -36,14 +36,19 @@ pub(super) struct Splits(BTreeMap<Kind, Vec<&'static str>>);
 
 impl Splits {
     pub(super) fn of(sides: [&Input<'_>; 2]) -> Splits {
-        let kinds: BTreeSet<Kind> = sides.iter().flat_map(|s| s.runs).map(|r| r.kind).collect();
-        let several = |key: &str, kind| {
-            sides.iter().any(|s| runs(s, kind).iter().map(|r| value(r, key)).collect::<BTreeSet<_>>().len() > 1)
-        };
-        let each = kinds.into_iter().map(|kind| {
-            let named = sides.iter().all(|s| runs(s, kind).iter().all(|r| r.params.contains_key(TEST)));
-            let keys: Vec<&'static str> = if named { vec![TEST] } else { SHAPE.to_vec() };
-            (kind, keys.into_iter().filter(|key| several(key, kind)).collect())
+        let mut kinds: BTreeMap<Kind, [Vec<&Run>; 2]> = BTreeMap::new();
+        for (place, side) in sides.into_iter().enumerate() {
+            for run in side.runs.iter().filter(|r| r.is_valid()) {
+                kinds.entry(run.kind).or_default()[place].push(run);
+            }
+        }
+        let each = kinds.into_iter().map(|(kind, sides)| {
+            let named = sides.iter().flatten().all(|r| r.params.contains_key(TEST));
+            let keys: &[&'static str] = if named { &[TEST] } else { &SHAPE };
+            let several = |key: &str| {
+                sides.iter().any(|runs| runs.iter().map(|r| value(r, key)).collect::<BTreeSet<_>>().len() > 1)
+            };
+            (kind, keys.iter().copied().filter(|key| several(key)).collect())
         });
         Splits(each.collect())
     }
@@ -53,11 +58,6 @@ impl Splits {
         let keys = self.0.get(&run.kind).map_or(&[][..], Vec::as_slice);
         keys.iter().filter_map(|key| Some(Label { key: SmolStr::new_static(key), value: value(run, key)? })).collect()
     }
-}
-
-/// Valid runs of a kind.
-fn runs<'a>(side: &Input<'a>, kind: Kind) -> Vec<&'a Run> {
-    side.runs.iter().filter(|r| r.kind == kind && r.is_valid()).collect()
 }
 
 fn value(run: &Run, key: &str) -> Option<SmolStr> {

@@ -37,6 +37,9 @@ fn run(found: &theirs::Run) -> Run {
         }
         intervals(found, *way, &labels, &mut run);
     }
+    if run.points() == 0 {
+        streams(found, &mut run);
+    }
     if let Some(cpu) = found.cpu.as_ref().map(|c| &c.value) {
         for (end, load) in [("local", cpu.local), ("remote", cpu.remote)] {
             let labels = [Label::new("end", end)];
@@ -57,6 +60,15 @@ fn run(found: &theirs::Run) -> Run {
         End::Cut => run.notes.push(Note { what: "nothing says that the run came to its end".to_owned(), line: None }),
     }
     run
+}
+
+/// Streams of which nothing says that they ran at once: each for itself, under a name of its own.
+fn streams(found: &theirs::Run, run: &mut Run) {
+    for row in found.totals() {
+        let Stream::One(n) = row.stream else { continue };
+        let metric = Metric::new("stream_bandwidth", Unit::Gbps, Better::Higher);
+        run.series_mut(metric, &[Label::new("stream", n.to_string())]).push(None, None, row.rate.0);
+    }
 }
 
 fn word(way: Way) -> &'static str {

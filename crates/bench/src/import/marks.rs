@@ -45,11 +45,15 @@ const MARKS: &[(&str, Kind)] = &[
     ("fio: ", Kind::Fio),
     (": (groupid=", Kind::Fio),
     ("Run status group", Kind::Fio),
+    ("%=0;0%=0;0%=0;", Kind::Fio),
     ("PING ", Kind::Ping),
     ("ping statistics", Kind::Ping),
     ("icmp_seq", Kind::Ping),
     ("rtt min/avg/max", Kind::Ping),
     ("round-trip min/avg/max", Kind::Ping),
+    ("Reply from ", Kind::Ping),
+    ("Ping statistics for ", Kind::Ping),
+    ("Ping request could not find host ", Kind::Ping),
     ("nvbandwidth", Kind::Nvbandwidth),
     ("memcpy CE ", Kind::Nvbandwidth),
     ("memcpy SM ", Kind::Nvbandwidth),
@@ -86,8 +90,21 @@ pub(super) fn kinds(bytes: &[u8]) -> Vec<Kind> {
         (None, Some(finder)) => finder.find_iter(bytes).for_each(|m| found(m.pattern().as_usize())),
         (None, None) => return Kind::ALL.to_vec(),
     }
+    // Lines of numbers have no words: they are known by their form.
+    if !kinds.contains(&Kind::Iperf2) && head(bytes).any(linerate_formats::iperf::is_csv_line) {
+        kinds.push(Kind::Iperf2);
+    }
     kinds
 }
+
+/// Lines at the beginning of a text.
+fn head(bytes: &[u8]) -> impl Iterator<Item = &str> {
+    let start = bytes.get(..HEAD).unwrap_or(bytes);
+    start.split(|b| *b == b'\n').filter_map(|l| str::from_utf8(l).ok()).map(str::trim)
+}
+
+/// Bytes in which lines without words are looked for.
+const HEAD: usize = 64 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -1,83 +1,170 @@
 //! nccl-tests and rccl-tests.
 
 use super::Sink;
-use crate::model::{Better, Fault, Label, Metric, Note, Point, Run, Series, Stat, Unit};
-use linerate_formats::nccl_tests::{self as theirs, Collective, Errors, Measure, PerIteration, Row};
-use linerate_formats::units::Bytes;
+use crate::model::{Better, Fault, Label, Metric, Note, Run, Series, Stat, Sweep, Unit};
+use linerate_formats::nccl_tests::{self as theirs, Collect, Collective, Errors, Measure, Row};
+use smol_str::SmolStr;
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
-    theirs::each(bytes, |found| {
-        for refused in &found.refused {
-            to.refuse(refused.line, &refused.why);
-        }
-        if found.refused_not_kept > 0 {
-            to.refuse(0, format!("{} more rows that could not be read", found.refused_not_kept));
-        }
-        let line = found.lines.0;
-        let run = run(&found);
-        to.run(run, line);
-    });
+    theirs::parts(bytes, &mut Reader { to, rows: Rows::default() });
 }
 
-fn run(found: &theirs::Run) -> Run {
+/// Puts rows into series as they come.
+struct Reader<'a, 'b> {
+    to: &'a mut Sink<'b>,
+    rows: Rows,
+}
+
+impl Collect for Reader<'_, '_> {
+    fn rows(&mut self, rows: &mut Vec<Row>) {
+        rows.iter().for_each(|row| self.rows.push(row));
+    }
+
+    fn again(&mut self) {
+        self.rows = Rows::default();
+    }
+
+    fn run(&mut self, found: theirs::Run) {
+        for refused in &found.refused {
+            self.to.refuse(refused.line, &refused.why);
+        }
+        if found.refused_not_kept > 0 {
+            self.to.refuse(0, format!("{} more rows that could not be read", found.refused_not_kept));
+        }
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.room = found.rows.len();
+        found.rows.iter().for_each(|row| rows.push(row));
+        self.to.run(run(&found, rows), found.lines.0);
+    }
+}
+
+/// `rows` are all of the run.
+fn run(found: &theirs::Run, rows: Rows) -> Run {
     let mut run = Run { version: found.version.as_ref().map(|v| v.value.as_str().into()), ..Run::default() };
     run.tool = found.collective.as_ref().map(|c| program(c.value).into());
-    params(found, &mut run);
+    params(found, &rows, &mut run);
     found.ranks.iter().filter_map(|r| r.host.as_deref()).for_each(|h| run.host(h));
     faults(found, &mut run);
-    notes(found, &mut run);
-    // One for each type and reduction: with `-d all` a size comes once for each.
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for row in &found.rows {
-        let place = groups.iter().rposition(|g| g.holds(row)).unwrap_or_else(|| {
-            // As a rule there is one.
-            let room = if groups.is_empty() { found.rows.len() } else { 0 };
-            groups.push(Group::new(row, room));
-            groups.len() - 1
-        });
-        if let Some(group) = groups.get_mut(place) {
-            group.push(row, &mut run.faults);
-        }
-    }
-    let several = groups.len() > 1;
-    run.series = groups.into_iter().flat_map(|g| g.series(several)).filter(|s| !s.points.is_empty()).collect();
+    notes(found, &rows, &mut run);
+    run.faults.extend(rows.faults);
+    let several = rows.groups.len() > 1;
+    run.series = rows.groups.into_iter().flat_map(|g| g.series(several)).filter(|s| !s.points.is_empty()).collect();
     run
 }
 
-/// Rows of one type, reduction and root.
-struct Group<'a> {
-    first: &'a Row,
-    places: [Place; 2],
+/// Rows of a run.
+#[derive(Default)]
+struct Rows {
+    /// One for each type and reduction: with `-d all` a size comes once for each.
+    groups: Vec<Group>,
+    faults: Vec<Fault>,
+    /// Rows whose results were not checked.
+    unchecked: u64,
+    /// Rows that are still to come, as far as known.
+    room: usize,
 }
 
-impl<'a> Group<'a> {
-    fn new(first: &'a Row, room: usize) -> Self {
-        Group { first, places: [Place::new("out-of-place", room), Place::new("in-place", room)] }
+impl Rows {
+    fn push(&mut self, row: &Row) {
+        let unchecked = |m: &Option<Measure>| m.is_some_and(|m| m.errors == Errors::NotChecked);
+        self.unchecked += u64::from(unchecked(&row.out_of_place) || unchecked(&row.in_place));
+        let place = self.groups.iter().rposition(|g| g.holds(row)).unwrap_or_else(|| {
+            self.groups.push(Group::new(row));
+            // As a rule there is one.
+            if let [only] = &mut self.groups[..] {
+                only.sweep.reserve(self.room);
+            }
+            self.groups.len() - 1
+        });
+        if let Some(group) = self.groups.get_mut(place) {
+            group.push(row, &mut self.faults);
+        }
+    }
+}
+
+/// Rows of one type, reduction and root.
+struct Group {
+    dtype: SmolStr,
+    redop: Option<SmolStr>,
+    root: Option<u32>,
+    /// Out of place, then in place: time, algorithm bandwidth, bus bandwidth; of iterations: shortest, longest, 99th percentile.
+    sweep: Sweep<12>,
+}
+
+impl Group {
+    fn new(first: &Row) -> Self {
+        let (dtype, redop) = (first.dtype.clone(), first.redop.clone());
+        Group { dtype, redop, root: first.root, sweep: Sweep::default() }
     }
 
     fn holds(&self, row: &Row) -> bool {
-        let first = self.first;
-        first.dtype == row.dtype && first.redop == row.redop && first.root == row.root
+        self.dtype == row.dtype && self.redop == row.redop && self.root == row.root
     }
 
     fn push(&mut self, row: &Row, faults: &mut Vec<Fault>) {
-        let each = [(&row.out_of_place, false), (&row.in_place, true)];
-        for (place, (measure, in_place)) in self.places.iter_mut().zip(each) {
-            if let Some(measure) = measure {
-                place.push(row, measure, row.per_iteration(in_place), faults);
-            }
-        }
+        let valid = [is_valid(row, false, faults), is_valid(row, true, faults)];
+        let [[a, b, c, d, e, f], [g, h, i, j, k, l]] = [values(row, false), values(row, true)];
+        let [out_of_place, in_place] = valid;
+        self.sweep.push(
+            row.size.0,
+            [a, b, c, d, e, f, g, h, i, j, k, l],
+            |n| if n < 6 { out_of_place } else { in_place },
+        );
     }
 
     fn series(self, several: bool) -> impl Iterator<Item = Series> {
-        let mut labels = Vec::new();
+        let mut more = Vec::new();
         if several {
-            labels.push(Label::new("dtype", self.first.dtype.clone()));
-            labels.extend(self.first.redop.clone().map(|op| Label::new("redop", op)));
-            labels.extend(self.first.root.map(|root| Label::new("root", root.to_string())));
+            more.push(Label::new("dtype", self.dtype));
+            more.extend(self.redop.map(|op| Label::new("redop", op)));
+            more.extend(self.root.map(|root| Label::new("root", root.to_string())));
         }
-        self.places.into_iter().flat_map(move |p| p.series(&labels))
+        let series = PLACES.into_iter().flat_map(|place| metrics().map(|metric| (place, metric)));
+        series.zip(self.sweep.points()).map(move |((place, metric), points)| {
+            let labels = [Label::new("place", place)].into_iter().chain(more.iter().cloned()).collect();
+            Series { metric, labels, points }
+        })
     }
+}
+
+const PLACES: [&str; 2] = ["out-of-place", "in-place"];
+
+fn measure(row: &Row, in_place: bool) -> Option<&Measure> {
+    if in_place { row.in_place.as_ref() } else { row.out_of_place.as_ref() }
+}
+
+/// Whether one of a row's measurements is a result. Where it is none, that is a fault.
+#[inline]
+fn is_valid(row: &Row, in_place: bool, faults: &mut Vec<Fault>) -> bool {
+    let Some(Errors::Wrong(n @ 1..)) = measure(row, in_place).map(|m| m.errors) else { return true };
+    let [out_of_place, inside] = PLACES;
+    let place = if in_place { inside } else { out_of_place };
+    let what = format!("{n} wrong elements at {}, {place}: not a valid result", row.size);
+    faults.push(Fault { what, line: Some(row.line), whole_run: false });
+    false
+}
+
+/// The values of one of a row's measurements, as [`metrics`] names them; those that are not there are no numbers.
+#[inline]
+fn values(row: &Row, in_place: bool) -> [f64; 6] {
+    const NONE: f64 = f64::NAN;
+    let Some(m) = measure(row, in_place) else { return [NONE; 6] };
+    // Nothing was moved: a bandwidth of zero bytes is none.
+    let (algbw, busbw) = if row.size.0 > 0 { (m.algbw.0, m.busbw.0) } else { (NONE, NONE) };
+    let (min, max, p99) = row.per_iteration(in_place).map_or((NONE, NONE, NONE), |p| (p.min.0, p.max.0, p.p99.0));
+    [m.time.0, algbw, busbw, min, max, p99]
+}
+
+fn metrics() -> [Metric; 6] {
+    let time = || Metric::new("time", Unit::Microseconds, Better::Lower);
+    [
+        time(),
+        Metric::new("algbw", Unit::GBps, Better::Higher),
+        Metric::new("busbw", Unit::GBps, Better::Higher),
+        time().stat(Stat::Min),
+        time().stat(Stat::Max),
+        time().stat(Stat::Percentile(99.0)),
+    ]
 }
 
 /// The program of a collective, as nccl-tests names it.
@@ -97,7 +184,7 @@ fn program(collective: Collective) -> &'static str {
     }
 }
 
-fn params(found: &theirs::Run, run: &mut Run) {
+fn params(found: &theirs::Run, rows: &Rows, run: &mut Run) {
     let ranks = found.ranks.len() as u64 + found.ranks_not_kept;
     run.param("ranks", (ranks > 0).then_some(ranks));
     let nodes = found.hosts();
@@ -106,12 +193,11 @@ fn params(found: &theirs::Run, run: &mut Run) {
         run.param("gpu", Some(first.name.as_str()));
     }
     // The type is each row's; where all rows have one, it is the run's.
-    let mut rows = found.rows.iter();
-    if let Some(first) = rows.next() {
-        if rows.clone().all(|r| r.dtype == first.dtype) {
+    if let Some(first) = rows.groups.first() {
+        if rows.groups.iter().all(|g| g.dtype == first.dtype) {
             run.param("dtype", Some(first.dtype.clone()));
         }
-        if rows.all(|r| r.redop == first.redop) {
+        if rows.groups.iter().all(|g| g.redop == first.redop) {
             run.param("redop", first.redop.clone());
         }
     }
@@ -160,7 +246,7 @@ fn faults(found: &theirs::Run, run: &mut Run) {
     }
 }
 
-fn notes(found: &theirs::Run, run: &mut Run) {
+fn notes(found: &theirs::Run, rows: &Rows, run: &mut Run) {
     let mut note = |what: String, line: Option<u32>| run.notes.push(Note { what, line });
     if let Some(reduced) = &found.reduced_to {
         note(format!("the largest size was lowered to {}: not enough GPU memory", reduced.value), Some(reduced.line));
@@ -174,80 +260,16 @@ fn notes(found: &theirs::Run, run: &mut Run) {
             Some(average.line),
         );
     }
-    let unchecked = |m: &Option<Measure>| m.is_some_and(|m| m.errors == Errors::NotChecked);
-    let rows = found.rows.iter().filter(|r| unchecked(&r.out_of_place) || unchecked(&r.in_place)).count();
-    if rows > 0 {
-        note(format!("results of {rows} sizes were not checked for right values (N/A)"), None);
+    if rows.unchecked > 0 {
+        note(format!("results of {} sizes were not checked for right values (N/A)", rows.unchecked), None);
     }
     if found.rows_not_kept > 0 {
         note(format!("{} more rows were not kept", found.rows_not_kept), None);
     }
-    if found.out_of_bounds.is_none() && found.average.is_none() && !found.rows.is_empty() {
+    if found.out_of_bounds.is_none() && found.average.is_none() && !rows.groups.is_empty() {
         note("the summary is missing: nothing says that the run came to its end".to_owned(), None);
     }
     if found.is_cpu_time {
         note("times are those of the calls on the processor (cputime), not of the operation".to_owned(), None);
-    }
-}
-
-/// Out of place or in place.
-struct Place {
-    name: &'static str,
-    /// Time, algorithm bandwidth, bus bandwidth; of iterations: shortest, longest, 99th percentile.
-    points: [Vec<Point>; 6],
-}
-
-impl Place {
-    fn new(name: &'static str, room: usize) -> Place {
-        let mut points: [Vec<Point>; 6] = Default::default();
-        points.iter_mut().take(3).for_each(|p| p.reserve_exact(room));
-        Place { name, points }
-    }
-
-    fn push(&mut self, row: &Row, m: &Measure, spread: Option<PerIteration>, faults: &mut Vec<Fault>) {
-        let valid = match m.errors {
-            Errors::Wrong(n) if n > 0 => {
-                let what = format!("{n} wrong elements at {}, {}: not a valid result", Bytes(row.size.0), self.name);
-                faults.push(Fault { what, line: Some(row.line), whole_run: false });
-                false
-            }
-            _ => true,
-        };
-        // Nothing was moved: a bandwidth of zero bytes is none.
-        let moved = row.size.0 > 0;
-        let size = Some(row.size.0);
-        let iterations = spread.map(|p| (p.min.0, p.max.0, p.p99.0));
-        let values = [
-            Some(m.time.0),
-            Some(m.algbw.0).filter(|_| moved),
-            Some(m.busbw.0).filter(|_| moved),
-            iterations.map(|p| p.0),
-            iterations.map(|p| p.1),
-            iterations.map(|p| p.2),
-        ];
-        for (list, value) in self.points.iter_mut().zip(values) {
-            if let Some(value) = value.filter(|v| v.is_finite()) {
-                list.push(Point { size, at: None, value, valid });
-            }
-        }
-    }
-
-    fn series(self, more: &[Label]) -> impl Iterator<Item = Series> + use<> {
-        let mut labels = vec![Label::new("place", self.name)];
-        labels.extend_from_slice(more);
-        let time = || Metric::new("time", Unit::Microseconds, Better::Lower);
-        let metrics = [
-            time(),
-            Metric::new("algbw", Unit::GBps, Better::Higher),
-            Metric::new("busbw", Unit::GBps, Better::Higher),
-            time().stat(Stat::Min),
-            time().stat(Stat::Max),
-            time().stat(Stat::Percentile(99.0)),
-        ];
-        metrics.into_iter().zip(self.points).map(move |(metric, points)| Series {
-            metric,
-            labels: labels.clone(),
-            points,
-        })
     }
 }

@@ -1,7 +1,7 @@
 //! nvbandwidth: a matrix for each test.
 
 use super::Sink;
-use crate::model::{Better, Fault, Label, Metric, Note, Point, Run, Series, Unit};
+use crate::model::{Better, Fault, Label, Metric, Note, Point, Points, Run, Series, Unit};
 use linerate_formats::nvbandwidth::{self as theirs, Matrix, Status, Values};
 use smol_str::SmolStr;
 
@@ -67,7 +67,7 @@ fn series(key: &str, m: &Matrix) -> Vec<Series> {
             (all.iter().map(|v| v.map(|v| v.0 / 1000.0)).collect(), "latency", Unit::Microseconds, Better::Lower)
         }
     };
-    let point = |value: f64| vec![Point { size: None, at: None, value, valid: m.is_whole }];
+    let point = |value: f64| Points::from_iter([Point { size: None, at: None, value, valid: m.is_whole }]);
     let pairs = m.rows.iter().flat_map(|r| m.columns.iter().map(move |c| (r, c)));
     let mut all: Vec<Series> = pairs
         .zip(&cells)

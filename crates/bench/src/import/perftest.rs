@@ -1,7 +1,7 @@
 //! perftest: bandwidth and latency over RDMA.
 
 use super::Sink;
-use crate::model::{Better, Fault, Label, Metric, Note, Run, Stat, Unit};
+use crate::model::{Better, Fault, Label, Metric, Note, Point, Run, Stat, Unit};
 use linerate_formats::perftest::{self as theirs, BandwidthValues, LatencyValues, Values};
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
@@ -43,9 +43,17 @@ fn run(found: &theirs::Run) -> Run {
         let size = Some(row.size.0);
         let level = row.service_level.map(|sl| Label::new("sl", sl.to_string()));
         let labels: &[Label] = level.as_slice();
+        let valid = !nothing_moved(row);
+        if !valid {
+            let what = format!(
+                "nothing was sent at {}: a peer that was gone, or a test that was ended before it began",
+                row.size
+            );
+            run.faults.push(Fault { what, line: Some(row.line), whole_run: found.rows.iter().all(nothing_moved) });
+        }
         let mut put = |metric: Metric, value: Option<f64>| {
             if let Some(value) = value.filter(|v| v.is_finite()) {
-                run.series_mut(metric, labels).push(size, None, value);
+                run.series_mut(metric, labels).points.push(Point { size, at: None, value, valid });
             }
         };
         match &row.values {
@@ -72,6 +80,14 @@ fn run(found: &theirs::Run) -> Run {
         run.notes.push(Note { what: format!("{} more rows were not kept", found.rows_not_kept), line: None });
     }
     run
+}
+
+/// A row of zeros is printed where no message was completed. Bandwidth alone may be zero for small messages: it has two decimals.
+fn nothing_moved(row: &theirs::Row) -> bool {
+    let still = |b: &BandwidthValues| {
+        b.average.is_some_and(|v| v.gbps().0 == 0.0) && b.messages.is_some_and(|rate| rate.0 == 0.0)
+    };
+    row.iterations == Some(0) || matches!(&row.values, Values::Bandwidth(b) if still(b))
 }
 
 fn bandwidth(b: &BandwidthValues, put: &mut impl FnMut(Metric, Option<f64>)) {

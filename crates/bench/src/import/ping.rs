@@ -1,7 +1,7 @@
 //! ping: round trips, one by one.
 
 use super::Sink;
-use crate::model::{Better, Fault, Metric, Note, Run, Stat, Unit};
+use crate::model::{Better, Fault, Metric, Note, Point, Run, Stat, Unit};
 use linerate_formats::ping as theirs;
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
@@ -20,16 +20,23 @@ fn run(found: &theirs::Run) -> Run {
     run.param("payload", found.payload.map(|b| b.0));
     run.began = found.replies.first().and_then(|r| r.at);
     let rtt = || Metric::new("rtt", Unit::Microseconds, Better::Lower);
-    let timed = found.replies.iter().filter(|r| !r.duplicate && !r.is_bound);
-    for (n, reply) in timed.enumerate() {
-        if let Some(time) = reply.time {
-            let at = reply.sequence.map_or(n as f64, f64::from);
-            run.series_mut(rtt(), &[]).push(None, Some(at), time.0);
+    let replies = || found.replies.iter().filter(|r| !r.duplicate);
+    let bounds = replies().filter(|r| r.is_bound).count();
+    for (n, reply) in replies().enumerate() {
+        let Some(time) = reply.time else { continue };
+        let at = Some(reply.sequence.map_or(n as f64, f64::from));
+        if reply.is_bound {
+            // Not a round trip, but what it stayed below: nothing that runs could be compared by.
+            let bound = Metric::new("rtt_below", Unit::Microseconds, Better::Neither);
+            run.series_mut(bound, &[]).push(None, at, time.0);
+        } else {
+            // Those that were long enough for the clock say nothing of all.
+            let point = Point { size: None, at, value: time.0, valid: bounds == 0 };
+            run.series_mut(rtt(), &[]).points.push(point);
         }
     }
     if let Some(s) = found.summary.as_ref().map(|s| &s.value) {
-        let all =
-            [(Stat::Min, Some(s.min)), (Stat::Mean, Some(s.mean)), (Stat::Max, Some(s.max)), (Stat::Stdev, s.stdev)];
+        let all = [(Stat::Min, s.min), (Stat::Mean, s.mean), (Stat::Max, s.max), (Stat::Stdev, s.stdev)];
         for (stat, value) in all {
             if let Some(value) = value {
                 run.series_mut(rtt().stat(stat), &[]).push(None, None, value.0);
@@ -52,11 +59,14 @@ fn run(found: &theirs::Run) -> Run {
     }
     run.notes
         .extend(found.notes.iter().chain(&found.errors).map(|n| Note { what: n.text.clone(), line: Some(n.line) }));
-    if found.replies.iter().any(|r| r.is_bound) {
-        run.notes.push(Note {
-            what: "times that the tool printed as an upper bound (<1 ms) are left out".to_owned(),
-            line: None,
-        });
+    if bounds > 0 {
+        let all = replies().count();
+        let what = format!("{bounds} of {all} replies came below what the tool's clock shows: these are upper bounds");
+        run.notes.push(Note { what, line: None });
+        if bounds < all {
+            let what = format!("the round trips of the other {} alone are not those of the run", all - bounds);
+            run.faults.push(Fault { what, line: None, whole_run: false });
+        }
     }
     if found.replies_not_kept > 0 {
         run.notes.push(Note { what: format!("{} more replies were not kept", found.replies_not_kept), line: None });

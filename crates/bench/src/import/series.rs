@@ -6,7 +6,7 @@
 
 use super::Sink;
 use super::series_names::metric;
-use crate::model::{Kind, Label, Metric, Note, Param, Point, ROWS_ARE_RUNS, Run, Series, Stat, Unit};
+use crate::model::{Kind, Label, Metric, Note, Param, Point, Points, ROWS_ARE_RUNS, Run, Series, Stat, Unit};
 use linerate_formats::series::{self as theirs, Column, Role, Table};
 use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 use std::collections::HashMap;
@@ -205,7 +205,7 @@ impl<'a> Shape<'a> {
                     labels.map(|(c, v)| Label { key: c.name.clone(), value: v.clone() }).collect();
                 labels
                     .extend(object(exported).into_iter().map(|(key, value)| Label { key, value: value.to_smolstr() }));
-                run.series.push(Series { metric: make(), labels, points: Vec::new() });
+                run.series.push(Series { metric: make(), labels, points: Points::default() });
                 run.series.len() - 1
             });
             if let Some(s) = run.series.get_mut(place) {

@@ -1,7 +1,7 @@
 //! TorchTitan's training log: a time series for each rank.
 
 use super::Sink;
-use crate::model::{Better, Fault, Label, Metric, Note, Point, Run, Unit};
+use crate::model::{Better, Fault, Label, Metric, Note, Point, Points, Run, Unit};
 use linerate_formats::torchtitan::{self as theirs, FailureKind, Field, NoteKind, Step, Who};
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
@@ -38,7 +38,7 @@ fn run(found: &theirs::Run) -> Run {
         }
         let labels: Vec<Label> = if many { vec![Label::new("rank", name(&rank.who, rank.copy))] } else { Vec::new() };
         for (metric, value) in metrics() {
-            let points: Vec<Point> = rank.steps.iter().filter_map(|s| point(s, value, diverged)).collect();
+            let points: Points = rank.steps.iter().filter_map(|s| point(s, value, diverged)).collect();
             if !points.is_empty() {
                 run.series_mut(metric, &labels).points = points;
             }

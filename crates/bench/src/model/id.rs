@@ -43,7 +43,7 @@ impl RunId {
                 h.text(&l.value);
             }
             h.count(s.points.len());
-            for p in &s.points {
+            for p in s.points.iter() {
                 h.number(p.size.map(|v| v as f64));
                 h.number(p.at);
                 h.number(Some(p.value));

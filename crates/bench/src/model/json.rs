@@ -34,7 +34,7 @@ impl Serialize for Samples<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let mut list = s.serialize_seq(Some(self.0.iter().map(|s| s.points.len()).sum()))?;
         for series in self.0 {
-            for point in &series.points {
+            for point in series.points.iter() {
                 list.serialize_element(&Sample { series, point })?;
             }
         }
@@ -44,7 +44,7 @@ impl Serialize for Samples<'_> {
 
 struct Sample<'a> {
     series: &'a Series,
-    point: &'a Point,
+    point: Point,
 }
 
 impl Serialize for Sample<'_> {

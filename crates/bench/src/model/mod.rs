@@ -4,11 +4,15 @@
 mod id;
 mod json;
 mod metric;
+mod points;
 mod series;
+mod sweep;
 
 pub use id::RunId;
 pub use metric::{Better, Dimension, Metric, Stat, Unit};
+pub use points::Points;
 pub use series::{Label, Point, Series};
+pub use sweep::Sweep;
 
 use serde::Serialize;
 use smol_str::SmolStr;
@@ -55,7 +59,19 @@ impl Run {
     /// Whether the whole run counts as a result. Single points may still be invalid.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        !self.faults.iter().any(|f| f.whole_run)
+        self.void().is_none()
+    }
+
+    /// Why nothing of it counts, where that is so.
+    #[must_use]
+    pub fn void(&self) -> Option<&Fault> {
+        self.faults.iter().find(|f| f.whole_run)
+    }
+
+    /// What ran: the program or, where the output does not name it, whose output it is.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        self.tool.as_deref().unwrap_or(self.kind.name())
     }
 
     /// Points of all series.
@@ -68,7 +84,7 @@ impl Run {
     pub fn series_mut(&mut self, metric: Metric, labels: &[Label]) -> &mut Series {
         let place = self.series.iter().position(|s| s.metric == metric && s.labels == labels);
         let place = place.unwrap_or_else(|| {
-            self.series.push(Series { metric, labels: labels.to_vec(), points: Vec::new() });
+            self.series.push(Series { metric, labels: labels.to_vec(), points: Points::default() });
             self.series.len() - 1
         });
         &mut self.series[place]

@@ -1,5 +1,6 @@
 //! Values of one metric.
 
+use super::Points;
 use super::metric::Metric;
 use smol_str::SmolStr;
 
@@ -11,7 +12,7 @@ pub struct Series {
     /// What else tells this series from another: place, direction, stream, rank.
     pub labels: Vec<Label>,
     /// In the order of the output.
-    pub points: Vec<Point>,
+    pub points: Points,
 }
 
 impl Series {
@@ -19,6 +20,11 @@ impl Series {
     #[must_use]
     pub fn label(&self, key: &str) -> Option<&str> {
         self.labels.iter().find(|l| l.key == key).map(|l| l.value.as_str())
+    }
+
+    /// Labels that tell it from other measurements: all but those of members.
+    pub fn telling(&self) -> impl Iterator<Item = &Label> {
+        self.labels.iter().filter(|l| !l.is_member())
     }
 
     /// Adds a valid value.

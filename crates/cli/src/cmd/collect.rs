@@ -13,7 +13,12 @@ pub(crate) fn run(a: &CollectArgs) -> Result<u8, Failure> {
     let line = Line::new(!a.quiet);
     let snapshot = capture(&options, &|p| line.capture(p)).map_err(Failure::new)?;
     drop(line);
-    snapshot.save(&a.output).map_err(|e| Failure::writing(&a.output, &e))?;
+    let written = if a.output == Path::new("-") {
+        snapshot.write_tar_zst(std::io::stdout().lock())
+    } else {
+        snapshot.save(&a.output)
+    };
+    written.map_err(|e| Failure::writing(&a.output, &e))?;
     if !a.quiet {
         let unread = snapshot.manifest.unread.len();
         let size = std::fs::metadata(&a.output).map_or(0, |m| m.len());

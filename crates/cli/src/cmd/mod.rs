@@ -11,6 +11,7 @@ mod doctor_walk;
 pub(crate) mod env;
 pub(crate) mod explain;
 pub(crate) mod fleet;
+pub(crate) mod remedy;
 pub(crate) mod rules;
 pub(crate) mod shell;
 pub(crate) mod topo;

@@ -1,4 +1,4 @@
-//! What fio (2.x and 3.x) prints: text, `--output-format=json` and `json+`, also several in one output.
+//! What fio (2.x and 3.x) prints: text, `--output-format=json`, `json+` and `terse` (`--minimal`), also several in one output.
 //!
 //! Units, by `stat.c` and `lib/num2str.c`: in JSON `bw` is KiB/s, `bw_bytes` B/s; times are nanoseconds (`clat_ns`) since 3.0 and
 //! microseconds (`clat`) before. `io_bytes` was KiB in some releases of 2.x and bytes in others: bandwidth times run time decides.
@@ -10,6 +10,7 @@ mod json;
 mod reader;
 mod run;
 mod settle;
+mod terse;
 mod text;
 
 pub use reader::{Reader, parse};

@@ -1,6 +1,7 @@
 //! Line by line: what belongs to which run.
 
 use super::run::{Direction, Job, Kind, Run, Times};
+use super::terse::{self, Terse};
 use super::text::{self, Definition, Latency};
 use super::{MAX_JOBS, MAX_PERCENTILES, MAX_RUNS, json, settle};
 use crate::launcher;
@@ -23,6 +24,8 @@ pub struct Reader {
     /// `fsync/fdatasync/sync_file_range:` was said.
     in_sync: bool,
     group: Option<u32>,
+    /// Lines of one name were told to be undecided.
+    is_undecided: bool,
 }
 
 /// Reads a whole text: tables and JSON documents, one after the other.
@@ -41,7 +44,7 @@ impl Reader {
 
     /// Takes the next line of a table. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
-        if line.len() > MAX_LINE {
+        if line.len() > MAX_LINE && !terse::is_ours(line) {
             return;
         }
         // Progress is overwritten by what follows.
@@ -115,13 +118,11 @@ impl Reader {
             if run.end == End::Cut {
                 run.end = End::Finished;
             }
-        } else if is_terse(line) {
-            self.end_run();
-            self.touch(number).refused.push(
-                number,
-                "the terse format (--minimal) is not read: its columns depend on the release; --output-format=json says the same",
-            );
-            self.end_run();
+        } else if terse::is_ours(line) {
+            match terse::line(number, line) {
+                Ok(found) => self.terse(number, found),
+                Err(why) => self.touch(number).refused.push(number, why),
+            }
         } else {
             return false;
         }
@@ -129,6 +130,12 @@ impl Reader {
     }
 
     fn job(&mut self, number: u32, mut job: Job) {
+        if self.run.is_terse {
+            // The same call again, in words.
+            let defined = std::mem::take(&mut self.defined);
+            self.end_run();
+            self.defined = defined;
+        }
         let is_again = self
             .run
             .jobs
@@ -156,6 +163,37 @@ impl Reader {
             run.fail(Said::new(number, &text));
         }
         run.push_job(job);
+    }
+
+    /// A line of `--minimal`. Calls that were appended to one file show by their disks, and where a group is below the last.
+    fn terse(&mut self, number: u32, found: Terse) {
+        let Terse { version, job, disks } = found;
+        let last = self.run.jobs.last();
+        let is_before = last.is_some_and(|l| job.group < l.group);
+        let is_other = self.run.version.as_ref().is_some_and(|v| v.value != version);
+        let has_moved = self.run.disks.is_some() && disks.is_some() && self.run.disks != disks;
+        if last.is_some() && (!self.run.is_terse || is_before || is_other || has_moved) {
+            let defined = std::mem::take(&mut self.defined);
+            self.end_run();
+            self.defined = defined;
+        }
+        let is_again = self.run.jobs.iter().any(|j| j.name == job.name && j.group == job.group);
+        // Disks that did the same until now are those of one call.
+        let is_decided = disks.is_some() && self.run.disks == disks;
+        let own = self.defined.iter().find(|(name, group, _)| *name == job.name && Some(*group) == job.group);
+        let options = own.map(|(_, _, options)| options.clone()).unwrap_or_default();
+        let is_new = is_again && !is_decided && !std::mem::replace(&mut self.is_undecided, is_again && !is_decided);
+        let run = self.touch(number);
+        (run.is_terse, run.end, run.disks) = (true, End::Finished, disks);
+        run.version.get_or_insert(At::new(version, number));
+        if is_new {
+            let text = "lines of one name: whether they are processes of one call or several calls, the terse format does not tell; they count as one run";
+            run.note(Said::new(number, text));
+        }
+        if let Some(code) = job.error.filter(|e| *e != 0) {
+            run.fail(Said::new(number, &format!("{}: error {code}", job.name)));
+        }
+        run.push_job(Job { options, ..job });
     }
 
     /// Before the first job.
@@ -269,6 +307,7 @@ impl Reader {
         let mut run = std::mem::take(&mut self.run);
         let is_begun = std::mem::take(&mut self.is_begun);
         (self.percentiles, self.in_sync, self.group) = (None, false, None);
+        self.is_undecided = false;
         self.defined.clear();
         if is_begun && self.done.len() < MAX_RUNS {
             if run.jobs.is_empty() && !run.failures.is_empty() {
@@ -306,12 +345,4 @@ fn version(line: &str) -> Option<&str> {
     let version = line.strip_prefix("fio-").or_else(|| line.strip_prefix("fio "))?;
     let is_version = version.len() < 40 && version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains(' ');
     is_version.then_some(version)
-}
-
-/// `3;fio-3.33;a;0;0;…`.
-fn is_terse(line: &str) -> bool {
-    let mut fields = line.split(';');
-    fields.next().is_some_and(|v| matches!(v, "2" | "3" | "4" | "5"))
-        && fields.next().is_some_and(|v| v.starts_with("fio-"))
-        && fields.count() > 20
 }

@@ -15,6 +15,8 @@ pub struct Run {
     pub reported: Option<f64>,
     /// It was read from JSON: its values are exact.
     pub is_json: bool,
+    /// It was read from lines between semicolons alone (`--minimal`): times are cut to whole microseconds, options are not told.
+    pub is_terse: bool,
     /// A state in between (`--status-interval`): a later run of the same text is the same one, further on.
     pub is_interim: bool,
     /// Options of all jobs.
@@ -37,6 +39,9 @@ pub struct Run {
     pub end: End,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
+    /// What the disks did, by terse lines.
+    #[serde(skip)]
+    pub(super) disks: Option<String>,
 }
 
 impl Run {

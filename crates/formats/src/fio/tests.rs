@@ -151,3 +151,127 @@ fn failures_and_ends() {
     let nan = one(json.replacen("\"iops\" : 6564.102564", "\"iops\" : -nan", 1).as_bytes());
     assert_eq!((nan.jobs.first().and_then(|j| j.directions.first()?.iops), nan.refused.is_empty()), (None, false));
 }
+
+#[test]
+fn the_terse_line_says_what_json_says() {
+    for version in ["3", "4", "5"] {
+        let both = String::from_utf8(fixture(&format!("fio-terse{version}-and-json.txt"))).unwrap();
+        let terse: String = both.lines().filter(|l| l.starts_with(&format!("{version};"))).collect();
+        let json = both.split_once('{').map(|(_, json)| format!("{{{json}")).unwrap();
+        let (terse, json) = (one(terse.as_bytes()), one(json.as_bytes()));
+        assert!(terse.is_terse && !json.is_terse && terse.end == End::Finished);
+        assert_eq!(terse.version.as_ref().map(|v| &v.value), json.version.as_ref().map(|v| &v.value));
+        let (t, j) = (terse.jobs.first().unwrap(), json.jobs.first().unwrap());
+        assert_eq!((&t.name, t.group, t.error), (&j.name, j.group, j.error));
+        assert_eq!(t.directions.len(), 2, "both, and no trims");
+        let below = |a: Option<f64>, b: Option<f64>, unit: f64| {
+            let (a, b) = (a.unwrap(), b.unwrap());
+            assert!((b / unit).floor() * unit == a, "version {version}: {a} is not {b}, cut");
+        };
+        for (t, j) in t.directions.iter().zip(&j.directions) {
+            assert_eq!((t.kind, t.bytes, t.milliseconds), (j.kind, j.bytes, j.milliseconds));
+            below(t.bandwidth.map(|b| b.0 * 1024.0), j.bandwidth.map(|b| b.0 * 1024.0), 1.0);
+            below(t.iops.map(|i| i.0), j.iops.map(|i| i.0), 1.0);
+            for (t, j) in [(&t.completion, &j.completion), (&t.total, &j.total)] {
+                let (t, j) = (t.as_ref().unwrap(), j.as_ref().unwrap());
+                below(t.max.map(|m| m.0), j.max.map(|m| m.0), 1.0);
+                below(t.min.map(|m| m.0), j.min.map(|m| m.0), 1.0);
+                assert!((t.mean.unwrap().0 - j.mean.unwrap().0).abs() < 1e-3);
+                assert!((t.stdev.unwrap().0 - j.stdev.unwrap().0).abs() < 1e-3);
+                assert_eq!(t.percentiles.len(), j.percentiles.len());
+                for (t, j) in t.percentiles.iter().zip(&j.percentiles) {
+                    assert_eq!(t.0, j.0);
+                    below(Some(t.1.0), Some(j.1.0), 1.0);
+                }
+            }
+            assert!(t.submission.is_none() && j.submission.is_none(), "psync submits nothing");
+        }
+        let (t, j) = (t.cpu.unwrap(), j.cpu.unwrap());
+        assert!((t.0.0 - j.0.0).abs() < 1e-5 && (t.1.0 - j.1.0).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn a_line_in_words_in_json_and_terse_is_one_run() {
+    let run = one(&fixture("fio-terse-json-normal.txt"));
+    assert!(run.is_json && !run.is_terse && run.groups.len() == 1);
+    let text: String = String::from_utf8(fixture("fio-terse-json-normal.txt")).unwrap();
+    // Without the document, the line lends its digits to the words.
+    let (head, rest) = text.split_once("{\n").unwrap();
+    let (_, words) = rest.split_once("\n}\n").unwrap();
+    let run = one(format!("{head}{words}").as_bytes());
+    assert!(!run.is_terse && !run.is_json && run.groups.len() == 1);
+    let job = run.jobs.first().unwrap();
+    assert_eq!(run.option(job, "rw"), Some("write"));
+    let write = job.directions.first().unwrap();
+    let line = text.lines().find(|l| l.starts_with("3;")).unwrap();
+    let kib: f64 = line.split(';').nth(47).unwrap().parse().unwrap();
+    assert_eq!(write.bandwidth, mib(kib / 1024.0));
+    assert!(job.directions.iter().any(|d| d.kind == Kind::Sync), "which the line does not have");
+}
+
+/// A line of a read by its bandwidth, and what a disk did.
+fn terse(name: &str, group: u32, kib: u32, milliseconds: u32, disk: &str) -> String {
+    let idle = format!(
+        "0;0;0;0;{}{}{}0;0;0.000000%;0.000000;0.000000;",
+        "0;0;0.0;0.0;".repeat(2),
+        "0%=0;".repeat(20),
+        "0;0;0.0;0.0;"
+    );
+    let read = format!(
+        "{kib};{};{};{milliseconds};0;0;0.0;0.0;2;{milliseconds};9.5;1.5;50.000000%=9;{}3;{milliseconds};10.5;1.5;0;0;0.0%;0.0;0.0;",
+        kib / 2,
+        kib / 8,
+        "0%=0;".repeat(19)
+    );
+    format!(
+        "3;fio-3.33;{name};{group};0;{read}{idle}1.5%;2.5%;7;0;1;{}{disk}\n",
+        "0.0%;".repeat(29).trim_end_matches(';')
+    )
+}
+
+#[test]
+fn terse_lines_belong_together_as_far_as_they_say() {
+    let jobs = |text: String| -> Vec<usize> { parse(text.as_bytes()).iter().map(|r| r.jobs.len()).collect() };
+    let vda = |reads: u32| format!(";vda;{reads};0;0;0;4;0;4;1.00%");
+    // Two jobs, two groups, two processes of one job: the disks did the same.
+    assert_eq!(jobs(terse("a", 0, 4096, 999, &vda(7)) + &terse("b", 0, 4000, 999, &vda(7))), [2]);
+    assert_eq!(jobs(terse("a", 0, 4096, 999, &vda(7)) + &terse("b", 1, 4000, 999, &vda(7))), [2]);
+    let two = one((terse("a", 0, 4096, 999, &vda(7)) + &terse("a", 0, 4000, 999, &vda(7))).as_bytes());
+    assert_eq!((two.jobs.len(), two.notes.len()), (2, 0));
+    // The same call twice, appended: the disks did something else, or the groups begin again.
+    assert_eq!(jobs(terse("a", 0, 4096, 1001, &vda(7)) + &terse("a", 0, 4000, 1000, &vda(6))), [1, 1]);
+    let again = terse("a", 0, 4096, 999, "") + &terse("b", 1, 4096, 999, "");
+    assert_eq!(jobs(again.repeat(2)), [2, 2]);
+    // Undecided: one run, and it says so, once.
+    let open = one(terse("a", 0, 4096, 999, "").repeat(3).as_bytes());
+    assert_eq!((open.jobs.len(), open.notes.len()), (3, 1));
+    // States in between, and then the end.
+    let states = (1..=3).map(|n| terse("a", 0, 4096 * n, 1000 * n, &vda(n))).collect::<String>();
+    assert_eq!(parse(states.as_bytes()).iter().map(|r| r.is_interim).collect::<Vec<_>>(), [true, true, false]);
+}
+
+#[test]
+fn terse_lines_that_say_nothing_are_refused() {
+    let good = terse("a;b", 0, 4096, 999, "");
+    let whole = terse("a", 0, 4096, 999, ";a job; of mine");
+    let read = one(whole.as_bytes());
+    let d = read.jobs.first().and_then(|j| j.directions.first()).unwrap();
+    assert_eq!((d.bandwidth, d.completion.as_ref().map(|c| c.percentiles.len())), (mib(2.0), Some(1)));
+    // A name with a semicolon shifts all columns.
+    for text in [good, whole.replace(";4096;", ";x;"), whole.replace("9.5", "nan"), whole.replace("50.000000%=9", "50")]
+    {
+        let run = one(text.as_bytes());
+        assert!(run.jobs.is_empty() && run.refused.kept.len() == 1, "{run:#?}");
+    }
+    for end in [20, 60, 200, 400, whole.rfind("0.0%;0.0%").unwrap()] {
+        let run = one(whole.get(..end).unwrap().as_bytes());
+        assert!(run.jobs.is_empty() && run.refused.kept.len() == 1, "{end}: {run:#?}");
+    }
+    let second = one(whole.replacen("3;fio-3.33;", "2;", 1).as_bytes());
+    assert!(second.refused.kept.first().is_some_and(|r| r.why.contains("terse format 2")), "{second:#?}");
+    // Nothing went, and why.
+    let failed = one(terse("a", 0, 0, 0, "").replace(";a;0;0;", ";a;0;2;").as_bytes());
+    assert_eq!((failed.end, failed.failures.len()), (End::Failed, 1));
+    assert!(failed.jobs.iter().all(|j| j.directions.is_empty()));
+}

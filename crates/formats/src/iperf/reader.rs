@@ -3,7 +3,7 @@
 use super::line::{self, Tagged, Who};
 use super::row::{self, Columns};
 use super::run::{Connection, Direction, Endpoint, Protocol, Role, Row, Run, Scope, Stream, Tool};
-use super::{MAX_RUNS, json, settle};
+use super::{MAX_RUNS, csv, json, settle};
 use crate::launcher;
 use crate::refusal::{End, Said};
 use crate::text::{self, At, words};
@@ -28,6 +28,8 @@ pub struct Reader {
     is_interrupted_ahead: bool,
     /// What follows is the server's output that the client fetched.
     is_servers_view: bool,
+    /// The test of the lines between commas.
+    test: Option<csv::Test>,
 }
 
 /// Reads a whole text: tables, JSON documents and their events, one after the other.
@@ -52,6 +54,9 @@ impl Reader {
             return;
         }
         let line = launcher::strip(line.trim_end());
+        if let Some(found) = csv::line(number, line) {
+            return self.csv(number, found);
+        }
         match line::tagged(line) {
             Some(tagged) => self.tagged(number, &tagged),
             None => self.other(number, line.trim_start()),
@@ -89,6 +94,32 @@ impl Reader {
             }
         } else if let Some(mss) = tagged.rest.trim_start().strip_prefix("MSS size ") {
             self.touch(number).params.mss = text::leading_number(mss).map(Bytes);
+        }
+    }
+
+    /// A line of `-y C`.
+    fn csv(&mut self, number: u32, found: Result<csv::Line, String>) {
+        if self.test.is_none() {
+            // A server of two-way tests says first that it calls back.
+            if self.run.rows.is_empty() && self.run.failures.is_empty() {
+                (self.run, self.is_begun) = (Run::default(), false);
+            }
+            self.end_run();
+        }
+        match found {
+            Ok(line) => {
+                if self.test.as_ref().is_some_and(|t| !t.takes(&line)) {
+                    self.end_run();
+                }
+                self.touch(number);
+                self.test.get_or_insert_default().push(line, &mut self.run);
+            }
+            Err(why) => {
+                let run = self.touch(number);
+                run.tool = Some(Tool::Iperf2);
+                run.refused.push(number, why);
+                self.test.get_or_insert_default();
+            }
         }
     }
 
@@ -270,11 +301,15 @@ impl Reader {
         let mut run = std::mem::take(&mut self.run);
         let is_begun = std::mem::take(&mut self.is_begun);
         (self.columns, self.in_summary, self.reported) = (None, false, None);
+        let test = self.test.take();
         if !is_begun || self.done.len() >= MAX_RUNS {
             return;
         }
         run.is_servers_view |= self.is_servers_view;
         settle::text(&mut run);
+        if let Some(test) = test {
+            test.end(&mut run);
+        }
         self.done.push(run);
     }
 }

@@ -261,3 +261,116 @@ fn what_is_no_number_is_no_row() {
     }
     assert!(parse(b"Server listening on 5201\n-----\n").is_empty(), "a server that waits is no run");
 }
+
+/// A line of `-y C`: time, port of the client, stream, interval, bytes in a second, what follows.
+fn csv(stamp: &str, port: u16, stream: i32, span: &str, rate: u64, more: &str) -> String {
+    let (start, end) = span.split_once('-').unwrap();
+    let seconds = end.parse::<f64>().unwrap() - start.parse::<f64>().unwrap();
+    let bytes = (rate as f64 * seconds / 8.0) as u64;
+    format!("{stamp},10.0.0.1,{port},10.0.0.2,5001,{stream},{span},{bytes},{rate}{more}\n")
+}
+
+const NEVER: &str = "19700101000000";
+const NOON: &str = "20261122120010";
+
+#[test]
+fn lines_between_commas() {
+    // As 2.1.8 printed them here: intervals, two streams, each with its whole.
+    let text = fixture("iperf2-csv-p2.txt");
+    let run = one(&text);
+    assert_eq!((run.tool, run.protocol, run.end), (Some(Tool::Iperf2), None, End::Finished));
+    assert_eq!((run.params.streams, run.role, run.began), (Some(2), None, None), "local time is no time");
+    let all = totals(&run);
+    assert_eq!(all.len(), 3, "{all:?}");
+    let sum = run.rate(None).unwrap();
+    assert_eq!((sum.stream, sum.transfer), (Sum, Some(Bytes(2_456_682_556 + 1_898_577_980))));
+    assert!((sum.rate.0 - (9.786_536_916 + 7.566_976_218)).abs() < 1e-9);
+    let each = run.rows.iter().filter(|r| r.scope == Interval && r.stream == Sum).count();
+    assert_eq!((each, run.notes.len()), (2, 1), "{run:#?}");
+    // One stream, without intervals.
+    let run = one(csv(NEVER, 40000, 1, "0.0-10.0", 9_000_000_000, "").as_bytes());
+    assert_eq!(totals(&run), [(One(1), None, Total, "9.000".to_owned())]);
+    assert_eq!(run.rate(None).and_then(|r| r.transfer), Some(Bytes(11_250_000_000)));
+}
+
+#[test]
+fn repetitions_in_one_file_are_runs() {
+    let rates = |text: &str| -> Vec<Option<f64>> {
+        parse(text.as_bytes()).iter().map(|r| r.rate(None).map(|r| r.rate.0)).collect()
+    };
+    let three: String = (0..3).map(|n| csv(NEVER, 40000 + n, 3, "0.0-10.0", 1_000_000_000, "")).collect();
+    assert_eq!(rates(&three), [Some(1.0); 3]);
+    let with_parts = |port| {
+        csv(NOON, port, 3, "0.0-5.0", 1_000_000_000, "")
+            + &csv(NOON, port, 3, "5.0-10.0", 3_000_000_000, "")
+            + &csv(NOON, port, 3, "0.0-10.0", 2_000_000_000, "")
+    };
+    assert_eq!(rates(&(with_parts(40000) + &with_parts(40001))), [Some(2.0), Some(2.0)]);
+    // 2.0 prints the sum itself.
+    let summed = |port| {
+        csv(NOON, port, 3, "0.0-10.0", 1_000_000_000, "")
+            + &csv(NOON, port + 1, 4, "0.0-10.0", 3_000_000_000, "")
+            + &csv(NOON, 0, -1, "0.0-10.0", 4_000_000_000, "")
+    };
+    assert_eq!(rates(&(summed(40000) + &summed(40002))), [Some(4.0), Some(4.0)]);
+    // A server numbers on: by its times, one came after the other.
+    let later = csv(NOON, 40000, 4, "0.0-10.0", 1_000_000_000, "")
+        + &csv("20261122120035", 40001, 5, "0.0-10.0", 2_000_000_000, "");
+    assert_eq!(rates(&later), [Some(1.0), Some(2.0)]);
+    // Streams of one test, by its times.
+    let beside =
+        csv(NOON, 40000, 4, "0.0-10.0", 1_000_000_000, "") + &csv(NOON, 40001, 5, "0.0-10.1", 2_000_000_000, "");
+    assert_eq!(rates(&beside), [Some(3.0)]);
+    // Without times nobody knows, and no sum is made.
+    let open = one(beside.replace(NOON, NEVER).as_bytes());
+    assert_eq!((open.rate(None), open.totals().count(), open.notes.len(), open.params.streams), (None, 2, 1, None));
+}
+
+#[test]
+fn datagrams_between_commas() {
+    let own = csv(NEVER, 40000, 1, "0.0-1.0", 10_507_767, ",0.000,0,-1,-0.000,0");
+    let sent = one(own.as_bytes());
+    let row = sent.rate(None).unwrap();
+    assert_eq!((sent.protocol, sent.role, row.scope), (Some(Protocol::Udp), Some(Role::Client), Sender));
+    assert_eq!(
+        (row.more.jitter, row.more.lost, row.more.packets),
+        (None, None, None),
+        "a sender knows nothing of them"
+    );
+    let got = csv(NEVER, 40000, 1, "0.0-1.0", 10_407_935, ",0.005,9,895,1.006,2");
+    let run = one(got.as_bytes());
+    let row = run.rate(None).unwrap();
+    assert_eq!((row.scope, row.more.jitter.map(|j| j.0)), (Total, Some(5.0)));
+    assert_eq!((row.more.lost, row.more.packets, row.more.out_of_order), (Some(9), Some(895), Some(2)));
+    // 2.0: the sender's line has no more than those of TCP; then the server's report, its ends the other way round.
+    let plain = csv(NOON, 40000, 3, "0.0-1.0", 10_507_767, "");
+    let report = got.replace("10.0.0.1,40000,10.0.0.2,5001,1", "10.0.0.2,5001,10.0.0.1,40000,3");
+    let both = one((plain + &report).as_bytes());
+    assert_eq!(both.rate(None).map(|r| (r.scope, r.more.lost)), Some((Receiver, Some(9))));
+    assert_eq!((both.protocol, both.role), (Some(Protocol::Udp), Some(Role::Client)));
+}
+
+#[test]
+fn lines_between_commas_that_are_none() {
+    let good = csv(NOON, 40000, 3, "0.0-10.0", 1_000_000_000, "");
+    for wrong in [
+        good.replace(",1000000000", ",-1"),
+        good.replace(",1000000000", ",nan"),
+        good.replace(",1250000000", ",-1250000000"),
+        good.replace("0.0-10.0", "10.0-0.0"),
+        good.replace("0.0-10.0", "0.0"),
+        good.replace(",3,", ",x,"),
+        good.replace(",3,", ",99999999999,"),
+    ] {
+        let run = one(wrong.as_bytes());
+        assert_eq!((run.rows.len(), run.refused.kept.len()), (0, 1), "{wrong}");
+    }
+    for other in [
+        "20261122,1,2,3,4,5,6,7,8\n".to_owned(),
+        "2026-11-22 12:00,1,2,3,4,5,6,7,8\n".to_owned(),
+        good.replace(",1000000000", ""),
+        good.replace('\n', ",1,2\n"),
+    ] {
+        assert!(parse(other.as_bytes()).is_empty(), "{other}");
+    }
+}

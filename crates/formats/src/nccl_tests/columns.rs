@@ -163,29 +163,30 @@ pub(super) fn guess(words: &[&str]) -> Result<Columns, &'static str> {
 }
 
 /// Reductions of every release.
-pub(super) fn is_op(word: &str) -> bool {
-    matches!(word, "sum" | "prod" | "max" | "min" | "avg" | "mulsum" | "none")
-}
+const OPS: &[&str] = &["sum", "none", "prod", "max", "min", "avg", "mulsum"];
 
 /// Element types of every release.
+const TYPES: &[&str] = &[
+    "float", "half", "bfloat16", "char", "int", "int8", "uint8", "int32", "uint32", "int64", "uint64", "double",
+    "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2",
+];
+
+/// The reduction of that name.
+#[inline]
+pub(super) fn op(word: &[u8]) -> Option<&'static str> {
+    OPS.iter().find(|op| op.as_bytes() == word).copied()
+}
+
+/// The element type of that name.
+#[inline]
+pub(super) fn element(word: &[u8]) -> Option<&'static str> {
+    TYPES.iter().find(|t| t.as_bytes() == word).copied()
+}
+
+pub(super) fn is_op(word: &str) -> bool {
+    op(word.as_bytes()).is_some()
+}
+
 pub(super) fn is_type(word: &str) -> bool {
-    matches!(
-        word,
-        "char"
-            | "int"
-            | "int8"
-            | "uint8"
-            | "int32"
-            | "uint32"
-            | "int64"
-            | "uint64"
-            | "half"
-            | "float"
-            | "double"
-            | "bfloat16"
-            | "f8e4m3"
-            | "f8e5m2"
-            | "fp8_e4m3"
-            | "fp8_e5m2"
-    )
+    element(word.as_bytes()).is_some()
 }

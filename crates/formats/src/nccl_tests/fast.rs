@@ -1,15 +1,14 @@
 //! Rows that are as the header says, which nearly all are. What is in any way odd is left to the reader that tells why.
 
-use super::columns::{Columns, Field, Lead, is_op, is_type};
+use super::columns::{self, Columns, Field, Lead};
 use super::run::{Delta, Errors, Measure, PerIteration, Row};
 use crate::number::Fields;
 use crate::units::{Bytes, GBps, Microseconds, Percent};
 use smol_str::SmolStr;
 
 /// Reads a row that has all its words and no others.
-pub(super) fn row(line: u32, bytes: &[u8], columns: &Columns) -> Option<Row> {
+pub(super) fn row(line: u32, bytes: &[u8], table: &Columns) -> Option<Row> {
     let mut words = Fields::new(untagged(bytes));
-    let text = |word| std::str::from_utf8(word).ok();
     let mut row = Row {
         line,
         size: Bytes(0),
@@ -21,23 +20,23 @@ pub(super) fn row(line: u32, bytes: &[u8], columns: &Columns) -> Option<Row> {
         in_place: None,
         each: None,
     };
-    for lead in &columns.lead {
+    for lead in &table.lead {
         match lead {
             Lead::Size => row.size = Bytes(words.whole()?),
             Lead::Count => row.count = Some(words.whole()?),
-            Lead::Type => row.dtype = text(words.next()?).filter(|w| is_type(w)).map(SmolStr::new_inline)?,
+            Lead::Type => row.dtype = SmolStr::new_static(columns::element(words.next()?)?),
             Lead::Op => {
-                let op = text(words.next()?).filter(|w| is_op(w))?;
-                row.redop = (op != "none").then(|| SmolStr::new_inline(op));
+                let op = columns::op(words.next()?)?;
+                row.redop = (op != "none").then(|| SmolStr::new_static(op));
             }
             Lead::Root => match words.next()? {
                 b"-1" => {}
-                root => row.root = Some(text(root)?.parse().ok()?),
+                root => row.root = Some(std::str::from_utf8(root).ok()?.parse().ok()?),
             },
         }
     }
-    for group in &columns.groups {
-        let (measure, each) = measure(&mut words, &group.fields, columns.milliseconds)?;
+    for group in &table.groups {
+        let (measure, each) = measure(&mut words, &group.fields, table.milliseconds)?;
         if let Some(each) = each {
             row.set_per_iteration(group.in_place, each);
         }

@@ -3,13 +3,14 @@
 use super::MAX_RANKS;
 use super::head::text as kept;
 use super::records::{Document, LINE, Records, Results};
+use super::results;
 use super::run::{
-    Average, BusId, Collective, Delta, Errors, Failure, FailureKind, OutOfBounds, Params, Rank, Run, Step, Tool,
+    Average, BusId, Collective, Delta, Errors, Failure, FailureKind, OutOfBounds, Params, Rank, Row, Run, Step, Tool,
 };
 use crate::error::ParseError;
 use crate::text::At;
 use crate::units::{Bytes, GBps};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A document that has to be read in the slow way, because its results are not as the programs write them, may be this long:
 /// its tree takes ten times the memory.
@@ -17,6 +18,11 @@ const MAX_TREE: usize = 64 << 20;
 
 /// Reads a document of either program. `lines` is where it stands.
 pub(super) fn parse(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseError> {
+    usual(text, lines, |_| {}).map_or_else(|| general(text, lines), |run| Ok(vec![run]))
+}
+
+/// Reads any document of either program. [`usual`] is quicker where it can.
+pub(super) fn general(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseError> {
     let error = |e: serde_json::Error| {
         let why = if e.is_eof() { "the document ends in the middle: the run was ended" } else { "not JSON" };
         ParseError::new(lines.0.saturating_add(u32::try_from(e.line()).unwrap_or(u32::MAX).saturating_sub(1)), why)
@@ -59,19 +65,34 @@ fn typed(text: &str, lines: (u32, u32)) -> Result<Result<Vec<Run>, ParseError>, 
         return Ok(if runs.is_empty() { foreign() } else { Ok(runs) });
     }
     let document: Document = serde_json::from_str(text)?;
-    let other = Value::Object(document.other);
+    Ok(whole(document.other, document.results, lines).map_or_else(foreign, |run| Ok(vec![run])))
+}
+
+/// Reads a document of nccl-tests whose list of results is as the program writes it. Any other is for [`general`]. `part`
+/// may take rows away while they are read; where nothing comes of it in the end, it shall forget them.
+pub(super) fn usual(text: &str, lines: (u32, u32), part: impl FnMut(&mut Vec<Row>)) -> Option<Run> {
+    let (rest, rows) = results::cut_out(text, part)?;
+    let document: Document = serde_json::from_str(&rest).ok()?;
+    // The list that was cut out was the document's, not one further inside.
+    document.results.filter(|Results(left)| left.rows.is_empty())?;
+    whole(document.other, Some(Results(rows)), lines)
+}
+
+/// A document's run. `None`: it is another program's.
+fn whole(other: Map<String, Value>, results: Option<Results>, lines: (u32, u32)) -> Option<Run> {
+    let other = Value::Object(other);
     // RCCL's own status report has a version and no arguments.
     if other["nccl_version"].is_null() || other["args"].is_null() && other["config"].is_null() {
-        return Ok(foreign());
+        return None;
     }
     let mut run = nccl(&other, lines);
-    if let Some(Results(mut found)) = document.results {
+    if let Some(Results(mut found)) = results {
         place(&mut found, lines);
         run.is_cpu_time = found.is_cpu_time;
         (run.rows, run.rows_not_kept) = (found.rows, found.rows_not_kept);
         (run.refused, run.refused_not_kept) = (found.refused, found.refused_not_kept);
     }
-    Ok(Ok(vec![run]))
+    Some(run)
 }
 
 /// Gives what was read of a document the lines where it stands.

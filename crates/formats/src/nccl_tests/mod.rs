@@ -10,12 +10,16 @@ mod columns;
 mod fast;
 mod head;
 mod json;
+mod parts;
 mod reader;
 mod records;
+mod results;
 mod row;
 mod run;
+mod template;
 
-pub use reader::{Reader, each, parse};
+pub use parts::Collect;
+pub use reader::{Reader, parse, parts};
 pub use run::{
     Average, BusId, Collective, Delta, Errors, Failure, FailureKind, Measure, OutOfBounds, Params, PerIteration, Rank,
     Refused, Row, Run, Spread, Step, Tool,
@@ -32,6 +36,8 @@ pub(crate) const MAX_RANKS: usize = 65_536;
 pub(crate) const MAX_FAILURES: usize = 256;
 /// Unreadable rows that a run keeps.
 const MAX_REFUSED: usize = 32;
+/// Rows that are handed over at once, while a run is read: as many as stay near the processor, and more than nearly any run has.
+const PART: usize = if cfg!(test) { 16 } else { 1024 };
 /// Runs that one text may have.
 const MAX_RUNS: usize = 1 << 17;
 
@@ -114,3 +120,5 @@ impl Run {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod ways;

@@ -1,6 +1,7 @@
 //! Line by line: what belongs to which run.
 
 use super::columns::{self, Columns, Placement};
+use super::parts::{Collect, Parts, Whole};
 use super::row::{Open, Seen};
 use super::run::{Collective, Run, Tool};
 use super::{MAX_RUNS, head, json, row};
@@ -46,30 +47,30 @@ pub struct Reader {
 /// Reads a whole text: tables, or one JSON document. A text that starts as JSON and cannot be read yields one run without
 /// rows that says why.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let mut runs = Vec::new();
-    each(bytes, |run| {
-        if runs.len() < MAX_RUNS {
-            runs.push(run);
-        } else if let Some(last) = runs.last_mut() {
-            last.runs_not_kept += 1;
-        }
-    });
-    runs
+    let mut runs = Whole::default();
+    parts(bytes, &mut runs);
+    runs.runs
 }
 
-/// As [`parse`], giving each run as soon as it is read: of a long text no more than one run is held.
-pub fn each(bytes: &[u8], mut give: impl FnMut(Run)) {
+/// As [`parse`], giving what is read as it is read: see [`Collect`].
+pub fn parts(bytes: &[u8], to: &mut impl Collect) {
+    let mut parts = Parts::new(to);
     let text = text::decode(bytes);
     let start = text.trim_start();
     if start.starts_with('{') || start.starts_with("[{") || start.starts_with("[\n") || start.starts_with("[\r") {
         let last = u32::try_from(memchr::memchr_iter(b'\n', text.trim_end().as_bytes()).count()).unwrap_or(u32::MAX);
-        match json::parse(&text, (1, last.saturating_add(1))) {
-            Ok(runs) => return runs.into_iter().for_each(give),
+        let lines = (1, last.saturating_add(1));
+        if let Some(run) = json::usual(&text, lines, |rows| parts.rows(rows)) {
+            return parts.run(run);
+        }
+        parts.again();
+        match json::general(&text, lines) {
+            Ok(runs) => return runs.into_iter().for_each(|run| parts.run(run)),
             // Several documents, one behind the other, are read below, line by line.
             Err(e) if sniffs(start) && !several(&text) => {
-                let mut run = Run { lines: (1, last.saturating_add(1)), ..Run::default() };
+                let mut run = Run { lines, ..Run::default() };
                 run.refuse(e.line, e.what);
-                return give(run);
+                return parts.run(run);
             }
             Err(_) => {}
         }
@@ -77,9 +78,10 @@ pub fn each(bytes: &[u8], mut give: impl FnMut(Run)) {
     let mut reader = Reader::default();
     for (number, line) in text::lines(&text) {
         reader.line(number, line.as_bytes());
-        reader.done.drain(..).for_each(&mut give);
+        reader.done.drain(..).for_each(|run| parts.run(run));
+        parts.rows(&mut reader.run.rows);
     }
-    reader.finish().into_iter().for_each(give);
+    reader.finish().into_iter().for_each(|run| parts.run(run));
 }
 
 /// Whether more than one line begins a document of the tests.

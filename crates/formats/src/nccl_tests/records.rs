@@ -80,22 +80,22 @@ impl<'de> Deserialize<'de> for Records {
 }
 
 /// One size.
-#[derive(Debug, Deserialize)]
-struct NcclResult<'a> {
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct NcclResult<'a> {
     #[serde(default)]
-    size: Number,
+    pub(super) size: Number,
     #[serde(default)]
-    count: Number,
+    pub(super) count: Number,
     #[serde(borrow, rename = "type", default)]
-    dtype: Option<Cow<'a, str>>,
+    pub(super) dtype: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    redop: Option<Cow<'a, str>>,
+    pub(super) redop: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    root: Text<'a>,
+    pub(super) root: Text<'a>,
     #[serde(default)]
-    out_of_place: Option<Half>,
+    pub(super) out_of_place: Option<Half>,
     #[serde(default)]
-    in_place: Option<Half>,
+    pub(super) in_place: Option<Half>,
     #[serde(default)]
     out_of_place_per_iter: Option<Box<Each>>,
     #[serde(default)]
@@ -103,18 +103,18 @@ struct NcclResult<'a> {
 }
 
 /// One measurement.
-#[derive(Debug, Deserialize)]
-struct Half {
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Half {
     #[serde(default)]
-    time: Number,
+    pub(super) time: Number,
     #[serde(default)]
     cpu_time: Number,
     #[serde(default)]
-    alg_bw: Number,
+    pub(super) alg_bw: Number,
     #[serde(default)]
-    bus_bw: Number,
+    pub(super) bus_bw: Number,
     #[serde(default)]
-    nwrong: Number,
+    pub(super) nwrong: Number,
 }
 
 /// Spread between iterations.
@@ -167,7 +167,7 @@ struct Record<'a> {
 
 /// A number, as one or as text; or what stands where one should.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-enum Number {
+pub(super) enum Number {
     /// `null`, `N/A`, or nothing.
     #[default]
     Missing,
@@ -239,7 +239,7 @@ impl<'de> Deserialize<'de> for Number {
 
 /// A text, or a number as one.
 #[derive(Debug, Default)]
-struct Text<'a>(Option<Cow<'a, str>>);
+pub(super) struct Text<'a>(pub(super) Option<Cow<'a, str>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -316,7 +316,7 @@ fn errors(n: Number) -> Option<Errors> {
 
 impl NcclResult<'_> {
     /// Adds the row to the run, or says why it is none.
-    fn put(&self, run: &mut Run, line: u32) {
+    pub(super) fn put(&self, run: &mut Run, line: u32) {
         let (Some(size), Some(count), Some(dtype)) = (self.size.whole(), self.count.whole(), self.dtype.as_deref())
         else {
             run.refuse(line, "a result without a size, a count or a type");

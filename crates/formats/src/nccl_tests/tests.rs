@@ -406,3 +406,46 @@ fn documents_line_by_line_are_runs_each() {
     let broken = parse(&one.as_bytes()[..60]);
     assert!(broken.iter().all(|r| r.rows.is_empty()) && broken.iter().any(|r| !r.refused.is_empty()), "{broken:?}");
 }
+
+#[test]
+fn results_are_the_same_in_both_ways() {
+    let half = r#"{"time":12.500000,"alg_bw":1.25,"bus_bw":0,"nwrong":0.000000}"#;
+    let usual = format!(
+        r#"{{"size":16,"count":4,"type":"float","redop":"sum","root":"    -1","out_of_place":{half},"in_place":{half},"actual_iterations":20,"experiment_name":"x"}}"#
+    );
+    let runs = |list: &str| {
+        parse(
+            format!(r#"{{"args":["./all_reduce_perf","\"results\":[{{}}]"],"nccl_version":22807,"config":{{"a":1}},"results":[{list}],"end_time":""}}"#)
+                .as_bytes(),
+        )
+    };
+    let expected = runs(&usual);
+    assert_eq!((expected.len(), expected[0].rows.len(), expected[0].refused.len()), (1, 1, 0), "{expected:#?}");
+    let same = [
+        usual.replace(',', " ,\r ").replace(':', "\t: "),
+        // A member that only the general reader takes.
+        usual.replace(r#""experiment_name":"x""#, r#""more":[{"a":null}]"#),
+        usual.replace("12.500000", "1.25e1"),
+        usual.replace("12.500000", "\"12.5\""),
+        usual.replace(r#""float""#, r#""flo\u0061t""#),
+        usual.replace(r#""    -1""#, "-1"),
+    ];
+    for text in same {
+        assert_eq!(runs(&text), expected, "{text}");
+        assert_eq!(runs(&format!("{text},{usual}"))[0].rows.len(), 2, "{text}");
+    }
+    // What is no JSON is none in either.
+    for odd in ["012.5", "12.", ".5", "+1", "12.5.1", "0x1"] {
+        let runs = runs(&usual.replacen("12.500000", odd, 1));
+        assert!(runs.iter().all(|r| r.rows.is_empty()), "{odd}: {runs:#?}");
+    }
+    for odd in
+        [usual.replacen(r#""size":16"#, r#""size":16,"size":16"#, 1), format!("{usual} {usual}"), format!("{usual},")]
+    {
+        let runs = runs(&odd);
+        assert!(runs.iter().all(|r| r.rows.is_empty()), "{odd}: {runs:#?}");
+    }
+    // A list of that name that stands elsewhere.
+    let inside = format!(r#"{{"args":["./all_reduce_perf"],"nccl_version":22807,"config":{{"results":[{usual}]}}}}"#);
+    assert_eq!(parse(inside.as_bytes()).iter().map(|r| r.rows.len()).collect::<Vec<_>>(), [0]);
+}

@@ -30,7 +30,7 @@ pub(super) fn reply(line: u32, text: &str) -> Option<Result<Reply, String>> {
 }
 
 /// `0.078 ms`, `0.1ms`, `12 usec`.
-fn time(text: &str) -> Result<Microseconds, String> {
+pub(super) fn time(text: &str) -> Result<Microseconds, String> {
     let end = text.find(|c: char| c.is_ascii_alphabetic() || c == ' ').ok_or("the time is cut: no unit")?;
     let (value, rest) = text.split_at_checked(end).ok_or("the time is cut")?;
     let unit = words(rest).next().unwrap_or_default();
@@ -102,7 +102,7 @@ pub(super) fn summary(text: &str) -> Option<Result<Summary, String>> {
         };
         let ewma = rest.split_once("ipg/ewma ").and_then(|(_, e)| words(e).next()?.split_once('/'));
         let ewma = ewma.and_then(|(_, e)| read(e).ok());
-        Ok(Summary { min: *min, mean: *mean, max: *max, stdev: values.get(3).copied(), ewma })
+        Ok(Summary { min: Some(*min), mean: Some(*mean), max: Some(*max), stdev: values.get(3).copied(), ewma })
     };
     Some(parse())
 }

@@ -1,9 +1,12 @@
-//! What `ping` prints: of iputils, busybox, inetutils, BSD and macOS.
+//! What `ping` prints: of iputils, busybox, inetutils, BSD and macOS, and of Windows in English.
+//!
+//! Windows prints whole milliseconds, cut: `time<1ms`, and a smallest of `0ms`, are upper bounds. It counts routers' answers as received.
 //!
 //! Times are round trips, in milliseconds as printed. Without a time in the replies (payloads below 16 bytes) there is none.
 
 mod line;
 mod reader;
+mod windows;
 
 pub use reader::{Reader, parse};
 
@@ -92,12 +95,12 @@ pub struct Counts {
 /// The tool's own summary of the round trips.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Summary {
-    /// Shortest.
-    pub min: Microseconds,
-    /// Mean.
-    pub mean: Microseconds,
+    /// Shortest. `None` where it was too short for the clock.
+    pub min: Option<Microseconds>,
+    /// Mean. `None` where round trips that were too short for the clock were counted as nothing.
+    pub mean: Option<Microseconds>,
     /// Longest.
-    pub max: Microseconds,
+    pub max: Option<Microseconds>,
     /// iputils' `mdev`, BSD's `stddev`: both the standard deviation. busybox shows none.
     pub stdev: Option<Microseconds>,
     /// Exponentially weighted mean, of floods and adaptive runs.

@@ -1,5 +1,6 @@
 //! Line by line: what belongs to which run.
 
+use super::windows::{self, Line};
 use super::{MAX_REPLIES, MAX_RUNS, MAX_SAID, Run, line};
 use crate::launcher;
 use crate::refusal::{End, Said, keep};
@@ -15,6 +16,8 @@ pub struct Reader {
     done: Vec<Run>,
     run: Run,
     is_begun: bool,
+    /// Answers of routers in the run, which Windows counts as received.
+    answers: u64,
 }
 
 /// Reads a whole text.
@@ -59,6 +62,8 @@ impl Reader {
                 Ok(summary) => run.summary = Some(At::new(summary, number)),
                 Err(why) => run.refused.push(number, why),
             }
+        } else if let Some(said) = windows::line(number, line) {
+            self.windows(number, line, said);
         } else if let Some(what) = line.strip_prefix("ping: ").or_else(|| line.strip_prefix("ping6: ")) {
             self.said(number, what);
         } else if self.is_begun && self.run.counts.is_none() && is_error(line) {
@@ -103,6 +108,54 @@ impl Reader {
         }
     }
 
+    /// A line of Windows.
+    fn windows(&mut self, number: u32, text: &str, line: Line<'_>) {
+        match line {
+            Line::Heading { host, address, payload } => {
+                self.end_run();
+                let run = self.touch(number);
+                run.host = Some(At::new(host.chars().take(256).collect(), number));
+                run.address = address.map(|a| a.chars().take(256).collect());
+                run.payload = payload.map(Bytes);
+            }
+            Line::Reply(reply) => self.reply(number, reply),
+            Line::Statistics(host) => {
+                if self.run.counts.is_some() {
+                    self.end_run();
+                }
+                self.touch(number).host.get_or_insert(At::new(host.chars().take(256).collect(), number));
+            }
+            Line::Counts(mut counts) if self.is_begun => {
+                // Answers of routers are counted as received.
+                counts.errors = self.answers;
+                counts.received = counts.received.saturating_sub(self.answers);
+                let run = self.touch(number);
+                run.counts = Some(At::new(counts, number));
+                run.end = End::Finished;
+            }
+            Line::Summary(summary) if self.is_begun => {
+                let run = self.touch(number);
+                match summary {
+                    Ok(summary) => run.summary = Some(At::new(summary, number)),
+                    Err(why) => run.refused.push(number, why),
+                }
+            }
+            Line::Error { is_answer } if self.is_begun && self.run.counts.is_none() => {
+                self.answers += u64::from(is_answer);
+                let run = self.touch(number);
+                keep(&mut run.errors, Said::new(number, text), MAX_SAID, &mut run.not_kept);
+            }
+            Line::Failure => {
+                self.end_run();
+                let run = self.touch(number);
+                keep(&mut run.failures, Said::new(number, text), MAX_SAID, &mut run.not_kept);
+                run.end = End::Failed;
+                self.end_run();
+            }
+            Line::Counts(_) | Line::Summary(_) | Line::Error { .. } => {}
+        }
+    }
+
     /// `unknown host`, `sendmsg: Network is unreachable`, `Warning: …`.
     fn said(&mut self, number: u32, what: &str) {
         let said = Said::new(number, what);
@@ -140,6 +193,7 @@ impl Reader {
     fn end_run(&mut self) {
         let run = std::mem::take(&mut self.run);
         let is_begun = std::mem::take(&mut self.is_begun);
+        self.answers = 0;
         if is_begun && self.done.len() < MAX_RUNS {
             self.done.push(run);
         }

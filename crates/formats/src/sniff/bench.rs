@@ -20,6 +20,9 @@ pub(super) fn line(line: &str) -> Option<Kind> {
         || has(" ping statistics ---")
         || has(" bytes from ") && (has("icmp_seq=") || has("icmp_req=") || has(" seq=") && has("ttl="))
         || starts(&["ping: "])
+        || starts(&["Reply from "]) && (has(": bytes=") && has("time") || has(": time"))
+        || starts(&["Pinging "]) && has(" bytes of data:")
+        || starts(&["Ping statistics for "])
     {
         Some(Kind::Ping)
     } else {
@@ -55,7 +58,7 @@ fn iperf(line: &str) -> Option<Kind> {
         || has("] local ") && has(" port ") && has(" connected with ");
     if is_3 {
         Some(Kind::Iperf3)
-    } else if is_2 {
+    } else if is_2 || crate::iperf::is_csv_line(line) {
         Some(Kind::Iperf2)
     } else {
         row(line)

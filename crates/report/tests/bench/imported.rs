@@ -110,7 +110,7 @@ fn a_table_of_ten_thousand_columns_is_told_at_once() {
     let mut run = made::write_lat();
     for i in 0..10_000_u64 {
         let metric = Metric { name: format!("column {i}").into(), ..Metric::new("", Unit::One, Better::Neither) };
-        let series = linerate_bench::Series { metric, labels: Vec::new(), points: Vec::new() };
+        let series = linerate_bench::Series { metric, labels: Vec::new(), points: linerate_bench::Points::default() };
         run.series.push(series);
         for size in [1, 2] {
             if let Some(s) = run.series.last_mut() {

@@ -122,7 +122,7 @@ fn ranks_are_one_line_and_units_one_unit() {
     for s in &mut gbit.series {
         if s.metric.unit == Unit::GBps {
             s.metric.unit = Unit::Gbps;
-            s.points.iter_mut().for_each(|p| p.value *= 8.0);
+            s.points = s.points.map(|p| linerate_bench::Point { value: p.value * 8.0, ..p });
         }
     }
     let runs = [&gb, &gbit];

@@ -95,7 +95,9 @@ pub(super) fn wrap(path: &str, argv: &[String]) -> Command {
 /// Errors of a transport as reasons.
 pub(super) fn why(e: &TransportError) -> Why {
     match e {
-        TransportError::Start { .. } | TransportError::Argument { .. } => Why::NotStarted(e.to_string()),
+        TransportError::Start { .. } | TransportError::Option { .. } | TransportError::Argument { .. } => {
+            Why::NotStarted(e.to_string())
+        }
         TransportError::Lost { .. } => Why::Lost(e.to_string()),
         TransportError::TimedOut { seconds, .. } => Why::TimedOut(*seconds),
         TransportError::Cancelled => Why::Cancelled,

@@ -5,6 +5,7 @@
 //! sign of life came for a while, it kills the program with its whole process group. So nothing outlives a lost connection, a
 //! killed `linerate` or a cancelled run, on either side, and there is one way to kill: closing a pipe.
 
+mod converse;
 mod local;
 mod process;
 mod quote;
@@ -92,6 +93,16 @@ pub enum TransportError {
         /// Why.
         why: String,
     },
+    /// A further argument of `ssh` that it would take for the destination.
+    #[error(
+        "{host}: ssh would take {argument:?} for the host: give -F FILE, KEY=VALUE or -oKEY=VALUE, each word by itself"
+    )]
+    Option {
+        /// The host.
+        host: String,
+        /// The argument.
+        argument: String,
+    },
     /// An argument that no process can be given.
     #[error("{host}: an argument contains a NUL character or a variable's name is none: {argument:?}")]
     Argument {
@@ -166,5 +177,24 @@ pub trait Transport: Send + Sync {
     /// It does not start, does not end in time, or the connection is lost. A status other than 0 is none.
     fn run(&self, command: &Command, cancelled: &dyn Fn() -> bool) -> Result<Ran, TransportError> {
         self.start(command)?.finish(command, HELPER_OUTPUT, cancelled)
+    }
+
+    /// Hands a text to a program and takes its answer. No guard is above it: it must end by itself, and what it began it finishes even
+    /// where the connection is lost.
+    ///
+    /// # Errors
+    /// It does not start, does not end in time (then it is only no longer waited for on another host), or the connection is lost. A status
+    /// other than 0 is none.
+    fn converse(
+        &self,
+        argv: &[String],
+        input: Vec<u8>,
+        limit: Duration,
+        most: usize,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Ran, TransportError> {
+        let argv = self.carry(argv)?;
+        let with = converse::With { host: self.host(), is_here: self.is_here(), argv: &argv, limit, most };
+        converse::converse(&with, input, cancelled)
     }
 }

@@ -25,26 +25,31 @@ pub struct Ssh {
     name: String,
     destination: String,
     port: Option<u16>,
-    /// Further options of the user's (`-F`, `-o`), before the destination.
+    /// Further arguments of the user's (`-F`, `-o`), before the destination.
     options: Vec<String>,
     /// Private directory of the control socket.
     sockets: Option<PathBuf>,
 }
 
 impl Ssh {
-    /// A host by its destination (`host` or `user@host`), with further arguments for `ssh`. Connections share one master in a
-    /// private directory, which is ended when this is dropped.
+    /// A host by its destination (`host` or `user@host`), with further arguments for `ssh`: as it takes them (`-F`, a file), or
+    /// options of its configuration (`Port=2222`). Connections share one master in a private directory, which is ended when this
+    /// is dropped.
     ///
     /// # Errors
-    /// The destination would be taken for an option, or is empty.
+    /// The destination would be taken for an option, or is empty; an argument would be taken for the destination.
     pub fn new(destination: &str, port: Option<u16>, options: &[String]) -> Result<Self, TransportError> {
         let host = destination.rsplit('@').next().unwrap_or_default();
         let bad = |c: char| c.is_whitespace() || c.is_control();
         if destination.starts_with('-') || host.is_empty() || host.starts_with('-') || destination.contains(bad) {
             return Err(TransportError::Argument { host: destination.to_owned(), argument: destination.to_owned() });
         }
+        let options = arguments(options).map_err(|argument| TransportError::Option {
+            host: destination.to_owned(),
+            argument: argument.to_owned(),
+        })?;
         let name = port.map_or_else(|| destination.to_owned(), |p| format!("{destination}:{p}"));
-        Ok(Ssh { name, destination: destination.to_owned(), port, options: options.to_vec(), sockets: sockets() })
+        Ok(Ssh { name, destination: destination.to_owned(), port, options, sockets: sockets() })
     }
 
     fn head(&self) -> Vec<String> {
@@ -59,6 +64,35 @@ impl Ssh {
         argv.extend(self.options.iter().cloned());
         argv
     }
+}
+
+/// Letters of `ssh` that take a value.
+const VALUED: &str = "BbcDEeFIiJLlmOoPpQRSWw";
+
+/// The user's words as arguments: `KEY=VALUE` alone is one of `-o`. The word that `ssh` would take for the destination is the error.
+fn arguments(words: &[String]) -> Result<Vec<String>, &str> {
+    let mut out = Vec::new();
+    let mut value = false;
+    for word in words {
+        let mut letters = word.chars();
+        if value {
+            value = false;
+        } else if letters.next() == Some('-') {
+            // A letter with its value in the same word (`-p22`) takes no other; after `--` everything is a destination.
+            value = letters.next().is_some_and(|l| VALUED.contains(l)) && letters.next().is_none();
+            if word.len() < 2 || word == "--" {
+                return Err(word);
+            }
+        } else if word.split_once('=').is_some_and(|(key, _)| key.chars().all(char::is_alphanumeric) && !key.is_empty())
+        {
+            out.push("-o".to_owned());
+        } else {
+            return Err(word);
+        }
+        out.push(word.clone());
+    }
+    // What takes a value and has none would take the destination.
+    if value { words.last().map_or(Ok(out), |w| Err(w.as_str())) } else { Ok(out) }
 }
 
 /// A directory that only this user can enter. Without one, every command makes a connection of its own.
@@ -98,5 +132,36 @@ impl Drop for Ssh {
             let _ = ssh.status();
         }
         let _ = std::fs::remove_dir_all(dir);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::arguments;
+
+    fn of(line: &str) -> Option<String> {
+        let words: Vec<String> = line.split(' ').filter(|w| !w.is_empty()).map(str::to_owned).collect();
+        arguments(&words).ok().map(|a| a.join(" "))
+    }
+
+    #[test]
+    fn no_word_of_the_users_becomes_the_destination() {
+        for (given, want) in [
+            ("", Some("")),
+            ("-F file", Some("-F file")),
+            ("Port=2222 -v", Some("-o Port=2222 -v")),
+            ("-o Port=2222", Some("-o Port=2222")),
+            ("-oPort=2222 -p22 -4", Some("-oPort=2222 -p22 -4")),
+            ("-i -F -l me", Some("-i -F -l me")),
+            ("host", None),
+            ("-v host", None),
+            ("-p22 host", None),
+            ("-F", None),
+            ("--", None),
+            ("-", None),
+            ("=x", None),
+        ] {
+            assert_eq!(of(given).as_deref(), want, "{given:?}");
+        }
     }
 }

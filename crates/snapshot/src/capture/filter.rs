@@ -1,6 +1,7 @@
 //! The parts of large texts that are kept.
 
 use crate::catalogue::Keep;
+use sha2::{Digest, Sha256};
 use std::io::Read;
 
 /// Words of the kernel log that some rule or the report reads. Lower case.
@@ -141,8 +142,68 @@ pub(crate) fn keep(data: &mut Vec<u8>, how: Keep) -> bool {
             });
             return true;
         }
+        Keep::Grub => *data = lines(data, |l| line(l, &grub_assignment)),
+        Keep::BootEntry => *data = lines(data, |l| line(l, &boot_entry)),
+        Keep::Digest => {
+            *data = machine_digest(data).into_bytes();
+            data.push(b'\n');
+            return true;
+        }
     }
     data.len() != before
+}
+
+/// Variables of `/etc/default/grub` that decide what the kernel is told and which entry is started.
+const GRUB: &[&str] = &[
+    "GRUB_DEFAULT",
+    "GRUB_SAVEDEFAULT",
+    "GRUB_CMDLINE_LINUX",
+    "GRUB_CMDLINE_LINUX_DEFAULT",
+    "GRUB_CMDLINE_LINUX_RECOVERY",
+    "GRUB_TIMEOUT",
+    "GRUB_TIMEOUT_STYLE",
+    "GRUB_RECORDFAIL_TIMEOUT",
+    "GRUB_ENABLE_BLSCFG",
+    "GRUB_DISABLE_SUBMENU",
+];
+
+/// Whether a line assigns one of [`GRUB`]. It is shell: what runs programs there is not kept, and neither is what else it sets.
+fn grub_assignment(line: &str) -> bool {
+    let line = line.trim_start();
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    line.split_once('=').is_some_and(|(name, _)| GRUB.contains(&name.strip_suffix('+').unwrap_or(name)))
+}
+
+/// Keys of an entry of the Boot Loader Specification, and of systemd-boot's `loader.conf`.
+fn boot_entry(line: &str) -> bool {
+    const KEYS: &[&str] = &[
+        "title",
+        "version",
+        "machine-id",
+        "sort-key",
+        "linux",
+        "initrd",
+        "efi",
+        "uki",
+        "options",
+        "id",
+        "grub_users",
+        "grub_arg",
+        "grub_class",
+        "default",
+        "timeout",
+    ];
+    let key = line.split_ascii_whitespace().next().unwrap_or_default();
+    KEYS.contains(&key) && key != "machine-id"
+}
+
+/// Digest of a machine id (or its file's content), by which a plan knows its node again. The id itself must not leave the machine
+/// (machine-id(5)), so it is salted for this use.
+#[must_use]
+pub fn machine_digest(id: &[u8]) -> String {
+    let mut h = Sha256::new_with_prefix(b"linerate machine-id\0");
+    h.update(id.trim_ascii());
+    h.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
 fn lines(data: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Vec<u8> {
@@ -163,6 +224,22 @@ mod tests {
         assert_eq!(d, b"tmpfs /dev/shm tmpfs rw,size=65536k 0 0\n");
         let mut d = b"0::/init.scope\n".to_vec();
         assert!(!keep(&mut d, Keep::FirstLine), "nothing was cut");
+    }
+
+    #[test]
+    fn configuration_without_what_it_may_hold_besides() {
+        let mut d = b"# token=abc\nGRUB_CMDLINE_LINUX=\"a b\"\n  export GRUB_CMDLINE_LINUX+=\" c\"\nGRUB_PASSWORD=x\nexport PATH\ncurl http://u:p@h\n".to_vec();
+        assert!(keep(&mut d, Keep::Grub));
+        assert_eq!(d, b"GRUB_CMDLINE_LINUX=\"a b\"\n  export GRUB_CMDLINE_LINUX+=\" c\"\n");
+        let mut d = b"# c\ntitle T\nmachine-id 0123\noptions root=/dev/vda1\npassword x\n".to_vec();
+        assert!(keep(&mut d, Keep::BootEntry));
+        assert_eq!(d, b"title T\noptions root=/dev/vda1\n");
+        let id = "0123456789abcdef0123456789abcdef";
+        let mut d = format!("{id}\n").into_bytes();
+        assert!(keep(&mut d, Keep::Digest));
+        let told = String::from_utf8(d).expect("hexadecimal");
+        assert!(!told.contains(id) && told.len() == 65, "{told}");
+        assert_eq!(told.trim(), machine_digest(id.as_bytes()), "with and without its newline");
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod worker;
 
 pub use crate::interrupt::abandon;
 pub(crate) use filter::kernel_log;
+pub use filter::machine_digest;
 
 use crate::catalogue::catalogue;
 use crate::redact::Redactor;

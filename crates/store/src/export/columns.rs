@@ -61,11 +61,11 @@ pub(super) struct Row<'a> {
     series: &'a Series,
     stat: &'a str,
     labels: &'a str,
-    point: &'a Point,
+    point: Point,
 }
 
 /// Each sample that a filter asks for.
-pub(super) fn samples<'a>(run: &'a Run, filter: &'a Filter) -> impl Iterator<Item = (&'a Series, &'a Point)> {
+pub(super) fn samples<'a>(run: &'a Run, filter: &'a Filter) -> impl Iterator<Item = (&'a Series, Point)> {
     series(run, filter).flat_map(|s| points(s, filter).map(move |p| (s, p)))
 }
 
@@ -77,7 +77,7 @@ fn series<'a>(run: &'a Run, filter: &'a Filter) -> impl Iterator<Item = &'a Seri
     })
 }
 
-fn points<'a>(series: &'a Series, filter: &'a Filter) -> impl Iterator<Item = &'a Point> {
+fn points<'a>(series: &'a Series, filter: &'a Filter) -> impl Iterator<Item = Point> + use<'a> {
     series.points.iter().filter(|p| filter.size.is_none() || p.size == filter.size)
 }
 

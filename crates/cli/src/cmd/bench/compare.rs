@@ -70,6 +70,22 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8, Failure> {
     Ok(exit(&answer))
 }
 
+/// Two sides as a comparison shows them, below another command's answer.
+pub(crate) fn beside(before: &[String], after: &[String], sink: &mut Sink) -> Result<(), Failure> {
+    let line = Line::new(true);
+    let side = |names: &[String]| -> Result<Side, Failure> {
+        let read = load::side(&names.iter().map(String::as_str).collect::<Vec<_>>(), None, &line)?;
+        Side::new(names.to_vec(), read, &[], &[], &LinkArgs { link: None, nodes: None, gpus: None }, &line)
+    };
+    let (a, b) = (side(before)?, side(after)?);
+    drop(line);
+    let answer = compare(&a.input(), &b.input(), &Options::default());
+    let style = Style { colour: false, width: crate::output::width(), verbose: false };
+    writeln!(sink, "\nBenchmarks, before (A) and after (B):\n")?;
+    refused(&[&a, &b], sink)?;
+    Ok(comparison_text(&answer, style, sink)?)
+}
+
 fn exit(answer: &Comparisons) -> u8 {
     let has = |v: Verdict| answer.comparisons.iter().any(|c| c.verdict == v);
     match () {

@@ -1,5 +1,6 @@
 //! `linerate bench history`.
 
+use super::history_json;
 use super::store::{self, Opened};
 use crate::bench_args::{BenchFormat, FilterArgs, HistoryArgs};
 use crate::output::{Failure, Sink};
@@ -8,7 +9,6 @@ use linerate_report::Style;
 use linerate_report::bench::{self as show, HistoryRow, headline, runs_json, runs_text};
 use linerate_store::export::Form;
 use linerate_store::{Band, Filter, Measured, Outcome, Store, Target, Typical};
-use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -113,8 +113,7 @@ fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut 
     filter.limit = asked.or(Some(if json { u32::MAX } else { NEWEST }));
     let runs = store.list(&filter).map_err(store::fail)?;
     if json {
-        let answer = json!({"schema": "linerate.bench-history/1", "runs": runs});
-        return Ok(writeln!(sink, "{answer:#}")?);
+        return Ok(writeln!(sink, "{:#}", history_json::runs(&runs))?);
     }
     let mut rows = Vec::new();
     for r in runs {
@@ -141,8 +140,7 @@ fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut 
 fn bands(store: &Store, filter: &Filter, json: bool, style: Style, sink: &mut Sink) -> Result<(), Failure> {
     let bands = store.bands(filter, Typical::Mean).map_err(store::fail)?;
     if json {
-        let all: Vec<_> = bands.iter().map(band_json).collect();
-        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate.bench-bands/1", "bands": all}))?);
+        return Ok(writeln!(sink, "{:#}", history_json::bands(&bands))?);
     }
     let rows: Vec<show::Band> = bands.iter().map(|b| band_row(b, None)).collect();
     show::bands_text(&rows, style, sink)?;
@@ -150,17 +148,6 @@ fn bands(store: &Store, filter: &Filter, json: bool, style: Style, sink: &mut Si
         writeln!(sink, "mixed: the runs differ in {key} ({}); --param {key}=… chooses", values.join(", "))?;
     }
     Ok(())
-}
-
-fn band_json(b: &Band) -> serde_json::Value {
-    let m = &b.of;
-    let labels: serde_json::Map<String, serde_json::Value> =
-        m.labels.iter().map(|l| (l.key.to_string(), json!(l.value.as_str()))).collect();
-    json!({
-        "kind": m.kind, "tool": m.tool, "metric": m.metric.name, "stat": m.metric.stat, "unit": m.metric.unit, "labels": labels,
-        "size": b.size, "n": b.n(), "min": b.min(), "p25": b.quantile(0.25), "median": b.median(), "p75": b.quantile(0.75),
-        "max": b.max(), "median_interval": b.median_interval(), "first": b.first, "last": b.last,
-    })
 }
 
 fn band_row(b: &Band, latest: Option<f64>) -> show::Band {
@@ -192,12 +179,7 @@ fn name(of: &Measured, size: Option<u64>) -> String {
 fn best(store: &Store, filter: &Filter, json: bool, sink: &mut Sink) -> Result<(), Failure> {
     let best = store.best(filter, Typical::Mean, 3).map_err(store::fail)?;
     if json {
-        let one = |b: &linerate_store::Best| {
-            let runs: Vec<_> = b.runs.iter().map(|(value, id)| json!({"value": value, "run": id})).collect();
-            json!({"kind": b.of.kind, "tool": b.of.tool, "metric": b.of.metric.name, "unit": b.of.metric.unit, "size": b.size, "best": runs})
-        };
-        let all: Vec<_> = best.iter().map(one).collect();
-        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate.bench-best/1", "best": all}))?);
+        return Ok(writeln!(sink, "{:#}", history_json::best(&best))?);
     }
     for b in &best {
         let size = b.size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)));
@@ -211,9 +193,7 @@ fn best(store: &Store, filter: &Filter, json: bool, sink: &mut Sink) -> Result<(
 fn targets(store: &Store, json: bool, sink: &mut Sink) -> Result<(), Failure> {
     let all = store.targets().map_err(store::fail)?;
     if json {
-        let one = |t: &Target| json!({"name": t.name, "kind": t.kind, "tool": t.tool, "metric": t.metric, "size": t.size, "unit": t.unit, "low": t.low, "high": t.high, "source": t.source});
-        let all: Vec<_> = all.iter().map(one).collect();
-        return Ok(writeln!(sink, "{:#}", json!({"schema": "linerate.bench-targets/1", "targets": all}))?);
+        return Ok(writeln!(sink, "{:#}", history_json::targets(&all))?);
     }
     for t in &all {
         writeln!(sink, "{}: {} {} ({})", t.name, t.metric, range(t), t.source)?;
@@ -237,23 +217,7 @@ fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, si
     let standing = store.standing(&run, filter, &SAME, Typical::Mean).map_err(store::fail)?;
     let missed = checks.iter().any(|c| matches!(c.outcome, Some(Outcome::Below | Outcome::Above)));
     if json {
-        let outcome = |o: Option<Outcome>| {
-            o.map_or("not measured", |o| match o {
-                Outcome::Within => "within",
-                Outcome::Below => "below",
-                Outcome::Above => "above",
-            })
-        };
-        let targets: Vec<_> = checks
-            .iter()
-            .map(|c| json!({"target": c.target.name, "size": c.size, "value": c.value, "outcome": outcome(c.outcome)}))
-            .collect();
-        let history: Vec<_> = standing.iter().map(|s| json!({"metric": s.of.metric.name, "size": s.size, "value": s.value, "rank": s.band.as_ref().map(|b| b.rank(s.value)), "band": s.band.as_ref().map(band_json)})).collect();
-        writeln!(
-            sink,
-            "{:#}",
-            json!({"schema": "linerate.bench-check/1", "run": run.id(), "targets": targets, "history": history})
-        )?;
+        writeln!(sink, "{:#}", history_json::check(run.id(), &checks, &standing))?;
     } else {
         for c in &checks {
             let value = c.value.map_or_else(|| "not measured".to_owned(), |v| format!("{v:.4} {}", c.target.unit));

@@ -8,6 +8,7 @@ use crate::progress::Line;
 use linerate_bench::Run;
 use linerate_report::bench::{Refused, runs_json, runs_text};
 use linerate_report::style::clean;
+use linerate_snapshot::Snapshot;
 use linerate_store::{Added, Imported, SnapshotRef, TextRef};
 use std::io::Write;
 
@@ -26,15 +27,9 @@ pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
     }
     let line = Line::new(true);
     let loaded = load::files(&a.files, !a.no_store, &line)?;
-    let mut snapshots = Vec::new();
-    for path in &a.node {
-        let s = load::snapshot(path, &line)?;
-        let digest = std::fs::read(path).map_or_else(|_| String::new(), |b| load::digest(&b));
-        snapshots.push(store::reference(&s, Some(path), digest));
-    }
+    let nodes = a.node.iter().map(|path| load::snapshot(path, &line)).collect::<Result<Vec<_>, _>>()?;
     drop(line);
-    snapshots.extend(loaded.snapshots.iter().map(|s| store::reference(s, None, String::new())));
-    let kept = if a.no_store || loaded.runs().next().is_none() { None } else { Some(keep(a, &loaded, &snapshots)?) };
+    let kept = if a.no_store || loaded.runs().next().is_none() { None } else { Some(keep(a, &loaded, &nodes)?) };
     let (mut sink, style) = super::open(&a.out)?;
     let refused = super::refused(&loaded.refused);
     let all: Vec<Run> = loaded.texts.into_iter().flat_map(|t| t.runs).collect();
@@ -73,7 +68,7 @@ fn brief(runs: &[Run], refused: &[Refused], sink: &mut Sink) -> Result<(), Failu
         refused.len()
     )?;
     for run in invalid.iter().take(FIRST) {
-        let why = run.faults.iter().find(|f| f.whole_run).map_or("", |f| f.what.as_str());
+        let why = run.void().map_or("", |f| f.what.as_str());
         writeln!(sink, "  {}: {}", clean(&run.source.name), clean(why))?;
     }
     for r in refused.iter().take(FIRST) {
@@ -82,14 +77,21 @@ fn brief(runs: &[Run], refused: &[Refused], sink: &mut Sink) -> Result<(), Failu
     Ok(())
 }
 
-fn keep(a: &ImportArgs, loaded: &Loaded, snapshots: &[SnapshotRef]) -> Result<(Added, String), Failure> {
+/// `nodes` are the snapshots that were named.
+fn keep(a: &ImportArgs, loaded: &Loaded, nodes: &[Snapshot]) -> Result<(Added, String), Failure> {
+    let named = a.node.iter().zip(nodes).map(|(path, s)| {
+        let digest = std::fs::read(path).map_or_else(|_| String::new(), |b| load::digest(&b));
+        store::reference(s, Some(path), digest)
+    });
+    let found = loaded.snapshots.iter().map(|s| store::reference(s, None, String::new()));
+    let snapshots: Vec<SnapshotRef> = named.chain(found).collect();
     let mut opened = store::open_to_write(a.store.store.as_deref())?;
     let labels: Vec<&str> = a.label.iter().map(String::as_str).collect();
     let mut list = Vec::new();
     for text in &loaded.texts {
         for (ordinal, run) in text.runs.iter().enumerate() {
             let place = TextRef { digest: &text.digest, ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX) };
-            list.push(Imported { text: Some(place), snapshots, labels: &labels, ..Imported::from(run) });
+            list.push(Imported { text: Some(place), snapshots: &snapshots, labels: &labels, ..Imported::from(run) });
         }
     }
     let added = opened.store.add(&list, store::now()).map_err(store::fail)?;

@@ -81,7 +81,8 @@ fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()>
     };
     let mut unpacked = Unpacked::new(from)?;
     let mut bytes: Vec<u8> = Vec::new();
-    if let (None, Some(size)) = (unpacked.packing(), source.size.filter(|s| *s <= MOST)) {
+    let plain = source.size.filter(|s| *s <= MOST && unpacked.packing().is_none());
+    if let Some(size) = plain {
         // One byte more, so that the end is found without growing.
         bytes.reserve_exact(usize::try_from(size).unwrap_or(0) + 1);
     }
@@ -95,7 +96,14 @@ fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()>
         return Ok(());
     }
     // A packed file that is cut: what there is counts, and that it is cut is told.
-    let rest = unpacked.take(MOST + 1 - bytes.len() as u64).read_to_end(&mut bytes);
+    let rest = match (path, plain) {
+        // A file itself is read without clearing first what it is read into.
+        (Some(path), Some(_)) => {
+            bytes.clear();
+            File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)
+        }
+        _ => unpacked.take(MOST + 1 - bytes.len() as u64).read_to_end(&mut bytes),
+    };
     if bytes.len() as u64 > MOST {
         return Err(io::Error::other("it is larger than 4 GiB: split it"));
     }

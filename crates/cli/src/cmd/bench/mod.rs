@@ -2,6 +2,7 @@
 
 mod compare;
 mod history;
+mod history_json;
 mod import;
 mod load;
 mod plot;
@@ -13,6 +14,7 @@ use crate::bench_args::{BenchArgs, BenchCommand, OutArgs};
 use crate::output::{Failure, Sink, width};
 use linerate_report::Style;
 
+pub(crate) use compare::beside;
 pub(crate) use run::interrupted;
 
 pub(crate) fn run(a: &BenchArgs) -> Result<u8, Failure> {

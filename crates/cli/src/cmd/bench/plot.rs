@@ -7,7 +7,7 @@ use crate::output::Failure;
 use crate::progress::Line;
 use linerate_bench::ceiling::ceiling;
 use linerate_bench::compare::{Options, compare};
-use linerate_bench::{Run, fit};
+use linerate_bench::{Run, Series, fit};
 use linerate_report::bench::plot::{
     PlotData, PlotSide, Screen, Select, distribution, plot_svg, plot_text, sweep, timeline,
 };
@@ -25,15 +25,7 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
     let runs: Vec<Vec<&Run>> = sides.iter().map(|s| s.runs.iter().collect()).collect();
     let drawn: Vec<PlotSide<'_>> = a.sides.iter().zip(&runs).map(|(name, runs)| PlotSide { name, runs }).collect();
     let first = sides.first().ok_or_else(|| Failure::new("nothing to draw"))?;
-    let series = |run: &Run| {
-        let fits = |s: &&linerate_bench::Series| {
-            s.metric.name == select.metric
-                && s.metric.stat == select.stat
-                && select.labels.iter().all(|l| s.labels.contains(l))
-        };
-        run.series.iter().find(fits).cloned()
-    };
-    let metric = first.runs.iter().find_map(|r| Some((r, series(r)?)));
+    let metric = first.runs.iter().find_map(|r| Some((r, chosen(r, &select)?)));
     let by_size = metric.as_ref().is_some_and(|(_, s)| {
         s.points.iter().filter_map(|p| p.size).collect::<std::collections::BTreeSet<_>>().len() > 2
     });
@@ -44,14 +36,11 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
         PlotKind::Auto => PlotKind::Distribution,
         told => told,
     };
-    let against = match sides.as_slice() {
-        [one] => {
-            compare(&one.input(), &one.input(), &Options { metrics: vec![select.metric.clone()], ..Options::default() })
-        }
-        [one, two, ..] => {
-            compare(&one.input(), &two.input(), &Options { metrics: vec![select.metric.clone()], ..Options::default() })
-        }
-        [] => return Err(Failure::new("nothing to draw")),
+    // What is cut from a time series, the comparison says.
+    let against = || {
+        let second = sides.get(1).unwrap_or(first);
+        let options = Options { metrics: vec![select.metric.clone()], ..Options::default() };
+        compare(&first.input(), &second.input(), &options)
     };
     let mut said = Vec::new();
     let data: PlotData = match kind {
@@ -59,8 +48,8 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
             let limit = metric.as_ref().and_then(|(run, s)| ceiling(run, &s.metric, &first.known));
             let mut plot = sweep(&drawn, &select, limit.as_ref());
             for (role, side) in sides.iter().enumerate() {
-                let Some((run, s)) = side.runs.iter().find_map(|r| Some((r, series(r)?))) else { continue };
-                match fit::fit(run, &s) {
+                let Some((run, s)) = side.runs.iter().find_map(|r| Some((r, chosen(r, &select)?))) else { continue };
+                match fit::fit(run, s) {
                     Ok(f) => {
                         said.push(words(a.sides.get(role).map_or("", String::as_str), &f));
                         plot = plot.with_curve(
@@ -74,10 +63,10 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
             }
             plot
         }
-        PlotKind::Timeline => timeline(&drawn, &select, Some(&against)),
+        PlotKind::Timeline => timeline(&drawn, &select, Some(&against())),
         _ => {
             let largest = metric.as_ref().and_then(|(_, s)| s.points.iter().filter_map(|p| p.size).max());
-            distribution(&drawn, &select, largest, Some(&against))
+            distribution(&drawn, &select, largest, Some(&against()))
         }
     };
     let (mut sink, style) = super::open(&a.out)?;
@@ -93,6 +82,15 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
     }
     sink.finish()?;
     Ok(0)
+}
+
+/// The series of a run that is drawn.
+fn chosen<'r>(run: &'r Run, select: &Select) -> Option<&'r Series> {
+    run.series.iter().find(|s| {
+        s.metric.name == select.metric
+            && s.metric.stat == select.stat
+            && select.labels.iter().all(|l| s.labels.contains(l))
+    })
 }
 
 /// What is drawn: the metric that was named, or what one would quote of the first run.
@@ -112,7 +110,7 @@ fn choose(a: &PlotArgs, sides: &[Side]) -> Result<Select, Failure> {
         names.dedup();
         Failure::new(format!("no run has the metric `{name}`")).hint(format!("there are {}", names.join(", ")))
     })?;
-    let labels = series.labels.iter().filter(|l| !l.is_member()).cloned().collect();
+    let labels = series.telling().cloned().collect();
     Ok(Select { metric: series.metric.name.to_string(), stat: series.metric.stat, labels })
 }
 

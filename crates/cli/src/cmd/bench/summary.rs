@@ -43,13 +43,14 @@ pub(super) fn run(a: &SummaryArgs) -> Result<u8, Failure> {
 fn plots(side: &Side) -> BTreeMap<Area, Vec<PlotData>> {
     let mut groups: BTreeMap<(Area, String), Vec<&Run>> = BTreeMap::new();
     for run in side.runs.iter().filter(|r| r.is_valid()) {
-        let tool = run.tool.as_deref().unwrap_or(run.kind.name()).to_owned();
+        let tool = run.program().to_owned();
         groups.entry((Area::of(run.kind), tool)).or_default().push(run);
     }
     let mut all: BTreeMap<Area, Vec<PlotData>> = BTreeMap::new();
     for ((area, tool), runs) in groups {
         let Some((run, select)) = runs.iter().find_map(|r| Some((*r, Select::main(r)?))) else { continue };
-        let points = || run.series.iter().filter(|s| s.metric.name == select.metric.as_str()).flat_map(|s| &s.points);
+        let points =
+            || run.series.iter().filter(|s| s.metric.name == select.metric.as_str()).flat_map(|s| s.points.iter());
         let sizes: BTreeSet<u64> = points().filter_map(|p| p.size).collect();
         let drawn = [PlotSide { name: &tool, runs: &runs }];
         let plot = if sizes.len() > 2 {

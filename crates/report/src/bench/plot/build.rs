@@ -129,7 +129,7 @@ pub fn timeline(sides: &[PlotSide<'_>], select: &Select, comparison: Option<&Com
     let choice = Choice::of(sides, select);
     let cuts = transients(comparison, select);
     let all = || choice.sides.iter().flat_map(|(_, runs)| runs);
-    let timed = all().any(|c| c.run.series.iter().flat_map(|s| &s.points).any(|p| p.at.is_some()));
+    let timed = all().any(|c| c.run.series.iter().any(|s| s.points.in_time()));
     let label = match all().next().map(|c| c.run.kind) {
         _ if !timed => "number of the value",
         Some(Kind::Torchtitan) => "step",

@@ -121,7 +121,7 @@ impl Chosen<'_> {
 
     /// Its values over time: the mean of the members at each place. Without times, their numbers.
     pub(super) fn over_time(&self) -> Vec<(f64, f64)> {
-        let timed = self.group.members.iter().find(|s| s.points.iter().any(|p| p.at.is_some()));
+        let timed = self.group.members.iter().find(|s| s.points.in_time());
         let longest = self.group.members.iter().map(|s| s.points.len()).max().unwrap_or(0);
         let at = |i: usize| match timed {
             Some(s) => s.points.get(i).and_then(|p| p.at),
@@ -138,7 +138,8 @@ impl Chosen<'_> {
 
     /// Whether it is a series over time: many values, not of several sizes.
     pub(super) fn is_timed(&self) -> bool {
-        let same = |s: &linerate_bench::Series| s.points.windows(2).all(|w| matches!(w, [a, b] if a.size == b.size));
+        let same =
+            |s: &linerate_bench::Series| s.points.iter().zip(s.points.iter().skip(1)).all(|(a, b)| a.size == b.size);
         self.group.members.iter().any(|s| s.points.len() > 1 && same(s))
     }
 }

@@ -50,11 +50,11 @@ impl<'a> View<'a> {
         }
         // Among equals the order of the output stays.
         groups.sort_by_key(|g| words::importance(g.metric));
-        let sizes: BTreeSet<u64> = run.series.iter().flat_map(|s| &s.points).filter_map(|p| p.size).collect();
+        let sizes: BTreeSet<u64> = run.series.iter().flat_map(|s| s.points.iter()).filter_map(|p| p.size).collect();
         let mut view = View::default();
         for g in groups {
             let longest = g.members.iter().map(|s| s.points.len()).max().unwrap_or(0);
-            let sized = g.members.iter().flat_map(|s| &s.points).any(|p| p.size.is_some());
+            let sized = g.members.iter().flat_map(|s| s.points.iter()).any(|p| p.size.is_some());
             let list = if sizes.len() > 1 && sized {
                 &mut view.sweeps
             } else if longest > 1 {
@@ -74,7 +74,7 @@ impl Group<'_> {
         let mut sums: BTreeMap<(u64, usize), (f64, f64, bool)> = BTreeMap::new();
         for s in &self.members {
             let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
-            for p in &s.points {
+            for p in s.points.iter() {
                 let Some(size) = p.size else { continue };
                 let times = seen.entry(size).or_default();
                 let sum = sums.entry((size, *times)).or_insert((0.0, 0.0, true));
@@ -90,7 +90,7 @@ impl Group<'_> {
         let longest = self.members.iter().map(|s| s.points.len()).max().unwrap_or(0);
         let mut sums = vec![(0.0, 0.0); longest];
         for s in &self.members {
-            for (sum, p) in sums.iter_mut().zip(&s.points) {
+            for (sum, p) in sums.iter_mut().zip(s.points.iter()) {
                 if p.valid && p.value.is_finite() {
                     *sum = (sum.0 + p.value, sum.1 + 1.0);
                 }

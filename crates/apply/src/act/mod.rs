@@ -1,0 +1,177 @@
+//! One act: look at what is there and keep it, make it, look again, undo it. Each is the same when done twice.
+
+mod file;
+mod firmware;
+mod root;
+mod run;
+mod trial;
+mod value;
+mod wrong;
+
+pub(crate) use file::stale;
+pub use root::Root;
+pub(crate) use root::{Meta, There};
+pub(crate) use run::end_left;
+pub use trial::{NoTrial, NodeFiles, TrialEntry, TrialMaker};
+pub(crate) use value::shows;
+pub(crate) use wrong::{Done, Wrong};
+
+use crate::journal::{Journal, Seen};
+use linerate_remedy::Act;
+
+/// Bytes of a file that is changed or kept: an initramfs is not, a `grub.cfg` is.
+pub(crate) const FILE: usize = 64 << 20;
+
+/// What acts work with.
+#[derive(Clone, Copy)]
+pub(crate) struct Hands<'a> {
+    /// The node.
+    pub(crate) root: &'a Root,
+    /// The way to entries that are started once.
+    pub(crate) maker: &'a dyn TrialMaker,
+    /// By which programs that were started are found again.
+    pub(crate) mark: &'a str,
+}
+
+/// What was made.
+pub(crate) struct Made {
+    /// What is there now.
+    pub(crate) after: Seen,
+    /// What a program printed: its end.
+    pub(crate) output: Option<String>,
+}
+
+/// Where an announced act was when the process ended.
+pub(crate) enum Look {
+    /// As before, or somewhere in an act that can be made again.
+    Before,
+    /// Made.
+    After(Seen),
+    /// Neither.
+    Other(String),
+}
+
+/// How an undoing ended.
+pub(crate) enum Undo {
+    /// What was there is there.
+    Back(String),
+    /// The program has to be run again, when all files are back.
+    Rerun(String),
+}
+
+impl Hands<'_> {
+    /// Looks at what an act will change, refuses what the plan did not expect (`stale`), and keeps it under the name `kept`.
+    pub(crate) fn before(&self, act: &Act, journal: &Journal, kept: &str) -> Done<Seen> {
+        match act {
+            Act::File { path, before, .. } => file::before(self.root, path, before, journal, kept),
+            Act::Run { writes, .. } => file::keep(self.root, writes, journal, kept),
+            Act::Value { path, before, .. } => value::before(self.root, path, before),
+            Act::Trial { boot, add, remove } => trial::before(self, *boot, add, remove, journal, kept),
+            Act::NicFirmware { device, parameter, before, .. } => {
+                firmware::before(self.root, device, parameter, before, journal)
+            }
+            Act::Bios { .. } => Err(not_here()),
+        }
+    }
+
+    /// Makes it.
+    pub(crate) fn make(&self, act: &Act, before: &Seen, journal: &Journal) -> Done<Made> {
+        match act {
+            Act::File { path, after, mode, .. } => {
+                file::make(self.root, path, after.as_ref().map(|c| c.0.as_bytes()), *mode, before)
+            }
+            Act::Run { argv, writes, limit, .. } => {
+                let output = run::run(self.root, argv, *limit, self.mark)?;
+                Ok(Made { after: file::look(self.root, writes)?, output: Some(output) })
+            }
+            Act::Value { path, after, .. } => value::make(self.root, path, after),
+            Act::Trial { .. } => trial::make(self, before, journal, self.mark),
+            Act::NicFirmware { device, parameter, after, .. } => {
+                firmware::make(self.root, device, parameter, after, self.mark)
+            }
+            Act::Bios { .. } => Err(not_here()),
+        }
+    }
+
+    /// Looks where an announced act stands.
+    pub(crate) fn look(&self, act: &Act, before: &Seen) -> Done<Look> {
+        match act {
+            Act::File { path, after, .. } => {
+                file::stands(self.root, path, after.as_ref().map(|c| c.0.as_bytes()), before)
+            }
+            Act::Run { .. } => Ok(Look::Before),
+            Act::Value { path, after, .. } => value::stands(self.root, path, after, before),
+            Act::Trial { .. } => trial::stands(self, before),
+            Act::NicFirmware { device, parameter, after, .. } => {
+                firmware::stands(self.root, device, parameter, after, before)
+            }
+            Act::Bios { .. } => Err(not_here()),
+        }
+    }
+
+    /// Puts back what was there. `after` is what was seen when it was made; `None`: it was interrupted. `same_boot`: no boot lies between.
+    pub(crate) fn undo(
+        &self,
+        act: &Act,
+        before: &Seen,
+        after: Option<&Seen>,
+        journal: &Journal,
+        same_boot: bool,
+    ) -> Done<Undo> {
+        match act {
+            Act::File { path, after: content, .. } => {
+                file::undo(self.root, path, content.as_ref().map(|c| c.0.as_bytes()), before, after, journal)
+            }
+            Act::Run { .. } => file::undo_writes(self.root, before, after, journal),
+            Act::Value { path, after: set, .. } => value::undo(self.root, path, set, before, same_boot),
+            Act::Trial { .. } => trial::undo(self, before, journal, self.mark),
+            Act::NicFirmware { device, parameter, after, .. } => {
+                firmware::undo(self.root, device, parameter, after, before, self.mark)
+            }
+            Act::Bios { .. } => Err(not_here()),
+        }
+    }
+
+    /// Puts back what a failed attempt may have changed: all of it, because the act announced all of it and nobody else was asked.
+    pub(crate) fn put_back(&self, act: &Act, before: &Seen, journal: &Journal) -> Done<()> {
+        match act {
+            Act::File { .. } | Act::Run { .. } => file::put_back(self.root, before, journal),
+            Act::Value { path, .. } => value::put_back(self.root, path, before),
+            Act::Trial { .. } => trial::undo(self, before, journal, self.mark).map(|_| ()),
+            Act::NicFirmware { device, parameter, .. } => {
+                firmware::put_back(self.root, device, parameter, before, self.mark)
+            }
+            Act::Bios { .. } => Ok(()),
+        }
+    }
+}
+
+/// Runs a program of an undoing.
+pub(crate) fn run_undo(hands: &Hands<'_>, argv: &[String], limit: u32) -> Done<String> {
+    run::run(hands.root, argv, limit, hands.mark)
+}
+
+/// Whether a program's next value is the plan's: for the check before anything is done.
+pub(crate) fn check(hands: &Hands<'_>, act: &Act) -> Done<()> {
+    match act {
+        Act::Value { path, before, .. } => value::before(hands.root, path, before).map(|_| ()),
+        Act::NicFirmware { device, parameter, before, .. } => firmware::check(hands.root, device, parameter, before),
+        Act::Trial { boot, add, remove } => trial::check(hands, *boot, add, remove),
+        Act::File { .. } | Act::Run { .. } | Act::Bios { .. } => Ok(()),
+    }
+}
+
+fn not_here() -> Wrong {
+    Wrong::new(
+        "not-here",
+        "BIOS attributes are set by Redfish, from where the service can be reached: the operator's side does it",
+    )
+}
+
+/// A reason why something else is there than the plan or the journal expects.
+pub(crate) fn unexpected(what: impl std::fmt::Display) -> Wrong {
+    Wrong::new(
+        "unexpected",
+        format!("{what}: somebody else changed it meanwhile; it is left as it is. Look at it, then decide"),
+    )
+}

@@ -1,0 +1,185 @@
+//! An entry of the boot loader that is started once.
+
+use super::{Done, FILE, Hands, Look, Made, Meta, Root, Undo, Wrong, file, run, unexpected};
+use crate::hand::fault::boundary;
+use crate::journal::{FileSeen, Journal, Seen};
+use linerate_remedy::{BootTrial, sha256};
+
+/// An entry as it is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrialEntry {
+    /// File that holds the entry.
+    pub path: String,
+    /// What it holds then, all of it.
+    pub content: String,
+    /// File in which the boot loader keeps which entry is next (`grubenv`); `None`: it is kept elsewhere.
+    pub environment: Option<String>,
+    /// Program and arguments that choose the entry for the next start.
+    pub choose: Vec<String>,
+    /// Program and arguments that take the choice back.
+    pub forget: Vec<String>,
+}
+
+/// Makes an entry of the usual one. Pure: it reads by what it is given.
+pub trait TrialMaker {
+    /// The entry with words added and removed.
+    ///
+    /// # Errors
+    /// Why none can be made here.
+    fn entry(
+        &self,
+        boot: BootTrial,
+        add: &[String],
+        remove: &[String],
+        node: &dyn NodeFiles,
+    ) -> Result<TrialEntry, String>;
+}
+
+/// A node's files, for reading.
+pub trait NodeFiles {
+    /// Content of a regular file; `None`: it is not there, or cannot be read.
+    fn bytes(&self, path: &str) -> Option<Vec<u8>>;
+    /// Names in a directory, sorted.
+    fn names(&self, dir: &str) -> Vec<String>;
+    /// Whether a program is installed.
+    fn has_program(&self, name: &str) -> bool;
+}
+
+impl NodeFiles for Root {
+    fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        self.read(path, FILE).ok()?.map(|there| there.bytes)
+    }
+
+    fn names(&self, dir: &str) -> Vec<String> {
+        Root::names(self, dir, 4096).unwrap_or_default()
+    }
+
+    fn has_program(&self, name: &str) -> bool {
+        self.program(name).is_ok()
+    }
+}
+
+/// Makes none.
+#[derive(Debug, Clone, Copy)]
+pub struct NoTrial;
+
+impl TrialMaker for NoTrial {
+    fn entry(&self, _: BootTrial, _: &[String], _: &[String], _: &dyn NodeFiles) -> Result<TrialEntry, String> {
+        Err("this build makes no entries that are started once".to_owned())
+    }
+}
+
+fn entry(hands: &Hands<'_>, boot: BootTrial, add: &[String], remove: &[String]) -> Done<TrialEntry> {
+    let entry = hands
+        .maker
+        .entry(boot, add, remove, hands.root)
+        .map_err(|why| Wrong::new("stale", format!("no entry to be started once can be made: {why}")))?;
+    for argv in [&entry.choose, &entry.forget] {
+        argv.first().map(|program| hands.root.program(program)).transpose()?;
+    }
+    Ok(entry)
+}
+
+pub(super) fn check(hands: &Hands<'_>, boot: BootTrial, add: &[String], remove: &[String]) -> Done<()> {
+    entry(hands, boot, add, remove).map(|_| ())
+}
+
+pub(super) fn before(
+    hands: &Hands<'_>,
+    boot: BootTrial,
+    add: &[String],
+    remove: &[String],
+    journal: &Journal,
+    kept: &str,
+) -> Done<Seen> {
+    let entry = entry(hands, boot, add, remove)?;
+    let paths: Vec<String> = std::iter::once(entry.path).chain(entry.environment).collect();
+    let Seen::Files { files, dirs } = file::keep(hands.root, &paths, journal, kept)? else {
+        return Err(Wrong::failed("nothing was kept"));
+    };
+    let new = format!("{kept}-new");
+    hands.root.replace(&journal.kept(&new), entry.content.as_bytes(), Meta::OWN)?;
+    let digest = sha256(entry.content.as_bytes());
+    Ok(Seen::Trial { files, dirs, new, digest, choose: entry.choose, forget: entry.forget })
+}
+
+fn wrong_kind() -> Wrong {
+    Wrong::new("journal", "the journal has no entry of the boot loader where the plan has one")
+}
+
+pub(super) fn make(hands: &Hands<'_>, before: &Seen, journal: &Journal, mark: &str) -> Done<Made> {
+    let Seen::Trial { files, dirs, new, digest, choose, .. } = before else { return Err(wrong_kind()) };
+    let Some(old) = files.first() else { return Err(wrong_kind()) };
+    let path = journal.kept(new);
+    let bytes = hands.root.read(&path, FILE)?.map(|t| t.bytes).unwrap_or_default();
+    if sha256(&bytes) != *digest {
+        return Err(Wrong::new("journal", format!("{path}, which holds the entry, is missing or damaged")));
+    }
+    for dir in dirs {
+        hands.root.make_dir(dir, 0o755)?;
+    }
+    let (mode, owner) = old.there.as_ref().map_or((0o644, None), |t| (t.mode, Some((t.uid, t.gid))));
+    hands.root.replace(&old.path, &bytes, Meta { mode, owner, mtime: None })?;
+    boundary("trial: entry written");
+    let output = run::run(hands.root, choose, 60, mark)?;
+    boundary("trial: chosen");
+    let paths: Vec<String> = files.iter().map(|f| f.path.clone()).collect();
+    Ok(Made { after: file::look(hands.root, &paths)?, output: Some(output) })
+}
+
+/// An interrupted one is made again: choosing an entry twice is choosing it.
+pub(super) fn stands(hands: &Hands<'_>, before: &Seen) -> Done<Look> {
+    let (old, now, ours) = entry_now(hands.root, before)?;
+    Ok(if ours || now.like(old) {
+        Look::Before
+    } else {
+        Look::Other(format!("{} is neither as before nor as planned", old.path))
+    })
+}
+
+/// The entry's file before and now, and whether it is ours now.
+fn entry_now<'a>(root: &Root, before: &'a Seen) -> Done<(&'a FileSeen, FileSeen, bool)> {
+    let Seen::Trial { files, digest, .. } = before else { return Err(wrong_kind()) };
+    let Some(old) = files.first() else { return Err(wrong_kind()) };
+    root.sweep(&old.path)?;
+    let Seen::Files { files: now, .. } = file::look(root, std::slice::from_ref(&old.path))? else {
+        return Err(wrong_kind());
+    };
+    let now = now.into_iter().next().ok_or_else(wrong_kind)?;
+    let ours = now.there.as_ref().is_some_and(|t| t.digest == *digest);
+    Ok((old, now, ours))
+}
+
+pub(super) fn undo(hands: &Hands<'_>, before: &Seen, journal: &Journal, mark: &str) -> Done<Undo> {
+    let (old, now, ours) = entry_now(hands.root, before)?;
+    let Seen::Trial { files, dirs, forget, .. } = before else { return Err(wrong_kind()) };
+    if !ours && !now.like(old) {
+        return Err(unexpected(format!("{} is neither as linerate left it nor as it was", old.path)));
+    }
+    if !forget.is_empty() {
+        run::run(hands.root, forget, 60, mark)?;
+        boundary("trial: choice taken back");
+    }
+    file::restore(hands.root, old, &now, journal)?;
+    file::remove_dirs(hands.root, dirs)?;
+    if let Some(environment) = files.get(1) {
+        restore_environment(hands.root, environment, journal)?;
+    }
+    Ok(Undo::Back(format!("{} is as it was, and nothing is chosen for the next start", old.path)))
+}
+
+/// Puts GRUB's environment block back if nothing but the choice of the next entry, or the order of its lines, differs.
+fn restore_environment(root: &Root, old: &FileSeen, journal: &Journal) -> Done<()> {
+    let Some(kept) = &old.kept else { return Ok(()) };
+    let lines = |bytes: Vec<u8>| {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let mut lines: Vec<String> =
+            text.lines().filter(|l| !l.starts_with('#') && !l.starts_with("next_entry=")).map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let was = root.read(&journal.kept(kept), FILE)?;
+    let is = root.read(&old.path, FILE)?;
+    let (Some(was), Some(is)) = (was, is) else { return Ok(()) };
+    if lines(was.bytes) == lines(is.bytes) { file::put_back_one(root, old, journal) } else { Ok(()) }
+}

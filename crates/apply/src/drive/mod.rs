@@ -1,0 +1,24 @@
+//! The operator's side: what is asked of a node's hand, when it is rebooted, and when it is believed.
+//!
+//! A fix is done when the node, read again, shows it. So after every change the node is captured anew and judged by
+//! [`linerate_remedy::verify`]; a trial is made permanent only then, and a node returns to service only then.
+
+mod bios;
+mod boot;
+mod event;
+mod lifecycle;
+mod many;
+mod node;
+mod one;
+mod undo;
+
+#[cfg(test)]
+mod tests;
+
+pub use bios::{Bmc, Carrier};
+pub use event::Event;
+pub use lifecycle::{Lifecycle, Lone};
+pub use many::{Fleet, Job, many};
+pub use node::{Node, Reached, Remote, Unreached};
+pub use one::{Ended, Options, Outcome, Stop, apply};
+pub use undo::{Undone, rollback};

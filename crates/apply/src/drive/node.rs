@@ -1,0 +1,171 @@
+//! A node as the driver reaches it: its hand, and how it is read.
+
+use super::Bmc;
+use crate::hand::fault::boundary;
+use crate::protocol::{Answer, Request, SCHEMA};
+use linerate_runner::Cancel;
+use linerate_runner::transport::{Command, Transport, TransportError};
+use linerate_snapshot::Snapshot;
+use std::time::Duration;
+
+/// Why a node gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreached {
+    /// No connection, or it was lost: the node may be rebooting, and what was begun there goes on.
+    #[error("{0}")]
+    Lost(String),
+    /// It answers, and not as a hand does.
+    #[error("{0}")]
+    Foreign(String),
+}
+
+impl From<TransportError> for Unreached {
+    fn from(e: TransportError) -> Self {
+        Unreached::Lost(e.to_string())
+    }
+}
+
+/// What was heard, or why not.
+pub type Reached<T> = Result<T, Unreached>;
+
+/// A node.
+pub trait Node: Send + Sync {
+    /// Its name, as the operator gave it.
+    fn name(&self) -> &str;
+
+    /// Whether the driver runs on it: then a reboot ends the driver, too.
+    fn is_here(&self) -> bool;
+
+    /// Asks its hand.
+    ///
+    /// # Errors
+    /// There is no answer.
+    fn ask(&self, request: &Request) -> Reached<Answer>;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// There is no snapshot.
+    fn read(&self) -> Reached<Snapshot>;
+
+    /// Its management controller, where the operator named one: it is what BIOS attributes are set by.
+    fn bmc(&self) -> Option<&Bmc> {
+        None
+    }
+
+    /// The id of its present boot. Short: it is asked again and again while a node comes up.
+    ///
+    /// # Errors
+    /// It is not up.
+    fn boot(&self) -> Reached<String>;
+}
+
+/// How often a lost request is asked again, and after how long.
+const TRIES: u32 = 4;
+const AGAIN: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
+
+/// Asks a node's hand, and again where the connection is lost: a node that has just come up drops some, and a hand that is asked twice
+/// does nothing twice.
+pub(super) fn ask(node: &dyn Node, request: &Request, cancel: &Cancel) -> Reached<Answer> {
+    boundary("drive: asks");
+    let mut heard = node.ask(request);
+    for _ in 0..TRIES {
+        if !matches!(heard, Err(Unreached::Lost(_))) || cancel.is_cancelled() {
+            break;
+        }
+        std::thread::sleep(AGAIN);
+        heard = node.ask(request);
+    }
+    boundary("drive: is answered");
+    heard
+}
+
+/// Longest that a phase may take: each program has its own limit below.
+const PHASE: Duration = Duration::from_secs(3600);
+/// Longest that a capture may take.
+const CAPTURE: Duration = Duration::from_secs(300);
+/// Largest snapshot.
+const MOST: usize = 256 << 20;
+/// Largest answer of a hand.
+const ANSWER: usize = 16 << 20;
+
+/// A node over a transport, where `linerate` is installed.
+pub struct Remote {
+    transport: Box<dyn Transport>,
+    /// What comes before `linerate` there: `sudo -n`.
+    before: Vec<String>,
+    cancel: Cancel,
+}
+
+impl Remote {
+    /// A node. With `sudo`, the hand runs below `sudo -n`.
+    #[must_use]
+    pub fn new(transport: Box<dyn Transport>, sudo: bool, cancel: Cancel) -> Self {
+        let before = if sudo { vec!["sudo".to_owned(), "-n".to_owned()] } else { Vec::new() };
+        Remote { transport, before, cancel }
+    }
+
+    fn argv(&self, words: &[&str]) -> Vec<String> {
+        self.before.iter().cloned().chain(words.iter().map(|w| (*w).to_owned())).collect()
+    }
+
+    fn foreign(&self, what: &str, status: i32, said: &[u8]) -> Unreached {
+        let said = String::from_utf8_lossy(said);
+        let last = said.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing");
+        let hint = match status {
+            127 => "; install the same version of linerate there",
+            _ if last.contains("password") => {
+                "; let this user run linerate there without a password, or reach it as root"
+            }
+            _ => "",
+        };
+        Unreached::Foreign(format!("{}: {what} there ended with status {status} and said: {last}{hint}", self.name()))
+    }
+}
+
+impl Node for Remote {
+    fn name(&self) -> &str {
+        self.transport.host()
+    }
+
+    fn is_here(&self) -> bool {
+        self.transport.is_here()
+    }
+
+    fn ask(&self, request: &Request) -> Reached<Answer> {
+        let text = serde_json::to_vec(request).map_err(|e| Unreached::Foreign(e.to_string()))?;
+        let argv = self.argv(&["linerate", "hand"]);
+        // What was begun there is brought to an end: to stop waiting would not stop it.
+        let ran = self.transport.converse(&argv, text, PHASE, ANSWER, &|| false)?;
+        let answer: Answer =
+            serde_json::from_slice(&ran.stdout).map_err(|_| self.foreign("linerate hand", ran.status, &ran.stderr))?;
+        if answer.schema != SCHEMA || answer.version != env!("CARGO_PKG_VERSION") {
+            return Err(Unreached::Foreign(format!(
+                "{}: linerate there is {} and speaks {}; here it is {} and speaks {SCHEMA}: install one version",
+                self.name(),
+                answer.version,
+                answer.schema,
+                env!("CARGO_PKG_VERSION"),
+            )));
+        }
+        Ok(answer)
+    }
+
+    fn read(&self) -> Reached<Snapshot> {
+        // Redaction hashes anew each time: before and after would differ everywhere. Secrets are never captured.
+        let argv = self.argv(&["linerate", "collect", "--quiet", "--no-redact", "--output", "-"]);
+        let ran = self.transport.converse(&argv, Vec::new(), CAPTURE, MOST, &|| self.cancel.is_cancelled())?;
+        if ran.status != 0 || ran.cut {
+            return Err(self.foreign("linerate collect", ran.status, &ran.stderr));
+        }
+        let bad = |e: linerate_snapshot::OpenError| Unreached::Foreign(format!("{}: its snapshot: {e}", self.name()));
+        linerate_snapshot::load_bytes(&ran.stdout, self.name()).map_err(bad)
+    }
+
+    fn boot(&self) -> Reached<String> {
+        let command = Command::new(["cat", "/proc/sys/kernel/random/boot_id"]).limit(Duration::from_secs(20));
+        let ran = self.transport.run(&command, &|| self.cancel.is_cancelled())?;
+        let id = ran.text().trim().to_owned();
+        if ran.status == 0 && !id.is_empty() { Ok(id) } else { Err(self.foreign("cat", ran.status, &ran.stderr)) }
+    }
+}

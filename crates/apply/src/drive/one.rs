@@ -1,0 +1,410 @@
+//! One node: from a plan to a node that shows it.
+
+use super::bios;
+use super::boot::Reboot;
+use super::node::ask;
+use super::{Event, Lifecycle, Node, Unreached};
+use crate::protocol::{ActState, Answer, Note, Phase, Request, Stage, Stands, State, Trouble};
+use linerate_remedy::verify::{Outcome as Shown, StepResult, Told, Verification, verify_told};
+use linerate_remedy::{Act, Disruption, Plan};
+use linerate_runner::Cancel;
+use linerate_snapshot::Snapshot;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How a plan is applied.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Who does it, for the journal: user and host.
+    pub who: String,
+    /// Steps; empty: all.
+    pub steps: Vec<String>,
+    /// Reboots that the plan may have on a node, in all.
+    pub reboots: u32,
+    /// How long a node may take to come up.
+    pub wait: Duration,
+    /// Whether it may be rebooted at all.
+    pub may_reboot: bool,
+    /// A second reboot shows that what was made permanent is what was tried.
+    pub twice: bool,
+    /// What is not proven is undone.
+    pub undo: bool,
+    /// File in which the node as it was before is kept, for a plan that goes on.
+    pub keep: Option<PathBuf>,
+}
+
+/// What became of a node.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Node.
+    pub node: String,
+    /// How it ended.
+    pub ended: Ended,
+    /// What it showed when it was last read.
+    pub verification: Option<Verification>,
+    /// What could not be kept or found again, in words.
+    pub remarks: Vec<String>,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// Every step is effective, nothing else changed, and it is back in service.
+    Proven,
+    /// What was not proven was undone, and the node shows what it showed before.
+    Undone(String),
+    /// It stays as it is, out of service, with the reason.
+    Left(String),
+    /// It waits for a reboot that this driver may not make, or that ends it.
+    RebootDue,
+    /// Nothing was changed.
+    Untouched(String),
+}
+
+/// Why the driver stopped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// No answer.
+    #[error(transparent)]
+    Unreached(#[from] Unreached),
+    /// The hand refused.
+    #[error("{}", .0.iter().map(|t| t.what.as_str()).collect::<Vec<_>>().join("\n"))]
+    Refused(Vec<Trouble>),
+    /// It did not come up in time.
+    #[error("it did not come up within {} s after the reboot: look at its console; `linerate apply --resume` goes on once it is there", .0.as_secs())]
+    NotBack(Duration),
+    /// The operator.
+    #[error("ended on request; `linerate apply --resume` goes on")]
+    Cancelled,
+}
+
+/// Applies a plan to a node, or goes on with it.
+pub fn apply(
+    node: &dyn Node,
+    plan: &Plan,
+    lifecycle: &dyn Lifecycle,
+    options: &Options,
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Outcome {
+    tell(Event::Node(node.name()));
+    let mut work = Work {
+        node,
+        plan,
+        options,
+        cancel,
+        tell,
+        touched: false,
+        boot: None,
+        verification: None,
+        before: None,
+        remarks: Vec::new(),
+        answers: Told::default(),
+        rebooted: false,
+        released: false,
+    };
+    let ended = match work.all(lifecycle) {
+        Ok(ended) => ended,
+        Err(stop) if work.touched => Ended::Left(stop.to_string()),
+        Err(stop) => Ended::Untouched(stop.to_string()),
+    };
+    let ended = match ended {
+        Ended::Left(why) if options.undo && work.touched => work.undo(lifecycle, why),
+        other => other,
+    };
+    Outcome { node: node.name().to_owned(), ended, verification: work.verification, remarks: work.remarks }
+}
+
+struct Work<'a> {
+    node: &'a dyn Node,
+    plan: &'a Plan,
+    options: &'a Options,
+    cancel: &'a Cancel,
+    tell: &'a mut dyn FnMut(Event<'_>),
+    /// Whether the node may be changed by now.
+    touched: bool,
+    /// The boot that answered last.
+    boot: Option<String>,
+    verification: Option<Verification>,
+    before: Option<Snapshot>,
+    remarks: Vec<String>,
+    /// What the BMC answered when attributes were set.
+    answers: Told,
+    /// It was rebooted for this plan.
+    rebooted: bool,
+    /// The plan has released the node.
+    released: bool,
+}
+
+impl Work<'_> {
+    fn all(&mut self, lifecycle: &dyn Lifecycle) -> Result<Ended, Stop> {
+        let found = self.ask(&Request::Inspect)?;
+        let own = found.state.filter(|s| s.plan == self.plan.hash);
+        self.touched = own.as_ref().is_some_and(|s| s.acts.iter().any(|a| a.stands != Stands::Open));
+        self.before = self.before()?;
+        if let Some(why) = self.without_bmc(found.uuid.as_deref())? {
+            return Ok(if self.touched { Ended::Left(why) } else { Ended::Untouched(why) });
+        }
+        let state = self.state(&Request::Begin {
+            plan: Box::new(self.plan.clone()),
+            who: self.options.who.clone(),
+            steps: self.options.steps.clone(),
+        })?;
+        (self.tell)(Event::Lifecycle(lifecycle.name()));
+        if self.plan.disruption() > Disruption::None {
+            let drained = lifecycle
+                .cordon(self.node.name(), &format!("linerate plan {:.12}", self.plan.hash))
+                .and_then(|()| lifecycle.drain(self.node.name()));
+            if let Err(why) = drained {
+                let returned =
+                    lifecycle.give_back(self.node.name()).err().map(|e| format!("; {e}")).unwrap_or_default();
+                return Ok(Ended::Untouched(format!("it was not drained: {why}{returned}")));
+            }
+        }
+        // Released already, by a driver that ended before it could say so: the node is read, and says whether it still holds.
+        self.released = state.stage == Stage::Finished && state.acts.iter().all(|a| a.stands == Stands::Made);
+        if state.stage > Stage::Lasting && !self.released {
+            return Ok(Ended::Left("the plan is finished or was undone there: make a new one".to_owned()));
+        }
+        self.rebooted = state.reboots.last().is_some_and(|b| Some(b) != self.boot.as_ref());
+        let mut state = if state.stage < Stage::First { self.perform(&state, Phase::First)? } else { state };
+        let first = usize::from(self.reboots());
+        if self.reboot_due(&state, first) {
+            let Some(rebooted) = self.reboot()? else { return Ok(Ended::RebootDue) };
+            state = rebooted;
+        }
+        if state.stage < Stage::Lasting {
+            if !self.proven(true)? {
+                return Ok(self.not_proven());
+            }
+            state = self.perform(&state, Phase::Lasting)?;
+        }
+        let second = usize::from(self.has_trial() && self.options.twice);
+        if self.reboot_due(&state, first + second) && self.reboot()?.is_none() {
+            return Ok(Ended::RebootDue);
+        }
+        if !self.proven(false)? {
+            return Ok(self.not_proven());
+        }
+        self.ask(&Request::Finish { plan: self.plan.hash.clone() })?;
+        Ok(match lifecycle.give_back(self.node.name()) {
+            Ok(()) => Ended::Proven,
+            Err(why) => Ended::Left(format!("it is proven, and was not given back: {why}")),
+        })
+    }
+
+    /// The node before the first change: read, or as it was kept then.
+    fn before(&mut self) -> Result<Option<Snapshot>, Stop> {
+        let keep = self.options.keep.clone();
+        if !self.touched {
+            let now = self.read()?;
+            let kept = keep.as_ref().map(|path| (path, now.save(path)));
+            if let Some((path, Err(e))) = kept {
+                self.remarks.push(format!(
+                    "{}: the node as it is before the change could not be kept ({e}): after an interruption, what changed besides will not be known",
+                    path.display()
+                ));
+            }
+            return Ok(Some(now));
+        }
+        // Once something was changed, it is too late to see how it was.
+        let bytes = keep.as_ref().map(std::fs::read);
+        let kept = bytes.and_then(Result::ok).and_then(|b| linerate_snapshot::load_bytes(&b, "before").ok());
+        if kept.is_none() {
+            self.remarks.push(
+                "how the node was before the change is not known here: what changed besides is not judged".to_owned(),
+            );
+        }
+        Ok(kept)
+    }
+
+    /// Undoes all, and where the running kernel may have taken something, reboots it into what was.
+    fn undo(&mut self, lifecycle: &dyn Lifecycle, why: String) -> Ended {
+        let undone = self.state(&Request::Inspect).and_then(|state| {
+            let rebooted = !state.reboots.is_empty() && self.options.may_reboot;
+            super::undo::undo(
+                self.node,
+                self.plan,
+                &state,
+                self.boot.clone(),
+                rebooted.then_some(self.options.wait),
+                self.cancel,
+                self.tell,
+            )
+        });
+        match undone {
+            Ok(_) => match lifecycle.give_back(self.node.name()) {
+                Ok(()) => Ended::Undone(why),
+                Err(e) => Ended::Left(format!("{why}; it is undone, and was not given back: {e}")),
+            },
+            Err(stop) => Ended::Left(format!("{why}; undoing it failed, too: {stop}")),
+        }
+    }
+
+    /// Whether so many reboots were not all made: one is still to be asked for, or was asked for in the boot that still runs.
+    fn reboot_due(&self, state: &State, wanted: usize) -> bool {
+        let under_way = wanted > 0 && state.reboots.last().is_some_and(|boot| self.boot.as_ref() == Some(boot));
+        !self.released && (state.reboots.len() < wanted || under_way)
+    }
+
+    fn has_trial(&self) -> bool {
+        self.steps().any(|s| !s.trial.is_empty())
+    }
+
+    fn reboots(&self) -> bool {
+        self.steps().any(|s| s.disruption >= Disruption::DrainReboot)
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &linerate_remedy::Step> {
+        let wanted = &self.options.steps;
+        self.plan.steps.iter().filter(move |s| wanted.is_empty() || wanted.contains(&s.id))
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Answer, Stop> {
+        let answer = ask(self.node, request, self.cancel)?;
+        self.boot.clone_from(&answer.node.boot);
+        if answer.refused.is_empty() {
+            return Ok(answer);
+        }
+        answer.refused.iter().for_each(|t| (self.tell)(Event::Trouble(t)));
+        self.touched |= answer.state.as_ref().is_some_and(|s| s.acts.iter().any(|a| a.stands != Stands::Open));
+        Err(Stop::Refused(answer.refused))
+    }
+
+    fn state(&mut self, request: &Request) -> Result<State, Stop> {
+        let nothing = || Unreached::Foreign(format!("{}: its hand does not say where the plan stands", self.plan.hash));
+        let nothing = nothing();
+        Ok(self.ask(request)?.state.ok_or(nothing)?)
+    }
+
+    fn read(&mut self) -> Result<Snapshot, Stop> {
+        (self.tell)(Event::Reading);
+        Ok(self.node.read()?)
+    }
+
+    fn perform(&mut self, state: &State, phase: Phase) -> Result<State, Stop> {
+        if self.cancel.is_cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        let open = state.acts.iter().filter(|a| a.stands != Stands::Made).count();
+        (self.tell)(Event::Phase(phase, open));
+        self.touched = true;
+        // What is refused from afar is refused before the node is changed.
+        let made_here = if phase == Phase::First { self.bios(state)? } else { Vec::new() };
+        made_here.iter().for_each(|what| (self.tell)(Event::Made(what)));
+        let after = self.state(&Request::Perform { plan: self.plan.hash.clone(), phase })?;
+        let was_made =
+            |a: &ActState| state.acts.iter().any(|b| (&b.step, b.number, b.stands) == (&a.step, a.number, a.stands));
+        for act in after.acts.iter().filter(|a| a.stands == Stands::Made && !was_made(a)) {
+            if let Some(step) = self.plan.step(&act.step)
+                && let Some(made) = step.trial.iter().chain(&step.change).nth(act.number)
+                && !matches!(made, Act::Bios { .. })
+            {
+                (self.tell)(Event::Made(&made.summary()));
+            }
+        }
+        Ok(after)
+    }
+
+    /// Why BIOS attributes of the plan cannot be set: no BMC was named, or it is another machine's.
+    fn without_bmc(&mut self, uuid: Option<&str>) -> Result<Option<String>, Stop> {
+        if !bios::wanted(self.plan, &self.options.steps) {
+            return Ok(None);
+        }
+        let Some(bmc) = self.node.bmc() else {
+            let why = "the plan sets BIOS attributes, and no BMC is named: name it with --redfish, or take other steps with --step";
+            return Ok(Some(why.to_owned()));
+        };
+        let theirs = match bmc.uuid() {
+            Ok(uuid) => uuid,
+            Err(e) if !self.touched => return Ok(Some(format!("its BMC: {e}"))),
+            Err(e) => return Err(Stop::Refused(vec![bios::trouble("failed", None, format!("its BMC: {e}"))])),
+        };
+        match bios::is_of(uuid, theirs.as_deref()) {
+            Some(true) => {}
+            Some(false) => {
+                let (theirs, ours) = (theirs.unwrap_or_default(), uuid.unwrap_or_default());
+                return Ok(Some(format!("the BMC is another machine's: it says UUID {theirs}, the node says {ours}")));
+            }
+            None => {
+                let what = "whether the BMC is this node's was not checked: one of both shows no UUID";
+                self.remarks.push(what.to_owned());
+            }
+        }
+        if self.touched {
+            return Ok(None);
+        }
+        Ok(bios::stale(bmc, self.plan, &self.options.steps).unwrap_or_else(|e| Some(format!("its BMC: {e}"))))
+    }
+
+    /// Sets what the plan sets by the BMC, journalled on the node. What was made is told.
+    fn bios(&mut self, state: &State) -> Result<Vec<String>, Stop> {
+        let acts = bios::acts(self.plan, state);
+        let Some(bmc) = self.node.bmc().filter(|_| !acts.is_empty()) else { return Ok(Vec::new()) };
+        let (made, answers) = bios::make(bmc, &acts, &mut |act, stands, note| {
+            let (plan, step, number) = (self.plan.hash.clone(), act.step.clone(), act.number);
+            self.ask(&Request::Elsewhere { plan, step, number, stands, note }).map(|_| ())
+        })
+        .inspect_err(|stop| {
+            if let Stop::Refused(all) = stop {
+                all.iter().for_each(|t| (self.tell)(Event::Trouble(t)));
+            }
+        })?;
+        self.answers = answers;
+        Ok(made)
+    }
+
+    /// Reboots and waits for another boot. `None`: that is not ours to do, or ends us.
+    fn reboot(&mut self) -> Result<Option<State>, Stop> {
+        if !self.options.may_reboot {
+            return Ok(None);
+        }
+        let (node, plan, cancel) = (self.node, &self.plan.hash, self.cancel);
+        let reboot = Reboot { node, plan, most: self.options.reboots, wait: self.options.wait, cancel };
+        match reboot.make(self.tell)? {
+            None => Ok(None),
+            Some(_) => {
+                self.rebooted = true;
+                Ok(Some(self.state(&Request::Inspect)?))
+            }
+        }
+    }
+
+    /// Reads the node and judges every step. On `trial`, steps without a trial may still wait for what follows.
+    fn proven(&mut self, trial: bool) -> Result<bool, Stop> {
+        let after = self.read()?;
+        let mut told = match self.node.bmc() {
+            Some(bmc) => bmc.told(self.plan, self.rebooted),
+            None => Told::default(),
+        };
+        told.bios_answers.clone_from(&self.answers.bios_answers);
+        let mut found = verify_told(self.plan, self.before.as_ref(), &after, &told);
+        let wanted = &self.options.steps;
+        found.steps.retain(|s| wanted.is_empty() || wanted.contains(&s.id));
+        (self.tell)(Event::Verified(&found));
+        let noted = if self.released { 0 } else { found.steps.len() };
+        for step in found.steps.iter().take(noted) {
+            let (what, why) = (step.outcome.name().to_owned(), step.outcome.reason().to_owned());
+            let note = Note { step: Some(step.id.clone()), what, why };
+            self.ask(&Request::Note { plan: self.plan.hash.clone(), note })?;
+        }
+        let tried = |id: &str| self.plan.step(id).is_some_and(|s| !s.trial.is_empty());
+        let fine = |s: &StepResult| match s.outcome {
+            Shown::Effective => true,
+            Shown::Pending(_) => trial && !tried(&s.id),
+            Shown::Ineffective(_) | Shown::Unknown(_) => false,
+        };
+        let fine = found.steps.iter().all(fine) && found.regressed.is_empty();
+        self.verification = Some(found);
+        Ok(fine)
+    }
+
+    fn not_proven(&self) -> Ended {
+        let Some(found) = &self.verification else { return Ended::Left("it was not read".to_owned()) };
+        let bad = found.steps.iter().filter(|s| s.outcome != Shown::Effective);
+        let steps = bad.map(|s| format!("{} is {}: {}", s.id, s.outcome.name(), s.outcome.reason()));
+        let worse =
+            found.regressed.iter().map(|r| format!("{} fails now for {}, and did not before", r.rule, r.subject));
+        Ended::Left(steps.chain(worse).collect::<Vec<_>>().join("; "))
+    }
+}

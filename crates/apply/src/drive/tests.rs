@@ -1,0 +1,163 @@
+//! Connections that are lost at every request, before or after it was heard: the operator goes on, and each thing is done once.
+
+use super::node::{Node, Reached, Unreached};
+use super::{Ended, Event, Lone, Options, apply, rollback};
+use crate::hand::After;
+use crate::hand::serve_with;
+use crate::hand::tests::{Grub, Node as Dir, run, step};
+use crate::protocol::{Answer, Request, Stage};
+use linerate_remedy::{Act, BootTrial, Content, Disruption, FileState, Permanence, Plan, Proof, Step};
+use linerate_runner::Cancel;
+use linerate_snapshot::Snapshot;
+use linerate_snapshot::capture::{Options as Capture, Purpose};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// A node in a directory, whose connection is lost at one request, and stays so.
+struct Flaky {
+    dir: Dir,
+    asked: AtomicUsize,
+    at: usize,
+    heard: bool,
+}
+
+impl Node for Flaky {
+    fn name(&self) -> &str {
+        "n1"
+    }
+
+    fn is_here(&self) -> bool {
+        false
+    }
+
+    fn ask(&self, request: &Request) -> Reached<Answer> {
+        let number = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        let lost = self.at > 0 && number >= self.at;
+        if lost && !(self.heard && number == self.at) {
+            return Err(Unreached::Lost("lost before".to_owned()));
+        }
+        let served = serve_with(request.clone(), &self.dir.root(), &Grub);
+        if served.after == Some(After::Reboot) {
+            self.dir.reboot();
+        }
+        if lost { Err(Unreached::Lost("lost after".to_owned())) } else { Ok(served.answer) }
+    }
+
+    fn read(&self) -> Reached<Snapshot> {
+        let root = self.dir.at("");
+        let read = linerate_snapshot::load(&root, &Capture::new(&root, Purpose::Audit), &|_| {});
+        read.map_err(|e| Unreached::Foreign(e.to_string()))
+    }
+
+    fn boot(&self) -> Reached<String> {
+        Ok(self.dir.read("proc/sys/kernel/random/boot_id").unwrap_or_default())
+    }
+}
+
+impl Flaky {
+    fn new() -> Flaky {
+        Flaky { dir: Dir::new(), asked: AtomicUsize::new(0), at: 0, heard: false }
+    }
+
+    /// From now on: lost at this request; 0: never.
+    fn lose(&mut self, at: usize, heard: bool) {
+        (self.asked, self.at, self.heard) = (AtomicUsize::new(0), at, heard);
+    }
+
+    fn is_over(&self) -> bool {
+        self.asked.load(Ordering::SeqCst) < self.at
+    }
+}
+
+/// An argument of the kernel: tried once, then made permanent.
+fn plan(dir: &Dir) -> Plan {
+    let words = vec!["iommu=pt".to_owned()];
+    let drop_in = Act::File {
+        path: "/etc/default/grub.d/90-linerate.cfg".to_owned(),
+        before: FileState::Absent,
+        after: Some(Content("GRUB_CMDLINE_LINUX=\"iommu=pt\"\n".to_owned())),
+        mode: 0o644,
+    };
+    let args = Step {
+        trial: vec![Act::Trial { boot: BootTrial::GrubCustom, add: words.clone(), remove: Vec::new() }],
+        proof: vec![Proof::Cmdline { has: words, lacks: Vec::new() }],
+        persistence: Permanence::NextBoot,
+        disruption: Disruption::DrainReboot,
+        ..step("args", vec![drop_in, run(&["update-grub"], &["/boot/grub/grub.cfg"], &[])])
+    };
+    dir.plan_of(vec![args])
+}
+
+fn options(node: &Flaky, twice: bool) -> Options {
+    Options {
+        who: "me@there".to_owned(),
+        steps: Vec::new(),
+        reboots: 4,
+        wait: Duration::from_secs(2),
+        may_reboot: true,
+        twice,
+        undo: false,
+        keep: Some(node.dir.at("var/kept")),
+    }
+}
+
+fn go(node: &Flaky, plan: &Plan, twice: bool) -> (Ended, Vec<String>) {
+    let mut told = Vec::new();
+    let tell = &mut |e: Event<'_>| told.push(format!("{e:?}").chars().take(60).collect());
+    let outcome = apply(node, plan, &Lone, &options(node, twice), &Cancel::default(), tell);
+    (outcome.ended, told)
+}
+
+fn stands(node: &Flaky) -> (Stage, usize) {
+    let state = node.dir.ask(Request::Inspect).state.unwrap();
+    (state.stage, state.reboots.len())
+}
+
+#[test]
+fn without_a_fault() {
+    let node = Flaky::new();
+    let plan = plan(&node.dir);
+    let (ended, told) = go(&node, &plan, true);
+    assert_eq!(ended, Ended::Proven, "{told:?}");
+    assert_eq!(stands(&node), (Stage::Finished, 2));
+}
+
+#[test]
+fn lost_at_every_request() {
+    let mut faults = 0;
+    for heard in [false, true] {
+        for at in 1..100 {
+            let mut node = Flaky::new();
+            let (was, plan) = (node.dir.tree(), plan(&node.dir));
+            node.lose(at, heard);
+            let (first, told) = go(&node, &plan, true);
+            let over = node.is_over();
+            assert!(!over || first == Ended::Proven, "{at}: {first:?}: {told:?}");
+            faults += usize::from(!over);
+            node.lose(0, false);
+            if first != Ended::Proven {
+                let (second, told) = go(&node, &plan, true);
+                // What was released by the request whose answer was lost is told as released.
+                let released = Ended::Left("the plan is finished or was undone there: make a new one".to_owned());
+                assert!(second == Ended::Proven || second == released, "{at}, {heard}: {second:?}: {told:?}");
+            }
+            assert_eq!(stands(&node), (Stage::Finished, 2), "{at}, {heard}: each reboot is made once");
+            node.lose(at, heard);
+            let undo =
+                |node: &Flaky| rollback(node, None, Some(Duration::from_secs(2)), &Cancel::default(), &mut |_| {});
+            let undone = undo(&node);
+            node.lose(0, false);
+            // Where only the last answer was lost, there is nothing left to undo.
+            let again = undone.is_err().then(|| undo(&node));
+            let is = node.dir.tree();
+            let differs: Vec<&String> = is.keys().chain(was.keys()).filter(|k| is.get(*k) != was.get(*k)).collect();
+            assert!(differs.is_empty(), "{at}, {heard}: {differs:?}: {again:?}");
+            assert_eq!(stands(&node).0, Stage::Finished);
+            if over {
+                break;
+            }
+        }
+    }
+    assert!(faults > 15, "{faults}");
+    println!("{faults} connections lost");
+}

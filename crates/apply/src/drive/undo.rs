@@ -1,0 +1,115 @@
+//! Puts a node back as it was.
+
+use super::bios::{self, BiosAct};
+use super::boot::Reboot;
+use super::{Event, Node, Stop};
+use crate::protocol::{Answer, Request, Stage, Stands, State, Trouble};
+use linerate_remedy::Plan;
+use linerate_runner::Cancel;
+use std::time::Duration;
+
+/// Reboots that undoing may add.
+const REBOOTS: u32 = 64;
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undone {
+    /// Hash of the plan.
+    pub plan: String,
+    /// The reboot that was asked for ends this process.
+    pub ending: bool,
+}
+
+/// Undoes what a plan did on a node. What the running kernel took is gone after the next boot: with `reboot`, the time that the node may
+/// take for it, that is made and waited for.
+///
+/// # Errors
+/// The node does not answer, or something is no longer as the plan left it: that is told, and left.
+pub fn rollback(
+    node: &dyn Node,
+    plan: Option<&str>,
+    reboot: Option<Duration>,
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<Undone, Stop> {
+    tell(Event::Node(node.name()));
+    let found = super::node::ask(node, &Request::Inspect, cancel)?;
+    let known = found.state.filter(|s| plan.is_none_or(|p| s.plan.starts_with(p)) && !is_over(s));
+    let (Some(state), Some(plan)) = (known, found.plan) else {
+        let what = format!("{}: no such plan was begun there, or it is undone already", node.name());
+        return Err(Stop::Refused(vec![Trouble { code: "no-plan".to_owned(), step: None, what }]));
+    };
+    undo(node, &plan, &state, found.node.boot, reboot, cancel, tell)
+}
+
+/// Released, with nothing of it left.
+fn is_over(state: &State) -> bool {
+    state.stage == Stage::Finished && !state.acts.iter().any(|a| matches!(a.stands, Stands::Made | Stands::Announced))
+}
+
+pub(super) fn undo(
+    node: &dyn Node,
+    plan: &Plan,
+    state: &State,
+    boot: Option<String>,
+    reboot: Option<Duration>,
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<Undone, Stop> {
+    let hash = state.plan.clone();
+    tell(Event::Undoing);
+    let mut ending = false;
+    let mut acts = bios::acts(plan, state);
+    // Where all of it is undone, only the reboot behind it, or the release, is missing: the reboot, where the boot still runs in which it
+    // was undone.
+    let mut due = true;
+    if state.stage == Stage::Undone {
+        due = state.undone_in.is_some() && state.undone_in == boot;
+    } else {
+        let after = ask(node, &Request::Rollback { plan: hash.clone() }, cancel, tell)?;
+        acts = bios::acts(plan, after.state.as_ref().unwrap_or(state));
+        firmware(node, &hash, &acts, cancel, tell)?;
+    }
+    let mut started = !due;
+    if let Some(wait) = reboot.filter(|_| due) {
+        started = Reboot { node, plan: &hash, most: REBOOTS, wait, cancel }.make(tell)?.is_some();
+        ending = !started;
+    }
+    if let (true, Some(bmc), false) = (started, node.bmc(), acts.is_empty()) {
+        bios::is_back(bmc, &acts)?;
+    }
+    if !ending {
+        ask(node, &Request::Finish { plan: hash.clone() }, cancel, tell)?;
+    }
+    Ok(Undone { plan: hash, ending })
+}
+
+/// Puts back what was set by the BMC.
+fn firmware(
+    node: &dyn Node,
+    plan: &str,
+    acts: &[BiosAct],
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<(), Stop> {
+    let Some(first) = acts.iter().find(|a| matches!(a.stands, Stands::Made | Stands::Announced)) else { return Ok(()) };
+    let Some(bmc) = node.bmc() else {
+        let what = "BIOS attributes were set by Redfish, and no BMC is named to put them back: name it with --redfish, and roll back again";
+        let trouble = bios::trouble("not-here", Some(&first.step), what);
+        tell(Event::Trouble(&trouble));
+        return Err(Stop::Refused(vec![trouble]));
+    };
+    let back = bios::put_back(bmc, acts, &mut |act, stands, note| {
+        let (step, number) = (act.step.clone(), act.number);
+        let request = Request::Elsewhere { plan: plan.to_owned(), step, number, stands, note };
+        ask(node, &request, cancel, tell).map(|_| ())
+    })?;
+    back.iter().for_each(|what| tell(Event::PutBack(what)));
+    Ok(())
+}
+
+fn ask(node: &dyn Node, request: &Request, cancel: &Cancel, tell: &mut dyn FnMut(Event<'_>)) -> Result<Answer, Stop> {
+    let answer = super::node::ask(node, request, cancel)?;
+    answer.refused.iter().for_each(|t| tell(Event::Trouble(t)));
+    if answer.refused.is_empty() { Ok(answer) } else { Err(Stop::Refused(answer.refused)) }
+}

@@ -1,0 +1,260 @@
+//! Taking a node for a plan: everything is looked at before anything is changed.
+
+use super::{Work, acts, boot, node_id, now, steps};
+use crate::act::{Done, FILE, Hands, Root, TrialMaker, Wrong, check, shows, stale};
+use crate::journal::{Journal, Key, Ledger, Record, STATE, open_plan};
+use linerate_remedy::{Act, Condition, FileState, Plan};
+use std::collections::BTreeMap;
+
+/// Space that has to be free wherever something is written.
+const SPARE: u64 = 16 << 20;
+
+/// The refusal of a node that another plan holds.
+pub(super) fn taken(plan: &Plan, ledger: &Ledger) -> Wrong {
+    let ago = now().saturating_sub(ledger.since) / 60;
+    Wrong::new(
+        "taken",
+        format!(
+            "{} took this node {ago} minutes ago for plan {}, which is neither proven nor undone: `linerate apply --resume` goes on with it, \
+             `linerate rollback` undoes it",
+            ledger.who,
+            plan.hash.chars().take(16).collect::<String>()
+        ),
+    )
+}
+
+/// Whether a plan is as it was made, and of a form that is known.
+fn sound(plan: &Plan) -> Done<()> {
+    let found = plan.digest();
+    if found != plan.hash {
+        let what = format!(
+            "the plan was changed after it was made (its hash is {found}, it says {}): make a new one",
+            plan.hash
+        );
+        return Err(Wrong::new("hash", what));
+    }
+    if plan.schema != linerate_remedy::SCHEMA {
+        return Err(Wrong::new(
+            "version",
+            format!("the plan is a {:?}, this version takes {}", plan.schema, linerate_remedy::SCHEMA),
+        ));
+    }
+    Ok(())
+}
+
+/// Says everything that speaks against a plan, and takes nothing.
+pub(super) fn check_only(
+    root: &Root,
+    maker: &dyn TrialMaker,
+    plan: &Plan,
+    chosen: &[String],
+    work: &mut Work,
+) -> Done<()> {
+    sound(plan)?;
+    match open_plan(root)? {
+        Some((open, ledger)) if open.hash != plan.hash => return Err(taken(&open, &ledger)),
+        // It is under way: what it has changed by now does not speak against it.
+        Some(_) => return Ok(()),
+        None => {}
+    }
+    for (step, wrong) in troubles(&Hands { root, maker, mark: "check" }, plan, chosen) {
+        work.refuse(wrong, step.as_deref());
+    }
+    Ok(())
+}
+
+/// Takes the node, or says everything that speaks against it.
+pub(super) fn begin(
+    root: &Root,
+    maker: &dyn TrialMaker,
+    plan: &Plan,
+    who: String,
+    chosen: Vec<String>,
+    work: &mut Work,
+) -> Done<Option<Journal>> {
+    sound(plan)?;
+    match open_plan(root)? {
+        Some((open, ledger)) if open.hash != plan.hash => return Err(taken(&open, &ledger)),
+        Some((_, ledger)) => {
+            if ledger.steps != chosen && !chosen.is_empty() {
+                let what = "this plan was begun with other steps: go on with those, or roll back";
+                return Err(Wrong::new("order", what));
+            }
+            let journal = Journal::open(root, &plan.hash)?;
+            return Ok(journal.inspect(|j| work.told.extend(j.torn.clone())));
+        }
+        None => {}
+    }
+    if let Some(journal) = Journal::open(root, &plan.hash)?.filter(|j| !j.ledger.undoing && !j.ledger.acts.is_empty()) {
+        work.told.push(
+            "this plan was made here, and the node was released: verify it, roll it back, or make a new plan"
+                .to_owned(),
+        );
+        return Ok(Some(journal));
+    }
+    let hands = Hands { root, maker, mark: "check" };
+    for (step, wrong) in troubles(&hands, plan, &chosen) {
+        work.refuse(wrong, step.as_deref());
+    }
+    if !work.troubles.is_empty() {
+        return Ok(None);
+    }
+    let record = Record::Begun { plan: plan.hash.clone(), who, when: now(), boot: boot(root), steps: chosen };
+    Journal::begin(root, plan, &record).map(Some)
+}
+
+/// Everything that speaks against a plan on this node as it is now.
+fn troubles(hands: &Hands<'_>, plan: &Plan, chosen: &[String]) -> Vec<(Option<String>, Wrong)> {
+    let mut all: Vec<(Option<String>, Wrong)> = Vec::new();
+    let here = node_id(hands.root);
+    if plan.node.machine != here.machine || plan.node.machine.is_none() {
+        let word = |id: &Option<String>| id.clone().unwrap_or_else(|| "unknown".to_owned());
+        let what = format!(
+            "the plan was made for node {} (machine {}), this is {} (machine {}): make a plan of this node",
+            word(&plan.node.host),
+            word(&plan.node.machine),
+            word(&here.host),
+            word(&here.machine)
+        );
+        all.push((None, Wrong::new("other-node", what)));
+    }
+    for name in chosen.iter().filter(|name| plan.step(name).is_none()) {
+        all.push((None, Wrong::new("unknown-step", format!("the plan has no step {name:?}"))));
+    }
+    for step in steps(plan, chosen) {
+        let conditions = step.precondition.iter().filter_map(|c| condition(hands.root, c).err());
+        all.extend(conditions.map(|wrong| (Some(step.id.clone()), wrong)));
+    }
+    let acts = acts(plan, chosen);
+    let mut later = BTreeMap::new();
+    for (key, _, act) in &acts {
+        let wrongs = act_troubles(hands, act, &mut later);
+        all.extend(wrongs.into_iter().map(|wrong| (Some(key.step.clone()), wrong)));
+    }
+    all.extend(space(hands.root, &acts));
+    let mut seen = Vec::new();
+    all.retain(|one| {
+        !seen.contains(one) && {
+            seen.push(one.clone());
+            true
+        }
+    });
+    all
+}
+
+fn condition(root: &Root, condition: &Condition) -> Done<()> {
+    let stale = |what: String| Err(Wrong::new("stale", format!("{what}: make a new plan")));
+    match condition {
+        Condition::Program { name, package } => root.program(name).map(|_| ()).map_err(|wrong| match wrong.code {
+            "missing-program" => Wrong::new("missing-program", format!("{} (package {package})", wrong.what)),
+            _ => wrong,
+        }),
+        Condition::Exists { path } if root.exists(path) => Ok(()),
+        Condition::Exists { path } => stale(format!("{path} is not there, and the plan needs it")),
+        Condition::Value { path, value } => match root.text(path) {
+            Some(text) if shows(&text, value) => Ok(()),
+            Some(text) => stale(format!("{path} is {text:?}, and the plan expects {value:?}")),
+            None => stale(format!("{path} cannot be read, and the plan expects {value:?}")),
+        },
+        Condition::Cmdline { has, lacks } => {
+            let text = root.text("/proc/cmdline").unwrap_or_default();
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let missing = has.iter().find(|w| !words.contains(&w.as_str())).map(|w| format!("lacks {w}"));
+            let extra = lacks.iter().find(|w| words.contains(&w.as_str())).map(|w| format!("has {w}"));
+            missing.or(extra).map_or(Ok(()), |differs| {
+                stale(format!("the kernel's command line {differs}, which the plan does not expect"))
+            })
+        }
+        Condition::NoLockdown => match root.text("/sys/kernel/security/lockdown") {
+            Some(text) if !shows(&text, "none") => Err(Wrong::new(
+                "lockdown",
+                format!(
+                    "the kernel is locked down ({text}): registers cannot be written. Use kernel arguments instead, or turn Secure Boot off"
+                ),
+            )),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// What speaks against an act. `later`: what earlier acts will have left in files.
+fn act_troubles(hands: &Hands<'_>, act: &Act, later: &mut BTreeMap<String, Option<String>>) -> Vec<Wrong> {
+    let programs = |lists: [&Vec<String>; 2]| {
+        let names = lists.into_iter().filter_map(|argv| argv.first());
+        names.filter_map(|name| hands.root.program(name).err()).collect::<Vec<_>>()
+    };
+    match act {
+        Act::Run { argv, undo, writes, .. } => {
+            let mut wrongs = programs([argv, undo]);
+            if argv.is_empty() {
+                wrongs.push(Wrong::failed("an act runs a program without a name"));
+            }
+            wrongs.extend(writes.iter().filter_map(|path| hands.root.read(path, FILE).err()));
+            wrongs
+        }
+        Act::File { path, before, after, .. } => {
+            let wrong = match later.get(path) {
+                Some(text) if before.is(text.as_ref().map(|t| t.as_bytes())) => None,
+                Some(_) => Some(Wrong::failed(format!(
+                    "{path} is changed twice in the plan, and the second does not fit the first"
+                ))),
+                None => file_trouble(hands.root, path, before),
+            };
+            later.insert(path.clone(), after.as_ref().map(|c| c.0.clone()));
+            wrong.into_iter().collect()
+        }
+        Act::Value { path, after, .. } => {
+            let wrong = if later.contains_key(path) { None } else { check(hands, act).err() };
+            later.insert(path.clone(), Some(after.clone()));
+            wrong.into_iter().collect()
+        }
+        Act::NicFirmware { .. } | Act::Trial { .. } => check(hands, act).err().into_iter().collect(),
+        Act::Bios { .. } => Vec::new(),
+    }
+}
+
+fn file_trouble(root: &Root, path: &str, before: &FileState) -> Option<Wrong> {
+    match root.missing_dirs(path).and_then(|_| root.read(path, FILE)) {
+        Ok(there) => {
+            let fits = before.is(there.as_ref().map(|t| t.bytes.as_slice()));
+            (!fits).then(|| stale(path, before, there.as_ref()))
+        }
+        Err(wrong) => Some(wrong),
+    }
+}
+
+/// Whether there is room where files are written, and whether they can be.
+fn space(root: &Root, acts: &[(Key, super::Phase, &Act)]) -> Vec<(Option<String>, Wrong)> {
+    let mut wanted: Vec<(Option<String>, String, u64)> = vec![(None, format!("{STATE}/x"), 0)];
+    for (key, _, act) in acts {
+        let step = Some(key.step.clone());
+        match act {
+            Act::File { path, after, .. } => {
+                wanted.push((step, path.clone(), after.as_ref().map_or(0, |c| c.0.len() as u64)));
+            }
+            Act::Run { writes, .. } => {
+                let size = |path: &String| root.read(path, FILE).ok().flatten().map_or(0, |t| t.bytes.len() as u64);
+                wanted.extend(writes.iter().map(|path| (step.clone(), path.clone(), size(path) * 2)));
+            }
+            _ => {}
+        }
+    }
+    let kept: u64 = wanted.iter().map(|(_, _, size)| size).sum();
+    let wrong = |(step, path, size): (Option<String>, String, u64)| {
+        let need = SPARE + if step.is_none() { kept } else { size };
+        let wrong = match root.room(&path) {
+            Ok(Some(free)) if free < need => Wrong::new(
+                "no-space",
+                format!(
+                    "{} MiB are free where {path} is, {} are needed: make room there",
+                    free >> 20,
+                    need.div_ceil(1 << 20)
+                ),
+            ),
+            Ok(_) => return None,
+            Err(wrong) => wrong,
+        };
+        Some((step, wrong))
+    };
+    wanted.into_iter().filter_map(wrong).collect()
+}

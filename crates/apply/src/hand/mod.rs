@@ -1,0 +1,223 @@
+//! The node's side: one request, one answer, a journal in between.
+//!
+//! A hand needs nobody to go on with what it has begun: it ignores a connection that is lost, ends the act and its journal, and answers
+//! nobody. Whatever ends it harder is found again in the journal by the next one.
+
+mod begin;
+pub(crate) mod fault;
+mod hangup;
+mod node;
+mod perform;
+mod undo;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use crate::act::{NoTrial, NodeFiles, Root, TrialEntry, TrialMaker};
+pub use node::{boot, node_id};
+
+use crate::act::{Done, Hands, Wrong};
+use crate::journal::{Journal, Key, Ledger, Lock, Record, Seen, plans};
+use crate::protocol::{ActState, Answer, Phase, Request, SCHEMA, Stage, Stands, State, Trouble};
+use linerate_remedy::{Act, Plan, Step};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// An answer, and what is to be done when it was given.
+#[derive(Debug)]
+pub struct Served {
+    /// The answer.
+    pub answer: Answer,
+    /// What is to be done when the answer was written.
+    pub after: Option<After>,
+}
+
+/// What is done when an answer was given, because nothing can be answered afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// The node is rebooted.
+    Reboot,
+}
+
+impl After {
+    /// Does it. It does not wait: the node goes down in a moment.
+    ///
+    /// # Errors
+    /// No program that reboots is there, or it did not start.
+    pub fn run(self, root: &Root) -> Result<(), String> {
+        match self {
+            After::Reboot => node::reboot(root).map_err(|wrong| wrong.what),
+        }
+    }
+}
+
+/// What a request found and did.
+#[derive(Default)]
+pub(crate) struct Work {
+    /// Why it was not wholly carried out.
+    pub(crate) troubles: Vec<Trouble>,
+    /// What people should know.
+    pub(crate) told: Vec<String>,
+    /// What comes after the answer.
+    pub(crate) after: Option<After>,
+    /// The plan that was asked about.
+    pub(crate) plan: Option<Box<Plan>>,
+}
+
+impl Work {
+    fn refuse(&mut self, wrong: Wrong, step: Option<&str>) {
+        self.troubles.push(wrong.trouble(step));
+    }
+}
+
+/// Carries out a request. Makes no entries that are started once: see [`serve_with`].
+pub fn serve(request: Request, root: &Root) -> Served {
+    serve_with(request, root, &NoTrial)
+}
+
+/// Carries out a request.
+pub fn serve_with(request: Request, root: &Root, maker: &dyn TrialMaker) -> Served {
+    let _ignored = hangup::ignore();
+    let mut work = Work::default();
+    let state = answer(request, root, maker, &mut work).unwrap_or_else(|wrong| {
+        work.refuse(wrong, None);
+        None
+    });
+    let answer = Answer {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        node: node_id(root),
+        uuid: node::uuid(root),
+        state,
+        plan: work.plan,
+        refused: work.troubles,
+        told: work.told,
+    };
+    Served { answer, after: work.after }
+}
+
+fn answer(request: Request, root: &Root, maker: &dyn TrialMaker, work: &mut Work) -> Done<Option<State>> {
+    if matches!(request, Request::Inspect) {
+        let newest = plans(root)?.into_iter().next();
+        let state = newest.as_ref().map(|(plan, ledger)| state(plan, ledger));
+        work.plan = newest.map(|(plan, _)| Box::new(plan));
+        return Ok(state);
+    }
+    if let Request::Check { plan, steps } = &request {
+        return begin::check_only(root, maker, plan, steps, work).map(|()| None);
+    }
+    if root.is_real() && !rustix::process::geteuid().is_root() {
+        let what =
+            "changing a node needs root there: name a user that is root, or one that may use sudo without a password";
+        return Err(Wrong::new("not-root", what));
+    }
+    let _lock = Lock::take(root)?;
+    let (hash, request) = match request {
+        Request::Begin { plan, who, steps } => {
+            return begin::begin(root, maker, &plan, who, steps, work).map(|j| j.map(|j| state(&j.plan, &j.ledger)));
+        }
+        Request::Perform { ref plan, .. }
+        | Request::Note { ref plan, .. }
+        | Request::Elsewhere { ref plan, .. }
+        | Request::Reboot { ref plan, .. }
+        | Request::Rollback { ref plan }
+        | Request::Finish { ref plan } => (plan.clone(), request),
+        Request::Inspect | Request::Check { .. } => return Ok(None),
+    };
+    let Some(mut journal) = Journal::open(root, &hash)? else {
+        return Err(Wrong::new("unknown-plan", format!("no plan {hash} was ever begun on this node")));
+    };
+    work.told.extend(journal.torn.take());
+    let mark = journal.plan.hash.clone();
+    let hands = Hands { root, maker, mark: &mark };
+    let done = carry_out(request, &hands, &mut journal, work);
+    if let Err(wrong) = done {
+        work.refuse(wrong, None);
+    }
+    Ok(Some(state(&journal.plan, &journal.ledger)))
+}
+
+fn carry_out(request: Request, hands: &Hands<'_>, journal: &mut Journal, work: &mut Work) -> Done<()> {
+    if let Request::Rollback { .. } = request {
+        return undo::rollback(hands, journal, work);
+    }
+    if journal.ledger.finished {
+        let finish = matches!(request, Request::Finish { .. });
+        let released = Wrong::new("order", "the plan has released this node: only a rollback is left to it");
+        return if finish { Ok(()) } else { Err(released) };
+    }
+    match request {
+        Request::Perform { phase, .. } => perform::perform(hands, journal, phase, work),
+        Request::Note { note, .. } => journal.write(Record::Noted { note, when: now() }),
+        Request::Elsewhere { step, number, stands, note, .. } => {
+            perform::elsewhere(hands, journal, Key { step, number }, stands, note)
+        }
+        Request::Reboot { most, .. } => node::ask_reboot(hands.root, journal, most, work),
+        Request::Finish { .. } => undo::finish(hands, journal, work),
+        Request::Inspect | Request::Check { .. } | Request::Begin { .. } | Request::Rollback { .. } => Ok(()),
+    }
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
+}
+
+/// The steps that were taken, in order.
+pub(crate) fn steps<'a>(plan: &'a Plan, chosen: &'a [String]) -> impl DoubleEndedIterator<Item = &'a Step> {
+    plan.steps.iter().filter(move |s| chosen.is_empty() || chosen.contains(&s.id))
+}
+
+/// The acts of steps that were taken, in order, with the phase in which they are made.
+pub(crate) fn acts<'a>(plan: &'a Plan, chosen: &'a [String]) -> Vec<(Key, Phase, &'a Act)> {
+    let mut acts = Vec::new();
+    for step in steps(plan, chosen) {
+        let change = if step.trial.is_empty() { Phase::First } else { Phase::Lasting };
+        let trial = step.trial.iter().map(|act| (Phase::First, act));
+        let all = trial.chain(step.change.iter().map(|act| (change, act)));
+        acts.extend(all.enumerate().map(|(number, (phase, act))| (Key { step: step.id.clone(), number }, phase, act)));
+    }
+    acts
+}
+
+/// How a plan stands.
+pub(crate) fn state(plan: &Plan, ledger: &Ledger) -> State {
+    let acts = acts(plan, &ledger.steps);
+    State {
+        plan: plan.hash.clone(),
+        who: ledger.who.clone(),
+        since: ledger.since,
+        stage: stage(&acts, ledger),
+        begun_in: ledger.begun_in.clone(),
+        reboots: ledger.reboots.clone(),
+        undone_in: ledger.undone_in.clone(),
+        acts: acts
+            .into_iter()
+            .map(|(key, ..)| ActState {
+                stands: ledger.stands(&key),
+                before: ledger.acts.get(&key).and_then(|a| match &a.before {
+                    Seen::Elsewhere { note } => Some(note.clone()),
+                    _ => None,
+                }),
+                step: key.step,
+                number: key.number,
+            })
+            .collect(),
+    }
+}
+
+fn stage(acts: &[(Key, Phase, &Act)], ledger: &Ledger) -> Stage {
+    let made = |phase: Option<Phase>| {
+        acts.iter()
+            .filter(|(_, p, _)| phase.is_none_or(|phase| phase == *p))
+            .all(|(key, ..)| ledger.stands(key) == Stands::Made)
+    };
+    let gone = |key: &Key| !matches!(ledger.stands(key), Stands::Made | Stands::Announced);
+    match () {
+        () if ledger.finished => Stage::Finished,
+        () if ledger.undoing && acts.iter().all(|(key, ..)| gone(key)) => Stage::Undone,
+        () if ledger.undoing => Stage::Undoing,
+        () if made(None) => Stage::Lasting,
+        () if made(Some(Phase::First)) => Stage::First,
+        () => Stage::Begun,
+    }
+}

@@ -1,0 +1,172 @@
+//! Making acts: announced, made, noted.
+
+use super::{Work, acts, boot, now};
+use crate::act::{Done, Hands, Look, Made, Wrong, end_left, unexpected};
+use crate::hand::fault::boundary;
+use crate::journal::{Journal, Key, Record, Seen};
+use crate::protocol::{Phase, Stands};
+use linerate_remedy::{Act, Plan};
+
+/// How often an act is begun.
+const ATTEMPTS: u32 = 5;
+
+/// Makes the acts of a phase, up to the first that cannot be made.
+pub(super) fn perform(hands: &Hands<'_>, journal: &mut Journal, phase: Phase, work: &mut Work) -> Done<()> {
+    if journal.ledger.undoing {
+        return Err(Wrong::new("order", "the plan is being undone: nothing more of it is made"));
+    }
+    let (plan, chosen) = (journal.plan.clone(), journal.ledger.steps.clone());
+    let acts = acts(&plan, &chosen);
+    if phase == Phase::Lasting {
+        let open =
+            acts.iter().any(|(key, phase, _)| *phase == Phase::First && journal.ledger.stands(key) != Stands::Made);
+        if open {
+            return Err(Wrong::new("order", "the first phase is not wholly made: make it first"));
+        }
+    }
+    let left = end_left(hands.mark);
+    if left > 0 {
+        work.told.push(format!(
+            "{left} programs that an earlier, killed linerate had started were still running, and were ended"
+        ));
+    }
+    for (key, _, act) in acts.iter().filter(|(_, p, _)| *p == phase) {
+        if journal.ledger.stands(key) == Stands::Made {
+            continue;
+        }
+        let proven = if phase == Phase::Lasting { trial_runs(hands, &plan, key) } else { Ok(()) };
+        if let Err(wrong) = proven.and_then(|()| one(hands, journal, key, act, work)) {
+            work.refuse(wrong, Some(&key.step));
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What was tried has to be what runs now: a kernel that fell back to the usual entry proves nothing.
+fn trial_runs(hands: &Hands<'_>, plan: &Plan, key: &Key) -> Done<()> {
+    let trials = plan.step(&key.step).into_iter().flat_map(|s| &s.trial);
+    let cmdline = hands.root.text("/proc/cmdline").unwrap_or_default();
+    let words: Vec<&str> = cmdline.split_whitespace().collect();
+    for act in trials {
+        let Act::Trial { add, remove, .. } = act else { continue };
+        let missing = add.iter().filter(|w| !words.contains(&w.as_str())).map(|w| format!("{w} is not there"));
+        let still = remove.iter().filter(|w| words.contains(&w.as_str())).map(|w| format!("{w} is there"));
+        let differs: Vec<String> = missing.chain(still).collect();
+        if !differs.is_empty() {
+            let what = format!(
+                "the running kernel is not the one on trial (of its arguments, {}): nothing is made permanent. It fell back, or was not rebooted",
+                differs.join(", ")
+            );
+            return Err(Wrong::new("unproven", what));
+        }
+    }
+    Ok(())
+}
+
+fn one(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, work: &mut Work) -> Done<()> {
+    let begun = journal.ledger.acts.get(key).cloned();
+    if let Some(begun) = begun.as_ref().filter(|b| b.attempts >= ATTEMPTS) {
+        return Err(Wrong::failed(format!(
+            "{}: begun {} times and never made: roll back",
+            act.summary(),
+            begun.attempts
+        )));
+    }
+    let before = match begun {
+        Some(begun) if begun.stands == Stands::Announced => match hands.look(act, &begun.before)? {
+            Look::After(after) => {
+                work.told.push(format!("{}: it was made before linerate was interrupted", act.summary()));
+                return note(journal, hands, key, Made { after, output: None });
+            }
+            Look::Before => {
+                journal.write(Record::Again { act: key.clone(), when: now() })?;
+                begun.before
+            }
+            Look::Other(what) => return Err(unexpected(what)),
+        },
+        _ => announce(hands, journal, key, act)?,
+    };
+    boundary("act: announced");
+    match hands.make(act, &before, journal) {
+        Ok(made) => {
+            boundary("act: made");
+            note(journal, hands, key, made)
+        }
+        Err(wrong) => Err(failed(hands, journal, key, act, &before, wrong)),
+    }
+}
+
+fn announce(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act) -> Done<Seen> {
+    boundary("act: begun");
+    let order = acts(&journal.plan, &journal.ledger.steps).iter().position(|(k, ..)| k == key).unwrap_or_default();
+    let before = hands.before(act, journal, &format!("{order:03}"))?;
+    boundary("act: before is kept");
+    let (act, what, boot) = (key.clone(), act.summary(), boot(hands.root));
+    journal.write(Record::Announced { act, what, before: before.clone(), boot, when: now() })?;
+    Ok(before)
+}
+
+fn note(journal: &mut Journal, hands: &Hands<'_>, key: &Key, made: Made) -> Done<()> {
+    let Made { after, output } = made;
+    journal.write(Record::Made { act: key.clone(), after, output, boot: boot(hands.root), when: now() })?;
+    boundary("act: noted");
+    Ok(())
+}
+
+/// Puts back what a failed act may have changed, and says which of both it was.
+fn failed(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, before: &Seen, why: Wrong) -> Wrong {
+    boundary("act: failed");
+    match hands.put_back(act, before, journal) {
+        Ok(()) => {
+            boundary("act: put back");
+            let record = Record::Failed { act: key.clone(), why: why.what.clone(), when: now() };
+            let journalled =
+                journal.write(record).err().map(|e| format!(" (and the journal could not be written: {})", e.what));
+            let tail = journalled.unwrap_or_default();
+            Wrong::new(why.code, format!("{}: {}. What was there is there again{tail}", act.summary(), why.what))
+        }
+        Err(back) => Wrong::new(
+            "unexpected",
+            format!(
+                "{}: {}. And what was there could not be put back: {}. Roll back when that is cured",
+                act.summary(),
+                why.what,
+                back.what
+            ),
+        ),
+    }
+}
+
+/// Notes what the driver did from where it is.
+pub(super) fn elsewhere(hands: &Hands<'_>, journal: &mut Journal, act: Key, stands: Stands, note: String) -> Done<()> {
+    let acts = acts(&journal.plan, &journal.ledger.steps);
+    let found = acts.iter().find(|(key, ..)| *key == act).map(|(_, _, act)| *act);
+    let Some(Act::Bios { .. }) = found else {
+        return Err(Wrong::new("order", format!("act {} of {} is not made elsewhere", act.number, act.step)));
+    };
+    let what = found.map(Act::summary).unwrap_or_default();
+    let (boot, when, seen) = (boot(hands.root), now(), Seen::Elsewhere { note: note.clone() });
+    let begun = journal.ledger.acts.contains_key(&act);
+    let (undoing, now_stands) = (journal.ledger.undoing, journal.ledger.stands(&act));
+    if undoing != (stands == Stands::Undone) {
+        let which = if undoing { "is being undone: nothing more of it is made" } else { "is not being undone" };
+        return Err(Wrong::new("order", format!("the plan {which}")));
+    }
+    let record = match stands {
+        // What was there before the first attempt is what is put back.
+        Stands::Announced if matches!(now_stands, Stands::Announced | Stands::Made) => {
+            if journal.ledger.acts.get(&act).is_some_and(|a| a.attempts >= ATTEMPTS) {
+                return Err(Wrong::failed(format!("{what}: begun {ATTEMPTS} times and never made: roll back")));
+            }
+            Record::Again { act, when }
+        }
+        Stands::Announced => Record::Announced { act, what, before: seen, boot, when },
+        _ if !begun => return Err(Wrong::new("order", "it was not announced: announce it before it is made")),
+        Stands::Made => Record::Made { act, after: seen, output: None, boot, when },
+        Stands::Failed => Record::Failed { act, why: note, when },
+        Stands::Undone => Record::Undone { act, how: note, when },
+        Stands::Open => return Err(Wrong::new("order", "an act cannot be opened again")),
+    };
+    journal.write(record)
+}

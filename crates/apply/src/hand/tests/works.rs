@@ -1,0 +1,121 @@
+//! What goes well, and what fails without harm.
+
+use super::{Node, begin, codes, run, stage, step, value};
+use crate::protocol::{Phase, Request, Stage, Stands};
+use linerate_remedy::{Act, FileState};
+
+#[test]
+fn made_then_undone() {
+    let node = Node::new();
+    let (was, plan) = (node.tree(), node.plan());
+    let end = node.apply(&plan);
+    assert_eq!((codes(&end), stage(&end)), (vec![], Some(Stage::Finished)));
+    assert_eq!(node.read("boot/grub/grub.cfg").unwrap(), "# made\nGRUB_TIMEOUT=0\nGRUB_CMDLINE_LINUX=\"iommu=pt\"\n");
+    assert_eq!(node.read("firmware").unwrap(), "True(1)\n");
+    assert_eq!(node.read("sys/class/net/eth1/mtu").unwrap(), "9000\n");
+    assert!(node.read("boot/grub/custom.cfg").is_none(), "the entry on trial is gone when all is proven");
+    let end = node.rollback(&plan);
+    assert_eq!((codes(&end), stage(&end)), (vec![], Some(Stage::Finished)));
+    assert_eq!(node.tree(), was);
+    // And again: a plan that was undone is as good as new.
+    let end = node.apply(&plan);
+    assert_eq!((codes(&end), stage(&end)), (vec![], Some(Stage::Finished)));
+}
+
+#[test]
+fn a_program_that_fails_leaves_nothing() {
+    let node = Node::new();
+    let plan = node.plan_of(vec![step("a", vec![value("9000"), run(&["fails"], &["/boot/grub/grub.cfg"], &[])])]);
+    node.ask(begin(&plan));
+    let was = node.tree();
+    let end = node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::First });
+    assert_eq!(codes(&end), ["failed"]);
+    assert!(end.refused[0].what.contains("ended with 7: no such device"), "{}", end.refused[0].what);
+    let acts: Vec<Stands> = end.state.unwrap().acts.iter().map(|a| a.stands).collect();
+    assert_eq!(acts, [Stands::Made, Stands::Failed]);
+    assert_eq!(node.tree().get("boot/grub/grub.cfg"), was.get("boot/grub/grub.cfg"));
+    assert_eq!(codes(&node.ask(Request::Finish { plan: plan.hash.clone() })), ["order"], "half made is not released");
+    assert_eq!(codes(&node.rollback(&plan)), Vec::<&str>::new());
+    assert_eq!(node.tree(), was);
+}
+
+#[test]
+fn a_program_that_hangs_is_killed_with_all_it_started() {
+    let node = Node::new();
+    let argv = vec!["hangs".to_owned()];
+    let hangs = Act::Run { argv, writes: Vec::new(), undo: Vec::new(), limit: 1 };
+    let plan = node.plan_of(vec![step("a", vec![hangs])]);
+    node.ask(begin(&plan));
+    let end = node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::First });
+    assert!(end.refused[0].what.contains("not done after 1 s"), "{}", end.refused[0].what);
+    assert_eq!(crate::act::end_left(&plan.hash), 0, "nothing of it is left");
+}
+
+#[test]
+fn a_kernel_that_fell_back_proves_nothing() {
+    let node = Node::new();
+    let plan = node.plan();
+    node.ask(begin(&plan));
+    assert_eq!(codes(&node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::Lasting })), ["order"]);
+    node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::First });
+    node.write("boot/grub/grubenv", "# GRUB Environment Block\nsaved=1\nnext_entry=\n####");
+    node.write("proc/sys/kernel/random/boot_id", "boot-2\n");
+    let end = node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::Lasting });
+    assert_eq!(codes(&end), ["unproven"]);
+    assert!(node.read("etc/default/grub.d/90-linerate.cfg").is_none());
+}
+
+#[test]
+fn what_somebody_else_changed_is_left_and_told() {
+    let node = Node::new();
+    let plan = node.plan();
+    node.apply(&plan);
+    node.write("etc/limits.conf", "mine\n");
+    node.write("boot/grub/grub.cfg", "# made\nby a newer kernel's package\n");
+    let end = node.ask(Request::Rollback { plan: plan.hash.clone() });
+    assert_eq!(codes(&end), ["unexpected"], "{:?}", end.refused);
+    assert_eq!(end.refused[0].step.as_deref(), Some("limits"));
+    assert_eq!(stage(&end), Some(Stage::Undoing));
+    assert_eq!(node.read("etc/limits.conf").unwrap(), "mine\n");
+    assert!(node.read("etc/default/grub.d/90-linerate.cfg").is_none());
+    assert_eq!(
+        node.read("boot/grub/grub.cfg").unwrap(),
+        "# made\nGRUB_TIMEOUT=0\n",
+        "update-grub ran again, when the drop-in was gone"
+    );
+    let end = node.ask(Request::Finish { plan: plan.hash.clone() });
+    assert_eq!((codes(&end), stage(&end)), (vec![], Some(Stage::Finished)), "told, and released");
+}
+
+#[test]
+fn reboots_are_counted() {
+    let node = Node::new();
+    let plan = node.plan_of(vec![step("a", vec![value("9000")])]);
+    node.ask(begin(&plan));
+    let reboot = || Request::Reboot { plan: plan.hash.clone(), most: 2 };
+    assert_eq!(codes(&node.ask(reboot())), Vec::<&str>::new());
+    let again = crate::hand::serve(reboot(), &node.root());
+    assert_eq!(again.answer.state.unwrap().reboots.len(), 1, "the same boot: the same reboot");
+    assert_eq!(again.after, Some(crate::hand::After::Reboot));
+    node.reboot();
+    assert_eq!(codes(&node.ask(reboot())), Vec::<&str>::new());
+    node.reboot();
+    let third = crate::hand::serve(reboot(), &node.root());
+    assert_eq!((codes(&third.answer), third.after), (vec!["too-many-reboots"], None));
+}
+
+#[test]
+fn contents_are_not_in_journals() {
+    let node = Node::new();
+    let before = FileState::Digest(linerate_remedy::sha256(b"password=hunter2\n"));
+    node.write("etc/secret.conf", "password=hunter2\n");
+    let after = Some(linerate_remedy::Content("a\n".to_owned()));
+    let plan = node
+        .plan_of(vec![step("a", vec![Act::File { path: "/etc/secret.conf".to_owned(), before, after, mode: 0o600 }])]);
+    assert_eq!(codes(&node.apply(&plan)), Vec::<&str>::new());
+    let dir = format!("var/lib/linerate/apply/{}", plan.hash.get(..16).unwrap());
+    assert!(!node.read(&format!("{dir}/journal.jsonl")).unwrap().contains("hunter2"));
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &str| std::fs::metadata(node.at(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&dir), mode(&format!("{dir}/kept")), mode(&format!("{dir}/kept/000-0"))), (0o700, 0o700, 0o600));
+}

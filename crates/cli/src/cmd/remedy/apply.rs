@@ -1,0 +1,162 @@
+//! `linerate apply`.
+
+use super::apply_screen::Screen;
+use super::{bmc, kept, reach, read_plan};
+use crate::output::{Failure, Sink, width};
+use crate::plan_args::{AnswerFormat, ApplyArgs};
+use linerate_apply::drive::{Ended, Fleet, Job, Lone, Node, Options, Outcome, many};
+use linerate_apply::protocol::Request;
+use linerate_remedy::Plan;
+use linerate_report::Style;
+use linerate_report::plan::{json, markdown, text};
+use linerate_report::style::clean;
+use std::io::Write;
+use std::time::Duration;
+
+/// A node is not proven.
+const EXIT_NOT_PROVEN: u8 = 1;
+/// A reboot is due.
+const EXIT_REBOOT: u8 = 2;
+/// Nothing was changed.
+const EXIT_NOTHING: u8 = 3;
+
+pub(crate) fn run(a: &ApplyArgs) -> Result<u8, Failure> {
+    let nodes = nodes(a)?;
+    let plans = if a.resume { nodes.iter().map(|n| begun(&**n)).collect() } else { named(a, nodes.len()) }?;
+    for plan in &plans {
+        check(a, plan)?;
+    }
+    let mut sink = Sink::open(None)?;
+    if !a.yes {
+        return dry(a, &nodes, &plans, sink);
+    }
+    let mut jobs = Vec::new();
+    for (node, plan) in nodes.iter().zip(&plans) {
+        let options = Options {
+            who: super::who(),
+            steps: a.step.clone(),
+            reboots: a.reboots,
+            wait: Duration::from_secs(a.wait),
+            may_reboot: !a.no_reboot,
+            twice: a.twice,
+            undo: a.undo,
+            keep: Some(kept::file(a.keep.as_deref(), node.name(), &plan.hash)?),
+        };
+        jobs.push(Job { node: &**node, plan, options });
+    }
+    let screen = Screen::new(jobs.len() > 1);
+    let fleet = Fleet { max_unavailable: a.max_unavailable as usize };
+    let outcomes = many(&jobs, fleet, &Lone, &super::cancel(), &|node, event| screen.show(node, &event));
+    for outcome in &outcomes {
+        answer(a, outcome, &mut sink)?;
+    }
+    sink.finish()?;
+    let worst = |ended: &Ended| match ended {
+        Ended::Proven => 0,
+        Ended::RebootDue => EXIT_REBOOT,
+        Ended::Untouched(_) => EXIT_NOTHING,
+        Ended::Undone(_) | Ended::Left(_) => EXIT_NOT_PROVEN,
+    };
+    // What was changed and is not proven is worse than what was not begun.
+    let codes: Vec<u8> = outcomes.iter().map(|o| worst(&o.ended)).collect();
+    let first = [EXIT_NOT_PROVEN, EXIT_REBOOT, EXIT_NOTHING].into_iter().find(|c| codes.contains(c));
+    Ok(first.unwrap_or(0))
+}
+
+fn nodes(a: &ApplyArgs) -> Result<Vec<Box<dyn Node>>, Failure> {
+    let hosts: Vec<Option<&str>> =
+        if a.host.is_empty() { vec![None] } else { a.host.iter().map(|h| Some(h.as_str())).collect() };
+    let bmcs = a.redfish.each(&hosts)?;
+    let node = |(host, bmc): (&Option<&str>, _)| {
+        Ok(bmc::with(reach::node(*host, a.root.as_deref(), &a.ssh_option, a.sudo)?, bmc))
+    };
+    hosts.iter().zip(bmcs).map(node).collect()
+}
+
+fn named(a: &ApplyArgs, nodes: usize) -> Result<Vec<Plan>, Failure> {
+    if a.plans.is_empty() {
+        return Err(Failure::new("no plan is named")
+            .hint("`linerate plan --format json -o FILE` makes one; --resume goes on with one"));
+    }
+    if a.plans.len() != nodes {
+        return Err(Failure::new(format!("{} plans for {nodes} nodes", a.plans.len()))
+            .hint("a plan is made for one node: name a --host for each, in the same order"));
+    }
+    a.plans.iter().map(|p| read_plan(p)).collect()
+}
+
+/// The plan that was begun on a node.
+fn begun(node: &dyn Node) -> Result<Plan, Failure> {
+    let answer = node.ask(&Request::Inspect).map_err(Failure::new)?;
+    let plan = answer.plan.ok_or_else(|| Failure::new(format!("{}: no plan was begun there", node.name())))?;
+    Ok(*plan)
+}
+
+fn check(a: &ApplyArgs, plan: &Plan) -> Result<(), Failure> {
+    if let Some(id) = a.step.iter().find(|id| plan.step(id).is_none()) {
+        let known: Vec<&str> = plan.steps.iter().map(|s| s.id.as_str()).collect();
+        return Err(
+            Failure::new(format!("the plan has no step {id:?}")).hint(format!("its steps: {}", known.join(", ")))
+        );
+    }
+    let wanted = |id: &str| a.step.is_empty() || a.step.iter().any(|s| s == id);
+    let mut dangerous = plan.dangerous().filter(|s| wanted(&s.id) && !a.allow.contains(&s.id));
+    if let Some(step) = dangerous.next() {
+        return Err(Failure::new(format!("the step {} is dangerous: {}", step.id, step.risk_note))
+            .hint(format!("--allow {} makes it all the same", step.id)));
+    }
+    Ok(())
+}
+
+/// What would be done, and what each node says to it.
+fn dry(a: &ApplyArgs, nodes: &[Box<dyn Node>], plans: &[Plan], mut sink: Sink) -> Result<u8, Failure> {
+    let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
+    let mut fits = true;
+    for (node, plan) in nodes.iter().zip(plans) {
+        writeln!(sink, "On {}, this would be done:\n", clean(node.name()))?;
+        match a.format {
+            AnswerFormat::Markdown => markdown::render(plan, &mut sink)?,
+            _ => text::render(plan, style, &mut sink)?,
+        }
+        let check = Request::Check { plan: Box::new(plan.clone()), steps: a.step.clone() };
+        let refused = node.ask(&check).map_err(Failure::new)?.refused;
+        fits &= refused.is_empty();
+        for trouble in &refused {
+            let step = trouble.step.as_ref().map(|s| format!("{s}: ")).unwrap_or_default();
+            writeln!(sink, "\n{} refuses it: {}", clean(node.name()), clean(&format!("{step}{}", trouble.what)))?;
+        }
+    }
+    let end = if fits { "--yes does it." } else { "--yes would change nothing either." };
+    writeln!(sink, "\nNothing was changed. {end}")?;
+    sink.finish()?;
+    Ok(if fits { 0 } else { EXIT_NOTHING })
+}
+
+fn answer(a: &ApplyArgs, outcome: &Outcome, sink: &mut Sink) -> Result<(), Failure> {
+    outcome.remarks.iter().for_each(|r| crate::output::remark(r));
+    let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
+    if let Some(found) = &outcome.verification {
+        match a.format {
+            AnswerFormat::Text => text::render_verified(found, style, sink)?,
+            AnswerFormat::Markdown => markdown::render_verified(found, sink)?,
+            AnswerFormat::Json => json::render(found, sink)?,
+        }
+    }
+    let (words, hint) = match &outcome.ended {
+        Ended::Proven => ("proven: every step is effective".to_owned(), None),
+        Ended::Undone(why) => {
+            (format!("undone: {why}"), Some("what the running kernel took is gone after the next reboot"))
+        }
+        Ended::Left(why) => {
+            let hint = "`linerate apply --resume` tries again, `linerate rollback` undoes it";
+            (format!("NOT proven, and left as it is: {why}"), Some(hint))
+        }
+        Ended::RebootDue => ("a reboot is due".to_owned(), Some("after it, `linerate apply --resume --yes` goes on")),
+        Ended::Untouched(why) => (format!("nothing was changed: {why}"), None),
+    };
+    crate::output::remark(&format!("{}: {words}", outcome.node));
+    if let Some(hint) = hint {
+        crate::output::remark(&format!("  {hint}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! `linerate plan`, `apply`, `verify`, `rollback`, and the hand that they ask on a node.
+
+pub(crate) mod apply;
+mod apply_screen;
+mod bmc;
+pub(crate) mod hand;
+mod here;
+mod kept;
+pub(crate) mod plan;
+mod reach;
+pub(crate) mod rollback;
+pub(crate) mod verify;
+
+use crate::output::Failure;
+use linerate_remedy::Plan;
+use linerate_runner::Cancel;
+use std::io::Read;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// What goes on on nodes: a signal ends it where nothing is half made.
+static RUNNING: OnceLock<Cancel> = OnceLock::new();
+
+/// Told by the signal's thread. Whether somebody takes care of it.
+pub(crate) fn interrupted() -> bool {
+    match RUNNING.get() {
+        Some(cancel) if !cancel.is_cancelled() => {
+            cancel.cancel();
+            true
+        }
+        _ => false,
+    }
+}
+
+fn cancel() -> Cancel {
+    RUNNING.get_or_init(Cancel::new).clone()
+}
+
+/// Longest plan.
+const MOST: u64 = 64 << 20;
+
+fn read_plan(path: &Path) -> Result<Plan, Failure> {
+    let bytes = if path == Path::new("-") {
+        read_all(std::io::stdin().lock())
+    } else {
+        std::fs::File::open(path).and_then(read_all)
+    };
+    let bytes = bytes.map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
+    Plan::read(&bytes).map_err(|e| {
+        Failure::new(format!("{}: {e}", path.display())).hint("`linerate plan --format json -o FILE` writes plans")
+    })
+}
+
+fn read_all(from: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(MOST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Who does it, for journals.
+fn who() -> String {
+    let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "somebody".to_owned());
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = format!("{user}@{}", host.trim());
+    name.chars().filter(|c| c.is_ascii_graphic()).take(128).collect()
+}

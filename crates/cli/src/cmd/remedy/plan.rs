@@ -1,0 +1,112 @@
+//! `linerate plan`.
+
+use crate::output::{Failure, Sink, width};
+use crate::plan_args::{PlanArgs, PlanFormat};
+use crate::progress::Line;
+use crate::sources;
+use linerate_node::Node;
+use linerate_node::pci::PciFunction;
+use linerate_node::rdma::LinkLayer;
+use linerate_remedy::export::{LinkType, NicType};
+use linerate_remedy::{Plan, export, plan};
+use linerate_report::Style;
+use linerate_report::plan::{json, markdown, text};
+use linerate_snapshot::Snapshot;
+use linerate_snapshot::capture::{Options, Purpose};
+use std::io::Write;
+
+/// There are steps.
+const EXIT_STEPS: u8 = 1;
+/// Nothing can be done from here, and something is left.
+const EXIT_LEFT: u8 = 2;
+
+pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
+    let rules = sources::select(&a.fix)?;
+    let snapshot = read(a)?;
+    let node = Node::decode_as(&snapshot, a.role.map(Into::into));
+    let audit = linerate_rules::audit(&node, &snapshot, &rules);
+    let bmc = a.redfish.one(a.reach.host.as_deref())?;
+    let redfish = bmc.map(|b| b.setup()).transpose().map_err(Failure::new)?;
+    let options = plan::Options {
+        fix: rules_of(a, &rules),
+        allow: a.allow.clone(),
+        trial: !a.no_trial,
+        redfish,
+        export: a.format.is_for_another(),
+        ..plan::Options::default()
+    };
+    let plan = plan::plan(&snapshot, &node, &audit, &options);
+    let mut sink = Sink::open(a.output.as_deref())?;
+    write(a, &plan, &node, &mut sink)?;
+    sink.finish()?;
+    Ok(match (plan.steps.is_empty(), plan.by_hand.is_empty() && plan.refused.is_empty()) {
+        (false, _) => EXIT_STEPS,
+        (true, false) => EXIT_LEFT,
+        (true, true) => 0,
+    })
+}
+
+/// Rules that were named, by their ids.
+fn rules_of(a: &PlanArgs, rules: &[&'static linerate_rules::Rule]) -> Vec<String> {
+    if a.fix.is_empty() { Vec::new() } else { rules.iter().map(|r| r.id.to_owned()).collect() }
+}
+
+/// The node.
+fn read(a: &PlanArgs) -> Result<Snapshot, Failure> {
+    if let Some(path) = &a.source {
+        let line = Line::new(true);
+        // What hashing makes of names differs from time to time: a plan must know its node again.
+        let options = Options { redact: false, ..Options::new(path, Purpose::Collect) };
+        return linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new);
+    }
+    a.reach.node()?.read().map_err(Failure::new)
+}
+
+fn write(a: &PlanArgs, plan: &Plan, node: &Node<'_>, sink: &mut Sink) -> Result<(), Failure> {
+    let exported = match a.format {
+        PlanFormat::Text => {
+            let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
+            return Ok(text::render(plan, style, sink)?);
+        }
+        PlanFormat::Markdown => return Ok(markdown::render(plan, sink)?),
+        PlanFormat::Json => return Ok(json::render_plan(plan, sink)?),
+        PlanFormat::Shell => export::shell(plan),
+        PlanFormat::Machineconfig => {
+            let pool = a.pool.as_deref().ok_or_else(|| {
+                Failure::new("--format machineconfig needs --pool").hint("`oc get machineconfigpool` lists them")
+            })?;
+            export::machineconfig(plan, pool, &a.pools).map_err(Failure::new)?
+        }
+        PlanFormat::Talos => export::talos(plan, a.talos_boot.into()),
+        PlanFormat::Nmstate => export::nmstate(plan),
+        PlanFormat::Nicconfig => export::nicconfig(plan, &nics(node)),
+        PlanFormat::Ansible => export::ansible(plan),
+        PlanFormat::CloudInit => export::cloud_init(plan),
+    };
+    sink.write_all(exported.text.as_bytes())?;
+    for left in &exported.left_out {
+        // On standard error, too: a file that lacks something looks like any other.
+        crate::output::remark(&format!("not in this form: {}: {}", left.what, left.why));
+    }
+    Ok(())
+}
+
+/// NICs whose kind is known: what the operator has to be told of each besides the settings.
+fn nics(node: &Node<'_>) -> Vec<NicType> {
+    let of = |f: &PciFunction<'_>| {
+        let firmware = node.nic_firmware.iter().find(|n| n.bdf == Some(f.bdf));
+        let rdma = node.rdma_of(f)?;
+        let link_type = match rdma.ports.first()?.link_layer.known()? {
+            LinkLayer::Ethernet => LinkType::Ethernet,
+            LinkLayer::InfiniBand => LinkType::Infiniband,
+        };
+        let current = |name: &str| firmware?.config.param(name)?.current.as_ref();
+        // Without SR-IOV there are none, whatever their number would be.
+        let num_vfs = match current("SRIOV_EN")?.as_bool()? {
+            false => 0,
+            true => u32::try_from(current("NUM_OF_VFS")?.number?).ok()?,
+        };
+        Some(NicType { device: f.bdf, device_id: *f.device.known()?, link_type, num_vfs })
+    };
+    node.pci.rdma_nics().filter_map(|(_, f)| of(f)).collect()
+}

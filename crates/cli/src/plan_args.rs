@@ -1,0 +1,320 @@
+//! The command line of `linerate plan`, `apply`, `verify` and `rollback`.
+
+use crate::args::{RoleArg, When};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// How a node is reached.
+#[derive(Debug, Args)]
+pub(crate) struct Reach {
+    /// Node to reach over SSH: HOST, USER@HOST or USER@HOST:PORT; `linerate` of this version has to be installed there. Without it, this
+    /// machine.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// An argument of ssh, as it takes it, such as `-F` or `-oPort=2222`. May be repeated.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub(crate) ssh_option: Vec<String>,
+    /// Run `linerate` there below `sudo -n`.
+    #[arg(long)]
+    pub(crate) sudo: bool,
+    /// A directory that stands for a machine, for rehearsals: its own programs reboot it.
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with = "host")]
+    pub(crate) root: Option<PathBuf>,
+}
+
+/// The heading of these options.
+const BMC: &str = "BIOS settings, by the BMC's Redfish service";
+
+/// How BMCs are reached.
+#[derive(Debug, Args)]
+pub(crate) struct RedfishArgs {
+    /// BMC of the node: https://ADDRESS[:PORT]. With several hosts HOST=URL for each, HOST as in --host. May be repeated. The program `curl`
+    /// carries it; TLS is verified.
+    #[arg(long, help_heading = BMC, value_name = "[HOST=]URL")]
+    pub(crate) redfish: Vec<String>,
+    /// User of the BMC. The password is read from LINERATE_REDFISH_PASSWORD, or from a file; it is kept nowhere.
+    #[arg(long, help_heading = BMC, value_name = "USER", requires = "redfish")]
+    pub(crate) redfish_user: Option<String>,
+    /// File whose first line is the password.
+    #[arg(long, help_heading = BMC, value_name = "FILE", requires = "redfish_user")]
+    pub(crate) redfish_password_file: Option<PathBuf>,
+    /// A netrc file with users and passwords, where BMCs differ in them.
+    #[arg(long, help_heading = BMC, value_name = "FILE", requires = "redfish", conflicts_with = "redfish_user")]
+    pub(crate) redfish_netrc: Option<PathBuf>,
+    /// Which system of the BMC, by its id, UUID, serial number or name, where it has several.
+    #[arg(long, help_heading = BMC, value_name = "SYSTEM", requires = "redfish")]
+    pub(crate) redfish_system: Option<String>,
+    /// Certificates to trust instead of the system's.
+    #[arg(long, help_heading = BMC, value_name = "FILE", requires = "redfish")]
+    pub(crate) redfish_cacert: Option<PathBuf>,
+    /// Take any certificate of the BMC.
+    #[arg(long, help_heading = BMC, requires = "redfish")]
+    pub(crate) redfish_insecure: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sudo linerate plan                              what would be done on this machine, and why
+  linerate plan --host root@n1 --format json -o n1.plan
+  linerate plan node.tar.zst --fix 'iommu/*' --fix roce/mtu
+  linerate plan --host root@n1 --allow acs/redirect-on-p2p-path --format json -o n1.plan
+  linerate plan node.tar.zst --format machineconfig --pool worker --pools master,worker
+  linerate plan --format shell > fix.sh           a script to read before anybody runs it
+  LINERATE_REDFISH_PASSWORD=… linerate plan --host root@n1 --redfish https://n1-bmc --redfish-user admin --format json -o n1.plan
+                                                  BIOS settings, too, by the names and values of this BMC
+
+Nothing is changed by a plan. `linerate apply` takes the JSON form.
+
+Exit codes:
+  0  there is nothing to do
+  1  there are steps
+  2  there is nothing that can be done from here, and something is left to people or refused
+  3  usage or internal error")]
+pub(crate) struct PlanArgs {
+    /// What to plan for: a snapshot, or a tree or archive with sys/ and proc/. Without it, a live node.
+    #[arg(value_name = "SOURCE", conflicts_with = "host")]
+    pub(crate) source: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+    #[command(flatten)]
+    pub(crate) redfish: RedfishArgs,
+    /// Only the fixes of these rules: an id, or a pattern such as 'acs/*'. May be repeated.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) fix: Vec<String>,
+    /// Plan what this rule asks for although it is dangerous; the plan says which. May be repeated.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+    /// Make kernel arguments permanent at once, without a start that falls back by itself.
+    #[arg(long)]
+    pub(crate) no_trial: bool,
+    /// Say what the node is where the source does not tell.
+    #[arg(long, value_enum, value_name = "ROLE")]
+    pub(crate) role: Option<RoleArg>,
+    /// Form of the plan.
+    #[arg(long, short, value_enum, default_value_t = PlanFormat::Text)]
+    pub(crate) format: PlanFormat,
+    /// The pool of machines, for --format machineconfig: it has to exist.
+    #[arg(long, value_name = "POOL")]
+    pub(crate) pool: Option<String>,
+    /// The pools that there are, as `oc get machineconfigpool -o name` lists them. Separated by commas.
+    #[arg(long, value_name = "POOLS", value_delimiter = ',')]
+    pub(crate) pools: Vec<String>,
+    /// How the node boots, for --format talos: `talosctl get securitystate` shows it.
+    #[arg(long, value_enum, default_value_t = TalosBootArg::Unknown)]
+    pub(crate) talos_boot: TalosBootArg,
+    /// Write the plan here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// For a person.
+    Text,
+    /// For `linerate apply`: docs/schema/plan-1.json.
+    Json,
+    /// For a ticket.
+    Markdown,
+    /// A script to be read.
+    Shell,
+    /// OpenShift.
+    Machineconfig,
+    /// Talos.
+    Talos,
+    /// NMState.
+    Nmstate,
+    /// NVIDIA's operator for NIC configuration.
+    Nicconfig,
+    /// Ansible.
+    Ansible,
+    /// cloud-init.
+    CloudInit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TalosBootArg {
+    /// By a unified kernel image.
+    Uki,
+    /// By GRUB.
+    Grub,
+    /// Not known: the plan says both.
+    Unknown,
+}
+
+impl From<TalosBootArg> for linerate_remedy::export::TalosBoot {
+    fn from(boot: TalosBootArg) -> Self {
+        match boot {
+            TalosBootArg::Uki => Self::Uki,
+            TalosBootArg::Grub => Self::Grub,
+            TalosBootArg::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl PlanFormat {
+    /// Whether another system applies it.
+    pub(crate) fn is_for_another(self) -> bool {
+        !matches!(self, PlanFormat::Text | PlanFormat::Json | PlanFormat::Markdown | PlanFormat::Shell)
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate apply n1.plan --host root@n1           shows what would be done
+  linerate apply n1.plan --host root@n1 --yes     does it: change, reboot, read again, prove
+  linerate apply n1.plan n2.plan --host root@n1 --host root@n2 --yes
+  linerate apply --resume --host root@n1 --yes    goes on after a crash, a power cut, a lost connection
+  sudo linerate apply this.plan --yes             this machine; after its reboot: --resume
+  linerate apply n1.plan n2.plan --host root@n1 --host root@n2 --yes \
+    --redfish root@n1=https://n1-bmc --redfish root@n2=https://n2-bmc --redfish-netrc bmc.netrc
+
+A node returns to service only when it shows, read again, that every step is effective and nothing else changed.
+
+Exit codes:
+  0  every node is proven, or it was a dry run
+  1  a node is not proven: it was undone, or is left as it is, which is told
+  2  a reboot is due
+  3  usage or internal error, or nothing was changed")]
+pub(crate) struct ApplyArgs {
+    /// Plans, as `linerate plan --format json` writes them; the first for the first --host.
+    #[arg(value_name = "PLAN")]
+    pub(crate) plans: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) redfish: RedfishArgs,
+    /// Nodes to reach over SSH, in the order of the plans. Without, this machine.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Vec<String>,
+    /// An argument of ssh, as it takes it. May be repeated.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub(crate) ssh_option: Vec<String>,
+    /// Run `linerate` there below `sudo -n`.
+    #[arg(long)]
+    pub(crate) sudo: bool,
+    /// A directory that stands for a machine, for rehearsals: its own programs reboot it.
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with = "host")]
+    pub(crate) root: Option<PathBuf>,
+    /// Do it. Without, what would be done is shown.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Go on with the plan that was begun on the node.
+    #[arg(long, conflicts_with = "plans")]
+    pub(crate) resume: bool,
+    /// Only these steps. May be repeated.
+    #[arg(long, value_name = "STEP")]
+    pub(crate) step: Vec<String>,
+    /// Make this dangerous step. May be repeated; a plan that has one is refused without.
+    #[arg(long, value_name = "STEP")]
+    pub(crate) allow: Vec<String>,
+    /// Do not reboot: stop where a reboot is due.
+    #[arg(long)]
+    pub(crate) no_reboot: bool,
+    /// Reboot once more after what was tried was made permanent, and prove it again.
+    #[arg(long)]
+    pub(crate) twice: bool,
+    /// Reboots that a plan may have on a node, in all.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=9))]
+    pub(crate) reboots: u32,
+    /// Seconds that a node may take to come up.
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(10..=7200))]
+    pub(crate) wait: u64,
+    /// Nodes out of service at a time; the first goes alone.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) max_unavailable: u32,
+    /// Undo a node that is not proven, instead of leaving it as it is.
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Where the nodes as they were before are kept.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = AnswerFormat::Text)]
+    pub(crate) format: AnswerFormat,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerFormat {
+    /// For a person.
+    Text,
+    /// For programs.
+    Json,
+    /// For a ticket.
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate verify n1.plan --host root@n1
+  linerate verify n1.plan after.tar.zst --before before.tar.zst
+  linerate verify n1.plan --host root@n1 --bench-before a.log --bench-after b.log
+  linerate verify n1.plan --host root@n1 --redfish https://n1-bmc --redfish-netrc bmc.netrc
+
+Exit codes:
+  0  every step is effective, and nothing else is the worse for it
+  1  a step is not, or a rule fails that did not before
+  2  something could not be seen, or waits for a reboot
+  3  usage or internal error")]
+pub(crate) struct VerifyArgs {
+    /// The plan.
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: PathBuf,
+    /// The node after the change: a snapshot. Without it, the live node.
+    #[arg(value_name = "SOURCE", conflicts_with = "host")]
+    pub(crate) source: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+    #[command(flatten)]
+    pub(crate) redfish: RedfishArgs,
+    /// The node before the change: a snapshot. Without it, what changed besides is not known.
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) before: Option<PathBuf>,
+    /// Benchmarks from before the change: files, as `linerate bench compare` takes them. May be repeated.
+    #[arg(long, value_name = "FILE", requires = "bench_after")]
+    pub(crate) bench_before: Vec<String>,
+    /// Benchmarks from after it. May be repeated.
+    #[arg(long, value_name = "FILE", requires = "bench_before")]
+    pub(crate) bench_after: Vec<String>,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = AnswerFormat::Text)]
+    pub(crate) format: AnswerFormat,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate rollback --host root@n1 --yes          undoes the plan that was begun on n1
+  linerate rollback n1.plan --host root@n1 --yes
+  linerate rollback n1.plan --host root@n1 --yes --reboot
+  linerate rollback --host root@n1 --yes --reboot --redfish https://n1-bmc --redfish-netrc bmc.netrc
+
+Files come back byte for byte, with mode and owner; programs that make others of them are run again. What the running kernel
+already took is gone after the next reboot: --reboot does that and waits.")]
+pub(crate) struct RollbackArgs {
+    /// The plan, or the beginning of its hash. Without it, the one that is on the node.
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: Option<String>,
+    #[command(flatten)]
+    pub(crate) reach: Reach,
+    #[command(flatten)]
+    pub(crate) redfish: RedfishArgs,
+    /// Do it. Without, what would be undone is shown.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Reboot afterwards, and wait.
+    #[arg(long)]
+    pub(crate) reboot: bool,
+    /// Seconds that the node may take to come up.
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(10..=7200))]
+    pub(crate) wait: u64,
+}

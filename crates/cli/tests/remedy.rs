@@ -1,0 +1,120 @@
+//! `linerate plan`, `apply`, `verify` and `rollback` as they are called. What they do to machines, the lab shows.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn linerate(arguments: &[&str]) -> Output {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    c.args(arguments).env_clear().env("HOME", env!("CARGO_TARGET_TMPDIR")).env("PATH", "/usr/bin:/bin");
+    c.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A small Debian machine with two NUMA nodes, whose kernel moves pages between them.
+fn tree(name: &str, balancing: &str) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&root);
+    let file = |path: &str, text: &str| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    file("proc/cmdline", "BOOT_IMAGE=/boot/vmlinuz-6.1.0-18-amd64 root=/dev/vda1 ro\n");
+    file("proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
+    file("proc/sys/kernel/hostname", "n1\n");
+    file("proc/sys/kernel/random/boot_id", "5b2a3f38-9f0f-4a3e-9c1e-2f7a8f3f0001\n");
+    file("proc/sys/kernel/numa_balancing", balancing);
+    file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu vme msr\n");
+    file("sys/class/dmi/id/sys_vendor", "Supermicro\n");
+    file("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+    file("etc/os-release", "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
+    file("etc/default/grub", "GRUB_CMDLINE_LINUX=\"\"\n");
+    file("boot/grub/grub.cfg", "# made by grub-mkconfig\n");
+    file("usr/sbin/update-grub", "#!/bin/sh\n");
+    file("usr/sbin/sysctl", "#!/bin/sh\n");
+    for node in 0..2 {
+        file(&format!("sys/devices/system/node/node{node}/cpulist"), &format!("{node}\n"));
+        file(&format!("sys/devices/system/node/node{node}/distance"), "10 21\n");
+    }
+    file("sys/devices/system/node/online", "0-1\n");
+    root
+}
+
+fn plan(tree: &Path, arguments: &[&str]) -> Output {
+    let all: Vec<&str> = ["plan", tree.to_str().unwrap()].iter().chain(arguments).copied().collect();
+    linerate(&all)
+}
+
+#[test]
+fn a_plan_says_what_why_how_it_is_undone_and_proven() {
+    let tree = tree("plan-n1", "1\n");
+    let out = plan(&tree, &["--fix", "numa/balancing"]);
+    let said = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(1), "{said}{}", text(&out.stderr));
+    for part in ["numa_balancing", "numa/balancing", "kernel.numa_balancing = 0", "no reboot"] {
+        assert!(said.contains(part), "{part} in:\n{said}");
+    }
+    for (format, part) in [
+        ("markdown", "numa/balancing"),
+        ("shell", "#!/bin/sh"),
+        ("ansible", "hosts:"),
+        ("talos", "kernel.numa_balancing"),
+        ("cloud-init", "#cloud-config"),
+    ] {
+        let out = plan(&tree, &["--fix", "numa/balancing", "--format", format]);
+        assert!(text(&out.stdout).contains(part), "{format}: {}{}", text(&out.stdout), text(&out.stderr));
+    }
+    let out = plan(
+        &tree,
+        &["--fix", "numa/balancing", "--format", "machineconfig", "--pool", "gpu", "--pools", "master,worker"],
+    );
+    assert_eq!(out.status.code(), Some(3));
+    assert!(text(&out.stderr).contains("gpu"), "{}", text(&out.stderr));
+}
+
+#[test]
+fn a_plan_that_was_edited_or_is_another_nodes_changes_nothing() {
+    let tree = tree("plan-n2", "1\n");
+    let made = plan(&tree, &["--fix", "numa/balancing", "--format", "json"]);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("n2.plan");
+    fs::write(&file, &made.stdout).unwrap();
+    let path = file.to_str().unwrap();
+    let dry = linerate(&["apply", path]);
+    assert_eq!(dry.status.code(), Some(3), "{}", text(&dry.stderr));
+    for part in ["refuses it: the plan was made for node", "Nothing was changed"] {
+        assert!(text(&dry.stdout).contains(part), "{part}: {}", text(&dry.stdout));
+    }
+    let real = linerate(&["apply", path, "--yes"]);
+    assert_eq!(real.status.code(), Some(3), "{}{}", text(&real.stdout), text(&real.stderr));
+    assert!(text(&real.stderr).contains("nothing was changed"), "{}", text(&real.stderr));
+    fs::write(&file, text(&made.stdout).replace("kernel.numa_balancing = 0", "kernel.numa_balancing = 1")).unwrap();
+    let edited = linerate(&["apply", path]);
+    assert_eq!(edited.status.code(), Some(3));
+    assert!(text(&edited.stderr).contains("was changed after it was made"), "{}", text(&edited.stderr));
+    assert_eq!(linerate(&["apply", path, "--host", "-oProxyCommand=id"]).status.code(), Some(3));
+}
+
+#[test]
+fn a_snapshot_from_after_is_judged_and_missing_data_never_passes() {
+    let before = tree("plan-n3", "1\n");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("n3.plan");
+    fs::write(&file, plan(&before, &["--fix", "numa/balancing", "--format", "json"]).stdout).unwrap();
+    let path = file.to_str().unwrap();
+    let verify = |after: &Path| {
+        let out = linerate(&["verify", path, after.to_str().unwrap(), "--before", before.to_str().unwrap()]);
+        (out.status.code(), text(&out.stdout) + &text(&out.stderr))
+    };
+    let (code, said) = verify(&before);
+    assert!(code == Some(1) || code == Some(2), "{said}");
+    let done = tree("plan-n3-after", "0\n");
+    let (code, said) = verify(&done);
+    assert_eq!(code, Some(0), "{said}");
+    fs::remove_file(done.join("proc/sys/kernel/numa_balancing")).unwrap();
+    let (code, said) = verify(&done);
+    assert_ne!(code, Some(0), "{said}");
+}

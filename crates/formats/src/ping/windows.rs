@@ -1,0 +1,111 @@
+//! The lines of Windows.
+
+use super::{Counts, Reply, Summary, line};
+use crate::decimal::{Fraction, decimal};
+use crate::text::leading_number;
+use crate::units::{Microseconds, Percent};
+
+/// What a line is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Line<'a> {
+    /// `Pinging h.example [10.0.0.9] with 32 bytes of data:`.
+    Heading { host: &'a str, address: Option<&'a str>, payload: Option<u64> },
+    /// `Reply from 10.0.0.9: bytes=32 time<1ms TTL=64`; of IPv6 without bytes and time to live.
+    Reply(Result<Reply, String>),
+    /// `Ping statistics for 10.0.0.9:`.
+    Statistics(&'a str),
+    /// `Packets: Sent = 4, Received = 4, Lost = 0 (0% loss),`.
+    Counts(Counts),
+    /// `Minimum = 0ms, Maximum = 1ms, Average = 0ms`.
+    Summary(Result<Summary, String>),
+    /// `Request timed out.`, `Reply from 10.0.0.1: Destination host unreachable.`: the latter is counted as received.
+    Error { is_answer: bool },
+    /// `Ping request could not find host nowhere. …`.
+    Failure,
+}
+
+/// What a line says, where Windows prints such.
+pub(super) fn line(number: u32, text: &str) -> Option<Line<'_>> {
+    if let Some(rest) = text.strip_prefix("Reply from ") {
+        let (_, rest) = rest.split_once(": ")?;
+        return if rest.contains("time=") || rest.contains("time<") {
+            Some(Line::Reply(reply(number, rest)))
+        } else if rest.starts_with("bytes=") {
+            Some(Line::Reply(Err("the reply is cut: no time".to_owned())))
+        } else {
+            Some(Line::Error { is_answer: true })
+        };
+    }
+    if let Some(rest) = text.strip_prefix("Pinging ") {
+        let (host, size) = rest.split_once(" with ")?;
+        // `-S`: where it is sent from.
+        let host = host.split(" from ").next().unwrap_or(host);
+        let payload = leading_number(size).filter(|_| size.contains(" bytes of data"))?;
+        let (host, address) = match host.split_once(" [") {
+            Some((host, address)) => (host, address.strip_suffix(']')),
+            None => (host, Some(host)),
+        };
+        return Some(Line::Heading { host, address, payload: Some(payload) });
+    }
+    if let Some(host) = text.strip_prefix("Ping statistics for ") {
+        return Some(Line::Statistics(host.trim_end_matches(':')));
+    }
+    if text.starts_with("Packets: Sent = ") {
+        return counts(text).map(Line::Counts);
+    }
+    if text.starts_with("Minimum = ") && text.contains("Maximum") {
+        return Some(Line::Summary(summary(text)));
+    }
+    if text.starts_with("Ping request could not find host ") {
+        return Some(Line::Failure);
+    }
+    let is_error = matches!(text, "Request timed out." | "General failure." | "Destination host unreachable.")
+        || text.starts_with("PING: transmit failed");
+    is_error.then_some(Line::Error { is_answer: false })
+}
+
+/// `bytes=32 time=31ms TTL=239`, `time<1ms`.
+fn reply(line: u32, rest: &str) -> Result<Reply, String> {
+    let (value, is_bound) = match (rest.split_once("time="), rest.split_once("time<")) {
+        (Some((_, value)), _) => (value, false),
+        (None, Some((_, value))) => (value, true),
+        (None, None) => return Err("the reply is cut: no time".to_owned()),
+    };
+    let time = line::time(value)?;
+    // Some releases print nought for less than one.
+    let (time, is_bound) = if time.0 > 0.0 { (time, is_bound) } else { (Microseconds::from_milliseconds(1.0), true) };
+    let ttl = rest.split_once("TTL=").and_then(|(_, ttl)| leading_number(ttl));
+    Ok(Reply { line, sequence: None, time: Some(time), is_bound, ttl, at: None, duplicate: false })
+}
+
+fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.split_once(name)?.1.trim_start().strip_prefix('=').map(str::trim_start)
+}
+
+fn counts(text: &str) -> Option<Counts> {
+    let number = |name| after(text, name).and_then(leading_number::<u64>);
+    let loss = text.split_once('(').and_then(|(_, l)| decimal(l.split('%').next()?, Fraction::Maybe).ok());
+    Some(Counts {
+        transmitted: number("Sent")?,
+        received: number("Received")?,
+        duplicates: 0,
+        errors: 0,
+        loss: loss.map(Percent),
+        milliseconds: None,
+    })
+}
+
+/// Whole milliseconds, cut. A round trip below one is counted as none: then the mean is of no measurement.
+fn summary(text: &str) -> Result<Summary, String> {
+    let of = |name| -> Result<f64, String> {
+        let value = after(text, name).ok_or("the summary is cut")?;
+        let end = value.find("ms").ok_or("the summary is cut: no unit")?;
+        decimal(value.get(..end).unwrap_or_default(), Fraction::Maybe)
+    };
+    let (min, max, mean) = (of("Minimum")?, of("Maximum")?, of("Average")?);
+    if min < 0.0 || min > max || mean > max {
+        return Err("a summary that cannot be: the shortest, the longest and the mean contradict each other".to_owned());
+    }
+    let time = |v: f64| (v > 0.0).then(|| Microseconds::from_milliseconds(v));
+    Ok(Summary { min: time(min), max: time(max), mean: time(mean).filter(|_| min > 0.0), stdev: None, ewma: None })
+}

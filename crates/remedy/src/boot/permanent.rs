@@ -1,0 +1,358 @@
+//! Kernel arguments that stay, and the start on trial before, for each boot loader.
+
+use super::words::for_grub;
+use super::{BootError, check_all, grub};
+use crate::change::Refusal;
+use crate::model::{Act, BootTrial, Condition, Content, FileState};
+use crate::platform::{Boot, Platform};
+use crate::see::{self, There};
+use linerate_snapshot::Snapshot;
+
+/// Seconds that tools may take which write boot configurations: `update-grub` looks at every disk.
+const SLOW: u32 = 300;
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct KernelArgs<'a> {
+    /// Step that asks.
+    pub step: &'a str,
+    /// Words to add.
+    pub add: &'a [String],
+    /// Words to remove.
+    pub remove: &'a [String],
+    /// Whether the kernel is started on trial first, where the loader can.
+    pub trial: bool,
+}
+
+/// What becomes of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Written {
+    /// What must hold before.
+    pub precondition: Vec<Condition>,
+    /// The start on trial; empty: there is none.
+    pub trial: Vec<Act>,
+    /// The change.
+    pub change: Vec<Act>,
+    /// What people should know.
+    pub note: String,
+}
+
+/// The acts that change kernel arguments for good on this platform.
+///
+/// # Errors
+/// There is no way here, something of the user's is against it, or a word is not written.
+pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Result<Written, Refusal> {
+    check_all(args.add, args.remove).map_err(|e: BootError| Refusal::no(e.to_string()))?;
+    let mut out = match &platform.boot {
+        Boot::GrubDebian => grub_debian(args, platform, s)?,
+        Boot::Grubby => grubby(args, s),
+        Boot::SystemdBoot => systemd(args, s, false)?,
+        Boot::Uki => systemd(args, s, true)?,
+        Boot::OsTree => ostree(args, s),
+        Boot::Talos => {
+            return Err(export(
+                "Talos has no shell and takes kernel arguments from its image (Image Factory) or its machine configuration",
+                "talos",
+            ));
+        }
+        Boot::OpenShift => {
+            return Err(export(
+                "the Machine Config Operator owns this node's kernel arguments and puts back what others change",
+                "machineconfig",
+            ));
+        }
+        Boot::Unknown(why) => {
+            return Err(Refusal::no(format!("how this node's kernel gets its arguments is not known: {why}")));
+        }
+    };
+    let trial = match platform.boot {
+        Boot::GrubDebian => Some((BootTrial::GrubCustom, "grub-reboot", "grub2-common")),
+        Boot::Grubby => Some((BootTrial::GrubBls, "grub2-reboot", "grub2-tools")),
+        Boot::SystemdBoot => Some((BootTrial::SystemdBoot, "bootctl", "systemd-boot")),
+        _ => None,
+    };
+    let can = trial.filter(|(_, tool, _)| platform.tools.has(tool) != Some(false));
+    match can {
+        Some((boot, tool, package)) if args.trial => {
+            out.precondition.push(program(tool, package));
+            out.trial.push(Act::Trial { boot, add: args.add.to_vec(), remove: args.remove.to_vec() });
+        }
+        Some(_) => add_note(
+            &mut out.note,
+            "without a start on trial nothing falls back by itself if this kernel does not come up",
+        ),
+        None => add_note(
+            &mut out.note,
+            "this boot loader has no start on trial here: nothing falls back by itself if the kernel does not come up; have a console at hand",
+        ),
+    }
+    Ok(out)
+}
+
+fn grub_debian(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Result<Written, Refusal> {
+    for name in see::names(s, "etc/default/grub.d").into_iter().filter(|n| n.ends_with(".cfg")) {
+        let path = format!("etc/default/grub.d/{name}");
+        if format!("/{path}").as_str() > grub::DROP_IN
+            && let Some(why) =
+                see::text(s, &path).and_then(|t| grub::fights(&format!("/{path}"), t, args.add, args.remove))
+        {
+            return Err(Refusal::no(format!(
+                "{why}. Change that file, or rename it so that it sorts before 90-linerate.cfg"
+            )));
+        }
+    }
+    let there = see::there(s, grub::DROP_IN);
+    let (mut add, mut remove) = (args.add.to_vec(), args.remove.to_vec());
+    if let There::Text(t) = &there {
+        let Some((old_add, old_remove)) = grub::read_drop_in(t) else {
+            return Err(changed(grub::DROP_IN));
+        };
+        add.splice(0..0, old_add.into_iter().filter(|w| !args.remove.contains(w) && !args.add.contains(w)));
+        remove.splice(0..0, old_remove.into_iter().filter(|w| !args.add.contains(w) && !args.remove.contains(w)));
+    }
+    let before = see::before(&there).ok_or_else(|| changed(grub::DROP_IN))?;
+    let mut precondition =
+        vec![program("update-grub", "grub2-common"), Condition::Exists { path: "/boot/grub/grub.cfg".into() }];
+    if platform.tools.has("update-grub") == Some(false) {
+        precondition.truncate(1);
+    }
+    Ok(Written {
+        precondition,
+        change: vec![
+            file(grub::DROP_IN, before, grub::drop_in(args.step, &add, &remove)),
+            Act::Run {
+                argv: vec!["update-grub".into()],
+                writes: vec!["/boot/grub/grub.cfg".into()],
+                undo: vec![],
+                limit: SLOW,
+            },
+        ],
+        ..Written::default()
+    })
+}
+
+/// `grubby` changes every entry, and what new kernels get. Where the entries are known they are put back as they were; else by the inverse.
+fn grubby(args: KernelArgs<'_>, s: &Snapshot) -> Written {
+    let call = |add: &[String], remove: &[String]| {
+        let mut argv = vec!["grubby".to_owned(), "--update-kernel=ALL".to_owned()];
+        let list = |w: &[String]| w.iter().map(|w| for_grub(w)).collect::<Vec<_>>().join(" ");
+        if !add.is_empty() {
+            argv.push(format!("--args={}", list(add)));
+        }
+        if !remove.is_empty() {
+            argv.push(format!("--remove-args={}", list(remove)));
+        }
+        argv
+    };
+    let entries = entries(s);
+    // Only what was there comes back.
+    let had: Vec<String> = args.remove.iter().filter(|w| running(s).contains(w)).cloned().collect();
+    let undo = if entries.is_empty() { call(&had, args.add) } else { Vec::new() };
+    let mut writes = entries;
+    if !writes.is_empty() {
+        writes.extend([
+            "/etc/default/grub".to_owned(),
+            "/etc/kernel/cmdline".to_owned(),
+            "/boot/grub2/grubenv".to_owned(),
+        ]);
+    }
+    Written {
+        precondition: vec![program("grubby", "grubby")],
+        change: vec![Act::Run { argv: call(args.add, args.remove), writes, undo, limit: SLOW }],
+        ..Written::default()
+    }
+}
+
+fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<Written, Refusal> {
+    const PATH: &str = "/etc/kernel/cmdline";
+    let there = see::there(s, PATH);
+    let old = match &there {
+        There::Text(t) => t.clone(),
+        // kernel-install takes the running kernel's where there is no file: so does this, without what the loader added.
+        There::Absent => {
+            let words = running(s);
+            if words.is_empty() {
+                return Err(Refusal::no(format!(
+                    "there is no {PATH}, and the running kernel's arguments were not read"
+                )));
+            }
+            let loader = |w: &&String| !w.starts_with("BOOT_IMAGE=") && !w.starts_with("initrd=");
+            words.iter().filter(loader).cloned().collect::<Vec<_>>().join(" ")
+        }
+        There::Something | There::Unseen => {
+            return Err(Refusal::no(format!("{PATH} was not read: take a new collection as root")));
+        }
+    };
+    let before = see::before(&there).ok_or_else(|| changed(PATH))?;
+    let gone = |w: &&str| args.remove.iter().chain(args.add).any(|r| r == w);
+    let mut words: Vec<&str> = old.split_ascii_whitespace().filter(|w| !gone(w)).collect();
+    words.extend(args.add.iter().map(String::as_str));
+    let mut writes = if uki { images(s) } else { entries(s) };
+    writes.sort();
+    let undo = if writes.is_empty() { vec!["kernel-install".to_owned(), "add-all".to_owned()] } else { vec![] };
+    let note = if uki {
+        "the arguments are inside the kernel's image: it is built anew (ukify and, with Secure Boot, its key have to be set up)"
+    } else {
+        ""
+    };
+    Ok(Written {
+        precondition: vec![program("kernel-install", "systemd")],
+        change: vec![
+            file(PATH, before, format!("{}\n", words.join(" "))),
+            Act::Run { argv: vec!["kernel-install".into(), "add-all".into()], writes, undo, limit: SLOW },
+        ],
+        note: note.to_owned(),
+        ..Written::default()
+    })
+}
+
+fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
+    let had: Vec<String> = args.remove.iter().filter(|w| running(s).contains(w)).cloned().collect();
+    let call = |add: &[String], remove: &[String]| {
+        let mut argv = vec!["rpm-ostree".to_owned(), "kargs".to_owned()];
+        argv.extend(add.iter().map(|w| format!("--append-if-missing={}", for_grub(w))));
+        argv.extend(remove.iter().map(|w| format!("--delete-if-present={}", for_grub(w))));
+        argv
+    };
+    Written {
+        precondition: vec![program("rpm-ostree", "rpm-ostree")],
+        change: vec![Act::Run {
+            argv: call(args.add, args.remove),
+            writes: vec![],
+            undo: call(&had, args.add),
+            limit: SLOW,
+        }],
+        note:
+            "a new deployment is made; the one before stays in the boot menu and comes back with `rpm-ostree rollback`"
+                .to_owned(),
+        ..Written::default()
+    }
+}
+
+fn export(why: &str, format: &str) -> Refusal {
+    Refusal::No { reason: why.to_owned(), unless: Some(format!("linerate plan --format {format}, and apply that")) }
+}
+
+fn changed(path: &str) -> Refusal {
+    Refusal::no(format!("{path} is there and is not as linerate writes it: remove it, or make the change by hand"))
+}
+
+fn program(name: &str, package: &str) -> Condition {
+    Condition::Program { name: name.to_owned(), package: package.to_owned() }
+}
+
+fn file(path: &str, before: FileState, text: String) -> Act {
+    Act::File { path: path.to_owned(), before, after: Some(Content(text)), mode: 0o644 }
+}
+
+fn add_note(note: &mut String, more: &str) {
+    if !note.is_empty() {
+        note.push_str("; ");
+    }
+    note.push_str(more);
+}
+
+/// Words of the running kernel's arguments.
+fn running(s: &Snapshot) -> Vec<String> {
+    see::text(s, "proc/cmdline").into_iter().flat_map(str::split_ascii_whitespace).map(str::to_owned).collect()
+}
+
+/// Files of the entries that the source shows.
+fn entries(s: &Snapshot) -> Vec<String> {
+    below(s, &["boot/loader/entries", "boot/efi/loader/entries", "efi/loader/entries"], ".conf")
+}
+
+fn images(s: &Snapshot) -> Vec<String> {
+    below(s, &["boot/EFI/Linux", "boot/efi/EFI/Linux", "efi/EFI/Linux"], ".efi")
+}
+
+fn below(s: &Snapshot, dirs: &[&str], end: &str) -> Vec<String> {
+    let in_dir = |d: &&str| {
+        let names = see::names(s, d).into_iter().filter(|n| n.ends_with(end)).map(|n| format!("/{d}/{n}"));
+        names.collect::<Vec<_>>()
+    };
+    dirs.iter().flat_map(in_dir).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linerate_snapshot::Coverage;
+
+    fn words(w: &[&str]) -> Vec<String> {
+        w.iter().map(|w| (*w).to_owned()).collect()
+    }
+
+    fn written(boot: Boot, s: &Snapshot) -> Result<Written, Refusal> {
+        let node = linerate_node::Node::decode(s);
+        let mut p = Platform::detect(s, &node);
+        p.boot = boot;
+        let (add, remove) = (words(&["iommu=pt", "pci=config_acs=a;b"]), words(&["iommu=off", "nowhere"]));
+        permanent(KernelArgs { step: "kernel-args", add: &add, remove: &remove, trial: true }, &p, s)
+    }
+
+    fn argv(w: &Written) -> (Vec<String>, Vec<String>, Vec<String>) {
+        let run = w.change.iter().find_map(|a| match a {
+            Act::Run { argv, undo, writes, .. } => Some((argv.clone(), undo.clone(), writes.clone())),
+            _ => None,
+        });
+        run.unwrap_or_default()
+    }
+
+    fn snapshot() -> Snapshot {
+        let mut s = Snapshot::new("test");
+        s.coverage = Coverage::Full { not_tried: vec![] };
+        s.add_file("proc/cmdline", b"BOOT_IMAGE=/v initrd=i root=/dev/vda1 iommu=off\n");
+        s
+    }
+
+    #[test]
+    fn argument_lists_and_their_inverse() {
+        let mut s = snapshot();
+        let (run, undo, writes) = argv(&written(Boot::Grubby, &s).expect("a way"));
+        assert_eq!(
+            run,
+            [
+                "grubby",
+                "--update-kernel=ALL",
+                "--args=iommu=pt pci=\"config_acs=a;b\"",
+                "--remove-args=iommu=off nowhere"
+            ]
+        );
+        assert_eq!(
+            undo,
+            ["grubby", "--update-kernel=ALL", "--args=iommu=off", "--remove-args=iommu=pt pci=\"config_acs=a;b\""]
+        );
+        assert!(writes.is_empty());
+        s.add_file("boot/loader/entries/a-1.conf", b"options x\n");
+        let (_, undo, writes) = argv(&written(Boot::Grubby, &s).expect("a way"));
+        assert!(
+            undo.is_empty() && writes.iter().any(|w| w == "/boot/loader/entries/a-1.conf"),
+            "files go back byte for byte"
+        );
+        let (run, undo, _) = argv(&written(Boot::OsTree, &s).expect("a way"));
+        assert_eq!(run.get(2).map(String::as_str), Some("--append-if-missing=iommu=pt"));
+        assert!(run.contains(&"--delete-if-present=iommu=off".to_owned()));
+        assert!(
+            undo.contains(&"--append-if-missing=iommu=off".to_owned()) && !undo.iter().any(|w| w.contains("nowhere")),
+            "{undo:?}"
+        );
+    }
+
+    #[test]
+    fn etc_kernel_cmdline() {
+        let mut s = snapshot();
+        let text = |w: Written| match w.change.first() {
+            Some(Act::File { after: Some(Content(t)), before, .. }) => (t.clone(), before.clone()),
+            other => panic!("{other:?}"),
+        };
+        let (new, before) = text(written(Boot::SystemdBoot, &s).expect("a way"));
+        assert_eq!((new.as_str(), before), ("root=/dev/vda1 iommu=pt pci=config_acs=a;b\n", FileState::Absent));
+        s.add_file("etc/kernel/cmdline", b"root=/dev/vda2 iommu=off x\n");
+        let w = written(Boot::Uki, &s).expect("a way");
+        assert!(w.trial.is_empty() && w.note.contains("nothing falls back"));
+        assert_eq!(text(w).0, "root=/dev/vda2 x iommu=pt pci=config_acs=a;b\n");
+        let unseen = Snapshot::new("test");
+        assert!(written(Boot::SystemdBoot, &unseen).is_err(), "what was not read is not overwritten");
+    }
+}

@@ -1,0 +1,215 @@
+//! Settings of NIC firmware, and the reset that they wait for.
+
+use super::{Refusal, Rendered, words};
+use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use crate::platform::Platform;
+use linerate_formats::mlxconfig::{Param, Value};
+use linerate_node::Node;
+use linerate_node::nicfw::NicFirmware;
+
+/// Shown only while this is in force (facts §5.2).
+const HIDDEN: [&str; 4] = ["MAX_ACC_OUT_READ", "PCI_WR_ORDERING", "FORCE_ETH_PCI_SUBCLASS", "IBM_CAPI_EN"];
+const SHOWS: &str = "ADVANCED_PCI_SETTINGS";
+
+/// Never changed by a program (facts §5.3, §13): a wrong value can leave a host that does not start, or damage the card.
+const NEVER: [&str; 7] = [
+    "PCI_BUS",
+    "PCI_SWITCH",
+    "PCI_DOWNSTREAM_PORT",
+    "BOARD_CONFIGURATION",
+    "INTERNAL_CPU",
+    "ADVANCED_POWER",
+    "MODULE_SPLIT",
+];
+
+/// Settings of one NIC.
+pub(super) fn set(
+    device: &str,
+    asked: &[(String, String)],
+    platform: &Platform,
+    node: &Node<'_>,
+) -> Vec<Result<Rendered, Refusal>> {
+    let nic = match find(device, node) {
+        Ok(nic) => nic,
+        Err(e) => return vec![Err(e)],
+    };
+    let tool = match tool(platform) {
+        Ok(tool) => tool,
+        Err(e) => return vec![Err(e)],
+    };
+    let (mut out, mut acts, mut proof, mut shown) = (Vec::new(), Vec::new(), Vec::new(), false);
+    for (parameter, value) in asked {
+        let hidden = HIDDEN.contains(&parameter.as_str()) && nic.config.param(parameter).is_none();
+        match one(nic, device, parameter, value) {
+            Ok((act, proven)) => {
+                acts.push(act);
+                proof.push(proven);
+            }
+            Err(refusal) => {
+                out.push(Err(refusal));
+                // The first of two steps.
+                if let (true, false, Ok((act, proven))) = (hidden, shown, one(nic, device, SHOWS, "True")) {
+                    acts.push(act);
+                    proof.push(proven);
+                    shown = true;
+                }
+            }
+        }
+    }
+    if !acts.is_empty() {
+        let names: Vec<String> = acts
+            .iter()
+            .filter_map(|a| match a {
+                Act::NicFirmware { parameter, after, .. } => Some(format!("{parameter} to {after}")),
+                _ => None,
+            })
+            .collect();
+        out.push(Ok(Rendered {
+            id: format!("nicfw-{}", slug(device)),
+            summary: format!("set {} in the firmware of {device}", names.join(", ")),
+            precondition: vec![tool, Condition::NoLockdown],
+            change: acts,
+            persistence: Permanence::DeviceReset,
+            disruption: Disruption::DrainReboot,
+            proof,
+            note: "in force after the reboot; some cards ask for a power cycle instead, and the tool says so when it sets the value".into(),
+        }));
+    }
+    out
+}
+
+/// A reboot makes pending settings current; `mlxfwreset` drops links and needs the driver's help (facts §5.2).
+pub(super) fn reset(device: &str, node: &Node<'_>) -> Result<Rendered, Refusal> {
+    let nic = find(device, node)?;
+    let pending = |p: &&Param| matches!((&p.current, &p.next), (Some(c), Some(n)) if !same(c, &n.raw));
+    let waiting: Vec<&Param> = nic.config.params.iter().filter(pending).collect();
+    if waiting.is_empty() {
+        return Err(Refusal::Already { reason: format!("no setting of {device} waits for a reset in the source") });
+    }
+    let proof = waiting.iter().filter_map(|p| {
+        let value = p.next.as_ref()?.raw.to_string();
+        Some(Proof::NicFirmware { device: device.to_owned(), parameter: p.name.to_string(), value })
+    });
+    Ok(Rendered {
+        id: format!("nicreset-{}", slug(device)),
+        summary: format!("reboot, so that {} pending settings of {device} come into force", waiting.len()),
+        precondition: Vec::new(),
+        change: Vec::new(),
+        persistence: Permanence::DeviceReset,
+        disruption: Disruption::DrainReboot,
+        proof: proof.collect(),
+        note: "settings that ask for a power cycle stay pending after a reboot: then power the node off and on".into(),
+    })
+}
+
+fn find<'n>(device: &str, node: &'n Node<'_>) -> Result<&'n NicFirmware, Refusal> {
+    let bdf = device.parse().map_err(|_| {
+        Refusal::no(format!(
+            "the PCI address of {} is not known: the tool could not be told which NIC",
+            device.escape_default()
+        ))
+    })?;
+    let card = |n: &&NicFirmware| {
+        n.bdf == Some(bdf) || n.bdf.is_some_and(|b| (b.domain, b.bus, b.device) == (bdf.domain, bdf.bus, bdf.device))
+    };
+    let exact = node.nic_firmware.iter().find(|n| n.bdf == Some(bdf));
+    exact.or_else(|| node.nic_firmware.iter().find(card)).ok_or_else(|| {
+        Refusal::no(format!(
+            "no query of the settings of {bdf} is in the source: the value to come back to is not known"
+        ))
+    })
+}
+
+fn tool(platform: &Platform) -> Result<Condition, Refusal> {
+    let program = |name: &str, package: &str| Condition::Program { name: name.into(), package: package.into() };
+    match (platform.tools.has("mstconfig"), platform.tools.has("mlxconfig")) {
+        (Some(false), Some(false)) => {
+            Err(Refusal::no("neither mstconfig (package mstflint) nor mlxconfig (MFT) is installed"))
+        }
+        (Some(false) | None, Some(true)) => Ok(program("mlxconfig", "MFT")),
+        _ => Ok(program("mstconfig", "mstflint")),
+    }
+}
+
+/// One setting: its act and its proof.
+fn one(nic: &NicFirmware, device: &str, parameter: &str, value: &str) -> Result<(Act, Proof), Refusal> {
+    words::nic_parameter(parameter)?;
+    words::nic_value(value)?;
+    if NEVER.iter().any(|n| parameter.starts_with(n)) {
+        return Err(Refusal::no(format!(
+            "{parameter} is never changed by a program: a wrong value can leave a host that does not start"
+        )));
+    }
+    let Some(p) = nic.config.param(parameter) else {
+        let why = if HIDDEN.contains(&parameter) {
+            format!(
+                "{parameter} of {device} is hidden until {SHOWS} is in force: set that, reset, and make a plan again"
+            )
+        } else {
+            format!("the firmware of {device} does not show {parameter}: it may not have it")
+        };
+        return Err(Refusal::no(why));
+    };
+    let next = p.next.as_ref().filter(|v| !v.is_unavailable());
+    let Some(next) = next else { return Err(Refusal::no(format!("the tool could not read {parameter} of {device}"))) };
+    if p.read_only {
+        return Err(Refusal::no(format!(
+            "{parameter} of {device} is read-only here: it is set on the host that owns the card"
+        )));
+    }
+    let Some(printed) = printed(p, value) else {
+        return Err(Refusal::no(format!(
+            "{parameter} of {device} is {}: {value} is no value of the same kind",
+            next.raw
+        )));
+    };
+    if same(next, &printed) {
+        let reason = match &p.current {
+            Some(c) if !same(c, &printed) => {
+                format!("{parameter} of {device} is set for the next boot and waits for a reset")
+            }
+            _ => format!("{parameter} of {device} is {printed}"),
+        };
+        return Err(Refusal::Already { reason });
+    }
+    let after = Value::new(&printed).number.map_or_else(|| value.to_owned(), |n| n.to_string());
+    let act =
+        Act::NicFirmware { device: device.into(), parameter: parameter.into(), before: next.raw.to_string(), after };
+    Ok((act, Proof::NicFirmware { device: device.into(), parameter: parameter.into(), value: printed }))
+}
+
+/// A value as the tool prints it: `True` and `1` as `True(1)`. `None`: it does not fit what the setting holds.
+fn printed(p: &Param, value: &str) -> Option<String> {
+    let seen = [&p.next, &p.current, &p.default];
+    let seen: Vec<&Value> = seen.into_iter().flatten().filter(|v| !v.is_unavailable()).collect();
+    if let Some(v) = seen.iter().find(|v| same(v, value)) {
+        return Some(v.raw.to_string());
+    }
+    let labelled = seen.iter().any(|v| v.label.is_some());
+    let wanted = Value::new(value);
+    if seen.iter().any(|v| v.as_bool().is_some() && v.label.is_some()) {
+        return wanted.as_bool().map(|b| if b { "True(1)".to_owned() } else { "False(0)".to_owned() });
+    }
+    match (wanted.number, labelled) {
+        // A label that was never shown: the number is what can be told.
+        (Some(n), _) => Some(n.to_string()),
+        (None, true) => Some(value.to_owned()),
+        (None, false) => None,
+    }
+}
+
+/// Whether a printed value is a value as somebody writes it: by number, or by label.
+fn same(printed: &Value, written: &str) -> bool {
+    let w = Value::new(written);
+    match (printed.number, w.number) {
+        (Some(a), Some(b)) => a == b,
+        (Some(_), None) | (None, None) | (None, Some(_)) => {
+            let label = printed.label.as_deref().unwrap_or(&printed.raw);
+            label.eq_ignore_ascii_case(w.label.as_deref().unwrap_or(&w.raw))
+        }
+    }
+}
+
+fn slug(device: &str) -> String {
+    device.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).take(40).collect()
+}

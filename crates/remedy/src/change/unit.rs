@@ -1,0 +1,100 @@
+//! Units of ours: a oneshot that says what it does in argument lists, and takes it back when stopped.
+
+use super::{Refusal, ours};
+use crate::model::Act;
+use linerate_snapshot::Snapshot;
+
+/// What a unit runs, and what takes it back.
+pub(super) struct Pair {
+    /// What is the same in both: lines of an older file of ours with the same key are replaced.
+    pub(super) key: String,
+    /// For `ExecStart=`: words that were checked.
+    pub(super) start: String,
+    /// For `ExecStop=`.
+    pub(super) stop: String,
+}
+
+/// A oneshot unit.
+pub(super) struct Unit<'u> {
+    /// Name with `.service`.
+    pub(super) name: &'u str,
+    /// Step, for the first line.
+    pub(super) step: &'u str,
+    /// `Description=`.
+    pub(super) description: &'u str,
+    /// Further lines of `[Unit]`: the order among units.
+    pub(super) order: &'u [String],
+    /// What it runs.
+    pub(super) pairs: Vec<Pair>,
+}
+
+impl Unit<'_> {
+    /// The acts that install and start it; empty: it is there as it should be. An older one of ours keeps what it did, and its old values: what
+    /// is there now is what it wrote.
+    pub(super) fn acts(&self, s: &Snapshot) -> Result<Vec<Act>, Refusal> {
+        let path = format!("/etc/systemd/system/{}", self.name);
+        let old = ours::there(s, &path)?;
+        let Some(file) = ours::written(s, &path, self.text(old.unwrap_or_default()), 0o644)? else {
+            return Ok(Vec::new());
+        };
+        let reload = |undo: &[&str]| ours::run(&["systemctl", "daemon-reload"], undo, 60);
+        // The first acts change nothing: undone last, they make systemd take what is there again by then.
+        Ok(match old {
+            None => vec![
+                reload(&["systemctl", "daemon-reload"]),
+                file,
+                reload(&[]),
+                ours::run(
+                    &["systemctl", "enable", "--now", self.name],
+                    &["systemctl", "disable", "--now", self.name],
+                    120,
+                ),
+            ],
+            Some(_) => vec![
+                reload(&["systemctl", "start", self.name]),
+                reload(&["systemctl", "daemon-reload"]),
+                file,
+                reload(&[]),
+                ours::run(&["systemctl", "restart", self.name], &["systemctl", "stop", self.name], 120),
+            ],
+        })
+    }
+
+    fn text(&self, old: &str) -> String {
+        let (mut start, mut stop) = (old_lines(old, "ExecStart="), old_lines(old, "ExecStop="));
+        for pair in &self.pairs {
+            start.retain(|l| !begins(l, &pair.key));
+            start.push(&pair.start);
+            if !stop.iter().any(|l| begins(l, &pair.key)) {
+                stop.push(&pair.stop);
+            }
+        }
+        let mut t = ours::head(self.step);
+        t.push_str(&format!("[Unit]\nDescription={}\n", self.description));
+        for line in self.order {
+            t.push_str(&format!("{line}\n"));
+        }
+        t.push_str("\n[Service]\nType=oneshot\nRemainAfterExit=yes\n");
+        t.extend(start.iter().map(|l| format!("ExecStart={l}\n")));
+        t.extend(stop.iter().map(|l| format!("ExecStop={l}\n")));
+        t.push_str("\n[Install]\nWantedBy=multi-user.target\n");
+        t
+    }
+}
+
+fn begins(line: &str, key: &str) -> bool {
+    line.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '=']))
+}
+
+fn old_lines<'t>(old: &'t str, what: &str) -> Vec<&'t str> {
+    old.lines().filter_map(|l| l.strip_prefix(what)).collect()
+}
+
+/// A name as part of a unit's name (systemd.unit: "String Escaping for Inclusion in Unit Names").
+pub(super) fn escaped(name: &str) -> String {
+    let plain = |i: usize, b: u8| b.is_ascii_alphanumeric() || matches!(b, b':' | b'_') || (b == b'.' && i > 0);
+    name.bytes()
+        .enumerate()
+        .map(|(i, b)| if plain(i, b) { char::from(b).to_string() } else { format!("\\x{b:02x}") })
+        .collect()
+}

@@ -1,0 +1,334 @@
+//! Which differences a plan explains: by its acts and by what it promises to prove. What follows from what is data.
+
+use super::volatile::path_is;
+use super::{Change, What, glob::within};
+use crate::bios::names;
+use crate::model::{Act, Plan, Proof, Step};
+
+/// Differences that a step explains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// The step.
+    pub step: String,
+    /// Paths or commands: `*` within a name, `**` for any names.
+    pub path: String,
+    /// Parts.
+    pub part: String,
+}
+
+/// What else moves when something is changed: word that begins the thing, path, part. `{}` is what stands behind the word.
+type Follows = &'static [(&'static str, &'static str, &'static str)];
+
+/// By the kernel's arguments.
+const ARGUMENTS: Follows = &[
+    ("iommu", "sys/kernel/iommu_groups/**", "*"),
+    ("iommu", "**/iommu_group", "*"),
+    ("iommu", "sys/class/iommu/**", "*"),
+    ("iommu", "sys/devices/virtual/iommu/**", "*"),
+    // Without translation the driver of the IOMMU asks for less of ACS and ATS.
+    ("iommu", "**/config", "ACS control*"),
+    ("iommu", "**/config", "ATS control*"),
+    ("iommu", "**/config", "PRI*"),
+    ("iommu", "**/config", "PASID*"),
+    ("pci", "**/config", "ACS control*"),
+    ("pci", "**/config", "Express*"),
+    ("pci", "**/config", "BAR*"),
+    ("pci", "**/config", "bus numbers*"),
+    ("pci", "**/config", "AER*"),
+    ("pci", "**/resource", "*"),
+    ("pci", "sys/kernel/iommu_groups/**", "*"),
+    ("pci", "**/iommu_group", "*"),
+    ("pcie_aspm", "**/config", "Express Link Control*"),
+    ("hugepages", "**/hugepages/**", "*"),
+    ("hugepages", "proc/sys/vm/nr_hugepages", "*"),
+    ("default_hugepagesz", "proc/meminfo", "*"),
+    ("transparent_hugepage", "sys/kernel/mm/transparent_hugepage/*", "*"),
+    ("numa_balancing", "proc/sys/kernel/numa_balancing", "*"),
+    ("processor.max_cstate", "sys/devices/system/cpu/**", "*"),
+    ("intel_idle", "sys/devices/system/cpu/**", "*"),
+    ("cpuidle", "sys/devices/system/cpu/**", "*"),
+    ("intel_pstate", "sys/devices/system/cpu/**", "*"),
+    ("amd_pstate", "sys/devices/system/cpu/**", "*"),
+    ("cpufreq", "sys/devices/system/cpu/**", "*"),
+    ("nosmt", "sys/devices/system/cpu/**", "*"),
+    ("isolcpus", "sys/devices/system/cpu/**", "*"),
+    ("nohz_full", "sys/devices/system/cpu/**", "*"),
+    ("lockdown", "sys/kernel/security/lockdown", "*"),
+    ("mitigations", "proc/cpuinfo", "bugs"),
+];
+
+/// Other spellings of these words.
+const SAME: &[(&str, &str)] =
+    &[("intel_iommu", "iommu"), ("amd_iommu", "iommu"), ("iommu.passthrough", "iommu"), ("iommu.strict", "iommu")];
+
+/// By files that a plan writes: how the path begins.
+const FILES: Follows = &[
+    ("etc/default/grub", "boot/grub*/**", "*"),
+    ("etc/kernel/cmdline", "boot/**", "*"),
+    ("etc/security/limits.d/", "proc/self/limits", "Max locked memory"),
+    ("etc/systemd/system/", "etc/systemd/system/*.wants/*", "*"),
+    ("etc/netplan/", "run/systemd/network/*", "*"),
+    ("etc/netplan/", "etc/systemd/network/*netplan*", "*"),
+    ("etc/netplan/", "run/NetworkManager/system-connections/*", "*"),
+];
+
+/// By settings of a NIC's firmware. What else the function shows then is below its own directory, `{}`.
+const FIRMWARE: Follows = &[
+    ("ATS_ENABLED", "**/{}/config", "ATS*"),
+    ("ATS_ENABLED", "**/{}/config", "capability*"),
+    ("SRIOV_EN", "**/{}/config", "*"),
+    ("SRIOV_EN", "**/{}/sriov_*", "*"),
+    ("SRIOV_EN", "**/{}/resource", "*"),
+    ("NUM_OF_VFS", "**/{}/config", "*"),
+    ("NUM_OF_VFS", "**/{}/sriov_*", "*"),
+    ("NUM_OF_VFS", "**/{}/resource", "*"),
+    ("LINK_TYPE", "**/{}/**", "*"),
+    ("ADVANCED_PCI_SETTINGS", "`*config -d {} *", "MAX_ACC_OUT_READ"),
+    ("ADVANCED_PCI_SETTINGS", "`*config -d {} *", "PCI_WR_ORDERING"),
+    ("ADVANCED_PCI_SETTINGS", "`*config -d {} *", "FORCE_ETH_PCI_SUBCLASS"),
+    ("ADVANCED_PCI_SETTINGS", "`*config -d {} *", "IBM_CAPI_EN"),
+    ("PCI_WR_ORDERING", "**/{}/config", "Express Device Control*"),
+];
+
+/// By settings of the system's firmware, by their short names.
+const BIOS: Follows = &[
+    ("iommu", "sys/kernel/iommu_groups/**", "*"),
+    ("iommu", "**/iommu_group", "*"),
+    ("iommu", "sys/class/iommu/**", "*"),
+    ("iommu", "sys/devices/virtual/iommu/**", "*"),
+    ("iommu", "sys/firmware/acpi/tables/**", "*"),
+    // With an IOMMU the kernel asks ACS of ports.
+    ("iommu", "**/config", "ACS control*"),
+    ("iommu", "**/config", "ATS control*"),
+    ("sr-iov", "**/config", "*"),
+    ("sr-iov", "**/sriov_*", "*"),
+    ("sr-iov", "**/resource", "*"),
+    ("above-4g", "**/config", "BAR*"),
+    ("above-4g", "**/resource", "*"),
+    ("resizable-bar", "**/config", "BAR*"),
+    ("resizable-bar", "**/resource", "*"),
+    ("ari", "**/config", "Express Device Control*"),
+    ("payload", "**/config", "Express Device Control*"),
+    ("node-interleaving", "sys/devices/system/node/**", "*"),
+    ("node-interleaving", "sys/firmware/acpi/tables/**", "*"),
+    ("node-interleaving", "**/numa_node", "*"),
+    ("node-interleaving", "**/local_cpulist", "*"),
+    ("node-interleaving", "proc/sys/kernel/numa_balancing", "*"),
+];
+
+/// By rules that a plan promises to pass: how the rule begins, and what of its subject, `{}`, may differ.
+const RULES: Follows = &[
+    ("acs/", "**/{}/config", "ACS control*"),
+    ("acs/", "sys/kernel/iommu_groups/**", "*"),
+    ("ats/", "**/{}/config", "ATS control*"),
+    ("pcie/", "**/{}/config", "Express Device Control*"),
+    ("iommu/", "sys/kernel/iommu_groups/**", "*"),
+    ("cpu/", "sys/devices/system/cpu/**", "*"),
+    ("memory/", "proc/self/limits", "Max locked memory"),
+    ("rdma/", "`ibv_devinfo*", "active_mtu"),
+];
+
+/// Everything that the steps of a plan explain.
+#[must_use]
+pub fn explanations(plan: &Plan) -> Vec<Explanation> {
+    plan.steps.iter().flat_map(of_step).collect()
+}
+
+/// Differences that neither move by themselves nor are explained by a step.
+#[must_use]
+pub fn outside<'c>(changes: &'c [Change], plan: &Plan) -> Vec<&'c Change> {
+    let mut known = explanations(plan);
+    dragged(changes, &mut known);
+    let explained = |c: &Change| known.iter().any(|e| path_is(&e.path, &c.path) && within(&e.part, &c.part));
+    changes.iter().filter(|c| c.volatile.is_none() && !explained(c)).collect()
+}
+
+/// Modules that came because one that a step loads uses them: the fourth column of `/proc/modules` says who uses a module.
+fn dragged(changes: &[Change], known: &mut Vec<Explanation>) {
+    let lines: Vec<(&str, &str)> = changes
+        .iter()
+        .filter(|c| c.path == "proc/modules")
+        .filter_map(|c| match &c.what {
+            What::Appeared { after } => Some((c.part.as_str(), after.split_whitespace().nth(3)?)),
+            _ => None,
+        })
+        .collect();
+    let loads = |e: &&Explanation, name: &str| e.path == "proc/modules" && e.part == name;
+    // Each round explains one more module, or ends.
+    for _ in 0..lines.len() {
+        let more: Vec<Explanation> = lines
+            .iter()
+            .filter(|(name, _)| !known.iter().any(|e| loads(&e, name)))
+            .filter_map(|(name, users)| {
+                let step = users.split(',').find_map(|u| known.iter().find(|e| loads(e, u)))?.step.clone();
+                let mut found = Vec::new();
+                module(name, &mut found);
+                Some(found.into_iter().map(move |(path, part)| Explanation { step: step.clone(), path, part }))
+            })
+            .flatten()
+            .collect();
+        if more.is_empty() {
+            return;
+        }
+        known.extend(more);
+    }
+}
+
+fn of_step(step: &Step) -> Vec<Explanation> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for act in step.trial.iter().chain(&step.change) {
+        of_act(act, &mut found);
+    }
+    for proof in &step.proof {
+        of_proof(proof, &mut found);
+    }
+    found.into_iter().map(|(path, part)| Explanation { step: step.id.clone(), path, part }).collect()
+}
+
+type Found = Vec<(String, String)>;
+
+fn any(path: &str, out: &mut Found) {
+    out.push((bare(path).to_owned(), "*".to_owned()));
+}
+
+fn bare(path: &str) -> &str {
+    path.trim_start_matches('/')
+}
+
+/// What follows of a thing that begins with a word of the table; `subject` is put in the place of `{}`.
+fn follow(table: Follows, thing: &str, subject: &str, out: &mut Found) {
+    for (_, path, part) in table.iter().filter(|(start, ..)| thing.starts_with(start)) {
+        out.push((path.replace("{}", subject), (*part).to_owned()));
+    }
+}
+
+fn of_act(act: &Act, out: &mut Found) {
+    match act {
+        Act::File { path, after, .. } => {
+            any(path, out);
+            follow(FILES, bare(path), "", out);
+            let text = after.as_ref().map_or("", |c| c.0.as_str());
+            if bare(path).starts_with("etc/modules-load.d/") {
+                words_of(text).for_each(|w| module(w, out));
+            }
+            if bare(path).starts_with("etc/modprobe.d/") {
+                options(text, out);
+            }
+            if bare(path).starts_with("etc/sysctl.d/") {
+                for (key, _) in words_of(text).filter_map(|l| l.split_once('=')) {
+                    any(&format!("proc/sys/{}", key.trim().replace('.', "/")), out);
+                }
+            }
+            if bare(path).starts_with("etc/tmpfiles.d/") {
+                words_of(text).filter_map(|l| l.split_whitespace().nth(1)).for_each(|p| value(p, out));
+            }
+        }
+        Act::Run { argv, writes, .. } => {
+            writes.iter().for_each(|p| any(p, out));
+            if let [program, rest @ ..] = argv.as_slice()
+                && program.ends_with("modprobe")
+            {
+                rest.iter().filter(|w| !w.starts_with('-')).for_each(|m| module(m, out));
+            }
+        }
+        Act::Value { path, .. } => value(path, out),
+        Act::Trial { add, remove, .. } => {
+            add.iter().chain(remove).for_each(|w| argument(w, out));
+            argument("panic=30", out);
+            for path in ["boot/grub*/custom.cfg", "boot/grub*/grubenv", "boot/**/loader/entries/*linerate*"] {
+                any(path, out);
+            }
+        }
+        Act::NicFirmware { device, parameter, .. } => {
+            out.push((format!("`*config -d {device} *"), parameter.clone()));
+            follow(FIRMWARE, parameter, device, out);
+        }
+        // The service's attributes are not part of a snapshot; what they bring about is.
+        Act::Bios { attribute, .. } => {
+            for id in names::of_attribute(attribute) {
+                follow(BIOS, id, "", out);
+            }
+        }
+    }
+}
+
+fn of_proof(proof: &Proof, out: &mut Found) {
+    match proof {
+        Proof::Value { path, .. } => value(path, out),
+        Proof::Cmdline { has, lacks } => has.iter().chain(lacks).for_each(|w| argument(w, out)),
+        Proof::Rule { rule, subject } => follow(RULES, rule, subject.split('/').next().unwrap_or(subject), out),
+        Proof::NicFirmware { device, parameter, .. } => {
+            out.push((format!("`*config -d {device} *"), parameter.clone()))
+        }
+        Proof::Bios { .. } => {}
+    }
+}
+
+/// A word of the kernel's arguments.
+fn argument(word: &str, out: &mut Found) {
+    out.push(("proc/cmdline".to_owned(), word.to_owned()));
+    let name = word.split('=').next().unwrap_or(word);
+    let same = SAME.iter().find(|(w, _)| *w == name).map_or(name, |(_, s)| s);
+    for (_, path, part) in
+        ARGUMENTS.iter().filter(|(start, ..)| *start == same || same.split('.').next() == Some(start))
+    {
+        out.push(((*path).to_owned(), (*part).to_owned()));
+    }
+    if let Some((m, parameter)) = name.split_once('.') {
+        any(&format!("sys/module/{}/parameters/{parameter}", m.replace('-', "_")), out);
+    }
+}
+
+/// A module that is loaded: itself, those that it needs, and what they show.
+fn module(name: &str, out: &mut Found) {
+    let name = name.replace('-', "_");
+    any(&format!("sys/module/{name}/**"), out);
+    out.push(("proc/modules".to_owned(), name.clone()));
+    if name.contains("peermem") || name.contains("peer_mem") {
+        any("sys/kernel/mm/memory_peers/**", out);
+    }
+}
+
+fn options(text: &str, out: &mut Found) {
+    for line in words_of(text) {
+        let mut words = line.split_whitespace();
+        if words.next() != Some("options") {
+            continue;
+        }
+        let Some(m) = words.next().map(|m| m.replace('-', "_")) else { continue };
+        for (option, _) in words.filter_map(|w| w.split_once('=')) {
+            any(&format!("sys/module/{m}/parameters/{option}"), out);
+            if m == "nvidia" {
+                let option = option.strip_prefix("NVreg_").unwrap_or(option);
+                out.push(("proc/driver/nvidia/params".to_owned(), option.to_owned()));
+            }
+        }
+    }
+}
+
+/// A value under /sys or /proc/sys, also where its class is a link to the device.
+fn value(path: &str, out: &mut Found) {
+    any(path, out);
+    let mut names: Vec<&str> = bare(path).split('/').collect();
+    let (Some(leaf), Some(of)) = (names.pop(), names.pop()) else { return };
+    match names.pop() {
+        Some("net") => {
+            any(&format!("**/net/{of}/{leaf}"), out);
+            if leaf == "mtu" {
+                // The interface's MTU decides what its RDMA port uses.
+                out.push(("`ibv_devinfo*".to_owned(), "active_mtu".to_owned()));
+            }
+        }
+        Some("devices") => any(&format!("**/{of}/{leaf}"), out),
+        _ => {}
+    }
+    // Each CPU's governor is its policy's.
+    if bare(path).starts_with("sys/devices/system/cpu/") {
+        any(&format!("sys/devices/system/cpu/**/{leaf}"), out);
+    }
+}
+
+/// Lines that are no comment.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with(['#', ';']))
+}

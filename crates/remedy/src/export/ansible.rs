@@ -1,0 +1,144 @@
+//! A playbook of Ansible: the acts in order, with modules of `ansible.builtin` only. `--check --diff` shows what it would change.
+
+use super::quote::comment;
+use super::yaml::Y;
+use super::{Export, Rest};
+use crate::model::{Act, Condition, Content, Disruption, Plan};
+
+/// Writes a value that is not there already, and says whether it did. The words come as arguments: nothing of them is read as a script.
+const VALUE: &str = "case \"$(cat -- \"$1\")\" in \"$2\"|*\"[$2]\"*) echo same ;; *) printf '%s\\n' \"$2\" >\"$1\" && echo written ;; esac";
+
+/// Whether a program is found.
+const FOUND: &str = "command -v \"$1\"";
+
+/// The plan as a playbook.
+#[must_use]
+pub fn ansible(plan: &Plan) -> Export {
+    let mut rest = Rest::of(plan);
+    let mut tasks = Vec::new();
+    for step in &plan.steps {
+        for condition in &step.precondition {
+            if let Condition::Program { name, .. } = condition
+                && !template(name)
+            {
+                tasks.push(command(
+                    &format!("{}: {name} is installed", step.id),
+                    &["sh", "-c", FOUND, "sh", name],
+                    false,
+                ));
+            }
+        }
+    }
+    for step in &plan.steps {
+        for act in &step.trial {
+            rest.leave(
+                &step.id,
+                act.summary(),
+                "a trial start needs somebody who looks at it: here the change is made at once, and nothing falls back",
+            );
+        }
+        for act in &step.change {
+            match task(&step.id, act) {
+                Ok(task) => tasks.push(task),
+                Err(why) => rest.leave(&step.id, act.summary(), why),
+            }
+        }
+    }
+    if plan.disruption() >= Disruption::DrainReboot {
+        rest.leave(
+            "reboot",
+            "the reboot",
+            "drain the node and reboot it when the playbook has run; ansible.builtin.reboot can",
+        );
+    }
+    let host = plan.node.host.as_deref().filter(|h| host_name(h)).unwrap_or("the-node-of-this-plan");
+    let play = Y::map([
+        ("name", Y::str("linerate plan")),
+        ("hosts", Y::str(host)),
+        ("become", Y::Bool(true)),
+        ("gather_facts", Y::Bool(false)),
+        ("tasks", Y::List(tasks)),
+    ]);
+    let head = rest.head(plan, "Playbook of Ansible. --check --diff shows what it would change.");
+    rest.done(format!("{head}---\n{}", Y::List(vec![play]).document()))
+}
+
+fn command<S: AsRef<str>>(name: &str, argv: &[S], changes: bool) -> Y {
+    let mut task = vec![
+        ("name".to_owned(), Y::str(plain(name))),
+        ("ansible.builtin.command".into(), Y::map([("argv", Y::strings(argv))])),
+    ];
+    if !changes {
+        task.push(("changed_when".into(), Y::Bool(false)));
+    }
+    Y::Map(task)
+}
+
+fn task(step: &str, act: &Act) -> Result<Y, String> {
+    const TEMPLATE: &str = "Ansible would read {{, {% or {# in it as a template";
+    let name = format!("{step}: {}", act.summary());
+    let copied = |entries: Vec<(String, Y)>, module: &str| {
+        Y::Map(vec![("name".to_owned(), Y::str(plain(&name))), (format!("ansible.builtin.{module}"), Y::Map(entries))])
+    };
+    let entry = |key: &str, value: Y| (key.to_owned(), value);
+    Ok(match act {
+        Act::File { path, after: Some(Content(text)), mode, .. } => {
+            if template(path) || template(text) {
+                return Err(TEMPLATE.into());
+            }
+            let mode = Y::str(format!("{:04o}", mode & 0o7777));
+            let entries = vec![
+                entry("dest", Y::str(path)),
+                entry("content", Y::str(text)),
+                entry("mode", mode),
+                entry("backup", Y::Bool(true)),
+            ];
+            copied(entries, "copy")
+        }
+        Act::File { path, after: None, .. } if template(path) => return Err(TEMPLATE.into()),
+        Act::File { path, after: None, .. } => {
+            copied(vec![entry("path", Y::str(path)), entry("state", Y::str("absent"))], "file")
+        }
+        Act::Run { argv, .. } => {
+            if argv.iter().any(|w| template(w)) {
+                return Err(TEMPLATE.into());
+            }
+            command(&name, argv, true)
+        }
+        Act::Value { path, after, .. } => {
+            if template(path) || template(after) {
+                return Err(TEMPLATE.into());
+            }
+            let Y::Map(mut task) = command(&name, &["sh", "-c", VALUE, "sh", path, after], true) else {
+                return Err("no task".into());
+            };
+            task.push(entry("register", Y::str("linerate_value")));
+            task.push(entry("changed_when", Y::str("linerate_value.stdout == 'written'")));
+            Y::Map(task)
+        }
+        Act::NicFirmware { device, parameter, after, .. } => {
+            let set = format!("{parameter}={after}");
+            if template(device) || template(&set) {
+                return Err(TEMPLATE.into());
+            }
+            command(&name, &["mstconfig", "-y", "-d", device, "set", &set], true)
+        }
+        Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
+        Act::Bios { .. } => return Err("it is set by Redfish, with the credentials of the BMC".into()),
+    })
+}
+
+/// A task's name is a template, too.
+fn plain(name: &str) -> String {
+    comment(name).replace(['{', '}'], " ")
+}
+
+fn template(text: &str) -> bool {
+    ["{{", "{%", "{#", "}}", "%}", "#}"].iter().any(|t| text.contains(t))
+}
+
+/// A name that no pattern of Ansible's inventory is.
+fn host_name(host: &str) -> bool {
+    let letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
+    (1..=253).contains(&host.len()) && host.bytes().all(letter) && !host.starts_with(['-', '.']) && host != "all"
+}

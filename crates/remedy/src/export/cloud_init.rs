@@ -1,0 +1,59 @@
+//! User data of cloud-init for a node that is installed anew: files, then programs, at its first start.
+
+use super::yaml::Y;
+use super::{Export, Rest};
+use crate::model::{Act, Content, Disruption, Plan};
+
+/// Writes a value. The words come as arguments: nothing of them is read as a script.
+const VALUE: &str = "printf '%s\\n' \"$2\" >\"$1\"";
+
+/// The plan as user data.
+#[must_use]
+pub fn cloud_init(plan: &Plan) -> Export {
+    let mut rest = Rest::of(plan);
+    let (mut files, mut run): (Vec<Y>, Vec<Y>) = (Vec::new(), Vec::new());
+    for step in &plan.steps {
+        for act in &step.trial {
+            rest.leave(&step.id, act.summary(), "a new node has no start to fall back to: the change is made at once");
+        }
+        for act in &step.change {
+            match act {
+                // All files are written before the first program: the last content of a path counts.
+                Act::File { path, after: Some(Content(text)), mode, .. } => {
+                    files.retain(
+                        |f| !matches!(f, Y::Map(m) if m.iter().any(|(k, v)| k == "path" && *v == Y::str(path))),
+                    );
+                    files.push(Y::map([
+                        ("path", Y::str(path)),
+                        ("permissions", Y::str(format!("{:04o}", mode & 0o7777))),
+                        ("content", Y::str(text)),
+                    ]));
+                }
+                Act::File { path, after: None, .. } => run.push(Y::strings(&["rm", "-f", "--", path])),
+                Act::Run { argv, .. } => run.push(Y::strings(argv)),
+                Act::Value { path, after, .. } => run.push(Y::strings(&["sh", "-c", VALUE, "sh", path, after])),
+                Act::NicFirmware { .. } => rest.leave(
+                    &step.id,
+                    act.summary(),
+                    "settings stay in the card: set them once, by --format shell or nicconfig",
+                ),
+                Act::Bios { .. } => rest.leave(&step.id, act.summary(), "the system's firmware is set by Redfish"),
+                Act::Trial { .. } => rest.leave(&step.id, act.summary(), "a new node has no start to fall back to"),
+            }
+        }
+    }
+    let mut entries = Vec::new();
+    if !files.is_empty() {
+        entries.push(("write_files".to_owned(), Y::List(files)));
+    }
+    if !run.is_empty() {
+        entries.push(("runcmd".into(), Y::List(run)));
+    }
+    if plan.disruption() >= Disruption::DrainReboot {
+        let state =
+            Y::map([("mode", Y::str("reboot")), ("message", Y::str("linerate: what needs a reboot comes into force"))]);
+        entries.push(("power_state".into(), state));
+    }
+    let head = rest.head(plan, "User data of cloud-init. Paths of devices are those of the node of the plan.");
+    rest.done(format!("#cloud-config\n{head}{}", Y::Map(entries).document()))
+}

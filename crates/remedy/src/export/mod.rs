@@ -1,0 +1,114 @@
+//! A plan in the words of another system, which then makes the changes. Pure text.
+//!
+//! What a form cannot carry is never dropped: it is in [`Export::left_out`], and as a comment in the text. All data is quoted by the form's own
+//! rules; what those cannot hold is left out, too.
+
+mod ansible;
+mod base64;
+mod cloud_init;
+mod machineconfig;
+mod nicconfig;
+mod nmstate;
+mod pieces;
+mod quote;
+mod shell;
+mod talos;
+mod yaml;
+
+pub use ansible::ansible;
+pub use cloud_init::cloud_init;
+pub use machineconfig::machineconfig;
+pub use nicconfig::{LinkType, NicType, nicconfig};
+pub use nmstate::nmstate;
+pub use shell::shell;
+pub use talos::{TalosBoot, talos};
+
+use crate::model::Plan;
+use quote::comment;
+
+/// A plan in the words of another system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Export {
+    /// The whole text.
+    pub text: String,
+    /// What it does not carry.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Something that a form does not carry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Step; `None`: what the plan leaves to people, or refuses.
+    pub step: Option<String>,
+    /// What.
+    pub what: String,
+    /// Why not, and where it belongs.
+    pub why: String,
+}
+
+/// Why there is no export.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExportError {
+    /// A MachineConfig for a pool that does not exist is applied by nobody, without a word.
+    #[error(
+        "there is no MachineConfigPool {pool:?} ({}): a MachineConfig for it would be applied by nobody. Name one that `oc get mcp` shows",
+        shown(known)
+    )]
+    NoPool {
+        /// Pool that was named.
+        pool: String,
+        /// Pools that are known.
+        known: Vec<String>,
+    },
+}
+
+fn shown(known: &[String]) -> String {
+    if known.is_empty() { "no pool is known".into() } else { format!("known: {}", known.join(", ")) }
+}
+
+/// What is left out while an export is made.
+struct Rest {
+    list: Vec<LeftOut>,
+}
+
+impl Rest {
+    /// What no form carries.
+    fn of(plan: &Plan) -> Rest {
+        let hand = plan.by_hand.iter().map(|b| LeftOut { step: None, what: b.summary.clone(), why: "by hand".into() });
+        let refused =
+            plan.refused.iter().map(|r| LeftOut { step: None, what: r.summary.clone(), why: r.reason.clone() });
+        Rest { list: hand.chain(refused).collect() }
+    }
+
+    fn leave(&mut self, step: &str, what: impl Into<String>, why: impl Into<String>) {
+        let left = LeftOut { step: Some(step.to_owned()), what: what.into(), why: why.into() };
+        if !self.list.contains(&left) {
+            self.list.push(left);
+        }
+    }
+
+    /// The head of a text: what it is, and what is not in it.
+    fn head(&self, plan: &Plan, what: &str) -> String {
+        let host = plan.node.host.as_deref().unwrap_or("a node without a name");
+        let mut text = format!("# {}\n", comment(what));
+        text.push_str(&format!(
+            "# Made by linerate {} of its plan {} for {} ({}).\n",
+            comment(&plan.version),
+            comment(&plan.hash),
+            comment(host),
+            comment(&plan.platform)
+        ));
+        if !self.list.is_empty() {
+            text.push_str("#\n# Not in it:\n");
+        }
+        for left in &self.list {
+            let step = left.step.as_deref().unwrap_or("-");
+            text.push_str(&format!("#   {}: {}: {}\n", comment(step), comment(&left.what), comment(&left.why)));
+        }
+        text
+    }
+
+    fn done(self, text: String) -> Export {
+        Export { text, left_out: self.list }
+    }
+}

@@ -1,0 +1,23 @@
+//! From findings to a node that shows that they are gone. Pure: what is planned, what a plan looks like in another system's words, and
+//! what a node that was read again says about it. Who changes a node is `linerate-apply`.
+//!
+//! A plan is data: [`Plan`] holds steps in order, a step its [`Act`]s, each with what was there before, so that it can be checked, done
+//! twice without harm, and undone byte for byte. Nothing in a plan is a line for a shell.
+
+pub mod bios;
+pub mod boot;
+pub mod change;
+pub mod diff;
+pub mod export;
+mod hash;
+pub mod model;
+pub mod plan;
+pub mod platform;
+mod see;
+pub mod verify;
+
+pub use hash::sha256;
+pub use model::{
+    Act, BootTrial, ByHand, Condition, Content, Disruption, FileState, NodeId, Permanence, Plan, PlanError, Proof,
+    Refused, Risk, SCHEMA, Step,
+};

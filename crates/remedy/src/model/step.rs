@@ -1,0 +1,169 @@
+//! A step: one fix, from what must be so before to what must be read after.
+
+use super::Act;
+use serde::{Deserialize, Serialize};
+
+/// A fix of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Stable within the plan: `kernel-args`, `mtu-eth1`.
+    pub id: String,
+    /// Rules whose findings ask for it.
+    pub rules: Vec<String>,
+    /// One sentence in the imperative.
+    pub summary: String,
+    /// What those findings say.
+    pub why: Vec<String>,
+    /// What must hold before anything is changed.
+    pub precondition: Vec<Condition>,
+    /// Changes that hold for one start of the kernel only, to see whether it comes up. Empty where there is no such way, or no need.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trial: Vec<Act>,
+    /// The change. With a trial it is made after the trial was proven, else before the reboot.
+    pub change: Vec<Act>,
+    /// What is read again, and must then be so.
+    pub proof: Vec<Proof>,
+    /// What it can break.
+    pub risk: Risk,
+    /// Why.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub risk_note: String,
+    /// When it holds, and how long.
+    pub persistence: Permanence,
+    /// What it disturbs.
+    pub disruption: Disruption,
+}
+
+/// A condition on the node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Condition {
+    /// A program is installed.
+    Program {
+        /// Name.
+        name: String,
+        /// Debian package or the like, for the message.
+        package: String,
+    },
+    /// A file or directory is there.
+    Exists {
+        /// Path.
+        path: String,
+    },
+    /// A file holds this value, without white space around it.
+    Value {
+        /// Path.
+        path: String,
+        /// Value.
+        value: String,
+    },
+    /// Words of the running kernel's arguments.
+    Cmdline {
+        /// Are there.
+        has: Vec<String>,
+        /// Are not.
+        lacks: Vec<String>,
+    },
+    /// The kernel does not forbid writing to configuration space (lockdown).
+    NoLockdown,
+}
+
+/// What must be read after the change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Proof {
+    /// The rule passes for this subject, on the node read again.
+    Rule {
+        /// Rule.
+        rule: String,
+        /// Subject, as verdicts name it.
+        subject: String,
+    },
+    /// A file of the kernel holds this value.
+    Value {
+        /// Path.
+        path: String,
+        /// Value, without white space around it.
+        value: String,
+    },
+    /// Words of the running kernel's arguments.
+    Cmdline {
+        /// Are there.
+        has: Vec<String>,
+        /// Are not.
+        lacks: Vec<String>,
+    },
+    /// The value in force of a NIC's firmware setting.
+    NicFirmware {
+        /// Device.
+        device: String,
+        /// Setting.
+        parameter: String,
+        /// Value, as the tool prints it.
+        value: String,
+    },
+    /// The value in force of a BIOS attribute.
+    Bios {
+        /// Attribute.
+        attribute: String,
+        /// Value.
+        value: serde_json::Value,
+    },
+}
+
+/// What a fix can break (facts §13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Risk {
+    /// Nothing.
+    None,
+    /// An inconvenience.
+    Low,
+    /// Needs a drained node.
+    Medium,
+    /// Can take the node or its network down.
+    High,
+    /// Removes isolation or can damage: has to be named on the command line.
+    Dangerous,
+}
+
+impl From<linerate_rules::Risk> for Risk {
+    fn from(risk: linerate_rules::Risk) -> Risk {
+        match risk {
+            linerate_rules::Risk::None => Risk::None,
+            linerate_rules::Risk::Low => Risk::Low,
+            linerate_rules::Risk::Medium => Risk::Medium,
+            linerate_rules::Risk::High => Risk::High,
+            linerate_rules::Risk::Dangerous => Risk::Dangerous,
+        }
+    }
+}
+
+/// When a fix holds, and how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Permanence {
+    /// At once; lost at the next boot.
+    Runtime,
+    /// At once, and kept.
+    Immediate,
+    /// From the next boot on.
+    NextBoot,
+    /// After a reset of the device, or a reboot.
+    DeviceReset,
+}
+
+/// What a fix disturbs, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disruption {
+    /// Nothing.
+    None,
+    /// A link or a service for moments: drain the node.
+    Service,
+    /// A reboot of the drained node.
+    DrainReboot,
+    /// Power off and on.
+    PowerCycle,
+}

@@ -1,0 +1,180 @@
+//! One proof against the node that was read again.
+
+use super::look::{Look, at, is_value};
+use super::{Cx, Outcome, Proved, firmware, reason, seam};
+use crate::model::{Disruption, Permanence, Proof, Step};
+use linerate_formats::cmdline;
+use linerate_rules::{Status, Verdict};
+use serde_json::Value;
+
+pub(super) fn prove(cx: &Cx<'_>, step: &Step, proof: &Proof) -> Proved {
+    let (outcome, read, at) = match proof {
+        Proof::Rule { rule, subject } => by_rule(cx, step, rule, subject),
+        Proof::Value { path, value } => by_value(cx, step, path, value),
+        Proof::Cmdline { has, lacks } => by_cmdline(cx, step, has, lacks),
+        Proof::NicFirmware { device, parameter, value } => firmware::prove(cx, device, parameter, value),
+        Proof::Bios { attribute, value } => by_bios(cx, attribute, value),
+    };
+    Proved { proof: proof.clone(), outcome, read, at }
+}
+
+type Answer = (Outcome, String, String);
+
+/// What "not so" means: still due, or without effect, or not to be told.
+pub(super) fn not_so(cx: &Cx<'_>, step: &Step, reason: impl FnOnce() -> String) -> Outcome {
+    let late = matches!(step.persistence, Permanence::NextBoot | Permanence::DeviceReset)
+        || step.disruption >= Disruption::DrainReboot;
+    if late {
+        let due = if step.disruption == Disruption::PowerCycle { "a power cycle" } else { "a reboot" };
+        match cx.rebooted {
+            Some(false) => {
+                return Outcome::Pending(format!("{due} is due: the boot is the one in which the plan was made"));
+            }
+            None => {
+                return Outcome::Unknown(format!(
+                    "it is not so, and whether the node was started since cannot be told: reboot it and read it with `linerate collect` \
+                     (probably: {})",
+                    reason()
+                ));
+            }
+            Some(true) => {}
+        }
+    }
+    Outcome::Ineffective(reason())
+}
+
+fn by_rule(cx: &Cx<'_>, step: &Step, rule: &str, subject: &str) -> Answer {
+    let all: Vec<&Verdict> = cx.audit.verdicts.iter().filter(|v| v.rule.id == rule).collect();
+    let own = all.iter().filter(|v| v.finding.subject.to_string() == subject).max_by_key(|v| v.finding.status);
+    let Some(own) = own else {
+        return of_others(cx, rule, subject, &all);
+    };
+    let (read, place) = words(cx, own);
+    let message = own.finding.message.as_ref();
+    let outcome = match own.finding.status {
+        Status::Pass => Outcome::Effective,
+        Status::Fail => {
+            not_so(cx, step, || reason::of_step(cx, step).unwrap_or_else(|| format!("the rule still fails: {message}")))
+        }
+        Status::Unknown => Outcome::Unknown(match &own.finding.see {
+            Some(see) => format!("{message}; {see}"),
+            None => message.to_owned(),
+        }),
+        Status::NotApplicable => Outcome::Unknown(format!("the rule does not hold here any more: {message}")),
+    };
+    (outcome, read, place)
+}
+
+/// A rule that does not speak of the subject: some say once that all is well.
+fn of_others(cx: &Cx<'_>, rule: &str, subject: &str, all: &[&Verdict]) -> Answer {
+    let Some(first) = all.first() else {
+        let why = format!("this version has no rule {rule}: verify with the version that made the plan");
+        return (Outcome::Unknown(why), String::new(), String::new());
+    };
+    let (read, place) = words(cx, first);
+    if all.iter().all(|v| v.finding.status == Status::Pass) {
+        return (Outcome::Effective, read, place);
+    }
+    let worst = all.iter().map(|v| v.finding.status).max().unwrap_or(Status::Unknown);
+    let why = format!("{rule} does not speak of {subject} any more; of others it says: {}", worst.name());
+    (Outcome::Unknown(why), read, place)
+}
+
+fn words(cx: &Cx<'_>, v: &Verdict) -> (String, String) {
+    match v.finding.evidence.first() {
+        Some(e) => {
+            let note = e.note.as_ref().map(ToString::to_string);
+            (note.unwrap_or_else(|| cx.after.excerpt(e.place)), cx.after.describe(e.place))
+        }
+        None => (String::new(), String::new()),
+    }
+}
+
+fn by_value(cx: &Cx<'_>, step: &Step, path: &str, wanted: &str) -> Answer {
+    match at(cx.after, path) {
+        Look::Text(read, place) if is_value(&read, wanted) => (Outcome::Effective, clip(&read), place),
+        Look::Text(read, place) => {
+            let why = || {
+                let known = reason::of_step(cx, step).or_else(|| reason::of_value(cx.after, path, wanted));
+                known.unwrap_or_else(|| {
+                    format!("it was written and not taken, or something sets {} again afterwards; this source does not show what", clip(&read))
+                })
+            };
+            let outcome = not_so(cx, step, why);
+            (outcome, clip(&read), place)
+        }
+        Look::Absent(place) => {
+            let known = || reason::of_absent(cx, path).or_else(|| reason::of_step(cx, step));
+            let outcome = not_so(cx, step, || known().unwrap_or_else(|| format!("{place} does not exist")));
+            (outcome, "nothing: it does not exist".to_owned(), place)
+        }
+        Look::Unseen(place, why) => {
+            (Outcome::Unknown(format!("{place}: {why}; read the node as root")), String::new(), place)
+        }
+    }
+}
+
+fn by_cmdline(cx: &Cx<'_>, step: &Step, has: &[String], lacks: &[String]) -> Answer {
+    let (line, place) = match at(cx.after, "proc/cmdline") {
+        Look::Text(line, place) => (line, place),
+        Look::Absent(place) => return (Outcome::Unknown("it does not exist".to_owned()), String::new(), place),
+        Look::Unseen(place, why) => return (Outcome::Unknown(format!("{place}: {why}")), String::new(), place),
+    };
+    let parsed = cmdline::parse(line.as_bytes());
+    let there = |w: &String| parsed.params.iter().any(|p| p.raw == *w);
+    if has.iter().all(there) && !lacks.iter().any(there) {
+        return (Outcome::Effective, clip(&line), place);
+    }
+    let outcome = not_so(cx, step, || {
+        reason::files_of(cx, step).unwrap_or_else(|| seam::diagnose(cx.before, cx.after, has, lacks))
+    });
+    (outcome, clip(&line), place)
+}
+
+fn by_bios(cx: &Cx<'_>, attribute: &str, wanted: &Value) -> Answer {
+    let place = format!("BIOS attribute {attribute}");
+    let told = cx.told;
+    let Some(read) = told.bios.get(attribute) else {
+        let why = match &told.bios_trouble {
+            Some(why) => format!("its BMC could not be asked: {why}"),
+            None => {
+                "a node does not show its BIOS attributes: ask its BMC (--redfish), or look in the set-up".to_owned()
+            }
+        };
+        return (Outcome::Unknown(why), String::new(), place);
+    };
+    let waits = told.bios_pending.get(attribute) == Some(wanted);
+    let outcome = if read == wanted {
+        Outcome::Effective
+    } else if waits && cx.rebooted == Some(true) {
+        Outcome::Pending(
+            "the node was started since, and it still waits: that start did not go through POST (kexec), or it wants a power cycle".to_owned(),
+        )
+    } else if waits {
+        Outcome::Pending("it waits in the settings for the next start through POST".to_owned())
+    } else if cx.rebooted == Some(false) {
+        Outcome::Unknown(
+            "it is not in force, and the service does not show it waiting: only a start through POST will tell"
+                .to_owned(),
+        )
+    } else {
+        let claim = match told.bios_answers.get(attribute) {
+            Some(answer) => format!("the service answered with {answer}, and changed nothing"),
+            None => "the service took the request and changed nothing".to_owned(),
+        };
+        Outcome::Ineffective(format!(
+            "{claim}: the value in force is another and none waits, or the attribute depends on another one"
+        ))
+    };
+    (outcome, clip(&read.to_string()), place)
+}
+
+/// As much of a text as goes into a line.
+pub(super) fn clip(text: &str) -> String {
+    const MAX: usize = 300;
+    let mut out: String = text.chars().take(MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(MAX).is_some() {
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,373 @@
+//! What desired states become, on small trees; and what the formats' own tools say of it, where they are installed.
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+use linerate_node::Node;
+use linerate_remedy::change::*;
+use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
+use linerate_remedy::{Act, Content, FileState};
+use linerate_snapshot::Snapshot;
+use proptest::prelude::*;
+use std::process::Command;
+
+fn platform(network: Network) -> Platform {
+    Platform {
+        id: Some("debian".into()),
+        like: Vec::new(),
+        name: None,
+        version: None,
+        boot: Boot::GrubDebian,
+        initramfs: Initramfs::InitramfsTools,
+        network,
+        tools: Tools::default(),
+        role: None,
+        vms: None,
+        container: false,
+        because: Vec::new(),
+    }
+}
+
+fn tree() -> Snapshot {
+    let mut s = Snapshot::new("t");
+    s.add_file("proc/sys/kernel/osrelease", b"6.1.0-18-amd64\n");
+    s.add_file("proc/modules", b"ib_core 1 0 - Live 0x0\n");
+    s.add_file("sys/devices/pci0000:00/0000:00:03.0/net/eth1/mtu", b"1500\n");
+    s.add_link("sys/devices/pci0000:00/0000:00:03.0/net/eth1/device", b"../../../0000:00:03.0");
+    s.add_link("sys/class/net/eth1", b"../../devices/pci0000:00/0000:00:03.0/net/eth1");
+    for cpu in 0..3 {
+        let governor: &[u8] = if cpu == 2 { b"performance\n" } else { b"powersave\n" };
+        s.add_file(&format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"), governor);
+    }
+    s.add_file("sys/kernel/mm/transparent_hugepage/enabled", b"always [madvise] never\n");
+    s.add_file("proc/sys/kernel/numa_balancing", b"1\n");
+    s.add_file("lib/systemd/system/containerd.service", b"[Service]\n");
+    s
+}
+
+fn ask(ask: Ask, network: Network, s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
+    render(&ask, &platform(network), &Node::decode(s), s)
+}
+
+fn one(found: Vec<Result<Rendered, Refusal>>) -> Rendered {
+    match found.as_slice() {
+        [Ok(r)] => r.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Path and content of the files.
+fn files(r: &Rendered) -> Vec<(&str, &str)> {
+    let file = |a| match a {
+        &Act::File { ref path, after: Some(Content(ref text)), .. } => Some((path.as_str(), text.as_str())),
+        _ => None,
+    };
+    r.change.iter().filter_map(file).collect()
+}
+
+fn commands(r: &Rendered) -> Vec<(String, String)> {
+    let run = |a: &Act| match a {
+        Act::Run { argv, undo, .. } => Some((argv.join(" "), undo.join(" "))),
+        _ => None,
+    };
+    r.change.iter().filter_map(run).collect()
+}
+
+fn pair(a: &str, b: &str) -> (String, String) {
+    (a.into(), b.into())
+}
+
+#[test]
+fn modules_are_loaded_now_and_at_boot() {
+    let s = tree();
+    let r = one(ask(Ask::Modules(vec!["nvidia_peermem".into(), "ib_core".into()]), Network::Unknown, &s));
+    assert!(files(&r)[0].1.ends_with("\nnvidia_peermem\nib_core\n"));
+    assert_eq!(commands(&r), [pair("modprobe -- nvidia_peermem", "modprobe -r -- nvidia_peermem")], "ib_core is there");
+    let no = ask(Ask::Modules(vec!["a b".into()]), Network::Unknown, &s);
+    assert!(matches!(no.as_slice(), [Err(Refusal::No { .. })]));
+}
+
+#[test]
+fn options_go_into_the_initramfs_and_other_files_stay() {
+    let option = |value: Option<&str>| {
+        Ask::ModuleOptions(vec![ModuleOption {
+            module: "ib_core".into(),
+            option: "netns_mode".into(),
+            value: value.map(str::to_owned),
+        }])
+    };
+    let mut s = tree();
+    let r = one(ask(option(Some("0")), Network::Unknown, &s));
+    assert_eq!(commands(&r), [pair("update-initramfs -u -k 6.1.0-18-amd64", "")]);
+    let written = r
+        .change
+        .iter()
+        .any(|a| matches!(a, Act::Run { writes, .. } if writes.as_slice() == ["/boot/initrd.img-6.1.0-18-amd64"]));
+    assert!(written, "the old initramfs is kept");
+    s.add_file("etc/modprobe.d/theirs.conf", b"options ib_core netns_mode=1\n");
+    let found = ask(option(None), Network::Unknown, &s);
+    let [Err(Refusal::ByHand { how, .. })] = found.as_slice() else { panic!("{found:?}") };
+    assert!(how[0].contains("theirs.conf"));
+}
+
+#[test]
+fn an_mtu_holds_now_and_later() {
+    let s = tree();
+    let want = || Ask::Mtu(vec![Mtu { interface: "eth1".into(), mtu: 9000 }]);
+    let r = one(ask(want(), Network::Netplan, &s));
+    assert_eq!(commands(&r)[0], pair("netplan generate", "netplan apply"), "undone last, when the file is gone");
+    let now = Act::Value { path: "/sys/class/net/eth1/mtu".into(), before: "1500".into(), after: "9000".into() };
+    assert!(r.change.contains(&now));
+    assert!(r.change.iter().any(|a| matches!(a, Act::File { mode: 0o600, before: FileState::Absent, .. })));
+    netplan_takes(files(&r)[0].1);
+
+    let r = one(ask(want(), Network::Ifupdown, &s));
+    let (path, text) = files(&r)[0];
+    assert_eq!(path, "/etc/systemd/system/linerate-mtu.service");
+    assert!(
+        text.contains("\nExecStart=ip link set dev eth1 mtu 9000\nExecStop=ip link set dev eth1 mtu 1500\n"),
+        "{text}"
+    );
+    systemd_takes(path, text);
+
+    assert!(matches!(ask(want(), Network::NetworkManager, &s).as_slice(), [Err(Refusal::ByHand { .. })]));
+    let mut s = tree();
+    s.add_file("etc/systemd/network/10-other.network", b"[Match]\nName=eth0\n");
+    s.add_file("etc/systemd/network/20-rdma.network", b"[Match]\nName=eth*\n[Network]\nDHCP=yes\n");
+    let r = one(ask(want(), Network::Networkd, &s));
+    assert_eq!(files(&r)[0].0, "/etc/systemd/network/20-rdma.network.d/90-linerate.conf");
+    s.add_file("etc/systemd/network/05-mac.network", b"[Match]\nMACAddress=52:54:00:00:00:01\n");
+    let r = one(ask(want(), Network::Networkd, &s));
+    assert_eq!(files(&r)[0].0, "/etc/systemd/system/linerate-mtu.service", "who knows which file it is");
+    for bad in ["eth9", "eth1; reboot", "../eth1"] {
+        let found = ask(Ask::Mtu(vec![Mtu { interface: bad.into(), mtu: 9000 }]), Network::Netplan, &s);
+        assert!(matches!(found.as_slice(), [Err(Refusal::No { .. })]), "{bad}");
+    }
+}
+
+#[test]
+fn values_are_expanded_and_kept() {
+    let s = tree();
+    let sysfs = |path: &str, value: &str| Sysfs { path: path.into(), value: value.into() };
+    let governor = sysfs("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "performance");
+    let all = vec![
+        governor.clone(),
+        sysfs("/proc/sys/kernel/numa_balancing", "0"),
+        sysfs("/sys/kernel/mm/transparent_hugepage/enabled", "madvise"),
+    ];
+    let r = one(ask(Ask::Sysfs(all), Network::Unknown, &s));
+    let values = r.change.iter().filter(|a| matches!(a, Act::Value { .. })).count();
+    assert_eq!(values, 3, "two governors and a switch: the rest is so already");
+    let [(_, tmpfiles), (_, sysctl)] = files(&r)[..] else { panic!("{r:?}") };
+    assert!(tmpfiles.contains("\nw- /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor - - - - performance\n"));
+    assert!(sysctl.ends_with("\nkernel.numa_balancing = 0\n"));
+    let mut s = tree();
+    s.add_file("etc/tuned/active_profile", b"network-latency\n");
+    let r = one(ask(Ask::Sysfs(vec![governor]), Network::Unknown, &s));
+    assert!(files(&r)[0].1.contains("include=network-latency\n\n[cpu]\ngovernor=performance\n"));
+    assert_eq!(commands(&r), [pair("tuned-adm profile linerate", "tuned-adm profile network-latency")]);
+    for bad in
+        [sysfs("/etc/passwd", "x"), sysfs("/sys/kernel/x", "1"), sysfs("/proc/sys/kernel/numa_balancing", "0\n1")]
+    {
+        assert!(matches!(ask(Ask::Sysfs(vec![bad]), Network::Unknown, &s).as_slice(), [Err(Refusal::No { .. })]));
+    }
+}
+
+#[test]
+fn limits_reach_sessions_and_services_that_are_there() {
+    let s = tree();
+    let memlock = Limit { limit: "memlock".into(), value: "unlimited".into() };
+    let shm = Limit { limit: "/dev/shm".into(), value: "some GiB".into() };
+    let found = ask(Ask::Limit(vec![memlock, shm]), Network::Unknown, &s);
+    let [Ok(r), Err(Refusal::ByHand { .. })] = found.as_slice() else { panic!("{found:?}") };
+    let paths: Vec<&str> = files(r).iter().map(|f| f.0).collect();
+    let dropin = "/etc/systemd/system/containerd.service.d/90-linerate.conf";
+    assert_eq!(paths, ["/etc/security/limits.d/90-linerate.conf", dropin]);
+    assert!(r.note.contains("containerd keep their limit until they are restarted"));
+}
+
+/// A bridge at 00:01.0 with ACS (control 0x1d), an endpoint's Device Control beside it (MaxReadReq 512, relaxed ordering).
+fn with_registers() -> Snapshot {
+    let mut s = tree();
+    let mut config = vec![0u8; 4096];
+    config[0..4].copy_from_slice(&[0xb3, 0x15, 0x21, 0x10]);
+    config[6] = 0x10; // capabilities list
+    config[0xb] = 2;
+    config[0x34] = 0x60;
+    config[0x60] = 0x10; // PCI Express, endpoint
+    config[0x62] = 0x02;
+    config[0x68..0x6a].copy_from_slice(&0x2950u16.to_le_bytes());
+    config[0x100..0x104].copy_from_slice(&[0x0d, 0x00, 0x01, 0x00]);
+    config[0x104..0x108].copy_from_slice(&[0x7f, 0x00, 0x1d, 0x00]);
+    let home = "sys/devices/pci0000:00/0000:00:03.0";
+    for (leaf, data) in
+        [("config", config.as_slice()), ("vendor", b"0x15b3\n"), ("device", b"0x1021\n"), ("class", b"0x020000\n")]
+    {
+        s.add_file(&format!("{home}/{leaf}"), data);
+    }
+    s.add_link("sys/bus/pci/devices/0000:00:03.0", format!("../../../../{home}").as_bytes());
+    s
+}
+
+#[test]
+fn registers_are_written_masked_and_written_back() {
+    let s = with_registers();
+    let port = "0000:00:03.0".parse().expect("an address");
+    let r = one(ask(Ask::AcsControl(vec![AcsControl { port, clear: 0x1c, set: 0 }]), Network::Unknown, &s));
+    let (path, text) = files(&r)[0];
+    assert!(
+        text.contains(
+            "\nExecStart=setpci -s 0000:00:03.0 ECAP_ACS+6.w=0:1c\nExecStop=setpci -s 0000:00:03.0 ECAP_ACS+6.w=1c:1c\n"
+        ),
+        "{text}"
+    );
+    assert_eq!(
+        commands(&r),
+        [
+            pair("systemctl daemon-reload", "systemctl daemon-reload"),
+            pair("systemctl daemon-reload", ""),
+            pair("systemctl enable --now linerate-acs.service", "systemctl disable --now linerate-acs.service"),
+        ]
+    );
+    systemd_takes(path, text);
+    let field = |field: &str, value| {
+        let asked = DeviceControl { function: port, field: field.into(), value };
+        ask(Ask::DeviceControl(vec![asked]), Network::Unknown, &s)
+    };
+    let r = one(field("max-read-request", 4096));
+    assert!(files(&r)[0].1.contains("CAP_EXP+8.w=5000:7000\nExecStop=setpci -s 0000:00:03.0 CAP_EXP+8.w=2000:7000\n"));
+    assert!(matches!(field("max-read-request", 4000).as_slice(), [Err(Refusal::No { .. })]));
+    assert!(matches!(field("reset", 1).as_slice(), [Err(Refusal::No { .. })]));
+    let unseen = tree();
+    let found = ask(Ask::AcsControl(vec![AcsControl { port, clear: 0x1c, set: 0 }]), Network::Unknown, &unseen);
+    assert!(matches!(found.as_slice(), [Err(Refusal::No { .. })]), "the old value is not known");
+
+    // The same unit again keeps the value of before the first one.
+    let mut later = with_registers();
+    later.add_file("etc/systemd/system/linerate-acs.service", text.as_bytes());
+    let r = one(ask(Ask::AcsControl(vec![AcsControl { port, clear: 0x0c, set: 0 }]), Network::Unknown, &later));
+    let text = files(&r)[0].1;
+    assert!(
+        text.contains("ExecStart=setpci -s 0000:00:03.0 ECAP_ACS+6.w=0:c\n") && text.contains("w=1c:1c\n"),
+        "{text}"
+    );
+}
+
+fn netplan_takes(text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("etc/netplan/90-linerate.yaml");
+    std::fs::create_dir_all(path.parent().expect("has one")).expect("writable");
+    std::fs::write(&path, text).expect("writable");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("ours");
+    match Command::new("netplan").arg("generate").arg("--root-dir").arg(dir.path()).output() {
+        Ok(out) => {
+            assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+            let made = std::fs::read_to_string(dir.path().join("run/systemd/network/10-netplan-eth1.network"));
+            assert!(made.is_ok_and(|t| t.contains("MTUBytes=9000")), "netplan made no MTU of it");
+        }
+        Err(_) => println!("SKIPPED: netplan is not installed"),
+    }
+}
+
+fn systemd_takes(path: &str, text: &str) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let unit = dir.path().join(path.rsplit('/').next().expect("a name"));
+    std::fs::write(&unit, text).expect("writable");
+    match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output() {
+        Ok(out) => {
+            let said = String::from_utf8_lossy(&out.stderr);
+            let ours = said.lines().filter(|l| l.contains("linerate-") && !l.contains("is not executable"));
+            assert_eq!(ours.collect::<Vec<_>>(), Vec::<&str>::new(), "{text}");
+        }
+        Err(_) => println!("SKIPPED: systemd-analyze is not installed"),
+    }
+}
+
+fn nic(current: &str, next: &str, extra: &str) -> Snapshot {
+    let mut s = tree();
+    let text = format!(
+        "\nDevice #1:\n----------\n\nDevice type:    ConnectX7           \nName:           X\nDescription:    X\nDevice:         0000:81:00.0        \n\n\
+         Configurations:                                      Default             Current             Next Boot\n\
+         \x20       ATS_ENABLED                                 False(0)            {current}            {next}\n{extra}"
+    );
+    s.add_file("mlx.txt", text.as_bytes());
+    let entry = match s.resolve("mlx.txt") {
+        linerate_snapshot::Lookup::Found(e) => e,
+        other => panic!("{other:?}"),
+    };
+    s.outputs.push(linerate_snapshot::Output {
+        entry,
+        kind: linerate_snapshot::OutputKind::MlxconfigText,
+        argv: vec!["mlxconfig".into(), "-d".into(), "0000:81:00.0".into(), "-e".into(), "q".into()],
+        status: Some(0),
+    });
+    s
+}
+
+#[test]
+fn firmware_settings_say_what_is_and_what_waits() {
+    let set = |s: &Snapshot, name: &str, value: &str| {
+        let device = "0000:81:00.0".to_owned();
+        ask(Ask::NicFirmware { device, set: vec![(name.into(), value.into())] }, Network::Unknown, s)
+    };
+    let s = nic("True(1)", "True(1)", "");
+    let r = one(set(&s, "ATS_ENABLED", "False"));
+    let [Act::NicFirmware { before, after, .. }] = r.change.as_slice() else { panic!("{r:?}") };
+    assert_eq!((before.as_str(), after.as_str(), r.id.as_str()), ("True(1)", "0", "nicfw-0000-81-00-0"));
+    let waits = nic("True(1)", "False(0)", "");
+    let found = set(&waits, "ATS_ENABLED", "False");
+    assert!(
+        matches!(found.as_slice(), [Err(Refusal::Already { reason })] if reason.contains("waits for a reset")),
+        "{found:?}"
+    );
+    for (name, value) in [
+        ("PCI_BUS00_SPEED", "1"),
+        ("ADVANCED_POWER_SETTINGS", "True"),
+        ("NOT_THERE", "1"),
+        ("ats", "1"),
+        ("ATS_ENABLED", "x y"),
+    ] {
+        assert!(matches!(set(&s, name, value).as_slice(), [Err(Refusal::No { .. })]), "{name}");
+    }
+    let hidden = nic(
+        "True(1)",
+        "True(1)",
+        "         ADVANCED_PCI_SETTINGS                       False(0)            False(0)            False(0)\n",
+    );
+    let found = set(&hidden, "MAX_ACC_OUT_READ", "0");
+    let [Err(Refusal::No { .. }), Ok(first)] = found.as_slice() else { panic!("{found:?}") };
+    assert!(first.summary.contains("ADVANCED_PCI_SETTINGS to 1"));
+    let device = "0000:81:00.0".to_owned();
+    let r = one(ask(Ask::NicFirmwareReset { device }, Network::Unknown, &waits));
+    assert!(r.change.is_empty() && r.proof.len() == 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn no_word_of_data_ends_a_line_or_a_word(a in any::<String>(), b in any::<String>(), n in any::<u32>()) {
+        let s = with_registers();
+        let asks = vec![
+            Ask::Modules(vec![a.clone()]),
+            Ask::ModuleOptions(vec![ModuleOption { module: a.clone(), option: b.clone(), value: Some(a.clone()) }]),
+            Ask::Mtu(vec![Mtu { interface: a.clone(), mtu: n }]),
+            Ask::Sysfs(vec![Sysfs { path: format!("/sys/{a}"), value: b.clone() }]),
+            Ask::Limit(vec![Limit { limit: a.clone(), value: b.clone() }]),
+            Ask::DeviceControl(vec![DeviceControl { function: "0000:00:03.0".parse().expect("address"), field: a.clone(), value: n }]),
+            Ask::NicFirmware { device: a.clone(), set: vec![(b.clone(), a.clone())] },
+            Ask::NicFirmwareReset { device: a.clone() },
+        ];
+        for asked in asks {
+            for network in [Network::Netplan, Network::Networkd, Network::Ifupdown] {
+                for r in ask(asked.clone(), network, &s).into_iter().flatten() {
+                    prop_assert!(r.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
+                    for act in &r.change {
+                        if let Act::Run { argv, .. } = act {
+                            prop_assert!(argv.iter().all(|w| w.bytes().all(|b| (b'!'..=b'~').contains(&b))), "{argv:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

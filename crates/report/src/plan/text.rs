@@ -1,0 +1,161 @@
+//! A plan for a terminal: steps in their order, what each changes to the letter, then what is refused and left to people.
+
+pub use super::verified::text::{render as render_verified, to_string as verified_to_string};
+
+use super::{change, words};
+use crate::style::{Page, Style, Tone};
+use linerate_remedy::{Act, Plan, Risk, Step};
+use std::io::{self, Write};
+
+/// Where fields begin.
+const INDENT: usize = 3;
+/// Where what belongs to a field begins.
+const INNER: usize = INDENT + 9;
+/// Findings of a step shown before the rest becomes a number.
+const WHY: usize = 4;
+
+/// Writes a plan.
+///
+/// # Errors
+/// Those of the writer.
+pub fn render(plan: &Plan, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    Terminal { plan, page: Page::new(out, style) }.all()
+}
+
+/// As a text.
+#[must_use]
+pub fn to_string(plan: &Plan, style: Style) -> String {
+    let mut out = Vec::new();
+    // Writing to memory does not fail.
+    let _ = render(plan, style, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+struct Terminal<'a, 'w> {
+    plan: &'a Plan,
+    page: Page<'w>,
+}
+
+impl Terminal<'_, '_> {
+    fn all(&mut self) -> io::Result<()> {
+        let plan = self.plan;
+        self.page.item(0, "", Tone::Plain, Tone::Bold, &words::headline(plan))?;
+        let from = format!("made from {}, hash {}; nothing is changed yet", plan.source, words::short(&plan.hash));
+        self.page.item(0, "", Tone::Plain, Tone::Dim, &from)?;
+        for (i, step) in plan.steps.iter().enumerate() {
+            self.step(i + 1, step)?;
+        }
+        self.refused()?;
+        self.by_hand()?;
+        self.page.blank()?;
+        let tone = if plan.dangerous().next().is_some() { Tone::Warn } else { Tone::Bold };
+        self.page.item(0, "", Tone::Plain, tone, &words::ending(plan))
+    }
+
+    fn step(&mut self, number: usize, step: &Step) -> io::Result<()> {
+        self.page.blank()?;
+        let tag = format!("{number}. {}", step.id);
+        self.page.item(0, &tag, Tone::Bold, Tone::Plain, &step.summary)?;
+        self.why(step)?;
+        self.list("needs", step.precondition.iter().map(words::condition))?;
+        self.acts("trial", &step.trial)?;
+        self.acts("change", &step.change)?;
+        let note = if step.risk_note.is_empty() { String::new() } else { format!(": {}", step.risk_note) };
+        let tone = match step.risk {
+            Risk::Dangerous => Tone::Alarm,
+            Risk::High => Tone::Bad,
+            Risk::Medium => Tone::Warn,
+            Risk::None | Risk::Low => Tone::Plain,
+        };
+        self.page.item(INDENT, "risk    ", Tone::Dim, tone, &format!("{}{note}", words::risk(step.risk)))?;
+        self.page.field(INDENT, "disturbs", words::disturbs(step.disruption))?;
+        self.page.field(INDENT, "lasts", words::lasts(step.persistence))?;
+        self.list("undo", change::rollback(step).into_iter())?;
+        self.list("proof", step.proof.iter().map(words::proof))
+    }
+
+    fn why(&mut self, step: &Step) -> io::Result<()> {
+        let shown = if self.page.style.verbose { usize::MAX } else { WHY };
+        let mut label = "why";
+        if !step.rules.is_empty() {
+            self.page.field(INDENT, label, &step.rules.join(", "))?;
+            label = "";
+        }
+        for text in step.why.iter().take(shown) {
+            self.page.field(INDENT, label, text)?;
+            label = "";
+        }
+        if step.why.len() > shown {
+            self.page.field(INDENT, "", &format!("+{} more (--verbose)", step.why.len() - shown))?;
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, label: &str, list: impl Iterator<Item = String>) -> io::Result<()> {
+        for (i, text) in list.enumerate() {
+            self.page.field(INDENT, if i == 0 { label } else { "" }, &text)?;
+        }
+        Ok(())
+    }
+
+    fn acts(&mut self, label: &str, acts: &[Act]) -> io::Result<()> {
+        for (i, act) in acts.iter().enumerate() {
+            self.page.field(INDENT, if i == 0 { label } else { "" }, &act.summary())?;
+            for line in change::diff(act).iter().flat_map(|d| d.lines()) {
+                self.diff_line(line)?;
+            }
+            for note in change::notes(act) {
+                self.page.item(INNER, "", Tone::Plain, Tone::Dim, &note)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A line of a diff is not wrapped: it is read to the letter.
+    fn diff_line(&mut self, line: &str) -> io::Result<()> {
+        let tone = match line.as_bytes().first() {
+            Some(b'+') => Tone::Good,
+            Some(b'-') => Tone::Bad,
+            Some(b'@') => Tone::Mild,
+            _ => Tone::Plain,
+        };
+        let indent = " ".repeat(INNER);
+        self.page.spans(&[(Tone::Plain, &indent), (tone, line.trim_end())])
+    }
+
+    fn refused(&mut self) -> io::Result<()> {
+        if !self.plan.refused.is_empty() {
+            self.page.heading("REFUSED")?;
+        }
+        for r in &self.plan.refused {
+            self.page.item(1, "×", Tone::Bad, Tone::Plain, &r.summary)?;
+            self.page.field(INDENT, "because", &r.reason)?;
+            if let Some(unless) = &r.unless {
+                self.page.field(INDENT, "unless", unless)?;
+            }
+            if !r.rules.is_empty() {
+                self.page.field(INDENT, "for", &r.rules.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn by_hand(&mut self) -> io::Result<()> {
+        if !self.plan.by_hand.is_empty() {
+            self.page.heading("BY HAND")?;
+        }
+        for h in &self.plan.by_hand {
+            self.page.item(1, "[ ]", Tone::Bold, Tone::Plain, &h.summary)?;
+            for line in &h.how {
+                self.page.verbatim(5, line)?;
+            }
+            if !h.reread.is_empty() {
+                self.page.field(5, "then see", &h.reread.join("; "))?;
+            }
+            if !h.rules.is_empty() {
+                self.page.field(5, "for", &h.rules.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+}

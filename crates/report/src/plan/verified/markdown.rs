@@ -1,0 +1,68 @@
+//! For a ticket.
+
+use super::ROWS;
+use crate::VERSION;
+use crate::markdown::md;
+use crate::plan::words::{self, OUTCOMES, proof};
+use linerate_remedy::verify::{Proved, StepResult, Verification};
+use std::io::{self, Write};
+
+/// Writes what was verified.
+///
+/// # Errors
+/// Those of the writer.
+pub fn render(v: &Verification, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "# linerate verify\n\n**{}**\n\n{}", md(&words::verdict(v)), md(&words::judged(v)))?;
+    for (name, word) in OUTCOMES {
+        for s in v.with(name) {
+            step(word, s, out)?;
+        }
+    }
+    if !v.regressed.is_empty() {
+        writeln!(out, "\n## Regressed\n\n| severity | rule | subject | was | now |\n|---|---|---|---|---|")?;
+    }
+    for r in v.regressed.iter().take(ROWS) {
+        writeln!(out, "| {} | `{}` | {} | {} | {} |", r.severity, r.rule, md(&r.subject), r.before, md(&r.message))?;
+    }
+    more(v.regressed.len(), out)?;
+    if !v.outside.is_empty() {
+        writeln!(out, "\n## Outside the plan\n")?;
+    }
+    for c in v.outside.iter().take(ROWS) {
+        writeln!(out, "- {}", md(&c.summary()))?;
+    }
+    more(v.outside.len(), out)?;
+    if !v.limits.is_empty() {
+        writeln!(out, "\n## Limits\n")?;
+    }
+    for limit in &v.limits {
+        writeln!(out, "- {}", md(limit))?;
+    }
+    writeln!(out, "\nWritten by linerate {VERSION}.")
+}
+
+fn step(word: &str, s: &StepResult, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n## {word}: {}\n\n{}\n", md(&s.id), md(&s.summary))?;
+    if !s.outcome.reason().is_empty() {
+        writeln!(out, "- **Because**: {}", md(s.outcome.reason()))?;
+    }
+    for p in &s.proofs {
+        one(p, out)?;
+    }
+    Ok(())
+}
+
+fn one(p: &Proved, out: &mut dyn Write) -> io::Result<()> {
+    let mark = if p.outcome.name() == "effective" { "x" } else { " " };
+    let read = match (p.at.is_empty(), p.read.is_empty()) {
+        (true, true) => String::new(),
+        (false, true) => format!("; looked for at {}", md(&p.at)),
+        (true, false) => format!("; read: {}", md(&p.read)),
+        (false, false) => format!("; read: {}: {}", md(&p.at), md(&p.read)),
+    };
+    writeln!(out, "- [{mark}] {}: {}{read}", md(&proof(&p.proof)), p.outcome.name())
+}
+
+fn more(all: usize, out: &mut dyn Write) -> io::Result<()> {
+    if all > ROWS { writeln!(out, "\nand {} more", all - ROWS) } else { Ok(()) }
+}

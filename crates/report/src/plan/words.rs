@@ -1,0 +1,150 @@
+//! Words of plans that several forms share.
+
+use linerate_remedy::verify::Verification;
+use linerate_remedy::{Condition, Disruption, Permanence, Plan, Proof, Risk};
+
+pub(crate) fn plural(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
+pub(crate) fn risk(risk: Risk) -> &'static str {
+    match risk {
+        Risk::None => "none",
+        Risk::Low => "low",
+        Risk::Medium => "medium (drain the node)",
+        Risk::High => "high (can take the node or its network down)",
+        Risk::Dangerous => "dangerous (has to be named on the command line)",
+    }
+}
+
+pub(super) fn lasts(persistence: Permanence) -> &'static str {
+    match persistence {
+        Permanence::Runtime => "at once, lost at the next boot",
+        Permanence::Immediate => "at once, and kept",
+        Permanence::NextBoot => "from the next boot on",
+        Permanence::DeviceReset => "after a reset of the device, or a reboot",
+    }
+}
+
+pub(crate) fn disturbs(disruption: Disruption) -> &'static str {
+    match disruption {
+        Disruption::None => "nothing",
+        Disruption::Service => "a link or a service for moments: drain the node",
+        Disruption::DrainReboot => "a reboot of the drained node",
+        Disruption::PowerCycle => "power off and on of the drained node",
+    }
+}
+
+pub(super) fn condition(c: &Condition) -> String {
+    match c {
+        Condition::Program { name, package } if package.is_empty() => format!("{name} is installed"),
+        Condition::Program { name, package } => format!("{name} is installed (package {package})"),
+        Condition::Exists { path } => format!("{path} is there"),
+        Condition::Value { path, value } => format!("{path} reads {value}"),
+        Condition::Cmdline { has, lacks } => cmdline(has, lacks),
+        Condition::NoLockdown => "the kernel is not locked down".to_owned(),
+    }
+}
+
+pub(super) fn proof(p: &Proof) -> String {
+    match p {
+        Proof::Rule { rule, subject } => format!("{rule} passes for {subject}"),
+        Proof::Value { path, value } => format!("{path} reads {value}"),
+        Proof::Cmdline { has, lacks } => cmdline(has, lacks),
+        Proof::NicFirmware { device, parameter, value } => format!("{parameter} of {device} is {value}, in force"),
+        Proof::Bios { attribute, value } => format!("the BIOS attribute {attribute} is {value}, in force"),
+    }
+}
+
+fn cmdline(has: &[String], lacks: &[String]) -> String {
+    let has = (!has.is_empty()).then(|| format!("have {}", has.join(" ")));
+    let lacks = (!lacks.is_empty()).then(|| format!("do not have {}", lacks.join(" ")));
+    let said: Vec<String> = [has, lacks].into_iter().flatten().collect();
+    format!("the running kernel's arguments {}", said.join(" and "))
+}
+
+/// `PLAN for gpu-17 (Debian 12, GRUB): 3 steps, one reboot`.
+pub(super) fn headline(plan: &Plan) -> String {
+    let host = plan.node.host.as_deref().unwrap_or("a node without a name");
+    let what = match plan.steps.len() {
+        0 => "nothing to do".to_owned(),
+        n => format!("{}, {}", plural(n, "step"), reboots(plan)),
+    };
+    format!("PLAN for {host} ({}): {what}", plan.platform)
+}
+
+/// What the node goes through.
+pub(super) fn reboots(plan: &Plan) -> &'static str {
+    match plan.disruption() {
+        Disruption::None => "no reboot",
+        Disruption::Service => "no reboot, but drain the node",
+        Disruption::DrainReboot => "one reboot",
+        Disruption::PowerCycle => "one power cycle",
+    }
+}
+
+/// The last line: what a reader must not miss.
+pub(super) fn ending(plan: &Plan) -> String {
+    let mut out = vec![match plan.disruption() {
+        Disruption::DrainReboot | Disruption::PowerCycle => format!("{} for all steps", reboots(plan)),
+        _ => reboots(plan).to_owned(),
+    }];
+    let dangerous: Vec<&str> = plan.dangerous().map(|s| s.id.as_str()).collect();
+    if !dangerous.is_empty() {
+        out.push(format!("dangerous, done only when named: {}", dangerous.join(", ")));
+    }
+    if !plan.refused.is_empty() {
+        out.push(format!("{} refused", plan.refused.len()));
+    }
+    if !plan.by_hand.is_empty() {
+        out.push(format!("{} by hand", plan.by_hand.len()));
+    }
+    format!("{}.", out.join("; "))
+}
+
+/// Outcomes in the order in which they are told, with the words for headings.
+pub(super) const OUTCOMES: [(&str, &str); 4] =
+    [("ineffective", "INEFFECTIVE"), ("pending", "PENDING"), ("unknown", "UNKNOWN"), ("effective", "EFFECTIVE")];
+
+/// The first line of a verification.
+pub(super) fn verdict(v: &Verification) -> String {
+    if v.is_proven() {
+        return match v.steps.len() {
+            0 => "NOTHING TO PROVE: the plan has no steps".to_owned(),
+            n => {
+                let outside = match v.outside.len() {
+                    0 => String::new(),
+                    n => format!("; {} outside the plan, told below", plural(n, "change")),
+                };
+                format!("PROVEN: {} effective, and nothing else changed for the worse{outside}", plural(n, "step"))
+            }
+        };
+    }
+    let mut counts: Vec<String> = OUTCOMES
+        .iter()
+        .filter_map(|(name, _)| Some((name, v.with(name).count())).filter(|(_, n)| *n > 0))
+        .map(|(name, n)| format!("{n} {name}"))
+        .collect();
+    if !v.regressed.is_empty() {
+        counts.push(format!("{} regressed", plural(v.regressed.len(), "rule")));
+    }
+    if !v.outside.is_empty() {
+        counts.push(format!("{} outside the plan", plural(v.outside.len(), "change")));
+    }
+    format!("NOT PROVEN: {}", counts.join(", "))
+}
+
+/// The second line.
+pub(super) fn judged(v: &Verification) -> String {
+    let boot = match v.rebooted {
+        Some(true) => "started since the plan was made",
+        Some(false) => "not started since the plan was made",
+        None => "not known whether it was started since the plan was made",
+    };
+    format!("{}: {boot} (exit code {})", v.after, v.exit_code())
+}
+
+/// A digest as far as people compare it.
+pub(super) fn short(hash: &str) -> &str {
+    hash.get(..12).unwrap_or(hash)
+}

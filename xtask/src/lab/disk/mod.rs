@@ -1,0 +1,162 @@
+//! Disk guests: Debian machines with a disk, GRUB, systemd and sshd, which keep what was written over reboots and power cuts.
+//!
+//! The other guests of the lab are booted once, from memory. Where a claim is about a boot loader, a reboot or another host over
+//! SSH, it takes one of these. [`Image`] is made once; a [`Group`] starts [`Guest`]s over it, each with a disk of its own that holds
+//! only its changes. What is proved with them are functions in [`scenarios`].
+
+use super::options::Options;
+use super::report::{self, Entry, Outcome};
+use super::{Paths, Result, run, setup};
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+mod firmware;
+mod group;
+mod guest;
+mod image;
+mod scenarios;
+mod ssh;
+
+use group::{Group, Spec};
+use guest::Guest;
+use image::Image;
+
+/// What a scenario is given.
+struct Lab<'a> {
+    image: &'a Image,
+    /// The static `linerate`, for this machine and for the guests; absent: why.
+    linerate: &'a Result<PathBuf>,
+    /// Where it leaves what it saw.
+    out: PathBuf,
+    /// Factor on all time limits.
+    patience: u32,
+    /// Every case of a matrix, not a sample.
+    full: bool,
+    stop: &'a AtomicBool,
+}
+
+/// What is proved, and how.
+struct Scenario {
+    name: &'static str,
+    /// One sentence.
+    proves: &'static str,
+    /// Does it need `linerate`?
+    linerate: bool,
+    /// An error is what was expected and what was seen.
+    run: fn(&Lab<'_>) -> Result<()>,
+}
+
+/// Why no disk guest can run here; `None` where one can.
+fn missing(paths: &Paths) -> Option<String> {
+    setup::missing_qemu().or_else(|| Image::missing(paths))
+}
+
+/// `cargo xtask lab disk`: boots what was asked for, says how it went.
+pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
+    let all = scenarios::ALL;
+    let names: Vec<&str> = all.iter().map(|s| s.name).collect();
+    if let Some(name) = options.unmatched(&names).first() {
+        return Err(format!("lab: no disk scenario {name:?}; `cargo xtask lab disk --list` names them"));
+    }
+    let wanted: Vec<&Scenario> = all.iter().filter(|s| options.wants(s.name)).collect();
+    if options.list {
+        for scenario in &wanted {
+            println!("{:<28} {}", scenario.name, scenario.proves);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.ci || options.recheck || options.facts_only {
+        return Err("lab: disk takes --list, --patience, --linerate, --keep and names".to_owned());
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|e| format!("lab: cannot watch signals: {e}"))?;
+    }
+    let linerate = if wanted.iter().any(|s| s.linerate) {
+        run::binary(paths, options)
+    } else {
+        Err("no scenario that was asked for needs it".to_owned())
+    };
+    let image = match missing(paths) {
+        Some(why) => Err(Outcome::Skipped(why)),
+        None => Image::get(paths, options.patience, &stop).map_err(|why| Outcome::Failed(vec![why])),
+    };
+    fs::create_dir_all(paths.out("")).map_err(|e| format!("lab: cannot make {}: {e}", paths.out("").display()))?;
+    let started = Instant::now();
+    let mut entries = Vec::new();
+    for scenario in &wanted {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let began = Instant::now();
+        let outcome = match &image {
+            Ok(image) => {
+                let out = paths.out(scenario.name);
+                one(
+                    scenario,
+                    &Lab {
+                        image,
+                        linerate: &linerate,
+                        out,
+                        patience: options.patience,
+                        full: options.full,
+                        stop: &stop,
+                    },
+                    options,
+                )
+            }
+            Err(Outcome::Skipped(why)) => Outcome::Skipped(why.clone()),
+            Err(Outcome::Failed(why)) => Outcome::Failed(why.clone()),
+            Err(Outcome::Passed(_)) => continue, // an error is never that
+        };
+        let (name, proves) = (scenario.name.to_owned(), scenario.proves.to_owned());
+        let entry = Entry { name, proves, took: began.elapsed(), outcome };
+        println!("{}", report::line(paths, &entry));
+        entries.push(entry);
+    }
+    report::save(&paths.out("junit-disk.xml"), &entries)?;
+    let code = report::conclude(&entries, started.elapsed());
+    if stop.load(Ordering::Relaxed) {
+        eprintln!("lab: interrupted: {} scenarios were not run", wanted.len() - entries.len());
+        return Ok(ExitCode::from(1));
+    }
+    Ok(code)
+}
+
+fn one(scenario: &Scenario, lab: &Lab<'_>, options: &Options) -> Outcome {
+    if let (true, Err(why)) = (scenario.linerate, lab.linerate) {
+        return Outcome::Skipped(format!("no linerate: {why}"));
+    }
+    let result = (scenario.run)(lab);
+    if !options.keep {
+        group::discard(&lab.out);
+    }
+    match result {
+        Ok(()) => Outcome::Passed(""),
+        Err(why) => Outcome::Failed(why.lines().map(str::to_owned).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_has_a_name_of_its_own_and_a_sentence() {
+        let mut names: Vec<&str> = scenarios::ALL.iter().map(|s| s.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), scenarios::ALL.len());
+        for scenario in scenarios::ALL {
+            assert!(scenario.proves.ends_with('.') && scenario.proves.len() > 20, "{}", scenario.name);
+            // Results go to a folder of this name, beside those of the other guests.
+            let file = Paths::new().scenarios().join(format!("{}.toml", scenario.name));
+            assert!(!file.exists(), "{} is also a scenario of `lab run`", scenario.name);
+        }
+    }
+}

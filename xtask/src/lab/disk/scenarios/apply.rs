@@ -1,0 +1,232 @@
+//! `linerate plan`, `apply`, `verify` and `rollback` over SSH, on guests that are really rebooted.
+
+use super::super::{Group, Guest, Lab, Spec};
+use super::{BOOT, domains, expect};
+use crate::lab::Result;
+use linerate_remedy::{Act, BootTrial, Disruption, NodeId, Permanence, Plan, Proof, Risk, SCHEMA, Step};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What a change of configuration may touch: every file with mode, owner and digest.
+pub(super) const FILES: &str = "find /etc /boot -xdev ! -type d -printf '%p %m %U %G %y %l\\n' | sort
+    find /etc /boot -xdev -type f -print0 | sort -z | xargs -0 sha256sum";
+
+/// `linerate` on this machine, with the guests' SSH configuration.
+pub(super) struct Operator<'a> {
+    linerate: &'a Path,
+    config: PathBuf,
+    out: &'a Path,
+}
+
+impl<'a> Operator<'a> {
+    pub(super) fn new(lab: &'a Lab<'_>, group: &Group<'_>) -> Result<Operator<'a>> {
+        let linerate = lab.linerate.as_ref().map_err(Clone::clone)?;
+        Ok(Operator { linerate, config: group.ssh_config(), out: &lab.out })
+    }
+
+    pub(super) fn linerate(&self) -> &Path {
+        self.linerate
+    }
+
+    pub(super) fn command(&self, args: &[&str], host: &str) -> Command {
+        let mut command = Command::new(self.linerate);
+        command.args(args).args(["--host", host, "--ssh-option", "-F", "--ssh-option"]).arg(&self.config);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it; what it said is kept under this name. An error where it ends with another status.
+    pub(super) fn run(&self, name: &str, args: &[&str], host: &str, status: i32) -> Result<Output> {
+        let output = self.command(args, host).output().map_err(|e| format!("{}: {e}", self.linerate.display()))?;
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said = format!("$ linerate {} --host {host}\n{out}\n--\n{err}\n{}\n", args.join(" "), output.status);
+        fs::write(self.out.join(format!("{name}.txt")), &said).map_err(|e| e.to_string())?;
+        if output.status.code() != Some(status) {
+            return Err(format!(
+                "{name}: expected status {status}, saw {}: {}{}",
+                output.status,
+                out.trim(),
+                err.trim()
+            ));
+        }
+        Ok(output)
+    }
+
+    pub(super) fn file(&self, name: &str) -> String {
+        self.out.join(name).to_string_lossy().into_owned()
+    }
+
+    /// Where nodes as they were before are kept.
+    pub(super) fn keep(&self) -> String {
+        self.file("kept")
+    }
+}
+
+/// A guest with an IOMMU that translates, a GPU and a NIC, `linerate`, and nothing of it.
+pub(super) fn translated<'g>(group: &'g Group<'g>, linerate: &Path) -> Result<Guest<'g>> {
+    with(group, linerate, &["root-port,id=rp0,addr=02.0", "gpu,bus=rp0", "root-port,id=rp1,addr=03.0", "nic,bus=rp1"])
+}
+
+/// The same with these devices.
+fn with<'g>(group: &'g Group<'g>, linerate: &Path, devices: &[&str]) -> Result<Guest<'g>> {
+    let mut spec = Spec::new("a");
+    spec.machine.iommu = Some("intel".to_owned());
+    spec.machine.bare_metal = true;
+    spec.devices = devices.iter().map(|d| (*d).to_owned()).collect();
+    let mut guest = group.start(spec)?;
+    guest.wait_ssh(BOOT)?;
+    guest.copy_in(linerate, "/usr/local/bin/linerate", "755")?;
+    // The devices have a GPU's and a NIC's ids, and nothing behind them: a driver that looks for it hangs.
+    guest.shell(
+        "printf 'blacklist nouveau\\nblacklist mlx5_core\\n' >/etc/modprobe.d/lab.conf
+        sed -i 's/^GRUB_CMDLINE_LINUX=\"/&intel_iommu=on no_timer_check /' /etc/default/grub && update-grub 2>&1 && sync",
+    )?;
+    guest.power_cut();
+    guest.power_on()?;
+    guest.wait_ssh(BOOT)?;
+    expect("groups at the start", "DMA-FQ", &domains(&guest)?)?;
+    Ok(guest)
+}
+
+/// Translated → identity domains, by a start on trial, made permanent, over a second reboot; then everything back.
+pub(super) fn iommu(lab: &Lab<'_>) -> Result<()> {
+    let group = Group::new(lab.image, &lab.out, lab.patience, lab.stop)?;
+    let operator = Operator::new(lab, &group)?;
+    let mut guest = translated(&group, operator.linerate)?;
+    let before = guest.shell(FILES)?;
+    let plan = operator.file("a.plan");
+    operator.run("plan-text", &["plan", "--fix", "iommu/*"], "a", 1)?;
+    operator.run("plan", &["plan", "--fix", "iommu/*", "--format", "json", "-o", &plan], "a", 1)?;
+    operator.run("dry-run", &["apply", &plan], "a", 0)?;
+    expect("what a dry run changed", &before, &guest.shell(FILES)?)?;
+    let keep = operator.keep();
+    let applied = operator.run("apply", &["apply", &plan, "--yes", "--twice", "--keep", &keep], "a", 0)?;
+    nothing_else(&applied)?;
+    expect("groups after apply", "identity", &domains(&guest)?)?;
+    operator.run("verify", &["verify", &plan], "a", 0)?;
+    guest.reboot(BOOT)?;
+    expect("groups after one more reboot", "identity", &domains(&guest)?)?;
+    operator.run("rollback", &["rollback", &plan, "--yes", "--reboot"], "a", 0)?;
+    expect("groups after the rollback", "DMA-FQ", &domains(&guest)?)?;
+    same(&before, &guest.shell(FILES)?)
+}
+
+/// What one reboot carries: redirection, an MTU, limits, identity domains, each by the means that the guest has; over a second reboot; and back.
+pub(super) fn at_once(lab: &Lab<'_>) -> Result<()> {
+    const FIX: &[&str] = &["acs/redirect-on-p2p-path", "rdma/roce-mtu", "memory/memlock", "iommu/translated-domain"];
+    let group = Group::new(lab.image, &lab.out, lab.patience, lab.stop)?;
+    let operator = Operator::new(lab, &group)?;
+    let switch = [
+        "root-port,id=rp0,addr=02.0",
+        "upstream,id=up0,bus=rp0",
+        "downstream,id=d0,bus=up0,addr=00.0",
+        "downstream,id=d1,bus=up0,addr=01.0",
+        "gpu,bus=d0",
+        "hca,bus=d1",
+        "root-port,id=rp1,addr=03.0",
+        "nic,bus=rp1",
+    ];
+    let mut guest = with(&group, operator.linerate(), &switch)?;
+    guest.shell(
+        "printf '[Match]\\nName=eth1\\n[Network]\\nAddress=10.7.0.1/24\\nConfigureWithoutCarrier=yes\\n' >/etc/systemd/network/10-fabric.network
+        printf '[Unit]\\nAfter=systemd-networkd.service\\n[Service]\\nType=oneshot\\nRemainAfterExit=yes\\nExecStart=/sbin/modprobe rdma_rxe\\nExecStart=/bin/sh -c \"rdma link show rxe0/1 || rdma link add rxe0 type rxe netdev eth1\"\\n[Install]\\nWantedBy=multi-user.target\\n' >/etc/systemd/system/lab-rxe.service
+        systemctl -q enable --now systemd-networkd lab-rxe 2>&1 && sync",
+    )?;
+    let shows = |guest: &Guest<'_>| {
+        guest.shell(
+            "for port in 02:00.0 02:01.0; do setpci -s $port ECAP_ACS+6.w; done
+            cat /sys/class/net/eth1/mtu
+            ibv_devinfo -d rxe0 | sed -n 's/.*active_mtu:[^0-9]*\\([0-9]*\\).*/\\1/p'
+            ulimit -l
+            cat /sys/kernel/iommu_groups/*/type | sort -u",
+        )
+    };
+    let bad = shows(&guest)?;
+    let before = guest.shell(FILES)?;
+    let (plan, keep) = (operator.file("a.plan"), operator.keep());
+    // The firmware of these guests says that they are virtual, whatever the tables say that they are.
+    let mut args = vec!["plan", "--role", "bare-metal"];
+    FIX.iter().for_each(|rule| args.extend(["--fix", rule]));
+    operator.run("plan-text", &args, "a", 1)?;
+    args.extend(["--format", "json", "-o", &plan]);
+    operator.run("plan", &args, "a", 1)?;
+    let applied = operator.run("apply", &["apply", &plan, "--yes", "--keep", &keep], "a", 0)?;
+    nothing_else(&applied)?;
+    let good = "0011\n0011\n9000\n4096\nunlimited\nidentity";
+    expect("after apply", good, &shows(&guest)?)?;
+    guest.reboot(BOOT)?;
+    expect("after one more reboot", good, &shows(&guest)?)?;
+    operator.run("verify", &["verify", &plan], "a", 0)?;
+    operator.run("rollback", &["rollback", &plan, "--yes", "--reboot"], "a", 0)?;
+    expect("after the rollback", &bad, &shows(&guest)?)?;
+    same(&before, &guest.shell(FILES)?)
+}
+
+/// A kernel that does not come up falls back by itself, and the plan is told as ineffective and undone.
+pub(super) fn falls_back(lab: &Lab<'_>) -> Result<()> {
+    let group = Group::new(lab.image, &lab.out, lab.patience, lab.stop)?;
+    let operator = Operator::new(lab, &group)?;
+    let guest = translated(&group, operator.linerate)?;
+    let before = guest.shell(FILES)?;
+    // Which node this is, as a plan of it says.
+    let (own, plan) = (operator.file("own.plan"), operator.file("bad.plan"));
+    operator.run("plan", &["plan", "--fix", "iommu/*", "--format", "json", "-o", &own], "a", 1)?;
+    let own = Plan::read(&fs::read(&own).map_err(|e| format!("{own}: {e}"))?).map_err(|e| e.to_string())?;
+    let text = serde_json::to_vec_pretty(&unbootable(own.node)).map_err(|e| e.to_string())?;
+    fs::write(&plan, text).map_err(|e| e.to_string())?;
+    let keep = operator.keep();
+    operator.run("apply", &["apply", &plan, "--yes", "--undo", "--keep", &keep], "a", 1)?;
+    let seen = guest.shell("grep -c root=/dev/none /proc/cmdline || :")?;
+    expect("root=/dev/none in the kernel that runs", "0", &seen)?;
+    same(&before, &guest.shell(FILES)?)
+}
+
+/// A plan whose kernel panics: it has no root.
+fn unbootable(node: NodeId) -> Plan {
+    let add = vec!["root=/dev/none".to_owned(), "rootwait=5".to_owned(), "init=/none".to_owned()];
+    let step = Step {
+        id: "kernel-args".to_owned(),
+        rules: Vec::new(),
+        summary: "start a kernel that does not come up".to_owned(),
+        why: vec!["the lab wants to see it fall back".to_owned()],
+        precondition: Vec::new(),
+        trial: vec![Act::Trial { boot: BootTrial::GrubCustom, add: add.clone(), remove: Vec::new() }],
+        change: Vec::new(),
+        proof: vec![Proof::Cmdline { has: add, lacks: Vec::new() }],
+        risk: Risk::Medium,
+        risk_note: String::new(),
+        persistence: Permanence::NextBoot,
+        disruption: Disruption::DrainReboot,
+    };
+    let plan = Plan {
+        schema: SCHEMA.to_owned(),
+        hash: String::new(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        node,
+        role: None,
+        source: "the lab".to_owned(),
+        platform: "Debian, GRUB".to_owned(),
+        steps: vec![step],
+        by_hand: Vec::new(),
+        refused: Vec::new(),
+    };
+    plan.sealed()
+}
+
+/// Nothing outside the plan changed, by the tool's own comparison of before and after.
+fn nothing_else(applied: &Output) -> Result<()> {
+    let said = String::from_utf8_lossy(&applied.stdout);
+    match said.split_once("OUTSIDE THE PLAN") {
+        None => Ok(()),
+        Some((_, what)) => Err(format!("expected no change outside the plan, saw{what}")),
+    }
+}
+
+/// Two lists of files, line by line.
+pub(super) fn same(before: &str, after: &str) -> Result<()> {
+    let missing = before.lines().filter(|l| !after.lines().any(|m| m == *l)).map(|l| format!("- {l}"));
+    let new = after.lines().filter(|l| !before.lines().any(|m| m == *l)).map(|l| format!("+ {l}"));
+    let all: Vec<String> = missing.chain(new).collect();
+    if all.is_empty() { Ok(()) } else { Err(format!("files are not as they were:\n{}", all.join("\n"))) }
+}
