@@ -7,8 +7,9 @@ mod service;
 
 use linerate_apply::redfish::*;
 use serde_json::{Value, json};
-use service::{Service, root};
+use service::{Service, root, runs};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The real service.

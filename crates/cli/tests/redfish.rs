@@ -10,7 +10,7 @@ use service::{Service, root};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 const UUID: &str = "27946b59-9e44-4fa7-8e91-f3527a1ef094";
 const PASSWORD: &str = "hunter2-and-more";

@@ -56,6 +56,7 @@ mod filter;
 mod imported;
 mod list;
 mod load;
+mod look;
 mod manage;
 mod network;
 mod open;

@@ -1,11 +1,11 @@
 //! Opening a history: ours or refused, never altered before that is known.
 
 use crate::error::{StoreError, WAIT_S};
-use crate::schema::{self, APPLICATION_ID, FORM, Form, STEPS};
+use crate::look::{look, waiting};
+use crate::schema::{self, FORM, Form, STEPS};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 use std::fs;
-use std::io::{ErrorKind, Read};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -194,58 +194,6 @@ impl Options {
             }
         }
     }
-}
-
-/// Whether there is something at a path, without letting SQLite touch what is not ours: it would roll back another program's journal.
-fn look(path: &Path) -> Result<bool, StoreError> {
-    let denied = |e: std::io::Error| StoreError::Denied { path: path.to_path_buf(), what: e.to_string() };
-    let foreign = |what: String| StoreError::Foreign { path: path.to_path_buf(), what };
-    let meta = match fs::metadata(path) {
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
-        other => other.map_err(denied)?,
-    };
-    if !meta.is_file() {
-        return Err(foreign(if meta.is_dir() { "a directory" } else { "no regular file" }.to_owned()));
-    }
-    let damaged = |what: &str| StoreError::Damaged { path: path.to_path_buf(), what: what.to_owned() };
-    let mut head = header(path).map_err(denied)?;
-    if head.is_empty() && waiting(path, "-wal") {
-        // Another program may have made it just now: there is no log before there is a file.
-        head = header(path).map_err(denied)?;
-        if head.is_empty() {
-            // SQLite would take the log of an emptied file for a leftover and delete it.
-            return Err(damaged("the file is empty, but its log is not"));
-        }
-    }
-    if head.is_empty() {
-        return Ok(false);
-    }
-    if head.iter().all(|b| *b == 0) {
-        return Err(damaged("it begins with zeros"));
-    }
-    if !head.starts_with(b"SQLite format 3\0") {
-        return Err(foreign("no SQLite database".to_owned()));
-    }
-    let id = head.get(68..72).and_then(|b| b.try_into().ok()).map(i32::from_be_bytes);
-    match id {
-        Some(APPLICATION_ID) => Ok(true),
-        None => Err(damaged("the file is cut within its header")),
-        Some(id) => Err(foreign(format!("an SQLite database of another program, application id {id:#x}"))),
-    }
-}
-
-/// The first bytes, as far as there are so many.
-fn header(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut head = Vec::with_capacity(100);
-    fs::File::open(path)?.take(100).read_to_end(&mut head)?;
-    Ok(head)
-}
-
-/// Whether a log or journal with something in it is beside the file.
-fn waiting(path: &Path, suffix: &str) -> bool {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    fs::metadata(name).is_ok_and(|m| m.len() > 0)
 }
 
 fn may_not_write(e: &rusqlite::Error) -> bool {

@@ -32,6 +32,11 @@ fn writer() {
                 Store::open(&path).unwrap().add(&imported, 0.0).unwrap();
             }
         }
+        "refused" => {
+            let options = Options { wait: Duration::from_millis(50), ..Options::default() };
+            let refused = options.open(&path).and_then(|mut s| s.add(&[(&run(7, 7)).into()], 0.0).map(drop));
+            assert!(matches!(refused, Err(StoreError::Locked { .. })), "{refused:?}");
+        }
         number => write(&path, number.parse().unwrap(), 20),
     }
 }
@@ -106,4 +111,19 @@ fn one_who_holds_the_lock_too_long_is_told_of() {
     assert_eq!(Store::read(&path).unwrap().load(run(0, 0).id()).unwrap(), run(0, 0));
     holder.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.add(&[(&run(0, 1)).into()], 0.0).unwrap().new.len(), 1);
+}
+
+/// POSIX locks end when any descriptor of the file is closed by their process, whoever opened it.
+#[test]
+fn looking_at_a_history_takes_no_lock_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("history.db");
+    drop(Store::open(&path).unwrap());
+    let holder = rusqlite::Connection::open(&path).unwrap();
+    // The rollback journal of network file systems: its locks are on the file itself.
+    holder.execute_batch("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; DELETE FROM run_param").unwrap();
+    let options = Options { wait: Duration::from_millis(50), ..Options::default() };
+    assert!(matches!(options.open(&path), Err(StoreError::Locked { .. })));
+    assert!(spawn("refused", &path).wait().unwrap().success());
+    holder.execute_batch("ROLLBACK").unwrap();
 }

@@ -13,7 +13,7 @@ pub use root::Root;
 pub(crate) use root::{Meta, There};
 pub(crate) use run::end_left;
 pub use trial::{NoTrial, NodeFiles, TrialEntry, TrialMaker};
-pub(crate) use value::shows;
+pub(crate) use value::{shows, shows_only};
 pub(crate) use wrong::{Done, Wrong};
 
 use crate::journal::{Journal, Seen};

@@ -35,6 +35,12 @@ pub(super) fn before(root: &Root, path: &str, expected: &str) -> Done<Seen> {
     Ok(Seen::Value { value: shown(&now).to_owned() })
 }
 
+/// Whether the kernel shows one value and not the other. What is not there shows neither.
+pub(crate) fn shows_only(root: &Root, path: &str, value: &str, other: &str) -> Done<bool> {
+    let now = root.read(path, 1 << 16)?.map(|there| String::from_utf8_lossy(&there.bytes).into_owned());
+    Ok(now.is_some_and(|now| shows(&now, value) && !shows(&now, other)))
+}
+
 pub(super) fn make(root: &Root, path: &str, value: &str) -> Done<Made> {
     root.set_value(path, shown(value))?;
     let now = read(root, path)?;

@@ -4,6 +4,7 @@
 //! nobody. Whatever ends it harder is found again in the journal by the next one.
 
 mod begin;
+mod carried;
 pub(crate) mod fault;
 mod hangup;
 mod node;

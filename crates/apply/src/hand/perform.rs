@@ -1,5 +1,6 @@
 //! Making acts: announced, made, noted.
 
+use super::carried::by_a_boot;
 use super::{Work, acts, boot, now};
 use crate::act::{Done, Hands, Look, Made, Wrong, end_left, unexpected};
 use crate::hand::fault::boundary;
@@ -100,7 +101,10 @@ fn one(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, work: &mu
 fn announce(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act) -> Done<Seen> {
     boundary("act: begun");
     let order = acts(&journal.plan, &journal.ledger.steps).iter().position(|(k, ..)| k == key).unwrap_or_default();
-    let before = hands.before(act, journal, &format!("{order:03}"))?;
+    let before = match by_a_boot(hands, journal, key, act)? {
+        Some(before) => before,
+        None => hands.before(act, journal, &format!("{order:03}"))?,
+    };
     boundary("act: before is kept");
     let (act, what, boot) = (key.clone(), act.summary(), boot(hands.root));
     journal.write(Record::Announced { act, what, before: before.clone(), boot, when: now() })?;

@@ -1,5 +1,6 @@
 //! Undoing, the last act first.
 
+use super::carried::by_a_boot;
 use super::{Work, acts, boot, now};
 use crate::act::{Done, Hands, Undo, Wrong, end_left, run_undo};
 use crate::hand::fault::boundary;
@@ -34,6 +35,14 @@ pub(super) fn rollback(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work
         boundary("undo: begun");
     }
     end_left(hands.mark);
+    for (key, _, act) in &acts {
+        if !made(journal, key)
+            && let Some(before) = by_a_boot(hands, journal, key, act)?
+        {
+            let (act, what, boot) = (key.clone(), act.summary(), boot(hands.root));
+            journal.write(Record::Announced { act, what, before, boot, when: now() })?;
+        }
+    }
     let mut later = Vec::new();
     for (key, _, act) in acts.iter().rev() {
         let Some(record) = journal.ledger.acts.get(key).cloned() else { continue };

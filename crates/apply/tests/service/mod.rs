@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// It ends with the test.
-pub struct Service {
+pub(crate) struct Service {
     child: Child,
-    pub port: u16,
+    pub(crate) port: u16,
 }
 
 impl Drop for Service {
@@ -21,17 +21,17 @@ impl Drop for Service {
 }
 
 /// The repository's root.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn runs(program: &Path) -> bool {
+pub(crate) fn runs(program: &Path) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
 }
 
 impl Service {
     /// `None`: this machine cannot run it.
-    pub fn start(python: &Path, name: &str, args: &[&str]) -> Option<Service> {
+    pub(crate) fn start(python: &Path, name: &str, args: &[&str]) -> Option<Service> {
         for program in [python, Path::new("curl"), Path::new("python3")] {
             if !runs(program) {
                 println!("SKIPPED: no {}: run `cargo xtask lab setup`", program.display());
@@ -49,7 +49,7 @@ impl Service {
         Some(service)
     }
 
-    pub fn liar(args: &[&str]) -> Option<Service> {
+    pub(crate) fn liar(args: &[&str]) -> Option<Service> {
         Service::start(Path::new("python3"), "redfish-liar", args)
     }
 }

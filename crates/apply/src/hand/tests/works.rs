@@ -119,3 +119,47 @@ fn contents_are_not_in_journals() {
     let mode = |path: &str| std::fs::metadata(node.at(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&dir), mode(&format!("{dir}/kept")), mode(&format!("{dir}/kept/000-0"))), (0o700, 0o700, 0o600));
 }
+
+/// The power fails between a drop-in and the value that it stands for; the next boot reads the drop-in.
+#[test]
+fn a_value_that_a_boot_has_set_is_made_and_undone_as_any_other() {
+    let node = Node::new();
+    let path = "/etc/udev/rules.d/mtu.rules".to_owned();
+    let drop_in = || Act::File {
+        path: path.clone(),
+        before: FileState::Absent,
+        after: Some(linerate_remedy::Content("mtu=9000\n".to_owned())),
+        mode: 0o644,
+    };
+    let broken = step("b", vec![run(&["fails"], &["/boot/grub/grub.cfg"], &[])]);
+    let plan = node.plan_of(vec![step("a", vec![drop_in()]), broken, step("c", vec![value("9000")])]);
+    let was = node.tree();
+    let perform = |node: &Node| node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::First });
+    node.ask(begin(&plan));
+    assert_eq!(codes(&perform(&node)), ["failed"]);
+    node.write("usr/bin/fails", "#!/bin/sh\n");
+    let was = {
+        let mut was = was;
+        was.insert("usr/bin/fails".to_owned(), node.tree().remove("usr/bin/fails").unwrap());
+        was
+    };
+
+    // Changed meanwhile without a boot: somebody else did it.
+    let other = node.copy();
+    other.write("sys/class/net/eth1/mtu", "9000\n");
+    assert_eq!(codes(&perform(&other)), ["stale"]);
+
+    node.write("proc/sys/kernel/random/boot_id", "boot-2\n");
+    // To what nobody planned: not ours either.
+    let other = node.copy();
+    other.write("sys/class/net/eth1/mtu", "4200\n");
+    assert_eq!(codes(&perform(&other)), ["stale"]);
+
+    node.write("sys/class/net/eth1/mtu", "9000\n");
+    let undone = node.copy();
+    assert_eq!(codes(&perform(&node)), Vec::<&str>::new());
+    for node in [node, undone] {
+        assert_eq!(codes(&node.rollback(&plan)), Vec::<&str>::new());
+        assert_eq!(node.tree(), was);
+    }
+}
