@@ -89,6 +89,7 @@ pub(super) fn setup(paths: &Paths) -> Result<()> {
             eprintln!("lab: NO KERNEL {alias}: its scenarios will be SKIPPED: {why}");
         }
     }
+    disk_guests();
     redfish(paths);
     missing(paths, KERNELS[0].0).map_or_else(
         || {
@@ -103,6 +104,20 @@ pub(super) fn setup(paths: &Paths) -> Result<()> {
 pub(super) fn missing_qemu() -> Option<String> {
     let no = run("qemu-system-x86_64", &["--version"]).is_err();
     no.then(|| "no qemu-system-x86_64: run `cargo xtask lab setup`".to_owned())
+}
+
+/// What makes and runs the guests that have a disk. Without it their scenarios are skipped.
+fn disk_guests() {
+    let packages = super::disk::packages();
+    if packages.is_empty() {
+        return;
+    }
+    println!("lab: installing {}", packages.join(" "));
+    let args = [&["install", "-y", "-q", "--no-install-recommends"], &packages[..]].concat();
+    let installed = run("apt-get", &["update", "-q"]).and_then(|_| run("apt-get", &args));
+    if let Err(why) = installed {
+        eprintln!("lab: NO DISK GUESTS: their scenarios will be SKIPPED: {why}");
+    }
 }
 
 /// A Redfish service for the tests of `linerate-apply`. Without it they are skipped.

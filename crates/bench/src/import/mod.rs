@@ -9,7 +9,6 @@ mod nvbandwidth;
 mod perftest;
 mod ping;
 mod series;
-mod series_names;
 mod sockperf;
 mod torchtitan;
 

@@ -48,7 +48,10 @@ fn run(found: &theirs::Run, rows: Rows) -> Run {
     notes(found, &rows, &mut run);
     run.faults.extend(rows.faults);
     let several = rows.groups.len() > 1;
-    run.series = rows.groups.into_iter().flat_map(|g| g.series(several)).filter(|s| !s.points.is_empty()).collect();
+    // There may be very many runs: each takes the room that it needs.
+    let mut series = Vec::with_capacity(rows.groups.iter().map(|g| g.sweep.filled()).sum());
+    series.extend(rows.groups.into_iter().flat_map(|g| g.series(several)));
+    run.series = series;
     run
 }
 
@@ -120,8 +123,11 @@ impl Group {
             more.extend(self.root.map(|root| Label::new("root", root.to_string())));
         }
         let series = PLACES.into_iter().flat_map(|place| metrics().map(|metric| (place, metric)));
-        series.zip(self.sweep.points()).map(move |((place, metric), points)| {
-            let labels = [Label::new("place", place)].into_iter().chain(more.iter().cloned()).collect();
+        let filled = series.zip(self.sweep.points()).filter(|(_, points)| !points.is_empty());
+        filled.map(move |((place, metric), points)| {
+            let mut labels = Vec::with_capacity(1 + more.len());
+            labels.push(Label::new("place", place));
+            labels.extend_from_slice(&more);
             Series { metric, labels, points }
         })
     }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub struct Sweep<const N: usize> {
     sizes: Vec<u64>,
     series: [Values; N],
+    /// Values to make room for where the first of a series comes.
+    room: usize,
 }
 
 /// A series of a sweep.
@@ -22,15 +24,22 @@ struct Values {
 
 impl<const N: usize> Default for Sweep<N> {
     fn default() -> Self {
-        Sweep { sizes: Vec::new(), series: std::array::from_fn(|_| Values::default()) }
+        Sweep { sizes: Vec::new(), series: std::array::from_fn(|_| Values::default()), room: 0 }
     }
 }
 
 impl<const N: usize> Sweep<N> {
-    /// Makes room for so many more rows, in the series that have a value for each of those that are there.
+    /// Makes room for so many rows more.
     pub fn reserve(&mut self, rows: usize) {
         self.sizes.reserve_exact(rows);
-        self.series.iter_mut().filter(|s| s.sizes.is_none()).for_each(|s| s.values.reserve_exact(rows));
+        self.room = rows;
+        self.series.iter_mut().filter(|s| !s.values.is_empty()).for_each(|s| s.values.reserve_exact(rows));
+    }
+
+    /// How many series have a value.
+    #[must_use]
+    pub fn filled(&self) -> usize {
+        self.series.iter().filter(|s| !s.values.is_empty()).count()
     }
 
     /// Adds a row: the value of each series, not finite where there is none, and whether it is valid.
@@ -43,6 +52,9 @@ impl<const N: usize> Sweep<N> {
                 }
                 if !is_valid(place) {
                     series.invalid.push(series.values.len());
+                }
+                if series.values.capacity() == 0 {
+                    series.values.reserve_exact(self.room);
                 }
                 series.values.push(value);
             } else if series.sizes.is_none() {

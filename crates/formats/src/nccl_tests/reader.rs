@@ -95,44 +95,62 @@ fn sniffs(text: &str) -> bool {
         || text.contains("\"algBw\"") && text.contains("\"busBw\"")
 }
 
-/// What a line must contain to be looked at, unless a table is open or it starts as a row does.
-static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let marks = [
-        "# nThread",
-        "#  Rank ",
-        "# Rank ",
-        "#   Rank ",
-        "Using devices",
-        "algbw",
-        "out-of-place",
-        "in-place  ",
-        "Out of bounds values",
-        "Avg bus bandwidth",
-        "-tests version ",
-        "rccl-tests: Version",
-        "Collective test ",
-        "NCCL Tests compiled with",
-        "Reducing maxBytes",
-        "_perf",
-        "NCCL version ",
-        "RCCL version ",
-        "Test NCCL failure",
-        "Test CUDA failure",
-        "Test HIP failure",
-        "Test failure ",
-        "Test timeout ",
-        "NCCL failure ",
-        "Cuda failure ",
-        "# error: ",
-        "want=0x",
-        "Invalid number of GPUs",
-        "requested GPUs (",
-        "invalid size",
-        "Incompatible NCCL versions",
-        "\"nccl_version\"",
-    ];
-    AhoCorasick::new(marks).ok()
-});
+/// What a line of a head has, wherever its `#` stands.
+const HEAD: [&str; 11] = [
+    "# nThread",
+    "#  Rank ",
+    "# Rank ",
+    "#   Rank ",
+    "Using devices",
+    "algbw",
+    "out-of-place",
+    "in-place  ",
+    "-tests version ",
+    "Collective test ",
+    "Reducing maxBytes",
+];
+/// What any other line has that is looked at.
+const OTHER: [&str; 21] = [
+    "Out of bounds values",
+    "Avg bus bandwidth",
+    "rccl-tests: Version",
+    "NCCL Tests compiled with",
+    "_perf",
+    "NCCL version ",
+    "RCCL version ",
+    "Test NCCL failure",
+    "Test CUDA failure",
+    "Test HIP failure",
+    "Test failure ",
+    "Test timeout ",
+    "NCCL failure ",
+    "Cuda failure ",
+    "# error: ",
+    "want=0x",
+    "Invalid number of GPUs",
+    "requested GPUs (",
+    "invalid size",
+    "Incompatible NCCL versions",
+    "\"nccl_version\"",
+];
+
+/// What a line must contain to be looked at, unless a table is open or it starts as a row does: with a `#`, and without.
+static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(HEAD.into_iter().chain(OTHER)).ok());
+static PLAIN_MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(OTHER).ok());
+
+fn has_mark(bytes: &[u8]) -> bool {
+    let marks = if memchr::memchr(b'#', bytes).is_some() { &MARKS } else { &PLAIN_MARKS };
+    marks.as_ref().is_none_or(|m| m.is_match(bytes))
+}
+
+/// What a line may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Worth {
+    Nothing,
+    /// Numbers, where no table is open: a row of one whose head is not here, or anybody's.
+    Row,
+    All,
+}
 
 /// Lines of the header that say how was measured.
 const OPTIONS: &[&str] = &["# Blocking Enabled", "# Per-Iteration Report", "# Parallel Init Enabled"];
@@ -152,7 +170,8 @@ impl Reader {
             self.at(Stage::Rows, number).push_row(row);
             return;
         }
-        if !self.is_worth_reading(bytes) {
+        let worth = self.worth(bytes);
+        if worth == Worth::Nothing {
             return;
         }
         if bytes.len() > MAX_LINE {
@@ -173,7 +192,9 @@ impl Reader {
         if line.is_empty() {
             return;
         }
-        if !self.heading(number, line) && !self.row(number, line) {
+        if worth == Worth::Row {
+            self.row(number, line);
+        } else if !self.heading(number, line) && !self.row(number, line) {
             self.other(number, line);
         }
     }
@@ -184,17 +205,21 @@ impl Reader {
         self.done
     }
 
-    fn is_worth_reading(&self, bytes: &[u8]) -> bool {
+    fn worth(&self, bytes: &[u8]) -> Worth {
         let first = bytes.trim_ascii_start().first();
-        if first.is_some_and(|b| b.is_ascii_digit() || *b == b'#') {
-            return true;
+        if first == Some(&b'#') || self.columns.is_some() && first.is_some_and(u8::is_ascii_digit) {
+            return Worth::All;
+        }
+        if first.is_some_and(u8::is_ascii_digit) {
+            let commented = memchr::memchr(b'#', bytes).is_some();
+            return if commented || has_mark(bytes) { Worth::All } else { Worth::Row };
         }
         // The log is most of a stream. It may follow a tag and a row that it broke.
         let is_tagged = matches!(first, Some(b'[' | b'>' | b'{'));
         if !is_tagged && launcher::is_nccl_info(bytes) {
-            return false;
+            return Worth::Nothing;
         }
-        self.columns.is_some() || MARKS.as_ref().is_none_or(|m| m.is_match(bytes))
+        if self.columns.is_some() || has_mark(bytes) { Worth::All } else { Worth::Nothing }
     }
 
     fn document(&mut self, number: u32, bytes: &[u8]) {

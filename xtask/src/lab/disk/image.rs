@@ -74,6 +74,14 @@ impl Image {
         paths.disk().join(digest(&[RECIPE, SUITE, &PACKAGES.join(","), FIRST_BOOT]))
     }
 
+    /// The packages that would have to be installed, for a disk to be made and to run.
+    pub(super) fn packages() -> Vec<&'static str> {
+        let lacking =
+            TOOLS.iter().chain(MAKERS).filter(|(program, _)| !shell::has(program)).map(|(_, package)| *package);
+        let firmware = Firmware::find().is_err().then_some("ovmf");
+        lacking.chain(firmware).collect()
+    }
+
     /// Why there is none, and none can be made here.
     pub(super) fn missing(paths: &Paths) -> Option<String> {
         if let Err(why) = Firmware::find() {

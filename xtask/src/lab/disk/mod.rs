@@ -50,6 +50,11 @@ struct Scenario {
     run: fn(&Lab<'_>) -> Result<()>,
 }
 
+/// What setup installs for the disk guests.
+pub(super) fn packages() -> Vec<&'static str> {
+    Image::packages()
+}
+
 /// Why no disk guest can run here; `None` where one can.
 fn missing(paths: &Paths) -> Option<String> {
     setup::missing_qemu().or_else(|| Image::missing(paths))
