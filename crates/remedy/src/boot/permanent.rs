@@ -122,7 +122,8 @@ fn grub_debian(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Resul
             file(grub::DROP_IN, before, grub::drop_in(args.step, &add, &remove)),
             Act::Run {
                 argv: vec!["update-grub".into()],
-                writes: vec!["/boot/grub/grub.cfg".into()],
+                // grub-mkconfig writes the second, and leaves it there when one of its parts fails.
+                writes: vec!["/boot/grub/grub.cfg".into(), "/boot/grub/grub.cfg.new".into()],
                 undo: vec![],
                 limit: SLOW,
             },

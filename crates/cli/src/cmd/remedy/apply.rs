@@ -135,7 +135,15 @@ fn dry(a: &ApplyArgs, nodes: &[Box<dyn Node>], plans: &[Plan], mut sink: Sink) -
 fn answer(a: &ApplyArgs, outcome: &Outcome, sink: &mut Sink) -> Result<(), Failure> {
     outcome.remarks.iter().for_each(|r| crate::output::remark(r));
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
+    let earlier = match &outcome.ended {
+        Ended::Proven => None,
+        Ended::Undone(_) => Some("Before it was undone, the node showed:"),
+        Ended::Left(_) | Ended::RebootDue | Ended::Untouched(_) => Some("When it was last read, the node showed:"),
+    };
     if let Some(found) = &outcome.verification {
+        if let Some(words) = earlier.filter(|_| a.format != AnswerFormat::Json) {
+            writeln!(sink, "{words}\n")?;
+        }
         match a.format {
             AnswerFormat::Text => text::render_verified(found, style, sink)?,
             AnswerFormat::Markdown => markdown::render_verified(found, sink)?,
