@@ -29,8 +29,9 @@ pub(super) fn off(lab: &Lab<'_>) -> Result<()> {
     let mut log = String::new();
     loop {
         // It begins with the plan, and goes on with what the node holds.
+        let begun = guest.shell("ls /var/lib/linerate/apply/*/journal.jsonl 2>/dev/null | wc -l")? != "0";
         let mut args = vec!["apply", "--yes", "--keep", &keep, "--wait", "1200"];
-        args.push(if kills == 0 { plan.as_str() } else { "--resume" });
+        args.push(if begun { "--resume" } else { plan.as_str() });
         let mut command = operator.command(&args, "a");
         command.env("LINERATE_FAULT", (kills + 1).to_string());
         let output = command.output().map_err(|e| e.to_string())?;
