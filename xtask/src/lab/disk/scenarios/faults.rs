@@ -74,48 +74,34 @@ struct Hand<'a, 'g> {
     begin: usize,
 }
 
+/// What one guest was put through.
+struct Tested {
+    boundaries: usize,
+    acts: usize,
+    cases: Vec<Fault>,
+    wrong: Vec<String>,
+}
+
+/// Guests that share the whole matrix.
+const GUESTS: usize = 2;
+
 pub(super) fn matrix(lab: &Lab<'_>) -> Result<()> {
-    let group = Group::new(lab.image, &lab.out, lab.patience, lab.stop)?;
-    let operator = Operator::new(lab, &group)?;
-    let mut guest = group.start(Spec::new("a"))?;
-    guest.wait_ssh(BOOT)?;
-    guest.copy_in(operator.linerate(), "/usr/local/bin/linerate", "755")?;
-    // What the plan finds: a value, a file of somebody's, a setting of GRUB.
-    guest.shell("sysctl -q -w kernel.numa_balancing=1 2>/dev/null || :; printf 'theirs\\n' >/etc/lab.conf && chmod 640 /etc/lab.conf && chown 1:2 /etc/lab.conf && sync")?;
-    let mut hand = Hand {
-        guest: &mut guest,
-        files: lab.out.clone(),
-        plan: plan(NodeId::default(), "60"),
-        before: String::new(),
-        begin: 0,
-    };
-    hand.start()?;
-    let (begin, perform) = hand.count()?;
-    hand.begin = begin;
-    let boundaries = begin + perform;
-    let cases = cases(boundaries, lab.full);
     let began = Instant::now();
-    let mut wrong = Vec::new();
-    let mut log = String::new();
-    for (n, fault, then) in &cases {
-        let end = hand.case(*n, *fault, *then);
-        let said = end.as_ref().map_or_else(String::as_str, |()| "as it should be");
-        log.push_str(&format!("{} s: boundary {n}, {fault:?}, {then:?}: {said}\n", began.elapsed().as_secs()));
-        fs::write(lab.out.join("cases.txt"), &log).map_err(|e| e.to_string())?;
-        if let Err(why) = end {
-            wrong.push(format!("boundary {n}, {fault:?}, {then:?}: {why}"));
-            if wrong.len() >= 5 {
-                break;
-            }
-            hand.recover()?;
-        }
-    }
-    let of = |fault: Fault| cases.iter().filter(|c| c.1 == fault).count();
+    let guests = if lab.full { GUESTS } else { 1 };
+    let tested: Vec<Result<Tested>> = std::thread::scope(|threads| {
+        let each: Vec<_> = (0..guests).map(|place| threads.spawn(move || share(lab, place, guests))).collect();
+        each.into_iter().map(|t| t.join().unwrap_or_else(|_| Err("a guest's thread panicked".to_owned()))).collect()
+    });
+    let tested = tested.into_iter().collect::<Result<Vec<_>>>()?;
+    let first = tested.first().ok_or("no guest was started")?;
+    let of = |fault: Fault| tested.iter().flat_map(|t| &t.cases).filter(|c| **c == fault).count();
+    let wrong: Vec<&str> = tested.iter().flat_map(|t| &t.wrong).map(String::as_str).collect();
     let words = format!(
-        "{} faults injected at {boundaries} boundaries of {} acts: {} kills, {} power cuts, {} full disks, {} read-only filesystems, \
+        "{} faults injected at {} boundaries of {} acts: {} kills, {} power cuts, {} full disks, {} read-only filesystems, \
          {} connections cut; {} wrong; {} s",
-        cases.len(),
-        hand.plan.steps.iter().map(|s| s.trial.len() + s.change.len()).sum::<usize>(),
+        tested.iter().map(|t| t.cases.len()).sum::<usize>(),
+        first.boundaries,
+        first.acts,
         of(Fault::Killed),
         of(Fault::PowerCut),
         of(Fault::Full),
@@ -127,6 +113,50 @@ pub(super) fn matrix(lab: &Lab<'_>) -> Result<()> {
     println!("  {words}");
     fs::write(lab.out.join("faults.txt"), format!("{words}\n{}\n", wrong.join("\n"))).map_err(|e| e.to_string())?;
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// One guest's share of the cases.
+fn share(lab: &Lab<'_>, place: usize, guests: usize) -> Result<Tested> {
+    let out = lab.out.join((place + 1).to_string());
+    let group = Group::new(lab.image, &out, lab.patience, lab.stop)?;
+    let operator = Operator::new(lab, &group)?;
+    let mut guest = group.start(Spec::new("a"))?;
+    guest.wait_ssh(BOOT)?;
+    guest.copy_in(operator.linerate(), "/usr/local/bin/linerate", "755")?;
+    // What the plan finds: a value, a file of somebody's, a setting of GRUB.
+    guest.shell("sysctl -q -w kernel.numa_balancing=1 2>/dev/null || :; printf 'theirs\n' >/etc/lab.conf && chmod 640 /etc/lab.conf && chown 1:2 /etc/lab.conf && sync")?;
+    let mut hand = Hand {
+        guest: &mut guest,
+        files: out.clone(),
+        plan: plan(NodeId::default(), "60"),
+        before: String::new(),
+        begin: 0,
+    };
+    hand.start()?;
+    let (begin, perform) = hand.count()?;
+    hand.begin = begin;
+    let boundaries = begin + perform;
+    let acts = hand.plan.steps.iter().map(|s| s.trial.len() + s.change.len()).sum();
+    let mut tested = Tested { boundaries, acts, cases: Vec::new(), wrong: Vec::new() };
+    let (began, mut log) = (Instant::now(), String::new());
+    // In pairs: every other case is the short one, which undoes at once.
+    let own = |at: &usize| at / 2 % guests == place;
+    let all = cases(boundaries, lab.full).into_iter().enumerate();
+    for (n, fault, then) in all.filter(|(at, _)| own(at)).map(|(_, case)| case) {
+        let end = hand.case(n, fault, then);
+        let said = end.as_ref().map_or_else(String::as_str, |()| "as it should be");
+        log.push_str(&format!("{} s: boundary {n}, {fault:?}, {then:?}: {said}\n", began.elapsed().as_secs()));
+        fs::write(out.join("cases.txt"), &log).map_err(|e| e.to_string())?;
+        tested.cases.push(fault);
+        if let Err(why) = end {
+            tested.wrong.push(format!("boundary {n}, {fault:?}, {then:?}: {why}"));
+            if tested.wrong.len() >= 5 {
+                break;
+            }
+            hand.recover()?;
+        }
+    }
+    Ok(tested)
 }
 
 /// What is tried: with `full` every boundary in every way and both ends, but power cuts, which cost a boot each, at every eighth. Else a
