@@ -7,7 +7,9 @@ use std::time::Duration;
 mod apply;
 mod broken;
 mod faults;
+mod module;
 mod nicfw;
+mod plans;
 mod rdma;
 
 /// All of them.
@@ -35,6 +37,13 @@ pub(super) const ALL: &[Scenario] = &[
         proves: "A plan turns translated into identity domains over SSH: tried once, proven, made permanent, kept over reboots, and undone byte for byte.",
         linerate: true,
         run: apply::iommu,
+    },
+    Scenario { name: "apply-amd-iommu", proves: "The same on AMD-Vi.", linerate: true, run: apply::amd_iommu },
+    Scenario {
+        name: "apply-module",
+        proves: "A module is loaded now and at each boot by what a remedy makes of it; undone, it is there no more.",
+        linerate: true,
+        run: module::at_boot,
     },
     Scenario {
         name: "apply-at-once",

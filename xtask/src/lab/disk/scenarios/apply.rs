@@ -1,9 +1,9 @@
 //! `linerate plan`, `apply`, `verify` and `rollback` over SSH, on guests that are really rebooted.
 
 use super::super::{Group, Guest, Lab, Spec};
-use super::{BOOT, domains, expect};
+use super::{BOOT, domains, expect, plans};
 use crate::lab::Result;
-use linerate_remedy::{Act, BootTrial, Disruption, NodeId, Permanence, Plan, Proof, Risk, SCHEMA, Step};
+use linerate_remedy::{Act, BootTrial, Disruption, NodeId, Permanence, Plan, Proof, Risk, Step};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -63,37 +63,62 @@ impl<'a> Operator<'a> {
     }
 }
 
-/// A guest with an IOMMU that translates, a GPU and a NIC, `linerate`, and nothing of it.
-pub(super) fn translated<'g>(group: &'g Group<'g>, linerate: &Path) -> Result<Guest<'g>> {
-    with(group, linerate, &["root-port,id=rp0,addr=02.0", "gpu,bus=rp0", "root-port,id=rp1,addr=03.0", "nic,bus=rp1"])
+/// An IOMMU, what it takes to have it translate, and what its groups are then.
+struct Unit {
+    model: &'static str,
+    arguments: &'static str,
+    translated: &'static str,
 }
 
-/// The same with these devices.
-fn with<'g>(group: &'g Group<'g>, linerate: &Path, devices: &[&str]) -> Result<Guest<'g>> {
+/// Debian leaves VT-d off unless it is told otherwise.
+const VTD: Unit = Unit { model: "intel", arguments: "intel_iommu=on ", translated: "DMA-FQ" };
+/// In a virtual machine the driver flushes at once, whatever it says before.
+const AMDVI: Unit = Unit { model: "amd", arguments: "", translated: "DMA" };
+
+/// A GPU and a NIC below ports of their own.
+const PAIR: &[&str] = &["root-port,id=rp0,addr=02.0", "gpu,bus=rp0", "root-port,id=rp1,addr=03.0", "nic,bus=rp1"];
+
+/// A guest with an IOMMU that translates, a GPU and a NIC, `linerate`, and nothing of it.
+pub(super) fn translated<'g>(group: &'g Group<'g>, linerate: &Path) -> Result<Guest<'g>> {
+    with(group, linerate, &VTD, PAIR)
+}
+
+/// The same with this IOMMU and these devices.
+fn with<'g>(group: &'g Group<'g>, linerate: &Path, unit: &Unit, devices: &[&str]) -> Result<Guest<'g>> {
     let mut spec = Spec::new("a");
-    spec.machine.iommu = Some("intel".to_owned());
+    spec.machine.iommu = Some(unit.model.to_owned());
     spec.machine.bare_metal = true;
     spec.devices = devices.iter().map(|d| (*d).to_owned()).collect();
     let mut guest = group.start(spec)?;
     guest.wait_ssh(BOOT)?;
     guest.copy_in(linerate, "/usr/local/bin/linerate", "755")?;
     // The devices have a GPU's and a NIC's ids, and nothing behind them: a driver that looks for it hangs.
-    guest.shell(
+    guest.shell(&format!(
         "printf 'blacklist nouveau\\nblacklist mlx5_core\\n' >/etc/modprobe.d/lab.conf
-        sed -i 's/^GRUB_CMDLINE_LINUX=\"/&intel_iommu=on no_timer_check /' /etc/default/grub && update-grub 2>&1 && sync",
-    )?;
+        sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{}no_timer_check /' /etc/default/grub && update-grub 2>&1 && sync",
+        unit.arguments
+    ))?;
     guest.power_cut();
     guest.power_on()?;
     guest.wait_ssh(BOOT)?;
-    expect("groups at the start", "DMA-FQ", &domains(&guest)?)?;
+    expect("groups at the start", unit.translated, &domains(&guest)?)?;
     Ok(guest)
 }
 
 /// Translated → identity domains, by a start on trial, made permanent, over a second reboot; then everything back.
 pub(super) fn iommu(lab: &Lab<'_>) -> Result<()> {
+    on(lab, &VTD)
+}
+
+/// The same on AMD-Vi.
+pub(super) fn amd_iommu(lab: &Lab<'_>) -> Result<()> {
+    on(lab, &AMDVI)
+}
+
+fn on(lab: &Lab<'_>, unit: &Unit) -> Result<()> {
     let group = Group::new(lab.image, &lab.out, lab.patience, lab.stop)?;
     let operator = Operator::new(lab, &group)?;
-    let mut guest = translated(&group, operator.linerate)?;
+    let mut guest = with(&group, operator.linerate, unit, PAIR)?;
     let before = guest.shell(FILES)?;
     let plan = operator.file("a.plan");
     operator.run("plan-text", &["plan", "--fix", "iommu/*"], "a", 1)?;
@@ -108,7 +133,7 @@ pub(super) fn iommu(lab: &Lab<'_>) -> Result<()> {
     guest.reboot(BOOT)?;
     expect("groups after one more reboot", "identity", &domains(&guest)?)?;
     operator.run("rollback", &["rollback", &plan, "--yes", "--reboot"], "a", 0)?;
-    expect("groups after the rollback", "DMA-FQ", &domains(&guest)?)?;
+    expect("groups after the rollback", unit.translated, &domains(&guest)?)?;
     same(&before, &guest.shell(FILES)?)
 }
 
@@ -127,7 +152,7 @@ pub(super) fn at_once(lab: &Lab<'_>) -> Result<()> {
         "root-port,id=rp1,addr=03.0",
         "nic,bus=rp1",
     ];
-    let mut guest = with(&group, operator.linerate(), &switch)?;
+    let mut guest = with(&group, operator.linerate(), &VTD, &switch)?;
     guest.shell(
         "printf '[Match]\\nName=eth1\\n[Network]\\nAddress=10.7.0.1/24\\nConfigureWithoutCarrier=yes\\n' >/etc/systemd/network/10-fabric.network
         printf '[Unit]\\nAfter=systemd-networkd.service\\n[Service]\\nType=oneshot\\nRemainAfterExit=yes\\nExecStart=/sbin/modprobe rdma_rxe\\nExecStart=/bin/sh -c \"rdma link show rxe0/1 || rdma link add rxe0 type rxe netdev eth1\"\\n[Install]\\nWantedBy=multi-user.target\\n' >/etc/systemd/system/lab-rxe.service
@@ -186,32 +211,14 @@ pub(super) fn falls_back(lab: &Lab<'_>) -> Result<()> {
 fn unbootable(node: NodeId) -> Plan {
     let add = vec!["root=/dev/none".to_owned(), "rootwait=5".to_owned(), "init=/none".to_owned()];
     let step = Step {
-        id: "kernel-args".to_owned(),
-        rules: Vec::new(),
-        summary: "start a kernel that does not come up".to_owned(),
-        why: vec!["the lab wants to see it fall back".to_owned()],
-        precondition: Vec::new(),
         trial: vec![Act::Trial { boot: BootTrial::GrubCustom, add: add.clone(), remove: Vec::new() }],
-        change: Vec::new(),
         proof: vec![Proof::Cmdline { has: add, lacks: Vec::new() }],
         risk: Risk::Medium,
-        risk_note: String::new(),
         persistence: Permanence::NextBoot,
         disruption: Disruption::DrainReboot,
+        ..plans::step("kernel-args", "start a kernel that does not come up")
     };
-    let plan = Plan {
-        schema: SCHEMA.to_owned(),
-        hash: String::new(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        node,
-        role: None,
-        source: "the lab".to_owned(),
-        platform: "Debian, GRUB".to_owned(),
-        steps: vec![step],
-        by_hand: Vec::new(),
-        refused: Vec::new(),
-    };
-    plan.sealed()
+    plans::plan(node, vec![step])
 }
 
 /// Nothing outside the plan changed, by the tool's own comparison of before and after.

@@ -6,12 +6,10 @@
 
 use super::super::{Group, Guest, Lab, Spec};
 use super::apply::{FILES, Operator, same};
-use super::{BOOT, expect};
+use super::{BOOT, expect, plans};
 use crate::lab::Result;
 use linerate_apply::protocol::{Answer, Phase, Request, Stage};
-use linerate_remedy::{
-    Act, BootTrial, Content, Disruption, FileState, NodeId, Permanence, Plan, Proof, Risk, SCHEMA, Step,
-};
+use linerate_remedy::{Act, BootTrial, Content, FileState, NodeId, Plan, Step};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Child;
@@ -196,20 +194,7 @@ fn plan(node: NodeId, value: &str) -> Plan {
         undo: words(undo),
         limit: 300,
     };
-    let step = |id: &str, trial: Vec<Act>, change: Vec<Act>| Step {
-        id: id.to_owned(),
-        rules: Vec::new(),
-        summary: format!("the lab's {id}"),
-        why: Vec::new(),
-        precondition: Vec::new(),
-        trial,
-        change,
-        proof: Vec::<Proof>::new(),
-        risk: Risk::Low,
-        risk_note: String::new(),
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
-    };
+    let step = |id: &str, trial, change| Step { trial, change, ..plans::step(id, &format!("the lab's {id}")) };
     let swappiness =
         Act::Value { path: "/proc/sys/vm/swappiness".to_owned(), before: value.to_owned(), after: "10".to_owned() };
     let trial = Act::Trial { boot: BootTrial::GrubCustom, add: words(&["lab_trial=1"]), remove: Vec::new() };
@@ -239,19 +224,7 @@ fn plan(node: NodeId, value: &str) -> Plan {
             ],
         ),
     ];
-    Plan {
-        schema: SCHEMA.to_owned(),
-        hash: String::new(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        node,
-        role: None,
-        source: "the lab".to_owned(),
-        platform: "Debian, GRUB".to_owned(),
-        steps,
-        by_hand: Vec::new(),
-        refused: Vec::new(),
-    }
-    .sealed()
+    plans::plan(node, steps)
 }
 
 impl Hand<'_, '_> {

@@ -1,0 +1,66 @@
+//! A module at each boot, by the remedy's own file and commands. The guests' kernel has none of a GPU, so another stands for it.
+
+use super::super::{Group, Lab, Spec};
+use super::apply::{FILES, Operator, same};
+use super::{BOOT, expect, plans};
+use crate::lab::Result;
+use linerate_apply::protocol::{Answer, Request};
+use linerate_node::Node;
+use linerate_remedy::change::{Ask, render};
+use linerate_remedy::platform::Platform;
+use linerate_remedy::{NodeId, Plan, Step};
+use linerate_snapshot::Snapshot;
+use std::fs;
+use std::path::Path;
+
+const MODULE: &str = "dummy";
+
+pub(super) fn at_boot(lab: &Lab<'_>) -> Result<()> {
+    let group = Group::new(lab.image, &lab.out, lab.patience, lab.stop)?;
+    let operator = Operator::new(lab, &group)?;
+    let mut guest = group.start(Spec::new("a"))?;
+    guest.wait_ssh(BOOT)?;
+    guest.copy_in(operator.linerate(), "/usr/local/bin/linerate", "755")?;
+    let before = guest.shell(FILES)?;
+    let inspect = operator.file("inspect.json");
+    fs::write(&inspect, serde_json::to_vec(&Request::Inspect).map_err(|e| e.to_string())?)
+        .map_err(|e| e.to_string())?;
+    guest.copy_in(Path::new(&inspect), "/root/inspect.json", "600")?;
+    let answer: Answer = serde_json::from_str(&guest.shell("linerate hand </root/inspect.json")?)
+        .map_err(|e| format!("what the hand answered: {e}"))?;
+    let collected = guest.run(&["linerate", "collect", "--quiet", "-o", "-"])?;
+    let snapshot = linerate_snapshot::load_bytes(&collected.stdout, "a").map_err(|e| e.to_string())?;
+    let plan = operator.file("a.plan");
+    let text = serde_json::to_vec_pretty(&load(answer.node, &snapshot)?).map_err(|e| e.to_string())?;
+    fs::write(&plan, text).map_err(|e| e.to_string())?;
+    let loaded = format!("grep -c '^{MODULE} ' /proc/modules || :");
+    expect("the module at the start", "0", &guest.shell(&loaded)?)?;
+    let keep = operator.keep();
+    operator.run("apply", &["apply", &plan, "--yes", "--keep", &keep], "a", 0)?;
+    expect("the module after apply", "1", &guest.shell(&loaded)?)?;
+    guest.reboot(BOOT)?;
+    expect("the module after a reboot", "1", &guest.shell(&loaded)?)?;
+    operator.run("verify", &["verify", &plan], "a", 0)?;
+    operator.run("rollback", &["rollback", &plan, "--yes"], "a", 0)?;
+    expect("the module after the rollback", "0", &guest.shell(&loaded)?)?;
+    guest.reboot(BOOT)?;
+    expect("the module after the rollback and a reboot", "0", &guest.shell(&loaded)?)?;
+    same(&before, &guest.shell(FILES)?)
+}
+
+/// What the remedy makes of a finding that wants the module.
+fn load(node: NodeId, snapshot: &Snapshot) -> Result<Plan> {
+    let decoded = Node::decode(snapshot);
+    let platform = Platform::detect(snapshot, &decoded);
+    let rendered = render(&Ask::Modules(vec![MODULE.to_owned()]), &platform, &decoded, snapshot);
+    let [Ok(made)] = rendered.as_slice() else { return Err(format!("expected one change, saw {rendered:?}")) };
+    let step = Step {
+        precondition: made.precondition.clone(),
+        change: made.change.clone(),
+        proof: made.proof.clone(),
+        persistence: made.persistence,
+        disruption: made.disruption,
+        ..plans::step(&made.id, &made.summary)
+    };
+    Ok(plans::plan(node, vec![step]))
+}
