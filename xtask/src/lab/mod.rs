@@ -62,13 +62,14 @@ const USAGE: &str = "\
 usage: cargo xtask lab setup
        cargo xtask lab list [NAME…]
        cargo xtask lab run [--ci] [--jobs N] [--patience N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
-       cargo xtask lab disk [--list] [--full] [--patience N] [--linerate FILE] [--keep] [NAME…]
+       cargo xtask lab disk [--list] [--ci] [--full] [--patience N] [--linerate FILE] [--keep] [NAME…]
+       cargo xtask lab --full [--patience N]
 
 setup         install QEMU and fetch kernels and guest tools into .lab (needs root and apt-get once; idempotent)
 run           boot scenarios: NAME is a scenario, or a pattern with * such as 'acs-*'; all of them without one
   --ci          only the representative ones (`ci = true`), about six minutes on two cores
   --jobs N      guests at a time (default 2)
-  --full        every case of a matrix of faults, not a sample
+  --full        every case of a matrix of faults, not a sample; without a command before it, everything that `run` and `disk` have
   --patience N  multiply all time limits, on a loaded machine
   --facts-only  check what the guest shows, and leave linerate's verdicts out
   --recheck     boot nothing: check the facts of the last run again, and audit its snapshots with today's linerate
@@ -88,6 +89,11 @@ pub(crate) fn main(args: &[String]) -> ExitCode {
         Some("list") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::list(&paths, &o)),
         Some("run") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::run(&paths, &o)),
         Some("disk") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| disk::main(&paths, &o)),
+        Some("--full") => options::Options::parse(args).and_then(|o| {
+            // Both, and the worse end of the two.
+            let (run, disk) = (run::run(&paths, &o)?, disk::main(&paths, &o)?);
+            Ok(if run == ExitCode::SUCCESS { disk } else { run })
+        }),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -34,9 +34,18 @@ struct Lab<'a> {
     out: PathBuf,
     /// Factor on all time limits.
     patience: u32,
-    /// Every case of a matrix, not a sample.
-    full: bool,
+    /// How much of a matrix.
+    extent: Extent,
     stop: &'a AtomicBool,
+}
+
+/// How much of a matrix of cases is gone through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// A few of each kind, for every commit.
+    Few,
+    Sample,
+    All,
 }
 
 /// What is proved, and how.
@@ -67,15 +76,21 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
     if let Some(name) = options.unmatched(&names).first() {
         return Err(format!("lab: no disk scenario {name:?}; `cargo xtask lab disk --list` names them"));
     }
-    let wanted: Vec<&Scenario> = all.iter().filter(|s| options.wants(s.name)).collect();
+    let named = |s: &&Scenario| if options.ci { scenarios::CI.contains(&s.name) } else { options.wants(s.name) };
+    let wanted: Vec<&Scenario> = all.iter().filter(named).collect();
+    let extent = match () {
+        () if options.full => Extent::All,
+        () if options.ci => Extent::Few,
+        () => Extent::Sample,
+    };
     if options.list {
         for scenario in &wanted {
             println!("{:<28} {}", scenario.name, scenario.proves);
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if options.ci || options.recheck || options.facts_only {
-        return Err("lab: disk takes --list, --patience, --linerate, --keep and names".to_owned());
+    if options.recheck || options.facts_only {
+        return Err("lab: disk takes --list, --ci, --full, --patience, --linerate, --keep and names".to_owned());
     }
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -104,14 +119,7 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
                 let out = paths.out(scenario.name);
                 one(
                     scenario,
-                    &Lab {
-                        image,
-                        linerate: &linerate,
-                        out,
-                        patience: options.patience,
-                        full: options.full,
-                        stop: &stop,
-                    },
+                    &Lab { image, linerate: &linerate, out, patience: options.patience, extent, stop: &stop },
                     options,
                 )
             }
@@ -150,6 +158,11 @@ fn one(scenario: &Scenario, lab: &Lab<'_>, options: &Options) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn those_for_every_commit_are_there() {
+        assert!(scenarios::CI.iter().all(|name| scenarios::ALL.iter().any(|s| s.name == *name)));
+    }
 
     #[test]
     fn every_scenario_has_a_name_of_its_own_and_a_sentence() {

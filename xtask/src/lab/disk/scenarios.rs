@@ -89,6 +89,9 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
+/// Those for every commit.
+pub(super) const CI: &[&str] = &["apply-faults", "apply-module"];
+
 /// Power-on to an answer of sshd. An emulated machine takes about a minute where nothing else runs.
 const BOOT: Duration = Duration::from_secs(300);
 
