@@ -90,6 +90,8 @@ const GUESTS: usize = 2;
 
 pub(super) fn matrix(lab: &Lab<'_>) -> Result<()> {
     let began = Instant::now();
+    // What an earlier run left would be taken for this one's.
+    let _ = fs::remove_dir_all(&lab.out);
     let guests = if lab.extent == Extent::All { GUESTS } else { 1 };
     let tested: Vec<Result<Tested>> = std::thread::scope(|threads| {
         let each: Vec<_> = (0..guests).map(|place| threads.spawn(move || share(lab, place, guests))).collect();
