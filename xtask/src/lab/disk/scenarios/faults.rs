@@ -125,7 +125,12 @@ fn share(lab: &Lab<'_>, place: usize, guests: usize) -> Result<Tested> {
     let out = lab.out.join((place + 1).to_string());
     let group = Group::new(lab.image, &out, lab.patience, lab.stop)?;
     let operator = Operator::new(lab, &group)?;
-    let mut guest = group.start(Spec::new("a"))?;
+    let mut spec = Spec::new("a");
+    if guests > 1 {
+        // Emulated CPUs that have none to run on make the others wait.
+        spec.machine.cpus = 1;
+    }
+    let mut guest = group.start(spec)?;
     guest.wait_ssh(BOOT)?;
     guest.copy_in(operator.linerate(), "/usr/local/bin/linerate", "755")?;
     // What the plan finds: a value, a file of somebody's, a setting of GRUB.
