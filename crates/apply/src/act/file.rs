@@ -5,9 +5,10 @@ use crate::hand::fault::boundary;
 use crate::journal::{FileSeen, Journal, Seen, Shape};
 use linerate_remedy::{FileState, sha256};
 
-fn shape(there: &There) -> Shape {
+fn shape(root: &Root, path: &str, there: Option<&There>) -> Done<Option<Shape>> {
+    let Some(there) = there else { return Ok(None) };
     let There { mode, uid, gid, mtime, .. } = *there;
-    Shape { digest: sha256(&there.bytes), mode, uid, gid, mtime }
+    Ok(Some(Shape { digest: sha256(&there.bytes), mode, uid, gid, mtime, xattrs: root.xattrs(path)? }))
 }
 
 /// Keeps files as they are. A kept file is on disk before the act is announced.
@@ -21,7 +22,7 @@ pub(super) fn keep(root: &Root, paths: &[String], journal: &Journal, kept: &str)
             boundary("keep: kept");
         }
         dirs.extend(root.missing_dirs(path)?);
-        files.push(FileSeen { path: path.clone(), there: there.as_ref().map(shape), kept: name });
+        files.push(FileSeen { path: path.clone(), there: shape(root, path, there.as_ref())?, kept: name });
     }
     dirs.dedup();
     Ok(Seen::Files { files, dirs })
@@ -31,7 +32,7 @@ pub(super) fn keep(root: &Root, paths: &[String], journal: &Journal, kept: &str)
 pub(super) fn look(root: &Root, paths: &[String]) -> Done<Seen> {
     let seen = |path: &String| {
         let there = root.read(path, FILE)?;
-        Ok(FileSeen { path: path.clone(), there: there.as_ref().map(shape), kept: None })
+        Ok(FileSeen { path: path.clone(), there: shape(root, path, there.as_ref())?, kept: None })
     };
     let files = paths.iter().map(seen).collect::<Done<Vec<_>>>()?;
     Ok(Seen::Files { files, dirs: Vec::new() })
@@ -185,8 +186,8 @@ pub(super) fn restore(root: &Root, old: &FileSeen, there: &FileSeen, journal: &J
             format!("{path}, which holds {} as it was, is missing or damaged", old.path),
         ));
     }
-    let Shape { mode, uid, gid, mtime, .. } = *shape;
-    root.replace(&old.path, &bytes, Meta { mode, owner: Some((uid, gid)), mtime: Some(mtime) })
+    let Shape { mode, uid, gid, mtime, ref xattrs, .. } = *shape;
+    root.restore(&old.path, &bytes, Meta { mode, owner: Some((uid, gid)), mtime: Some(mtime) }, xattrs)
 }
 
 /// Removes directories that were made for the act, if nothing else is in them.

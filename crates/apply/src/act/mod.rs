@@ -10,7 +10,7 @@ mod wrong;
 
 pub(crate) use file::stale;
 pub use root::Root;
-pub(crate) use root::{Meta, There};
+pub(crate) use root::{Meta, There, Xattrs};
 pub(crate) use run::end_left;
 pub use trial::{NoTrial, NodeFiles, TrialEntry, TrialMaker};
 pub(crate) use value::{shows, shows_only};

@@ -1,5 +1,6 @@
 //! What is written down.
 
+use crate::act::Xattrs;
 use crate::protocol::Note;
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +90,9 @@ pub(crate) struct Shape {
     pub(crate) gid: u32,
     /// Time of change: seconds, nanoseconds.
     pub(crate) mtime: (i64, i64),
+    /// Extended attributes.
+    #[serde(default, skip_serializing_if = "Xattrs::is_empty")]
+    pub(crate) xattrs: Xattrs,
 }
 
 impl Shape {

@@ -6,9 +6,11 @@
 mod path;
 mod read;
 mod write;
+mod xattr;
 
 pub(crate) use read::There;
 pub(crate) use write::Meta;
+pub(crate) use xattr::Xattrs;
 
 use super::wrong::{Done, Wrong};
 use path::Parts;

@@ -1,6 +1,6 @@
 //! Looking.
 
-use super::{Parts, Root};
+use super::{Parts, Root, Xattrs, xattr};
 use crate::act::wrong::{Done, Wrong};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatVfsMountFlags};
@@ -53,6 +53,13 @@ impl Root {
         }
         let mtime = (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0));
         Ok(Some(There { bytes, mode: stat.st_mode & 0o7777, uid: stat.st_uid, gid: stat.st_gid, mtime }))
+    }
+
+    /// Extended attributes of a regular file; none where there is no file.
+    pub(crate) fn xattrs(&self, path: &str) -> Done<Xattrs> {
+        let parts = Parts::of(path)?;
+        let Some(dir) = self.parent(&parts)? else { return Ok(Xattrs::new()) };
+        super::write::regular(&dir, &parts)?.map_or(Ok(Xattrs::new()), |fd| xattr::all(&fd, path))
     }
 
     /// A short text without white space around it; `None`: not there, or not to be read.

@@ -1,10 +1,10 @@
 //! Changing.
 
-use super::{Parts, Root};
+use super::{Parts, Root, Xattrs, xattr};
 use crate::act::wrong::{Done, Wrong};
 use crate::hand::fault::boundary;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 
 /// What a written file is to be like.
@@ -25,13 +25,20 @@ impl Meta {
 
 impl Root {
     /// Puts a file in its place as a whole: written beside, synced, renamed. After an error, or a power cut, what was there is there.
+    /// It has the extended attributes of the one whose place it takes.
     pub(crate) fn replace(&self, path: &str, bytes: &[u8], meta: Meta) -> Done<()> {
+        let attributes = self.xattrs(path)?;
+        self.restore(path, bytes, meta, &attributes)
+    }
+
+    /// As [`Root::replace`], with these extended attributes.
+    pub(crate) fn restore(&self, path: &str, bytes: &[u8], meta: Meta, attributes: &Xattrs) -> Done<()> {
         let parts = Parts::of(path)?;
         let dir = self.writable(&parts)?;
-        let old = regular(&dir, &parts)?;
+        regular(&dir, &parts)?;
         let temporary = parts.temporary();
         remove_temporary(&dir, &temporary, path)?;
-        let written = write_beside(&dir, &temporary, &parts, old, bytes, meta)
+        let written = write_beside(&dir, &temporary, bytes, meta, attributes)
             .and_then(|()| {
                 boundary("file: written beside");
                 rustix::fs::renameat(&dir, temporary.as_str(), &dir, parts.name)
@@ -142,7 +149,7 @@ impl Root {
 }
 
 /// The permissions' owner of the regular file of that name, opened; `None`: nothing is there.
-fn regular(dir: &OwnedFd, parts: &Parts<'_>) -> Done<Option<OwnedFd>> {
+pub(super) fn regular(dir: &OwnedFd, parts: &Parts<'_>) -> Done<Option<OwnedFd>> {
     let stat = match rustix::fs::statat(dir, parts.name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),
@@ -173,15 +180,7 @@ fn remove_temporary(dir: &OwnedFd, temporary: &str, path: &str) -> Done<()> {
     }
 }
 
-fn write_beside(
-    dir: &OwnedFd,
-    name: &str,
-    parts: &Parts<'_>,
-    old: Option<OwnedFd>,
-    bytes: &[u8],
-    meta: Meta,
-) -> Result<(), Errno> {
-    let _ = parts;
+fn write_beside(dir: &OwnedFd, name: &str, bytes: &[u8], meta: Meta, attributes: &Xattrs) -> Result<(), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o600))?;
     boundary("file: begun beside");
@@ -190,29 +189,18 @@ fn write_beside(
         let n = rustix::io::retry_on_intr(|| rustix::io::write(&fd, rest))?;
         rest = rest.get(n..).unwrap_or_default();
     }
-    if let Some(old) = &old {
-        copy_label(old, &fd);
-    }
     if let Some((uid, gid)) = meta.owner {
         let stat = rustix::fs::fstat(&fd)?;
         if (stat.st_uid, stat.st_gid) != (uid, gid) {
             rustix::fs::fchown(&fd, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
         }
     }
+    // The order matters: a new owner takes capabilities away, and an access list has the group's permissions in it.
+    xattr::set(&fd, attributes)?;
     rustix::fs::fchmod(&fd, Mode::from_raw_mode(meta.mode & 0o7777))?;
     if let Some((tv_sec, tv_nsec)) = meta.mtime {
         let time = Timespec { tv_sec, tv_nsec };
         rustix::fs::futimens(&fd, &Timestamps { last_access: time, last_modification: time })?;
     }
     rustix::fs::fsync(&fd)
-}
-
-/// Carries over what the security module needs; where there is none, or it does not let us, its own rules label the file.
-fn copy_label(old: &OwnedFd, new: &OwnedFd) {
-    let mut label = [0_u8; 1024];
-    for name in ["security.selinux", "system.posix_acl_access"] {
-        if let Ok(n) = rustix::fs::fgetxattr(old, name, &mut label[..]) {
-            let _ = rustix::fs::fsetxattr(new, name, label.get(..n).unwrap_or_default(), XattrFlags::empty());
-        }
-    }
 }

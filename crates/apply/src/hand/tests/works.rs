@@ -163,3 +163,31 @@ fn a_value_that_a_boot_has_set_is_made_and_undone_as_any_other() {
         assert_eq!(node.tree(), was);
     }
 }
+
+/// Access lists, labels and notes of a file outlive its change, its removal and their undoing.
+#[test]
+fn extended_attributes_come_back() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let node = Node::new();
+    let of = |path: &str| {
+        let mut value = [0_u8; 64];
+        getxattr(node.at(path), "user.lab", &mut value[..]).map(|n| value[..n].to_vec())
+    };
+    for path in ["etc/limits.conf", "etc/old.conf"] {
+        match setxattr(node.at(path), "user.lab", b"\x00of\xff", XattrFlags::empty()) {
+            Err(rustix::io::Errno::NOTSUP) => {
+                println!("SKIPPED: this file system has no extended attributes");
+                return;
+            }
+            set => set.unwrap(),
+        }
+    }
+    let plan = node.plan();
+    assert_eq!(codes(&node.apply(&plan)), Vec::<&str>::new());
+    assert_eq!(of("etc/limits.conf").unwrap(), b"\x00of\xff", "kept over a change");
+    assert!(!node.at("etc/old.conf").exists());
+    assert_eq!(codes(&node.rollback(&plan)), Vec::<&str>::new());
+    for path in ["etc/limits.conf", "etc/old.conf"] {
+        assert_eq!(of(path).unwrap(), b"\x00of\xff", "{path}");
+    }
+}
