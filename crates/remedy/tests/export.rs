@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{all, documents, file, nics, plan, step, tool};
+use common::{all, bare, documents, file, nics, plan, step, tool};
 use linerate_remedy::export::{self, TalosBoot};
 use linerate_remedy::*;
 use proptest::prelude::*;
@@ -82,10 +82,6 @@ fn play(dir: &std::path::Path, text: &str) -> (bool, String) {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let out = Command::new("sh").arg("-c").arg(text).current_dir(dir).env("PATH", path).output().expect("sh is there");
     (out.status.success(), String::from_utf8_lossy(&out.stderr).into_owned())
-}
-
-fn bare(steps: Vec<Step>) -> Plan {
-    Plan { steps, by_hand: Vec::new(), ..plan() }
 }
 
 proptest! {

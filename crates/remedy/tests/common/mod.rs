@@ -179,6 +179,11 @@ pub(crate) fn plan() -> Plan {
     }
 }
 
+/// A plan of these steps and nothing else.
+pub(crate) fn bare(steps: Vec<Step>) -> Plan {
+    Plan { steps, by_hand: Vec::new(), ..plan() }
+}
+
 pub(crate) fn nics() -> Vec<NicType> {
     vec![NicType {
         device: "0000:81:00.0".parse().expect("an address"),
