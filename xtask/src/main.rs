@@ -13,6 +13,7 @@ mod lab;
 mod licence;
 mod shell;
 mod test;
+mod tools;
 
 /// The name a developer types, one line of help, and what runs.
 type Command = (&'static str, &'static str, fn(&[String]) -> ExitCode);

@@ -4,72 +4,19 @@
 //! tests print; this command reads it, and lists at the end what was not tested.
 
 use crate::shell::{self, Result};
-use std::collections::BTreeMap;
+use crate::tools::{self, Skipped};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
-
-/// Programs that tests compare with or run, and the Debian package of each.
-const TOOLS: &[(&str, &str)] = &[
-    ("lspci", "pciutils"),
-    ("lstopo-no-graphics", "hwloc-nox"),
-    ("zstd", "zstd"),
-    ("iperf3", "iperf3"),
-    ("sockperf", "sockperf"),
-    ("fio", "fio"),
-    ("ping", "iputils-ping"),
-    ("ib_write_bw", "perftest"),
-    ("ip", "iproute2"),
-    ("numactl", "numactl"),
-    ("ssh", "openssh-client"),
-    ("sshd", "openssh-server"),
-];
+use std::process::{ExitCode, Stdio};
 
 pub(crate) fn run(args: &[String]) -> ExitCode {
-    let mut seen = Seen { skipped: install(), ..Seen::default() };
+    let mut seen = Seen { skipped: tools::install(), ..Seen::default() };
     let result = test(args, &mut seen);
     println!("\n{} passed, {} failed, {} ignored", seen.passed, seen.failed, seen.ignored);
     for (why, tests) in &seen.skipped {
         println!("{why}{}", name_some(tests));
     }
     shell::exit(result)
-}
-
-/// Why something was not tested, and the tests that said so.
-type Skipped = BTreeMap<String, Vec<String>>;
-
-/// Installs what is missing, where that is possible. What is not is no failure.
-fn install() -> Skipped {
-    let missing: Vec<_> = TOOLS.iter().filter(|(program, _)| !shell::has(program)).collect();
-    let mut skipped = Skipped::new();
-    if missing.is_empty() {
-        return skipped;
-    }
-    let apt = |args: &[&str]| {
-        println!("apt-get {}", args.join(" "));
-        let mut c = Command::new("apt-get");
-        c.arg("-qq").args(args).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
-        shell::status(&mut c)
-    };
-    let updated = match (is_root(), shell::has("apt-get")) {
-        (true, true) => apt(&["update"]),
-        (false, _) => Err("this is not root".to_owned()),
-        (_, false) => Err("there is no apt-get".to_owned()),
-    };
-    for (program, package) in missing {
-        let installed = updated.clone().and_then(|()| apt(&["install", "-y", "--no-install-recommends", package]));
-        if let Err(why) = installed {
-            let line = format!("SKIPPED: tests with {program} because {package} is not installed, and {why}");
-            println!("{line}");
-            skipped.insert(line, Vec::new());
-        }
-    }
-    skipped
-}
-
-fn is_root() -> bool {
-    let uid = shell::output(Command::new("id").arg("-u"));
-    uid.is_ok_and(|u| u.trim() == "0")
 }
 
 fn test(args: &[String], seen: &mut Seen) -> Result<()> {

@@ -1,4 +1,5 @@
-//! A playbook of Ansible: the acts in order, with modules of `ansible.builtin` only. `--check --diff` shows what it would change.
+//! A playbook of Ansible: the acts in order, with modules of `ansible.builtin` only. `--check --diff` shows the files that it would write; it
+//! skips programs.
 
 use super::quote::comment;
 use super::yaml::Y;
@@ -19,7 +20,7 @@ pub fn ansible(plan: &Plan) -> Export {
     for step in &plan.steps {
         for condition in &step.precondition {
             if let Condition::Program { name, .. } = condition
-                && !template(name)
+                && as_it_is(&[name]).is_ok()
             {
                 tasks.push(command(
                     &format!("{}: {name} is installed", step.id),
@@ -59,7 +60,10 @@ pub fn ansible(plan: &Plan) -> Export {
         ("gather_facts", Y::Bool(false)),
         ("tasks", Y::List(tasks)),
     ]);
-    let head = rest.head(plan, "Playbook of Ansible. --check --diff shows what it would change.");
+    let head = rest.head(
+        plan,
+        "Playbook of Ansible. --check --diff shows the files that it would write; it skips programs and values.",
+    );
     rest.done(format!("{head}---\n{}", Y::List(vec![play]).document()))
 }
 
@@ -75,7 +79,6 @@ fn command<S: AsRef<str>>(name: &str, argv: &[S], changes: bool) -> Y {
 }
 
 fn task(step: &str, act: &Act) -> Result<Y, String> {
-    const TEMPLATE: &str = "Ansible would read {{, {% or {# in it as a template";
     let name = format!("{step}: {}", act.summary());
     let copied = |entries: Vec<(String, Y)>, module: &str| {
         Y::Map(vec![("name".to_owned(), Y::str(plain(&name))), (format!("ansible.builtin.{module}"), Y::Map(entries))])
@@ -83,7 +86,8 @@ fn task(step: &str, act: &Act) -> Result<Y, String> {
     let entry = |key: &str, value: Y| (key.to_owned(), value);
     Ok(match act {
         Act::File { path, after: Some(Content(text)), mode, .. } => {
-            if template(path) || template(text) {
+            as_it_is(&[path])?;
+            if template(text) {
                 return Err(TEMPLATE.into());
             }
             let mode = Y::str(format!("{:04o}", mode & 0o7777));
@@ -95,20 +99,16 @@ fn task(step: &str, act: &Act) -> Result<Y, String> {
             ];
             copied(entries, "copy")
         }
-        Act::File { path, after: None, .. } if template(path) => return Err(TEMPLATE.into()),
         Act::File { path, after: None, .. } => {
+            as_it_is(&[path])?;
             copied(vec![entry("path", Y::str(path)), entry("state", Y::str("absent"))], "file")
         }
         Act::Run { argv, .. } => {
-            if argv.iter().any(|w| template(w)) {
-                return Err(TEMPLATE.into());
-            }
+            as_it_is(argv)?;
             command(&name, argv, true)
         }
         Act::Value { path, after, .. } => {
-            if template(path) || template(after) {
-                return Err(TEMPLATE.into());
-            }
+            as_it_is(&[path, after])?;
             let Y::Map(mut task) = command(&name, &["sh", "-c", VALUE, "sh", path, after], true) else {
                 return Err("no task".into());
             };
@@ -118,9 +118,7 @@ fn task(step: &str, act: &Act) -> Result<Y, String> {
         }
         Act::NicFirmware { device, parameter, after, .. } => {
             let set = format!("{parameter}={after}");
-            if template(device) || template(&set) {
-                return Err(TEMPLATE.into());
-            }
+            as_it_is(&[device, &set])?;
             command(&name, &["mstconfig", "-y", "-d", device, "set", &set], true)
         }
         Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
@@ -131,6 +129,28 @@ fn task(step: &str, act: &Act) -> Result<Y, String> {
 /// A task's name is a template, too.
 fn plain(name: &str) -> String {
     comment(name).replace(['{', '}'], " ")
+}
+
+const TEMPLATE: &str = "Ansible would read {{, {% or {# in it as a template";
+const EXPANDED: &str = "Ansible would put its own values in place of ~ or $NAME in it";
+
+/// Whether Ansible takes words of a program, or a path, as they are.
+fn as_it_is<S: AsRef<str>>(words: &[S]) -> Result<(), String> {
+    if words.iter().any(|w| template(w.as_ref())) {
+        return Err(TEMPLATE.into());
+    }
+    if words.iter().any(|w| expanded(w.as_ref())) {
+        return Err(EXPANDED.into());
+    }
+    Ok(())
+}
+
+/// Words of programs and paths go through Python's `expanduser` and `expandvars`. `expand_argument_vars: false` would prevent it since
+/// ansible-core 2.16; 2.14, which Debian 12 and RHEL 9 have, refuses that word.
+/// <https://docs.ansible.com/ansible/latest/collections/ansible/builtin/command_module.html#parameter-expand_argument_vars>
+fn expanded(word: &str) -> bool {
+    let variable = |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '{'));
+    word.starts_with('~') || word.split('$').skip(1).any(variable)
 }
 
 fn template(text: &str) -> bool {

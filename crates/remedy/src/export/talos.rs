@@ -1,4 +1,8 @@
 //! Talos: a schematic of the Image Factory for kernel arguments, and a patch of the machine configuration.
+//!
+//! The patch uses the fields of the v1alpha1 document, which all releases read (<https://www.talos.dev/v1.11/reference/configuration/v1alpha1/config/>).
+//! Newer ones call them deprecated and have left them out of their JSON schema: `network.interfaces` and `install.extraKernelArgs` since 1.12,
+//! `kernel`, `sysctls` and `sysfs` since 1.14. An older node refuses the documents that come in their place.
 
 use super::pieces::{Piece, pieces};
 use super::yaml::Y;
@@ -41,7 +45,7 @@ pub fn talos(plan: &Plan, boot: TalosBoot) -> Export {
             _ => "",
         };
         documents.push(format!(
-            "# Patch of the machine configuration: talosctl patch machineconfig --patch @FILE\n{why}{}",
+            "# Patch of the machine configuration: talosctl patch machineconfig --patch @FILE\n{FIELDS}{why}{}",
             machine.document()
         ));
     }
@@ -56,6 +60,10 @@ const SCHEMATIC: &str = "\
 # Schematic of the Image Factory. A node that boots a unified kernel image takes its arguments from inside the image and ignores
 # machine.install.extraKernelArgs, so they need a new image. Add these to the schematic in use (its extensions!), send it to the factory,
 # then: talosctl upgrade --image factory.talos.dev/installer/SCHEMATIC:VERSION
+";
+const FIELDS: &str = "\
+# All releases up to 1.14 read these fields. Newer ones have documents of their own for them: LinkConfig (1.12), KernelModuleConfig,
+# SysctlConfig and SysfsConfig (1.14). A node that has such a document is better changed there.
 ";
 const GRUB: &str = "\
 # extraKernelArgs: this node boots by GRUB, which takes them at the next install or upgrade, not at a reboot:
