@@ -42,6 +42,10 @@ impl Paths {
     fn scenarios(&self) -> PathBuf {
         self.root.join("lab/scenarios")
     }
+
+    fn docs(&self) -> PathBuf {
+        self.root.join("docs")
+    }
     fn out(&self, scenario: &str) -> PathBuf {
         self.cache.join("out").join(scenario)
     }

@@ -32,6 +32,8 @@ struct Lab<'a> {
     linerate: &'a Result<PathBuf>,
     /// Where it leaves what it saw.
     out: PathBuf,
+    /// The repository's pages.
+    docs: PathBuf,
     /// Factor on all time limits.
     patience: u32,
     /// How much of a matrix.
@@ -119,7 +121,15 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
                 let out = paths.out(scenario.name);
                 one(
                     scenario,
-                    &Lab { image, linerate: &linerate, out, patience: options.patience, extent, stop: &stop },
+                    &Lab {
+                        image,
+                        linerate: &linerate,
+                        out,
+                        docs: paths.docs(),
+                        patience: options.patience,
+                        extent,
+                        stop: &stop,
+                    },
                     options,
                 )
             }

@@ -6,6 +6,7 @@
 
 mod fault;
 mod hand;
+mod page;
 mod plan;
 
 use super::super::{Extent, Group, Lab, Spec};
@@ -14,16 +15,13 @@ use super::apply::Operator;
 use crate::lab::Result;
 use fault::{Fault, Then};
 use hand::Hand;
+use page::{Case, Found};
 use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
-/// What one guest was put through.
-struct Tested {
-    boundaries: usize,
-    acts: usize,
-    cases: Vec<Fault>,
-    wrong: Vec<String>,
-}
+/// Wrong cases after which a guest is given up.
+const MOST_WRONG: usize = 5;
 
 /// Guests that share the whole matrix.
 const GUESTS: usize = 2;
@@ -33,35 +31,28 @@ pub(super) fn matrix(lab: &Lab<'_>) -> Result<()> {
     // What an earlier run left would be taken for this one's.
     let _ = fs::remove_dir_all(&lab.out);
     let guests = if lab.extent == Extent::All { GUESTS } else { 1 };
-    let tested: Vec<Result<Tested>> = std::thread::scope(|threads| {
+    let shares: Vec<Result<Found>> = std::thread::scope(|threads| {
         let each: Vec<_> = (0..guests).map(|place| threads.spawn(move || share(lab, place, guests))).collect();
         each.into_iter().map(|t| t.join().unwrap_or_else(|_| Err("a guest's thread panicked".to_owned()))).collect()
     });
-    let tested = tested.into_iter().collect::<Result<Vec<_>>>()?;
-    let first = tested.first().ok_or("no guest was started")?;
-    let of = |fault: Fault| tested.iter().flat_map(|t| &t.cases).filter(|c| **c == fault).count();
-    let wrong: Vec<&str> = tested.iter().flat_map(|t| &t.wrong).map(String::as_str).collect();
-    let words = format!(
-        "{} faults injected at {} boundaries of {} acts: {} kills, {} power cuts, {} full disks, {} read-only filesystems, \
-         {} connections cut; {} wrong; {} s",
-        tested.iter().map(|t| t.cases.len()).sum::<usize>(),
-        first.boundaries,
-        first.acts,
-        of(Fault::Killed),
-        of(Fault::PowerCut),
-        of(Fault::Full),
-        of(Fault::ReadOnly),
-        of(Fault::Cut),
-        wrong.len(),
-        began.elapsed().as_secs()
-    );
-    println!("  {words}");
-    fs::write(lab.out.join("faults.txt"), format!("{words}\n{}\n", wrong.join("\n"))).map_err(|e| e.to_string())?;
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    let mut shares = shares.into_iter();
+    let mut found = shares.next().ok_or("no guest was started")??;
+    for share in shares {
+        found.cases.extend(share?.cases);
+    }
+    found.seconds = began.elapsed().as_secs();
+    let (line, wrong) = (found.line(), found.wrong().join("\n"));
+    println!("  {line}");
+    let write = |path: &Path, text: String| fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()));
+    write(&lab.out.join("faults.txt"), format!("{line}\n{wrong}\n"))?;
+    if lab.extent == Extent::All {
+        write(&lab.docs.join("faults.md"), found.page())?;
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
 /// One guest's share of the cases.
-fn share(lab: &Lab<'_>, place: usize, guests: usize) -> Result<Tested> {
+fn share(lab: &Lab<'_>, place: usize, guests: usize) -> Result<Found> {
     let out = lab.out.join((place + 1).to_string());
     let group = Group::new(lab.image, &out, lab.patience, lab.stop)?;
     let operator = Operator::new(lab, &group)?;
@@ -80,7 +71,7 @@ fn share(lab: &Lab<'_>, place: usize, guests: usize) -> Result<Tested> {
     let (begin, perform) = hand.count()?;
     let boundaries = begin + perform;
     let acts = hand.acts();
-    let mut tested = Tested { boundaries, acts, cases: Vec::new(), wrong: Vec::new() };
+    let mut found = Found { boundaries, acts, cases: Vec::new(), seconds: 0 };
     let (began, mut log) = (Instant::now(), String::new());
     // In pairs: every other case is the short one, which undoes at once.
     let own = |at: &usize| at / 2 % guests == place;
@@ -90,16 +81,17 @@ fn share(lab: &Lab<'_>, place: usize, guests: usize) -> Result<Tested> {
         let said = end.as_ref().map_or_else(String::as_str, |()| "as it should be");
         log.push_str(&format!("{} s: boundary {n}, {fault:?}, {then:?}: {said}\n", began.elapsed().as_secs()));
         fs::write(out.join("cases.txt"), &log).map_err(|e| e.to_string())?;
-        tested.cases.push(fault);
-        if let Err(why) = end {
-            tested.wrong.push(format!("boundary {n}, {fault:?}, {then:?}: {why}"));
-            if tested.wrong.len() >= 5 {
+        let wrong = end.err();
+        let is_wrong = wrong.is_some();
+        found.cases.push(Case { boundary: n, fault, then, wrong });
+        if is_wrong {
+            if found.wrong().len() >= MOST_WRONG {
                 break;
             }
             hand.recover()?;
         }
     }
-    Ok(tested)
+    Ok(found)
 }
 
 /// What is tried: of all, every boundary in every way, going on after two ways and undone after the others, but power cuts, which cost a
