@@ -140,6 +140,15 @@ pub struct State {
     /// The boot in which it was last undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_in: Option<String>,
+    /// Steps that were taken; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<String>,
+    /// The boot in which the last act of the first phase was made, where all of it are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_in: Option<String>,
+    /// The same of what follows the proof of a trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lasting_in: Option<String>,
     /// Acts, in order of the plan.
     pub acts: Vec<ActState>,
 }

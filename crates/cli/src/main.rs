@@ -52,7 +52,10 @@ fn main() -> ExitCode {
             return if failed { ExitCode::from(EXIT_ERROR) } else { ExitCode::SUCCESS };
         }
     };
-    end_on_signals();
+    // A hand ends its act and its journal first.
+    if !matches!(cli.command, Command::Hand) {
+        end_on_signals();
+    }
     let result = match cli.command {
         Command::Collect(a) => cmd::collect::run(&a),
         Command::Audit(a) => cmd::audit::run(&a),

@@ -42,9 +42,11 @@ impl From<io::Error> for Failure {
 /// Prints an error. The only place that does.
 #[allow(clippy::print_stderr)]
 pub(crate) fn complain(e: &Failure) {
-    eprintln!("linerate: error: {}", e.what);
+    // It may hold words of a file or of another host.
+    let lines: Vec<_> = e.what.lines().map(linerate_report::style::clean).collect();
+    eprintln!("linerate: error: {}", lines.join("\n"));
     if let Some(hint) = &e.hint {
-        eprintln!("  hint: {hint}");
+        eprintln!("  hint: {}", linerate_report::style::clean(hint));
     }
 }
 

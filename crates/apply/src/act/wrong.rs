@@ -30,9 +30,10 @@ impl Wrong {
         let (code, hint) = match why {
             Errno::NOSPC | Errno::DQUOT => ("no-space", ": make room there, then try again"),
             Errno::ROFS => ("read-only", ": mount it for writing, then try again"),
-            Errno::ACCESS | Errno::PERM => {
+            Errno::ACCESS | Errno::PERM if rustix::process::geteuid().is_root() => {
                 ("failed", " (an immutable file, or a security module, forbids it even to root)")
             }
+            Errno::ACCESS | Errno::PERM => ("not-root", ": it takes root there"),
             _ => ("failed", ""),
         };
         Wrong::new(code, format!("cannot {doing} {path}: {why}{hint}"))

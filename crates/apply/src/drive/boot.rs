@@ -25,7 +25,7 @@ pub(super) struct Reboot<'a> {
 impl Reboot<'_> {
     /// Reboots, and waits until another boot answers. `None`: the reboot ends this process, too.
     pub(super) fn make(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<Option<String>, Stop> {
-        let old = self.node.boot()?;
+        let old = super::node::boot(self.node, self.cancel)?;
         tell(Event::Reboot);
         let mut sure = self.asked(tell)?;
         if self.node.is_here() {

@@ -62,21 +62,53 @@ pub trait Node: Send + Sync {
 
 /// How often a lost request is asked again, and after how long.
 const TRIES: u32 = 4;
+/// How often one that still works for a request whose connection was lost: longer than the longest program of a plan.
+const BUSY: u32 = 60;
 const AGAIN: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
 
 /// Asks a node's hand, and again where the connection is lost: a node that has just come up drops some, and a hand that is asked twice
 /// does nothing twice.
 pub(super) fn ask(node: &dyn Node, request: &Request, cancel: &Cancel) -> Reached<Answer> {
     boundary("drive: asks");
+    let (mut lost, mut busy) = (TRIES, BUSY);
     let mut heard = node.ask(request);
-    for _ in 0..TRIES {
-        if !matches!(heard, Err(Unreached::Lost(_))) || cancel.is_cancelled() {
-            break;
+    while !cancel.is_cancelled() {
+        match &heard {
+            Err(Unreached::Lost(_)) if lost > 0 => lost -= 1,
+            // The hand that was asked before the connection was lost still works.
+            Ok(answer) if lost < TRIES && busy > 0 && is_busy(answer) => busy -= 1,
+            _ => break,
         }
         std::thread::sleep(AGAIN);
         heard = node.ask(request);
     }
     boundary("drive: is answered");
+    heard
+}
+
+fn is_busy(answer: &Answer) -> bool {
+    answer.refused.iter().any(|t| t.code == "busy")
+}
+
+/// Reads a node, and again where the connection is lost.
+pub(super) fn read(node: &dyn Node, cancel: &Cancel) -> Reached<Snapshot> {
+    again(cancel, || node.read())
+}
+
+/// The node's boot, asked again where the connection is lost.
+pub(super) fn boot(node: &dyn Node, cancel: &Cancel) -> Reached<String> {
+    again(cancel, || node.boot())
+}
+
+fn again<T>(cancel: &Cancel, ask: impl Fn() -> Reached<T>) -> Reached<T> {
+    let mut heard = ask();
+    for _ in 0..TRIES {
+        if !matches!(heard, Err(Unreached::Lost(_))) || cancel.is_cancelled() {
+            break;
+        }
+        std::thread::sleep(AGAIN);
+        heard = ask();
+    }
     heard
 }
 

@@ -102,6 +102,8 @@ pub fn apply(
         answers: Told::default(),
         rebooted: false,
         released: false,
+        steps: options.steps.clone(),
+        failed: false,
     };
     let ended = match work.all(lifecycle) {
         Ok(ended) => ended,
@@ -109,7 +111,8 @@ pub fn apply(
         Err(stop) => Ended::Untouched(stop.to_string()),
     };
     let ended = match ended {
-        Ended::Left(why) if options.undo && work.touched => work.undo(lifecycle, why),
+        // Only what was judged: a lost connection, a request to stop or a forgotten BMC says nothing about the change.
+        Ended::Left(why) if options.undo && work.touched && work.failed && !work.released => work.undo(lifecycle, why),
         other => other,
     };
     Outcome { node: node.name().to_owned(), ended, verification: work.verification, remarks: work.remarks }
@@ -134,6 +137,10 @@ struct Work<'a> {
     rebooted: bool,
     /// The plan has released the node.
     released: bool,
+    /// Steps that are taken; empty: all. Those that the node was begun with, once it says so.
+    steps: Vec<String>,
+    /// An act was refused, or the node does not show what the plan wants.
+    failed: bool,
 }
 
 impl Work<'_> {
@@ -141,6 +148,9 @@ impl Work<'_> {
         let found = self.ask(&Request::Inspect)?;
         let own = found.state.filter(|s| s.plan == self.plan.hash);
         self.touched = own.as_ref().is_some_and(|s| s.acts.iter().any(|a| a.stands != Stands::Open));
+        if let Some(state) = own.as_ref().filter(|s| s.stage < Stage::Undoing) {
+            self.steps.clone_from(&state.steps);
+        }
         self.before = self.before()?;
         if let Some(why) = self.without_bmc(found.uuid.as_deref())? {
             return Ok(if self.touched { Ended::Left(why) } else { Ended::Untouched(why) });
@@ -148,8 +158,9 @@ impl Work<'_> {
         let state = self.state(&Request::Begin {
             plan: Box::new(self.plan.clone()),
             who: self.options.who.clone(),
-            steps: self.options.steps.clone(),
+            steps: self.steps.clone(),
         })?;
+        self.steps.clone_from(&state.steps);
         (self.tell)(Event::Lifecycle(lifecycle.name()));
         if self.plan.disruption() > Disruption::None {
             let drained = lifecycle
@@ -166,10 +177,9 @@ impl Work<'_> {
         if state.stage > Stage::Lasting && !self.released {
             return Ok(Ended::Left("the plan is finished or was undone there: make a new one".to_owned()));
         }
-        self.rebooted = state.reboots.last().is_some_and(|b| Some(b) != self.boot.as_ref());
         let mut state = if state.stage < Stage::First { self.perform(&state, Phase::First)? } else { state };
-        let first = usize::from(self.reboots());
-        if self.reboot_due(&state, first) {
+        self.rebooted = state.first_in.is_some() && !self.still(state.first_in.as_ref());
+        if self.reboots() && self.still(state.first_in.as_ref()) {
             let Some(rebooted) = self.reboot()? else { return Ok(Ended::RebootDue) };
             state = rebooted;
         }
@@ -179,8 +189,8 @@ impl Work<'_> {
             }
             state = self.perform(&state, Phase::Lasting)?;
         }
-        let second = usize::from(self.has_trial() && self.options.twice);
-        if self.reboot_due(&state, first + second) && self.reboot()?.is_none() {
+        let twice = self.has_trial() && self.options.twice;
+        if twice && self.still(state.lasting_in.as_ref()) && self.reboot()?.is_none() {
             return Ok(Ended::RebootDue);
         }
         if !self.proven(false)? {
@@ -221,7 +231,8 @@ impl Work<'_> {
     /// Undoes all, and where the running kernel may have taken something, reboots it into what was.
     fn undo(&mut self, lifecycle: &dyn Lifecycle, why: String) -> Ended {
         let undone = self.state(&Request::Inspect).and_then(|state| {
-            let rebooted = !state.reboots.is_empty() && self.options.may_reboot;
+            let booted = !state.reboots.is_empty() || state.first_in.is_some() && !self.still(state.first_in.as_ref());
+            let rebooted = booted && self.options.may_reboot;
             super::undo::undo(
                 self.node,
                 self.plan,
@@ -233,6 +244,9 @@ impl Work<'_> {
             )
         });
         match undone {
+            Ok(undone) if undone.ending => Ended::Left(format!(
+                "{why}; it is undone, and reboots: `linerate rollback --yes` after it ends the plan"
+            )),
             Ok(_) => match lifecycle.give_back(self.node.name()) {
                 Ok(()) => Ended::Undone(why),
                 Err(e) => Ended::Left(format!("{why}; it is undone, and was not given back: {e}")),
@@ -241,10 +255,9 @@ impl Work<'_> {
         }
     }
 
-    /// Whether so many reboots were not all made: one is still to be asked for, or was asked for in the boot that still runs.
-    fn reboot_due(&self, state: &State, wanted: usize) -> bool {
-        let under_way = wanted > 0 && state.reboots.last().is_some_and(|boot| self.boot.as_ref() == Some(boot));
-        !self.released && (state.reboots.len() < wanted || under_way)
+    /// Whether the boot still runs in which a phase was completed: then its reboot is due, whoever makes it.
+    fn still(&self, boot: Option<&String>) -> bool {
+        !self.released && boot.is_some() && boot == self.boot.as_ref()
     }
 
     fn has_trial(&self) -> bool {
@@ -256,13 +269,15 @@ impl Work<'_> {
     }
 
     fn steps(&self) -> impl Iterator<Item = &linerate_remedy::Step> {
-        let wanted = &self.options.steps;
+        let wanted = &self.steps;
         self.plan.steps.iter().filter(move |s| wanted.is_empty() || wanted.contains(&s.id))
     }
 
     fn ask(&mut self, request: &Request) -> Result<Answer, Stop> {
         let answer = ask(self.node, request, self.cancel)?;
         self.boot.clone_from(&answer.node.boot);
+        let new = answer.told.iter().filter(|told| !self.remarks.contains(told)).cloned().collect::<Vec<_>>();
+        self.remarks.extend(new);
         if answer.refused.is_empty() {
             return Ok(answer);
         }
@@ -279,7 +294,7 @@ impl Work<'_> {
 
     fn read(&mut self) -> Result<Snapshot, Stop> {
         (self.tell)(Event::Reading);
-        Ok(self.node.read()?)
+        Ok(super::node::read(self.node, self.cancel)?)
     }
 
     fn perform(&mut self, state: &State, phase: Phase) -> Result<State, Stop> {
@@ -292,7 +307,9 @@ impl Work<'_> {
         // What is refused from afar is refused before the node is changed.
         let made_here = if phase == Phase::First { self.bios(state)? } else { Vec::new() };
         made_here.iter().for_each(|what| (self.tell)(Event::Made(what)));
-        let after = self.state(&Request::Perform { plan: self.plan.hash.clone(), phase })?;
+        let after = self.state(&Request::Perform { plan: self.plan.hash.clone(), phase });
+        self.failed |= matches!(after, Err(Stop::Refused(_)));
+        let after = after?;
         let was_made =
             |a: &ActState| state.acts.iter().any(|b| (&b.step, b.number, b.stands) == (&a.step, a.number, a.stands));
         for act in after.acts.iter().filter(|a| a.stands == Stands::Made && !was_made(a)) {
@@ -308,7 +325,7 @@ impl Work<'_> {
 
     /// Why BIOS attributes of the plan cannot be set: no BMC was named, or it is another machine's.
     fn without_bmc(&mut self, uuid: Option<&str>) -> Result<Option<String>, Stop> {
-        if !bios::wanted(self.plan, &self.options.steps) {
+        if !bios::wanted(self.plan, &self.steps) {
             return Ok(None);
         }
         let Some(bmc) = self.node.bmc() else {
@@ -334,7 +351,7 @@ impl Work<'_> {
         if self.touched {
             return Ok(None);
         }
-        Ok(bios::stale(bmc, self.plan, &self.options.steps).unwrap_or_else(|e| Some(format!("its BMC: {e}"))))
+        Ok(bios::stale(bmc, self.plan, &self.steps).unwrap_or_else(|e| Some(format!("its BMC: {e}"))))
     }
 
     /// Sets what the plan sets by the BMC, journalled on the node. What was made is told.
@@ -379,7 +396,7 @@ impl Work<'_> {
         };
         told.bios_answers.clone_from(&self.answers.bios_answers);
         let mut found = verify_told(self.plan, self.before.as_ref(), &after, &told);
-        let wanted = &self.options.steps;
+        let wanted = &self.steps;
         found.steps.retain(|s| wanted.is_empty() || wanted.contains(&s.id));
         (self.tell)(Event::Verified(&found));
         let noted = if self.released { 0 } else { found.steps.len() };
@@ -399,7 +416,8 @@ impl Work<'_> {
         Ok(fine)
     }
 
-    fn not_proven(&self) -> Ended {
+    fn not_proven(&mut self) -> Ended {
+        self.failed = true;
         let Some(found) = &self.verification else { return Ended::Left("it was not read".to_owned()) };
         let bad = found.steps.iter().filter(|s| s.outcome != Shown::Effective);
         let steps = bad.map(|s| format!("{} is {}: {}", s.id, s.outcome.name(), s.outcome.reason()));

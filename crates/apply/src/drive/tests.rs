@@ -122,6 +122,57 @@ fn without_a_fault() {
     assert_eq!(stands(&node), (Stage::Finished, 2));
 }
 
+/// What a tree holds that an undoing would take away.
+fn is_permanent(node: &Flaky) -> bool {
+    node.dir.read("etc/default/grub.d/90-linerate.cfg").is_some()
+}
+
+#[test]
+fn a_reboot_by_hand_is_the_reboot() {
+    for twice in [false, true] {
+        let node = Flaky::new();
+        let plan = plan(&node.dir);
+        let patient = Options { may_reboot: false, ..options(&node, twice) };
+        let go = || apply(&node, &plan, &Lone, &patient, &Cancel::default(), &mut |_| {}).ended;
+        for _ in 0..=usize::from(twice) {
+            assert_eq!(go(), Ended::RebootDue);
+            assert_eq!(go(), Ended::RebootDue, "the same boot still runs");
+            node.dir.reboot();
+        }
+        assert_eq!(go(), Ended::Proven);
+        assert!(is_permanent(&node));
+    }
+}
+
+#[test]
+fn what_is_proven_is_not_undone_when_it_is_asked_for_again() {
+    let node = Flaky::new();
+    let plan = plan(&node.dir);
+    let undoing = Options { undo: true, ..options(&node, false) };
+    for _ in 0..2 {
+        let outcome = apply(&node, &plan, &Lone, &undoing, &Cancel::default(), &mut |_| {});
+        assert_eq!(outcome.ended, Ended::Proven);
+        assert!(is_permanent(&node));
+    }
+}
+
+#[test]
+fn a_lost_connection_is_no_reason_to_undo() {
+    for at in 1..100 {
+        let mut node = Flaky::new();
+        let plan = plan(&node.dir);
+        node.lose(at, true);
+        let undoing = Options { undo: true, ..options(&node, false) };
+        let outcome = apply(&node, &plan, &Lone, &undoing, &Cancel::default(), &mut |_| {});
+        let state = node.dir.ask(Request::Inspect).state;
+        assert!(state.is_none_or(|s| !matches!(s.stage, Stage::Undoing | Stage::Undone)), "{at}: {:?}", outcome.ended);
+        if node.is_over() {
+            return;
+        }
+    }
+    panic!("it never came to its end");
+}
+
 #[test]
 fn lost_at_every_request() {
     let mut faults = 0;
@@ -137,9 +188,7 @@ fn lost_at_every_request() {
             node.lose(0, false);
             if first != Ended::Proven {
                 let (second, told) = go(&node, &plan, true);
-                // What was released by the request whose answer was lost is told as released.
-                let released = Ended::Left("the plan is finished or was undone there: make a new one".to_owned());
-                assert!(second == Ended::Proven || second == released, "{at}, {heard}: {second:?}: {told:?}");
+                assert_eq!(second, Ended::Proven, "{at}, {heard}: {told:?}");
             }
             assert_eq!(stands(&node), (Stage::Finished, 2), "{at}, {heard}: each reboot is made once");
             node.lose(at, heard);

@@ -60,6 +60,7 @@ pub(super) fn undo(
     tell(Event::Undoing);
     let mut ending = false;
     let mut acts = bios::acts(plan, state);
+    foreign(node, &acts, cancel)?;
     // Where all of it is undone, only the reboot behind it, or the release, is missing: the reboot, where the boot still runs in which it
     // was undone.
     let mut due = true;
@@ -82,6 +83,23 @@ pub(super) fn undo(
         ask(node, &Request::Finish { plan: hash.clone() }, cancel, tell)?;
     }
     Ok(Undone { plan: hash, ending })
+}
+
+/// Refuses another machine's BMC, before anything is undone.
+fn foreign(node: &dyn Node, acts: &[BiosAct], cancel: &Cancel) -> Result<(), Stop> {
+    let Some(bmc) = node.bmc().filter(|_| !acts.is_empty()) else { return Ok(()) };
+    let refuse = |what: String| Err(Stop::Refused(vec![bios::trouble("other-bmc", None, what)]));
+    let ours = super::node::ask(node, &Request::Inspect, cancel)?.uuid;
+    match bmc.uuid() {
+        Ok(theirs) if bios::is_of(ours.as_deref(), theirs.as_deref()) == Some(false) => {
+            let (theirs, ours) = (theirs.unwrap_or_default(), ours.unwrap_or_default());
+            refuse(format!(
+                "the BMC is another machine's: it says UUID {theirs}, the node says {ours}. Nothing is undone"
+            ))
+        }
+        Ok(_) => Ok(()),
+        Err(e) => refuse(format!("its BMC: {e}. Nothing is undone")),
+    }
 }
 
 /// Puts back what was set by the BMC.

@@ -180,10 +180,27 @@ pub(crate) fn acts<'a>(plan: &'a Plan, chosen: &'a [String]) -> Vec<(Key, Phase,
     acts
 }
 
+/// Whether an act is made. So is an entry on trial that was removed again because what was tried is permanent.
+pub(crate) fn is_made(ledger: &Ledger, key: &Key, act: &Act) -> bool {
+    let removed = || matches!(act, Act::Trial { .. }) && !ledger.undoing && ledger.stands(key) == Stands::Undone;
+    ledger.stands(key) == Stands::Made || removed()
+}
+
+/// The boot in which a phase was completed, if it was.
+fn completed_in(acts: &[(Key, Phase, &Act)], ledger: &Ledger, phase: Phase) -> Option<String> {
+    let mut own = acts.iter().filter(|(_, p, _)| *p == phase).peekable();
+    let last = own.clone().last()?;
+    let all = own.all(|(key, _, act)| is_made(ledger, key, act));
+    ledger.acts.get(&last.0).filter(|_| all).map(|a| a.boot.clone())
+}
+
 /// How a plan stands.
 pub(crate) fn state(plan: &Plan, ledger: &Ledger) -> State {
     let acts = acts(plan, &ledger.steps);
     State {
+        steps: ledger.steps.clone(),
+        first_in: completed_in(&acts, ledger, Phase::First),
+        lasting_in: completed_in(&acts, ledger, Phase::Lasting),
         plan: plan.hash.clone(),
         who: ledger.who.clone(),
         since: ledger.since,
@@ -193,8 +210,8 @@ pub(crate) fn state(plan: &Plan, ledger: &Ledger) -> State {
         undone_in: ledger.undone_in.clone(),
         acts: acts
             .into_iter()
-            .map(|(key, ..)| ActState {
-                stands: ledger.stands(&key),
+            .map(|(key, _, act)| ActState {
+                stands: if is_made(ledger, &key, act) { Stands::Made } else { ledger.stands(&key) },
                 before: ledger.acts.get(&key).and_then(|a| match &a.before {
                     Seen::Elsewhere { note } => Some(note.clone()),
                     _ => None,
@@ -210,7 +227,7 @@ fn stage(acts: &[(Key, Phase, &Act)], ledger: &Ledger) -> Stage {
     let made = |phase: Option<Phase>| {
         acts.iter()
             .filter(|(_, p, _)| phase.is_none_or(|phase| phase == *p))
-            .all(|(key, ..)| ledger.stands(key) == Stands::Made)
+            .all(|(key, _, act)| is_made(ledger, key, act))
     };
     let gone = |key: &Key| !matches!(ledger.stands(key), Stands::Made | Stands::Announced);
     match () {

@@ -1,8 +1,8 @@
 //! Making acts: announced, made, noted.
 
 use super::carried::by_a_boot;
-use super::{Work, acts, boot, now};
-use crate::act::{Done, Hands, Look, Made, Wrong, end_left, unexpected};
+use super::{Work, acts, boot, is_made, now};
+use crate::act::{Done, Hands, Look, Made, Wrong, end_left, run_undo, unexpected};
 use crate::hand::fault::boundary;
 use crate::journal::{Journal, Key, Record, Seen};
 use crate::protocol::{Phase, Stands};
@@ -19,8 +19,7 @@ pub(super) fn perform(hands: &Hands<'_>, journal: &mut Journal, phase: Phase, wo
     let (plan, chosen) = (journal.plan.clone(), journal.ledger.steps.clone());
     let acts = acts(&plan, &chosen);
     if phase == Phase::Lasting {
-        let open =
-            acts.iter().any(|(key, phase, _)| *phase == Phase::First && journal.ledger.stands(key) != Stands::Made);
+        let open = acts.iter().any(|(key, phase, act)| *phase == Phase::First && !is_made(&journal.ledger, key, act));
         if open {
             return Err(Wrong::new("order", "the first phase is not wholly made: make it first"));
         }
@@ -32,7 +31,7 @@ pub(super) fn perform(hands: &Hands<'_>, journal: &mut Journal, phase: Phase, wo
         ));
     }
     for (key, _, act) in acts.iter().filter(|(_, p, _)| *p == phase) {
-        if journal.ledger.stands(key) == Stands::Made {
+        if is_made(&journal.ledger, key, act) {
             continue;
         }
         let proven = if phase == Phase::Lasting { trial_runs(hands, &plan, key) } else { Ok(()) };
@@ -118,10 +117,15 @@ fn note(journal: &mut Journal, hands: &Hands<'_>, key: &Key, made: Made) -> Done
     Ok(())
 }
 
-/// Puts back what a failed act may have changed, and says which of both it was.
+/// Puts back what a failed act may have changed, and says which of both it was. A program may have done part of its work before it
+/// failed: the one that undoes it is run. Where that fails, too, the act stays announced, and the rollback runs it again.
 fn failed(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, before: &Seen, why: Wrong) -> Wrong {
     boundary("act: failed");
-    match hands.put_back(act, before, journal) {
+    let undone = match act {
+        Act::Run { undo, limit, .. } if !undo.is_empty() => run_undo(hands, undo, *limit).map(drop),
+        _ => Ok(()),
+    };
+    match undone.and_then(|()| hands.put_back(act, before, journal)) {
         Ok(()) => {
             boundary("act: put back");
             let record = Record::Failed { act: key.clone(), why: why.what.clone(), when: now() };

@@ -1,7 +1,7 @@
 //! Undoing, the last act first.
 
 use super::carried::by_a_boot;
-use super::{Work, acts, boot, now};
+use super::{Work, acts, boot, is_made, now};
 use crate::act::{Done, Hands, Undo, Wrong, end_left, run_undo};
 use crate::hand::fault::boundary;
 use crate::journal::{ActRecord, Journal, Key, Record, open_plan};
@@ -138,7 +138,8 @@ pub(super) fn finish(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work) 
     let (plan, chosen) = (journal.plan.clone(), journal.ledger.steps.clone());
     let acts = acts(&plan, &chosen);
     let ledger = &journal.ledger;
-    let half = acts.iter().filter(|(key, ..)| match ledger.stands(key) {
+    let half = acts.iter().filter(|(key, _, act)| match ledger.stands(key) {
+        _ if !ledger.undoing && is_made(ledger, key, act) => false,
         Stands::Made => ledger.undoing && !ledger.acts.get(key).is_some_and(|a| a.left),
         Stands::Announced => !ledger.acts.get(key).is_some_and(|a| a.left),
         Stands::Open | Stands::Failed | Stands::Undone => !ledger.undoing && !ledger.acts.is_empty(),
@@ -155,9 +156,10 @@ pub(super) fn finish(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work) 
         if !trial || record.stands != Stands::Made {
             continue;
         }
-        match files_back(hands, journal, key, act, &record) {
-            Ok(_) => {}
-            Err(wrong) => leave(journal, key, wrong, work)?,
+        // What was tried is permanent and proven, whatever became of its entry.
+        if let Err(wrong) = files_back(hands, journal, key, act, &record) {
+            journal.write(Record::Left { act: key.clone(), why: wrong.what.clone(), when: now() })?;
+            work.told.push(format!("{}: {}", key.step, wrong.what));
         }
     }
     journal.write(Record::Finished { when: now() })

@@ -57,6 +57,9 @@ pub enum Error {
         /// The link, shortened.
         link: String,
     },
+    /// Something was sent, and what became of it is not known.
+    #[error("the change was sent, and then: {0}")]
+    Sent(Box<Error>),
     /// What the service does not have.
     #[error("{path}: {what}")]
     Missing {
@@ -102,4 +105,14 @@ pub(super) fn short(text: &str) -> String {
         out.push('…');
     }
     out.trim().to_owned()
+}
+
+impl Error {
+    /// The same after something was sent. A task that failed says itself what became of it.
+    pub(crate) fn after_sending(self) -> Error {
+        match self {
+            Error::Task { .. } | Error::Sent(_) => self,
+            other => Error::Sent(Box::new(other)),
+        }
+    }
 }

@@ -87,10 +87,10 @@ impl<T: Transport> Client<T> {
         }
         response.good(&request)?;
         let task = match response.status {
-            202 => self.watch(settings, &response, patience)?,
+            202 => self.watch(settings, &response, patience).map_err(Error::after_sending)?,
             _ => None,
         };
-        let mut seen = self.read(bios, wanted)?;
+        let mut seen = self.read(bios, wanted).map_err(Error::after_sending)?;
         seen.task = task;
         Ok(seen)
     }

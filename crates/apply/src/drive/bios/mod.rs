@@ -116,7 +116,8 @@ impl Bmc {
         let bios = self.client.bios(&self.system()?)?;
         let registry = self.registry(&bios);
         let done = self.client.set(&bios, registry.as_ref(), wanted, self.patience)?;
-        Ok(Sent { after: self.look()?, task: done.task })
+        let after = self.look().map_err(Error::after_sending)?;
+        Ok(Sent { after, task: done.task })
     }
 
     /// What the attributes are that a plan promises. With `wait`, what is not yet in force is looked at again for a while.

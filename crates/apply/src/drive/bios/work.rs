@@ -175,6 +175,8 @@ fn unwritten(e: &Error) -> bool {
         | Error::Program { .. }
         | Error::Credentials(_)
         | Error::Address(..) => true,
-        Error::NoAnswer { .. } | Error::Answer { .. } | Error::Link { .. } | Error::Task { .. } => false,
+        Error::Sent(_) | Error::NoAnswer { .. } | Error::Answer { .. } | Error::Link { .. } | Error::Task { .. } => {
+            false
+        }
     }
 }

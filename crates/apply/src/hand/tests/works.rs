@@ -191,3 +191,30 @@ fn extended_attributes_come_back() {
         assert_eq!(of(path).unwrap(), b"\x00of\xff", "{path}");
     }
 }
+
+/// A program that failed may have done part of its work.
+#[test]
+fn what_undoes_a_program_is_run_when_it_fails() {
+    let node = Node::new();
+    let fails = "#!/bin/sh\nroot=${0%/usr/*}\necho x >\"$root/etc/half\"\nexit 7\n";
+    let undoes = "#!/bin/sh\nroot=${0%/usr/*}\nrm -f \"$root/etc/half\"\n";
+    for (path, text) in [("usr/bin/half", fails), ("usr/bin/unhalf", undoes)] {
+        node.write(path, text);
+        node.chmod(path, 0o755);
+    }
+    let was = node.tree();
+    let plan = node.plan_of(vec![step("a", vec![run(&["half"], &[], &["unhalf"])])]);
+    node.ask(begin(&plan));
+    let end = node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::First });
+    assert_eq!(codes(&end), ["failed"]);
+    assert_eq!(node.tree(), was);
+
+    // Where that fails, too, it is told, and the rollback runs it again.
+    node.write("usr/bin/unhalf", "#!/bin/sh\nexit 9\n");
+    let end = node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::First });
+    assert_eq!(codes(&end), ["unexpected"]);
+    assert!(node.read("etc/half").is_some());
+    node.write("usr/bin/unhalf", undoes);
+    assert_eq!(codes(&node.rollback(&plan)), Vec::<&str>::new());
+    assert_eq!(node.tree(), was);
+}

@@ -89,6 +89,10 @@ fn named(a: &ApplyArgs, nodes: usize) -> Result<Vec<Plan>, Failure> {
 fn begun(node: &dyn Node) -> Result<Plan, Failure> {
     let answer = node.ask(&Request::Inspect).map_err(Failure::new)?;
     let plan = answer.plan.ok_or_else(|| Failure::new(format!("{}: no plan was begun there", node.name())))?;
+    if plan.digest() != plan.hash || answer.state.is_none_or(|s| s.plan != plan.hash) {
+        let why = "the plan that it says was begun there is not as it was made";
+        return Err(Failure::new(format!("{}: {why}", node.name())).hint("go on with the plan's own file"));
+    }
     Ok(*plan)
 }
 
