@@ -314,6 +314,9 @@ pub(crate) struct RollbackArgs {
     /// Reboot afterwards, and wait.
     #[arg(long)]
     pub(crate) reboot: bool,
+    /// Leave what somebody else changed meanwhile as it is, and end the plan all the same.
+    #[arg(long)]
+    pub(crate) keep_changed: bool,
     /// Seconds that the node may take to come up.
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(10..=7200))]
     pub(crate) wait: u64,

@@ -21,4 +21,4 @@ pub use lifecycle::{Lifecycle, Lone};
 pub use many::{Fleet, Job, many};
 pub use node::{Node, Reached, Remote, Unreached};
 pub use one::{Ended, Options, Outcome, Stop, apply};
-pub use undo::{Undone, rollback};
+pub use undo::{Undoing, Undone, rollback};

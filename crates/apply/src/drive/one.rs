@@ -238,7 +238,7 @@ impl Work<'_> {
                 self.plan,
                 &state,
                 self.boot.clone(),
-                rebooted.then_some(self.options.wait),
+                super::undo::Undoing { reboot: rebooted.then_some(self.options.wait), keep_changed: false },
                 self.cancel,
                 self.tell,
             )

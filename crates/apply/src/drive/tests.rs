@@ -1,7 +1,7 @@
 //! Connections that are lost at every request, before or after it was heard: the operator goes on, and each thing is done once.
 
 use super::node::{Node, Reached, Unreached};
-use super::{Ended, Event, Lone, Options, apply, rollback};
+use super::{Ended, Event, Lone, Options, Undoing, apply, rollback};
 use crate::hand::After;
 use crate::hand::serve_with;
 use crate::hand::tests::{Grub, Node as Dir, run, step};
@@ -122,6 +122,22 @@ fn without_a_fault() {
     assert_eq!(stands(&node), (Stage::Finished, 2));
 }
 
+const REBOOTING: Undoing = Undoing { reboot: Some(Duration::from_secs(2)), keep_changed: false };
+
+#[test]
+fn what_others_changed_stays_and_the_plan_is_ended() {
+    let node = Flaky::new();
+    let plan = plan(&node.dir);
+    assert_eq!(go(&node, &plan, false).0, Ended::Proven);
+    node.dir.write("etc/default/grub.d/90-linerate.cfg", "theirs\n");
+    let undo = |how| rollback(&node, None, how, &Cancel::default(), &mut |_| {});
+    assert!(undo(REBOOTING).is_err());
+    assert_eq!(stands(&node).0, Stage::Undoing);
+    assert!(undo(Undoing { keep_changed: true, ..REBOOTING }).is_ok());
+    assert_eq!(stands(&node).0, Stage::Finished);
+    assert_eq!(node.dir.read("etc/default/grub.d/90-linerate.cfg").as_deref(), Some("theirs\n"));
+}
+
 /// What a tree holds that an undoing would take away.
 fn is_permanent(node: &Flaky) -> bool {
     node.dir.read("etc/default/grub.d/90-linerate.cfg").is_some()
@@ -192,8 +208,7 @@ fn lost_at_every_request() {
             }
             assert_eq!(stands(&node), (Stage::Finished, 2), "{at}, {heard}: each reboot is made once");
             node.lose(at, heard);
-            let undo =
-                |node: &Flaky| rollback(node, None, Some(Duration::from_secs(2)), &Cancel::default(), &mut |_| {});
+            let undo = |node: &Flaky| rollback(node, None, REBOOTING, &Cancel::default(), &mut |_| {});
             let undone = undo(&node);
             node.lose(0, false);
             // Where only the last answer was lost, there is nothing left to undo.

@@ -11,6 +11,15 @@ use std::time::Duration;
 /// Reboots that undoing may add.
 const REBOOTS: u32 = 64;
 
+/// How a plan is undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Undoing {
+    /// Reboots afterwards: the time that the node may take for it.
+    pub reboot: Option<Duration>,
+    /// What somebody else changed meanwhile stays as it is, and the plan is ended all the same.
+    pub keep_changed: bool,
+}
+
 /// What became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undone {
@@ -20,15 +29,15 @@ pub struct Undone {
     pub ending: bool,
 }
 
-/// Undoes what a plan did on a node. What the running kernel took is gone after the next boot: with `reboot`, the time that the node may
-/// take for it, that is made and waited for.
+/// Undoes what a plan did on a node. What the running kernel took is gone after the next boot: with [`Undoing::reboot`] that is made and
+/// waited for.
 ///
 /// # Errors
 /// The node does not answer, or something is no longer as the plan left it: that is told, and left.
 pub fn rollback(
     node: &dyn Node,
     plan: Option<&str>,
-    reboot: Option<Duration>,
+    how: Undoing,
     cancel: &Cancel,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Undone, Stop> {
@@ -39,7 +48,7 @@ pub fn rollback(
         let what = format!("{}: no such plan was begun there, or it is undone already", node.name());
         return Err(Stop::Refused(vec![Trouble { code: "no-plan".to_owned(), step: None, what }]));
     };
-    undo(node, &plan, &state, found.node.boot, reboot, cancel, tell)
+    undo(node, &plan, &state, found.node.boot, how, cancel, tell)
 }
 
 /// Released, with nothing of it left.
@@ -52,7 +61,7 @@ pub(super) fn undo(
     plan: &Plan,
     state: &State,
     boot: Option<String>,
-    reboot: Option<Duration>,
+    how: Undoing,
     cancel: &Cancel,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Undone, Stop> {
@@ -67,12 +76,17 @@ pub(super) fn undo(
     if state.stage == Stage::Undone {
         due = state.undone_in.is_some() && state.undone_in == boot;
     } else {
-        let after = ask(node, &Request::Rollback { plan: hash.clone() }, cancel, tell)?;
+        let after = match ask(node, &Request::Rollback { plan: hash.clone() }, cancel, tell) {
+            Err(Stop::Refused(all)) if how.keep_changed && all.iter().all(|t| t.code == "unexpected") => {
+                ask(node, &Request::Inspect, cancel, tell)?
+            }
+            other => other?,
+        };
         acts = bios::acts(plan, after.state.as_ref().unwrap_or(state));
         firmware(node, &hash, &acts, cancel, tell)?;
     }
     let mut started = !due;
-    if let Some(wait) = reboot.filter(|_| due) {
+    if let Some(wait) = how.reboot.filter(|_| due) {
         started = Reboot { node, plan: &hash, most: REBOOTS, wait, cancel }.make(tell)?.is_some();
         ending = !started;
     }

@@ -4,7 +4,7 @@ use super::apply_screen::Screen;
 use super::{bmc, read_plan};
 use crate::output::Failure;
 use crate::plan_args::RollbackArgs;
-use linerate_apply::drive::rollback;
+use linerate_apply::drive::{Stop, Undoing, rollback};
 use linerate_apply::protocol::{Request, Stands};
 use std::path::Path;
 use std::time::Duration;
@@ -21,10 +21,18 @@ pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
         return show(&*node, named.as_deref());
     }
     let screen = Screen::new(false);
-    let wait = a.reboot.then(|| Duration::from_secs(a.wait));
+    let how = Undoing { reboot: a.reboot.then(|| Duration::from_secs(a.wait)), keep_changed: a.keep_changed };
     let cancel = super::cancel();
-    let undone = rollback(&*node, named.as_deref(), wait, &cancel, &mut |e| screen.show(node.name(), &e));
-    let undone = undone.map_err(Failure::new)?;
+    let undone = rollback(&*node, named.as_deref(), how, &cancel, &mut |e| screen.show(node.name(), &e));
+    let undone = undone.map_err(|stop| {
+        let theirs = matches!(&stop, Stop::Refused(all) if all.iter().any(|t| t.code == "unexpected"));
+        let failure = Failure::new(stop);
+        if theirs {
+            failure.hint("--keep-changed leaves what others changed as it is, and ends the plan")
+        } else {
+            failure
+        }
+    })?;
     crate::output::remark(&format!("{}: plan {:.12} is undone", node.name(), undone.plan));
     if undone.ending {
         crate::output::remark("this machine reboots; `linerate rollback --yes` after it releases the plan");
