@@ -33,6 +33,7 @@ impl Reboot<'_> {
         }
         boundary("drive: the node goes down");
         let began = Instant::now();
+        let mut was_down = false;
         loop {
             if self.cancel.is_cancelled() {
                 return Err(Stop::Cancelled);
@@ -45,10 +46,11 @@ impl Reboot<'_> {
                     return Ok(Some(new));
                 }
                 Ok(_) if !sure && began.elapsed() > STILL => sure = self.asked(tell)?,
-                _ => {}
+                Ok(_) => {}
+                Err(_) => was_down = true,
             }
             if began.elapsed() > self.wait {
-                return Err(Stop::NotBack(self.wait));
+                return Err(if was_down { Stop::NotBack(self.wait) } else { Stop::NotDown(self.wait) });
             }
             tell(Event::Waiting(began.elapsed(), self.wait));
             std::thread::sleep(ASK);

@@ -73,6 +73,9 @@ pub enum Stop {
     /// It did not come up in time.
     #[error("it did not come up within {} s after the reboot: look at its console; `linerate apply --resume` goes on once it is there", .0.as_secs())]
     NotBack(Duration),
+    /// It never went down.
+    #[error("it still runs the boot of before {} s after the reboot was asked for: something there prevents it (`systemd-inhibit --list`, a service that does not end); `linerate apply --resume` goes on once it was rebooted", .0.as_secs())]
+    NotDown(Duration),
     /// The operator.
     #[error("ended on request; `linerate apply --resume` goes on")]
     Cancelled,
