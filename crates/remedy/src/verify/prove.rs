@@ -1,10 +1,10 @@
 //! One proof against the node that was read again.
 
 use super::look::{Look, at, is_value};
-use super::{Cx, Outcome, Proved, firmware, reason, seam};
+use super::{Cx, Outcome, Proved, firmware, reason, seam, still};
 use crate::model::{Disruption, Permanence, Proof, Step};
 use linerate_formats::cmdline;
-use linerate_rules::{Status, Verdict};
+use linerate_rules::{Status, Subject, Verdict};
 use serde_json::Value;
 
 pub(super) fn prove(cx: &Cx<'_>, step: &Step, proof: &Proof) -> Proved {
@@ -73,7 +73,13 @@ fn of_others(cx: &Cx<'_>, rule: &str, subject: &str, all: &[&Verdict]) -> Answer
     };
     let (read, place) = words(cx, first);
     if all.iter().all(|v| v.finding.status == Status::Pass) {
-        return (Outcome::Effective, read, place);
+        // A verdict of the whole node speaks for all that is on it; others say nothing of a device that is gone.
+        let whole = all.iter().any(|v| v.finding.subject == Subject::Node);
+        if whole || still::is_there(cx, subject) {
+            return (Outcome::Effective, read, place);
+        }
+        let why = format!("{subject} is not on the node any more: what {rule} says of others does not prove it");
+        return (Outcome::Unknown(why), read, place);
     }
     let worst = all.iter().map(|v| v.finding.status).max().unwrap_or(Status::Unknown);
     let why = format!("{rule} does not speak of {subject} any more; of others it says: {}", worst.name());
