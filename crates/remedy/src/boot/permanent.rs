@@ -43,27 +43,19 @@ pub struct Written {
 /// There is no way here, something of the user's is against it, or a word is not written.
 pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Result<Written, Refusal> {
     check_all(args.add, args.remove).map_err(|e: BootError| Refusal::no(e.to_string()))?;
+    if let Some(refusal) = of_another(platform) {
+        return Err(refusal);
+    }
     let mut out = match &platform.boot {
         Boot::GrubDebian => grub_debian(args, platform, s)?,
         Boot::Grubby => grubby(args, s),
         Boot::SystemdBoot => systemd(args, s, false)?,
         Boot::Uki => systemd(args, s, true)?,
         Boot::OsTree => ostree(args, s),
-        Boot::Talos => {
-            return Err(export(
-                "Talos has no shell and takes kernel arguments from its image (Image Factory) or its machine configuration",
-                "talos",
-            ));
-        }
-        Boot::OpenShift => {
-            return Err(export(
-                "the Machine Config Operator owns this node's kernel arguments and puts back what others change",
-                "machineconfig",
-            ));
-        }
         Boot::Unknown(why) => {
             return Err(Refusal::no(format!("how this node's kernel gets its arguments is not known: {why}")));
         }
+        Boot::Talos | Boot::OpenShift => return Err(Refusal::no("this node's kernel arguments are another system's")),
     };
     let trial = match platform.boot {
         Boot::GrubDebian => Some((BootTrial::GrubCustom, "grub-reboot", "grub2-common")),
@@ -72,7 +64,16 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
         _ => None,
     };
     let can = trial.filter(|(_, tool, _)| platform.tools.has(tool) != Some(false));
+    // On Debian the node itself is asked before the trial; here what the source shows has to tell.
+    let once = if platform.boot == Boot::Grubby { grubby_once(s) } else { Ok(()) };
     match can {
+        Some(_) if args.trial && once.is_err() => add_note(
+            &mut out.note,
+            &format!(
+                "there is no start on trial: {}. Nothing falls back by itself if the kernel does not come up; have a console at hand",
+                once.err().unwrap_or_default()
+            ),
+        ),
         Some((boot, tool, package)) if args.trial => {
             out.precondition.push(program(tool, package));
             out.trial.push(Act::Trial { boot, add: args.add.to_vec(), remove: args.remove.to_vec() });
@@ -87,6 +88,21 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
         ),
     }
     Ok(out)
+}
+
+/// Whether GRUB starts an entry once that `grub2-reboot` names: else a trial kernel that panics would come again and again.
+fn grubby_once(s: &Snapshot) -> Result<(), String> {
+    // On EFI systems before RHEL 9 it is on the system partition; since then a few lines there lead to the one in /boot.
+    let vendors = see::names(s, "boot/efi/EFI").into_iter().map(|v| format!("boot/efi/EFI/{v}/grub.cfg"));
+    let all = std::iter::once("boot/grub2/grub.cfg".to_owned()).chain(vendors);
+    let found = all.filter_map(|p| see::text(s, &p)).find(|t| t.contains("next_entry"));
+    let Some(cfg) = found else {
+        return Err(
+            "the source does not show whether GRUB can write that the trial was started (/boot/grub2/grub.cfg)"
+                .to_owned(),
+        );
+    };
+    grub::starts_once(cfg).map_err(|e| e.to_string())
 }
 
 fn grub_debian(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Result<Written, Refusal> {
@@ -188,23 +204,46 @@ fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<Written, Ref
     let gone = |w: &&str| args.remove.iter().chain(args.add).any(|r| r == w);
     let mut words: Vec<&str> = old.split_ascii_whitespace().filter(|w| !gone(w)).collect();
     words.extend(args.add.iter().map(String::as_str));
-    let mut writes = if uki { images(s) } else { entries(s) };
+    let add = kernel_install(s)?;
+    // A unified image is often larger than what is kept of a file: it is built again once all files are back.
+    let mut writes = if uki { Vec::new() } else { entries(s) };
     writes.sort();
-    let undo = if writes.is_empty() { vec!["kernel-install".to_owned(), "add-all".to_owned()] } else { vec![] };
-    let note = if uki {
-        "the arguments are inside the kernel's image: it is built anew (ukify and, with Secure Boot, its key have to be set up)"
-    } else {
-        ""
-    };
+    let undo = if writes.is_empty() { add.clone() } else { vec![] };
+    let mut note = "other kernels get the arguments when they are installed again".to_owned();
+    if uki {
+        add_note(
+            &mut note,
+            "the arguments are inside the kernel's image: it is built anew (ukify and, with Secure Boot, its key have to be set up)",
+        );
+    }
     Ok(Written {
         precondition: vec![program("kernel-install", "systemd")],
         change: vec![
             file(PATH, before, format!("{}\n", words.join(" "))),
-            Act::Run { argv: vec!["kernel-install".into(), "add-all".into()], writes, undo, limit: SLOW },
+            Act::Run { argv: add, writes, undo, limit: SLOW },
         ],
-        note: note.to_owned(),
+        note,
         ..Written::default()
     })
+}
+
+/// `kernel-install add` for the running kernel: `add-all` is newer than many systems, and knows one place of images only.
+fn kernel_install(s: &Snapshot) -> Result<Vec<String>, Refusal> {
+    let release = see::release(s).ok_or_else(|| {
+        Refusal::no("the source does not show the running kernel's release: which to install is not known")
+    })?;
+    let places = [
+        format!("/usr/lib/modules/{release}/vmlinuz"),
+        format!("/boot/vmlinuz-{release}"),
+        format!("/lib/modules/{release}/vmlinuz"),
+    ];
+    let Some(image) = places.iter().find(|p| see::exists(s, p)) else {
+        return Err(Refusal::no(format!(
+            "the source shows no image of the running kernel ({}): take a new collection with this version, or run kernel-install by hand",
+            places.join(", ")
+        )));
+    };
+    Ok(["kernel-install", "add", &release, image].map(str::to_owned).to_vec())
 }
 
 fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
@@ -230,8 +269,24 @@ fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     }
 }
 
-fn export(why: &str, format: &str) -> Refusal {
-    Refusal::No { reason: why.to_owned(), unless: Some(format!("linerate plan --format {format}, and apply that")) }
+/// Why nothing of the system is changed on a node that another one configures; `None`: nobody does.
+pub(crate) fn of_another(platform: &Platform) -> Option<Refusal> {
+    let (why, format) = match platform.boot {
+        Boot::Talos => (
+            "Talos has no shell: kernel arguments come from its image (Image Factory) or its machine configuration, and modules, \
+             values, limits and units from its machine configuration",
+            "talos",
+        ),
+        Boot::OpenShift => (
+            "the Machine Config Operator owns this node's kernel arguments, files and units, and puts back what others change",
+            "machineconfig",
+        ),
+        _ => return None,
+    };
+    Some(Refusal::No {
+        reason: why.to_owned(),
+        unless: Some(format!("linerate plan --format {format}, and apply that")),
+    })
 }
 
 fn changed(path: &str) -> Refusal {
@@ -261,10 +316,6 @@ fn running(s: &Snapshot) -> Vec<String> {
 /// Files of the entries that the source shows.
 fn entries(s: &Snapshot) -> Vec<String> {
     below(s, &["boot/loader/entries", "boot/efi/loader/entries", "efi/loader/entries"], ".conf")
-}
-
-fn images(s: &Snapshot) -> Vec<String> {
-    below(s, &["boot/EFI/Linux", "boot/efi/EFI/Linux", "efi/EFI/Linux"], ".efi")
 }
 
 fn below(s: &Snapshot, dirs: &[&str], end: &str) -> Vec<String> {
@@ -304,6 +355,8 @@ mod tests {
         let mut s = Snapshot::new("test");
         s.coverage = Coverage::Full { not_tried: vec![] };
         s.add_file("proc/cmdline", b"BOOT_IMAGE=/v initrd=i root=/dev/vda1 iommu=off\n");
+        s.add_file("proc/sys/kernel/osrelease", b"6.1.0-18\n");
+        s.add_file("boot/vmlinuz-6.1.0-18", b"");
         s
     }
 
@@ -338,6 +391,58 @@ mod tests {
             undo.contains(&"--append-if-missing=iommu=off".to_owned()) && !undo.iter().any(|w| w.contains("nowhere")),
             "{undo:?}"
         );
+    }
+
+    const ONCE: &str = "insmod ext2\nset default=\"${next_entry}\"\nsave_env next_entry\n";
+
+    #[test]
+    fn a_trial_of_grubby_needs_a_grub_that_can_write() {
+        let raid = ONCE.replace("ext2", "mdraid1x");
+        for (path, cfg, why) in [
+            ("boot/grub2/grub.cfg", Some(ONCE), None),
+            ("boot/efi/EFI/redhat/grub.cfg", Some(ONCE), None),
+            ("boot/grub2/grub.cfg", Some(raid.as_str()), Some("mdraid1x")),
+            ("boot/grub2/grub.cfg", Some("configfile $prefix/grub.cfg\n"), Some("does not show")),
+            ("boot/grub2/grub.cfg", None, Some("does not show")),
+        ] {
+            let mut s = snapshot();
+            if let Some(cfg) = cfg {
+                s.add_file(path, cfg.as_bytes());
+            }
+            let w = written(Boot::Grubby, &s).expect("a way");
+            assert_eq!(w.trial.is_empty(), why.is_some(), "{path}: {cfg:?}");
+            assert!(why.is_none_or(|why| w.note.contains(why)), "{}", w.note);
+            assert!(!w.change.is_empty());
+        }
+    }
+
+    #[test]
+    fn kernel_install_gets_the_running_kernel() {
+        let images = ["/usr/lib/modules/6.1.0-18/vmlinuz", "/boot/vmlinuz-6.1.0-18", "/lib/modules/6.1.0-18/vmlinuz"];
+        for image in images {
+            let mut s = Snapshot::new("test");
+            s.add_file("etc/kernel/cmdline", b"root=/dev/vda2\n");
+            s.add_file("proc/sys/kernel/osrelease", b"6.1.0-18\n");
+            assert!(written(Boot::SystemdBoot, &s).is_err(), "no image was seen");
+            s.add_file(image, b"");
+            s.add_file("boot/EFI/Linux/a.efi", b"");
+            let add = ["kernel-install", "add", "6.1.0-18", image];
+            for boot in [Boot::SystemdBoot, Boot::Uki] {
+                let (run, undo, writes) = argv(&written(boot, &s).expect("a way"));
+                assert_eq!(
+                    (run.as_slice(), undo.as_slice()),
+                    (&add.map(str::to_owned)[..], &add.map(str::to_owned)[..])
+                );
+                assert!(writes.is_empty(), "a unified image is not kept");
+            }
+            s.add_file("boot/loader/entries/a.conf", b"options x\n");
+            let (_, undo, writes) = argv(&written(Boot::SystemdBoot, &s).expect("a way"));
+            assert_eq!((undo.len(), writes), (0, words(&["/boot/loader/entries/a.conf"])));
+        }
+        let mut s = Snapshot::new("test");
+        s.add_file("etc/kernel/cmdline", b"x\n");
+        s.add_file("proc/sys/kernel/osrelease", b"6.1 x\n");
+        assert!(written(Boot::Uki, &s).is_err(), "no plain word");
     }
 
     #[test]
