@@ -147,7 +147,7 @@ mod tests {
         let mut s = snapshot("2", "BOOT_IMAGE=/a quiet\n");
         ours(&mut s);
         assert!(why(&s).contains("not generated again"));
-        s.add_file("etc/default/grub.d/99-x.cfg", b"GRUB_CMDLINE_LINUX=\"a\"\n");
+        s.add_file("etc/default/grub.d/99-x.cfg", b"GRUB_CMDLINE_LINUX_DEFAULT=\"a\"\n");
         assert!(why(&s).contains("99-x.cfg"), "{}", why(&s));
         let mut s = snapshot("2", "BOOT_IMAGE=/a quiet\n");
         s.add_file("boot/grub/grub.cfg", b"");
