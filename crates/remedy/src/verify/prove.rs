@@ -53,6 +53,11 @@ fn by_rule(cx: &Cx<'_>, step: &Step, rule: &str, subject: &str) -> Answer {
     let message = own.finding.message.as_ref();
     let outcome = match own.finding.status {
         Status::Pass => Outcome::Effective,
+        Status::Fail if of_old_session(cx, step, own) => Outcome::Pending(
+            "the files are as written, and hold in new sessions and in services that are started again: what was read is the limit of \
+             the process that read the node; log in anew and collect again"
+                .to_owned(),
+        ),
         Status::Fail => {
             not_so(cx, step, || reason::of_step(cx, step).unwrap_or_else(|| format!("the rule still fails: {message}")))
         }
@@ -63,6 +68,13 @@ fn by_rule(cx: &Cx<'_>, step: &Step, rule: &str, subject: &str) -> Answer {
         Status::NotApplicable => Outcome::Unknown(format!("the rule does not hold here any more: {message}")),
     };
     (outcome, read, place)
+}
+
+/// Whether what fails are the limits of the process that read the node, and the step's files, which only new sessions read, are there. After
+/// a start of the node all sessions are new.
+fn of_old_session(cx: &Cx<'_>, step: &Step, v: &Verdict) -> bool {
+    let own = v.finding.evidence.first().is_some_and(|e| cx.after.path(e.place.base) == "proc/self/limits");
+    own && cx.rebooted != Some(true) && reason::shows_files_of(cx, step)
 }
 
 /// A rule that does not speak of the subject: some say once that all is well.
