@@ -161,6 +161,12 @@ fn by_reboot(kind: &Kind, of: &[&Wish]) -> Step {
 
 /// Everything else. Where a group cannot be rendered, each wish is asked alone, so that one bad word does not take the others with it.
 fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], out: &mut Parts) -> Vec<Step> {
+    // A NIC's firmware is nobody's configuration; files, units and values are what the other system writes.
+    let firmware = matches!(kind, Kind::NicFirmware(..) | Kind::NicFirmwareReset(_));
+    if let Some(refusal) = boot::of_another(cx.platform).filter(|_| !firmware && !cx.options.export) {
+        of.iter().for_each(|w| refused(w, &refusal, out));
+        return Vec::new();
+    }
     let render = |of: &[&Wish]| {
         let ask = group::ask(kind, of);
         ask.map(|a| change::render(&a, cx.platform, cx.node, cx.snapshot)).unwrap_or_default()
