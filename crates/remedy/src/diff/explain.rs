@@ -30,14 +30,6 @@ const ARGUMENTS: Follows = &[
     ("iommu", "**/config", "ATS control*"),
     ("iommu", "**/config", "PRI*"),
     ("iommu", "**/config", "PASID*"),
-    ("pci", "**/config", "ACS control*"),
-    ("pci", "**/config", "Express*"),
-    ("pci", "**/config", "BAR*"),
-    ("pci", "**/config", "bus numbers*"),
-    ("pci", "**/config", "AER*"),
-    ("pci", "**/resource", "*"),
-    ("pci", "sys/kernel/iommu_groups/**", "*"),
-    ("pci", "**/iommu_group", "*"),
     ("pcie_aspm", "**/config", "Express Link Control*"),
     ("hugepages", "**/hugepages/**", "*"),
     ("hugepages", "proc/sys/vm/nr_hugepages", "*"),
@@ -55,6 +47,42 @@ const ARGUMENTS: Follows = &[
     ("nohz_full", "sys/devices/system/cpu/**", "*"),
     ("lockdown", "sys/kernel/security/lockdown", "*"),
     ("mitigations", "proc/cpuinfo", "bugs"),
+];
+
+/// By the options of `pci=`.
+const PCI: Follows = &[
+    ("config_acs", "**/config", "ACS control*"),
+    ("config_acs", "sys/kernel/iommu_groups/**", "*"),
+    ("config_acs", "**/iommu_group", "*"),
+    ("disable_acs_redir", "**/config", "ACS control*"),
+    ("disable_acs_redir", "sys/kernel/iommu_groups/**", "*"),
+    ("disable_acs_redir", "**/iommu_group", "*"),
+    ("noats", "**/config", "ATS control*"),
+    ("noaer", "**/config", "AER*"),
+    ("noari", "**/config", "Express Device Control*"),
+    ("pcie_bus_tune_off", "**/config", "Express*"),
+    ("pcie_bus_safe", "**/config", "Express*"),
+    ("pcie_bus_perf", "**/config", "Express*"),
+    ("pcie_bus_peer2peer", "**/config", "Express*"),
+    ("realloc", "**/config", "BAR*"),
+    ("realloc", "**/config", "bus numbers*"),
+    ("realloc", "**/resource", "*"),
+    ("assign-busses", "**/config", "bus numbers*"),
+    ("hpbussize", "**/config", "bus numbers*"),
+    ("hpmemsize", "**/config", "BAR*"),
+    ("hpmemsize", "**/resource", "*"),
+    ("hpmmiosize", "**/config", "BAR*"),
+    ("hpmmiosize", "**/resource", "*"),
+    ("hpmmioprefsize", "**/config", "BAR*"),
+    ("hpmmioprefsize", "**/resource", "*"),
+    ("resource_alignment", "**/config", "BAR*"),
+    ("resource_alignment", "**/resource", "*"),
+    ("big_root_window", "**/config", "BAR*"),
+    ("big_root_window", "**/resource", "*"),
+    ("use_crs", "**/config", "BAR*"),
+    ("use_crs", "**/resource", "*"),
+    ("nocrs", "**/config", "BAR*"),
+    ("nocrs", "**/resource", "*"),
 ];
 
 /// Other spellings of these words.
@@ -123,7 +151,6 @@ const RULES: Follows = &[
     ("ats/", "**/{}/config", "ATS control*"),
     ("pcie/", "**/{}/config", "Express Device Control*"),
     ("iommu/", "sys/kernel/iommu_groups/**", "*"),
-    ("cpu/", "sys/devices/system/cpu/**", "*"),
     ("memory/", "proc/self/limits", "Max locked memory"),
     ("rdma/", "`ibv_devinfo*", "active_mtu"),
 ];
@@ -273,6 +300,11 @@ fn argument(word: &str, out: &mut Found) {
         ARGUMENTS.iter().filter(|(start, ..)| *start == same || same.split('.').next() == Some(start))
     {
         out.push(((*path).to_owned(), (*part).to_owned()));
+    }
+    let options = word.strip_prefix("pci=").into_iter().flat_map(|all| all.split(','));
+    for option in options.filter_map(|o| o.split('=').next()) {
+        let rows = PCI.iter().filter(|(name, ..)| *name == option);
+        out.extend(rows.map(|(_, path, part)| ((*path).to_owned(), (*part).to_owned())));
     }
     if let Some((m, parameter)) = name.split_once('.') {
         any(&format!("sys/module/{}/parameters/{parameter}", m.replace('-', "_")), out);
