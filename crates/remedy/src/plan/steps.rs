@@ -89,13 +89,12 @@ fn kernel_args(cx: &Cx<'_, '_>, of: &[&Wish], out: &mut Parts) -> Option<Step> {
     let running = cx.node.kernel.cmdline.known();
     let Args { add, remove } = args(of, running);
     if running.is_some_and(|r| nothing_to_do(&Args { add: add.clone(), remove: remove.clone() }, r)) {
-        let why = boot::diagnose(cx.snapshot, cx.snapshot, &add, &remove);
-        let why = if why.starts_with("the node was not rebooted") { String::new() } else { format!(": {why}") };
+        let why = boot::taken_and_ignored(cx.snapshot, &add);
         for w in of {
             say_no(
                 &mut out.refused,
                 w,
-                format!("the running kernel has these arguments already, and they are not effective{why}"),
+                format!("the running kernel has these arguments already, and they are not effective: {why}"),
                 None,
             );
         }
