@@ -159,9 +159,13 @@ fn values_are_expanded_and_kept() {
     assert!(sysctl.ends_with("\nkernel.numa_balancing = 0\n"));
     let mut s = tree();
     s.add_file("etc/tuned/active_profile", b"network-latency\n");
-    let r = one(ask(Ask::Sysfs(vec![governor]), Network::Unknown, &s));
+    let r = one(ask(Ask::Sysfs(vec![governor.clone()]), Network::Unknown, &s));
+    assert_eq!(files(&r)[0].0, "/etc/tuned/linerate/tuned.conf");
     assert!(files(&r)[0].1.contains("include=network-latency\n\n[cpu]\ngovernor=performance\n"));
     assert_eq!(commands(&r), [pair("tuned-adm profile linerate", "tuned-adm profile network-latency")]);
+    s.add_file("etc/tuned/profiles/theirs/tuned.conf", b"[main]\n");
+    let r = one(ask(Ask::Sysfs(vec![governor]), Network::Unknown, &s));
+    assert_eq!(files(&r)[0].0, "/etc/tuned/profiles/linerate/tuned.conf");
     for bad in
         [sysfs("/etc/passwd", "x"), sysfs("/sys/kernel/x", "1"), sysfs("/proc/sys/kernel/numa_balancing", "0\n1")]
     {
