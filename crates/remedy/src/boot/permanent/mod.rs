@@ -1,5 +1,7 @@
 //! Kernel arguments that stay, and the start on trial before, for each boot loader.
 
+mod install;
+
 use super::words::for_grub;
 use super::{BootError, check_all, grub};
 use crate::change::Refusal;
@@ -49,8 +51,8 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
     let mut out = match &platform.boot {
         Boot::GrubDebian => grub_debian(args, platform, s)?,
         Boot::Grubby => grubby(args, s),
-        Boot::SystemdBoot => systemd(args, s, false)?,
-        Boot::Uki => systemd(args, s, true)?,
+        Boot::SystemdBoot => install::systemd(args, s, false)?,
+        Boot::Uki => install::systemd(args, s, true)?,
         Boot::OsTree => ostree(args, s),
         Boot::Unknown(why) => {
             return Err(Refusal::no(format!("how this node's kernel gets its arguments is not known: {why}")));
@@ -180,72 +182,6 @@ fn grubby(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     }
 }
 
-fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<Written, Refusal> {
-    const PATH: &str = "/etc/kernel/cmdline";
-    let there = see::there(s, PATH);
-    let old = match &there {
-        There::Text(t) => t.clone(),
-        // kernel-install takes the running kernel's where there is no file: so does this, without what the loader added.
-        There::Absent => {
-            let words = running(s);
-            if words.is_empty() {
-                return Err(Refusal::no(format!(
-                    "there is no {PATH}, and the running kernel's arguments were not read"
-                )));
-            }
-            let loader = |w: &&String| !w.starts_with("BOOT_IMAGE=") && !w.starts_with("initrd=");
-            words.iter().filter(loader).cloned().collect::<Vec<_>>().join(" ")
-        }
-        There::Something | There::Unseen => {
-            return Err(Refusal::no(format!("{PATH} was not read: take a new collection as root")));
-        }
-    };
-    let before = see::before(&there).ok_or_else(|| changed(PATH))?;
-    let gone = |w: &&str| args.remove.iter().chain(args.add).any(|r| r == w);
-    let mut words: Vec<&str> = old.split_ascii_whitespace().filter(|w| !gone(w)).collect();
-    words.extend(args.add.iter().map(String::as_str));
-    let add = kernel_install(s)?;
-    // A unified image is often larger than what is kept of a file: it is built again once all files are back.
-    let mut writes = if uki { Vec::new() } else { entries(s) };
-    writes.sort();
-    let undo = if writes.is_empty() { add.clone() } else { vec![] };
-    let mut note = "other kernels get the arguments when they are installed again".to_owned();
-    if uki {
-        add_note(
-            &mut note,
-            "the arguments are inside the kernel's image: it is built anew (ukify and, with Secure Boot, its key have to be set up)",
-        );
-    }
-    Ok(Written {
-        precondition: vec![program("kernel-install", "systemd")],
-        change: vec![
-            file(PATH, before, format!("{}\n", words.join(" "))),
-            Act::Run { argv: add, writes, undo, limit: SLOW },
-        ],
-        note,
-        ..Written::default()
-    })
-}
-
-/// `kernel-install add` for the running kernel: `add-all` is newer than many systems, and knows one place of images only.
-fn kernel_install(s: &Snapshot) -> Result<Vec<String>, Refusal> {
-    let release = see::release(s).ok_or_else(|| {
-        Refusal::no("the source does not show the running kernel's release: which to install is not known")
-    })?;
-    let places = [
-        format!("/usr/lib/modules/{release}/vmlinuz"),
-        format!("/boot/vmlinuz-{release}"),
-        format!("/lib/modules/{release}/vmlinuz"),
-    ];
-    let Some(image) = places.iter().find(|p| see::exists(s, p)) else {
-        return Err(Refusal::no(format!(
-            "the source shows no image of the running kernel ({}): take a new collection with this version, or run kernel-install by hand",
-            places.join(", ")
-        )));
-    };
-    Ok(["kernel-install", "add", &release, image].map(str::to_owned).to_vec())
-}
-
 fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     let had: Vec<String> = args.remove.iter().filter(|w| running(s).contains(w)).cloned().collect();
     let call = |add: &[String], remove: &[String]| {
@@ -327,138 +263,4 @@ fn below(s: &Snapshot, dirs: &[&str], end: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use linerate_snapshot::Coverage;
-
-    fn words(w: &[&str]) -> Vec<String> {
-        w.iter().map(|w| (*w).to_owned()).collect()
-    }
-
-    fn written(boot: Boot, s: &Snapshot) -> Result<Written, Refusal> {
-        let node = linerate_node::Node::decode(s);
-        let mut p = Platform::detect(s, &node);
-        p.boot = boot;
-        let (add, remove) = (words(&["iommu=pt", "pci=config_acs=a;b"]), words(&["iommu=off", "nowhere"]));
-        permanent(KernelArgs { step: "kernel-args", add: &add, remove: &remove, trial: true }, &p, s)
-    }
-
-    fn argv(w: &Written) -> (Vec<String>, Vec<String>, Vec<String>) {
-        let run = w.change.iter().find_map(|a| match a {
-            Act::Run { argv, undo, writes, .. } => Some((argv.clone(), undo.clone(), writes.clone())),
-            _ => None,
-        });
-        run.unwrap_or_default()
-    }
-
-    fn snapshot() -> Snapshot {
-        let mut s = Snapshot::new("test");
-        s.coverage = Coverage::Full { not_tried: vec![] };
-        s.add_file("proc/cmdline", b"BOOT_IMAGE=/v initrd=i root=/dev/vda1 iommu=off\n");
-        s.add_file("proc/sys/kernel/osrelease", b"6.1.0-18\n");
-        s.add_file("boot/vmlinuz-6.1.0-18", b"");
-        s
-    }
-
-    #[test]
-    fn argument_lists_and_their_inverse() {
-        let mut s = snapshot();
-        let (run, undo, writes) = argv(&written(Boot::Grubby, &s).expect("a way"));
-        assert_eq!(
-            run,
-            [
-                "grubby",
-                "--update-kernel=ALL",
-                "--args=iommu=pt pci=\"config_acs=a;b\"",
-                "--remove-args=iommu=off nowhere"
-            ]
-        );
-        assert_eq!(
-            undo,
-            ["grubby", "--update-kernel=ALL", "--args=iommu=off", "--remove-args=iommu=pt pci=\"config_acs=a;b\""]
-        );
-        assert!(writes.is_empty());
-        s.add_file("boot/loader/entries/a-1.conf", b"options x\n");
-        let (_, undo, writes) = argv(&written(Boot::Grubby, &s).expect("a way"));
-        assert!(
-            undo.is_empty() && writes.iter().any(|w| w == "/boot/loader/entries/a-1.conf"),
-            "files go back byte for byte"
-        );
-        let (run, undo, _) = argv(&written(Boot::OsTree, &s).expect("a way"));
-        assert_eq!(run.get(2).map(String::as_str), Some("--append-if-missing=iommu=pt"));
-        assert!(run.contains(&"--delete-if-present=iommu=off".to_owned()));
-        assert!(
-            undo.contains(&"--append-if-missing=iommu=off".to_owned()) && !undo.iter().any(|w| w.contains("nowhere")),
-            "{undo:?}"
-        );
-    }
-
-    const ONCE: &str = "insmod ext2\nset default=\"${next_entry}\"\nsave_env next_entry\n";
-
-    #[test]
-    fn a_trial_of_grubby_needs_a_grub_that_can_write() {
-        let raid = ONCE.replace("ext2", "mdraid1x");
-        for (path, cfg, why) in [
-            ("boot/grub2/grub.cfg", Some(ONCE), None),
-            ("boot/efi/EFI/redhat/grub.cfg", Some(ONCE), None),
-            ("boot/grub2/grub.cfg", Some(raid.as_str()), Some("mdraid1x")),
-            ("boot/grub2/grub.cfg", Some("configfile $prefix/grub.cfg\n"), Some("does not show")),
-            ("boot/grub2/grub.cfg", None, Some("does not show")),
-        ] {
-            let mut s = snapshot();
-            if let Some(cfg) = cfg {
-                s.add_file(path, cfg.as_bytes());
-            }
-            let w = written(Boot::Grubby, &s).expect("a way");
-            assert_eq!(w.trial.is_empty(), why.is_some(), "{path}: {cfg:?}");
-            assert!(why.is_none_or(|why| w.note.contains(why)), "{}", w.note);
-            assert!(!w.change.is_empty());
-        }
-    }
-
-    #[test]
-    fn kernel_install_gets_the_running_kernel() {
-        let images = ["/usr/lib/modules/6.1.0-18/vmlinuz", "/boot/vmlinuz-6.1.0-18", "/lib/modules/6.1.0-18/vmlinuz"];
-        for image in images {
-            let mut s = Snapshot::new("test");
-            s.add_file("etc/kernel/cmdline", b"root=/dev/vda2\n");
-            s.add_file("proc/sys/kernel/osrelease", b"6.1.0-18\n");
-            assert!(written(Boot::SystemdBoot, &s).is_err(), "no image was seen");
-            s.add_file(image, b"");
-            s.add_file("boot/EFI/Linux/a.efi", b"");
-            let add = ["kernel-install", "add", "6.1.0-18", image];
-            for boot in [Boot::SystemdBoot, Boot::Uki] {
-                let (run, undo, writes) = argv(&written(boot, &s).expect("a way"));
-                assert_eq!(
-                    (run.as_slice(), undo.as_slice()),
-                    (&add.map(str::to_owned)[..], &add.map(str::to_owned)[..])
-                );
-                assert!(writes.is_empty(), "a unified image is not kept");
-            }
-            s.add_file("boot/loader/entries/a.conf", b"options x\n");
-            let (_, undo, writes) = argv(&written(Boot::SystemdBoot, &s).expect("a way"));
-            assert_eq!((undo.len(), writes), (0, words(&["/boot/loader/entries/a.conf"])));
-        }
-        let mut s = Snapshot::new("test");
-        s.add_file("etc/kernel/cmdline", b"x\n");
-        s.add_file("proc/sys/kernel/osrelease", b"6.1 x\n");
-        assert!(written(Boot::Uki, &s).is_err(), "no plain word");
-    }
-
-    #[test]
-    fn etc_kernel_cmdline() {
-        let mut s = snapshot();
-        let text = |w: Written| match w.change.first() {
-            Some(Act::File { after: Some(Content(t)), before, .. }) => (t.clone(), before.clone()),
-            other => panic!("{other:?}"),
-        };
-        let (new, before) = text(written(Boot::SystemdBoot, &s).expect("a way"));
-        assert_eq!((new.as_str(), before), ("root=/dev/vda1 iommu=pt pci=config_acs=a;b\n", FileState::Absent));
-        s.add_file("etc/kernel/cmdline", b"root=/dev/vda2 iommu=off x\n");
-        let w = written(Boot::Uki, &s).expect("a way");
-        assert!(w.trial.is_empty() && w.note.contains("nothing falls back"));
-        assert_eq!(text(w).0, "root=/dev/vda2 x iommu=pt pci=config_acs=a;b\n");
-        let unseen = Snapshot::new("test");
-        assert!(written(Boot::SystemdBoot, &unseen).is_err(), "what was not read is not overwritten");
-    }
-}
+mod tests;
