@@ -54,6 +54,15 @@ pub(crate) fn text<'s>(s: &'s Snapshot, path: &str) -> Option<&'s str> {
     }
 }
 
+/// The running kernel's release, where it is a plain word: it goes into paths and argument lists.
+pub(crate) fn release(s: &Snapshot) -> Option<String> {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'~');
+    let release = text(s, "proc/sys/kernel/osrelease")?.trim();
+    let word =
+        !release.is_empty() && release.len() <= 128 && !release.starts_with(['-', '.']) && release.bytes().all(fits);
+    word.then(|| release.to_owned())
+}
+
 /// Names in a directory.
 pub(crate) fn names<'s>(s: &'s Snapshot, dir: &str) -> Vec<&'s str> {
     match s.resolve(dir.trim_start_matches('/')) {

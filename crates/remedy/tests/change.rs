@@ -96,12 +96,10 @@ fn options_go_into_the_initramfs_and_other_files_stay() {
     };
     let mut s = tree();
     let r = one(ask(option(Some("0")), Network::Unknown, &s));
-    assert_eq!(commands(&r), [pair("update-initramfs -u -k 6.1.0-18-amd64", "")]);
-    let written = r
-        .change
-        .iter()
-        .any(|a| matches!(a, Act::Run { writes, .. } if writes.as_slice() == ["/boot/initrd.img-6.1.0-18-amd64"]));
-    assert!(written, "the old initramfs is kept");
+    let rebuild = "update-initramfs -u -k 6.1.0-18-amd64";
+    assert_eq!(commands(&r), [pair(rebuild, rebuild)], "undone by making it again");
+    let none_kept = r.change.iter().all(|a| !matches!(a, Act::Run { writes, .. } if !writes.is_empty()));
+    assert!(none_kept, "an initramfs is larger than what apply keeps");
     s.add_file("etc/modprobe.d/theirs.conf", b"options ib_core netns_mode=1\n");
     let found = ask(option(None), Network::Unknown, &s);
     let [Err(Refusal::ByHand { how, .. })] = found.as_slice() else { panic!("{found:?}") };
@@ -161,9 +159,13 @@ fn values_are_expanded_and_kept() {
     assert!(sysctl.ends_with("\nkernel.numa_balancing = 0\n"));
     let mut s = tree();
     s.add_file("etc/tuned/active_profile", b"network-latency\n");
-    let r = one(ask(Ask::Sysfs(vec![governor]), Network::Unknown, &s));
+    let r = one(ask(Ask::Sysfs(vec![governor.clone()]), Network::Unknown, &s));
+    assert_eq!(files(&r)[0].0, "/etc/tuned/linerate/tuned.conf");
     assert!(files(&r)[0].1.contains("include=network-latency\n\n[cpu]\ngovernor=performance\n"));
     assert_eq!(commands(&r), [pair("tuned-adm profile linerate", "tuned-adm profile network-latency")]);
+    s.add_file("etc/tuned/profiles/theirs/tuned.conf", b"[main]\n");
+    let r = one(ask(Ask::Sysfs(vec![governor]), Network::Unknown, &s));
+    assert_eq!(files(&r)[0].0, "/etc/tuned/profiles/linerate/tuned.conf");
     for bad in
         [sysfs("/etc/passwd", "x"), sysfs("/sys/kernel/x", "1"), sysfs("/proc/sys/kernel/numa_balancing", "0\n1")]
     {
@@ -240,15 +242,39 @@ fn registers_are_written_masked_and_written_back() {
     let found = ask(Ask::AcsControl(vec![AcsControl { port, clear: 0x1c, set: 0 }]), Network::Unknown, &unseen);
     assert!(matches!(found.as_slice(), [Err(Refusal::No { .. })]), "the old value is not known");
 
-    // The same unit again keeps the value of before the first one.
+    // The same unit again keeps the value of before the first one, and what the first one set of other bits.
     let mut later = with_registers();
     later.add_file("etc/systemd/system/linerate-acs.service", text.as_bytes());
-    let r = one(ask(Ask::AcsControl(vec![AcsControl { port, clear: 0x0c, set: 0 }]), Network::Unknown, &later));
-    let text = files(&r)[0].1;
-    assert!(
-        text.contains("ExecStart=setpci -s 0000:00:03.0 ECAP_ACS+6.w=0:c\n") && text.contains("w=1c:1c\n"),
-        "{text}"
-    );
+    let r = one(ask(Ask::AcsControl(vec![AcsControl { port, clear: 0x08, set: 0x04 }]), Network::Unknown, &later));
+    assert_eq!(register_writes(&r), ["=0:10", "=4:c", "stop =1c:1c"]);
+}
+
+/// What the unit writes, without device and register.
+fn register_writes(r: &Rendered) -> Vec<String> {
+    let short = |l: &str| {
+        let stop = if l.starts_with("ExecStop=") { "stop " } else { "" };
+        l.contains("setpci").then(|| format!("{stop}={}", l.rsplit('=').next().unwrap_or_default()))
+    };
+    files(r)[0].1.lines().filter_map(short).collect()
+}
+
+#[test]
+fn fields_of_one_register_do_not_replace_each_other() {
+    let function = "0000:00:03.0".parse().expect("an address");
+    let field = |field: &str, value| DeviceControl { function, field: field.into(), value };
+    let mrrs = || field("max-read-request", 4096);
+    let relaxed = || field("relaxed-ordering", 0);
+    let s = with_registers();
+    let both = ["=5000:7000", "=0:10", "stop =2000:7000", "stop =10:10"];
+    let r = one(ask(Ask::DeviceControl(vec![mrrs(), relaxed()]), Network::Unknown, &s));
+    assert_eq!(register_writes(&r), both, "in one plan");
+    let first = one(ask(Ask::DeviceControl(vec![mrrs()]), Network::Unknown, &s));
+    let mut later = with_registers();
+    later.add_file("etc/systemd/system/linerate-registers.service", files(&first)[0].1.as_bytes());
+    let r = one(ask(Ask::DeviceControl(vec![relaxed()]), Network::Unknown, &later));
+    assert_eq!(register_writes(&r), both, "in two plans");
+    let r = one(ask(Ask::DeviceControl(vec![field("max-read-request", 256)]), Network::Unknown, &later));
+    assert_eq!(register_writes(&r), ["=1000:7000", "stop =2000:7000"], "the same field again");
 }
 
 fn netplan_takes(text: &str) {

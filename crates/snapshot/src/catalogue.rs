@@ -45,6 +45,8 @@ pub(crate) enum Keep {
     Kconfig,
     /// Assignments to `GRUB_…` that decide about kernel arguments and the default entry.
     Grub,
+    /// Lines of a `grub.cfg` that tell whether it starts an entry once: `next_entry`, and the modules it loads.
+    GrubOnce,
     /// Entries of boot loaders, without what is no part of them.
     BootEntry,
     /// A salted digest instead of the content.
@@ -318,6 +320,7 @@ fn keep(v: &str) -> Option<Keep> {
         "shm" => Keep::Shm,
         "kconfig" => Keep::Kconfig,
         "grub" => Keep::Grub,
+        "grubonce" => Keep::GrubOnce,
         "bootentry" => Keep::BootEntry,
         "digest" => Keep::Digest,
         _ => return None,

@@ -55,7 +55,7 @@ pub fn diagnose(before: &Snapshot, after: &Snapshot, has: &[String], lacks: &[St
 }
 
 /// The words are there: does the kernel know them?
-fn taken_and_ignored(after: &Snapshot, has: &[String]) -> String {
+pub(crate) fn taken_and_ignored(after: &Snapshot, has: &[String]) -> String {
     let log = after
         .outputs
         .iter()
@@ -73,9 +73,18 @@ fn taken_and_ignored(after: &Snapshot, has: &[String]) -> String {
             if !unknown.iter().any(|u| l.contains(u)) {
                 continue;
             }
+            let said: Vec<&str> = l.split(|c: char| c.is_whitespace() || "\"'`,".contains(c)).collect();
+            // Words that the kernel knows are told whole where it passes them on, and by their options where their reader does not.
+            let whole = l.contains("Unknown kernel command line parameters");
             let known = has.iter().find(|w| {
-                let value = w.split_once('=').map_or(w.as_str(), |(_, v)| v);
-                l.contains(w.as_str()) || value.split([',', ';', '=']).any(|p| p.len() > 1 && l.contains(p))
+                let mut parts = vec![w.as_str()];
+                if let Some((name, value)) = w.split_once('=').filter(|_| !whole) {
+                    parts.push(name);
+                    parts.extend(value.split([',', ';']).flat_map(|p| [p, p.split('=').next().unwrap_or(p)]));
+                }
+                // What is read by `pci=` speaks of no other word.
+                let other = l.contains("PCI: Unknown option") && !w.starts_with("pci=");
+                !other && parts.iter().any(|p| !p.is_empty() && said.contains(p))
             });
             if let Some(w) = known {
                 return format!("the kernel does not know {w}, and says so: {}", l.trim());
@@ -147,7 +156,7 @@ mod tests {
         let mut s = snapshot("2", "BOOT_IMAGE=/a quiet\n");
         ours(&mut s);
         assert!(why(&s).contains("not generated again"));
-        s.add_file("etc/default/grub.d/99-x.cfg", b"GRUB_CMDLINE_LINUX=\"a\"\n");
+        s.add_file("etc/default/grub.d/99-x.cfg", b"GRUB_CMDLINE_LINUX_DEFAULT=\"a\"\n");
         assert!(why(&s).contains("99-x.cfg"), "{}", why(&s));
         let mut s = snapshot("2", "BOOT_IMAGE=/a quiet\n");
         s.add_file("boot/grub/grub.cfg", b"");
@@ -157,5 +166,32 @@ mod tests {
         s.add_file("boot/efi/EFI/Linux/a.efi", b"");
         assert!(why(&s).contains("unified"));
         assert!(why(&snapshot("2", "BOOT_IMAGE=/a iommu=pt\n")).contains("did not act on iommu=pt"));
+    }
+
+    #[test]
+    fn what_the_kernel_says_of_whole_words() {
+        let why = |log: &str, has: &str| {
+            let mut s = snapshot("2", "");
+            let entry = s.add_file("cmd/0/stdout", log.as_bytes()).expect("added");
+            s.outputs.push(linerate_snapshot::Output {
+                entry,
+                kind: OutputKind::Dmesg,
+                argv: vec!["dmesg".into()],
+                status: Some(0),
+            });
+            taken_and_ignored(&s, &words(&[has]))
+        };
+        let passed = "Unknown kernel command line parameters \"BOOT_IMAGE=/v iommu=ptx noats=1\", will be passed to user space.\n";
+        for (log, has, told) in [
+            (passed, "noats=1", true),
+            (passed, "iommu=pt", false),
+            (passed, "x=user", false),
+            ("PCI: Unknown option `noacs'\n", "pci=realloc,noacs", true),
+            ("PCI: Unknown option `noacs'\n", "pci=no", false),
+            ("PCI: Unknown option `off'\n", "iommu=off", false),
+            ("Malformed early option 'iommu'\n", "iommu=pt", true),
+        ] {
+            assert_eq!(why(log, has).contains("does not know"), told, "{has}: {}", why(log, has));
+        }
     }
 }

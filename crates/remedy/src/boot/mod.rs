@@ -9,6 +9,8 @@ mod permanent;
 pub mod words;
 
 pub use diagnose::diagnose;
+pub(crate) use diagnose::taken_and_ignored;
+pub(crate) use permanent::of_another;
 pub use permanent::{KernelArgs, Written, permanent};
 
 /// Name of the menu entry that is started once.

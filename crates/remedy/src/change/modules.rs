@@ -3,6 +3,7 @@
 use super::{ModuleOption, Refusal, Rendered, ours, words};
 use crate::model::{Act, Condition, Disruption, Permanence, Proof};
 use crate::platform::{Initramfs, Platform};
+use crate::see;
 use linerate_formats::cmdline::same_name;
 use linerate_node::{Node, modprobe};
 use linerate_snapshot::Snapshot;
@@ -124,11 +125,7 @@ fn foreign(o: &ModuleOption, s: &Snapshot) -> Result<(), Refusal> {
 
 /// What makes the initramfs of the running kernel again, its package, and what to know of it.
 fn initramfs(platform: &Platform, s: &Snapshot) -> Result<(Act, String, String), Refusal> {
-    let release = s.text(s.root(), "proc/sys/kernel/osrelease").known().map(|r| r.trim().to_owned());
-    let release = release
-        .filter(|r| !r.is_empty() && r.len() <= 128 && !r.starts_with(['-', '.']))
-        .filter(|r| r.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'~')));
-    let Some(release) = release else {
+    let Some(release) = see::release(s) else {
         return Err(Refusal::no(
             "the source does not show the running kernel's release: which initramfs would be made is not known",
         ));
@@ -150,5 +147,6 @@ fn initramfs(platform: &Platform, s: &Snapshot) -> Result<(Act, String, String),
     let note = format!(
         "the initramfs of the running kernel ({image}) is made again; those of other kernels keep the old options until they are made again"
     );
-    Ok((ours::run_writing(&argv, vec![image.clone()], &[], 600), package.into(), note))
+    // The image is not kept: it is often larger than what is kept of a file. It is made again once all files are back.
+    Ok((ours::run(&argv, &argv, 600), package.into(), note))
 }

@@ -143,7 +143,7 @@ pub(super) fn by_unit(good: &[Want<'_>], s: &Snapshot) -> Result<Rendered, Refus
         order.push(format!("Wants={device}"));
         order.push(format!("After={device}"));
         let key = format!("ip link set dev {} mtu", w.name);
-        pairs.push(Pair { start: format!("{key} {}", w.mtu), stop: format!("{key} {}", w.before), key });
+        pairs.push(Pair { start: format!("{key} {}", w.mtu), stop: format!("{key} {}", w.before), mask: None, key });
     }
     let unit = Unit {
         name: "linerate-mtu.service",

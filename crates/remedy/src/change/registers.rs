@@ -101,7 +101,7 @@ fn unknown(function: Bdf, what: &str) -> Refusal {
 fn pair(function: Bdf, register: &str, after: u16, before: u16, mask: u16) -> Pair {
     let key = format!("setpci -s {function} {register}");
     let write = |value: u16| format!("{key}={:x}:{mask:x}", value & mask);
-    Pair { start: write(after), stop: write(before), key }
+    Pair { start: write(after), stop: write(before), mask: Some(mask), key }
 }
 
 fn unit(name: &str, step: &str, description: &str, pairs: Vec<Pair>, s: &Snapshot) -> Result<Rendered, Refusal> {

@@ -8,6 +8,8 @@ use linerate_snapshot::Snapshot;
 pub(super) struct Pair {
     /// What is the same in both: lines of an older file of ours with the same key are replaced.
     pub(super) key: String,
+    /// Bits of a register that both write, as `=VALUE:MASK`; `None`: the lines write all there is.
+    pub(super) mask: Option<u16>,
     /// For `ExecStart=`: words that were checked.
     pub(super) start: String,
     /// For `ExecStop=`.
@@ -63,11 +65,9 @@ impl Unit<'_> {
     fn text(&self, old: &str) -> String {
         let (mut start, mut stop) = (old_lines(old, "ExecStart="), old_lines(old, "ExecStop="));
         for pair in &self.pairs {
-            start.retain(|l| !begins(l, &pair.key));
-            start.push(&pair.start);
-            if !stop.iter().any(|l| begins(l, &pair.key)) {
-                stop.push(&pair.stop);
-            }
+            start = start.iter().filter_map(|l| pair.leaves(l)).collect();
+            start.push(pair.start.clone());
+            stop.extend(pair.not_yet(&stop));
         }
         let mut t = ours::head(self.step);
         t.push_str(&format!("[Unit]\nDescription={}\n", self.description));
@@ -82,12 +82,43 @@ impl Unit<'_> {
     }
 }
 
-fn begins(line: &str, key: &str) -> bool {
-    line.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '=']))
+impl Pair {
+    /// What of an older start stays: of a register the bits that this one does not write.
+    fn leaves(&self, line: &str) -> Option<String> {
+        let Some(rest) = after_key(line, &self.key) else { return Some(line.to_owned()) };
+        let (value, mask) = masked(rest)?;
+        self.only(value, mask & !self.mask?)
+    }
+
+    /// The stop line for what no older one writes back: an older one knows the value of before the first change.
+    fn not_yet(&self, stop: &[String]) -> Option<String> {
+        let mut older = stop.iter().filter_map(|l| after_key(l, &self.key)).peekable();
+        let Some((before, mask)) = self.mask.and(after_key(&self.stop, &self.key)).and_then(masked) else {
+            return older.peek().is_none().then(|| self.stop.clone());
+        };
+        // A line without a mask writes all bits.
+        let covered = older.fold(0, |all, rest| all | masked(rest).map_or(u16::MAX, |(_, m)| m));
+        self.only(before, mask & !covered)
+    }
+
+    fn only(&self, value: u16, mask: u16) -> Option<String> {
+        (mask != 0).then(|| format!("{}={:x}:{mask:x}", self.key, value & mask))
+    }
 }
 
-fn old_lines<'t>(old: &'t str, what: &str) -> Vec<&'t str> {
-    old.lines().filter_map(|l| l.strip_prefix(what)).collect()
+/// What stands behind the key.
+fn after_key<'l>(line: &'l str, key: &str) -> Option<&'l str> {
+    line.strip_prefix(key).filter(|rest| rest.starts_with([' ', '=']))
+}
+
+/// `=VALUE:MASK`
+fn masked(rest: &str) -> Option<(u16, u16)> {
+    let (value, mask) = rest.strip_prefix('=')?.split_once(':')?;
+    Some((u16::from_str_radix(value, 16).ok()?, u16::from_str_radix(mask, 16).ok()?))
+}
+
+fn old_lines(old: &str, what: &str) -> Vec<String> {
+    old.lines().filter_map(|l| l.strip_prefix(what)).map(str::to_owned).collect()
 }
 
 /// A name as part of a unit's name (systemd.unit: "String Escaping for Inclusion in Unit Names").

@@ -2,11 +2,13 @@
 
 use super::{Refusal, Rendered, Sysfs, ours, words};
 use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use crate::see;
 use linerate_snapshot::{EntryId, EntryKind, Snapshot};
 
 const TMPFILES: &str = "/etc/tmpfiles.d/linerate.conf";
 const SYSCTL: &str = "/etc/sysctl.d/90-linerate.conf";
-const TUNED: &str = "/etc/tuned/linerate/tuned.conf";
+/// Where profiles of the site are: since tuned 2.23 in a directory of their own.
+const TUNED: [&str; 2] = ["/etc/tuned/profiles", "/etc/tuned"];
 const ACTIVE: &str = "/etc/tuned/active_profile";
 
 /// Paths that one ask may become: the idle states of a large machine are some thousands.
@@ -46,7 +48,7 @@ pub(super) fn values(asked: &[Sysfs], s: &Snapshot) -> Result<Rendered, Refusal>
     if asked.iter().any(|a| a.path.starts_with("/sys/class/") || a.path.starts_with("/sys/bus/")) {
         note.push_str("; a device that appears later than systemd-tmpfiles-setup at boot is not written: the proof after a reboot shows it");
     }
-    let tuned = files.iter().any(|f| matches!(f, Act::File { path, .. } if path == TUNED));
+    let tuned = files.iter().any(|f| matches!(f, Act::File { path, .. } if path.starts_with("/etc/tuned/")));
     Ok(Rendered {
         id: "values".into(),
         summary: format!(
@@ -135,7 +137,9 @@ fn by_tuned(asked: &[Sysfs], s: &Snapshot, old: String) -> Result<(Vec<Act>, Str
             text.push_str(&format!("{key}={}\n", a.value));
         }
     }
-    let file = ours::written(s, TUNED, text, 0o644)?;
+    let [own, older] = TUNED;
+    let dir = if see::exists(s, own) { own } else { older };
+    let file = ours::written(s, &format!("{dir}/linerate/tuned.conf"), text, 0o644)?;
     let switch = ours::run_writing(
         &["tuned-adm", "profile", "linerate"],
         vec![ACTIVE.to_owned(), "/etc/tuned/profile_mode".to_owned()],

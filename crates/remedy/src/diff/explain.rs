@@ -1,5 +1,6 @@
 //! Which differences a plan explains: by its acts and by what it promises to prove. What follows from what is data.
 
+use super::follows::{ARGUMENTS, BIOS, FILES, FIRMWARE, Follows, PCI, RULES, SAME};
 use super::volatile::path_is;
 use super::{Change, What, glob::within};
 use crate::bios::names;
@@ -15,118 +16,6 @@ pub struct Explanation {
     /// Parts.
     pub part: String,
 }
-
-/// What else moves when something is changed: word that begins the thing, path, part. `{}` is what stands behind the word.
-type Follows = &'static [(&'static str, &'static str, &'static str)];
-
-/// By the kernel's arguments.
-const ARGUMENTS: Follows = &[
-    ("iommu", "sys/kernel/iommu_groups/**", "*"),
-    ("iommu", "**/iommu_group", "*"),
-    ("iommu", "sys/class/iommu/**", "*"),
-    ("iommu", "sys/devices/virtual/iommu/**", "*"),
-    // Without translation the driver of the IOMMU asks for less of ACS and ATS.
-    ("iommu", "**/config", "ACS control*"),
-    ("iommu", "**/config", "ATS control*"),
-    ("iommu", "**/config", "PRI*"),
-    ("iommu", "**/config", "PASID*"),
-    ("pci", "**/config", "ACS control*"),
-    ("pci", "**/config", "Express*"),
-    ("pci", "**/config", "BAR*"),
-    ("pci", "**/config", "bus numbers*"),
-    ("pci", "**/config", "AER*"),
-    ("pci", "**/resource", "*"),
-    ("pci", "sys/kernel/iommu_groups/**", "*"),
-    ("pci", "**/iommu_group", "*"),
-    ("pcie_aspm", "**/config", "Express Link Control*"),
-    ("hugepages", "**/hugepages/**", "*"),
-    ("hugepages", "proc/sys/vm/nr_hugepages", "*"),
-    ("default_hugepagesz", "proc/meminfo", "*"),
-    ("transparent_hugepage", "sys/kernel/mm/transparent_hugepage/*", "*"),
-    ("numa_balancing", "proc/sys/kernel/numa_balancing", "*"),
-    ("processor.max_cstate", "sys/devices/system/cpu/**", "*"),
-    ("intel_idle", "sys/devices/system/cpu/**", "*"),
-    ("cpuidle", "sys/devices/system/cpu/**", "*"),
-    ("intel_pstate", "sys/devices/system/cpu/**", "*"),
-    ("amd_pstate", "sys/devices/system/cpu/**", "*"),
-    ("cpufreq", "sys/devices/system/cpu/**", "*"),
-    ("nosmt", "sys/devices/system/cpu/**", "*"),
-    ("isolcpus", "sys/devices/system/cpu/**", "*"),
-    ("nohz_full", "sys/devices/system/cpu/**", "*"),
-    ("lockdown", "sys/kernel/security/lockdown", "*"),
-    ("mitigations", "proc/cpuinfo", "bugs"),
-];
-
-/// Other spellings of these words.
-const SAME: &[(&str, &str)] =
-    &[("intel_iommu", "iommu"), ("amd_iommu", "iommu"), ("iommu.passthrough", "iommu"), ("iommu.strict", "iommu")];
-
-/// By files that a plan writes: how the path begins.
-const FILES: Follows = &[
-    ("etc/default/grub", "boot/grub*/**", "*"),
-    ("etc/kernel/cmdline", "boot/**", "*"),
-    ("etc/security/limits.d/", "proc/self/limits", "Max locked memory"),
-    ("etc/systemd/system/", "etc/systemd/system/*.wants/*", "*"),
-    ("etc/netplan/", "run/systemd/network/*", "*"),
-    ("etc/netplan/", "etc/systemd/network/*netplan*", "*"),
-    ("etc/netplan/", "run/NetworkManager/system-connections/*", "*"),
-];
-
-/// By settings of a NIC's firmware. What else the function shows then is below its own directory, `{}`.
-const FIRMWARE: Follows = &[
-    ("ATS_ENABLED", "**/{}/config", "ATS*"),
-    ("ATS_ENABLED", "**/{}/config", "capability*"),
-    ("SRIOV_EN", "**/{}/config", "*"),
-    ("SRIOV_EN", "**/{}/sriov_*", "*"),
-    ("SRIOV_EN", "**/{}/resource", "*"),
-    ("NUM_OF_VFS", "**/{}/config", "*"),
-    ("NUM_OF_VFS", "**/{}/sriov_*", "*"),
-    ("NUM_OF_VFS", "**/{}/resource", "*"),
-    ("LINK_TYPE", "**/{}/**", "*"),
-    ("ADVANCED_PCI_SETTINGS", "`*config -d {} *", "MAX_ACC_OUT_READ"),
-    ("ADVANCED_PCI_SETTINGS", "`*config -d {} *", "PCI_WR_ORDERING"),
-    ("ADVANCED_PCI_SETTINGS", "`*config -d {} *", "FORCE_ETH_PCI_SUBCLASS"),
-    ("ADVANCED_PCI_SETTINGS", "`*config -d {} *", "IBM_CAPI_EN"),
-    ("PCI_WR_ORDERING", "**/{}/config", "Express Device Control*"),
-];
-
-/// By settings of the system's firmware, by their short names.
-const BIOS: Follows = &[
-    ("iommu", "sys/kernel/iommu_groups/**", "*"),
-    ("iommu", "**/iommu_group", "*"),
-    ("iommu", "sys/class/iommu/**", "*"),
-    ("iommu", "sys/devices/virtual/iommu/**", "*"),
-    ("iommu", "sys/firmware/acpi/tables/**", "*"),
-    // With an IOMMU the kernel asks ACS of ports.
-    ("iommu", "**/config", "ACS control*"),
-    ("iommu", "**/config", "ATS control*"),
-    ("sr-iov", "**/config", "*"),
-    ("sr-iov", "**/sriov_*", "*"),
-    ("sr-iov", "**/resource", "*"),
-    ("above-4g", "**/config", "BAR*"),
-    ("above-4g", "**/resource", "*"),
-    ("resizable-bar", "**/config", "BAR*"),
-    ("resizable-bar", "**/resource", "*"),
-    ("ari", "**/config", "Express Device Control*"),
-    ("payload", "**/config", "Express Device Control*"),
-    ("node-interleaving", "sys/devices/system/node/**", "*"),
-    ("node-interleaving", "sys/firmware/acpi/tables/**", "*"),
-    ("node-interleaving", "**/numa_node", "*"),
-    ("node-interleaving", "**/local_cpulist", "*"),
-    ("node-interleaving", "proc/sys/kernel/numa_balancing", "*"),
-];
-
-/// By rules that a plan promises to pass: how the rule begins, and what of its subject, `{}`, may differ.
-const RULES: Follows = &[
-    ("acs/", "**/{}/config", "ACS control*"),
-    ("acs/", "sys/kernel/iommu_groups/**", "*"),
-    ("ats/", "**/{}/config", "ATS control*"),
-    ("pcie/", "**/{}/config", "Express Device Control*"),
-    ("iommu/", "sys/kernel/iommu_groups/**", "*"),
-    ("cpu/", "sys/devices/system/cpu/**", "*"),
-    ("memory/", "proc/self/limits", "Max locked memory"),
-    ("rdma/", "`ibv_devinfo*", "active_mtu"),
-];
 
 /// Everything that the steps of a plan explain.
 #[must_use]
@@ -273,6 +162,11 @@ fn argument(word: &str, out: &mut Found) {
         ARGUMENTS.iter().filter(|(start, ..)| *start == same || same.split('.').next() == Some(start))
     {
         out.push(((*path).to_owned(), (*part).to_owned()));
+    }
+    let options = word.strip_prefix("pci=").into_iter().flat_map(|all| all.split(','));
+    for option in options.filter_map(|o| o.split('=').next()) {
+        let rows = PCI.iter().filter(|(name, ..)| *name == option);
+        out.extend(rows.map(|(_, path, part)| ((*path).to_owned(), (*part).to_owned())));
     }
     if let Some((m, parameter)) = name.split_once('.') {
         any(&format!("sys/module/{}/parameters/{parameter}", m.replace('-', "_")), out);

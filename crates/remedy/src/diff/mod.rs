@@ -4,6 +4,7 @@
 
 mod config;
 mod explain;
+mod follows;
 mod glob;
 mod text;
 mod volatile;

@@ -185,6 +185,30 @@ fn a_plan_explains_what_follows_from_it() {
 }
 
 #[test]
+fn a_pci_option_explains_its_own_part_only() {
+    let explains = |word: &str, path: &str, part: &str| {
+        let plan = plan(vec![], vec![Proof::Cmdline { has: vec![word.into()], lacks: vec![] }]);
+        explain::explanations(&plan).iter().any(|e| volatile::path_is(&e.path, path) && glob::within(&e.part, part))
+    };
+    let acs = "pci=config_acs=xx000x0@0000:41:00.0;xx000x0@0000:42:00.0";
+    for (word, part, is) in [
+        (acs, "ACS control @0x126", true),
+        (acs, "BAR 0", false),
+        (acs, "AER status", false),
+        ("pci=realloc", "BAR 0", true),
+        ("pci=realloc", "ACS control @0x126", false),
+        ("pci=noats,realloc=on", "BAR 0", true),
+        ("pci=noats", "BAR 0", false),
+        ("pci=nomsi", "BAR 0", false),
+    ] {
+        assert_eq!(explains(word, "sys/devices/pci0000:40/0000:41:00.0/config", part), is, "{word}: {part}");
+    }
+    let cpu = plan(vec![], vec![Proof::Rule { rule: "cpu/governor".into(), subject: "node".into() }]);
+    let all = explain::explanations(&cpu);
+    assert!(!all.iter().any(|e| volatile::path_is(&e.path, "sys/devices/system/cpu/cpu1/online")), "{all:?}");
+}
+
+#[test]
 fn settings_of_a_nic_are_compared_by_name() {
     let of = |text: &str| {
         let mut s = snapshot(&[]);

@@ -89,13 +89,12 @@ fn kernel_args(cx: &Cx<'_, '_>, of: &[&Wish], out: &mut Parts) -> Option<Step> {
     let running = cx.node.kernel.cmdline.known();
     let Args { add, remove } = args(of, running);
     if running.is_some_and(|r| nothing_to_do(&Args { add: add.clone(), remove: remove.clone() }, r)) {
-        let why = boot::diagnose(cx.snapshot, cx.snapshot, &add, &remove);
-        let why = if why.starts_with("the node was not rebooted") { String::new() } else { format!(": {why}") };
+        let why = boot::taken_and_ignored(cx.snapshot, &add);
         for w in of {
             say_no(
                 &mut out.refused,
                 w,
-                format!("the running kernel has these arguments already, and they are not effective{why}"),
+                format!("the running kernel has these arguments already, and they are not effective: {why}"),
                 None,
             );
         }
@@ -161,6 +160,12 @@ fn by_reboot(kind: &Kind, of: &[&Wish]) -> Step {
 
 /// Everything else. Where a group cannot be rendered, each wish is asked alone, so that one bad word does not take the others with it.
 fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], out: &mut Parts) -> Vec<Step> {
+    // A NIC's firmware is nobody's configuration; files, units and values are what the other system writes.
+    let firmware = matches!(kind, Kind::NicFirmware(..) | Kind::NicFirmwareReset(_));
+    if let Some(refusal) = boot::of_another(cx.platform).filter(|_| !firmware && !cx.options.export) {
+        of.iter().for_each(|w| refused(w, &refusal, out));
+        return Vec::new();
+    }
     let render = |of: &[&Wish]| {
         let ask = group::ask(kind, of);
         ask.map(|a| change::render(&a, cx.platform, cx.node, cx.snapshot)).unwrap_or_default()

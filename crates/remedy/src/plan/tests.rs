@@ -155,10 +155,40 @@ fn platforms_without_a_way_say_so() {
 }
 
 #[test]
+fn what_another_system_configures_is_not_changed_here() {
+    let mut s = snapshot("quiet");
+    s.add_file("proc/sys/kernel/numa_balancing", b"1\n");
+    s.add_file("proc/sys/kernel/osrelease", b"6.1.0\n");
+    let risk = linerate_rules::Risk::Low;
+    let wishes = || {
+        vec![
+            wish("a/module", Action::LoadModule { module: "nvidia_peermem".into() }, risk),
+            wish("a/value", Action::Sysfs { path: "/proc/sys/kernel/numa_balancing".into(), value: "0".into() }, risk),
+            wish("a/limit", Action::Limit { limit: "memlock".into(), value: "unlimited".into() }, risk),
+        ]
+    };
+    for (boot, format) in
+        [(Boot::Talos, Some("talos")), (Boot::OpenShift, Some("machineconfig")), (Boot::GrubDebian, None)]
+    {
+        for export in [false, true] {
+            let o = Options { export, ..Options::default() };
+            let out = parts(&s, &platform(boot.clone(), Role::BareMetal), &o, wishes());
+            let Some(format) = format.filter(|_| !export) else {
+                assert_eq!((out.steps.len(), out.refused.len()), (3, 0), "{boot:?}: {:?}", out.refused);
+                continue;
+            };
+            assert!(out.steps.is_empty() && out.refused.len() == 3, "{boot:?}: {:?}", out.steps);
+            let unless = format!("linerate plan --format {format}, and apply that");
+            assert!(out.refused.iter().all(|r| r.unless.as_ref() == Some(&unless)), "{:?}", out.refused);
+        }
+    }
+}
+
+#[test]
 fn files_of_others_that_undo_ours_are_named() {
     let mut s = snapshot("quiet");
-    s.add_file("etc/default/grub.d/99-site.cfg", b"GRUB_CMDLINE_LINUX=\"console=ttyS0\"\n");
-    s.add_file("etc/default/grub.d/50-cloud.cfg", b"GRUB_CMDLINE_LINUX=\"console=ttyS0\"\n");
+    s.add_file("etc/default/grub.d/99-site.cfg", b"GRUB_CMDLINE_LINUX_DEFAULT=\"console=ttyS0\"\n");
+    s.add_file("etc/default/grub.d/50-cloud.cfg", b"GRUB_CMDLINE_LINUX_DEFAULT=\"console=ttyS0\"\n");
     let p = platform(Boot::GrubDebian, Role::BareMetal);
     let out = parts(&s, &p, &Options::default(), vec![args("a/one", &["x=y"], &[])]);
     assert!(

@@ -6,6 +6,7 @@ mod prove;
 mod reason;
 mod regress;
 mod seam;
+mod still;
 
 pub use regress::Regressed;
 

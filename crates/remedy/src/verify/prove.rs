@@ -1,10 +1,10 @@
 //! One proof against the node that was read again.
 
 use super::look::{Look, at, is_value};
-use super::{Cx, Outcome, Proved, firmware, reason, seam};
+use super::{Cx, Outcome, Proved, firmware, reason, seam, still};
 use crate::model::{Disruption, Permanence, Proof, Step};
 use linerate_formats::cmdline;
-use linerate_rules::{Status, Verdict};
+use linerate_rules::{Status, Subject, Verdict};
 use serde_json::Value;
 
 pub(super) fn prove(cx: &Cx<'_>, step: &Step, proof: &Proof) -> Proved {
@@ -53,6 +53,11 @@ fn by_rule(cx: &Cx<'_>, step: &Step, rule: &str, subject: &str) -> Answer {
     let message = own.finding.message.as_ref();
     let outcome = match own.finding.status {
         Status::Pass => Outcome::Effective,
+        Status::Fail if of_old_session(cx, step, own) => Outcome::Pending(
+            "the files are as written, and hold in new sessions and in services that are started again: what was read is the limit of \
+             the process that read the node; log in anew and collect again"
+                .to_owned(),
+        ),
         Status::Fail => {
             not_so(cx, step, || reason::of_step(cx, step).unwrap_or_else(|| format!("the rule still fails: {message}")))
         }
@@ -65,6 +70,13 @@ fn by_rule(cx: &Cx<'_>, step: &Step, rule: &str, subject: &str) -> Answer {
     (outcome, read, place)
 }
 
+/// Whether what fails are the limits of the process that read the node, and the step's files, which only new sessions read, are there. After
+/// a start of the node all sessions are new.
+fn of_old_session(cx: &Cx<'_>, step: &Step, v: &Verdict) -> bool {
+    let own = v.finding.evidence.first().is_some_and(|e| cx.after.path(e.place.base) == "proc/self/limits");
+    own && cx.rebooted != Some(true) && reason::shows_files_of(cx, step)
+}
+
 /// A rule that does not speak of the subject: some say once that all is well.
 fn of_others(cx: &Cx<'_>, rule: &str, subject: &str, all: &[&Verdict]) -> Answer {
     let Some(first) = all.first() else {
@@ -73,7 +85,13 @@ fn of_others(cx: &Cx<'_>, rule: &str, subject: &str, all: &[&Verdict]) -> Answer
     };
     let (read, place) = words(cx, first);
     if all.iter().all(|v| v.finding.status == Status::Pass) {
-        return (Outcome::Effective, read, place);
+        // A verdict of the whole node speaks for all that is on it; others say nothing of a device that is gone.
+        let whole = all.iter().any(|v| v.finding.subject == Subject::Node);
+        if whole || still::is_there(cx, subject) {
+            return (Outcome::Effective, read, place);
+        }
+        let why = format!("{subject} is not on the node any more: what {rule} says of others does not prove it");
+        return (Outcome::Unknown(why), read, place);
     }
     let worst = all.iter().map(|v| v.finding.status).max().unwrap_or(Status::Unknown);
     let why = format!("{rule} does not speak of {subject} any more; of others it says: {}", worst.name());

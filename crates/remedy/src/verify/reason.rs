@@ -42,6 +42,16 @@ pub(super) fn files_of(cx: &Cx<'_>, step: &Step) -> Option<String> {
     })
 }
 
+/// Whether the step writes files, and the node shows all of them as they were written.
+pub(super) fn shows_files_of(cx: &Cx<'_>, step: &Step) -> bool {
+    let mut files = step.change.iter().filter_map(|act| match act {
+        Act::File { path, after: Some(_), .. } => Some(path),
+        _ => None,
+    });
+    let some = step.change.iter().any(|act| matches!(act, Act::File { .. }));
+    some && files_of(cx, step).is_none() && files.all(|p| matches!(at(cx.after, p), Look::Text(..)))
+}
+
 /// Modules that the step loads at boot.
 fn modules_of(step: &Step) -> Vec<&str> {
     let texts = step.change.iter().filter_map(|act| match act {

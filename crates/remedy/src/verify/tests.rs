@@ -156,6 +156,30 @@ fn rules_are_judged_again() {
 }
 
 #[test]
+fn limits_of_the_session_that_reads_are_no_proof() {
+    let (path, text) = ("etc/security/limits.d/90-linerate.conf", "* soft memlock unlimited\n");
+    let limits = Step {
+        change: vec![file(&format!("/{path}"), text)],
+        proof: vec![Proof::Rule { rule: "memory/memlock".into(), subject: "node".into() }],
+        persistence: Permanence::Immediate,
+        disruption: Disruption::None,
+        ..step("limits")
+    };
+    let head = "Limit                     Soft Limit           Hard Limit           Units\n";
+    let read = |boot: &str, limit: &str, written: Option<&str>| {
+        let own = format!("{head}Max locked memory         {limit}              {limit}              bytes\n");
+        let files = [("proc/self/limits", own.as_str()), (path, written.unwrap_or_default())];
+        judged(limits.clone(), None, &snapshot(boot, &files[..1 + usize::from(written.is_some())]))
+    };
+    let (name, reason) = read("boot-1", "8388608", Some(text));
+    assert!(name == "pending" && reason.contains("new sessions"), "{name}: {reason}");
+    assert_eq!(read("boot-1", "unlimited", Some(text)).0, "effective");
+    assert_eq!(read("boot-1", "8388608", None).0, "ineffective", "the file is not there");
+    assert_eq!(read("boot-1", "8388608", Some("# theirs\n")).0, "ineffective", "somebody else's");
+    assert_eq!(read("boot-2", "8388608", Some(text)).0, "ineffective", "all sessions are new");
+}
+
+#[test]
 fn attributes_of_the_bios_are_told_or_unknown() {
     let proof = Proof::Bios { attribute: "SriovEnable".into(), value: "Enabled".into() };
     let p = plan(vec![Step { proof: vec![proof], disruption: Disruption::PowerCycle, ..step("bios") }]);

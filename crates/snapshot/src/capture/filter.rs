@@ -143,6 +143,7 @@ pub(crate) fn keep(data: &mut Vec<u8>, how: Keep) -> bool {
             return true;
         }
         Keep::Grub => *data = lines(data, |l| line(l, &grub_assignment)),
+        Keep::GrubOnce => *data = lines(data, |l| line(l, &grub_once)),
         Keep::BootEntry => *data = lines(data, |l| line(l, &boot_entry)),
         Keep::Digest => {
             *data = machine_digest(data).into_bytes();
@@ -172,6 +173,21 @@ fn grub_assignment(line: &str) -> bool {
     let line = line.trim_start();
     let line = line.strip_prefix("export ").unwrap_or(line);
     line.split_once('=').is_some_and(|(name, _)| GRUB.contains(&name.strip_suffix('+').unwrap_or(name)))
+}
+
+/// What `grub-mkconfig` writes for `grub-reboot`, and modules by name.
+fn grub_once(line: &str) -> bool {
+    let line = line.trim();
+    let module =
+        line.strip_prefix("insmod ").is_some_and(|m| m.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+    module
+        || matches!(
+            line,
+            r#"if [ "${next_entry}" ] ; then"#
+                | r#"set default="${next_entry}""#
+                | "set next_entry="
+                | "save_env next_entry"
+        )
 }
 
 /// Keys of an entry of the Boot Loader Specification, and of systemd-boot's `loader.conf`.
@@ -231,6 +247,9 @@ mod tests {
         let mut d = b"# token=abc\nGRUB_CMDLINE_LINUX=\"a b\"\n  export GRUB_CMDLINE_LINUX+=\" c\"\nGRUB_PASSWORD=x\nexport PATH\ncurl http://u:p@h\n".to_vec();
         assert!(keep(&mut d, Keep::Grub));
         assert_eq!(d, b"GRUB_CMDLINE_LINUX=\"a b\"\n  export GRUB_CMDLINE_LINUX+=\" c\"\n");
+        let mut d = b"password_pbkdf2 root grub.pbkdf2.x\n   set default=\"${next_entry}\"\n   save_env next_entry\ninsmod ext2\ninsmod x; y\n".to_vec();
+        assert!(keep(&mut d, Keep::GrubOnce));
+        assert_eq!(d, b"   set default=\"${next_entry}\"\n   save_env next_entry\ninsmod ext2\n");
         let mut d = b"# c\ntitle T\nmachine-id 0123\noptions root=/dev/vda1\npassword x\n".to_vec();
         assert!(keep(&mut d, Keep::BootEntry));
         assert_eq!(d, b"title T\noptions root=/dev/vda1\n");

@@ -22,9 +22,20 @@ const WITHOUT: &str = r#"linerate_without() {
 }
 "#;
 
+/// What `grub-mkconfig` puts last on the line of a usual entry: ours stand behind all others there, as in the entry on trial, and override
+/// them. Recovery entries have `GRUB_CMDLINE_LINUX` only: they start as before, without what is added, which is what they are for. In both
+/// variables a word would be on the line twice, and lists like `pci=` would be read twice.
+const LAST: &str = "GRUB_CMDLINE_LINUX_DEFAULT";
+/// Where versions before this one added.
+const EARLIER: &str = "GRUB_CMDLINE_LINUX";
+
 /// The file's text. The words were checked ([`crate::boot::words::check`]): between single quotes they are nothing but themselves.
 #[must_use]
 pub fn drop_in(step: &str, add: &[String], remove: &[String]) -> String {
+    adding_to(LAST, step, add, remove)
+}
+
+fn adding_to(variable: &str, step: &str, add: &[String], remove: &[String]) -> String {
     let mut out = format!("# Written by linerate (plan step {step}). Remove it with: linerate rollback\n");
     let _ = writeln!(out, "{ADDS}{}\n{REMOVES}{}", add.join(" "), remove.join(" "));
     // What is added is taken out first, too: then it is there once, and behind what it overrides.
@@ -46,8 +57,7 @@ pub fn drop_in(step: &str, add: &[String], remove: &[String]) -> String {
     );
     if !add.is_empty() {
         let words: Vec<String> = add.iter().map(|w| for_grub(w)).collect();
-        let _ =
-            writeln!(out, "GRUB_CMDLINE_LINUX=\"${{GRUB_CMDLINE_LINUX:+$GRUB_CMDLINE_LINUX }}\"'{}'", words.join(" "));
+        let _ = writeln!(out, "{variable}=\"${{{variable}:+${variable} }}\"'{}'", words.join(" "));
     }
     out
 }
@@ -62,7 +72,8 @@ pub fn read_drop_in(text: &str) -> Option<(Vec<String>, Vec<String>)> {
     };
     let (add, remove) = (words(ADDS)?, words(REMOVES)?);
     let step = text.lines().next()?.strip_prefix("# Written by linerate (plan step ")?.split(')').next()?;
-    (drop_in(step, &add, &remove) == text).then_some((add, remove))
+    let ours = [LAST, EARLIER].iter().any(|v| adding_to(v, step, &add, &remove) == text);
+    ours.then_some((add, remove))
 }
 
 /// Why a file that `grub-mkconfig` reads after ours undoes what ours does; `None`: it does not.
@@ -77,7 +88,7 @@ pub fn fights(name: &str, text: &str, add: &[String], remove: &[String]) -> Opti
         }
         let keeps =
             left.ends_with('+') || value.contains(&format!("${variable}")) || value.contains(&format!("${{{variable}"));
-        if !keeps && variable == "GRUB_CMDLINE_LINUX" {
+        if !keeps && variable == LAST && !add.is_empty() {
             return Some(format!(
                 "{name} is read after {DROP_IN} and assigns {variable} anew: what is written before is lost"
             ));
@@ -135,7 +146,7 @@ mod tests {
         for shell in [&["dash"][..], &["bash"], &["bash", "--posix"], &["busybox", "sh"]] {
             let Some(out) = run(shell, before, &text) else { continue };
             assert_eq!(
-                out, " dyndbg=\"a  b\" x iommu=pt pci=\"config_acs=xx000x0@0000:41:00.0;xx000x0@0000:42:00.0\"|splash",
+                out, " dyndbg=\"a  b\" x|splash iommu=pt pci=\"config_acs=xx000x0@0000:41:00.0;xx000x0@0000:42:00.0\"",
                 "{shell:?}"
             );
             // Read twice it is the same.
@@ -146,10 +157,35 @@ mod tests {
         assert!(ran > 0, "no shell to try it with");
     }
 
+    /// The last word of a name counts: ours overrides what is in either variable, as in the entry on trial.
+    #[test]
+    fn ours_is_last_on_the_line_as_on_trial() {
+        let text = drop_in("kernel-args", &words(&["iommu=pt"]), &[]);
+        for (linux, default, want) in [
+            ("a", "iommu=nopt quiet", "a|iommu=nopt quiet iommu=pt"),
+            ("iommu=nopt", "", "iommu=nopt|iommu=pt"),
+            ("iommu=pt a", "iommu=pt", "a|iommu=pt"),
+        ] {
+            let before = format!("GRUB_CMDLINE_LINUX='{linux}'\nGRUB_CMDLINE_LINUX_DEFAULT='{default}'");
+            for shell in [&["dash"][..], &["bash", "--posix"], &["busybox", "sh"]] {
+                let Some(out) = run(shell, &before, &text) else { continue };
+                assert_eq!(out, want, "{shell:?}");
+            }
+        }
+    }
+
     #[test]
     fn ours_is_known_again() {
         let (add, remove) = (words(&["iommu=pt", "pci=a;b"]), words(&["iommu=off"]));
         let text = drop_in("kernel-args", &add, &remove);
+        let older = adding_to(EARLIER, "kernel-args", &add, &remove);
+        assert!(
+            older != text
+                && older.ends_with(
+                    "GRUB_CMDLINE_LINUX=\"${GRUB_CMDLINE_LINUX:+$GRUB_CMDLINE_LINUX }\"'iommu=pt pci=\"a;b\"'\n"
+                )
+        );
+        assert_eq!(read_drop_in(&older), Some((add.clone(), remove.clone())), "of a version before");
         assert_eq!(read_drop_in(&text), Some((add, remove)));
         assert_eq!(read_drop_in(&text.replace("# adds: iommu=pt", "# adds: iommu=on")), None);
         assert_eq!(read_drop_in(&format!("{text}GRUB_TIMEOUT=9\n")), None);
@@ -160,11 +196,15 @@ mod tests {
     fn later_files_that_fight() {
         let (add, remove) = (words(&["iommu=pt"]), words(&["iommu=off"]));
         let fight = |t: &str| fights("/etc/default/grub.d/99-x.cfg", t, &add, &remove);
-        assert!(fight("GRUB_CMDLINE_LINUX=\"console=ttyS0\"").is_some_and(|w| w.contains("anew")));
+        assert!(fight("GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"").is_some_and(|w| w.contains("anew")));
         assert!(fight("GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX iommu=off\"").is_some_and(|w| w.contains("again")));
-        assert!(fight("GRUB_CMDLINE_LINUX_DEFAULT=\"iommu=nopt\"").is_some_and(|w| w.contains("sets iommu=nopt")));
+        let sets = fight("GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT iommu=nopt\"");
+        assert!(sets.is_some_and(|w| w.contains("sets iommu=nopt")));
+        assert_eq!(fight("GRUB_CMDLINE_LINUX=\"console=ttyS0\""), None, "ours are in the other, and stand behind it");
+        let none: Vec<String> = Vec::new();
+        assert_eq!(fights("x", "GRUB_CMDLINE_LINUX_DEFAULT=quiet", &none, &remove), None, "nothing of ours is lost");
         assert_eq!(fight("GRUB_CMDLINE_LINUX=\"${GRUB_CMDLINE_LINUX} crashkernel=1G\""), None);
         assert_eq!(fight("GRUB_CMDLINE_LINUX+=\" crashkernel=1G\""), None);
-        assert_eq!(fight("GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\n#GRUB_CMDLINE_LINUX=x"), None);
+        assert_eq!(fight("GRUB_CMDLINE_LINUX_DEFAULT+=\" quiet\"\n#GRUB_CMDLINE_LINUX_DEFAULT=x"), None);
     }
 }

@@ -1,5 +1,7 @@
 //! Kernel arguments that stay, and the start on trial before, for each boot loader.
 
+mod install;
+
 use super::words::for_grub;
 use super::{BootError, check_all, grub};
 use crate::change::Refusal;
@@ -43,27 +45,19 @@ pub struct Written {
 /// There is no way here, something of the user's is against it, or a word is not written.
 pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Result<Written, Refusal> {
     check_all(args.add, args.remove).map_err(|e: BootError| Refusal::no(e.to_string()))?;
+    if let Some(refusal) = of_another(platform) {
+        return Err(refusal);
+    }
     let mut out = match &platform.boot {
         Boot::GrubDebian => grub_debian(args, platform, s)?,
         Boot::Grubby => grubby(args, s),
-        Boot::SystemdBoot => systemd(args, s, false)?,
-        Boot::Uki => systemd(args, s, true)?,
+        Boot::SystemdBoot => install::systemd(args, s, false)?,
+        Boot::Uki => install::systemd(args, s, true)?,
         Boot::OsTree => ostree(args, s),
-        Boot::Talos => {
-            return Err(export(
-                "Talos has no shell and takes kernel arguments from its image (Image Factory) or its machine configuration",
-                "talos",
-            ));
-        }
-        Boot::OpenShift => {
-            return Err(export(
-                "the Machine Config Operator owns this node's kernel arguments and puts back what others change",
-                "machineconfig",
-            ));
-        }
         Boot::Unknown(why) => {
             return Err(Refusal::no(format!("how this node's kernel gets its arguments is not known: {why}")));
         }
+        Boot::Talos | Boot::OpenShift => return Err(Refusal::no("this node's kernel arguments are another system's")),
     };
     let trial = match platform.boot {
         Boot::GrubDebian => Some((BootTrial::GrubCustom, "grub-reboot", "grub2-common")),
@@ -72,7 +66,16 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
         _ => None,
     };
     let can = trial.filter(|(_, tool, _)| platform.tools.has(tool) != Some(false));
+    // On Debian the node itself is asked before the trial; here what the source shows has to tell.
+    let once = if platform.boot == Boot::Grubby { grubby_once(s) } else { Ok(()) };
     match can {
+        Some(_) if args.trial && once.is_err() => add_note(
+            &mut out.note,
+            &format!(
+                "there is no start on trial: {}. Nothing falls back by itself if the kernel does not come up; have a console at hand",
+                once.err().unwrap_or_default()
+            ),
+        ),
         Some((boot, tool, package)) if args.trial => {
             out.precondition.push(program(tool, package));
             out.trial.push(Act::Trial { boot, add: args.add.to_vec(), remove: args.remove.to_vec() });
@@ -87,6 +90,21 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
         ),
     }
     Ok(out)
+}
+
+/// Whether GRUB starts an entry once that `grub2-reboot` names: else a trial kernel that panics would come again and again.
+fn grubby_once(s: &Snapshot) -> Result<(), String> {
+    // On EFI systems before RHEL 9 it is on the system partition; since then a few lines there lead to the one in /boot.
+    let vendors = see::names(s, "boot/efi/EFI").into_iter().map(|v| format!("boot/efi/EFI/{v}/grub.cfg"));
+    let all = std::iter::once("boot/grub2/grub.cfg".to_owned()).chain(vendors);
+    let found = all.filter_map(|p| see::text(s, &p)).find(|t| t.contains("next_entry"));
+    let Some(cfg) = found else {
+        return Err(
+            "the source does not show whether GRUB can write that the trial was started (/boot/grub2/grub.cfg)"
+                .to_owned(),
+        );
+    };
+    grub::starts_once(cfg).map_err(|e| e.to_string())
 }
 
 fn grub_debian(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Result<Written, Refusal> {
@@ -164,49 +182,6 @@ fn grubby(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     }
 }
 
-fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<Written, Refusal> {
-    const PATH: &str = "/etc/kernel/cmdline";
-    let there = see::there(s, PATH);
-    let old = match &there {
-        There::Text(t) => t.clone(),
-        // kernel-install takes the running kernel's where there is no file: so does this, without what the loader added.
-        There::Absent => {
-            let words = running(s);
-            if words.is_empty() {
-                return Err(Refusal::no(format!(
-                    "there is no {PATH}, and the running kernel's arguments were not read"
-                )));
-            }
-            let loader = |w: &&String| !w.starts_with("BOOT_IMAGE=") && !w.starts_with("initrd=");
-            words.iter().filter(loader).cloned().collect::<Vec<_>>().join(" ")
-        }
-        There::Something | There::Unseen => {
-            return Err(Refusal::no(format!("{PATH} was not read: take a new collection as root")));
-        }
-    };
-    let before = see::before(&there).ok_or_else(|| changed(PATH))?;
-    let gone = |w: &&str| args.remove.iter().chain(args.add).any(|r| r == w);
-    let mut words: Vec<&str> = old.split_ascii_whitespace().filter(|w| !gone(w)).collect();
-    words.extend(args.add.iter().map(String::as_str));
-    let mut writes = if uki { images(s) } else { entries(s) };
-    writes.sort();
-    let undo = if writes.is_empty() { vec!["kernel-install".to_owned(), "add-all".to_owned()] } else { vec![] };
-    let note = if uki {
-        "the arguments are inside the kernel's image: it is built anew (ukify and, with Secure Boot, its key have to be set up)"
-    } else {
-        ""
-    };
-    Ok(Written {
-        precondition: vec![program("kernel-install", "systemd")],
-        change: vec![
-            file(PATH, before, format!("{}\n", words.join(" "))),
-            Act::Run { argv: vec!["kernel-install".into(), "add-all".into()], writes, undo, limit: SLOW },
-        ],
-        note: note.to_owned(),
-        ..Written::default()
-    })
-}
-
 fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     let had: Vec<String> = args.remove.iter().filter(|w| running(s).contains(w)).cloned().collect();
     let call = |add: &[String], remove: &[String]| {
@@ -230,8 +205,24 @@ fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     }
 }
 
-fn export(why: &str, format: &str) -> Refusal {
-    Refusal::No { reason: why.to_owned(), unless: Some(format!("linerate plan --format {format}, and apply that")) }
+/// Why nothing of the system is changed on a node that another one configures; `None`: nobody does.
+pub(crate) fn of_another(platform: &Platform) -> Option<Refusal> {
+    let (why, format) = match platform.boot {
+        Boot::Talos => (
+            "Talos has no shell: kernel arguments come from its image (Image Factory) or its machine configuration, and modules, \
+             values, limits and units from its machine configuration",
+            "talos",
+        ),
+        Boot::OpenShift => (
+            "the Machine Config Operator owns this node's kernel arguments, files and units, and puts back what others change",
+            "machineconfig",
+        ),
+        _ => return None,
+    };
+    Some(Refusal::No {
+        reason: why.to_owned(),
+        unless: Some(format!("linerate plan --format {format}, and apply that")),
+    })
 }
 
 fn changed(path: &str) -> Refusal {
@@ -263,10 +254,6 @@ fn entries(s: &Snapshot) -> Vec<String> {
     below(s, &["boot/loader/entries", "boot/efi/loader/entries", "efi/loader/entries"], ".conf")
 }
 
-fn images(s: &Snapshot) -> Vec<String> {
-    below(s, &["boot/EFI/Linux", "boot/efi/EFI/Linux", "efi/EFI/Linux"], ".efi")
-}
-
 fn below(s: &Snapshot, dirs: &[&str], end: &str) -> Vec<String> {
     let in_dir = |d: &&str| {
         let names = see::names(s, d).into_iter().filter(|n| n.ends_with(end)).map(|n| format!("/{d}/{n}"));
@@ -276,84 +263,4 @@ fn below(s: &Snapshot, dirs: &[&str], end: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use linerate_snapshot::Coverage;
-
-    fn words(w: &[&str]) -> Vec<String> {
-        w.iter().map(|w| (*w).to_owned()).collect()
-    }
-
-    fn written(boot: Boot, s: &Snapshot) -> Result<Written, Refusal> {
-        let node = linerate_node::Node::decode(s);
-        let mut p = Platform::detect(s, &node);
-        p.boot = boot;
-        let (add, remove) = (words(&["iommu=pt", "pci=config_acs=a;b"]), words(&["iommu=off", "nowhere"]));
-        permanent(KernelArgs { step: "kernel-args", add: &add, remove: &remove, trial: true }, &p, s)
-    }
-
-    fn argv(w: &Written) -> (Vec<String>, Vec<String>, Vec<String>) {
-        let run = w.change.iter().find_map(|a| match a {
-            Act::Run { argv, undo, writes, .. } => Some((argv.clone(), undo.clone(), writes.clone())),
-            _ => None,
-        });
-        run.unwrap_or_default()
-    }
-
-    fn snapshot() -> Snapshot {
-        let mut s = Snapshot::new("test");
-        s.coverage = Coverage::Full { not_tried: vec![] };
-        s.add_file("proc/cmdline", b"BOOT_IMAGE=/v initrd=i root=/dev/vda1 iommu=off\n");
-        s
-    }
-
-    #[test]
-    fn argument_lists_and_their_inverse() {
-        let mut s = snapshot();
-        let (run, undo, writes) = argv(&written(Boot::Grubby, &s).expect("a way"));
-        assert_eq!(
-            run,
-            [
-                "grubby",
-                "--update-kernel=ALL",
-                "--args=iommu=pt pci=\"config_acs=a;b\"",
-                "--remove-args=iommu=off nowhere"
-            ]
-        );
-        assert_eq!(
-            undo,
-            ["grubby", "--update-kernel=ALL", "--args=iommu=off", "--remove-args=iommu=pt pci=\"config_acs=a;b\""]
-        );
-        assert!(writes.is_empty());
-        s.add_file("boot/loader/entries/a-1.conf", b"options x\n");
-        let (_, undo, writes) = argv(&written(Boot::Grubby, &s).expect("a way"));
-        assert!(
-            undo.is_empty() && writes.iter().any(|w| w == "/boot/loader/entries/a-1.conf"),
-            "files go back byte for byte"
-        );
-        let (run, undo, _) = argv(&written(Boot::OsTree, &s).expect("a way"));
-        assert_eq!(run.get(2).map(String::as_str), Some("--append-if-missing=iommu=pt"));
-        assert!(run.contains(&"--delete-if-present=iommu=off".to_owned()));
-        assert!(
-            undo.contains(&"--append-if-missing=iommu=off".to_owned()) && !undo.iter().any(|w| w.contains("nowhere")),
-            "{undo:?}"
-        );
-    }
-
-    #[test]
-    fn etc_kernel_cmdline() {
-        let mut s = snapshot();
-        let text = |w: Written| match w.change.first() {
-            Some(Act::File { after: Some(Content(t)), before, .. }) => (t.clone(), before.clone()),
-            other => panic!("{other:?}"),
-        };
-        let (new, before) = text(written(Boot::SystemdBoot, &s).expect("a way"));
-        assert_eq!((new.as_str(), before), ("root=/dev/vda1 iommu=pt pci=config_acs=a;b\n", FileState::Absent));
-        s.add_file("etc/kernel/cmdline", b"root=/dev/vda2 iommu=off x\n");
-        let w = written(Boot::Uki, &s).expect("a way");
-        assert!(w.trial.is_empty() && w.note.contains("nothing falls back"));
-        assert_eq!(text(w).0, "root=/dev/vda2 x iommu=pt pci=config_acs=a;b\n");
-        let unseen = Snapshot::new("test");
-        assert!(written(Boot::SystemdBoot, &unseen).is_err(), "what was not read is not overwritten");
-    }
-}
+mod tests;
