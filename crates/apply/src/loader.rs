@@ -27,6 +27,7 @@ impl TrialMaker for Loaders {
         match boot {
             BootTrial::GrubCustom => custom(add, remove, node),
             BootTrial::GrubBls => {
+                grubby_once(node)?;
                 let env = text(node, GRUB2_ENV);
                 let entry = specified(add, remove, node, bls::Loader::Grub, env.as_deref())?;
                 let id = bls::TRIAL_FILE.trim_end_matches(".conf");
@@ -67,6 +68,16 @@ fn custom(add: &[String], remove: &[String], node: &dyn NodeFiles) -> Result<Tri
         choose: words(&["grub-reboot", TRIAL_ID]),
         forget: words(&["grub-editenv", "-", "unset", "next_entry"]),
     })
+}
+
+/// Whether GRUB starts an entry once only: else one that panics would come again and again. On EFI systems before RHEL 9 its
+/// configuration is on the system partition; since then a few lines there lead to the one in /boot.
+fn grubby_once(node: &dyn NodeFiles) -> Result<(), String> {
+    let vendors = node.names("/boot/efi/EFI").into_iter().map(|v| format!("/boot/efi/EFI/{v}/grub.cfg"));
+    let all = std::iter::once("/boot/grub2/grub.cfg".to_owned()).chain(vendors);
+    let cfg = all.filter_map(|path| text(node, &path)).find(|cfg| cfg.contains("next_entry"));
+    let cfg = cfg.ok_or("no grub.cfg in /boot/grub2 or /boot/efi/EFI looks for next_entry")?;
+    grub::starts_once(&cfg).map_err(|e| e.to_string())
 }
 
 /// An entry of the Boot Loader Specification; how it is chosen is the loader's.

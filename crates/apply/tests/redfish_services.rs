@@ -150,7 +150,8 @@ fn a_task_elsewhere_is_not_asked() {
     let client = client(&service);
     let bios = client.bios(&client.system(None).unwrap()).unwrap();
     let error = client.set(&bios, None, &want("IOMMU", json!("Enabled")), QUICK).unwrap_err();
-    assert!(matches!(&error, Error::Link { link, .. } if link.contains("elsewhere")), "{error}");
+    let Error::Sent(why) = &error else { panic!("{error}") };
+    assert!(matches!(&**why, Error::Link { link, .. } if link.contains("elsewhere")), "{error}");
 }
 
 #[test]
