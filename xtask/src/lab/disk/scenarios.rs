@@ -38,7 +38,12 @@ pub(super) const ALL: &[Scenario] = &[
         linerate: true,
         run: apply::iommu,
     },
-    Scenario { name: "apply-amd-iommu", proves: "What apply-iommu proves with VT-d, on AMD-Vi.", linerate: true, run: apply::amd_iommu },
+    Scenario {
+        name: "apply-amd-iommu",
+        proves: "What apply-iommu proves with VT-d, on AMD-Vi.",
+        linerate: true,
+        run: apply::amd_iommu,
+    },
     Scenario {
         name: "apply-module",
         proves: "A module is loaded now and at each boot by what a remedy makes of it; undone, it is there no more.",
