@@ -123,8 +123,25 @@ pub(super) fn make(hands: &Hands<'_>, before: &Seen, journal: &Journal, mark: &s
     boundary("trial: entry written");
     let output = run::run(hands.root, choose, 60, mark)?;
     boundary("trial: chosen");
+    if let Some(environment) = files.get(1) {
+        is_chosen(hands.root, &environment.path, choose, &output)?;
+    }
     let paths: Vec<String> = files.iter().map(|f| f.path.clone()).collect();
     Ok(Made { after: file::look(hands.root, &paths)?, output: Some(output) })
+}
+
+/// Whether GRUB's environment block names the entry: `grub-reboot` ends well, too, where it could not write it.
+fn is_chosen(root: &Root, environment: &str, choose: &[String], output: &str) -> Done<()> {
+    let block = root.read(environment, FILE)?.map(|t| String::from_utf8_lossy(&t.bytes).into_owned());
+    let (block, id) = (block.unwrap_or_default(), choose.last().map_or("", String::as_str));
+    if block.lines().any(|line| line.strip_prefix("next_entry=") == Some(id)) {
+        return Ok(());
+    }
+    let said = output.lines().last().unwrap_or("nothing");
+    Err(Wrong::failed(format!(
+        "{} ended, and {environment} does not name the entry; it said: {said}",
+        choose.join(" ")
+    )))
 }
 
 /// An interrupted one is made again: choosing an entry twice is choosing it.

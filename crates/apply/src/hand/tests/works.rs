@@ -218,3 +218,16 @@ fn what_undoes_a_program_is_run_when_it_fails() {
     assert_eq!(codes(&node.rollback(&plan)), Vec::<&str>::new());
     assert_eq!(node.tree(), was);
 }
+
+/// As Debian's does where its file system is read-only.
+#[test]
+fn an_entry_that_was_not_chosen_is_told() {
+    let node = Node::new();
+    let plan = node.plan();
+    node.write("usr/sbin/grub-reboot", "#!/bin/sh\necho 'cannot open grubenv: Read-only file system.' >&2\n");
+    node.ask(begin(&plan));
+    let end = node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::First });
+    assert_eq!(codes(&end), ["failed"]);
+    assert!(end.refused[0].what.contains("Read-only file system"), "{}", end.refused[0].what);
+    assert!(node.read("boot/grub/custom.cfg").is_none(), "the entry is gone again");
+}
