@@ -318,6 +318,12 @@ mod tests {
     }
 
     #[test]
+    fn no_file_names_a_path_of_one_machine() {
+        let found = files().unwrap();
+        assert!(found.wrong.is_empty(), "{}", found.wrong.join("\n"));
+    }
+
+    #[test]
     fn hosts_of_private_registries() {
         let config =
             "registry = \"sparse+https://me:secret@crates.example.org:8080/index/\"\nx = \"https://index.crates.io/\"";

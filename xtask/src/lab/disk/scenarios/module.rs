@@ -25,8 +25,8 @@ pub(super) fn at_boot(lab: &Lab<'_>) -> Result<()> {
     let inspect = operator.file("inspect.json");
     fs::write(&inspect, serde_json::to_vec(&Request::Inspect).map_err(|e| e.to_string())?)
         .map_err(|e| e.to_string())?;
-    guest.copy_in(Path::new(&inspect), "/root/inspect.json", "600")?;
-    let answer: Answer = serde_json::from_str(&guest.shell("linerate hand </root/inspect.json")?)
+    guest.copy_in(Path::new(&inspect), "/tmp/inspect.json", "600")?;
+    let answer: Answer = serde_json::from_str(&guest.shell("linerate hand </tmp/inspect.json")?)
         .map_err(|e| format!("what the hand answered: {e}"))?;
     let collected = guest.run(&["linerate", "collect", "--quiet", "-o", "-"])?;
     let snapshot = linerate_snapshot::load_bytes(&collected.stdout, "a").map_err(|e| e.to_string())?;
