@@ -27,9 +27,25 @@ pub(super) fn at(s: &Snapshot, path: &str) -> Look {
             _ => Look::Unseen(words, "it is no file".to_owned()),
         },
         Lookup::Missing if looked(s, path) => Look::Absent(words),
-        Lookup::Missing => Look::Unseen(words, "this source does not hold it".to_owned()),
+        Lookup::Missing => {
+            module(s, path).unwrap_or_else(|| Look::Unseen(words, "this source does not hold it".to_owned()))
+        }
         Lookup::Blocked(_, why) => Look::Unseen(words, why.to_string()),
     }
+}
+
+/// `sys/module/NAME/initstate`, which no capture holds, from the list of modules, which has the same in other words.
+fn module(s: &Snapshot, path: &str) -> Option<Look> {
+    let name = path.strip_prefix("sys/module/")?.strip_suffix("/initstate")?;
+    let Look::Text(list, place) = at(s, "proc/modules") else { return None };
+    let mut found = list.lines().map(|l| l.split_ascii_whitespace().collect::<Vec<_>>());
+    let state = found.find(|words| words.first() == Some(&name)).and_then(|words| words.get(4).copied());
+    Some(match state {
+        Some("Live") => Look::Text("live".to_owned(), place),
+        Some("Loading") => Look::Text("coming".to_owned(), place),
+        Some(other) => Look::Text(other.to_ascii_lowercase(), place),
+        None => Look::Absent(place),
+    })
 }
 
 /// The boot in which a snapshot was read.

@@ -62,6 +62,22 @@ fn values() {
 }
 
 #[test]
+fn modules_are_seen_in_their_list() {
+    let proof = || Proof::Value { path: "/sys/module/nvidia_peermem/initstate".into(), value: "live".into() };
+    let of = |list: Option<&str>| {
+        let files: Vec<(&str, &str)> = list.map(|l| ("proc/modules", l)).into_iter().collect();
+        let mut s = snapshot("boot-2", &files);
+        // As a capture that never looks below sys/module.
+        s.coverage = Coverage::Partial;
+        one(proof(), &s).0
+    };
+    assert_eq!(of(Some("ext4 1 0 - Live 0x0\nnvidia_peermem 16384 0 - Live 0x0\n")), "effective");
+    assert_eq!(of(Some("nvidia_peermem 16384 0 - Loading 0x0\n")), "ineffective");
+    assert_eq!(of(Some("ext4 1 0 - Live 0x0\n")), "ineffective");
+    assert_eq!(of(None), "unknown");
+}
+
+#[test]
 fn who_sets_another_value_is_told() {
     let proof = Proof::Value { path: "/proc/sys/kernel/numa_balancing".into(), value: "0".into() };
     let s = snapshot(
