@@ -90,16 +90,16 @@ pub(super) fn two_nodes(lab: &Lab<'_>) -> Result<()> {
         plans.push(plan);
     }
     let before = [now(&a, "MAX_ACC_OUT_READ")?, now(&b, "PCI_WR_ORDERING")?];
-    expect("the reference node at the start", "128 128 128 128 ", &before[0])?;
+    expect("the reference node at the start", "128 128 128 128", &before[0])?;
     let keep = operator.keep();
     // Both by one command: the first alone, the second when the first is proven.
     let args = ["apply", &plans[0], &plans[1], "--host", "a", "--yes", "--max-unavailable", "1", "--keep", &keep];
     operator.run("apply", &args, "b", 0)?;
     for (guest, name) in [(&a, "a"), (&b, "b")] {
         let plan = operator.file(&format!("{name}.plan"));
-        expect("MAX_ACC_OUT_READ", "0 0 0 0 ", &now(guest, "MAX_ACC_OUT_READ")?)?;
+        expect("MAX_ACC_OUT_READ", "0 0 0 0", &now(guest, "MAX_ACC_OUT_READ")?)?;
         let ordering = now(guest, "PCI_WR_ORDERING")?;
-        expect("PCI_WR_ORDERING", "per_mkey(0) per_mkey(0) per_mkey(0) per_mkey(0) ", &ordering)?;
+        expect("PCI_WR_ORDERING", "per_mkey(0) per_mkey(0) per_mkey(0) per_mkey(0)", &ordering)?;
         operator.run(&format!("verify-{name}"), &["verify", &plan], name, 0)?;
     }
     operator.run("rollback-b", &["rollback", &plans[1], "--yes", "--reboot"], "b", 0)?;
