@@ -70,12 +70,9 @@ fn custom(add: &[String], remove: &[String], node: &dyn NodeFiles) -> Result<Tri
     })
 }
 
-/// Whether GRUB starts an entry once only: else one that panics would come again and again. On EFI systems before RHEL 9 its
-/// configuration is on the system partition; since then a few lines there lead to the one in /boot.
+/// Whether GRUB starts an entry once only: else one that panics would come again and again.
 fn grubby_once(node: &dyn NodeFiles) -> Result<(), String> {
-    let vendors = node.names("/boot/efi/EFI").into_iter().map(|v| format!("/boot/efi/EFI/{v}/grub.cfg"));
-    let all = std::iter::once("/boot/grub2/grub.cfg".to_owned()).chain(vendors);
-    let cfg = all.filter_map(|path| text(node, &path)).find(|cfg| cfg.contains("next_entry"));
+    let cfg = grub::rhel_cfg(node.names("/boot/efi/EFI"), |path| text(node, path));
     let cfg = cfg.ok_or("no grub.cfg in /boot/grub2 or /boot/efi/EFI looks for next_entry")?;
     grub::starts_once(&cfg).map_err(|e| e.to_string())
 }

@@ -3,6 +3,7 @@
 mod args;
 mod bench_args;
 mod cmd;
+mod interrupt;
 mod output;
 mod plan_args;
 mod progress;
@@ -29,8 +30,8 @@ fn end_on_signals() {
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
     let wait = move || {
         for _ in signals.forever() {
-            // A benchmark ends itself, on all its hosts; who cannot wait for that asks a second time.
-            if cmd::bench::interrupted() || cmd::remedy::interrupted() {
+            // What works on hosts ends itself there; who cannot wait for that asks a second time.
+            if interrupt::interrupted() {
                 continue;
             }
             linerate_snapshot::capture::abandon();

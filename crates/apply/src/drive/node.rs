@@ -70,18 +70,7 @@ const AGAIN: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
 /// does nothing twice.
 pub(super) fn ask(node: &dyn Node, request: &Request, cancel: &Cancel) -> Reached<Answer> {
     boundary("drive: asks");
-    let (mut lost, mut busy) = (TRIES, BUSY);
-    let mut heard = node.ask(request);
-    while !cancel.is_cancelled() {
-        match &heard {
-            Err(Unreached::Lost(_)) if lost > 0 => lost -= 1,
-            // The hand that was asked before the connection was lost still works.
-            Ok(answer) if lost < TRIES && busy > 0 && is_busy(answer) => busy -= 1,
-            _ => break,
-        }
-        std::thread::sleep(AGAIN);
-        heard = node.ask(request);
-    }
+    let heard = again(cancel, || node.ask(request), is_busy);
     boundary("drive: is answered");
     heard
 }
@@ -92,19 +81,23 @@ fn is_busy(answer: &Answer) -> bool {
 
 /// Reads a node, and again where the connection is lost.
 pub(super) fn read(node: &dyn Node, cancel: &Cancel) -> Reached<Snapshot> {
-    again(cancel, || node.read())
+    again(cancel, || node.read(), |_| false)
 }
 
 /// The node's boot, asked again where the connection is lost.
 pub(super) fn boot(node: &dyn Node, cancel: &Cancel) -> Reached<String> {
-    again(cancel, || node.boot())
+    again(cancel, || node.boot(), |_| false)
 }
 
-fn again<T>(cancel: &Cancel, ask: impl Fn() -> Reached<T>) -> Reached<T> {
+/// Asks, and again where the connection is lost. After a loss, one who is busy still works for the request that was lost.
+fn again<T>(cancel: &Cancel, ask: impl Fn() -> Reached<T>, is_busy: impl Fn(&T) -> bool) -> Reached<T> {
+    let (mut lost, mut busy) = (TRIES, BUSY);
     let mut heard = ask();
-    for _ in 0..TRIES {
-        if !matches!(heard, Err(Unreached::Lost(_))) || cancel.is_cancelled() {
-            break;
+    while !cancel.is_cancelled() {
+        match &heard {
+            Err(Unreached::Lost(_)) if lost > 0 => lost -= 1,
+            Ok(answer) if lost < TRIES && busy > 0 && is_busy(answer) => busy -= 1,
+            _ => break,
         }
         std::thread::sleep(AGAIN);
         heard = ask();

@@ -340,16 +340,12 @@ impl Work<'_> {
             Err(e) if !self.touched => return Ok(Some(format!("its BMC: {e}"))),
             Err(e) => return Err(Stop::Refused(vec![bios::trouble("failed", None, format!("its BMC: {e}"))])),
         };
-        match bios::is_of(uuid, theirs.as_deref()) {
-            Some(true) => {}
-            Some(false) => {
-                let (theirs, ours) = (theirs.unwrap_or_default(), uuid.unwrap_or_default());
-                return Ok(Some(format!("the BMC is another machine's: it says UUID {theirs}, the node says {ours}")));
-            }
-            None => {
-                let what = "whether the BMC is this node's was not checked: one of both shows no UUID";
-                self.remarks.push(what.to_owned());
-            }
+        if let Some(what) = bios::is_foreign(uuid, theirs.as_deref()) {
+            return Ok(Some(what));
+        }
+        if bios::is_of(uuid, theirs.as_deref()).is_none() {
+            let what = "whether the BMC is this node's was not checked: one of both shows no UUID";
+            self.remarks.push(what.to_owned());
         }
         if self.touched {
             return Ok(None);

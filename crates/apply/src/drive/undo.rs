@@ -105,13 +105,8 @@ fn foreign(node: &dyn Node, acts: &[BiosAct], cancel: &Cancel) -> Result<(), Sto
     let refuse = |what: String| Err(Stop::Refused(vec![bios::trouble("other-bmc", None, what)]));
     let ours = super::node::ask(node, &Request::Inspect, cancel)?.uuid;
     match bmc.uuid() {
-        Ok(theirs) if bios::is_of(ours.as_deref(), theirs.as_deref()) == Some(false) => {
-            let (theirs, ours) = (theirs.unwrap_or_default(), ours.unwrap_or_default());
-            refuse(format!(
-                "the BMC is another machine's: it says UUID {theirs}, the node says {ours}. Nothing is undone"
-            ))
-        }
-        Ok(_) => Ok(()),
+        Ok(theirs) => bios::is_foreign(ours.as_deref(), theirs.as_deref())
+            .map_or(Ok(()), |what| refuse(format!("{what}. Nothing is undone"))),
         Err(e) => refuse(format!("its BMC: {e}. Nothing is undone")),
     }
 }

@@ -237,6 +237,13 @@ pub(super) fn is_of(node: Option<&str>, bmc: Option<&str>) -> Option<bool> {
     Some(node == bmc || node == other)
 }
 
+/// In words, where a BMC is another machine's.
+pub(super) fn is_foreign(node: Option<&str>, bmc: Option<&str>) -> Option<String> {
+    let (ours, theirs) = (node.unwrap_or_default(), bmc.unwrap_or_default());
+    let words = || format!("the BMC is another machine's: it says UUID {theirs}, the node says {ours}");
+    (is_of(node, bmc) == Some(false)).then(words)
+}
+
 pub(super) fn trouble(code: &str, step: Option<&str>, what: impl Into<String>) -> Trouble {
     Trouble { code: code.to_owned(), step: step.map(str::to_owned), what: what.into() }
 }

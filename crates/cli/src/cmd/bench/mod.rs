@@ -15,7 +15,6 @@ use crate::output::{Failure, Sink, width};
 use linerate_report::Style;
 
 pub(crate) use compare::beside;
-pub(crate) use run::interrupted;
 
 pub(crate) fn run(a: &BenchArgs) -> Result<u8, Failure> {
     match &a.command {

@@ -9,32 +9,15 @@ use linerate_bench::facts::Facts;
 use linerate_bench::import::{Refused, import};
 use linerate_bench::{Param, Run};
 use linerate_report::bench::{comparison_text, runs_json, runs_text};
-use linerate_runner::{
-    Cancel, Event, HostSpec, Measured, RawOutput, Request, Stopped, Variant, What, collect, prepare,
-};
+use linerate_runner::{Event, HostSpec, Measured, RawOutput, Request, Stopped, Variant, What, collect, prepare};
 use linerate_store::{Imported, Place, SnapshotRef, TextRef};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// A run failed.
 const EXIT_FAILED: u8 = 1;
 /// It ended before its plan did.
 const EXIT_STOPPED: u8 = 2;
-
-/// The run that is going on: a signal ends it, and both sides are cleaned up.
-static RUNNING: OnceLock<Cancel> = OnceLock::new();
-
-/// Told by the signal's thread. Whether a run takes care of it.
-pub(crate) fn interrupted() -> bool {
-    match RUNNING.get() {
-        Some(cancel) if !cancel.is_cancelled() => {
-            cancel.cancel();
-            true
-        }
-        _ => false,
-    }
-}
 
 pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     if matches!(a.format, BenchFormat::Markdown | BenchFormat::Html) {
@@ -42,7 +25,7 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     }
     let request = request(a)?;
     let hosts = HostSpec::list(&a.on).map_err(Failure::new)?;
-    let cancel = RUNNING.get_or_init(Cancel::new).clone();
+    let cancel = crate::interrupt::cancel();
     let mut screen = Screen::new(a.quiet);
     let snapshots: Box<dyn collect::Collector> =
         if a.no_snapshot { Box::new(collect::Nothing) } else { Box::new(collect::Standard::default()) };

@@ -46,7 +46,7 @@ pub(crate) fn run(a: &ApplyArgs) -> Result<u8, Failure> {
     }
     let screen = Screen::new(jobs.len() > 1);
     let fleet = Fleet { max_unavailable: a.max_unavailable as usize };
-    let outcomes = many(&jobs, fleet, &Lone, &super::cancel(), &|node, event| screen.show(node, &event));
+    let outcomes = many(&jobs, fleet, &Lone, &crate::interrupt::cancel(), &|node, event| screen.show(node, &event));
     for outcome in &outcomes {
         answer(a, outcome, &mut sink)?;
     }

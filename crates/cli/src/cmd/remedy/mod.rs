@@ -13,28 +13,8 @@ pub(crate) mod verify;
 
 use crate::output::Failure;
 use linerate_remedy::Plan;
-use linerate_runner::Cancel;
 use std::io::Read;
 use std::path::Path;
-use std::sync::OnceLock;
-
-/// What goes on on nodes: a signal ends it where nothing is half made.
-static RUNNING: OnceLock<Cancel> = OnceLock::new();
-
-/// Told by the signal's thread. Whether somebody takes care of it.
-pub(crate) fn interrupted() -> bool {
-    match RUNNING.get() {
-        Some(cancel) if !cancel.is_cancelled() => {
-            cancel.cancel();
-            true
-        }
-        _ => false,
-    }
-}
-
-fn cancel() -> Cancel {
-    RUNNING.get_or_init(Cancel::new).clone()
-}
 
 /// Longest plan.
 const MOST: u64 = 64 << 20;

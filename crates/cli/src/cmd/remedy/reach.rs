@@ -21,7 +21,7 @@ pub(super) fn node(
         return Ok(Box::new(Here::new(None)));
     }
     let transport = spec.transport(ssh).map_err(Failure::new)?;
-    Ok(Box::new(Remote::new(transport, sudo, super::cancel())))
+    Ok(Box::new(Remote::new(transport, sudo, crate::interrupt::cancel())))
 }
 
 impl Reach {

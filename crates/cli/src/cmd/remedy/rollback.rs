@@ -22,7 +22,7 @@ pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
     }
     let screen = Screen::new(false);
     let how = Undoing { reboot: a.reboot.then(|| Duration::from_secs(a.wait)), keep_changed: a.keep_changed };
-    let cancel = super::cancel();
+    let cancel = crate::interrupt::cancel();
     let undone = rollback(&*node, named.as_deref(), how, &cancel, &mut |e| screen.show(node.name(), &e));
     let undone = undone.map_err(|stop| {
         let theirs = matches!(&stop, Stop::Refused(all) if all.iter().any(|t| t.code == "unexpected"));

@@ -7,4 +7,4 @@ mod tests;
 mod trial;
 
 pub use dropin::{DROP_IN, drop_in, fights, read_drop_in};
-pub use trial::{is_custom_sourced, starts_once, trial_entry, with_trial, without_trial};
+pub use trial::{is_custom_sourced, rhel_cfg, starts_once, trial_entry, with_trial, without_trial};

@@ -107,6 +107,14 @@ pub fn is_custom_sourced(grub_cfg: &str) -> bool {
     grub_cfg.lines().map(str::trim).any(|l| l.starts_with("source ") && l.ends_with("/custom.cfg"))
 }
 
+/// The configuration of RHEL's GRUB that looks for `next_entry`: `vendors` are the names in `/boot/efi/EFI`, `read` gives a file's text.
+pub fn rhel_cfg<T: AsRef<str>>(vendors: Vec<String>, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    // On EFI systems before RHEL 9 it is on the system partition; since then a few lines there lead to the one in /boot.
+    let vendors = vendors.into_iter().map(|v| format!("/boot/efi/EFI/{v}/grub.cfg"));
+    let mut all = std::iter::once("/boot/grub2/grub.cfg".to_owned()).chain(vendors);
+    all.find_map(|path| read(&path).filter(|cfg| cfg.as_ref().contains("next_entry")))
+}
+
 /// Whether an entry that `grub-reboot` names is started once only: `grub.cfg` has to look for it, and GRUB has to be able to write its
 /// environment block, or the trial would come again and again.
 ///

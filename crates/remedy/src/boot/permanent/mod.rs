@@ -94,11 +94,8 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
 
 /// Whether GRUB starts an entry once that `grub2-reboot` names: else a trial kernel that panics would come again and again.
 fn grubby_once(s: &Snapshot) -> Result<(), String> {
-    // On EFI systems before RHEL 9 it is on the system partition; since then a few lines there lead to the one in /boot.
-    let vendors = see::names(s, "boot/efi/EFI").into_iter().map(|v| format!("boot/efi/EFI/{v}/grub.cfg"));
-    let all = std::iter::once("boot/grub2/grub.cfg".to_owned()).chain(vendors);
-    let found = all.filter_map(|p| see::text(s, &p)).find(|t| t.contains("next_entry"));
-    let Some(cfg) = found else {
+    let vendors = see::names(s, "boot/efi/EFI").into_iter().map(|v| v.to_string()).collect();
+    let Some(cfg) = grub::rhel_cfg(vendors, |path| see::text(s, path.trim_start_matches('/'))) else {
         return Err(
             "the source does not show whether GRUB can write that the trial was started (/boot/grub2/grub.cfg)"
                 .to_owned(),
