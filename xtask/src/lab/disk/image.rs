@@ -1,4 +1,4 @@
-//! The disk that all disk guests start from: made once, by `recipe.sh`, without mounting anything.
+//! The disks that disk guests start from: each made once, by `recipe/`, without mounting anything.
 
 use super::firmware::Firmware;
 use super::group::{Group, Spec, discard};
@@ -10,8 +10,14 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Release of Debian in the guests.
-const SUITE: &str = "bookworm";
+/// How a guest boots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Loader {
+    /// Debian 12 with GRUB.
+    Grub,
+    /// Debian 13 with systemd-boot, kernel-install, and what makes unified kernel images.
+    SystemdBoot,
+}
 
 /// What the guests have besides the smallest Debian.
 const PACKAGES: &[&str] = &[
@@ -20,28 +26,71 @@ const PACKAGES: &[&str] = &[
     "linux-image-amd64",
     "initramfs-tools",
     "zstd",
-    "grub-efi-amd64-bin",
-    "grub2-common",
-    "efibootmgr",
     "openssh-server",
     "iproute2",
     "iputils-ping",
     "ethtool",
-    "rdma-core",
-    "ibverbs-providers",
-    "ibverbs-utils",
-    "perftest",
-    "iperf3",
     "pciutils",
     "kmod",
     "procps",
     "python3",
 ];
 
-const RECIPE: &str = include_str!("recipe.sh");
+impl Loader {
+    /// Release of Debian.
+    const fn suite(self) -> &'static str {
+        match self {
+            Loader::Grub => "bookworm",
+            // The first that has ukify.
+            Loader::SystemdBoot => "trixie",
+        }
+    }
 
-/// What of an image is not in the recipe: what its first boot does.
-const FIRST_BOOT: &str = "update-grub 2>&1 && sync";
+    /// Packages besides those of all.
+    const fn packages(self) -> &'static [&'static str] {
+        match self {
+            Loader::Grub => &[
+                "grub-efi-amd64-bin",
+                "grub2-common",
+                "efibootmgr",
+                "rdma-core",
+                "ibverbs-providers",
+                "ibverbs-utils",
+                "perftest",
+                "iperf3",
+            ],
+            // The two in the middle: debootstrap does not look for who provides a name.
+            Loader::SystemdBoot => &["systemd-boot", "systemd-boot-efi", "python3-cffi-backend", "systemd-ukify"],
+        }
+    }
+
+    /// The parts of the recipe.
+    const fn recipe(self) -> [&'static str; 3] {
+        let loader = match self {
+            Loader::Grub => include_str!("recipe/grub.sh"),
+            Loader::SystemdBoot => include_str!("recipe/systemd-boot.sh"),
+        };
+        [include_str!("recipe/base.sh"), loader, include_str!("recipe/disk.sh")]
+    }
+
+    /// What of an image is not in the recipe: what its first boot does.
+    const fn first_boot(self) -> &'static str {
+        match self {
+            Loader::Grub => "update-grub 2>&1 && sync",
+            Loader::SystemdBoot => {
+                "bootctl install 2>&1 && kernel-install add $(uname -r) /boot/vmlinuz-$(uname -r) 2>&1 &&
+                rm -r /boot/efi/lab /boot/efi/loader/entries/lab.conf && sync"
+            }
+        }
+    }
+
+    /// Where the image that this tree describes is, once it is made.
+    fn home(self, paths: &Paths) -> PathBuf {
+        let [base, loader, disk] = self.recipe();
+        let packages = [PACKAGES, self.packages()].concat().join(",");
+        paths.disk().join(digest(&[base, loader, disk, self.suite(), &packages, self.first_boot()]))
+    }
+}
 
 /// Programs that every run needs, and the packages that have them.
 const TOOLS: &[(&str, &str)] = &[("qemu-img", "qemu-utils"), ("ssh", "openssh-client")];
@@ -69,11 +118,6 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Where the image that this tree describes is, once it is made.
-    fn home(paths: &Paths) -> PathBuf {
-        paths.disk().join(digest(&[RECIPE, SUITE, &PACKAGES.join(","), FIRST_BOOT]))
-    }
-
     /// The packages that would have to be installed, for a disk to be made and to run.
     pub(super) fn packages() -> Vec<&'static str> {
         let lacking =
@@ -83,11 +127,11 @@ impl Image {
     }
 
     /// Why there is none, and none can be made here.
-    pub(super) fn missing(paths: &Paths) -> Option<String> {
+    pub(super) fn missing(paths: &Paths, loader: Loader) -> Option<String> {
         if let Err(why) = Firmware::find() {
             return Some(why);
         }
-        let made = Image::home(paths).join("disk.raw").exists();
+        let made = loader.home(paths).join("disk.raw").exists();
         let tools = TOOLS.iter().chain(MAKERS.iter().filter(|_| !made));
         let missing: Vec<&str> =
             tools.filter(|(program, _)| !shell::has(program)).map(|(_, package)| *package).collect();
@@ -102,14 +146,16 @@ impl Image {
     }
 
     /// The image, made if there is none.
-    pub(super) fn get(paths: &Paths, patience: u32, stop: &AtomicBool) -> Result<Image> {
-        let home = Image::home(paths);
+    pub(super) fn get(paths: &Paths, loader: Loader, patience: u32, stop: &AtomicBool) -> Result<Image> {
+        let home = loader.home(paths);
         if !home.join("disk.raw").exists() {
             let new = home.with_extension("new");
-            make(&new, patience, stop)?;
+            make(&new, loader, patience, stop)?;
             // Disks of earlier recipes are large, and nothing asks for them any more.
-            for old in fs::read_dir(paths.disk()).into_iter().flatten().flatten().filter(|old| old.path() != new) {
-                let _ = fs::remove_dir_all(old.path());
+            let asked_for = [new.clone(), Loader::Grub.home(paths), Loader::SystemdBoot.home(paths)];
+            let all = fs::read_dir(paths.disk()).into_iter().flatten().flatten().map(|old| old.path());
+            for old in all.filter(|old| !asked_for.contains(old)) {
+                let _ = fs::remove_dir_all(old);
             }
             fs::rename(&new, &home).map_err(|e| format!("lab: {}: {e}", home.display()))?;
             println!("lab: the disk is {}", home.join("disk.raw").display());
@@ -128,19 +174,19 @@ impl Image {
     }
 }
 
-/// Makes the disk and boots it once, so that it has a grub.cfg of its own.
-fn make(home: &Path, patience: u32, stop: &AtomicBool) -> Result<()> {
-    println!("lab: making the guests' disk, which takes some minutes");
+/// Makes the disk and boots it once, so that its boot loader's configuration is its own.
+fn make(home: &Path, loader: Loader, patience: u32, stop: &AtomicBool) -> Result<()> {
+    println!("lab: making the guests' disk ({}), which takes some minutes", loader.suite());
     // What an earlier try left is taken up: its name says that it is of this recipe.
     if !home.join("disk.raw").exists() {
-        bootstrap(home)?;
+        bootstrap(home, loader)?;
     }
     let image = Image::of(home)?;
     let out = home.join("first-boot");
     let group = Group::new(&image, &out, patience, stop)?;
     let mut guest = group.start(Spec::new("lab"))?;
     guest.wait_ssh(Duration::from_secs(300))?;
-    guest.shell(FIRST_BOOT)?;
+    guest.shell(loader.first_boot())?;
     guest.shutdown(Duration::from_secs(120))?;
     shell::output(Command::new("qemu-img").args(["commit", "-q"]).arg(guest.disk()))?;
     drop(guest);
@@ -149,18 +195,19 @@ fn make(home: &Path, patience: u32, stop: &AtomicBool) -> Result<()> {
 }
 
 /// Runs the recipe.
-fn bootstrap(home: &Path) -> Result<()> {
+fn bootstrap(home: &Path, loader: Loader) -> Result<()> {
     let at = |e: std::io::Error| format!("lab: {}: {e}", home.display());
     if home.exists() {
         fs::remove_dir_all(home).map_err(at)?;
     }
     fs::create_dir_all(home).map_err(at)?;
     let recipe = home.join("recipe.sh");
-    fs::write(&recipe, RECIPE).map_err(at)?;
+    fs::write(&recipe, loader.recipe().concat()).map_err(at)?;
     let mut key = Command::new("ssh-keygen");
     shell::output(key.args(["-q", "-t", "ed25519", "-N", "", "-C", "lab", "-f", "id"]).current_dir(home))?;
     let mut make = Command::new("sh");
-    make.arg(&recipe).args([SUITE, &mirror()?, &PACKAGES.join(","), "id.pub"]).current_dir(home);
+    let packages = [PACKAGES, loader.packages()].concat().join(",");
+    make.arg(&recipe).args([loader.suite(), &mirror(loader.suite())?, &packages, "id.pub"]).current_dir(home);
     if let Some(proxy) = proxy() {
         make.env("http_proxy", &proxy).env("https_proxy", &proxy);
     }
@@ -168,10 +215,10 @@ fn bootstrap(home: &Path) -> Result<()> {
 }
 
 /// The mirror that this machine's apt uses.
-fn mirror() -> Result<String> {
+fn mirror(suite: &str) -> Result<String> {
     let mut ask = Command::new("apt-get");
     ask.args(["indextargets", "--format", "$(REPO_URI) $(COMPONENT)", "Created-By: Packages"]);
-    let codename = format!("Codename: {SUITE}");
+    let codename = format!("Codename: {suite}");
     let text = shell::output(ask.arg(codename))?;
     let main = text.lines().find_map(|l| l.strip_suffix(" main"));
     // Another release, or another distribution, may still know where Debian is.
@@ -209,10 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn the_recipe_is_shell_and_names_no_mirror() {
-        let checked = Command::new("sh").arg("-n").arg("-c").arg(RECIPE).status().unwrap();
-        assert!(checked.success());
-        assert!(!RECIPE.contains("://"));
-        assert!(PACKAGES.iter().all(|p| !p.contains([',', ' '])));
+    fn the_recipes_are_shell_and_name_no_mirror() {
+        for loader in [Loader::Grub, Loader::SystemdBoot] {
+            let recipe = loader.recipe().concat();
+            let checked = Command::new("sh").arg("-n").arg("-c").arg(&recipe).status().unwrap();
+            assert!(checked.success(), "{loader:?}");
+            assert!(!recipe.contains("://"));
+            assert!(PACKAGES.iter().chain(loader.packages()).all(|p| !p.contains([',', ' '])));
+        }
     }
 }

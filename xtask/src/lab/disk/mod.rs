@@ -7,6 +7,7 @@
 use super::options::Options;
 use super::report::{self, Entry, Outcome};
 use super::{Paths, Result, run, setup};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ mod ssh;
 
 use group::{Group, Spec};
 use guest::Guest;
-use image::Image;
+use image::{Image, Loader};
 
 /// What a scenario is given.
 struct Lab<'a> {
@@ -57,6 +58,7 @@ struct Scenario {
     proves: &'static str,
     /// Does it need `linerate`?
     linerate: bool,
+    loader: Loader,
     /// An error is what was expected and what was seen.
     run: fn(&Lab<'_>) -> Result<()>,
 }
@@ -66,9 +68,12 @@ pub(super) fn packages() -> Vec<&'static str> {
     Image::packages()
 }
 
-/// Why no disk guest can run here; `None` where one can.
-fn missing(paths: &Paths) -> Option<String> {
-    setup::missing_qemu().or_else(|| Image::missing(paths))
+/// The disk, or what becomes of scenarios that start from it: skipped where no such guest can run here.
+fn image(paths: &Paths, loader: Loader, patience: u32, stop: &AtomicBool) -> std::result::Result<Image, Outcome> {
+    match setup::missing_qemu().or_else(|| Image::missing(paths, loader)) {
+        Some(why) => Err(Outcome::Skipped(why)),
+        None => Image::get(paths, loader, patience, stop).map_err(|why| Outcome::Failed(vec![why])),
+    }
 }
 
 /// `cargo xtask lab disk`: boots what was asked for, says how it went.
@@ -104,10 +109,7 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
     } else {
         Err("no scenario that was asked for needs it".to_owned())
     };
-    let image = match missing(paths) {
-        Some(why) => Err(Outcome::Skipped(why)),
-        None => Image::get(paths, options.patience, &stop).map_err(|why| Outcome::Failed(vec![why])),
-    };
+    let mut images = BTreeMap::new();
     fs::create_dir_all(paths.out("")).map_err(|e| format!("lab: cannot make {}: {e}", paths.out("").display()))?;
     let started = Instant::now();
     let mut entries = Vec::new();
@@ -116,7 +118,8 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
             break;
         }
         let began = Instant::now();
-        let outcome = match &image {
+        let get = || image(paths, scenario.loader, options.patience, &stop);
+        let outcome = match images.entry(scenario.loader).or_insert_with(get) {
             Ok(image) => {
                 let out = paths.out(scenario.name);
                 one(

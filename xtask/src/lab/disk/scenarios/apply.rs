@@ -76,7 +76,8 @@ const VTD: Unit = Unit { model: "intel", arguments: "intel_iommu=on ", translate
 const AMDVI: Unit = Unit { model: "amd", arguments: "", translated: "DMA" };
 
 /// A GPU and a NIC below ports of their own.
-const PAIR: &[&str] = &["root-port,id=rp0,addr=02.0", "gpu,bus=rp0", "root-port,id=rp1,addr=03.0", "nic,bus=rp1"];
+pub(super) const PAIR: &[&str] =
+    &["root-port,id=rp0,addr=02.0", "gpu,bus=rp0", "root-port,id=rp1,addr=03.0", "nic,bus=rp1"];
 
 /// A guest with an IOMMU that translates, a GPU and a NIC, `linerate`, and nothing of it.
 pub(super) fn translated<'g>(group: &'g Group<'g>, linerate: &Path) -> Result<Guest<'g>> {
@@ -119,22 +120,32 @@ fn on(lab: &Lab<'_>, unit: &Unit) -> Result<()> {
     let group = Group::new(lab.image, &lab.out, lab.patience, lab.stop)?;
     let operator = Operator::new(lab, &group)?;
     let mut guest = with(&group, operator.linerate, unit, PAIR)?;
-    let before = guest.shell(FILES)?;
+    there_and_back(&operator, &mut guest, unit.translated, FILES)
+}
+
+/// A guest whose domains translate gets identity ones, keeps them, and gets back what it had. `files` lists what must then be the same.
+pub(super) fn there_and_back(
+    operator: &Operator<'_>,
+    guest: &mut Guest<'_>,
+    translated: &str,
+    files: &str,
+) -> Result<()> {
+    let before = guest.shell(files)?;
     let plan = operator.file("a.plan");
     operator.run("plan-text", &["plan", "--fix", "iommu/*"], "a", 1)?;
     operator.run("plan", &["plan", "--fix", "iommu/*", "--format", "json", "-o", &plan], "a", 1)?;
     operator.run("dry-run", &["apply", &plan], "a", 0)?;
-    expect("what a dry run changed", &before, &guest.shell(FILES)?)?;
+    same(&before, &guest.shell(files)?).map_err(|e| format!("after a dry run, {e}"))?;
     let keep = operator.keep();
     let applied = operator.run("apply", &["apply", &plan, "--yes", "--twice", "--keep", &keep], "a", 0)?;
     nothing_else(&applied)?;
-    expect("groups after apply", "identity", &domains(&guest)?)?;
+    expect("groups after apply", "identity", &domains(guest)?)?;
     operator.run("verify", &["verify", &plan], "a", 0)?;
     guest.reboot(BOOT)?;
-    expect("groups after one more reboot", "identity", &domains(&guest)?)?;
+    expect("groups after one more reboot", "identity", &domains(guest)?)?;
     operator.run("rollback", &["rollback", &plan, "--yes", "--reboot"], "a", 0)?;
-    expect("groups after the rollback", unit.translated, &domains(&guest)?)?;
-    same(&before, &guest.shell(FILES)?)
+    expect("groups after the rollback", translated, &domains(guest)?)?;
+    same(&before, &guest.shell(files)?)
 }
 
 /// What one reboot carries: redirection, an MTU, limits, identity domains, each by the means that the guest has; over a second reboot; and back.
@@ -193,25 +204,30 @@ pub(super) fn falls_back(lab: &Lab<'_>) -> Result<()> {
     let group = Group::new(lab.image, &lab.out, lab.patience, lab.stop)?;
     let operator = Operator::new(lab, &group)?;
     let guest = translated(&group, operator.linerate)?;
-    let before = guest.shell(FILES)?;
+    panics_once(&operator, &guest, BootTrial::GrubCustom, FILES)
+}
+
+/// The entry on trial panics, the usual one comes up, and all is undone.
+pub(super) fn panics_once(operator: &Operator<'_>, guest: &Guest<'_>, boot: BootTrial, files: &str) -> Result<()> {
+    let before = guest.shell(files)?;
     // Which node this is, as a plan of it says.
     let (own, plan) = (operator.file("own.plan"), operator.file("bad.plan"));
     operator.run("plan", &["plan", "--fix", "iommu/*", "--format", "json", "-o", &own], "a", 1)?;
     let own = Plan::read(&fs::read(&own).map_err(|e| format!("{own}: {e}"))?).map_err(|e| e.to_string())?;
-    let text = serde_json::to_vec_pretty(&unbootable(own.node)).map_err(|e| e.to_string())?;
+    let text = serde_json::to_vec_pretty(&unbootable(own.node, boot)).map_err(|e| e.to_string())?;
     fs::write(&plan, text).map_err(|e| e.to_string())?;
     let keep = operator.keep();
     operator.run("apply", &["apply", &plan, "--yes", "--undo", "--keep", &keep], "a", 1)?;
     let seen = guest.shell("grep -c root=/dev/none /proc/cmdline || :")?;
     expect("root=/dev/none in the kernel that runs", "0", &seen)?;
-    same(&before, &guest.shell(FILES)?)
+    same(&before, &guest.shell(files)?)
 }
 
 /// A plan whose kernel panics: it has no root.
-fn unbootable(node: NodeId) -> Plan {
+fn unbootable(node: NodeId, boot: BootTrial) -> Plan {
     let add = vec!["root=/dev/none".to_owned(), "rootwait=5".to_owned(), "init=/none".to_owned()];
     let step = Step {
-        trial: vec![Act::Trial { boot: BootTrial::GrubCustom, add: add.clone(), remove: Vec::new() }],
+        trial: vec![Act::Trial { boot, add: add.clone(), remove: Vec::new() }],
         proof: vec![Proof::Cmdline { has: add, lacks: Vec::new() }],
         risk: Risk::Medium,
         persistence: Permanence::NextBoot,
