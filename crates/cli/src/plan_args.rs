@@ -88,6 +88,9 @@ pub(crate) struct PlanArgs {
     /// Make kernel arguments permanent at once, without a start that falls back by itself.
     #[arg(long)]
     pub(crate) no_trial: bool,
+    /// Reset NICs (mlxfwreset, level 3) instead of rebooting, where nothing in the plan needs more: drops their links.
+    #[arg(long)]
+    pub(crate) reset_nics: bool,
     /// Say what the node is where the source does not tell.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,

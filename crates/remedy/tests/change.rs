@@ -4,7 +4,7 @@
 use linerate_node::Node;
 use linerate_remedy::change::*;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
-use linerate_remedy::{Act, Content, FileState};
+use linerate_remedy::{Act, Condition, Content, Disruption, FileState};
 use linerate_snapshot::Snapshot;
 use proptest::prelude::*;
 use std::process::Command;
@@ -333,7 +333,7 @@ fn nic(current: &str, next: &str, extra: &str) -> Snapshot {
 fn firmware_settings_say_what_is_and_what_waits() {
     let set = |s: &Snapshot, name: &str, value: &str| {
         let device = "0000:81:00.0".to_owned();
-        ask(Ask::NicFirmware { device, set: vec![(name.into(), value.into())] }, Network::Unknown, s)
+        ask(Ask::NicFirmware { device, set: vec![(name.into(), value.into())], reset: true }, Network::Unknown, s)
     };
     let s = nic("True(1)", "True(1)", "");
     let r = one(set(&s, "ATS_ENABLED", "False"));
@@ -363,8 +363,47 @@ fn firmware_settings_say_what_is_and_what_waits() {
     let [Err(Refusal::No { .. }), Ok(first)] = found.as_slice() else { panic!("{found:?}") };
     assert!(first.summary.contains("ADVANCED_PCI_SETTINGS to 1"));
     let device = "0000:81:00.0".to_owned();
-    let r = one(ask(Ask::NicFirmwareReset { device }, Network::Unknown, &waits));
-    assert!(r.change.is_empty() && r.proof.len() == 1);
+    let r = one(ask(Ask::NicFirmwareReset { device, reset: true }, Network::Unknown, &waits));
+    assert!(r.change.is_empty() && r.proof.len() == 1, "what the host enumerates changes by a reboot");
+}
+
+fn with_tool(ask: Ask, tool: &str, s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
+    let tools = Tools { looked: true, seen: vec!["mstconfig".into(), tool.into()] };
+    render(&ask, &Platform { tools, ..platform(Network::Unknown) }, &Node::decode(s), s)
+}
+
+#[test]
+fn a_card_is_reset_where_that_is_enough() {
+    let device = || "0000:81:00.0".to_owned();
+    let link = |current: &str, next: &str| {
+        nic("True(1)", "True(1)", &format!("         LINK_TYPE_P1   ETH(2)   {current}   {next}\n"))
+    };
+    let set = |s: &Snapshot, settings: &[(&str, &str)], reset: bool| {
+        let set = settings.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        one(with_tool(Ask::NicFirmware { device: device(), set, reset }, "mstfwreset", s))
+    };
+    let s = link("IB(1)", "IB(1)");
+    let last = |r: &Rendered| match r.change.last() {
+        Some(Act::Run { argv, .. }) => Some(argv.join(" ")),
+        _ => None,
+    };
+    let asked = Ask::NicFirmware { device: device(), set: vec![("LINK_TYPE_P1".into(), "2".into())], reset: true };
+    let without = one(ask(asked, Network::Unknown, &s));
+    assert_eq!(last(&without), None, "the source shows no program that resets");
+    let r = set(&s, &[("LINK_TYPE_P1", "2")], true);
+    assert_eq!(last(&r).as_deref(), Some("mstfwreset -d 0000:81:00.0 -l 3 -y reset"));
+    assert_eq!((r.disruption, r.change.len()), (Disruption::Service, 2));
+    assert!(matches!(&r.precondition[..], [.., Condition::Program { name, .. }] if name == "mstfwreset"));
+    for r in
+        [set(&s, &[("LINK_TYPE_P1", "2")], false), set(&s, &[("LINK_TYPE_P1", "2"), ("ATS_ENABLED", "False")], true)]
+    {
+        assert_eq!((last(&r), r.disruption), (None, Disruption::DrainReboot), "one reboot for all of them");
+    }
+    let waits = link("IB(1)", "ETH(2)");
+    let ask_reset =
+        |reset: bool| one(with_tool(Ask::NicFirmwareReset { device: device(), reset }, "mlxfwreset", &waits));
+    assert_eq!(last(&ask_reset(true)).as_deref(), Some("mlxfwreset -d 0000:81:00.0 -l 3 -y reset"));
+    assert_eq!(ask_reset(false).disruption, Disruption::DrainReboot);
 }
 
 proptest! {
@@ -380,8 +419,8 @@ proptest! {
             Ask::Sysfs(vec![Sysfs { path: format!("/sys/{a}"), value: b.clone() }]),
             Ask::Limit(vec![Limit { limit: a.clone(), value: b.clone() }]),
             Ask::DeviceControl(vec![DeviceControl { function: "0000:00:03.0".parse().expect("address"), field: a.clone(), value: n }]),
-            Ask::NicFirmware { device: a.clone(), set: vec![(b.clone(), a.clone())] },
-            Ask::NicFirmwareReset { device: a.clone() },
+            Ask::NicFirmware { device: a.clone(), set: vec![(b.clone(), a.clone())], reset: true },
+            Ask::NicFirmwareReset { device: a.clone(), reset: true },
         ];
         for asked in asks {
             for network in [Network::Netplan, Network::Networkd, Network::Ifupdown] {

@@ -44,11 +44,15 @@ pub enum Ask {
         device: String,
         /// Settings and values.
         set: Vec<(String, String)>,
+        /// Whether the card is reset for them, where that is enough.
+        reset: bool,
     },
-    /// A reset that makes a NIC's pending settings current.
+    /// That a NIC's pending settings become current.
     NicFirmwareReset {
         /// The NIC, as the rules name it.
         device: String,
+        /// Whether the card is reset, where that is enough; else the reboot does it.
+        reset: bool,
     },
     /// A setting of the system's firmware, where no BMC was named: [`crate::bios`] has the other way.
     Bios {
@@ -188,8 +192,8 @@ pub fn render(ask: &Ask, platform: &Platform, node: &Node<'_>, snapshot: &Snapsh
         Ask::Limit(limits) => limits.iter().map(|l| limits::limits(std::slice::from_ref(l), snapshot)).collect(),
         Ask::AcsControl(ports) => vec![registers::acs(ports, node, snapshot)],
         Ask::DeviceControl(fields) => vec![registers::device_control(fields, node, snapshot)],
-        Ask::NicFirmware { device, set } => nicfw::set(device, set, platform, node),
-        Ask::NicFirmwareReset { device } => vec![nicfw::reset(device, node)],
+        Ask::NicFirmware { device, set, reset } => nicfw::set(device, set, *reset, platform, node),
+        Ask::NicFirmwareReset { device, reset } => vec![nicfw::reset(device, *reset, platform, node)],
         Ask::Bios { setting, value } => vec![Err(bios::by_hand(setting, value))],
     }
 }

@@ -22,10 +22,22 @@ const NEVER: [&str; 7] = [
     "MODULE_SPLIT",
 ];
 
-/// Settings of one NIC.
+/// Settings that a reset of the card alone makes current (facts §5.2). ATS, SR-IOV and the sizes of windows change what the host enumerates,
+/// and of others it is not known: those wait for the reboot.
+const BY_RESET: [&str; 6] = ["LINK_TYPE_P", "PCI_WR_ORDERING", "MAX_ACC_OUT_READ", "ROCE_CC_", "CNP_", "ROCE_CONTROL"];
+
+/// Seconds that a reset may take: it stops the driver and starts it again.
+const RESET: u32 = 300;
+
+fn by_reset(parameter: &str) -> bool {
+    BY_RESET.iter().any(|p| parameter.starts_with(p))
+}
+
+/// Settings of one NIC. With `reset` they come into force by a reset of the card, where all of them can.
 pub(super) fn set(
     device: &str,
     asked: &[(String, String)],
+    reset: bool,
     platform: &Platform,
     node: &Node<'_>,
 ) -> Vec<Result<Rendered, Refusal>> {
@@ -64,22 +76,48 @@ pub(super) fn set(
                 _ => None,
             })
             .collect();
+        let all = acts.iter().all(|a| matches!(a, Act::NicFirmware { parameter, .. } if by_reset(parameter)));
+        let by_card = if reset && all { resetting(device, platform) } else { None };
+        let (disruption, note) = match &by_card {
+            Some(_) => (Disruption::Service, RESETS),
+            None => (Disruption::DrainReboot, REBOOTS),
+        };
+        let mut precondition = vec![tool, Condition::NoLockdown];
+        if let Some((program, act)) = by_card {
+            precondition.push(program);
+            acts.push(act);
+        }
         out.push(Ok(Rendered {
             id: format!("nicfw-{}", slug(device)),
             summary: format!("set {} in the firmware of {device}", names.join(", ")),
-            precondition: vec![tool, Condition::NoLockdown],
+            precondition,
             change: acts,
             persistence: Permanence::DeviceReset,
-            disruption: Disruption::DrainReboot,
+            disruption,
             proof,
-            note: "in force after the reboot; some cards ask for a power cycle instead, and the tool says so when it sets the value".into(),
+            note: note.into(),
         }));
     }
     out
 }
 
-/// A reboot makes pending settings current; `mlxfwreset` drops links and needs the driver's help (facts §5.2).
-pub(super) fn reset(device: &str, node: &Node<'_>) -> Result<Rendered, Refusal> {
+const REBOOTS: &str =
+    "in force after the reboot; some cards ask for a power cycle instead, and the tool says so when it sets the value";
+const RESETS: &str = "the card is reset without a reboot (level 3: its driver is stopped, links and RDMA are gone for moments); where GPUs or \
+                      other hosts share it, the tool refuses. A rollback sets the old values for the next reset or boot";
+
+/// The reset of a card, and the program that it takes.
+fn resetting(device: &str, platform: &Platform) -> Option<(Condition, Act)> {
+    let (name, package) = [("mstfwreset", "mstflint"), ("mlxfwreset", "MFT")]
+        .into_iter()
+        .find(|(tool, _)| platform.tools.has(tool) == Some(true))?;
+    let argv = [name, "-d", device, "-l", "3", "-y", "reset"].map(str::to_owned).to_vec();
+    let act = Act::Run { argv, writes: Vec::new(), undo: Vec::new(), limit: RESET };
+    Some((Condition::Program { name: name.into(), package: package.into() }, act))
+}
+
+/// Pending settings are made current: by a reset of the card where that is enough for all of them, else by a reboot.
+pub(super) fn reset(device: &str, reset: bool, platform: &Platform, node: &Node<'_>) -> Result<Rendered, Refusal> {
     let nic = find(device, node)?;
     let pending = |p: &&Param| matches!((&p.current, &p.next), (Some(c), Some(n)) if !same(c, &n.raw));
     let waiting: Vec<&Param> = nic.config.params.iter().filter(pending).collect();
@@ -90,15 +128,32 @@ pub(super) fn reset(device: &str, node: &Node<'_>) -> Result<Rendered, Refusal> 
         let value = p.next.as_ref()?.raw.to_string();
         Some(Proof::NicFirmware { device: device.to_owned(), parameter: p.name.to_string(), value })
     });
-    Ok(Rendered {
+    let settings = match waiting.len() {
+        1 => "a pending setting of".to_owned(),
+        n => format!("{n} pending settings of"),
+    };
+    let can = reset && waiting.iter().all(|p| by_reset(&p.name));
+    let by_card = can.then(|| resetting(device, platform)).flatten();
+    let rendered = Rendered {
         id: format!("nicreset-{}", slug(device)),
-        summary: format!("reboot, so that {} pending settings of {device} come into force", waiting.len()),
+        summary: format!("reboot: {settings} {device} become current"),
         precondition: Vec::new(),
         change: Vec::new(),
         persistence: Permanence::DeviceReset,
         disruption: Disruption::DrainReboot,
         proof: proof.collect(),
         note: "settings that ask for a power cycle stay pending after a reboot: then power the node off and on".into(),
+    };
+    Ok(match by_card {
+        None => rendered,
+        Some((program, act)) => Rendered {
+            summary: format!("reset {device}: {settings} it become current"),
+            precondition: vec![program],
+            change: vec![act],
+            disruption: Disruption::Service,
+            note: RESETS.into(),
+            ..rendered
+        },
     })
 }
 

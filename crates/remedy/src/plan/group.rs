@@ -109,8 +109,8 @@ pub(super) fn without_contradictions(wishes: Vec<Wish>, refused: &mut Vec<Refuse
     out
 }
 
-/// What is asked of the renderers; `None` for kernel arguments, which `crate::boot` writes.
-pub(super) fn ask(kind: &Kind, wishes: &[&Wish]) -> Option<Ask> {
+/// What is asked of the renderers; `None` for kernel arguments, which `crate::boot` writes. `reset`: NICs may be reset for it.
+pub(super) fn ask(kind: &Kind, wishes: &[&Wish], reset: bool) -> Option<Ask> {
     fn each<T: PartialEq>(wishes: &[&Wish], pick: impl Fn(&Action) -> Vec<T>) -> Vec<T> {
         let mut out = Vec::new();
         for t in wishes.iter().flat_map(|w| pick(&w.remedy.action)) {
@@ -155,12 +155,13 @@ pub(super) fn ask(kind: &Kind, wishes: &[&Wish]) -> Option<Ask> {
         })),
         Kind::NicFirmware(device) => Ask::NicFirmware {
             device: device.clone(),
+            reset,
             set: each(wishes, |a| match a {
                 Action::NicFirmware { parameter, value, .. } => vec![(parameter.to_string(), value.to_string())],
                 _ => vec![],
             }),
         },
-        Kind::NicFirmwareReset(device) => Ask::NicFirmwareReset { device: device.clone() },
+        Kind::NicFirmwareReset(device) => Ask::NicFirmwareReset { device: device.clone(), reset },
         Kind::Bios(setting, value) => Ask::Bios { setting: setting.clone(), value: value.clone() },
     })
 }

@@ -18,24 +18,15 @@ pub(super) fn steps(cx: &Cx<'_, '_>, wishes: Vec<Wish>, out: &mut Parts) {
             groups.entry(kind).or_default().push(w);
         }
     }
-    let mut made: Vec<(Kind, Step)> = Vec::new();
-    for (kind, of) in groups {
-        let steps = match &kind {
-            Kind::KernelArgs => kernel_args(cx, &of, out).into_iter().collect(),
-            Kind::NicFirmwareReset(_) if !cx.options.reset_devices => vec![by_reboot(&kind, &of)],
-            Kind::Bios(setting, value) => bios(cx, setting, value, &of, out),
-            _ => rendered(cx, &kind, &of, out),
-        };
-        made.extend(steps.into_iter().map(|s| (kind.clone(), s)));
+    let mut own = Parts::default();
+    let mut made = all(cx, &groups, cx.options.reset_devices, &mut own);
+    // The reboot that something else needs makes the settings of NICs current as well.
+    if cx.options.reset_devices && made.iter().any(|(_, s)| s.disruption >= Disruption::DrainReboot) {
+        own = Parts::default();
+        made = all(cx, &groups, false, &mut own);
     }
-    let reboots =
-        made.iter().any(|(k, s)| s.disruption >= Disruption::DrainReboot && !matches!(k, Kind::NicFirmwareReset(_)));
-    // What a reset makes current has to be set before it; with a reboot in the plan that does it.
-    for (kind, step) in &mut made {
-        if reboots && matches!(kind, Kind::NicFirmwareReset(_)) && step.change.is_empty() {
-            step.disruption = Disruption::DrainReboot;
-        }
-    }
+    own.by_hand.into_iter().for_each(|b| out.by_hand.push(b));
+    own.refused.into_iter().for_each(|r| out.refused.push(r));
     made.sort_by(|(a, x), (b, y)| {
         (x.disruption >= Disruption::DrainReboot, a, &x.id).cmp(&(y.disruption >= Disruption::DrainReboot, b, &y.id))
     });
@@ -48,6 +39,20 @@ pub(super) fn steps(cx: &Cx<'_, '_>, wishes: Vec<Wish>, out: &mut Parts) {
         }
         out.steps.push(step);
     }
+}
+
+/// The steps of each group. `reset`: NICs may be reset without a reboot.
+fn all(cx: &Cx<'_, '_>, groups: &BTreeMap<Kind, Vec<&Wish>>, reset: bool, out: &mut Parts) -> Vec<(Kind, Step)> {
+    let mut made = Vec::new();
+    for (kind, of) in groups {
+        let steps = match kind {
+            Kind::KernelArgs => kernel_args(cx, of, out).into_iter().collect(),
+            Kind::Bios(setting, value) => bios(cx, setting, value, of, out),
+            _ => rendered(cx, kind, of, reset, out),
+        };
+        made.extend(steps.into_iter().map(|s| (kind.clone(), s)));
+    }
+    made
 }
 
 fn step(id: &str, of: &[&Wish]) -> Step {
@@ -147,19 +152,8 @@ fn bios(cx: &Cx<'_, '_>, setting: &str, value: &str, of: &[&Wish], out: &mut Par
     }
 }
 
-/// Pending settings of a NIC, which the reboot makes current.
-fn by_reboot(kind: &Kind, of: &[&Wish]) -> Step {
-    let device = if let Kind::NicFirmwareReset(d) = kind { d.as_str() } else { "" };
-    let name: String =
-        device.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    let mut step = step(&format!("nicfw-reset-{name}"), of);
-    step.summary = format!("reboot, so that the pending settings of {device} become current");
-    step.persistence = Permanence::DeviceReset;
-    step
-}
-
 /// Everything else. Where a group cannot be rendered, each wish is asked alone, so that one bad word does not take the others with it.
-fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], out: &mut Parts) -> Vec<Step> {
+fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], reset: bool, out: &mut Parts) -> Vec<Step> {
     // A NIC's firmware is nobody's configuration; files, units and values are what the other system writes.
     let firmware = matches!(kind, Kind::NicFirmware(..) | Kind::NicFirmwareReset(_));
     if let Some(refusal) = boot::of_another(cx.platform).filter(|_| !firmware && !cx.options.export) {
@@ -167,7 +161,7 @@ fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], out: &mut Parts) -> Vec<
         return Vec::new();
     }
     let render = |of: &[&Wish]| {
-        let ask = group::ask(kind, of);
+        let ask = group::ask(kind, of, reset);
         ask.map(|a| change::render(&a, cx.platform, cx.node, cx.snapshot)).unwrap_or_default()
     };
     let results = render(of);

@@ -31,9 +31,9 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
         fix: rules_of(a, &rules),
         allow: a.allow.clone(),
         trial: !a.no_trial,
+        reset_devices: a.reset_nics,
         redfish,
         export: a.format.is_for_another(),
-        ..plan::Options::default()
     };
     let plan = plan::plan(&snapshot, &node, &audit, &options);
     let mut sink = Sink::open(a.output.as_deref())?;

@@ -31,7 +31,10 @@ fn translated<'g>(group: &'g Group<'g>, linerate: &Path, make: &str) -> Result<G
         {make}
         kernel-install add $(uname -r) /boot/vmlinuz-$(uname -r) 2>&1 && sync"
     ))?;
-    guest.reboot(BOOT)?;
+    // The drivers that are kept away from now on do not let go of the devices.
+    guest.power_cut();
+    guest.power_on()?;
+    guest.wait_ssh(BOOT)?;
     expect("groups at the start", "DMA-FQ", &domains(&guest)?)?;
     Ok(guest)
 }

@@ -103,5 +103,18 @@ pub(super) fn two_nodes(lab: &Lab<'_>) -> Result<()> {
         operator.run(&format!("verify-{name}"), &["verify", &plan], name, 0)?;
     }
     operator.run("rollback-b", &["rollback", &plans[1], "--yes", "--reboot"], "b", 0)?;
-    expect("the target node after the rollback", &before[1], &now(&b, "PCI_WR_ORDERING")?)
+    expect("the target node after the rollback", &before[1], &now(&b, "PCI_WR_ORDERING")?)?;
+    without_reboot(&operator, &b)
+}
+
+/// What a reset of the card makes current is proven in the boot in which it was set.
+fn without_reboot(operator: &Operator<'_>, b: &Guest<'_>) -> Result<()> {
+    let (boot, plan) = (b.boot_id()?, operator.file("reset.plan"));
+    let args = ["plan", "--fix", "nicfw/pci-wr-ordering", "--allow", "nicfw/*", "--reset-nics"];
+    operator.run("plan-reset", &args, "b", 1)?;
+    operator.run("plan-reset-json", &[&args[..], &["--format", "json", "-o", &plan]].concat(), "b", 1)?;
+    operator.run("apply-reset", &["apply", &plan, "--yes"], "b", 0)?;
+    let ordering = now(b, "PCI_WR_ORDERING")?;
+    expect("PCI_WR_ORDERING after resets", "per_mkey(0) per_mkey(0) per_mkey(0) per_mkey(0)", &ordering)?;
+    expect("the boot", &boot, &b.boot_id()?)
 }
