@@ -1,6 +1,6 @@
 //! Steps of what may be planned, in order.
 
-use super::args::{Args, args, nothing_to_do};
+use super::args::{Args, args, in_one_word, nothing_to_do};
 use super::group::{self, Kind};
 use super::wish::{Wish, distinct, rules, say_no};
 use super::{Cx, KERNEL_ARGS, Parts, hand};
@@ -92,7 +92,11 @@ fn note(step: &mut Step, more: &str) {
 /// All kernel arguments: one step.
 fn kernel_args(cx: &Cx<'_, '_>, of: &[&Wish], out: &mut Parts) -> Option<Step> {
     let running = cx.node.kernel.cmdline.known();
-    let Args { add, remove } = args(of, running);
+    let mut words = args(of, running);
+    if let (Boot::Grubby, Some(running)) = (&cx.platform.boot, running) {
+        in_one_word(&mut words, running);
+    }
+    let Args { add, remove } = words;
     if running.is_some_and(|r| nothing_to_do(&Args { add: add.clone(), remove: remove.clone() }, r)) {
         let why = boot::taken_and_ignored(cx.snapshot, &add);
         for w in of {
