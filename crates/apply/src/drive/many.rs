@@ -41,7 +41,7 @@ pub fn many(
         while let Some(at) = Some(next.fetch_add(1, Ordering::SeqCst)).filter(|at| *at < most) {
             let Some(job) = jobs.get(at) else { return };
             if stopped.load(Ordering::SeqCst) || cancel.is_cancelled() {
-                keep(at, untouched(job));
+                keep(at, untouched(job, cancel.is_cancelled()));
                 continue;
             }
             let name = job.node.name();
@@ -65,10 +65,11 @@ pub fn many(
     all.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-fn untouched(job: &Job<'_>) -> Outcome {
+fn untouched(job: &Job<'_>, cancelled: bool) -> Outcome {
+    let why = if cancelled { "ended on request before it was begun" } else { "another node was not proven" };
     Outcome {
         node: job.node.name().to_owned(),
-        ended: Ended::Untouched("a node before it was not proven".to_owned()),
+        ended: Ended::Untouched(why.to_owned()),
         verification: None,
         remarks: Vec::new(),
     }

@@ -12,6 +12,9 @@ const VALUE: &str = "case \"$(cat -- \"$1\")\" in \"$2\"|*\"[$2]\"*) echo same ;
 /// Whether a program is found.
 const FOUND: &str = "command -v \"$1\"";
 
+/// Whether the kernel lets configuration space be written.
+const LOCKDOWN: &str = "f=/sys/kernel/security/lockdown; [ ! -e \"$f\" ] || grep -qF '[none]' \"$f\"";
+
 /// The plan as a playbook.
 #[must_use]
 pub fn ansible(plan: &Plan) -> Export {
@@ -19,14 +22,9 @@ pub fn ansible(plan: &Plan) -> Export {
     let mut tasks = Vec::new();
     for step in &plan.steps {
         for condition in &step.precondition {
-            if let Condition::Program { name, .. } = condition
-                && as_it_is(&[name]).is_ok()
-            {
-                tasks.push(command(
-                    &format!("{}: {name} is installed", step.id),
-                    &["sh", "-c", FOUND, "sh", name],
-                    false,
-                ));
+            match look(&step.id, condition) {
+                Ok(task) => tasks.push(task),
+                Err((what, why)) => rest.leave(&step.id, what, why),
             }
         }
     }
@@ -65,6 +63,33 @@ pub fn ansible(plan: &Plan) -> Export {
         "Playbook of Ansible. --check --diff shows the files that it would write; it skips programs and values.",
     );
     rest.done(format!("{head}---\n{}", Y::List(vec![play]).document()))
+}
+
+/// Looks at a condition before anything is changed. What holds only until the change is made is left out: a playbook runs again and again.
+fn look(step: &str, condition: &Condition) -> Result<Y, (String, &'static str)> {
+    const WORD: &str = "Ansible reads one of its words as more than itself: look yourself";
+    const ONCE: &str = "a playbook runs again on a node that it has changed: look at it yourself before the first time";
+    let asks = |what: String, argv: &[&str]| match as_it_is(argv) {
+        Ok(()) => Ok(command(&format!("{step}: {what}"), argv, false)),
+        Err(_) => Err((format!("the look whether {what}"), WORD)),
+    };
+    match condition {
+        Condition::Program { name, .. } => asks(format!("{name} is installed"), &["sh", "-c", FOUND, "sh", name]),
+        Condition::Exists { path } => asks(format!("{path} is there"), &["test", "-e", path]),
+        Condition::NoLockdown => {
+            let task = command(&format!("{step}: the kernel is not locked down"), &["sh", "-c", LOCKDOWN], false);
+            Ok(task)
+        }
+        Condition::Value { path, value } => Err((format!("the look whether {path} reads {value}"), ONCE)),
+        Condition::Cmdline { has, lacks } => {
+            let list = |say: &str, words: &[String]| {
+                (!words.is_empty()).then(|| format!("{say} {}", words.join(" "))).into_iter().collect::<String>()
+            };
+            let all = [list("has", has), list("has not", lacks)].into_iter().filter(|l| !l.is_empty());
+            let what = all.collect::<Vec<_>>().join(" and ");
+            Err((format!("the look whether the running kernel's line {what}"), ONCE))
+        }
+    }
 }
 
 fn command<S: AsRef<str>>(name: &str, argv: &[S], changes: bool) -> Y {
