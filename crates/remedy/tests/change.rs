@@ -100,6 +100,17 @@ fn options_go_into_the_initramfs_and_other_files_stay() {
     assert_eq!(commands(&r), [pair(rebuild, rebuild)], "undone by making it again");
     let none_kept = r.change.iter().all(|a| !matches!(a, Act::Run { writes, .. } if !writes.is_empty()));
     assert!(none_kept, "an initramfs is larger than what apply keeps");
+    s.add_file("usr/lib/modules/6.1.0-18-amd64/vmlinuz", b"");
+    let on = |boot: Boot| {
+        let p = Platform { boot, initramfs: Initramfs::Dracut, ..platform(Network::Unknown) };
+        render(&option(Some("0")), &p, &Node::decode(&s), &s)
+    };
+    let install = "kernel-install add 6.1.0-18-amd64 /usr/lib/modules/6.1.0-18-amd64/vmlinuz";
+    assert_eq!(commands(&one(on(Boot::Uki))), [pair(install, install)], "the image has the initramfs in it");
+    assert!(commands(&one(on(Boot::Grubby)))[0].0.starts_with("dracut --force /boot/initramfs-6.1.0-18-amd64.img"));
+    let found = on(Boot::OsTree);
+    let [Err(Refusal::ByHand { how, .. })] = found.as_slice() else { panic!("{found:?}") };
+    assert!(how[1].starts_with("rpm-ostree initramfs-etc --track="));
     s.add_file("etc/modprobe.d/theirs.conf", b"options ib_core netns_mode=1\n");
     let found = ask(option(None), Network::Unknown, &s);
     let [Err(Refusal::ByHand { how, .. })] = found.as_slice() else { panic!("{found:?}") };

@@ -10,8 +10,8 @@ pub mod words;
 
 pub use diagnose::diagnose;
 pub(crate) use diagnose::taken_and_ignored;
-pub(crate) use permanent::of_another;
 pub use permanent::{KernelArgs, Written, permanent};
+pub(crate) use permanent::{kernel_install, of_another};
 
 /// Name of the menu entry that is started once.
 pub const TRIAL_ID: &str = "linerate-trial";

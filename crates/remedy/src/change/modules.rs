@@ -2,7 +2,7 @@
 
 use super::{ModuleOption, Refusal, Rendered, ours, words};
 use crate::model::{Act, Condition, Disruption, Permanence, Proof};
-use crate::platform::{Initramfs, Platform};
+use crate::platform::{Boot, Initramfs, Platform};
 use crate::see;
 use linerate_formats::cmdline::same_name;
 use linerate_node::{Node, modprobe};
@@ -131,10 +131,29 @@ fn initramfs(platform: &Platform, s: &Snapshot) -> Result<(Act, String, String),
         ));
     };
     let (debian, dracut) = (format!("/boot/initrd.img-{release}"), format!("/boot/initramfs-{release}.img"));
-    let (argv, image, package) = match platform.initramfs {
-        Initramfs::InitramfsTools => (vec!["update-initramfs", "-u", "-k", &release], &debian, "initramfs-tools"),
-        Initramfs::Dracut => (vec!["dracut", "--force", &dracut, &release], &dracut, "dracut"),
-        Initramfs::Unknown => {
+    let install;
+    let (argv, image, package) = match (platform.initramfs, &platform.boot) {
+        (_, Boot::OsTree) => {
+            return Err(Refusal::ByHand {
+                how: vec![
+                    format!("write the options to {OPTIONS}; the initramfs is in the image of the system"),
+                    format!("rpm-ostree initramfs-etc --track={OPTIONS}"),
+                    "then reboot into the new deployment".into(),
+                ],
+                reread: vec![OPTIONS.into()],
+            });
+        }
+        // Debian's hook hands a new initramfs on to kernel-install where the loader's files are its.
+        (Initramfs::InitramfsTools, _) => {
+            (vec!["update-initramfs", "-u", "-k", &release], debian.as_str(), "initramfs-tools")
+        }
+        // The entry, or the unified image, has an initramfs of its own, which this makes.
+        (Initramfs::Dracut, Boot::SystemdBoot | Boot::Uki) => {
+            install = crate::boot::kernel_install(s)?;
+            (install.iter().map(String::as_str).collect(), "in the loader's entry or the unified image", "systemd")
+        }
+        (Initramfs::Dracut, _) => (vec!["dracut", "--force", &dracut, &release], dracut.as_str(), "dracut"),
+        (Initramfs::Unknown, _) => {
             return Err(Refusal::ByHand {
                 how: vec![
                     format!("write the options to {OPTIONS} and make the initramfs again, as this system does it"),

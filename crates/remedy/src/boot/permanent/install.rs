@@ -54,7 +54,7 @@ pub(super) fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<W
 }
 
 /// `kernel-install add` for the running kernel: `add-all` is newer than many systems, and knows one place of images only.
-fn kernel_install(s: &Snapshot) -> Result<Vec<String>, Refusal> {
+pub(crate) fn kernel_install(s: &Snapshot) -> Result<Vec<String>, Refusal> {
     let release = see::release(s).ok_or_else(|| {
         Refusal::no("the source does not show the running kernel's release: which to install is not known")
     })?;

@@ -2,6 +2,8 @@
 
 mod install;
 
+pub(crate) use install::kernel_install;
+
 use super::words::for_grub;
 use super::{BootError, check_all, grub};
 use crate::change::Refusal;
