@@ -11,6 +11,8 @@ pub type Tally = Vec<(String, u32, Place)>;
 /// A sleep state.
 #[derive(Debug, Clone)]
 pub struct IdleState {
+    /// Which one: 2 of `state2`.
+    pub number: u8,
     /// Name: `POLL`, `C1`, `C6`.
     pub name: String,
     /// Worst time to wake, µs.
@@ -172,10 +174,12 @@ fn idle_states(s: &Snapshot) -> Reading<Vec<IdleState>> {
     s.dir("sys/devices/system/cpu/cpu0/cpuidle").map(|dir| {
         s.children(dir)
             .into_iter()
-            .filter_map(|(_, state)| {
+            .filter_map(|(dir, state)| {
+                let number = dir.strip_prefix("state")?.parse().ok()?;
                 let name = s.text(state, "name");
                 let disabled = s.text(state, "disable");
                 Some(IdleState {
+                    number,
                     name: (*name.known()?).to_owned(),
                     latency_us: s.text(state, "latency").parse("not a number", |t| t.parse().ok()),
                     disabled: *disabled.known()? != "0",

@@ -86,6 +86,28 @@ fn modules_are_loaded_now_and_at_boot() {
 }
 
 #[test]
+fn a_class_of_letters_names_only_them() {
+    let mut s = tree();
+    for (cpu, state) in (0..2).flat_map(|c| (0..4).map(move |n| (c, n))) {
+        s.add_file(&format!("sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}/disable"), b"0\n");
+    }
+    let path = "/sys/devices/system/cpu/cpu*/cpuidle/state[23]/disable".to_owned();
+    let r = one(ask(Ask::Sysfs(vec![Sysfs { path, value: "1".into() }]), Network::Unknown, &s));
+    let now: Vec<&str> = r
+        .change
+        .iter()
+        .filter_map(|a| match a {
+            Act::Value { path, .. } => path.strip_prefix("/sys/devices/system/cpu/"),
+            _ => None,
+        })
+        .collect();
+    let of = |cpu, state| format!("cpu{cpu}/cpuidle/state{state}/disable");
+    assert_eq!(now, [of(0, 2), of(0, 3), of(1, 2), of(1, 3)], "on every CPU, and not the shallow ones");
+    assert_eq!(r.proof.len(), 4);
+    assert!(files(&r)[0].1.contains("w- /sys/devices/system/cpu/cpu*/cpuidle/state[23]/disable - - - - 1\n"));
+}
+
+#[test]
 fn options_go_into_the_initramfs_and_other_files_stay() {
     let option = |value: Option<&str>| {
         Ask::ModuleOptions(vec![ModuleOption {

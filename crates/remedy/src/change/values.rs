@@ -150,17 +150,30 @@ fn by_tuned(asked: &[Sysfs], s: &Snapshot, old: String) -> Result<(Vec<Act>, Str
     Ok((file.into_iter().chain([switch]).collect(), note))
 }
 
+/// Whether a name fits a pattern of glob(7) with `*` and one class of letters: what tmpfiles.d understands, too.
+fn fits(pattern: &str, name: &str) -> bool {
+    let class = pattern.split_once('[').and_then(|(head, rest)| Some((head, rest.split_once(']')?)));
+    match class {
+        None => wildcard(pattern.as_bytes(), name.as_bytes()),
+        Some((head, (letters, tail))) => name.char_indices().filter(|(_, c)| letters.contains(*c)).any(|(at, c)| {
+            let (before, after) = (name.get(..at), name.get(at + c.len_utf8()..));
+            before.is_some_and(|b| wildcard(head.as_bytes(), b.as_bytes()))
+                && after.is_some_and(|a| wildcard(tail.as_bytes(), a.as_bytes()))
+        }),
+    }
+}
+
 /// Files that the source shows for a pattern, with what is in them.
 fn expand(s: &Snapshot, pattern: &str) -> Result<Vec<(String, String)>, Refusal> {
     let mut dirs: Vec<(String, EntryId)> = vec![(String::new(), s.root())];
     for name in pattern.split('/').filter(|n| !n.is_empty()) {
         let mut next = Vec::new();
         for (path, dir) in &dirs {
-            if !name.contains('*') {
+            if !name.contains(['*', '[']) {
                 next.extend(s.child(s.follow(*dir).unwrap_or(*dir), name).map(|e| (format!("{path}/{name}"), e)));
                 continue;
             }
-            let fits = s.children(*dir).into_iter().filter(|(n, _)| wildcard(name.as_bytes(), n.as_bytes()));
+            let fits = s.children(*dir).into_iter().filter(|(n, _)| fits(name, n));
             next.extend(fits.map(|(n, e)| (format!("{path}/{n}"), e)));
             if next.len() > MOST {
                 return Err(Refusal::no(format!("{pattern} names more than {MOST} files")));

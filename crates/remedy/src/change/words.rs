@@ -88,7 +88,7 @@ pub(super) fn kernel_path(word: &str, pattern: bool) -> Result<&str, Refusal> {
                 && n.len() <= 255
                 && n != "."
                 && n != ".."
-                && n.bytes().all(|b| letter(b) || (pattern && b == b'*'))
+                && n.bytes().all(|b| letter(b) || (pattern && matches!(b, b'*' | b'[' | b']')))
         })
     };
     match below {

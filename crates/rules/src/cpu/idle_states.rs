@@ -82,10 +82,15 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for (s, _) in &deep {
         f.at(s.place);
     }
+    // The kernel has at most ten (CPUIDLE_STATE_MAX): one digit each.
+    let numbers: String = deep.iter().map(|(s, _)| s.number.to_string()).collect();
     f.fix(|| {
         Remedy::new(
             "for latency tests disable idle states that take longer to leave than a network step",
-            Action::Sysfs { path: "/sys/devices/system/cpu/cpu*/cpuidle/state*/disable".into(), value: "1".into() },
+            Action::Sysfs {
+                path: format!("/sys/devices/system/cpu/cpu*/cpuidle/state[{numbers}]/disable").into(),
+                value: "1".into(),
+            },
             Persistence::Runtime,
             Risk::Low,
         )
