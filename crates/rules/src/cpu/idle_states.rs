@@ -82,9 +82,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for (s, _) in &deep {
         f.at(s.place);
     }
-    // The kernel has at most ten (CPUIDLE_STATE_MAX): one digit each.
-    let numbers: String = deep.iter().map(|(s, _)| s.number.to_string()).collect();
     f.fix(|| {
+        // The kernel has at most ten (CPUIDLE_STATE_MAX): one digit each.
+        let numbers: String = deep.iter().map(|(s, _)| s.number.to_string()).collect();
         Remedy::new(
             "for latency tests disable idle states that take longer to leave than a network step",
             Action::Sysfs {

@@ -163,9 +163,8 @@ fn grubby(args: KernelArgs<'_>, s: &Snapshot) -> Written {
         argv
     };
     let entries = entries(s);
-    // Only what was there comes back.
-    let had: Vec<String> = args.remove.iter().filter(|w| running(s).contains(w)).cloned().collect();
-    let undo = if entries.is_empty() { call(&had, args.add) } else { Vec::new() };
+    let (had, new) = inverse(args, s);
+    let undo = if entries.is_empty() { call(&had, &new) } else { Vec::new() };
     let mut writes = entries;
     if !writes.is_empty() {
         writes.extend([
@@ -181,8 +180,15 @@ fn grubby(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     }
 }
 
+/// What an inverse adds and removes: only what was there comes back, and what was there stays.
+fn inverse(args: KernelArgs<'_>, s: &Snapshot) -> (Vec<String>, Vec<String>) {
+    let running = running(s);
+    let had = args.remove.iter().filter(|w| running.contains(w)).cloned().collect();
+    (had, args.add.iter().filter(|w| !running.contains(w)).cloned().collect())
+}
+
 fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
-    let had: Vec<String> = args.remove.iter().filter(|w| running(s).contains(w)).cloned().collect();
+    let (had, new) = inverse(args, s);
     let call = |add: &[String], remove: &[String]| {
         let mut argv = vec!["rpm-ostree".to_owned(), "kargs".to_owned()];
         argv.extend(add.iter().map(|w| format!("--append-if-missing={}", for_grub(w))));
@@ -194,7 +200,7 @@ fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
         change: vec![Act::Run {
             argv: call(args.add, args.remove),
             writes: vec![],
-            undo: call(&had, args.add),
+            undo: call(&had, &new),
             limit: SLOW,
         }],
         note:

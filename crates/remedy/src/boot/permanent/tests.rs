@@ -24,9 +24,13 @@ fn argv(w: &Written) -> (Vec<String>, Vec<String>, Vec<String>) {
 }
 
 fn snapshot() -> Snapshot {
+    started_with(b"BOOT_IMAGE=/v initrd=i root=/dev/vda1 iommu=off\n")
+}
+
+fn started_with(cmdline: &[u8]) -> Snapshot {
     let mut s = Snapshot::new("test");
     s.coverage = Coverage::Full { not_tried: vec![] };
-    s.add_file("proc/cmdline", b"BOOT_IMAGE=/v initrd=i root=/dev/vda1 iommu=off\n");
+    s.add_file("proc/cmdline", cmdline);
     s.add_file("proc/sys/kernel/osrelease", b"6.1.0-18\n");
     s.add_file("boot/vmlinuz-6.1.0-18", b"");
     s
@@ -58,6 +62,17 @@ fn argument_lists_and_their_inverse() {
         undo.contains(&"--append-if-missing=iommu=off".to_owned()) && !undo.iter().any(|w| w.contains("nowhere")),
         "{undo:?}"
     );
+}
+
+#[test]
+fn an_inverse_leaves_what_was_there() {
+    let s = started_with(b"BOOT_IMAGE=/v root=/dev/vda1 iommu=pt\n");
+    for boot in [Boot::Grubby, Boot::OsTree] {
+        let (_, undo, _) = argv(&written(boot.clone(), &s).expect("a way"));
+        let undo = undo.join(" ");
+        assert!(!undo.contains("iommu=pt") && !undo.contains("iommu=off"), "{boot:?}: {undo}");
+        assert!(undo.contains("config_acs=a;b"), "{boot:?}: {undo}");
+    }
 }
 
 const ONCE: &str = "insmod ext2\nset default=\"${next_entry}\"\nsave_env next_entry\n";
