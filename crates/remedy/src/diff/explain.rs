@@ -1,6 +1,7 @@
 //! Which differences a plan explains: by its acts and by what it promises to prove. What follows from what is data.
 
 use super::follows::{ARGUMENTS, BIOS, FILES, FIRMWARE, Follows, PCI, RULES, SAME};
+use super::text::clip;
 use super::volatile::path_is;
 use super::{Change, What, glob::within};
 use crate::bios::names;
@@ -155,7 +156,8 @@ fn of_proof(proof: &Proof, out: &mut Found) {
 
 /// A word of the kernel's arguments.
 fn argument(word: &str, out: &mut Found) {
-    out.push(("proc/cmdline".to_owned(), word.to_owned()));
+    // As differences name it: a list of many ports is cut there.
+    out.push(("proc/cmdline".to_owned(), clip(word.as_bytes())));
     let name = word.split('=').next().unwrap_or(word);
     let same = SAME.iter().find(|(w, _)| *w == name).map_or(name, |(_, s)| s);
     for (_, path, part) in

@@ -185,6 +185,17 @@ fn a_plan_explains_what_follows_from_it() {
 }
 
 #[test]
+fn a_long_word_is_explained_though_it_is_cut_where_it_is_told() {
+    let ports: Vec<String> = (0..40).map(|n| format!("xx000x0@0000:{n:02x}:00.0")).collect();
+    let word = format!("pci=config_acs={}", ports.join(";"));
+    let changes =
+        diff(&snapshot(&[("proc/cmdline", "quiet")]), &snapshot(&[("proc/cmdline", &format!("quiet {word} nosmt"))]));
+    let plan = plan(vec![], vec![Proof::Cmdline { has: vec![word], lacks: vec![] }]);
+    let found: Vec<String> = outside(&changes, &plan).into_iter().map(Change::at).collect();
+    assert_eq!(found, ["/proc/cmdline (nosmt)"]);
+}
+
+#[test]
 fn a_pci_option_explains_its_own_part_only() {
     let explains = |word: &str, path: &str, part: &str| {
         let plan = plan(vec![], vec![Proof::Cmdline { has: vec![word.into()], lacks: vec![] }]);
