@@ -64,6 +64,18 @@ fn readers_find_what_was_meant() {
 }
 
 #[test]
+fn firmware_is_set_by_the_program_that_the_node_has() {
+    let mut p = plan();
+    assert!(export::shell(&p).text.contains("mstconfig -y -d 0000:81:00.0"));
+    for step in p.steps.iter_mut().filter(|s| s.id.starts_with("nicfw")) {
+        step.precondition.push(Condition::Program { name: "mlxconfig".into(), package: "MFT".into() });
+    }
+    for text in [export::shell(&p).text, export::ansible(&p).text] {
+        assert!(text.contains("mlxconfig") && !text.contains("mstconfig"), "{text}");
+    }
+}
+
+#[test]
 fn the_script_is_clean() {
     let text = export::shell(&plan()).text;
     if let Some((good, said)) = tool("shellcheck", &["-s", "sh", "-"], &text) {

@@ -3,8 +3,8 @@
 
 use super::quote::comment;
 use super::yaml::Y;
-use super::{Export, Rest};
-use crate::model::{Act, Condition, Content, Disruption, Plan};
+use super::{Export, Rest, nic_tool};
+use crate::model::{Act, Condition, Content, Disruption, Plan, Step};
 
 /// Writes a value that is not there already, and says whether it did. The words come as arguments: nothing of them is read as a script.
 const VALUE: &str = "case \"$(cat -- \"$1\")\" in \"$2\"|*\"[$2]\"*) echo same ;; *) printf '%s\\n' \"$2\" >\"$1\" && echo written ;; esac";
@@ -37,7 +37,7 @@ pub fn ansible(plan: &Plan) -> Export {
             );
         }
         for act in &step.change {
-            match task(&step.id, act) {
+            match task(step, act) {
                 Ok(task) => tasks.push(task),
                 Err(why) => rest.leave(&step.id, act.summary(), why),
             }
@@ -103,8 +103,8 @@ fn command<S: AsRef<str>>(name: &str, argv: &[S], changes: bool) -> Y {
     Y::Map(task)
 }
 
-fn task(step: &str, act: &Act) -> Result<Y, String> {
-    let name = format!("{step}: {}", act.summary());
+fn task(step: &Step, act: &Act) -> Result<Y, String> {
+    let name = format!("{}: {}", step.id, act.summary());
     let copied = |entries: Vec<(String, Y)>, module: &str| {
         Y::Map(vec![("name".to_owned(), Y::str(plain(&name))), (format!("ansible.builtin.{module}"), Y::Map(entries))])
     };
@@ -144,7 +144,7 @@ fn task(step: &str, act: &Act) -> Result<Y, String> {
         Act::NicFirmware { device, parameter, after, .. } => {
             let set = format!("{parameter}={after}");
             as_it_is(&[device, &set])?;
-            command(&name, &["mstconfig", "-y", "-d", device, "set", &set], true)
+            command(&name, &[nic_tool(step), "-y", "-d", device, "set", &set], true)
         }
         Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
         Act::Bios { .. } => return Err("it is set by Redfish, with the credentials of the BMC".into()),

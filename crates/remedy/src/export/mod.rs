@@ -23,7 +23,7 @@ pub use nmstate::nmstate;
 pub use shell::shell;
 pub use talos::{TalosBoot, talos};
 
-use crate::model::Plan;
+use crate::model::{Condition, Plan, Step};
 use quote::comment;
 
 /// A plan in the words of another system.
@@ -69,6 +69,12 @@ fn shown(known: &[String]) -> String {
 /// What is left out while an export is made.
 struct Rest {
     list: Vec<LeftOut>,
+}
+
+/// The program that sets a NIC's firmware on this node: the one that the step needs.
+fn nic_tool(step: &Step) -> &'static str {
+    let mft = |c: &Condition| matches!(c, Condition::Program { name, .. } if name == "mlxconfig");
+    if step.precondition.iter().any(mft) { "mlxconfig" } else { "mstconfig" }
 }
 
 impl Rest {

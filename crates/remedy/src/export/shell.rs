@@ -2,7 +2,7 @@
 //! can be run again; it makes no trial start of a kernel, proves nothing and undoes nothing: `linerate apply` does.
 
 use super::quote::{comment, shell_word, shell_words};
-use super::{Export, Rest};
+use super::{Export, Rest, nic_tool};
 use crate::hash::sha256;
 use crate::model::{Act, Condition, Content, Disruption, FileState, Plan, Risk, Step};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub fn shell(plan: &Plan) -> Export {
             );
         }
         for act in &step.change {
-            match one(act) {
+            match one(step, act) {
                 Ok(text) => body.push_str(&text),
                 Err(why) => {
                     body.push_str(&format!("# LEFT OUT: {}: {}\n", comment(&act.summary()), comment(&why)));
@@ -143,7 +143,7 @@ fn check(condition: &Condition) -> Option<Vec<String>> {
 }
 
 /// One act, or why it is not in a script.
-fn one(act: &Act) -> Result<String, String> {
+fn one(step: &Step, act: &Act) -> Result<String, String> {
     const NUL: &str = "it holds a character that no shell word can";
     let nul = || NUL.to_owned();
     Ok(match act {
@@ -176,8 +176,9 @@ fn one(act: &Act) -> Result<String, String> {
         }
         Act::NicFirmware { device, parameter, after, .. } => {
             let set = format!("{parameter}={after}");
-            let query = command(&["mstconfig", "-d", device, "-e", "query", parameter]).ok_or_else(nul)?;
-            format!("{query}\n{}\n", command(&["mstconfig", "-y", "-d", device, "set", &set]).ok_or_else(nul)?)
+            let tool = nic_tool(step);
+            let query = command(&[tool, "-d", device, "-e", "query", parameter]).ok_or_else(nul)?;
+            format!("{query}\n{}\n", command(&[tool, "-y", "-d", device, "set", &set]).ok_or_else(nul)?)
         }
         Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
         Act::Bios { .. } => return Err("it is set by Redfish, with the credentials of the BMC".into()),
