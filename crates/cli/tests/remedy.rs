@@ -1,6 +1,7 @@
 //! `linerate plan`, `apply`, `verify` and `rollback` as they are called. What they do to machines, the lab shows.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
+use linerate_remedy::{Disruption, Plan, Risk, Step};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -117,4 +118,27 @@ fn a_snapshot_from_after_is_judged_and_missing_data_never_passes() {
     fs::remove_file(done.join("proc/sys/kernel/numa_balancing")).unwrap();
     let (code, said) = verify(&done);
     assert_ne!(code, Some(0), "{said}");
+}
+
+#[test]
+fn going_on_asks_for_no_leave_for_steps_that_were_not_taken() {
+    let tree = tree("plan-resume", "1\n");
+    let out = plan(&tree, &["--fix", "numa/balancing", "--format", "json"]);
+    let mut made = Plan::read(&out.stdout).unwrap();
+    made.steps[0].disruption = Disruption::DrainReboot;
+    let (id, taken) = ("danger".to_owned(), made.steps[0].id.clone());
+    made.steps.push(Step { id, risk: Risk::Dangerous, change: Vec::new(), ..made.steps[0].clone() });
+    let file = tree.join("two.plan");
+    fs::write(&file, serde_json::to_vec(&made.sealed()).unwrap()).unwrap();
+    let (root, file) = (tree.to_str().unwrap(), file.to_str().unwrap());
+    let apply = |more: &[&str]| {
+        let out = linerate(&[&["apply", "--root", root, "--keep", root], more].concat());
+        (out.status.code(), text(&out.stdout) + &text(&out.stderr))
+    };
+    let (code, said) = apply(&[file]);
+    assert!(code == Some(3) && said.contains("--allow danger"), "{said}");
+    let (code, said) = apply(&[file, "--step", &taken, "--yes", "--no-reboot"]);
+    assert_eq!(code, Some(2), "{said}");
+    let (code, said) = apply(&["--resume"]);
+    assert!(code == Some(0) && !said.contains("--allow"), "{said}");
 }

@@ -22,9 +22,17 @@ const EXIT_NOTHING: u8 = 3;
 
 pub(crate) fn run(a: &ApplyArgs) -> Result<u8, Failure> {
     let nodes = nodes(a)?;
-    let plans = if a.resume { nodes.iter().map(|n| begun(&**n)).collect() } else { named(a, nodes.len()) }?;
-    for plan in &plans {
-        check(a, plan)?;
+    let mut plans = Vec::new();
+    if a.resume {
+        for node in &nodes {
+            let (plan, steps) = begun(&**node)?;
+            // The hand goes on with the steps that it was begun with, whatever is named here.
+            check(a, &plan, &steps)?;
+            plans.push(plan);
+        }
+    } else {
+        plans = named(a, nodes.len())?;
+        plans.iter().try_for_each(|plan| check(a, plan, &a.step))?;
     }
     let mut sink = Sink::open(None)?;
     if !a.yes {
@@ -85,25 +93,27 @@ fn named(a: &ApplyArgs, nodes: usize) -> Result<Vec<Plan>, Failure> {
     a.plans.iter().map(|p| read_plan(p)).collect()
 }
 
-/// The plan that was begun on a node.
-fn begun(node: &dyn Node) -> Result<Plan, Failure> {
+/// The plan that was begun on a node, and which of its steps; none: all.
+fn begun(node: &dyn Node) -> Result<(Plan, Vec<String>), Failure> {
     let answer = node.ask(&Request::Inspect).map_err(Failure::new)?;
     let plan = answer.plan.ok_or_else(|| Failure::new(format!("{}: no plan was begun there", node.name())))?;
-    if plan.digest() != plan.hash || answer.state.is_none_or(|s| s.plan != plan.hash) {
+    let state = answer.state.filter(|s| s.plan == plan.hash && s.plan == plan.digest());
+    let Some(state) = state else {
         let why = "the plan that it says was begun there is not as it was made";
         return Err(Failure::new(format!("{}: {why}", node.name())).hint("go on with the plan's own file"));
-    }
-    Ok(*plan)
+    };
+    Ok((*plan, state.steps))
 }
 
-fn check(a: &ApplyArgs, plan: &Plan) -> Result<(), Failure> {
-    if let Some(id) = a.step.iter().find(|id| plan.step(id).is_none()) {
+/// Whether these steps of a plan (none: all) are there, and allowed.
+fn check(a: &ApplyArgs, plan: &Plan, steps: &[String]) -> Result<(), Failure> {
+    if let Some(id) = steps.iter().find(|id| plan.step(id).is_none()) {
         let known: Vec<&str> = plan.steps.iter().map(|s| s.id.as_str()).collect();
         return Err(
             Failure::new(format!("the plan has no step {id:?}")).hint(format!("its steps: {}", known.join(", ")))
         );
     }
-    let wanted = |id: &str| a.step.is_empty() || a.step.iter().any(|s| s == id);
+    let wanted = |id: &str| steps.is_empty() || steps.iter().any(|s| s == id);
     let mut dangerous = plan.dangerous().filter(|s| wanted(&s.id) && !a.allow.contains(&s.id));
     if let Some(step) = dangerous.next() {
         return Err(Failure::new(format!("the step {} is dangerous: {}", step.id, step.risk_note))
