@@ -58,6 +58,11 @@ impl Loader {
                 "ibverbs-utils",
                 "perftest",
                 "iperf3",
+                // The two before it: debootstrap does not look for who provides a name.
+                "dbus",
+                "libpam-systemd",
+                "network-manager",
+                "netplan.io",
             ],
             // The two in the middle: debootstrap does not look for who provides a name.
             Loader::SystemdBoot => &["systemd-boot", "systemd-boot-efi", "python3-cffi-backend", "systemd-ukify"],

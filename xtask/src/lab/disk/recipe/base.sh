@@ -40,6 +40,11 @@ cp "$key" root/root/.ssh/authorized_keys
 chmod 600 root/root/.ssh/authorized_keys
 # No name server is asked about who connects, and slow emulated CPUs have time.
 printf 'UseDNS no\nLoginGraceTime 600\n' >root/etc/ssh/sshd_config.d/lab.conf
+# Managers of the network are there for the scenarios that start them; and a login starts no session of systemd's.
+for unit in NetworkManager NetworkManager-dispatcher NetworkManager-wait-online systemd-networkd systemd-networkd-wait-online; do
+    chroot root systemctl -q disable "$unit.service" >>debootstrap.log 2>&1 || :
+done
+sed -i '/pam_systemd/d' root/etc/pam.d/common-session
 # Nothing writes to the disk at odd times, and no emulated CPU waits for consoles that nobody sees.
 for unit in apt-daily.timer apt-daily-upgrade.timer fstrim.timer e2scrub_all.timer e2scrub_reap.service dpkg-db-backup.timer \
     logrotate.timer getty-static.service getty@tty1.service; do
