@@ -9,6 +9,7 @@ mod broken;
 mod faults;
 mod loaders;
 mod module;
+mod network;
 mod nicfw;
 mod plans;
 mod rdma;
@@ -77,6 +78,20 @@ pub(super) const ALL: &[Scenario] = &[
         linerate: true,
         loader: Loader::Grub,
         run: apply::at_once,
+    },
+    Scenario {
+        name: "apply-netplan",
+        proves: "An MTU of 9000 and an address of a RoCE interface by netplan: at once, over a reboot, and undone byte for byte.",
+        linerate: true,
+        loader: Loader::Grub,
+        run: network::netplan,
+    },
+    Scenario {
+        name: "apply-network-manager",
+        proves: "What apply-netplan proves, in the profile of NetworkManager that the interface uses.",
+        linerate: true,
+        loader: Loader::Grub,
+        run: network::manager,
     },
     Scenario {
         name: "apply-falls-back",

@@ -238,7 +238,7 @@ fn unbootable(node: NodeId, boot: BootTrial) -> Plan {
 }
 
 /// Nothing outside the plan changed, by the tool's own comparison of before and after.
-fn nothing_else(applied: &Output) -> Result<()> {
+pub(super) fn nothing_else(applied: &Output) -> Result<()> {
     let said = String::from_utf8_lossy(&applied.stdout);
     match said.split_once("OUTSIDE THE PLAN") {
         None => Ok(()),
