@@ -167,7 +167,7 @@ fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], out: &mut Parts) -> Vec<
         return Vec::new();
     }
     let render = |of: &[&Wish]| {
-        let ask = group::ask(kind, of);
+        let ask = group::ask(cx, kind, of);
         ask.map(|a| change::render(&a, cx.platform, cx.node, cx.snapshot)).unwrap_or_default()
     };
     let results = render(of);

@@ -31,6 +31,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
         fix: rules_of(a, &rules),
         allow: a.allow.clone(),
         trial: !a.no_trial,
+        addresses: a.address.clone(),
         redfish,
         export: a.format.is_for_another(),
         ..plan::Options::default()

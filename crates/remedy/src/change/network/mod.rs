@@ -1,164 +1,188 @@
-//! MTU of interfaces: now, and as whoever configures the network here keeps it.
+//! MTUs and addresses of interfaces: at once, and as whoever configures the network here keeps them. Both together, because both go into the
+//! same file.
 
-use super::unit::{Pair, Unit, escaped};
-use super::{Mtu, Refusal, Rendered, networkd, ours, words};
-use crate::model::{Act, Condition, Disruption, FileState, Permanence, Proof};
-use crate::platform::{Network, Platform};
+mod by_unit;
+pub(crate) mod files;
+mod manager;
+mod netplan;
+mod networkd;
+
+use super::{Link, Refusal, Rendered, ours, words};
+use crate::address::Cidr;
+use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use crate::platform::{Boot, Network, Platform};
 use linerate_node::Node;
-use linerate_node::net::NetDev;
 use linerate_snapshot::Snapshot;
 
-const NETPLAN: &str = "/etc/netplan/90-linerate.yaml";
+/// The step, and the first line of its files.
+const STEP: &str = "network";
 
-/// MTUs of interfaces.
-pub(super) fn mtu(asked: &[Mtu], platform: &Platform, node: &Node<'_>, s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
+/// What is asked of interfaces.
+pub(super) fn network(
+    asked: &[Link],
+    platform: &Platform,
+    node: &Node<'_>,
+    s: &Snapshot,
+) -> Vec<Result<Rendered, Refusal>> {
     let (mut good, mut out) = (Vec::new(), Vec::new());
-    for m in asked {
-        match now(m, node) {
-            Ok((dev, before)) => {
-                good.push(Want { name: &m.interface, mtu: m.mtu, before, physical: dev.pci.is_some() })
-            }
+    for link in asked {
+        match want(link, node, s) {
+            Ok(want) => good.push(want),
             Err(refusal) => out.push(Err(refusal)),
         }
     }
     if good.is_empty() {
         return out;
     }
+    let elsewhere = matches!(platform.boot, Boot::Talos | Boot::OpenShift);
     match platform.network {
-        Network::Netplan => out.push(netplan(&good, s)),
-        Network::NetworkManager => out.push(Err(network_manager(&good))),
-        Network::Networkd => out.extend(networkd::mtu(&good, s)),
-        Network::Ifupdown => out.push(by_unit(&good, s)),
-        Network::Unknown => out.push(Err(unknown(&good))),
+        Network::Netplan => out.extend(netplan::render(&good, s)),
+        Network::NetworkManager => out.extend(manager::render(&good, s)),
+        Network::Networkd => out.extend(networkd::render(&good, node, s)),
+        Network::Ifupdown => out.push(by_unit::render(&good, s)),
+        // Whoever it is, a unit after it sets both.
+        Network::Unknown if platform.tools.has("systemctl") == Some(true) && !elsewhere => {
+            out.push(by_unit::render(&good, s));
+        }
+        Network::Unknown => out.extend(good.iter().map(|w| Err(unknown(w)))),
     }
     out
 }
 
-/// An interface that is there, and its MTU now.
+/// An interface that is there, and what is wanted of it.
 #[derive(Debug, Clone)]
-pub(super) struct Want<'w> {
-    pub(super) name: &'w str,
-    pub(super) mtu: u32,
-    pub(super) before: u32,
-    pub(super) physical: bool,
+struct Want<'w> {
+    name: &'w str,
+    mtu: Option<Mtu>,
+    addresses: &'w [Cidr],
+    physical: bool,
+    /// Its MAC, where the source shows it.
+    address: Option<&'w str>,
+    /// The kernel's number of it, where the source shows it.
+    index: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Mtu {
+    before: u32,
+    after: u32,
 }
 
 impl Want<'_> {
-    /// At once; undone, it has the old one again.
-    pub(super) fn act(&self) -> Option<Act> {
-        let value = || Act::Value {
+    /// What makes it so at once. Undone, it is as it was.
+    fn now(&self) -> Vec<Act> {
+        let mtu = self.mtu.filter(|m| m.before != m.after).map(|m| Act::Value {
             path: format!("/sys/class/net/{}/mtu", self.name),
-            before: self.before.to_string(),
-            after: self.mtu.to_string(),
-        };
-        (self.before != self.mtu).then(value)
+            before: m.before.to_string(),
+            after: m.after.to_string(),
+        });
+        let addresses = self.addresses.iter().map(|c| {
+            let (cidr, one) = (c.to_string(), format!("{}/32", c.address));
+            // `del` fails where it is gone already, with the file that gave it or over a reboot; `flush` does not.
+            ours::run(
+                &["ip", "address", "replace", &cidr, "dev", self.name],
+                &["ip", "address", "flush", "dev", self.name, "to", &one],
+                30,
+            )
+        });
+        mtu.into_iter().chain(addresses).collect()
+    }
+
+    /// In words: `mtu: 9000, addresses: [10.7.0.1/24]`.
+    fn yaml(&self) -> String {
+        let mtu = self.mtu.map(|m| format!("mtu: {}", m.after));
+        let addresses = (!self.addresses.is_empty()).then(|| format!("addresses: [{}]", self.list(", ")));
+        mtu.into_iter().chain(addresses).collect::<Vec<_>>().join(", ")
+    }
+
+    fn list(&self, between: &str) -> String {
+        self.addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+    }
+
+    /// What shows it afterwards.
+    fn reread(&self) -> Vec<String> {
+        let mtu = self.mtu.map(|_| format!("sys/class/net/{}/mtu", self.name));
+        let addresses = (!self.addresses.is_empty()).then(|| format!("ip address show dev {}", self.name));
+        mtu.into_iter().chain(addresses).collect()
+    }
+
+    fn by_hand(&self, how: Vec<String>) -> Refusal {
+        Refusal::ByHand { how, reread: self.reread() }
     }
 }
 
-fn now<'n, 's>(m: &Mtu, node: &'n Node<'s>) -> Result<(&'n NetDev<'s>, u32), Refusal> {
-    words::interface(&m.interface)?;
-    if !(1280..=65_535).contains(&m.mtu) {
-        return Err(Refusal::no(format!("an MTU of {} bytes is none for {}", m.mtu, m.interface)));
+fn want<'w>(link: &'w Link, node: &'w Node<'_>, s: &'w Snapshot) -> Result<Want<'w>, Refusal> {
+    let name = words::interface(&link.interface)?;
+    let dev = node.net.known().into_iter().flatten().find(|d| d.name == name);
+    let dev = dev.ok_or_else(|| Refusal::no(format!("the source does not show {name}")))?;
+    let mtu = match link.mtu {
+        None => None,
+        Some(after) if !(1280..=65_535).contains(&after) => {
+            return Err(Refusal::no(format!("an MTU of {after} bytes is none for {name}")));
+        }
+        Some(after) => {
+            let before = dev.mtu.known().copied();
+            let before = before.ok_or_else(|| Refusal::no(format!("the source does not show {name} and its MTU")))?;
+            Some(Mtu { before, after })
+        }
+    };
+    if let Some(master) = dev.master.filter(|_| !link.addresses.is_empty()) {
+        let master: String = master.chars().take(15).flat_map(char::escape_default).collect();
+        return Err(Refusal::no(format!("{name} is a part of {master}: an address belongs to {master}")));
     }
-    let dev = node.net.known().into_iter().flatten().find(|d| d.name == m.interface);
-    let known = dev.and_then(|d| Some((d, *d.mtu.known()?)));
-    known.ok_or_else(|| Refusal::no(format!("the source does not show {} and its MTU", m.interface)))
+    Ok(Want {
+        name,
+        mtu,
+        addresses: &link.addresses,
+        physical: dev.pci.is_some(),
+        address: s.text(dev.home, "address").known().copied(),
+        index: s.text(dev.home, "ifindex").known().and_then(|i| i.parse().ok()),
+    })
 }
 
-pub(super) fn rendered(good: &[Want<'_>], precondition: Vec<Condition>, change: Vec<Act>, note: &str) -> Rendered {
-    let names: Vec<String> = good.iter().map(|w| format!("{} to {}", w.name, w.mtu)).collect();
+fn rendered(good: &[Want<'_>], mut precondition: Vec<Condition>, change: Vec<Act>, note: &str) -> Rendered {
+    let mut parts: Vec<String> = Vec::new();
+    let mut notes = vec![note];
+    let mtus: Vec<String> = good.iter().filter_map(|w| Some(format!("{} to {}", w.name, w.mtu?.after))).collect();
+    if !mtus.is_empty() {
+        parts.push(format!("set the MTU of {}", mtus.join(", ")));
+        notes.push("switches and the other ends must carry frames of this size");
+    }
+    let given: Vec<String> =
+        good.iter().filter(|w| !w.addresses.is_empty()).map(|w| format!("{} {}", w.name, w.list(", "))).collect();
+    if !given.is_empty() {
+        parts.push(format!("give {}", given.join(", ")));
+        notes.push("nothing looks whether another machine has this address");
+        let ip = Condition::Program { name: "ip".into(), package: "iproute2".into() };
+        if !precondition.contains(&ip) {
+            precondition.push(ip);
+        }
+    }
     Rendered {
-        id: "mtu".into(),
-        summary: format!("set the MTU of {}, now and at each boot", names.join(", ")),
+        id: STEP.into(),
+        summary: format!("{}, now and at each boot", parts.join("; ")),
         precondition,
         change,
         persistence: Permanence::Immediate,
         disruption: Disruption::Service,
+        // Addresses are proven by the rule that asks: the port's GIDs are made of them.
         proof: good
             .iter()
-            .map(|w| Proof::Value { path: format!("/sys/class/net/{}/mtu", w.name), value: w.mtu.to_string() })
+            .filter_map(|w| {
+                let value = w.mtu?.after.to_string();
+                Some(Proof::Value { path: format!("/sys/class/net/{}/mtu", w.name), value })
+            })
             .collect(),
-        note: format!("{note}; switches and the other ends must carry frames of this size"),
+        note: notes.join("; "),
     }
 }
 
-/// A file of ours with nothing but the MTU: netplan reads the files one over the other.
-fn netplan(good: &[Want<'_>], s: &Snapshot) -> Result<Rendered, Refusal> {
-    if let Some(w) = good.iter().find(|w| !w.physical) {
-        return Err(Refusal::ByHand {
-            how: vec![format!("in the netplan file that defines {}: mtu: {}, then netplan apply", w.name, w.mtu)],
-            reread: vec![format!("sys/class/net/{}/mtu", w.name)],
-        });
-    }
-    // Files of netplan can hold secrets: of those only names are collected.
-    if !matches!(ours::there(s, NETPLAN), Ok(None)) {
-        return Err(Refusal::no(format!("{NETPLAN} is there from an earlier plan: linerate rollback first")));
-    }
-    let mut text = ours::head("mtu");
-    text.push_str("network:\n  version: 2\n  ethernets:\n");
-    for w in good {
-        text.push_str(&format!("    \"{}\":\n      mtu: {}\n", w.name, w.mtu));
-    }
-    let Some(Act::File { path, after, .. }) = ours::written(s, NETPLAN, text, 0o600)? else {
-        return Err(Refusal::Already { reason: format!("{NETPLAN} says so") });
-    };
-    // Undone last, the first makes netplan apply what is there by then.
-    let mut change = vec![ours::run(&["netplan", "generate"], &["netplan", "apply"], 120)];
-    change.extend(good.iter().filter_map(Want::act));
-    change.push(Act::File { path, before: FileState::Absent, after, mode: 0o600 });
-    change.push(ours::run(&["netplan", "generate"], &[], 120));
-    change.push(ours::run(&["netplan", "apply"], &[], 120));
-    let program = Condition::Program { name: "netplan".into(), package: "netplan.io".into() };
-    let note = "netplan applies all of its configuration; an interface that another file knows by a name of its own (match:) \
-                has to get its mtu there";
-    Ok(rendered(good, vec![program], change, note))
-}
-
-/// The connection's name and its old setting are in files with secrets, which are not collected.
-fn network_manager(good: &[Want<'_>]) -> Refusal {
-    let mut how =
-        vec!["which connection an interface uses: nmcli -g GENERAL.CONNECTION device show INTERFACE".to_owned()];
-    for w in good {
-        how.push(format!("nmcli connection modify CONNECTION-OF-{} 802-3-ethernet.mtu {}", w.name, w.mtu));
-        how.push(format!("nmcli device reapply {}", w.name));
-    }
-    Refusal::ByHand { how, reread: good.iter().map(|w| format!("sys/class/net/{}/mtu", w.name)).collect() }
-}
-
-fn unknown(good: &[Want<'_>]) -> Refusal {
+fn unknown(w: &Want<'_>) -> Refusal {
     let mut how = vec![
         "the source does not show who configures the network here (netplan, NetworkManager, networkd, ifupdown)"
             .to_owned(),
     ];
-    how.extend(good.iter().map(|w| format!("until the next boot: ip link set dev {} mtu {}", w.name, w.mtu)));
-    Refusal::ByHand { how, reread: good.iter().map(|w| format!("sys/class/net/{}/mtu", w.name)).collect() }
-}
-
-/// A unit after ifupdown: `/etc/network/interfaces` is the user's, and a second stanza for an interface would bring it up twice.
-pub(super) fn by_unit(good: &[Want<'_>], s: &Snapshot) -> Result<Rendered, Refusal> {
-    let mut order = vec!["After=networking.service systemd-networkd.service".to_owned()];
-    let mut pairs = Vec::new();
-    for w in good {
-        let device = format!("sys-subsystem-net-devices-{}.device", escaped(w.name));
-        order.push(format!("Wants={device}"));
-        order.push(format!("After={device}"));
-        let key = format!("ip link set dev {} mtu", w.name);
-        pairs.push(Pair { start: format!("{key} {}", w.mtu), stop: format!("{key} {}", w.before), mask: None, key });
-    }
-    let unit = Unit {
-        name: "linerate-mtu.service",
-        step: "mtu",
-        description: "MTU of interfaces, set by linerate",
-        order: &order,
-        pairs,
-    };
-    let change = unit.acts(s)?;
-    if change.is_empty() {
-        return Err(Refusal::Already {
-            reason: "linerate-mtu.service does it at each boot: is it enabled, and did it run?".into(),
-        });
-    }
-    let program = Condition::Program { name: "ip".into(), package: "iproute2".into() };
-    let note = "a unit of its own sets it after the network is up: ifdown and ifup put the old one back until the unit is started again";
-    Ok(rendered(good, vec![program], change, note))
+    how.extend(w.mtu.map(|m| format!("until the next boot: ip link set dev {} mtu {}", w.name, m.after)));
+    how.extend(w.addresses.iter().map(|c| format!("until the next boot: ip address replace {c} dev {}", w.name)));
+    w.by_hand(how)
 }

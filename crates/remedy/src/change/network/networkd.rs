@@ -1,31 +1,26 @@
-//! MTU where systemd-networkd configures the network: a drop-in beside the file that matches.
+//! systemd-networkd: a drop-in beside the file that matches.
 
-use super::mtu::{Want, by_unit, rendered};
-use super::{Refusal, Rendered, ours};
+use super::files::{self, Fit};
+use super::{STEP, Want, by_unit, rendered};
+use crate::change::{Refusal, Rendered, ours};
 use crate::model::{Act, Condition};
+use linerate_node::Node;
 use linerate_snapshot::Snapshot;
 
 /// One step for those that a `.network` file is known to match, one for the others: for them a unit does it, which no other file can hide.
-pub(super) fn mtu(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
+pub(super) fn render(good: &[Want<'_>], node: &Node<'_>, s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
     let mut out = Vec::new();
-    let (mut files, mut matched, mut alone) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut acts, mut matched, mut alone) = (Vec::new(), Vec::new(), Vec::new());
     for w in good {
-        let Some(file) = file_of(w.name, s) else {
+        let Some(file) = file_of(w, s).filter(|f| is_for(f, w, good, node, s)) else {
             alone.push(w.clone());
             continue;
         };
-        let path = format!("/etc/systemd/network/{file}.d/90-linerate.conf");
-        let text = format!("{}[Link]\nMTUBytes={}\n", ours::head("mtu"), w.mtu);
-        match ours::written(s, &path, text, 0o644) {
+        match drop_in(&file, w, s) {
+            // One file for two interfaces is written once.
             Ok(act) => {
-                // One file for two interfaces is written once; for two MTUs there is no such file.
-                let other = files.iter().any(|f: &Option<Act>| of(f) == of(&act) && f.is_some() && *f != act);
-                if other {
-                    alone.push(w.clone());
-                    continue;
-                }
-                if !files.contains(&act) {
-                    files.push(act);
+                if !acts.contains(&act) {
+                    acts.push(act);
                 }
                 matched.push(w.clone());
             }
@@ -34,62 +29,60 @@ pub(super) fn mtu(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Rendered, Refus
     }
     if !matched.is_empty() {
         let mut change = vec![ours::run(&["networkctl", "reload"], &["networkctl", "reload"], 60)];
-        change.extend(matched.iter().filter_map(Want::act));
-        change.extend(files.into_iter().flatten());
+        change.extend(matched.iter().flat_map(Want::now));
+        change.extend(acts.into_iter().flatten());
         change.push(ours::run(&["networkctl", "reload"], &[], 60));
         let program = Condition::Program { name: "networkctl".into(), package: "systemd".into() };
         out.push(Ok(rendered(&matched, vec![program], change, "networkd configures links again whose files changed")));
     }
     if !alone.is_empty() {
-        out.push(by_unit(&alone, s).map(|r| Rendered { id: "mtu-unit".into(), ..r }));
+        out.push(by_unit::render(&alone, s).map(|r| Rendered { id: format!("{STEP}-unit"), ..r }));
     }
     out
 }
 
-fn of(act: &Option<Act>) -> Option<&str> {
-    match act {
-        Some(Act::File { path, .. }) => Some(path),
-        _ => None,
-    }
-}
-
 /// The file that networkd takes for an interface: the first whose `[Match]` fits. `None`: none does, or it cannot be told: a file before it
 /// matches by something else than names, or its content is not in the source.
-fn file_of(interface: &str, s: &Snapshot) -> Option<String> {
-    let dir = s.dir("etc/systemd/network").known().copied()?;
-    for (name, e) in s.children(dir).into_iter().filter(|(n, _)| n.ends_with(".network")) {
-        let text = String::from_utf8_lossy(s.data(s.follow(e)?)).into_owned();
-        let letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-        match fits(&text, interface)? {
-            true if name.len() <= 128 && name.bytes().all(letter) => return Some(name.to_owned()),
-            true => return None,
-            false => {}
-        }
-    }
-    None
+fn file_of(w: &Want<'_>, s: &Snapshot) -> Option<String> {
+    let letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    let first = first(w.name, w.address, s)?;
+    (first.len() <= 128 && first.bytes().all(letter)).then_some(first)
 }
 
-/// Whether the `[Match]` section fits; `None`: it asks for something else than the name.
-fn fits(text: &str, interface: &str) -> Option<bool> {
-    let mut section = "";
-    let mut names = None;
-    for line in text.lines().map(str::trim).filter(|l| !l.starts_with(['#', ';'])) {
-        if let Some(s) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
-            section = s;
-        } else if let Some((key, value)) = line.split_once('=').filter(|_| section == "Match") {
-            match key.trim() {
-                "Name" => names = Some(value.trim()),
-                _ => return None,
-            }
-        }
+fn first(interface: &str, address: Option<&str>, s: &Snapshot) -> Option<String> {
+    let file = files::networks(s).into_iter().find(|f| f.fits(interface, address) != Fit::No)?;
+    (file.fits(interface, address) == Fit::Yes).then(|| file.name.to_owned())
+}
+
+/// Whether what is written beside the file reaches nobody else: all others that it is for want the same, and addresses are one's own.
+fn is_for(file: &str, w: &Want<'_>, good: &[Want<'_>], node: &Node<'_>, s: &Snapshot) -> bool {
+    let others = node.net.known().into_iter().flatten().filter(|d| d.name != w.name);
+    let mut users = others.filter(|d| {
+        // Whether a file before it is taken for that one cannot be told where it says "maybe".
+        let named = files::networks(s).into_iter().find(|f| f.name == file);
+        named.is_none_or(|f| f.fits(d.name, None) != Fit::No)
+    });
+    let mtu = w.mtu.map(|m| m.after);
+    users.all(|d| {
+        let same = |o: &Want<'_>| o.name == d.name && o.addresses.is_empty() && o.mtu.map(|m| m.after) == mtu;
+        w.addresses.is_empty() && good.iter().any(same)
+    })
+}
+
+/// The drop-in: what an earlier plan put there stays, but for an MTU that is asked for again.
+fn drop_in(file: &str, w: &Want<'_>, s: &Snapshot) -> Result<Option<Act>, Refusal> {
+    let path = format!("/etc/systemd/network/{file}.d/90-linerate.conf");
+    let old = files::Ini::read(ours::there(s, &path)?.unwrap_or_default());
+    let mtu = w.mtu.map(|m| m.after).or_else(|| old.get(&["Link"], "MTUBytes")?.parse().ok());
+    let mut addresses = old.addresses();
+    addresses.extend(w.addresses.iter().filter(|c| !old.addresses().contains(c)));
+    let mut text = ours::head(STEP);
+    if let Some(mtu) = mtu {
+        text.push_str(&format!("[Link]\nMTUBytes={mtu}\n"));
     }
-    let names = names?;
-    if names.contains(['*', '?', '[', '!', '\\', '"']) {
-        let prefix = |p: &str| {
-            p.strip_suffix('*')
-                .is_some_and(|p| !p.contains(['*', '?', '[', '!', '\\', '"']) && interface.starts_with(p))
-        };
-        return names.split_whitespace().any(|n| n == interface || prefix(n)).then_some(true);
+    if !addresses.is_empty() {
+        text.push_str("[Network]\n");
+        addresses.iter().for_each(|c| text.push_str(&format!("Address={c}\n")));
     }
-    Some(names.split_whitespace().any(|n| n == interface))
+    ours::written(s, &path, text, 0o644)
 }
