@@ -51,8 +51,8 @@ pub(super) fn refused(cx: &Cx<'_, '_>, interface: &str) -> Option<String> {
 
 /// Other addresses that are given.
 fn of_others(cx: &Cx<'_, '_>, interface: &str, cidr: Cidr) -> Option<String> {
-    let others = cx.options.addresses.iter().filter(|g| g.interface != interface);
-    let other = others.filter(|g| g.v4().is_some_and(|c| c.overlaps(cidr))).next()?;
+    let meets = |g: &&Given| g.interface != interface && g.v4().is_some_and(|c| c.overlaps(cidr));
+    let other = cx.options.addresses.iter().find(meets)?;
     Some(format!("{OPTION} {other} is in the same subnet as {cidr}: {SHARED}"))
 }
 

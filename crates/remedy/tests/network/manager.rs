@@ -61,7 +61,11 @@ fn profiles_that_are_not_one_interfaces_own_are_left_to_people() {
         assert!(how[0].contains(why), "{path}: {how:?}");
         let lines = [
             format!("nmcli connection modify uuid {UUID} 802-3-ethernet.mtu 9000"),
-            format!("nmcli connection modify uuid {UUID} +ipv4.addresses 10.7.0.1/24 ipv4.method manual"),
+            format!("nmcli connection modify uuid {UUID} +ipv4.addresses 10.7.0.1/24"),
+            format!(
+                "where its ipv4.method is disabled or link-local, instead: \
+                 nmcli connection modify uuid {UUID} +ipv4.addresses 10.7.0.1/24 ipv4.method manual"
+            ),
             "nmcli device reapply eth1".to_owned(),
         ];
         assert_eq!(how[1..], lines, "{path}");

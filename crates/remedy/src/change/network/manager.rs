@@ -138,7 +138,11 @@ fn by_hand(w: &Want<'_>, why: &str, uuid: Option<&str>) -> Refusal {
     };
     let modify = |what: String| format!("nmcli connection modify {connection} {what}");
     how.extend(w.mtu.map(|m| modify(format!("802-3-ethernet.mtu {}", m.after))));
-    how.extend(w.addresses.iter().map(|c| modify(format!("+ipv4.addresses {c} ipv4.method manual"))));
+    for c in w.addresses {
+        how.push(modify(format!("+ipv4.addresses {c}")));
+        let both = modify(format!("+ipv4.addresses {c} ipv4.method manual"));
+        how.push(format!("where its ipv4.method is disabled or link-local, instead: {both}"));
+    }
     how.push(format!("nmcli device reapply {}", w.name));
     w.by_hand(how)
 }
