@@ -42,6 +42,9 @@ const CLOUD_INIT_NEEDS: &[&str] = &[
     "python3-yaml",
 ];
 
+/// What `nmcli` needs to write a profile by itself.
+const NMCLI_NEEDS: &[&str] = &["libnm0", "libreadline8"];
+
 /// NMState's own program. Debian 12 does not have it.
 const NMSTATECTL: &str = "nmstatectl@2.2.62";
 
@@ -54,9 +57,13 @@ pub(crate) fn install() -> Skipped {
         skipped.insert(line, Vec::new());
     };
     let here = shell::root().join(".lab/tools");
-    let cloud_init = !shell::has("cloud-init") && !here.join("cloud-init").is_dir();
+    // Installed, these would configure this machine.
+    let unpack = [("cloud-init", "cloud-init", CLOUD_INIT_NEEDS), ("nmcli", "network-manager", NMCLI_NEEDS)];
+    let unpack = unpack.map(|(program, package, needs)| {
+        (!shell::has(program) && !here.join(package).is_dir()).then_some((program, package, needs))
+    });
     let missing: Vec<_> = TOOLS.iter().filter(|(program, _)| !shell::has(program)).collect();
-    if cloud_init || !missing.is_empty() {
+    if unpack.iter().any(Option::is_some) || !missing.is_empty() {
         let updated = match (is_root(), shell::has("apt-get")) {
             (true, true) => apt(&["update"]),
             (false, _) => Err("this is not root".to_owned()),
@@ -67,8 +74,10 @@ pub(crate) fn install() -> Skipped {
                 skip(program, package, &why);
             }
         }
-        if cloud_init && let Err(why) = updated.and_then(|()| unpacked("cloud-init", CLOUD_INIT_NEEDS, &here)) {
-            skip("cloud-init", "cloud-init", &why);
+        for (program, package, needs) in unpack.into_iter().flatten() {
+            if let Err(why) = updated.clone().and_then(|()| unpacked(package, needs, &here)) {
+                skip(program, package, &why);
+            }
         }
     }
     if !shell::has("nmstatectl")
@@ -96,7 +105,7 @@ fn installed(packages: &[&str]) -> Result<()> {
     apt(&[&["install", "-y", "--no-install-recommends"], packages].concat())
 }
 
-/// Puts a package's files into a folder. Installed, cloud-init would configure this machine at its next boot.
+/// Puts a package's files into a folder. Installed, cloud-init would configure this machine at its next boot, and NetworkManager at once.
 fn unpacked(package: &str, needs: &[&str], tools: &Path) -> Result<()> {
     installed(needs)?;
     let downloads = tools.join("download");

@@ -59,6 +59,8 @@ Examples:
   linerate plan --host root@n1 --format json -o n1.plan
   linerate plan node.tar.zst --fix 'iommu/*' --fix roce/mtu
   linerate plan --host root@n1 --allow acs/redirect-on-p2p-path --format json -o n1.plan
+  linerate plan --host root@n1 --address eth1=10.7.1.1/24 --address eth2=10.7.2.1/24 --format json -o n1.plan
+                                                  addresses for RoCE ports that have none
   linerate plan node.tar.zst --format machineconfig --pool worker --pools master,worker
   linerate plan --format shell > fix.sh           a script to read before anybody runs it
   LINERATE_REDFISH_PASSWORD=… linerate plan --host root@n1 --redfish https://n1-bmc --redfish-user admin --format json -o n1.plan
@@ -85,6 +87,10 @@ pub(crate) struct PlanArgs {
     /// Plan what this rule asks for although it is dangerous; the plan says which. May be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<String>,
+    /// Give this interface this address where a finding asks for one, at once and at each boot: IFACE=ADDR/PREFIX. May be repeated, each
+    /// RoCE port in a subnet of its own. No address is ever invented.
+    #[arg(long, value_name = "IFACE=ADDR/PREFIX")]
+    pub(crate) address: Vec<linerate_remedy::address::Given>,
     /// Make kernel arguments permanent at once, without a start that falls back by itself.
     #[arg(long)]
     pub(crate) no_trial: bool,

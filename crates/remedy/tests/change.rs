@@ -4,7 +4,7 @@
 use linerate_node::Node;
 use linerate_remedy::change::*;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
-use linerate_remedy::{Act, Condition, Content, Disruption, FileState};
+use linerate_remedy::{Act, Condition, Content, Disruption};
 use linerate_snapshot::Snapshot;
 use proptest::prelude::*;
 use std::process::Command;
@@ -137,41 +137,6 @@ fn options_go_into_the_initramfs_and_other_files_stay() {
     let found = ask(option(None), Network::Unknown, &s);
     let [Err(Refusal::ByHand { how, .. })] = found.as_slice() else { panic!("{found:?}") };
     assert!(how[0].contains("theirs.conf"));
-}
-
-#[test]
-fn an_mtu_holds_now_and_later() {
-    let s = tree();
-    let want = || Ask::Mtu(vec![Mtu { interface: "eth1".into(), mtu: 9000 }]);
-    let r = one(ask(want(), Network::Netplan, &s));
-    assert_eq!(commands(&r)[0], pair("netplan generate", "netplan apply"), "undone last, when the file is gone");
-    let now = Act::Value { path: "/sys/class/net/eth1/mtu".into(), before: "1500".into(), after: "9000".into() };
-    assert!(r.change.contains(&now));
-    assert!(r.change.iter().any(|a| matches!(a, Act::File { mode: 0o600, before: FileState::Absent, .. })));
-    netplan_takes(files(&r)[0].1);
-
-    let r = one(ask(want(), Network::Ifupdown, &s));
-    let (path, text) = files(&r)[0];
-    assert_eq!(path, "/etc/systemd/system/linerate-mtu.service");
-    assert!(
-        text.contains("\nExecStart=ip link set dev eth1 mtu 9000\nExecStop=ip link set dev eth1 mtu 1500\n"),
-        "{text}"
-    );
-    systemd_takes(path, text);
-
-    assert!(matches!(ask(want(), Network::NetworkManager, &s).as_slice(), [Err(Refusal::ByHand { .. })]));
-    let mut s = tree();
-    s.add_file("etc/systemd/network/10-other.network", b"[Match]\nName=eth0\n");
-    s.add_file("etc/systemd/network/20-rdma.network", b"[Match]\nName=eth*\n[Network]\nDHCP=yes\n");
-    let r = one(ask(want(), Network::Networkd, &s));
-    assert_eq!(files(&r)[0].0, "/etc/systemd/network/20-rdma.network.d/90-linerate.conf");
-    s.add_file("etc/systemd/network/05-mac.network", b"[Match]\nMACAddress=52:54:00:00:00:01\n");
-    let r = one(ask(want(), Network::Networkd, &s));
-    assert_eq!(files(&r)[0].0, "/etc/systemd/system/linerate-mtu.service", "who knows which file it is");
-    for bad in ["eth9", "eth1; reboot", "../eth1"] {
-        let found = ask(Ask::Mtu(vec![Mtu { interface: bad.into(), mtu: 9000 }]), Network::Netplan, &s);
-        assert!(matches!(found.as_slice(), [Err(Refusal::No { .. })]), "{bad}");
-    }
 }
 
 #[test]
@@ -310,23 +275,6 @@ fn fields_of_one_register_do_not_replace_each_other() {
     assert_eq!(register_writes(&r), ["=1000:7000", "stop =2000:7000"], "the same field again");
 }
 
-fn netplan_takes(text: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("etc/netplan/90-linerate.yaml");
-    std::fs::create_dir_all(path.parent().expect("has one")).expect("writable");
-    std::fs::write(&path, text).expect("writable");
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("ours");
-    match Command::new("netplan").arg("generate").arg("--root-dir").arg(dir.path()).output() {
-        Ok(out) => {
-            assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-            let made = std::fs::read_to_string(dir.path().join("run/systemd/network/10-netplan-eth1.network"));
-            assert!(made.is_ok_and(|t| t.contains("MTUBytes=9000")), "netplan made no MTU of it");
-        }
-        Err(_) => println!("SKIPPED: netplan is not installed"),
-    }
-}
-
 fn systemd_takes(path: &str, text: &str) {
     let dir = tempfile::tempdir().expect("a directory");
     let unit = dir.path().join(path.rsplit('/').next().expect("a name"));
@@ -448,7 +396,7 @@ proptest! {
         let asks = vec![
             Ask::Modules(vec![a.clone()]),
             Ask::ModuleOptions(vec![ModuleOption { module: a.clone(), option: b.clone(), value: Some(a.clone()) }]),
-            Ask::Mtu(vec![Mtu { interface: a.clone(), mtu: n }]),
+            Ask::Network(vec![Link { interface: a.clone(), mtu: Some(n), addresses: vec![] }]),
             Ask::Sysfs(vec![Sysfs { path: format!("/sys/{a}"), value: b.clone() }]),
             Ask::Limit(vec![Limit { limit: a.clone(), value: b.clone() }]),
             Ask::DeviceControl(vec![DeviceControl { function: "0000:00:03.0".parse().expect("address"), field: a.clone(), value: n }]),

@@ -178,6 +178,7 @@ struct Network {
 struct Device {
     interface: String,
     mtu: u32,
+    addresses: Vec<String>,
 }
 
 /// `machine.install`, and the schematic's `customization`.
@@ -212,7 +213,10 @@ fn talos_patches_have_the_fields_of_the_reference() {
             parameters: parameters.iter().map(|p| (*p).to_owned()).collect(),
         };
         assert_eq!(machine.kernel.modules, [module("nvidia_peermem", &[]), module("ib_core", &["netns_mode=0"])]);
-        assert_eq!(machine.network.interfaces, [Device { interface: "eth1".into(), mtu: 9000 }]);
+        assert_eq!(
+            machine.network.interfaces,
+            [Device { interface: "eth1".into(), mtu: 9000, addresses: vec!["10.7.0.1/24".into()] }]
+        );
         assert_eq!(machine.sysctls, one("kernel.numa_balancing", "0"));
         assert_eq!(machine.sysfs, one("devices.system.cpu.cpu0.cpufreq.scaling_governor", "performance"));
         for first in made {

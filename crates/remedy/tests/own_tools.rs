@@ -1,9 +1,9 @@
-//! Exports, read by the programs that they are made for: NMState, cloud-init, Ansible. `cargo xtask test` installs them.
+//! Exports and acts, read by the programs that they are made for: NMState, NetworkManager, cloud-init, Ansible. `cargo xtask test` installs them.
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
 
-use common::{bare, documents, file, plan, run, step, value};
+use common::{bare, documents, file, plan, run, step, tool, value};
 use linerate_remedy::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -71,6 +71,88 @@ fn nmstate_makes_the_mtus_of_the_plan() {
     let golden = profiles(&export::nmstate(&plan()).text).expect("it ran before");
     assert_eq!(golden.expect("NMState reads it").len(), 1);
     assert!(profiles(&state.replace("mtu:", "mtuu:")).expect("it ran before").is_err(), "it refuses unknown fields");
+}
+
+#[test]
+fn nmstate_makes_the_addresses_of_the_plan() {
+    let give = |cidr: &str| run(&["ip", "address", "replace", cidr, "dev", "eth1"]);
+    let path = "/sys/class/net/eth1/mtu";
+    let proof = Proof::Value { path: path.into(), value: "9000".into() };
+    let acts = vec![value(path, "1500", "9000"), give("10.7.0.1/24"), give("10.8.0.1/31")];
+    let state = export::nmstate(&bare(vec![step("network", Disruption::Service, acts, vec![proof])])).text;
+    assert!(state.contains("# NMState puts these IPv4 addresses in the place of all"), "{state}");
+    let Some(made) = profiles(&state) else { return };
+    let made = made.unwrap_or_else(|e| panic!("{e}\n{state}"));
+    let [(_, profile)] = made.as_slice() else { panic!("{made:?}") };
+    for line in ["interface-name=eth1", "mtu=9000", "method=manual", "address0=10.7.0.1/24", "address1=10.8.0.1/31"] {
+        assert!(profile.lines().any(|l| l == line), "{line}: {profile}");
+    }
+    let wrong = state.replace("prefix-length:", "prefix:");
+    assert!(profiles(&wrong).expect("it ran before").is_err(), "it refuses unknown fields");
+}
+
+/// `nmcli --offline` writes a profile anew without the daemon.
+fn nmcli(settings: &[String], keyfile: &str) -> Option<(bool, String)> {
+    let own = tools().join("network-manager/usr/bin/nmcli");
+    let program = if own.is_file() { own.to_string_lossy().into_owned() } else { "nmcli".to_owned() };
+    let mut args = vec!["--offline", "connection", "modify"];
+    args.extend(settings.iter().map(String::as_str));
+    tool(&program, &args, keyfile)
+}
+
+const UUID: &str = "11111111-2222-3333-4444-555555555555";
+
+/// What a plan has `nmcli` set in the profile of an interface.
+fn settings(profile: &str) -> Vec<String> {
+    use linerate_remedy::change::{Ask, Link, render};
+    let mut s = linerate_snapshot::Snapshot::new("t");
+    let home = "sys/devices/pci0000:00/0000:00:03.0/net/eth1";
+    s.add_file(&format!("{home}/mtu"), b"1500\n");
+    s.add_file(&format!("{home}/ifindex"), b"3\n");
+    s.add_link("sys/class/net/eth1", format!("../../../{home}").as_bytes());
+    let device = format!("[device]\nmanaged=true\nconnection-uuid={UUID}\n");
+    s.add_cut_file("run/NetworkManager/devices/3", device.as_bytes());
+    s.add_cut_file("etc/NetworkManager/system-connections/eth1.nmconnection", profile.as_bytes());
+    s.add_file("run/NetworkManager/NetworkManager.pid", b"");
+    let node = linerate_node::Node::decode(&s);
+    let platform = platform::Platform::detect(&s, &node);
+    let cidr = address::Cidr { address: [10, 7, 0, 1].into(), prefix: 24 };
+    let link = Link { interface: "eth1".into(), mtu: Some(4092), addresses: vec![cidr] };
+    let made = render(&Ask::Network(vec![link]), &platform, &node, &s);
+    let [Ok(r)] = made.as_slice() else { panic!("{made:?}") };
+    let Some(Act::Run { argv, .. }) = r.change.last() else { panic!("{r:?}") };
+    assert_eq!(argv[..5], ["nmcli", "connection", "modify", "uuid", UUID]);
+    argv[5..].to_vec()
+}
+
+#[test]
+fn nmcli_takes_the_settings_of_a_plan() {
+    for (kind, method, after) in [
+        ("ethernet", "auto", "auto"),
+        ("ethernet", "disabled", "manual"),
+        ("ethernet", "link-local", "manual"),
+        ("infiniband", "manual", "manual"),
+    ] {
+        let section = if kind == "infiniband" {
+            "[infiniband]\ntransport-mode=datagram\n"
+        } else {
+            "[ethernet]\nwake-on-lan=64\n"
+        };
+        let more = if method == "manual" { "address1=10.1.0.1/24\n" } else { "" };
+        let profile = format!(
+            "[connection]\nid=e\nuuid={UUID}\ntype={kind}\ninterface-name=eth1\n\n{section}\n[ipv4]\nmethod={method}\n{more}"
+        );
+        let words = settings(&profile);
+        let Some((good, made)) = nmcli(&words, &profile) else { return };
+        assert!(good, "{words:?}: {made}");
+        let number = if method == "manual" { "address2" } else { "address1" };
+        for line in ["mtu=4092".to_owned(), format!("{number}=10.7.0.1/24"), format!("method={after}")] {
+            assert!(made.lines().any(|l| l == line), "{kind} {method}: {line}: {made}");
+        }
+        assert!(made.contains(&section.lines().last().expect("one").to_owned()), "what else it holds stays: {made}");
+        let wrong: Vec<String> = words.iter().map(|w| w.replace(".mtu", ".mtuu")).collect();
+        assert!(!nmcli(&wrong, &profile).expect("it ran before").0, "it refuses what is no property");
+    }
 }
 
 /// `cloud-init schema`, from the unpacked package: installed, cloud-init would configure this machine at its next boot.

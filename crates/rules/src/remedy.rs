@@ -78,6 +78,11 @@ pub enum Action {
         /// Bytes.
         mtu: u32,
     },
+    /// An IPv4 address for a network interface. Which one, people decide.
+    Address {
+        /// Interface.
+        interface: Text,
+    },
     /// A file under /sys or /proc/sys.
     Sysfs {
         /// Path, or a pattern for each device of a class.

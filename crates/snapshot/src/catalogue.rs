@@ -4,6 +4,7 @@
 //! once however many patterns look into it.
 
 use crate::OutputKind;
+use crate::capture::ini;
 use crate::manifest::wildcard;
 use std::sync::OnceLock;
 
@@ -51,6 +52,8 @@ pub(crate) enum Keep {
     BootEntry,
     /// A salted digest instead of the content.
     Digest,
+    /// Named keys of named sections.
+    Ini(ini::Allowed),
 }
 
 /// How to take it.
@@ -323,6 +326,9 @@ fn keep(v: &str) -> Option<Keep> {
         "grubonce" => Keep::GrubOnce,
         "bootentry" => Keep::BootEntry,
         "digest" => Keep::Digest,
+        "nmprofile" => Keep::Ini(ini::NM_PROFILE),
+        "nmdevice" => Keep::Ini(ini::NM_DEVICE),
+        "networkd" => Keep::Ini(ini::NETWORKD),
         _ => return None,
     })
 }
@@ -343,16 +349,33 @@ mod tests {
     #[test]
     fn files_that_may_hold_secrets_are_names_only() {
         let c = catalogue();
-        for path in
-            ["boot/grub/grub.cfg", "etc/netplan/50-site.yaml", "etc/NetworkManager/system-connections/a.nmconnection"]
-        {
-            let at = path.split('/').fold(vec![0], |at, name| {
+        let steps = |path: &str| {
+            path.split('/').fold(vec![0], |at, name| {
                 let mut below = Vec::new();
                 c.below(&at, name, &mut below);
                 below
-            });
-            assert_eq!(c.leaf(&at, false).map(|l| l.take), Some(Take::Name), "{path}");
-            assert!(c.leaf(&at, true).is_none(), "an audit does not look at {path}");
+            })
+        };
+        for path in ["boot/grub/grub.cfg", "etc/netplan/50-site.yaml", "etc/systemd/network/25-wg0.netdev"] {
+            assert_eq!(c.leaf(&steps(path), false).map(|l| l.take), Some(Take::Name), "{path}");
+            assert!(c.leaf(&steps(path), true).is_none(), "an audit does not look at {path}");
+        }
+        // Of those that plans have to read, named keys of named sections.
+        for (path, allowed) in [
+            ("etc/NetworkManager/system-connections/a.nmconnection", ini::NM_PROFILE),
+            ("etc/NetworkManager/system-connections/old name", ini::NM_PROFILE),
+            ("run/NetworkManager/system-connections/netplan-eth1.nmconnection", ini::NM_PROFILE),
+            ("run/NetworkManager/devices/3", ini::NM_DEVICE),
+            ("run/systemd/network/10-netplan-eth1.network", ini::NETWORKD),
+            ("etc/systemd/network/10-a.network.d/site.conf", ini::NETWORKD),
+        ] {
+            let leaf = c.leaf(&steps(path), false).map(|l| (l.take, l.keep, l.hide));
+            assert_eq!(leaf, Some((Take::File, Keep::Ini(allowed), Hide::Text)), "{path}");
+            assert!(c.leaf(&steps(path), true).is_none(), "an audit does not look at {path}");
+        }
+        // Ours are kept whole: a plan tells what was in them before.
+        for path in ["etc/systemd/network/10-a.network.d/90-linerate.conf", "etc/systemd/network/10-linerate.network"] {
+            assert_eq!(c.leaf(&steps(path), false).map(|l| (l.take, l.keep)), Some((Take::File, Keep::All)), "{path}");
         }
         let id = ["etc", "machine-id"].iter().fold(vec![0], |at, name| {
             let mut below = Vec::new();

@@ -171,3 +171,53 @@ fn texts_of_tools_are_recognised() {
     let e = load(empty.path(), &Options::new("/", Purpose::Audit), &|_| {}).unwrap_err().to_string();
     assert!(e.contains("Expected"), "{e}");
 }
+
+const KEYFILE: &[u8] = b"[connection]\nid=site hunter2\nuuid=11111111-2222-3333-4444-555555555555\ntype=ethernet\ninterface-name=eth1\n\n[ethernet]\n\n\
+    [802-1x]\npassword=hunter2\nprivate-key-password=hunter2\n\n[ipv4]\nmethod=manual\naddress1=8.8.4.4/24,8.8.4.1\naddress2=10.0.0.1/24\n";
+
+#[test]
+fn network_files_are_taken_without_their_secrets() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = "etc/NetworkManager/system-connections/eth1.nmconnection";
+    write(dir.path(), profile, KEYFILE);
+    write(
+        dir.path(),
+        "run/NetworkManager/devices/3",
+        b"[device]\nmanaged=true\nconnection-uuid=11111111-2222-3333-4444-555555555555\n",
+    );
+    write(dir.path(), "etc/systemd/network/25-wg0.netdev", b"[WireGuard]\nPrivateKey=hunter2\n");
+    write(
+        dir.path(),
+        "etc/systemd/network/10-eth1.network",
+        b"[Match]\nName=eth1\n[Network]\nDescription=hunter2\nAddress=10.0.0.1/24\n",
+    );
+    write(dir.path(), "etc/netplan/50-site.yaml", b"password: hunter2\n");
+    let text = |s: &Snapshot, path: &str| match s.resolve(path) {
+        Lookup::Found(id) => String::from_utf8(s.data(id).to_vec()).unwrap(),
+        other => panic!("{path}: {other:?}"),
+    };
+    for redact in [false, true] {
+        let s = capture(&Options { redact, ..Options::new(dir.path(), Purpose::Collect) }, &|_| {}).unwrap();
+        let mut archive = Vec::new();
+        for path in [
+            profile,
+            "run/NetworkManager/devices/3",
+            "etc/systemd/network/25-wg0.netdev",
+            "etc/systemd/network/10-eth1.network",
+            "etc/netplan/50-site.yaml",
+        ] {
+            archive.extend(text(&s, path).into_bytes());
+        }
+        let archive = String::from_utf8(archive).unwrap();
+        assert!(!archive.contains("hunter2"), "{archive}");
+        let uuid = |path: &str| text(&s, path).lines().find_map(|l| Some(l.split_once("uuid=")?.1.to_owned())).unwrap();
+        assert_eq!(uuid(profile), uuid("run/NetworkManager/devices/3"), "one uuid is one uuid, redacted or not");
+        let found = text(&s, profile);
+        assert!(found.contains("\ninterface-name=eth1\n") && found.contains("address2=10.0.0.1/24\n"), "{found}");
+        assert_eq!((found.contains("5555"), found.contains("8.8.4.4/24")), (!redact, !redact), "{found}");
+        assert_eq!(
+            text(&s, "etc/systemd/network/10-eth1.network"),
+            "[Match]\nName=eth1\n[Network]\nAddress=10.0.0.1/24\n"
+        );
+    }
+}

@@ -121,11 +121,13 @@ fn note(journal: &mut Journal, hands: &Hands<'_>, key: &Key, made: Made) -> Done
 /// failed: the one that undoes it is run. Where that fails, too, the act stays announced, and the rollback runs it again.
 fn failed(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, before: &Seen, why: Wrong) -> Wrong {
     boundary("act: failed");
-    let undone = match act {
+    // Its files first, as when it is undone later: a program that makes the system read them again has to find them as they were.
+    let back = hands.put_back(act, before, journal);
+    let undone = back.and_then(|()| match act {
         Act::Run { undo, limit, .. } if !undo.is_empty() => run_undo(hands, undo, *limit).map(drop),
         _ => Ok(()),
-    };
-    match undone.and_then(|()| hands.put_back(act, before, journal)) {
+    });
+    match undone {
         Ok(()) => {
             boundary("act: put back");
             let record = Record::Failed { act: key.clone(), why: why.what.clone(), when: now() };

@@ -2,7 +2,7 @@
 
 use super::carried::by_a_boot;
 use super::{Work, acts, boot, is_made, now};
-use crate::act::{Done, Hands, Undo, Wrong, end_left, run_undo};
+use crate::act::{Done, Hands, Undo, Wrong, end_left, run_undo, unexpected};
 use crate::hand::fault::boundary;
 use crate::journal::{ActRecord, Journal, Key, Record, open_plan};
 use crate::protocol::{Phase, Stands};
@@ -97,6 +97,13 @@ fn files_back<'a>(
         undone(journal, key, how)?;
         return Ok(None);
     };
+    // A program with an inverse of its own makes nothing of other files: run again, it would make the change again.
+    if let Undo::Rerun(how) = &end
+        && !undo.is_empty()
+        && undo != argv
+    {
+        return Err(unexpected(how));
+    }
     // `systemctl disable` needs the unit's file, which is still there now; `netplan apply` needs that files are back, which they are later.
     // That it has passed is written down: when it is asked for again, the unit's file may be gone.
     let mut passed = record.undo_ran;

@@ -6,15 +6,15 @@
 pub(crate) mod bios;
 mod limits;
 mod modules;
-mod mtu;
-mod networkd;
+pub(crate) mod network;
 mod nicfw;
 mod ours;
 mod registers;
 mod unit;
 pub(crate) mod values;
-mod words;
+pub(crate) mod words;
 
+use crate::address::Cidr;
 use crate::model::{Act, Condition, Disruption, Permanence, Proof};
 use crate::platform::Platform;
 use linerate_formats::pci::Bdf;
@@ -28,8 +28,8 @@ pub enum Ask {
     Modules(Vec<String>),
     /// Options of modules.
     ModuleOptions(Vec<ModuleOption>),
-    /// MTUs of interfaces.
-    Mtu(Vec<Mtu>),
+    /// MTUs and addresses of interfaces.
+    Network(Vec<Link>),
     /// Files under `/sys` or `/proc/sys`.
     Sysfs(Vec<Sysfs>),
     /// Limits of resources.
@@ -74,13 +74,15 @@ pub struct ModuleOption {
     pub value: Option<String>,
 }
 
-/// The MTU of an interface.
+/// What is wanted of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mtu {
+pub struct Link {
     /// Interface.
     pub interface: String,
-    /// Bytes.
-    pub mtu: u32,
+    /// Its MTU in bytes.
+    pub mtu: Option<u32>,
+    /// Addresses that it gets beside those that it has.
+    pub addresses: Vec<Cidr>,
 }
 
 /// A value under `/sys` or `/proc/sys`.
@@ -187,7 +189,7 @@ pub fn render(ask: &Ask, platform: &Platform, node: &Node<'_>, snapshot: &Snapsh
     match ask {
         Ask::Modules(modules) => vec![modules::load(modules, node, snapshot)],
         Ask::ModuleOptions(options) => vec![modules::options(options, platform, snapshot)],
-        Ask::Mtu(mtus) => mtu::mtu(mtus, platform, node, snapshot),
+        Ask::Network(links) => network::network(links, platform, node, snapshot),
         Ask::Sysfs(values) => vec![values::values(values, snapshot)],
         Ask::Limit(limits) => limits.iter().map(|l| limits::limits(std::slice::from_ref(l), snapshot)).collect(),
         Ask::AcsControl(ports) => vec![registers::acs(ports, node, snapshot)],

@@ -66,8 +66,9 @@ impl Unit<'_> {
         let (mut start, mut stop) = (old_lines(old, "ExecStart="), old_lines(old, "ExecStop="));
         for pair in &self.pairs {
             start = start.iter().filter_map(|l| pair.leaves(l)).collect();
+            start.retain(|l| *l != pair.start);
             start.push(pair.start.clone());
-            stop.extend(pair.not_yet(&stop));
+            stop.extend(pair.not_yet(&stop).filter(|l| !stop.contains(l)));
         }
         let mut t = ours::head(self.step);
         t.push_str(&format!("[Unit]\nDescription={}\n", self.description));

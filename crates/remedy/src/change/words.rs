@@ -45,7 +45,7 @@ pub(super) fn option_value(word: &str) -> Result<&str, Refusal> {
 }
 
 /// Name of a network interface. Stricter than the kernel: no spaces, quotes, `:` (aliases) and `@`.
-pub(super) fn interface(word: &str) -> Result<&str, Refusal> {
+pub(crate) fn interface(word: &str) -> Result<&str, Refusal> {
     check(word, "name of a network interface", 15, alnum, |b| name(b) || b == b'.')
 }
 

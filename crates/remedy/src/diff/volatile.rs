@@ -129,6 +129,8 @@ pub const VOLATILE: &[Volatile] = &[
     values("**/infiniband/*/ports/*/lid", &["*"], "the subnet manager deals out LIDs"),
     values("**/infiniband/*/ports/*/sm_lid", &["*"], "the subnet manager deals out LIDs"),
     all("**/infiniband/*/ports/*/gids/*", GIDS),
+    all("**/net/*/ifindex", "the kernel counts interfaces anew at each start"),
+    all("run/NetworkManager/devices/*", "NetworkManager notes its devices by the kernel's numbers"),
     all("**/infiniband/*/ports/*/gid_attrs/**", GIDS),
     values("**/free_hugepages", &["*"], MEMORY),
     values("sys/devices/system/node/*/meminfo", &["*"], MEMORY),

@@ -74,7 +74,7 @@ impl Parts {
                 let dropin = Y::map([("name", Y::str(*name)), ("contents", Y::str(file.content))]);
                 self.unit(unit).2.push(dropin);
             }
-            Piece::Mtu { .. } => return Err("the network is NMState's: --format nmstate"),
+            Piece::Mtu { .. } | Piece::Address { .. } => return Err("the network is NMState's: --format nmstate"),
             Piece::Gone { .. } => return Err("Ignition removes no files"),
             Piece::NicFirmware { .. } => {
                 return Err("firmware is the NIC configuration operator's: --format nicconfig");

@@ -1,30 +1,69 @@
-//! The desired state of NMState: MTUs. For `nmstatectl apply`, or below `spec.desiredState` of a NodeNetworkConfigurationPolicy.
+//! The desired state of NMState: MTUs and addresses. For `nmstatectl apply`, or below `spec.desiredState` of a NodeNetworkConfigurationPolicy.
 
 use super::pieces::{Piece, pieces};
 use super::yaml::Y;
 use super::{Export, Rest};
+use crate::address::Cidr;
 use crate::model::Plan;
+
+/// What is wanted of an interface.
+#[derive(Default)]
+struct Link<'p> {
+    name: &'p str,
+    mtu: Option<u32>,
+    addresses: Vec<Cidr>,
+}
 
 /// What of the plan is the network's configuration.
 #[must_use]
 pub fn nmstate(plan: &Plan) -> Export {
     let mut rest = Rest::of(plan);
-    let mut interfaces = Vec::new();
+    let mut links: Vec<Link<'_>> = Vec::new();
     for (step, piece) in pieces(plan) {
-        match piece {
-            // Without a type: NMState takes that of the interface that is there.
-            Piece::Mtu { interface, mtu } => interfaces.push(Y::map([
-                ("name", Y::str(interface)),
-                ("state", Y::str("up")),
-                ("mtu", Y::Num(i64::from(mtu))),
-            ])),
-            other => rest.leave(&step.id, other.what(), "it is no configuration of the network"),
+        let name = match &piece {
+            Piece::Mtu { interface, .. } | Piece::Address { interface, .. } => *interface,
+            other => {
+                rest.leave(&step.id, other.what(), "it is no configuration of the network");
+                continue;
+            }
+        };
+        let at = links.iter().position(|l| l.name == name).unwrap_or_else(|| {
+            links.push(Link { name, ..Link::default() });
+            links.len() - 1
+        });
+        match (links.get_mut(at), piece) {
+            (Some(link), Piece::Mtu { mtu, .. }) => link.mtu = Some(mtu),
+            (Some(link), Piece::Address { cidr, .. }) => link.addresses.push(cidr),
+            _ => {}
         }
     }
-    let head = rest.head(
+    let mut head = rest.head(
         plan,
         "Desired state of NMState: nmstatectl apply, or spec.desiredState of a NodeNetworkConfigurationPolicy.",
     );
-    let document = Y::map([("interfaces", Y::List(interfaces))]);
+    if links.iter().any(|l| !l.addresses.is_empty()) {
+        head.push_str(
+            "#\n# NMState puts these IPv4 addresses in the place of all that an interface has, and ends its DHCP for IPv4. An address is\n\
+             # planned only where the port had none when the plan was made: see that it is still so.\n",
+        );
+    }
+    let document = Y::map([("interfaces", Y::List(links.iter().map(interface).collect()))]);
     rest.done(format!("{head}{}", document.document()))
+}
+
+/// Without a type: NMState takes that of the interface that is there.
+fn interface(link: &Link<'_>) -> Y {
+    let mut entries = vec![("name".to_owned(), Y::str(link.name)), ("state".to_owned(), Y::str("up"))];
+    entries.extend(link.mtu.map(|mtu| ("mtu".to_owned(), Y::Num(i64::from(mtu)))));
+    if !link.addresses.is_empty() {
+        let address =
+            |c: &Cidr| Y::map([("ip", Y::str(c.address.to_string())), ("prefix-length", Y::Num(i64::from(c.prefix)))]);
+        let ipv4 = Y::map([
+            ("enabled", Y::Bool(true)),
+            ("dhcp", Y::Bool(false)),
+            ("address", Y::List(link.addresses.iter().map(address).collect())),
+        ]);
+        entries.push(("ipv4".to_owned(), ipv4));
+    }
+    Y::Map(entries)
 }

@@ -1,6 +1,7 @@
 //! What the acts of a plan mean, for systems that are told states rather than steps. Every act becomes a piece or is covered by one of the
 //! same step, so that an exporter that matches all pieces drops nothing.
 
+use crate::address::Cidr;
 use crate::model::{Act, Condition, Plan, Proof, Step};
 use std::collections::BTreeMap;
 
@@ -29,6 +30,8 @@ pub(super) enum Piece<'p> {
     DropIn { file: FileRef<'p>, unit: &'p str, name: &'p str },
     /// The MTU of an interface; the files that keep it are of the network's configuration.
     Mtu { interface: &'p str, mtu: u32 },
+    /// An address of an interface; the files that keep it are of the network's configuration.
+    Address { interface: &'p str, cidr: Cidr },
     /// Any other file.
     File { file: FileRef<'p> },
     /// A file that is removed.
@@ -66,6 +69,7 @@ impl Piece<'_> {
             Piece::Unit { name, .. } => format!("unit {name}"),
             Piece::DropIn { unit, name, .. } => format!("drop-in {name} of {unit}"),
             Piece::Mtu { interface, mtu } => format!("MTU {mtu} of {interface}"),
+            Piece::Address { interface, cidr } => format!("address {cidr} of {interface}"),
             Piece::File { file } => format!("file {}", file.path),
             Piece::Gone { path } => format!("removal of {path}"),
             Piece::NicFirmware { device, parameter, value } => format!("{parameter}={value} of {device}"),
@@ -102,8 +106,14 @@ fn of_step<'p>(step: &'p Step, is_last: impl Fn(&str, usize) -> bool) -> Vec<Pie
     }
     for proof in &step.proof {
         if let Some((interface, mtu)) = mtu(proof) {
-            covers.mtu = true;
+            covers.network = true;
             out.push(Piece::Mtu { interface, mtu });
+        }
+    }
+    for act in &step.change {
+        if let Some((interface, cidr)) = address(act) {
+            covers.network = true;
+            out.push(Piece::Address { interface, cidr });
         }
     }
     let (mut files, mut values) = (Vec::new(), Vec::new());
@@ -123,7 +133,7 @@ fn of_step<'p>(step: &'p Step, is_last: impl Fn(&str, usize) -> bool) -> Vec<Pie
                 }
             }
             Act::File { path, after: None, .. } => out.push(Piece::Gone { path }),
-            Act::Value { path, .. } if covers.mtu && path.ends_with("/mtu") => {}
+            Act::Value { path, .. } if covers.network && path.ends_with("/mtu") => {}
             Act::Value { path, after, .. } => values.push((path.as_str(), after.as_str())),
             Act::NicFirmware { device, parameter, after, .. } => {
                 out.push(Piece::NicFirmware { device, parameter, value: after });
@@ -148,7 +158,7 @@ fn of_step<'p>(step: &'p Step, is_last: impl Fn(&str, usize) -> bool) -> Vec<Pie
 #[derive(Default)]
 struct Covers {
     args: bool,
-    mtu: bool,
+    network: bool,
 }
 
 /// The words that the running kernel must have, and must not.
@@ -187,6 +197,15 @@ fn mtu(proof: &Proof) -> Option<(&str, u32)> {
     (!name.contains('/')).then_some((name, value.parse().ok()?))
 }
 
+/// What `ip address replace` gives an interface.
+fn address(act: &Act) -> Option<(&str, Cidr)> {
+    let Act::Run { argv, .. } = act else { return None };
+    let [program, object, verb, cidr, dev, interface] = argv.as_slice() else { return None };
+    let it = program == "ip" && object == "address" && verb == "replace" && dev == "dev";
+    it.then_some(())?;
+    Some((interface, Cidr::read(cidr)?))
+}
+
 enum Kind<'p> {
     Covered,
     Setting,
@@ -203,8 +222,8 @@ fn kind<'p>(path: &'p str, covers: &Covers) -> Kind<'p> {
     if covers.args && boot.iter().any(|b| path.starts_with(b)) {
         return Kind::Covered;
     }
-    let own = path == "/etc/systemd/system/linerate-mtu.service";
-    if covers.mtu && (own || network.iter().any(|n| path.starts_with(n))) {
+    let own = path == "/etc/systemd/system/linerate-network.service";
+    if covers.network && (own || network.iter().any(|n| path.starts_with(n))) {
         return Kind::Covered;
     }
     if ["/etc/tmpfiles.d/", "/etc/sysctl.d/", "/etc/tuned/"].iter().any(|d| path.starts_with(d)) {
@@ -235,7 +254,7 @@ fn implied(argv: &[String], step: &Step, covers: &Covers) -> bool {
         "systemd-tmpfiles" => has("/etc/tmpfiles.d/"),
         "sysctl" => has("/etc/sysctl.d/"),
         "tuned-adm" => has("/etc/tuned/"),
-        "netplan" | "networkctl" | "nmcli" | "ip" => covers.mtu,
+        "netplan" | "networkctl" | "nmcli" | "ip" => covers.network,
         "update-grub" | "grub-mkconfig" | "grub2-mkconfig" | "grubby" | "rpm-ostree" | "kernel-install" | "bootctl"
         | "grub-reboot" | "grub2-reboot" | "ukify" => covers.args,
         _ => false,

@@ -80,7 +80,8 @@ struct Parts {
     modules: Vec<(String, Vec<String>)>,
     sysctls: Vec<(String, Y)>,
     sysfs: Vec<(String, Y)>,
-    interfaces: Vec<Y>,
+    /// Interfaces, and what is set of each.
+    interfaces: Vec<(String, Vec<(String, Y)>)>,
 }
 
 impl Parts {
@@ -110,8 +111,13 @@ impl Parts {
                     return Err("a name with a dot in it cannot be told from a path in machine.sysfs");
                 }
             }
-            Piece::Mtu { interface, mtu } => {
-                self.interfaces.push(Y::map([("interface", Y::str(*interface)), ("mtu", Y::Num(i64::from(*mtu)))]))
+            Piece::Mtu { interface, mtu } => self.link(interface).push(("mtu".to_owned(), Y::Num(i64::from(*mtu)))),
+            Piece::Address { interface, cidr } => {
+                let link = self.link(interface);
+                match link.iter_mut().find(|(key, _)| key == "addresses") {
+                    Some((_, Y::List(list))) => list.push(Y::str(cidr.to_string())),
+                    _ => link.push(("addresses".to_owned(), Y::strings(&[cidr.to_string()]))),
+                }
             }
             Piece::Unit { .. } | Piece::DropIn { .. } => {
                 return Err("Talos has no systemd: use a privileged DaemonSet, or kernel arguments");
@@ -125,6 +131,14 @@ impl Parts {
             Piece::Reboot => return Err("talosctl reboot"),
         }
         Ok(())
+    }
+
+    fn link(&mut self, interface: &str) -> &mut Vec<(String, Y)> {
+        let at = self.interfaces.iter().position(|(name, _)| name == interface).unwrap_or_else(|| {
+            self.interfaces.push((interface.to_owned(), vec![("interface".to_owned(), Y::str(interface))]));
+            self.interfaces.len() - 1
+        });
+        &mut self.interfaces[at].1
     }
 
     fn module(&mut self, name: &str, option: Option<&str>) {
@@ -165,7 +179,13 @@ impl Parts {
             machine.push(("kernel".into(), Y::map([("modules", Y::List(modules.collect()))])));
         }
         if !self.interfaces.is_empty() {
-            machine.push(("network".into(), Y::map([("interfaces", Y::List(self.interfaces))])));
+            machine.push((
+                "network".into(),
+                Y::map([(
+                    "interfaces",
+                    Y::List(self.interfaces.into_iter().map(|(_, entries)| Y::Map(entries)).collect()),
+                )]),
+            ));
         }
         for (name, values) in [("sysctls", self.sysctls), ("sysfs", self.sysfs)] {
             if !values.is_empty() {

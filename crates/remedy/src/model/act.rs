@@ -25,7 +25,8 @@ pub enum Act {
         argv: Vec<String>,
         /// Files that it writes. They are kept before, and put back when undone.
         writes: Vec<String>,
-        /// What is run when undone, after the files are back; empty: nothing.
+        /// What is run when undone, after the files are back; empty: nothing. Where somebody else wrote one of the files since, a program
+        /// with an inverse is left as it is, and one without is run again.
         undo: Vec<String>,
         /// Seconds that it may take.
         limit: u32,

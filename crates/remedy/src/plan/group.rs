@@ -1,7 +1,9 @@
 //! Wishes of one kind together, and none that contradicts another.
 
+use super::Cx;
+use super::address::chosen;
 use super::wish::{Wish, distinct, say_no};
-use crate::change::{AcsControl, Ask, DeviceControl, Limit, ModuleOption, Mtu, Sysfs};
+use crate::change::{AcsControl, Ask, DeviceControl, Limit, Link, ModuleOption, Sysfs};
 use crate::model::Refused;
 use linerate_rules::Action;
 use std::collections::BTreeMap;
@@ -13,7 +15,7 @@ pub(super) enum Kind {
     ModuleOptions,
     Limit,
     Sysfs,
-    Mtu,
+    Network,
     AcsControl,
     DeviceControl,
     NicFirmware(String),
@@ -33,7 +35,7 @@ pub(super) fn kind(action: &Action) -> Option<Kind> {
         Action::NicFirmware { device, .. } => Kind::NicFirmware(device.to_string()),
         Action::NicFirmwareReset { device } => Kind::NicFirmwareReset(device.to_string()),
         Action::Bios { setting, value } => Kind::Bios(setting.to_string(), value.to_string()),
-        Action::Mtu { .. } => Kind::Mtu,
+        Action::Mtu { .. } | Action::Address { .. } => Kind::Network,
         Action::Sysfs { .. } => Kind::Sysfs,
         Action::Limit { .. } => Kind::Limit,
         Action::Environment { .. }
@@ -110,7 +112,7 @@ pub(super) fn without_contradictions(wishes: Vec<Wish>, refused: &mut Vec<Refuse
 }
 
 /// What is asked of the renderers; `None` for kernel arguments, which `crate::boot` writes. `reset`: NICs may be reset for it.
-pub(super) fn ask(kind: &Kind, wishes: &[&Wish], reset: bool) -> Option<Ask> {
+pub(super) fn ask(cx: &Cx<'_, '_>, kind: &Kind, wishes: &[&Wish], reset: bool) -> Option<Ask> {
     fn each<T: PartialEq>(wishes: &[&Wish], pick: impl Fn(&Action) -> Vec<T>) -> Vec<T> {
         let mut out = Vec::new();
         for t in wishes.iter().flat_map(|w| pick(&w.remedy.action)) {
@@ -134,10 +136,7 @@ pub(super) fn ask(kind: &Kind, wishes: &[&Wish], reset: bool) -> Option<Ask> {
             }],
             _ => vec![],
         })),
-        Kind::Mtu => Ask::Mtu(each(wishes, |a| match a {
-            Action::Mtu { interface, mtu } => vec![Mtu { interface: interface.to_string(), mtu: *mtu }],
-            _ => vec![],
-        })),
+        Kind::Network => Ask::Network(links(cx, wishes)),
         Kind::Sysfs => Ask::Sysfs(each(wishes, |a| match a {
             Action::Sysfs { path, value } => vec![Sysfs { path: path.to_string(), value: value.to_string() }],
             _ => vec![],
@@ -164,6 +163,27 @@ pub(super) fn ask(kind: &Kind, wishes: &[&Wish], reset: bool) -> Option<Ask> {
         Kind::NicFirmwareReset(device) => Ask::NicFirmwareReset { device: device.clone(), reset },
         Kind::Bios(setting, value) => Ask::Bios { setting: setting.clone(), value: value.clone() },
     })
+}
+
+/// One entry for each interface, with what is asked of it.
+fn links(cx: &Cx<'_, '_>, wishes: &[&Wish]) -> Vec<Link> {
+    let mut out: Vec<Link> = Vec::new();
+    for w in wishes {
+        let (name, mtu, address) = match &w.remedy.action {
+            Action::Mtu { interface, mtu } => (interface, Some(*mtu), None),
+            Action::Address { interface } => (interface, None, chosen(cx, interface)),
+            _ => continue,
+        };
+        let at = out.iter().position(|l| l.interface == **name).unwrap_or_else(|| {
+            out.push(Link { interface: name.to_string(), mtu: None, addresses: Vec::new() });
+            out.len() - 1
+        });
+        if let Some(link) = out.get_mut(at) {
+            link.mtu = link.mtu.or(mtu);
+            link.addresses.extend(address.filter(|a| !link.addresses.contains(a)));
+        }
+    }
+    out
 }
 
 /// One entry for each port, with the bits of all.

@@ -1,7 +1,7 @@
 //! What is left to people.
 
 use super::wish::{Wish, distinct};
-use super::{Cx, bios, group};
+use super::{Cx, address, bios, group};
 use crate::model::ByHand;
 use linerate_rules::Action;
 
@@ -9,7 +9,7 @@ use linerate_rules::Action;
 pub(super) fn split(cx: &Cx<'_, '_>, wishes: Vec<Wish>) -> (Vec<Wish>, Vec<ByHand>) {
     let (mut doable, mut by_hand) = (Vec::new(), Vec::new());
     for w in wishes {
-        let open = open_value(&w.remedy.action);
+        let open = open_value(cx, &w.remedy.action);
         let bios = matches!(w.remedy.action, Action::Bios { .. }) && cx.options.redfish.is_none();
         if group::kind(&w.remedy.action).is_some() && !bios && open.is_none() {
             doable.push(w);
@@ -36,8 +36,9 @@ pub(super) fn add(by_hand: &mut Vec<ByHand>, w: &Wish, how: Vec<String>, reread:
 }
 
 /// A value that the rule leaves open: a person decides it.
-fn open_value(action: &Action) -> Option<String> {
+fn open_value(cx: &Cx<'_, '_>, action: &Action) -> Option<String> {
     match action {
+        Action::Address { interface } => address::open(cx, interface),
         Action::KernelArgs { add, .. } => {
             let word = add.iter().find(|w| w.ends_with("=N"))?;
             Some(format!("decide the number in {word}; the kernel arguments are: {}", add.join(" ")))

@@ -1,5 +1,6 @@
 //! From failing verdicts to a plan.
 
+mod address;
 mod args;
 mod bios;
 mod group;
@@ -10,6 +11,7 @@ mod steps;
 mod tests;
 mod wish;
 
+use crate::address::Given;
 use crate::bios::Setup;
 use crate::model::{NodeId, Plan, SCHEMA};
 use crate::platform::Platform;
@@ -37,13 +39,23 @@ pub struct Options {
     pub reset_devices: bool,
     /// What the node's BMC shows of its firmware, where one was asked: then BIOS attributes are set by Redfish.
     pub redfish: Option<Setup>,
+    /// Addresses for interfaces whose findings ask for one.
+    pub addresses: Vec<Given>,
     /// The plan is for another system (`--format talos`, `machineconfig`, …): steps that only it can make are planned too, without acts.
     pub export: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { fix: vec![], allow: vec![], trial: true, reset_devices: false, redfish: None, export: false }
+        Options {
+            fix: vec![],
+            allow: vec![],
+            trial: true,
+            reset_devices: false,
+            redfish: None,
+            addresses: vec![],
+            export: false,
+        }
     }
 }
 
@@ -95,6 +107,7 @@ impl Parts {
     /// What becomes of the wishes: each one is in a step, left to people, or refused.
     fn of(cx: &Cx<'_, '_>, wishes: Vec<wish::Wish>) -> Parts {
         let mut out = Parts::default();
+        address::unasked(cx, &wishes, &mut out.refused);
         let (doable, by_hand) = hand::split(cx, wishes);
         out.by_hand = by_hand;
         let doable = refuse::refuse(cx, doable, &mut out.refused);

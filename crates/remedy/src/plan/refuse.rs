@@ -1,7 +1,7 @@
 //! Fixes that must not be made here, whoever asks.
 
 use super::wish::{Wish, say_no};
-use super::{ALLOW, Cx};
+use super::{ALLOW, Cx, address};
 use crate::boot::words;
 use crate::model::{Refused, Risk};
 use linerate_node::context::Role;
@@ -34,6 +34,11 @@ fn reason(cx: &Cx<'_, '_>, w: &Wish, snp: bool) -> Option<(String, Option<String
         return no(
             "this was read inside a container: nothing of the host can be changed from here; run linerate on the host",
         );
+    }
+    if let Action::Address { interface } = &w.remedy.action
+        && let Some(why) = address::refused(cx, interface)
+    {
+        return Some((why, None));
     }
     let (clears, adds) = match &w.remedy.action {
         Action::AcsControl { clear, .. } => (clear & !TRANSLATION_BLOCKING != 0, &[][..]),

@@ -165,7 +165,7 @@ fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], reset: bool, out: &mut P
         return Vec::new();
     }
     let render = |of: &[&Wish]| {
-        let ask = group::ask(kind, of, reset);
+        let ask = group::ask(cx, kind, of, reset);
         ask.map(|a| change::render(&a, cx.platform, cx.node, cx.snapshot)).unwrap_or_default()
     };
     let results = render(of);

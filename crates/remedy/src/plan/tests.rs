@@ -233,3 +233,52 @@ fn what_people_do_and_values_that_are_open() {
     assert!(out.by_hand.iter().any(|b| b.how.iter().any(|h| h.contains("ARI Support"))));
     assert_eq!(out.refused.len(), 1);
 }
+
+#[test]
+fn what_is_asked_of_one_interface_is_one_step() {
+    let mut s = snapshot("quiet");
+    s.add_file("sys/class/net/eth1/mtu", b"1500\n");
+    s.add_file("etc/systemd/network/10-a.network", b"[Match]\nName=eth1\n");
+    let p = platform(Boot::GrubDebian, Role::BareMetal);
+    let risk = linerate_rules::Risk::Low;
+    let wishes = || {
+        vec![
+            wish("a/mtu", Action::Mtu { interface: "eth1".into(), mtu: 9000 }, risk),
+            wish("b/address", Action::Address { interface: "eth1".into() }, risk),
+        ]
+    };
+    let given = |all: &[&str]| Options {
+        addresses: all.iter().map(|a| a.parse().expect("an address")).collect(),
+        ..Options::default()
+    };
+    let out = parts(&s, &p, &given(&["eth1=10.7.0.1/24"]), wishes());
+    let [step] = out.steps.as_slice() else { panic!("one step: {:?} {:?}", out.refused, out.by_hand) };
+    assert_eq!(
+        (step.id.as_str(), step.rules.as_slice()),
+        ("network", ["a/mtu".to_owned(), "b/address".to_owned()].as_slice())
+    );
+    let files: Vec<&str> = step
+        .change
+        .iter()
+        .filter_map(|a| match a {
+            Act::File { after: Some(text), .. } => Some(text.0.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert!(
+        matches!(files.as_slice(), [text] if text.contains("MTUBytes=9000") && text.contains("Address=10.7.0.1/24")),
+        "{files:?}"
+    );
+    // Without an address nobody invents one, and the MTU is planned all the same.
+    let out = parts(&s, &p, &Options::default(), wishes());
+    assert_eq!(out.steps.iter().flat_map(|s| s.rules.clone()).collect::<Vec<_>>(), ["a/mtu"]);
+    assert!(
+        out.by_hand.iter().any(|b| b.how.iter().any(|h| h.contains("--address eth1=ADDR/PREFIX"))),
+        "{:?}",
+        out.by_hand
+    );
+    // One that cannot be given leaves the MTU alone, too.
+    let out = parts(&s, &p, &given(&["eth1=fd00::1/64"]), wishes());
+    assert_eq!(out.steps.iter().flat_map(|s| s.rules.clone()).collect::<Vec<_>>(), ["a/mtu"]);
+    assert!(out.refused.iter().any(|r| r.reason.contains("NCCL_IB_ADDR_FAMILY=AF_INET6")), "{:?}", out.refused);
+}

@@ -99,13 +99,14 @@ pub(crate) fn plan() -> Plan {
             Vec::new(),
         ),
         step(
-            "mtu",
+            "network",
             Disruption::Service,
             vec![
                 value("/sys/class/net/eth1/mtu", "1500", "9000"),
+                run(&["ip", "address", "replace", "10.7.0.1/24", "dev", "eth1"]),
                 file(
                     "/etc/netplan/90-linerate.yaml",
-                    "network:\n  version: 2\n  ethernets:\n    \"eth1\":\n      mtu: 9000\n",
+                    "network:\n  version: 2\n  ethernets:\n    \"eth1\":\n      mtu: 9000\n      addresses:\n        - \"10.7.0.1/24\"\n",
                     0o600,
                 ),
                 run(&["netplan", "apply"]),

@@ -88,7 +88,7 @@ need_no_argument 'iommu=pt'
 need_file /etc/default/grub.d/90-linerate.cfg absent 0d977da2c6598f19f2bf37ffb876b2619e363be9cb32312badeeeef45e782def
 need_file /etc/modprobe.d/linerate.conf absent 490621b27dbc3157f4ab731cb6a2789a623dd3ddf2391f1c0f176053b06ea177
 need_file /etc/modules-load.d/linerate.conf absent cae2adbb5df06209c88cbdab4f03aabaded658bafb1bbc31f1dfac69945f2cbc
-need_file /etc/netplan/90-linerate.yaml absent 3a2916bfa3a96b7da3e8e94f3984e8c4cb4a50ea3f5d3277a0d38b4d04427c42
+need_file /etc/netplan/90-linerate.yaml absent 4dca134abc22c2bf2543107182347055ebc094fef6e998b4573e731cef8fbef5
 need_file /etc/security/limits.d/90-linerate.conf absent 5d6bbabd8749d562f87c3ee7e823d9d8be5fa541ce4d8110596e14a4223b9d82
 need_file /etc/sysctl.d/90-linerate.conf absent 66d7e74406cbac7c56f897578bab98e3a71f00d822574e4af2e1653f76f4b2f3
 need_file /etc/systemd/system/containerd.service.d/90-linerate.conf absent 7e42b2fde283c47ad0367f8bdbef4990cc2ea0dfdb1a1e78392233fc1d02afbb
@@ -112,16 +112,19 @@ options ib_core netns_mode=0
 LINERATE
 update-initramfs -u -k 6.1.0
 
-# Step mtu: make mtu right
-#   because: mtu is wrong
+# Step network: make network right
+#   because: network is wrong
 #   risk low
 put_value /sys/class/net/eth1/mtu 1500 9000
+ip address replace 10.7.0.1/24 dev eth1
 put_file /etc/netplan/90-linerate.yaml 0600 <<'LINERATE'
 network:
   version: 2
   ethernets:
     "eth1":
       mtu: 9000
+      addresses:
+        - "10.7.0.1/24"
 LINERATE
 netplan apply
 

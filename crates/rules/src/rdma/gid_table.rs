@@ -37,7 +37,8 @@ The GID is the port's address. RoCE v1 does not pass a router; a link-local GID 
 network namespace count.
 
 ## Fix
-Give the port's interface an IPv4 address, or set NCCL_IB_ADDR_FAMILY=AF_INET6 where the network is IPv6. Do not set NCCL_IB_GID_INDEX.",
+Give the port's interface an IPv4 address (`linerate plan --address IF=ADDR/PREFIX` plans it for whoever configures the network), each RoCE port in a
+subnet of its own, or set NCCL_IB_ADDR_FAMILY=AF_INET6 where the network is IPv6. Do not set NCCL_IB_GID_INDEX.",
     myths: &[
         Myth {
             claim: "Set NCCL_IB_GID_INDEX=3.",
@@ -136,16 +137,18 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         u => u.weigh(Severity::Medium),
     };
     let interface = p.netdev.known().cloned().unwrap_or_else(|| "the port's interface".to_owned());
+    // Where the table holds link-local GIDs and none of IPv4, nothing but the address is missing. A part of a bond has none of its own, and
+    // where an IPv4 GID is there it is of the wrong type.
+    let device = super::gid_ndev::netdev(cx, d, p).filter(|n| n.master.is_none() && n.name == interface);
+    let action = match device.filter(|_| chosen.is_some() && !gids.iter().any(Gid::is_ipv4)) {
+        Some(n) => Action::Address { interface: n.name.to_owned().into() },
+        None => Action::Investigate {
+            what: "address of the RoCE interface (in containers: of the namespace of the job)".into(),
+        },
+    };
     out.fail(subject, format_args!("{held}; {}", usage.words())).severity(severity).at(p.gids.place()).fix(|| {
-        Remedy::new(
-            format!("give {interface} an IPv4 address"),
-            Action::Investigate {
-                what: "address of the RoCE interface (in containers: of the namespace of the job)".into(),
-            },
-            Persistence::Immediate,
-            Risk::Low,
-        )
-        .prove(format!("sys/class/infiniband/{}/ports/{}/gids", d.name, p.number))
+        Remedy::new(format!("give {interface} an IPv4 address"), action, Persistence::Immediate, Risk::Low)
+            .prove(format!("sys/class/infiniband/{}/ports/{}/gids", d.name, p.number))
     });
 }
 

@@ -1,5 +1,6 @@
 //! The parts of large texts that are kept.
 
+use super::ini;
 use crate::catalogue::Keep;
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -145,6 +146,11 @@ pub(crate) fn keep(data: &mut Vec<u8>, how: Keep) -> bool {
         Keep::Grub => *data = lines(data, |l| line(l, &grub_assignment)),
         Keep::GrubOnce => *data = lines(data, |l| line(l, &grub_once)),
         Keep::BootEntry => *data = lines(data, |l| line(l, &boot_entry)),
+        Keep::Ini(allowed) => {
+            *data = ini::keep(data, allowed);
+            // Never the whole: nobody may take it for the file that is there.
+            return true;
+        }
         Keep::Digest => {
             *data = machine_digest(data).into_bytes();
             data.push(b'\n');

@@ -5,6 +5,7 @@ mod commands;
 mod file;
 mod filter;
 mod groups;
+pub(crate) mod ini;
 mod nvml;
 mod root;
 mod run;

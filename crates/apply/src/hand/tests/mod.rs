@@ -1,6 +1,7 @@
 //! A node in a directory, with programs that do what the real ones do to files.
 
 mod faults;
+mod programs;
 mod refusals;
 mod works;
 

@@ -32,6 +32,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
         allow: a.allow.clone(),
         trial: !a.no_trial,
         reset_devices: a.reset_nics,
+        addresses: a.address.clone(),
         redfish,
         export: a.format.is_for_another(),
     };

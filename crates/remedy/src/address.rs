@@ -1,0 +1,193 @@
+//! Addresses of interfaces, as people give them: a plan invents none.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+/// An IPv4 address with the length of its network's prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cidr {
+    /// Address.
+    pub address: Ipv4Addr,
+    /// Bits of the network.
+    pub prefix: u8,
+}
+
+impl Cidr {
+    fn mask(self) -> u32 {
+        u32::MAX.checked_shl(32 - u32::from(self.prefix.min(32))).unwrap_or(0)
+    }
+
+    /// Whether an address is in the network.
+    #[must_use]
+    pub fn holds(self, other: Ipv4Addr) -> bool {
+        (u32::from(self.address) ^ u32::from(other)) & self.mask() == 0
+    }
+
+    /// Whether one network is, or holds, the other.
+    #[must_use]
+    pub fn overlaps(self, other: Cidr) -> bool {
+        self.holds(other.address) || other.holds(self.address)
+    }
+}
+
+impl fmt::Display for Cidr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.prefix)
+    }
+}
+
+/// As files of networks write it; `None`: it is none. Any address passes: what is there is there.
+impl Cidr {
+    pub(crate) fn read(text: &str) -> Option<Cidr> {
+        let (address, prefix) = text.trim().split_once('/')?;
+        let (address, prefix) = (address.parse().ok()?, prefix.parse().ok()?);
+        (prefix <= 32).then_some(Cidr { address, prefix })
+    }
+}
+
+/// An address that somebody gives an interface: `eth1=10.7.0.1/24`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// Interface.
+    pub interface: String,
+    /// Address.
+    pub address: IpAddr,
+    /// Bits of the network.
+    pub prefix: u8,
+}
+
+impl Given {
+    /// The address, where it is one of IPv4.
+    #[must_use]
+    pub fn v4(&self) -> Option<Cidr> {
+        match self.address {
+            IpAddr::V4(address) => Some(Cidr { address, prefix: self.prefix }),
+            IpAddr::V6(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}/{}", self.interface, self.address, self.prefix)
+    }
+}
+
+/// Why a text gives no interface an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}; it is written as INTERFACE=ADDRESS/PREFIX")]
+pub struct NotGiven(String);
+
+impl FromStr for Given {
+    type Err = NotGiven;
+
+    fn from_str(text: &str) -> Result<Given, NotGiven> {
+        let no = |why: String| NotGiven(why);
+        let (interface, rest) = text.split_once('=').ok_or_else(|| no("there is no = behind an interface".into()))?;
+        if crate::change::words::interface(interface).is_err() {
+            return Err(no(format!("{interface:?} is no name of a network interface")));
+        }
+        let (address, prefix) = rest
+            .split_once('/')
+            .ok_or_else(|| no(format!("{rest:?} has no prefix: without it the network is not known")))?;
+        let address: IpAddr = address.parse().map_err(|_| no(format!("{address:?} is no IP address")))?;
+        let digits = !prefix.is_empty() && prefix.bytes().all(|b| b.is_ascii_digit());
+        let prefix = prefix.parse().ok().filter(|_| digits).ok_or_else(|| no(format!("{prefix:?} is no prefix")))?;
+        match address {
+            IpAddr::V4(v4) => host4(Cidr { address: v4, prefix }),
+            IpAddr::V6(v6) => host6(v6, prefix),
+        }
+        .map_err(no)?;
+        Ok(Given { interface: interface.to_owned(), address, prefix })
+    }
+}
+
+/// Whether a host may have it.
+fn host4(c: Cidr) -> Result<(), String> {
+    let Cidr { address: a, prefix } = c;
+    if !(8..=31).contains(&prefix) {
+        return Err(format!("a prefix of {prefix} is none for the network of an interface: 8 to 31"));
+    }
+    // 0/8 is this host, 127/8 the loopback, 224/4 groups, 240/4 reserved with the broadcast address (RFC 6890).
+    if matches!(a.octets().first(), Some(0 | 127 | 224..)) {
+        return Err(format!("{a} is no address of one interface: a unicast address is"));
+    }
+    let host = u32::from(a) & !c.mask();
+    // Both addresses of a /31 are hosts (RFC 3021).
+    match prefix {
+        31 => Ok(()),
+        _ if host == 0 => Err(format!("{a} is the address of the network {c} itself")),
+        _ if host == !c.mask() => Err(format!("{a} is the broadcast address of {c}")),
+        _ => Ok(()),
+    }
+}
+
+fn host6(a: Ipv6Addr, prefix: u8) -> Result<(), String> {
+    if !(8..=127).contains(&prefix) {
+        return Err(format!("a prefix of {prefix} is none for the network of an interface: 8 to 127"));
+    }
+    let link_local = a.segments().first().is_some_and(|s| s & 0xffc0 == 0xfe80);
+    if a.is_unspecified() || a.is_loopback() || a.is_multicast() || a.to_ipv4_mapped().is_some() || link_local {
+        return Err(format!("{a} is no address to give an interface: a global or unique local unicast address is"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_addresses_of_hosts_pass() {
+        for good in ["eth1=10.7.0.1/24", "ens1f0np0=192.168.1.0/31", "eth1=172.16.0.1/8", "eth1=fd00::1/64"] {
+            assert_eq!(good.parse::<Given>().map(|g| g.to_string()).as_deref(), Ok(good));
+        }
+        for (bad, why) in [
+            ("eth1", "no ="),
+            ("eth1=10.7.0.1", "no prefix"),
+            ("eth1=10.7.0.1/", "no prefix"),
+            ("eth1=10.7.0.1/+24", "no prefix"),
+            ("eth1=10.7.0/24", "no IP address"),
+            ("eth1=010.7.0.1/24", "no IP address"),
+            ("eth1=10.7.0.1/32", "8 to 31"),
+            ("eth1=10.7.0.1/7", "8 to 31"),
+            ("eth1=10.7.0.1/300", "no prefix"),
+            ("eth1=10.7.0.0/24", "network"),
+            ("eth1=10.7.0.255/24", "broadcast"),
+            ("eth1=255.255.255.255/24", "unicast"),
+            ("eth1=224.0.0.1/24", "unicast"),
+            ("eth1=127.0.0.1/8", "unicast"),
+            ("eth1=0.0.0.0/8", "unicast"),
+            ("eth1=fe80::1/64", "unicast"),
+            ("eth1=ff02::1/64", "unicast"),
+            ("eth1=::ffff:10.0.0.1/96", "unicast"),
+            ("eth 1=10.7.0.1/24", "network interface"),
+            ("-eth1=10.7.0.1/24", "network interface"),
+            ("=10.7.0.1/24", "network interface"),
+        ] {
+            let said = bad.parse::<Given>().map_err(|e| e.to_string()).expect_err(bad);
+            assert!(said.contains(why) && said.contains("INTERFACE=ADDRESS/PREFIX"), "{bad}: {said}");
+        }
+    }
+
+    #[test]
+    fn networks() {
+        let c = |t: &str| Cidr::read(t).expect(t);
+        assert!(c("10.7.0.1/24").overlaps(c("10.7.0.9/24")) && c("10.7.0.1/24").overlaps(c("10.0.0.1/8")));
+        assert!(c("10.0.0.1/8").overlaps(c("10.7.0.1/24")) && !c("10.7.0.1/24").overlaps(c("10.7.1.1/24")));
+        assert!(c("0.0.0.0/0").holds(Ipv4Addr::BROADCAST) && !c("10.0.0.1/32").holds(Ipv4Addr::new(10, 0, 0, 2)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_has_no_letter_but_an_address(text in "(eth1=)?[ -~]{0,24}") {
+            if let Ok(g) = text.parse::<Given>() {
+                let word = g.to_string();
+                prop_assert!(word.bytes().all(|b| b.is_ascii_alphanumeric() || b"=./:-_".contains(&b)), "{word}");
+                prop_assert_eq!(word.parse::<Given>(), Ok(g));
+            }
+        }
+    }
+}
