@@ -4,6 +4,7 @@ mod args;
 mod bios;
 mod group;
 mod hand;
+mod labels;
 mod refuse;
 mod steps;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 mod wish;
 
 use crate::bios::Setup;
+use crate::change::labels::Asked;
 use crate::model::{NodeId, Plan, SCHEMA};
 use crate::platform::Platform;
 use crate::see;
@@ -37,13 +39,23 @@ pub struct Options {
     pub reset_devices: bool,
     /// What the node's BMC shows of its firmware, where one was asked: then BIOS attributes are set by Redfish.
     pub redfish: Option<Setup>,
+    /// Labels of the node's object in Kubernetes that the operator asks for, and those that it has.
+    pub labels: Option<Asked>,
     /// The plan is for another system (`--format talos`, `machineconfig`, …): steps that only it can make are planned too, without acts.
     pub export: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { fix: vec![], allow: vec![], trial: true, reset_devices: false, redfish: None, export: false }
+        Options {
+            fix: vec![],
+            allow: vec![],
+            trial: true,
+            reset_devices: false,
+            redfish: None,
+            labels: None,
+            export: false,
+        }
     }
 }
 
@@ -58,13 +70,15 @@ pub fn plan(snapshot: &Snapshot, node: &Node<'_>, audit: &Audit, options: &Optio
 #[must_use]
 pub fn plan_for(snapshot: &Snapshot, node: &Node<'_>, audit: &Audit, options: &Options, platform: &Platform) -> Plan {
     let cx = Cx { snapshot, node, audit, options, platform };
-    let out = Parts::of(&cx, wish::wishes(&cx));
+    let mut out = Parts::of(&cx, wish::wishes(&cx));
+    let kubernetes = labels::add(&cx, &mut out);
     Plan {
         schema: SCHEMA.to_owned(),
         hash: String::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         node: node_id(snapshot),
         role: node.context.role.value.filter(|_| node.context.role.basis == Basis::Told),
+        kubernetes,
         source: snapshot.label.clone(),
         platform: platform.words(),
         steps: out.steps,
