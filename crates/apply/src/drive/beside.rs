@@ -114,15 +114,14 @@ impl Work<'_> {
     }
 
     /// What others than the node show of what the plan promises.
-    pub(super) fn told(&self) -> Told {
+    pub(super) fn told(&mut self) -> Told {
         let mut told = match self.node.bmc() {
             Some(bmc) => bmc.told(self.plan, self.rebooted),
             None => Told::default(),
         };
         told.bios_answers.clone_from(&self.answers.bios_answers);
-        if let Some(kube) = self.node.kube() {
-            kube.tell(self.plan, &mut told);
-        }
+        let trouble = self.node.kube().and_then(|kube| kube.tell(self.plan, &mut told)).map(|e| e.to_string());
+        self.remarks.extend(trouble.filter(|t| !self.remarks.contains(t)));
         told.labels_due = self.due.iter().cloned().collect();
         told
     }

@@ -381,7 +381,8 @@ impl Work<'_> {
     }
 
     fn judged(&mut self, after: &Snapshot, when: When) -> Result<bool, Stop> {
-        let mut found = verify_told(self.plan, self.before.as_ref(), after, &self.told());
+        let told = self.told();
+        let mut found = verify_told(self.plan, self.before.as_ref(), after, &told);
         let wanted = &self.steps;
         found.steps.retain(|s| wanted.is_empty() || wanted.contains(&s.id));
         (self.tell)(Event::Verified(&found));

@@ -101,12 +101,18 @@ impl Kube {
         Err(Error::Anew { node: known.name.clone(), uid: seen.node.uid, known: known.uid.clone() })
     }
 
-    /// Adds what the labels are that a plan promises.
-    pub fn tell(&self, plan: &Plan, told: &mut Told) {
-        let Some(known) = plan.kubernetes.as_ref().filter(|_| has_labels(plan)) else { return };
+    /// Adds what the labels are that a plan promises. Why they could not be read is told whole, for people; what is added goes into journals.
+    pub fn tell(&self, plan: &Plan, told: &mut Told) -> Option<Error> {
+        let known = plan.kubernetes.as_ref().filter(|_| has_labels(plan))?;
         match self.look_for(known) {
-            Ok(seen) => told.labels = Some(seen.labels),
-            Err(e) => told.labels_trouble = Some(e.to_string()),
+            Ok(seen) => {
+                told.labels = Some(seen.labels);
+                None
+            }
+            Err(e) => {
+                told.labels_trouble = Some(e.brief());
+                Some(e)
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! kubectl as a few lines: an object, what others do to it, and what kubectl then says.
 
 use super::*;
+use linerate_runner::transport::TransportError;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub(crate) const UUID: &str = "27946b59-9e44-4fa7-8e91-f3527a1ef094";
@@ -23,6 +24,8 @@ pub(crate) struct State {
     /// A change is made, and kubectl is not heard.
     pub(crate) hangs: bool,
     pub(crate) gone: bool,
+    /// After so many changes and one look, the object cannot be read.
+    pub(crate) blind_after: Option<usize>,
     /// Changes that were made, in order, with what `see` said.
     pub(crate) sent: Vec<(String, bool)>,
     /// Looks at something else at the moment of a change.
@@ -47,6 +50,7 @@ impl Cluster {
             thief: None,
             hangs: false,
             gone: false,
+            blind_after: None,
             sent: Vec::new(),
             see: Box::new(|| false),
         };
@@ -93,7 +97,14 @@ impl Kubectl for Cluster {
             return Ok(ran(1, "", "Error from server (NotFound): nodes \"n1\" not found\n"));
         }
         match words.as_slice() {
-            ["get", "node", "n1", "-o", "json"] => Ok(ran(0, &json(&s), "")),
+            ["get", "node", "n1", "-o", "json"] if s.blind_after == Some(0) => {
+                Ok(ran(1, "", "helper: token=hunter2\nUnable to connect to the server: hunter2\n"))
+            }
+            ["get", "node", "n1", "-o", "json"] => {
+                let sent = s.sent.len();
+                s.blind_after = s.blind_after.map(|n| if n == sent { 0 } else { n });
+                Ok(ran(0, &json(&s), ""))
+            }
             ["label", "node", "n1", changes @ ..] => {
                 let dry = changes.contains(&"--dry-run=server");
                 let (options, changes): (Vec<&str>, Vec<&str>) = changes.iter().partition(|w| w.starts_with("--"));
@@ -193,7 +204,9 @@ fn what_kubectl_says_is_told_apart() {
     );
     assert!(matches!(lost, Error::Failed { .. }) && !lost.is_unwritten(), "{lost}");
     assert!(!lost.to_string().contains('\u{1b}') && !of(1, "Error from server (InternalError): x").is_unwritten());
-    assert!(!Error::TimedOut { what: String::new(), seconds: 1 }.is_unwritten());
+    let late = TransportError::TimedOut { host: "local".into(), program: "sh".into(), seconds: 60 };
+    let late = Error::of_transport("kubectl label node n1", &late);
+    assert!(matches!(late, Error::TimedOut { seconds: 60, .. }) && !late.is_unwritten(), "{late}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(crate) fn run(a: &VerifyArgs) -> Result<u8, Failure> {
         None => Told::default(),
     };
     if let Some(kube) = a.kube.cluster() {
-        kube.tell(&plan, &mut told);
+        kube.tell(&plan, &mut told).iter().for_each(|e| crate::output::remark(&e.to_string()));
     }
     let found = verify_told(&plan, before.as_ref(), &after, &told);
     let mut sink = Sink::open(None)?;
