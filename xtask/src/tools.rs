@@ -27,6 +27,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("systemd-analyze", "systemd"),
     ("shellcheck", "shellcheck"),
     ("ansible-playbook", "ansible-core"),
+    ("kubectl", "kubernetes-client"),
 ];
 
 /// What cloud-init needs to check a configuration.

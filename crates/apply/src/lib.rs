@@ -11,6 +11,7 @@ mod act;
 pub mod drive;
 pub mod hand;
 mod journal;
+pub mod kube;
 pub mod loader;
 pub mod protocol;
 pub mod redfish;

@@ -43,7 +43,7 @@ pub enum Request {
         /// What.
         note: Note,
     },
-    /// Notes how an act stands that the driver makes from where it is (BIOS attributes by Redfish): announced before it, made after it.
+    /// Notes how an act stands that the driver makes from where it is (BIOS attributes by Redfish, labels by the Kubernetes API): announced before it, made after it.
     Elsewhere {
         /// The plan's hash.
         plan: String,
@@ -83,6 +83,8 @@ pub enum Phase {
     First,
     /// Changes of steps whose trial was proven, which make it last.
     Lasting,
+    /// Labels that say what the node does: the driver puts them when all else is proven.
+    Claims,
 }
 
 /// Something that was read.
@@ -161,7 +163,7 @@ pub enum Stage {
     Begun,
     /// The first phase is made.
     First,
-    /// All is made.
+    /// All is made, but for labels that claim it.
     Lasting,
     /// Some of it is undone.
     Undoing,

@@ -2,6 +2,7 @@
 
 use crate::args::{RoleArg, When};
 use clap::{Args, ValueEnum};
+use linerate_remedy::change::labels::Wanted;
 use std::path::PathBuf;
 
 /// How a node is reached.
@@ -52,6 +53,23 @@ pub(crate) struct RedfishArgs {
     pub(crate) redfish_insecure: bool,
 }
 
+/// The heading of these options.
+const KUBE: &str = "Labels of the Kubernetes node, by kubectl on this machine";
+
+/// How the Kubernetes API is reached.
+#[derive(Debug, Args)]
+pub(crate) struct KubeArgs {
+    /// The node's object in Kubernetes. `plan` takes the node's host name, in lower case, where it is not named; the others the plan's own.
+    #[arg(long, help_heading = KUBE, value_name = "NAME")]
+    pub(crate) kube_node: Option<String>,
+    /// The context of kubectl's configuration. Without it, the present one.
+    #[arg(long, help_heading = KUBE, value_name = "NAME")]
+    pub(crate) kube_context: Option<String>,
+    /// kubectl's configuration. Without it, kubectl's own choice. Credentials stay kubectl's: they are not read here.
+    #[arg(long, help_heading = KUBE, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -65,6 +83,12 @@ Examples:
   linerate plan --format shell > fix.sh           a script to read before anybody runs it
   LINERATE_REDFISH_PASSWORD=… linerate plan --host root@n1 --redfish https://n1-bmc --redfish-user admin --format json -o n1.plan
                                                   BIOS settings, too, by the names and values of this BMC
+  linerate plan --host root@n1 --fix 'iommu/*' --label iommu-passthrough-u12-u25- --label gpu.example.com/iommu=checked \
+    --kube-context prod --format json -o n1.plan
+                                                  takes the first label off, and puts the second when these rules are proven
+
+A label says what a node does. One that is taken off goes before anything is changed; one that is put comes when the node, read again,
+shows all that the plan wants, and with --fix only where the rules that it names can be proven.
 
 Nothing is changed by a plan. `linerate apply` takes the JSON form.
 
@@ -81,6 +105,11 @@ pub(crate) struct PlanArgs {
     pub(crate) reach: Reach,
     #[command(flatten)]
     pub(crate) redfish: RedfishArgs,
+    /// A label of the node's object in Kubernetes, as kubectl writes it: KEY=VALUE puts it, KEY- takes it off. May be repeated.
+    #[arg(long, help_heading = KUBE, value_name = "KEY=VALUE|KEY-")]
+    pub(crate) label: Vec<Wanted>,
+    #[command(flatten)]
+    pub(crate) kube: KubeArgs,
     /// Only the fixes of these rules: an id, or a pattern such as 'acs/*'. May be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) fix: Vec<String>,
@@ -181,6 +210,8 @@ Examples:
   sudo linerate apply this.plan --yes             this machine; after its reboot: --resume
   linerate apply n1.plan n2.plan --host root@n1 --host root@n2 --yes \
     --redfish root@n1=https://n1-bmc --redfish root@n2=https://n2-bmc --redfish-netrc bmc.netrc
+  linerate apply n1.plan --host root@n1 --yes --kube-context prod
+                                                  a plan with labels: changed in this cluster, through kubectl
 
 A node returns to service only when it shows, read again, that every step is effective and nothing else changed.
 
@@ -195,6 +226,8 @@ pub(crate) struct ApplyArgs {
     pub(crate) plans: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) redfish: RedfishArgs,
+    #[command(flatten)]
+    pub(crate) kube: KubeArgs,
     /// Nodes to reach over SSH, in the order of the plans. Without, this machine.
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Vec<String>,
@@ -265,6 +298,7 @@ Examples:
   linerate verify n1.plan after.tar.zst --before before.tar.zst
   linerate verify n1.plan --host root@n1 --bench-before a.log --bench-after b.log
   linerate verify n1.plan --host root@n1 --redfish https://n1-bmc --redfish-netrc bmc.netrc
+  linerate verify n1.plan --host root@n1 --kube-context prod
 
 Exit codes:
   0  every step is effective, and nothing else is the worse for it
@@ -282,6 +316,8 @@ pub(crate) struct VerifyArgs {
     pub(crate) reach: Reach,
     #[command(flatten)]
     pub(crate) redfish: RedfishArgs,
+    #[command(flatten)]
+    pub(crate) kube: KubeArgs,
     /// The node before the change: a snapshot. Without it, what changed besides is not known.
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) before: Option<PathBuf>,
@@ -306,6 +342,7 @@ Examples:
   linerate rollback n1.plan --host root@n1 --yes
   linerate rollback n1.plan --host root@n1 --yes --reboot
   linerate rollback --host root@n1 --yes --reboot --redfish https://n1-bmc --redfish-netrc bmc.netrc
+  linerate rollback --host root@n1 --yes --kube-context prod
 
 Files come back byte for byte, with mode and owner; programs that make others of them are run again. What the running kernel
 already took is gone after the next reboot: --reboot does that and waits.")]
@@ -317,6 +354,8 @@ pub(crate) struct RollbackArgs {
     pub(crate) reach: Reach,
     #[command(flatten)]
     pub(crate) redfish: RedfishArgs,
+    #[command(flatten)]
+    pub(crate) kube: KubeArgs,
     /// Do it. Without, what would be undone is shown.
     #[arg(long)]
     pub(crate) yes: bool,

@@ -19,6 +19,6 @@ pub mod verify;
 
 pub use hash::sha256;
 pub use model::{
-    Act, BootTrial, ByHand, Condition, Content, Disruption, FileState, NodeId, Permanence, Plan, PlanError, Proof,
-    Refused, Risk, SCHEMA, Step,
+    Act, BootTrial, ByHand, Condition, Content, Disruption, FileState, KubeNode, NodeId, Permanence, Plan, PlanError,
+    Proof, Refused, Risk, SCHEMA, Step,
 };

@@ -32,8 +32,8 @@ fn what_is_left_out_is_told_twice() {
             assert!(told, "{name}: {left:?}");
         }
         assert!(made.left_out.iter().any(|l| l.what == "reseat the NIC"), "{name}");
-        let bios = made.left_out.iter().any(|l| l.step.as_deref() == Some("bios"));
-        assert!(bios, "{name}: no form sets BIOS attributes");
+        let left = |step: &str| made.left_out.iter().filter(|l| l.step.as_deref() == Some(step)).count();
+        assert_eq!((left("bios"), left("labels")), (1, 2), "{name}: no form sets BIOS attributes, or labels");
     }
     assert!(export::machineconfig(&plan(), "gpu-worker", &["worker".into()]).is_err(), "nobody would apply it");
     assert!(export::machineconfig(&plan(), "worker", &[]).is_err());

@@ -6,8 +6,8 @@ mod common;
 use common::schema::check;
 use linerate_remedy::verify::{Verification, verify};
 use linerate_remedy::{
-    Act, BootTrial, ByHand, Condition, Content, Disruption, FileState, NodeId, Permanence, Plan, Proof, Refused, Risk,
-    SCHEMA, Step,
+    Act, BootTrial, ByHand, Condition, Content, Disruption, FileState, KubeNode, NodeId, Permanence, Plan, Proof,
+    Refused, Risk, SCHEMA, Step,
 };
 use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
@@ -96,6 +96,13 @@ fn acs() -> Step {
                 after: "False(0)".into(),
             },
             Act::Bios { attribute: "AcsControl".into(), before: "Enabled".into(), after: "Disabled".into() },
+            Act::Label { node: "gpu-17".into(), key: "acs-off".into(), before: Some("true".into()), after: None },
+            Act::Label {
+                node: "gpu-17".into(),
+                key: "example.com/acs".into(),
+                before: None,
+                after: Some("off".into()),
+            },
         ],
         proof: vec![
             Proof::NicFirmware {
@@ -104,6 +111,8 @@ fn acs() -> Step {
                 value: "False(0)".into(),
             },
             Proof::Bios { attribute: "AcsControl".into(), value: "Disabled".into() },
+            Proof::Label { node: "gpu-17".into(), key: "acs-off".into(), value: None },
+            Proof::Label { node: "gpu-17".into(), key: "example.com/acs".into(), value: Some("off".into()) },
         ],
         risk: Risk::Dangerous,
         risk_note: "removes isolation between the devices below".into(),
@@ -119,6 +128,12 @@ fn plan() -> Plan {
         version: "0.1.0".into(),
         node: NodeId { host: Some("gpu-17".into()), machine: Some("5f0c".into()), boot: Some("boot-1".into()) },
         role: None,
+        kubernetes: Some(KubeNode {
+            name: "gpu-17".into(),
+            uid: "u-1".into(),
+            system: None,
+            machine: Some("5f0c".into()),
+        }),
         source: "gpu-17.tar.zst".into(),
         platform: "Debian 12, GRUB".into(),
         steps: vec![arguments(), mtu(), acs()],

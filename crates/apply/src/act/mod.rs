@@ -70,7 +70,7 @@ impl Hands<'_> {
             Act::NicFirmware { device, parameter, before, .. } => {
                 firmware::before(self.root, device, parameter, before, journal)
             }
-            Act::Bios { .. } => Err(not_here()),
+            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
         }
     }
 
@@ -89,7 +89,7 @@ impl Hands<'_> {
             Act::NicFirmware { device, parameter, after, .. } => {
                 firmware::make(self.root, device, parameter, after, self.mark)
             }
-            Act::Bios { .. } => Err(not_here()),
+            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
         }
     }
 
@@ -105,7 +105,7 @@ impl Hands<'_> {
             Act::NicFirmware { device, parameter, after, .. } => {
                 firmware::stands(self.root, device, parameter, after, before)
             }
-            Act::Bios { .. } => Err(not_here()),
+            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
         }
     }
 
@@ -128,7 +128,7 @@ impl Hands<'_> {
             Act::NicFirmware { device, parameter, after, .. } => {
                 firmware::undo(self.root, device, parameter, after, before, self.mark)
             }
-            Act::Bios { .. } => Err(not_here()),
+            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
         }
     }
 
@@ -141,7 +141,7 @@ impl Hands<'_> {
             Act::NicFirmware { device, parameter, .. } => {
                 firmware::put_back(self.root, device, parameter, before, self.mark)
             }
-            Act::Bios { .. } => Ok(()),
+            Act::Bios { .. } | Act::Label { .. } => Ok(()),
         }
     }
 }
@@ -157,14 +157,14 @@ pub(crate) fn check(hands: &Hands<'_>, act: &Act) -> Done<()> {
         Act::Value { path, before, .. } => value::before(hands.root, path, before).map(|_| ()),
         Act::NicFirmware { device, parameter, before, .. } => firmware::check(hands.root, device, parameter, before),
         Act::Trial { boot, add, remove } => trial::check(hands, *boot, add, remove),
-        Act::File { .. } | Act::Run { .. } | Act::Bios { .. } => Ok(()),
+        Act::File { .. } | Act::Run { .. } | Act::Bios { .. } | Act::Label { .. } => Ok(()),
     }
 }
 
 fn not_here() -> Wrong {
     Wrong::new(
         "not-here",
-        "BIOS attributes are set by Redfish, from where the service can be reached: the operator's side does it",
+        "BIOS attributes are set by Redfish, and labels by the Kubernetes API, from where these can be reached: the operator's side does it",
     )
 }
 

@@ -3,9 +3,12 @@
 //! A fix is done when the node, read again, shows it. So after every change the node is captured anew and judged by
 //! [`linerate_remedy::verify`]; a trial is made permanent only then, and a node returns to service only then.
 
+mod beside;
 mod bios;
 mod boot;
+mod elsewhere;
 mod event;
+mod labels;
 mod lifecycle;
 mod many;
 mod node;

@@ -2,6 +2,7 @@
 
 use super::Bmc;
 use crate::hand::fault::boundary;
+use crate::kube::Kube;
 use crate::protocol::{Answer, Request, SCHEMA};
 use linerate_runner::Cancel;
 use linerate_runner::transport::{Command, Transport, TransportError};
@@ -50,6 +51,11 @@ pub trait Node: Send + Sync {
 
     /// Its management controller, where the operator named one: it is what BIOS attributes are set by.
     fn bmc(&self) -> Option<&Bmc> {
+        None
+    }
+
+    /// The cluster of its object, where the operator named one: it is what labels are changed by.
+    fn kube(&self) -> Option<&Kube> {
         None
     }
 

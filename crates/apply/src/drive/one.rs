@@ -1,12 +1,11 @@
 //! One node: from a plan to a node that shows it.
 
-use super::bios;
 use super::boot::Reboot;
 use super::node::ask;
 use super::{Event, Lifecycle, Node, Unreached};
 use crate::protocol::{ActState, Answer, Note, Phase, Request, Stage, Stands, State, Trouble};
-use linerate_remedy::verify::{Outcome as Shown, StepResult, Told, Verification, verify_told};
-use linerate_remedy::{Act, Disruption, Plan};
+use linerate_remedy::verify::{Outcome as Shown, Proved, StepResult, Told, Verification, verify_told};
+use linerate_remedy::{Disruption, Plan, Proof};
 use linerate_runner::Cancel;
 use linerate_snapshot::Snapshot;
 use std::path::PathBuf;
@@ -101,8 +100,10 @@ pub fn apply(
         boot: None,
         verification: None,
         before: None,
+        after: None,
         remarks: Vec::new(),
         answers: Told::default(),
+        due: Vec::new(),
         rebooted: false,
         released: false,
         steps: options.steps.clone(),
@@ -121,41 +122,54 @@ pub fn apply(
     Outcome { node: node.name().to_owned(), ended, verification: work.verification, remarks: work.remarks }
 }
 
-struct Work<'a> {
-    node: &'a dyn Node,
-    plan: &'a Plan,
+pub(super) struct Work<'a> {
+    pub(super) node: &'a dyn Node,
+    pub(super) plan: &'a Plan,
     options: &'a Options,
     cancel: &'a Cancel,
-    tell: &'a mut dyn FnMut(Event<'_>),
+    pub(super) tell: &'a mut dyn FnMut(Event<'_>),
     /// Whether the node may be changed by now.
-    touched: bool,
+    pub(super) touched: bool,
     /// The boot that answered last.
     boot: Option<String>,
     verification: Option<Verification>,
     before: Option<Snapshot>,
-    remarks: Vec<String>,
+    /// As it was last read.
+    after: Option<Snapshot>,
+    pub(super) remarks: Vec<String>,
     /// What the BMC answered when attributes were set.
-    answers: Told,
+    pub(super) answers: Told,
+    /// Labels that are put when all else is proven, and are not yet.
+    pub(super) due: Vec<String>,
     /// It was rebooted for this plan.
-    rebooted: bool,
+    pub(super) rebooted: bool,
     /// The plan has released the node.
     released: bool,
     /// Steps that are taken; empty: all. Those that the node was begun with, once it says so.
-    steps: Vec<String>,
+    pub(super) steps: Vec<String>,
     /// An act was refused, or the node does not show what the plan wants.
     failed: bool,
+}
+
+/// When the node is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// While something is on trial: steps without one may still wait for what follows.
+    Trial,
+    /// When all is made, but for the labels that claim it.
+    Made,
 }
 
 impl Work<'_> {
     fn all(&mut self, lifecycle: &dyn Lifecycle) -> Result<Ended, Stop> {
         let found = self.ask(&Request::Inspect)?;
-        let own = found.state.filter(|s| s.plan == self.plan.hash);
+        let own = found.state.as_ref().filter(|s| s.plan == self.plan.hash);
         self.touched = own.as_ref().is_some_and(|s| s.acts.iter().any(|a| a.stands != Stands::Open));
-        if let Some(state) = own.as_ref().filter(|s| s.stage < Stage::Undoing) {
+        if let Some(state) = own.filter(|s| s.stage < Stage::Undoing) {
             self.steps.clone_from(&state.steps);
         }
         self.before = self.before()?;
-        if let Some(why) = self.without_bmc(found.uuid.as_deref())? {
+        if let Some(why) = self.without_services(&found)? {
             return Ok(if self.touched { Ended::Left(why) } else { Ended::Untouched(why) });
         }
         let state = self.state(&Request::Begin {
@@ -186,8 +200,9 @@ impl Work<'_> {
             let Some(rebooted) = self.reboot()? else { return Ok(Ended::RebootDue) };
             state = rebooted;
         }
+        self.due = self.claims(&state);
         if state.stage < Stage::Lasting {
-            if !self.proven(true)? {
+            if !self.proven(When::Trial)? {
                 return Ok(self.not_proven());
             }
             state = self.perform(&state, Phase::Lasting)?;
@@ -196,7 +211,7 @@ impl Work<'_> {
         if twice && self.still(state.lasting_in.as_ref()) && self.reboot()?.is_none() {
             return Ok(Ended::RebootDue);
         }
-        if !self.proven(false)? {
+        if !self.proven(When::Made)? || !self.claimed()? {
             return Ok(self.not_proven());
         }
         self.ask(&Request::Finish { plan: self.plan.hash.clone() })?;
@@ -276,7 +291,7 @@ impl Work<'_> {
         self.plan.steps.iter().filter(move |s| wanted.is_empty() || wanted.contains(&s.id))
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Answer, Stop> {
+    pub(super) fn ask(&mut self, request: &Request) -> Result<Answer, Stop> {
         let answer = ask(self.node, request, self.cancel)?;
         self.boot.clone_from(&answer.node.boot);
         let new = answer.told.iter().filter(|told| !self.remarks.contains(told)).cloned().collect::<Vec<_>>();
@@ -308,8 +323,9 @@ impl Work<'_> {
         (self.tell)(Event::Phase(phase, open));
         self.touched = true;
         // What is refused from afar is refused before the node is changed.
-        let made_here = if phase == Phase::First { self.bios(state)? } else { Vec::new() };
-        made_here.iter().for_each(|what| (self.tell)(Event::Made(what)));
+        if phase == Phase::First {
+            self.elsewhere(state, phase)?;
+        }
         let after = self.state(&Request::Perform { plan: self.plan.hash.clone(), phase });
         self.failed |= matches!(after, Err(Stop::Refused(_)));
         let after = after?;
@@ -318,56 +334,12 @@ impl Work<'_> {
         for act in after.acts.iter().filter(|a| a.stands == Stands::Made && !was_made(a)) {
             if let Some(step) = self.plan.step(&act.step)
                 && let Some(made) = step.trial.iter().chain(&step.change).nth(act.number)
-                && !matches!(made, Act::Bios { .. })
+                && !made.is_elsewhere()
             {
                 (self.tell)(Event::Made(&made.summary()));
             }
         }
         Ok(after)
-    }
-
-    /// Why BIOS attributes of the plan cannot be set: no BMC was named, or it is another machine's.
-    fn without_bmc(&mut self, uuid: Option<&str>) -> Result<Option<String>, Stop> {
-        if !bios::wanted(self.plan, &self.steps) {
-            return Ok(None);
-        }
-        let Some(bmc) = self.node.bmc() else {
-            let why = "the plan sets BIOS attributes, and no BMC is named: name it with --redfish, or take other steps with --step";
-            return Ok(Some(why.to_owned()));
-        };
-        let theirs = match bmc.uuid() {
-            Ok(uuid) => uuid,
-            Err(e) if !self.touched => return Ok(Some(format!("its BMC: {e}"))),
-            Err(e) => return Err(Stop::Refused(vec![bios::trouble("failed", None, format!("its BMC: {e}"))])),
-        };
-        if let Some(what) = bios::is_foreign(uuid, theirs.as_deref()) {
-            return Ok(Some(what));
-        }
-        if bios::is_of(uuid, theirs.as_deref()).is_none() {
-            let what = "whether the BMC is this node's was not checked: one of both shows no UUID";
-            self.remarks.push(what.to_owned());
-        }
-        if self.touched {
-            return Ok(None);
-        }
-        Ok(bios::stale(bmc, self.plan, &self.steps).unwrap_or_else(|e| Some(format!("its BMC: {e}"))))
-    }
-
-    /// Sets what the plan sets by the BMC, journalled on the node. What was made is told.
-    fn bios(&mut self, state: &State) -> Result<Vec<String>, Stop> {
-        let acts = bios::acts(self.plan, state);
-        let Some(bmc) = self.node.bmc().filter(|_| !acts.is_empty()) else { return Ok(Vec::new()) };
-        let (made, answers) = bios::make(bmc, &acts, &mut |act, stands, note| {
-            let (plan, step, number) = (self.plan.hash.clone(), act.step.clone(), act.number);
-            self.ask(&Request::Elsewhere { plan, step, number, stands, note }).map(|_| ())
-        })
-        .inspect_err(|stop| {
-            if let Stop::Refused(all) = stop {
-                all.iter().for_each(|t| (self.tell)(Event::Trouble(t)));
-            }
-        })?;
-        self.answers = answers;
-        Ok(made)
     }
 
     /// Reboots and waits for another boot. `None`: that is not ours to do, or ends us.
@@ -386,15 +358,31 @@ impl Work<'_> {
         }
     }
 
-    /// Reads the node and judges every step. On `trial`, steps without a trial may still wait for what follows.
-    fn proven(&mut self, trial: bool) -> Result<bool, Stop> {
+    /// Puts the labels that say what the node was just seen to do, and reads them again. Whether they are there.
+    fn claimed(&mut self) -> Result<bool, Stop> {
+        if self.due.is_empty() {
+            return Ok(true);
+        }
+        (self.tell)(Event::Phase(Phase::Claims, self.due.len()));
+        let state = self.state(&Request::Inspect)?;
+        self.touched = true;
+        self.elsewhere(&state, Phase::Claims)?;
+        self.due.clear();
+        let Some(after) = self.after.take() else { return Ok(false) };
+        self.judged(&after, When::Made)
+    }
+
+    /// Reads the node and judges every step.
+    fn proven(&mut self, when: When) -> Result<bool, Stop> {
         let after = self.read()?;
-        let mut told = match self.node.bmc() {
-            Some(bmc) => bmc.told(self.plan, self.rebooted),
-            None => Told::default(),
-        };
-        told.bios_answers.clone_from(&self.answers.bios_answers);
-        let mut found = verify_told(self.plan, self.before.as_ref(), &after, &told);
+        let fine = self.judged(&after, when);
+        self.after = Some(after);
+        fine
+    }
+
+    fn judged(&mut self, after: &Snapshot, when: When) -> Result<bool, Stop> {
+        let told = self.told();
+        let mut found = verify_told(self.plan, self.before.as_ref(), after, &told);
         let wanted = &self.steps;
         found.steps.retain(|s| wanted.is_empty() || wanted.contains(&s.id));
         (self.tell)(Event::Verified(&found));
@@ -404,22 +392,41 @@ impl Work<'_> {
             let note = Note { step: Some(step.id.clone()), what, why };
             self.ask(&Request::Note { plan: self.plan.hash.clone(), note })?;
         }
-        let tried = |id: &str| self.plan.step(id).is_some_and(|s| !s.trial.is_empty());
-        let fine = |s: &StepResult| match s.outcome {
-            Shown::Effective => true,
-            Shown::Pending(_) => trial && !tried(&s.id),
-            Shown::Ineffective(_) | Shown::Unknown(_) => false,
-        };
+        let fine = |s: &StepResult| self.is_fine(s, when);
         let fine = found.steps.iter().all(fine) && found.regressed.is_empty();
         self.verification = Some(found);
         Ok(fine)
     }
 
+    fn is_fine(&self, step: &StepResult, when: When) -> bool {
+        let tried = || self.plan.step(&step.id).is_some_and(|s| !s.trial.is_empty());
+        let claims = step.proofs.iter().any(|p| matches!(p.proof, Proof::Label { .. }));
+        match &step.outcome {
+            Shown::Effective => true,
+            // Each by itself: that a label is still to come must not hide what another proof says.
+            _ if claims => step.proofs.iter().all(|p| match (&p.proof, &p.outcome) {
+                (_, Shown::Effective) => true,
+                (Proof::Label { key, .. }, Shown::Pending(_)) => self.due.contains(key),
+                (Proof::Label { .. }, _) => false,
+                // What the labels claim is asked for when all is made.
+                _ => when == When::Trial,
+            }),
+            Shown::Pending(_) => when == When::Trial && !tried(),
+            Shown::Ineffective(_) | Shown::Unknown(_) => false,
+        }
+    }
+
     fn not_proven(&mut self) -> Ended {
         self.failed = true;
         let Some(found) = &self.verification else { return Ended::Left("it was not read".to_owned()) };
-        let bad = found.steps.iter().filter(|s| s.outcome != Shown::Effective);
-        let steps = bad.map(|s| format!("{} is {}: {}", s.id, s.outcome.name(), s.outcome.reason()));
+        // A label that is still to come is no reason: what it waits for is.
+        let waits = |p: &&Proved| matches!((&p.proof, &p.outcome), (Proof::Label { key, .. }, Shown::Pending(_)) if self.due.contains(key));
+        let bad = found.steps.iter().filter_map(|s| {
+            let other = s.proofs.iter().find(|p| p.outcome != Shown::Effective && !waits(p));
+            let outcome = if s.proofs.iter().any(|p| waits(&p)) { &other?.outcome } else { &s.outcome };
+            (*outcome != Shown::Effective).then_some((s, outcome))
+        });
+        let steps = bad.map(|(s, outcome)| format!("{} is {}: {}", s.id, outcome.name(), outcome.reason()));
         let worse =
             found.regressed.iter().map(|r| format!("{} fails now for {}, and did not before", r.rule, r.subject));
         Ended::Left(steps.chain(worse).collect::<Vec<_>>().join("; "))

@@ -5,6 +5,7 @@ use super::{Ended, Event, Lone, Options, Undoing, apply, rollback};
 use crate::hand::After;
 use crate::hand::serve_with;
 use crate::hand::tests::{Grub, Node as Dir, run, step};
+use crate::kube::Kube;
 use crate::protocol::{Answer, Request, Stage};
 use linerate_remedy::{Act, BootTrial, Content, Disruption, FileState, Permanence, Plan, Proof, Step};
 use linerate_runner::Cancel;
@@ -14,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A node in a directory, whose connection is lost at one request, and stays so.
-struct Flaky {
-    dir: Dir,
+pub(super) struct Flaky {
+    pub(super) dir: Dir,
     asked: AtomicUsize,
     at: usize,
     heard: bool,
@@ -55,22 +56,55 @@ impl Node for Flaky {
 }
 
 impl Flaky {
-    fn new() -> Flaky {
+    pub(super) fn new() -> Flaky {
         Flaky { dir: Dir::new(), asked: AtomicUsize::new(0), at: 0, heard: false }
     }
 
     /// From now on: lost at this request; 0: never.
-    fn lose(&mut self, at: usize, heard: bool) {
+    pub(super) fn lose(&mut self, at: usize, heard: bool) {
         (self.asked, self.at, self.heard) = (AtomicUsize::new(0), at, heard);
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.asked.load(Ordering::SeqCst) < self.at
     }
 }
 
+/// A node with something beside it.
+pub(super) trait Wrapped: Send + Sync {
+    fn inner(&self) -> &Flaky;
+
+    fn cluster(&self) -> Option<&Kube>;
+}
+
+impl<W: Wrapped> Node for W {
+    fn name(&self) -> &str {
+        self.inner().name()
+    }
+
+    fn is_here(&self) -> bool {
+        false
+    }
+
+    fn ask(&self, request: &Request) -> Reached<Answer> {
+        self.inner().ask(request)
+    }
+
+    fn read(&self) -> Reached<Snapshot> {
+        self.inner().read()
+    }
+
+    fn boot(&self) -> Reached<String> {
+        self.inner().boot()
+    }
+
+    fn kube(&self) -> Option<&Kube> {
+        self.cluster()
+    }
+}
+
 /// An argument of the kernel: tried once, then made permanent.
-fn plan(dir: &Dir) -> Plan {
+pub(super) fn plan(dir: &Dir) -> Plan {
     let words = vec!["iommu=pt".to_owned()];
     let drop_in = Act::File {
         path: "/etc/default/grub.d/90-linerate.cfg".to_owned(),
@@ -88,7 +122,7 @@ fn plan(dir: &Dir) -> Plan {
     dir.plan_of(vec![args])
 }
 
-fn options(node: &Flaky, twice: bool) -> Options {
+pub(super) fn options(node: &Flaky, twice: bool) -> Options {
     Options {
         who: "me@there".to_owned(),
         steps: Vec::new(),

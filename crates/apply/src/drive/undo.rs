@@ -2,6 +2,8 @@
 
 use super::bios::{self, BiosAct};
 use super::boot::Reboot;
+use super::elsewhere::{self, At, trouble};
+use super::labels::Labelled;
 use super::{Event, Node, Stop};
 use crate::protocol::{Answer, Request, Stage, Stands, State, Trouble};
 use linerate_remedy::Plan;
@@ -76,14 +78,18 @@ pub(super) fn undo(
     if state.stage == Stage::Undone {
         due = state.undone_in.is_some() && state.undone_in == boot;
     } else {
+        let mut undoing = Labelled { node, plan, how, cancel, tell };
+        undoing.claims_first(state)?;
         let after = match ask(node, &Request::Rollback { plan: hash.clone() }, cancel, tell) {
             Err(Stop::Refused(all)) if how.keep_changed && all.iter().all(|t| t.code == "unexpected") => {
                 ask(node, &Request::Inspect, cancel, tell)?
             }
             other => other?,
         };
-        acts = bios::acts(plan, after.state.as_ref().unwrap_or(state));
+        let after = after.state.as_ref().unwrap_or(state);
+        acts = bios::acts(plan, after);
         firmware(node, &hash, &acts, cancel, tell)?;
+        Labelled { node, plan, how, cancel, tell }.put_back(after)?;
     }
     let mut started = !due;
     if let Some(wait) = how.reboot.filter(|_| due) {
@@ -102,7 +108,7 @@ pub(super) fn undo(
 /// Refuses another machine's BMC, before anything is undone.
 fn foreign(node: &dyn Node, acts: &[BiosAct], cancel: &Cancel) -> Result<(), Stop> {
     let Some(bmc) = node.bmc().filter(|_| !acts.is_empty()) else { return Ok(()) };
-    let refuse = |what: String| Err(Stop::Refused(vec![bios::trouble("other-bmc", None, what)]));
+    let refuse = |what: String| Err(Stop::Refused(vec![trouble("other-bmc", None, what)]));
     let ours = super::node::ask(node, &Request::Inspect, cancel)?.uuid;
     match bmc.uuid() {
         Ok(theirs) => bios::is_foreign(ours.as_deref(), theirs.as_deref())
@@ -119,23 +125,40 @@ fn firmware(
     cancel: &Cancel,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), Stop> {
-    let Some(first) = acts.iter().find(|a| matches!(a.stands, Stands::Made | Stands::Announced)) else { return Ok(()) };
+    let Some(first) = acts.iter().find(|a| a.is_begun()) else { return Ok(()) };
     let Some(bmc) = node.bmc() else {
         let what = "BIOS attributes were set by Redfish, and no BMC is named to put them back: name it with --redfish, and roll back again";
-        let trouble = bios::trouble("not-here", Some(&first.step), what);
+        let trouble = trouble("not-here", Some(&first.at.step), what);
         tell(Event::Trouble(&trouble));
         return Err(Stop::Refused(vec![trouble]));
     };
-    let back = bios::put_back(bmc, acts, &mut |act, stands, note| {
-        let (step, number) = (act.step.clone(), act.number);
-        let request = Request::Elsewhere { plan: plan.to_owned(), step, number, stands, note };
-        ask(node, &request, cancel, tell).map(|_| ())
+    let back = elsewhere::put_back(bmc, acts, false, &mut |at, stands, note| {
+        noted(node, plan, at, stands, note, cancel, tell)
     })?;
     back.iter().for_each(|what| tell(Event::PutBack(what)));
     Ok(())
 }
 
-fn ask(node: &dyn Node, request: &Request, cancel: &Cancel, tell: &mut dyn FnMut(Event<'_>)) -> Result<Answer, Stop> {
+/// Tells the node's journal what became of an act that was made elsewhere.
+pub(super) fn noted(
+    node: &dyn Node,
+    plan: &str,
+    at: &At,
+    stands: Stands,
+    note: String,
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<(), Stop> {
+    let request = Request::Elsewhere { plan: plan.to_owned(), step: at.step.clone(), number: at.number, stands, note };
+    ask(node, &request, cancel, tell).map(|_| ())
+}
+
+pub(super) fn ask(
+    node: &dyn Node,
+    request: &Request,
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<Answer, Stop> {
     let answer = super::node::ask(node, request, cancel)?;
     answer.refused.iter().for_each(|t| tell(Event::Trouble(t)));
     if answer.refused.is_empty() { Ok(answer) } else { Err(Stop::Refused(answer.refused)) }

@@ -209,7 +209,7 @@ fn act_troubles(hands: &Hands<'_>, act: &Act, later: &mut BTreeMap<String, Optio
             wrong.into_iter().collect()
         }
         Act::NicFirmware { .. } | Act::Trial { .. } => check(hands, act).err().into_iter().collect(),
-        Act::Bios { .. } => Vec::new(),
+        Act::Bios { .. } | Act::Label { .. } => Vec::new(),
     }
 }
 

@@ -175,6 +175,7 @@ pub(crate) fn acts<'a>(plan: &'a Plan, chosen: &'a [String]) -> Vec<(Key, Phase,
         let change = if step.trial.is_empty() { Phase::First } else { Phase::Lasting };
         let trial = step.trial.iter().map(|act| (Phase::First, act));
         let all = trial.chain(step.change.iter().map(|act| (change, act)));
+        let all = all.map(|(phase, act)| (if act.is_claim() { Phase::Claims } else { phase }, act));
         acts.extend(all.enumerate().map(|(number, (phase, act))| (Key { step: step.id.clone(), number }, phase, act)));
     }
     acts
@@ -224,18 +225,14 @@ pub(crate) fn state(plan: &Plan, ledger: &Ledger) -> State {
 }
 
 fn stage(acts: &[(Key, Phase, &Act)], ledger: &Ledger) -> Stage {
-    let made = |phase: Option<Phase>| {
-        acts.iter()
-            .filter(|(_, p, _)| phase.is_none_or(|phase| phase == *p))
-            .all(|(key, _, act)| is_made(ledger, key, act))
-    };
+    let made = |last: Phase| acts.iter().filter(|(_, p, _)| *p <= last).all(|(key, _, act)| is_made(ledger, key, act));
     let gone = |key: &Key| !matches!(ledger.stands(key), Stands::Made | Stands::Announced);
     match () {
         () if ledger.finished => Stage::Finished,
         () if ledger.undoing && acts.iter().all(|(key, ..)| gone(key)) => Stage::Undone,
         () if ledger.undoing => Stage::Undoing,
-        () if made(None) => Stage::Lasting,
-        () if made(Some(Phase::First)) => Stage::First,
+        () if made(Phase::Lasting) => Stage::Lasting,
+        () if made(Phase::First) => Stage::First,
         () => Stage::Begun,
     }
 }

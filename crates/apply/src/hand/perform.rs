@@ -151,17 +151,21 @@ fn failed(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, before
 /// Notes what the driver did from where it is.
 pub(super) fn elsewhere(hands: &Hands<'_>, journal: &mut Journal, act: Key, stands: Stands, note: String) -> Done<()> {
     let acts = acts(&journal.plan, &journal.ledger.steps);
-    let found = acts.iter().find(|(key, ..)| *key == act).map(|(_, _, act)| *act);
-    let Some(Act::Bios { .. }) = found else {
+    let Some((_, phase, found)) = acts.iter().find(|(key, _, a)| *key == act && a.is_elsewhere()) else {
         return Err(Wrong::new("order", format!("act {} of {} is not made elsewhere", act.number, act.step)));
     };
-    let what = found.map(Act::summary).unwrap_or_default();
+    let what = found.summary();
     let (boot, when, seen) = (boot(hands.root), now(), Seen::Elsewhere { note: note.clone() });
     let begun = journal.ledger.acts.contains_key(&act);
     let (undoing, now_stands) = (journal.ledger.undoing, journal.ledger.stands(&act));
     if undoing != (stands == Stands::Undone) {
         let which = if undoing { "is being undone: nothing more of it is made" } else { "is not being undone" };
         return Err(Wrong::new("order", format!("the plan {which}")));
+    }
+    let open = || acts.iter().any(|(key, p, act)| *p < Phase::Claims && !is_made(&journal.ledger, key, act));
+    if (*phase, stands) == (Phase::Claims, Stands::Announced) && open() {
+        let what = "a label says what the node does: it is put when everything else of the plan is made";
+        return Err(Wrong::new("order", what));
     }
     let record = match stands {
         // What was there before the first attempt is what is put back.

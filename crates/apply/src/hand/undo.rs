@@ -47,7 +47,7 @@ pub(super) fn rollback(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work
     for (key, _, act) in acts.iter().rev() {
         let Some(record) = journal.ledger.acts.get(key).cloned() else { continue };
         // The driver puts these back from where it is, and tells it.
-        if !made(journal, key) || matches!(act, Act::Bios { .. }) {
+        if !made(journal, key) || act.is_elsewhere() {
             continue;
         }
         match files_back(hands, journal, key, act, &record) {

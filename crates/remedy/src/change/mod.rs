@@ -4,6 +4,7 @@
 //! this platform, or says why it does not. Words in an [`Ask`] come from data: a renderer checks them by a strict character set first.
 
 pub(crate) mod bios;
+pub mod labels;
 mod limits;
 mod modules;
 pub(crate) mod network;

@@ -97,6 +97,34 @@ pub(super) fn kernel_path(word: &str, pattern: bool) -> Result<&str, Refusal> {
     }
 }
 
+/// Name below which objects of Kubernetes are known, and the prefix of a label: a DNS-1123 subdomain.
+pub(super) fn subdomain<'w>(word: &'w str, what: &str) -> Result<&'w str, Refusal> {
+    let end = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let part = |p: &str| {
+        let ends = p.bytes().next().is_some_and(end) && p.bytes().last().is_some_and(end);
+        ends && p.bytes().all(|b| end(b) || b == b'-')
+    };
+    if word.len() <= 253 && word.split('.').all(part) { Ok(word) } else { Err(refusal(word, what)) }
+}
+
+/// Key of a label of Kubernetes: `[PREFIX/]NAME`.
+pub(super) fn label_key(word: &str) -> Result<&str, Refusal> {
+    const WHAT: &str = "key of a label of Kubernetes";
+    let (prefix, name) = word.split_once('/').map_or((None, word), |(p, n)| (Some(p), n));
+    prefix.map_or(Ok(word), |p| subdomain(p, WHAT)).map_err(|_| refusal(word, WHAT))?;
+    label_name(name, WHAT).map(|_| word).map_err(|_| refusal(word, WHAT))
+}
+
+/// Value of a label of Kubernetes; it may be empty.
+pub(super) fn label_value(word: &str) -> Result<&str, Refusal> {
+    if word.is_empty() { Ok(word) } else { label_name(word, "value of a label of Kubernetes") }
+}
+
+fn label_name<'w>(word: &'w str, what: &str) -> Result<&'w str, Refusal> {
+    check(word, what, 63, alnum, |b| name(b) || b == b'.')?;
+    if word.bytes().last().is_some_and(alnum) { Ok(word) } else { Err(refusal(word, what)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +152,24 @@ mod tests {
         }
         assert!(kernel_path("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", true).is_ok());
         assert!(kernel_path("/sys/devices/system/cpu/cpu*/x", false).is_err());
+        for good in ["a", "iommu-passthrough-u12-u25", "gpu.example.com/iommu", "A_b.c-1", &"x".repeat(63)] {
+            assert_eq!(label_key(good), Ok(good));
+        }
+        let (long, longest) = ("x".repeat(64), format!("{}/a", "x".repeat(254)));
+        for bad in [
+            "", "/", "a/", "/a", "a/b/c", "-a", "a-", ".a", "a b", "a=b", "A.io/b", "a..b/c", "a-/b", "a\n", "ä",
+            &long, &longest,
+        ] {
+            assert!(label_key(bad).is_err(), "{bad:?}");
+        }
+        assert!(["", "pt", "1.2-3_b"].iter().all(|v| label_value(v).is_ok()));
+        for bad in ["-", "a-", "a/b", "a b", "$(x)", "--all", &long] {
+            assert!(label_value(bad).is_err(), "{bad:?}");
+        }
+        assert!(subdomain("gpu-17.rack-3.example.com", "x").is_ok());
+        for bad in ["", "--all", "N1", "n1.", "n1/..", "n1 n2", "n_1"] {
+            assert!(subdomain(bad, "x").is_err(), "{bad:?}");
+        }
         for bad in ["/etc/passwd", "/sys/../etc/passwd", "/sys//x", "/sys/a b", "/proc/self/mem", "/sys/", "/sys/x\n"] {
             assert!(kernel_path(bad, true).is_err(), "{bad:?}");
         }
@@ -132,7 +178,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_passes_has_no_letter_that_a_reader_takes_for_more(w in ".{0,40}") {
-            let words = [module(&w), option(&w), option_value(&w), interface(&w), nic_parameter(&w), nic_value(&w), value(&w), kernel_path(&w, true)];
+            let words = [module(&w), option(&w), option_value(&w), interface(&w), nic_parameter(&w), nic_value(&w), value(&w), kernel_path(&w, true),
+                subdomain(&w, "x"), label_key(&w), label_value(&w)];
             for word in words.into_iter().flatten() {
                 let active = |c: char| c.is_whitespace() || c.is_control() || "\"'`\\$&|<>#(){}!?~%^@".contains(c);
                 prop_assert!(!word.contains(active), "{word:?}");

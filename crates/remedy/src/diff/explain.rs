@@ -139,6 +139,8 @@ fn of_act(act: &Act, out: &mut Found) {
                 follow(BIOS, id, "", out);
             }
         }
+        // No part of a snapshot shows them.
+        Act::Label { .. } => {}
     }
 }
 
@@ -150,7 +152,7 @@ fn of_proof(proof: &Proof, out: &mut Found) {
         Proof::NicFirmware { device, parameter, .. } => {
             out.push((format!("`*config -d {device} *"), parameter.clone()))
         }
-        Proof::Bios { .. } => {}
+        Proof::Bios { .. } | Proof::Label { .. } => {}
     }
 }
 

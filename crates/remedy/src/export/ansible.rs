@@ -148,6 +148,7 @@ fn task(step: &Step, act: &Act) -> Result<Y, String> {
         }
         Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
         Act::Bios { .. } => return Err("it is set by Redfish, with the credentials of the BMC".into()),
+        Act::Label { .. } => return Err(super::LABEL.into()),
     })
 }
 

@@ -38,6 +38,7 @@ pub fn cloud_init(plan: &Plan) -> Export {
                     "settings stay in the card: set them once, by --format shell or nicconfig",
                 ),
                 Act::Bios { .. } => rest.leave(&step.id, act.summary(), "the system's firmware is set by Redfish"),
+                Act::Label { .. } => rest.leave(&step.id, act.summary(), super::LABEL),
                 Act::Trial { .. } => rest.leave(&step.id, act.summary(), "a new node has no start to fall back to"),
             }
         }

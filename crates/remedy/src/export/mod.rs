@@ -66,6 +66,9 @@ fn shown(known: &[String]) -> String {
     if known.is_empty() { "no pool is known".into() } else { format!("known: {}", known.join(", ")) }
 }
 
+/// Why no form that is carried out on a node, or at its first start, carries labels.
+const LABEL: &str = "a label says what a node does, and this form proves nothing: `linerate apply` changes it";
+
 /// What is left out while an export is made.
 struct Rest {
     list: Vec<LeftOut>,

@@ -40,6 +40,8 @@ pub(super) enum Piece<'p> {
     NicFirmware { device: &'p str, parameter: &'p str, value: &'p str },
     /// A setting of the system's firmware.
     Bios { attribute: &'p str, value: &'p serde_json::Value },
+    /// A label of the node's object in Kubernetes.
+    Label { key: &'p str, value: Option<&'p str> },
     /// A program whose purpose is not known here.
     Run { argv: &'p [String] },
     /// A reboot that something waits for, and nothing else.
@@ -74,6 +76,8 @@ impl Piece<'_> {
             Piece::Gone { path } => format!("removal of {path}"),
             Piece::NicFirmware { device, parameter, value } => format!("{parameter}={value} of {device}"),
             Piece::Bios { attribute, value } => format!("BIOS attribute {attribute}={value}"),
+            Piece::Label { key, value: Some(value) } => format!("the label {key}={value}"),
+            Piece::Label { key, value: None } => format!("removal of the label {key}"),
             Piece::Run { argv } => format!("program {}", argv.join(" ")),
             Piece::Reboot => "a reboot".into(),
         }
@@ -139,6 +143,7 @@ fn of_step<'p>(step: &'p Step, is_last: impl Fn(&str, usize) -> bool) -> Vec<Pie
                 out.push(Piece::NicFirmware { device, parameter, value: after });
             }
             Act::Bios { attribute, after, .. } => out.push(Piece::Bios { attribute, value: after }),
+            Act::Label { key, after, .. } => out.push(Piece::Label { key, value: after.as_deref() }),
             Act::Run { argv, .. } if implied(argv, step, &covers) => {}
             Act::Run { argv, .. } => out.push(Piece::Run { argv }),
             // The arguments are a piece of the step's proof; a trial itself is a matter of a live node.

@@ -127,6 +127,7 @@ impl Parts {
                 return Err("it needs a privileged pod with mstflint, or the NIC configuration operator");
             }
             Piece::Bios { .. } => return Err("the system's firmware is set by Redfish"),
+            Piece::Label { .. } => return Err(super::LABEL),
             Piece::Run { .. } => return Err("Talos has no shell"),
             Piece::Reboot => return Err("talosctl reboot"),
         }

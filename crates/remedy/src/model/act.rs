@@ -70,6 +70,18 @@ pub enum Act {
         /// Value to set.
         after: serde_json::Value,
     },
+    /// A label of the node's object in Kubernetes. One that is taken off goes before anything else is made, one that is put comes when
+    /// all else is proven: it says what the node does.
+    Label {
+        /// The object's name.
+        node: String,
+        /// Key, with its prefix.
+        key: String,
+        /// Value now; `None`: it has no such label.
+        before: Option<String>,
+        /// Value then; `None`: no such label.
+        after: Option<String>,
+    },
 }
 
 /// How a boot loader starts an entry once.
@@ -114,6 +126,18 @@ impl FileState {
 }
 
 impl Act {
+    /// Whether the driver makes it from where it is, by another service than the node: the node's hand only notes it.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        matches!(self, Act::Bios { .. } | Act::Label { .. })
+    }
+
+    /// Whether it claims what the node does: it is made when all else is proven.
+    #[must_use]
+    pub fn is_claim(&self) -> bool {
+        matches!(self, Act::Label { after: Some(_), .. })
+    }
+
     /// One line for people.
     #[must_use]
     pub fn summary(&self) -> String {
@@ -133,6 +157,13 @@ impl Act {
             }
             Act::Bios { attribute, before, after } => {
                 format!("set the BIOS attribute {attribute} to {after} (now {before})")
+            }
+            Act::Label { node, key, before, after } => {
+                let now = before.as_ref().map_or("it has none".to_owned(), |b| format!("now {key}={b}"));
+                match after {
+                    Some(value) => format!("put the label {key}={value} on the Kubernetes node {node} ({now})"),
+                    None => format!("take the label {key} off the Kubernetes node {node} ({now})"),
+                }
             }
         }
     }

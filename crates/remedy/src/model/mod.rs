@@ -5,5 +5,5 @@ mod plan;
 mod step;
 
 pub use act::{Act, BootTrial, Content, FileState};
-pub use plan::{ByHand, NodeId, Plan, PlanError, Refused, SCHEMA};
+pub use plan::{ByHand, KubeNode, NodeId, Plan, PlanError, Refused, SCHEMA};
 pub use step::{Condition, Disruption, Permanence, Proof, Risk, Step};

@@ -23,6 +23,9 @@ pub struct Plan {
     /// What the operator said that the node is, where it does not tell; it is judged as that again. `None`: it tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
+    /// Its object in Kubernetes, where labels of it are changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubernetes: Option<KubeNode>,
     /// What was read to make it.
     pub source: String,
     /// Platform, in words: `Debian 12, GRUB`.
@@ -45,6 +48,20 @@ pub struct NodeId {
     pub machine: Option<String>,
     /// The boot in which the source was read.
     pub boot: Option<String>,
+}
+
+/// A node's object in Kubernetes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KubeNode {
+    /// Its name.
+    pub name: String,
+    /// Its `metadata.uid`: an object that was made anew has another.
+    pub uid: String,
+    /// Its `status.nodeInfo.systemUUID`, in lower case; `None`: it shows none.
+    pub system: Option<String>,
+    /// Digest of its `status.nodeInfo.machineID`, as in [`NodeId::machine`].
+    pub machine: Option<String>,
 }
 
 /// A fix that no program can make from here.

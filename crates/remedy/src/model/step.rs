@@ -110,6 +110,15 @@ pub enum Proof {
         /// Value.
         value: serde_json::Value,
     },
+    /// A label of the node's object in Kubernetes.
+    Label {
+        /// The object's name.
+        node: String,
+        /// Key, with its prefix.
+        key: String,
+        /// Value; `None`: there is no such label.
+        value: Option<String>,
+    },
 }
 
 /// What a fix can break (facts §13).

@@ -5,6 +5,7 @@ mod args;
 mod bios;
 mod group;
 mod hand;
+mod labels;
 mod refuse;
 mod steps;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod wish;
 
 use crate::address::Given;
 use crate::bios::Setup;
+use crate::change::labels::Asked;
 use crate::model::{NodeId, Plan, SCHEMA};
 use crate::platform::Platform;
 use crate::see;
@@ -41,6 +43,8 @@ pub struct Options {
     pub redfish: Option<Setup>,
     /// Addresses for interfaces whose findings ask for one.
     pub addresses: Vec<Given>,
+    /// Labels of the node's object in Kubernetes that the operator asks for, and those that it has.
+    pub labels: Option<Asked>,
     /// The plan is for another system (`--format talos`, `machineconfig`, …): steps that only it can make are planned too, without acts.
     pub export: bool,
 }
@@ -54,6 +58,7 @@ impl Default for Options {
             reset_devices: false,
             redfish: None,
             addresses: vec![],
+            labels: None,
             export: false,
         }
     }
@@ -70,13 +75,15 @@ pub fn plan(snapshot: &Snapshot, node: &Node<'_>, audit: &Audit, options: &Optio
 #[must_use]
 pub fn plan_for(snapshot: &Snapshot, node: &Node<'_>, audit: &Audit, options: &Options, platform: &Platform) -> Plan {
     let cx = Cx { snapshot, node, audit, options, platform };
-    let out = Parts::of(&cx, wish::wishes(&cx));
+    let mut out = Parts::of(&cx, wish::wishes(&cx));
+    let kubernetes = labels::add(&cx, &mut out);
     Plan {
         schema: SCHEMA.to_owned(),
         hash: String::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         node: node_id(snapshot),
         role: node.context.role.value.filter(|_| node.context.role.basis == Basis::Told),
+        kubernetes,
         source: snapshot.label.clone(),
         platform: platform.words(),
         steps: out.steps,

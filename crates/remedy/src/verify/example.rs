@@ -26,6 +26,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         version: "0".into(),
         node: NodeId { host: Some("n1".into()), machine: None, boot: Some("boot-1".into()) },
         role: None,
+        kubernetes: None,
         source: "t".into(),
         platform: "Debian 12, GRUB".into(),
         steps,

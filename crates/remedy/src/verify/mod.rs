@@ -1,6 +1,7 @@
 //! Whether a plan is effective: by what the node shows when it is read again, never by what was written.
 
 mod firmware;
+mod label;
 mod look;
 mod prove;
 mod reason;
@@ -16,7 +17,7 @@ use linerate_node::Node;
 use linerate_rules::{Audit, audit};
 use linerate_snapshot::Snapshot;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The form of verifications.
 pub const VERIFY_SCHEMA: &str = "linerate.verify/1";
@@ -132,6 +133,12 @@ pub struct Told {
     pub bios_answers: BTreeMap<String, String>,
     /// Why the service could not be asked.
     pub bios_trouble: Option<String>,
+    /// All labels of the node's object in Kubernetes; `None`: nobody asked.
+    pub labels: Option<BTreeMap<String, String>>,
+    /// Why the API could not be asked.
+    pub labels_trouble: Option<String>,
+    /// Labels that are put only when all else is proven, and are not yet.
+    pub labels_due: BTreeSet<String>,
 }
 
 impl Verification {

@@ -1,7 +1,7 @@
 //! One proof against the node that was read again.
 
 use super::look::{Look, at, is_value};
-use super::{Cx, Outcome, Proved, firmware, reason, seam, still};
+use super::{Cx, Outcome, Proved, firmware, label, reason, seam, still};
 use crate::model::{Disruption, Permanence, Proof, Step};
 use linerate_formats::cmdline;
 use linerate_rules::{Status, Subject, Verdict};
@@ -14,11 +14,12 @@ pub(super) fn prove(cx: &Cx<'_>, step: &Step, proof: &Proof) -> Proved {
         Proof::Cmdline { has, lacks } => by_cmdline(cx, step, has, lacks),
         Proof::NicFirmware { device, parameter, value } => firmware::prove(cx, device, parameter, value),
         Proof::Bios { attribute, value } => by_bios(cx, attribute, value),
+        Proof::Label { node, key, value } => label::prove(cx.told, node, key, value.as_deref()),
     };
     Proved { proof: proof.clone(), outcome, read, at }
 }
 
-type Answer = (Outcome, String, String);
+pub(super) type Answer = (Outcome, String, String);
 
 /// What "not so" means: still due, or without effect, or not to be told.
 pub(super) fn not_so(cx: &Cx<'_>, step: &Step, reason: impl FnOnce() -> String) -> Outcome {

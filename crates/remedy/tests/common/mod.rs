@@ -36,6 +36,11 @@ pub(crate) fn value(path: &str, before: &str, after: &str) -> Act {
     Act::Value { path: path.into(), before: before.into(), after: after.into() }
 }
 
+pub(crate) fn label(key: &str, before: Option<&str>, after: Option<&str>) -> Act {
+    let own = |value: Option<&str>| value.map(str::to_owned);
+    Act::Label { node: "node7".into(), key: key.into(), before: own(before), after: own(after) }
+}
+
 /// One step of each kind.
 pub(crate) fn plan() -> Plan {
     let mut args = step(
@@ -160,6 +165,15 @@ pub(crate) fn plan() -> Plan {
             Vec::new(),
         ),
         args,
+        step(
+            "labels",
+            Disruption::None,
+            vec![
+                label("iommu-passthrough-u12-u25", Some("true"), None),
+                label("gpu.example.com/iommu", None, Some("pt")),
+            ],
+            Vec::new(),
+        ),
     ];
     Plan {
         schema: SCHEMA.into(),
@@ -167,6 +181,7 @@ pub(crate) fn plan() -> Plan {
         version: "0.1.0".into(),
         node: NodeId { host: Some("node7".into()), machine: None, boot: None },
         role: None,
+        kubernetes: None,
         source: "a test".into(),
         platform: "Debian 12, GRUB".into(),
         steps,

@@ -6,6 +6,8 @@
 #   -: reseat the NIC: by hand
 #   bios: set the BIOS attribute ProcVtd to "Enable" (now "Disable"): it is set by Redfish, with the credentials of the BMC
 #   kernel-args: start the kernel once with iommu=pt panic=30: a trial start needs somebody who looks at it: here the change is made at once, and nothing falls back
+#   labels: take the label iommu-passthrough-u12-u25 off the Kubernetes node node7 (now iommu-passthrough-u12-u25=true): it is made where the Kubernetes API is reached, before anything is changed: kubectl label node node7 iommu-passthrough-u12-u25- --overwrite
+#   labels: put the label gpu.example.com/iommu=pt on the Kubernetes node node7 (it has none): it is made where the Kubernetes API is reached, when the node is proven: kubectl label node node7 'gpu.example.com/iommu=pt' --overwrite
 set -eu
 umask 022
 
@@ -190,5 +192,11 @@ GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX iommu=pt"
 LINERATE
 keep /boot/grub/grub.cfg
 update-grub
+
+# Step labels: make labels right
+#   because: labels is wrong
+#   risk low
+# LEFT OUT: take the label iommu-passthrough-u12-u25 off the Kubernetes node node7 (now iommu-passthrough-u12-u25=true): it is made where the Kubernetes API is reached, before anything is changed: kubectl label node node7 iommu-passthrough-u12-u25- --overwrite
+# LEFT OUT: put the label gpu.example.com/iommu=pt on the Kubernetes node node7 (it has none): it is made where the Kubernetes API is reached, when the node is proven: kubectl label node node7 'gpu.example.com/iommu=pt' --overwrite
 
 echo 'Drain the node and power it off and on, then see what is in force: linerate audit'

@@ -46,6 +46,10 @@ pub(super) fn notes(act: &Act) -> Vec<String> {
         Act::Trial { .. } => {
             out.push("holds for one start: if it does not come up, the next start takes the usual entry".to_owned())
         }
+        Act::Label { after, .. } => {
+            let when = if after.is_some() { "when all else is proven" } else { "before anything else is changed" };
+            out.push(format!("made through the Kubernetes API, {when}"));
+        }
         Act::Value { .. } | Act::NicFirmware { .. } | Act::Bios { .. } => {}
     }
     out
@@ -71,6 +75,8 @@ fn back(act: &Act) -> Option<String> {
         Act::Value { path, before, .. } => format!("write {before} to {path}"),
         Act::NicFirmware { device, parameter, before, .. } => format!("set {parameter} of {device} to {before}"),
         Act::Bios { attribute, before, .. } => format!("set the BIOS attribute {attribute} to {before}"),
+        Act::Label { key, before: Some(before), .. } => format!("put the label {key}={before} back"),
+        Act::Label { key, .. } => format!("take the label {key} off"),
         Act::Run { .. } | Act::Trial { .. } => return None,
     })
 }

@@ -24,7 +24,8 @@ pub fn render(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     }
     for r in &plan.refused {
         let unless = r.unless.as_ref().map(|u| format!(" Unless: {}.", md(u))).unwrap_or_default();
-        writeln!(out, "- **{}**: {}.{unless} ({})", md(&r.summary), md(&r.reason), rules(&r.rules))?;
+        let of = if r.rules.is_empty() { String::new() } else { format!(" ({})", rules(&r.rules)) };
+        writeln!(out, "- **{}**: {}.{unless}{of}", md(&r.summary), md(&r.reason))?;
     }
     if !plan.by_hand.is_empty() {
         writeln!(out, "\n## By hand\n")?;

@@ -53,6 +53,10 @@ pub(super) fn proof(p: &Proof) -> String {
         Proof::Cmdline { has, lacks } => cmdline(has, lacks),
         Proof::NicFirmware { device, parameter, value } => format!("{parameter} of {device} is {value}, in force"),
         Proof::Bios { attribute, value } => format!("the BIOS attribute {attribute} is {value}, in force"),
+        Proof::Label { node, key, value: Some(value) } => {
+            format!("the Kubernetes node {node} has the label {key}={value}")
+        }
+        Proof::Label { node, key, value: None } => format!("the Kubernetes node {node} has no label {key}"),
     }
 }
 

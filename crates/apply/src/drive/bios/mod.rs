@@ -1,13 +1,11 @@
-//! Settings of a node's firmware, made by the driver over the node's BMC and written ahead in the node's journal.
-//!
-//! The BMC, not the journal, says what is so: before anything is sent, what waits and what is in force is read. So a driver that ended
-//! between sending and noting finds its change there and sends nothing again.
+//! Settings of a node's firmware, made by the driver over the node's BMC: [`super::elsewhere`] says how, this what they are there.
 
 mod work;
 
-pub(super) use work::{is_back, make, put_back};
+pub(super) use work::{answers, is_back};
 
-use crate::protocol::{ActState, Stands, State, Trouble};
+use super::elsewhere::{self, Afar};
+use crate::protocol::State;
 use crate::redfish::{Attributes, Bios, Client, Error, Origin, Patience, Registry, System, Task, Transport, same};
 use linerate_remedy::bios::{Attribute, Setup};
 use linerate_remedy::verify::Told;
@@ -49,6 +47,9 @@ impl Was {
 pub(super) struct Seen {
     bios: Bios,
     pending: Option<Attributes>,
+    /// After attributes were sent: which, and how the service's task ended, where it made one.
+    sent: Vec<String>,
+    task: Option<Task>,
 }
 
 impl Seen {
@@ -56,12 +57,6 @@ impl Seen {
         let active = self.bios.attributes.get(attribute)?.clone();
         Some(Was { active, pending: self.pending.as_ref().and_then(|p| p.get(attribute)).cloned() })
     }
-}
-
-/// What became of a change.
-pub(super) struct Sent {
-    pub(super) after: Seen,
-    pub(super) task: Option<Task>,
 }
 
 impl Bmc {
@@ -109,15 +104,15 @@ impl Bmc {
     pub(super) fn look(&self) -> Result<Seen, Error> {
         let bios = self.client.bios(&self.system()?)?;
         let pending = self.client.pending(&bios);
-        Ok(Seen { bios, pending })
+        Ok(Seen { bios, pending, sent: Vec::new(), task: None })
     }
 
-    pub(super) fn set(&self, wanted: &Attributes) -> Result<Sent, Error> {
+    pub(super) fn set(&self, wanted: &Attributes) -> Result<Seen, Error> {
         let bios = self.client.bios(&self.system()?)?;
         let registry = self.registry(&bios);
         let done = self.client.set(&bios, registry.as_ref(), wanted, self.patience)?;
         let after = self.look().map_err(Error::after_sending)?;
-        Ok(Sent { after, task: done.task })
+        Ok(Seen { sent: wanted.keys().cloned().collect(), task: done.task, ..after })
     }
 
     /// What the attributes are that a plan promises. With `wait`, what is not yet in force is looked at again for a while.
@@ -164,51 +159,36 @@ fn told_of(seen: &Seen, wanted: &[(&String, &Value)]) -> Told {
     told
 }
 
-/// An act of a plan that sets an attribute.
+/// An attribute that an act of a plan sets.
 #[derive(Debug, Clone)]
-pub(super) struct BiosAct {
-    pub(super) step: String,
-    pub(super) number: usize,
-    pub(super) stands: Stands,
+pub(super) struct Set {
     pub(super) was: Option<Was>,
     pub(super) attribute: String,
     pub(super) before: Value,
     pub(super) after: Value,
-    pub(super) what: String,
 }
+
+/// An act of a plan that sets an attribute.
+pub(super) type BiosAct = Afar<Set>;
 
 /// Those acts, in order of the plan, as they stand on the node.
 pub(super) fn acts(plan: &Plan, state: &State) -> Vec<BiosAct> {
-    let one = |a: &ActState| {
-        let step = plan.step(&a.step)?;
-        let act = step.trial.iter().chain(&step.change).nth(a.number)?;
+    elsewhere::acts(plan, state, |act, was| {
         let Act::Bios { attribute, before, after } = act else { return None };
-        Some(BiosAct {
-            step: a.step.clone(),
-            number: a.number,
-            stands: a.stands,
-            was: a.before.as_ref().and_then(|b| serde_json::from_str(b).ok()),
-            attribute: attribute.clone(),
-            before: before.clone(),
-            after: after.clone(),
-            what: act.summary(),
-        })
-    };
-    state.acts.iter().filter_map(one).collect()
+        let was = was.and_then(|b| serde_json::from_str(b).ok());
+        Some(Set { was, attribute: attribute.clone(), before: before.clone(), after: after.clone() })
+    })
 }
 
 /// Whether steps of a plan set attributes.
 pub(super) fn wanted(plan: &Plan, chosen: &[String]) -> bool {
-    let steps = plan.steps.iter().filter(|s| chosen.is_empty() || chosen.contains(&s.id));
-    steps.flat_map(|s| s.trial.iter().chain(&s.change)).any(|a| matches!(a, Act::Bios { .. }))
+    elsewhere::chosen(plan, chosen).any(|a| matches!(a, Act::Bios { .. }))
 }
 
 /// What speaks against a plan that is not yet begun: the firmware is set to something else than it expects.
 pub(super) fn stale(bmc: &Bmc, plan: &Plan, chosen: &[String]) -> Result<Option<String>, Error> {
     let seen = bmc.look()?;
-    let steps = plan.steps.iter().filter(|s| chosen.is_empty() || chosen.contains(&s.id));
-    let acts = steps.flat_map(|s| s.trial.iter().chain(&s.change));
-    let wrong = acts.filter_map(|act| match act {
+    let wrong = elsewhere::chosen(plan, chosen).filter_map(|act| match act {
         Act::Bios { attribute, before, after } => match seen.of(attribute) {
             None => Some(format!("the BMC shows no BIOS attribute {attribute}")),
             Some(is) if !same(&is.active, before) && !same(&is.active, after) => {
@@ -242,10 +222,6 @@ pub(super) fn is_foreign(node: Option<&str>, bmc: Option<&str>) -> Option<String
     let (ours, theirs) = (node.unwrap_or_default(), bmc.unwrap_or_default());
     let words = || format!("the BMC is another machine's: it says UUID {theirs}, the node says {ours}");
     (is_of(node, bmc) == Some(false)).then(words)
-}
-
-pub(super) fn trouble(code: &str, step: Option<&str>, what: impl Into<String>) -> Trouble {
-    Trouble { code: code.to_owned(), step: step.map(str::to_owned), what: what.into() }
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::drive::Stop;
+use crate::drive::elsewhere::{At, make, put_back};
+use crate::protocol::Stands;
 use crate::redfish::{Method, Request, Response};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -101,16 +103,9 @@ struct Journal {
 
 impl Journal {
     fn new() -> Journal {
-        let act = BiosAct {
-            step: "bios-iommu".into(),
-            number: 0,
-            stands: Stands::Open,
-            was: None,
-            attribute: "Iommu".into(),
-            before: "Off".into(),
-            after: "On".into(),
-            what: "set Iommu".into(),
-        };
+        let at = At { step: "bios-iommu".into(), number: 0, stands: Stands::Open, what: "set Iommu".into() };
+        let set = Set { was: None, attribute: "Iommu".into(), before: "Off".into(), after: "On".into() };
+        let act = Afar { at, set };
         Journal { act, left: usize::MAX }
     }
 
@@ -119,10 +114,10 @@ impl Journal {
             return Err(Stop::Cancelled);
         }
         self.left -= 1;
-        if stands == Stands::Announced && self.act.stands != Stands::Announced {
-            self.act.was = serde_json::from_str(text).ok();
+        if stands == Stands::Announced && self.act.at.stands != Stands::Announced {
+            self.act.set.was = serde_json::from_str(text).ok();
         }
-        self.act.stands = stands;
+        self.act.at.stands = stands;
         Ok(())
     }
 
@@ -133,7 +128,7 @@ impl Journal {
 
     fn put_back(&mut self, bmc: &Bmc) -> Result<Vec<String>, Stop> {
         let acts = [self.act.clone()];
-        put_back(bmc, &acts, &mut |_, stands, text| self.note(stands, &text))
+        put_back(bmc, &acts, false, &mut |_, stands, text| self.note(stands, &text))
     }
 }
 
@@ -155,11 +150,11 @@ fn set_once_whatever_interrupts_and_put_back() {
         assert_eq!(wire.patches(), usize::from(left > 0), "announced before it is sent");
         journal.left = usize::MAX;
         journal.make(&wire.bmc()).unwrap();
-        assert_eq!((wire.patches(), journal.act.stands), (1, Stands::Made), "the BMC is asked, not the journal");
+        assert_eq!((wire.patches(), journal.act.at.stands), (1, Stands::Made), "the BMC is asked, not the journal");
         wire.start();
         assert_eq!(wire.active(), "On");
         journal.put_back(&wire.bmc()).unwrap();
-        assert_eq!(journal.act.stands, Stands::Undone);
+        assert_eq!(journal.act.at.stands, Stands::Undone);
         assert!(is_back(&wire.bmc(), &[journal.act.clone()]).is_err(), "it waits for a start");
         wire.start();
         assert!(is_back(&wire.bmc(), &[journal.act.clone()]).is_ok());
@@ -191,11 +186,11 @@ fn refused_is_noted_as_failed_and_lost_stays_announced() {
     let (wire, mut journal) = (Wire::new(), Journal::new());
     wire.change(|f| f.refuses = true);
     assert_eq!(code(journal.make(&wire.bmc())), "failed");
-    assert_eq!(journal.act.stands, Stands::Failed);
+    assert_eq!(journal.act.at.stands, Stands::Failed);
     let mut journal = Journal::new();
     wire.change(|f| f.dead = true);
     assert_eq!(code(journal.make(&wire.bmc())), "failed");
-    assert_eq!(journal.act.stands, Stands::Open, "it could not even be looked at");
+    assert_eq!(journal.act.at.stands, Stands::Open, "it could not even be looked at");
 }
 
 #[test]

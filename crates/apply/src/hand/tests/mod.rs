@@ -199,6 +199,7 @@ impl Node {
             version: "0".to_owned(),
             node: node_id(&self.root()),
             role: None,
+            kubernetes: None,
             source: self.dir.display().to_string(),
             platform: "a directory".to_owned(),
             steps,

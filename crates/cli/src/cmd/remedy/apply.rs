@@ -76,7 +76,7 @@ fn nodes(a: &ApplyArgs) -> Result<Vec<Box<dyn Node>>, Failure> {
         if a.host.is_empty() { vec![None] } else { a.host.iter().map(|h| Some(h.as_str())).collect() };
     let bmcs = a.redfish.each(&hosts)?;
     let node = |(host, bmc): (&Option<&str>, _)| {
-        Ok(bmc::with(reach::node(*host, a.root.as_deref(), &a.ssh_option, a.sudo)?, bmc))
+        Ok(bmc::with(reach::node(*host, a.root.as_deref(), &a.ssh_option, a.sudo)?, bmc, a.kube.cluster()))
     };
     hosts.iter().zip(bmcs).map(node).collect()
 }

@@ -3,6 +3,7 @@
 use crate::output::Failure;
 use crate::plan_args::RedfishArgs;
 use linerate_apply::drive::{Bmc, Node, Reached};
+use linerate_apply::kube::Kube;
 use linerate_apply::protocol::{Answer, Request};
 use linerate_apply::redfish::{Credentials, Curl, Origin, Patience};
 use linerate_snapshot::Snapshot;
@@ -90,13 +91,14 @@ fn bare(host: &str) -> &str {
     }
 }
 
-/// A node with its BMC.
-pub(super) struct WithBmc {
-    pub(super) node: Box<dyn Node>,
-    pub(super) bmc: Bmc,
+/// A node with what stands beside it.
+struct Beside {
+    node: Box<dyn Node>,
+    bmc: Option<Bmc>,
+    kube: Option<Kube>,
 }
 
-impl Node for WithBmc {
+impl Node for Beside {
     fn name(&self) -> &str {
         self.node.name()
     }
@@ -118,16 +120,17 @@ impl Node for WithBmc {
     }
 
     fn bmc(&self) -> Option<&Bmc> {
-        Some(&self.bmc)
+        self.bmc.as_ref()
+    }
+
+    fn kube(&self) -> Option<&Kube> {
+        self.kube.as_ref()
     }
 }
 
-/// A node, with its BMC where there is one.
-pub(super) fn with(node: Box<dyn Node>, bmc: Option<Bmc>) -> Box<dyn Node> {
-    match bmc {
-        Some(bmc) => Box::new(WithBmc { node, bmc }),
-        None => node,
-    }
+/// A node, with its BMC and the cluster of its object, where they were named.
+pub(super) fn with(node: Box<dyn Node>, bmc: Option<Bmc>, kube: Option<Kube>) -> Box<dyn Node> {
+    if bmc.is_none() && kube.is_none() { node } else { Box::new(Beside { node, bmc, kube }) }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod bmc;
 pub(crate) mod hand;
 mod here;
 mod kept;
+mod kube;
 pub(crate) mod plan;
 mod reach;
 pub(crate) mod rollback;

@@ -27,6 +27,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
     let audit = linerate_rules::audit(&node, &snapshot, &rules);
     let bmc = a.redfish.one(a.reach.host.as_deref())?;
     let redfish = bmc.map(|b| b.setup()).transpose().map_err(Failure::new)?;
+    let labels = super::kube::asked(a, &snapshot)?;
     let options = plan::Options {
         fix: rules_of(a, &rules),
         allow: a.allow.clone(),
@@ -34,6 +35,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
         reset_devices: a.reset_nics,
         addresses: a.address.clone(),
         redfish,
+        labels,
         export: a.format.is_for_another(),
     };
     let plan = plan::plan(&snapshot, &node, &audit, &options);

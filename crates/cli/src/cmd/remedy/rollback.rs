@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
-    let node = bmc::with(a.reach.node()?, a.redfish.one(a.reach.host.as_deref())?);
+    let node = bmc::with(a.reach.node()?, a.redfish.one(a.reach.host.as_deref())?, a.kube.cluster());
     let named = match &a.plan {
         Some(plan) if Path::new(plan).exists() => Some(read_plan(Path::new(plan))?.hash),
         Some(hash) if hash.len() >= 8 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => Some(hash.clone()),

@@ -19,10 +19,13 @@ pub(crate) fn run(a: &VerifyArgs) -> Result<u8, Failure> {
         Some(path) => load(path)?,
         None => a.reach.node()?.read().map_err(Failure::new)?,
     };
-    let told = match a.redfish.one(a.reach.host.as_deref())? {
+    let mut told = match a.redfish.one(a.reach.host.as_deref())? {
         Some(bmc) => bmc.told(&plan, false),
         None => Told::default(),
     };
+    if let Some(kube) = a.kube.cluster() {
+        kube.tell(&plan, &mut told).iter().for_each(|e| crate::output::remark(&e.to_string()));
+    }
     let found = verify_told(&plan, before.as_ref(), &after, &told);
     let mut sink = Sink::open(None)?;
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };

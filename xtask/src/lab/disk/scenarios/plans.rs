@@ -28,6 +28,7 @@ pub(super) fn plan(node: NodeId, steps: Vec<Step>) -> Plan {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         node,
         role: None,
+        kubernetes: None,
         source: "the lab".to_owned(),
         platform: "Debian, GRUB".to_owned(),
         steps,

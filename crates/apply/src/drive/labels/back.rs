@@ -1,0 +1,91 @@
+//! Undoing: a label that says what the node does goes before that is undone, and one that was taken off comes back at the end.
+
+use super::{LabelAct, Labels, Whose, acts, whose};
+use crate::drive::elsewhere::{self, At, Place, trouble};
+use crate::drive::{Event, Node, Stop, Undoing, node, undo};
+use crate::hand::fault::boundary;
+use crate::kube::{Error, Object};
+use crate::protocol::{Request, Stands, State};
+use linerate_remedy::Plan;
+use linerate_runner::Cancel;
+
+/// A plan that is undone, as far as it changed labels.
+pub(in crate::drive) struct Labelled<'a> {
+    pub(in crate::drive) node: &'a dyn Node,
+    pub(in crate::drive) plan: &'a Plan,
+    pub(in crate::drive) how: Undoing,
+    pub(in crate::drive) cancel: &'a Cancel,
+    pub(in crate::drive) tell: &'a mut dyn FnMut(Event<'_>),
+}
+
+impl<'a> Labelled<'a> {
+    /// Takes off what the plan put, before anything that it claims is undone. Where labels could not be put back afterwards, nothing is.
+    pub(in crate::drive) fn claims_first(&mut self, state: &State) -> Result<(), Stop> {
+        let begun = self.begun(state);
+        let Some(labels) = self.labels(&begun)? else { return Ok(()) };
+        let Some(seen) = self.look(&labels, &begun)? else { return Ok(()) };
+        let found = node::ask(self.node, &Request::Inspect, self.cancel)?;
+        if let Whose::Foreign(what) = whose(&seen.node, &found) {
+            return Err(Stop::Refused(vec![trouble("other-node", None, format!("{what}. Nothing is undone"))]));
+        }
+        for act in begun.iter().filter(|_| !self.how.keep_changed) {
+            labels.goes_back(&seen, act)?;
+        }
+        let claims: Vec<LabelAct> = begun.into_iter().filter(|a| a.set.after.is_some()).collect();
+        elsewhere::send_back(&labels, &claims, self.how.keep_changed)?;
+        boundary("labels: claims are gone");
+        Ok(())
+    }
+
+    /// Puts back what was there, and notes all of it.
+    pub(in crate::drive) fn put_back(&mut self, state: &State) -> Result<(), Stop> {
+        let begun = self.begun(state);
+        let Some(labels) = self.labels(&begun)? else { return Ok(()) };
+        if self.look(&labels, &begun)?.is_none() {
+            for act in begun.iter().rev() {
+                let why =
+                    "left: the Kubernetes object that had the label is there no more, and --keep-changed was asked for";
+                self.note(&act.at, why.to_owned())?;
+            }
+            return Ok(());
+        }
+        let keep = self.how.keep_changed;
+        let back = elsewhere::put_back(&labels, &begun, keep, &mut |at, _, how| self.note(at, how))?;
+        back.iter().for_each(|what| (self.tell)(Event::PutBack(what)));
+        Ok(())
+    }
+
+    fn begun(&self, state: &State) -> Vec<LabelAct> {
+        acts(self.plan, state).into_iter().filter(LabelAct::is_begun).collect()
+    }
+
+    fn note(&mut self, at: &At, how: String) -> Result<(), Stop> {
+        undo::noted(self.node, &self.plan.hash, at, Stands::Undone, how, self.cancel, self.tell)
+    }
+
+    /// The labels, where acts have changed some.
+    fn labels(&mut self, begun: &[LabelAct]) -> Result<Option<Labels<'a>>, Stop> {
+        let Some(first) = begun.first() else { return Ok(None) };
+        let (node, plan) = (self.node, self.plan);
+        if let (Some(kube), Some(node)) = (node.kube(), &plan.kubernetes) {
+            return Ok(Some(Labels { kube, node }));
+        }
+        let what = "labels of the Kubernetes node were changed, and no cluster is named to put them back: name it with --kube-context, \
+                    --kubeconfig or --kube-node, and roll back again. Nothing is undone";
+        let trouble = trouble("not-here", Some(&first.at.step), what);
+        (self.tell)(Event::Trouble(&trouble));
+        Err(Stop::Refused(vec![trouble]))
+    }
+
+    /// The object; `None`: the one that had the labels is gone, and what others changed is left.
+    fn look(&self, labels: &Labels<'_>, begun: &[LabelAct]) -> Result<Option<Object>, Stop> {
+        let step = begun.first().map(|a| a.at.step.as_str());
+        let refuse = |code: &str, e: &Error| Err(Stop::Refused(vec![trouble(code, step, e.to_string())]));
+        match labels.look() {
+            Ok(seen) => Ok(Some(seen)),
+            Err(e) if e.is_gone() && self.how.keep_changed => Ok(None),
+            Err(e) if e.is_gone() => refuse("unexpected", &e),
+            Err(e) => refuse("failed", &e),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Labels of a node's object in Kubernetes, changed by the driver: [`super::elsewhere`] says how, this what they are there.
+//!
+//! The object is always the one that the plan knows, by its uid, and a change is taken by the API only where the object is still as it was
+//! read. The node itself writes to its object now and then: where only that happened, it is read and tried again.
+
+mod back;
+
+pub(super) use back::Labelled;
+
+use super::Stop;
+use super::bios::is_of;
+use super::elsewhere::{self, Afar, Place, Way, trouble};
+use crate::kube::{Change, Error, Kube, Object};
+use crate::protocol::{Answer, Stands, State};
+use linerate_remedy::{Act, KubeNode, Plan};
+use serde::{Deserialize, Serialize};
+
+/// How often it is tried where others change the object in between.
+const TRIES: u32 = 5;
+
+/// A label that an act of a plan changes.
+#[derive(Debug, Clone)]
+pub(super) struct Label {
+    pub(super) was: Option<Was>,
+    pub(super) key: String,
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
+}
+
+/// What was there; `None`: no such label.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Was {
+    pub(super) value: Option<String>,
+}
+
+/// An act of a plan that changes a label.
+pub(super) type LabelAct = Afar<Label>;
+
+/// Those acts, in order of the plan, as they stand on the node.
+pub(super) fn acts(plan: &Plan, state: &State) -> Vec<LabelAct> {
+    elsewhere::acts(plan, state, |act, was| {
+        let Act::Label { key, before, after, .. } = act else { return None };
+        let was = was.and_then(|b| serde_json::from_str(b).ok());
+        Some(Label { was, key: key.clone(), before: before.clone(), after: after.clone() })
+    })
+}
+
+/// Whether steps of a plan change labels.
+pub(super) fn wanted(plan: &Plan, chosen: &[String]) -> bool {
+    elsewhere::chosen(plan, chosen).any(|a| matches!(a, Act::Label { .. }))
+}
+
+/// The labels of one object.
+pub(super) struct Labels<'a> {
+    pub(super) kube: &'a Kube,
+    pub(super) node: &'a KubeNode,
+}
+
+impl Label {
+    /// What is put back.
+    fn target(&self) -> Option<&str> {
+        self.was.as_ref().map_or(&self.before, |was| &was.value).as_deref()
+    }
+
+    fn goal(&self, way: Way) -> Option<&str> {
+        match way {
+            Way::Make => self.after.as_deref(),
+            Way::Back => self.target(),
+        }
+    }
+}
+
+fn of<'o>(seen: &'o Object, key: &str) -> Option<&'o str> {
+    seen.labels.get(key).map(String::as_str)
+}
+
+fn shown(value: Option<&str>) -> String {
+    value.map_or("not there".to_owned(), |value| format!("{value:?}"))
+}
+
+impl Labels<'_> {
+    /// What speaks against changes that are not yet begun: another value than the plan expects, or an API that does not allow them.
+    pub(super) fn refuses(&self, plan: &Plan, chosen: &[String], seen: &Object) -> Option<String> {
+        let acts: Vec<LabelAct> = elsewhere::chosen(plan, chosen).filter_map(open).collect();
+        let stale: Vec<String> =
+            acts.iter().filter_map(|a| self.before(seen, a).err()).map(|e| e.to_string()).collect();
+        if !stale.is_empty() {
+            return Some(stale.join("; "));
+        }
+        let acts: Vec<&LabelAct> = acts.iter().collect();
+        self.change(seen, &acts, Way::Make, true).err().map(|e| e.to_string())
+    }
+
+    /// Changes labels where they still are as they were seen. `dry`: only asks.
+    fn change(&self, seen: &Object, acts: &[&LabelAct], way: Way, dry: bool) -> Result<(), Error> {
+        let mut now = seen.clone();
+        for _ in 0..TRIES {
+            let changed = acts.iter().find(|a| of(&now, &a.set.key) != of(seen, &a.set.key));
+            if let Some(act) = changed {
+                return Err(Error::Changed { node: self.node.name.clone(), key: act.set.key.clone() });
+            }
+            let goals = acts.iter().map(|a| (a.set.key.as_str(), a.set.goal(way)));
+            let changes: Vec<Change<'_>> = goals.filter(|(key, goal)| of(&now, key) != *goal).collect();
+            if changes.is_empty() {
+                return Ok(());
+            }
+            match self.kube.set(&now, &changes, dry) {
+                Err(Error::Conflict(_)) => now = self.kube.look_for(self.node)?,
+                other => return other,
+            }
+        }
+        Err(Error::Conflict(self.node.name.clone()))
+    }
+}
+
+/// An act that nobody has begun.
+fn open(act: &Act) -> Option<LabelAct> {
+    let Act::Label { key, before, after, .. } = act else { return None };
+    let set = Label { was: None, key: key.clone(), before: before.clone(), after: after.clone() };
+    let at = elsewhere::At { step: String::new(), number: 0, stands: Stands::Open, what: String::new() };
+    Some(Afar { at, set })
+}
+
+impl Place for Labels<'_> {
+    type Set = Label;
+    type Seen = Object;
+    type Error = Error;
+
+    fn look(&self) -> Result<Object, Error> {
+        self.kube.look_for(self.node)
+    }
+
+    fn before(&self, seen: &Object, act: &LabelAct) -> Result<String, Stop> {
+        let (is, set) = (of(seen, &act.set.key), &act.set);
+        // Announced: what was there then is what is expected, or the change itself.
+        let expected = if act.at.stands == Stands::Announced { set.target() } else { set.before.as_deref() };
+        if is != expected && is != set.after.as_deref() {
+            let what = format!(
+                "the label {} of the Kubernetes node {} is {}, and the plan expects {}: make a new plan",
+                set.key,
+                self.node.name,
+                shown(is),
+                shown(expected)
+            );
+            return Err(Stop::Refused(vec![trouble("stale", Some(&act.at.step), what)]));
+        }
+        let was = Was { value: is.map(str::to_owned) };
+        Ok(serde_json::to_string(&was).unwrap_or_default())
+    }
+
+    fn is_due(&self, seen: &Object, act: &LabelAct) -> bool {
+        of(seen, &act.set.key) != act.set.after.as_deref()
+    }
+
+    fn send(&self, seen: &Object, acts: &[&LabelAct], way: Way) -> Result<Object, Error> {
+        self.change(seen, acts, way, false)?;
+        self.look().map_err(|e| Error::Sent(Box::new(e)))
+    }
+
+    fn is_unwritten(e: &Error) -> bool {
+        e.is_unwritten()
+    }
+
+    fn in_journal(e: &Error) -> String {
+        e.brief()
+    }
+
+    fn made(&self, after: &Object, act: &LabelAct) -> Result<(String, String), Stop> {
+        self.shows(after, act, act.set.after.as_deref())?;
+        let how = "the API shows it".to_owned();
+        Ok((how.clone(), how))
+    }
+
+    fn goes_back(&self, seen: &Object, act: &LabelAct) -> Result<bool, Stop> {
+        let (is, set) = (of(seen, &act.set.key), &act.set);
+        if is == set.target() {
+            return Ok(false);
+        }
+        if is == set.after.as_deref() {
+            return Ok(true);
+        }
+        let what = format!(
+            "the label {} of the Kubernetes node {} was changed by somebody else meanwhile (it is {}); it is left as it is. Look at it, then decide",
+            set.key,
+            self.node.name,
+            shown(is)
+        );
+        Err(Stop::Refused(vec![trouble("unexpected", Some(&act.at.step), what)]))
+    }
+
+    fn back(&self, after: &Object, act: &LabelAct) -> Result<String, Stop> {
+        let target = act.set.target();
+        self.shows(after, act, target)?;
+        Ok(match target {
+            Some(value) => {
+                format!("the label {}={value} is on the Kubernetes node {} again", act.set.key, self.node.name)
+            }
+            None => format!("the label {} is off the Kubernetes node {} again", act.set.key, self.node.name),
+        })
+    }
+}
+
+impl Labels<'_> {
+    /// What was sent has to be there when it is read again.
+    fn shows(&self, after: &Object, act: &LabelAct, wanted: Option<&str>) -> Result<(), Stop> {
+        let is = of(after, &act.set.key);
+        if is == wanted {
+            return Ok(());
+        }
+        let what = format!(
+            "the API took the label {} of the Kubernetes node {}, and it is {} at once after that: something else sets it (a controller such \
+             as node-feature-discovery). Look what does",
+            act.set.key,
+            self.node.name,
+            shown(is)
+        );
+        Err(Stop::Refused(vec![trouble("unexpected", Some(&act.at.step), what)]))
+    }
+}
+
+/// Whose an object is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The node's that answers.
+    Ours,
+    /// One of both does not say.
+    Unknown,
+    /// Another machine's: in words.
+    Foreign(String),
+}
+
+/// Whose an object is, by what SMBIOS calls the machine; where that is not known on both sides, by its machine id.
+pub(super) fn whose(object: &KubeNode, node: &Answer) -> Whose {
+    let foreign = |by: &str, theirs: &str, ours: &str| {
+        Whose::Foreign(format!(
+            "the Kubernetes node {} is another machine: its {by} is {theirs}, the node says {ours}; name the right one with --kube-node, or \
+             its cluster with --kube-context, and make a new plan",
+            object.name
+        ))
+    };
+    match is_of(node.uuid.as_deref(), object.system.as_deref()) {
+        Some(true) => Whose::Ours,
+        Some(false) => foreign(
+            "system UUID",
+            object.system.as_deref().unwrap_or_default(),
+            node.uuid.as_deref().unwrap_or_default(),
+        ),
+        None => match (&object.machine, &node.node.machine) {
+            (Some(theirs), Some(ours)) if theirs == ours => Whose::Ours,
+            (Some(theirs), Some(ours)) => foreign("machine id (digest)", theirs, ours),
+            _ => Whose::Unknown,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Labels of a node's object in Kubernetes, by the program kubectl on the operator's machine. Credentials are its own: they are not seen here.
+
+mod error;
+mod program;
+
+pub use error::Error;
+pub use program::Program;
+
+use linerate_remedy::change::labels::{key, node_name, value_of};
+use linerate_remedy::verify::Told;
+use linerate_remedy::{KubeNode, Plan, Proof};
+use linerate_runner::transport::Ran;
+use linerate_snapshot::machine_digest;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A way to run kubectl.
+pub trait Kubectl: Send + Sync {
+    /// Runs it with these arguments to its end.
+    ///
+    /// # Errors
+    /// It does not start, or does not come to an end. A status other than 0 is none.
+    fn run(&self, what: &str, arguments: &[String]) -> Result<Ran, Error>;
+}
+
+/// The Kubernetes API, as kubectl reaches it.
+pub struct Kube {
+    kubectl: Box<dyn Kubectl>,
+    /// The object that the operator named: a plan of another one is refused.
+    named: Option<String>,
+}
+
+/// A node's object at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// Which.
+    pub node: KubeNode,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// Its version: a change is taken only where this is still the present one.
+    version: String,
+}
+
+/// A label and what it becomes; `None`: it goes.
+pub(crate) type Change<'a> = (&'a str, Option<&'a str>);
+
+impl Kube {
+    /// The API. `named`: the only object that plans may be about.
+    #[must_use]
+    pub fn new(kubectl: Box<dyn Kubectl>, named: Option<String>) -> Kube {
+        Kube { kubectl, named }
+    }
+
+    /// Reads a node's object.
+    ///
+    /// # Errors
+    /// It cannot be read, or there is none.
+    pub fn look(&self, node: &str) -> Result<Object, Error> {
+        let node = node_name(node).map_err(Error::Word)?;
+        let what = format!("kubectl get node {node}");
+        let ran = self.run(&what, node, &["get", "node", node, "-o", "json"].map(str::to_owned))?;
+        if ran.cut {
+            return Err(Error::Answer { what, why: "it is longer than 1 MiB".to_owned() });
+        }
+        object(node, &ran.stdout).map_err(|why| Error::Answer { what, why })
+    }
+
+    /// Changes labels, where the object is still as it was read. `dry`: the API says whether it would, and does not.
+    pub(crate) fn set(&self, seen: &Object, changes: &[Change<'_>], dry: bool) -> Result<(), Error> {
+        let node = node_name(&seen.node.name).map_err(Error::Word)?;
+        let mut arguments = ["label", "node", node].map(str::to_owned).to_vec();
+        for (name, value) in changes {
+            let name = key(name).map_err(Error::Word)?;
+            arguments.push(match value {
+                Some(value) => format!("{name}={}", value_of(value).map_err(Error::Word)?),
+                None => format!("{name}-"),
+            });
+        }
+        arguments.push("--overwrite".to_owned());
+        arguments.push(format!("--resource-version={}", seen.version));
+        if dry {
+            arguments.push("--dry-run=server".to_owned());
+        }
+        self.run(&format!("kubectl label node {node}"), node, &arguments).map(|_| ())
+    }
+
+    fn run(&self, what: &str, node: &str, arguments: &[String]) -> Result<Ran, Error> {
+        let ran = self.kubectl.run(what, arguments)?;
+        if ran.status == 0 { Ok(ran) } else { Err(Error::of_status(what, node, &ran)) }
+    }
+
+    /// Reads the object that a plan knows.
+    pub(crate) fn look_for(&self, known: &KubeNode) -> Result<Object, Error> {
+        if let Some(named) = self.named.as_ref().filter(|n| **n != known.name) {
+            return Err(Error::Other { named: named.clone(), known: known.name.clone() });
+        }
+        let seen = self.look(&known.name)?;
+        if seen.node.uid == known.uid {
+            return Ok(seen);
+        }
+        Err(Error::Anew { node: known.name.clone(), uid: seen.node.uid, known: known.uid.clone() })
+    }
+
+    /// Adds what the labels are that a plan promises. Why they could not be read is told whole, for people; what is added goes into journals.
+    pub fn tell(&self, plan: &Plan, told: &mut Told) -> Option<Error> {
+        let known = plan.kubernetes.as_ref().filter(|_| has_labels(plan))?;
+        match self.look_for(known) {
+            Ok(seen) => {
+                told.labels = Some(seen.labels);
+                None
+            }
+            Err(e) => {
+                told.labels_trouble = Some(e.brief());
+                Some(e)
+            }
+        }
+    }
+}
+
+fn has_labels(plan: &Plan) -> bool {
+    plan.steps.iter().flat_map(|s| &s.proof).any(|p| matches!(p, Proof::Label { .. }))
+}
+
+#[derive(Deserialize)]
+struct Form {
+    kind: String,
+    metadata: Meta,
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Meta {
+    name: String,
+    uid: String,
+    resource_version: String,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Status {
+    node_info: Info,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Info {
+    #[serde(rename = "systemUUID")]
+    system: String,
+    #[serde(rename = "machineID")]
+    machine: String,
+}
+
+fn object(node: &str, json: &[u8]) -> Result<Object, String> {
+    let form: Form = serde_json::from_slice(json).map_err(|e| e.to_string())?;
+    if form.kind != "Node" || form.metadata.name != node {
+        return Err(format!("it is the {} {}", form.kind, form.metadata.name));
+    }
+    let Meta { name, uid, resource_version: version, labels } = form.metadata;
+    // An opaque word, which goes back as it came: it must not be more than a word.
+    let word = |w: &str| !w.is_empty() && w.len() <= 128 && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    if !word(&version) || !word(&uid) {
+        return Err("its uid or resourceVersion is none".to_owned());
+    }
+    let Info { system, machine } = form.status.node_info;
+    let system = (!system.is_empty()).then(|| system.to_ascii_lowercase());
+    let machine = (!machine.is_empty()).then(|| machine_digest(machine.as_bytes()));
+    Ok(Object { node: KubeNode { name, uid, system, machine }, labels, version })
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,47 @@
+//! kubectl itself: started by its argument list, below the runner's guard, within limits of time and output.
+
+use super::{Error, Kubectl};
+use linerate_runner::Cancel;
+use linerate_runner::transport::{Command, Local, Ran, Transport};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Longest that kubectl may take, with its helpers for credentials.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Longest that it waits for one answer of the API.
+const REQUEST: &str = "--request-timeout=20s";
+
+/// kubectl, with the configuration that the operator named.
+#[derive(Debug, Clone, Default)]
+pub struct Program {
+    /// Its configuration; `None`: its own choice (`KUBECONFIG`, `~/.kube/config`).
+    pub config: Option<PathBuf>,
+    /// The context in it; `None`: the present one.
+    pub context: Option<String>,
+    /// Ends it.
+    pub cancel: Cancel,
+}
+
+impl Program {
+    fn argv(&self, arguments: &[String]) -> Result<Vec<String>, Error> {
+        let mut argv = vec!["kubectl".to_owned()];
+        if let Some(file) = &self.config {
+            let text = file.to_str().ok_or_else(|| Error::Word(format!("{}: not UTF-8", file.display())))?;
+            argv.push(format!("--kubeconfig={text}"));
+        }
+        argv.extend(self.context.iter().map(|context| format!("--context={context}")));
+        argv.push(REQUEST.to_owned());
+        argv.extend(arguments.iter().cloned());
+        Ok(argv)
+    }
+}
+
+impl Kubectl for Program {
+    fn run(&self, what: &str, arguments: &[String]) -> Result<Ran, Error> {
+        let command = Command::new(self.argv(arguments)?).limit(LIMIT);
+        // A change that is on its way is brought to its end: it is a matter of seconds, and then known.
+        let reads = arguments.first().is_some_and(|a| a == "get");
+        let ran = Local::new().run(&command, &|| reads && self.cancel.is_cancelled());
+        ran.map_err(|e| Error::of_transport(what, &e))
+    }
+}
