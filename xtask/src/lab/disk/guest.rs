@@ -91,7 +91,9 @@ impl<'a> Guest<'a> {
 
     /// Options by which commands share one connection: on an emulated CPU a handshake takes seconds.
     fn shared(&self) -> [String; 6] {
-        let path = format!("ControlPath={}", self.place.sockets.join("ssh").display());
+        // One for each guest: ssh takes whatever connection is there under the name.
+        let socket = self.place.sockets.join(format!("{}.ssh", self.name()));
+        let path = format!("ControlPath={}", socket.display());
         ["-o", "ControlMaster=auto", "-o", &path, "-o", "ControlPersist=60"].map(str::to_owned)
     }
 

@@ -149,7 +149,8 @@ fn grub_debian(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Resul
     })
 }
 
-/// `grubby` changes every entry, and what new kernels get. Where the entries are known they are put back as they were; else by the inverse.
+/// `grubby` changes every entry, and what new kernels get. Where the entries hold the arguments they are put back as they were; else by the
+/// inverse.
 fn grubby(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     let call = |add: &[String], remove: &[String]| {
         let mut argv = vec!["grubby".to_owned(), "--update-kernel=ALL".to_owned()];
@@ -164,15 +165,17 @@ fn grubby(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     };
     let entries = entries(s);
     let (had, new) = inverse(args, s);
-    let undo = if entries.is_empty() { call(&had, &new) } else { Vec::new() };
-    let mut writes = entries;
-    if !writes.is_empty() {
-        writes.extend([
-            "/etc/default/grub".to_owned(),
-            "/etc/kernel/cmdline".to_owned(),
-            "/boot/grub2/grubenv".to_owned(),
-        ]);
-    }
+    // RHEL 8 has the arguments of all entries in one variable of grubenv, which every boot writes: what was there before a boot does not
+    // come back as a file.
+    let variable =
+        entries.iter().any(|e| see::text(s, e.trim_start_matches('/')).is_none_or(|t| t.contains("$kernelopts")));
+    let (writes, undo) = if entries.is_empty() || variable {
+        (Vec::new(), call(&had, &new))
+    } else {
+        let others = ["/etc/default/grub", "/etc/kernel/cmdline"].map(str::to_owned);
+        // Looks only: files that are back are all of it, and a grubby that ran again would make the change again.
+        (entries.into_iter().chain(others).collect(), ["grubby", "--info=DEFAULT"].map(str::to_owned).to_vec())
+    };
     Written {
         precondition: vec![program("grubby", "grubby")],
         change: vec![Act::Run { argv: call(args.add, args.remove), writes, undo, limit: SLOW }],

@@ -52,9 +52,14 @@ fn argument_lists_and_their_inverse() {
     s.add_file("boot/loader/entries/a-1.conf", b"options x\n");
     let (_, undo, writes) = argv(&written(Boot::Grubby, &s).expect("a way"));
     assert!(
-        undo.is_empty() && writes.iter().any(|w| w == "/boot/loader/entries/a-1.conf"),
+        undo == ["grubby", "--info=DEFAULT"] && writes.iter().any(|w| w == "/boot/loader/entries/a-1.conf"),
         "files go back byte for byte"
     );
+    assert!(!writes.iter().any(|w| w.contains("grubenv")), "every boot writes it");
+    s.add_file("boot/loader/entries/b-2.conf", b"options $kernelopts\n");
+    let (_, undo, writes) = argv(&written(Boot::Grubby, &s).expect("a way"));
+    assert!(writes.is_empty() && undo.iter().any(|w| w.starts_with("--remove-args=iommu=pt")), "{undo:?}");
+    let mut s = snapshot();
     let (run, undo, _) = argv(&written(Boot::OsTree, &s).expect("a way"));
     assert_eq!(run.get(2).map(String::as_str), Some("--append-if-missing=iommu=pt"));
     assert!(run.contains(&"--delete-if-present=iommu=off".to_owned()));
