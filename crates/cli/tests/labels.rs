@@ -215,7 +215,12 @@ fn who_may_not_and_who_is_not_let_in_change_nothing() {
     lab.plan();
     lab.api.state().read_only = true;
     let (code, text) = lab.apply();
-    assert!(code == 3 && text.contains("cannot patch resource") && text.contains("nothing was changed"), "{text}");
+    assert!(
+        code == 3
+            && text.contains("kubectl auth can-i patch nodes/n1: the Kubernetes API does not allow it")
+            && text.contains("nothing was changed"),
+        "{text}"
+    );
     lab.api.state().locked = true;
     let (code, text) = lab.apply();
     assert!(code == 3 && text.contains("the Kubernetes API does not allow it"), "{text}");

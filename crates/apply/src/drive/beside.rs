@@ -72,7 +72,16 @@ impl Work<'_> {
             )),
             Whose::Ours => {}
         }
-        Ok(if self.touched { None } else { labels.refuses(self.plan, &self.steps, &seen) })
+        if self.touched {
+            return Ok(None);
+        }
+        // Asked before anything is changed: what is put is put last, and a reboot made in vain is a reboot.
+        match kube.no(&node.name) {
+            Ok(None) => {}
+            Ok(Some(no)) => return Ok(Some(no.to_string())),
+            Err(e) => self.remarks.push(format!("whether labels may be changed was not checked: {e}")),
+        }
+        Ok(labels.refuses(self.plan, &self.steps, &seen))
     }
 
     /// Makes what a phase sets elsewhere, journalled on the node.

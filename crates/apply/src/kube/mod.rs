@@ -65,8 +65,22 @@ impl Kube {
         object(node, &ran.stdout).map_err(|why| Error::Answer { what, why })
     }
 
-    /// Changes labels, where the object is still as it was read. `dry`: the API says whether it would, and does not.
-    pub(crate) fn set(&self, seen: &Object, changes: &[Change<'_>], dry: bool) -> Result<(), Error> {
+    /// The API's no, where it does not allow to change labels of a node. A dry run would say more, and kubectl before 1.27 makes it only with the
+    /// cluster's whole OpenAPI document.
+    pub(crate) fn no(&self, node: &str) -> Result<Option<Error>, Error> {
+        let node = node_name(node).map_err(Error::Word)?;
+        let what = format!("kubectl auth can-i patch nodes/{node}");
+        let ran = self.kubectl.run(&what, &["auth", "can-i", "patch", &format!("nodes/{node}")].map(str::to_owned))?;
+        let said = ran.text();
+        match said.split([' ', '\n']).next() {
+            Some("yes") => Ok(None),
+            Some("no") => Ok(Some(Error::Denied { what, said: said.trim().chars().take(300).collect() })),
+            _ => Err(Error::of_status(&what, node, &ran)),
+        }
+    }
+
+    /// Changes labels, where the object is still as it was read.
+    pub(crate) fn set(&self, seen: &Object, changes: &[Change<'_>]) -> Result<(), Error> {
         let node = node_name(&seen.node.name).map_err(Error::Word)?;
         let mut arguments = ["label", "node", node].map(str::to_owned).to_vec();
         for (name, value) in changes {
@@ -78,9 +92,6 @@ impl Kube {
         }
         arguments.push("--overwrite".to_owned());
         arguments.push(format!("--resource-version={}", seen.version));
-        if dry {
-            arguments.push("--dry-run=server".to_owned());
-        }
         self.run(&format!("kubectl label node {node}"), node, &arguments).map(|_| ())
     }
 

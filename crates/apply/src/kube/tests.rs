@@ -13,10 +13,10 @@ pub(crate) struct State {
     pub(crate) uid: String,
     pub(crate) system: String,
     pub(crate) machine: String,
+    /// Whether labels may be changed; `None`: it does not say.
+    pub(crate) may: Option<bool>,
     /// What kubectl says to each change.
     pub(crate) says: Option<&'static str>,
-    /// The same, and only where it is no dry run.
-    pub(crate) says_then: Option<&'static str>,
     /// So many changes meet an object that the node wrote to just before.
     pub(crate) beats: u32,
     /// What somebody else does just before a change.
@@ -44,8 +44,8 @@ impl Cluster {
             uid: "u-1".to_owned(),
             system: UUID.to_ascii_uppercase(),
             machine: "0123456789abcdef0123456789abcdef".to_owned(),
+            may: Some(true),
             says: None,
-            says_then: None,
             beats: 0,
             thief: None,
             hangs: false,
@@ -105,25 +105,26 @@ impl Kubectl for Cluster {
                 s.blind_after = s.blind_after.map(|n| if n == sent { 0 } else { n });
                 Ok(ran(0, &json(&s), ""))
             }
+            ["auth", "can-i", "patch", "nodes/n1"] => Ok(match s.may {
+                Some(true) => ran(0, "yes\n", "Warning: resource 'nodes' is not namespace scoped\n"),
+                Some(false) => ran(1, "no - not for you\n", ""),
+                None => ran(1, "", "Error from server (Forbidden): you may not even ask\n"),
+            }),
             ["label", "node", "n1", changes @ ..] => {
-                let dry = changes.contains(&"--dry-run=server");
                 let (options, changes): (Vec<&str>, Vec<&str>) = changes.iter().partition(|w| w.starts_with("--"));
                 assert!(options.contains(&"--overwrite"), "{words:?}");
-                if let Some(said) = s.says.or(s.says_then.filter(|_| !dry)) {
+                if let Some(said) = s.says {
                     return Ok(ran(1, "", said));
                 }
-                if s.beats > 0 && !dry {
+                if s.beats > 0 {
                     (s.beats, s.version) = (s.beats - 1, s.version + 1);
                 }
-                if let Some((key, value)) = s.thief.take_if(|_| !dry) {
+                if let Some((key, value)) = s.thief.take() {
                     s.labels.insert(key.to_owned(), value.to_owned());
                     s.version += 1;
                 }
                 if !options.contains(&format!("--resource-version={}", s.version).as_str()) {
                     return Ok(ran(1, "", "Error from server (Conflict): the object has been modified\n"));
-                }
-                if dry {
-                    return Ok(ran(0, "node/n1 labeled (server dry run)\n", ""));
                 }
                 for word in &changes {
                     match word.split_once('=') {
@@ -151,11 +152,9 @@ fn an_object_is_read_and_changed_as_it_was_read() {
     let seen = kube.look("n1").unwrap();
     assert_eq!((seen.node.name.as_str(), seen.node.system.as_deref()), ("n1", Some(UUID)));
     assert_eq!(seen.node.machine.as_deref().map(str::len), Some(64), "the machine id itself is not kept");
-    kube.set(&seen, &[("new", Some("1")), ("old", None)], true).unwrap();
-    assert_eq!(cluster.labels(), "old=yes zone=a", "a dry run changes nothing");
-    kube.set(&seen, &[("new", Some("1")), ("old", None)], false).unwrap();
+    kube.set(&seen, &[("new", Some("1")), ("old", None)]).unwrap();
     assert_eq!((cluster.labels().as_str(), cluster.sent()), ("new=1 zone=a", vec!["new=1 old-".to_owned()]));
-    assert_eq!(kube.set(&seen, &[("x", Some("1"))], false), Err(Error::Conflict("n1".into())), "it is another by now");
+    assert_eq!(kube.set(&seen, &[("x", Some("1"))]), Err(Error::Conflict("n1".into())), "it is another by now");
 }
 
 #[test]
@@ -166,7 +165,7 @@ fn no_word_that_is_more_than_a_word_reaches_a_program() {
         assert!(matches!(kube.look(node), Err(Error::Word(_))), "{node:?}");
     }
     for change in [("--all", None), ("a b", None), ("a", Some("$(x)")), ("kubernetes.io/hostname", Some("n2"))] {
-        assert!(matches!(kube.set(&seen, &[change], false), Err(Error::Word(_))), "{change:?}");
+        assert!(matches!(kube.set(&seen, &[change]), Err(Error::Word(_))), "{change:?}");
     }
     for (field, wrong) in [("7", "7 --all"), ("u-1", "u 1"), ("\"Node\"", "\"Pod\""), ("\"n1\"", "\"n2\"")] {
         let text = json(&cluster.state()).replace(field, wrong);

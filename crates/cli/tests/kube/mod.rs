@@ -1,5 +1,5 @@
 //! An emulator of the part of the Kubernetes API that labels of nodes need, for the real kubectl: discovery, one node's object, and patches
-//! (merge and strategic merge, which are the same for labels) with `resourceVersion` and `dryRun`. It is no Kubernetes: nothing checks names,
+//! (merge and strategic merge, which are the same for labels) with `resourceVersion`, and who may patch. It is no Kubernetes: nothing checks names,
 //! and nobody but the test writes to the object.
 
 // The lint configuration allows these in test functions only, not in their helpers.
@@ -95,8 +95,8 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    let Some((code, answer)) = answer(&mut state.lock().unwrap(), &method, path, query, &body) else { return };
+    let path = target.split_once('?').map_or(target.as_str(), |(path, _)| path);
+    let Some((code, answer)) = answer(&mut state.lock().unwrap(), &method, path, &body) else { return };
     let text = answer.to_string();
     let _ = write!(
         stream,
@@ -105,7 +105,7 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     );
 }
 
-fn answer(s: &mut State, method: &str, path: &str, query: &str, body: &[u8]) -> Option<(u16, Value)> {
+fn answer(s: &mut State, method: &str, path: &str, body: &[u8]) -> Option<(u16, Value)> {
     let list = |kind: &str, more: Value| {
         let mut all = json!({ "kind": kind, "apiVersion": "v1" });
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -118,6 +118,15 @@ fn answer(s: &mut State, method: &str, path: &str, query: &str, body: &[u8]) -> 
         ("GET", "/version") => Some((200, json!({ "major": "1", "minor": "32", "gitVersion": "v1.32.0" }))),
         ("GET", "/api") => list("APIVersions", json!({ "versions": ["v1"], "serverAddressByClientCIDRs": [] })),
         ("GET", "/apis") => list("APIGroupList", json!({ "groups": [] })),
+        ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") => {
+            // JSON or protobuf, as kubectl's release has it: the words stand in both as they are.
+            let says = |word: &str| body.windows(word.len()).any(|w| w == word.as_bytes());
+            let allowed = ["patch", "nodes", "n1"].iter().all(|word| says(word)) && !s.read_only;
+            let review = json!({
+                "kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": {}, "status": { "allowed": allowed },
+            });
+            Some((201, review))
+        }
         ("GET", "/api/v1") => {
             let verbs = ["get", "patch"];
             let nodes =
@@ -129,15 +138,15 @@ fn answer(s: &mut State, method: &str, path: &str, query: &str, body: &[u8]) -> 
             let why = "nodes \"n1\" is forbidden: User \"reader\" cannot patch resource \"nodes\" in API group \"\" at the cluster scope";
             Some(status(403, "Forbidden", why))
         }
-        ("PATCH", "/api/v1/nodes/n1") => patch(s, query.contains("dryRun=All"), &serde_json::from_slice(body).unwrap()),
+        ("PATCH", "/api/v1/nodes/n1") => patch(s, &serde_json::from_slice(body).unwrap()),
         _ => {
             Some(status(404, "NotFound", &format!("nodes {:?} not found", path.rsplit('/').next().unwrap_or_default())))
         }
     }
 }
 
-fn patch(s: &mut State, dry: bool, patch: &Value) -> Option<(u16, Value)> {
-    if !dry && s.beats > 0 {
+fn patch(s: &mut State, patch: &Value) -> Option<(u16, Value)> {
+    if s.beats > 0 {
         (s.beats, s.version) = (s.beats - 1, s.version + 1);
     }
     let meta = &patch["metadata"];
@@ -151,9 +160,6 @@ fn patch(s: &mut State, dry: bool, patch: &Value) -> Option<(u16, Value)> {
             Value::Null => labels.remove(key),
             value => labels.insert(key.clone(), value.clone()),
         };
-    }
-    if dry {
-        return Some((200, object(s, &Value::Object(labels))));
     }
     s.labels = Value::Object(labels);
     s.version += 1;

@@ -79,20 +79,16 @@ fn shown(value: Option<&str>) -> String {
 }
 
 impl Labels<'_> {
-    /// What speaks against changes that are not yet begun: another value than the plan expects, or an API that does not allow them.
+    /// What speaks against changes that are not yet begun: another value than the plan expects.
     pub(super) fn refuses(&self, plan: &Plan, chosen: &[String], seen: &Object) -> Option<String> {
         let acts: Vec<LabelAct> = elsewhere::chosen(plan, chosen).filter_map(open).collect();
         let stale: Vec<String> =
             acts.iter().filter_map(|a| self.before(seen, a).err()).map(|e| e.to_string()).collect();
-        if !stale.is_empty() {
-            return Some(stale.join("; "));
-        }
-        let acts: Vec<&LabelAct> = acts.iter().collect();
-        self.change(seen, &acts, Way::Make, true).err().map(|e| e.to_string())
+        (!stale.is_empty()).then(|| stale.join("; "))
     }
 
-    /// Changes labels where they still are as they were seen. `dry`: only asks.
-    fn change(&self, seen: &Object, acts: &[&LabelAct], way: Way, dry: bool) -> Result<(), Error> {
+    /// Changes labels where they still are as they were seen.
+    fn change(&self, seen: &Object, acts: &[&LabelAct], way: Way) -> Result<(), Error> {
         let mut now = seen.clone();
         for _ in 0..TRIES {
             let changed = acts.iter().find(|a| of(&now, &a.set.key) != of(seen, &a.set.key));
@@ -104,7 +100,7 @@ impl Labels<'_> {
             if changes.is_empty() {
                 return Ok(());
             }
-            match self.kube.set(&now, &changes, dry) {
+            match self.kube.set(&now, &changes) {
                 Err(Error::Conflict(_)) => now = self.kube.look_for(self.node)?,
                 other => return other,
             }
@@ -153,7 +149,7 @@ impl Place for Labels<'_> {
     }
 
     fn send(&self, seen: &Object, acts: &[&LabelAct], way: Way) -> Result<Object, Error> {
-        self.change(seen, acts, way, false)?;
+        self.change(seen, acts, way)?;
         self.look().map_err(|e| Error::Sent(Box::new(e)))
     }
 

@@ -32,8 +32,8 @@ fn what_the_plan_does_not_expect_changes_nothing() {
     lab.cluster.state().labels.insert("old".into(), "theirs".into());
     untouched(&lab, "the plan expects \"yes\": make a new plan");
     let lab = Lab::new();
-    lab.cluster.state().says = Some("Error from server (Forbidden): nodes \"n1\" is forbidden: cannot patch");
-    untouched(&lab, "cannot patch");
+    lab.cluster.state().may = Some(false);
+    untouched(&lab, "no - not for you");
     let lab = Lab::new();
     lab.cluster.state().uid = "u-2".into();
     untouched(&lab, "made anew");
@@ -79,13 +79,19 @@ fn whose_an_object_is() {
 #[test]
 fn refused_late_is_noted_and_gone_on_with() {
     let lab = Lab::with(|steps| steps.into_iter().skip(1).collect());
-    lab.cluster.state().says_then = Some("helper: token=hunter2\nError from server (Forbidden): hunter2 cannot patch");
+    lab.cluster.state().says = Some("helper: token=hunter2\nError from server (Forbidden): hunter2 cannot patch");
     assert!(matches!(lab.apply(false).ended, Ended::Left(_)));
     let journal = lab.journal();
     assert!(journal.contains("does not allow it") && !journal.contains("hunter2"), "{journal}");
-    lab.cluster.state().says_then = None;
+    lab.cluster.state().says = None;
     assert_eq!(lab.apply(false).ended, Ended::Proven);
     assert_eq!(lab.cluster.labels(), END);
+    // Who may not even ask whether he may is told, and tries.
+    let lab = Lab::new();
+    lab.cluster.state().may = None;
+    let outcome = lab.apply(false);
+    assert!(outcome.remarks.iter().any(|r| r.contains("was not checked")), "{outcome:?}");
+    assert_eq!(outcome.ended, Ended::Proven);
 }
 
 #[test]
