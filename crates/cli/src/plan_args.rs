@@ -75,10 +75,12 @@ pub(crate) struct KubeArgs {
 Examples:
   sudo linerate plan                              what would be done on this machine, and why
   linerate plan --host root@n1 --format json -o n1.plan
-  linerate plan node.tar.zst --fix 'iommu/*' --fix roce/mtu
+  linerate plan node.tar.zst --fix 'iommu/*' --fix rdma/roce-mtu
   linerate plan --host root@n1 --allow acs/redirect-on-p2p-path --format json -o n1.plan
   linerate plan --host root@n1 --address eth1=10.7.1.1/24 --address eth2=10.7.2.1/24 --format json -o n1.plan
                                                   addresses for RoCE ports that have none
+  linerate plan --host root@n1 --fix 'nicfw/*' --reset-nics --format json -o n1.plan
+                                                  settings of NICs by a reset of the card, without a reboot
   linerate plan node.tar.zst --format machineconfig --pool worker --pools master,worker
   linerate plan --format shell > fix.sh           a script to read before anybody runs it
   LINERATE_REDFISH_PASSWORD=… linerate plan --host root@n1 --redfish https://n1-bmc --redfish-user admin --format json -o n1.plan

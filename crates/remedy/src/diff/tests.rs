@@ -248,6 +248,17 @@ fn settings_of_a_nic_are_compared_by_name() {
 }
 
 #[test]
+fn a_directory_that_each_boot_makes_is_none_of_what_is_in_it() {
+    let (a, mut b) = (snapshot(&[("proc/cmdline", "quiet")]), snapshot(&[("proc/cmdline", "quiet")]));
+    b.add_dir("run/systemd/network");
+    assert_eq!(lines(&diff(&a, &b)), ["~ /run/systemd/network: appeared"]);
+    let file = ("run/systemd/network/10-netplan-eth1.network", "[Match]\nName=eth1\n");
+    let c = snapshot(&[("proc/cmdline", "quiet"), file]);
+    let told: Vec<String> = lines(&diff(&a, &c)).into_iter().filter(|l| !l.starts_with('~')).collect();
+    assert!(matches!(&told[..], [one] if one.starts_with("/run/systemd/network/10-netplan-eth1.network: appeared")));
+}
+
+#[test]
 fn every_volatile_entry_has_its_reason() {
     for v in VOLATILE {
         assert!(v.reason.len() > 10 && !v.path.starts_with('/'), "{v:?}");

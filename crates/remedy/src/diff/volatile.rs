@@ -94,6 +94,7 @@ const LOADED: &str = "it is loaded by whoever first needs it, and is none of the
 pub const VOLATILE: &[Volatile] = &[
     all("proc/sys/kernel/random/boot_id", "each boot has its own"),
     all("proc/uptime", "time passes"),
+    all("run/systemd/network", "a directory that each boot makes; what is in it is compared by itself"),
     all("proc/self", "a link to the process that reads it"),
     all("proc/loadavg", "load is momentary"),
     all("proc/stat", COUNTS),
