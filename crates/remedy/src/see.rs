@@ -34,6 +34,11 @@ pub(crate) fn exists(s: &Snapshot, path: &str) -> bool {
     matches!(there(s, path), There::Text(_) | There::Something)
 }
 
+/// Whether a program is there. Many are links to what a collection does not take: `netplan`, `modprobe`.
+pub(crate) fn program(s: &Snapshot, dir: &str, name: &str) -> bool {
+    matches!(s.resolve(dir), Lookup::Found(dir) if s.child(dir, name).is_some())
+}
+
 /// Whether the source looked there: then what is not in it is not on the node.
 pub(crate) fn looked(s: &Snapshot, path: &str) -> bool {
     let path = path.trim_start_matches('/');

@@ -95,7 +95,7 @@ fn with_place(s: &Snapshot, reason: &str, place: Option<linerate_snapshot::Place
 }
 
 fn tools(s: &Snapshot) -> Tools {
-    let there = |t: &&&str| ["usr/sbin", "usr/bin"].iter().any(|d| see::exists(s, &format!("{d}/{t}")));
+    let there = |t: &&&str| ["usr/sbin", "usr/bin"].iter().any(|d| see::program(s, d, t));
     let mut seen: Vec<String> = TOOLS.iter().filter(there).map(|t| (*t).to_owned()).collect();
     seen.sort();
     let looked = see::looked(s, "usr/sbin/update-grub") && see::looked(s, "usr/bin/systemctl");
@@ -277,6 +277,19 @@ mod tests {
         );
         assert_eq!(platform(&[]).network, Network::Unknown);
         assert!(platform(&[(".dockerenv", "")]).container);
+    }
+
+    #[test]
+    fn a_program_that_is_a_link_is_there() {
+        let mut s = Snapshot::new("test");
+        s.coverage = Coverage::Full { not_tried: vec![] };
+        for (path, text) in [DEBIAN, GRUB, ("usr/bin/systemctl", ""), ("etc/netplan/01.yaml", "")] {
+            s.add_file(path, text.as_bytes());
+        }
+        s.add_link("usr/sbin/netplan", b"../share/netplan/netplan.script");
+        s.add_link("usr/sbin/modprobe", b"/bin/kmod");
+        let p = Platform::detect(&s, &Node::decode(&s));
+        assert_eq!((p.tools.has("modprobe"), p.network), (Some(true), Network::Netplan));
     }
 
     #[test]
