@@ -2,7 +2,6 @@
 
 use crate::args::{RoleArg, When};
 use clap::{Args, ValueEnum};
-use linerate_remedy::change::labels::Wanted;
 use std::path::PathBuf;
 
 /// How a node is reached.
@@ -109,7 +108,7 @@ pub(crate) struct PlanArgs {
     pub(crate) redfish: RedfishArgs,
     /// A label of the node's object in Kubernetes, as kubectl writes it: KEY=VALUE puts it, KEY- takes it off. May be repeated.
     #[arg(long, help_heading = KUBE, value_name = "KEY=VALUE|KEY-")]
-    pub(crate) label: Vec<Wanted>,
+    pub(crate) label: Vec<String>,
     #[command(flatten)]
     pub(crate) kube: KubeArgs,
     /// Only the fixes of these rules: an id, or a pattern such as 'acs/*'. May be repeated.

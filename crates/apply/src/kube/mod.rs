@@ -11,7 +11,7 @@ use linerate_remedy::verify::Told;
 use linerate_remedy::{KubeNode, Plan, Proof};
 use linerate_runner::transport::Ran;
 use linerate_snapshot::machine_digest;
-use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A way to run kubectl.
@@ -132,54 +132,32 @@ fn has_labels(plan: &Plan) -> bool {
     plan.steps.iter().flat_map(|s| &s.proof).any(|p| matches!(p, Proof::Label { .. }))
 }
 
-#[derive(Deserialize)]
-struct Form {
-    kind: String,
-    metadata: Meta,
-    #[serde(default)]
-    status: Status,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Meta {
-    name: String,
-    uid: String,
-    resource_version: String,
-    #[serde(default)]
-    labels: BTreeMap<String, String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Status {
-    node_info: Info,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Info {
-    #[serde(rename = "systemUUID")]
-    system: String,
-    #[serde(rename = "machineID")]
-    machine: String,
-}
-
 fn object(node: &str, json: &[u8]) -> Result<Object, String> {
-    let form: Form = serde_json::from_slice(json).map_err(|e| e.to_string())?;
-    if form.kind != "Node" || form.metadata.name != node {
-        return Err(format!("it is the {} {}", form.kind, form.metadata.name));
+    let form: Value = serde_json::from_slice(json).map_err(|e| e.to_string())?;
+    let text = |path: &str| form.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let (kind, name) = (text("/kind"), text("/metadata/name"));
+    if kind != "Node" || name != node {
+        return Err(format!("it is the {kind} {name}"));
     }
-    let Meta { name, uid, resource_version: version, labels } = form.metadata;
-    // An opaque word, which goes back as it came: it must not be more than a word.
+    // Opaque words, of which one goes back as it came: they must not be more than a word.
     let word = |w: &str| !w.is_empty() && w.len() <= 128 && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    if !word(&version) || !word(&uid) {
+    let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
+    if !word(version) || !word(uid) {
         return Err("its uid or resourceVersion is none".to_owned());
     }
-    let Info { system, machine } = form.status.node_info;
-    let system = (!system.is_empty()).then(|| system.to_ascii_lowercase());
-    let machine = (!machine.is_empty()).then(|| machine_digest(machine.as_bytes()));
-    Ok(Object { node: KubeNode { name, uid, system, machine }, labels, version })
+    let mut labels = BTreeMap::new();
+    for (key, value) in form.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten() {
+        let value = value.as_str().ok_or_else(|| format!("its label {key} is no text"))?;
+        labels.insert(key.clone(), value.to_owned());
+    }
+    let (system, machine) = (text("/status/nodeInfo/systemUUID"), text("/status/nodeInfo/machineID"));
+    let node = KubeNode {
+        name: name.to_owned(),
+        uid: uid.to_owned(),
+        system: (!system.is_empty()).then(|| system.to_ascii_lowercase()),
+        machine: (!machine.is_empty()).then(|| machine_digest(machine.as_bytes())),
+    };
+    Ok(Object { node, labels, version: version.to_owned() })
 }
 
 #[cfg(test)]

@@ -171,6 +171,11 @@ fn no_word_that_is_more_than_a_word_reaches_a_program() {
         let text = json(&cluster.state()).replace(field, wrong);
         assert!(object("n1", text.as_bytes()).is_err(), "{text}");
     }
+    let numbered = json(&cluster.state()).replace("\"yes\"", "1");
+    assert!(
+        object("n1", numbered.as_bytes()).is_err_and(|why| why.contains("old")),
+        "a label that is no text is not skipped"
+    );
     assert!(object("n1", b"{}").is_err() && object("n1", b"").is_err());
 }
 

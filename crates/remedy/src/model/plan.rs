@@ -3,14 +3,16 @@
 use super::{Disruption, Risk, Step};
 use crate::hash::sha256;
 use linerate_node::context::Role;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 /// The form of plans.
 pub const SCHEMA: &str = "linerate.plan/1";
 
 /// What is to be changed on a node, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Plan {
     /// [`SCHEMA`].
     pub schema: String,
@@ -111,6 +113,24 @@ pub enum PlanError {
         /// What it is.
         found: String,
     },
+}
+
+/// By way of a [`Value`], whatever it is read from, and by a function that is not generic: so the forms of all acts and proofs are compiled
+/// once, and not for each kind of reader in each crate that reads plans.
+impl<'de> Deserialize<'de> for Plan {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Plan, D::Error> {
+        of_value(Value::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+fn of_value(value: Value) -> Result<Plan, serde_json::Error> {
+    Plan::deserialize(value)
+}
+
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Plan::serialize(self, to)
+    }
 }
 
 impl Plan {

@@ -13,7 +13,7 @@ use super::elsewhere::{self, Afar, Place, Way, trouble};
 use crate::kube::{Change, Error, Kube, Object};
 use crate::protocol::{Answer, Stands, State};
 use linerate_remedy::{Act, KubeNode, Plan};
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How often it is tried where others change the object in between.
 const TRIES: u32 = 5;
@@ -28,9 +28,24 @@ pub(super) struct Label {
 }
 
 /// What was there; `None`: no such label.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Was {
     pub(super) value: Option<String>,
+}
+
+impl Was {
+    /// As the journal keeps it: `{"value":"true"}`.
+    fn note(&self) -> String {
+        serde_json::json!({ "value": self.value }).to_string()
+    }
+
+    fn read(note: &str) -> Option<Was> {
+        match serde_json::from_str::<Value>(note).ok()?.get("value")? {
+            Value::Null => Some(Was { value: None }),
+            Value::String(value) => Some(Was { value: Some(value.clone()) }),
+            _ => None,
+        }
+    }
 }
 
 /// An act of a plan that changes a label.
@@ -40,7 +55,7 @@ pub(super) type LabelAct = Afar<Label>;
 pub(super) fn acts(plan: &Plan, state: &State) -> Vec<LabelAct> {
     elsewhere::acts(plan, state, |act, was| {
         let Act::Label { key, before, after, .. } = act else { return None };
-        let was = was.and_then(|b| serde_json::from_str(b).ok());
+        let was = was.and_then(Was::read);
         Some(Label { was, key: key.clone(), before: before.clone(), after: after.clone() })
     })
 }
@@ -140,8 +155,7 @@ impl Place for Labels<'_> {
             );
             return Err(Stop::Refused(vec![trouble("stale", Some(&act.at.step), what)]));
         }
-        let was = Was { value: is.map(str::to_owned) };
-        Ok(serde_json::to_string(&was).unwrap_or_default())
+        Ok(Was { value: is.map(str::to_owned) }.note())
     }
 
     fn is_due(&self, seen: &Object, act: &LabelAct) -> bool {
