@@ -59,7 +59,7 @@ fn argument_lists_and_their_inverse() {
     s.add_file("boot/loader/entries/b-2.conf", b"options $kernelopts\n");
     let (_, undo, writes) = argv(&written(Boot::Grubby, &s).expect("a way"));
     assert!(writes.is_empty() && undo.iter().any(|w| w.starts_with("--remove-args=iommu=pt")), "{undo:?}");
-    let mut s = snapshot();
+    let s = snapshot();
     let (run, undo, _) = argv(&written(Boot::OsTree, &s).expect("a way"));
     assert_eq!(run.get(2).map(String::as_str), Some("--append-if-missing=iommu=pt"));
     assert!(run.contains(&"--delete-if-present=iommu=off".to_owned()));
