@@ -37,8 +37,8 @@ impl fmt::Display for Cidr {
     }
 }
 
-/// As files of networks write it; `None`: it is none. Any address passes: what is there is there.
 impl Cidr {
+    /// As files of networks write it; `None`: it is none. Any address passes: what is there is there.
     pub(crate) fn read(text: &str) -> Option<Cidr> {
         let (address, prefix) = text.trim().split_once('/')?;
         let (address, prefix) = (address.parse().ok()?, prefix.parse().ok()?);
