@@ -30,6 +30,22 @@ fn netplan_gets_both_in_one_file() {
     assert!(!files(&r)[0].1.contains("addresses") && !r.note.contains("another machine"));
 }
 
+/// What virtio makes is below a PCI function and none itself; a bond has no device, and is defined elsewhere in the file.
+#[test]
+fn an_interface_of_a_virtual_machine_has_a_device_and_a_bond_has_none() {
+    let mut s = tree(&[("run/systemd/network/10-netplan-ens5.network", "[Match]\nName=ens5\n")]);
+    for (name, home) in
+        [("ens5", "sys/devices/pci0000:00/0000:00:05.0/virtio3/net/ens5"), ("bond0", "sys/devices/virtual/net/bond0")]
+    {
+        s.add_file(&format!("{home}/mtu"), b"1500\n");
+        s.add_link(&format!("sys/class/net/{name}"), format!("../../../{home}").as_bytes());
+    }
+    s.add_link("sys/devices/pci0000:00/0000:00:05.0/virtio3/net/ens5/device", b"../../../virtio3");
+    let of = |name: &str| ask(vec![link(name, Some(9000), &[])], Network::Netplan, &s);
+    assert!(files(&one(of("ens5")))[0].1.contains("\"ens5\":\n      mtu: 9000\n"));
+    assert_eq!(by_hand(of("bond0"))[0], "in the netplan definition of bond0: mtu: 9000");
+}
+
 /// A definition of the same interface under another name, or one that may be: a second one would take its place, and its address is lost.
 #[test]
 fn netplan_definitions_of_another_name_are_left_to_people() {

@@ -134,7 +134,8 @@ fn want<'w>(link: &'w Link, node: &'w Node<'_>, s: &'w Snapshot) -> Result<Want<
         name,
         mtu,
         addresses: &link.addresses,
-        physical: dev.pci.is_some(),
+        // Bonds, bridges and VLANs have none; what virtio makes has one that is no PCI function.
+        physical: s.child(dev.home, "device").is_some(),
         address: s.text(dev.home, "address").known().copied(),
         index: s.text(dev.home, "ifindex").known().and_then(|i| i.parse().ok()),
     })
