@@ -88,7 +88,7 @@ pub(super) fn undo(
         };
         let after = after.state.as_ref().unwrap_or(state);
         acts = bios::acts(plan, after);
-        firmware(node, &hash, &acts, cancel, tell)?;
+        firmware(node, &hash, &acts, how.keep_changed, cancel, tell)?;
         Labelled { node, plan, how, cancel, tell }.put_back(after)?;
     }
     let mut started = !due;
@@ -97,7 +97,7 @@ pub(super) fn undo(
         ending = !started;
     }
     if let (true, Some(bmc), false) = (started, node.bmc(), acts.is_empty()) {
-        bios::is_back(bmc, &acts)?;
+        bios::is_back(bmc, &acts, how.keep_changed)?;
     }
     if !ending {
         ask(node, &Request::Finish { plan: hash.clone() }, cancel, tell)?;
@@ -117,11 +117,12 @@ fn foreign(node: &dyn Node, acts: &[BiosAct], cancel: &Cancel) -> Result<(), Sto
     }
 }
 
-/// Puts back what was set by the BMC.
+/// Puts back what was set by the BMC. `keep`: what somebody else set since is left.
 fn firmware(
     node: &dyn Node,
     plan: &str,
     acts: &[BiosAct],
+    keep: bool,
     cancel: &Cancel,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), Stop> {
@@ -132,7 +133,7 @@ fn firmware(
         tell(Event::Trouble(&trouble));
         return Err(Stop::Refused(vec![trouble]));
     };
-    let back = elsewhere::put_back(bmc, acts, false, &mut |at, stands, note| {
+    let back = elsewhere::put_back(bmc, acts, keep, &mut |at, stands, note| {
         noted(node, plan, at, stands, note, cancel, tell)
     })?;
     back.iter().for_each(|what| tell(Event::PutBack(what)));

@@ -127,8 +127,12 @@ impl Journal {
     }
 
     fn put_back(&mut self, bmc: &Bmc) -> Result<Vec<String>, Stop> {
+        self.put_back_or(bmc, false)
+    }
+
+    fn put_back_or(&mut self, bmc: &Bmc, keep: bool) -> Result<Vec<String>, Stop> {
         let acts = [self.act.clone()];
-        put_back(bmc, &acts, false, &mut |_, stands, text| self.note(stands, &text))
+        put_back(bmc, &acts, keep, &mut |_, stands, text| self.note(stands, &text))
     }
 }
 
@@ -155,9 +159,9 @@ fn set_once_whatever_interrupts_and_put_back() {
         assert_eq!(wire.active(), "On");
         journal.put_back(&wire.bmc()).unwrap();
         assert_eq!(journal.act.at.stands, Stands::Undone);
-        assert!(is_back(&wire.bmc(), &[journal.act.clone()]).is_err(), "it waits for a start");
+        assert!(is_back(&wire.bmc(), &[journal.act.clone()], false).is_err(), "it waits for a start");
         wire.start();
-        assert!(is_back(&wire.bmc(), &[journal.act.clone()]).is_ok());
+        assert!(is_back(&wire.bmc(), &[journal.act.clone()], false).is_ok());
         assert_eq!(wire.active(), "Off");
     }
 }
@@ -199,6 +203,15 @@ fn what_somebody_else_set_is_left() {
     journal.make(&wire.bmc()).unwrap();
     wire.change(|f| f.waits = one("Iommu", "Auto"));
     assert_eq!(code(journal.put_back(&wire.bmc())), "unexpected");
+    assert_eq!(wire.patches(), 1);
+    // Asked for, it ends the plan as it is, also when it was started since.
+    let said = journal.put_back_or(&wire.bmc(), true).unwrap();
+    assert!(said[0].starts_with("left as it is: ") && journal.act.at.stands == Stands::Undone, "{said:?}");
+    wire.start();
+    let acts = [journal.act.clone()];
+    assert!(is_back(&wire.bmc(), &acts, false).is_err() && is_back(&wire.bmc(), &acts, true).is_ok());
+    wire.change(|f| f.active = one("Iommu", "On"));
+    assert!(is_back(&wire.bmc(), &acts, true).is_err(), "ours is nobody else's");
     assert_eq!(wire.patches(), 1);
 }
 

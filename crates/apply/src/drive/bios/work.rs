@@ -113,8 +113,8 @@ pub(in crate::drive) fn answers(after: &Seen, acts: &[BiosAct], told: &mut Told)
     }
 }
 
-/// After a start: whether what was put back is in force.
-pub(in crate::drive) fn is_back(bmc: &Bmc, acts: &[BiosAct]) -> Result<(), Stop> {
+/// After a start: whether what was put back is in force. `keep`: what somebody else set is left.
+pub(in crate::drive) fn is_back(bmc: &Bmc, acts: &[BiosAct], keep: bool) -> Result<(), Stop> {
     let mut last = Ok(());
     for look in 0..LOOKS {
         if look > 0 {
@@ -124,7 +124,8 @@ pub(in crate::drive) fn is_back(bmc: &Bmc, acts: &[BiosAct]) -> Result<(), Stop>
         let seen = bmc.look().map_err(|e| Stop::Refused(vec![trouble("failed", step, e.to_string())]))?;
         let other = acts.iter().filter(|a| a.set.was.is_some()).find_map(|a| {
             let is = seen.of(&a.set.attribute)?.active;
-            (!same(&is, target(a))).then_some((a, is))
+            let theirs = keep && !same(&is, &a.set.after);
+            (!same(&is, target(a)) && !theirs).then_some((a, is))
         });
         let Some((act, is)) = other else { return Ok(()) };
         let what = format!(
