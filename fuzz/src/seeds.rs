@@ -50,11 +50,22 @@ fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
     let all: Vec<Vec<u8>> = out.values().filter_map(|v| v.first().cloned()).collect();
     out.insert("sniff", all.clone());
     out.insert("pasted-report", all);
+    out.insert("plan-of-files", FILES.iter().map(|f| f.as_bytes().to_vec()).collect());
     let archives = archives();
     out.insert("archive", archives.clone());
     out.insert("archive-report", archives);
     out
 }
+
+/// Files that a plan reads beside its findings.
+const FILES: &[&str] = &[
+    "root=/dev/vda1 ro pci=noats,realloc iommu=off numa_balancing=enable\n",
+    "[Match]\nName=eth*\n[Network]\nAddress=10.1.0.1/24\nDHCP=no\n[Link]\nMTUBytes=1500\n",
+    "[connection]\nuuid=0b4a3d8e-2f60-4b7e-9a51-6a1f6f0e7c11\ntype=ethernet\ninterface-name=eth1\n[ipv4]\nmethod=disabled\n     [device]\nconnection-uuid=0b4a3d8e-2f60-4b7e-9a51-6a1f6f0e7c11\nmanaged=true\n",
+    "options mlx5_core prof_sel=2\noptions nvidia NVreg_EnableStreamMemOPs=1\n",
+    "title a\nversion 6.1.0\nlinux /vmlinuz\noptions root=/dev/vda1 $kernelopts\n",
+    "eth1=10.7.0.1/24",
+];
 
 fn by_content(bytes: &[u8]) -> &'static str {
     let text = String::from_utf8_lossy(bytes);

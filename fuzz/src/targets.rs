@@ -3,6 +3,7 @@
 use linerate_formats as f;
 use linerate_formats::pci;
 use linerate_node::Node;
+use linerate_remedy::{Plan, address, export, plan};
 use linerate_report::{Report, Style};
 use linerate_snapshot::{Output, OutputKind, Reader, Snapshot};
 use linerate_topology::xml::{Dialect, Document};
@@ -54,6 +55,8 @@ pub(crate) static TARGETS: &[Target] = targets! {
     "nvidia-smi-xml" => |b| { black_box(f::nvidia_smi::parse_xml(b).is_ok()); },
     "nvidia-smi-topo" => |b| { black_box((f::nvidia_smi::parse_topo(b).is_ok(), f::nvidia_smi::parse_p2p(b).is_ok())); },
     "nvidia-smi-other" => |b| { black_box((f::nvidia_smi::parse_csv(b).is_ok(), f::nvidia_smi::parse_table(b))); },
+    "plan" => |b| { black_box(Plan::read(b).is_ok()); },
+    "plan-of-files" => planned,
     "rdma-json" => |b| { black_box((f::rdma_json::parse_links(b).is_ok(), f::rdma_json::parse_statistics(b).is_ok())); },
     "nccl-tests" => |b| { black_box(f::nccl_tests::parse(b)); },
     "perftest" => |b| { black_box(f::perftest::parse(b)); },
@@ -98,6 +101,37 @@ pub(crate) static TARGETS: &[Target] = targets! {
         }
     },
 };
+
+/// Files of a node that a plan reads beside its findings, all with these bytes: what is made of them goes to shells and files.
+fn planned(b: &[u8]) {
+    const NIC: &str = "sys/devices/pci0000:00/0000:00:03.0/net/eth1";
+    let mut s = Snapshot::new("fuzz");
+    for path in [
+        "proc/cmdline",
+        "etc/kernel/cmdline",
+        "etc/default/grub.d/90-linerate.cfg",
+        "etc/modprobe.d/theirs-mlx.conf",
+        "etc/tuned/active_profile",
+        "boot/loader/entries/a-1.conf",
+        "run/systemd/network/10-netplan-eth1.network",
+        "etc/systemd/network/20-eth.network",
+        "etc/NetworkManager/system-connections/eth1.nmconnection",
+        "run/NetworkManager/devices/3",
+    ] {
+        s.add_file(path, b);
+    }
+    s.add_file("proc/sys/kernel/osrelease", b"6.1.0\n");
+    s.add_file("proc/sys/kernel/numa_balancing", b"1\n");
+    s.add_file(&format!("{NIC}/mtu"), b"1500\n");
+    s.add_file(&format!("{NIC}/ifindex"), b"3\n");
+    s.add_link("sys/class/net/eth1", format!("../../../{NIC}").as_bytes());
+    let node = Node::decode(&s);
+    let audit = linerate_rules::audit(&node, &s, linerate_rules::rules());
+    let addresses = text(b).parse::<address::Given>().or_else(|_| "eth1=10.7.0.1/24".parse()).into_iter().collect();
+    let plan = plan::plan(&s, &node, &audit, &plan::Options { addresses, ..plan::Options::default() });
+    assert_eq!(plan.digest(), plan.hash, "a plan has the hash of its content");
+    black_box((export::shell(&plan), export::ansible(&plan), export::nmstate(&plan), export::cloud_init(&plan)));
+}
 
 /// Judges what was read, and shows it.
 fn environment(read: &linerate_env::read::Read) {
