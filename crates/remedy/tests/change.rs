@@ -1,13 +1,15 @@
 //! What desired states become, on small trees; and what the formats' own tools say of it, where they are installed.
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod rendered;
+
 use linerate_node::Node;
 use linerate_remedy::change::*;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
-use linerate_remedy::{Act, Condition, Content, Disruption};
+use linerate_remedy::{Act, Condition, Disruption};
 use linerate_snapshot::Snapshot;
 use proptest::prelude::*;
-use std::process::Command;
+use rendered::{commands, files, one, pair, systemd_takes};
 
 fn platform(network: Network) -> Platform {
     Platform {
@@ -45,34 +47,6 @@ fn tree() -> Snapshot {
 
 fn ask(ask: Ask, network: Network, s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
     render(&ask, &platform(network), &Node::decode(s), s)
-}
-
-fn one(found: Vec<Result<Rendered, Refusal>>) -> Rendered {
-    match found.as_slice() {
-        [Ok(r)] => r.clone(),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Path and content of the files.
-fn files(r: &Rendered) -> Vec<(&str, &str)> {
-    let file = |a| match a {
-        &Act::File { ref path, after: Some(Content(ref text)), .. } => Some((path.as_str(), text.as_str())),
-        _ => None,
-    };
-    r.change.iter().filter_map(file).collect()
-}
-
-fn commands(r: &Rendered) -> Vec<(String, String)> {
-    let run = |a: &Act| match a {
-        Act::Run { argv, undo, .. } => Some((argv.join(" "), undo.join(" "))),
-        _ => None,
-    };
-    r.change.iter().filter_map(run).collect()
-}
-
-fn pair(a: &str, b: &str) -> (String, String) {
-    (a.into(), b.into())
 }
 
 #[test]
@@ -273,20 +247,6 @@ fn fields_of_one_register_do_not_replace_each_other() {
     assert_eq!(register_writes(&r), both, "in two plans");
     let r = one(ask(Ask::DeviceControl(vec![field("max-read-request", 256)]), Network::Unknown, &later));
     assert_eq!(register_writes(&r), ["=1000:7000", "stop =2000:7000"], "the same field again");
-}
-
-fn systemd_takes(path: &str, text: &str) {
-    let dir = tempfile::tempdir().expect("a directory");
-    let unit = dir.path().join(path.rsplit('/').next().expect("a name"));
-    std::fs::write(&unit, text).expect("writable");
-    match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output() {
-        Ok(out) => {
-            let said = String::from_utf8_lossy(&out.stderr);
-            let ours = said.lines().filter(|l| l.contains("linerate-") && !l.contains("is not executable"));
-            assert_eq!(ours.collect::<Vec<_>>(), Vec::<&str>::new(), "{text}");
-        }
-        Err(_) => println!("SKIPPED: systemd-analyze is not installed"),
-    }
 }
 
 fn nic(current: &str, next: &str, extra: &str) -> Snapshot {

@@ -103,7 +103,7 @@ struct Cx<'a, 's> {
 }
 
 /// A plan that grows.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Parts {
     steps: Vec<crate::Step>,
     by_hand: Vec<crate::ByHand>,

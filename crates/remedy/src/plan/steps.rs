@@ -18,15 +18,14 @@ pub(super) fn steps(cx: &Cx<'_, '_>, wishes: Vec<Wish>, out: &mut Parts) {
             groups.entry(kind).or_default().push(w);
         }
     }
-    let mut own = Parts::default();
-    let mut made = all(cx, &groups, cx.options.reset_devices, &mut own);
+    let reset = cx.options.reset_devices;
+    let before = reset.then(|| out.clone());
+    let mut made = all(cx, &groups, reset, out);
     // The reboot that something else needs makes the settings of NICs current as well.
-    if cx.options.reset_devices && made.iter().any(|(_, s)| s.disruption >= Disruption::DrainReboot) {
-        own = Parts::default();
-        made = all(cx, &groups, false, &mut own);
+    if let Some(before) = before.filter(|_| made.iter().any(|(_, s)| s.disruption >= Disruption::DrainReboot)) {
+        *out = before;
+        made = all(cx, &groups, false, out);
     }
-    own.by_hand.into_iter().for_each(|b| out.by_hand.push(b));
-    own.refused.into_iter().for_each(|r| out.refused.push(r));
     made.sort_by(|(a, x), (b, y)| {
         (x.disruption >= Disruption::DrainReboot, a, &x.id).cmp(&(y.disruption >= Disruption::DrainReboot, b, &y.id))
     });

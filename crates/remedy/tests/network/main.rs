@@ -4,14 +4,17 @@
 mod manager;
 mod netplan;
 mod networkd;
+#[path = "../rendered/mod.rs"]
+mod rendered;
 
 use linerate_node::Node;
+use linerate_remedy::Act;
 use linerate_remedy::address::Cidr;
 use linerate_remedy::change::*;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
-use linerate_remedy::{Act, Content};
 use linerate_snapshot::{Coverage, Snapshot};
 use proptest::prelude::*;
+use rendered::{commands, files, one, pair, systemd_takes};
 
 fn platform(network: Network, tools: &[&str]) -> Platform {
     Platform {
@@ -68,39 +71,12 @@ fn ask(links: Vec<Link>, network: Network, s: &Snapshot) -> Vec<Result<Rendered,
     render(&Ask::Network(links), &platform(network, &["systemctl"]), &Node::decode(s), s)
 }
 
-fn one(found: Vec<Result<Rendered, Refusal>>) -> Rendered {
-    match found.as_slice() {
-        [Ok(r)] => r.clone(),
-        other => panic!("{other:?}"),
-    }
-}
-
 /// What people are told.
 fn by_hand(found: Vec<Result<Rendered, Refusal>>) -> Vec<String> {
     match found.as_slice() {
         [Err(Refusal::ByHand { how, .. })] => how.clone(),
         other => panic!("{other:?}"),
     }
-}
-
-fn files(r: &Rendered) -> Vec<(&str, &str)> {
-    let file = |a| match a {
-        &Act::File { ref path, after: Some(Content(ref text)), .. } => Some((path.as_str(), text.as_str())),
-        _ => None,
-    };
-    r.change.iter().filter_map(file).collect()
-}
-
-fn commands(r: &Rendered) -> Vec<(String, String)> {
-    let run = |a: &Act| match a {
-        Act::Run { argv, undo, .. } => Some((argv.join(" "), undo.join(" "))),
-        _ => None,
-    };
-    r.change.iter().filter_map(run).collect()
-}
-
-fn pair(a: &str, b: &str) -> (String, String) {
-    (a.into(), b.into())
 }
 
 fn at_once() -> (Act, (String, String)) {

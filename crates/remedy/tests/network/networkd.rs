@@ -1,7 +1,6 @@
 //! systemd-networkd, and the unit where no file can.
 
 use super::*;
-use std::process::Command;
 
 #[test]
 fn networkd_gets_a_drop_in_beside_the_file_that_matches() {
@@ -75,18 +74,4 @@ fn a_unit_does_it_where_no_file_can() {
     let s = tree(&[]);
     let bare = render(&Ask::Network(both()), &platform(Network::Unknown, &[]), &Node::decode(&s), &s);
     assert!(by_hand(bare)[0].contains("does not show who configures"), "without systemd");
-}
-
-fn systemd_takes(path: &str, text: &str) {
-    let dir = tempfile::tempdir().expect("a directory");
-    let unit = dir.path().join(path.rsplit('/').next().expect("a name"));
-    std::fs::write(&unit, text).expect("writable");
-    match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output() {
-        Ok(out) => {
-            let said = String::from_utf8_lossy(&out.stderr);
-            let ours = said.lines().filter(|l| l.contains("linerate-") && !l.contains("is not executable"));
-            assert_eq!(ours.collect::<Vec<_>>(), Vec::<&str>::new(), "{text}");
-        }
-        Err(_) => println!("SKIPPED: systemd-analyze is not installed"),
-    }
 }
