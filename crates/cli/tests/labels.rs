@@ -2,6 +2,7 @@
 //! that stands for the node.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
 
+mod command;
 mod kube;
 
 use kube::Api;
@@ -78,21 +79,7 @@ impl Lab {
     fn run_to(&self, arguments: &[&str], fault: &str, cluster: bool) -> (i32, String) {
         let config = format!("--kubeconfig={}", self.dir.join("kubeconfig").display());
         let cluster: &[&str] = if cluster { &[&config, "--kube-context", "lab"] } else { &[] };
-        let out = Command::new(env!("CARGO_BIN_EXE_linerate"))
-            .args(arguments)
-            .args(cluster)
-            .env_clear()
-            .env("HOME", &self.dir)
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("LINERATE_FAULT", fault)
-            .output()
-            .unwrap();
-        let said = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-        self.said.borrow_mut().push_str(&said);
-        println!("$ linerate {}\n{said}", arguments.join(" "));
-        // Lines are wrapped where they end.
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        (out.status.code().unwrap_or(-1), said)
+        command::run(&self.dir, arguments, cluster, &[("LINERATE_FAULT", fault)], &self.said)
     }
 
     fn file(&self) -> String {

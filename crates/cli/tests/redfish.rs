@@ -3,6 +3,7 @@
 //! tree shows it. `lab/emulators/redfish-setup` makes the real service.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests, outside of test functions
 
+mod command;
 #[path = "../../apply/tests/service/mod.rs"]
 mod service;
 
@@ -10,7 +11,7 @@ use service::{Service, root};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 const UUID: &str = "27946b59-9e44-4fa7-8e91-f3527a1ef094";
 const PASSWORD: &str = "hunter2-and-more";
@@ -114,23 +115,10 @@ impl Lab {
 
     /// Ends at a boundary, where the feature `faults` is built in.
     fn run_to(&self, arguments: &[&str], fault: &str) -> (i32, String) {
-        let out: Output = Command::new(env!("CARGO_BIN_EXE_linerate"))
-            .args(arguments)
-            .args(["--redfish", &url(&self.bmc)])
-            .args(&self.user)
-            .env_clear()
-            .env("HOME", &self.dir)
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("LINERATE_REDFISH_PASSWORD", PASSWORD)
-            .env("LINERATE_FAULT", fault)
-            .output()
-            .unwrap();
-        let said = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-        self.said.borrow_mut().push_str(&said);
-        println!("$ linerate {}\n{said}", arguments.join(" "));
-        // Lines are wrapped where they end.
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        (out.status.code().unwrap_or(-1), said)
+        let url = url(&self.bmc);
+        let more = [&["--redfish", url.as_str()], self.user.as_slice()].concat();
+        let environment = [("LINERATE_REDFISH_PASSWORD", PASSWORD), ("LINERATE_FAULT", fault)];
+        command::run(&self.dir, arguments, &more, &environment, &self.said)
     }
 
     fn file(&self) -> String {
