@@ -119,6 +119,11 @@ fn entry(path: &str, data: &[u8]) -> Vec<u8> {
 }
 
 const OWN: &[(&str, &str)] = &[
+    (
+        "rdma-topo-dump",
+        r#"[{"realpath": "/sys/devices/pci0008:00/0008:00:00.0", "config": "eJy7J7BRiQEMWNgYGBgZRhoAAMq/Ac0=", "iommu_group": 1,
+ "modalias": "pci:v000010DEd000022B1sv00000000sd00000000bc06sc04i00", "numa_node": 0, "vpd": "eJxrYmSoqAAAA/sBdA==", "subsystems": {"net": ["a"]}}]"#,
+    ),
     ("topology-xml", include_str!("../../crates/report/tests/data/two-rails.xml")),
     ("topology-env", "NCCL_NET_GDR_LEVEL=PHB\nNCCL_P2P_LEVEL=4\nexport NCCL_NET_FORCE_MERGE=mlx5_0,mlx5_1\n"),
     (

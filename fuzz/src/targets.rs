@@ -58,6 +58,13 @@ pub(crate) static TARGETS: &[Target] = targets! {
     "plan" => |b| { black_box(Plan::read(b).is_ok()); },
     "plan-of-files" => planned,
     "rdma-json" => |b| { black_box((f::rdma_json::parse_links(b).is_ok(), f::rdma_json::parse_statistics(b).is_ok())); },
+    "rdma-topo-dump" => |b| {
+        black_box(f::rdma_topo_dump::parse(b).is_ok());
+        if let Ok(s) = linerate_snapshot::load_bytes(b, "rdma_topo.json") {
+            let _ = black_box(linerate_snapshot::rdma_dump::print(&s));
+            report(&s);
+        }
+    },
     "nccl-tests" => |b| { black_box(f::nccl_tests::parse(b)); },
     "perftest" => |b| { black_box(f::perftest::parse(b)); },
     "iperf" => |b| { black_box(f::iperf::parse(b)); },

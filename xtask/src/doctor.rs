@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 const OUT: &str = "docs/doctor-accuracy.md";
+/// What the doctor says of real reports, with their texts outside the repository.
+const REPORTS: &str = "docs/doctor-reports.md";
 const USAGE: &str = "usage: cargo xtask doctor [--check] [--quick] [--write] [--verbose] [--all-dresses] [SCENARIO …]";
 const FLAGS: [&str; 5] = ["--check", "--quick", "--write", "--verbose", "--all-dresses"];
 
@@ -47,6 +49,9 @@ struct Sums {
 }
 
 pub(crate) fn run(args: &[String]) -> ExitCode {
+    if args.iter().any(|a| a == "--reports") {
+        return crate::reports::run(args);
+    }
     if args.iter().any(|a| a == "--help" || a.starts_with("--") && !FLAGS.contains(&a.as_str())) {
         eprintln!("{USAGE}");
         return ExitCode::from(3);
@@ -198,10 +203,43 @@ fn share(part: u32, whole: u32) -> String {
     if whole == 0 { "–".to_owned() } else { format!("{:.1} %", f64::from(part) / f64::from(whole) * 100.0) }
 }
 
-fn report(s: &Sums) -> String {
+/// The figures of docs/doctor-reports.md by their heads: of all reports (the first column), and of the last set that was held out, as it was when it was
+/// asked for the first time (the last row of the page).
+fn real(page: &str, head: &str) -> Option<(String, String)> {
+    let row = page.lines().find(|l| l.strip_prefix("| ").is_some_and(|r| r.split(" |").next() == Some(head)))?;
+    let cells: Vec<&str> = row.trim().trim_matches('|').split('|').map(str::trim).collect();
+    let last: Vec<&str> = page.lines().next_back()?.trim().trim_matches('|').split('|').map(str::trim).collect();
+    let at = ["reports", "precision", "cause shown: first", "traps blamed"].iter().position(|h| *h == head)?;
+    Some(((*cells.get(1)?).to_owned(), (*last.get(2 + at)?).to_owned()))
+}
+
+/// Both measurements beside each other: real reports, and logs of our own making.
+fn beside(s: &Sums, page: Option<&str>) -> String {
+    let right: u32 = s.by_cause.values().map(|c| c.right).sum();
+    let wrong: u32 = s.by_cause.values().map(|c| c.wrong).sum();
+    let rows = [
+        ("texts judged", "reports", s.runs.to_string()),
+        ("asserted causes that are right (precision)", "precision", share(right, right + wrong)),
+        ("the text shows the cause: it comes first", "cause shown: first", share(s.first, s.with_truth)),
+        ("healthy, or traps: something is blamed", "traps blamed", format!("{} of {}", s.healthy_blamed, s.healthy)),
+    ];
     let mut out = String::from(
-        "# How often the doctor is right\n\nWritten by `cargo xtask doctor --write`. Logs are made by `lab/logs` from NCCL's own format strings, for every release\nin which a scenario can happen, with the truth beside them.\n\n",
+        "| | real reports | the last held-out set, when first asked | generated logs |\n|---|---|---|---|\n",
     );
+    for (what, head, generated) in rows {
+        let none = || ("not measured".to_owned(), "not measured".to_owned());
+        let (all, held) = page.and_then(|p| real(p, head)).unwrap_or_else(none);
+        let _ = writeln!(out, "| {what} | {all} | {held} | {generated} |");
+    }
+    out
+}
+
+fn report(s: &Sums) -> String {
+    let page = std::fs::read_to_string(shell::root().join(REPORTS)).ok();
+    let mut out = String::from("# How often the doctor is right\n\nWritten by `cargo xtask doctor --write`.\n\n");
+    out += &beside(s, page.as_deref());
+    out += "\nThe real reports are public ones with an established cause; [doctor-reports.md](doctor-reports.md) lists each, with what was established and what\nlinerate says. They are the measure: what people paste is cut, mixed with prose, and seldom whole.\n\n";
+    out += "The generated logs are of our own making: `lab/logs` writes them from NCCL's own format strings, for every release in which a scenario can happen,\nwith the truth beside them. They show that no wording of a release is missed; they do not show how often a real ticket is judged rightly.\n\n## Generated logs\n\n";
     let _ = writeln!(out, "- logs judged: {}", s.runs);
     let _ = writeln!(
         out,
@@ -213,11 +251,11 @@ fn report(s: &Sums) -> String {
         writeln!(out, "- healthy, or traps: {}; nothing is blamed in {}", s.healthy, share(s.healthy_clean, s.healthy));
     let _ = writeln!(
         out,
-        "- not decidable from the log: {}; told so in {}",
+        "- not decidable from the log: {}; said so in {}",
         s.undecidable,
         share(s.undecidable_told, s.undecidable)
     );
-    let _ = writeln!(out, "- wrong causes told as certain: {}\n", s.confident_wrong);
+    let _ = writeln!(out, "- wrong causes said as certain: {}\n", s.confident_wrong);
     let _ =
         writeln!(out, "| cause | found | missed | wrongly blamed | precision | recall |\n|---|---|---|---|---|---|");
     for (id, c) in &s.by_cause {
@@ -231,6 +269,16 @@ fn report(s: &Sums) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_measurements_stand_beside_each_other() {
+        let page = "| | all | seen | first | fresh |\n|---|---|---|---|---|\n| reports | 185 | 107 | 40 | – |\n| precision | 97/99 = 98.0 % (93–99 %) | x | y | – |\n\n| day | doctor of | reports | precision | cause shown: first | traps blamed |\n|---|---|---|---|---|---|\n| 2026-01-01 | abc | 38 | 20/20 = 100.0 % (84–100 %) | 1/2 = 50.0 % | 0 of 3 |\n";
+        assert_eq!(real(page, "reports"), Some(("185".to_owned(), "38".to_owned())));
+        assert_eq!(real(page, "precision").map(|r| r.1), Some("20/20 = 100.0 % (84–100 %)".to_owned()));
+        assert_eq!(real(page, "traps blamed"), None);
+        let table = beside(&Sums { runs: 7, ..Sums::default() }, Some(page));
+        assert!(table.contains("| texts judged | 185 | 38 | 7 |\n") && table.contains("not measured"), "{table}");
+    }
 
     #[test]
     fn a_few_misses_pass_and_what_must_never_be_does_not() {

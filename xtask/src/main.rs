@@ -11,6 +11,7 @@ mod examples;
 mod fuzz;
 mod lab;
 mod licence;
+mod reports;
 mod shell;
 mod test;
 mod tools;
@@ -31,7 +32,7 @@ const COMMANDS: &[Command] = &[
     ),
     (
         "doctor",
-        "judge the lab's NCCL logs of all releases, and print precision and recall (--check, --quick, --write, NAME …)",
+        "judge the lab's NCCL logs of all releases, and print precision and recall (--check, --quick, --write, NAME …; --reports DIR: real reports)",
         doctor::run,
     ),
     ("lab", "boot the QEMU guests of lab/scenarios and check what they show", lab::main),

@@ -145,6 +145,7 @@ Examples:
   linerate topo node.tar.zst --ceiling --nodes 2       what two such nodes could reach, and what limits them
   linerate topo node.tar.zst --format svg -o node.svg
   linerate topo node.tar.zst --format xml -o topo.xml  for NCCL_TOPO_FILE
+  linerate topo node.tar.zst --format rdma-topo-dump   for `rdma_topo check -F`
 
 Changes for --what-if: full-links, link=BUSID:Gen5x16, move=NIC:BUSID, move=NIC:NUMA1, level=PHB,
 NCCL_VARIABLE=VALUE, nccl=VERSION.")]
@@ -163,7 +164,7 @@ pub(crate) struct TopoArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Release of NCCL, such as 2.21 or 2.21.5.
-    #[arg(long, value_name = "VERSION", default_value_t = linerate_topology::Version::REFERENCE)]
+    #[arg(long, value_name = "VERSION", default_value_t = linerate_topology::Version::REFERENCE, value_parser = modelled)]
     pub(crate) nccl: linerate_topology::Version,
     /// A variable of NCCL's environment, KEY=VALUE. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -186,8 +187,8 @@ pub(crate) struct TopoArgs {
     /// Where the source does not say it: compute capability of the GPUs, times ten.
     #[arg(long, value_name = "SM", value_parser = clap::value_parser!(i32).range(30..=200))]
     pub(crate) assume_sm: Option<i32>,
-    /// Where the source does not say it: NVLinks of each GPU to NVLink switches.
-    #[arg(long, value_name = "LINKS", value_parser = clap::value_parser!(u32).range(1..=64))]
+    /// Where the source does not say it: NVLinks of each GPU to NVLink switches; 0 for none.
+    #[arg(long, value_name = "LINKS", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub(crate) assume_nvlinks: Option<u32>,
     /// Where the source does not say it: speed of a NIC in Gb/s.
     #[arg(long, value_name = "GBPS", value_parser = clap::value_parser!(u32).range(1..=3200))]
@@ -212,6 +213,8 @@ pub(crate) enum TopoFormat {
     Svg,
     /// For NCCL_TOPO_FILE.
     Xml,
+    /// What `rdma_topo dump` of rdma-core prints on that node.
+    RdmaTopoDump,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -263,7 +266,7 @@ pub(crate) struct EnvCheckArgs {
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) node: Option<PathBuf>,
     /// Release of NCCL, such as 2.21 or 2.21.5. A log says it.
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", value_parser = released)]
     pub(crate) nccl: Option<linerate_topology::Version>,
     /// Form of the answer.
     #[arg(long, short, value_enum, default_value_t = EnvFormat::Text)]
@@ -427,4 +430,20 @@ pub(crate) enum When {
     Always,
     /// Never.
     Never,
+}
+
+/// A release of NCCL that there is.
+pub(crate) fn released(text: &str) -> Result<linerate_topology::Version, String> {
+    let v = text.parse().map_err(|e: linerate_topology::NotAVersion| e.to_string())?;
+    linerate_env::released(v).map_err(|e| e.to_string())
+}
+
+/// A release whose topology is rebuilt.
+pub(crate) fn modelled(text: &str) -> Result<linerate_topology::Version, String> {
+    let v = released(text)?;
+    let oldest = linerate_topology::Version::OLDEST;
+    if v.since(oldest.major, oldest.minor) {
+        return Ok(v);
+    }
+    Err(format!("the topology of NCCL {v} is not rebuilt here: {oldest} is the oldest that is"))
 }

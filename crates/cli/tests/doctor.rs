@@ -264,6 +264,15 @@ fn a_ticket_in_one_file_is_taken_apart() {
     assert!(ids(&got).contains(&"kernel/xid") && ids(&got).contains(&"net/ib-disabled-by-env"), "{got}");
 }
 
+/// A tool's output first, and a program's error below it: both are read.
+#[test]
+fn an_error_below_a_tools_output_is_read() {
+    let d = dir("below");
+    let text = "$ nvidia-smi topo -m\n\n\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tPHB\t0-63\nGPU1\tPHB\t X \t0-63\n\nRuntimeError: Can't enable access between nodes 0 and 1\n";
+    let got = answer(&[write(&d.join("ticket.txt"), text).to_str().unwrap()]);
+    assert_eq!(ids(&got), ["p2p/refused-by-driver"], "{got}");
+}
+
 #[test]
 fn forms_and_places_of_the_answer() {
     let d = dir("forms");
@@ -373,4 +382,14 @@ fn every_real_input() {
     let text = String::from_utf8(out.stdout).unwrap();
     assert_eq!(text.chars().find(|c| c.is_control() && *c != '\n'), None);
     println!("{} directories", dirs.len());
+}
+
+#[test]
+fn lines_of_lspci_without_their_devices_are_read() {
+    let dir = dir("acs-lines");
+    let line = "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n";
+    let file = dir.join("lspci.txt");
+    write(&file, format!("# lspci -vvv | grep -i acsctl\n{line}{line}"));
+    let a = answer(&[file.to_str().unwrap()]);
+    assert_eq!(a["causes"][0]["id"], "p2p/acs-redirects");
 }

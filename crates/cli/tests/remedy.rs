@@ -79,6 +79,25 @@ fn a_plan_says_what_why_how_it_is_undone_and_proven() {
 }
 
 #[test]
+fn a_form_that_does_not_fit_the_node_and_another_machine_are_refused_in_one_sentence() {
+    let mine = tree("plan-n5", "1\n");
+    let machineconfig =
+        ["--fix", "numa/balancing", "--format", "machineconfig", "--pool", "worker", "--pools", "worker"];
+    let out = plan(&mine, &machineconfig);
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(3), 0));
+    assert!(text(&out.stderr).contains("OpenShift") && text(&out.stderr).contains("GRUB"), "{}", text(&out.stderr));
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("n5.plan");
+    fs::write(&file, plan(&mine, &["--fix", "numa/balancing", "--format", "json"]).stdout).unwrap();
+    let other = tree("plan-n6", "0\n");
+    fs::write(other.join("etc/machine-id"), "fedcba9876543210fedcba9876543210\n").unwrap();
+    fs::write(other.join("proc/sys/kernel/random/boot_id"), "5b2a3f38-9f0f-4a3e-9c1e-2f7a8f3f0002\n").unwrap();
+    let out = linerate(&["verify", file.to_str().unwrap(), other.to_str().unwrap()]);
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(3), 0), "{}", text(&out.stdout));
+    assert!(text(&out.stderr).contains("machine id"), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).lines().count() <= 2, "{}", text(&out.stderr));
+}
+
+#[test]
 fn a_plan_that_was_edited_or_is_another_nodes_changes_nothing() {
     let tree = tree("plan-n2", "1\n");
     let made = plan(&tree, &["--fix", "numa/balancing", "--format", "json"]);

@@ -6,7 +6,7 @@ use crate::nodes::{Failing, NodeView};
 use crate::observe::groups::{Group, Groups};
 use crate::observe::ranks::{Carrier, Cell, Rank};
 use crate::observe::threads::Process;
-use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, Trouble};
+use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble, Trouble};
 use crate::observe::{Observer, names::Name};
 use crate::place::{Place, Quote};
 use crate::ranges::{ranges, some};
@@ -43,6 +43,10 @@ impl<'a> Case<'a> {
 
     pub(crate) fn kernel(&self, is: impl Fn(&KernelTrouble) -> bool) -> Vec<(KernelTrouble, &'a Group)> {
         self.of(&self.o.kernel).filter(|(t, _)| is(t)).collect()
+    }
+
+    pub(crate) fn tools(&self, is: impl Fn(&ToolTrouble) -> bool) -> Vec<(ToolTrouble, &'a Group)> {
+        self.of(&self.o.tools).filter(|(t, _)| is(t)).collect()
     }
 
     pub(crate) fn frameworks(&self, is: impl Fn(&FrameworkTrouble) -> bool) -> Vec<(FrameworkTrouble, &'a Group)> {

@@ -3,7 +3,10 @@
 use crate::NodeGiven;
 use crate::answer::{Answer, Cause, Confidence, Evidence, Note, Undecided};
 use crate::case::Case;
-use crate::causes::{self, Found, Known, gdr_by_design, gdr_lacking, gdr_missing};
+use crate::causes::{
+    self, Found, Known, gdr_by_design, gdr_lacking, gdr_missing, gdr_works, plugin_may_be_needed, verbs_failed,
+    verbs_reasons,
+};
 use crate::jobs::{self, Job};
 use crate::nodes::NodeView;
 use crate::observe::groups::Group;
@@ -27,37 +30,84 @@ pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
     let version = release.map(|(major, minor, patch)| Version { major, minor, patch });
     let env: Vec<(String, String)> =
         o.settings.list.iter().map(|((n, v), _)| (o.name(*n).to_owned(), o.name(*v).to_owned())).collect();
-    let nodes: Vec<NodeView<'_>> = given.iter().map(|g| NodeView::new(g, version, &env)).collect();
+    let (of_job, strangers) = by_host(o, given);
+    let nodes: Vec<NodeView<'_>> = of_job.into_iter().map(|g| NodeView::new(g, version, &env)).collect();
     let mut answer = Answer {
         inputs: shown::inputs(o),
         timeline: shown::timeline(o),
         limits: shown::limits(o, &jobs),
         ..Answer::default()
     };
+    answer.limits.extend(strangers);
+    let (mut failed, mut direct) = (false, false);
     for (i, job) in jobs.iter().enumerate() {
         let case = Case { o, job, is_first: i == 0, nodes: &nodes };
         if !unseen {
             answer.jobs.push(shown::job(&case, i));
         }
         judge(&case, if jobs.len() > 1 { Some(i + 1) } else { None }, &mut answer);
+        failed |= case.failed();
+        direct |= gdr_works(&case);
     }
-    findings(&nodes, &mut answer);
-    // What only fits comes last; among the others what ends a job comes first.
-    answer.causes.sort_by_key(|c| {
+    if let Some(second) = o.second.as_ref().filter(|_| answer.causes.iter().all(|c| c.severity == Severity::Info)) {
+        answer.causes.extend(
+            conclude(second, &[]).causes.into_iter().filter(|c| c.severity > Severity::Info).map(in_unknown_dress),
+        );
+    }
+    sort(&mut answer.causes, failed);
+    // What the logs show comes before what only a node shows.
+    let shown = answer.causes.len();
+    findings(&nodes, direct, &mut answer);
+    if let Some(of_nodes) = answer.causes.get_mut(shown..) {
+        sort(of_nodes, false);
+    }
+    answer
+}
+
+/// A cause whose lines are in no form that their program is known to print: it may be quoted, so it is not asserted.
+fn in_unknown_dress(cause: Cause) -> Cause {
+    let because =
+        format!("{}; the line is not in a form that its program prints by itself, so it may be quoted", cause.because);
+    Cause { confidence: Confidence::Possible, because, ..cause }
+}
+
+/// What only fits comes last; among the others what ends a job comes first. Where a job failed, what ends jobs comes before all that makes
+/// them slow, however sure that is: a missing /GDRDMA ends none.
+fn sort(causes: &mut [Cause], failed: bool) {
+    causes.sort_by_key(|c| {
         let critical = c.severity == Severity::Critical;
         (
+            failed && !critical,
             c.confidence == Confidence::Possible,
             !critical,
             std::cmp::Reverse(c.confidence),
             std::cmp::Reverse(c.severity),
         )
     });
-    answer
+}
+
+/// The nodes that may be those of the logs, and what is said of the others: a node of another host is no evidence.
+fn by_host<'a>(o: &Observer, given: &'a [NodeGiven<'a>]) -> (Vec<&'a NodeGiven<'a>>, Vec<String>) {
+    let hosts = o.hosts(0..o.threads.processes.len());
+    let mut said = Vec::new();
+    let short = |h: &str| h.split('.').next().unwrap_or(h).to_ascii_lowercase();
+    let is_of_job = |g: &&NodeGiven<'_>| {
+        let m = &g.snapshot.manifest;
+        // A redacted name cannot be compared.
+        if m.host.is_empty() || m.redacted || hosts.is_empty() || hosts.iter().any(|h| short(h) == short(&m.host)) {
+            return true;
+        }
+        let of = crate::ranges::some(&hosts, 4);
+        said.push(format!("{} is of host {}, the logs are of {of}: it was not used as evidence", g.name, m.host));
+        false
+    };
+    (given.iter().filter(is_of_job).collect(), said)
 }
 
 /// Causes of one job, what follows from them, what cannot be decided, what is none.
 fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
-    let found: Vec<(&'static Known, Found)> = causes::known().filter_map(|k| Some((k, (k.check)(case)?))).collect();
+    let found: Vec<(&'static Known, Found)> =
+        causes::known().filter_map(|k| Some((k, heard(case.o, causes::found(k, case)?)))).collect();
     let ids: BTreeSet<&str> =
         found.iter().filter(|(_, f)| f.confidence >= Confidence::Likely).map(|(k, _)| k.id).collect();
     let follows = |k: &Known| k.follows.iter().find(|id| ids.contains(*id));
@@ -85,6 +135,18 @@ fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
     none(case, answer);
 }
 
+/// What is only shown where somebody writes about such messages is not asserted of anybody's machine.
+fn heard(o: &Observer, mut found: Found) -> Found {
+    let quoted = !found.evidence.is_empty() && found.evidence.iter().all(|e| o.is_quoted(e));
+    if quoted && found.confidence > Confidence::Possible {
+        found.confidence = Confidence::Possible;
+        found.because.push_str(
+            "; but the text around the line describes such messages (a guide, a change, an example): whether it is a report of this machine is not shown",
+        );
+    }
+    found
+}
+
 fn cause(k: &'static Known, f: &Found, suffix: &str) -> Cause {
     Cause {
         id: k.id,
@@ -98,19 +160,27 @@ fn cause(k: &'static Known, f: &Found, suffix: &str) -> Cause {
         confirm: k.confirm.iter().map(|s| (*s).to_owned()).collect(),
         refute: k.refute.iter().map(|s| (*s).to_owned()).collect(),
         rules: k.rules.to_vec(),
-        remedy: Some((k.remedy)()),
+        remedy: f.remedy.clone().unwrap_or_else(|| Some((k.remedy)())),
         sources: k.sources.to_vec(),
     }
 }
 
 /// What is badly wrong on the nodes that were given, and was not joined to a cause: it may be the reason, and is wrong in any case.
-fn findings(nodes: &[NodeView<'_>], answer: &mut Answer) {
+fn findings(nodes: &[NodeView<'_>], direct: bool, answer: &mut Answer) {
     for n in nodes {
         for f in n.failing(&["*"]) {
             let told = answer.causes.iter().any(|c| {
                 c.id == f.rule || c.rules.contains(&f.rule) || c.evidence.iter().any(|e| e.text.starts_with(f.rule))
             });
             if f.severity < Severity::High || told {
+                continue;
+            }
+            if direct && denies_gpudirect(f.rule) {
+                answer.not_causes.push(Note {
+                    what: format!("{} on {}: {}", f.rule, n.name, f.message),
+                    why: "the log contradicts the node: connections over RDMA have /GDRDMA; the node was captured at another time, in another container, or is another machine".to_owned(),
+                    evidence: vec![Evidence { at: f.at, text: f.message }],
+                });
                 continue;
             }
             let because = if answer.jobs.is_empty() {
@@ -137,9 +207,29 @@ fn findings(nodes: &[NodeView<'_>], answer: &mut Answer) {
     }
 }
 
+/// Rules of which a failing one says that GPU and NIC cannot talk directly.
+fn denies_gpudirect(rule: &str) -> bool {
+    rule.starts_with("gpumem/") && !matches!(rule, "gpumem/xid" | "gpumem/nvlink-fabric" | "gpumem/driver-loaded")
+        || rule == "numa/no-shared-switch"
+}
+
 /// What is wrong without a cause that is found.
 fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
     let any = |area: &str| ids.iter().any(|id| id.starts_with(area));
+    refused(case, ids, suffix, answer);
+    // A job that failed, of which only consequences are seen.
+    let closed = case.failures(|t| matches!(t, Trouble::Completion(5)));
+    if let (Some((_, g)), false) = (closed.first(), any("ib/") || any("kernel/")) {
+        answer.undecided.push(Undecided {
+            symptom: "symptom/completion-errors",
+            summary: format!(
+                "requests were flushed (status 5): the first error of that connection is not in these lines{suffix}"
+            ),
+            evidence: case.quotes(g),
+            candidates: vec!["ib/retry-exceeded", "ib/local-protection", "ib/remote-access", "job/peer-exited"],
+            read: vec!["the logs of all ranks: the first completion with another status than 5, by time".to_owned()],
+        });
+    }
     let missing = gdr_missing(case);
     if !missing.is_empty() && !any("gdr/") {
         let scope = case.scope(missing.iter().copied());
@@ -156,20 +246,6 @@ fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut A
         });
     }
     sockets(case, ids, suffix, answer);
-    refused(case, ids, suffix, answer);
-    // A job that failed, of which only consequences are seen.
-    let closed = case.failures(|t| matches!(t, Trouble::Completion(5)));
-    if let (Some((_, g)), false) = (closed.first(), any("ib/") || any("kernel/")) {
-        answer.undecided.push(Undecided {
-            symptom: "symptom/completion-errors",
-            summary: format!(
-                "requests were flushed (status 5): the first error of that connection is not in these lines{suffix}"
-            ),
-            evidence: case.quotes(g),
-            candidates: vec!["ib/retry-exceeded", "ib/local-protection", "ib/remote-access", "job/peer-exited"],
-            read: vec!["the logs of all ranks: the first completion with another status than 5, by time".to_owned()],
-        });
-    }
     let silent =
         case.job.processes.iter().all(|p| {
             case.o.process(*p).is_none_or(|p| p.network.is_none() && p.nics.is_none() && p.bootstrap.is_none())
@@ -231,14 +307,15 @@ fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut A
 
 /// Sockets of which nobody knows whether they matter.
 fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
-    let without = case.of(&case.o.no_device).next();
-    let Some((_, g)) = without.filter(|_| case.multi_node().is_none() && !ids.iter().any(|id| id.starts_with("net/")))
-    else {
-        return;
-    };
+    let unopened = case.failures(|t| matches!(t, Trouble::Library(n) if case.name(*n).contains("libibverbs")));
+    let sockets = !case.socket_processes().is_empty();
+    let without = case.of(&case.o.no_device).next().map(|(_, g)| ("found no RDMA device", g));
+    let without = without.or_else(|| Some(("cannot open libibverbs", unopened.first().filter(|_| sockets)?.1)));
+    let open = case.multi_node().is_none() && !ids.iter().any(|id| id.starts_with("net/"));
+    let Some((what, g)) = without.filter(|_| open) else { return };
     answer.undecided.push(Undecided {
         symptom: "symptom/falls-back-to-sockets",
-        summary: format!("NCCL found no RDMA device; whether that matters is not shown: neither that the job spans nodes, nor that they have RDMA{suffix}"),
+        summary: format!("NCCL {what}; whether that matters is not shown: neither that the job spans nodes, nor that they have RDMA{suffix}"),
         evidence: case.quotes(g).into_iter().take(1).collect(),
         candidates: vec!["net/no-rdma-device", "net/no-libibverbs", "net/ib-disabled-by-env"],
         read: vec![
@@ -248,21 +325,23 @@ fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Ans
     });
 }
 
-/// Verbs calls that fail without a word of why.
+/// Verbs calls that fail: what each leaves as reasons, by call and error.
 fn refused(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
-    let silent = |t: &Trouble| matches!(t, Trouble::Verbs { error, .. } if case.name(*error).is_empty());
-    let found = case.failures(silent);
-    let found = found.iter().find(|(_, g)| !is_harmless(g));
-    let Some((_, g)) = found.filter(|_| !ids.iter().any(|id| id.starts_with("ib/"))) else { return };
+    let failed = verbs_failed(case);
+    let Some((call, error, g)) = failed.first().filter(|_| !ids.iter().any(|id| id.starts_with("ib/"))) else { return };
+    let row = verbs_reasons(call, error);
+    let silent = error.is_empty();
+    let mut read: Vec<String> = row.into_iter().flat_map(|r| r.read.iter().map(|s| (*s).to_owned())).collect();
+    if silent {
+        read.push("NCCL 2.14 or later prints the reason".to_owned());
+    }
+    let why = if silent { "and this release does not print why".to_owned() } else { format!("with `{error}`") };
     answer.undecided.push(Undecided {
         symptom: "symptom/completion-errors",
-        summary: format!("a verbs call failed, and this release does not print why{suffix}"),
+        summary: format!("{call} failed, {why}{suffix}"),
         evidence: case.quotes(g),
-        candidates: vec!["ib/memlock", "ib/gpu-registration"],
-        read: vec![
-            "in the job itself: `ulimit -l` (a limit of locked memory that is too low is the usual reason)".to_owned(),
-            "NCCL 2.14 or later prints the reason".to_owned(),
-        ],
+        candidates: row.map(|r| r.candidates.to_vec()).unwrap_or_default(),
+        read,
     });
 }
 
@@ -279,13 +358,40 @@ pub(crate) fn is_harmless(g: &Group) -> bool {
         "Address already in use",
         "dlvsym failed on mlx5dv",
         "[Rem Allocator]",
-        "Missing \"iommu=pt\"",
         "NET/OFI Could not find",
-        "non-fatal async event: port active",
-        "GID table changed",
+        "Supplying default values for NIC properties",
+        // RCCL's advice, and features of it that are off (`src/init.cc: checkHsaEnvSetting`, `src/clique`, `src/mscclpp`).
+        "from kernel command line which can lead to",
+        "from environment which can lead to low RCCL performance",
+        "Disabling clique-based kernels",
+        "MSCCL++: ",
+        // Limits and features that NCCL goes on without.
+        ", ignoring",
+        "Limiting value to",
+        "cap it to",
+        "set both to",
+        "set it to 0",
+        "defaulting to",
+        "using default",
+        "Skipping nvlink detection",
+        "falling back to",
+        "Ignoring SHM locality",
+        "trying to use CUDA instead",
+        "Max rings reached, limiting",
+        "is being ignored because it is not a power of 2",
+        "CollNet currently only supports up to",
+        "Cannot initialize CollNet, using",
+        "ignoring NCCL_ALGO=COLLNET",
+        "GDR Flush only supported on",
+        "not dumping topology",
+        "Could not find a path for pattern",
+        "Unable to create thread context due to old driver, disabling",
+        "port active",
+        "client reregistration",
+        "SM change",
+        "GID table change",
         "User asked for a",
         "is greater than the maximum allowed",
-        "Missing iommu=pt",
         "NUMA auto balancing enabled",
         "retrying",
     ];
@@ -314,7 +420,9 @@ fn none(case: &Case<'_>, answer: &mut Answer) {
         }
     };
     let o = case.o;
-    if let Some((_, g)) = case.of(&o.plugins).find(|((kind, _), _)| *kind == PLUGIN_MISSING) {
+    let missing = case.of(&o.plugins).find(|((kind, _), _)| *kind == PLUGIN_MISSING);
+    // Only where another network than sockets works without one; on EFA it is the cause.
+    if let Some((_, g)) = missing.filter(|_| !plugin_may_be_needed(case)) {
         let why = "NCCL looks for an external plugin and goes on with its own transports where there is none; missing symbols of other plugin versions are tried one after the other";
         note(
             "no external network plugin, or one without a symbol of some version",
@@ -340,6 +448,9 @@ fn none(case: &Case<'_>, answer: &mut Answer) {
             .map(|g| case.quotes(g).into_iter().take(1).collect())
             .unwrap_or_default();
         note("the network Socket", "all ranks are on one node: data does not go through it", lines);
+    }
+    for (what, why, evidence) in causes::kernel_elsewhere(case).into_iter().chain(causes::harmless_xids(case)) {
+        note(&what, &why, evidence);
     }
     let port_active =
         case.failures(|t| matches!(t, Trouble::Async { event, .. } if o.name(*event).contains("port active")));

@@ -32,6 +32,16 @@ pub use place::{FileId, Place, Quote};
 
 pub use answer::Answer;
 
+/// Whether a text has a line that the doctor reads: of NCCL, of the kernel, of a framework or a tool that names its trouble.
+#[must_use]
+pub fn reads(bytes: &[u8]) -> bool {
+    let mut observer = Observer::default();
+    let mut reader = Reader::new(&mut observer, "");
+    reader.feed(&mut observer, bytes);
+    reader.finish(&mut observer);
+    observer.files.iter().any(|f| f.nccl > 0 || f.other > 0)
+}
+
 /// A node that was given beside the logs.
 #[derive(Debug)]
 pub struct NodeGiven<'a> {

@@ -2,6 +2,7 @@
 
 use crate::NodeGiven;
 use linerate_node::Node;
+use linerate_node::rdma::PortState;
 use linerate_rules::{Audit, Severity, Status, audit, rules};
 use linerate_snapshot::Snapshot;
 use linerate_topology::gdr::{Gdr, GdrReason};
@@ -34,8 +35,15 @@ impl<'a> NodeView<'a> {
         let audit = audit(&node, given.snapshot, rules());
         let version = version.unwrap_or_default();
         let pairs = env.iter().map(|(k, v)| (k.as_str(), v.as_str()));
-        let config = Config { version, env: Env::parse(pairs, version), input: Input::File, ..Config::default() };
-        let analysis = from_node::from_node(&node).ok().and_then(|f| Analysis::new(&f.document, &config).ok());
+        let mut config = Config { version, env: Env::parse(pairs, version), input: Input::File, ..Config::default() };
+        let options = from_node::Options {
+            topology_file: env.iter().find(|(k, _)| k == "NCCL_TOPO_FILE").map(|(_, v)| v.clone()),
+            ..from_node::Options::default()
+        };
+        let analysis = from_node::from_node_with(&node, &options).ok().and_then(|f| {
+            f.configure(&mut config);
+            Analysis::new(&f.document, &config).ok()
+        });
         NodeView { name: &given.name, node, snapshot: given.snapshot, audit, analysis }
     }
 
@@ -89,19 +97,44 @@ impl<'a> NodeView<'a> {
         Some(pairs.all(|g| g.recv.mode.is_some()))
     }
 
+    /// GB/s that the rails of the node carry together, for a job with this many ranks on it: the active ports of the NICs nearest to its GPUs. `None`
+    /// where the job leaves GPUs out, or a rail's rate is not seen.
+    pub(crate) fn nics_of_ranks(&self, ranks: usize) -> Option<f64> {
+        let node = &self.node;
+        if node.rails.is_empty() || node.rails.len() != ranks {
+            return None;
+        }
+        let mut nics: Vec<_> = node.rails.iter().flat_map(|r| r.nics.iter().copied()).collect();
+        nics.sort_unstable();
+        nics.dedup();
+        let mut sum = 0.0;
+        for id in nics {
+            for port in node.rdma_of(node.pci.get(id))?.ports.iter() {
+                if *port.state.known()? == PortState::Active {
+                    sum += port.data_rate_gbps()?;
+                }
+            }
+        }
+        (sum > 0.0).then_some(sum / 8.0)
+    }
+
     /// The distance that keeps a GPU from its NIC, where distance is the reason.
     pub(crate) fn too_far(&self) -> Option<PathType> {
         let a = self.analysis.as_ref()?;
-        a.gdr.iter().find_map(|g| match g.recv.reason {
+        a.gdr.iter().filter(|g| a.open_for_gdr(g).is_empty()).find_map(|g| match g.recv.reason {
             GdrReason::TooFar { kind, .. } => Some(kind),
             _ => None,
         })
     }
 }
 
-/// Each GPU with the NICs that it would use.
+/// Each GPU with the NICs that it would use, where that and the decision follow from what the node shows.
 fn used(a: &Analysis) -> impl Iterator<Item = &Gdr> {
-    a.gdr.iter().filter(|g| a.local_nets.iter().any(|l| l.rank == g.rank && l.channels.contains(&g.net)))
+    let known = |g: &&Gdr| a.open_for_gdr(g).is_empty();
+    let takes = |g: &&Gdr| {
+        a.local_nets.iter().any(|l| l.rank == g.rank && l.channels.contains(&g.net) && a.open_for_local(l).is_empty())
+    };
+    a.gdr.iter().filter(known).filter(takes)
 }
 
 fn path(snapshot: &Snapshot, place: linerate_snapshot::Place) -> String {

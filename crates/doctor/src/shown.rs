@@ -37,6 +37,9 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
             if o.frameworks.list.iter().any(|(_, g)| g.quotes.iter().any(|q| q.place.file == of(i))) {
                 kinds.push("framework log");
             }
+            if o.tools.list.iter().any(|(_, g)| g.quotes.iter().any(|q| q.place.file == of(i))) && kinds.is_empty() {
+                kinds.push("lines of tools");
+            }
             let mut remarks = Vec::new();
             let mut say = |n: u64, what: &str| {
                 if n > 0 {
@@ -249,5 +252,7 @@ fn env_context(case: &Case<'_>) -> linerate_env::Context {
         node: case.nodes.first().map(|n| linerate_env::NodeFacts::of(&n.node)),
         network,
         fabric,
+        rccl: case.o.rccl,
+        elsewhere: Vec::new(),
     }
 }

@@ -46,6 +46,53 @@ fn two_jobs_in_one_file_are_two() {
     assert_eq!(a.exit_code(), 0);
 }
 
+/// Two nodes of eight GPUs, each with these NICs in its list, and this filter.
+fn filtered(filter: &str, nics: &[u32]) -> Answer {
+    let list: Vec<String> = nics.iter().enumerate().map(|(i, n)| format!("[{i}]mlx5_{n}:1/IB")).collect();
+    let mut text = String::new();
+    for r in 0..16 {
+        let (host, dev) = (if r < 8 { "a" } else { "b" }, r % 8);
+        let head = format!("{host}:10{r}:20{r} [{dev}] NCCL INFO");
+        let begun = format!(
+            "ncclCommInitRank comm 0x5{r} rank {r} nranks 16 cudaDev {dev} nvmlDev {dev} busId {dev}7000 commId 0x1"
+        );
+        text += &format!(
+            "{head} NCCL_IB_HCA set to {filter}\n{head} NET/IB : Using {} [RO]; OOB eth0:10.0.0.{r}<0>\n{head} Using network IB\n\
+             {head} {begun} - Init START\n{head} Channel 00/0 : {r}[{dev}] -> {}[{dev}] [send] via NET/IB/{dev}/GDRDMA\n\
+             {head} {begun} - Init COMPLETE\n",
+            list.join(" "),
+            (r + 8) % 16
+        );
+    }
+    answer(&text)
+}
+
+#[test]
+fn a_list_of_nics_is_a_cause_only_where_it_takes_or_leaves_what_it_should_not() {
+    let eight: Vec<u32> = (0..8).collect();
+    for (filter, nics, want) in [
+        ("mlx5", &eight[..], &[][..]),
+        ("mlx5_", &eight, &[]),
+        ("mlx5_0:1,mlx5_1:1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7", &eight, &[]),
+        ("mlx5", &[0, 1, 2, 3], &[]),
+        ("^mlx5_9:1", &eight, &[]),
+        ("mlx5_1", &[1, 10, 11], &["net/hca-filter-too-wide"]),
+        ("mlx5_1,mlx5_10,mlx5_11", &[1, 10, 11], &[]),
+    ] {
+        let a = filtered(filter, nics);
+        let said = |id: &str| ids(&a).contains(&id);
+        assert_eq!(
+            said("net/hca-filter-too-wide"),
+            want.contains(&"net/hca-filter-too-wide"),
+            "{filter} {:?}",
+            ids(&a)
+        );
+        // A driver's prefix, or what is left out by name, cannot leave others out.
+        let one_by_one = filter.starts_with("mlx5_0") || filter.starts_with("mlx5_1");
+        assert!(one_by_one && nics.len() < 8 || !said("net/hca-filter-too-narrow"), "{filter} {:?}", ids(&a));
+    }
+}
+
 #[test]
 fn one_rank_without_gpudirect_stands_out() {
     let text = rank("a", 0, "0x1", "NET/IB/0/GDRDMA") + &rank("b", 1, "0x1", "NET/IB/0");
@@ -158,4 +205,123 @@ mod any {
             let _ = answer(&lines.join("\n"));
         }
     }
+}
+
+/// The kernel's log of a node, and nothing else.
+fn kernel(lines: &[&str]) -> Answer {
+    answer(&lines.iter().enumerate().map(|(i, l)| format!("[{:>6}.000000] {l}\n", 100 + i)).collect::<String>())
+}
+
+#[test]
+fn an_iommu_fault_concerns_the_job_only_where_its_device_is_on_the_path() {
+    let amd =
+        |who: &str| format!("{who}: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0012 address=0xfd000 flags=0x0020]");
+    for who in ["nvidia 0000:07:00.0", "mlx5_core 0000:18:00.0"] {
+        let a = kernel(&[&amd(who)]);
+        assert_eq!((ids(&a), a.exit_code()), (vec!["kernel/iommu-fault"], 1), "{who}");
+    }
+    for who in ["xhci_hcd 0000:02:00.0", "i915 0000:00:02.0", "nvme 0000:81:00.0", "ahci 0000:03:00.0"] {
+        let a = kernel(&[&amd(who)]);
+        assert!(a.causes.is_empty() && a.undecided.is_empty() && a.not_causes.len() == 1, "{who}: {:?}", ids(&a));
+    }
+    for line in [
+        amd("vfio-pci 0000:18:00.0"),
+        amd("pci 0000:18:00.0"),
+        "DMAR:[DMA Write] Request device [02:00.0] fault addr f1000".to_owned(),
+        "arm-smmu-v3 arm-smmu-v3.9.auto: event 0x10 received:".to_owned(),
+    ] {
+        let a = kernel(&[&line]);
+        // Nothing is asserted, and nothing is to be changed.
+        let said: Vec<_> = a.causes.iter().map(|c| (c.id, c.confidence)).collect();
+        assert_eq!(said, [("kernel/iommu-fault", Confidence::Possible)], "{line}");
+        let action = &a.causes[0].remedy.as_ref().unwrap().action;
+        assert!(matches!(action, linerate_rules::Action::Investigate { .. }), "{line}: {action:?}");
+    }
+    // Another line of the log says what the device is.
+    let bound = "mlx5_core 0000:18:00.0: firmware version: 28.39.1002";
+    let fault = "DMAR: [DMA Read NO_PASID] Request device [18:00.0] fault addr 0x7f00 [fault reason 0x06] PTE Read access is not set";
+    assert_eq!(ids(&kernel(&[bound, fault])), ["kernel/iommu-fault"]);
+}
+
+#[test]
+fn an_argument_of_x86_is_never_an_answer_on_arm() {
+    let a = kernel(&[
+        "mlx5_core 0009:01:00.0: firmware version: 28.39.1002",
+        "arm-smmu-v3 arm-smmu-v3.9.auto: event: F_TRANSLATION client: 0009:01:00.0 sid: 0x100 ssid: 0x0 iova: 0x0 ipa: 0x0",
+    ]);
+    assert_eq!(ids(&a), ["kernel/iommu-fault"]);
+    let remedy = a.causes[0].remedy.as_ref().unwrap();
+    assert!(!matches!(remedy.action, linerate_rules::Action::KernelArgs { .. }), "{remedy:?}");
+}
+
+#[test]
+fn pcie_errors_by_device() {
+    let fatal = |who: &str| {
+        format!("{who}: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer, (Receiver ID)")
+    };
+    assert_eq!(ids(&kernel(&[&fatal("mlx5_core 0000:18:00.0")])), ["kernel/pcie-error"]);
+    assert_eq!(ids(&kernel(&[&fatal("nvidia 0000:07:00.0")])), ["kernel/pcie-error"]);
+    assert!(kernel(&[&fatal("nvme 0000:81:00.0")]).causes.is_empty());
+    let a = kernel(&["pcieport 0000:00:01.0: pciehp: Slot(1): Link Down"]);
+    assert_eq!((ids(&a), a.causes[0].confidence), (vec!["kernel/pcie-error"], Confidence::Possible));
+}
+
+#[test]
+fn xids_are_what_the_catalogue_says() {
+    use linerate_rules::{Risk, Severity};
+    let xid = |rest: &str| kernel(&[&format!("NVRM: Xid (PCI:0000:1a:00): {rest}")]);
+    for (rest, id, severity, risk) in [
+        ("79, GPU has fallen off the bus.", "kernel/xid", Severity::Critical, Risk::High),
+        ("31, pid=1, name=a, MMU Fault", "kernel/xid", Severity::Medium, Risk::None),
+        ("13, pid=1, name=a, Graphics SM Warp Exception", "kernel/xid", Severity::Medium, Risk::None),
+        ("94, pid=1, name=a, Contained: SM (0x1)", "kernel/xid", Severity::Medium, Risk::None),
+        (
+            "149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x004505c6 0x00000000 0x0)",
+            "gpu/nvlink",
+            Severity::High,
+            Risk::Medium,
+        ),
+        (
+            "154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)",
+            "kernel/xid",
+            Severity::High,
+            Risk::High,
+        ),
+        ("1234, x", "kernel/xid", Severity::Low, Risk::None),
+    ] {
+        let a = xid(rest);
+        assert_eq!(ids(&a), [id], "{rest}");
+        let c = &a.causes[0];
+        assert_eq!((c.severity, c.remedy.as_ref().map(|r| r.risk)), (severity, Some(risk)), "{rest}");
+        assert!(!c.summary.contains("several"), "{}", c.summary);
+    }
+    for rest in [
+        "63, pid=1, Row Remapper: New row marked for remapping, reset gpu to activate.",
+        "92, High single-bit ECC error rate",
+        "107, x",
+        "121, x",
+        "137, x",
+        "154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
+        "145, RLW_SRC_TRACK Nonfatal XC1 i0 Link 12 (0x040988e2 0x00000002 0x0)",
+    ] {
+        let a = xid(rest);
+        assert!(a.causes.is_empty() && a.undecided.is_empty() && a.not_causes.len() == 1, "{rest}: {:?}", ids(&a));
+    }
+}
+
+/// nccl-tests prints a row of its table piece by piece: what NCCL says meanwhile stands behind the piece.
+#[test]
+fn a_tables_row_is_no_part_of_a_hosts_name() {
+    let head = "mew0:64904:64904 [1] NCCL INFO";
+    let call = "AllReduce: opCount 0 sendbuff 0x7 recvbuff 0x9 count 2097152 datatype 7 op 0 root 0 comm 0x55 [nranks=2] stream 0x5";
+    let other = "2mew0:64904:64905 [0] NCCL INFO Using network IB";
+    let text = format!(
+        "{head} Using network IB\n     8388608       2097152     float     sum      -1{head} {call}\n    83.33  100.66  100.66      0{head} {call}\n{other}\n"
+    );
+    let a = answer(&text);
+    // A thread that no line without the number names is what it says.
+    assert_eq!(
+        a.jobs.iter().flat_map(|j| &j.hosts).collect::<std::collections::BTreeSet<_>>(),
+        ["2mew0".to_owned(), "mew0".to_owned()].iter().collect()
+    );
 }

@@ -2,6 +2,7 @@
 
 use crate::facts::{Link, NodeFacts};
 use crate::registry::nearest;
+use crate::setting::Elsewhere;
 use linerate_topology::Version;
 
 /// How nodes are connected.
@@ -28,6 +29,10 @@ pub struct Context {
     pub network: Option<String>,
     /// How nodes are connected, where somebody told it; else the node's ports tell.
     pub fabric: Option<Fabric>,
+    /// An input names AMD's RCCL, which reads `NCCL_*`, too.
+    pub rccl: bool,
+    /// Parts of the environment that the inputs name and do not hold.
+    pub elsewhere: Vec<Elsewhere>,
 }
 
 impl Context {
@@ -41,6 +46,12 @@ impl Context {
     #[must_use]
     pub fn since(&self, major: u16, minor: u16) -> Option<bool> {
         self.release().map(|v| v.since(major, minor))
+    }
+
+    /// Whether AMD's RCCL reads the environment, not NVIDIA's NCCL: an input says so, or the node has GPUs of AMD only.
+    #[must_use]
+    pub fn is_rccl(&self) -> bool {
+        self.rccl || self.node.as_ref().is_some_and(|n| n.amd_only)
     }
 
     /// How nodes are connected: as told, or by the ports that NCCL would use.

@@ -1,11 +1,16 @@
 //! What of a node decides about settings. Pure data: fill it from a [`Node`], or by hand.
 
+use crate::nearness::Nearness;
 use linerate_formats::nvidia_smi::PathKind;
 use linerate_node::Node;
 use linerate_node::context::Role;
-use linerate_node::pci::Kind;
+use linerate_node::dmabuf::{self, Support};
+use linerate_node::gpu::Flavour;
+use linerate_node::gpudirect::{self, Attachment};
+use linerate_node::nccl::{Entry, Filter};
+use linerate_node::pci::{Kind, PciFunction};
 use linerate_node::rails;
-use linerate_node::rdma::{LinkLayer, PortState, RdmaDevice};
+use linerate_node::rdma::{LinkLayer, PortState, Purpose, RdmaDevice};
 
 pub use linerate_node::pci::Distance;
 
@@ -33,6 +38,8 @@ pub struct Port {
     pub netdev: Option<String>,
     /// Indices of GIDs that are RoCE v2 with an IPv4 address; `None` where the table was not seen.
     pub roce_v2_ipv4: Option<Vec<u32>>,
+    /// Indices of GIDs that are RoCE v2 with an IPv6 address beyond the link; `None` where the table was not seen.
+    pub roce_v2_ipv6: Option<Vec<u32>>,
 }
 
 /// An RDMA device.
@@ -49,6 +56,12 @@ pub struct Nic {
 }
 
 impl Nic {
+    /// Whether a filter lets NCCL use one of its ports. A port whose state is not known may be active.
+    #[must_use]
+    pub fn taken_by(&self, filter: &Filter) -> bool {
+        self.ports.iter().any(|p| p.active != Some(false) && filter.takes(&self.name, Some(p.number)))
+    }
+
     /// A port that NCCL would use.
     #[must_use]
     pub fn active(&self) -> Option<bool> {
@@ -84,6 +97,21 @@ impl Interface {
     }
 }
 
+/// What `NCCL_IB_HCA` selects on a node, among the devices with an active port.
+#[derive(Debug, Clone, Default)]
+pub struct Selection<'a> {
+    /// Taken.
+    pub taken: Vec<&'a Nic>,
+    /// Taken, and known not to be for the job.
+    pub foreign: Vec<&'a Nic>,
+    /// Not taken, and known to be for the job.
+    pub left: Vec<&'a Nic>,
+    /// Entries that name no device or port here.
+    pub idle: Vec<&'a Entry>,
+    /// The state of some port, or what some taken device is for, is not known.
+    pub open: bool,
+}
+
 /// What of a node decides about settings. `None` is not seen.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NodeFacts {
@@ -97,34 +125,73 @@ pub struct NodeFacts {
     pub nvlink: Option<bool>,
     /// Of each GPU: how far its nearest NICs are.
     pub nearest: Vec<Distance>,
+    /// Distances are those of a topology file, by which NCCL goes, not the kernel's.
+    pub by_file: bool,
     /// The node is a virtual machine.
     pub guest: Option<bool>,
     /// A peer-memory module (nvidia-peermem) is loaded.
     pub peermem: Option<bool>,
-    /// CPUs with NVIDIA's C2C (Grace).
+    /// GPUs that are joined to their CPUs by C2C (GH200, GB200).
     pub c2c: Option<bool>,
+    /// Neither a peer-memory module nor DMA-BUF can serve: no GPUDirect RDMA at any distance.
+    pub no_gpudirect: bool,
+    /// All RDMA devices are EFA, which NCCL's own transport passes over.
+    pub efa_only: Option<bool>,
+    /// It has GPUs of AMD, and none of NVIDIA.
+    pub amd_only: bool,
 }
 
 impl NodeFacts {
     /// From a node.
     #[must_use]
     pub fn of(node: &Node<'_>) -> Self {
-        let gpus = node.pci.gpus().count();
+        Self::in_job(node, None)
+    }
+
+    /// From a node whose job sets `NCCL_TOPO_FILE`.
+    #[must_use]
+    pub fn in_job(node: &Node<'_>, topology_file: Option<&str>) -> Self {
+        let gpus = node.nccl_gpus();
+        let nearness = Nearness::of(node, topology_file);
         NodeFacts {
-            nics: node.rdma.known().map(|devices| nics(node, devices)),
+            nics: node.rdma.known().map(|devices| nics(node, devices, &nearness)),
             interfaces: node.net.known().map(|list| list.iter().map(interface).collect()),
-            gpus: u32::try_from(gpus).ok().filter(|n| *n > 0),
+            gpus: u32::try_from(gpus.len()).ok().filter(|n| *n > 0),
             nvlink: nvlink(node),
-            nearest: node.rails.iter().map(|r| r.distance).collect(),
+            nearest: nearness.nearest(node),
+            by_file: matches!(nearness, Nearness::File(_)),
             guest: node.context.role.value.map(|r| r == Role::VmGuest),
             peermem: peermem(node),
-            c2c: node.nvidia.topo().known().map(|t| t.rows.iter().any(|r| r.cells.contains(&PathKind::C2c))),
+            no_gpudirect: no_gpudirect(node),
+            c2c: c2c(node),
+            efa_only: efa_only(node),
+            amd_only: gpus.is_empty() && node.pci.of_kind(Kind::AmdGpu).next().is_some(),
         }
     }
 
     /// Devices with an active port, and how they are connected: what NCCL would use without a filter.
     pub fn active(&self) -> impl Iterator<Item = &Nic> {
         self.nics.iter().flatten().filter(|n| n.active() == Some(true))
+    }
+
+    /// What a filter selects here; `None`: RDMA devices were not seen.
+    #[must_use]
+    pub fn select<'a>(&'a self, filter: &'a Filter) -> Option<Selection<'a>> {
+        let nics = self.nics.as_ref()?;
+        let ports: Vec<(&str, u32)> =
+            nics.iter().flat_map(|n| n.ports.iter().map(|p| (n.name.as_str(), p.number))).collect();
+        let of = |taken: bool, compute: Option<Option<bool>>| -> Vec<&Nic> {
+            let wanted = |n: &&Nic| n.taken_by(filter) == taken && compute.is_none_or(|c| c == n.compute);
+            self.active().filter(wanted).collect()
+        };
+        let open = nics.iter().any(|n| n.active().is_none()) || self.active().any(|n| n.compute.is_none());
+        Some(Selection {
+            taken: of(true, None),
+            foreign: of(true, Some(Some(false))),
+            left: of(false, Some(Some(true))),
+            idle: filter.idle(&ports),
+            open,
+        })
     }
 
     /// GPUs and their nearest NIC are all in one NUMA node, and some pair is not below a switch.
@@ -150,20 +217,34 @@ fn interface(n: &linerate_node::net::NetDev<'_>) -> Interface {
     }
 }
 
-fn nics(node: &Node<'_>, devices: &[RdmaDevice]) -> Vec<Nic> {
+fn nics(node: &Node<'_>, devices: &[RdmaDevice], nearness: &Nearness) -> Vec<Nic> {
+    let kernel = matches!(nearness, Nearness::Kernel);
     // What serves a GPU; not to be told where the tree does not show the way.
-    let told = !node.rails.is_empty() && node.rails.iter().all(|r| r.distance != Distance::Unknown);
+    let told = kernel && !node.rails.is_empty() && node.rails.iter().all(|r| r.distance != Distance::Unknown);
     let mut all: Vec<Nic> = Vec::new();
-    for d in devices.iter().filter(|d| !d.is_software()) {
+    // EFA is not among what NCCL's own transport lists; what manages NVLink is, and serves no job.
+    for d in devices.iter().filter(|d| !d.is_software() && d.purpose != Purpose::Efa) {
         let function = d.pci.and_then(|b| node.pci.find(b));
         let near = function.is_some_and(|f| node.rails.iter().any(|r| r.nics.contains(&f)));
-        let distance = function.map_or(Distance::Unknown, |f| {
-            rails::all(&node.pci, &[f]).iter().map(|r| r.distance).min().unwrap_or(Distance::Unknown)
-        });
-        let compute = (told && function.is_some()).then_some(near);
+        let (distance, by_file) = match nearness {
+            Nearness::Kernel => {
+                let rails = function.map(|f| rails::all(&node.pci, &[f])).unwrap_or_default();
+                (rails.iter().map(|r| r.distance).min().unwrap_or(Distance::Unknown), None)
+            }
+            Nearness::File(f) => f.device(&d.name, d.pci),
+            Nearness::Unknown => (Distance::Unknown, None),
+        };
+        let compute = match d.purpose {
+            Purpose::NvlinkManagement => Some(false),
+            Purpose::PerhapsNvlinkManagement => None,
+            _ if !kernel => by_file,
+            _ => (told && function.is_some()).then_some(near),
+        };
         all.push(Nic { name: d.name.clone(), ports: d.ports.iter().map(port).collect(), distance, compute });
     }
-    slower(node, devices, &mut all);
+    if kernel {
+        slower(node, devices, &mut all);
+    }
     all
 }
 
@@ -191,18 +272,22 @@ fn port(p: &linerate_node::rdma::RdmaPort) -> Port {
     Port {
         number: p.number,
         active: p.state.known().map(|s| *s == PortState::Active),
-        link: p.link_layer.known().map(|l| match l {
-            LinkLayer::InfiniBand => Link::InfiniBand,
-            LinkLayer::Ethernet => Link::Ethernet,
+        link: p.link_layer.known().and_then(|l| match l {
+            LinkLayer::InfiniBand => Some(Link::InfiniBand),
+            LinkLayer::Ethernet => Some(Link::Ethernet),
+            LinkLayer::Unspecified => None,
         }),
         gbps: p.data_rate_gbps(),
         netdev: p.netdev.known().cloned(),
-        roce_v2_ipv4: p
-            .gids
-            .known()
-            .filter(|g| !g.is_empty())
-            .map(|g| g.iter().filter(|g| g.is_roce_v2() && g.is_ipv4()).map(|g| g.index).collect()),
+        roce_v2_ipv4: indices(p, |g| g.is_ipv4()),
+        roce_v2_ipv6: indices(p, |g| !g.is_ipv4() && !g.is_link_local() && !g.is_zero()),
     }
+}
+
+/// Indices of RoCE v2 entries of a kind.
+fn indices(p: &linerate_node::rdma::RdmaPort, kind: impl Fn(&linerate_node::rdma::Gid) -> bool) -> Option<Vec<u32>> {
+    let table = p.gids.known().filter(|g| !g.is_empty())?;
+    Some(table.iter().filter(|g| g.is_roce_v2() && kind(g)).map(|g| g.index).collect())
 }
 
 fn nvlink(node: &Node<'_>) -> Option<bool> {
@@ -215,6 +300,22 @@ fn nvlink(node: &Node<'_>) -> Option<bool> {
     (gpus.len() > 1).then(|| links.flatten().any(|p| matches!(p.value, PathKind::Nv(_))))
 }
 
+/// As the GPUs' kind says, else as `nvidia-smi topo -m` shows it.
+fn c2c(node: &Node<'_>) -> Option<bool> {
+    let mut kinds = node.pci.nvidia_gpus().filter_map(|(_, f)| gpudirect::attachment(node, f)).map(|(a, _)| a);
+    if let Some(first) = kinds.next() {
+        return Some(first == Attachment::C2c || kinds.any(|a| a == Attachment::C2c));
+    }
+    node.nvidia.topo().known().map(|t| t.rows.iter().any(|r| r.cells.contains(&PathKind::C2c)))
+}
+
+fn efa_only(node: &Node<'_>) -> Option<bool> {
+    let devices = node.rdma.known()?;
+    let mut hardware = devices.iter().filter(|d| !d.is_software() && d.purpose != Purpose::NvlinkManagement).peekable();
+    hardware.peek()?;
+    Some(hardware.all(|d| d.purpose == Purpose::Efa))
+}
+
 fn peermem(node: &Node<'_>) -> Option<bool> {
     let modules = [&node.peermem.nvidia_peermem.loaded, &node.peermem.nv_peer_mem.loaded];
     if modules.iter().any(|m| m.known().is_some()) {
@@ -223,12 +324,28 @@ fn peermem(node: &Node<'_>) -> Option<bool> {
     modules.iter().all(|m| m.is_absent()).then_some(false)
 }
 
+/// DMA-BUF needs the open kernel modules and a NIC driver that takes it on this kernel; rules' gpumem/registration-path says it in
+/// full. Only what is seen counts.
+fn no_gpudirect(node: &Node<'_>) -> bool {
+    let proprietary = node.nvidia.driver.flavour.known() == Some(&Flavour::Proprietary);
+    let mut nics = node.pci.rdma_nics().peekable();
+    let never = |f: &PciFunction<'_>| {
+        f.driven_by("mlx4_core") || matches!(dmabuf::of(node, f), Some(Support::Never | Support::Since(..)))
+    };
+    let no_dma_buf = nics.peek().is_some() && nics.all(|(_, f)| never(f));
+    let mut gpus = node.pci.gpus().peekable();
+    let unable = gpus.peek().is_some() && gpus.all(|(_, f)| gpudirect::lacks(node, f).is_some());
+    unable || peermem(node) == Some(false) && (proprietary || no_dma_buf)
+}
+
 impl NodeFacts {
     /// NICs for the job, where there are others, too, that NCCL would take; `None`: no filter is needed, or it is not known. Those whose
     /// ports are down are among them: NCCL passes over them until they are mended.
     #[must_use]
     pub fn wanted(&self) -> Option<Vec<&Nic>> {
-        if self.active().any(|n| n.compute.is_none()) {
+        // One without an active port may come back: where its place is not known, neither is the list.
+        let open = |n: &Nic| n.compute.is_none() && (n.active() != Some(false) || self.by_file);
+        if self.nics.iter().flatten().any(open) {
             return None;
         }
         let wanted: Vec<&Nic> = self.nics.iter().flatten().filter(|n| n.compute == Some(true)).collect();

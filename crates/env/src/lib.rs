@@ -15,6 +15,7 @@ mod context;
 mod facts;
 mod judge;
 mod near;
+mod nearness;
 pub mod read;
 mod recommend;
 mod registry;
@@ -22,14 +23,14 @@ mod setting;
 pub mod value;
 
 pub use context::{Context, Fabric};
-pub use facts::{Distance, Interface, Link, Nic, NodeFacts, Port};
-pub use judge::{Judgement, Kind, Severity, judge, worst};
+pub use facts::{Distance, Interface, Link, Nic, NodeFacts, Port, Selection};
+pub use judge::{Change, Judgement, Kind, Severity, judge, worst};
 pub use near::near;
 pub use recommend::{Recommendation, Recommended, recommend};
 pub use registry::{
-    Default as DefaultValue, Kind as ValueKind, Legal, Owner, Span, Variable, lookup, nearest, newest, releases,
-    variables,
+    Default as DefaultValue, Kind as ValueKind, Legal, NotReleased, Owner, Span, Variable, lookup, nearest, newest,
+    released, releases, variables,
 };
-pub use setting::{Origin, OriginKind, Setting};
+pub use setting::{Elsewhere, Origin, OriginKind, Setting};
 
 pub use linerate_topology::Version;

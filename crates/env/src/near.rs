@@ -67,7 +67,6 @@ const SLIPS: &[(&str, &str)] = &[
     ("NCCL_IB_ENABLE", "NCCL_IB_DISABLE"),
     ("NCCL_P2P_ENABLE", "NCCL_P2P_DISABLE"),
     ("NCCL_SHM_ENABLE", "NCCL_SHM_DISABLE"),
-    ("NCCL_TIMEOUT", "NCCL_IB_TIMEOUT"),
 ];
 
 /// The variable that a name was meant to be. `None`: it is known, or like nothing.

@@ -36,6 +36,10 @@ pub struct Recommendation {
 #[must_use]
 pub fn recommend(context: &Context) -> Recommendation {
     let mut out = Recommendation::default();
+    if context.is_rccl() {
+        out.open.push("AMD's RCCL reads these variables: what it needs is not known here".to_owned());
+        return out;
+    }
     let Some(node) = &context.node else {
         out.open.push("which NICs are for the job, and how far GPUs are from them: say --node SNAPSHOT".to_owned());
         if context.nccl.is_none() {
@@ -98,12 +102,17 @@ fn level(context: &Context, node: &NodeFacts, out: &mut Recommendation) {
     }
     match node.behind_root_ports() {
         Some(true) if node.c2c == Some(true) => {}
+        Some(true) if node.no_gpudirect => {
+            out.not_needed.push("NCCL_NET_GDR_LEVEL: no GPUDirect RDMA here at any distance".to_owned());
+        }
         Some(true) => out.set.push(Recommended {
             name: "NCCL_NET_GDR_LEVEL",
             value: "PHB".to_owned(),
-            reason: "GPUs and their nearest NICs are in one NUMA node, but below different root ports (PHB), which NCCL's default (PXB) \
-                     leaves without GPUDirect RDMA"
-                .to_owned(),
+            reason: format!(
+                "{}GPUs and their nearest NICs are in one NUMA node, but below different root ports (PHB), which NCCL's default (PXB) \
+                     leaves without GPUDirect RDMA",
+                if node.by_file { "by the topology file " } else { "" }
+            ),
             condition: Some("only if all_reduce_perf across nodes is faster with it than without".to_owned()),
             sources: cite("NCCL_NET_GDR_LEVEL"),
         }),
@@ -111,7 +120,8 @@ fn level(context: &Context, node: &NodeFacts, out: &mut Recommendation) {
             "some GPU has its nearest NIC across the CPUs' interconnect: a level would rarely help; see `linerate topo`".to_owned(),
         ),
         Some(false) => {
-            out.not_needed.push("NCCL_NET_GDR_LEVEL: the default reaches the NICs nearest to each GPU".to_owned());
+            let by = if node.by_file { " by the topology file" } else { "" };
+            out.not_needed.push(format!("NCCL_NET_GDR_LEVEL: the default reaches the NICs nearest to each GPU{by}"));
         }
         None => out.open.push("how far GPUs are from NICs is not in this source".to_owned()),
     }

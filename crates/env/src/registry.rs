@@ -5,7 +5,7 @@ use serde::Serialize;
 
 mod data;
 
-pub use data::{lookup, nearest, newest, releases, variables};
+pub use data::{NotReleased, lookup, nearest, newest, released, releases, variables};
 
 /// Who reads a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -176,6 +176,8 @@ pub struct Variable {
     pub legal: Legal,
     /// Releases of NCCL that read it, in order; empty where nobody's sources were looked at.
     pub spans: Vec<Span>,
+    /// What the code takes where the variable is unset and its default is a mark for that (-2): the same on every machine.
+    pub computed: Vec<Span>,
     /// What it does.
     pub does: Option<&'static str>,
     /// When to set it.
@@ -198,6 +200,7 @@ impl Variable {
             kind: Kind::Text,
             legal: Legal::Any,
             spans: Vec::new(),
+            computed: Vec::new(),
             does: None,
             when: None,
             instead: None,

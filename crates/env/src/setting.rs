@@ -119,3 +119,14 @@ impl Setting {
         Setting { name: name.into(), value: value.into(), origin }
     }
 }
+
+/// Variables that another object sets, and that are therefore not to be seen in an input: `envFrom`, `env_file`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Elsewhere {
+    /// What says so: `envFrom`.
+    pub by: String,
+    /// The object: `ConfigMap nccl-env`; empty where it has no name.
+    pub holder: String,
+    /// Where.
+    pub at: Origin,
+}

@@ -3,6 +3,8 @@
 use linerate_topology::{PathType, Version};
 use std::str::FromStr;
 
+pub use linerate_node::nccl::{Entry, Filter};
+
 /// What `strtoll` with base 0 makes of a text: leading blanks, sign, `0x` for 16, `0` for 8, else 10; what follows the digits is passed
 /// over, and a text without digits is 0. The second is whether the whole text was the number. `None`: too large, which NCCL refuses.
 #[must_use]
@@ -77,51 +79,6 @@ impl Level {
     }
 }
 
-/// A list of names as NCCL reads it: `^` and `=` only at its very beginning, entries at commas, blanks belong to names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter {
-    /// `^`.
-    pub exclude: bool,
-    /// `=`.
-    pub exact: bool,
-    /// Entries: name, and port where one is said.
-    pub entries: Vec<(String, Option<u32>)>,
-}
-
-impl Filter {
-    /// Reads a list.
-    #[must_use]
-    pub fn parse(text: &str) -> Filter {
-        let (exclude, t) = text.strip_prefix('^').map_or((false, text), |t| (true, t));
-        let (exact, t) = t.strip_prefix('=').map_or((false, t), |t| (true, t));
-        let entry = |e: &str| {
-            let mut parts = e.split(':');
-            let name = parts.next().filter(|n| !n.is_empty())?;
-            let port = parts.next().filter(|p| !p.is_empty()).and_then(|p| p.parse().ok());
-            Some((name.to_owned(), port))
-        };
-        Filter { exclude, exact, entries: t.split(',').filter_map(entry).collect() }
-    }
-
-    fn names(&self, entry: &(String, Option<u32>), name: &str, port: u32) -> bool {
-        let (wanted, at) = entry;
-        let same = if self.exact { wanted == name } else { name.starts_with(wanted.as_str()) };
-        same && at.is_none_or(|p| p == port)
-    }
-
-    /// Whether a device and port pass.
-    #[must_use]
-    pub fn takes(&self, name: &str, port: u32) -> bool {
-        self.entries.is_empty() || self.entries.iter().any(|e| self.names(e, name, port)) != self.exclude
-    }
-
-    /// Entries that name none of these.
-    pub fn idle<'a>(&'a self, devices: &'a [(&'a str, u32)]) -> impl Iterator<Item = &'a str> {
-        let used = |e: &(String, Option<u32>)| devices.iter().any(|(n, p)| self.names(e, n, *p));
-        self.entries.iter().filter(move |e| !used(e)).map(|(n, _)| n.as_str())
-    }
-}
-
 /// Whether a value is not the value yet: a shell or a template fills it in.
 #[must_use]
 pub fn unresolved(value: &str) -> bool {
@@ -171,24 +128,5 @@ mod tests {
         ] {
             assert_eq!(level(text, at(release)), want, "{text} {release}");
         }
-    }
-
-    #[test]
-    fn filters_take_prefixes_unless_told() {
-        let takes = |f: &str, n: &str| Filter::parse(f).takes(n, 1);
-        for (filter, name, want) in [
-            ("mlx5", "mlx5_7", true),
-            ("mlx5_1", "mlx5_10", true),
-            ("=mlx5_1", "mlx5_10", false),
-            ("^mlx5_1", "mlx5_10", false),
-            ("^=mlx5_1", "mlx5_10", true),
-            ("=mlx5_0,mlx5_1:2", "mlx5_1", false),
-            ("=mlx5_0, mlx5_1", "mlx5_1", false),
-            ("", "x", true),
-        ] {
-            assert_eq!(takes(filter, name), want, "{filter} {name}");
-        }
-        let f = Filter::parse("=mlx5_0,=mlx5_1,mlx5_9");
-        assert_eq!(f.idle(&[("mlx5_0", 1), ("mlx5_1", 1)]).collect::<Vec<_>>(), ["=mlx5_1", "mlx5_9"]);
     }
 }

@@ -17,8 +17,15 @@ fn set(list: &str) -> Vec<Setting> {
 
 fn nic(name: &str, link: Link, gbps: f64, compute: Option<bool>) -> Nic {
     let gids = (link == Link::Ethernet).then(|| vec![3]);
-    let port =
-        Port { number: 1, active: Some(true), link: Some(link), gbps: Some(gbps), netdev: None, roce_v2_ipv4: gids };
+    let port = Port {
+        number: 1,
+        active: Some(true),
+        link: Some(link),
+        gbps: Some(gbps),
+        netdev: None,
+        roce_v2_ipv4: gids,
+        roce_v2_ipv6: Some(Vec::new()),
+    };
     Nic { name: name.to_owned(), ports: vec![port], distance: Distance::Pxb, compute }
 }
 
@@ -33,9 +40,13 @@ fn node(link: Link) -> NodeFacts {
         gpus: Some(8),
         nvlink: Some(true),
         nearest: vec![Distance::Pxb; 8],
+        by_file: false,
         guest: Some(false),
         peermem: Some(false),
         c2c: None,
+        efa_only: Some(false),
+        amd_only: false,
+        no_gpudirect: false,
     }
 }
 
@@ -44,8 +55,22 @@ fn context(which: &str) -> Context {
     let (release, node_kind) = which.split_once(' ').unwrap_or((which, ""));
     let node = match node_kind {
         "ib" => Some(node(Link::InfiniBand)),
+        // Nothing but the NICs of the job.
+        "hgx" => Some(NodeFacts {
+            nics: node(Link::InfiniBand).nics.map(|n| n.into_iter().filter(|n| n.compute == Some(true)).collect()),
+            ..node(Link::InfiniBand)
+        }),
+        "roce6" => {
+            let mut n = node(Link::Ethernet);
+            for p in n.nics.iter_mut().flatten().flat_map(|n| &mut n.ports) {
+                (p.roce_v2_ipv4, p.roce_v2_ipv6) = (Some(Vec::new()), Some(vec![3]));
+            }
+            Some(n)
+        }
         "roce" => Some(node(Link::Ethernet)),
         "tcp" => Some(NodeFacts { nics: Some(Vec::new()), ..node(Link::Ethernet) }),
+        "efa" => Some(NodeFacts { nics: Some(Vec::new()), efa_only: Some(true), ..node(Link::Ethernet) }),
+        "no-gdr" => Some(NodeFacts { nearest: vec![Distance::Phb; 8], no_gpudirect: true, ..node(Link::InfiniBand) }),
         "pcie" => Some(NodeFacts {
             nvlink: Some(false),
             nearest: vec![Distance::Phb; 2],
@@ -72,6 +97,9 @@ fn said(which: &str, settings: &str) -> (String, Vec<Judgement>) {
 
 /// Context, settings (the first is judged), answer, a word of the message or suggestion.
 const CASES: &[(&str, &str, &str, &str)] = &[
+    // No level makes GPUDirect possible where nothing serves it.
+    ("2.21 no-gdr", "NCCL_NET_GDR_LEVEL=PHB", "ignored info", "no level"),
+    ("2.21 no-gdr", "NCCL_NET_GDR_LEVEL=SYS", "ignored info", "no level"),
     // Names.
     ("2.21", "NCCL_IB_CUDA_SUPPORT=1", "obsolete low", "2.3.7"),
     ("-", "NCCL_IB_CUDA_SUPPORT=1", "obsolete low", "no effect"),
@@ -87,7 +115,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("2.21", "nccl_debug=INFO", "misspelt medium", "capitals"),
     ("2.21", "IB_DISABLE=1", "misspelt medium", "NCCL_IB_DISABLE"),
     ("2.21", "NCCL_DEBUG =INFO", "misspelt medium", "blanks"),
-    ("2.21", "NCCL_SOMETHING_ELSE=1", "unknown low", "delete"),
+    ("2.21", "NCCL_SOMETHING_ELSE=1", "unknown info", "script's own"),
     ("2.21", "NCCL_FASTRAK_USE_SNAP=1", "undecided info", "Google"),
     ("2.21", "NCCL_ASYNC_ERROR_HANDLING=1", "obsolete low", "TORCH_NCCL_ASYNC_ERROR_HANDLING"),
     ("2.21", "TORCH_NCCL_BLOCKING_WAIT=1", "fine info", ""),
@@ -110,6 +138,10 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("2.12", "NCCL_ALGO=Collnet", "harmful medium", "discourages"),
     ("2.21", "NCCL_ALGO=Rings", "illegal medium", "`Rings`"),
     ("2.27", "NCCL_ALGO=allreduce:^tree;broadcast:ring", "harmful medium", "discourages"),
+    // EFA: NCCL's own transport is not used, whatever it is set to.
+    ("2.21 efa", "NCCL_IB_HCA==mlx5_0", "ignored info", "EFA"),
+    ("2.21 efa", "NCCL_IB_GID_INDEX=3", "ignored info", "EFA"),
+    ("2.21 efa", "NCCL_IB_QPS_PER_CONNECTION=4", "ignored info", "OFI_NCCL"),
     // Levels.
     ("2.21", "NCCL_NET_GDR_LEVEL=5", "harmful medium", "old number"),
     ("2.21", "NCCL_NET_GDR_LEVEL=0", "harmful high", "off"),
@@ -126,8 +158,19 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("2.21 pcie", "NCCL_P2P_LEVEL=NVL", "harmful high", "no NVLink"),
     ("2.21 ib", "NCCL_P2P_LEVEL=NVL", "redundant low", "unset"),
     // Devices.
-    ("2.21", "NCCL_IB_HCA=mlx5", "harmful medium", "prefix"),
-    ("2.21", "NCCL_IB_HCA=mlx5_1", "harmful low", "NCCL_IB_HCA==mlx5_1"),
+    ("2.21", "NCCL_IB_HCA=mlx5", "undecided info", "prefix"),
+    ("2.21", "NCCL_IB_HCA=mlx5_1", "undecided info", "NCCL_IB_HCA==mlx5_1"),
+    ("2.21", "NCCL_IB_HCA=mlx5_1:1,mlx5_2:2", "undecided info", "NCCL_IB_HCA==mlx5_1:1,mlx5_2:2"),
+    ("2.21", "NCCL_IB_HCA=mlx4_0:1,mlx4_0:2", "undecided info", "--node"),
+    ("2.21", "NCCL_IB_HCA=^mlx5_0:1", "undecided info", "--node"),
+    ("2.21", "NCCL_IB_HCA=^mlx5_0,^mlx5_1:2", "illegal high", "NCCL_IB_HCA=^mlx5_0,mlx5_1:2"),
+    ("2.21", "NCCL_IB_HCA=mlx5_0,^mlx5_1", "illegal high", "once"),
+    ("2.21", "NCCL_IB_HCA=mlx5_0:x", "illegal high", "port"),
+    ("2.21", "NCCL_IB_HCA==mlx5_0:", "illegal high", "port"),
+    ("2.21 hgx", "NCCL_IB_HCA=mlx5", "redundant info", "by itself"),
+    ("2.21 hgx", "NCCL_IB_HCA=mlx5_0:1", "harmful medium", "leaves"),
+    ("2.21 hgx", "NCCL_IB_HCA==mlx5_0:2", "harmful high", "no device"),
+    ("2.21 ib", "NCCL_IB_HCA==mlx5_0:1,mlx5_10", "harmful high, harmful medium", "NCCL_IB_HCA==mlx5_0:1,mlx5_1,"),
     ("2.21", "NCCL_IB_HCA==mlx5_0,mlx5_1", "undecided info", "--node"),
     ("2.21", "NCCL_IB_HCA=mlx5_0, mlx5_1", "illegal high", "NCCL_IB_HCA=mlx5_0,mlx5_1"),
     ("2.21", "NCCL_IB_HCA==mlx5_0,=mlx5_1", "illegal high", "NCCL_IB_HCA==mlx5_0,mlx5_1"),
@@ -152,6 +195,8 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("2.20 roce", "NCCL_IB_GID_INDEX=3", "fine info", "RoCE v2"),
     ("2.20 roce", "NCCL_IB_GID_INDEX=1", "harmful high", "no RoCE v2"),
     ("2.21 roce", "NCCL_IB_GID_INDEX=1", "harmful high", "no RoCE v2"),
+    ("2.20 roce6", "NCCL_IB_GID_INDEX=3", "undecided low", "show_gids"),
+    ("2.20 roce6", "NCCL_IB_GID_INDEX=1", "harmful high", "no RoCE v2"),
     ("2.21 roce", "NCCL_IB_GID_INDEX=-1", "redundant info", "default"),
     // Network.
     ("2.21", "NCCL_IB_DISABLE=1", "harmful high", "TCP"),
@@ -185,12 +230,13 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("2.21", "NCCL_IB_TIMEOUT=18", "redundant info", "default"),
     ("2.23", "NCCL_IB_TIMEOUT=18", "harmful medium", "shorter"),
     ("2.13", "NCCL_IB_TIMEOUT=18", "harmful low", "speed"),
-    ("2.21", "NCCL_IB_QPS_PER_CONNECTION=4", "harmful low", "ECMP"),
+    ("2.21 ib", "NCCL_IB_QPS_PER_CONNECTION=4", "undecided info", "adaptive"),
+    ("2.21 roce", "NCCL_IB_QPS_PER_CONNECTION=4", "undecided info", "ECMP"),
     ("2.21", "NCCL_IB_QPS_PER_CONNECTION=1", "redundant info", "default"),
     ("-", "NCCL_IB_QPS_PER_CONNECTION=1", "redundant info", "every release"),
     ("2.21", "NCCL_IB_SPLIT_DATA_ON_QPS=1", "ignored low", "nothing to split"),
     ("2.21", "NCCL_IB_SPLIT_DATA_ON_QPS=1 ; NCCL_IB_QPS_PER_CONNECTION=4", "fine info", ""),
-    ("2.21", "NCCL_IB_TC=26", "harmful medium", "104"),
+    ("2.21 roce", "NCCL_IB_TC=26", "undecided info", "104"),
     ("2.21", "NCCL_IB_TC=106", "undecided info", "switch"),
     ("2.21 ib", "NCCL_DMABUF_ENABLE=0", "harmful high", "no way"),
     ("2.21", "NCCL_DMABUF_ENABLE=0", "harmful medium", "peermem"),
@@ -203,13 +249,25 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("2.21", "NCCL_DEBUG_SUBSYS=NET", "ignored low", "not set"),
     ("2.21", "NCCL_DEBUG_SUBSYS=NET ; NCCL_DEBUG=INFO", "fine info", ""),
     ("2.21", "NCCL_DEBUG_FILE=/tmp/x", "harmful low", "%h"),
+    // Equal to the default, or to what NCCL computes: not the setting's fault, whatever a rule says of other values.
+    ("2.21", "NCCL_BUFFSIZE=4194304", "redundant info", "by itself"),
+    ("-", "NCCL_BUFFSIZE=4194304", "redundant info", "2.19.1"),
+    ("2.18", "NCCL_BUFFSIZE=4194304", "undecided info", "2.19.1"),
+    ("2.5", "NCCL_BUFFSIZE=4194304", "redundant info", "default"),
+    ("2.21", "NCCL_BUFFSIZE=8388608", "harmful medium", "unset"),
+    ("2.21", "NCCL_LL_BUFFSIZE=524288", "redundant info", "by itself"),
+    ("2.21", "NCCL_LL128_NTHREADS=640", "redundant info", "by itself"),
+    ("2.21", "NCCL_MAX_NCHANNELS=32", "redundant info", "by itself"),
+    ("2.27", "NCCL_MAX_NCHANNELS=32", "harmful medium", "unused"),
+    ("2.21", "UCX_TLS=tcp", "harmful medium", "MPI only starts"),
+    ("2.21", "UCX_TLS=tcp ; UCX_NET_DEVICES=eth0", "fine info", "NCCL does not read"),
     ("2.21", "CUDA_LAUNCH_BLOCKING=1", "harmful high", "overlap"),
     ("2.21", "UCX_IB_GID_INDEX=3", "harmful low", "unset"),
     // Together.
     ("2.21", "NCCL_IB_HCA==mlx5_0 ; NCCL_IB_DISABLE=1", "contradictory medium, undecided info", "NCCL_IB_DISABLE"),
     ("2.21", "NCCL_NET_GDR_LEVEL=PXB ; NCCL_NET=Socket", "contradictory medium, redundant info", "GPUDirect"),
     ("2.21", "NCCL_P2P_LEVEL=PXB ; NCCL_P2P_DISABLE=1", "contradictory medium, redundant info", "wins"),
-    ("2.21", "NCCL_IB_SL=0 ; NCCL_IB_SL=1", "contradictory medium, undecided info, redundant info", "again"),
+    ("2.21", "NCCL_IB_SL=0 ; NCCL_IB_SL=1", "contradictory low, undecided info", "again"),
 ];
 
 #[test]
@@ -270,6 +328,72 @@ fn of_two_sources_it_is_said_which_wins() {
 }
 
 #[test]
+fn what_does_not_hold_is_not_judged() {
+    use OriginKind::{Environment, Manifest, SystemConf, UserConf};
+    let hca = "NCCL_IB_HCA";
+    for (list, want) in [
+        // setenv with overwrite 0: the process's own value stays.
+        (
+            vec![at(SystemConf, "/etc/nccl.conf", hca, "=mlx4_9"), at(Environment, "env", hca, "=mlx5_0")],
+            "harmful medium =mlx5_0, contradictory low =mlx4_9",
+        ),
+        (
+            vec![at(SystemConf, "/etc/nccl.conf", "NCCL_IB_DISABLE", "1"), at(UserConf, "c", "NCCL_IB_DISABLE", "0")],
+            "contradictory low 1, redundant info 0",
+        ),
+        (
+            vec![
+                at(Manifest, "p", "NCCL_IB_DISABLE", "0"),
+                at(SystemConf, "/etc/nccl.conf", "NCCL_IB_DISABLE", "1"),
+                at(Manifest, "p", hca, "mlx5_0"),
+            ],
+            "harmful medium mlx5_0, contradictory low 1, redundant info 0",
+        ),
+    ] {
+        let all = judge(&list, &context("2.21 hgx"));
+        let said: Vec<String> =
+            all.iter().map(|j| format!("{} {} {}", j.kind.name(), j.severity.name(), j.value)).collect();
+        assert_eq!(said.join(", "), want);
+    }
+}
+
+/// No rewriting of a list of devices changes which ports of any node it takes, but by what the judgement says against it.
+#[test]
+fn ports_survive_every_rewriting() {
+    for list in [
+        "mlx4_0:1,mlx4_0:2",
+        "^mlx5_0:1",
+        "=mlx5_0:2,mlx5_1",
+        "mlx5_1:1",
+        "mlx5_0:1 ,mlx5_1:2",
+        "^mlx5_0:1,^mlx5_2:2",
+        "=mlx5_0:1,mlx5_10:1",
+    ] {
+        for which in ["2.21", "2.21 ib", "2.21 hgx"] {
+            for j in judge(&set(&format!("NCCL_IB_HCA={list}")), &context(which)) {
+                let Some(linerate_env::Change::Set(to)) = &j.change else {
+                    assert_eq!(j.change, None, "{list} is not to be unset: {j:?}");
+                    continue;
+                };
+                let (before, after) = (
+                    linerate_env::value::Filter::parse(&list.replace(' ', "")),
+                    linerate_env::value::Filter::parse(to),
+                );
+                for e in &before.entries {
+                    let name = e.name.trim_start_matches(['^', '=']);
+                    let kept = after
+                        .entries
+                        .iter()
+                        .filter(|a| a.name == name)
+                        .all(|a| before.entries.iter().any(|b| b.tail.trim() == a.tail));
+                    assert!(kept, "{list} became {to}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn equal_settings_are_judged_once() {
     let list: Vec<Setting> =
         (0..500).map(|n| at(OriginKind::Environment, &format!("rank{n}"), "NCCL_IB_DISABLE", "1")).collect();
@@ -307,4 +431,53 @@ fn a_log_tells_the_fabric() {
     assert_eq!(read.fabric, Some(Fabric::InfiniBand));
     let context = Context { nccl: read.nccl.map(|v| v.0), fabric: read.fabric, ..Context::default() };
     assert_eq!(judge(&read.settings, &context).first().unwrap().kind, Kind::Ignored);
+}
+
+/// RCCL's defaults are others (`PXN_DISABLE` 1, `DMABUF_ENABLE` 0): what NCCL makes of a setting is no advice there.
+#[test]
+fn what_rccl_reads_is_not_judged_as_nccls() {
+    let variables = "NCCL_PXN_DISABLE=0 ; NCCL_DMABUF_ENABLE=1 ; NCCL_GDR_FLUSH_DISABLE=1 ; NCCL_MIN_NCHANNELS=112 ; NCCL_NOT_KNOWN=1";
+    let amd = NodeFacts { amd_only: true, ..node(Link::Ethernet) };
+    for c in [Context { rccl: true, ..Context::default() }, Context { node: Some(amd), ..Context::default() }] {
+        let list = judge(&set(variables), &c);
+        assert_eq!(
+            list.iter().filter(|j| j.kind == Kind::Undecided && j.change.is_none()).count(),
+            list.len(),
+            "{list:?}"
+        );
+        assert_eq!(worst(&list), None);
+        let r = recommend(&c);
+        assert!(r.set.is_empty() && r.not_needed.is_empty() && !r.open.is_empty(), "{r:?}");
+        // Other libraries' variables are judged as ever.
+        assert_eq!(judge(&set("FI_LOG_LEVEL=1"), &c).first().unwrap().kind, Kind::Illegal);
+    }
+    let nccl = judge(&set(variables), &Context::default());
+    assert!(nccl.iter().any(|j| j.kind == Kind::Redundant), "{nccl:?}");
+}
+
+/// Seconds of a process group, which no NCCL reads: not InfiniBand's exponent.
+#[test]
+fn a_timeout_in_seconds_is_not_infinibands() {
+    let list = judge(&set("NCCL_TIMEOUT=1800"), &Context::default());
+    assert_eq!(list.iter().map(|j| j.kind).collect::<Vec<_>>(), [Kind::Unknown]);
+}
+
+/// What is set to its default is never the cause of harm, in any release; index 0 up to 2.20 is harmful whoever chose it.
+#[test]
+fn defaults_are_not_called_harmful() {
+    let mut wrong = Vec::new();
+    for v in linerate_env::variables().iter().filter(|v| v.owner == linerate_env::Owner::Nccl) {
+        let spans = v.spans.iter().filter(|s| s.default != linerate_env::DefaultValue::Number(-2));
+        for span in spans.chain(&v.computed) {
+            let linerate_env::DefaultValue::Number(n) = span.default else { continue };
+            for which in ["", " ib", " roce", " hgx"] {
+                let which = format!("{}{which}", span.last);
+                let (said, all) = said(&which, &format!("{}={n}", v.name));
+                if said.contains("harmful") && !(v.name == "NCCL_IB_GID_INDEX" && n == 0) {
+                    wrong.push(format!("{which} {}={n}: {said} {}", v.name, all.first().unwrap().message));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -55,7 +55,7 @@ const INPUTS: &[Input] = &[
             "3:NCCL_PROTO=Simple",
             "4:NCCL_DEBUG=INFO",
             "5:NCCL_IB_HCA=",
-            "9:NCCL_HOSTID=$(hostname",
+            "9:NCCL_HOSTID=$(hostname)",
             "11:NCCL_CROSS_NIC=1",
             "13:NCCL_NET=IB",
             "13:UCX_TLS=rc",
@@ -193,6 +193,45 @@ fn containers_have_environments_of_their_own() {
     assert!(scopes.len() == 2 && scopes.first() != scopes.last(), "{scopes:?}");
 }
 
+#[test]
+fn what_other_objects_set_is_not_nothing() {
+    for (name, text, want) in [
+        (
+            "p.yaml",
+            "apiVersion: v1\nspec:\n containers:\n - name: a\n   envFrom:\n   - configMapRef:\n       name: nccl-env\n   - secretRef: {name: s}\n",
+            "6:envFrom=ConfigMap nccl-env 8:envFrom=Secret s",
+        ),
+        (
+            "p.json",
+            "{\"kind\":\"Pod\",\"spec\":{\"containers\":[{\"envFrom\":[{\"configMapRef\":{\"name\":\"c\"}}]}]}}",
+            "1:envFrom=ConfigMap c",
+        ),
+        (
+            "pretty.json",
+            "{\n \"containers\": [\n {\n \"envFrom\": [\n {\n \"configMapRef\": {\n \"name\": \"c\"\n }\n }\n ]\n }\n ]\n}\n",
+            "6:envFrom=ConfigMap c",
+        ),
+        (
+            "d.txt",
+            "Containers:\n  a:\n    Environment Variables from:\n      c  ConfigMap  Optional: false\n    Environment:  <none>\n",
+            "3:envFrom=",
+        ),
+        ("compose.yaml", "services:\n  a:\n    env_file: nccl.env\n", "3:env_file=nccl.env"),
+    ] {
+        let r = read(Some(name), text.as_bytes());
+        let said: Vec<String> =
+            r.elsewhere.iter().map(|e| format!("{}:{}={}", e.at.line.unwrap_or(0), e.by, e.holder)).collect();
+        assert_eq!(said.join(" "), want, "{name}");
+    }
+    for inline in [
+        "apiVersion: v1\nenv:\n- name: NCCL_IB_HCA\n  valueFrom: {configMapKeyRef: {name: c, key: hca}}\n",
+        "apiVersion: v1\nenv: [{name: NCCL_IB_HCA, valueFrom: {secretKeyRef: {name: c, key: hca}}}]\n",
+    ] {
+        let r = read(Some("p.yaml"), inline.as_bytes());
+        assert!(shown(&r).iter().any(|s| s.ends_with("NCCL_IB_HCA=$(valueFrom)")), "{:?}", shown(&r));
+    }
+}
+
 const FORMS: [Form; 8] =
     [Form::Environ, Form::List, Form::Conf, Form::Script, Form::Manifest, Form::Dockerfile, Form::Log, Form::Unknown];
 
@@ -297,4 +336,81 @@ fn real_files_are_read() {
     }
     println!("{logs} logs, {settings} settings");
     assert!(logs > 15 && settings > 15, "{logs} logs, {settings} settings");
+}
+
+#[test]
+fn what_is_for_rccl_is_known() {
+    for (name, text, rccl) in [
+        ("pod.yaml", "env:\n- name: NCCL_NET_PLUGIN\n  value: librccl-anp.so\n", true),
+        ("pod.yaml", "resources:\n  limits:\n    amd.com/gpu: 8\nenv:\n- name: NCCL_DEBUG\n  value: INFO\n", true),
+        ("job.sh", "export NCCL_DEBUG=INFO\n/opt/rccl-tests/build/all_reduce_perf -g 8\n", true),
+        (
+            "rank.log",
+            "h:1:2 [0] NCCL INFO NCCL_DEBUG set by environment to INFO.\nRCCL version : 2.21.5-HEAD:9a0e6a1\n",
+            true,
+        ),
+        ("pod.yaml", "resources:\n  limits:\n    nvidia.com/gpu: 8\nenv:\n- name: NCCL_DEBUG\n  value: INFO\n", false),
+        ("job.sh", "# not for rccl-tests\nunset ROCR_VISIBLE_DEVICES\nexport NCCL_DEBUG=INFO\n", false),
+        (
+            "rank.log",
+            "h:1:2 [0] NCCL INFO NCCL_DEBUG set by environment to INFO.\nNCCL version 2.21.5+cuda12.4\n",
+            false,
+        ),
+    ] {
+        assert_eq!(read(Some(name), text.as_bytes()).rccl, rccl, "{text}");
+    }
+    assert!(linerate_env::read::environment([("HSA_FORCE_FINE_GRAIN_PCIE", "1")]).rccl);
+}
+
+/// `null` is no value; in quotes it is a word.
+#[test]
+fn a_null_sets_nothing() {
+    for (text, want) in [
+        (
+            "env_vars:\n  NCCL_IB_TIMEOUT: null\n  NCCL_PROTO: ~ # later\n  NCCL_ALGO: 'null'\n",
+            vec!["4:NCCL_ALGO=null"],
+        ),
+        ("{\n  \"NCCL_DEBUG\": null,\n  \"NCCL_IB_TC\": \"106\"\n}\n", vec!["3:NCCL_IB_TC=106"]),
+        ("env: {NCCL_DEBUG: null, NCCL_IB_SL: 1}\n", vec!["1:NCCL_IB_SL=1"]),
+        ("env:\n- name: NCCL_DEBUG\n  value: null\n", vec!["2:NCCL_DEBUG="]),
+    ] {
+        assert_eq!(shown(&read_as(Form::Manifest, Some("x.yaml"), text.as_bytes())), want, "{text}");
+    }
+}
+
+/// What a script sets for itself, shows, or makes of a command's output.
+#[test]
+fn what_is_a_scripts_own_is_no_setting() {
+    for (name, text, want) in [
+        (
+            "a.sh",
+            "#!/bin/sh\nNCCL_CONTAINER=x.sqsh\nexport NCCL_DEBUG=INFO\nsrun --image $NCCL_CONTAINER ./x\n",
+            vec!["3:NCCL_DEBUG=INFO"],
+        ),
+        ("a.sh", "#!/bin/sh\nNCCL_EXIT=$?\nif [ \"${NCCL_EXIT}\" != 0 ]; then exit; fi\n", vec![]),
+        // Handed on by its own name, or only shown: it may be a slip.
+        (
+            "a.sh",
+            "#!/bin/sh\nNCCL_IB_HCAS=mlx5_0\nmpirun -x NCCL_IB_HCAS=$NCCL_IB_HCAS ./x\necho $NCCL_IB_HCAS\n",
+            vec!["2:NCCL_IB_HCAS=mlx5_0", "3:NCCL_IB_HCAS=$NCCL_IB_HCAS"],
+        ),
+        (
+            "a.sh",
+            "#!/bin/sh\nif true; then echo \"NCCL_IB_DISABLE=1\"; fi\nfor a in b; do printf NCCL_NET=IB; done\n",
+            vec![],
+        ),
+        (
+            "a.sh",
+            "#!/bin/sh\nNCCL_VERSION=$(grep -i \"nccl\" Dockerfile | head -1)\nout=$(NCCL_DEBUG=WARN ./x)\n",
+            vec!["2:NCCL_VERSION=$(grep -i \"nccl\" Dockerfile | head -1)", "3:NCCL_DEBUG=WARN"],
+        ),
+        (
+            "w.yml",
+            "on: push\njobs:\n  a:\n    run: |\n      cat > x.json << EOF\n      {\n        \"nccl_minimum\": \"$MIN_NCCL\",\n      }\n      EOF\n      echo \"nccl_minimum=$MIN_NCCL\" >> $GITHUB_OUTPUT\n",
+            vec![],
+        ),
+        ("values.yaml", "nccl_debug: INFO\nenv:\n- name: nccl_debug\n  value: WARN\n", vec!["3:nccl_debug=WARN"]),
+    ] {
+        assert_eq!(shown(&read(Some(name), text.as_bytes())), want, "{text}");
+    }
 }

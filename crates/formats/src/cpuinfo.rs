@@ -42,9 +42,20 @@ pub struct Cpuinfo {
     pub processors: u32,
     /// Distinct `physical id`s: the sockets.
     pub physical_ids: BTreeSet<u32>,
+    /// Processor number and `physical id` wherever the latter differs from that of the processor before: sockets, as runs of processors.
+    pub sockets: Vec<(u32, u32)>,
 }
 
 impl Cpuinfo {
+    fn is_in_socket(&mut self, processor: Option<u32>, id: Option<u32>) {
+        self.physical_ids.extend(id);
+        if let (Some(processor), Some(id)) = (processor, id)
+            && self.sockets.last().is_none_or(|(_, last)| *last != id)
+        {
+            self.sockets.push((processor, id));
+        }
+    }
+
     /// Whether the first processor has a flag; `None` where no flags are shown.
     pub fn has_flag(&self, flag: &str) -> Option<bool> {
         self.flags.as_ref().map(|f| f.value.split_whitespace().any(|w| w == flag))
@@ -72,6 +83,7 @@ fn parse_text(text: &str, more: &[u8]) -> Option<Cpuinfo> {
     let mut implementer: Option<At<u32>> = None;
     let mut part: Option<u32> = None;
     let mut blocks = 0usize;
+    let mut number: Option<u32> = None;
     let mut all = lines(text);
     while let Some((line, raw)) = all.next() {
         // From the second processor on, only what differs between processors (x86 prints a megabyte of the rest on a large machine), and
@@ -87,9 +99,10 @@ fn parse_text(text: &str, more: &[u8]) -> Option<Cpuinfo> {
             // Old arm kernels print the model under `Processor`, and s390 has `processor 0: version = …`.
             "processor" if value.bytes().all(|b| b.is_ascii_digit()) => {
                 blocks += 1;
+                number = value.parse().ok();
                 out.processors = out.processors.saturating_add(1);
                 if blocks > 1 && out.vendor.is_some() && out.family.is_some() && out.model_name.is_some() {
-                    more_processors(if more.is_empty() { all.rest.as_bytes() } else { more }, &mut out);
+                    more_processors(if more.is_empty() { all.rest.as_bytes() } else { more }, number, &mut out);
                     return Some(out);
                 }
             }
@@ -107,7 +120,7 @@ fn parse_text(text: &str, more: &[u8]) -> Option<Cpuinfo> {
             "flags" | "Features" | "features" => {
                 out.flags.get_or_insert_with(|| At::new(value.to_owned(), line));
             }
-            "physical id" => out.physical_ids.extend(value.parse::<u32>().ok()),
+            "physical id" => out.is_in_socket(number, value.parse().ok()),
             _ => {}
         }
     }
@@ -125,17 +138,19 @@ fn parse_text(text: &str, more: &[u8]) -> Option<Cpuinfo> {
 
 /// The blocks of an x86 after the first tell two things that the first does not: how many there are, and their sockets. Both lines
 /// begin with the same letter, so the hundreds of thousands of bytes between them are not looked at line by line.
-fn more_processors(mut rest: &[u8], out: &mut Cpuinfo) {
+fn more_processors(mut rest: &[u8], mut number: Option<u32>, out: &mut Cpuinfo) {
+    let parse = |v: &[u8]| std::str::from_utf8(v).ok().and_then(|v| v.parse::<u32>().ok());
     let line_with_p = memmem::Finder::new(b"\np");
     let mut socket = None;
     loop {
         if let Some(value) = value_of(b"processor", rest) {
             out.processors = out.processors.saturating_add(value.iter().all(u8::is_ascii_digit).into());
+            number = parse(value);
         } else if let Some(value) = value_of(b"physical id", rest) {
             // Neighbours share a socket.
             if socket != Some(value) {
                 socket = Some(value);
-                out.physical_ids.extend(std::str::from_utf8(value).ok().and_then(|v| v.parse::<u32>().ok()));
+                out.is_in_socket(number, parse(value));
             }
         }
         let Some(next) = line_with_p.find(rest).and_then(|at| rest.get(at + 1..)) else { break };
@@ -206,6 +221,8 @@ mod tests {
                 let cut = format!("{whole}{end}processor");
                 for text in [whole.clone(), cut, format!("{whole}{end}processor : x{end}"), coloured] {
                     let c = parse(text.as_bytes());
+                    let runs: Vec<(u32, u32)> = (0..=(count - 1) / 100).map(|s| (s * 100, s)).collect();
+                    assert_eq!(c.sockets, runs, "{count}");
                     let sockets: Vec<u32> = c.physical_ids.into_iter().collect();
                     assert_eq!((c.processors, sockets), (count, (0..=(count - 1) / 100).collect()), "{count}");
                 }

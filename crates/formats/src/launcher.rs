@@ -28,7 +28,8 @@ pub(crate) fn strip(line: &str) -> &str {
     rest
 }
 
-fn one(line: &str) -> Option<&str> {
+/// The line behind one tag.
+pub(crate) fn one(line: &str) -> Option<&str> {
     match line.as_bytes().first()? {
         b'>' => line.get(1..),
         b'[' => bracket(line),

@@ -46,9 +46,16 @@ const PARSERS: &[Parser] = parsers![
     nvidia_proc::parse_params,
     nvidia_proc::parse_information,
     |b: &[u8]| sniff::sniff("x", b),
+    |b: &[u8]| text_of(b, |t| (printed::own(t).text.len(), printed::is_prose(t), printed::is_tags(t))),
+    |b: &[u8]| text_of(b, |t| dlerror::LoadError::read(t).or(dlerror::LoadError::line(t)).map(|e| e.fault)),
+    |b: &[u8]| text_of(b, |t| nccl_log::split(t).or(nccl_log::split_short(t)).is_some()),
     |b: &[u8]| cpulist::parse(&String::from_utf8_lossy(b)).map(|l| l.count()),
     |b: &[u8]| kernel_version::parse(&String::from_utf8_lossy(b)),
 ];
+
+fn text_of<T>(bytes: &[u8], read: impl Fn(&str) -> T) -> T {
+    read(&String::from_utf8_lossy(bytes))
+}
 
 /// Pieces of real formats, joined at random.
 const WORDS: &[&str] = &[

@@ -1,8 +1,10 @@
 //! What kind of node this is. A rule without its context is folklore.
 
 use crate::Node;
+use crate::direct::{Part, part};
 use crate::pci::{Kind, PciFunction};
 use crate::rdma::LinkLayer;
+use linerate_formats::dmesg;
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::PortType;
 use linerate_snapshot::{Place, Reading};
@@ -169,7 +171,7 @@ fn devices(node: &Node<'_>) -> Devices {
     };
     let ports = node.rdma.known().into_iter().flatten().flat_map(|d| d.ports.iter().map(move |p| (d, p)));
     Devices {
-        gpus: node.pci.gpus().map(|(_, f)| (f.bdf, gpu(f))).collect(),
+        gpus: node.pci.nvidia_gpus().map(|(_, f)| (f.bdf, gpu(f))).collect(),
         nics: node.pci.rdma_nics().map(|(_, f)| (f.bdf, nic(f))).collect(),
         fabric: ports
             .filter_map(|(d, p)| Some((d.name.clone(), p.number, *p.link_layer.known()?, p.link_layer.place())))
@@ -222,7 +224,7 @@ fn role(node: &Node<'_>) -> Judged<Role> {
 }
 
 fn interesting(kind: Kind) -> bool {
-    matches!(kind, Kind::Gpu | Kind::RdmaNic | Kind::Nic | Kind::NvSwitch | Kind::DataDirect)
+    kind.is_gpu() || matches!(kind, Kind::RdmaNic | Kind::Nic | Kind::NvSwitch | Kind::DataDirect)
 }
 
 fn guest(node: &Node<'_>) -> Option<Judged<Role>> {
@@ -235,20 +237,31 @@ fn guest(node: &Node<'_>) -> Option<Judged<Role>> {
     {
         return Some(Judged::of(Role::VmGuest, Basis::Seen, format!("systemd-detect-virt says {virt}"), Some(*p)));
     }
-    if node.cpu.hypervisor.known().is_some() {
-        return None;
+    // The kernel's name of what Xen's own first domain runs on, too.
+    let mut detected = node.kernel.log.known().into_iter().flatten().filter_map(|e| match &e.event {
+        dmesg::Event::Hypervisor(n) if n != "Xen PV" => Some((n, e.place)),
+        _ => None,
+    });
+    if let Some((name, p)) = detected.next_back() {
+        let reason = format!("the kernel's log says `Hypervisor detected: {name}`");
+        return Some(Judged::of(Role::VmGuest, Basis::Seen, reason, Some(p)));
     }
-    if let Reading::Known(vendor, p) = &node.firmware.sys_vendor {
-        const GUESTS: [&str; 6] = ["QEMU", "KVM", "VMware", "Xen", "innotek", "Parallels"];
-        if GUESTS.iter().any(|g| vendor.starts_with(g)) {
-            return Some(Judged::of(Role::VmGuest, Basis::Inferred, format!("DMI says {vendor}"), Some(*p)));
-        }
+    // The flag can be hidden from a guest (`-cpu …,-hypervisor`, VirtualBox without paravirtualisation): what the machine calls itself counts first.
+    if let Some((name, p)) = crate::firmware::hypervisor_by_dmi(&node.firmware) {
+        return Some(Judged::of(Role::VmGuest, Basis::Inferred, format!("DMI says {name}"), Some(p)));
     }
-    let emulated = node
-        .pci
-        .functions
-        .iter()
-        .find(|f| f.vendor.known().is_some_and(|v| matches!(v, 0x1af4 | 0x1b36 | 0x15ad | 0x1414)))?;
+    // Devices that only a hypervisor makes. virtio is also hardware (BlueField and other cards offer it), and Amazon's and Google's devices are on
+    // their bare metal, too: where the CPU shows no hypervisor they tell nothing.
+    let bare = node.cpu.hypervisor.known() == Some(&false);
+    let made = |v: u16| matches!(v, 0x1b36 | 0x15ad | 0x1414 | 0x80ee | 0x5853 | 0x1ab8) || v == 0x1af4 && !bare;
+    // Of other makers' devices that QEMU and Xen play the subsystem tells: it is QEMU's or XenSource's.
+    let played = |s: &(u16, u16)| *s == (0x1af4, 0x1100) || s.0 == 0x5853;
+    if let Some(f) = node.pci.functions.iter().find(|f| f.subsystem.known().is_some_and(played)) {
+        let (vendor, device) = f.subsystem.known().copied()?;
+        let reason = format!("{} is an emulated device (subsystem {vendor:04x}:{device:04x})", f.bdf);
+        return Some(Judged::of(Role::VmGuest, Basis::Inferred, reason, Some(f.subsystem.place())));
+    }
+    let emulated = node.pci.functions.iter().find(|f| f.vendor.known().is_some_and(|v| made(*v)))?;
     let reason = format!("{} is an emulated device (vendor {:04x})", emulated.bdf, emulated.vendor.known()?);
     Some(Judged::of(Role::VmGuest, Basis::Inferred, reason, Some(emulated.vendor.place())))
 }
@@ -279,9 +292,21 @@ fn bare_by_signs(node: &Node<'_>) -> Judged<Role> {
             ));
             judged
         }
-        _ => Judged::unknown(
-            "neither CPU flags, DMI, nor the PCI devices of this source tell bare metal from a virtual machine",
-        ),
+        _ => match &node.firmware.logged_machine {
+            Reading::Known(machine, p) => Judged {
+                value: None,
+                basis: Basis::Unknown,
+                reasons: vec![(
+                    format!(
+                        "DMI names {machine}, which no hypervisor writes; CPU flags and PCI devices of this source do not tell more"
+                    ),
+                    Some(*p),
+                )],
+            },
+            _ => Judged::unknown(
+                "neither CPU flags, DMI, nor the PCI devices of this source tell bare metal from a virtual machine",
+            ),
+        },
     }
 }
 
@@ -294,7 +319,9 @@ fn plan(node: &Node<'_>, role: &Judged<Role>) -> Judged<P2pPlan> {
         return judged;
     }
     let mut unseen = false;
-    for (_, nic) in node.pci.rdma_nics().filter(|(_, f)| !f.is_vf()) {
+    // rdma_topo looks at ConnectX and BlueField: others' NICs have the capability whatever is planned.
+    let mellanox = |f: &PciFunction<'_>| f.vendor.known().is_none_or(|v| *v == 0x15b3);
+    for (_, nic) in node.pci.rdma_nics().filter(|(_, f)| !f.is_vf() && mellanox(f)) {
         match &nic.ats {
             Reading::Known(_, p) => {
                 let reason = format!("NIC {} exposes ATS", nic.bdf);
@@ -312,7 +339,6 @@ fn plan(node: &Node<'_>, role: &Judged<Role>) -> Judged<P2pPlan> {
 }
 
 fn topology(node: &Node<'_>) -> Judged<TopologyType> {
-    let id = |f: &PciFunction<'_>| (f.vendor.known().copied().unwrap_or(0), f.device.known().copied().unwrap_or(0));
     if let Some((_, f)) = node.pci.of_kind(Kind::DataDirect).next() {
         return Judged::of(
             TopologyType::DataDirect,
@@ -323,16 +349,15 @@ fn topology(node: &Node<'_>) -> Judged<TopologyType> {
     }
     let mut best: Option<(TopologyType, String)> = None;
     for (gpu, f) in node.pci.gpus() {
-        if let Some(up) = node.pci.bridge_above(gpu) {
-            // Grace 22b1 22b2 22b8, Vera 2f95 2f96: root ports (rdma_topo's table).
-            if matches!(id(node.pci.get(up)), (0x10de, 0x22b1 | 0x22b2 | 0x22b8 | 0x2f95 | 0x2f96)) {
-                return Judged::of(
-                    TopologyType::GraceRootPort,
-                    Basis::Seen,
-                    format!("GPU {} is under a Grace or Vera root port", f.bdf),
-                    Some(f.device.place()),
-                );
-            }
+        if let Some(up) = node.pci.bridge_above(gpu)
+            && matches!(part(node.pci.get(up)), Some(Part::GraceRootPort | Part::VeraRootPort))
+        {
+            return Judged::of(
+                TopologyType::GraceRootPort,
+                Basis::Seen,
+                format!("GPU {} is under a Grace or Vera root port", f.bdf),
+                Some(f.device.place()),
+            );
         }
         for (nic, path) in node.pci.nearest_nics(gpu) {
             let Some(common) = path.common else { continue };
@@ -341,7 +366,7 @@ fn topology(node: &Node<'_>) -> Judged<TopologyType> {
                 .ancestors(gpu)
                 .0
                 .iter()
-                .any(|b| matches!(id(node.pci.get(*b)), (0x15b3, 0x1979 | 0x197b | 0x197c)));
+                .any(|b| matches!(part(node.pci.get(*b)), Some(Part::ConnectXSwitch | Part::BlueFieldSwitch)));
             let kind = if inline { TopologyType::Inline } else { TopologyType::Switch };
             best = Some((
                 kind,

@@ -40,6 +40,8 @@ pub struct Cpu {
     pub processors: Reading<u32>,
     /// Sockets, by distinct physical ids.
     pub sockets: Reading<u32>,
+    /// Sockets as runs of processors: the first processor of a run and its physical id. x86 only.
+    pub packages: Reading<Vec<(u32, u32)>>,
     /// Frequency governors. Absent in most virtual machines.
     pub governors: Reading<Tally>,
     /// Frequency driver of the first CPU: `intel_pstate`, `amd-pstate-epp`, `acpi-cpufreq`.
@@ -53,6 +55,14 @@ pub struct Cpu {
 impl Cpu {
     pub(crate) fn decode(s: &Snapshot) -> Self {
         let info = s.read(s.root(), "proc/cpuinfo").map(cpuinfo::parse);
+        // What counts processors needs all of them; the first one tells the rest.
+        let all = match info.place() {
+            p if s.kind(p.base) == &EntryKind::CutFile && info.known().is_some() => {
+                let kept = u32::try_from(s.data(p.base).len()).unwrap_or(u32::MAX);
+                Reading::Unreadable(p, Why::Cut(kept))
+            }
+            _ => info.clone(),
+        };
         let [governors, energy_preferences] = tallies(
             s,
             [
@@ -70,8 +80,9 @@ impl Cpu {
                 let flags = i.flags.as_ref().filter(|_| x86)?;
                 Some((i.has_flag("hypervisor")?, flags.line))
             }),
-            processors: field(&info, |i| (i.processors > 0).then_some((i.processors, 0))),
-            sockets: field(&info, |i| u32::try_from(i.physical_ids.len()).ok().filter(|n| *n > 0).map(|n| (n, 0))),
+            processors: field(&all, |i| (i.processors > 0).then_some((i.processors, 0))),
+            sockets: field(&all, |i| u32::try_from(i.physical_ids.len()).ok().filter(|n| *n > 0).map(|n| (n, 0))),
+            packages: field(&all, |i| (!i.sockets.is_empty()).then(|| (i.sockets.clone(), 0))),
             governors,
             frequency_driver: s.text(s.root(), "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver").map(str::to_owned),
             energy_preferences,

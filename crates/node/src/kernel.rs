@@ -24,6 +24,8 @@ pub struct Kernel {
     pub cmdline: Reading<Cmdline>,
     /// Names of loaded modules, `-` as `_`.
     pub modules: Reading<Vec<String>>,
+    /// RDMA drivers built apart from the kernel: their modules have a version of their own.
+    pub foreign: Vec<&'static str>,
     /// Build configuration: option name and value (`y`, `m`, `n`).
     pub config: Reading<Vec<ConfigOption>>,
     /// Classified lines of the log. Known and empty: the log was read and says nothing of interest. A log buffer wraps: what is
@@ -39,6 +41,7 @@ impl Kernel {
             .or(|| s.text(root, "proc/version").parse("no release in it", |t| t.split_whitespace().nth(2)))
             .parse("not a kernel release", kernel_version::parse);
         let log = log(s);
+        let release = release.or(|| logged_release(&log));
         Kernel {
             release,
             cmdline: output(s, OutputKind::Cmdline, "proc/cmdline").map(cmdline::parse).or(|| logged_cmdline(s, &log)),
@@ -48,9 +51,26 @@ impl Kernel {
                     .filter_map(|l| Some(l.split_whitespace().next()?.replace('-', "_")))
                     .collect()
             }),
+            foreign: ["efa", "bnxt_re", "irdma", "mana_ib"]
+                .into_iter()
+                .filter(|m| {
+                    module(s, m).known().is_some_and(|home| {
+                        matches!(s.kind(*home), linerate_snapshot::EntryKind::Dir)
+                            && s.text(*home, "version").known().is_some()
+                    })
+                })
+                .collect(),
             config: config(s),
             log,
         }
+    }
+
+    /// Devices whose drivers say in the log that they start.
+    pub fn bound(&self) -> impl Iterator<Item = dmesg::Requester> {
+        self.log.known().into_iter().flatten().filter_map(|e| match e.event {
+            dmesg::Event::Bound(of) => Some(of),
+            _ => None,
+        })
     }
 
     /// Log events that a filter accepts.
@@ -123,6 +143,15 @@ fn config(s: &Snapshot) -> Reading<Vec<ConfigOption>> {
         Some((_, e)) => Reading::Known(kernel_config::parse(s.data(e)), Place::of(e)),
         None => s.missing(boot, "config-*"),
     }
+}
+
+/// The release as the last boot in the log printed it: for sources that hold a log only.
+fn logged_release(log: &Reading<Vec<LogEvent>>) -> Reading<KernelVersion> {
+    let hit = log.known().into_iter().flatten().rev().find_map(|e| match &e.event {
+        dmesg::Event::KernelRelease(text) => Some((kernel_version::parse(text)?, e.place)),
+        _ => None,
+    });
+    hit.map_or_else(|| Reading::Unreadable(log.place(), Why::NotCollected), |(v, place)| Reading::Known(v, place))
 }
 
 /// The command line as the boot log printed it: for sources that hold a log only.

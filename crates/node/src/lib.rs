@@ -5,8 +5,12 @@
 pub mod aer;
 pub mod context;
 pub mod cpu;
+pub mod direct;
+pub mod dmabuf;
+pub mod efa;
 pub mod firmware;
 pub mod gpu;
+pub mod gpudirect;
 pub mod iommu;
 pub mod kernel;
 pub mod memory;
@@ -23,7 +27,9 @@ pub mod peermem;
 pub mod rails;
 pub mod rdma;
 mod rdma_text;
+pub mod requester;
 pub mod roce;
+pub mod transport;
 
 pub use linerate_snapshot::{Place, Reading, Why};
 
@@ -58,6 +64,8 @@ pub struct Node<'s> {
     pub rdma: Reading<Vec<rdma::RdmaDevice>>,
     /// Network interfaces.
     pub net: Reading<Vec<net::NetDev<'s>>>,
+    /// What EFA needs besides its driver.
+    pub efa: efa::Efa,
     /// What NCCL is told about the topology.
     pub nccl: nccl::Nccl<'s>,
     /// Limits.
@@ -78,21 +86,29 @@ impl<'s> Node<'s> {
     /// Decodes a snapshot of a node whose role the user told.
     #[must_use]
     pub fn decode_as(s: &'s Snapshot, told: Option<Role>) -> Self {
-        let rdma = rdma::decode(s);
+        let mut rdma = rdma::decode(s);
+        let pci = pci_decode::tree(s, &rdma);
+        if let Reading::Known(devices, _) = &mut rdma {
+            transport::purposes(devices, &pci);
+        }
+        let cpu = cpu::Cpu::decode(s);
+        let numa = numa::decode(s, &cpu);
         let (nic_firmware, nic_firmware_errors) = nicfw::decode(s);
+        let kernel = kernel::Kernel::decode(s);
         let mut node = Node {
-            pci: pci_decode::tree(s, &rdma),
+            pci,
             iommu: iommu::Iommu::decode(s),
-            cpu: cpu::Cpu::decode(s),
-            kernel: kernel::Kernel::decode(s),
+            cpu,
+            firmware: firmware::Firmware::decode(s, &kernel),
+            kernel,
             nvidia: gpu::Nvidia::decode(s),
             nic_firmware,
             nic_firmware_errors,
             peermem: peermem::Peermem::decode(s),
-            numa: numa::decode(s),
-            firmware: firmware::Firmware::decode(s),
+            numa,
             rdma,
             net: net::decode(s),
+            efa: efa::Efa::decode(s),
             nccl: nccl::Nccl::decode(s),
             memory: memory::Memory::decode(s),
             rails: Vec::new(),
@@ -101,6 +117,16 @@ impl<'s> Node<'s> {
         node.rails = rails::rails(&node.pci);
         node.context = Context::of(&node, told);
         node
+    }
+
+    /// GPUs that NCCL can use here, in NVML's order: those that the driver reports, which in a container may be a part of the machine's; where
+    /// it was not asked or did not answer, those of the PCI tree that answer, by address.
+    #[must_use]
+    pub fn nccl_gpus(&self) -> Vec<linerate_formats::pci::Bdf> {
+        if self.nvidia.gpus.is_empty() {
+            return self.pci.nvidia_gpus().filter(|(_, f)| f.silent.is_none()).map(|(_, f)| f.bdf).collect();
+        }
+        self.nvidia.gpus.iter().map(|g| g.bdf).collect()
     }
 
     /// RDMA device that a PCI function is.
@@ -116,6 +142,13 @@ impl<'s> Node<'s> {
         self.rails.iter().filter(|r| r.nics.contains(&id)).min_by_key(|r| (r.distance, r.bridges))
     }
 
+    /// Whether two NUMA nodes are of one socket; `None` where that is not seen. NCCL's `SYS` means another NUMA node, no more.
+    #[must_use]
+    pub fn same_socket(&self, a: i32, b: i32) -> Option<bool> {
+        let nodes = self.numa.known().map(Vec::as_slice).unwrap_or_default();
+        numa::same_socket(nodes, self.cpu.sockets.known().copied(), a, b)
+    }
+
     /// Network interfaces of a PCI function.
     pub fn netdevs_of(&self, f: &PciFunction<'_>) -> impl Iterator<Item = &net::NetDev<'s>> {
         let bdf = f.bdf;
@@ -127,6 +160,10 @@ impl<'s> Node<'s> {
     pub fn name_of(&self, f: &PciFunction<'_>) -> String {
         let what = match f.kind {
             Kind::Gpu => "GPU",
+            Kind::AmdGpu => "AMD GPU",
+            Kind::Accelerator => "accelerator",
+            Kind::NvlinkBridge => "NVLink management function",
+            Kind::PerhapsNvlinkBridge => "NIC or NVLink management function",
             Kind::NvSwitch => "NVSwitch",
             Kind::RdmaNic => "RDMA NIC",
             Kind::Nic => "NIC",

@@ -1,5 +1,9 @@
 //! What NCCL is told about the topology: `/etc/nccl.conf` and the topology file in force.
 
+mod filter;
+
+pub use filter::{Entry, Filter, Ports};
+
 use linerate_snapshot::{EntryKind, Lookup, Place, Reading, Snapshot, Why};
 
 /// Where NCCL looks when nothing names a file (`ncclTopoGetSystem`).

@@ -1,6 +1,7 @@
 //! NUMA nodes.
 
-use linerate_snapshot::{Place, Reading, Snapshot};
+use crate::cpu::Cpu;
+use linerate_snapshot::{Lookup, Place, Reading, Snapshot};
 
 /// A NUMA node.
 #[derive(Debug, Clone)]
@@ -11,13 +12,16 @@ pub struct NumaNode {
     pub cpulist: String,
     /// The same as a mask in the kernel's words (`ffff,ffffffff`), where it was collected.
     pub cpumap: Option<String>,
+    /// The socket of its CPUs (`physical_package_id`), where all of them are seen to be in one. The node's number says nothing of it: a
+    /// socket may have several nodes (NPS2, NPS4, SNC), and several sockets one (node interleaving).
+    pub socket: Option<u32>,
     /// Distances to nodes 0, 1, …
     pub distance: Vec<u32>,
     /// Where.
     pub place: Place,
 }
 
-pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<NumaNode>> {
+pub(crate) fn decode(s: &Snapshot, cpu: &Cpu) -> Reading<Vec<NumaNode>> {
     s.dir("sys/devices/system/node").map(|dir| {
         let mut nodes: Vec<NumaNode> = s
             .children(dir)
@@ -27,10 +31,97 @@ pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<NumaNode>> {
                 let text = |leaf| s.text(e, leaf).known().map_or_else(String::new, |t| (*t).to_owned());
                 let distance = text("distance").split_whitespace().filter_map(|d| d.parse().ok()).collect();
                 let cpumap = s.text(e, "cpumap").known().map(|t| (*t).to_owned());
-                Some(NumaNode { id, cpulist: text("cpulist"), cpumap, distance, place: Place::of(e) })
+                let cpulist = text("cpulist");
+                let socket = socket(s, cpu, &cpulist);
+                Some(NumaNode { id, cpulist, cpumap, socket, distance, place: Place::of(e) })
             })
             .collect();
         nodes.sort_unstable_by_key(|n| n.id);
         nodes
     })
+}
+
+/// The socket in which all these CPUs are: by sysfs where it shows the first and the last of each range, else by `/proc/cpuinfo`.
+fn socket(s: &Snapshot, cpu: &Cpu, cpulist: &str) -> Option<u32> {
+    let mut found = None;
+    for range in cpulist.split(',').filter(|r| !r.is_empty()) {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?);
+        let own = |n: u32| in_sysfs(s, n);
+        let ends = match (own(first), own(last)) {
+            (Some(a), Some(b)) => [a, b],
+            _ => by_cpuinfo(cpu.packages.known()?, first, last)?,
+        };
+        for id in ends {
+            if *found.get_or_insert(id) != id {
+                return None;
+            }
+        }
+    }
+    found
+}
+
+fn in_sysfs(s: &Snapshot, cpu: u32) -> Option<u32> {
+    match s.resolve(&format!("sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id")) {
+        Lookup::Found(e) => std::str::from_utf8(s.data(e)).ok()?.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// Sockets of the first and the last of a range; `None` where a run of another socket begins in between.
+fn by_cpuinfo(runs: &[(u32, u32)], first: u32, last: u32) -> Option<[u32; 2]> {
+    let of = |cpu: u32| runs.iter().rev().find(|(from, _)| *from <= cpu).map(|(_, id)| *id);
+    let (a, b) = (of(first)?, of(last)?);
+    let other = runs.iter().any(|(from, id)| (first..=last).contains(from) && *id != a);
+    (!other).then_some([a, b])
+}
+
+/// Whether two NUMA nodes are of one socket; `None` where that is not seen.
+pub(crate) fn same_socket(nodes: &[NumaNode], sockets: Option<u32>, a: i32, b: i32) -> Option<bool> {
+    if a == b || sockets == Some(1) {
+        return Some(true);
+    }
+    let of = |id: i32| nodes.iter().find(|n| i64::from(n.id) == i64::from(id))?.socket;
+    Some(of(a)? == of(b)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two sockets of two nodes each, hyper-threads behind all cores, as Linux numbers them.
+    #[test]
+    fn a_node_is_of_the_socket_of_its_cpus() {
+        let mut s = Snapshot::new("x");
+        let block = |n: u32| {
+            format!(
+                "processor\t: {n}\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel name\t: EPYC\nphysical id\t: {}\n\n",
+                n % 8 / 4
+            )
+        };
+        let text: String = (0..16).map(block).collect();
+        s.add_file("proc/cpuinfo", text.as_bytes());
+        for (n, list) in [(0, "0-1,8-9"), (1, "2-3,10-11"), (2, "4-5,12-13"), (3, "6-7,14-15"), (4, ""), (5, "3-4")] {
+            s.add_file(&format!("sys/devices/system/node/node{n}/cpulist"), list.as_bytes());
+        }
+        let cpu = Cpu::decode(&s);
+        let nodes = decode(&s, &cpu);
+        let nodes = nodes.known().map(Vec::as_slice).unwrap_or_default();
+        let sockets: Vec<_> = nodes.iter().map(|n| n.socket).collect();
+        assert_eq!(sockets, [Some(0), Some(0), Some(1), Some(1), None, None]);
+        let same = |a, b| same_socket(nodes, cpu.sockets.known().copied(), a, b);
+        assert_eq!(
+            (same(0, 1), same(1, 2), same(0, 4), same(0, 9), same(7, 7)),
+            (Some(true), Some(false), None, None, Some(true))
+        );
+        assert_eq!(same_socket(&[], Some(1), 0, 3), Some(true));
+    }
+
+    #[test]
+    fn a_cut_cpuinfo_counts_no_sockets() {
+        let mut s = Snapshot::new("x");
+        s.add_cut_file("proc/cpuinfo", b"processor\t: 0\nvendor_id\t: GenuineIntel\nphysical id\t: 0\n");
+        let cpu = Cpu::decode(&s);
+        assert!(cpu.vendor.known().is_some() && cpu.sockets.is_unreadable() && cpu.processors.is_unreadable());
+    }
 }

@@ -20,7 +20,7 @@ impl PciTree<'_> {
     /// audit set. Sorted by address, each once.
     #[must_use]
     pub fn p2p_ports(&self) -> Vec<PortOnPath> {
-        self.ports_between(|f| f.kind == Kind::Gpu, |f| matches!(f.kind, Kind::RdmaNic | Kind::DataDirect))
+        self.ports_between(|f| f.kind.is_gpu(), |f| matches!(f.kind, Kind::RdmaNic | Kind::DataDirect))
     }
 
     /// The same between two sets of functions; virtual functions stand where their physical one does.

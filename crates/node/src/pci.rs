@@ -5,6 +5,7 @@ use linerate_formats::pci::caps::{
 };
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::lspci::Region;
+use linerate_formats::pci::vpd::Vpd;
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_snapshot::{EntryId, Place, Reading, Why};
 use std::borrow::Cow;
@@ -30,9 +31,18 @@ pub enum Parent {
 pub enum Kind {
     /// NVIDIA GPU: vendor 10de, class 03.
     Gpu,
+    /// AMD accelerator: vendor 1002, class 12, or 0380 as the Instinct cards before MI300 have it.
+    AmdGpu,
+    /// Any other accelerator (class 12): named, not judged.
+    Accelerator,
     /// NVIDIA NVSwitch: vendor 10de, class 0680.
     NvSwitch,
-    /// NIC that does RDMA: in class/infiniband, or an NVIDIA/Mellanox (15b3) network function.
+    /// ConnectX-7 function that manages NVLink switches: its Vital Product Data says `SMDL=SW_MNG`. No network card.
+    NvlinkBridge,
+    /// ConnectX-7 function of a baseboard that has such functions, where nothing of the source tells whether it is one: neither VPD, nor
+    /// a network interface, nor a GPU below the same switch. Judged neither as a NIC nor as none.
+    PerhapsNvlinkBridge,
+    /// NIC that does RDMA: in class/infiniband, or an NVIDIA/Mellanox (15b3) network function, or AWS' EFA (1d0f:efa*).
     RdmaNic,
     /// Any other network function.
     Nic,
@@ -46,6 +56,14 @@ pub enum Kind {
     Other,
     /// Class or vendor could not be read.
     Unknown,
+}
+
+impl Kind {
+    /// A GPU that is an end of peer-to-peer traffic with NICs: of NVIDIA or AMD.
+    #[must_use]
+    pub fn is_gpu(self) -> bool {
+        matches!(self, Kind::Gpu | Kind::AmdGpu)
+    }
 }
 
 /// Link of a function to the port above it.
@@ -112,6 +130,8 @@ pub struct PciFunction<'s> {
     pub ari: Reading<Ari>,
     /// Resizable BAR.
     pub rebar: Reading<ResizableBars>,
+    /// Vital Product Data.
+    pub vpd: Reading<Vpd>,
     /// How many bytes of configuration space were seen; `None` from text.
     pub config_len: Option<u32>,
     /// Where the function was seen not to answer: its configuration space reads as all ones. Virtual functions are never asked:
@@ -160,11 +180,19 @@ impl Bars {
     }
 }
 
+/// Whether a driver hands its device to virtual machines: vfio-pci, and what vendors made of it (`nvgrace_gpu_vfio_pci` of GH200 and GB200,
+/// `mlx5_vfio_pci`, `pds_vfio_pci`; Linux drivers/vfio/pci). sysfs prints both `-` and `_`.
+#[must_use]
+pub fn is_vfio(driver: &str) -> bool {
+    let driver = driver.replace('_', "-");
+    driver == "vfio-pci" || driver.ends_with("-vfio-pci")
+}
+
 impl PciFunction<'_> {
-    /// Whether this driver is bound.
+    /// Whether this driver is bound. `vfio-pci` stands for the drivers made of it, too ([`is_vfio`]).
     #[must_use]
     pub fn driven_by(&self, driver: &str) -> bool {
-        self.driver.known().is_some_and(|d| d == driver)
+        self.driver.known().is_some_and(|d| d == driver || driver == "vfio-pci" && is_vfio(d))
     }
 
     /// Device/port type, where the Express capability was seen.
@@ -187,7 +215,14 @@ impl PciFunction<'_> {
     /// GPU or RDMA NIC: an end of the path.
     #[must_use]
     pub fn is_endpoint_of_path(&self) -> bool {
-        matches!(self.kind, Kind::Gpu | Kind::RdmaNic | Kind::DataDirect)
+        self.kind.is_gpu() || matches!(self.kind, Kind::RdmaNic | Kind::DataDirect)
+    }
+
+    /// AWS' Elastic Fabric Adapter.
+    #[must_use]
+    pub fn is_efa(&self) -> bool {
+        self.vendor.known() == Some(&0x1d0f)
+            && self.device.known().is_some_and(|d| d >> 8 == 0xef && d >> 4 & 0xf == 0xa)
     }
 
     /// Place of a register of the Express capability: the line in text, the register in binary.
@@ -241,6 +276,19 @@ pub struct PciTree<'s> {
     pub functions: Vec<PciFunction<'s>>,
     /// Whether the list itself is known: sysfs or a text was there.
     pub seen: Option<Place>,
+    /// NIC functions and the function that moves their data, where that is another one: see [`crate::direct`].
+    pub data_paths: Vec<(FnId, DataPath)>,
+}
+
+/// Which function moves the data of a NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataPath {
+    /// The NIC's own function.
+    Own,
+    /// A Data Direct function.
+    Direct(FnId),
+    /// There are Data Direct functions, and the source does not show which NIC each belongs to.
+    Unknown,
 }
 
 /// How two functions reach each other, in `nvidia-smi topo -m`'s words.
@@ -324,9 +372,40 @@ impl<'s> PciTree<'s> {
         self.iter().filter(move |(_, f)| f.kind == kind)
     }
 
-    /// GPUs.
+    /// GPUs, of NVIDIA and AMD.
     pub fn gpus(&self) -> impl Iterator<Item = (FnId, &PciFunction<'s>)> {
+        self.iter().filter(|(_, f)| f.kind.is_gpu())
+    }
+
+    /// AMD's display adapters: graphics cards, GPUs inside CPUs, and accelerators whose firmware makes them such (MI50). Nothing judges them.
+    pub fn amd_displays(&self) -> impl Iterator<Item = &PciFunction<'s>> {
+        let is_one = |f: &&PciFunction<'s>| {
+            f.kind == Kind::Other
+                && f.vendor.known() == Some(&0x1002)
+                && f.class.known().is_some_and(|c| c.is_display())
+        };
+        self.functions.iter().filter(is_one)
+    }
+
+    /// GPUs of NVIDIA.
+    pub fn nvidia_gpus(&self) -> impl Iterator<Item = (FnId, &PciFunction<'s>)> {
         self.of_kind(Kind::Gpu)
+    }
+
+    /// Which function moves the data of a NIC.
+    #[must_use]
+    pub fn data_path(&self, nic: FnId) -> DataPath {
+        self.data_paths.iter().find(|(id, _)| *id == nic).map_or(DataPath::Own, |(_, p)| *p)
+    }
+
+    /// The function whose link and place count for the data of a NIC; `None` where that is not known.
+    #[must_use]
+    pub fn data_end(&self, nic: FnId) -> Option<FnId> {
+        match self.data_path(nic) {
+            DataPath::Own => Some(nic),
+            DataPath::Direct(id) => Some(id),
+            DataPath::Unknown => None,
+        }
     }
 
     /// RDMA NIC functions, physical and virtual.
@@ -376,10 +455,11 @@ impl<'s> PciTree<'s> {
         (out, complete)
     }
 
-    /// The way from a function up to the root complex.
+    /// The way of a function's data up to the root complex: of a NIC with a Data Direct function, that function's. Where it is not known
+    /// which that is, nothing is: no bridges, not complete.
     #[must_use]
     pub fn way_up(&self, of: FnId) -> WayUp {
-        let (bridges, complete) = self.ancestors(of);
+        let (bridges, complete) = self.data_end(of).map_or((Vec::new(), false), |end| self.ancestors(end));
         WayUp { of, bridges, complete }
     }
 
@@ -401,10 +481,17 @@ impl<'s> PciTree<'s> {
         (distance, a.bridges.len() + b.bridges.len())
     }
 
-    /// The way between two functions.
+    /// The way between two functions themselves, as `nvidia-smi topo -m` shows it: not that of a NIC's Data Direct function.
     #[must_use]
     pub fn path(&self, a: FnId, b: FnId) -> P2pPath {
-        let (a, b) = (self.way_up(a), self.way_up(b));
+        let own = |of: FnId| {
+            let (bridges, complete) = self.ancestors(of);
+            WayUp { of, bridges, complete }
+        };
+        self.between(own(a), own(b))
+    }
+
+    fn between(&self, a: WayUp, b: WayUp) -> P2pPath {
         let (distance, _) = self.distance(&a, &b);
         let (side_a, side_b) = a.meets(&b).unwrap_or((a.bridges.len(), b.bridges.len()));
         let common = a.bridges.get(side_a).copied();
@@ -415,7 +502,8 @@ impl<'s> PciTree<'s> {
     /// The NIC functions closest to a GPU: those below the deepest common bridge, else those on its NUMA node.
     #[must_use]
     pub fn nearest_nics(&self, gpu: FnId) -> Vec<(FnId, P2pPath)> {
-        let mut all: Vec<(FnId, P2pPath)> = self.rdma_nics().map(|(n, _)| (n, self.path(gpu, n))).collect();
+        let mut all: Vec<(FnId, P2pPath)> =
+            self.rdma_nics().map(|(n, _)| (n, self.between(self.way_up(gpu), self.way_up(n)))).collect();
         let best = all.iter().map(|(_, p)| (p.distance, p.between.len())).min();
         all.retain(|(_, p)| Some((p.distance, p.between.len())) == best);
         all

@@ -5,7 +5,7 @@ use crate::rdma::RdmaDevice;
 use hashbrown::HashMap;
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::lspci;
-use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
+use linerate_snapshot::{EntryId, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
 
 pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>) -> PciTree<'s> {
@@ -27,9 +27,11 @@ pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>) -> PciT
     }
     functions.sort_by_key(|f| f.bdf);
     functions.dedup_by_key(|f| f.bdf);
-    let mut tree = PciTree { functions, seen };
+    let mut tree = PciTree { functions, seen, data_paths: Vec::new() };
     classify(&mut tree, rdma);
     parents(&mut tree, &above);
+    doubt(&mut tree, s);
+    tree.data_paths = crate::direct::data_paths(&tree);
     tree
 }
 
@@ -91,6 +93,7 @@ fn blank<'s>(d: &lspci::Device, entry: EntryId) -> PciFunction<'s> {
         sriov: unseen!(),
         ari: unseen!(),
         rebar: unseen!(),
+        vpd: unseen!(),
         config_len: None,
         silent: None,
     }
@@ -162,15 +165,53 @@ fn classify(tree: &mut PciTree<'_>, rdma: &Reading<Vec<RdmaDevice>>) {
         };
         f.kind = match (vendor, class.sub()) {
             (0x15b3, _) if f.device.known() == Some(&0x2100) => Kind::DataDirect,
+            (0x15b3, _) if class.is_network() && f.vpd.known().is_some_and(|v| v.manages_switches) => {
+                Kind::NvlinkBridge
+            }
             _ if with_rdma.contains(&f.bdf) => Kind::RdmaNic,
             (0x10de, _) if class.is_display() => Kind::Gpu,
             (0x10de, 0x0680) => Kind::NvSwitch,
             (0x15b3, _) if class.is_network() => Kind::RdmaNic,
+            _ if f.is_efa() => Kind::RdmaNic,
+            (0x1002, sub) if sub >> 8 == 0x12 || sub == 0x0380 => Kind::AmdGpu,
+            (_, sub) if sub >> 8 == 0x12 => Kind::Accelerator,
             _ if class.is_network() => Kind::Nic,
             (_, 0x0604) => Kind::Bridge,
             (_, 0x0108) => Kind::Nvme,
             _ => Kind::Other,
         };
+    }
+}
+
+/// B200 and B300 (supported-gpus of NVIDIA's open kernel modules: 2901, 3182): eight on a baseboard whose NVLink switches are managed
+/// through four functions of a ConnectX-7 (docs.nvidia.com, Fabric Manager user guide, fourth-generation NVSwitches).
+const NVLINK5_GPUS: [u16; 2] = [0x2901, 0x3182];
+
+/// On such a baseboard a ConnectX-7 with an InfiniBand port is a NIC or manages NVLink: VPD says which (`SMDL=SW_MNG`). Without it a
+/// network interface shows a NIC, and so does a switch with a GPU below it, which the managing functions never share (`nvidia-smi
+/// topo -m` of DGX B200, github.com/NVIDIA/nccl issue 1646: NIC0 to NIC3 are one card, and NODE to every GPU).
+fn doubt(tree: &mut PciTree<'_>, s: &Snapshot) {
+    let gpus: Vec<FnId> = tree
+        .of_kind(Kind::Gpu)
+        .filter(|(_, f)| !f.is_vf() && f.device.known().is_some_and(|d| NVLINK5_GPUS.contains(d)))
+        .map(|(id, _)| id)
+        .collect();
+    if gpus.len() < 8 {
+        return;
+    }
+    let beside: Vec<FnId> = gpus.iter().flat_map(|id| tree.ancestors(*id).0).collect();
+    let is_open = |id: FnId, f: &PciFunction<'_>| {
+        let card = f.vendor.known() == Some(&0x15b3) && f.device.known() == Some(&0x1021) && !f.is_vf();
+        let infiniband = f.class.known().is_some_and(|c| c.sub() == 0x0207);
+        let has_netdev = f.in_sysfs && matches!(s.resolve_from(f.home, "net"), Lookup::Found(_));
+        let shares = tree.ancestors(id).0.iter().any(|b| beside.contains(b));
+        card && infiniband && matches!(f.vpd, Reading::Unreadable(..)) && !has_netdev && !shares
+    };
+    let open: Vec<FnId> = tree.of_kind(Kind::RdmaNic).filter(|(id, f)| is_open(*id, f)).map(|(id, _)| id).collect();
+    for id in open {
+        if let Some(f) = tree.functions.get_mut(id.0 as usize) {
+            f.kind = Kind::PerhapsNvlinkBridge;
+        }
     }
 }
 

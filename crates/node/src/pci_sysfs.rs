@@ -4,7 +4,7 @@ use crate::pci::{Bar, Bars, Kind, Link, Parent, PciFunction, absorb};
 use hashbrown::HashMap;
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::config::{ConfigSpace, Header, Layout};
-use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
+use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth, vpd};
 use linerate_snapshot::{EntryId, EntryKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
 
@@ -68,8 +68,9 @@ fn function<'s>(s: &'s Snapshot, bdf: Bdf, home: EntryId, parent_name: &str) -> 
     };
     let port = caps.as_ref().and_then(|c| c.express.get()).and_then(|e| e.port_type);
     // Of the hundreds of functions inside a socket none has a link or a memory region that anybody asks for.
-    let has_bars =
-        class.known().is_none_or(|c| c.is_display() || c.is_network() || matches!(c.sub(), 0x0680 | 0x0108 | 0x0801));
+    let has_bars = class.known().is_none_or(|c| {
+        c.is_display() || c.is_network() || c.sub() >> 8 == 0x12 || matches!(c.sub(), 0x0680 | 0x0108 | 0x0801)
+    });
     let mut f = PciFunction {
         bdf,
         home,
@@ -95,6 +96,7 @@ fn function<'s>(s: &'s Snapshot, bdf: Bdf, home: EntryId, parent_name: &str) -> 
         sriov: Reading::Unreadable(at, why.clone()),
         ari: Reading::Unreadable(at, why.clone()),
         rebar: Reading::Unreadable(at, why),
+        vpd: s.read(home, "vpd").parse("not Vital Product Data", vpd::parse),
         config_len: None,
         silent: None,
     };

@@ -11,6 +11,23 @@ pub enum LinkLayer {
     InfiniBand,
     /// RoCE (or iWARP).
     Ethernet,
+    /// Neither: AWS EFA. The kernel prints `Unknown` (`core/sysfs.c`, `link_layer_show`), libibverbs `Unspecified`.
+    Unspecified,
+}
+
+/// What an RDMA device is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// A network card, or software on one; what nothing says otherwise of.
+    #[default]
+    Network,
+    /// Manages NVLink switches: its InfiniBand port ends in the NVLink fabric, and NVLSM is its subnet manager.
+    NvlinkManagement,
+    /// A network card, or what manages NVLink switches: the source does not tell ([`crate::pci::Kind::PerhapsNvlinkBridge`]).
+    PerhapsNvlinkManagement,
+    /// AWS' Elastic Fabric Adapter: used through libfabric.
+    Efa,
 }
 
 /// Logical state of a port.
@@ -181,6 +198,8 @@ pub struct RdmaDevice {
     pub hca_type: Reading<String>,
     /// Whether it has no hardware: its directory is below /sys/devices/virtual.
     pub is_virtual: bool,
+    /// What it is for.
+    pub purpose: Purpose,
     /// Ports.
     pub ports: Vec<RdmaPort>,
 }
@@ -257,6 +276,7 @@ fn device(s: &Snapshot, name: &str, home: EntryId) -> RdmaDevice {
         board_id: own("board_id"),
         hca_type: own("hca_type"),
         is_virtual: s.parent(home).and_then(|p| s.parent(p)).is_some_and(|p| s.name(p) == "virtual"),
+        purpose: Purpose::Network,
         ports,
     }
 }
@@ -296,6 +316,7 @@ fn port(s: &Snapshot, number: u32, home: EntryId) -> RdmaPort {
         link_layer: s.text(home, "link_layer").parse("not a link layer", |t| match t {
             "InfiniBand" => Some(LinkLayer::InfiniBand),
             "Ethernet" => Some(LinkLayer::Ethernet),
+            "Unknown" => Some(LinkLayer::Unspecified),
             _ => None,
         }),
         lid: hex("lid"),

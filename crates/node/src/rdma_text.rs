@@ -1,7 +1,7 @@
 //! RDMA devices as tools print them: joins `ibv_devinfo`, `ibstat`, `ibdev2netdev` and `rdma link` to what sysfs shows.
 //! A device that only a text knows is built from the text; what the text does not say stays unreadable.
 
-use crate::rdma::{Counters, Gid, LinkLayer, PortState, RdmaDevice, RdmaPort};
+use crate::rdma::{Counters, Gid, LinkLayer, PortState, Purpose, RdmaDevice, RdmaPort};
 use linerate_formats::text::At;
 use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, rdma_json};
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
@@ -144,6 +144,7 @@ fn layer(a: At<ib_port::LinkLayer>) -> Option<At<LinkLayer>> {
     let v = match a.value {
         ib_port::LinkLayer::InfiniBand => LinkLayer::InfiniBand,
         ib_port::LinkLayer::Ethernet => LinkLayer::Ethernet,
+        ib_port::LinkLayer::Other(other) if other == "Unspecified" || other == "Unknown" => LinkLayer::Unspecified,
         ib_port::LinkLayer::Other(_) => return None,
     };
     Some(At::new(v, a.line))
@@ -184,6 +185,7 @@ fn blank_device(name: &str, entry: EntryId, line: u32) -> RdmaDevice {
         board_id: unsaid(),
         hca_type: unsaid(),
         is_virtual: false,
+        purpose: Purpose::Network,
         ports: Vec::new(),
     }
 }

@@ -9,16 +9,19 @@ pub mod bios;
 pub mod boot;
 pub mod change;
 pub mod diff;
+pub mod effect;
 pub mod export;
 mod hash;
 pub mod model;
 pub mod plan;
 pub mod platform;
 mod see;
+pub mod simulate;
 pub mod verify;
 
 pub use hash::sha256;
 pub use model::{
-    Act, BootTrial, ByHand, Condition, Content, Disruption, FileState, KubeNode, NodeId, Permanence, Plan, PlanError,
-    Proof, Refused, Risk, SCHEMA, Step,
+    Act, BootTrial, ByHand, Changed, Condition, Content, Counts, Disruption, FileState, KubeNode, NodeId, Permanence,
+    Plan, PlanError, Proof, Refused, Risk, SCHEMA, Simulation, State, Step,
 };
+pub use simulate::{Simulated, simulate};

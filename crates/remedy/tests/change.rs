@@ -304,7 +304,7 @@ fn firmware_settings_say_what_is_and_what_waits() {
     let [Err(Refusal::No { .. }), Ok(first)] = found.as_slice() else { panic!("{found:?}") };
     assert!(first.summary.contains("ADVANCED_PCI_SETTINGS to 1"));
     let device = "0000:81:00.0".to_owned();
-    let r = one(ask(Ask::NicFirmwareReset { device, reset: true }, Network::Unknown, &waits));
+    let r = one(ask(Ask::NicFirmwareReset { device, reset: true, except: Vec::new() }, Network::Unknown, &waits));
     assert!(r.change.is_empty() && r.proof.len() == 1, "what the host enumerates changes by a reboot");
 }
 
@@ -341,8 +341,9 @@ fn a_card_is_reset_where_that_is_enough() {
         assert_eq!((last(&r), r.disruption), (None, Disruption::DrainReboot), "one reboot for all of them");
     }
     let waits = link("IB(1)", "ETH(2)");
-    let ask_reset =
-        |reset: bool| one(with_tool(Ask::NicFirmwareReset { device: device(), reset }, "mlxfwreset", &waits));
+    let ask_reset = |reset: bool| {
+        one(with_tool(Ask::NicFirmwareReset { device: device(), reset, except: Vec::new() }, "mlxfwreset", &waits))
+    };
     assert_eq!(last(&ask_reset(true)).as_deref(), Some("mlxfwreset -d 0000:81:00.0 -l 3 -y reset"));
     assert_eq!(ask_reset(false).disruption, Disruption::DrainReboot);
 }
@@ -361,7 +362,7 @@ proptest! {
             Ask::Limit(vec![Limit { limit: a.clone(), value: b.clone() }]),
             Ask::DeviceControl(vec![DeviceControl { function: "0000:00:03.0".parse().expect("address"), field: a.clone(), value: n }]),
             Ask::NicFirmware { device: a.clone(), set: vec![(b.clone(), a.clone())], reset: true },
-            Ask::NicFirmwareReset { device: a.clone(), reset: true },
+            Ask::NicFirmwareReset { device: a.clone(), reset: true, except: Vec::new() },
         ];
         for asked in asks {
             for network in [Network::Netplan, Network::Networkd, Network::Ifupdown] {

@@ -33,6 +33,7 @@ fn main() {
             notes: analysis.notes().map(str::to_owned).collect(),
             links: Some(&state),
             bottleneck: std::env::var("BOTTLENECK").ok(),
+            matrix: None,
         };
         let start = Instant::now();
         let scene = Scene::new(&document, &analysis, &extras);

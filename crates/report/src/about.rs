@@ -3,6 +3,7 @@
 use linerate_node::Node;
 use linerate_node::context::Basis;
 use linerate_node::pci::Kind;
+use linerate_node::rdma::Purpose;
 use linerate_snapshot::{Coverage, Lookup, Reading, Snapshot};
 use std::collections::BTreeMap;
 
@@ -116,6 +117,55 @@ pub(crate) fn role(node: &Node<'_>) -> String {
     }
 }
 
+/// Devices of which only a part is judged, one line each.
+pub(crate) fn not_judged(node: &Node<'_>) -> Vec<String> {
+    let count = |kind| node.pci.of_kind(kind).count();
+    let efa = node.rdma.known().into_iter().flatten().filter(|d| d.purpose == Purpose::Efa).count();
+    let mut out = Vec::new();
+    let plural = |n: usize, one: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") };
+    match count(Kind::AmdGpu) {
+        0 => {}
+        n => out.push(format!(
+            "{}: PCIe links, ACS, NUMA, IOMMU and NICs are judged; amdgpu, its memory registration, XGMI and RCCL are not",
+            plural(n, "AMD GPU")
+        )),
+    }
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    for f in node.pci.amd_displays() {
+        *shown.entry(short_name(&f.name)).or_default() += 1;
+    }
+    if !shown.is_empty() {
+        let names: Vec<String> = shown.iter().take(4).map(|(name, n)| format!("{n} {name}")).collect();
+        let all = plural(shown.values().sum(), "AMD display adapter");
+        out.push(format!("{all} ({}): listed, not judged", names.join(", ")));
+    }
+    match count(Kind::Accelerator) {
+        0 => {}
+        n => out.push(format!("{}: listed, not judged", plural(n, "other accelerator"))),
+    }
+    match count(Kind::NvlinkBridge) {
+        0 => {}
+        n => out.push(format!(
+            "{}: no NICs, left out of all rules about NICs and ports",
+            plural(n, "NVLink management function")
+        )),
+    }
+    match count(Kind::PerhapsNvlinkBridge) {
+        0 => {}
+        n => out.push(format!(
+            "{}: NIC or NVLink management, which their VPD says, and it is not in this source: not judged (capture as root)",
+            plural(n, "ConnectX-7 function")
+        )),
+    }
+    if efa > 0 {
+        out.push(format!(
+            "{}: PCIe and distances are judged, and whether the plugin is installed; rules about InfiniBand and RoCE ports do not apply, libfabric's settings are not judged",
+            plural(efa, "EFA device")
+        ));
+    }
+    out
+}
+
 /// The devices that matter, counted and named.
 pub(crate) fn devices(node: &Node<'_>) -> String {
     if node.pci.seen.is_none() {
@@ -124,6 +174,10 @@ pub(crate) fn devices(node: &Node<'_>) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (kind, one, many) in [
         (Kind::Gpu, "GPU", "GPUs"),
+        (Kind::AmdGpu, "AMD GPU", "AMD GPUs"),
+        (Kind::Accelerator, "other accelerator (not judged)", "other accelerators (not judged)"),
+        (Kind::NvlinkBridge, "NVLink management function", "NVLink management functions"),
+        (Kind::PerhapsNvlinkBridge, "NIC or NVLink management function", "NIC or NVLink management functions"),
         (Kind::RdmaNic, "RDMA NIC function", "RDMA NIC functions"),
         (Kind::DataDirect, "Data Direct function", "Data Direct functions"),
         (Kind::NvSwitch, "NVSwitch", "NVSwitches"),
@@ -167,6 +221,7 @@ pub(crate) fn devices(node: &Node<'_>) -> String {
 
 /// The name that people use stands in the last brackets: `GH100 [H100 SXM5 80GB]`.
 fn short_name(name: &str) -> &str {
+    let name = name.rsplit_once("[AMD/ATI] ").map_or(name, |(_, device)| device);
     match (name.rfind('['), name.rfind(']')) {
         (Some(a), Some(b)) if a + 1 < b => name.get(a + 1..b).unwrap_or(name),
         _ => name,

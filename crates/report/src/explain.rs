@@ -4,7 +4,8 @@ use crate::json;
 use crate::style::{Page, Style, Tone};
 use crate::terminal::{quality, tone_of};
 use linerate_doctor::{CauseDoc, Symptom};
-use linerate_rules::{Area, Effect, Myth, Rule, Severity, Source};
+use linerate_formats::xid::{Bucket, Detail};
+use linerate_rules::{Area, Effect, Myth, Rule, Severity, Source, xid};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -69,6 +70,29 @@ pub fn cause(c: &CauseDoc, style: Style) -> String {
             page.item(2, "·", Tone::Dim, Tone::Plain, &format!("linerate explain {rule}"))?;
         }
         sources(c.sources, page)
+    })
+}
+
+/// What NVIDIA's catalogue says about an Xid, and what is to be done, for the terminal.
+#[must_use]
+pub fn xid(number: u32, style: Style) -> String {
+    let seen = xid::Seen { gpu: None, number, detail: Detail::Number };
+    let j = xid::judge(&seen, &[seen]);
+    let m = j.meaning;
+    page(style, |page| {
+        head(page, &j.severity.name().to_uppercase(), tone_of(j.severity), &format!("xid/{number}"), m.what)?;
+        page.blank()?;
+        let or = |text: &'static str| if text.is_empty() { "none" } else { text };
+        page.field(0, "name", or(m.name))?;
+        page.field(0, "bucket", or(m.immediate.name()))?;
+        page.field(0, "then", or(m.investigatory))?;
+        let advice = j.advice();
+        page.field(0, "do", if advice.is_empty() { "nothing" } else { &advice })?;
+        if m.immediate == Bucket::WorkflowNvlink5Err {
+            page.field(0, "", "unit and status in the line decide: `linerate audit` and `linerate doctor` read them")?;
+        }
+        page.item(0, "", Tone::Plain, Tone::Dim, "`linerate explain gpumem/xid` tells how logs are judged")?;
+        sources(&[if m.source == "nverror.h" { xid::NUMBERS } else { xid::CATALOGUE }], page)
     })
 }
 

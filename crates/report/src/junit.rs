@@ -4,7 +4,7 @@
 //! `<skipped>`. A note of severity info is a case that passed, with its text in `<system-out>`.
 
 use crate::Report;
-use crate::terminal::{persistence, quality, risk};
+use crate::terminal::{quality, terms};
 use crate::words::Words;
 use crate::xml::escape;
 use linerate_rules::{Severity, Status, Verdict};
@@ -114,13 +114,7 @@ fn body(v: &Verdict, words: &Words<'_>) -> String {
         lines.push(format!("to see it: {see}"));
     }
     if let Some(r) = &f.remedy {
-        lines.push(format!(
-            "fix: {}; {}; risk {} {}",
-            r.summary,
-            persistence(r.persistence),
-            risk(r.risk),
-            r.risk_note
-        ));
+        lines.push(format!("fix: {}; {}", r.summary, terms(r, str::to_owned)));
     }
     lines.push(format!("more: linerate explain {}", v.rule.id));
     lines.join("\n")

@@ -2,7 +2,7 @@
 
 use crate::group::{Group, group};
 use crate::style::{clean, clip};
-use crate::terminal::{persistence, quality, risk};
+use crate::terminal::{quality, terms};
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
 use linerate_rules::{Status, Verdict};
@@ -67,8 +67,7 @@ fn finding(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<
             continue;
         }
         summaries.push(&r.summary);
-        let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", md(&r.risk_note)) };
-        writeln!(out, "- **Fix**: {}; {}; risk {}{why}", md(&r.summary), persistence(r.persistence), risk(r.risk))?;
+        writeln!(out, "- **Fix**: {}; {}", md(&r.summary), terms(r, md))?;
     }
     for s in first.rule.sources {
         if s.at.starts_with("http") {

@@ -6,7 +6,7 @@ use crate::style::{Page, Style, Tone, clip};
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
 use linerate_node::pci::Kind;
-use linerate_rules::{Evidence, Persistence, Quality, Remedy, Risk, Severity, Status, Verdict};
+use linerate_rules::{Action, Evidence, Persistence, Quality, Remedy, Risk, Severity, Status, Verdict};
 use linerate_snapshot::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -65,6 +65,9 @@ impl Terminal<'_, '_> {
         self.page.field(0, "role", &about::role(node))?;
         self.page.field(0, "kernel", &about::kernel(node))?;
         self.page.field(0, "devices", &about::devices(node))?;
+        for text in about::not_judged(node) {
+            self.page.field(0, "judged", &text)?;
+        }
         let problems: Vec<&String> = snapshot.problems.iter().chain(&snapshot.manifest.problems).collect();
         let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
         for p in problems.iter().take(shown) {
@@ -81,7 +84,7 @@ impl Terminal<'_, '_> {
         let pci = &self.report.node.pci;
         pci.seen?;
         let has = |kind| pci.of_kind(kind).next().is_some();
-        let missing = match (has(Kind::Gpu), has(Kind::RdmaNic) || has(Kind::DataDirect)) {
+        let missing = match (has(Kind::Gpu) || has(Kind::AmdGpu), has(Kind::RdmaNic) || has(Kind::DataDirect)) {
             (true, true) => return None,
             (false, false) => "No NVIDIA GPU and no RDMA NIC here",
             (true, false) => "No RDMA NIC here",
@@ -172,8 +175,7 @@ impl Terminal<'_, '_> {
             let times = if *n > 1 && fixes.len() > 1 { format!(" ({n}\u{a0}×)") } else { String::new() };
             let text = format!("{}{times}", r.summary);
             self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Bold, &text)?;
-            let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", r.risk_note) };
-            self.page.field(2, "", &format!("{}; risk {}{why}", persistence(r.persistence), risk(r.risk)))?;
+            self.page.field(2, "", &terms(r, str::to_owned))?;
             if self.page.style.verbose && !r.reread.is_empty() {
                 self.page.field(2, "", &format!("to prove it, read again: {}", r.reread.join(", ")))?;
             }
@@ -354,6 +356,17 @@ pub(crate) fn persistence(p: Persistence) -> &'static str {
         Persistence::NextBoot => "from the next boot on",
         Persistence::FirmwareReset => "after a firmware reset or reboot",
         Persistence::Hardware => "hands on the hardware",
+    }
+}
+
+/// When a fix starts, how long it lasts, what it can break. Where a person only looks, nothing is changed and nothing lasts.
+pub(crate) fn terms(r: &Remedy, escape: impl Fn(&str) -> String) -> String {
+    let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", escape(&r.risk_note)) };
+    let risk = format!("risk {}{why}", risk(r.risk));
+    match (&r.action, r.risk) {
+        (Action::Investigate { .. }, Risk::None) => "to be decided by a person; changes nothing by itself".to_owned(),
+        (Action::Investigate { .. }, _) => format!("to be decided by a person; {risk}"),
+        _ => format!("{}; {risk}", persistence(r.persistence)),
     }
 }
 

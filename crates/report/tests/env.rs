@@ -46,8 +46,15 @@ spec:
 ";
 
 fn nic(name: &str, link: Link, gbps: f64, compute: bool) -> Nic {
-    let port =
-        Port { number: 1, active: Some(true), link: Some(link), gbps: Some(gbps), netdev: None, roce_v2_ipv4: None };
+    let port = Port {
+        number: 1,
+        active: Some(true),
+        link: Some(link),
+        gbps: Some(gbps),
+        netdev: None,
+        roce_v2_ipv4: None,
+        roce_v2_ipv6: None,
+    };
     Nic { name: name.to_owned(), ports: vec![port], distance: Distance::Pxb, compute: Some(compute) }
 }
 
@@ -67,7 +74,12 @@ fn node() -> NodeFacts {
 fn with<T>(input: &str, node: Option<NodeFacts>, release: Option<&str>, f: impl FnOnce(&Env<'_>) -> T) -> T {
     let read = read(Some("pod.yaml"), input.as_bytes());
     let label = node.is_some().then_some("u25");
-    let context = Context { nccl: release.map(|r| r.parse().unwrap()), node, ..Context::default() };
+    let context = Context {
+        nccl: release.map(|r| r.parse().unwrap()),
+        node,
+        elsewhere: read.elsewhere.clone(),
+        ..Context::default()
+    };
     let judgements = judge(&read.settings, &context);
     let recommendation = recommend(&context);
     f(&Env {
@@ -113,6 +125,29 @@ fn what_is_pasted() {
     insta::assert_snapshot!(all);
 }
 
+/// Lines to be run, not comments.
+fn acts(form: Form, input: &str, node: Option<NodeFacts>) -> Vec<String> {
+    let text = with(input, node, Some("2.21"), pasted(form));
+    text.lines().filter(|l| !l.starts_with('#')).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_list_of_devices_is_never_unset_and_keeps_its_ports() {
+    for (list, want) in [
+        ("mlx4_0:1,mlx4_0:2", vec![]),
+        ("^mlx5_0:1", vec![]),
+        ("=mlx5_0:1,mlx5_1:1,mlx5_2,mlx5_3", vec![]),
+        ("mlx5", vec![]),
+        ("=mlx5_0:1, mlx5_1:1", vec!["export NCCL_IB_HCA='=mlx5_0:1,mlx5_1:1'"]),
+    ] {
+        assert_eq!(acts(Form::Shell, &format!("NCCL_IB_HCA: '{list}'\n"), None), want, "{list}");
+    }
+    let on_node = acts(Form::Shell, "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1,mlx5_2,mlx5_3,mlx5_4\n", Some(node()));
+    assert_eq!(on_node, ["export NCCL_IB_HCA='=mlx5_0:1,mlx5_1:1,mlx5_2,mlx5_3'"]);
+    let right = acts(Form::Shell, "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1,mlx5_2,mlx5_3\n", Some(node()));
+    assert!(right.is_empty(), "{right:?}");
+}
+
 #[test]
 fn json_keeps_to_its_schema() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -138,6 +173,11 @@ fn exit_codes() {
         ("NCCL_IB_DISABLE=1\n", 1),
         ("NCCL_IB_HCA==mlx5_0\n", 2),
         ("NCCL_IB_DISABLE=0\n", 0),
+        ("apiVersion: v1\nspec:\n containers:\n - envFrom:\n   - configMapRef:\n      name: nccl-env\n", 2),
+        (
+            "apiVersion: v1\nspec:\n containers:\n - env:\n   - name: NCCL_IB_HCA\n     valueFrom: {configMapKeyRef: {name: c, key: k}}\n",
+            2,
+        ),
         ("HOME=/x\n", 0),
     ] {
         assert_eq!(with(input, None, Some("2.21"), |e| e.exit_code()), want, "{input}");

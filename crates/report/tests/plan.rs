@@ -6,8 +6,8 @@ mod common;
 use common::schema::check;
 use linerate_remedy::verify::{Verification, verify};
 use linerate_remedy::{
-    Act, BootTrial, ByHand, Condition, Content, Disruption, FileState, KubeNode, NodeId, Permanence, Plan, Proof,
-    Refused, Risk, SCHEMA, Step,
+    Act, BootTrial, ByHand, Changed, Condition, Content, Counts, Disruption, FileState, KubeNode, NodeId, Permanence,
+    Plan, Proof, Refused, Risk, SCHEMA, Simulation, State, Step,
 };
 use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
@@ -52,6 +52,7 @@ fn arguments() -> Step {
         risk_note: "DMA of the host is not protected any more".into(),
         persistence: Permanence::NextBoot,
         disruption: Disruption::DrainReboot,
+        unsimulated: Vec::new(),
     }
 }
 
@@ -77,6 +78,7 @@ fn mtu() -> Step {
         risk_note: String::new(),
         persistence: Permanence::Immediate,
         disruption: Disruption::Service,
+        unsimulated: Vec::new(),
     }
 }
 
@@ -118,6 +120,7 @@ fn acs() -> Step {
         risk_note: "removes isolation between the devices below".into(),
         persistence: Permanence::DeviceReset,
         disruption: Disruption::DrainReboot,
+        unsimulated: Vec::new(),
     }
 }
 
@@ -126,7 +129,12 @@ fn plan() -> Plan {
         schema: SCHEMA.into(),
         hash: String::new(),
         version: "0.1.0".into(),
-        node: NodeId { host: Some("gpu-17".into()), machine: Some("5f0c".into()), boot: Some("boot-1".into()) },
+        node: NodeId {
+            host: Some("gpu-17".into()),
+            machine: Some("5f0c".into()),
+            boot: Some("boot-1".into()),
+            redacted: false,
+        },
         role: None,
         kubernetes: Some(KubeNode {
             name: "gpu-17".into(),
@@ -149,6 +157,7 @@ fn plan() -> Plan {
             reason: "this node runs virtual machines, which ACS keeps apart".into(),
             unless: Some("--role bare-metal, where that is wrong".into()),
         }],
+        simulation: None,
     }
     .sealed()
 }
@@ -222,6 +231,51 @@ fn proven() -> Verification {
     verify(&p.sealed(), None, &after)
 }
 
+/// The plan, with what a simulation showed.
+fn simulated() -> Plan {
+    let fail = |severity: &str| State { status: "fail".into(), severity: Some(severity.into()) };
+    let pass = || State { status: "pass".into(), severity: None };
+    let changed = |subject: &str, before: State, after: State, worse| Changed {
+        rule: "iommu/translated-domain".into(),
+        subject: subject.into(),
+        before,
+        after,
+        message: "as it would be".into(),
+        worse,
+    };
+    let mut p = plan();
+    p.steps[0].unsimulated = list(&["what the kernel sets without pci=noats"]);
+    p.simulation = Some(Simulation {
+        before: Counts { high: 3, low: 1, unknown: 2, pass: 40, ..Counts::default() },
+        after: Counts { low: 1, unknown: 2, pass: 43, ..Counts::default() },
+        changed: vec![
+            changed("0000:18:00.0", fail("high"), pass(), false),
+            changed("0000:1a:00.0", fail("high"), pass(), false),
+            changed("0000:1b:00.0", fail("high"), pass(), false),
+            changed("node", pass(), fail("info"), false),
+        ],
+    });
+    p.node.redacted = true;
+    p.sealed()
+}
+
+#[test]
+fn verdicts_before_and_after_are_shown() {
+    let terminal = text::to_string(&simulated(), show(200));
+    let review = md(&simulated());
+    for got in [&terminal, &review] {
+        for part in [
+            "before: 4 findings (3 high, 1 low), 2 unknown, 40 pass; after all steps: 1 finding (1 low), 2 unknown, 43 pass",
+            "fail (high) → pass: 0000:18:00.0, 0000:1a:00.0, 1 more",
+            "what the kernel sets without pci=noats",
+            "redacted snapshot",
+        ] {
+            assert!(got.replace('\\', "").contains(part), "{part} in\n{got}");
+        }
+        assert!(!got.contains("fail (info)"), "a note is no finding:\n{got}");
+    }
+}
+
 fn md(p: &Plan) -> String {
     common::bytes(|out| markdown::render(p, out))
 }
@@ -269,7 +323,7 @@ fn first_and_last_lines_say_what_must_not_be_missed() {
         "{got}"
     );
     let first = |v: &Verification| text::verified_to_string(v, show(200)).lines().next().unwrap().to_owned();
-    assert_eq!(first(&proven()), "PROVEN: 1 step effective, and nothing else changed for the worse");
+    assert_eq!(first(&proven()), "PROVEN: 1 step effective; what else changed is not known (no --before)");
     assert_eq!(first(&verified()), "NOT PROVEN: 1 ineffective, 1 unknown, 1 effective, 1 change outside the plan");
 }
 
@@ -337,7 +391,7 @@ fn rejects(schema: &Value, value: &Value, wrong: &[(&str, Value)]) {
 fn plans_match_their_schema() {
     let schema = schema("plan-1.json");
     let written = |p: &Plan| common::bytes(|out| json::render_plan(p, out));
-    for p in [plan(), empty(), hostile()] {
+    for p in [plan(), empty(), hostile(), simulated()] {
         let text = written(&p);
         assert_eq!(Plan::read(text.as_bytes()).unwrap(), p);
         check(&serde_json::from_str(&text).unwrap(), &schema, &schema, "$").unwrap();

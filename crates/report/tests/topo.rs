@@ -32,6 +32,7 @@ fn with<T>(xml: &str, env: &[(&str, &str)], f: impl FnOnce(&Topo<'_>) -> T) -> T
         config: &config,
         analysis: &analysis,
         links: &links,
+        models: &|_: &str| None,
         notes: &["a note".to_owned()],
         matrix: None,
         theirs: None,

@@ -23,7 +23,10 @@ pub mod remedy;
 pub mod rule;
 pub mod survey;
 mod topo;
+pub mod xid;
 
+pub use acs::{AcsAsked, acs_asked_for};
+pub use cmdline::words::{domain_asked_for, iommu_turned_off};
 pub use engine::{Audit, Verdict, audit};
 pub use finding::{Evidence, Finding, Findings, Status, Subject, Words};
 pub use registry::{Area, areas, find, rules};

@@ -3,6 +3,7 @@
 use crate::finding::Findings;
 use linerate_node::Node;
 use linerate_node::context::Role;
+use linerate_node::pci::{Kind, PciFunction};
 use linerate_snapshot::{Coverage, OutputKind, Place, Snapshot};
 use serde::Serialize;
 
@@ -178,6 +179,39 @@ impl Cx<'_> {
     /// Whether the list of PCI functions holds a bridge, as the whole list of nearly every machine does.
     fn shows_bridges(&self) -> bool {
         self.node.pci.iter().any(|(_, f)| f.class.known().is_some_and(|c| matches!(c.sub(), 0x0600 | 0x0604)))
+    }
+
+    /// Whether a GPU is on the node, of whatever maker: an end for peer-to-peer traffic. A device whose class is not seen may be one. The VGA of a
+    /// management controller and graphics within a CPU are none.
+    #[must_use]
+    pub fn has_gpu(&self) -> bool {
+        self.node.pci.functions.iter().any(|f| {
+            let sub = f.class.known().map(|c| c.sub());
+            match f.vendor.known() {
+                // AMD: Instinct cards are processing accelerators or displays without VGA; VGA is also what old servers' BMCs had.
+                Some(0x1002) => sub.is_none_or(|s| s == 0x0380 || s >> 8 == 0x12),
+                _ => f.kind == Kind::Gpu || f.kind == Kind::Unknown && f.vendor.known().is_none_or(|v| *v == 0x10de),
+            }
+        })
+    }
+
+    /// Answers for rules about peer-to-peer traffic of GPUs where there is no GPU: `true` if it answered.
+    pub fn no_gpu(&self, out: &mut Findings) -> bool {
+        self.no_subjects(self.has_gpu(), "GPU, so no peer-to-peer traffic of one,", out)
+    }
+
+    /// Whether it is known that no GPU depends on a NIC: there is none, or other NICs are nearer to each or faster.
+    pub(crate) fn serves_no_gpu(&self, nic: &PciFunction<'_>) -> bool {
+        if !self.has_gpu() {
+            return true;
+        }
+        if self.node.pci.gpus().next().is_none() {
+            return false;
+        }
+        match self.node.rdma_of(nic) {
+            Some(d) => crate::rdma::common::usage(self, d) == crate::rdma::common::Use::Other,
+            None => !self.node.rails.is_empty() && self.node.rail_of(nic).is_none(),
+        }
     }
 
     /// Says in one line that a list of devices could not be seen or is empty; `true` if it answered. For the head of checks

@@ -38,7 +38,9 @@ fn a_log_alone_tells_its_faults_and_its_command_line() {
     let audit = judge(&data.join("cases/onl-897-dmar-fault/dmesg.txt"));
     print(&audit);
     let faults = common::said(&audit, "iommu/faults");
-    assert!(faults.iter().all(|l| l.contains(" fail ")), "{faults:?}");
+    // Whose the faults are, this text does not say.
+    assert!(faults.iter().any(|l| l.contains(" unknown ")), "{faults:?}");
+    assert!(faults.iter().all(|l| l.contains(" unknown ") || l.contains(" fail info ")), "{faults:?}");
     let audit = judge(&data.join("dmesg/perftest-289__iommu-off-boot.txt"));
     print(&audit);
     assert!(common::said(&audit, "iommu/faults").iter().all(|l| l.contains(" unknown ")));

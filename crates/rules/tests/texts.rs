@@ -193,25 +193,33 @@ fn a_nic_that_no_gpu_needs_says_why() {
 /// Data Direct: function, GPU and NIC port wiring of ConnectX-8, with one wrong setting each time.
 #[test]
 fn data_direct_ports_are_judged_by_their_own_strings() {
-    let text = |dma: &str, gpu: &str, root: &str| {
-        let port = |bdf: &str, kind: &str, buses: &str, acs: &str| {
+    let text = |dma: &str, gpu: &str, inner: &str, root: &str| {
+        let port = |bdf: &str, ids: &str, kind: &str, buses: &str, acs: &str| {
             format!(
-                "{bdf} PCI bridge [0604]: Mellanox Technologies MT2910 Family [ConnectX-7 PCIe Bridge] [15b3:197b] (prog-if 00 [Normal decode])\n\
-                 \tBus: {buses}, sec-latency=0\n\tCapabilities: [68] Express (v2) {kind}, MSI 00\n\
-                 \tCapabilities: [100 v1] Access Control Services\n\
-                 \t\tACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl+ DirectTrans+\n\t\tACSCtl:\t{acs}\n\n"
+                "{bdf} PCI bridge [0604]: Device [{ids}] (prog-if 00 [Normal decode])\n\
+                 \tBus: {buses}, sec-latency=0\n\tCapabilities: [68] Express (v2) {kind}, MSI 00\n{}\n",
+                if acs.is_empty() {
+                    String::new()
+                } else {
+                    format!(
+                        "\tCapabilities: [100 v1] Access Control Services\n\
+                         \t\tACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl+ DirectTrans+\n\t\tACSCtl:\t{acs}\n"
+                    )
+                }
             )
         };
         let end =
             |bdf: &str, what: &str| format!("{bdf} {what}\n\tCapabilities: [60] Express (v2) Endpoint, MSI 00\n\n");
-        let off = "SrcValid- TransBlk- ReqRedir- CmpltRedir- UpstreamFwd- EgressCtrl- DirectTrans-";
+        let (up, down) = ("Upstream Port", "Downstream Port (Slot+)");
         [
-            port("00:00.0", "Root Port (Slot+)", "primary=00, secondary=01, subordinate=04", root),
-            port("01:00.0", "Upstream Port", "primary=01, secondary=02, subordinate=04", off),
-            port("02:00.0", "Downstream Port (Slot+)", "primary=02, secondary=03, subordinate=03", dma),
-            port("02:01.0", "Downstream Port (Slot+)", "primary=02, secondary=04, subordinate=04", gpu),
+            port("00:00.0", "10de:22b1", "Root Port (Slot+)", "primary=00, secondary=01, subordinate=06", root),
+            port("01:00.0", "15b3:197c", up, "primary=01, secondary=02, subordinate=06", ""),
+            port("02:00.0", "15b3:197c", down, "primary=02, secondary=03, subordinate=03", dma),
+            port("02:01.0", "15b3:197c", down, "primary=02, secondary=04, subordinate=06", gpu),
+            port("04:00.0", "15b3:197c", up, "primary=04, secondary=05, subordinate=06", ""),
+            port("05:00.0", "15b3:197c", down, "primary=05, secondary=06, subordinate=06", inner),
             end("03:00.0", "System peripheral [0880]: Mellanox Technologies Device [15b3:2100]"),
-            end("04:00.0", "3D controller [0302]: NVIDIA Corporation Device [10de:31c2]"),
+            end("06:00.0", "3D controller [0302]: NVIDIA Corporation Device [10de:31c2]"),
         ]
         .concat()
     };
@@ -222,14 +230,16 @@ fn data_direct_ports_are_judged_by_their_own_strings() {
     let failing = |t: String| -> Vec<String> {
         let s = lspci(t.as_bytes());
         let a = told(&s, Role::BareMetal);
-        assert_eq!(said(&a, "acs/direct-nic").len(), 3, "{:?}", said(&a, "acs/direct-nic"));
+        assert_eq!(said(&a, "acs/direct-nic").len(), 4, "{:?}", said(&a, "acs/direct-nic"));
         assert!(said(&a, "acs/redirect-on-p2p-path").iter().all(|f| f.1 == Status::NotApplicable));
         said(&a, "acs/direct-nic").into_iter().filter(|f| f.1 == Status::Fail).map(|f| f.0).collect()
     };
-    assert!(failing(text(dma, gpu, root)).is_empty());
-    assert_eq!(failing(text(kernel, gpu, root)), ["0000:02:00.0"]);
-    assert_eq!(failing(text(dma, kernel, root)), ["0000:02:01.0"]);
-    assert_eq!(failing(text(dma, gpu, kernel)), ["0000:00:00.0"]);
+    assert!(failing(text(dma, gpu, kernel, root)).is_empty());
+    assert_eq!(failing(text(kernel, gpu, kernel, root)), ["0000:02:00.0"]);
+    assert_eq!(failing(text(dma, kernel, kernel, root)), ["0000:02:01.0"]);
+    assert_eq!(failing(text(dma, gpu, kernel, kernel)), ["0000:00:00.0"]);
+    // What this rule asked for once: the GPU's value on the port directly above it.
+    assert_eq!(failing(text(dma, kernel, gpu, root)), ["0000:02:01.0", "0000:05:00.0"]);
 }
 
 #[test]
@@ -251,4 +261,40 @@ fn a_real_healthy_machine_gets_no_finding() {
     {
         assert!(said(&a, rule).iter().any(|f| f.1 == Status::Pass), "{rule} passes nothing");
     }
+}
+
+/// Loading what is loaded is no fix: the driver refused this GPU, or was taken from it.
+#[test]
+fn a_driver_that_runs_is_not_to_be_loaded() {
+    let gpu = |at: &str, driver: &str| {
+        format!(
+            "{at} 3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB] [10de:2330] (rev a1)\n\tControl: I/O- Mem+\n{driver}\n"
+        )
+    };
+    let bound = "\tKernel driver in use: nvidia\n";
+    for (other, loads) in [(gpu("2a:00.0", bound), false), (gpu("2a:00.0", ""), true)] {
+        let bridge = "00:00.0 Host bridge [0600]: Intel Corporation Device [8086:3e30]\n\tControl: I/O- Mem+\n\tKernel driver in use: skx\n\n";
+        let a = told(&pasted("lspci.txt", &format!("{bridge}{}{other}", gpu("18:00.0", ""))), Role::BareMetal);
+        let failed: Vec<_> = a.with(Status::Fail).filter(|v| v.rule.id == "gpumem/driver-loaded").collect();
+        assert!(!failed.is_empty());
+        for v in failed {
+            let action = v.finding.remedy.as_ref().map(|r| &r.action);
+            assert_eq!(matches!(action, Some(linerate_rules::Action::LoadModule { .. })), loads, "{action:?}");
+        }
+    }
+}
+
+/// In a guest a small BAR1 may be all that the board has: nothing tells, and nobody is sent to the host for it.
+#[test]
+fn a_small_bar1_in_a_guest_is_not_the_hosts_fault_without_a_sign() {
+    let s = lspci(
+        b"00:00.0 Host bridge: Intel Corporation 440FX - 82441FX PMC [Natoma] (rev 02)\n\tSubsystem: Red Hat, Inc Qemu virtual machine\n\n\
+          00:03.0 VGA compatible controller: NVIDIA Corporation GK104GL [GRID K520] (rev a1)\n\
+          \tRegion 0: Memory at ec000000 (32-bit, non-prefetchable) [size=16M]\n\
+          \tRegion 1: Memory at e0000000 (64-bit, prefetchable) [size=128M]\n\n",
+    );
+    let audit = common::judge(&s);
+    let said: Vec<_> =
+        audit.verdicts.iter().filter(|v| v.rule.id == "gpu/bar1-size").map(|v| v.finding.status).collect();
+    assert_eq!(said, [linerate_rules::Status::Unknown]);
 }

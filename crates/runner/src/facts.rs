@@ -79,7 +79,7 @@ impl Facts {
         };
         out.nets = node.net.known().into_iter().flatten().map(net).collect();
         out.numa = node.numa.known().into_iter().flatten().map(|n| (n.id, n.cpulist.clone())).collect();
-        out.gpus = u32::try_from(node.pci.gpus().count()).unwrap_or(0);
+        out.gpus = u32::try_from(node.pci.nvidia_gpus().count()).unwrap_or(0);
         out
     }
 
@@ -125,6 +125,7 @@ fn gid(port: &RdmaPort) -> (Option<u32>, &'static str) {
     match port.link_layer.known() {
         Some(LinkLayer::InfiniBand) => return (None, "InfiniBand: no GID to choose"),
         None => return (None, "link layer unknown: the tool chooses the GID"),
+        Some(LinkLayer::Unspecified) => return (None, "neither InfiniBand nor RoCE: no GID to choose"),
         Some(LinkLayer::Ethernet) => {}
     }
     let gids = port.gids.known().map(Vec::as_slice).unwrap_or_default();

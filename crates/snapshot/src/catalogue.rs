@@ -32,6 +32,7 @@ pub(crate) enum Hide {
     Host,
     Serial,
     PciConfig,
+    Vpd,
     Text,
 }
 
@@ -42,6 +43,8 @@ pub(crate) enum Keep {
     FirstLine,
     /// The line of /dev/shm.
     Shm,
+    /// Of `/proc/cpuinfo` the first processor, and of the others their number and socket.
+    Cpuinfo,
     /// Options of the kernel that matter on this path.
     Kconfig,
     /// Assignments to `GRUB_…` that decide about kernel arguments and the default entry.
@@ -66,6 +69,16 @@ pub(crate) struct Leaf {
     pub(crate) keep: Keep,
     /// For archives; an audit skips it.
     pub(crate) collect_only: bool,
+    /// Only where `/proc/cpuinfo` names no sockets.
+    pub(crate) no_sockets: bool,
+}
+
+impl Leaf {
+    /// Of the default size, with nothing hidden.
+    pub(crate) fn new(take: Take) -> Leaf {
+        let (hide, keep) = (Hide::Nothing, Keep::All);
+        Leaf { take, max: DEFAULT_MAX, binary: false, hide, keep, collect_only: false, no_sockets: false }
+    }
 }
 
 /// A name of the patterns, and what is below it.
@@ -157,13 +170,13 @@ impl Catalogue {
         };
         let mut words = rest.split_ascii_whitespace();
         let pattern = words.next()?;
-        let mut leaf =
-            Leaf { take, max: DEFAULT_MAX, binary: false, hide: Hide::Nothing, keep: Keep::All, collect_only: false };
+        let mut leaf = Leaf::new(take);
         for w in words {
             match w.split_once('=').unwrap_or((w, "")) {
                 ("max", v) => leaf.max = size(v)?,
                 ("bin", _) => leaf.binary = true,
                 ("collect", _) => leaf.collect_only = true,
+                ("if-no-sockets", _) => leaf.no_sockets = true,
                 ("hide", v) => leaf.hide = hide(v)?,
                 ("keep", v) => leaf.keep = keep(v)?,
                 _ => return None,
@@ -312,6 +325,7 @@ fn hide(v: &str) -> Option<Hide> {
         "host" => Hide::Host,
         "serial" => Hide::Serial,
         "pciconfig" => Hide::PciConfig,
+        "vpd" => Hide::Vpd,
         "text" => Hide::Text,
         _ => return None,
     })
@@ -321,6 +335,7 @@ fn keep(v: &str) -> Option<Keep> {
     Some(match v {
         "first-line" => Keep::FirstLine,
         "shm" => Keep::Shm,
+        "cpuinfo" => Keep::Cpuinfo,
         "kconfig" => Keep::Kconfig,
         "grub" => Keep::Grub,
         "grubonce" => Keep::GrubOnce,

@@ -10,6 +10,7 @@ mod index;
 mod interrupt;
 mod manifest;
 mod output;
+pub mod rdma_dump;
 mod reading;
 mod recognise;
 mod redact;

@@ -47,6 +47,8 @@ pub enum OutputKind {
     RdmaTopo,
     /// `rdma_topo check`.
     RdmaTopoCheck,
+    /// `rdma_topo dump`: its functions are entries of the snapshot, too.
+    RdmaTopoDump,
     /// `systemd-detect-virt`.
     DetectVirt,
     /// `modinfo nvidia`.
@@ -81,6 +83,7 @@ impl OutputKind {
         (OutputKind::VirshXml, "VirshXml"),
         (OutputKind::RdmaTopo, "RdmaTopo"),
         (OutputKind::RdmaTopoCheck, "RdmaTopoCheck"),
+        (OutputKind::RdmaTopoDump, "RdmaTopoDump"),
         (OutputKind::DetectVirt, "DetectVirt"),
         (OutputKind::ModinfoNvidia, "ModinfoNvidia"),
         (OutputKind::Nvml, "Nvml"),

@@ -53,6 +53,7 @@ pub(crate) fn recognise(name: &str, bytes: &[u8]) -> Recognised {
         Kind::VirshXml => OutputKind::VirshXml,
         Kind::RdmaTopo => OutputKind::RdmaTopo,
         Kind::RdmaTopoCheck => OutputKind::RdmaTopoCheck,
+        Kind::RdmaTopoDump => OutputKind::RdmaTopoDump,
         Kind::DetectVirt => OutputKind::DetectVirt,
         Kind::ModinfoNvidia => OutputKind::ModinfoNvidia,
         Kind::Nvml => OutputKind::Nvml,

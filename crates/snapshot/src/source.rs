@@ -4,7 +4,7 @@ use crate::archive::{OpenError, PackedText, Reader, is_archive, packed_text};
 use crate::capture::{self, Options, Progress, Purpose};
 use crate::hosts::Hosts;
 use crate::recognise::{HEAD, Recognised, is_lfs_stub, recognise};
-use crate::{Output, Snapshot};
+use crate::{Output, OutputKind, Snapshot};
 use linerate_formats::sniff;
 use std::io::Read;
 use std::path::Path;
@@ -139,6 +139,9 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8])
         (None, _) => s.problems.push(format!("{name}: there is another {path} already; left out")),
         (Some(_), Recognised::File(_)) => {}
         (Some(entry), _) => s.outputs.push(Output { kind: what.output(), entry, argv: Vec::new(), status: None }),
+    }
+    if entry.is_some() && what.output() == OutputKind::RdmaTopoDump {
+        crate::rdma_dump::unpack(s, name, &kept);
     }
 }
 

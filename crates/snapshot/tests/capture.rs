@@ -39,13 +39,30 @@ fn fifos_and_sockets_are_not_opened() {
     assert!(matches!(s.resolve("proc/cpuinfo"), Lookup::Found(_)));
 }
 
+/// The sockets of sysfs, a file for each CPU, are read only where cpuinfo names none.
+#[test]
+fn sockets_of_cpus_are_read_once() {
+    for (cpuinfo, read) in
+        [("processor\t: 0\nphysical id\t: 0\n", false), ("processor\t: 0\nCPU part\t: 0xd4f\n", true)]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), "proc/cpuinfo", cpuinfo.as_bytes());
+        let id = "sys/devices/system/cpu/cpu3/topology/physical_package_id";
+        write(dir.path(), id, b"1\n");
+        for purpose in [Purpose::Audit, Purpose::Collect] {
+            let s = capture(&Options::new(dir.path(), purpose), &|_| {}).unwrap();
+            assert_eq!(matches!(s.resolve(id), Lookup::Found(_)), read, "{cpuinfo:?} {purpose:?}");
+        }
+    }
+}
+
 #[test]
 fn large_files_are_cut_and_full_captures_say_so() {
     let dir = tempfile::tempdir().unwrap();
-    write(dir.path(), "proc/cpuinfo", &vec![b'x'; 1 << 20]);
+    write(dir.path(), "proc/modules", &vec![b'x'; 1 << 20]);
     write(dir.path(), "proc/cmdline", b"ro\n");
     let s = take(dir.path());
-    let Lookup::Found(id) = s.resolve("proc/cpuinfo") else { panic!() };
+    let Lookup::Found(id) = s.resolve("proc/modules") else { panic!() };
     assert_eq!((s.kind(id), s.data(id).len()), (&EntryKind::CutFile, 64 << 10));
     let mut options = Options::new(dir.path(), Purpose::Collect);
     options.max_bytes = 1000;

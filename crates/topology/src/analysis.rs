@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::fill::{self, Filled};
 use crate::gdr::{Gdr, View, first_of_ranks};
 use crate::local::{LocalNets, local_nets};
+use crate::open::Open;
 use crate::p2p::P2p;
 use crate::path::PathType;
 use crate::paths::Paths;
@@ -34,6 +35,8 @@ pub struct Analysis {
     pub local_nets: Vec<LocalNets>,
     /// What was assumed where the document is silent, as sentences.
     pub assumed: Vec<String>,
+    /// What conclusions may hang on and nobody showed; see [`Analysis::open_for_gdr`] and its siblings.
+    pub open: Vec<Open>,
     /// The graph with all GPUs, and its paths, where NCCL cuts the host in several nodes.
     pub whole: Option<Box<Whole>>,
     pub(crate) tree: Tree,
@@ -58,10 +61,14 @@ impl Analysis {
     ///
     /// Where NCCL itself would stop, or where there is no GPU.
     pub fn new(document: &Document, config: &Config) -> Result<Analysis, Error> {
-        let Filled { tree, assumed } = match config.input {
+        let Filled { tree, assumed, mut open } = match config.input {
             Input::File => fill::fill(document, config)?,
-            Input::Fused => Filled { tree: Tree::of(document)?, assumed: Vec::new() },
+            Input::Fused => Filled { tree: Tree::of(document)?, assumed: Vec::new(), open: Vec::new() },
         };
+        open.extend(&config.unseen);
+        open.retain(|o| !config.told.contains(o));
+        open.sort_unstable();
+        open.dedup();
         let system = build(&tree, config)?;
         let first = system.gpus().map(|(_, g)| g.rank).min().ok_or(Error::NoGpu)?;
         let (raw, paths, local_cpus) = compute(&system, config)?;
@@ -79,6 +86,7 @@ impl Analysis {
             p2p: Vec::new(),
             local_nets: Vec::new(),
             assumed,
+            open,
             whole: None,
             tree,
             env: config.env.clone(),

@@ -3,6 +3,7 @@
 use crate::Version;
 use crate::env::Env;
 use crate::fill::Assumptions;
+use crate::open::{Lack, Open};
 
 /// How the document is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +28,12 @@ pub struct Config {
     pub input: Input,
     /// What to assume where the document is silent.
     pub assume: Assumptions,
+    /// What the document's source does not show beyond what the document itself leaves out.
+    pub unseen: Vec<Open>,
+    /// What is assumed because somebody said so: it is not open.
+    pub told: Vec<Open>,
+    /// Why its NICs cannot do GPUDirect RDMA, where they cannot.
+    pub lack: Option<Lack>,
 }
 
 impl Default for Config {
@@ -37,6 +44,9 @@ impl Default for Config {
             nodes: 1,
             input: Input::default(),
             assume: Assumptions::default(),
+            unseen: Vec::new(),
+            told: Vec::new(),
+            lack: None,
         }
     }
 }

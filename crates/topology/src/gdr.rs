@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::error::Error;
+use crate::open::Lack;
 use crate::path::PathType;
 use crate::paths::Paths;
 use crate::system::{NodeId, NodeKind, System};
@@ -36,8 +37,11 @@ pub enum GdrReason {
         /// Whether `NCCL_NET_GDR_LEVEL` says so.
         by_env: bool,
     },
-    /// The NIC cannot.
-    NicLacksGdr,
+    /// NIC and drivers cannot register GPU memory.
+    NicLacksGdr {
+        /// What is missing, where the source shows it.
+        lack: Option<Lack>,
+    },
     /// The GPU cannot.
     GpuLacksGdr,
     /// The GPU is split, and `NCCL_NET_GDR_MLOPART` does not allow it.
@@ -59,7 +63,8 @@ impl fmt::Display for GdrReason {
                 let by = if *by_env { "NCCL_NET_GDR_LEVEL" } else { "the default" };
                 write!(f, "GPU and NIC are {kind} apart, and {by} allows {limit} at most")
             }
-            Self::NicLacksGdr => f.write_str("the NIC cannot do GPUDirect RDMA (gdr=\"0\")"),
+            Self::NicLacksGdr { lack: Some(lack) } => f.write_str(lack.words()),
+            Self::NicLacksGdr { lack: None } => f.write_str("NIC and drivers do not register GPU memory (gdr=\"0\")"),
             Self::GpuLacksGdr => f.write_str("the GPU cannot do GPUDirect RDMA (gdr=\"0\")"),
             Self::SplitGpu => f.write_str("the GPU is split, and NCCL_NET_GDR_MLOPART is not set"),
             Self::ReadDisabledByEnv => f.write_str("NCCL_NET_GDR_READ=0"),
@@ -183,7 +188,7 @@ impl View<'_> {
         };
         let env = &self.config.env;
         if !n.gdr {
-            return no(GdrReason::NicLacksGdr);
+            return no(GdrReason::NicLacksGdr { lack: self.config.lack });
         }
         if !g.gdr {
             return no(GdrReason::GpuLacksGdr);

@@ -22,6 +22,7 @@ pub mod from_node;
 pub mod gdr;
 pub mod local;
 mod number;
+pub mod open;
 pub mod p2p;
 mod path;
 mod paths;
@@ -38,11 +39,12 @@ pub use env::Env;
 pub use error::Error;
 pub use fill::{Assumptions, Nvlink};
 pub use number::bus_id_text;
+pub use open::{Lack, Open};
 pub use path::PathType;
 pub use paths::{Path, Paths};
 pub use search::Search;
 pub use system::System;
-pub use version::Version;
+pub use version::{NotAVersion, Version};
 pub use xml::Document;
 
 /// Channels of a communicator, at most (`MAXCHANNELS`).

@@ -18,6 +18,9 @@ impl Version {
     /// The release whose source is the definition of this crate.
     pub const REFERENCE: Version = Version { major: 2, minor: 30, patch: 7 };
 
+    /// The oldest release whose decisions are rebuilt: its path types have the numbers that the later ones build on.
+    pub const OLDEST: Version = Version { major: 2, minor: 7, patch: 0 };
+
     /// Whether it is `major.minor` or later.
     #[must_use]
     pub fn since(self, major: u16, minor: u16) -> bool {

@@ -7,7 +7,7 @@ use linerate_formats::nvidia_smi::PathKind;
 use linerate_node::Node;
 use linerate_snapshot::{Coverage, Lookup, Output, OutputKind, Snapshot, Why};
 use linerate_topology::from_node::matrix::Device;
-use linerate_topology::from_node::{FromNode, Matrix, compare_with_topo_m, from_node};
+use linerate_topology::from_node::{FromNode, FromNodeError, Matrix, compare_with_topo_m, from_node};
 use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Config, Document, PathType};
 use std::path::{Path, PathBuf};
@@ -156,8 +156,10 @@ fn every_composed_node_has_a_document_that_is_judged() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let from = match from_node(&node) {
             Ok(f) => f,
+            // As NCCL does: topo/topology-file has a broken file.
+            Err(FromNodeError::TopologyFile { .. }) if name.contains("topology-file") => continue,
             Err(e) => {
-                assert_eq!(node.pci.gpus().count(), 0, "{name}: {e}");
+                assert_eq!(node.pci.nvidia_gpus().count(), 0, "{name}: {e}");
                 continue;
             }
         };

@@ -29,7 +29,7 @@ fn shape(d: &Document, skip: &[&str]) -> Vec<String> {
 
 /// The oracle's network plugin was a stub: it left each port in its function, had GPUDirect RDMA, and printed the GUID as sysfs does.
 fn oracle_options() -> Options {
-    Options { merge_functions: false, nic_gdr: Some(true) }
+    Options { merge_functions: false, nic_gdr: Some(true), ..Options::default() }
 }
 
 fn oracle_config() -> Config {

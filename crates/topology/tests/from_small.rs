@@ -294,3 +294,16 @@ proptest! {
         }
     }
 }
+
+/// Firmware that names no NUMA node: the matrix says why it does not know, and what NCCL makes of it.
+#[test]
+fn a_device_without_a_numa_node_has_its_reason() {
+    let mut t = Tree::new();
+    t.file("sys/devices/system/node/node1/cpulist", "8-15");
+    // What comes first holds.
+    t.file("sys/devices/pci0000:80/0000:80:01.0/numa_node", "-1");
+    t.gpu("pci0000:00/0000:00:01.0").gpu("pci0000:80/0000:80:01.0");
+    let m = Matrix::of(&Node::decode(&t.0));
+    assert_eq!(m.path("GPU0", "GPU1"), None);
+    assert!(m.notes.iter().any(|n| n.starts_with("GPU1:") && n.contains("SYS")), "{:?}", m.notes);
+}

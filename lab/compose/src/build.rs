@@ -3,12 +3,14 @@
 use crate::DescribeError;
 use crate::function::Function;
 use crate::platform::{Platform, RootBus};
+use crate::seed::Seed;
 use std::collections::BTreeMap;
 
 /// The PCI functions of a node, in the order of enumeration.
 pub(crate) struct Builder {
     pub(crate) functions: Vec<Function>,
     platform: Platform,
+    seed: Seed,
     /// The next free bus below each root bus.
     next_bus: BTreeMap<RootBus, u16>,
     /// Free root ports of each root bus: index into `Platform::ports`.
@@ -16,8 +18,8 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    pub(crate) fn new(platform: Platform) -> Self {
-        Builder { functions: Vec::new(), platform, next_bus: BTreeMap::new(), next_port: BTreeMap::new() }
+    pub(crate) fn new(platform: Platform, seed: Seed) -> Self {
+        Builder { functions: Vec::new(), platform, seed, next_bus: BTreeMap::new(), next_port: BTreeMap::new() }
     }
 
     /// A function on a root bus.
@@ -75,6 +77,41 @@ impl Builder {
             format!("socket {socket} has no root port left for the layout"),
             "fewer devices, or put them behind switches",
         ))
+    }
+
+    pub(crate) fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// The `at`-th root bus of a socket.
+    pub(crate) fn root_bus(&self, socket: u32, at: usize) -> Option<RootBus> {
+        self.platform.root_buses(socket).get(at).copied()
+    }
+
+    /// Sets the ACS control register of a port.
+    pub(crate) fn set_acs(&mut self, index: usize, control: u16) {
+        if let Some(f) = self.functions.get_mut(index) {
+            f.acs = Some((f.acs.map_or(0x5f, |(capability, _)| capability), control));
+        }
+    }
+
+    /// How many functions there are: where the next one will be.
+    pub(crate) fn mark(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// Puts a function, and all from `first` on, into one IOMMU group.
+    pub(crate) fn group(&mut self, index: usize, first: usize, group: u32) {
+        for (i, f) in self.functions.iter_mut().enumerate() {
+            if i == index || i >= first {
+                f.iommu_group = Some(group);
+            }
+        }
+    }
+
+    /// Vital Product Data of a function: what another function of the same card has in common with it.
+    pub(crate) fn uuid_of(&self, name: &str) -> Option<crate::function::Vpd> {
+        self.functions.iter().find(|f| f.names.iter().any(|n| n == name))?.vpd.clone()
     }
 
     pub(crate) fn name(&mut self, index: usize, name: String) {

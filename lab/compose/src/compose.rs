@@ -1,9 +1,11 @@
 //! From a description to a tree.
 
-use crate::description::{Description, Expect, Iommu, Role};
+use crate::description::{Description, Expect, Hypervisor, Iommu, Role};
 use crate::function::Function;
 use crate::seed::Seed;
-use crate::{DescribeError, Entry, Tree, cpu, host, iommu, layout, mlxconfig, net, nvidia, patch, pci, rdma, smi};
+use crate::{
+    DescribeError, Entry, Tree, cpu, host, iommu, layout, mlxconfig, net, nvidia, patch, pci, rdma, smi, whole,
+};
 use linerate_formats::pci::Bdf;
 use std::collections::BTreeMap;
 
@@ -58,7 +60,7 @@ impl<'a> Plan<'a> {
         let mut paths: Vec<String> = Vec::with_capacity(functions.len());
         for f in &functions {
             let above = f.parent.and_then(|p| paths.get(p).cloned());
-            let above = above.unwrap_or_else(|| format!("sys/devices/pci{:04x}:{:02x}", f.bdf.domain, f.root_bus));
+            let above = above.unwrap_or_else(|| root(d, f));
             paths.push(format!("{above}/{}", f.bdf));
         }
         let seed = Seed(d.node.seed);
@@ -97,6 +99,9 @@ impl Description {
             smi::write(&plan, &mut commands);
         }
         mlxconfig::write(&plan, &mut commands)?;
+        if self.zoo.is_some() {
+            whole::write(&plan, &mut tree, &mut commands);
+        }
         for (n, (argv, stdout, status)) in commands.0.iter().enumerate() {
             tree.file(format!("cmd/{n}/argv"), serde_json::json!(argv).to_string());
             tree.file(format!("cmd/{n}/stdout"), stdout.as_bytes());
@@ -155,6 +160,16 @@ impl Description {
         spaces.sort_by_key(|(bdf, _)| *bdf);
         Ok(spaces)
     }
+}
+
+/// The directory of a root bus. Hyper-V's are devices of its own bus.
+fn root(d: &Description, f: &Function) -> String {
+    let bus = format!("pci{:04x}:{:02x}", f.bdf.domain, f.root_bus);
+    if d.node.role == Role::Guest && d.node.hypervisor == Hypervisor::HyperV {
+        let channel = Seed(d.node.seed).uuid(&bus);
+        return format!("sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0004:00/VMBUS:00/{channel}/{bus}");
+    }
+    format!("sys/devices/{bus}")
 }
 
 fn checked(path: &str) -> Result<&str, DescribeError> {

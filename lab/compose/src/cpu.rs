@@ -89,9 +89,19 @@ fn model(cpu: Cpu) -> Model {
         Cpu::IntelBroadwell => {
             m("GenuineIntel", 6, 79, 1, "Intel(R) Xeon(R) CPU E5-2690 v4 @ 2.60GHz", "2600.000", "intel_pstate")
         }
+        Cpu::IntelCascadeLake => {
+            m("GenuineIntel", 6, 85, 7, "Intel(R) Xeon(R) Gold 6248 CPU @ 2.50GHz", "2500.000", "intel_pstate")
+        }
+        Cpu::IntelIceLake => {
+            m("GenuineIntel", 6, 106, 6, "Intel(R) Xeon(R) Platinum 8358 CPU @ 2.60GHz", "2600.000", "intel_pstate")
+        }
+        Cpu::AmdRome => m("AuthenticAMD", 23, 49, 0, "AMD EPYC 7742 64-Core Processor", "2250.000", "acpi-cpufreq"),
+        Cpu::AmdMilan => m("AuthenticAMD", 25, 1, 1, "AMD EPYC 7763 64-Core Processor", "2450.000", "acpi-cpufreq"),
         Cpu::AmdGenoa => m("AuthenticAMD", 25, 17, 1, "AMD EPYC 9654 96-Core Processor", "2400.000", "acpi-cpufreq"),
         Cpu::AmdTurin => m("AuthenticAMD", 26, 2, 1, "AMD EPYC 9575F 64-Core Processor", "3300.000", "amd-pstate-epp"),
-        Cpu::Grace => m("", 0, 0, 0, "", "", "cppc_cpufreq"),
+        Cpu::Grace => m("", 0xd4f, 0, 0, "", "", "cppc_cpufreq"),
+        Cpu::Gb10 => m("", 0xd85, 0, 0, "", "", "cppc_cpufreq"),
+        Cpu::AmpereAltra => m("", 0xd0c, 3, 1, "", "", "cppc_cpufreq"),
     }
 }
 
@@ -123,7 +133,7 @@ pub(crate) fn write(plan: &Plan, tree: &mut Tree) {
         if governor != "none" {
             tree.value(format!("{home}/cpufreq/scaling_governor"), governor);
             tree.value(format!("{home}/cpufreq/scaling_driver"), model.driver);
-            if model.driver != "acpi-cpufreq" && n.cpu != Cpu::Grace {
+            if model.driver != "acpi-cpufreq" && !n.cpu.is_arm() {
                 let preference = if governor == "performance" { "performance" } else { "balance_performance" };
                 tree.value(format!("{home}/cpufreq/energy_performance_preference"), preference);
             }
@@ -190,11 +200,13 @@ fn cpuinfo(plan: &Plan, m: &Model) -> String {
     let mut out = String::with_capacity(cpus.total as usize * 500);
     for id in 0..cpus.total {
         let core = id % cpus.cores;
-        if n.cpu == Cpu::Grace {
+        if n.cpu.is_arm() {
+            let vectors = if n.cpu == Cpu::AmpereAltra { "" } else { " sve sve2" };
             let _ = write!(
                 out,
-                "processor\t: {id}\nBogoMIPS\t: 2000.00\nFeatures\t: fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp sve sve2\n\
-                 CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f\nCPU revision\t: 0\n\n"
+                "processor\t: {id}\nBogoMIPS\t: 2000.00\nFeatures\t: fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp{vectors}\n\
+                 CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x{:x}\nCPU part\t: 0x{:x}\nCPU revision\t: {}\n\n",
+                m.model, m.family, m.stepping
             );
             continue;
         }
@@ -211,7 +223,7 @@ fn cpuinfo(plan: &Plan, m: &Model) -> String {
             m.vendor,
             m.family,
             m.model,
-            m.name,
+            n.cpu_name.as_deref().unwrap_or(m.name),
             m.stepping,
             m.mhz,
             cpus.cores_per_socket * n.threads_per_core,

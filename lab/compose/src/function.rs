@@ -1,6 +1,6 @@
 //! A PCI function before it becomes files.
 
-use crate::description::{Aer, Ats};
+use crate::description::{Aer, Ats, Nics};
 use linerate_formats::pci::{Bdf, LinkSpeed};
 
 /// What a function is to the rest of the node.
@@ -56,6 +56,17 @@ pub(crate) struct SrIov {
     pub(crate) device: u16,
 }
 
+/// Vital Product Data: what mlx5 cards say of themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Vpd {
+    pub(crate) name: String,
+    pub(crate) serial: String,
+    /// Keyword V3: the identity that the functions of one card share.
+    pub(crate) uuid: String,
+    /// Keyword VA, after `MLX:`.
+    pub(crate) vendor: String,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Function {
     pub(crate) bdf: Bdf,
@@ -64,6 +75,10 @@ pub(crate) struct Function {
     pub(crate) parent: Option<usize>,
     pub(crate) names: Vec<String>,
     pub(crate) kind: Kind,
+    /// Which NIC, of functions of NICs.
+    pub(crate) model: Option<Nics>,
+    /// Vital Product Data.
+    pub(crate) vpd: Option<Vpd>,
     pub(crate) vendor: u16,
     pub(crate) device: u16,
     pub(crate) subsystem: (u16, u16),
@@ -116,6 +131,8 @@ impl Function {
             parent: None,
             names: Vec::new(),
             kind: Kind::Other,
+            model: None,
+            vpd: None,
             vendor,
             device,
             subsystem: (0, 0),

@@ -1,17 +1,13 @@
 //! The kernel, its command line and modules, the firmware, the limits.
 
 use crate::compose::{Commands, Plan};
-use crate::description::{Cpu, Iommu, Nics, Role};
+use crate::description::{Hypervisor, Iommu, Role};
 use crate::{Tree, models};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Time of every composed capture: 2026-01-01 00:00:00 UTC.
 pub(crate) const TIME: u64 = 1_767_225_600;
-
-fn is_amd(cpu: Cpu) -> bool {
-    matches!(cpu, Cpu::AmdGenoa | Cpu::AmdTurin)
-}
 
 pub(crate) fn write(plan: &Plan, tree: &mut Tree, commands: &mut Commands) {
     let n = &plan.d.node;
@@ -34,13 +30,15 @@ pub(crate) fn write(plan: &Plan, tree: &mut Tree, commands: &mut Commands) {
              Max address space         unlimited            unlimited            bytes     \n"
         ),
     );
+    tree.file("proc/mounts", "tmpfs /dev/shm tmpfs rw,nosuid,nodev,inode64 0 0\n".to_owned());
     let dmi = n.dmi.clone().unwrap_or_else(|| match n.role {
+        Role::Guest if n.hypervisor == Hypervisor::HyperV => ["Microsoft Corporation".into(), "Virtual Machine".into()],
         Role::Guest => ["QEMU".into(), "Standard PC (Q35 + ICH9, 2009)".into()],
         _ => ["Composed".into(), "GPU Server".into()],
     });
     let home = "sys/devices/virtual/dmi/id";
     let [vendor, product] = &dmi;
-    let bios = if n.role == Role::Guest { "SeaBIOS" } else { vendor };
+    let bios = if n.role == Role::Guest && vendor == "QEMU" { "SeaBIOS" } else { vendor };
     for (name, v) in [
         ("sys_vendor", vendor.as_str()),
         ("product_name", product),
@@ -55,7 +53,12 @@ pub(crate) fn write(plan: &Plan, tree: &mut Tree, commands: &mut Commands) {
     }
     tree.value(format!("{home}/product_serial"), format!("{:012X}", plan.seed.bits("product") >> 16));
     tree.link_to("sys/class/dmi/id", home);
-    let (virt, status) = if n.role == Role::Guest { ("kvm", 0) } else { ("none", 1) };
+    let (virt, status) = match (n.role, n.hypervisor) {
+        (Role::Guest, Hypervisor::HyperV) => ("microsoft", 0),
+        (Role::Guest, Hypervisor::Qemu) if dmi.first().is_some_and(|v| v == "Google") => ("google", 0),
+        (Role::Guest, Hypervisor::Qemu) => ("kvm", 0),
+        _ => ("none", 1),
+    };
     commands.add(&["systemd-detect-virt"], format!("{virt}\n"), status);
     commands.add(&["dmesg"], dmesg(plan), 0);
 }
@@ -79,9 +82,9 @@ pub(crate) fn cmdline(plan: &Plan) -> String {
     if let Some(own) = &n.cmdline {
         return own.clone();
     }
-    let amd = is_amd(n.cpu);
+    let amd = n.cpu.is_amd();
     let iommu = match n.iommu {
-        Iommu::Identity if n.cpu == Cpu::Grace => " iommu.passthrough=1",
+        Iommu::Identity if n.cpu.is_arm() => " iommu.passthrough=1",
         Iommu::Identity if amd => " iommu=pt",
         Iommu::Identity => " intel_iommu=on iommu=pt",
         Iommu::Off if n.role == Role::Guest => "",
@@ -96,7 +99,7 @@ pub(crate) fn cmdline(plan: &Plan) -> String {
 
 fn kernel(plan: &Plan, tree: &mut Tree) {
     let n = &plan.d.node;
-    let machine = if n.cpu == Cpu::Grace { "aarch64" } else { "x86_64" };
+    let machine = if n.cpu.is_arm() { "aarch64" } else { "x86_64" };
     tree.value("proc/cmdline", cmdline(plan));
     tree.value(
         "proc/version",
@@ -137,14 +140,23 @@ fn loaded(plan: &Plan) -> BTreeSet<String> {
     let mut set: BTreeSet<String> = BTreeSet::new();
     let mut add = |names: &[&str]| set.extend(names.iter().map(|n| (*n).to_owned()));
     add(&["nvme", "nvme_core"]);
-    let mlx4 = models::nic_model(d.layout.nic).is_some_and(|m| m.driver == "mlx4_core");
-    if d.layout.nic != Nics::None || d.layout.frontend > 0 {
+    // The drivers of all cards, whatever they are bound to now.
+    let own = plan.functions.iter().filter_map(|f| f.model);
+    let nics: Vec<_> = own.chain([d.layout.nic]).filter_map(models::nic_model).collect();
+    if nics.iter().any(|m| m.rdma) {
         add(&["ib_core", "ib_uverbs", "ib_umad", "rdma_cm", "ib_cm", "iw_cm", "rdma_ucm", "ib_ipoib"]);
-        if mlx4 {
-            add(&["mlx4_core", "mlx4_ib", "mlx4_en"]);
+    }
+    for model in &nics {
+        match model.driver {
+            "mlx4_core" => add(&["mlx4_core", "mlx4_ib", "mlx4_en"]),
+            "mlx5_core" => add(&["mlx5_core", "mlx5_ib", "mlxfw"]),
+            "gve" => add(&["gve"]),
+            _ => {}
         }
-        if !mlx4 || d.layout.frontend > 0 {
-            add(&["mlx5_core", "mlx5_ib", "mlxfw"]);
+    }
+    for (driver, modules) in models::MODULES {
+        if plan.functions.iter().any(|f| f.driver.as_deref() == Some(driver)) {
+            add(modules);
         }
     }
     match n.role {
@@ -154,7 +166,7 @@ fn loaded(plan: &Plan) -> BTreeSet<String> {
             "vfio_pci_core",
             "vfio_iommu_type1",
             "kvm",
-            if is_amd(n.cpu) { "kvm_amd" } else { "kvm_intel" },
+            if n.cpu.is_amd() { "kvm_amd" } else { "kvm_intel" },
         ]),
         _ if !d.nvidia.driver.is_empty() && plan.functions.iter().any(|f| f.driver.as_deref() == Some("nvidia")) => {
             add(&["nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_drm"]);
@@ -219,8 +231,8 @@ fn tables(plan: &Plan, tree: &mut Tree) {
     let mut names = vec!["APIC", "FACP", "MCFG", "SRAT", "SLIT", "DSDT"];
     if n.iommu != Iommu::NoFirmwareTable && (n.role != Role::Guest || n.iommu != Iommu::Off) {
         names.push(match n.cpu {
-            Cpu::AmdGenoa | Cpu::AmdTurin if n.role != Role::Guest => "IVRS",
-            Cpu::Grace => "IORT",
+            cpu if cpu.is_amd() && n.role != Role::Guest => "IVRS",
+            cpu if cpu.is_arm() => "IORT",
             _ => "DMAR",
         });
     }
@@ -237,7 +249,7 @@ fn dmesg(plan: &Plan) -> String {
         _ => ("Translated", ""),
     };
     let active = !matches!(n.iommu, Iommu::Off | Iommu::NoFirmwareTable);
-    if active && !is_amd(n.cpu) && cmdline(plan).contains("intel_iommu=on") {
+    if active && !n.cpu.is_amd() && !n.cpu.is_arm() && cmdline(plan).contains("intel_iommu=on") {
         lines.push("DMAR: IOMMU enabled".into());
     }
     lines.push(format!("iommu: Default domain type: {word}{set}"));
@@ -246,8 +258,10 @@ fn dmesg(plan: &Plan) -> String {
         lines.push(format!("iommu: DMA domain TLB invalidation policy: {mode}"));
     }
     if active {
-        lines.push(if is_amd(n.cpu) {
+        lines.push(if n.cpu.is_amd() {
             "AMD-Vi: Interrupt remapping enabled".into()
+        } else if n.cpu.is_arm() {
+            "arm-smmu-v3 arm-smmu-v3.0.auto: ias 48-bit, oas 48-bit (features 0x001e1f9f)".into()
         } else {
             "DMAR: Intel(R) Virtualization Technology for Directed I/O".into()
         });
@@ -265,8 +279,10 @@ fn dmesg(plan: &Plan) -> String {
         lines.push(format!("mlx5_core {}: {bandwidth:.3} Gb/s available PCIe bandwidth ({link})", f.bdf));
     }
     if loaded(plan).contains("nvidia") {
-        let kind = if plan.d.nvidia.open { "UNIX Open Kernel Module" } else { "UNIX x86_64 Kernel Module" };
-        lines.push(format!("NVRM: loading NVIDIA {kind} for x86_64  {}", plan.d.nvidia.driver));
+        let machine = if n.cpu.is_arm() { "aarch64" } else { "x86_64" };
+        let kind =
+            if plan.d.nvidia.open { "Open Kernel Module".to_owned() } else { format!("{machine} Kernel Module") };
+        lines.push(format!("NVRM: loading NVIDIA UNIX {kind} for {machine}  {}", plan.d.nvidia.driver));
     }
     let mut out = String::new();
     for (i, line) in lines.iter().chain(&plan.d.dmesg.lines).enumerate() {

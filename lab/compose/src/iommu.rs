@@ -2,7 +2,7 @@
 
 use crate::Tree;
 use crate::compose::Plan;
-use crate::description::{Cpu, Description, Iommu, IommuGroups, Role};
+use crate::description::{Description, Iommu, IommuGroups, Role};
 use crate::function::Function;
 use std::collections::BTreeMap;
 
@@ -48,8 +48,8 @@ pub(crate) fn write(plan: &Plan, tree: &mut Tree) {
         _ => "identity",
     };
     let unit = match plan.d.node.cpu {
-        Cpu::AmdGenoa | Cpu::AmdTurin if plan.d.node.role != Role::Guest => "ivhd",
-        Cpu::Grace => "smmu3.",
+        cpu if cpu.is_amd() && plan.d.node.role != Role::Guest => "ivhd",
+        cpu if cpu.is_arm() => "smmu3.",
         _ => "dmar",
     };
     let mut units: BTreeMap<(u32, u8), usize> = BTreeMap::new();

@@ -5,6 +5,7 @@
 //! The format of descriptions is documented in `lab/nodes/README.md`.
 
 mod build;
+mod complex;
 mod compose;
 mod config;
 mod cpu;
@@ -28,10 +29,12 @@ mod rdma;
 mod seed;
 mod smi;
 mod tree;
+mod vpd;
+mod whole;
 
 pub use description::{
-    Aer, Ats, Cpu, Description, Expect, Fabric, Gid, Gpus, Iommu, IommuGroups, Layout, Modules, NetPatch, Nics, Node,
-    Nvidia, PciPatch, RdmaPatch, Role, Scalar, Setting, Switch,
+    Aer, Ats, Bond, Complex, Cpu, Description, Expect, Fabric, Gdr, Gid, Gpus, Group, Hypervisor, Iommu, IommuGroups,
+    Layout, Modules, NetPatch, Nics, Node, Nvidia, PciPatch, RdmaPatch, Role, Scalar, Setting, Switch, Zoo,
 };
 pub use error::DescribeError;
 pub use hexdump::hexdump;

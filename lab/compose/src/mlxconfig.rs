@@ -10,13 +10,14 @@ use std::fmt::Write;
 
 pub(crate) fn write(plan: &Plan, commands: &mut Commands) -> Result<(), DescribeError> {
     let mut known = Vec::new();
-    for p in plan.ports.iter().filter(|p| p.port == 1) {
+    for p in plan.ports.iter().filter(|p| p.port == 1 && p.model.driver.starts_with("mlx")) {
         let Some(f) = plan.functions.get(p.function).filter(|f| matches!(f.kind, Kind::Nic { .. })) else { continue };
         let own: Vec<_> =
             plan.d.mlxconfig.iter().filter(|(key, _)| patch::named(f, key) || glob::name(key, &p.rdma)).collect();
         known.extend(f.names.iter().cloned().chain([p.rdma.clone()]));
         // One answer for a card: its first function.
-        if f.bdf.function != 0 || (plan.d.node.role == Role::Guest && own.is_empty()) {
+        let mlx = p.model.driver.starts_with("mlx");
+        if f.bdf.function != 0 || !mlx || (plan.d.node.role == Role::Guest && own.is_empty()) {
             continue;
         }
         let mut settings = usual(f, &p.model, p.fabric);
@@ -29,7 +30,7 @@ pub(crate) fn write(plan: &Plan, commands: &mut Commands) -> Result<(), Describe
     }
     // Passed-through NICs have no RDMA device here, but their firmware can be asked.
     for f in plan.functions.iter().filter(|f| f.driver.as_deref() == Some("vfio-pci") && f.bdf.function == 0) {
-        let (Kind::Nic { .. }, Some(model)) = (f.kind, crate::models::nic_model(plan.d.layout.nic)) else { continue };
+        let (Kind::Nic { .. }, Some(model)) = (f.kind, f.model.and_then(crate::models::nic_model)) else { continue };
         known.extend(f.names.iter().cloned());
         let mut settings = usual(f, &model, model.fabric);
         for (_, table) in plan.d.mlxconfig.iter().filter(|(key, _)| patch::named(f, key)) {
@@ -104,6 +105,11 @@ fn usual(f: &Function, model: &NicModel, fabric: Fabric) -> BTreeMap<String, Set
     let vfs = f.sriov.map_or(0, |s| s.total).to_string();
     put("SRIOV_EN", Setting { current: Some(Scalar("True(1)".into())), ..same("False(0)") });
     put("NUM_OF_VFS", Setting { current: Some(Scalar(vfs)), ..same("0") });
+    if model.device_type == "BlueField3" {
+        let own = f.model == Some(crate::Nics::BlueField3Dpu);
+        put("INTERNAL_CPU_MODEL", same("EMBEDDED_CPU(1)"));
+        put("INTERNAL_CPU_OFFLOAD_ENGINE", same(if own { "ENABLED(0)" } else { "DISABLED(1)" }));
+    }
     put("LINK_TYPE_P1", Setting { current: Some(Scalar(link_type.into())), ..same("IB(1)") });
     s
 }

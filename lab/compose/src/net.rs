@@ -1,8 +1,8 @@
 //! Network interfaces.
 
 use crate::compose::Plan;
-use crate::description::{Description, Fabric};
-use crate::function::{Function, Kind};
+use crate::description::{Description, Fabric, Nics};
+use crate::function::Function;
 use crate::models::{self, NicModel};
 use crate::seed::Seed;
 use crate::{DescribeError, Tree, glob, patch};
@@ -13,12 +13,15 @@ pub(crate) struct NicPort {
     pub(crate) function: usize,
     pub(crate) model: NicModel,
     pub(crate) fabric: Fabric,
-    /// `mlx5_0`.
+    /// `mlx5_0`, `rdmap79s0`, `bnxt_re0`.
     pub(crate) rdma: String,
     /// 1-based port of the RDMA device.
     pub(crate) port: u8,
+    /// Empty where there is none.
     pub(crate) netdev: String,
     pub(crate) guid: u64,
+    /// `sys_image_guid`: that of the card.
+    pub(crate) image: u64,
     pub(crate) mac: u64,
     pub(crate) mtu: u32,
     pub(crate) speed: i64,
@@ -32,16 +35,23 @@ pub(crate) fn ports(d: &Description, functions: &[Function], seed: Seed) -> Vec<
     let mut order: Vec<usize> = (0..functions.len()).collect();
     order.sort_by_key(|i| functions.get(*i).map(|f| f.bdf));
     let mut out = Vec::new();
-    let (mut devices, mut ib, mut eth) = (0, 0, 2);
+    let (mut devices, mut broadcom, mut ib, mut eth) = (0_usize, 0_usize, 0, 2);
     for i in order {
         let Some(f) = functions.get(i) else { continue };
-        let frontend = f.names.iter().any(|n| n.starts_with("frontend"));
-        let is_nic = matches!(f.kind, Kind::Nic { .. } | Kind::Vf { .. });
-        let model = models::nic_model(if frontend { crate::Nics::ConnectX6Dx } else { d.layout.nic });
-        let Some(model) = model.filter(|m| is_nic && f.driver.as_deref() == Some(m.driver)) else { continue };
-        let prefix = if model.driver == "mlx4_core" { "mlx4_" } else { "mlx5_" };
-        let rdma = format!("{prefix}{devices}");
-        devices += 1;
+        let model = f.model.and_then(models::nic_model);
+        let Some(model) = model.filter(|m| f.driver.as_deref() == Some(m.driver)) else { continue };
+        let broadcoms = model.driver == "bnxt_en";
+        let count = if broadcoms { &mut broadcom } else { &mut devices };
+        let rdma = match model.driver {
+            _ if !model.rdma => String::new(),
+            "mlx4_core" => format!("mlx4_{count}"),
+            "bnxt_en" => format!("bnxt_re{count}"),
+            "ice" => format!("irdma{count}"),
+            // The name that udev gives by the address.
+            "efa" => format!("rdmap{}s{}", f.bdf.bus, f.bdf.device),
+            _ => format!("mlx5_{count}"),
+        };
+        *count += usize::from(model.rdma);
         let fabric = d
             .rdma
             .iter()
@@ -49,7 +59,33 @@ pub(crate) fn ports(d: &Description, functions: &[Function], seed: Seed) -> Vec<
             .find_map(|(_, p)| p.link_layer)
             .unwrap_or(model.fabric);
         let guid = seed.guid(0xa0_88c2, &format!("{rdma}/{}", f.names.first().map_or("", String::as_str)));
+        let card = match f.model {
+            Some(Nics::ConnectX7x4) => "card".to_owned(),
+            Some(Nics::ConnectX8 | Nics::ConnectX8Roce | Nics::NvlinkBridge) => {
+                format!("card/{}", f.names.first().and_then(|n| n.split('.').next()).unwrap_or_default())
+            }
+            _ => String::new(),
+        };
+        let image = if card.is_empty() { guid } else { seed.guid(0xa0_88c2, &card) };
         for port in 1..=model.ports {
+            if fabric == Fabric::Unspecified || f.model == Some(Nics::NvlinkBridge) {
+                out.push(NicPort {
+                    function: i,
+                    model: model.clone(),
+                    fabric,
+                    rdma: rdma.clone(),
+                    port,
+                    netdev: String::new(),
+                    guid,
+                    image,
+                    mac: guid & 0xffff_ffff_ffff,
+                    mtu: 9000,
+                    speed: model.mbps,
+                    operstate: "up".into(),
+                    number: out.len() + 1,
+                });
+                continue;
+            }
             let counter = if fabric == Fabric::InfiniBand { &mut ib } else { &mut eth };
             let netdev = format!("{}{counter}", if fabric == Fabric::InfiniBand { "ib" } else { "eth" });
             *counter += 1;
@@ -62,6 +98,7 @@ pub(crate) fn ports(d: &Description, functions: &[Function], seed: Seed) -> Vec<
                 port,
                 netdev,
                 guid,
+                image,
                 mac: (0xa0_88c2 << 24) | ((guid + u64::from(port - 1)) & 0xff_ffff),
                 mtu: if ethernet { 9000 } else { 4092 },
                 speed: model.mbps,
@@ -70,6 +107,7 @@ pub(crate) fn ports(d: &Description, functions: &[Function], seed: Seed) -> Vec<
             });
         }
     }
+    bonds(d, &mut out);
     for p in &mut out {
         for (_, patch) in d.net.iter().filter(|(key, _)| glob::name(key, &p.netdev)) {
             p.mtu = patch.mtu.unwrap_or(p.mtu);
@@ -80,6 +118,54 @@ pub(crate) fn ports(d: &Description, functions: &[Function], seed: Seed) -> Vec<
         }
     }
     out
+}
+
+/// Both ports of a card in one bond: one RDMA device at the first function, none at the second (RoCE LAG of mlx5).
+fn bonds(d: &Description, ports: &mut [NicPort]) {
+    for (n, bond) in d.bond.values().enumerate() {
+        let mut members: Vec<&mut NicPort> = ports.iter_mut().filter(|p| bond.members.contains(&p.netdev)).collect();
+        if let [first, rest @ ..] = members.as_mut_slice()
+            && !rest.is_empty()
+        {
+            first.rdma = format!("mlx5_bond_{n}");
+            rest.iter_mut().for_each(|p| p.rdma = String::new());
+        }
+    }
+}
+
+/// The bonds themselves, and what their members show of them.
+fn write_bonds(plan: &Plan, tree: &mut Tree, index: u32) -> Result<(), DescribeError> {
+    for (index, (name, bond)) in (index..).zip(&plan.d.bond) {
+        let home = format!("sys/devices/virtual/net/{name}");
+        let mut members = Vec::new();
+        for member in &bond.members {
+            let Some(port) = plan.ports.iter().find(|p| p.netdev == *member) else {
+                return Err(patch::unknown("bond", member, plan.ports.iter().map(|p| p.netdev.clone())));
+            };
+            let Some(path) = plan.paths.get(port.function) else { continue };
+            tree.link_to(format!("{path}/net/{member}/master"), &home);
+            members.push(port);
+        }
+        let Some(first) = members.first() else { continue };
+        for (file, v) in [
+            ("mtu", first.mtu.to_string()),
+            ("speed", members.iter().map(|p| p.speed).sum::<i64>().to_string()),
+            ("operstate", "up".to_owned()),
+            ("carrier", "1".to_owned()),
+            ("duplex", "full".to_owned()),
+            ("address", mac(first.mac)),
+            ("type", "1".to_owned()),
+            ("ifindex", index.to_string()),
+            ("flags", "0x1403".to_owned()),
+            ("bonding/mode", bond.mode.clone()),
+            ("bonding/slaves", bond.members.join(" ")),
+        ] {
+            tree.value(format!("{home}/{file}"), v);
+        }
+        tree.link_to(format!("{home}/subsystem"), "sys/class/net");
+        tree.link_to(format!("sys/class/net/{name}"), &home);
+    }
+    Ok(())
 }
 
 pub(crate) fn write(plan: &Plan, tree: &mut Tree) -> Result<(), DescribeError> {
@@ -107,7 +193,7 @@ pub(crate) fn write(plan: &Plan, tree: &mut Tree) -> Result<(), DescribeError> {
         known.push(name);
     }
     for p in &plan.ports {
-        let Some(path) = plan.paths.get(p.function) else { continue };
+        let Some(path) = plan.paths.get(p.function).filter(|_| !p.netdev.is_empty()) else { continue };
         let infiniband = p.fabric == Fabric::InfiniBand;
         let address = if infiniband {
             let guid: Vec<String> = p.guid.to_be_bytes().iter().map(|b| format!("{b:02x}")).collect();
@@ -130,6 +216,7 @@ pub(crate) fn write(plan: &Plan, tree: &mut Tree) -> Result<(), DescribeError> {
         index += 1;
         known.push(p.netdev.clone());
     }
+    write_bonds(plan, tree, index)?;
     let unused = plan.d.net.keys().find(|key| !known.iter().any(|n| glob::name(key, n)));
     match unused {
         Some(key) => Err(patch::unknown("net", key, known.into_iter())),

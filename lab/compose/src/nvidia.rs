@@ -1,7 +1,6 @@
 //! `/proc/driver/nvidia` and `modinfo nvidia`.
 
 use crate::compose::{Commands, Plan};
-use crate::description::Cpu;
 use crate::function::Kind;
 use crate::{Tree, models};
 use std::collections::BTreeMap;
@@ -35,7 +34,7 @@ pub(crate) fn write(plan: &Plan, tree: &mut Tree, commands: &mut Commands) {
     if tree.get("sys/module/nvidia/initstate").is_none() {
         return;
     }
-    let machine = if plan.d.node.cpu == Cpu::Grace { "aarch64" } else { "x86_64" };
+    let machine = if plan.d.node.cpu.is_arm() { "aarch64" } else { "x86_64" };
     let kind = if n.open {
         format!("NVIDIA UNIX Open Kernel Module for {machine}")
     } else {

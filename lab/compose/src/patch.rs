@@ -59,7 +59,7 @@ fn one(functions: &mut Vec<Function>, at: usize, key: &str, p: &PciPatch) -> Res
     macro_rules! set {
         ($($field:ident),*) => { $( if let Some(v) = p.$field { f.$field = v; } )* };
     }
-    set!(mps, mps_supported, mrrs, relaxed_ordering, ext_tag, ten_bit_tag, no_snoop, ats);
+    set!(mps, mps_supported, mrrs, relaxed_ordering, ext_tag, ten_bit_tag, no_snoop, ats, ari_forwarding);
     f.mps_supported = f.mps_supported.max(if p.mps_supported.is_some() { 0 } else { f.mps });
     for (name, bytes) in [("mps", f.mps), ("mps_supported", f.mps_supported), ("mrrs", f.mrrs)] {
         if !(128..=4096).contains(&bytes) || !bytes.is_power_of_two() {
@@ -127,6 +127,10 @@ fn virtual_functions(functions: &mut Vec<Function>, at: usize, key: &str, p: &Pc
     if p.vfs.is_none() && p.total_vfs.is_none() {
         return Ok(());
     }
+    let card = functions.get(at).map(|f| (f.bdf.domain, f.bdf.bus, f.bdf.device));
+    let physical =
+        |f: &&Function| matches!(f.kind, Kind::Nic { .. }) && Some((f.bdf.domain, f.bdf.bus, f.bdf.device)) == card;
+    let on_card = functions.iter().filter(physical).count().max(1) as u16;
     let Some(f) = functions.get_mut(at) else { return Ok(()) };
     let Some(sriov) = f.sriov.as_mut() else {
         return Err(DescribeError::impossible(
@@ -140,14 +144,26 @@ fn virtual_functions(functions: &mut Vec<Function>, at: usize, key: &str, p: &Pc
         let what = format!("[pci.{key:?}] {} virtual functions of {}", sriov.number, sriov.total);
         return Err(DescribeError::impossible(what, "raise total_vfs; at most 127"));
     }
+    // The virtual functions of a card's first function follow its last function, those of the next follow them: as many numbers as
+    // there may be.
+    sriov.offset = on_card + u16::from(f.bdf.function) * sriov.total.saturating_sub(1);
+    let last = u16::from(f.bdf.device) * 8 + u16::from(f.bdf.function) + sriov.offset + sriov.number;
+    if last > 256 {
+        let what =
+            format!("[pci.{key:?}] {} virtual functions after {} of the functions before", sriov.number, sriov.total);
+        return Err(DescribeError::impossible(what, "lower total_vfs: a bus has 256 numbers"));
+    }
     let (sriov, pf) = (*sriov, f.clone());
+    if let Some(port) = pf.parent.filter(|_| sriov.number > 0 && pf.ari).and_then(|p| functions.get_mut(p)) {
+        port.ari_forwarding = true;
+    }
     for index in 0..sriov.number {
         let mut vf = models::vf();
         let devfn = u16::from(pf.bdf.device) * 8 + u16::from(pf.bdf.function) + sriov.offset + index * sriov.stride;
         (vf.bdf, vf.root_bus, vf.parent) = (pf.bdf, pf.root_bus, pf.parent);
         (vf.bdf.device, vf.bdf.function) = ((devfn >> 3) as u8 & 31, devfn as u8 & 7);
         (vf.socket, vf.numa, vf.subsystem, vf.class) = (pf.socket, pf.numa, pf.subsystem, pf.class);
-        vf.kind = Kind::Vf { parent: at, index };
+        (vf.kind, vf.model) = (Kind::Vf { parent: at, index }, pf.model);
         vf.names = pf.names.iter().map(|n| format!("{n}.vf{index}")).collect();
         functions.push(vf);
     }

@@ -116,6 +116,9 @@ fn function(plan: &Plan, tree: &mut Tree, f: &Function, path: &str, windows: Win
     if f.ari {
         value("ari_enabled", u8::from(f.sriov.is_some_and(|s| s.number > 0)).to_string());
     }
+    if let Some(vpd) = &f.vpd {
+        tree.file(format!("{path}/vpd"), crate::vpd::bytes(vpd));
+    }
     if !f.no_config {
         tree.file(format!("{path}/config"), config::space(f, windows));
     }

@@ -1,6 +1,6 @@
 //! The processor's side of PCI: root buses, root ports, the functions that every socket brings along.
 
-use crate::description::{Cpu, Role};
+use crate::description::{Cpu, Hypervisor, Node, Role};
 use crate::function::{Function, Port};
 use linerate_formats::pci::LinkSpeed::{Gen3, Gen4, Gen5};
 
@@ -8,11 +8,18 @@ use linerate_formats::pci::LinkSpeed::{Gen3, Gen4, Gen5};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Platform {
     SapphireRapids,
+    IceLake,
+    CascadeLake,
     Broadwell,
+    Rome,
     Genoa,
     Turin,
     Grace,
+    Altra,
+    Gb10,
     Qemu,
+    Nitro,
+    HyperV,
 }
 
 /// A root bus: domain and bus.
@@ -22,11 +29,20 @@ pub(crate) type RootBus = (u32, u8);
 pub(crate) type Placed = Vec<(u8, u8, Function)>;
 
 impl Platform {
-    pub(crate) fn of(cpu: Cpu, role: Role) -> Self {
-        match (role, cpu) {
-            (Role::Guest, _) => Platform::Qemu,
+    pub(crate) fn of(node: &Node) -> Self {
+        match (node.role, node.cpu) {
+            (Role::Guest, _) => match node.hypervisor {
+                Hypervisor::Qemu => Platform::Qemu,
+                Hypervisor::Nitro => Platform::Nitro,
+                Hypervisor::HyperV => Platform::HyperV,
+            },
+            (_, Cpu::IntelIceLake) => Platform::IceLake,
+            (_, Cpu::IntelCascadeLake) => Platform::CascadeLake,
+            (_, Cpu::AmdRome | Cpu::AmdMilan) => Platform::Rome,
+            (_, Cpu::AmpereAltra) => Platform::Altra,
             (_, Cpu::IntelSapphireRapids) => Platform::SapphireRapids,
             (_, Cpu::IntelBroadwell) => Platform::Broadwell,
+            (_, Cpu::Gb10) => Platform::Gb10,
             (_, Cpu::AmdGenoa) => Platform::Genoa,
             (_, Cpu::AmdTurin) => Platform::Turin,
             (_, Cpu::Grace) => Platform::Grace,
@@ -38,6 +54,13 @@ impl Platform {
         let buses: &[u8] = match (self, socket) {
             (Platform::SapphireRapids, 0) => &[0x15, 0x37, 0x26, 0x48, 0x59],
             (Platform::SapphireRapids, 1) => &[0x97, 0xb7, 0xa7, 0xc7, 0xd7],
+            (Platform::IceLake, 0) => &[0x16, 0x30, 0x4a, 0x64],
+            (Platform::IceLake, 1) => &[0x97, 0xb0, 0xc9, 0xe2],
+            (Platform::CascadeLake, 0) => &[0x17, 0x3a, 0x5d],
+            (Platform::CascadeLake, 1) => &[0x85, 0xae, 0xd7],
+            // In the order of the NUMA nodes that NPS4 makes of them: bus 0x60 is next to node 0.
+            (Platform::Rome, 0) => &[0x60, 0x40, 0x20, 0x00],
+            (Platform::Rome, 1) => &[0xe0, 0xc0, 0xa0, 0x80],
             (Platform::Genoa | Platform::Turin, 0) => &[0x00, 0x20, 0x40, 0x60],
             (Platform::Genoa | Platform::Turin, 1) => &[0x80, 0xa0, 0xc0, 0xe0],
             (Platform::Broadwell, 0) => &[0x00],
@@ -46,7 +69,11 @@ impl Platform {
             (Platform::Qemu, 0) => &[0x10],
             (Platform::Qemu, 1) => &[0x80],
             // Every root port of Grace is a PCI segment of its own.
-            (Platform::Grace, s) if s < 2 => return (0..8).map(|n| (s * 0x10 + n, 0)).collect(),
+            (Platform::Grace, s) if s < 2 => return (0..10).map(|n| (s * 0x10 + n, 0)).collect(),
+            (Platform::Altra, s) if s < 2 => return (0..8).map(|n| (s * 0x10 + n, 0)).collect(),
+            (Platform::Gb10, 0) => return vec![(0, 0), (2, 0), (4, 0), (0xf, 0)],
+            (Platform::Nitro, 0) => &[0x10, 0x20, 0x30, 0x40],
+            (Platform::Nitro, 1) => &[0x90, 0xa0, 0xb0, 0xc0],
             _ => &[],
         };
         buses.iter().map(|b| (0, *b)).collect()
@@ -64,9 +91,21 @@ impl Platform {
                 0xd7 => 0xe6,
                 b => b,
             },
-            Platform::Genoa | Platform::Turin => bus + 0x1f,
+            Platform::IceLake => match bus {
+                0x00 => 0x15,
+                b if b < 0x64 => b + 0x19,
+                0x64 => 0x7d,
+                0xe2 => 0xfd,
+                b => b + 0x18,
+            },
+            Platform::CascadeLake => match bus {
+                0x00 => 0x16,
+                b => b + 0x22,
+            },
+            Platform::Rome | Platform::Genoa | Platform::Turin => bus + 0x1f,
             Platform::Broadwell => bus | 0x7e,
-            Platform::Grace => 0xff,
+            Platform::Grace | Platform::Gb10 | Platform::Altra | Platform::HyperV => 0xff,
+            Platform::Nitro => bus + 0xf,
             Platform::Qemu => match bus {
                 0 => 0x0f,
                 0x10 => 0x7f,
@@ -79,9 +118,14 @@ impl Platform {
     pub(crate) fn ports(self) -> &'static [(u8, u8)] {
         match self {
             Platform::SapphireRapids => &[(1, 0), (3, 0), (5, 0), (7, 0)],
+            Platform::IceLake => &[(2, 0), (3, 0), (4, 0), (5, 0)],
+            Platform::CascadeLake => &[(0, 0), (1, 0), (2, 0), (3, 0)],
             Platform::Broadwell => &[(1, 0), (2, 0), (3, 0), (2, 2), (1, 1)],
-            Platform::Genoa | Platform::Turin => &[(1, 1), (3, 1), (5, 1), (1, 2), (3, 2), (5, 2)],
-            Platform::Grace => &[(0, 0)],
+            Platform::Rome | Platform::Genoa | Platform::Turin => &[(1, 1), (3, 1), (5, 1), (1, 2), (3, 2), (5, 2)],
+            Platform::Grace | Platform::Gb10 => &[(0, 0)],
+            Platform::Nitro => &[(1, 0), (2, 0), (3, 0)],
+            Platform::Altra => &[(1, 0), (2, 0), (3, 0), (4, 0)],
+            Platform::HyperV => &[],
             Platform::Qemu => &[(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0)],
         }
     }
@@ -94,23 +138,30 @@ impl Platform {
     pub(crate) fn root_port(self) -> Function {
         let (vendor, device, speed, width) = match self {
             Platform::SapphireRapids => (0x8086, 0x352a, Gen5, 16),
+            Platform::IceLake => (0x8086, 0x347a, Gen4, 16),
+            Platform::CascadeLake => (0x8086, 0x2030, Gen3, 16),
             Platform::Broadwell => (0x8086, 0x6f04, Gen3, 16),
+            Platform::Rome => (0x1022, 0x1483, Gen4, 16),
+            Platform::Altra => (0x1def, 0xe101, Gen4, 16),
             Platform::Genoa => (0x1022, 0x14ab, Gen5, 16),
             Platform::Turin => (0x1022, 0x153e, Gen5, 16),
             Platform::Grace => (0x10de, 0x22b1, Gen5, 16),
-            Platform::Qemu => (0x1b36, 0x000c, Gen4, 32),
+            Platform::Gb10 => (0x10de, 0x22ce, Gen5, 16),
+            Platform::Qemu | Platform::HyperV => (0x1b36, 0x000c, Gen4, 32),
+            Platform::Nitro => (0x1d0f, 0x0200, Gen4, 8),
         };
         let mut f = Function::new(vendor, device, 0x06_0400).linked(speed, width).driven("pcieport");
         f.port = Some(Port::Root);
         (f.ext_tag, f.ext_tag_supported, f.has_aer) = (true, true, true);
         f.revision = if self == Platform::SapphireRapids { 4 } else { 0 };
-        if self == Platform::Qemu {
+        if matches!(self, Platform::Qemu | Platform::Nitro) {
             (f.ext_tag, f.ext_tag_supported) = (false, false);
             return f;
         }
         f = f.payload(if vendor == 0x1022 { 512 } else { 256 }, 256, if vendor == 0x8086 { 4096 } else { 512 });
         f.ten_bit_tag_supported = speed >= Gen4;
-        f.acs = Some((0x1f, 0));
+        // Where the firmware describes an SMMU, Linux on Arm isolates every port; on x86 a unit clears the bits after the boot.
+        f.acs = Some((0x1f, if matches!(self, Platform::Grace | Platform::Gb10) { 0x1d } else { 0 }));
         f
     }
 
@@ -137,20 +188,33 @@ impl Platform {
                     (0, 4, i(0x0b23, 0x08_0700, 0x20)),
                 ]
             }
+            Platform::IceLake => {
+                let i = |device, class| inner(0x8086, device, class, 4);
+                vec![(0, 0, i(0x09a2, 0x08_8000)), (0, 1, i(0x09a4, 0x08_8000)), (0, 2, i(0x09a3, 0x08_8000))]
+            }
+            Platform::CascadeLake => {
+                vec![(5, 0, plain(0x8086, 0x2034, 0x08_8000)), (5, 2, plain(0x8086, 0x2035, 0x08_8000))]
+            }
             Platform::Broadwell if bus == 0 => vec![(0, 0, plain(0x8086, 0x6f00, 0x06_0000))],
             Platform::Broadwell => vec![(4, 0, plain(0x8086, 0x6f20, 0x08_8000))],
-            Platform::Genoa | Platform::Turin => {
-                let turin = self == Platform::Turin;
-                let (root, iommu, dummy) = if turin { (0x153a, 0x153b, 0x153d) } else { (0x14a4, 0x149e, 0x149f) };
-                let mut list = vec![
-                    (0, 0, plain(0x1022, root, 0x06_0000)),
-                    (0, 2, plain(0x1022, iommu, 0x08_0600)),
-                    (0, 3, inner(0x1022, if turin { 0x153c } else { 0x14a6 }, 0x08_0700, 0)),
-                ];
+            Platform::Rome | Platform::Genoa | Platform::Turin => {
+                let (root, iommu, dummy, events) = match self {
+                    Platform::Rome => (0x1480, 0x1481, 0x1482, None),
+                    Platform::Turin => (0x153a, 0x153b, 0x153d, Some(0x153c)),
+                    _ => (0x14a4, 0x149e, 0x149f, Some(0x14a6)),
+                };
+                let mut list = vec![(0, 0, plain(0x1022, root, 0x06_0000)), (0, 2, plain(0x1022, iommu, 0x08_0600))];
+                list.extend(events.map(|id| (0, 3, inner(0x1022, id, 0x08_0700, 0))));
                 list.extend([1, 2, 3, 4, 5, 7].map(|d| (d, 0, plain(0x1022, dummy, 0x06_0000))));
                 list
             }
-            Platform::Grace => Vec::new(),
+            Platform::Grace | Platform::Gb10 | Platform::Altra | Platform::HyperV => Vec::new(),
+            Platform::Nitro if bus == 0 => vec![
+                (0, 0, plain(0x8086, 0x1237, 0x06_0000)),
+                (1, 0, plain(0x8086, 0x7000, 0x06_0100)),
+                (3, 0, plain(0x1d0f, 0x1111, 0x03_0000)),
+            ],
+            Platform::Nitro => Vec::new(),
             Platform::Qemu if bus == 0 => vec![
                 (0, 0, plain(0x8086, 0x29c0, 0x06_0000)),
                 (1, 0, plain(0x1234, 0x1111, 0x03_0000)),
@@ -166,9 +230,13 @@ impl Platform {
     pub(crate) fn other_buses(self, socket: u32) -> Vec<(RootBus, Placed)> {
         match self {
             Platform::SapphireRapids => sapphire_rapids(self, socket),
-            Platform::Genoa | Platform::Turin => {
+            Platform::Rome | Platform::Genoa | Platform::Turin => {
                 // The data fabric is on bus 0, one device for each socket.
-                let base = if self == Platform::Turin { 0x153f } else { 0x14ad };
+                let base = match self {
+                    Platform::Rome => 0x1490,
+                    Platform::Turin => 0x153f,
+                    _ => 0x14ad,
+                };
                 let fabric = (0..8).map(|n| {
                     let mut f = Function::new(0x1022, base + u16::from(n), 0x06_0000);
                     (f.port, f.config_len) = (None, 256);

@@ -62,6 +62,23 @@ const HW_COUNTERS: [&str; 28] = [
     "rp_cnp_handled",
 ];
 
+/// Some of `bnxt_re_stat_descs` (drivers/infiniband/hw/bnxt_re/hw_counters.c).
+const BNXT_COUNTERS: [&str; 10] = [
+    "rx_pkts",
+    "tx_pkts",
+    "recoverable_errors",
+    "rx_roce_errors",
+    "rx_roce_discards",
+    "to_retransmits",
+    "seq_err_naks_rcvd",
+    "max_retry_exceeded",
+    "rnr_naks_rcvd",
+    "missing_resp",
+];
+/// Some of `diag_basic` and `diag_ext` (drivers/infiniband/hw/mlx4/main.c).
+const MLX4_COUNTERS: [&str; 8] =
+    ["rq_num_lle", "rq_num_oos", "rq_num_rnr", "sq_num_lle", "sq_num_oos", "sq_num_rnr", "sq_num_to", "rq_num_dup"];
+
 /// Traffic of a port that has worked for a while.
 fn usual(name: &str) -> u64 {
     match name {
@@ -91,7 +108,7 @@ struct State {
 
 pub(crate) fn write(plan: &Plan, tree: &mut Tree, commands: &mut Commands) -> Result<(), DescribeError> {
     let mut info = String::new();
-    for p in &plan.ports {
+    for p in plan.ports.iter().filter(|p| !p.rdma.is_empty()) {
         let Some(path) = plan.paths.get(p.function) else { continue };
         let s = state(plan, p);
         let home = format!("{path}/infiniband/{}", p.rdma);
@@ -113,8 +130,13 @@ pub(crate) fn write(plan: &Plan, tree: &mut Tree, commands: &mut Commands) -> Re
 
 fn state(plan: &Plan, p: &NicPort) -> State {
     let infiniband = p.fabric == Fabric::InfiniBand;
-    let gid = |index: u16, gid: String, kind: &str| Gid { index, gid, kind: kind.into(), ndev: Some(p.netdev.clone()) };
-    let gids = if infiniband {
+    let bond = plan.d.bond.iter().find(|(_, b)| b.members.contains(&p.netdev));
+    let interface = bond.map_or_else(|| p.netdev.clone(), |(name, _)| name.clone());
+    let ndev = Some(interface).filter(|n| !n.is_empty());
+    let gid = |index: u16, gid: String, kind: &str| Gid { index, gid, kind: kind.into(), ndev: ndev.clone() };
+    let gids = if p.fabric == Fabric::Unspecified {
+        vec![gid(0, format!("fe80:0000:0000:0000:{}", colons(eui64(p.mac))), "IB/RoCE v1")]
+    } else if infiniband {
         vec![gid(0, format!("fe80:0000:0000:0000:{}", colons(p.guid)), "IB/RoCE v1")]
     } else {
         let local = format!("fe80:0000:0000:0000:{}", colons(eui64(p.mac)));
@@ -174,6 +196,15 @@ fn apply(s: &mut State, patch: &RdmaPatch) {
     s.hw_counters.extend(patch.hw_counters.clone());
 }
 
+/// The kernel (`core/sysfs.c`, `link_layer_show`) and libibverbs have different words for "neither".
+fn link_layer(fabric: Fabric, neither: &'static str) -> &'static str {
+    match fabric {
+        Fabric::InfiniBand => "InfiniBand",
+        Fabric::Ethernet => "Ethernet",
+        Fabric::Unspecified => neither,
+    }
+}
+
 /// `DOWN` becomes `1: DOWN`; what has a number already stays.
 fn numbered(text: &str, names: &[&str]) -> String {
     names.iter().position(|n| *n == text).map_or_else(|| text.to_owned(), |n| format!("{n}: {text}"))
@@ -189,9 +220,9 @@ fn device(plan: &Plan, tree: &mut Tree, p: &NicPort, s: &State, path: &str, home
         ("hca_type", p.model.hca_type.to_owned()),
         ("board_id", s.board_id.clone()),
         ("hw_rev", p.model.hw_rev.to_owned()),
-        ("node_type", "1: CA".to_owned()),
+        ("node_type", if p.fabric == Fabric::Unspecified { "7: unspecified" } else { "1: CA" }.to_owned()),
         ("node_guid", colons(p.guid)),
-        ("sys_image_guid", colons(p.guid)),
+        ("sys_image_guid", colons(p.image)),
         ("node_desc", format!("{} {}", plan.host, p.rdma)),
     ] {
         tree.value(format!("{home}/{name}"), v);
@@ -207,7 +238,7 @@ fn port(tree: &mut Tree, p: &NicPort, s: &State, home: &str) {
         ("state", s.state.clone()),
         ("phys_state", s.phys_state.clone()),
         ("rate", s.rate.clone()),
-        ("link_layer", if infiniband { "InfiniBand" } else { "Ethernet" }.to_owned()),
+        ("link_layer", link_layer(p.fabric, "Unknown").to_owned()),
         ("lid", format!("0x{:x}", s.lid)),
         ("sm_lid", format!("0x{:x}", s.sm_lid)),
         ("lid_mask_count", "0".to_owned()),
@@ -236,6 +267,12 @@ fn port(tree: &mut Tree, p: &NicPort, s: &State, home: &str) {
     for (name, v) in all(&COUNTERS, &s.counters) {
         tree.value(format!("{home}/counters/{name}"), v.to_string());
     }
+    let (bnxt, mlx4) = (p.model.driver == "bnxt_en", p.model.driver == "mlx4_core");
+    if bnxt || mlx4 {
+        for (name, v) in all(if bnxt { &BNXT_COUNTERS } else { &MLX4_COUNTERS }, &s.hw_counters) {
+            tree.value(format!("{home}/hw_counters/{name}"), v.to_string());
+        }
+    }
     if p.model.driver == "mlx5_core" {
         for (name, v) in all(&HW_COUNTERS, &s.hw_counters) {
             tree.value(format!("{home}/hw_counters/{name}"), v.to_string());
@@ -249,11 +286,12 @@ fn describe(out: &mut String, p: &NicPort, s: &State) {
         let _ = write!(
             out,
             "hca_id:\t{}\n\ttransport:\t\t\tInfiniBand (0)\n\tfw_ver:\t\t\t\t{}\n\tnode_guid:\t\t\t{}\n\tsys_image_guid:\t\t\t{}\n\
-             \tvendor_id:\t\t\t0x02c9\n\tvendor_part_id:\t\t\t{part}\n\thw_ver:\t\t\t\t0x{}\n\tboard_id:\t\t\t{}\n\tphys_port_cnt:\t\t\t{}\n",
+             \tvendor_id:\t\t\t0x{}\n\tvendor_part_id:\t\t\t{part}\n\thw_ver:\t\t\t\t0x{}\n\tboard_id:\t\t\t{}\n\tphys_port_cnt:\t\t\t{}\n",
             p.rdma,
             s.fw_ver,
             colons(p.guid),
-            colons(p.guid),
+            colons(p.image),
+            if p.model.driver == "bnxt_en" { "14e4" } else { "02c9" },
             p.model.hw_rev,
             s.board_id,
             p.model.ports
@@ -270,6 +308,6 @@ fn describe(out: &mut String, p: &NicPort, s: &State) {
         mtu(s.active_mtu),
         s.sm_lid,
         s.lid,
-        if p.fabric == Fabric::InfiniBand { "InfiniBand" } else { "Ethernet" }
+        link_layer(p.fabric, "Unspecified")
     );
 }

@@ -33,6 +33,11 @@ fn query(plan: &Plan, gpus: &[(usize, usize, &Function)]) -> String {
         n.driver,
         gpus.len()
     );
+    // Drivers report it from Hopper on, where there are NVSwitches.
+    let switched = plan.d.layout.nvswitches > 0
+        || plan.d.zoo.is_some() && model.nvlinks > 0 && plan.d.node.role != crate::Role::Guest;
+    let joined = switched && matches!(model.architecture, "Hopper" | "Blackwell");
+    let (state, status) = if joined { ("Completed", "Success") } else { ("N/A", "N/A") };
     for (minor, (_, index, f)) in gpus.iter().enumerate() {
         let bar1 = f.bar1.and_then(|i| f.bars.get(i)).map_or(0, |b| b.size >> 20);
         let bar1 = n.bar1_mib.unwrap_or(bar1);
@@ -47,6 +52,7 @@ fn query(plan: &Plan, gpus: &[(usize, usize, &Function)]) -> String {
              \t\t<product_architecture>{}</product_architecture>\n\t\t<persistence_mode>Enabled</persistence_mode>\n\
              \t\t<mig_mode>\n\t\t\t<current_mig>{mig}</current_mig>\n\t\t\t<pending_mig>{mig}</pending_mig>\n\t\t</mig_mode>\n\
              \t\t<serial>{}</serial>\n\t\t<uuid>{}</uuid>\n\t\t<minor_number>{minor}</minor_number>\n\
+{c2c}\
              \t\t<gpu_virtualization_mode>\n\t\t\t<virtualization_mode>{}</virtualization_mode>\n\t\t</gpu_virtualization_mode>\n\
              \t\t<pci>\n\t\t\t<pci_bus>{:02X}</pci_bus>\n\t\t\t<pci_device>{:02X}</pci_device>\n\t\t\t<pci_domain>{:04X}</pci_domain>\n\
              \t\t\t<pci_device_id>{:04X}{:04X}</pci_device_id>\n\t\t\t<pci_bus_id>{:08X}:{:02X}:{:02X}.{:X}</pci_bus_id>\n\
@@ -61,7 +67,7 @@ fn query(plan: &Plan, gpus: &[(usize, usize, &Function)]) -> String {
              \t\t<fb_memory_usage>\n\t\t\t<total>{fb} MiB</total>\n\t\t\t<reserved>551 MiB</reserved>\n\t\t\t<used>0 MiB</used>\n\
              \t\t\t<free>{} MiB</free>\n\t\t</fb_memory_usage>\n\
              \t\t<bar1_memory_usage>\n\t\t\t<total>{bar1} MiB</total>\n\t\t\t<used>1 MiB</used>\n\t\t\t<free>{} MiB</free>\n\
-             \t\t</bar1_memory_usage>\n\t</gpu>\n",
+             \t\t</bar1_memory_usage>\n\t\t<fabric>\n\t\t\t<state>{state}</state>\n\t\t\t<status>{status}</status>\n\t\t</fabric>\n\t</gpu>\n",
             b.domain,
             b.bus,
             b.device,
@@ -86,6 +92,10 @@ fn query(plan: &Plan, gpus: &[(usize, usize, &Function)]) -> String {
             f.aer.correctable.get("Rollover").copied().unwrap_or(0),
             fb.saturating_sub(551),
             bar1.saturating_sub(1),
+            c2c = match plan.d.layout.gpu {
+                g if g.has_c2c() => "\t\t<c2c_mode>Enabled</c2c_mode>\n",
+                _ => "",
+            },
             mig = if model.compute >= "8.0" { "Disabled" } else { "N/A" },
         );
     }
@@ -118,7 +128,7 @@ fn way(plan: &Plan, a: usize, b: usize) -> &'static str {
 fn topology(plan: &Plan, gpus: &[(usize, usize, &Function)]) -> String {
     let Some(model) = models::gpu_model(plan.d.layout.gpu) else { return String::new() };
     let nics: Vec<(String, usize)> =
-        plan.ports.iter().filter(|p| p.port == 1).map(|p| (p.rdma.clone(), p.function)).collect();
+        plan.ports.iter().filter(|p| p.port == 1 && !p.rdma.is_empty()).map(|p| (p.rdma.clone(), p.function)).collect();
     let mut rows: Vec<(String, usize, bool)> =
         (0..gpus.len()).zip(gpus).map(|(n, (i, _, _))| (format!("GPU{n}"), *i, true)).collect();
     rows.extend(nics.iter().enumerate().map(|(n, (_, i))| (format!("NIC{n}"), *i, false)));

@@ -17,7 +17,7 @@ fn load(name: &str) -> Description {
 
 fn all() -> Vec<PathBuf> {
     let mut out = Vec::new();
-    for dir in [nodes(), nodes().join("broken")] {
+    for dir in [nodes(), nodes().join("healthy"), nodes().join("broken")] {
         let files = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path());
         out.extend(files.filter(|p| p.extension().is_some_and(|e| e == "toml")));
     }
@@ -298,4 +298,24 @@ fn virtual_functions_and_lost_cards() {
         text(&tree, "cmd/3/stdout").contains("<attached_gpus>7<")
             || tree.files().any(|(_, b)| b.windows(18).any(|w| w == b"<attached_gpus>7</"))
     );
+}
+
+/// A card of two functions: the virtual functions of the second follow those that the first may have.
+#[test]
+fn virtual_functions_of_two_functions_have_addresses_of_their_own() {
+    let text_of = "[layout]\nnic = \"connectx-7-2x200g-roce\"\n[pci.\"nic0\"]\nvfs = 3\n[pci.\"nic0.1\"]\nvfs = 3";
+    let d = Description::parse(text_of).unwrap();
+    let (tree, names) = (d.compose().unwrap(), d.names().unwrap());
+    let of = |name: &str| names[name].to_string();
+    let mut all: Vec<String> = ["nic0", "nic0.1"].iter().map(|n| of(n)).collect();
+    for n in 0..3 {
+        all.push(of(&format!("nic0.vf{n}")));
+        all.push(of(&format!("nic0.1.vf{n}")));
+    }
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 8, "{all:?}");
+    for name in ["nic0", "nic0.1"] {
+        assert_eq!(text(&tree, &format!("sys/bus/pci/devices/{}/virtfn2/device", of(name))), "0x101e", "{name}");
+    }
 }

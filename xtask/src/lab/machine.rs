@@ -162,8 +162,8 @@ fn expand(device: &str, ports: &mut u32, nics: &mut u32) -> Vec<String> {
             format!("nvme,serial=lab{ports}{rest}")
         }
         "nic" => {
-            // A user-mode network that leads nowhere: the link is up and nothing leaves the guest.
-            args.extend(["-netdev".to_owned(), format!("user,id=net{nics},restrict=on")]);
+            // A user-mode network that leads nowhere: the link is up, nothing leaves the guest, and no router advertises IPv6 addresses.
+            args.extend(["-netdev".to_owned(), format!("user,id=net{nics},restrict=on,ipv6=off")]);
             let line = format!("virtio-net-pci,netdev=net{nics},disable-legacy=on,romfile={rest}");
             *nics += 1;
             line
@@ -197,7 +197,7 @@ mod tests {
             "-device pcie-root-port,x-width=16,chassis=1,slot=1,id=rp0",
             "-device x3130-upstream,id=up,bus=rp0",
             "-device xio3130-downstream,chassis=2,slot=2,id=d0,bus=up",
-            "-netdev user,id=net0,restrict=on -device virtio-net-pci,netdev=net0,disable-legacy=on,romfile=,bus=d0",
+            "-netdev user,id=net0,restrict=on,ipv6=off -device virtio-net-pci,netdev=net0,disable-legacy=on,romfile=,bus=d0",
             "-device edu",
         ] {
             assert!(line.contains(part), "{part} in {line}");

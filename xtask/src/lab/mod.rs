@@ -14,6 +14,7 @@ mod guest;
 mod machine;
 mod options;
 mod paths;
+mod patience;
 mod qemu;
 mod relabel;
 mod report;
@@ -21,6 +22,7 @@ mod run;
 mod scenario;
 mod setup;
 mod verdict;
+mod watch;
 
 /// What a lab step may fail with: a sentence that says what, where and what to do.
 type Result<T> = std::result::Result<T, String>;
@@ -65,8 +67,8 @@ impl Paths {
 const USAGE: &str = "\
 usage: cargo xtask lab setup
        cargo xtask lab list [NAME…]
-       cargo xtask lab run [--ci] [--jobs N] [--patience N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
-       cargo xtask lab disk [--list] [--ci] [--full] [--patience N] [--linerate FILE] [--keep] [NAME…]
+       cargo xtask lab run [--ci] [--jobs N] [--patience N] [--within N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
+       cargo xtask lab disk [--list] [--ci] [--full] [--patience N] [--within N] [--linerate FILE] [--keep] [NAME…]
        cargo xtask lab --full [--patience N]
 
 setup         install QEMU and fetch kernels and guest tools into .lab (needs root and apt-get once; idempotent)
@@ -75,12 +77,14 @@ run           boot scenarios: NAME is a scenario, or a pattern with * such as 'a
   --jobs N      guests at a time (default 2)
   --full        every case of a matrix of faults, not a sample; without a command before it, everything that `run` and `disk` have
   --patience N  multiply all time limits, on a loaded machine
+  --within N    end everything after N seconds; what was not run by then has failed
   --facts-only  check what the guest shows, and leave linerate's verdicts out
   --recheck     boot nothing: check the facts of the last run again, and audit its snapshots with today's linerate
   --linerate F  the static binary to put into the guests (default: built from this tree)
   --keep        keep the disk and the initramfs of each guest in .lab/out/NAME
   --list        the same as `lab list`
-disk          boot Debian guests with a disk, GRUB and sshd for what takes a reboot or two hosts (makes the disk once, as root)
+disk          boot Debian guests with a disk, GRUB and sshd for what takes a reboot or two hosts (makes the disk once, as root);
+              LINERATE_LAB_ACCEL=kvm or tcg decides how they are run, else KVM where it runs their firmware
 
 Results: one line per scenario, .lab/out/NAME/ (serial.log, dmesg.txt, lspci.txt, audit.json, snapshot.tar.zst, …),
 .lab/out/junit.xml. Exit code 0 all passed, 1 something failed, 2 nothing failed but something was skipped, 3 usage.";

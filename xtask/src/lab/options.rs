@@ -1,14 +1,18 @@
 //! The arguments of `lab run` and `lab list`.
 
+use super::patience::Patience;
 use super::{Result, glob};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What the developer asked for.
 #[derive(Debug, PartialEq)]
 pub(super) struct Options {
     pub(super) jobs: usize,
     /// Factor on all time limits.
-    pub(super) patience: u32,
+    patience: u32,
+    /// Most seconds of the whole run.
+    within: Option<u32>,
     /// Every case of a matrix, not a sample.
     pub(super) full: bool,
     pub(super) facts_only: bool,
@@ -27,6 +31,7 @@ impl Options {
         let mut options = Options {
             jobs: 2,
             patience: 1,
+            within: None,
             full: false,
             facts_only: false,
             keep: false,
@@ -47,6 +52,7 @@ impl Options {
                 "--jobs" | "-j" => options.jobs = number(arg, args.next(), 64)? as usize,
                 "--full" => options.full = true,
                 "--patience" => options.patience = number(arg, args.next(), 100)?,
+                "--within" => options.within = Some(number(arg, args.next(), 1_000_000)?),
                 "--linerate" => options.linerate = Some(args.next().ok_or("--linerate needs a file")?.into()),
                 flag if flag.starts_with('-') => {
                     return Err(format!("lab: no option {flag:?}; see cargo xtask lab help"));
@@ -55,6 +61,11 @@ impl Options {
             }
         }
         Ok(options)
+    }
+
+    /// The time limits of a run that begins now.
+    pub(super) fn limits(&self) -> Patience {
+        Patience::new(self.patience, self.within.map(|s| Duration::from_secs(s.into())))
     }
 
     /// Was this scenario asked for?
@@ -97,6 +108,7 @@ mod tests {
             &["--jobs"][..],
             &["--jobs", "0"],
             &["--patience", "101"],
+            &["--within", "0"],
             &["--jobs", "x"],
             &["--frobnicate"],
             &["--linerate"],

@@ -2,11 +2,13 @@
 
 use super::machine::{Hardware, Media};
 use super::scenario::Scenario;
+use super::watch::{self, Seen};
 use super::{Result, guest, relabel};
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -18,12 +20,19 @@ pub(super) struct Limits {
 }
 
 /// A running QEMU, which ends when this goes out of scope, whatever the reason.
-pub(super) struct Qemu(pub(super) Child);
+pub(super) struct Qemu {
+    pub(super) child: Child,
+    /// What the one who looks after it has seen.
+    watch: Option<Arc<Seen>>,
+}
 
 impl Drop for Qemu {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        if let Some(watch) = &self.watch {
+            watch.end();
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -47,7 +56,24 @@ impl Qemu {
             .stderr(stderr)
             .spawn()
             .map_err(|e| format!("cannot start qemu-system-x86_64: {e}"))?;
-        Ok(Qemu(child))
+        Ok(Qemu { child, watch: None })
+    }
+
+    /// Has somebody look after it, until it ends.
+    pub(super) fn watch(&mut self, subject: watch::Subject) {
+        self.watch = Some(watch::start(subject));
+    }
+
+    /// It is going to end, and that is right.
+    pub(super) fn may_end(&self) {
+        if let Some(watch) = &self.watch {
+            watch.end();
+        }
+    }
+
+    /// Why the guest does not run any more, where QEMU stopped it.
+    pub(super) fn stopped(&self) -> Option<String> {
+        self.watch.as_ref().and_then(|watch| watch.stopped())
     }
 
     /// Changes what has to be changed in a QEMU that was started paused, and lets it run.
@@ -56,8 +82,8 @@ impl Qemu {
             return Ok(());
         }
         let mut orders = Monitor::connect(monitor, patience)?;
-        relabel::apply(hardware, self.0.id())?;
-        orders.order("cont")
+        relabel::apply(hardware, self.child.id())?;
+        orders.ask("cont").map(drop)
     }
 }
 
@@ -76,7 +102,7 @@ pub(super) fn boot(
     qemu.release(scenario.hardware(), media.monitor, limits.boot)?;
     let mut up = false;
     loop {
-        if let Some(status) = qemu.0.try_wait().map_err(|e| format!("cannot wait for QEMU: {e}"))? {
+        if let Some(status) = qemu.child.try_wait().map_err(|e| format!("cannot wait for QEMU: {e}"))? {
             return finished(status.success(), serial, log);
         }
         if stop.load(Ordering::Relaxed) {
@@ -101,12 +127,12 @@ pub(super) fn boot(
     }
 }
 
-/// QEMU's monitor protocol, of which the lab needs two orders.
-struct Monitor(UnixStream);
+/// QEMU's monitor protocol, of which the lab needs a few orders.
+pub(super) struct Monitor(UnixStream);
 
 impl Monitor {
     /// Waits for QEMU to listen; its devices are made by then.
-    fn connect(socket: &Path, patience: Duration) -> Result<Monitor> {
+    pub(super) fn connect(socket: &Path, patience: Duration) -> Result<Monitor> {
         let started = Instant::now();
         loop {
             match UnixStream::connect(socket) {
@@ -114,7 +140,7 @@ impl Monitor {
                     stream.set_read_timeout(Some(patience)).map_err(|e| format!("QEMU's monitor: {e}"))?;
                     let mut monitor = Monitor(stream);
                     // The greeting comes early; an answer comes when the machine is complete.
-                    monitor.order("qmp_capabilities")?;
+                    monitor.ask("qmp_capabilities")?;
                     return Ok(monitor);
                 }
                 Err(why) if started.elapsed() > patience => {
@@ -125,8 +151,8 @@ impl Monitor {
         }
     }
 
-    /// Gives an order and waits until QEMU has done it.
-    fn order(&mut self, name: &str) -> Result<()> {
+    /// Gives an order and waits until QEMU has done it; its answer, with the events before it.
+    pub(super) fn ask(&mut self, name: &str) -> Result<String> {
         let order = format!("{{\"execute\":\"{name}\"}}\n");
         self.0.write_all(order.as_bytes()).map_err(|e| format!("QEMU's monitor: {e}"))?;
         let mut answers = String::new();
@@ -137,7 +163,7 @@ impl Monitor {
                 _ => return Err(format!("QEMU's monitor did not do {name}: {answers}")),
             }
         }
-        Ok(())
+        Ok(answers)
     }
 }
 
@@ -156,7 +182,7 @@ fn read(serial: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(serial).unwrap_or_default()).into_owned()
 }
 
-fn said(serial: &Path, words: &str) -> bool {
+pub(super) fn said(serial: &Path, words: &str) -> bool {
     read(serial).contains(words)
 }
 

@@ -19,15 +19,47 @@ struct Label {
     donor: (u16, u16, u32),
     /// The same of what it becomes; absent: only its link changes.
     becomes: Option<(u16, u16, u32)>,
+    /// Only its ids change, and only in a machine that is to look like bare metal: no hardware has QEMU's own.
+    bare_metal: bool,
 }
 
 const LABELS: &[Label] = &[
     // An H100 SXM: 3D controller.
-    Label { name: "gpu", donor: (0x1b36, 0x0010, 0x01_08_02), becomes: Some((0x10de, 0x2330, 0x03_02_00)) },
+    Label {
+        name: "gpu",
+        donor: (0x1b36, 0x0010, 0x01_08_02),
+        becomes: Some((0x10de, 0x2330, 0x03_02_00)),
+        bare_metal: false,
+    },
     // A ConnectX-7 with InfiniBand.
-    Label { name: "hca", donor: (0x1af4, 0x1044, 0x00_ff_00), becomes: Some((0x15b3, 0x1021, 0x02_07_00)) },
-    Label { name: "upstream", donor: (0x104c, 0x8232, 0x06_04_00), becomes: None },
-    Label { name: "downstream", donor: (0x104c, 0x8233, 0x06_04_00), becomes: None },
+    Label {
+        name: "hca",
+        donor: (0x1af4, 0x1044, 0x00_ff_00),
+        becomes: Some((0x15b3, 0x1021, 0x02_07_00)),
+        bare_metal: false,
+    },
+    Label { name: "upstream", donor: (0x104c, 0x8232, 0x06_04_00), becomes: None, bare_metal: false },
+    Label { name: "downstream", donor: (0x104c, 0x8233, 0x06_04_00), becomes: None, bare_metal: false },
+    // A root port of an Ice Lake server, and one of its host bridges.
+    Label {
+        name: "root-port",
+        donor: (0x1b36, 0x000c, 0x06_04_00),
+        becomes: Some((0x8086, 0x347a, 0x06_04_00)),
+        bare_metal: true,
+    },
+    // A server's NVMe disk, where no GPU has the same body.
+    Label {
+        name: "nvme",
+        donor: (0x1b36, 0x0010, 0x01_08_02),
+        becomes: Some((0x144d, 0xa80a, 0x01_08_02)),
+        bare_metal: true,
+    },
+    Label {
+        name: "pxb",
+        donor: (0x1b36, 0x000b, 0x06_00_00),
+        becomes: Some((0x8086, 0x09a2, 0x06_00_00)),
+        bare_metal: true,
+    },
 ];
 
 /// What every relabelled link can do: PCIe Gen4 x16, as the lab's root ports.
@@ -37,6 +69,8 @@ const CAPABLE: (u16, u16) = (4, 16);
 const SPACE: usize = 4096;
 /// QEMU allocates configuration space, check mask and write mask in a row: bytes of one with what the allocator adds.
 const CHUNK: usize = SPACE + 16;
+/// The same of a device without PCI Express.
+const OLD_CHUNK: usize = 256 + 16;
 /// Where the ACS capability goes: behind the port's error reporting, which is its only extended capability.
 const AER: usize = 0x100;
 const ACS: usize = 0x148;
@@ -47,7 +81,19 @@ const LARGEST: u64 = 200 << 20;
 
 /// Does this machine have devices that need other ids?
 pub(super) fn needed(hardware: Hardware<'_>) -> bool {
+    devices(hardware) || LABELS.iter().any(|l| l.bare_metal && wanted(l, hardware) > 0)
+}
+
+/// Does it have devices whose links can be changed? Switch ports beside them change, too.
+pub(super) fn devices(hardware: Hardware<'_>) -> bool {
     count(hardware, "gpu") + count(hardware, "hca") > 0
+}
+
+/// How many devices of this machine get the label.
+fn wanted(label: &Label, hardware: Hardware<'_>) -> usize {
+    let mut changes = if label.bare_metal { hardware.machine.bare_metal } else { devices(hardware) };
+    changes &= label.name != "nvme" || count(hardware, "gpu") == 0;
+    if changes { count(hardware, label.name) } else { 0 }
 }
 
 fn count(hardware: Hardware<'_>, name: &str) -> usize {
@@ -64,7 +110,8 @@ pub(super) fn apply(hardware: Hardware<'_>, pid: u32) -> Result<()> {
     let at = |e: std::io::Error| format!("cannot reach QEMU's memory (/proc/{pid}/mem): {e}");
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).map_err(at)?;
     let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem")).map_err(at)?;
-    let mut found = [0; LABELS.len()];
+    let labels: Vec<&Label> = LABELS.iter().filter(|l| wanted(l, hardware) > 0).collect();
+    let mut found = vec![0; labels.len()];
     for (start, end) in maps.lines().filter_map(writable) {
         let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(0)];
         if memory.read_exact_at(&mut bytes, start).is_err() {
@@ -72,9 +119,10 @@ pub(super) fn apply(hardware: Hardware<'_>, pid: u32) -> Result<()> {
         }
         for offset in (0..bytes.len().saturating_sub(SPACE)).step_by(8) {
             let Some(space) = bytes.get(offset..offset + SPACE) else { break };
-            for (label, found) in LABELS.iter().zip(&mut found) {
+            for (label, found) in labels.iter().zip(&mut found) {
                 if let Some(express) = is_donor(label, space) {
-                    let mask = bytes.get(offset + 2 * CHUNK..).and_then(|b| b.get(..SPACE));
+                    let chunk = if express == 0 { OLD_CHUNK } else { CHUNK };
+                    let mask = bytes.get(offset + 2 * chunk..).and_then(|b| b.get(..chunk));
                     let mask = mask.filter(|b| is_write_mask(b)).ok_or(
                         "relabelling: this QEMU lays its devices out differently: no write mask behind the configuration space",
                     )?;
@@ -86,8 +134,8 @@ pub(super) fn apply(hardware: Hardware<'_>, pid: u32) -> Result<()> {
             }
         }
     }
-    for (label, found) in LABELS.iter().zip(found) {
-        let wanted = count(hardware, label.name);
+    for (label, found) in labels.iter().zip(found) {
+        let wanted = wanted(label, hardware);
         if found != wanted {
             return Err(format!(
                 "relabelling: expected {wanted} devices to become {}, found {found} in QEMU's memory",
@@ -110,7 +158,7 @@ fn word(space: &[u8], at: usize) -> u16 {
     space.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
 }
 
-/// Offset of the PCI Express capability, if these bytes are the configuration space of the label's donor.
+/// Offset of the PCI Express capability (0: of an expander), if these bytes are the configuration space of the label's donor.
 fn is_donor(label: &Label, space: &[u8]) -> Option<usize> {
     let (vendor, device, class) = label.donor;
     if word(space, 0) != vendor || word(space, 2) != device {
@@ -118,7 +166,14 @@ fn is_donor(label: &Label, space: &[u8]) -> Option<usize> {
     }
     let seen = u32::from(word(space, 10)) << 8 | u32::from(*space.get(9)?);
     // A list of capabilities, and one of them PCI Express: no other bytes of QEMU look like that.
-    if seen != class || word(space, 6) & 0x10 == 0 {
+    if seen != class {
+        return None;
+    }
+    // An expander is no PCI Express device.
+    if label.name == "pxb" {
+        return Some(0);
+    }
+    if word(space, 6) & 0x10 == 0 {
         return None;
     }
     let mut at = usize::from(*space.get(0x34)?);
@@ -168,6 +223,11 @@ impl Device<'_> {
             self.put(0, vendor)?;
             self.put(2, device)?;
             self.memory.write_all_at(&class.to_le_bytes()[..3], self.base + 9)?;
+        }
+        if label.bare_metal {
+            return Ok(());
+        }
+        if let Some((vendor, ..)) = label.becomes {
             self.put(0x2c, vendor)?;
         }
         let (speed, width) = CAPABLE;

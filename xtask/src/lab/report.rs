@@ -9,9 +9,24 @@ use std::time::Duration;
 /// How one scenario went.
 pub(super) enum Outcome {
     /// With a note, such as that only facts were looked at.
-    Passed(&'static str),
+    Passed(String),
     Failed(Vec<String>),
     Skipped(String),
+}
+
+impl Outcome {
+    /// With a remark where guests had to be reset from outside, because they hung in a reset of their own.
+    pub(super) fn with_resets(self, resets: u32) -> Outcome {
+        let remark = format!(" ({resets} hung in a reset: reset from outside)");
+        match self {
+            Outcome::Passed(note) if resets > 0 => Outcome::Passed(note + &remark),
+            Outcome::Failed(mut why) if resets > 0 => {
+                why.push(remark.trim().to_owned());
+                Outcome::Failed(why)
+            }
+            other => other,
+        }
+    }
 }
 
 pub(super) struct Entry {
@@ -74,7 +89,10 @@ pub(super) fn junit(entries: &[Entry]) -> String {
         );
         let _ = write!(xml, "<system-out>{}</system-out>", escape(&entry.proves));
         match &entry.outcome {
-            Outcome::Passed(_) => {}
+            Outcome::Passed(note) if note.is_empty() => {}
+            Outcome::Passed(note) => {
+                let _ = write!(xml, "<system-err>{}</system-err>", escape(note.trim()));
+            }
             Outcome::Failed(complaints) => {
                 let first = complaints.first().map(String::as_str).unwrap_or_default();
                 let _ =
@@ -120,7 +138,7 @@ mod tests {
         let entry =
             |outcome| Entry { name: "n".into(), proves: "a < b".into(), took: Duration::from_millis(1500), outcome };
         let entries = [
-            entry(Outcome::Passed("")),
+            entry(Outcome::Passed(String::new()).with_resets(2)),
             entry(Outcome::Failed(vec!["expected \"x\" & saw \u{1b}".into()])),
             entry(Outcome::Skipped("no QEMU".into())),
         ];
@@ -128,6 +146,6 @@ mod tests {
         let xml = junit(&entries);
         assert!(xml.contains("tests=\"3\" failures=\"1\" skipped=\"1\""), "{xml}");
         assert!(xml.contains("a &lt; b") && xml.contains("expected &quot;x&quot; &amp; saw \u{fffd}"), "{xml}");
-        assert!(xml.contains("time=\"1.5\""));
+        assert!(xml.contains("time=\"1.5\"") && xml.contains("<system-err>(2 hung in a reset"), "{xml}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::machine::{self, Media};
 use super::options::Options;
+use super::patience::Patience;
 use super::qemu::{self, Limits};
 use super::report::{self, Entry, Outcome};
 use super::scenario::{self, Scenario};
@@ -54,6 +55,7 @@ pub(super) fn run(paths: &Paths, options: &Options) -> Result<ExitCode> {
     }
     fs::create_dir_all(paths.out("")).map_err(|e| format!("lab: cannot make {}: {e}", paths.out("").display()))?;
     let started = Instant::now();
+    let patience = options.limits();
     let next = AtomicUsize::new(0);
     let entries = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -64,7 +66,7 @@ pub(super) fn run(paths: &Paths, options: &Options) -> Result<ExitCode> {
                         break;
                     }
                     let began = Instant::now();
-                    let outcome = one(paths, options, scenario, &linerate, &stop);
+                    let outcome = one(paths, options, patience, scenario, &linerate, &stop);
                     let entry = Entry {
                         name: scenario.name.clone(),
                         proves: scenario.proves.clone(),
@@ -132,6 +134,7 @@ pub(super) fn binary(paths: &Paths, options: &Options) -> Result<PathBuf> {
 fn one(
     paths: &Paths,
     options: &Options,
+    patience: Patience,
     scenario: &Scenario,
     linerate: &Result<PathBuf>,
     stop: &AtomicBool,
@@ -139,19 +142,22 @@ fn one(
     if let Some(why) = setup::missing(paths, &scenario.kernel) {
         return Outcome::Skipped(why);
     }
+    if patience.over() {
+        return Outcome::Failed(vec!["not run: the time of --within is over".to_owned()]);
+    }
     let out = paths.out(&scenario.name);
     let linerate = linerate.as_ref().map(PathBuf::as_path);
     if options.recheck {
         if !out.join("dmesg.txt").exists() {
             return Outcome::Skipped("no results of an earlier run".to_owned());
         }
-    } else if let Err(why) = boot(paths, options, scenario, linerate.ok(), &out, stop) {
+    } else if let Err(why) = boot(paths, options, patience, scenario, linerate.ok(), &out, stop) {
         return Outcome::Failed(vec![why]);
     }
     let mut complaints = check::facts(scenario, &out);
     if !scenario.expect.needs_linerate() || options.facts_only {
         let note = if options.facts_only && scenario.expect.needs_linerate() { " (guest facts only)" } else { "" };
-        return if complaints.is_empty() { Outcome::Passed(note) } else { Outcome::Failed(complaints) };
+        return if complaints.is_empty() { Outcome::Passed(note.to_owned()) } else { Outcome::Failed(complaints) };
     }
     let binary = match linerate {
         Ok(binary) => binary,
@@ -174,7 +180,7 @@ fn one(
         complaints.extend(super::paths::check(binary, &scenario.expect, &out));
     }
     let note = if options.recheck { " (recheck: nothing was booted)" } else { "" };
-    if complaints.is_empty() { Outcome::Passed(note) } else { Outcome::Failed(complaints) }
+    if complaints.is_empty() { Outcome::Passed(note.to_owned()) } else { Outcome::Failed(complaints) }
 }
 
 /// Audits the guest's snapshot on this machine.
@@ -201,6 +207,7 @@ fn offline(binary: &Path, out: &Path) -> Result<verdict::Said> {
 fn boot(
     paths: &Paths,
     options: &Options,
+    patience: Patience,
     scenario: &Scenario,
     linerate: Option<&Path>,
     out: &Path,
@@ -222,7 +229,7 @@ fn boot(
     let media = Media { kernel: &kernel, initrd: &initrd, disk: &disk, serial: &serial, monitor: &monitor };
     let args = machine::arguments(scenario, &media)?;
     fs::write(out.join("qemu.args"), args.join("\n")).map_err(at)?;
-    let seconds = |n: u64| Duration::from_secs(n) * options.patience;
+    let seconds = |n: u64| patience.limit(Duration::from_secs(n));
     let limits = Limits { boot: seconds(scenario.boot_timeout), total: seconds(scenario.timeout) };
     let booted = qemu::boot(scenario, &args, &media, &out.join("qemu.log"), &limits, stop);
     let _ = fs::remove_file(&monitor);

@@ -265,7 +265,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Scenario> {
                 "links.{name}: a gpu, hca, upstream or downstream with a speed such as \"8\" and a width of 1 to 32"
             ));
         }
-        if !relabel::needed(scenario.hardware()) {
+        if !relabel::devices(scenario.hardware()) {
             return Err("links need a gpu or an hca among the devices".to_owned());
         }
     }

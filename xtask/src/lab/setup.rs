@@ -65,6 +65,9 @@ const PROGRAMS: &[&str] = &[
     "usr/bin/ibv_devices",
 ];
 
+/// Most seconds of one program of setup.
+const LIMIT: &str = "600";
+
 /// Changes here make setup build the initramfs again.
 const BASE_VERSION: &str = "2";
 
@@ -149,7 +152,9 @@ fn run(program: &str, args: &[&str]) -> Result<String> {
 }
 
 fn run_in(folder: &Path, program: &str, args: &[&str]) -> Result<String> {
-    let output = Command::new(program)
+    // A mirror that does not answer must not hang the lab.
+    let output = Command::new("timeout")
+        .args(["-k", "10", LIMIT, program])
         .args(args)
         .current_dir(folder)
         .env("DEBIAN_FRONTEND", "noninteractive")

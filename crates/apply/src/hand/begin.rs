@@ -107,7 +107,11 @@ pub(super) fn begin(
 fn troubles(hands: &Hands<'_>, plan: &Plan, chosen: &[String]) -> Vec<(Option<String>, Wrong)> {
     let mut all: Vec<(Option<String>, Wrong)> = Vec::new();
     let here = node_id(hands.root);
-    if plan.node.machine != here.machine || plan.node.machine.is_none() {
+    if plan.node.redacted && plan.node.machine.is_none() {
+        let what = "the plan was made from a redacted snapshot, which shows neither the machine id nor the name of its node: make it of the node \
+                    itself (`linerate plan`, or `linerate plan --host NODE`), or of a snapshot that was collected with --no-redact";
+        all.push((None, Wrong::new("redacted", what)));
+    } else if plan.node.machine != here.machine || plan.node.machine.is_none() {
         let word = |id: &Option<String>| id.clone().unwrap_or_else(|| "unknown".to_owned());
         let what = format!(
             "the plan was made for node {} (machine {}), this is {} (machine {}): make a plan of this node",

@@ -14,7 +14,7 @@ pub fn node_id(root: &Root) -> NodeId {
     let machine = root.text("/etc/machine-id").filter(|id| !id.is_empty());
     let digest = machine.map(|id| machine_digest(id.as_bytes()));
     let host = root.text("/proc/sys/kernel/hostname").or_else(|| root.text("/etc/hostname"));
-    NodeId { host: host.filter(|h| !h.is_empty()), machine: digest, boot: root.text(BOOT) }
+    NodeId { host: host.filter(|h| !h.is_empty()), machine: digest, boot: root.text(BOOT), redacted: false }
 }
 
 /// What SMBIOS calls the machine; only root may read it.

@@ -28,9 +28,16 @@ struct Block {
     text: String,
 }
 
-/// Whether lines of a job stand in a text that begins as a tool's.
+/// Whether lines that the doctor reads stand in a text that begins as a tool's: of a job, of the kernel, of a program that fails.
 pub(super) fn is_mixed(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, b"NCCL ").is_some() || String::from_utf8_lossy(bytes).lines().any(is_kernels)
+    String::from_utf8_lossy(bytes).lines().any(is_kernels) || linerate_doctor::reads(bytes)
+}
+
+/// Whether it is what `lspci -vvv | grep ACSCtl` leaves: lines of devices without the devices, facts about no node. The doctor reads them
+/// as they are.
+pub(super) fn has_no_device(what: &str, bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    what == "Lspci" && text.contains("ACSCtl:") && !text.lines().any(|l| function(l).is_some())
 }
 
 /// The nodes that the texts in a file make.

@@ -182,13 +182,17 @@ impl<'a> Feed<'a> {
                 break;
             }
         }
-        if longer || doctor_cut::is_mixed(&bytes) {
+        let pieces = !longer && doctor_cut::has_no_device(what, &bytes);
+        if longer || pieces || doctor_cut::is_mixed(&bytes) {
             let mut reader = Reader::new(&mut self.observer, &s.name);
             reader.feed(&mut self.observer, &bytes);
             while let Some(n) = self.more(s, open) {
                 reader.feed(&mut self.observer, self.buffer.get(..n).unwrap_or_default());
             }
             reader.finish(&mut self.observer);
+        }
+        if pieces {
+            return;
         }
         if longer {
             self.remark(&s.name, format!("facts were read from its first {} MiB only", MAX_TEXT >> 20));
@@ -276,7 +280,7 @@ fn tool(what: &str) -> &str {
         "MlnxQos" => "mlnx_qos",
         "EthtoolStats" | "EthtoolPause" => "ethtool",
         "VirshXml" => "libvirt domain",
-        "RdmaTopo" | "RdmaTopoCheck" => "rdma_topo",
+        "RdmaTopo" | "RdmaTopoCheck" | "RdmaTopoDump" => "rdma_topo",
         "DetectVirt" => "systemd-detect-virt",
         "ModinfoNvidia" => "modinfo",
         "Nvml" => "answers of NVML",

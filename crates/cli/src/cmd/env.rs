@@ -4,7 +4,7 @@ use crate::args::{EnvArgs, EnvCheckArgs, EnvCommand, EnvFormat};
 use crate::output::{Failure, Sink, width};
 use crate::progress::Line;
 use linerate_env::read::{self, Form, LogReader, Read};
-use linerate_env::{Context, NodeFacts, Setting};
+use linerate_env::{Context, NodeFacts, OriginKind, Setting};
 use linerate_node::Node;
 use linerate_report::Style;
 use linerate_report::env::{Env, json, paste, text};
@@ -101,6 +101,8 @@ impl Inputs {
             self.context.network = Some(network);
         }
         self.context.fabric = self.context.fabric.or(read.fabric);
+        self.context.rccl |= read.rccl;
+        self.context.elsewhere.extend(read.elsewhere);
     }
 }
 
@@ -182,7 +184,9 @@ fn facts(path: &Path, inputs: &mut Inputs) -> Result<String, Failure> {
     let snapshot = linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)?;
     drop(line);
     let node = Node::decode(&snapshot);
-    inputs.context.node = Some(NodeFacts::of(&node));
+    let of_job = inputs.settings.iter().filter(|s| s.name == "NCCL_TOPO_FILE");
+    let file = of_job.filter(|s| s.origin.kind != OriginKind::SystemConf).map(|s| s.value.as_str()).next_back();
+    inputs.context.node = Some(NodeFacts::in_job(&node, file));
     // Of this machine it was read already where no file was named.
     let read_already = inputs.sources.iter().any(|s| s.starts_with("/etc/nccl.conf "));
     if let Some(conf) = node.nccl.conf.known().filter(|_| !read_already) {

@@ -30,10 +30,19 @@ fn text(id: &str, style: Style) -> Option<String> {
         "cause" | "causes" => return Some(explain::list(cause_docs().iter().map(|c| (c.id, c.title)), style)),
         _ => {}
     }
+    if let Some(number) = xid_number(id) {
+        return Some(explain::xid(number, style));
+    }
     let rule = linerate_rules::find(id).map(|r| explain::explain(r, style));
     let symptom = || symptoms().iter().find(|s| s.id == id).map(|s| explain::symptom(s, style));
     let cause = || cause_docs().iter().find(|c| c.id == id).map(|c| explain::cause(c, style));
     rule.or_else(symptom).or_else(cause)
+}
+
+/// `xid/79`, `Xid 79`, `xid79`.
+fn xid_number(id: &str) -> Option<u32> {
+    let rest = id.get(..3).filter(|w| w.eq_ignore_ascii_case("xid")).and_then(|_| id.get(3..))?;
+    rest.trim_start_matches(['/', ' ', '-', ':']).parse().ok()
 }
 
 /// The id with the most bigrams in common, if any are.
@@ -47,4 +56,19 @@ fn nearest(asked: &str) -> Option<&'static str> {
     let rules = linerate_rules::rules().iter().map(|r| r.id);
     let all = rules.chain(symptoms().iter().map(|s| s.id)).chain(cause_docs().iter().map(|c| c.id));
     all.map(|id| (score(id), id)).max().filter(|(s, _)| *s >= 40).map(|(_, id)| id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::xid_number;
+
+    #[test]
+    fn numbers_of_xids() {
+        for text in ["xid/79", "Xid 79", "XID-79", "xid79"] {
+            assert_eq!(xid_number(text), Some(79), "{text}");
+        }
+        for text in ["xid", "gpumem/xid", "xid/x", "79", "xïd"] {
+            assert_eq!(xid_number(text), None, "{text}");
+        }
+    }
 }

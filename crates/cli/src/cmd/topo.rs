@@ -1,15 +1,19 @@
 //! `linerate topo`.
 
-use super::topo_source::{self, Source};
-use crate::args::{TopoArgs, TopoFormat};
+use super::topo_matrix;
+use super::topo_source::{self, Loaded, Source};
+use crate::args::{TopoArgs, TopoFormat, modelled};
 use crate::output::{Failure, Sink, width};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_report::Style;
 use linerate_report::topo::scene::{Extras, Scene};
 use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, names, svg, text};
-use linerate_topology::ceiling::{Collective, Extra, best, node_ceilings};
+use linerate_snapshot::capture::Purpose;
+use linerate_snapshot::rdma_dump;
+use linerate_topology::ceiling::{Extra, bottleneck, known_ceilings};
 use linerate_topology::what_if::Change;
 use linerate_topology::xml::Dialect;
 use linerate_topology::{Analysis, Config, Env, Search, what_if};
@@ -17,11 +21,27 @@ use std::io::Write;
 
 pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     refuse(a)?;
-    let mut source = topo_source::load(a)?;
+    if a.format == TopoFormat::RdmaTopoDump {
+        return dump(a);
+    }
+    for change in &a.what_if {
+        if let Change::Nccl(v) = change {
+            modelled(&v.to_string()).map_err(Failure::new)?;
+        }
+    }
+    let mut source = match topo_source::load(a)? {
+        Loaded::Topology(source) => *source,
+        Loaded::Matrix(label, matrix) => return matrix_alone(a, &label, &matrix),
+    };
     let mut env = variables(&a.env)?;
     let mut config = Config { version: a.nccl, nodes: a.nodes, input: source.input, ..Config::default() };
     config.env = Env::parse(env.iter().map(|(k, v)| (k.as_str(), v.as_str())), config.version);
-    topo_source::assume(a, &mut config.assume);
+    topo_source::assume(a, &mut config);
+    if let Some(found) = &source.found {
+        found.configure(&mut config);
+    } else if source.input == linerate_topology::Input::File && !source.has_nvlink() {
+        config.unseen.push(linerate_topology::Open::Nvlink);
+    }
     let mut sink = Sink::open(a.output.as_deref())?;
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
     let mut document = source.document.clone();
@@ -48,16 +68,18 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     let search = whole.then(|| Search::new(&analysis, a.nodes));
     let extra = Extra { nodes: Some(a.nodes), ..source.extra.clone() };
     // A drawing marks what limits.
-    let ceilings = (drawn || whole && a.ceiling).then(|| node_ceilings(&analysis, &extra));
+    let ceilings = (drawn || whole && a.ceiling).then(|| known_ceilings(&analysis, &extra));
     let links = |busid: &str| source.links.get(busid).copied();
     let mut notes = source.notes.clone();
     notes.extend(changed.env.notes.iter().cloned());
+    let models = |busid: &str| source.models.get(busid).cloned();
     let topo = Topo {
         label: &source.label,
         document: &document,
         config: &changed,
         analysis: &analysis,
         links: &links,
+        models: &models,
         notes: &notes,
         matrix: source.matrix.as_ref().filter(|_| a.what_if.is_empty()),
         theirs: source.theirs.as_ref(),
@@ -70,12 +92,34 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         TopoFormat::Json => json::render(&topo, &mut sink)?,
         TopoFormat::Svg => sink.write_all(svg::svg(&scene(&topo)).as_bytes())?,
         TopoFormat::Dot => sink.write_all(dot::dot(&scene(&topo)).as_bytes())?,
-        TopoFormat::Xml => {}
+        TopoFormat::Xml | TopoFormat::RdmaTopoDump => {}
     }
     if !a.what_if.is_empty() && a.format == TopoFormat::Text {
         let before = judge(&source.document, &config)?;
         text::changes(&before, &analysis, style, &mut sink)?;
     }
+    sink.finish()?;
+    Ok(0)
+}
+
+/// Of a matrix alone there is a text, and nothing that would need more.
+fn matrix_alone(a: &TopoArgs, label: &str, matrix: &TopoM) -> Result<u8, Failure> {
+    if a.format != TopoFormat::Text || !a.explain.is_empty() || a.ceiling || !a.what_if.is_empty() {
+        return Err(Failure::new(format!("{label}: a matrix of `nvidia-smi topo -m` alone shows no PCI functions"))
+            .hint("`linerate topo FILE` without other options shows what the matrix says of NCCL; for the rest add the text of `lspci -vvv`"));
+    }
+    let mut sink = Sink::open(a.output.as_deref())?;
+    topo_matrix::render(label, matrix, &mut sink)?;
+    sink.finish()?;
+    Ok(0)
+}
+
+/// What another tool reads: of the node, whatever NCCL would make of it.
+fn dump(a: &TopoArgs) -> Result<u8, Failure> {
+    let snapshot = topo_source::snapshot(a, Purpose::Collect)?;
+    let text = rdma_dump::print(&snapshot).map_err(|e| Failure::new(format!("{}: {e}", snapshot.label)))?;
+    let mut sink = Sink::open(a.output.as_deref())?;
+    sink.write_all(text.as_bytes())?;
     sink.finish()?;
     Ok(0)
 }
@@ -95,10 +139,14 @@ fn refuse(a: &TopoArgs) -> Result<(), Failure> {
     if a.ceiling && !matches!(a.format, TopoFormat::Text | TopoFormat::Json) {
         let why = match a.format {
             TopoFormat::Xml => "NCCL's XML has no place for ceilings",
+            TopoFormat::RdmaTopoDump => "rdma_topo's dump has no place for ceilings",
             _ => "a drawing marks what limits, always",
         };
         return Err(Failure::new(format!("--ceiling has no form `{form}`: {why}"))
             .hint("leave out --ceiling, or say --format text or json"));
+    }
+    if a.format == TopoFormat::RdmaTopoDump && !a.what_if.is_empty() {
+        return Err(Failure::new("rdma_topo's dump is of the node as it is").hint("leave out --what-if"));
     }
     Ok(())
 }
@@ -127,25 +175,17 @@ fn change_links(changes: &[Change], source: &mut Source) {
     }
 }
 
-/// What a drawing shows; the bottleneck is what limits the best collective, or the node's worst NIC.
+/// What a drawing shows; what it marks as limiting is what `--ceiling` says.
 fn scene(topo: &Topo<'_>) -> Scene {
-    let limiting = topo.ceilings.and_then(|c| {
-        let nics = || c.nics.iter().filter_map(|n| Some((n.gpu_receive.as_ref()?.result.low, n)));
-        let (low, worst) = nics().min_by(|a, b| a.0.total_cmp(&b.0))?;
-        // A NIC that is slower than the others is what people look for; else what limits the node.
-        if nics().any(|(v, _)| v > low * 1.05) {
-            return worst.gpu_receive.as_ref().map(|d| d.limiting.name.clone());
-        }
-        let all = if c.inter.is_empty() { &c.intra } else { &c.inter };
-        Some(best(all, Collective::AllReduce)?.bus.limiting.name.clone())
-    });
-    let limiting = limiting.map(|name| one_element(&name));
+    let limiting = topo.ceilings.and_then(bottleneck).map(|e| one_element(e.name.as_ref()));
+    // Nothing is marked as the bottleneck by an assumption: such ceilings are not among these.
     let extras = Extras {
         title: topo.label.to_owned(),
         nccl: Some(topo.config.version.to_string()),
         notes: topo.notes.iter().take(4).cloned().collect(),
         links: Some(topo.links),
         bottleneck: limiting,
+        matrix: topo.matrix,
     };
     Scene::new(topo.document, topo.analysis, &extras)
 }

@@ -1,26 +1,39 @@
 //! The topology of a node, as NCCL would find it there.
 
-use super::topo_source::Source;
+use super::topo_source::{Loaded, Source};
 use crate::output::Failure;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_node::Node;
-use linerate_node::pci::{FnId, PciTree};
+use linerate_node::pci::{FnId, Kind, PciTree};
 use linerate_report::topo::{LinkState, PcieLink};
 use linerate_snapshot::Snapshot;
 use linerate_topology::Input;
-use linerate_topology::from_node::{Matrix, extra, from_node, is_device, is_guest, shows_wires};
+use linerate_topology::from_node::{
+    FromNodeError, Matrix, Options, extra, from_node_with, is_device, is_guest, shows_wires,
+};
 use std::collections::HashMap;
 
-pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
+pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>) -> Result<Loaded, Failure> {
     let node = Node::decode(snapshot);
-    let found = from_node(&node).map_err(|e| {
-        Failure::new(format!("{}: {e}", snapshot.label))
-            .hint("`linerate audit` judges what there is on a node without GPUs")
+    let options = Options { topology_file, ..Options::default() };
+    let found = from_node_with(&node, &options);
+    if let (Err(FromNodeError::NoPci), Some(matrix)) = (&found, node.nvidia.topo().known()) {
+        return Ok(Loaded::Matrix(snapshot.label.clone(), matrix.clone()));
+    }
+    let found = found.map_err(|e| {
+        let failure = Failure::new(format!("{}: {e}", snapshot.label));
+        match &e {
+            FromNodeError::AmdGpus { .. } => failure,
+            FromNodeError::TopologyFile { .. } => {
+                failure.hint("mend or remove the file: no job of NCCL starts with it")
+            }
+            _ => failure.hint("`linerate audit` judges what there is on a node without GPUs"),
+        }
     })?;
     let mut notes: Vec<String> = snapshot.problems.clone();
     notes.extend(found.unknown.iter().map(|u| format!("not known: {u}")));
-    notes.extend(found.left_out);
-    notes.extend(found.assumptions);
+    notes.extend(found.left_out.iter().cloned());
+    notes.extend(found.assumptions.iter().cloned());
     let guest = is_guest(&node);
     if guest && node.pci.iter().any(|(_, f)| !shows_wires(guest, f) && f.link.speed.known().is_some()) {
         notes.push(
@@ -31,16 +44,28 @@ pub(super) fn read(snapshot: &Snapshot) -> Result<Source, Failure> {
     }
     let links: HashMap<String, LinkState> =
         node.pci.iter().filter_map(|(id, f)| Some((f.bdf.to_string(), link(&node.pci, id, guest)?))).collect();
-    Ok(Source {
+    Ok(Loaded::Topology(Box::new(Source {
         label: snapshot.label.clone(),
-        document: found.document,
+        document: found.document.clone(),
         input: Input::File,
         links,
         notes,
         matrix: Some(Matrix::of(&node)),
         theirs: node.nvidia.topo().known().cloned(),
         extra: extra(&node),
-    })
+        models: models(&node.pci),
+        found: Some(found),
+    })))
+}
+
+/// What `lspci` names NICs: `ConnectX-7` of `MT2910 Family [ConnectX-7]`.
+fn models(tree: &PciTree<'_>) -> HashMap<String, String> {
+    let named = tree.iter().filter(|(_, f)| matches!(f.kind, Kind::RdmaNic | Kind::Nic) && !f.name.is_empty());
+    let short = |name: &str| {
+        let inner = name.rsplit_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(inner, _)| inner);
+        inner.unwrap_or(name).to_owned()
+    };
+    named.map(|(_, f)| (f.bdf.to_string(), short(&f.name))).collect()
 }
 
 /// The link of a function; none where no source shows it. In a guest it is known to be unknown where the function does not tell.

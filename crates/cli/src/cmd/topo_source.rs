@@ -5,11 +5,12 @@ use crate::output::Failure;
 use crate::progress::Line;
 use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_report::topo::LinkState;
+use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_topology::ceiling::Extra;
-use linerate_topology::from_node::Matrix;
+use linerate_topology::from_node::{FromNode, Matrix};
 use linerate_topology::xml::{Dialect, Document};
-use linerate_topology::{Input, Nvlink};
+use linerate_topology::{Config, Input, Nvlink, Open};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
@@ -28,6 +29,18 @@ pub(super) struct Source {
     pub(super) theirs: Option<TopoM>,
     /// What ceilings need beside the topology.
     pub(super) extra: Extra,
+    /// Models of devices by bus id, where the source names them.
+    pub(super) models: HashMap<String, String>,
+    /// What of the node is not in the document.
+    pub(super) found: Option<FromNode>,
+}
+
+/// What was given.
+pub(super) enum Loaded {
+    /// A topology.
+    Topology(Box<Source>),
+    /// Nothing but a matrix of `nvidia-smi topo -m`, and what it is called.
+    Matrix(String, TopoM),
 }
 
 impl Source {
@@ -42,7 +55,14 @@ impl Source {
             matrix: None,
             theirs: None,
             extra: Extra::default(),
+            models: HashMap::new(),
+            found: None,
         }
+    }
+
+    /// The document counts NVLinks.
+    pub(super) fn has_nvlink(&self) -> bool {
+        self.document.system.all().any(|e| e.name == "nvlink")
     }
 }
 
@@ -50,18 +70,29 @@ impl Source {
 const MAX_XML: u64 = 16 << 20;
 const HEAD: usize = 64 << 10;
 
-pub(super) fn load(a: &TopoArgs) -> Result<Source, Failure> {
-    let path = a.root.as_deref().or(a.source.as_deref()).unwrap_or(Path::new("/"));
+pub(super) fn load(a: &TopoArgs) -> Result<Loaded, Failure> {
+    let path = path(a);
     if path.is_file()
         && let Some(text) = xml_text(path)?
     {
-        return xml(a, &path.file_name().unwrap_or_default().to_string_lossy(), &text);
+        let label = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        return Ok(Loaded::Topology(Box::new(xml(a, &label, &text)?)));
     }
+    let file = a.env.iter().rev().find_map(|v| v.strip_prefix("NCCL_TOPO_FILE=")).map(str::to_owned);
+    super::topo_node::read(&snapshot(a, Purpose::Audit)?, file)
+}
+
+/// The node.
+pub(super) fn snapshot(a: &TopoArgs, purpose: Purpose) -> Result<Snapshot, Failure> {
+    let path = path(a);
     let line = Line::new(true);
-    let options = Options { redact: !a.no_redact, ..Options::new(path, Purpose::Audit) };
-    let snapshot = linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)?;
-    drop(line);
-    super::topo_node::read(&snapshot)
+    let mut options = Options { redact: !a.no_redact, ..Options::new(path, purpose) };
+    options.commands &= purpose == Purpose::Audit;
+    linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)
+}
+
+fn path(a: &TopoArgs) -> &Path {
+    a.root.as_deref().or(a.source.as_deref()).unwrap_or(Path::new("/"))
 }
 
 /// The text of a file that looks like a topology.
@@ -83,6 +114,11 @@ fn xml(a: &TopoArgs, label: &str, text: &[u8]) -> Result<Source, Failure> {
     let document = Document::parse(text, Dialect::Lenient).map_err(|e| {
         Failure::new(format!("{label}: {e}")).hint("is it a topology? It begins with <system version=\"1\">")
     })?;
+    if document.is_rccl() {
+        let what =
+            format!("{label}: a topology of AMD's RCCL: what is known here of NVIDIA's NCCL does not hold for it");
+        return Err(Failure::new(what).hint("RCCL's own log with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=GRAPH"));
+    }
     if let Err(e) = Document::parse(text, Dialect::Nccl) {
         notes.push(format!("NCCL itself would refuse this file: {e}"));
     }
@@ -119,14 +155,19 @@ fn is_dump(document: &Document) -> bool {
 }
 
 /// What the user says about what the source does not.
-pub(super) fn assume(a: &TopoArgs, to: &mut linerate_topology::Assumptions) {
+pub(super) fn assume(a: &TopoArgs, to: &mut Config) {
+    // Names that no source shows are not those of devices.
+    to.assume.nic_prefix = "NIC".to_owned();
     if let Some(sm) = a.assume_sm {
-        to.sm = sm;
+        to.assume.sm = sm;
+        to.told.push(Open::GpuSm);
     }
     if let Some(links) = a.assume_nvlinks {
-        to.nvlink = Nvlink::Switch(Some(links));
+        to.assume.nvlink = if links == 0 { Nvlink::None } else { Nvlink::Switch(Some(links)) };
+        to.told.extend([Open::Nvlink, Open::NvlinkCount]);
     }
     if let Some(speed) = a.assume_nic_gbps.and_then(|g| i32::try_from(g * 1000).ok()) {
-        to.nic_speed = speed;
+        to.assume.nic_speed = speed;
+        to.told.extend([Open::NicSpeed, Open::NicPorts]);
     }
 }

@@ -1,12 +1,13 @@
 //! Why the NIC does not read and write GPU memory itself.
 
-use super::{ENV_RST, Found, Known, environment, nccl};
+use super::{ENV_RST, Found, Known, environment, investigate, nccl};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
 use crate::observe::Pair;
 use crate::observe::groups::Group;
+use crate::observe::trouble::ToolTrouble;
 use linerate_formats::nccl_log::{Direction, distance};
-use linerate_rules::{Action, Persistence, Remedy, Risk, Severity, Source};
+use linerate_rules::{Severity, Source};
 use linerate_topology::gdr::GdrReason;
 use std::collections::BTreeSet;
 
@@ -45,6 +46,12 @@ pub(crate) fn seen(c: &Case<'_>) -> Seen {
         };
     }
     s
+}
+
+/// Whether connections are direct, and none that receives lacks it.
+pub(crate) fn works(c: &Case<'_>) -> bool {
+    let s = seen(c);
+    !s.with.is_empty() && s.receive.is_empty()
 }
 
 /// Processes whose GPUDirect is missing altogether: not merely for sending, which may be by design.
@@ -123,21 +130,17 @@ static NO_PEER_MEMORY: Known = Known {
     rules: NO_PEER_MEMORY_RULES,
     sources: &[GDR_CC, super::TROUBLESHOOTING],
     remedy: || {
-        Remedy::new(
-            "Use the open GPU driver with DMA-BUF, or load nvidia-peermem at each boot",
-            Action::LoadModule { module: "nvidia-peermem".into() },
-            Persistence::Immediate,
-            Risk::Low,
+        investigate(
+            "gpumem/registration-path on the node says which way is open: DMA-BUF (open GPU driver, Turing or later, kernel 5.12, a NIC driver that takes it), or nvidia-peermem at each boot, \
+             which needs MLNX_OFED or DOCA-OFED. Volta or Pascal with ConnectX-3, GeForce and DGX Spark have neither",
         )
-        .because("peermem needs an RDMA stack with peer-memory support (MLNX_OFED, DOCA-OFED); with the inbox stack only DMA-BUF works")
-        .prove("`GPU Direct RDMA Enabled for HCA …` and `/GDRDMA` in the next job's log")
     },
     check: |c| {
         if c.env_number("NCCL_DMABUF_ENABLE").is_some_and(|(v, _)| v == 0) && c.since(13) != Some(false) {
             return None;
         }
         let groups = incapable(c);
-        let lacking_here = |r: &GdrReason| matches!(r, GdrReason::NicLacksGdr);
+        let lacking_here = |r: &GdrReason| matches!(r, GdrReason::NicLacksGdr { .. });
         let joined: Vec<(&str, String)> =
             c.nodes.iter().flat_map(|n| n.not_direct(lacking_here).into_iter().map(|w| (n.name, w))).collect();
         let lacks = missing(c);
@@ -147,6 +150,17 @@ static NO_PEER_MEMORY: Known = Known {
             let found = Found::new(Certain, "the node has neither nvidia-peermem nor DMA-BUF for its NICs", why);
             return Some(found.with([line]).with(lacking(c)).scope(c.scope(lacks)).join(c, NO_PEER_MEMORY_RULES));
         }
+        if let (true, Some((_, g))) = (groups.is_empty(), c.tools(|t| matches!(t, ToolTrouble::NoPeerMemory)).first()) {
+            if works(c) {
+                return None;
+            }
+            let why = "a program that uses NICs with GPU memory looked for both, and says so";
+            return Some(
+                Found::new(Likely, "neither DMA-BUF nor a peer-memory module serves here", why)
+                    .with(c.quotes(g))
+                    .join(c, NO_PEER_MEMORY_RULES),
+            );
+        }
         let first = groups.first()?;
         let hit = incapable_processes(c);
         let s = seen(c);
@@ -155,6 +169,7 @@ static NO_PEER_MEMORY: Known = Known {
             || c.multi_node() == Some(false)
             || s.any && hit.is_subset(&s.with)
             || c.rdma_processes().is_disjoint(&hit)
+                && !(c.rdma_processes().is_empty() && c.socket_processes().is_empty())
         {
             return None;
         }
@@ -164,8 +179,10 @@ static NO_PEER_MEMORY: Known = Known {
         } else {
             "NICs cannot use GPU memory: no peer-memory module and no DMA-BUF"
         };
+        // Without the line that names the network it may be another one that is used.
+        let sure = if c.rdma_processes().is_empty() { Likely } else { Certain };
         let found =
-            Found::new(Certain, words, "NCCL says so for each NIC; which condition is missing is for the node to tell");
+            Found::new(sure, words, "NCCL says so for each NIC; which condition is missing is for the node to tell");
         Some(
             found
                 .with(c.quotes(first).into_iter().take(2))
@@ -201,7 +218,14 @@ static LEVEL_LOW: Known = Known {
     sources: &[ENV_RST, PATHS_CC],
     remedy: || environment("Unset NCCL_NET_GDR_LEVEL", &[], &["NCCL_NET_GDR_LEVEL"]),
     check: |c| {
-        let (value, g) = c.env("NCCL_NET_GDR_LEVEL").filter(|(v, _)| is_low(v))?;
+        let set = c.env("NCCL_NET_GDR_LEVEL").filter(|(v, _)| is_low(v));
+        let Some((value, g)) = set else {
+            // The limit that NCCL prints is below its default: somebody set it, though the line that says so is not here.
+            let (limit, g) = low_limit(c).filter(|_| c.env("NCCL_NET_GDR_LEVEL").is_none())?;
+            let words = format!("the limit for GPUDirect RDMA is {limit}: NCCL_NET_GDR_LEVEL is set below the default");
+            let why = "NCCL prints the limit with its decision, and it is below PXB";
+            return Some(Found::new(Likely, words, why).with(c.quotes(g).into_iter().take(2)).with(lacking(c)));
+        };
         let s = seen(c);
         let hit = missing(c);
         if s.any && hit.is_empty()
@@ -323,6 +347,17 @@ fn distance_words(c: &Case<'_>, p: &Pair, g: &Group) -> Option<(String, String)>
     Some((far.to_owned(), limit.to_owned()))
 }
 
+/// A pair that is refused at a limit below the default.
+fn low_limit<'a>(c: &Case<'a>) -> Option<(String, &'a Group)> {
+    c.of(&c.o.pairs).filter(|(p, _)| p.is_too_far()).find_map(|(p, g)| {
+        // The lowest of any scale is LOC.
+        let limit = distance_words(c, &p, g)
+            .map(|(_, limit)| limit)
+            .or_else(|| (p.allowed() <= 0).then(|| "LOC".to_owned()))?;
+        is_low(&limit).then_some((limit, g))
+    })
+}
+
 static TOO_FAR: Known = Known {
     id: "gdr/too-far",
     title: "GPU and NIC are further apart than NCCL allows for GPUDirect RDMA",
@@ -339,13 +374,16 @@ static TOO_FAR: Known = Known {
     sources: &[PATHS_CC, ENV_RST],
     remedy: || {
         environment(
-            "Where all pairs are PHB apart in one NUMA node: NCCL_NET_GDR_LEVEL=PHB, and measure",
+            "On hardware where all pairs are PHB apart in one NUMA node: NCCL_NET_GDR_LEVEL=PHB, and measure; in a virtual machine the host's virtual switches or a topology file",
             &["NCCL_NET_GDR_LEVEL=PHB"],
             &[],
         )
     },
     check: |c| {
-        if c.env("NCCL_NET_GDR_LEVEL").is_some_and(|(v, _)| is_low(v)) || is_grace(c) && c.since(27) != Some(true) {
+        if c.env("NCCL_NET_GDR_LEVEL").is_some_and(|(v, _)| is_low(v))
+            || low_limit(c).is_some()
+            || is_grace(c) && c.since(27) != Some(true)
+        {
             return None;
         }
         let s = seen(c);
@@ -393,7 +431,8 @@ static TOO_FAR: Known = Known {
         }
         // The NIC can, no switch in the environment: what is left is the distance.
         let capable = c.of(&c.o.gdr_nics).any(|((enabled, _), _)| enabled);
-        let node_denies = c.nodes.iter().any(|n| !n.not_direct(|r| matches!(r, GdrReason::NicLacksGdr)).is_empty());
+        let node_denies =
+            c.nodes.iter().any(|n| !n.not_direct(|r| matches!(r, GdrReason::NicLacksGdr { .. })).is_empty());
         // A node that was given and would talk directly: then it is not the distance, or not this node.
         let node_allows = c.nodes.iter().any(|n| n.all_direct() == Some(true));
         if s.any && capable && unable.is_empty() && !node_denies && !node_allows {

@@ -4,10 +4,11 @@ use super::{Found, Known, investigate, nccl, software};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
 use crate::observe::groups::Group;
-use crate::observe::trouble::{KernelTrouble, Trouble};
+use crate::observe::trouble::{KernelTrouble, ToolTrouble, Trouble};
+use linerate_rules::xid::{Do, switch_remedy, switch_severity};
 use linerate_rules::{Severity, Source};
 
-pub(super) static ALL: &[&Known] = &[&DUPLICATE, &DRIVER, &MEMORY, &NVLINK, &IMEX];
+pub(super) static ALL: &[&Known] = &[&DUPLICATE, &DRIVER, &MISMATCH, &MEMORY, &NVLINK, &IMEX];
 
 const CUDA: Source =
     nccl("CUDA runtime API: cudaError", "https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html");
@@ -69,7 +70,7 @@ static DRIVER: Known = Known {
     check: |c| {
         let g = cuda(
             c,
-            &[35, 803],
+            &[35, 803, 804],
             &["driver version is insufficient", "Driver version found", "unsupported display driver"],
         )?;
         Some(
@@ -77,6 +78,33 @@ static DRIVER: Known = Known {
                 .with(c.quotes(g))
                 .scope(c.scope(g.processes.iter().copied())),
         )
+    },
+    follows: &[],
+};
+
+static MISMATCH: Known = Known {
+    id: "gpu/driver-mismatch",
+    title: "The GPU driver's library and its kernel module are of different releases",
+    severity: Severity::Critical,
+    docs: "The driver was upgraded, and the old kernel module still runs; or a container carries a driver library of its own. NVML and CUDA refuse to work then: `Driver/library version mismatch`, `API mismatch` in the kernel's log.",
+    confirm: &[
+        "`cat /proc/driver/nvidia/version` (module) against `ls /usr/lib*/libnvidia-ml.so.*` (library), in the job's container, too",
+    ],
+    refute: &[],
+    rules: &["gpumem/driver-loaded"],
+    sources: &[nccl("NVML: nvmlReturn_t", "https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceEnumvs.html")],
+    remedy: || {
+        software(
+            "Load the module of the installed release (stop all that uses the GPUs, or restart the node), or remove the other library",
+        )
+    },
+    check: |c| {
+        let tools = c.tools(|t| matches!(t, ToolTrouble::DriverMismatch));
+        let kernel = c.kernel(|k| matches!(k, KernelTrouble::DriverMismatch));
+        let g = tools.first().map(|(_, g)| *g).or_else(|| kernel.first().map(|(_, g)| *g));
+        let g = g.or_else(|| cuda(c, &[], &["Driver/library version mismatch"]))?;
+        let words = "library and kernel module of the GPU driver are of different releases";
+        Some(Found::new(Certain, words, "the driver says so").with(c.quotes(g)))
     },
     follows: &[],
 };
@@ -122,8 +150,9 @@ static NVLINK: Known = Known {
     id: "gpu/nvlink",
     title: "NVLink or NVSwitch is not ready",
     severity: Severity::Critical,
-    docs: "On NVSwitch machines CUDA needs the fabric manager: without it, or with one of another version than the driver, CUDA says 802 (system not yet initialized), or multicast memory (NVLS) cannot be bound. Within virtual machines the \
-           fabric manager runs on the host.",
+    docs: "On NVSwitch machines CUDA needs the fabric manager: without it, or with one of another version than the driver, CUDA says 802 (system not yet initialized), or multicast memory (NVLS) cannot be bound. Where it runs depends on the \
+           machine: on the node that has the NVSwitches (in a guest that was given all of them: in the guest; in the shared and vGPU models: on the host), on HGX B200 and B300 with NVLSM, \
+           and on GB200 and GB300 NVL72 on the NVLink switches (NMX-C), not on the node.",
     confirm: &[
         "`systemctl status nvidia-fabricmanager`, and its version against the driver's",
         "`nvidia-smi -q | grep -A3 Fabric`: State Completed, Status Success",
@@ -136,8 +165,9 @@ static NVLINK: Known = Known {
         CUDA,
     ],
     remedy: || {
-        software(
-            "Install and start nvidia-fabricmanager of exactly the driver's version; then reset the GPUs or reboot",
+        investigate(
+            "Find the fabric manager of this machine and its log: on HGX nvidia-fabricmanager of exactly the driver's version (B200, B300: with NVLSM) on the system that has the NVSwitches; \
+             on GB200 and GB300 NVL72 NMX-C on the switches",
         )
     },
     check: |c| {
@@ -148,19 +178,41 @@ static NVLINK: Known = Known {
             .into_iter()
             .map(|(_, g)| g)
             .find(|g| g.quotes.iter().any(|q| q.text.contains("NVLINK")));
-        let xid =
-            c.kernel(|k| matches!(k, KernelTrouble::Xid { number, .. } if is_nvlink(*number))).first().map(|(_, g)| *g);
+        if let Some((_, g)) = c.tools(|t| matches!(t, ToolTrouble::FabricManager)).first() {
+            let words = "the fabric manager and the GPU driver are of different releases";
+            return Some(Found::new(Certain, words, "the fabric manager says so as it starts").with(c.quotes(g)));
+        }
+        let xids = super::xid::judged(c);
+        let xid = xids.iter().filter(|(_, j, _)| super::xid::is_nvlink(j) && j.what_to_do != Do::Nothing);
+        let xid = xid.max_by_key(|(_, j, g)| (j.severity, std::cmp::Reverse(g.first)));
+        let switch = c.kernel(|k| matches!(k, KernelTrouble::SwitchError(fatal) if *fatal != Some(false)));
         // Before 2.27 the multicast call fails without a word of what it is.
         let silent = c.failures(|t| matches!(t, Trouble::Cuda { .. })).into_iter().map(|(_, g)| g).find(|g| {
             g.quotes.iter().any(|q| q.text.contains("Cuda failure 1 ") || q.text.contains("Cuda failure 401 "))
         });
         let silent =
             silent.filter(|_| c.of(&c.o.multicast).any(|(yes, _)| yes) && !c.ran() && c.multi_node() != Some(true));
-        if let Some(g) = xid {
+        if let Some((seen, j, g)) = xid {
+            let whose = seen.gpu.map(|b| format!(" of {b}")).unwrap_or_default();
             return Some(
-                Found::new(Certain, "NVLink is in error", "the driver's own report in the kernel's log")
-                    .with(c.quotes(g)),
+                Found::new(Certain, format!("{}{whose}", j.words), "the driver's own report in the kernel's log")
+                    .with(c.quotes(g))
+                    .severity(j.severity)
+                    .fix(j.remedy()),
             );
+        }
+        if let Some((KernelTrouble::SwitchError(fatal), g)) = switch.first() {
+            let sure = if *fatal == Some(true) { Certain } else { Possible };
+            return Some(
+                Found::new(sure, "an NVSwitch reported an error (SXid)", "the driver's own report in the kernel's log")
+                    .with(c.quotes(g))
+                    .severity(switch_severity(*fatal))
+                    .fix(switch_remedy(*fatal)),
+            );
+        }
+        if let Some(g) = cuda(c, &[220], &["uncorrectable NVLink error"]) {
+            let words = "CUDA error 220: an error on an NVLink that was not corrected";
+            return Some(Found::new(Certain, words, "CUDA says so; the kernel's log names the link").with(c.quotes(g)));
         }
         if let Some(g) = broken {
             let words = "peer-to-peer is off between GPUs that have NVLink: a fault of hardware or configuration";
@@ -185,11 +237,6 @@ static NVLINK: Known = Known {
     },
     follows: &[],
 };
-
-/// Xids of NVLink.
-pub(super) fn is_nvlink(number: u32) -> bool {
-    matches!(number, 74 | 137 | 144..=150)
-}
 
 static IMEX: Known = Known {
     id: "gpu/imex",

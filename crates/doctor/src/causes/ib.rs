@@ -5,7 +5,7 @@ use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::answer::Evidence;
 use crate::case::Case;
 use crate::observe::groups::Group;
-use crate::observe::trouble::{KernelTrouble, Trouble};
+use crate::observe::trouble::{KernelTrouble, PeermemTrouble, ToolTrouble, Trouble};
 use linerate_rules::{Severity, Source};
 
 pub(super) static ALL: &[&Known] = &[
@@ -20,6 +20,7 @@ pub(super) static ALL: &[&Known] = &[
     &NIC_FAULT,
     &FLUSHED,
     &SMALL_MTU,
+    &super::verbs::CALL,
 ];
 
 const VERBS: Source = nccl(
@@ -48,7 +49,16 @@ fn registers(call: &str) -> bool {
     call.starts_with("ibv_reg_")
 }
 
-static MEMLOCK: Known = Known {
+/// `Please set max locked memory (ulimit -l) to 'unlimited' (current: 64 kbytes)`, in KiB.
+fn named_limit(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once("max locked memory (ulimit -l) to 'unlimited' (current: ")?;
+    rest.split_once(" kbytes").and_then(|(kib, _)| kib.parse().ok())
+}
+
+/// Under this limit RDMA fails sooner or later: a rank of NCCL locks some MiB for each connection.
+const SMALL_LIMIT_KIB: u64 = 64 << 10;
+
+pub(super) static MEMLOCK: Known = Known {
     id: "ib/memlock",
     title: "The limit of locked memory is too low for RDMA",
     severity: Severity::Critical,
@@ -67,7 +77,31 @@ static MEMLOCK: Known = Known {
         let found = verbs(c, |call, error| {
             no_memory(error) && (registers(call) || call.contains("create") || call.contains("alloc"))
         });
-        let (call, _, g) = found.first()?;
+        let limit = c.tools(|t| matches!(t, ToolTrouble::LockedMemory { .. }));
+        let small = limit.iter().filter_map(|(t, g)| match t {
+            ToolTrouble::LockedMemory { kib, .. } => kib.filter(|k| *k < SMALL_LIMIT_KIB).map(|k| (k, *g)),
+            _ => None,
+        });
+        let small = small.min_by_key(|(k, _)| *k);
+        let Some((call, _, g)) = found.first() else {
+            // The library or the MPI itself names the limit as its trouble; a shell's list of limits alone is none.
+            let (_, g) = limit.iter().find(|(t, _)| matches!(t, ToolTrouble::LockedMemory { complains: true, .. }))?;
+            let why = "the program names the limit itself, where it ran";
+            let found = Found::new(Likely, "too little memory may be locked", why).with(c.quotes(g));
+            return Some(found.join(c, &["memory/memlock"]));
+        };
+        // UCX adds the limit to the error (`ib_log.c: uct_ib_memlock_limit_msg`), where there is one.
+        if let Some(kib) = g.quotes.iter().find_map(|q| named_limit(&q.text)).filter(|k| *k < SMALL_LIMIT_KIB) {
+            let words = format!("{call} failed with ENOMEM, and {kib} KiB may be locked");
+            let found = Found::new(Certain, words, "the program prints the limit with the error").with(c.quotes(g));
+            return Some(found.scope(c.scope(g.processes.iter().copied())).join(c, &["memory/memlock"]));
+        }
+        if let Some((kib, shown)) = small {
+            let words = format!("{call} failed with ENOMEM, and {kib} KiB may be locked");
+            let why = "the call fails for want of memory, and the limit is in the same text";
+            let found = Found::new(Certain, words, why).with(c.quotes(g)).with(c.quotes(shown));
+            return Some(found.scope(c.scope(g.processes.iter().copied())).join(c, &["memory/memlock"]));
+        }
         let dmabuf = call.contains("dmabuf");
         let modify = dmabuf || g.quotes.iter().any(|q| q.text.to_ascii_lowercase().contains("dmabuf"));
         let sure = if modify { Possible } else { Likely };
@@ -83,7 +117,7 @@ static MEMLOCK: Known = Known {
     follows: &[],
 };
 
-static REGISTRATION: Known = Known {
+pub(super) static REGISTRATION: Known = Known {
     id: "ib/gpu-registration",
     title: "The NIC cannot register memory, of a GPU as a rule",
     severity: Severity::Critical,
@@ -103,15 +137,35 @@ static REGISTRATION: Known = Known {
         )
     },
     check: |c| {
-        let found = verbs(c, |call, error| registers(call) && !no_memory(error));
-        let kernel = c.kernel(|k| matches!(k, KernelTrouble::Peermem | KernelTrouble::DmabufRefused));
+        // Without a word of the error a limit is as likely, but for a dma-buf, which is the GPU's.
+        // Nor with half a word of it.
+        let cut = |error: &str| "Cannot allocate memory".starts_with(error);
+        let of_gpu =
+            |call: &str, error: &str| !no_memory(error) && (!cut(error) || error.is_empty() && call.contains("dmabuf"));
+        // A benchmark that was told to use the GPU's memory registers that, and nothing else.
+        let gpu_only = c.o.gpu_buffers;
+        let found = verbs(c, |call, error| {
+            registers(call) && (of_gpu(call, error) || gpu_only && (error.is_empty() || !no_memory(error)))
+        });
+        let kernel = c.kernel(|k| {
+            matches!(k, KernelTrouble::Peermem(_) | KernelTrouble::DmabufRefused | KernelTrouble::PagesRefused)
+        });
         let (call, error, g) = match found.first() {
             Some((call, error, g)) => (*call, *error, *g),
             None => {
-                let (_, g) = kernel.first()?;
-                let words = "the kernel's log has errors of GPU memory registration";
+                // A module that was not loaded is a cause of its own: gdr/peermem-not-loaded.
+                let of_memory = |k: &KernelTrouble| {
+                    matches!(
+                        k,
+                        KernelTrouble::Peermem(PeermemTrouble::Error)
+                            | KernelTrouble::DmabufRefused
+                            | KernelTrouble::PagesRefused
+                    )
+                };
+                let (_, g) = kernel.iter().find(|(k, _)| of_memory(k))?;
+                let words = "the kernel's log has errors of memory registration";
                 return Some(
-                    Found::new(Likely, words, "nvidia-peermem or the GPU driver says so")
+                    Found::new(Likely, words, "nvidia-peermem, the GPU driver or the RDMA core says so")
                         .with(c.quotes(g))
                         .join(c, REGISTRATION_RULES),
                 );
@@ -138,7 +192,7 @@ fn gid_hint<'a>(c: &Case<'a>) -> Option<&'a Group> {
     c.of(&c.o.hints).find(|(n, _)| c.name(*n).contains("GID index") || c.name(*n).contains("GID_INDEX")).map(|(_, g)| g)
 }
 
-static GID: Known = Known {
+pub(super) static GID: Known = Known {
     id: "ib/gid-index",
     title: "RoCE connects with a GID that does not lead to the peer",
     severity: Severity::Critical,
@@ -167,7 +221,7 @@ static GID: Known = Known {
         )
     },
     check: |c| {
-        let modify = verbs(c, |call, _| call == "ibv_modify_qp");
+        let modify = verbs(c, |call, _| matches!(call, "ibv_modify_qp" | "ibv_create_ah"));
         let early = c.failures(|t| matches!(t, Trouble::Completion(12)));
         let forced = c.env("NCCL_IB_GID_INDEX").filter(|(v, _)| v.trim() != "-1");
         let named = modify
@@ -181,7 +235,7 @@ static GID: Known = Known {
             return None;
         }
         let set = forced.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
-        if let Some((_, error, g)) = modify.first() {
+        if let Some((call, error, g)) = modify.first() {
             let empty_gid = g
                 .quotes
                 .iter()
@@ -206,7 +260,7 @@ static GID: Known = Known {
                 return None;
             };
             let index = forced.map(|(v, _)| format!(" with NCCL_IB_GID_INDEX={v}")).unwrap_or_default();
-            let words = format!("ibv_modify_qp failed{index}: {error}");
+            let words = format!("{call} failed{index}: {error}");
             return Some(
                 Found::new(sure, words, why)
                     .with(c.quotes(g))
@@ -441,7 +495,7 @@ static NIC_FAULT: Known = Known {
             !is_down(event) && (fatal || event.contains("fatal") || event.contains("catastrophic"))
         };
         let fatal = c.failures(|t| matches!(t, Trouble::Async { event, fatal } if bad(c.name(*event), *fatal)));
-        let kernel = c.kernel(|k| matches!(k, KernelTrouble::NicFirmware(_) | KernelTrouble::PcieError(_)));
+        let kernel = c.kernel(|k| matches!(k, KernelTrouble::NicFirmware(_)));
         let g = fatal
             .first()
             .map(|(_, g)| *g)
@@ -458,7 +512,7 @@ static NIC_FAULT: Known = Known {
                 .scope(c.scope(g.processes.iter().copied())),
         )
     },
-    follows: &["ib/port-went-down", "kernel/iommu-fault", "kernel/xid"],
+    follows: &["ib/port-went-down", "kernel/iommu-fault", "kernel/xid", "kernel/pcie-error"],
 };
 
 static FLUSHED: Known = Known {
@@ -506,8 +560,10 @@ static SMALL_MTU: Known = Known {
             "RoCE connections run with an MTU of 1024 bytes or less"
         };
         let lines: Vec<Evidence> = c.quotes(g).into_iter().take(2).collect();
+        // It costs bandwidth, and ends no job.
+        let sure = if c.failed() { Possible } else { Certain };
         Some(
-            Found::new(Certain, words, "NCCL prints the MTU of each connection (3 is 1024)")
+            Found::new(sure, words, "NCCL prints the MTU of each connection (3 is 1024)")
                 .with(lines)
                 .scope(c.scope(g.processes.iter().copied())),
         )

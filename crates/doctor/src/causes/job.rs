@@ -115,7 +115,13 @@ static MISMATCH: Known = Known {
         if is_bootstrap(g) {
             return None;
         }
-        let sure = if g.quotes.iter().any(|q| q.text.contains("mismatch")) { Certain } else { Likely };
+        let says = |w: &str| g.quotes.iter().any(|q| q.text.contains(w));
+        // 2.4 to 2.7 suspect it where a program hangs.
+        let sure = match (says("may be caused by"), says("mismatch")) {
+            (true, _) => Possible,
+            (_, true) => Certain,
+            _ => Likely,
+        };
         Some(
             Found::new(
                 sure,
@@ -159,11 +165,11 @@ static UNREACHABLE: Known = Known {
         let found = c.failures(|t| {
             matches!(t, Trouble::Socket(SocketTrouble::Refused | SocketTrouble::TimedOut | SocketTrouble::Unreachable))
         });
-        let (t, g) = found.first()?;
+        let Some((t, g)) = found.first() else { return of_mpi(c).or_else(|| store(c)).or_else(|| not_yet(c)) };
         let what = match t {
-            Trouble::Socket(SocketTrouble::Refused) => "refused: nobody listens there",
+            Trouble::Socket(SocketTrouble::Refused) => "was refused: nobody listens there",
             Trouble::Socket(SocketTrouble::TimedOut) => "timed out: no answer",
-            _ => "no route to the address",
+            _ => "found no way: no route to the address, or a firewall or security group drops it",
         };
         let early = !c.ran();
         let (sure, why) = if early {
@@ -172,7 +178,7 @@ static UNREACHABLE: Known = Known {
             (Possible, "connections fail in a job that had run: a peer may have ended")
         };
         Some(
-            Found::new(sure, format!("a connection between ranks was {what}"), why)
+            Found::new(sure, format!("a connection between ranks {what}"), why)
                 .with(c.quotes(g))
                 .scope(c.scope(g.processes.iter().copied())),
         )
@@ -191,6 +197,39 @@ static UNREACHABLE: Known = Known {
         "gpu/nvlink",
     ],
 };
+
+/// Connections that are refused and tried again: every start has them where ranks do not come at once.
+fn not_yet(c: &Case<'_>) -> Option<Found> {
+    let all = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::RefusedYet)));
+    let (_, g) = all.first()?;
+    let made = c
+        .ranks()
+        .any(|r| r.phase.is_some_and(|p| p >= linerate_formats::nccl_log::Phase::Complete) || !r.cells.is_empty());
+    if c.ran() || made {
+        return None;
+    }
+    let words = "a connection between ranks is refused, and tried again";
+    let why = "the other rank may simply not listen yet; the log does not show that it was reached";
+    Some(Found::new(Possible, words, why).with(c.quotes(g)).scope(c.scope(g.processes.iter().copied())))
+}
+
+/// A connection of MPI's, where the error is in another line or is not printed.
+fn of_mpi(c: &Case<'_>) -> Option<Found> {
+    let words = ["connect() to ", "unable to complete a TCP connection"];
+    let all = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::Other)));
+    let (_, g) = all.iter().find(|(_, g)| g.quotes.iter().any(|q| words.iter().any(|w| q.text.contains(w))))?;
+    let why = "Open MPI or its launcher says so; the error is not in the same line";
+    (!c.ran()).then(|| Found::new(Likely, "a TCP connection between hosts could not be made", why).with(c.quotes(g)))
+}
+
+/// The store over which PyTorch's ranks find each other (`torch/csrc/distributed/c10d/socket.cpp`): a rank gave up connecting to it.
+fn store(c: &Case<'_>) -> Option<Found> {
+    let all = c.frameworks(|t| matches!(t, FrameworkTrouble::Unreachable));
+    let (_, g) = all.first().filter(|_| !c.ran())?;
+    let words = "a rank could not connect to the store on MASTER_ADDR";
+    let why = "the connection was tried until its time was over: nobody listens there yet, or the address or port is not reached";
+    Some(Found::new(Likely, words, why).with(c.quotes(g)))
+}
 
 static EXITED: Known = Known {
     id: "job/peer-exited",
@@ -268,6 +307,7 @@ static EXITED: Known = Known {
         "net/wrong-interface",
         "kernel/iommu-fault",
         "net/plugin-init-failed",
+        "net/efa-without-plugin",
         "env/topo-file",
     ],
 };

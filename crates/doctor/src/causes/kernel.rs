@@ -1,14 +1,19 @@
 //! What the kernel saw.
 
 use super::{Found, Known, investigate, nccl};
-use crate::answer::Confidence::{Certain, Likely};
+use crate::answer::Confidence::{Certain, Likely, Possible};
+use crate::answer::Evidence;
+use crate::case::Case;
+use crate::observe::groups::Group;
 use crate::observe::trouble::KernelTrouble;
-use linerate_rules::{Action, Persistence, Remedy, Risk, Severity, Source};
+use linerate_formats::dmesg::Requester;
+use linerate_node::pci::PciTree;
+use linerate_node::requester::{self, Device, Standing};
+use linerate_rules::{Remedy, Severity, Source};
 
-pub(super) static ALL: &[&Known] = &[&FAULT, &XID, &OOM];
+pub(super) static ALL: &[&Known] = &[&FAULT, &OOM];
 
 const GDR_DOC: Source = nccl("GPUDirect RDMA documentation: IOMMU", "https://docs.nvidia.com/cuda/gpudirect-rdma/");
-const XID_DOC: Source = nccl("NVIDIA Xid catalogue", "https://docs.nvidia.com/deploy/xid-errors/");
 
 static FAULT: Known = Known {
     id: "kernel/iommu-fault",
@@ -18,105 +23,108 @@ static FAULT: Known = Known {
     confirm: &[
         "whose is the address of the device? `lspci -s BDF`",
         "`linerate audit --rule 'iommu/*'`: the domain of GPU and NIC",
-        "`iommu=pt` (or the IOMMU off) and the same job",
+        "NCCL_NET_GDR_LEVEL=LOC and the same job: do the faults stop?",
     ],
-    refute: &["the device is neither a GPU nor a NIC nor a bridge above one"],
+    refute: &["the device is neither a GPU nor an RDMA NIC nor a bridge above one"],
     rules: &["iommu/faults", "iommu/translated-domain", "cmdline/iommu-pt-without-iommu"],
     sources: &[GDR_DOC],
-    remedy: || {
-        Remedy::new(
-            "Put the devices into identity domains: iommu=pt on the kernel command line",
-            Action::KernelArgs { add: vec!["iommu=pt".into()], remove: Vec::new() },
-            Persistence::NextBoot,
-            Risk::Medium,
-        )
-        .because("the node is rebooted; devices of the host are no longer kept from each other's memory")
-        .prove("/sys/kernel/iommu_groups/*/type is identity, and the fault lines are gone")
-    },
+    remedy: identity,
     check: |c| {
-        let found = c.kernel(|k| matches!(k, KernelTrouble::IommuFault(_)));
-        let devices: Vec<String> = found
-            .iter()
-            .filter_map(|(k, _)| match k {
-                KernelTrouble::IommuFault(Some(b)) => Some(*b),
-                _ => None,
-            })
-            .map(|b| match c.nodes.iter().find_map(|n| describe(n, b)) {
-                Some(what) => format!("{b} ({what})"),
-                None => b.to_string(),
-            })
-            .collect();
-        let (_, g) = found.first()?;
-        let total: u64 = found.iter().map(|(_, g)| g.count).sum();
-        let whose =
-            if devices.is_empty() { String::new() } else { format!(" of {}", crate::ranges::some(&devices, 3)) };
-        let words = format!("{total} IOMMU fault(s){whose}");
-        let why = "the kernel's log says so; a device's address tells whether it is on the GPU-NIC path";
+        let (found, other): (Vec<_>, Vec<_>) = faults(c).into_iter().partition(|f| f.device.standing == Standing::Path);
+        if found.is_empty() {
+            let open = other.iter().find(|f| f.device.standing == Standing::Unknown)?;
+            let words = format!("{} IOMMU fault(s) {}", open.group.count, nameless(open.of));
+            let why = "only faults of a GPU, an RDMA NIC or a port above one concern the job";
+            return Some(Found::new(Possible, words, why).with(c.quotes(open.group)).fix(Some(identify())));
+        }
+        let first = found.first()?;
+        let mut devices: Vec<String> = Vec::new();
+        for f in &found {
+            let name = f.of.bdf.map_or_else(|| f.device.what.to_owned(), |b| format!("{b} ({})", f.device.what));
+            if !devices.contains(&name) {
+                devices.push(name);
+            }
+        }
+        let total: u64 = found.iter().map(|f| f.group.count).sum();
+        let words = format!("{total} IOMMU fault(s) of {}", crate::ranges::some(&devices, 3));
+        let why = "the kernel's log says so, and the device is on the way between GPU and NIC";
         Some(
             Found::new(Certain, words, why)
-                .with(c.quotes(g))
+                .with(c.quotes(first.group))
+                .fix(Some(if first.arm { identity_on_arm() } else { identity() }))
                 .join(c, &["iommu/translated-domain", "iommu/faults", "acs/redirect-on-p2p-path"]),
         )
     },
     follows: &[],
 };
 
-/// What a device is on a node that was given.
-fn describe(n: &crate::nodes::NodeView<'_>, bdf: linerate_formats::pci::Bdf) -> Option<String> {
-    let (_, f) = n.node.pci.iter().find(|(_, f)| f.bdf == bdf)?;
-    Some(format!("{:?}", f.kind))
+/// What the log alone shows decides neither the architecture nor the role, and the wrong argument is ignored or harmful.
+fn identity() -> Remedy {
+    investigate(
+        "Find out the domain of GPU and NIC (iommu/translated-domain on the node names the fix): host drivers on x86 want iommu=pt, on Arm \
+         iommu.passthrough=1 (iommu=pt is ignored there); on a VM host or a SEV-SNP host it is the guest's mapping, and neither",
+    )
 }
 
-/// What an Xid says, as far as it decides what to do next. Short words of ours; the catalogue has the rest.
-fn xid(number: u32) -> &'static str {
-    match number {
-        13 | 31 | 43 | 45 => "an error of the program on the GPU, as a rule: the first of several counts",
-        48 | 63 | 64 | 92 | 94 | 95 => "memory errors of the GPU",
-        74 => "an NVLink error",
-        79 => "the GPU fell off the bus",
-        109 | 119 | 120 => "the GPU's firmware (GSP) does not answer",
-        137 | 144..=150 => "an NVLink fault",
-        _ => "see the catalogue",
+/// Arm's kernel ignores iommu=pt, and whether its other argument is right depends on the platform.
+fn identity_on_arm() -> Remedy {
+    investigate(
+        "Find out which domain the device is in (/sys/kernel/iommu_groups/*/type); where identity is meant, Arm's argument is iommu.passthrough=1",
+    )
+}
+
+/// An IOMMU fault, and what its device is.
+pub(super) struct Fault<'a> {
+    pub(super) of: Requester,
+    pub(super) arm: bool,
+    pub(super) device: Device,
+    pub(super) group: &'a Group,
+}
+
+/// The faults of a job's kernel logs.
+pub(super) fn faults<'a>(c: &Case<'a>) -> Vec<Fault<'a>> {
+    let all = c.kernel(|k| matches!(k, KernelTrouble::IommuFault { .. })).into_iter();
+    all.filter_map(|(k, group)| match k {
+        KernelTrouble::IommuFault { of, arm } => Some(Fault { of, arm, device: device(c, of), group }),
+        _ => None,
+    })
+    .collect()
+}
+
+/// What a message's device is: by a node that was given, else by what the log says.
+pub(super) fn device(c: &Case<'_>, of: Requester) -> Device {
+    let bound = || c.o.bound.iter().copied();
+    let on_nodes = c.nodes.iter().map(|n| requester::device_in_log(&n.node.pci, false, of, bound()));
+    let known = on_nodes.into_iter().find(|d| d.standing != Standing::Unknown);
+    known.unwrap_or_else(|| requester::device_in_log(&PciTree::default(), false, of, bound()))
+}
+
+/// Errors of devices that have no part in the job's path.
+pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<(String, String, Vec<Evidence>)> {
+    let why = "it is neither GPU nor RDMA NIC nor a port above one: the error is its own matter";
+    let faults = faults(c).into_iter().map(|f| ("IOMMU faults", f.of, f.device, f.group));
+    let errors = super::pcie::errors(c).into_iter().map(|(of, d, g)| ("PCIe errors", of, d, g));
+    let of_others = faults.chain(errors).filter(|(_, _, d, _)| d.standing == Standing::Elsewhere);
+    of_others
+        .map(|(what, of, d, g)| {
+            let address = of.bdf.map(|b| format!(" {b}")).unwrap_or_default();
+            (format!("{what} of {}{address}", d.what), why.to_owned(), c.quotes(g).into_iter().take(1).collect())
+        })
+        .collect()
+}
+
+/// Words for a device that nothing identifies.
+pub(super) fn nameless(of: Requester) -> String {
+    match of.bdf {
+        Some(b) => format!("of {b}: what that device is, these lines do not show"),
+        None => "of a device that the line does not name".to_owned(),
     }
 }
 
-static XID: Known = Known {
-    id: "kernel/xid",
-    title: "The GPU driver reported an error (Xid)",
-    severity: Severity::Critical,
-    docs: "An Xid is the driver's report of an error of a GPU. 79 (off the bus), 48/63/64/94/95 (memory), 74 (NVLink), 119/120 (GSP) are hardware or firmware; 13, 31, 43 and 45 follow from the program or from another error. \
-           The rank on that GPU fails, all others wait for it.",
-    confirm: &[
-        "`nvidia-smi -q` on that node: pending retirements, remapped rows, NVLink errors",
-        "`dcgmi diag -r 3` with the node drained",
-    ],
-    refute: &["13, 31 or 43 alone: look at the program"],
-    rules: &["gpumem/xid", "gpumem/nvlink-fabric", "pcie/device-gone"],
-    sources: &[XID_DOC],
-    remedy: || investigate("Drain the node and reset or replace the GPU, as the Xid's entry in the catalogue says"),
-    check: |c| {
-        // Those of NVLink are told by gpu/nvlink.
-        let found = c.kernel(|k| matches!(k, KernelTrouble::Xid { number, .. } if !super::gpu::is_nvlink(*number)));
-        // 43 and 45 follow from others.
-        let rank = |k: &KernelTrouble| match k {
-            KernelTrouble::Xid { number: 43 | 45, .. } => 2,
-            KernelTrouble::Xid { number: 13 | 31, .. } => 1,
-            _ => 0,
-        };
-        if found.is_empty() {
-            let lost = c.kernel(|k| matches!(k, KernelTrouble::GpuLost));
-            let (_, g) = lost.first()?;
-            return Some(Found::new(Certain, "a GPU fell off the bus", "the driver says so").with(c.quotes(g)));
-        }
-        let (k, g) = found.iter().min_by_key(|(k, g)| (rank(k), g.first))?;
-        let KernelTrouble::Xid { number, gpu } = k else { return None };
-        let whose = gpu.map(|b| format!(" of {b}")).unwrap_or_default();
-        let sure = if rank(k) == 0 { Certain } else { Likely };
-        let words = format!("Xid {number}{whose}: {}", xid(*number));
-        Some(Found::new(sure, words, "the driver's own report in the kernel's log").with(c.quotes(g)))
-    },
-    follows: &[],
-};
+/// What to do about an error of a device that nothing identifies.
+pub(super) fn identify() -> Remedy {
+    investigate("Find out what the device is (`lspci -D -nn` on that host, or `linerate doctor LOG --node SNAPSHOT`)")
+}
 
 static OOM: Known = Known {
     id: "kernel/oom",

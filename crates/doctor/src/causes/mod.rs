@@ -11,9 +11,22 @@ mod job;
 mod kernel;
 mod net;
 mod p2p;
+mod pcie;
+mod peermem;
 mod perf;
+mod plugin;
+mod said;
+mod topo;
+mod verbs;
+mod xid;
 
-pub(crate) use gdr::{by_design as gdr_by_design, lacking as gdr_lacking, missing as gdr_missing};
+pub(crate) use kernel::elsewhere as kernel_elsewhere;
+pub(crate) use xid::harmless as harmless_xids;
+
+pub(crate) use gdr::{by_design as gdr_by_design, lacking as gdr_lacking, missing as gdr_missing, works as gdr_works};
+pub(crate) use plugin::may_need as plugin_may_be_needed;
+pub(crate) use said::found;
+pub(crate) use verbs::{failed as verbs_failed, reasons as verbs_reasons};
 
 use crate::answer::{Confidence, Evidence};
 use crate::case::Case;
@@ -65,12 +78,14 @@ pub(crate) struct Found {
     pub(crate) scope: String,
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) severity: Option<Severity>,
+    /// What to do here, where that differs from what the cause says in general; `Some(None)`: nothing.
+    pub(crate) remedy: Option<Option<Remedy>>,
 }
 
 impl Found {
     pub(crate) fn new(confidence: Confidence, summary: impl Into<String>, because: impl Into<String>) -> Self {
         let (summary, because) = (summary.into(), because.into());
-        Found { confidence, because, summary, scope: String::new(), evidence: Vec::new(), severity: None }
+        Found { confidence, because, summary, scope: String::new(), evidence: Vec::new(), severity: None, remedy: None }
     }
 
     pub(crate) fn scope(mut self, scope: String) -> Self {
@@ -85,6 +100,12 @@ impl Found {
 
     pub(crate) fn severity(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
+        self
+    }
+
+    /// What to do in this case.
+    pub(crate) fn fix(mut self, remedy: Option<Remedy>) -> Self {
+        self.remedy = Some(remedy);
         self
     }
 
@@ -105,10 +126,24 @@ impl Found {
 
 /// All causes: which come first matters only among equals.
 pub(crate) fn known() -> impl Iterator<Item = &'static Known> {
-    [net::ALL, gdr::ALL, p2p::ALL, ib::ALL, kernel::ALL, gpu::ALL, job::ALL, envs::ALL, perf::ALL]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        net::ALL,
+        gdr::ALL,
+        peermem::ALL,
+        p2p::ALL,
+        topo::ALL,
+        ib::ALL,
+        kernel::ALL,
+        xid::ALL,
+        pcie::ALL,
+        gpu::ALL,
+        job::ALL,
+        envs::ALL,
+        perf::ALL,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }
 
 /// NCCL's source at a tag.

@@ -3,9 +3,11 @@
 use super::{ENV_RST, Found, Known, environment, investigate, nccl, software};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::observe::PLUGIN_FAILED;
-use crate::observe::trouble::Trouble;
+use crate::observe::groups::Group;
+use crate::observe::trouble::{ToolTrouble, Trouble};
+use linerate_env::NodeFacts;
 use linerate_formats::nccl_log::SocketTrouble;
+use linerate_node::nccl::Filter;
 use linerate_rules::{Severity, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +15,9 @@ pub(super) static ALL: &[&Known] = &[
     &DISABLED,
     &FORCED,
     &NO_VERBS,
-    &PLUGIN,
+    &super::plugin::EFA,
+    &super::plugin::PLUGIN,
+    &super::plugin::LIBRARY,
     &FILTER_EMPTY,
     &NO_DEVICE,
     &NARROW,
@@ -23,7 +27,7 @@ pub(super) static ALL: &[&Known] = &[
     &WRONG_INTERFACE,
 ];
 
-const NET_CC: Source = nccl(
+pub(super) const NET_CC: Source = nccl(
     "NCCL, src/net.cc and src/plugin/net.cc: which network is taken",
     "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/plugin/net.cc",
 );
@@ -108,7 +112,7 @@ static FORCED: Known = Known {
 };
 
 /// The lines that say that sockets are used.
-fn socket_lines(c: &Case<'_>) -> Vec<crate::answer::Evidence> {
+pub(super) fn socket_lines(c: &Case<'_>) -> Vec<crate::answer::Evidence> {
     let chosen = c.of(&c.o.networks).filter(|(n, _)| Case::is_socket(c.name(*n)));
     let using = c.of(&c.o.devices).filter(|((n, _), _)| Case::is_socket(c.name(*n))).map(|(_, g)| g);
     chosen.map(|(_, g)| g).chain(using).take(1).flat_map(|g| c.quotes(g).into_iter().take(1)).collect()
@@ -132,12 +136,12 @@ static NO_VERBS: Known = Known {
     id: "net/no-libibverbs",
     title: "libibverbs cannot be opened",
     severity: Severity::High,
-    docs: "NCCL opens libibverbs.so at run time. Where the image lacks it, InfiniBand and RoCE are not there for NCCL, whatever the host can do.",
+    docs: "NCCL opens libibverbs.so at run time. Where the image lacks it, InfiniBand and RoCE are not there for NCCL, whatever the host can do. On machines without RDMA the line is in every log, and means nothing.",
     confirm: &[
         "in the container: `ldconfig -p | grep libibverbs`",
         "install rdma-core's libibverbs1 and ibverbs-providers in the image and run again",
     ],
-    refute: &["`NET/IB : Using …` in the same process"],
+    refute: &["`NET/IB : Using …` in the same process", "the nodes have no RDMA NIC: then sockets are what there is"],
     rules: &[],
     sources: &[IB_CC],
     remedy: || software("Install libibverbs1 and ibverbs-providers (rdma-core) in the image"),
@@ -148,84 +152,52 @@ static NO_VERBS: Known = Known {
         if !hit.is_empty() && hit.is_subset(&c.rdma_processes()) || c.multi_node() == Some(false) && !c.failed() {
             return None;
         }
-        // Nothing says that the job needs a network.
-        if c.multi_node() != Some(true) && c.socket_processes().is_empty() {
-            return None;
-        }
         let words = "libibverbs cannot be opened, so there is no InfiniBand or RoCE for NCCL";
-        Some(Found::new(Certain, words, "the log says so").with(c.quotes(g)).with(socket_lines(c)).scope(c.scope(hit)))
+        let found = |sure, why: &str| {
+            Found::new(sure, words, why).with(c.quotes(g)).with(socket_lines(c)).scope(c.scope(hit.clone()))
+        };
+        // A machine without RDMA has no use for the library: the line is in the log of every job there, and they run.
+        match wants_rdma(c) {
+            Some(why) => Some(found(Certain, &format!("the log says so, and {why}"))),
+            None if c.multi_node() == Some(true) => {
+                let why = "the log says so; whether these nodes have RDMA is not shown, and where they have none, this is right";
+                Some(found(Possible, why).severity(Severity::Medium))
+            }
+            None => None,
+        }
     },
     follows: &[],
 };
 
-static PLUGIN: Known = Known {
-    id: "net/plugin-init-failed",
-    title: "A network plugin is there and cannot start",
-    severity: Severity::High,
-    docs: "An external plugin (aws-ofi-nccl for EFA, IBext of HPC-X, FastSocket, FasTrak) was found, but could not be loaded or did not initialise. NCCL then goes \
-           on with what is left: its own InfiniBand transport, then sockets. A plugin that is merely not found is no failure.",
-    confirm: &[
-        "read the plugin's own first warning: it names the missing device, library or setting",
-        "`fi_info -p efa` (EFA) or `ibv_devices` inside the container",
-    ],
-    refute: &["`Using network` names the plugin's network"],
-    rules: &["rdma/device-present"],
-    sources: &[NET_CC],
-    remedy: || {
-        investigate(
-            "Follow the plugin's own first warning: devices in the container, libfabric or OFED version, plugin built for this NCCL",
-        )
-    },
-    check: |c| {
-        let warned = c.failures(|t| matches!(t, Trouble::Plugin));
-        let failed = c.of(&c.o.plugins).filter(|((k, _), _)| *k == PLUGIN_FAILED).map(|(_, g)| g);
-        let groups: Vec<_> = warned.iter().map(|(_, g)| *g).chain(failed).collect();
-        // A plugin that was loaded, and another network that is used.
-        let passed_over: BTreeSet<usize> = c
-            .processes()
-            .filter(|(_, p)| {
-                let (Some((plugin, _)), Some((network, _))) = (p.plugin, p.network) else { return false };
-                let (plugin, network) = (c.name(plugin), c.name(network));
-                plugin != network
-                    && (network == "IB" || Case::is_socket(network))
-                    && !Case::is_socket(plugin)
-                    && plugin != "IB"
-            })
-            .map(|(i, _)| i)
-            .collect();
-        if groups.is_empty() && !passed_over.is_empty() && c.env("NCCL_NET").is_none() && c.multi_node() == Some(true) {
-            let loaded = c
-                .of(&c.o.plugins)
-                .filter(|((k, _), _)| *k == crate::observe::PLUGIN_LOADED)
-                .flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
-            let chosen = c.of(&c.o.networks).flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
-            let words = "a network plugin was loaded, and another network is used: the plugin did not start";
-            let found = Found::new(Likely, words, "both lines are in the log; why the plugin did not start is not");
-            return Some(found.with(loaded).with(chosen).scope(c.scope(passed_over)));
-        }
-        let first = groups.first()?;
-        let hit: BTreeSet<usize> = groups.iter().flat_map(|g| g.processes.iter().copied()).collect();
-        let sockets = c.socket_processes();
-        let fell_back = hit.is_empty() && !sockets.is_empty() || hit.iter().any(|p| sockets.contains(p));
-        let (rest, severity) = match (fell_back, c.multi_node()) {
-            (true, Some(false)) => return None,
-            (true, _) => ("; sockets are used instead", Severity::High),
-            (false, _) if c.failed() => ("", Severity::High),
-            (false, _) if !c.rdma_processes().is_empty() => ("; NCCL's own transport is used instead", Severity::Low),
-            (false, _) => ("", Severity::High),
-        };
-        let sure = if rest.is_empty() && !c.failed() { Likely } else { Certain };
-        let why = "the plugin says so itself; why it did not is in its own warnings";
-        Some(
-            Found::new(sure, format!("the network plugin did not start{rest}"), why)
-                .severity(severity)
-                .with(c.quotes(first))
-                .with(socket_lines(c))
-                .scope(c.scope(hit)),
-        )
-    },
-    follows: &[],
-};
+/// What shows that there is RDMA to be used, or that the job asks for it.
+fn wants_rdma(c: &Case<'_>) -> Option<&'static str> {
+    let mut settings = c.of(&c.o.settings).map(|((n, v), _)| (c.name(n), c.name(v)));
+    let asked = |(name, value): (&str, &str)| match name {
+        "NCCL_IB_DISABLE" => value.trim() == "0",
+        "NCCL_NET" => value.trim().eq_ignore_ascii_case("IB"),
+        name => name.starts_with("NCCL_IB_") || name.starts_with("NCCL_NET_GDR_") || name == "FI_PROVIDER",
+    };
+    if settings.any(asked) {
+        return Some("the environment prepares for RDMA");
+    }
+    if !c.rdma_processes().is_empty() {
+        return Some("other ranks of the job use RDMA");
+    }
+    if c.nodes.iter().any(|n| n.node.rdma.known().is_some_and(|d| !d.is_empty())) {
+        return Some("the node has RDMA devices");
+    }
+    // `[0]ib0:10.0.0.1<0>`, `ibp24s0`: IP over InfiniBand.
+    let is_ib = |word: &str| {
+        let name = word.strip_prefix("ib").and_then(|rest| rest.bytes().next());
+        name.is_some_and(|b| b.is_ascii_digit() || matches!(b, b'p' | b's'))
+    };
+    let listed = c.of(&c.o.devices).flat_map(|(_, g)| &g.quotes).flat_map(|q| q.text.split([' ', ']']));
+    let bootstrap = c.processes().filter_map(|(_, p)| p.bootstrap).flat_map(|(list, _)| c.name(list).split([' ', ']']));
+    if listed.chain(bootstrap).any(is_ib) {
+        return Some("an interface of the host is InfiniBand's");
+    }
+    None
+}
 
 static FILTER_EMPTY: Known = Known {
     id: "net/hca-filter-matches-nothing",
@@ -249,20 +221,19 @@ static FILTER_EMPTY: Known = Known {
         if c.rdma_processes().iter().any(|p| !without.contains(p) && g.processes.contains(p)) {
             return None;
         }
-        let known: Vec<String> = c
-            .nodes
-            .iter()
-            .flat_map(|n| n.node.rdma.known().into_iter().flatten().map(|d| d.name.to_string()))
-            .collect();
-        let (sure, why) = if known.is_empty() {
+        let filter = Filter::parse(value);
+        let facts: Vec<NodeFacts> = c.nodes.iter().map(|n| NodeFacts::of(&n.node)).collect();
+        let nics = || facts.iter().flat_map(|f| f.nics.iter().flatten());
+        let (sure, why) = if nics().next().is_none() {
             (
                 Likely,
                 "a filter is set and no device is found; that no device is there at all would look the same".to_owned(),
             )
-        } else if known.iter().any(|k| matches(value, k)) {
+        } else if nics().any(|n| n.taken_by(&filter)) {
             return None;
         } else {
-            (Certain, format!("the node has {} and the filter names none of them", known.join(", ")))
+            let names: Vec<&str> = nics().map(|n| n.name.as_str()).collect();
+            (Certain, format!("the node has {} and the filter names no active port of them", names.join(", ")))
         };
         let words = format!("NCCL_IB_HCA={value} matches no active NIC");
         Some(
@@ -275,17 +246,6 @@ static FILTER_EMPTY: Known = Known {
     },
     follows: &[],
 };
-
-/// Whether a filter lets a NIC through, as NCCL reads it.
-fn matches(filter: &str, nic: &str) -> bool {
-    let (not, rest) = filter.strip_prefix('^').map_or((false, filter), |r| (true, r));
-    let (exact, list) = rest.strip_prefix('=').map_or((false, rest), |r| (true, r));
-    let hit = list
-        .split(',')
-        .map(|one| one.split(':').next().unwrap_or(one).trim())
-        .any(|one| !one.is_empty() && if exact { nic == one } else { nic.starts_with(one) });
-    hit != not
-}
 
 fn disabled(c: &Case<'_>) -> bool {
     c.env_number("NCCL_IB_DISABLE").is_some_and(|(v, _)| v != 0)
@@ -312,25 +272,38 @@ static NO_DEVICE: Known = Known {
     remedy: || investigate("Find out on the node and in the container why there is no active RDMA device"),
     check: |c| {
         let without = without_device(c);
-        if without.is_empty()
+        let unopened = c.failures(|t| matches!(t, Trouble::Other(n) if c.name(*n).contains("Unable to open device")));
+        if let Some((_, g)) = c.tools(|t| matches!(t, ToolTrouble::NoRdmaDevice)).first()
+            && c.rdma_processes().is_empty()
+        {
+            // Beside a job of NCCL it matters only if the job wants RDMA.
+            let sure = if c.processes().next().is_none() || !without.is_empty() { Likely } else { Possible };
+            let words = "the verbs library finds no RDMA device here";
+            let why = "a tool that uses the library says so, where it ran";
+            return Some(Found::new(sure, words, why).with(c.quotes(g)).with(no_device_lines(c)));
+        }
+        if without.is_empty() && (unopened.is_empty() || !c.rdma_processes().is_empty())
             || disabled(c)
             || verbs_missing(c)
             || c.multi_node() == Some(false)
-            || !c.failures(|t| matches!(t, Trouble::Plugin)).is_empty()
+            || super::plugin::fails(c)
         {
             return None;
         }
-        if (FILTER_EMPTY.check)(c).is_some() || c.rdma_processes().is_superset(&without) {
+        if (FILTER_EMPTY.check)(c).is_some() || !without.is_empty() && c.rdma_processes().is_superset(&without) {
             return None;
         }
-        let unopened = c.failures(|t| matches!(t, Trouble::Other(n) if c.name(*n).contains("Unable to open device")));
         if let Some((_, g)) = unopened.first() {
             let why =
                 "the device is listed and cannot be opened: its file under /dev/infiniband is missing or not permitted";
             let found = Found::new(Likely, "an RDMA device cannot be opened", why);
             return Some(found.with(c.quotes(g)).with(no_device_lines(c)).scope(c.scope(without)));
         }
-        let wanted = c.env("NCCL_IB_HCA").is_some() || c.env("NCCL_IB_GID_INDEX").is_some();
+        // HPC-X's plugin is for RDMA and nothing else.
+        let plugin = c.of(&c.o.plugins).any(|((k, n), _)| {
+            k == crate::observe::PLUGIN_LOADED && ["RDMA", "IBext"].iter().any(|w| c.name(n).contains(w))
+        });
+        let wanted = c.env("NCCL_IB_HCA").is_some() || c.env("NCCL_IB_GID_INDEX").is_some() || plugin;
         // Neither that the job spans nodes nor that there should be RDMA: told as undecided.
         if c.multi_node().is_none() && !wanted && c.nodes.is_empty() && c.rdma_processes().is_empty() {
             return None;
@@ -381,6 +354,17 @@ fn fewer(c: &Case<'_>) -> Option<(Vec<String>, usize, usize)> {
     (!less.is_empty()).then_some((less, least, *most))
 }
 
+/// NCCL's own count (`src/init.cc`, 2.28 and later), where the lists are not shown.
+fn counts_differ(c: &Case<'_>) -> Option<Found> {
+    let told = c.failures(
+        |t| matches!(t, Trouble::Other(n) if c.name(*n).starts_with("Detected mixed local Net device counts")),
+    );
+    // A rank without any device is another matter.
+    let (_, g) = told.first().filter(|_| without_device(c).is_empty())?;
+    let words = "ranks have different numbers of local NICs";
+    Some(Found::new(Certain, words, "NCCL compares the counts of the ranks, and stops").with(c.quotes(g)))
+}
+
 static FEWER: Known = Known {
     id: "net/fewer-nics",
     title: "A node uses fewer NICs than the others",
@@ -395,7 +379,7 @@ static FEWER: Known = Known {
     sources: &[IB_CC],
     remedy: || investigate("Find out why the NIC is not active on that node: port state, cable, driver, filter"),
     check: |c| {
-        let (hosts, least, most) = fewer(c)?;
+        let Some((hosts, least, most)) = fewer(c) else { return counts_differ(c) };
         let differing_filter = c.of(&c.o.settings).filter(|((n, _), _)| c.name(*n) == "NCCL_IB_HCA").count() > 1;
         let processes: BTreeSet<usize> =
             c.processes().filter(|(_, p)| hosts.iter().any(|h| h == c.name(p.host))).map(|(i, _)| i).collect();
@@ -428,18 +412,26 @@ static NARROW: Known = Known {
     remedy: || environment("Name all compute NICs: NCCL_IB_HCA==mlx5_0,mlx5_1,…", &[], &["NCCL_IB_HCA"]),
     check: |c| {
         let (value, g) = c.env("NCCL_IB_HCA").filter(|(v, _)| !v.starts_with('^'))?;
+        let filter = Filter::parse(value);
         let by_host = lists(c);
         let used = by_host.values().map(BTreeSet::len).min().filter(|n| *n > 0)?;
-        let mut known: Vec<(usize, &str)> = Vec::new();
         for n in c.nodes {
-            let active = n.node.rdma.known().into_iter().flatten().count();
-            known.push((active, n.name));
-        }
-        if let Some((active, name)) = known.iter().find(|(active, _)| *active > used) {
-            let words = format!("NCCL_IB_HCA={value}: {used} NIC(s) used, {name} has {active}");
+            let facts = NodeFacts::of(&n.node);
+            let Some(chosen) = facts.select(&filter).filter(|s| !s.left.is_empty()) else { continue };
+            let left: Vec<String> = chosen.left.iter().map(|n| n.name.clone()).collect();
+            let words = format!("NCCL_IB_HCA={value} leaves out {} of {}", crate::ranges::some(&left, 4), n.name);
             return Some(
-                Found::new(Likely, words, "the node has RDMA devices that the filter leaves out").with(c.quotes(g)),
+                Found::new(Likely, words, "these NICs are active, nearest to a GPU, and not in the list")
+                    .with(c.quotes(g)),
             );
+        }
+        // What the list takes wherever it is used, it does not leave out here.
+        let leaves_out = |nic: &&str| {
+            let (name, rest) = nic.split_once(':').unwrap_or((nic, ""));
+            !filter.takes(name, rest.split('/').next().and_then(|p| p.parse().ok()))
+        };
+        if fewer(c).is_some() && !by_host.values().flatten().any(leaves_out) {
+            return None;
         }
         // Another host of the job, with another filter, uses more.
         if let Some((hosts, least, most)) = fewer(c) {
@@ -455,6 +447,10 @@ static NARROW: Known = Known {
                     Found::new(Certain, words, "the filter differs, and so does the number of NICs").with(c.quotes(g)),
                 );
             }
+            return None;
+        }
+        // A driver's prefix takes all there are.
+        if !filter.entries.iter().all(linerate_node::nccl::Entry::names_one) {
             return None;
         }
         let gpus = gpus_per_host(c)?;
@@ -482,7 +478,7 @@ static WIDE: Known = Known {
     id: "net/hca-filter-too-wide",
     title: "NCCL_IB_HCA catches NICs that it should not",
     severity: Severity::Medium,
-    docs: "The names in NCCL_IB_HCA are prefixes: `mlx5_1` also takes mlx5_10 to mlx5_19, and `mlx5` takes every port, those of storage and management too. NCCL then sends over links that are \
+    docs: "The names in NCCL_IB_HCA are prefixes: `mlx5_1` also takes mlx5_10 to mlx5_19; `mlx5` takes every port, which is right where all of them are for the job. NCCL then sends over links that are \
            slower or lead elsewhere.",
     confirm: &[
         "the list in `NET/IB : Using …` against the NICs that you meant",
@@ -494,19 +490,19 @@ static WIDE: Known = Known {
     remedy: || environment("Use exact names: NCCL_IB_HCA==mlx5_0,mlx5_1,…", &[], &[]),
     check: |c| {
         let (value, g) = c.env("NCCL_IB_HCA").filter(|(v, _)| !v.starts_with(['^', '=']))?;
-        let names: Vec<&str> = value.split(',').map(|n| n.split(':').next().unwrap_or(n).trim()).collect();
+        let filter = Filter::parse(value);
         let used: BTreeSet<&str> = lists(c).into_values().flatten().map(|n| n.split(':').next().unwrap_or(n)).collect();
+        // `mlx5_1` in `mlx5_10`: nobody means that. `mlx5` means every one.
         let also: Vec<String> = used
             .iter()
             .filter(|u| {
-                names.iter().any(|n| n.ends_with(|d: char| d.is_ascii_digit()) && u.starts_with(n) && *u != n)
-                    && !names.contains(u)
+                filter.entries.iter().any(|e| e.is_number_within(u)) && !filter.entries.iter().any(|e| e.name == **u)
             })
             .map(|u| (*u).to_owned())
             .collect();
         let kinds: BTreeSet<&str> =
             lists(c).into_values().flatten().filter_map(|n| n.rsplit_once('/')).map(|(_, k)| k).collect();
-        let prefix_only = names.iter().all(|n| !n.ends_with(|d: char| d.is_ascii_digit()));
+        let prefix_only = filter.entries.iter().all(|e| !e.names_one());
         let lines = c.of(&c.o.devices).take(1).flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
         if !also.is_empty() {
             let words = format!("NCCL_IB_HCA={value} also takes {}", crate::ranges::some(&also, 4));
@@ -551,19 +547,78 @@ static NO_INTERFACE: Known = Known {
         let (_, g) = found.first()?;
         let filter = c.env("NCCL_SOCKET_IFNAME").or_else(|| c.env("NCCL_OOB_NET_IFNAME"));
         let words = match filter {
-            Some((value, _)) => format!("no interface matches NCCL_SOCKET_IFNAME={value}"),
+            Some((value, _)) => format!("no interface matches the filter {value}"),
             None => "no usable interface for the bootstrap".to_owned(),
         };
         let set = filter.into_iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
-        Some(
-            Found::new(Certain, words, "the log says so")
-                .with(c.quotes(g))
-                .with(set)
-                .scope(c.scope(g.processes.iter().copied())),
-        )
+        // No socket of the family: an address of no family, where no interface was found, or IPv6 that the host has not.
+        let no_socket = g.quotes.iter().all(|q| q.text.contains("Address family not supported")) && filter.is_none();
+        // An address of no family: another release's handle looks the same.
+        let odd = g.quotes.iter().all(|q| q.text.contains("is neither AF_INET")) && filter.is_none();
+        let (sure, why) = if odd {
+            (Possible, "the address is of no family; ranks of different releases look the same")
+        } else if no_socket {
+            (
+                Likely,
+                "no socket can be made for the address: NCCL found no interface, as a rule, or an IPv6 address on a host without IPv6",
+            )
+        } else {
+            (Certain, "the log says so")
+        };
+        Some(Found::new(sure, words, why).with(c.quotes(g)).with(set).scope(c.scope(g.processes.iter().copied())))
     },
     follows: &[],
 };
+
+/// An address that this host does not have, or that is in no subnet of its own: NCCL_COMM_ID or the root's address names another network.
+fn foreign_address(c: &Case<'_>) -> Option<Found> {
+    let not_local = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::NotLocal)));
+    let subnet = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::OtherSubnet)));
+    let lines =
+        |of: &[(Trouble, &Group)]| of.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
+    if let Some((_, g)) = not_local.first() {
+        let words = "a rank is to use an address that none of its host's interfaces has";
+        let why = "the kernel refuses the address (EADDRNOTAVAIL): NCCL_COMM_ID, or the interface that was chosen, belongs to another network than this container or host";
+        return Some(
+            Found::new(Likely, words, why)
+                .with(c.quotes(g))
+                .with(lines(&subnet))
+                .scope(c.scope(g.processes.iter().copied())),
+        );
+    }
+    let (_, g) = subnet.first().filter(|_| !c.ran())?;
+    let failed = c.failures(|t| {
+        matches!(t, Trouble::Socket(SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused))
+    });
+    let (sure, why) = if failed.is_empty() {
+        (Possible, "NCCL warns of it; where the routing table knows a way, it is harmless")
+    } else {
+        (Likely, "no interface is in the subnet of the other rank's address, and connections fail")
+    };
+    let words = "a rank's address is in no subnet that this host has";
+    Some(
+        Found::new(sure, words, why).with(c.quotes(g)).with(lines(&failed)).scope(c.scope(g.processes.iter().copied())),
+    )
+}
+
+/// Data over interfaces of containers, where no failure is shown.
+fn bridges(c: &Case<'_>) -> Option<Found> {
+    if c.ran() || c.multi_node() == Some(false) || !c.rdma_processes().is_empty() || !without_device(c).is_empty() {
+        return None;
+    }
+    let (names, place) = c.processes().filter_map(|(_, p)| p.nics).find_map(|(net, list, place)| {
+        let names = c.name(list).split(' ').filter(|n| BRIDGES.iter().any(|b| n.starts_with(b)));
+        let names: Vec<String> = names.filter(|_| Case::is_socket(c.name(net))).map(str::to_owned).collect();
+        (!names.is_empty()).then_some((names, place))
+    })?;
+    let words = format!("sockets use {}, which are local to a host", crate::ranges::some(&names, 3));
+    let line = c.at(place, format!("NET/Socket : Using {}", names.join(" ")));
+    let why = "NCCL spreads connections over all interfaces in this list; no failed connection is shown";
+    Some(Found::new(Possible, words, why).with([line]))
+}
+
+/// Interfaces that containers make.
+const BRIDGES: &[&str] = &["veth", "br-", "virbr", "cni", "flannel", "vxlan", "cali"];
 
 /// The first two numbers of an address, after the name of an interface or without.
 fn prefix(text: &str) -> String {
@@ -590,17 +645,23 @@ static WRONG_INTERFACE: Known = Known {
     sources: &[ENV_RST],
     remedy: || environment("Set NCCL_SOCKET_IFNAME to the interface that reaches all nodes", &[], &[]),
     check: |c| {
+        if let Some(found) = foreign_address(c) {
+            return Some(found);
+        }
         let failed = c.failures(|t| {
             matches!(t, Trouble::Socket(SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused))
         });
-        let (_, g) = failed.first()?;
+        let Some((_, g)) = failed.first() else { return bridges(c) };
         let mut subnets: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let (mut interfaces, mut files) = (BTreeSet::new(), BTreeSet::new());
         let mut local = None;
         for (_, p) in c.processes() {
             let Some((list, place)) = p.bootstrap else { continue };
             let text = c.name(list).trim_start_matches("[0]");
             let (interface, _) = text.split_once(':').unwrap_or((text, ""));
             subnets.entry(prefix(text)).or_default().insert(c.name(p.host).to_owned());
+            interfaces.insert(interface);
+            files.insert(p.first.file.0);
             if LOCAL.iter().any(|l| interface.starts_with(l)) {
                 local = Some((interface.to_owned(), place));
             }
@@ -637,9 +698,16 @@ static WRONG_INTERFACE: Known = Known {
             let of = |r: &usize| {
                 c.o.process(c.o.ranks.all.get(*r)?.process)?.bootstrap.map(|(list, _)| prefix(c.name(list)))
             };
+            // Who refuses was reached.
+            let refused = failed.iter().all(|(t, _)| matches!(t, Trouble::Socket(SocketTrouble::Refused)));
+            if refused {
+                return None;
+            }
             let members: BTreeSet<String> =
                 c.job.world().map(|w| w.members.values().filter_map(of).collect()).unwrap_or_default();
-            let sure = if apart || members.len() > 1 { Likely } else { Possible };
+            // Before 2.10 the peer is not printed: then interfaces of other names, in the log of one launcher, are as much as it shows.
+            let shown = files.len() == 1 && interfaces.len() > 1;
+            let sure = if apart || members.len() > 1 || shown { Likely } else { Possible };
             let words = format!(
                 "hosts bootstrap over different networks: {}.x",
                 subnets.keys().cloned().collect::<Vec<_>>().join(".x, ")

@@ -56,7 +56,7 @@ static BY_ENV: Known = Known {
                 Likely,
                 "only NVLink is allowed, and ranks of a node are connected through host memory: their GPUs have none between them",
             ),
-            (false, false) => (Likely, "the variable is set; the connections within the node are not shown"),
+            (false, false) => (Possible, "the variable is set; the connections within the node are not shown"),
             (false, true) => return None,
         };
         Some(

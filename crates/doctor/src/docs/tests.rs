@@ -13,7 +13,8 @@ p2p/containers-isolated shm/disabled-by-env shm/too-small ib/gid-index ib/retry-
 ib/local-protection ib/remote-access ib/flushed ib/memlock ib/gpu-registration ib/port-went-down ib/small-mtu
 kernel/iommu-fault kernel/xid kernel/oom gpu/nvlink gpu/imex gpu/out-of-memory gpu/driver-too-old gpu/duplicate
 job/peer-exited job/bootstrap-unreachable job/version-mismatch job/collective-mismatch job/straggler
-env/algo-or-proto-forced env/topo-file perf/below-ceiling";
+env/algo-or-proto-forced env/topo-file perf/below-ceiling net/efa-without-plugin net/library-missing gdr/peermem-not-loaded
+p2p/acs-redirects topo/virtual-link-speed ib/verbs-call-failed";
 
 fn causes() -> BTreeSet<&'static str> {
     match cause_docs() {

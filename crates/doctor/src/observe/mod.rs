@@ -4,20 +4,29 @@ mod frameworks;
 pub mod groups;
 mod kernel;
 pub mod names;
+mod pieces;
+mod programs;
 pub mod ranks;
 pub mod release;
+pub(crate) mod says;
 pub mod threads;
+mod titles;
+mod tools;
 pub mod trouble;
+pub(crate) mod voice;
 
 use crate::place::{FileId, Place};
 use groups::{Groups, Seen};
+use linerate_formats::dmesg::Requester;
 use linerate_formats::nccl_log::{self, Failure, Level, Line, Message, Plugin, stamp, stamp::Stamp};
-use linerate_formats::{nccl_tests, perftest, torch_log};
+use linerate_formats::pci::Bdf;
+use linerate_formats::xid::{Detail, Recovery};
+use linerate_formats::{nccl_tests, perftest, printed, torch_log};
 use names::{Name, Names};
 use ranks::Ranks;
 use std::collections::BTreeSet;
 use threads::{LastCall, Threads};
-use trouble::{FrameworkTrouble, KernelTrouble, Trouble};
+use trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble, Trouble};
 
 /// A file that was read.
 #[derive(Debug, Clone, Default)]
@@ -87,6 +96,9 @@ pub struct Tuning {
 /// Different ones at most: there are 7 algorithms and 3 protocols.
 const MAX_TUNING: usize = 64;
 
+/// Devices, and GPUs with a recovery action, at most.
+const MAX_BOUND: usize = 4096;
+
 /// Readers of tables, of the file that is open.
 #[derive(Debug, Default)]
 struct Tables {
@@ -107,6 +119,12 @@ pub struct Observer {
     pub(crate) failures: Groups<Trouble>,
     /// The kernel's.
     pub(crate) kernel: Groups<KernelTrouble>,
+    /// Devices that drivers started, by the kernel's log.
+    pub(crate) bound: Vec<Requester>,
+    /// The recovery action that the GPU driver named last, by file and GPU.
+    pub(crate) recoveries: Vec<(FileId, Option<Bdf>, Recovery)>,
+    /// Other tools'.
+    pub(crate) tools: Groups<ToolTrouble>,
     /// Frameworks'.
     pub(crate) frameworks: Groups<FrameworkTrouble>,
     /// Pairs of GPU and NIC.
@@ -129,6 +147,10 @@ pub struct Observer {
     pub(crate) tuning: Vec<Tuning>,
     /// Whether GPUs can multicast.
     pub(crate) multicast: Groups<bool>,
+    /// The library is RCCL: it says so, looks for a plugin of that name, or was built there.
+    pub(crate) rccl: bool,
+    /// perftest said that its buffer is in a GPU.
+    pub(crate) gpu_buffers: bool,
     /// Benchmark tables.
     pub(crate) nccl_tests: Vec<(FileId, nccl_tests::Run)>,
     /// Benchmark tables.
@@ -136,18 +158,124 @@ pub struct Observer {
     /// Where ranks are in the sequence of collectives.
     pub(crate) sequences: frameworks::Sequences,
     tables: Tables,
+    /// A list of interfaces that was broken over lines: who prints, which network, what of it was read.
+    listing: Option<(Place, String, String)>,
+    tool_lines: tools::Reader,
+    says: says::Reader,
     torch: torch_log::Reader,
     kernel_words: kernel::Words,
+    /// Who speaks in each file, by its prose.
+    pub(crate) voices: Vec<voice::Voice>,
+    /// What the second look at lines in an unknown dress shows, and how many were looked at.
+    pub(crate) second: Option<Box<Observer>>,
+    seconds: u32,
+    /// This is a second look.
+    is_second: bool,
+}
+
+/// Bytes of a list of interfaces.
+const MAX_LISTING: usize = 4096;
+
+/// Messages of NCCL that count without a head, from their beginning.
+const BARE: &[&str] = &[
+    "Call to ibv_",
+    "NET/IB : ",
+    "NET/IB: ",
+    "Got completion with ",
+    "Got completion from ",
+    "Duplicate GPU detected : rank ",
+    "Bootstrap : no socket interface found",
+    "socketStartConnect: Connect to ",
+    "socketPollConnect",
+    "ncclOsSocketPollConnect",
+    "ncclOsSocketStartConnect: ",
+    "socketProgress: Connection closed by remote peer",
+    "socketProgressOpt: Call to ",
+    "Connect to ",
+    "connect to ",
+    "Net : Connect to ",
+    "Net : Call to recv from ",
+    "Net : Socket creation failed",
+    "Socket creation failed",
+    "Call to connect returned ",
+    "Call to connect failed",
+    "Call to bind failed",
+    "Call to posix_fallocate failed",
+    "no device found matching ",
+    "no device found after excluding ",
+    "NET/Socket : No usable listening interface found",
+    "socketStartConnect: connect ",
+    "ncclSocketInit: Socket creation failed",
+    "ncclSocketConnect: ",
+    "socketStartConnect: exceeded ",
+    "socketTryAccept: ",
+    "NET/Socket : no interface found",
+    "ncclOsSocketProgress",
+    "Net : Connection closed by remote peer",
+    "Net : No interface found in the same subnet as remote address ",
+    "Error while creating shared memory segment /dev/shm/nccl-",
+    "Error while attaching to shared memory segment /dev/shm/nccl-",
+    "Error: failed to extend /dev/shm/nccl-",
+    "Error: failed to create shared memory file /dev/shm/nccl-",
+    "Error: Could not map /dev/shm/nccl-",
+    "Mismatched NCCL version detected : rank ",
+    "Failed to bind NVLink SHARP (NVLS) Multicast memory of size ",
+    "MNNVL (cliqueSize ",
+    "failed to open CUDA IPC handle : ",
+    "failed to peer with device ",
+    "Multiple Ranks are using the same GPU/Partition.",
+    "Message truncated : received ",
+];
+
+/// Those of [`BARE`] with which a sentence may begin, too: they count where the line ends with the error, as NCCL's does.
+const OPEN: &[&str] = &[
+    "Connect to ",
+    "connect to ",
+    "Net : Connect to ",
+    "Socket creation failed",
+    "Call to connect ",
+    "Call to bind failed",
+    "Call to posix_fallocate failed",
+];
+
+/// Errors of sockets in the words of strerror.
+const SOCKET_ERRORS: &[&str] = &[
+    "Connection refused",
+    "Connection timed out",
+    "No route to host",
+    "Network is unreachable",
+    "Software caused connection abort",
+    "Connection reset by peer",
+    "Host is down",
+    "Address family not supported by protocol",
+    "Cannot assign requested address",
+    "No space left on device",
+];
+
+/// Whether a line ends with such an error, or with what NCCL says of its next try.
+fn ends_with_error(text: &str) -> bool {
+    let text = text.trim_end();
+    SOCKET_ERRORS.iter().any(|e| {
+        text.rsplit_once(e).is_some_and(|(_, rest)| {
+            rest.is_empty() || rest.starts_with(", retrying") || rest.starts_with(", exceeded error retry count")
+        })
+    })
 }
 
 /// Kinds of [`Observer::plugins`].
 pub(crate) const PLUGIN_LOADED: u8 = 0;
 pub(crate) const PLUGIN_MISSING: u8 = 1;
 pub(crate) const PLUGIN_FAILED: u8 = 2;
+/// A line of the OFI plugin.
+pub(crate) const PLUGIN_OFI: u8 = 3;
 
 impl Observer {
     pub(crate) fn open(&mut self, name: &str) -> FileId {
         self.files.push(FileSeen { name: name.to_owned(), ..FileSeen::default() });
+        self.voices.push(voice::Voice::default());
+        if let Some(second) = &mut self.second {
+            second.open(name);
+        }
         FileId(self.files.len() as u32 - 1)
     }
 
@@ -157,12 +285,18 @@ impl Observer {
     }
 
     pub(crate) fn close(&mut self, file: FileId) {
+        self.end_listing();
         let tables = std::mem::take(&mut self.tables);
         let runs = tables.nccl_tests.finish().into_iter().filter(|r| !r.rows.is_empty() || !r.ranks.is_empty());
         self.nccl_tests.extend(runs.map(|r| (file, r)));
         let runs = tables.perftest.finish().into_iter();
         self.perftest.extend(runs.map(|r| (file, r)));
         self.torch = torch_log::Reader::default();
+        self.tool_lines = tools::Reader::default();
+        self.says = says::Reader::default();
+        if let Some(second) = &mut self.second {
+            second.close(file);
+        }
     }
 
     pub(crate) fn process(&self, index: usize) -> Option<&threads::Process> {
@@ -183,6 +317,10 @@ impl Observer {
 
     /// A line.
     pub(crate) fn line(&mut self, place: Place, line: &str) {
+        let line = printed::span(line);
+        if self.listing.is_some() && self.listed(line) {
+            return;
+        }
         if self.frequent(place, line).is_some() {
             return;
         }
@@ -198,7 +336,10 @@ impl Observer {
                     self.threads.remember(head, l.before, thread);
                 }
             }
-            None => self.other(place, line),
+            None => match nccl_log::split_short(line) {
+                Some(l) => self.nccl(place, l),
+                None => self.other(place, line),
+            },
         }
     }
 
@@ -223,7 +364,7 @@ impl Observer {
         let message = Message::info(text);
         match message {
             Message::Collective { .. } | Message::Connect(_) | Message::Tuning { .. } if message.is_whole(text) => {}
-            Message::Other if nccl_log::split(text).is_none() => {}
+            Message::Other if nccl_log::split_glued(text).is_none() && !text.starts_with("RCCL version") => {}
             _ => return None,
         }
         let file = self.files.get_mut(place.file.0 as usize)?;
@@ -243,23 +384,66 @@ impl Observer {
         Some(())
     }
 
+    /// Takes an entry of a list that was broken over lines; any other line ends the list.
+    fn listed(&mut self, line: &str) -> bool {
+        let entry = printed::own(line).text.trim_end();
+        let is_entry = entry.strip_prefix('[').and_then(|e| e.split_once(']')).is_some_and(|(number, rest)| {
+            !number.is_empty()
+                && number.bytes().all(|b| b.is_ascii_digit())
+                && rest.contains(':')
+                && !rest.contains(' ')
+                && rest.ends_with("<0>")
+        });
+        match &mut self.listing {
+            Some((place, _, list)) if is_entry && list.len() < MAX_LISTING => {
+                list.push(' ');
+                list.push_str(entry);
+                let file = place.file;
+                self.file(file).other += 1;
+                true
+            }
+            _ => {
+                self.end_listing();
+                false
+            }
+        }
+    }
+
+    fn end_listing(&mut self) {
+        let Some((place, who, text)) = self.listing.take() else { return };
+        if text.ends_with("Using") {
+            return;
+        }
+        let l = Line { before: "", who: &who, level: Level::Info, source: None, message: &text };
+        self.message(place, &l, Message::read(&l));
+    }
+
     fn nccl(&mut self, place: Place, l: Line<'_>) {
         let message = Message::read(&l);
+        if message == Message::Other && l.message.starts_with("NET/") && l.message.ends_with("Using") {
+            self.listing = Some((place, l.who.to_owned(), l.message.to_owned()));
+        }
         if !message.is_whole(l.message)
             // Two writers in one line: what stands before the second head is the first one's, cut.
-            && let Some(inner) = nccl_log::split(l.message).filter(|i| !i.who.is_empty())
+            && let Some(inner) = nccl_log::split_glued(l.message).filter(|i| nccl_log::Who::read(i.who).is_some())
         {
             self.file(place.file).mixed += 1;
             let cut = l.message.len() - inner.who.len().min(l.message.len());
             let outer = l.message.find(inner.who).and_then(|at| l.message.get(..at.min(cut))).unwrap_or_default();
             let outer = Line { message: outer.trim_end(), ..l };
             self.message(place, &outer, Message::read(&outer));
-            return self.message(place, &inner, Message::read(&inner));
+            return self.nccl(place, inner);
+        }
+        if let Some((outer, inner)) = joined(&l) {
+            self.file(place.file).mixed += 1;
+            self.message(place, &outer, Message::read(&outer));
+            return self.nccl(place, inner);
         }
         self.message(place, &l, message);
     }
 
     fn message(&mut self, place: Place, l: &Line<'_>, message: Message<'_>) {
+        self.rccl |= l.message.starts_with("RCCL version") || l.source.is_some_and(|s| s.contains("/rccl/"));
         let file = self.file(place.file);
         file.nccl += 1;
         file.understood += u64::from(message != Message::Other);
@@ -359,7 +543,10 @@ impl Observer {
                 p.network = Some((net, place));
                 self.networks.add(net, &seen);
             }
+            // From 2.27 NCCL names its own transports so, too: they are no plugin that somebody installed.
+            Message::Plugin(Plugin::Loaded(_, "IB" | "Socket")) => {}
             Message::Plugin(plugin) => {
+                self.rccl |= l.message.contains("librccl-net");
                 let key = match plugin {
                     Plugin::Loaded(_, name) => {
                         let name = names.id(name);
@@ -368,6 +555,7 @@ impl Observer {
                     }
                     Plugin::Missing(_) => (PLUGIN_MISSING, names.id("")),
                     Plugin::Failed(_) => (PLUGIN_FAILED, names.id("")),
+                    Plugin::Ofi(_) => (PLUGIN_OFI, names.id("")),
                 };
                 self.plugins.add(key, &seen);
             }
@@ -404,6 +592,9 @@ impl Observer {
                 let key = trouble(&failure, names);
                 self.failures.add(key, &seen);
             }
+            Message::SlowLink { .. } => {
+                self.tools.add(ToolTrouble::SlowLink, &seen);
+            }
             Message::Ring { .. } | Message::Returned { .. } | Message::Connected => {}
             Message::Collective { .. } | Message::Tuning { .. } | Message::Other => {}
         }
@@ -431,11 +622,26 @@ impl Observer {
         if line.is_empty() {
             return;
         }
+        let before = self.file(place.file).other;
+        self.program(place, line);
+        // What no program said is a person's, or of no interest.
+        if self.file(place.file).other == before {
+            if let Some(voice) = self.voices.get_mut(place.file.0 as usize) {
+                voice.line(place.line, line);
+            }
+            self.look_again(place, line);
+        }
+    }
+
+    /// A line of another program than NCCL.
+    fn program(&mut self, place: Place, line: &str) {
         let number = u32::try_from(place.line).unwrap_or(u32::MAX);
         self.tables.nccl_tests.line(number, line.as_bytes());
         self.tables.perftest.line(number, line.as_bytes());
         let names = &mut self.names;
         let seen = |stamp| Seen { place, text: line, stamp, process: None, rank: None };
+        self.tool_lines.header(line);
+        self.gpu_buffers |= programs::is_gpu_buffer(line);
         if let Some(torch) = self.torch.line(number, line.as_bytes()) {
             self.sequences.read(&torch);
             if let Some(key) = frameworks::trouble(&torch, names) {
@@ -444,43 +650,136 @@ impl Observer {
             // NCCL's own words in an exception.
             if let torch_log::Event::LastError { text } = &torch.event {
                 self.quoted(place, text);
+            } else if let Some(words) = frameworks::last_error(line) {
+                self.quoted(place, words);
             }
             self.file(place.file).other += 1;
             return;
         }
         let Some(of_nccl) = self.kernel_words.any(line) else { return };
-        if of_nccl {
-            return self.quoted(place, line);
+        if of_nccl && self.quoted(place, line) {
+            return;
+        }
+        if printed::own(line).text.starts_with("RCCL version : ") {
+            self.rccl = true;
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(of) = kernel::device(line) {
+            if self.bound.len() < MAX_BOUND && !self.bound.contains(&of) {
+                self.bound.push(of);
+            }
+            self.file(place.file).other += 1;
+            return;
         }
         if let Some(key) = kernel::read(line) {
+            self.recovery(place.file, key);
             self.kernel.add(key, &seen(stamp::find(line)));
             self.file(place.file).other += 1;
             return;
         }
-        if let Some(key) = frameworks::ended(line) {
+        let names = &mut self.names;
+        if place.line <= titles::LINES
+            && let Some((text, failure)) = titles::quoted(line)
+        {
+            let key = trouble(&failure, names);
+            self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None });
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(failure) = programs::failure(line) {
+            let key = trouble(&failure, names);
+            self.failures.add(key, &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(key) = frameworks::ended(line).or_else(|| frameworks::nccl_tests(line)) {
+            if key == FrameworkTrouble::Ended {
+                self.says.ended();
+            }
             self.frameworks.add(key, &seen(stamp::find(line)));
             self.file(place.file).other += 1;
             return;
         }
+        if let Some(key) = programs::tool(line).or_else(|| self.tool_lines.read(line, names)) {
+            self.tools.add(key, &seen(None));
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some((which, headed)) = self.says.read(line) {
+            self.tools.add(ToolTrouble::Says { which, headed }, &seen(None));
+            self.file(place.file).other += 1;
+            return;
+        }
         // CUDA's words in a program's own error.
-        if line.contains("system not yet initialized") && !line.contains("Cuda failure") {
-            let key = Trouble::Cuda { code: Some(802), error: names.id("system not yet initialized") };
+        if let Some((code, error)) = frameworks::cuda(line) {
+            let key = trouble(&Failure::Cuda { code, error }, names);
             self.failures.add(key, &seen(stamp::find(line)));
             self.file(place.file).other += 1;
         }
     }
 
+    /// Whether a line of evidence stands where somebody writes about such lines.
+    pub(crate) fn is_quoted(&self, evidence: &crate::answer::Evidence) -> bool {
+        let Some((name, line)) = evidence.at.rsplit_once(':') else { return false };
+        let Ok(line) = line.parse() else { return false };
+        let of = self.files.iter().zip(&self.voices).find(|(f, _)| f.name == name);
+        of.is_some_and(|(_, voice)| voice.quotes(line))
+    }
+
+    fn recovery(&mut self, file: FileId, key: KernelTrouble) {
+        let KernelTrouble::Xid { gpu, detail: Detail::Recovery(action), .. } = key else { return };
+        let room = self.recoveries.len() < MAX_BOUND;
+        match self.recoveries.iter_mut().find(|(f, g, _)| (*f, *g) == (file, gpu)) {
+            Some((.., last)) => *last = action,
+            None if room => self.recoveries.push((file, gpu, action)),
+            None => {}
+        }
+    }
+
     /// NCCL's words without its head: in exceptions, in tickets.
-    fn quoted(&mut self, place: Place, text: &str) {
+    fn quoted(&mut self, place: Place, text: &str) -> bool {
+        // From its beginning: a sentence about it is none of NCCL's.
+        let own = printed::own(text);
+        let text = frameworks::last_warning(own.text).unwrap_or(own.text);
+        // A pair's line has numbers to its end, which no sentence has.
+        if let (false, Message::GdrPair(pair)) = (own.quoted, Message::info(text))
+            && !pair.enabled
+            && text.trim_end().ends_with(')')
+        {
+            let nccl_log::GdrPair { enabled, distance, limit, inclusive, .. } = pair;
+            let seen = Seen { place, text, stamp: None, process: None, rank: None };
+            self.pairs.add(Pair { enabled, distance, limit, inclusive }, &seen);
+            self.file(place.file).other += 1;
+            return true;
+        }
+        let begins = BARE.iter().any(|b| text.starts_with(b));
+        let names_one = kernel::OF_NCCL.iter().any(|w| text.contains(w));
+        let open = OPEN.iter().any(|b| text.starts_with(b));
+        if own.quoted || names_one && !begins || begins && open && !ends_with_error(text) {
+            return false;
+        }
         let failure =
             match Message::read(&Line { before: "", who: "", level: Level::Warn, source: None, message: text }) {
-                Message::Failure(f) if !matches!(f, Failure::Other(_)) => f,
-                _ => return,
+                // A GPU's allocation is judged by its words alone.
+                Message::Failure(f) if !matches!(f, Failure::Other(w) if !w.starts_with("Failed to CUDA ")) => f,
+                _ => return false,
             };
         let key = trouble(&failure, &mut self.names);
         self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None });
         self.file(place.file).other += 1;
+        true
     }
+}
+
+/// Messages whose line breaks were lost, and whose heads were shortened to the device: `[0] NCCL INFO … [0] NCCL INFO …`.
+fn joined<'a>(l: &Line<'a>) -> Option<(Line<'a>, Line<'a>)> {
+    let inner = nccl_log::split_glued(l.message)?;
+    let end = l.message.len().checked_sub(inner.message.len())?;
+    let (outer, _) = l.message.get(..end)?.rsplit_once("NCCL ")?;
+    let (outer, device) = outer.trim_end().strip_suffix(']')?.rsplit_once('[')?;
+    let is_device = !device.is_empty() && device.bytes().all(|b| b.is_ascii_digit());
+    is_device.then_some((Line { message: outer.trim_end(), ..*l }, Line { before: "", who: l.who, ..inner }))
 }
 
 /// `mlx5_0:1/IB`, without rail and plane; `eth0` of interfaces, whose addresses differ on every host.
@@ -498,6 +797,8 @@ fn trouble(failure: &Failure<'_>, names: &mut Names) -> Trouble {
         Failure::Async { event, fatal, .. } => Trouble::Async { event: names.id(event), fatal: *fatal },
         Failure::Socket { trouble, .. } => Trouble::Socket(*trouble),
         Failure::SharedMemory { no_space, .. } => Trouble::SharedMemory { no_space: *no_space },
+        Failure::Cuda { code: Some(217), .. } => Trouble::P2pRefused,
+        Failure::Cuda { error, .. } if error.starts_with("peer access is not supported") => Trouble::P2pRefused,
         Failure::Cuda { code, error } => Trouble::Cuda { code: *code, error: names.id(error) },
         Failure::Library(text) => Trouble::Library(names.id(text)),
         Failure::DuplicateGpu(_) => Trouble::DuplicateGpu,

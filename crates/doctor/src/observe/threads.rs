@@ -106,6 +106,11 @@ impl Threads {
     }
 
     fn add(&mut self, who: &str, place: Place, names: &mut Names) -> Option<usize> {
+        // The end of a table's row without its line's end: `sum      -1host:1:2 [0]`, `100.66      0host:1:2 [0]`.
+        let bare = who.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+        if let Some(id) = self.ids.get(bare) {
+            return Some(*id);
+        }
         if self.threads.len() >= MAX_THREADS {
             self.untracked += 1;
             return None;

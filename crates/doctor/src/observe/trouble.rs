@@ -1,8 +1,11 @@
 //! What went wrong, as far as equal lines are one thing.
 
 use super::names::Name;
+use linerate_formats::dlerror::LoadFault;
+use linerate_formats::dmesg::Requester;
 use linerate_formats::nccl_log::SocketTrouble;
 use linerate_formats::pci::Bdf;
+use linerate_formats::xid::Detail;
 
 /// A failure that NCCL tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -95,22 +98,35 @@ impl Trouble {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KernelTrouble {
     /// The IOMMU refused an address that a device used.
-    IommuFault(Option<Bdf>),
+    IommuFault {
+        /// The device.
+        of: Requester,
+        /// The IOMMU is an Arm SMMU.
+        arm: bool,
+    },
     /// The GPU driver reports an error.
     Xid {
         /// Number.
         number: u32,
         /// GPU.
         gpu: Option<Bdf>,
+        /// What else the line says.
+        detail: Detail,
     },
+    /// An NVSwitch reports an error; whether it is fatal, in the driver's own word.
+    SwitchError(Option<bool>),
     /// The kernel ended a process for want of memory.
     OutOfMemory,
     /// A NIC's link went down.
     LinkDown(Option<Bdf>),
     /// A PCIe error that was not corrected.
-    PcieError(Option<Bdf>),
-    /// nvidia-peermem reports an error, or does not fit the RDMA core.
-    Peermem,
+    PcieError(Requester),
+    /// The link of a hot-plug slot went down.
+    SlotDown(Requester),
+    /// nvidia-peermem reports an error, or cannot be loaded.
+    Peermem(PeermemTrouble),
+    /// The RDMA core could not pin the pages of a registration (`ib_umem_get`), or a NIC's driver says so.
+    PagesRefused,
     /// The GPU driver refused a dma-buf.
     DmabufRefused,
     /// DMA goes through bounce buffers, or finds none.
@@ -121,6 +137,58 @@ pub enum KernelTrouble {
     GpuLost,
     /// User and kernel parts of the GPU driver differ.
     DriverMismatch,
+}
+
+/// What is wrong with nvidia-peermem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PeermemTrouble {
+    /// It was built against another GPU driver or RDMA stack than the one that runs.
+    Mismatch,
+    /// A symbol that it needs is in no module: the RDMA core has no peer-memory interface, or the GPU driver is not loaded.
+    Absent,
+    /// The module's file is not there.
+    NotFound,
+    /// The kernel refused it as it was loaded.
+    Refused,
+    /// It runs, and reports an error.
+    Error,
+}
+
+/// What other tools and the dynamic loader say, in a line of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolTrouble {
+    /// A library cannot be loaded: its file's name, and why.
+    Library(Name, LoadFault),
+    /// lspci shows a port that redirects peer-to-peer requests; which one is not in the text.
+    AcsRedirects,
+    /// The fabric manager and the GPU driver are of different releases.
+    FabricManager,
+    /// A PCI link of a topology is as slow as a virtual port's.
+    SlowLink,
+    /// A tool of the verbs library finds no device.
+    NoRdmaDevice,
+    /// The verbs library knows a device and has no library of its vendor.
+    NoProvider,
+    /// A program other than NCCL finds no module through which NICs use GPU memory, nor DMA-BUF.
+    NoPeerMemory,
+    /// A setting asks libfabric for EFA.
+    WantsEfa,
+    /// The limit of locked memory.
+    LockedMemory {
+        /// As shown; `None` where it is not.
+        kib: Option<u64>,
+        /// A program names it as its trouble; otherwise a shell lists it.
+        complains: bool,
+    },
+    /// NVML, or a tool on it, says that the driver's library and module are of different releases.
+    DriverMismatch,
+    /// A program's message that names a cause by itself.
+    Says {
+        /// Which, in the table of messages.
+        which: usize,
+        /// A logger, an exception or a launcher stands before it.
+        headed: bool,
+    },
 }
 
 /// What a framework says.
@@ -140,4 +208,6 @@ pub enum FrameworkTrouble {
     BusError,
     /// The store over which ranks find each other does not answer.
     Store,
+    /// No connection to that store was made.
+    Unreachable,
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 pub(super) fn judge(settings: &[Setting], context: &Context, out: &mut Vec<Judgement>) {
     pairs(settings, context, out);
-    sources(settings, context, out);
+    logs(settings, context, out);
 }
 
 fn on(s: &Setting) -> bool {
@@ -173,82 +173,123 @@ fn pairs(settings: &[Setting], context: &Context, out: &mut Vec<Judgement>) {
     }
 }
 
-/// The same name with different values.
-fn sources(settings: &[Setting], context: &Context, out: &mut Vec<Judgement>) {
-    let mut by_name: BTreeMap<&str, Vec<&Setting>> = BTreeMap::new();
-    for s in settings.iter().filter(|s| crate::lookup(&s.name).is_some()) {
-        by_name.entry(&s.name).or_default().push(s);
-    }
-    for list in by_name.values() {
-        if let Some(j) = differ(list, settings, context) {
-            out.push(j);
-        }
+/// A setting that does not hold, by its place in the list, and why.
+pub(super) struct Loser {
+    pub(super) at: usize,
+    /// It may hold after all, and is judged, too: which branch of a script runs is not known.
+    pub(super) may_hold: bool,
+    why: String,
+}
+
+impl Loser {
+    /// What is said of it; its value is not judged.
+    pub(super) fn judgement(&self, setting: &Setting, settings: &[Setting], context: &Context) -> Judgement {
+        let case = Case::new(setting, context, settings);
+        case.say(Kind::Contradictory, Severity::Low, &self.why).suggest("keep it in one place")
     }
 }
 
-fn differ(list: &[&Setting], all: &[Setting], context: &Context) -> Option<Judgement> {
-    let (last, first) = (list.last()?, list.first()?);
-    if list.iter().all(|s| s.value == first.value) {
-        return None;
+/// Settings that others of the same name and another value outweigh, as NCCL reads them.
+pub(super) fn losers(settings: &[Setting], context: &Context) -> Vec<Loser> {
+    let mut by_name: BTreeMap<&str, Vec<(usize, &Setting)>> = BTreeMap::new();
+    for (at, s) in settings.iter().enumerate().filter(|(_, s)| crate::lookup(&s.name).is_some()) {
+        by_name.entry(&s.name).or_default().push((at, s));
     }
-    let say = |about: &Setting, message: String| {
-        let j = Case::new(about, context, all).say(Kind::Contradictory, Severity::Medium, message);
-        Some(j.suggest("keep it in one place"))
-    };
-    let quoted = |s: &Setting| format!("{} ({})", s.value, s.origin);
-    // Two files of NCCL, or a file and anything else: the environment wins, then the user's file.
+    let mut out = Vec::new();
+    for list in by_name.values() {
+        let (logged, written): (Vec<_>, Vec<_>) = list.iter().copied().partition(|(_, s)| s.is_logged());
+        match logged.as_slice() {
+            [] => written_losers(&written, &mut out),
+            // What a process read is what held there.
+            [(_, log), rest @ ..] if rest.iter().all(|(_, s)| s.value == log.value) => {
+                let other = written.iter().filter(|(_, s)| !same_value(log, s, context));
+                out.extend(other.map(|(at, _)| Loser {
+                    at: *at,
+                    may_hold: false,
+                    why: format!("the log says that NCCL read {}", quoted(log)),
+                }));
+            }
+            _ => {}
+        }
+    }
+    out.sort_by_key(|l| l.at);
+    out.dedup_by_key(|l| l.at);
+    out
+}
+
+fn quoted(s: &Setting) -> String {
+    format!("{} ({})", s.value, s.origin)
+}
+
+/// NCCL prints levels by name, numbers without their base.
+fn same_value(log: &Setting, one: &Setting, context: &Context) -> bool {
+    let name = |v: &str| level(v, context.release()).path();
+    let numbers = number(&log.value) == number(&one.value) && number(&log.value).is_some_and(|n| n.1);
+    log.value == one.value || numbers || name(&log.value).is_some() && name(&log.value) == name(&one.value)
+}
+
+/// `initEnv` (src/misc/param.cc): a variable that the process has stays as it is; then the user's file, then `/etc/nccl.conf`, each line
+/// only where nothing before it set the name (`setenv` with overwrite 0).
+fn written_losers(written: &[(usize, &Setting)], out: &mut Vec<Loser>) {
     let rank = |s: &Setting| match s.origin.kind {
-        OriginKind::Log => 0,
-        OriginKind::SystemConf => 3,
-        OriginKind::UserConf => 2,
-        _ => 1,
+        OriginKind::SystemConf => 2,
+        OriginKind::UserConf => 1,
+        _ => 0,
     };
-    if list.iter().all(|s| s.is_logged()) {
-        return say(
-            first,
-            format!(
-                "the log shows several values, {} and {}: ranks were started differently, or it holds several jobs",
-                quoted(first),
-                quoted(last)
-            ),
-        );
-    }
-    let logged = list.iter().find(|s| s.is_logged());
-    let written: Vec<&&Setting> = list.iter().filter(|s| !s.is_logged()).collect();
-    if let (Some(log), [one]) = (logged, written.as_slice()) {
-        // NCCL prints levels by name, numbers without their base.
-        let level_name = |v: &str| level(v, context.release()).path();
-        let same = number(&log.value) == number(&one.value) && number(&log.value).is_some_and(|n| n.1);
-        let same = same || level_name(&log.value).is_some() && level_name(&log.value) == level_name(&one.value);
-        return if same { None } else { say(one, format!("the log says that NCCL read {}", quoted(log))) };
-    }
-    if !written.iter().any(|s| s.origin.kind.is_conf()) {
-        return without_conf(&written).and_then(|(s, message)| say(s, message));
-    }
-    let best = written.iter().min_by_key(|s| rank(s))?;
-    if let Some(loser) = written.iter().find(|s| s.value != best.value && rank(s) > rank(best)) {
-        let user = best.origin.kind.is_conf();
-        let rule = if user {
-            "the user's file is read first, and the first wins"
-        } else {
-            "the environment wins over nccl.conf"
+    let Some(best) = written.iter().map(|(_, s)| *s).min_by_key(|s| rank(s)) else { return };
+    let confs = written.iter().filter(|(_, s)| s.origin.kind.is_conf() && s.value != best.value);
+    for (at, s) in confs {
+        let rule = match (rank(s), rank(best)) {
+            (own, least) if own == least => "in nccl.conf the first line of a name wins",
+            (_, 1) => "the user's file is read first, and the first wins",
+            _ => "the environment wins over nccl.conf",
         };
-        return say(loser, format!("{} holds instead: {rule}", quoted(best)));
+        out.push(Loser { at: *at, may_hold: false, why: format!("{} holds instead: {rule}", quoted(best)) });
     }
-    let other = written.iter().find(|s| s.value != best.value && s.origin.kind == best.origin.kind)?;
-    say(other, format!("{} holds instead: in nccl.conf the first line of a name wins", quoted(best)))
+    let live: Vec<(usize, &Setting)> = written.iter().copied().filter(|(_, s)| !s.origin.kind.is_conf()).collect();
+    without_conf(&live, out);
 }
 
 /// Environments, scripts, manifests: within one the later wins; a pod's wins over its image's.
-fn without_conf<'a>(list: &[&&'a Setting]) -> Option<(&'a Setting, String)> {
+fn without_conf(list: &[(usize, &Setting)], out: &mut Vec<Loser>) {
     let same = |a: &Setting, b: &Setting| a.origin.file == b.origin.file && a.origin.scope == b.origin.scope;
-    for (at, a) in list.iter().enumerate() {
-        let later = list.iter().skip(at + 1).rev().find(|b| same(a, b) && b.value != a.value);
-        if let Some(b) = later {
-            return Some((a, format!("set again to {} ({}), which holds where both are run", b.value, b.origin)));
+    for (i, (at, a)) in list.iter().enumerate() {
+        let later = list.iter().skip(i + 1).map(|(_, b)| b).rev().find(|b| same(a, b));
+        if let Some(b) = later.filter(|b| b.value != a.value) {
+            let may_hold = a.origin.kind == OriginKind::Script;
+            out.push(Loser {
+                at: *at,
+                may_hold,
+                why: format!("set again to {}, which holds where both are run", quoted(b)),
+            });
         }
     }
-    let image = list.iter().find(|s| s.origin.kind == OriginKind::Dockerfile)?;
-    let over = list.iter().find(|s| s.origin.kind != OriginKind::Dockerfile && s.value != image.value)?;
-    Some((image, format!("{} ({}) holds instead: it is set when the container starts", over.value, over.origin)))
+    let over = list.iter().find(|(_, s)| s.origin.kind != OriginKind::Dockerfile);
+    let Some((_, over)) = over else { return };
+    let images = list.iter().filter(|(_, s)| s.origin.kind == OriginKind::Dockerfile && s.value != over.value);
+    for (at, _) in images {
+        let why = format!("{} holds instead: it is set when the container starts", quoted(over));
+        out.push(Loser { at: *at, may_hold: false, why });
+    }
+}
+
+/// Ranks that read different values.
+fn logs(settings: &[Setting], context: &Context, out: &mut Vec<Judgement>) {
+    let mut by_name: BTreeMap<&str, Vec<&Setting>> = BTreeMap::new();
+    for s in settings.iter().filter(|s| s.is_logged() && crate::lookup(&s.name).is_some()) {
+        by_name.entry(&s.name).or_default().push(s);
+    }
+    for list in by_name.values() {
+        let [first, .., last] = list.as_slice() else { continue };
+        if list.iter().all(|s| s.value == first.value) {
+            continue;
+        }
+        let message = format!(
+            "the log shows several values, {} and {}: ranks were started differently, or it holds several jobs",
+            quoted(first),
+            quoted(last)
+        );
+        let j = Case::new(first, context, settings).say(Kind::Contradictory, Severity::Medium, message);
+        out.push(j.suggest("keep it in one place"));
+    }
 }

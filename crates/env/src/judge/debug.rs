@@ -20,7 +20,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
             ),
             "TRACE" => out.push(
                 case.say(Kind::Harmful, Severity::Low, "slow, and more than INFO only in a build with TRACE=1")
-                    .suggest("NCCL_DEBUG=INFO"),
+                    .set("INFO"),
             ),
             _ => {}
         },
@@ -35,7 +35,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
         }
         "NCCL_DEBUG_FILE" if !case.value.contains('%') && !case.value.starts_with("/dev/std") => {
             let j = case.say(Kind::Harmful, Severity::Low, "every rank overwrites the same file");
-            out.push(j.suggest(format!("NCCL_DEBUG_FILE={}.%h.%p", case.value)));
+            out.push(j.set(format!("{}.%h.%p", case.value)));
         }
         _ => {}
     }

@@ -1,7 +1,7 @@
 //! Values: such as are filled in later, such as NCCL does not take as they were meant, and such as change nothing.
 
 use super::{Case, Judgement, Kind, Severity};
-use crate::registry::{Default, Kind as Form, Legal, Owner, Variable, newest};
+use crate::registry::{Default, Kind as Form, Legal, Owner, Span, Variable, newest};
 use crate::value::{self, number};
 
 /// A value that a shell or template fills in. True: there is nothing to look at.
@@ -26,10 +26,7 @@ pub(super) fn illegal(case: &Case<'_>, out: &mut Vec<Judgement>) {
     }
     // A log shows what NCCL made of it.
     if v.owner == Owner::Nccl && case.value.is_empty() {
-        out.push(
-            case.say(Kind::Ignored, Severity::Low, "set, but empty: mostly as if it were not set")
-                .suggest(format!("unset {}", case.name)),
-        );
+        out.push(case.say(Kind::Ignored, Severity::Low, "set, but empty: mostly as if it were not set").unset());
         return;
     }
     let j = match v.kind {
@@ -47,6 +44,15 @@ pub(super) fn illegal(case: &Case<'_>, out: &mut Vec<Judgement>) {
     if matches!(case.name, "NCCL_ALGO" | "NCCL_PROTO") {
         out.extend(choices(case));
     }
+}
+
+/// Blanks within a list of names.
+pub(super) fn blanks(case: &Case<'_>, names: &[&str]) -> Option<Judgement> {
+    names.iter().any(|n| n.trim() != *n).then(|| {
+        let why = "a blank in the list is part of a name: that entry matches nothing";
+        case.say(Kind::Illegal, Severity::High, why)
+            .set(case.value.chars().filter(|c| !c.is_whitespace()).collect::<String>())
+    })
 }
 
 /// Quotes, blanks and carriage returns that belong to the value.
@@ -71,7 +77,7 @@ fn wrapped(case: &Case<'_>) -> Option<Judgement> {
         && !quoted
         && number(clean).is_some_and(|n| n.1);
     let severity = if harmless { Severity::Low } else { Severity::Medium };
-    Some(case.say(Kind::Illegal, severity, why).suggest(format!("{}={clean}", case.name)))
+    Some(case.say(Kind::Illegal, severity, why).set(clean))
 }
 
 fn numeric(case: &Case<'_>, v: &Variable) -> Option<Judgement> {
@@ -87,7 +93,7 @@ fn numeric(case: &Case<'_>, v: &Variable) -> Option<Judgement> {
             format!("no number: NCCL reads it as {n}")
         };
         let yes = ["true", "yes", "on", "enable", "enabled"].iter().any(|y| case.value.eq_ignore_ascii_case(y));
-        return say(Severity::Medium, message).map(|j| if yes { j.suggest(format!("{}=1", case.name)) } else { j });
+        return say(Severity::Medium, message).map(|j| if yes { j.set("1") } else { j });
     }
     let octal =
         case.value.len() > 1 && case.value.starts_with('0') && case.value.bytes().all(|b| b.is_ascii_digit()) && n > 7;
@@ -183,34 +189,42 @@ fn choices(case: &Case<'_>) -> Option<Judgement> {
 }
 
 /// Equal to what holds without it.
-pub(super) fn redundant(case: &Case<'_>, out: &mut Vec<Judgement>) {
-    let Some(v) = case.variable.filter(|v| v.owner == Owner::Nccl) else { return };
-    let Some(n) = case.number().filter(|_| matches!(v.kind, Form::Bool | Form::Int)) else { return };
-    let equal = |d: Default| d == Default::Number(n);
+pub(super) fn redundant(case: &Case<'_>) -> Option<Judgement> {
+    let v = case.variable.filter(|v| v.owner == Owner::Nccl)?;
+    let n = case.number().filter(|_| matches!(v.kind, Form::Bool | Form::Int))?;
+    let equal = |s: &&Span| s.default == Default::Number(n);
+    // The number that the code puts in the place of -2.
+    let computed = || v.computed.iter().find(equal);
     let said = match case.release() {
-        Some(r) if v.default(r).is_some_and(equal) => {
+        Some(r) if v.default(r) == Some(Default::Number(n)) => {
             format!("{n} is the default of {}", case.context.nccl.unwrap_or(r))
         }
         // Levels that are switches here: off is how it is without them.
         Some(_) | None if off_by_default(case.name, n) => format!("{n} changes nothing: it is so without it"),
-        Some(_) => return,
-        None => {
-            // Of the releases that are in use, all alike.
-            let recent: Vec<_> = v
-                .spans
-                .iter()
-                .filter(|s| s.last >= linerate_topology::Version { major: 2, minor: 14, patch: 0 })
-                .collect();
-            if recent.is_empty()
-                || !recent.iter().all(|s| equal(s.default))
-                || recent.last().is_none_or(|s| s.last < newest())
-            {
-                return;
-            }
-            format!("{n} is the default of every release since {}", recent.first().map_or_else(newest, |s| s.first))
+        Some(r) if computed().is_some_and(|s| s.first <= r && r <= s.last) => {
+            format!("{n} is what NCCL {} takes by itself", case.context.nccl.unwrap_or(r))
         }
+        Some(r) => {
+            let later = computed().filter(|s| case.name == "NCCL_BUFFSIZE" && r < s.first)?;
+            let says = format!("what NCCL takes by itself: since {} on every CPU, before that not on Arm", later.first);
+            return Some(case.say(Kind::Undecided, Severity::Info, says).suggest("delete it where the CPUs are x86"));
+        }
+        None => match computed().filter(|s| s.last >= newest()) {
+            Some(s) => format!("{n} is what NCCL takes by itself since {}", s.first),
+            None => of_recent_releases(v, n)?,
+        },
     };
-    out.push(case.say(Kind::Redundant, Severity::Info, said).suggest("delete it"));
+    Some(case.say(Kind::Redundant, Severity::Info, said).delete())
+}
+
+/// Of the releases that are in use, all alike.
+fn of_recent_releases(v: &Variable, n: i64) -> Option<String> {
+    let in_use = linerate_topology::Version { major: 2, minor: 14, patch: 0 };
+    let recent: Vec<&Span> = v.spans.iter().filter(|s| s.last >= in_use).collect();
+    let alike = recent.iter().all(|s| s.default == Default::Number(n));
+    let now = recent.last().is_some_and(|s| s.last >= newest());
+    let first = recent.first().filter(|_| alike && now)?;
+    Some(format!("{n} is the default of every release since {}", first.first))
 }
 
 fn off_by_default(name: &str, n: i64) -> bool {

@@ -1,13 +1,14 @@
 //! `NCCL_IB_GID_INDEX`: nothing on InfiniBand; found by NCCL itself on RoCE since 2.21; the host's own number before.
 
-use super::{Case, Judgement, Kind, Severity, words};
+use super::{Case, Change, Judgement, Kind, Severity, words};
 use crate::context::Fabric;
 
 pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     if case.name == "UCX_IB_GID_INDEX" && case.value != "auto" {
         out.push(
             case.say(Kind::Harmful, Severity::Low, "a fixed index is right on hosts whose GID tables are equal only")
-                .suggest("unset it: UCX finds the entry"),
+                .suggest("unset it: UCX finds the entry")
+                .change(Change::Unset),
         );
     }
     if case.name != "NCCL_IB_GID_INDEX" || !out.is_empty() {
@@ -17,14 +18,11 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     let fabric = case.context.fabric();
     if fabric == Some(Fabric::InfiniBand) {
         let j = case.say(Kind::Ignored, Severity::Low, "these ports are InfiniBand, where NCCL does not go by it");
-        out.push(j.suggest("delete it"));
+        out.push(j.delete());
         return;
     }
     if fabric == Some(Fabric::None) {
-        out.push(
-            case.say(Kind::Ignored, Severity::Low, "this node has no RDMA port that NCCL could use")
-                .suggest("delete it"),
-        );
+        out.push(case.say(Kind::Ignored, Severity::Low, "this node has no RDMA port that NCCL could use").delete());
         return;
     }
     let wrong = wrong_here(case, n);
@@ -43,7 +41,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
                     "a fixed index switches off NCCL's own choice, which 2.21 and later make for each port{on_ib}{here}"
                 ),
             );
-            out.push(j.suggest("unset it"));
+            out.push(j.unset());
         }
         Some(false) => out.push(match wrong {
             Some(Ok(())) => case.say(
@@ -76,26 +74,31 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     }
 }
 
-/// Whether the index is a RoCE v2 entry with an IPv4 address on each active port of the job. `None`: the tables were not seen.
+/// Whether the index is a RoCE v2 entry with an address on each active port of the job. `None`: the tables were not seen, or it is an IPv6
+/// entry, which is right where the fabric's addresses are such.
 fn wrong_here(case: &Case<'_>, n: i64) -> Option<Result<(), String>> {
     let node = case.context.node.as_ref()?;
     let nics: Vec<_> = node.active().filter(|x| x.compute != Some(false)).collect();
-    let mut bad = Vec::new();
+    let (mut bad, mut v6) = (Vec::new(), false);
     for nic in &nics {
         for p in nic.ports.iter().filter(|p| p.active == Some(true)) {
-            let table = p.roce_v2_ipv4.as_ref()?;
-            if !table.iter().any(|i| i64::from(*i) == n) {
-                bad.push(nic.name.as_str());
+            let has = |table: &[u32]| table.iter().any(|i| i64::from(*i) == n);
+            if has(p.roce_v2_ipv4.as_ref()?) {
+                continue;
+            }
+            match p.roce_v2_ipv6.as_deref() {
+                Some(table) if has(table) => v6 = true,
+                _ => bad.push(nic.name.as_str()),
             }
         }
     }
-    if nics.is_empty() {
+    if nics.is_empty() || (bad.is_empty() && v6) {
         return None;
     }
     bad.dedup();
     Some(if bad.is_empty() {
         Ok(())
     } else {
-        Err(format!("index {n} is no RoCE v2 entry with an IPv4 address on {}", words(&bad)))
+        Err(format!("index {n} is no RoCE v2 entry with an address on {}", words(&bad)))
     })
 }

@@ -8,25 +8,17 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
         return;
     }
     let filter = Filter::parse(case.value);
-    let names: Vec<&str> = filter.entries.iter().map(|(n, _)| n.as_str()).collect();
+    let names: Vec<&str> = filter.entries.iter().map(|e| e.name.as_str()).collect();
     let say = |kind, severity, m: String| case.say(kind, severity, m);
-    if names.iter().any(|n| n.trim() != *n) {
-        let fixed: String = case.value.chars().filter(|c| !c.is_whitespace()).collect();
-        out.push(
-            say(
-                Kind::Illegal,
-                Severity::High,
-                "a blank in the list is part of a name: that entry matches nothing".to_owned(),
-            )
-            .suggest(format!("NCCL_SOCKET_IFNAME={fixed}")),
-        );
+    if let Some(j) = super::forms::blanks(case, &names) {
+        out.push(j);
         return;
     }
     if let Some(odd) = names.iter().find(|n| n.starts_with(['=', '^'])) {
         out.push(say(
             Kind::Illegal,
             Severity::Medium,
-            format!("`=` and `^` hold for the whole list and stand at its beginning only: `{odd}` matches nothing"),
+            format!("`=` and `^` hold for the whole list and count at its beginning only: `{odd}` matches nothing"),
         ));
         return;
     }
@@ -44,15 +36,14 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
         return;
     }
     if filter.exclude {
-        let covers = |name: &str| !filter.takes(name, 0);
+        let covers = |name: &str| !filter.takes(name, None);
         if !covers("lo") {
             let j = say(
                 Kind::Harmful,
                 Severity::High,
                 "excludes, but not lo: ranks can get 127.0.0.1, and other nodes cannot reach them".to_owned(),
             );
-            let fixed = format!("NCCL_SOCKET_IFNAME=^{}{},lo", if filter.exact { "=" } else { "" }, names.join(","));
-            out.push(j.suggest(fixed));
+            out.push(j.set(format!("{filter},lo")));
             return;
         }
         if !covers("docker0") && !filter.exact {
@@ -62,7 +53,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
                     Severity::Medium,
                     "excludes, but not docker: docker0 has the same address on every node".to_owned(),
                 )
-                .suggest(format!("NCCL_SOCKET_IFNAME=^{},docker", names.join(","))),
+                .set(format!("{filter},docker")),
             );
             return;
         }
@@ -92,7 +83,7 @@ fn on_node(case: &Case<'_>, filter: &Filter, out: &mut Vec<Judgement>) {
         );
         return;
     };
-    let taken: Vec<&str> = all.iter().filter(|i| filter.takes(&i.name, 0)).map(|i| i.name.as_str()).collect();
+    let taken: Vec<&str> = all.iter().filter(|i| filter.takes(&i.name, None)).map(|i| i.name.as_str()).collect();
     if taken.is_empty() {
         // A snapshot's network namespace is the host's; a pod has its own.
         let j = case.say(

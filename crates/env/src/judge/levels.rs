@@ -1,6 +1,6 @@
 //! `NCCL_NET_GDR_LEVEL` and `NCCL_P2P_LEVEL`: how far GPUDirect and peer-to-peer may reach.
 
-use super::{Case, Judgement, Kind, Severity};
+use super::{Case, Change, Judgement, Kind, Severity};
 use crate::facts::Distance;
 use crate::value::{Level, level};
 use linerate_topology::PathType;
@@ -19,7 +19,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
             if case.value == "NODE" {
                 j = j.suggest("nvidia-smi's NODE is PHB in NCCL");
             } else if level(&lower, case.release()).path().is_some() && lower != case.value {
-                j = j.suggest(format!("in capitals: {}={lower}", case.name));
+                j = j.suggest(format!("in capitals: {}={lower}", case.name)).change(Change::Set(lower));
             }
             out.push(j);
             return;
@@ -44,7 +44,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     // An old number is worth a word where nothing else is said, and part of what is said otherwise.
     if let Level::Old(n, _) = read {
         let why = format!("{n} is an old number, which NCCL reads as {path}");
-        let old = case.say(Kind::Obsolete, Severity::Low, why.clone()).suggest(format!("{}={path}", case.name));
+        let old = case.say(Kind::Obsolete, Severity::Low, why.clone()).set(path.to_string());
         match out.get_mut(before).map(|j| (j.kind, j)) {
             Some((Kind::Undecided, _)) => out.push(old),
             Some((Kind::Fine, j)) => *j = old,
@@ -76,6 +76,12 @@ fn what(gdr: bool, path: PathType) -> String {
 
 fn gpudirect(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
     use PathType::{C2c, Loc, Nvb, Nvl, P2c, Phb, Pix, Pxb, Pxn};
+    if case.context.node.as_ref().is_some_and(|n| n.no_gpudirect) {
+        let why =
+            "neither a peer-memory module nor DMA-BUF serves GPUDirect RDMA on this node: no level makes it possible";
+        out.push(case.say(Kind::Ignored, Severity::Info, why).delete());
+        return;
+    }
     let nearest = case
         .context
         .node
@@ -86,17 +92,22 @@ fn gpudirect(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
     out.push(match path {
         Loc | Nvl | Nvb | C2c => case
             .say(Kind::Harmful, Severity::High, "switches GPUDirect RDMA off: all data goes through host memory")
-            .suggest("unset it"),
+            .unset(),
         Pix => case
             .say(Kind::Harmful, Severity::Low, "narrower than the default: pairs with two switches between them go through host memory")
-            .suggest("unset it"),
-        Pxb | P2c | Pxn => case
-            .say(Kind::Redundant, Severity::Info, "about what NCCL takes by itself (PXB; since 2.29 P2C, which also serves C2C)")
-            .suggest("unset it"),
+            .unset(),
+        Pxb | P2c | Pxn => {
+            let c2c = match case.context.nccl {
+                Some(v) if !v.since(2, 26) => "",
+                Some(v) if !v.since(2, 27) => "; C2C is reached with NCCL_NET_GDR_C2C=1 in 2.26",
+                _ => "; since 2.27 it reaches over C2C, too",
+            };
+            case.say(Kind::Redundant, Severity::Info, format!("what NCCL takes by itself is PXB{c2c}")).unset()
+        }
         Phb => match farthest {
             Some(Distance::Pix | Distance::Pxb) => case
                 .say(Kind::Redundant, Severity::Low, "not needed here: every GPU has a NIC below its PCIe switch")
-                .suggest("unset it"),
+                .unset(),
             Some(Distance::Phb) => {
                 let j = case.say(Kind::Fine, Severity::Info, "needed here for GPUDirect: GPUs and NICs are in one NUMA node, below different root ports");
                 j.suggest("benchmark with and without: some CPUs move data between root ports more slowly than through memory")
@@ -110,12 +121,16 @@ fn gpudirect(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
                 Some(Distance::Phb) => "; here PHB would reach all that is in one NUMA node",
                 _ => "",
             };
-            case.say(
+            let j = case.say(
                 Kind::Harmful,
                 Severity::Medium,
-                format!("GPUDirect across CPU sockets, which is often slower than host memory; it is no \"full\" setting{here}"),
-            )
-            .suggest(if farthest == Some(Distance::Phb) { "NCCL_NET_GDR_LEVEL=PHB, and benchmark it" } else { "unset it; PHB, after a benchmark, where GPU and NIC share a NUMA node but no switch" })
+                format!("GPUDirect across NUMA nodes, which is often slower than host memory; it is no \"full\" setting{here}"),
+            );
+            match farthest {
+                Some(Distance::Pix | Distance::Pxb) => j.unset(),
+                Some(Distance::Phb) => j.suggest("NCCL_NET_GDR_LEVEL=PHB, and benchmark it"),
+                _ => j.suggest("unset it; PHB, after a benchmark, where GPU and NIC share a NUMA node but no switch"),
+            }
         }
     });
 }
@@ -134,36 +149,35 @@ fn peer(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
     let node = case.context.node.as_ref();
     if node.and_then(|n| n.gpus) == Some(1) {
         out.push(
-            case.say(Kind::Ignored, Severity::Info, "this node has one GPU: there is no other to copy to")
-                .suggest("delete it"),
+            case.say(Kind::Ignored, Severity::Info, "this node has one GPU: there is no other to copy to").delete(),
         );
         return;
     }
     out.push(match (path, node.and_then(|n| n.nvlink)) {
-        (Loc, _) => case
-            .say(Kind::Harmful, Severity::High, "forbids direct copies between GPUs, over NVLink, too")
-            .suggest("unset it"),
+        (Loc, _) => {
+            case.say(Kind::Harmful, Severity::High, "forbids direct copies between GPUs, over NVLink, too").unset()
+        }
         (Nvl | Nvb | C2c, Some(false)) => case
             .say(
                 Kind::Harmful,
                 Severity::High,
                 "these GPUs have no NVLink: it forbids every direct copy, and all goes through shared memory",
             )
-            .suggest("unset it"),
+            .unset(),
         (Nvl | Nvb | C2c, Some(true)) => case
             .say(
                 Kind::Redundant,
                 Severity::Low,
                 "GPUs here have NVLink and use it anyway; it only forbids PCIe to those that have none",
             )
-            .suggest("unset it"),
+            .unset(),
         (Nvl | Nvb | C2c, None) => case
             .say(
                 Kind::Undecided,
                 Severity::Low,
                 "needless with NVSwitch, and on PCIe GPUs it forbids every direct copy",
             )
-            .suggest("unset it; say --node SNAPSHOT to have it decided"),
+            .suggest("unset it on PCIe GPUs; say --node SNAPSHOT to have it decided"),
         (Sys, _) => case
             .say(
                 Kind::Harmful,
@@ -178,9 +192,7 @@ fn peer(case: &Case<'_>, path: PathType, out: &mut Vec<Judgement>) {
                 "direct copies through the CPU: right only where a benchmark on this machine says so",
             )
             .suggest("compare with and without on all_reduce_perf"),
-        (Pix, _) => case.say(Kind::Harmful, Severity::Low, "narrower than the default").suggest("unset it"),
-        _ => {
-            case.say(Kind::Redundant, Severity::Info, "what NCCL takes by itself on most machines").suggest("unset it")
-        }
+        (Pix, _) => case.say(Kind::Harmful, Severity::Low, "narrower than the default").unset(),
+        _ => case.say(Kind::Redundant, Severity::Info, "what NCCL takes by itself on most machines").unset(),
     });
 }

@@ -15,8 +15,8 @@ mod rows;
 mod table;
 
 use crate::context::Context;
-use crate::registry::{Variable, lookup};
-use crate::setting::{Origin, Setting};
+use crate::registry::{Owner, Variable, lookup};
+use crate::setting::{Elsewhere, Origin, Setting};
 use crate::value::number;
 use linerate_topology::Version;
 use serde::Serialize;
@@ -97,6 +97,16 @@ impl Severity {
     }
 }
 
+/// What a judgement makes of a setting, where nothing is left to decide.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Set it no longer.
+    Unset,
+    /// Set it to this.
+    Set(String),
+}
+
 /// A judgement of one setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Judgement {
@@ -121,6 +131,9 @@ pub struct Judgement {
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// The same for a program, where nothing is left to decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
     /// Where it was set.
     pub at: Origin,
     /// Where else the same was set.
@@ -128,9 +141,40 @@ pub struct Judgement {
     pub also: Vec<Origin>,
 }
 
-/// Judges settings, worst first. Each setting has at least one judgement; equal ones have one together.
+/// Judges settings, worst first. Each setting has at least one judgement; equal ones have one together. Of several sources that set one name
+/// the one that NCCL goes by is judged; of the others it is said that they do not hold.
 #[must_use]
-pub fn judge(settings: &[Setting], context: &Context) -> Vec<Judgement> {
+pub fn judge(all: &[Setting], context: &Context) -> Vec<Judgement> {
+    let losers = conflicts::losers(all, context);
+    let lost = |at: &usize| losers.iter().any(|l| l.at == *at && !l.may_hold);
+    let holding: Vec<Setting> = all.iter().enumerate().filter(|(at, _)| !lost(at)).map(|(_, s)| s.clone()).collect();
+    let mut out = of_holding(&holding, context);
+    out.extend(losers.iter().filter_map(|l| Some(l.judgement(all.get(l.at)?, &holding, context))));
+    out.extend(context.elsewhere.iter().map(elsewhere));
+    out.sort_by(|a, b| (b.severity, a.kind, &a.variable).cmp(&(a.severity, b.kind, &b.variable)));
+    out
+}
+
+/// Variables that another object holds: which they are cannot be seen here.
+fn elsewhere(e: &Elsewhere) -> Judgement {
+    Judgement {
+        kind: Kind::Undecided,
+        severity: Severity::Info,
+        variable: e.by.clone(),
+        value: e.holder.clone(),
+        message: "sets variables that are not in this input: which, and whether NCCL's are among them, is not known"
+            .to_owned(),
+        what: None,
+        range: None,
+        sources: Vec::new(),
+        suggestion: Some("look at the environment of a running rank: /proc/PID/environ, or NCCL_DEBUG=INFO".to_owned()),
+        change: None,
+        at: e.at.clone(),
+        also: Vec::new(),
+    }
+}
+
+fn of_holding(settings: &[Setting], context: &Context) -> Vec<Judgement> {
     let mut unique: Vec<(&Setting, Vec<Origin>)> = Vec::new();
     let mut index: HashMap<(&str, &str), usize> = HashMap::new();
     for s in settings {
@@ -151,7 +195,9 @@ pub fn judge(settings: &[Setting], context: &Context) -> Vec<Judgement> {
     for (setting, also) in &unique {
         let case = Case::new(setting, context, settings);
         let mut own = Vec::new();
-        one(&case, &mut own);
+        if !rccl(&case, &mut own) {
+            one(&case, &mut own);
+        }
         if own.is_empty() {
             own.push(case.fine());
         }
@@ -160,8 +206,9 @@ pub fn judge(settings: &[Setting], context: &Context) -> Vec<Judgement> {
         }
         out.extend(own);
     }
-    conflicts::judge(settings, context, &mut out);
-    out.sort_by(|a, b| (b.severity, a.kind, &a.variable).cmp(&(a.severity, b.kind, &b.variable)));
+    if !context.is_rccl() {
+        conflicts::judge(settings, context, &mut out);
+    }
     out
 }
 
@@ -179,6 +226,9 @@ fn one(case: &Case<'_>, out: &mut Vec<Judgement>) {
     if name::judge(case, out) || forms::unresolved(case, out) {
         return;
     }
+    if efa(case, out) {
+        return;
+    }
     forms::illegal(case, out);
     levels::judge(case, out);
     devices::judge(case, out);
@@ -186,12 +236,43 @@ fn one(case: &Case<'_>, out: &mut Vec<Judgement>) {
     interfaces::judge(case, out);
     network::judge(case, out);
     debug::judge(case, out);
-    if out.is_empty() {
+    let by_table = out.is_empty();
+    if by_table {
         table::judge(case, out);
     }
-    if out.is_empty() {
-        forms::redundant(case, out);
+    // What would be so without it is not its fault.
+    let blamed = out.is_empty() || out.iter().any(|j| j.kind == Kind::Harmful && by_table);
+    if blamed && let Some(j) = forms::redundant(case) {
+        *out = vec![j];
     }
+}
+
+/// RCCL took NCCL's names over, not all of its defaults and not its hardware: `PXN_DISABLE` is 1 there, `DMABUF_ENABLE` 0. What holds for
+/// NCCL is no judgement of it.
+fn rccl(case: &Case<'_>, out: &mut Vec<Judgement>) -> bool {
+    let ours = case.name.starts_with("NCCL_") && case.variable.is_none_or(|v| v.owner == Owner::Nccl);
+    if !case.context.is_rccl() || !ours {
+        return false;
+    }
+    let says = "AMD's RCCL reads it, by defaults and for hardware of its own; only NVIDIA's NCCL is judged here";
+    let mut j =
+        case.say(Kind::Undecided, Severity::Info, says).suggest("what RCCL's documentation and AMD's guides say");
+    (j.what, j.range) = (None, None);
+    j.sources =
+        vec!["RCCL src/graph/paths.cc PxnDisable".to_owned(), "RCCL src/misc/rocmwrap.cc DmaBufEnable".to_owned()];
+    out.push(j);
+    true
+}
+
+/// On a node whose RDMA devices are all EFA nothing reads what NCCL's InfiniBand transport is set to.
+fn efa(case: &Case<'_>, out: &mut Vec<Judgement>) -> bool {
+    let only = case.context.node.as_ref().is_some_and(|n| n.efa_only == Some(true));
+    if !only || !case.name.starts_with("NCCL_IB_") {
+        return false;
+    }
+    let says = "this node's RDMA devices are EFA: NCCL's InfiniBand transport does not list them, and the plugin for EFA does not read it";
+    out.push(case.say(Kind::Ignored, Severity::Info, says).suggest("FI_* and OFI_NCCL_* are for EFA"));
+    true
 }
 
 /// A setting with all that judges it.
@@ -245,6 +326,7 @@ impl<'a> Case<'a> {
             range: variable.and_then(Variable::history),
             sources: variable.map(Variable::cited).unwrap_or_default(),
             suggestion: None,
+            change: None,
             at: self.setting.origin.clone(),
             also: Vec::new(),
         }
@@ -265,9 +347,29 @@ impl<'a> Case<'a> {
 }
 
 impl Judgement {
+    /// Advice that leaves something to decide.
     fn suggest(mut self, what: impl Into<String>) -> Self {
         self.suggestion = Some(what.into());
         self
+    }
+
+    fn change(mut self, change: Change) -> Self {
+        self.change = Some(change);
+        self
+    }
+
+    fn unset(self) -> Self {
+        self.suggest("unset it").change(Change::Unset)
+    }
+
+    fn delete(self) -> Self {
+        self.suggest("delete it").change(Change::Unset)
+    }
+
+    fn set(self, value: impl Into<String>) -> Self {
+        let value = value.into();
+        let name = self.variable.clone();
+        self.suggest(format!("{name}={value}")).change(Change::Set(value))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names: of no variable, of one that this release does not have, of another program's.
 
-use super::{Case, Judgement, Kind, Severity};
+use super::{Case, Change, Judgement, Kind, Severity};
 use crate::near::near;
 use crate::registry::{FAMILIES, Owner, Variable, lookup, newest};
 use crate::setting::Setting;
@@ -81,9 +81,10 @@ fn unknown(case: &Case<'_>) -> Judgement {
         return misspelt(case, why, right);
     }
     if upper.starts_with("NCCL_") {
-        let mut j = case.say(Kind::Unknown, Severity::Low, format!("no release from 2.3.5 to {} reads it", newest()));
+        let says = format!("not read by NCCL (2.3.5 to {}): a variable of the script's own, or of a plugin?", newest());
+        let mut j = case.say(Kind::Unknown, Severity::Info, says);
         j.sources.push("names in NCCL's sources, 60 releases".to_owned());
-        return j.suggest("delete it, unless a plugin or a patched NCCL reads it");
+        return j.suggest("if it is meant for NCCL, look for the right name; nothing else has to change");
     }
     case.say(Kind::Undecided, Severity::Info, "a name that is not in this program's list")
 }
@@ -91,7 +92,9 @@ fn unknown(case: &Case<'_>) -> Judgement {
 fn release(case: &Case<'_>, v: &'static Variable, out: &mut Vec<Judgement>) -> bool {
     let gone = |after: String| {
         let do_it = v.instead.unwrap_or("delete it");
-        case.say(Kind::Obsolete, Severity::Low, format!("{after}: it has no effect")).suggest(do_it)
+        case.say(Kind::Obsolete, Severity::Low, format!("{after}: it has no effect"))
+            .suggest(do_it)
+            .change(Change::Unset)
     };
     if let Some(r) = v.removed {
         out.push(gone(format!("gone since {r}")));

@@ -1,6 +1,6 @@
 //! Which network: `NCCL_IB_DISABLE`, `NCCL_NET`, and settings of a network that is not used.
 
-use super::{Case, Judgement, Kind, Severity};
+use super::{Case, Change, Judgement, Kind, Severity};
 use crate::context::Fabric;
 
 /// Settings of the Socket network.
@@ -18,10 +18,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
         "NCCL_NET" => net(case, out),
         name if SOCKET_ONLY.contains(&name) => sockets(case, out),
         name if name.starts_with(IB_PREFIX) && case.context.fabric() == Some(Fabric::None) => {
-            out.push(
-                case.say(Kind::Ignored, Severity::Low, "this node has no RDMA port that NCCL could use")
-                    .suggest("delete it"),
-            );
+            out.push(case.say(Kind::Ignored, Severity::Low, "this node has no RDMA port that NCCL could use").delete());
         }
         _ => {}
     }
@@ -31,21 +28,22 @@ fn off(case: &Case<'_>, how: &str) -> Judgement {
     match case.context.fabric() {
         Some(Fabric::None) => case
             .say(Kind::Ignored, Severity::Low, "changes nothing here: the node has no RDMA port that NCCL could use")
-            .suggest("unset it, so that it does no harm once there is one"),
+            .suggest("unset it, so that it does no harm once there is one")
+            .change(Change::Unset),
         Some(_) => case
             .say(
                 Kind::Harmful,
                 Severity::High,
                 format!("{how}, on a node that has it: nodes talk over TCP through the CPU"),
             )
-            .suggest("unset it"),
+            .unset(),
         None => case
             .say(
                 Kind::Harmful,
                 Severity::High,
                 format!("{how}: unless a plugin serves, nodes talk over TCP through the CPU"),
             )
-            .suggest("unset it"),
+            .unset(),
     }
 }
 
@@ -60,7 +58,7 @@ fn net(case: &Case<'_>, out: &mut Vec<Judgement>) {
                     Severity::High,
                     "this node has no RDMA port that NCCL could use: NCCL ends with an error",
                 )
-                .suggest("unset it"),
+                .unset(),
             );
         }
         "ib" => out.push(case.say(Kind::Fine, Severity::Info, "an error instead of a silent fall back to TCP")),
@@ -91,13 +89,12 @@ fn sockets(case: &Case<'_>, out: &mut Vec<Judgement>) {
         return;
     }
     match case.context.fabric() {
-        _ if plugin => out.push(
-            case.say(Kind::Ignored, Severity::Low, "the log shows another network than Socket").suggest("delete it"),
-        ),
+        _ if plugin => {
+            out.push(case.say(Kind::Ignored, Severity::Low, "the log shows another network than Socket").delete())
+        }
         Some(Fabric::InfiniBand | Fabric::Roce | Fabric::Mixed) => {
             out.push(
-                case.say(Kind::Ignored, Severity::Low, "this node has RDMA: data does not go over sockets")
-                    .suggest("delete it"),
+                case.say(Kind::Ignored, Severity::Low, "this node has RDMA: data does not go over sockets").delete(),
             );
         }
         Some(Fabric::None) => {}

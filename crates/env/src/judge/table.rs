@@ -1,6 +1,6 @@
 //! Values that are what they are wherever they are set: how the rows are read.
 
-use super::{Case, Judgement, Kind, Severity, rows};
+use super::{Case, Change, Judgement, Kind, Severity, rows};
 use crate::context::Fabric;
 
 /// Which values a row is about.
@@ -31,6 +31,30 @@ pub(super) enum Where {
     Unless(fn(&Case<'_>) -> Option<bool>),
 }
 
+/// What to do about a row's value.
+#[derive(Clone, Copy)]
+pub(super) enum Do {
+    /// Unset it.
+    Unset,
+    /// Delete it: it does nothing here.
+    Delete,
+    /// Unset it, and this.
+    UnsetAnd(&'static str),
+    /// This, which only a person can decide.
+    Say(&'static str),
+}
+
+impl Do {
+    fn on(self, j: Judgement) -> Judgement {
+        match self {
+            Do::Unset => j.unset(),
+            Do::Delete => j.delete(),
+            Do::UnsetAnd(then) => j.suggest(format!("unset it; {then}")).change(Change::Unset),
+            Do::Say(what) => j.suggest(what),
+        }
+    }
+}
+
 /// A value of a variable, and what is said about it.
 pub(super) struct Row {
     pub(super) name: &'static str,
@@ -39,7 +63,7 @@ pub(super) struct Row {
     pub(super) kind: Kind,
     pub(super) severity: Severity,
     pub(super) says: &'static str,
-    pub(super) do_it: &'static str,
+    pub(super) do_it: Do,
 }
 
 pub(super) const fn row(
@@ -48,7 +72,7 @@ pub(super) const fn row(
     kind: Kind,
     severity: Severity,
     says: &'static str,
-    do_it: &'static str,
+    do_it: Do,
 ) -> Row {
     Row { name, when, on: Where::All, kind, severity, says, do_it }
 }
@@ -105,7 +129,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
         };
         match holds {
             Some(true) => {
-                out.push(case.say(r.kind, r.severity, r.says).suggest(r.do_it));
+                out.push(r.do_it.on(case.say(r.kind, r.severity, r.says)));
                 return;
             }
             Some(false) => {}
@@ -149,7 +173,7 @@ fn timeout(case: &Case<'_>, out: &mut Vec<Judgement>) -> bool {
             Severity::Medium,
             format!("shorter than the default: {total}, and short disturbances end the job"),
         )
-        .suggest("unset it")
+        .unset()
     });
     true
 }

@@ -94,7 +94,7 @@ fn is_manifest(text: &str, first: &str) -> bool {
     let json = first.starts_with(['{', '[']) && !first.starts_with("[[") && text.contains("\":");
     has("apiVersion")
         || has("containers")
-        || text.lines().any(|l| l.trim() == "Environment:")
+        || text.lines().any(|l| l.trim() == "Environment:" || l.trim().starts_with("Environment Variables from:"))
         || has("services")
         || (has("env") && (has("name") || text.contains('=')))
         || json

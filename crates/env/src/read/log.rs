@@ -13,7 +13,7 @@ const MAX_LINE: usize = 8 << 10;
 const MAX_PENDING: usize = 64 << 10;
 
 /// What lines are looked at for (NCCL's sources, every wording of 2.4 to 2.30).
-const SIGNS: [&[u8]; 7] = [
+const SIGNS: [&[u8]; 9] = [
     b" set by env",
     b" set from env",
     b" set to ",
@@ -21,12 +21,14 @@ const SIGNS: [&[u8]; 7] = [
     b"NCCL version ",
     b"Using network ",
     b"NET/IB : Using [",
+    b"RCCL version ",
+    b"librccl",
 ];
 
 /// Reads a log piece by piece, in bounded memory.
 pub struct LogReader {
     sink: Sink,
-    finders: [Finder<'static>; 7],
+    finders: [Finder<'static>; 9],
     pending: Vec<u8>,
     /// The rest of a line that was too long is passed over.
     skipping: bool,
@@ -168,6 +170,8 @@ impl LogReader {
                     self.sink.read.notes.push(format!("line {line} uses another network, {name}"));
                 }
             }
+            // RCCL prints them itself: `RCCL version : 2.21.5-HEAD:9a0e6a1`, `No plugin found (librccl-net.so)`.
+            7 | 8 => self.sink.read.rccl = true,
             // `[0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>`
             6 => {
                 let devices = after.split("OOB").next().unwrap_or_default();

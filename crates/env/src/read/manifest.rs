@@ -2,6 +2,7 @@
 //! `name` and `value`, `NCCL_X: y`, lists of `NCCL_X=y`, and scripts in `command`, `args` and ConfigMaps.
 
 use super::list::is_name;
+use super::names::is_small;
 use super::{Sink, relevant, script};
 
 /// Keys below which another environment begins.
@@ -16,6 +17,11 @@ pub(super) fn read(text: &str, out: &mut Sink) {
         if trimmed.is_empty() || trimmed.starts_with('#') {
             continue;
         }
+        // As `kubectl describe` has it.
+        if trimmed.starts_with("Environment Variables from:") {
+            out.elsewhere("envFrom", "", n);
+            continue;
+        }
         if trimmed == "---" {
             out.next_scope();
             pair = Pair::default();
@@ -27,7 +33,7 @@ pub(super) fn read(text: &str, out: &mut Sink) {
             rest = item.trim_start();
         }
         if rest.starts_with(['{', '[', '}', ']']) && !rest.starts_with("{{") {
-            flow(rest, n, &mut pair, out);
+            flow(rest, n, None, &mut pair, out);
             continue;
         }
         match key_value(rest) {
@@ -37,7 +43,7 @@ pub(super) fn read(text: &str, out: &mut Sink) {
                     pair = Pair::default();
                 }
                 if value.starts_with(['{', '[']) && !value.starts_with("{{") {
-                    flow(value, n, &mut pair, out);
+                    flow(value, n, Some(key.to_owned()), &mut pair, out);
                 } else {
                     entry(key, value, n, &mut pair, out);
                 }
@@ -54,10 +60,40 @@ struct Pair {
     name: Option<(String, usize)>,
     value: Option<String>,
     foreign: bool,
+    /// The name that follows is that of an object that sets variables.
+    holder: Option<&'static str>,
+}
+
+/// What a key of `envFrom` says sets variables.
+fn holder(key: &str) -> Option<&'static str> {
+    match key {
+        "configMapRef" => Some("ConfigMap"),
+        "secretRef" => Some("Secret"),
+        _ => None,
+    }
 }
 
 impl Pair {
+    /// Begins an object of this key.
+    fn open(&mut self, key: &str, n: usize, out: &mut Sink) {
+        if key == "valueFrom" {
+            // Another object holds it.
+            self.value("$(valueFrom)".to_owned(), out);
+        }
+        let holder = holder(key);
+        if let Some(kind) = holder {
+            out.elsewhere("envFrom", kind, n);
+        }
+        *self = Pair { holder, ..Pair::default() };
+    }
+
     fn name(&mut self, name: String, n: usize, out: &mut Sink) {
+        if let Some(kind) = self.holder.take() {
+            if let Some(e) = out.read.elsewhere.last_mut() {
+                e.holder = format!("{kind} {}", super::cut(&name, 200));
+            }
+            return;
+        }
         if is_name(&name) && relevant(&name) {
             self.name = Some((name, n));
             self.put(out);
@@ -85,11 +121,16 @@ fn entry(key: &str, value: &str, n: usize, pair: &mut Pair, out: &mut Sink) {
     let scalar = || scalar(value);
     match key {
         "name" => return pair.name(scalar(), n, out),
-        "value" => return pair.value(scalar(), out),
-        // Another object holds it.
-        "valueFrom" => return pair.value("$(valueFrom)".to_owned(), out),
+        // Kubernetes takes `value: null` for an empty one.
+        "value" => return pair.value(if is_null(value) { String::new() } else { scalar() }, out),
+        "valueFrom" | "configMapRef" | "secretRef" => return pair.open(key, n, out),
+        "env_file" => out.elsewhere(key, &scalar(), n),
         // As `kubectl describe` has it.
         key if is_name(key) && relevant(key) && value.starts_with("<set to") => out.put(key, "$(valueFrom)", Some(n)),
+        // `nccl_x: y` is a key of a template or of a program's own configuration.
+        key if is_name(key) && relevant(key) && is_small(key) => {}
+        // `NCCL_X: null` sets nothing.
+        key if is_name(key) && relevant(key) && is_null(value) => {}
         key if is_name(key) && relevant(key) && !value.is_empty() => out.put(key, &scalar(), Some(n)),
         // `command: mpirun -x NCCL_X=y …`
         _ => script::fragment(&scalar(), n, out),
@@ -141,6 +182,12 @@ fn scalar(text: &str) -> String {
     out
 }
 
+/// YAML's and JSON's null; in quotes it is a word.
+fn is_null(text: &str) -> bool {
+    let quoted = text.trim_start().starts_with(['"', '\'']);
+    !quoted && matches!(scalar(text).as_str(), "null" | "Null" | "NULL" | "~")
+}
+
 /// An item of a list: a quoted scalar with its comma, or the line.
 fn item(text: &str) -> String {
     let bare = text.trim_end().trim_end_matches([',', ']']).trim_end();
@@ -149,17 +196,18 @@ fn item(text: &str) -> String {
 }
 
 /// Flow style on one line: `{name: X, value: "y"}`, `["mpirun", "-x", "X=y"]`, JSON without line ends.
-fn flow(text: &str, n: usize, pair: &mut Pair, out: &mut Sink) {
+fn flow(text: &str, n: usize, key: Option<String>, pair: &mut Pair, out: &mut Sink) {
     let mut rest = text;
-    let mut key: Option<String> = None;
+    let mut key = key;
     while let Some(c) = rest.chars().next() {
         let after = rest.get(c.len_utf8()..).unwrap_or_default();
         match c {
             '{' | '[' => {
+                let of = key.take();
                 if c == '{' {
-                    *pair = Pair::default();
+                    pair.open(of.as_deref().unwrap_or_default(), n, out);
                 }
-                if key.take().is_some_and(|k| SCOPES.contains(&k.as_str())) {
+                if of.is_some_and(|k| SCOPES.contains(&k.as_str())) {
                     out.next_scope();
                 }
                 rest = after;
@@ -174,12 +222,14 @@ fn flow(text: &str, n: usize, pair: &mut Pair, out: &mut Sink) {
                 let (word, more) = rest.split_at(end);
                 let more_trimmed = more.trim_start();
                 let is_key = more_trimmed.starts_with(':') && key.is_none();
+                let null = is_null(word);
                 let word = scalar(word);
                 if is_key {
                     key = Some(word);
                     rest = more_trimmed.get(1..).unwrap_or_default();
                 } else {
                     match key.take() {
+                        Some(k) if null => entry(&k, "null", n, pair, out),
                         Some(k) => entry(&k, &quoted(&word), n, pair, out),
                         None => script::fragment(&word, n, out),
                     }

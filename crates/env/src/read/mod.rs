@@ -18,12 +18,15 @@ pub(crate) use names::plain;
 pub use names::relevant;
 
 use crate::context::Fabric;
-use crate::setting::{Origin, OriginKind, Setting};
+use crate::setting::{Elsewhere, Origin, OriginKind, Setting};
 use linerate_topology::Version;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Settings of one input, at most.
 const MAX_SETTINGS: usize = 4096;
+/// Parts of an environment that are elsewhere, at most.
+const MAX_ELSEWHERE: usize = 64;
 /// A value is kept to here: NCCL's own parser of nccl.conf keeps 1023 bytes.
 const MAX_VALUE: usize = 4096;
 
@@ -40,6 +43,10 @@ pub struct Read {
     pub network: Option<(String, Origin)>,
     /// Link layers of the ports that a log says NCCL uses.
     pub fabric: Option<Fabric>,
+    /// It names AMD's RCCL or its devices.
+    pub rccl: bool,
+    /// Parts of the environment that the input names and does not hold.
+    pub elsewhere: Vec<Elsewhere>,
     /// Variables that are none of ours; their names and values are not kept.
     pub dropped: u64,
     /// What was not understood.
@@ -70,7 +77,16 @@ pub fn read_as(form: Form, name: Option<&str>, bytes: &[u8]) -> Read {
         }
         Form::Unknown => out.read.notes.push("neither an environment, a script, a manifest nor a log".to_owned()),
     }
+    out.drop_own();
+    out.read.rccl = text(bytes).split(['\n', '\0']).any(names_rccl);
     out.read
+}
+
+/// What only an environment for AMD's RCCL names: its library and tests, AMD's devices of a pod, ROCr's setting of RCCL's guide.
+const RCCL: &[&str] = &["librccl", "rccl-tests", "amd.com/gpu", "HSA_FORCE_FINE_GRAIN_PCIE"];
+
+fn names_rccl(line: &str) -> bool {
+    !line.trim_start().starts_with('#') && RCCL.iter().any(|w| line.contains(w))
 }
 
 /// Variables of a process, as it has them.
@@ -78,6 +94,7 @@ pub fn read_as(form: Form, name: Option<&str>, bytes: &[u8]) -> Read {
 pub fn environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Read {
     let mut out = Sink::new(Form::Environ, None);
     for (name, value) in variables {
+        out.read.rccl |= names_rccl(name) || names_rccl(value);
         out.put(name, value, None);
     }
     out.read
@@ -93,6 +110,8 @@ struct Sink {
     read: Read,
     origin: Origin,
     full: bool,
+    /// Names of no variable that the script itself reads.
+    own: BTreeSet<String>,
 }
 
 impl Sink {
@@ -110,9 +129,18 @@ impl Sink {
             Form::Conf => OriginKind::UserConf,
         };
         let origin = Origin { file: name.map(Arc::from), ..Origin::new(kind) };
-        let read =
-            Read { form, settings: Vec::new(), nccl: None, network: None, fabric: None, dropped: 0, notes: Vec::new() };
-        Sink { read, origin, full: false }
+        let read = Read {
+            form,
+            settings: Vec::new(),
+            nccl: None,
+            network: None,
+            fabric: None,
+            rccl: false,
+            elsewhere: Vec::new(),
+            dropped: 0,
+            notes: Vec::new(),
+        };
+        Sink { read, origin, full: false, own: BTreeSet::new() }
     }
 
     fn put(&mut self, name: &str, value: &str, line: Option<usize>) {
@@ -132,6 +160,30 @@ impl Sink {
         let line = line.and_then(|l| u32::try_from(l).ok());
         let origin = Origin { line, ..self.origin.clone() };
         self.read.settings.push(Setting::new(cut(name, 200), value, origin));
+    }
+
+    /// The script reads a variable.
+    fn reads(&mut self, name: &str) {
+        if self.own.len() < MAX_SETTINGS && relevant(name) && crate::lookup(name).is_none() {
+            self.own.insert(name.to_owned());
+        }
+    }
+
+    /// What no NCCL reads and the script does is the script's own.
+    fn drop_own(&mut self) {
+        let before = self.read.settings.len();
+        let own = std::mem::take(&mut self.own);
+        self.read.settings.retain(|s| !own.contains(&s.name));
+        self.read.dropped += (before - self.read.settings.len()) as u64;
+    }
+
+    /// Another object sets variables here.
+    fn elsewhere(&mut self, by: &str, holder: &str, line: usize) {
+        if self.read.elsewhere.len() < MAX_ELSEWHERE {
+            let origin = Origin { line: u32::try_from(line).ok(), ..self.origin.clone() };
+            let (by, holder) = (by.to_owned(), cut(holder, 200).to_owned());
+            self.read.elsewhere.push(Elsewhere { by, holder, at: origin });
+        }
     }
 
     /// What follows belongs to another environment.

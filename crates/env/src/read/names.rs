@@ -45,8 +45,12 @@ pub fn relevant(name: &str) -> bool {
 
 /// In small letters, or without NCCL_: a slip in an environment, a variable like any other in a script.
 pub(super) fn is_bare(name: &str) -> bool {
-    let lower = name.bytes().any(|b| b.is_ascii_lowercase()) && lookup(name).is_none();
-    lower || BARE.iter().any(|b| name.starts_with(b))
+    is_small(name) || BARE.iter().any(|b| name.starts_with(b))
+}
+
+/// In small letters, which no variable of ours has but those that are known.
+pub(super) fn is_small(name: &str) -> bool {
+    name.bytes().any(|b| b.is_ascii_lowercase()) && lookup(name).is_none()
 }
 
 /// A name as nccl.conf may have it, with blanks and `export`: without them.

@@ -28,8 +28,17 @@ pub(super) fn commands(text: &str, line: usize, out: &mut Sink) {
     one(&command, out);
 }
 
+/// Commands that only show their words.
+const SHOW: &[&str] = &["echo", "printf", "log"];
+/// Words of the shell before a command.
+const BEFORE: &[&str] = &["if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "sudo", "command"];
+
 fn one(words: &[(String, usize)], out: &mut Sink) {
-    let first = words.iter().map(|(w, _)| w.as_str()).find(|w| assignment(w).is_none()).unwrap_or_default();
+    let mut plain = words.iter().map(|(w, _)| w.as_str());
+    let first = plain.find(|w| assignment(w).is_none() && !BEFORE.contains(w)).unwrap_or_default();
+    if !SHOW.contains(&first) {
+        words.iter().for_each(|(w, _)| expansions(w, out));
+    }
     if TALK.contains(&first) {
         return;
     }
@@ -60,6 +69,19 @@ fn one(words: &[(String, usize)], out: &mut Sink) {
                     put(name, value, line, out);
                 }
             }
+        }
+    }
+}
+
+/// Names that a word reads: `$NAME`, `${NAME…}`. Handed on by its own name (`-x A=$A`), a variable is not read by the script.
+fn expansions(word: &str, out: &mut Sink) {
+    let own = assignment(word).map(|(name, _)| name);
+    for piece in word.split('$').skip(1) {
+        let name = piece.strip_prefix('{').unwrap_or(piece);
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+        let name = name.get(..end).unwrap_or_default();
+        if own != Some(name) {
+            out.reads(name);
         }
     }
 }

@@ -13,32 +13,45 @@ pub(super) enum Token {
 
 /// An open quote is taken for a letter where its end is farther than this.
 const MAX_QUOTED: usize = 16 << 10;
+/// Commands within commands are looked into as deep as this.
+const MAX_DEPTH: usize = 6;
 
-/// Cuts a text. `line` is the number of its first line.
+/// Cuts a text. `line` is the number of its first line. A command substitution belongs to its word; the commands in it follow that command.
 pub(super) fn tokens(text: &str, line: usize) -> Vec<Token> {
+    cut(text, line, 0)
+}
+
+fn cut(text: &str, line: usize, depth: usize) -> Vec<Token> {
     let mut out = Vec::new();
+    let mut inner: Vec<(&str, usize)> = Vec::new();
     let mut word: Option<(String, usize)> = None;
     let mut line = line;
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let after = rest.get(c.len_utf8()..).unwrap_or_default();
         rest = after;
+        let substituted = if matches!(c, '$' | '`') { substitution(c, after) } else { None };
+        if let Some(length) = substituted {
+            let (body, more) = after.split_at(length);
+            let w = add(&mut word, line);
+            w.push(c);
+            w.push_str(body);
+            inner.push((commands_of(body), line));
+            line += body.matches('\n').count();
+            rest = more;
+            continue;
+        }
         match c {
             '\n' => {
-                end(&mut word, &mut out);
-                out.push(Token::End);
+                stop(&mut word, &mut inner, depth, &mut out);
                 line += 1;
             }
             ' ' | '\t' | '\r' => end(&mut word, &mut out),
-            // Not those of an expansion, `$(…)`.
+            // Not those of an expansion whose end is not there, `$(…`.
             ';' | '|' | '(' | ')' | '`' if !word.as_ref().is_some_and(|w| w.0.ends_with('$')) => {
-                end(&mut word, &mut out);
-                out.push(Token::End);
+                stop(&mut word, &mut inner, depth, &mut out);
             }
-            '&' => {
-                end(&mut word, &mut out);
-                out.push(Token::End);
-            }
+            '&' => stop(&mut word, &mut inner, depth, &mut out),
             '#' if word.is_none() => {
                 let stop = rest.find('\n').unwrap_or(rest.len());
                 let (comment, more) = rest.split_at(stop);
@@ -70,7 +83,8 @@ pub(super) fn tokens(text: &str, line: usize) -> Vec<Token> {
                     let (inside, more) = after.split_at(stop);
                     let w = add(&mut word, line);
                     if c == '"' {
-                        w.push_str(&escapes(inside))
+                        w.push_str(&escapes(inside));
+                        within(inside, line, &mut inner);
                     } else {
                         w.push_str(inside)
                     }
@@ -83,7 +97,75 @@ pub(super) fn tokens(text: &str, line: usize) -> Vec<Token> {
         }
     }
     end(&mut word, &mut out);
+    if !inner.is_empty() {
+        stop(&mut word, &mut inner, depth, &mut out);
+    }
     out
+}
+
+/// Ends a command; what its substitutions run follows.
+fn stop(word: &mut Option<(String, usize)>, inner: &mut Vec<(&str, usize)>, depth: usize, out: &mut Vec<Token>) {
+    end(word, out);
+    out.push(Token::End);
+    for (text, line) in inner.drain(..).filter(|_| depth < MAX_DEPTH) {
+        out.extend(cut(text, line, depth + 1));
+        out.push(Token::End);
+    }
+}
+
+/// How long the rest of a command substitution is whose first letter, `$` or a back-tick, was read. `None`: it is none, or has no end.
+fn substitution(first: char, after: &str) -> Option<usize> {
+    if first == '`' {
+        return closed(after, '`').map(|stop| stop + 1);
+    }
+    let mut open = Vec::new();
+    let mut chars = after.char_indices().take_while(|(at, _)| *at < MAX_QUOTED).peekable();
+    chars.peek().filter(|(_, c)| *c == '(')?;
+    let mut before = first;
+    while let Some((at, c)) = chars.next() {
+        let quoted = open.last() == Some(&'"');
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            '"' if quoted => {
+                open.pop();
+            }
+            '"' => open.push('"'),
+            '\'' if !quoted => {
+                chars.find(|(_, c)| *c == '\'')?;
+            }
+            '(' if !quoted || before == '$' => open.push('('),
+            ')' if !quoted => {
+                open.pop();
+                if open.is_empty() {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    None
+}
+
+/// What the rest of a substitution runs.
+fn commands_of(body: &str) -> &str {
+    let body = body.strip_prefix('(').unwrap_or(body);
+    body.strip_suffix([')', '`']).unwrap_or(body)
+}
+
+/// The substitutions within double quotes.
+fn within<'t>(text: &'t str, line: usize, inner: &mut Vec<(&'t str, usize)>) {
+    let mut rest = text;
+    while let Some(at) = rest.find("$(") {
+        let after = rest.get(at + 1..).unwrap_or_default();
+        let length = substitution('$', after).unwrap_or(1).min(after.len());
+        let (body, more) = after.split_at(length);
+        let before = text.len() - after.len();
+        inner.push((commands_of(body), line + text.get(..before).unwrap_or_default().matches('\n').count()));
+        rest = more;
+    }
 }
 
 fn add(word: &mut Option<(String, usize)>, line: usize) -> &mut String {
@@ -99,10 +181,16 @@ fn end(word: &mut Option<(String, usize)>, out: &mut Vec<Token>) {
 /// Where a quote ends.
 fn closed(text: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
+    let mut past = 0;
     for (at, c) in text.char_indices().take_while(|(at, _)| *at < MAX_QUOTED) {
         match c {
+            _ if at < past => {}
             _ if escaped => escaped = false,
-            '\\' if quote == '"' => escaped = true,
+            '\\' if quote != '\'' => escaped = true,
+            // Its quotes are its own.
+            '$' if quote == '"' => {
+                past = substitution('$', text.get(at + 1..).unwrap_or_default()).map_or(past, |length| at + 1 + length);
+            }
             c if c == quote => return Some(at),
             _ => {}
         }
@@ -149,7 +237,12 @@ mod tests {
             ("A='x y'z \"q\\\"r\"", &["1:A=x yz", "1:q\"r"]),
             ("a # b\nc#d", &["1:a", ";", "2:c#d"]),
             ("#SBATCH --export=ALL,A=b\n", &["1#SBATCH --export=ALL,A=b", ";"]),
-            ("A=$(hostname -s);b", &["1:A=$(hostname", "1:-s", ";", ";", "1:b"]),
+            ("A=$(hostname -s);b", &["1:A=$(hostname -s)", ";", "1:hostname", "1:-s", ";", "1:b"]),
+            ("A=$(a \"b c)\" | d)\nb", &["1:A=$(a \"b c)\" | d)", ";", "1:a", "1:b c)", ";", "1:d", ";", "2:b"]),
+            ("A=\"$(a \"b c\")x\"\nd", &["1:A=$(a \"b c\")x", ";", "1:a", "1:b c", ";", "2:d"]),
+            ("A=`a b`", &["1:A=`a b`", ";", "1:a", "1:b", ";"]),
+            ("A=$(B=$(c\nd) e)", &["1:A=$(B=$(c\nd) e)", ";", "1:B=$(c\nd)", "2:e", ";", "1:c", ";", "2:d", ";", ";"]),
+            ("A=$(b", &["1:A=$(b"]),
             ("A=${B:-x y}", &["1:A=${B:-x y}"]),
             ("it's", &["1:it's"]),
             ("A=\"\"", &["1:A="]),

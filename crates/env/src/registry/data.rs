@@ -83,6 +83,7 @@ fn field(v: &mut Variable, key: &str, value: &'static str) {
     match key {
         "owner" => v.owner = Owner::parse(value).unwrap_or(v.owner),
         "kind" => v.kind = kind(value).unwrap_or(v.kind),
+        "computed" => v.computed = value.split(' ').filter_map(span).collect(),
         "legal" => v.legal = Legal::parse(value),
         "does" => v.does = Some(value),
         "when" => v.when = Some(value),
@@ -118,6 +119,45 @@ pub fn newest() -> Version {
     TABLE.releases.last().copied().unwrap_or(Version::REFERENCE)
 }
 
+/// Not a release of NCCL: what there is beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotReleased {
+    /// What was asked for.
+    pub asked: Version,
+    /// The last release before it.
+    pub before: Option<Version>,
+    /// The first release after it.
+    pub after: Option<Version>,
+}
+
+impl std::fmt::Display for NotReleased {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let NotReleased { asked, before, after } = self;
+        match (before, after) {
+            (Some(b), Some(a)) => write!(f, "NCCL {asked} was never released; the nearest releases are {b} and {a}"),
+            (Some(b), None) => write!(f, "NCCL {asked} is not known here; the newest release that is known is {b}"),
+            (None, Some(a)) => write!(f, "NCCL {asked} is not known here; the oldest release that is known is {a}"),
+            (None, None) => write!(f, "NCCL {asked} is not known here"),
+        }
+    }
+}
+
+impl std::error::Error for NotReleased {}
+
+/// Whether there is such a release, by the tags of NCCL's repository; without a patch number, whether there is one of that minor number.
+///
+/// # Errors
+/// There is none; the error names those beside it.
+pub fn released(v: Version) -> Result<Version, NotReleased> {
+    let all = releases();
+    let same = |r: &&Version| if v.patch == 0 { (r.major, r.minor) == (v.major, v.minor) } else { **r == v };
+    if all.iter().any(|r| same(&r)) {
+        return Ok(v);
+    }
+    let before = all.iter().rev().find(|r| **r < v).copied();
+    Err(NotReleased { asked: v, before, after: all.iter().find(|r| **r > v).copied() })
+}
+
 /// The release whose sources stand for this one: itself; where only the minor number was said (`2.21`), the last of that; else the
 /// last one before it, else the oldest.
 #[must_use]
@@ -149,10 +189,11 @@ mod tests {
             let spans = line.rsplit('\t').next().unwrap();
             assert!(spans.split(' ').all(|s| span(s).is_some()), "{line}");
         }
-        let keys = ["owner", "kind", "legal", "does", "when", "instead", "removed", "source"];
+        let keys = ["owner", "kind", "computed", "legal", "does", "when", "instead", "removed", "source"];
         for line in KNOWN.lines().filter(|l| !l.is_empty() && !l.starts_with(['#', '['])) {
             let (key, value) = line.split_once(": ").unwrap();
             assert!(keys.contains(&key) && !value.trim().is_empty(), "{line}");
+            assert!(key != "computed" || value.split(' ').all(|s| span(s).is_some()), "{line}");
             assert!(key != "kind" || kind(value).is_some(), "{line}");
             assert!(key != "owner" || Owner::parse(value).is_some(), "{line}");
         }
@@ -174,6 +215,25 @@ mod tests {
             [("2.21", "2.21.5"), ("2.30", "2.30.7"), ("2.19.2", "2.19.1"), ("2.31.1", "2.30.7"), ("2.1.2", "2.3.5")]
         {
             assert_eq!(nearest(v(asked)), v(like), "{asked}");
+        }
+    }
+
+    #[test]
+    fn what_was_never_released_is_refused_with_what_was() {
+        for (asked, want) in [
+            ("2.21", Ok(())),
+            ("2.21.5", Ok(())),
+            ("2.3.7", Ok(())),
+            ("2.30.7", Ok(())),
+            ("2.21.4", Err((Some("2.20.5"), Some("2.21.5")))),
+            ("2.22.9", Err((Some("2.22.3"), Some("2.23.4")))),
+            ("9.9", Err((Some("2.30.7"), None))),
+            ("2.31.1", Err((Some("2.30.7"), None))),
+            ("2.1", Err((None, Some("2.3.5")))),
+        ] {
+            let said = released(v(asked)).map(|_| ()).map_err(|e| (e.before, e.after));
+            let want = want.map_err(|(b, a): (Option<&str>, Option<&str>)| (b.map(v), a.map(v)));
+            assert_eq!(said, want, "{asked}");
         }
     }
 

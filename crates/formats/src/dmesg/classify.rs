@@ -1,9 +1,12 @@
 //! From a message to an event. Every branch tests fixed words of the kernel's or the driver's own format strings.
 
+use super::driver::{DriverClass, Requester, first_bdf};
 use super::event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
+use super::fault;
+use super::shape;
 use crate::nvidia_proc::version_line;
-use crate::pci::Bdf;
-use crate::text::{leading_number, number};
+use crate::text::leading_number;
+use crate::xid;
 
 /// What messages are about, one bit each.
 pub(super) mod subject {
@@ -12,7 +15,7 @@ pub(super) mod subject {
     pub(in super::super) const PCI: u8 = 4;
     pub(in super::super) const MODULES: u8 = 8;
     pub(in super::super) const MLX5: u8 = 16;
-    pub(in super::super) const COMMAND_LINE: u8 = 32;
+    pub(in super::super) const BOOT: u8 = 32;
     pub(in super::super) const ALL: u8 = u8::MAX;
 }
 
@@ -24,13 +27,16 @@ pub fn classify(message: &str) -> Option<Event> {
 /// What a message of some subjects says.
 pub(super) fn classify_as(message: &str, subjects: u8) -> Option<Event> {
     type Read = fn(&str) -> Option<Event>;
+    if !shape::begins(message) {
+        return None;
+    }
     let by_subject: [(u8, Read); 6] = [
         (subject::IOMMU, iommu),
         (subject::NVIDIA, nvidia),
         (subject::PCI, pci),
         (subject::MODULES, modules),
         (subject::MLX5, mlx5),
-        (subject::COMMAND_LINE, command_line),
+        (subject::BOOT, boot),
     ];
     by_subject.into_iter().filter(|(s, _)| subjects & s != 0).find_map(|(_, read)| read(message))
 }
@@ -57,38 +63,22 @@ fn iommu(m: &str) -> Option<Event> {
     if let Some(rest) = after(m, "Memory Encryption Features active:") {
         return Some(Event::MemoryEncryption(rest.trim().to_owned()));
     }
-    if m.contains("SNP: IOMMU") && m.contains("SNP cannot be supported") {
+    // Its neighbours (`SNP: IOMMU SNP feature not enabled, …`, `… RMP initialization failed, …`) say nothing about passthrough.
+    if m.contains("SNP: IOMMU") && m.contains("disabled or configured in passthrough mode, SNP cannot be supported") {
         return Some(Event::SnpNeedsTranslation);
     }
-    if m.contains("IO_PAGE_FAULT") {
-        let value = |key: &str| after(m, key).and_then(|r| number(word(r)));
-        let old_form = after(m, "device=").and_then(|r| word(r).parse().ok());
-        return Some(Event::IoPageFault {
-            bdf: old_form.or_else(|| first_bdf(m)),
-            domain: value("domain="),
-            address: value("address="),
-        });
+    if let Some(event) = fault::read(m) {
+        return Some(event);
     }
     if let Some(rest) = after(m, "AMD-Vi: ") {
         return amd_vi(rest).map(Event::AmdVi);
     }
-    if let Some(rest) = after(m, "DMAR: ") {
-        return dmar(rest);
+    // Old kernels print no blank, and `dmar: ` before it.
+    if let Some(rest) = m.strip_prefix("dmar: ").unwrap_or(m).strip_prefix("DMAR:") {
+        return dmar(rest.trim_start());
     }
-    if let Some(rest) = after(m, "dmar_fault: ") {
-        return rest
-            .contains("callbacks suppressed")
-            .then(|| leading_number(rest))
-            .flatten()
-            .map(Event::DmarFaultsSuppressed);
-    }
-    if m.starts_with("arm-smmu") {
-        if m.contains(": ias ") {
-            return Some(Event::SmmuInitialised);
-        }
-        // `event 0x10 received:`, since 6.13 `event: F_TRANSLATION client: 0009:01:00.0 …`
-        let rest = after(m, ": event: ").or_else(|| after(m, ": event "))?;
-        return Some(Event::SmmuEvent { event: word(rest).to_owned(), bdf: first_bdf(rest) });
+    if m.starts_with("arm-smmu") && m.contains(": ias ") {
+        return Some(Event::SmmuInitialised);
     }
     if m.contains("software bounce buffering for IO (SWIOTLB)") {
         return Some(Event::BounceBuffers);
@@ -117,17 +107,6 @@ fn amd_vi(rest: &str) -> Option<AmdVi> {
 }
 
 fn dmar(rest: &str) -> Option<Event> {
-    // `[DMA Write NO_PASID] Request device [41:00.0] fault addr 0x… [fault reason 0x05] …`; older: `reason 05`, `addr` without 0x.
-    if let Some(after_request) = after(rest, "Request device ") {
-        let access = rest.strip_prefix("[DMA ").unwrap_or(rest);
-        let device = after_request.trim_start().trim_start_matches('[');
-        let bdf = device.split([']', ' ']).next().and_then(|d| d.parse().ok());
-        let hex = |t: &str| u64::from_str_radix(t.strip_prefix("0x").unwrap_or(t), 16).ok();
-        let address = after(rest, "fault addr ").and_then(|r| hex(word(r)));
-        let reason =
-            after(rest, "fault reason ").and_then(|r| hex(r.split([']', ' ']).next()?)).and_then(|r| r.try_into().ok());
-        return Some(Event::DmarFault { bdf, write: access.starts_with("Write"), address, reason });
-    }
     match rest {
         "IOMMU enabled" => Some(Event::DmarEnabledByOption),
         "IOMMU disabled" => Some(Event::DmarDisabled),
@@ -138,20 +117,14 @@ fn dmar(rest: &str) -> Option<Event> {
 }
 
 fn nvidia(m: &str) -> Option<Event> {
-    let Some(rest) = after(m, "NVRM: ") else {
-        let peermem =
-            ["nvidia-peermem", "nvidia_peermem", "nv_peer_mem", "nv_mem_client"].iter().any(|p| m.starts_with(p));
-        let symbol = m.contains("version of symbol") || m.contains("Unknown symbol") || m.contains("unknown parameter");
-        return (peermem && !symbol).then(|| {
-            let error = m.contains("ERROR") || m.contains("error") || m.contains("ailed");
-            Event::Peermem { error, text: m.to_owned() }
-        });
+    if let Some((_, rest)) = m.split_once(": SXid (PCI:").filter(|(driver, _)| driver.starts_with("nvidia-")) {
+        return sxid(rest);
+    }
+    let Some(rest) = m.strip_prefix("NVRM: ") else {
+        return shape::is_peermem(m).then(|| Event::Peermem { error: shape::is_peermem_error(m), text: m.to_owned() });
     };
-    if let Some(xid) = after(rest, "Xid (") {
-        let (place, tail) = xid.split_once(')')?;
-        let place = place.strip_prefix("PCI:").unwrap_or(place);
-        let bdf = place.parse().or_else(|_| format!("{place}.0").parse()).ok();
-        return Some(Event::Xid { bdf, number: leading_number(tail.trim_start_matches([':', ' ']))? });
+    if let Some(xid) = rest.strip_prefix("Xid (") {
+        return xid::read(xid).map(|x| Event::Xid { bdf: x.bdf, number: x.number, detail: x.detail });
     }
     if let Some(reason) = after(rest, "dma-buf attach failed: ") {
         return Some(Event::DmabufAttachFailed(reason.trim().to_owned()));
@@ -166,6 +139,15 @@ fn nvidia(m: &str) -> Option<Event> {
         return Some(Event::NvidiaVersionMismatch);
     }
     version_line(rest).map(|(version, flavour)| Event::NvidiaDriver { version, flavour })
+}
+
+/// `0000:c1:00.0): 12028, Non-fatal, Link 32 egress …`, as NVSWITCH_PRINT_SXID prints it.
+fn sxid(rest: &str) -> Option<Event> {
+    let (place, tail) = rest.split_once("): ")?;
+    let number = leading_number(tail)?;
+    let word = tail.split(", ").nth(1).unwrap_or_default();
+    let fatal = if word.starts_with("Non-fatal") { Some(false) } else { word.starts_with("Fatal").then_some(true) };
+    Some(Event::SXid { bdf: place.parse().ok(), number, fatal })
 }
 
 /// `BAR1 is 0M @ 0x0 (PCI:0000:01:00.0)`
@@ -183,8 +165,12 @@ fn pci(m: &str) -> Option<Event> {
     if let Some(option) = after(m, "PCI: Unknown option ") {
         return Some(Event::PciUnknownOption(option.trim().trim_matches(['\'', '`']).to_owned()));
     }
-    if let Some(event) = aer(m) {
+    if let Some(event) = contained(m).or_else(|| aer(m)) {
         return Some(event);
+    }
+    if m.contains(": enabling device (") || m.contains(": firmware version: ") {
+        let of = Requester::of_line(m);
+        return (of.class != DriverClass::Unknown).then_some(Event::Bound(of));
     }
     let bar = || after(m, "BAR ").and_then(leading_number);
     if m.contains("can't assign; no space") || m.contains("failed to assign") || m.contains(": no space for") {
@@ -197,7 +183,7 @@ fn pci(m: &str) -> Option<Event> {
     }
     if let Some(rest) = after(m, "pciehp: Slot(") {
         let up = rest.contains("Link Up");
-        return (up || rest.contains("Link Down")).then(|| Event::PciLink { bdf: first_bdf(m), up });
+        return (up || rest.contains("Link Down")).then(|| Event::PciLink { of: Requester::of_line(m), up });
     }
     None
 }
@@ -228,16 +214,43 @@ fn link_of(text: &str) -> (Option<f64>, Option<u8>) {
 fn aer(m: &str) -> Option<Event> {
     if let Some(rest) = after(m, "PCIe Bus Error: severity=") {
         let layer = after(rest, "type=").and_then(|r| r.split(',').next()).map(|l| l.trim().to_owned());
-        return Some(Event::Aer { bdf: first_bdf(m), severity: severity(rest)?, layer });
+        return Some(Event::Aer { of: Requester::of_line(m), severity: severity(rest)?, layer });
     }
     let rest = after(m, "AER: ")?;
+    // `pcie_do_recovery` (drivers/pci/pcie/err.c): only after an error that was not corrected.
+    if rest.trim_end().eq_ignore_ascii_case("device recovery failed") {
+        return Some(Event::Aer { of: Requester::of_line(m), severity: AerSeverity::NonFatal, layer: None });
+    }
     if !rest.contains("error") || !(rest.contains("received") || rest.contains("message")) {
         return None;
     }
     // The device that reports is the root port; the source follows.
     let source = ["received: ", "received from "].iter().find_map(|k| after(rest, k)).and_then(first_bdf);
     let severity = severity(rest.strip_prefix("Multiple ").unwrap_or(rest))?;
-    Some(Event::Aer { bdf: source.or_else(|| first_bdf(m)), severity, layer: None })
+    let of = source.map_or_else(|| Requester::of_line(m), Requester::at);
+    Some(Event::Aer { of, severity, layer: None })
+}
+
+/// Downstream port containment (drivers/pci/pcie/dpc.c, edr.c): the port cut the link off after an error that was not corrected.
+/// `containment event, status:0x000d, ERR_FATAL received from 0000:02:00.0` since 6.16, before `… source:0x0200` and a line with the reason.
+fn contained(m: &str) -> Option<Event> {
+    if m.ends_with(": EDR: EDR event received") {
+        return Some(Event::Aer { of: Requester::of_line(m), severity: AerSeverity::Fatal, layer: None });
+    }
+    let rest = after(m, ": DPC: ").or_else(|| after(m, ": DPC "))?;
+    let event = rest.starts_with("containment event, status:");
+    let reason = [
+        "unmasked uncorrectable error detected",
+        "ERR_NONFATAL detected",
+        "ERR_FATAL detected",
+        "RP PIO error detected",
+    ];
+    if !event && !reason.contains(&rest.trim_end()) || rest.contains("software trigger") {
+        return None;
+    }
+    let of = after(rest, "received from ").and_then(first_bdf).map_or_else(|| Requester::of_line(m), Requester::at);
+    let severity = if rest.contains("ERR_NONFATAL") { AerSeverity::NonFatal } else { AerSeverity::Fatal };
+    Some(Event::Aer { of, severity, layer: None })
 }
 
 fn severity(text: &str) -> Option<AerSeverity> {
@@ -256,7 +269,8 @@ fn modules(m: &str) -> Option<Event> {
         return Some(Event::SymbolMismatch { module: module()?, symbol: word(rest).to_owned() });
     }
     if let Some(rest) = after(m, ": Unknown symbol ") {
-        return Some(Event::UnknownSymbol { module: module()?, symbol: word(rest).to_owned() });
+        let error = after(rest, "(err ").and_then(|e| e.split(')').next()?.parse().ok());
+        return Some(Event::UnknownSymbol { module: module()?, symbol: word(rest).to_owned(), error });
     }
     if let Some(rest) = after(m, "unknown parameter ") {
         let parameter = rest.strip_prefix('\'')?.split('\'').next()?.to_owned();
@@ -278,9 +292,9 @@ fn mlx5(m: &str) -> Option<Event> {
     // The text after `mlx5_core BDF: ` or `mlx5_core BDF netdev: `.
     let text = m.split_once(": ").map_or("", |(_, t)| t);
     let owned = || text.to_owned();
-    let event = if text == "Link up" {
+    let event = if text == "Link up" || is_port(text, "ACTIVE") {
         Mlx5Event::LinkUp
-    } else if text == "Link down" {
+    } else if text == "Link down" || is_port(text, "DOWN") {
         Mlx5Event::LinkDown
     } else if text.starts_with("Port module event") {
         Mlx5Event::Module(owned())
@@ -296,25 +310,35 @@ fn mlx5(m: &str) -> Option<Event> {
     Some(Event::Mlx5 { bdf, event })
 }
 
-fn command_line(m: &str) -> Option<Event> {
-    let line = m.strip_prefix("Command line: ").or_else(|| m.strip_prefix("Kernel command line: "))?;
-    Some(Event::CommandLine(line.to_owned()))
+/// `Port: 1 Link DOWN`, as the drivers of MLNX_OFED and DOCA print it of an InfiniBand port.
+fn is_port(text: &str, state: &str) -> bool {
+    let port = text.strip_prefix("Port: ").and_then(|r| r.split_once(" Link "));
+    port.is_some_and(|(n, s)| n.bytes().all(|b| b.is_ascii_digit()) && s.trim_end() == state)
 }
 
-fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+/// What a kernel says of itself and of its machine as it starts.
+fn boot(m: &str) -> Option<Event> {
+    if let Some(line) = m.strip_prefix("Command line: ").or_else(|| m.strip_prefix("Kernel command line: ")) {
+        return Some(Event::CommandLine(line.to_owned()));
+    }
+    if let Some(rest) = m.strip_prefix("Linux version ") {
+        let (release, by) = rest.split_once(' ')?;
+        // `UTS_RELEASE (builder@host) (compiler) #1 …` (init/version.c, `linux_banner`).
+        let banner = by.starts_with('(') && crate::kernel_version::parse(release).is_some();
+        return banner.then(|| Event::KernelRelease(release.to_owned()));
+    }
+    if let Some(machine) = m.strip_prefix("DMI: ") {
+        return machine.contains(", BIOS ").then(|| Event::Machine(machine.trim().to_owned()));
+    }
+    let name = m.strip_prefix("Hypervisor detected: ").map(str::trim).filter(|n| !n.is_empty())?;
+    Some(Event::Hypervisor(name.to_owned()))
+}
+
+pub(super) fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.split_once(key).map(|(_, rest)| rest)
 }
 
 /// Up to the next space or closing bracket.
-fn word(text: &str) -> &str {
+pub(super) fn word(text: &str) -> &str {
     text.split([' ', ']', ',', ')']).next().unwrap_or(text)
-}
-
-/// The first PCI address with a domain, as devices are printed.
-fn first_bdf(text: &str) -> Option<Bdf> {
-    text.split([' ', '(', ')', '[', ']', ','])
-        .map(|w| w.trim_end_matches([':', '.']))
-        .map(|w| w.strip_prefix("PCI:").unwrap_or(w))
-        .filter(|w| w.len() >= 12 && w.matches(':').count() == 2)
-        .find_map(|w| w.parse().ok())
 }

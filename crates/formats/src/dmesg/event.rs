@@ -1,7 +1,9 @@
 //! What a kernel message can say to this tool.
 
+use super::driver::Requester;
 use crate::nvidia_proc::Flavour;
 use crate::pci::Bdf;
+use crate::xid::Detail;
 use serde::Serialize;
 
 /// The default IOMMU domain type.
@@ -76,6 +78,12 @@ pub enum Mlx5Event {
 pub enum Event {
     /// The kernel's command line.
     CommandLine(String),
+    /// `Linux version …`: the release of the kernel that boots.
+    KernelRelease(String),
+    /// `DMI: …`: vendor and product of the machine, its board and its BIOS (drivers/firmware/dmi_scan.c, `dmi_format_ids`).
+    Machine(String),
+    /// `Hypervisor detected: …` (arch/x86/kernel/cpu/hypervisor.c): the kernel is a guest's.
+    Hypervisor(String),
     /// Printed by every kernel with IOMMU support, also where there is no IOMMU: it shows the default, not that one exists.
     DefaultDomain {
         /// Type.
@@ -114,7 +122,7 @@ pub enum Event {
     /// A page fault of the AMD IOMMU.
     IoPageFault {
         /// Requester.
-        bdf: Option<Bdf>,
+        of: Requester,
         /// Domain id.
         domain: Option<u64>,
         /// Address that was not mapped.
@@ -122,8 +130,8 @@ pub enum Event {
     },
     /// A fault of the Intel IOMMU.
     DmarFault {
-        /// Requester. The line has no PCI segment.
-        bdf: Option<Bdf>,
+        /// Requester. The line has no PCI segment and no driver.
+        of: Requester,
         /// A write, else a read.
         write: bool,
         /// Address, as far as printed.
@@ -140,9 +148,12 @@ pub enum Event {
         /// Number or name of the event, e.g. `0x10`, `F_TRANSLATION`.
         event: String,
         /// Requester, in recent kernels.
-        bdf: Option<Bdf>,
+        of: Requester,
+        /// Stream id, where the same line has it. What device it is, only the firmware's tables say.
+        sid: Option<u32>,
     },
-    /// SEV-SNP refuses passthrough.
+    /// The firmware offers SEV-SNP and the kernel leaves it off, as the IOMMU is off or in passthrough mode. Any EPYC with SNP on in its firmware
+    /// says so, whether anybody wants it or not.
     SnpNeedsTranslation,
     /// DMA goes through bounce buffers.
     BounceBuffers,
@@ -187,10 +198,12 @@ pub enum Event {
         /// GPU; on the line after the message in current drivers.
         bdf: Option<Bdf>,
     },
+    /// A driver starts a device: what the device is, by the driver's name.
+    Bound(Requester),
     /// A PCIe error.
     Aer {
         /// Source of the error.
-        bdf: Option<Bdf>,
+        of: Requester,
         /// Severity.
         severity: AerSeverity,
         /// Layer, e.g. `Physical Layer`.
@@ -199,7 +212,7 @@ pub enum Event {
     /// Link of a hot-plug slot.
     PciLink {
         /// Port.
-        bdf: Option<Bdf>,
+        of: Requester,
         /// Up, else down.
         up: bool,
     },
@@ -223,6 +236,8 @@ pub enum Event {
         module: String,
         /// Symbol.
         symbol: String,
+        /// The loader's error: -2 where nobody exports it, -22 where what is exported is of another build.
+        error: Option<i32>,
     },
     /// The GPU driver refused a dma-buf attachment.
     DmabufAttachFailed(String),
@@ -239,6 +254,17 @@ pub enum Event {
         bdf: Option<Bdf>,
         /// Xid number.
         number: u32,
+        /// What else the line says.
+        detail: Detail,
+    },
+    /// Error report of an NVSwitch.
+    SXid {
+        /// NVSwitch.
+        bdf: Option<Bdf>,
+        /// SXid number.
+        number: u32,
+        /// The driver's own word; `None` where it has none of the two.
+        fatal: Option<bool>,
     },
     /// `RmInitAdapter failed`.
     NvidiaInitFailed {

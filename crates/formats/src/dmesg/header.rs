@@ -20,7 +20,8 @@ pub fn split(raw: &str) -> (Option<Time<'_>>, &str) {
             .or_else(|| kmsg(rest).map(|(t, r)| (Some(t), r)))
             .or_else(|| bracket(rest))
             .or_else(|| facility(rest).map(|r| (None, r)))
-            .or_else(|| iso(rest).or_else(|| syslog(rest)).map(|(t, r)| (Some(t), r)))
+            .or_else(|| iso(rest).or_else(|| syslog(rest)).or_else(|| journal(rest)).map(|(t, r)| (Some(t), r)))
+            .or_else(|| host(rest, time.is_some()).map(|r| (None, r)))
         else {
             break;
         };
@@ -60,9 +61,12 @@ fn kmsg(text: &str) -> Option<(Time<'_>, &str)> {
 fn bracket(text: &str) -> Option<(Option<Time<'_>>, &str)> {
     let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
     let word = inside.trim();
-    if inside.len() > 40 || word.is_empty() {
+    if inside.len() > 48 || word.is_empty() {
         return None;
     }
+    // `    1.234567 <    0.000012>` of `dmesg -d`.
+    let word =
+        word.split_once(" <").filter(|(_, delta)| delta.ends_with('>')).map_or(word, |(stamp, _)| stamp.trim_end());
     if is_seconds(word) {
         return word.parse().ok().map(|s| (Some(Time::Seconds(s)), rest));
     }
@@ -77,7 +81,24 @@ fn bracket(text: &str) -> Option<(Option<Time<'_>>, &str)> {
     let day_follows = word.as_bytes().get(3).is_some_and(u8::is_ascii_digit);
     let date = word.get(..3).is_some_and(|w| WEEKDAYS.contains(&w) || MONTHS.contains(&w) && day_follows)
         && word.contains(':');
-    date.then_some((Some(Time::Text(word)), rest))
+    (date || is_local_date(word)).then_some((Some(Time::Text(word)), rest))
+}
+
+/// `Do Apr 24 16:22:15 2025`, `jeu. avril 24 16:22:15 2025`, `四 4月 24 16:22:15 2025`: `dmesg -T` writes days and months in the language of
+/// the terminal (util-linux, `sys-utils/dmesg.c`: strftime with `%a %b %e %H:%M:%S %Y`); `4月24 16:22` is what `-H` writes (`%b%e %H:%M`).
+fn is_local_date(word: &str) -> bool {
+    let mut back = word.split_whitespace().rev();
+    let (Some(last), Some(before)) = (back.next(), back.next()) else { return false };
+    let others = back.count();
+    let digits = |w: &str| w.bytes().all(|b| b.is_ascii_digit());
+    let year = last.len() == 4 && digits(last) && (last.starts_with("19") || last.starts_with("20"));
+    if year {
+        return is_clock(before) && before.matches(':').count() == 2 && (2..=4).contains(&others);
+    }
+    let minutes = last.split_once(':').is_some_and(|(h, m)| h.len() == 2 && m.len() == 2 && digits(h) && digits(m));
+    let month_and_day =
+        before.ends_with(|c: char| c.is_ascii_digit()) && before.chars().any(char::is_alphabetic) && before.len() <= 12;
+    minutes && month_and_day && others == 0
 }
 
 fn is_seconds(word: &str) -> bool {
@@ -126,12 +147,63 @@ fn syslog(text: &str) -> Option<(Time<'_>, &str)> {
     Some((Time::Text(stamp), after_host(rest)))
 }
 
+/// Words before a clock (`Thu 24 April 2025`), and bytes before ` kernel:`.
+const MAX_DATE: usize = 4;
+const MAX_HEAD: usize = 120;
+
+/// `april 24 16:22:15 host kernel: `, `24. Okt 16:22:15 host kernel:`, `4月 24 16:22:15 host kernel:`, `2025-04-24 16:22:15 host kernel:`,
+/// `Thu 2025-04-24 16:22:15 CEST host kernel:`, `1745504535.123456 host kernel:`: journalctl writes months in the language of the terminal
+/// (systemd, `src/shared/logs-show.c`: strftime with `%b %d %H:%M:%S`), and has a dozen forms. What they share is a clock, a host, and the
+/// kernel's name; a sentence has not.
+fn journal(text: &str) -> Option<(Time<'_>, &str)> {
+    let at = text.find(" kernel:").filter(|at| *at <= MAX_HEAD)?;
+    let (before, rest) = text.split_at_checked(at)?;
+    if before.contains(['"', '`', '“']) {
+        return None;
+    }
+    let mut words = before.split_whitespace();
+    let mut date = 0;
+    let mut dated = false;
+    let clock = loop {
+        let word = words.next()?;
+        if is_clock(word) {
+            break word;
+        }
+        dated |= word.bytes().any(|b| b.is_ascii_digit());
+        date += 1;
+        if date > MAX_DATE {
+            return None;
+        }
+    };
+    // The host, perhaps behind a zone.
+    let behind = words.count();
+    if !(1..=2).contains(&behind) || date > 0 && !dated {
+        return None;
+    }
+    let end = clock.as_ptr() as usize - before.as_ptr() as usize + clock.len();
+    Some((Time::Text(before.get(..end)?), rest.strip_prefix(" kernel:")?))
+}
+
+/// `host kernel: `, where the time was cut off or stands before it (`journalctl -o short-monotonic`); and `kernel:` alone, as syslogd writes it to
+/// terminals. Without a time, `the kernel: ` is a sentence's: a host's name has a digit or a mark in it, or the kernel's own clock follows.
+fn host(text: &str, timed: bool) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix("kernel:") {
+        return Some(rest);
+    }
+    let (name, rest) = text.split_once(' ')?;
+    let rest = rest.strip_prefix("kernel:")?;
+    let named = !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'))
+        && (name.bytes().any(|b| !b.is_ascii_alphabetic()) || rest.trim_start().starts_with('['));
+    (timed || named).then_some(rest)
+}
+
 fn is_day(word: &str) -> bool {
     word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit())
 }
 
 fn is_clock(word: &str) -> bool {
-    word.len() >= 8 && word.bytes().all(|b| b.is_ascii_digit() || b == b':' || b == b'.')
+    word.len() >= 8 && word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.' | b','))
 }
 
 /// Drops `host kernel: `; other programs keep their name, so that their messages are not taken for the kernel's.

@@ -1,11 +1,15 @@
 //! The kernel log in all its clothes: `dmesg`, `dmesg -T`, `dmesg -x`, ISO times, `journalctl -k`, `/dev/kmsg`, pstore, plain.
 
 mod classify;
+mod driver;
 mod event;
+mod fault;
 mod header;
+mod shape;
 
 pub use classify::classify;
 use classify::subject;
+pub use driver::{DriverClass, Requester};
 pub use event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
 pub use header::{Time, split};
 
@@ -114,11 +118,16 @@ const ANCHORS: &[(&str, u8)] = &[
     ("no space for", subject::PCI),
     ("can't reserve", subject::PCI),
     ("NVRM", subject::NVIDIA),
+    ("SXid (", subject::NVIDIA),
     ("peermem", subject::NVIDIA),
     ("peer_mem", subject::NVIDIA),
     ("nv_mem", subject::NVIDIA),
+    ("enabling device (", subject::PCI),
+    ("firmware version: ", subject::PCI),
     ("AER: ", subject::PCI),
     ("PCIe Bus Error", subject::PCI),
+    ("DPC", subject::PCI),
+    ("EDR: ", subject::PCI),
     ("bw_notification", subject::PCI),
     ("pciehp", subject::PCI),
     ("mlx5_core", subject::MLX5),
@@ -129,7 +138,10 @@ const ANCHORS: &[(&str, u8)] = &[
     ("Unknown symbol", subject::MODULES),
     ("swiotlb", subject::IOMMU),
     ("SWIOTLB", subject::IOMMU),
-    ("ommand line:", subject::COMMAND_LINE),
+    ("ommand line:", subject::BOOT),
+    ("Linux version ", subject::BOOT),
+    ("DMI: ", subject::BOOT),
+    ("Hypervisor detected: ", subject::BOOT),
 ];
 
 /// Finds the anchors: with vector instructions where the processor has them (several GB/s), else with a table (some 400 MB/s).

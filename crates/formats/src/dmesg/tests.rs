@@ -1,9 +1,14 @@
 use super::*;
 use crate::nvidia_proc::Flavour;
 use crate::pci::Bdf;
+use crate::xid::Detail;
 
 fn bdf(text: &str) -> Option<Bdf> {
     text.parse().ok()
+}
+
+fn of(address: &str, class: DriverClass) -> Requester {
+    Requester { bdf: bdf(address), class }
 }
 
 fn cases() -> Vec<(&'static str, Event)> {
@@ -25,12 +30,47 @@ fn cases() -> Vec<(&'static str, Event)> {
         ("DMAR: Intel(R) Virtualization Technology for Directed I/O", E::DmarInitialised),
         (
             "DMAR: [DMA Write NO_PASID] Request device [41:00.0] fault addr 0x7f00 [fault reason 0x05] PTE Write access is not set",
-            E::DmarFault { bdf: bdf("41:00.0"), write: true, address: Some(0x7f00), reason: Some(5) },
+            E::DmarFault { of: of("41:00.0", DriverClass::Unknown), write: true, address: Some(0x7f00), reason: Some(5) },
         ),
         (
             "DMAR: [DMA Read] Request device [00:12.0] fault addr ff000 [fault reason 06] PTE Read access is not set",
-            E::DmarFault { bdf: bdf("00:12.0"), write: false, address: Some(0xff000), reason: Some(6) },
+            E::DmarFault { of: of("00:12.0", DriverClass::Unknown), write: false, address: Some(0xff000), reason: Some(6) },
         ),
+        (
+            "DMAR:[DMA Write] Request device [02:00.0] fault addr f1000000 ",
+            E::DmarFault { of: of("02:00.0", DriverClass::Unknown), write: true, address: Some(0xf100_0000), reason: None },
+        ),
+        // As people retype it, the address left out.
+        (
+            "DMAR: [DMA Write] Request Device [  :  :  .  ] fault addr ",
+            E::DmarFault { of: Requester::UNNAMED, write: true, address: None, reason: None },
+        ),
+        (
+            "dmar: DMAR:[DMA Read] Request device [00:02.0] fault addr 7f000 ",
+            E::DmarFault { of: of("00:02.0", DriverClass::Unknown), write: false, address: Some(0x7f000), reason: None },
+        ),
+        (
+            "xhci_hcd 0000:02:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x000a address=0x0 flags=0x0020]",
+            E::IoPageFault { of: of("02:00.0", DriverClass::Usb), domain: Some(10), address: Some(0) },
+        ),
+        (
+            "arm-smmu 2b400000.smmu: Unhandled context fault: fsr=0x402, iova=0xf0, fsynr=0x1, cbfrsynra=0x1, cb=1",
+            E::SmmuEvent { event: "context fault".into(), of: Requester::UNNAMED, sid: None },
+        ),
+        (
+            "arm-smmu-v3 arm-smmu-v3.9.auto: event: F_TRANSLATION client: (unassigned sid) sid: 0x8 ssid: 0x0 iova: 0x1 ipa: 0x0",
+            E::SmmuEvent { event: "F_TRANSLATION".into(), of: Requester::UNNAMED, sid: Some(8) },
+        ),
+        (
+            "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error (First)",
+            E::SXid { bdf: bdf("c1:00.0"), number: 12028, fatal: Some(false) },
+        ),
+        (
+            "nvidia-nvswitch0: SXid (PCI:0000:c0:00.0): 20034, Fatal, Link 30 LTSSM Fault Up",
+            E::SXid { bdf: bdf("c0:00.0"), number: 20034, fatal: Some(true) },
+        ),
+        ("mlx5_core 0000:18:00.0: firmware version: 28.39.1002", E::Bound(of("18:00.0", DriverClass::RdmaNic))),
+        ("xhci_hcd 0000:00:14.0: enabling device (0000 -> 0002)", E::Bound(of("00:14.0", DriverClass::Usb))),
         ("dmar_fault: 2474 callbacks suppressed", E::DmarFaultsSuppressed(2474)),
         ("AMD-Vi: Unknown option - 'on'", E::AmdVi(AmdVi::UnknownOption("on".into()))),
         ("AMD-Vi: Found IOMMU cap 0x40", E::AmdVi(AmdVi::Found(None))),
@@ -39,17 +79,17 @@ fn cases() -> Vec<(&'static str, Event)> {
         ("pci 0000:60:00.2: AMD-Vi: IOMMU performance counters supported", E::AmdVi(AmdVi::PerformanceCounters)),
         (
             "mlx5_core 0000:41:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0012 address=0xfd000 flags=0x0020]",
-            E::IoPageFault { bdf: bdf("41:00.0"), domain: Some(0x12), address: Some(0xfd000) },
+            E::IoPageFault { of: of("41:00.0", DriverClass::RdmaNic), domain: Some(0x12), address: Some(0xfd000) },
         ),
         (
             "AMD-Vi: Event logged [IO_PAGE_FAULT device=41:00.0 domain=0x0012 address=0x00000000fd000000 flags=0x0020]",
-            E::IoPageFault { bdf: bdf("41:00.0"), domain: Some(0x12), address: Some(0xfd00_0000) },
+            E::IoPageFault { of: of("41:00.0", DriverClass::Unknown), domain: Some(0x12), address: Some(0xfd00_0000) },
         ),
         ("arm-smmu-v3 arm-smmu-v3.0.auto: ias 48-bit, oas 48-bit (features 0x0)", E::SmmuInitialised),
-        ("arm-smmu-v3 arm-smmu-v3.9.auto: event 0x10 received:", E::SmmuEvent { event: "0x10".into(), bdf: None }),
+        ("arm-smmu-v3 arm-smmu-v3.9.auto: event 0x10 received:", E::SmmuEvent { event: "0x10".into(), of: Requester::UNNAMED, sid: None }),
         (
             "arm-smmu-v3 arm-smmu-v3.9.auto: event: F_TRANSLATION client: 0009:01:00.0 sid: 0x100 ssid: 0x0",
-            E::SmmuEvent { event: "F_TRANSLATION".into(), bdf: bdf("0009:01:00.0") },
+            E::SmmuEvent { event: "F_TRANSLATION".into(), of: of("0009:01:00.0", DriverClass::Unknown), sid: Some(0x100) },
         ),
         ("SNP: IOMMU disabled or configured in passthrough mode, SNP cannot be supported.", E::SnpNeedsTranslation),
         ("PCI-DMA: Using software bounce buffering for IO (SWIOTLB)", E::BounceBuffers),
@@ -92,17 +132,46 @@ fn cases() -> Vec<(&'static str, Event)> {
         ("NVRM: BAR1 is 0M @ 0x0 (PCI:0000:01:00.0)", E::NvidiaBarInvalid { bdf: bdf("01:00.0") }),
         (
             "pcieport 0000:00:01.0: AER: Corrected error received: 0000:01:00.0",
-            E::Aer { bdf: bdf("01:00.0"), severity: AerSeverity::Corrected, layer: None },
+            E::Aer { of: of("01:00.0", DriverClass::Unknown), severity: AerSeverity::Corrected, layer: None },
         ),
         (
             "pcieport 0000:00:01.0: AER: Multiple Uncorrectable (Fatal) error message received from 0000:02:00.0",
-            E::Aer { bdf: bdf("02:00.0"), severity: AerSeverity::Fatal, layer: None },
+            E::Aer { of: of("02:00.0", DriverClass::Unknown), severity: AerSeverity::Fatal, layer: None },
         ),
         (
             "nvidia 0000:04:00.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer, (Requester ID)",
-            E::Aer { bdf: bdf("04:00.0"), severity: AerSeverity::NonFatal, layer: Some("Transaction Layer".into()) },
+            E::Aer { of: of("04:00.0", DriverClass::Gpu), severity: AerSeverity::NonFatal, layer: Some("Transaction Layer".into()) },
         ),
-        ("pcieport 0000:00:01.0: pciehp: Slot(1): Link Down", E::PciLink { bdf: bdf("00:01.0"), up: false }),
+        (
+            "pcieport 0000:00:01.0: AER: Uncorrected (Non-Fatal) error received: id=0010",
+            E::Aer { of: of("00:01.0", DriverClass::Port), severity: AerSeverity::NonFatal, layer: None },
+        ),
+        (
+            "pcieport 0000:00:01.0: AER: device recovery failed",
+            E::Aer { of: of("00:01.0", DriverClass::Port), severity: AerSeverity::NonFatal, layer: None },
+        ),
+        (
+            "pcieport 0000:00:01.0: DPC: containment event, status:0x000d, ERR_FATAL received from 0000:02:00.0",
+            E::Aer { of: of("02:00.0", DriverClass::Unknown), severity: AerSeverity::Fatal, layer: None },
+        ),
+        (
+            "pcieport 0000:00:01.0: DPC: containment event, status:0x1f01 source:0x0000",
+            E::Aer { of: of("00:01.0", DriverClass::Port), severity: AerSeverity::Fatal, layer: None },
+        ),
+        (
+            "pcieport 0000:00:01.0: DPC: ERR_NONFATAL detected",
+            E::Aer { of: of("00:01.0", DriverClass::Port), severity: AerSeverity::NonFatal, layer: None },
+        ),
+        (
+            "dpc 0000:00:03.2:pcie008: DPC containment event, status:0x1f01 source:0x0000",
+            E::Aer { of: of("00:03.2", DriverClass::Port), severity: AerSeverity::Fatal, layer: None },
+        ),
+        (
+            "pcieport 0000:30:03.0: EDR: EDR event received",
+            E::Aer { of: of("30:03.0", DriverClass::Port), severity: AerSeverity::Fatal, layer: None },
+        ),
+        ("mlx5_core 0000:ab:00.0 mlx5_5: Port: 1 Link DOWN", E::Mlx5 { bdf: bdf("ab:00.0"), event: Mlx5Event::LinkDown }),
+        ("pcieport 0000:00:01.0: pciehp: Slot(1): Link Down", E::PciLink { of: of("00:01.0", DriverClass::Port), up: false }),
         (
             "nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing",
             E::Peermem {
@@ -116,7 +185,11 @@ fn cases() -> Vec<(&'static str, Event)> {
         ),
         (
             "nvidia_peermem: Unknown symbol ib_register_peer_memory_client (err -22)",
-            E::UnknownSymbol { module: "nvidia_peermem".into(), symbol: "ib_register_peer_memory_client".into() },
+            E::UnknownSymbol {
+                module: "nvidia_peermem".into(),
+                symbol: "ib_register_peer_memory_client".into(),
+                error: Some(-22),
+            },
         ),
         (
             "NVRM: dma-buf attach failed: PCI topology not supported for dma-buf",
@@ -130,7 +203,7 @@ fn cases() -> Vec<(&'static str, Event)> {
             "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build  (x)",
             E::NvidiaDriver { version: "570.86.15".into(), flavour: Flavour::Open },
         ),
-        ("NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=x", E::Xid { bdf: bdf("38:00.0"), number: 13 }),
+        ("NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=x", E::Xid { bdf: bdf("38:00.0"), number: 13, detail: Detail::Number }),
         ("NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x26:0x56:1463)", E::NvidiaInitFailed { bdf: bdf("01:00.0") }),
         (
             "nvidia: unknown parameter 'NVreg_EnablePCIeRelaxedOrderingMode' ignored",
@@ -154,6 +227,15 @@ fn cases() -> Vec<(&'static str, Event)> {
             E::LockdownDenied("setpci: direct PCI access is restricted".into()),
         ),
         ("Kernel command line: ro iommu=pt", E::CommandLine("ro iommu=pt".into())),
+        (
+            "Linux version 6.8.0-41-generic (buildd@lcy02) (x86_64-linux-gnu-gcc-13 13.2.0) #41-Ubuntu SMP",
+            E::KernelRelease("6.8.0-41-generic".into()),
+        ),
+        (
+            "DMI: QEMU Standard PC (Q35 + ICH9, 2009), BIOS 1.16.2 04/01/2014",
+            E::Machine("QEMU Standard PC (Q35 + ICH9, 2009), BIOS 1.16.2 04/01/2014".into()),
+        ),
+        ("Hypervisor detected: KVM", E::Hypervisor("KVM".into())),
     ]
 }
 
@@ -180,6 +262,15 @@ fn messages_that_only_look_alike() {
         "nvidia-modeset: Loading NVIDIA Kernel Mode Setting Driver for UNIX platforms  550.144.03",
         "mlx5_core 0000:41:00.1: E-Switch: Total vports 10",
         "NVRM: Xid (PCI:x): y",
+        "NVRM: we asked for Xid (PCI:0000:01:00): 79",
+        "IO_PAGE_FAULT: address=0xfffffffffffffef0",
+        "pcieport 0000:00:01.0: DPC: enabled with IRQ 33",
+        "pcieport 0000:00:01.0: DPC: software trigger detected",
+        "pcieport 0000:00:01.0: DPC: error containment capabilities: Int Msg #0, RPExt+ PoisonedTLP+ SwTrigger+ RP PIO Log 4, DL_ActiveErr+",
+        "pcieport 0000:00:01.0: AER: device recovery successful",
+        "mlx5_core 0000:ab:00.0 mlx5_5: Port: 1 Link INIT",
+        "DMAR: [INTR-REMAP] Request device [f0:1f.7] fault index 0x1c [fault reason 0x25] Blocked a compatibility format interrupt request",
+        "DMAR: INTR-REMAP: Request device [[c2:00.0] fault index 27",
         "iommu: Default domain type: Odd",
         "",
     ] {
@@ -204,10 +295,35 @@ fn clothes_of_a_line() {
             format!("kern  :warn  : 2025-01-21T04:41:44,285060+00:00 {text}"),
             Some(Time::Text("2025-01-21T04:41:44,285060+00:00")),
         ),
+        (format!("[Do Apr 24 16:22:15 2025] {text}"), Some(Time::Text("Do Apr 24 16:22:15 2025"))),
+        (format!("[jeu. avril 24 16:22:15 2025] {text}"), Some(Time::Text("jeu. avril 24 16:22:15 2025"))),
+        (format!("[四 4月 24 16:22:15 2025] {text}"), Some(Time::Text("四 4月 24 16:22:15 2025"))),
+        (format!("[4月24 16:22] {text}"), Some(Time::Text("4月24 16:22"))),
+        (format!("[    1.234567 <    0.000012>] {text}"), Some(Time::Seconds(1.234_567))),
+        (format!("april 24 16:22:15 robin-pc kernel: {text}"), Some(Time::Text("april 24 16:22:15"))),
+        (format!("Okt 24 16:22:15 host kernel: {text}"), Some(Time::Text("Okt 24 16:22:15"))),
+        (format!("24. Apr 16:22:15 host kernel: {text}"), Some(Time::Text("24. Apr 16:22:15"))),
+        (format!("4月 24 16:22:15 host kernel: {text}"), Some(Time::Text("4月 24 16:22:15"))),
+        (format!("avril 24 16:22:15 host kernel: [   10.5] {text}"), Some(Time::Seconds(10.5))),
+        (format!("2025-04-24 16:22:15 host kernel: {text}"), Some(Time::Text("2025-04-24 16:22:15"))),
+        (format!("Thu 2025-04-24 16:22:15 CEST host kernel: {text}"), Some(Time::Text("Thu 2025-04-24 16:22:15"))),
+        (format!("1745504535.123456 host kernel: {text}"), Some(Time::Text("1745504535.123456"))),
+        (format!("[   10.500000] host kernel: {text}"), Some(Time::Seconds(10.5))),
+        (format!("node-1 kernel: {text}"), None),
+        (format!("Tower kernel: [   10.5] {text}"), Some(Time::Seconds(10.5))),
+        (format!("kernel:{text}"), None),
         (text.to_owned(), None),
     ] {
         assert_eq!(split(&raw), (time, text), "{raw}");
     }
     assert_eq!(split("[drm] Initialized"), (None, "[drm] Initialized"));
+    for sentence in [
+        "The kernel: DMAR: IOMMU enabled",
+        "we asked at 16:22:15 what the kernel: DMAR: IOMMU enabled",
+        "[2025-06-17 16:23:09] DMAR: IOMMU enabled",
+        "[see 12:30] DMAR: IOMMU enabled",
+    ] {
+        assert_eq!(split(sentence), (None, sentence));
+    }
     assert_eq!(split("Nov 21 07:00:00 host sshd[1]: x").1, "host sshd[1]: x");
 }

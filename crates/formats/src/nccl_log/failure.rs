@@ -26,24 +26,39 @@ pub struct Completion<'a> {
 pub enum SocketTrouble {
     /// Nobody listens there.
     Refused,
+    /// Nobody listens there yet: it is tried again, as at every start of a job whose ranks do not come at once.
+    RefusedYet,
     /// No answer.
     TimedOut,
     /// No way there.
     Unreachable,
     /// The other side ended.
     Closed,
+    /// The address to listen on, or to connect from, is not one of this host's.
+    NotLocal,
+    /// No interface of this host is in the subnet of the other side's address: a warning, as the routing table may know a way.
+    OtherSubnet,
     /// Another error.
     Other,
 }
 
 impl SocketTrouble {
-    fn of(text: &str) -> Self {
+    /// What the words of an error say.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
         let has = |w: &str| text.contains(w);
-        if has("refused") {
+        if has("No interface found in the same subnet") {
+            Self::OtherSubnet
+        } else if has("Cannot assign requested address") {
+            Self::NotLocal
+        } else if has("refused") && is_retried(text) {
+            Self::RefusedYet
+        } else if has("refused") || has("exceeded retries") {
+            // 2.16 to 2.23 count what was refused, and what timed out, and print the number alone.
             Self::Refused
         } else if has("timed out") || has("timeouts") {
             Self::TimedOut
-        } else if has("No route") || has("unreachable") || has("is down") {
+        } else if has("No route") || has("unreachable") || has(" is down") || has("Software caused connection abort") {
             Self::Unreachable
         } else if has("closed by remote") || has("reset by peer") || has("Broken pipe") {
             Self::Closed
@@ -51,6 +66,29 @@ impl SocketTrouble {
             Self::Other
         }
     }
+}
+
+/// What EFA's provider says of a peer (libfabric `prov/efa/src/efa_errno.h`): FI_EHOSTUNREACH comes only where a security group drops what is sent
+/// (aws-ofi-nccl `platform-aws.cpp: log_cq_error`).
+fn efa(text: &str) -> Option<SocketTrouble> {
+    let has = |w: &str| text.contains(w);
+    if !has(" completed with error") {
+        return None;
+    }
+    if has("err: 113,") || has("Unreachable remote") {
+        Some(SocketTrouble::Unreachable)
+    } else if has("previously responsive") || has("previously established") {
+        Some(SocketTrouble::Closed)
+    } else {
+        None
+    }
+}
+
+/// `…, retrying`, `…, retrying (26/34) after sleep …`: not the last time.
+fn is_retried(text: &str) -> bool {
+    let Some((_, rest)) = text.split_once(", retrying") else { return false };
+    let last = rest.trim_start().strip_prefix('(').and_then(|r| r.split_once(')')?.0.split_once('/'));
+    last.is_none_or(|(now, of)| now != of)
 }
 
 /// A failure.
@@ -129,6 +167,13 @@ pub enum Failure<'a> {
 
 /// Reads a warning. Some of these words come at the level INFO as well.
 pub(super) fn warning(text: &str) -> Failure<'_> {
+    // A plugin's own words: memory, endpoints and providers of libfabric, not NCCL's.
+    if text.starts_with("NET/OFI") {
+        if let Some(trouble) = efa(text) {
+            return Failure::Socket { trouble, peer: None };
+        }
+        return if super::plugin::ofi(text).is_some() { Failure::Plugin(text) } else { Failure::Other(text) };
+    }
     verbs(text)
         .or_else(|| completion(text).map(Failure::Completion))
         .or_else(|| asynchronous(text))
@@ -216,35 +261,91 @@ fn socket(text: &str) -> Option<Failure<'_>> {
         || has("Call to recv ")
         || has("Call to send ")
         || has("Call to connect ")
+        || has("Call to bind ")
+        || has("No interface found in the same subnet")
+        || text.starts_with("ncclOsSocket") && has(" failed")
+        || text.starts_with("socketProgressOpt: ") && has(" failed")
         || has("NET/Socket : socket progress error")
         || has("accept returned");
     if !relevant {
         return None;
     }
-    let peer = ["remote peer ", "onnect to ", "Call to recv from ", "Call to send to ", "socketPollConnect to "]
-        .into_iter()
-        .find_map(|key| after(text, key))
-        .map(word)
-        .filter(|p| p.contains(['<', ':', '.']) || p.len() > 3 && !p.starts_with("fail"));
+    let peer = [
+        "remote peer ",
+        "remote address ",
+        "onnect to ",
+        "Call to recv from ",
+        "Call to send to ",
+        "socketPollConnect to ",
+    ]
+    .into_iter()
+    .find_map(|key| after(text, key))
+    .map(word)
+    .filter(|p| p.contains(['<', ':', '.']) || p.len() > 3 && !p.starts_with("fail"));
     Some(Failure::Socket { trouble: SocketTrouble::of(text), peer })
 }
 
 fn shared_memory(text: &str) -> Option<Failure<'_>> {
     let has = |w: &str| text.contains(w);
-    let relevant = has("shared memory")
+    // What is unmapped or unlinked at the end says nothing of room.
+    let relevant = has("shared memory segment")
+        || has("shared memory file")
         || has("posix_fallocate")
         || has("failed to extend")
         || has("/dev/shm")
         || has("shm_open")
         || has("Could not map") && has("nccl-");
-    relevant.then(|| Failure::SharedMemory { text, no_space: has("No space left") || has("failed to extend") })
+    relevant.then(|| Failure::SharedMemory {
+        text,
+        no_space: has("No space left") || has("failed to extend") && !has(", error"),
+    })
+}
+
+/// Calls of CUDA that old releases name themselves, before the error's number and words or its words alone (`transport/p2p.cc`).
+const CUDA_CALLS: &[&str] = &[
+    "failed to open CUDA IPC handle : ",
+    "failed to peer with device ",
+    "rank failed to peer with device ",
+    "cudaIpcGetMemHandle failed : ",
+    "cudaIpcOpenMemHandle failed : ",
+    "cudaHostGetDevicePointer failed : ",
+    "hostStreamPlanCallback() failed : ",
+];
+
+/// `failed to peer with device 1(=2e000): 217 peer access is not supported between these two devices`.
+fn cuda_call(text: &str) -> Option<Failure<'_>> {
+    let (call, rest) = CUDA_CALLS.iter().find_map(|c| Some((*c, text.strip_prefix(c)?)))?;
+    let rest = if call.ends_with("device ") { rest.split_once(": ")?.1 } else { rest };
+    let (code, error) = int(rest).map_or((None, rest), |(code, error)| (Some(code), error));
+    Some(Failure::Cuda { code, error: error.trim() })
 }
 
 fn cuda(text: &str) -> Option<Failure<'_>> {
-    let at = text.find("Cuda failure ").or_else(|| text.find("CUDA failure "))?;
-    let rest = text.get(at + 13..)?;
+    if let Some(call) = cuda_call(text) {
+        return Some(call);
+    }
+    // RCCL says HIP.
+    let (at, len) = ["Cuda failure ", "CUDA failure ", "HIP failure "]
+        .iter()
+        .find_map(|key| text.find(key).map(|at| (at, key.len())))?;
+    let rest = text.get(at + len..)?;
     let (code, rest) = int(rest).map_or((None, rest), |(code, rest)| (Some(code), rest));
     Some(Failure::Cuda { code, error: rest.trim().trim_matches('\'') })
+}
+
+/// A file that cannot be used, of a topology or a graph. A limit of the parser is met by large machines without any file, too.
+fn is_of_file(text: &str) -> bool {
+    let limit = text.contains("limited to ") || text.contains("too many XML") || text.contains("XML Export");
+    text.contains("XML ") && !limit || attribute(text)
+}
+
+/// `Attribute busid of node pci not found`: of an element of a topology or a graph (`graph/xml.h`), not of MSCCL's algorithms, which RCCL and
+/// MSCCL read with the same code.
+fn attribute(text: &str) -> bool {
+    const ELEMENTS: &[&str] =
+        &["system", "cpu", "pci", "gpu", "nvlink", "c2c", "nic", "net", "gin", "pcilink", "graphs", "graph", "channel"];
+    let element = text.strip_prefix("Attribute ").and_then(|r| r.split_once(" of node ")).map(|(_, rest)| rest);
+    element.is_some_and(|e| ELEMENTS.contains(&e.split(' ').next().unwrap_or_default()))
 }
 
 fn named(text: &str) -> Option<Failure<'_>> {
@@ -271,31 +372,30 @@ fn named(text: &str) -> Option<Failure<'_>> {
             || has("no interface found")
             || has("No usable listening interface")
             || has("No IP interface found")
-            || has("No interface found in the same subnet")
+            || has("no device found ") && has("verify NCCL_OOB_NET_IFNAME")
             || has("is neither AF_INET")
+            || has("ocket creation failed") && has("Address family not supported")
         {
             Failure::NoInterface(text)
         } else if has("IMEX") || has("MNNVL") {
             Failure::Imex(text)
-        } else if has("NVLS") || has("ulticast") {
+        } else if has("bind NVLink SHARP") || has("ulticast") {
             Failure::Nvls(text)
         } else if has("Failed to open lib") || has("dlvsym failed") || has("dlsym failed") {
             Failure::Library(text)
-        } else if has("XML ") || text.starts_with("Attribute ") && has(" of node ") {
+        } else if is_of_file(text) {
             Failure::TopologyFile(text)
         } else if has("No transport found") || has("no transport for") {
             Failure::NoTransport(text)
         } else if has("NCCL_IB_HCA") && (has("ncompatible") || has("link_layer")) {
             Failure::NicsDiffer(text)
-        } else if text.starts_with("NET/OFI") && (has("nitializ") && has("fail") || has("GDR disabled")) {
-            Failure::Plugin(text)
         } else if has("nvalid rank requested")
             || has("invalid argument")
             || has("improper usage")
             || has("invalid usage")
         {
             Failure::Usage(text)
-        } else if has("Driver version found") {
+        } else if has("Driver version found") || has("Driver/library version mismatch") {
             Failure::Cuda { code: None, error: text }
         } else {
             return None;

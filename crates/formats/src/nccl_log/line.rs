@@ -1,5 +1,6 @@
 //! A line taken apart: what a launcher put before it, who printed it, the level, the message.
 
+use crate::printed;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -65,20 +66,125 @@ static ANCHOR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("NCCL ")
 /// Tries of the anchor in one line: prose names the library, too.
 const TRIES: usize = 4;
 
-/// Takes a line apart; `None` for a line that NCCL did not print. A head that was cut off leaves `who` empty.
+/// Takes a line apart; `None` for a line that NCCL did not print: a sentence, a list or a command that names one. A head that was cut off
+/// leaves `who` empty.
 #[must_use]
 pub fn split(line: &str) -> Option<Line<'_>> {
+    find(line, is_printed)
+}
+
+/// A line without the library's name, as releases before 2.4 print it and as people shorten it: `host:1:2 [0] INFO NET/Socket : …`,
+/// `include/socket.h:360 WARN Call to connect failed`, `INFO NET/IB : …`. Without a head only what no other program says.
+#[must_use]
+pub fn split_short(line: &str) -> Option<Line<'_>> {
+    let at = line.find("INFO ").or_else(|| line.find("WARN "))?;
+    let (level, message) = level(line.get(at..)?)?;
+    let text = line.get(..at)?;
+    let found = head(text, level, message);
+    let ours =
+        ["NET/", "Call to ibv_", "Call to connect ", "Failed to open lib", "Bootstrap : ", "P2P is disabled between "];
+    let known = ours.iter().any(|o| message.starts_with(o));
+    let is_ours = !found.who.is_empty() && Who::read(found.who).is_some() || known;
+    (is_ours && is_printed(text, &found)).then_some(found)
+}
+
+/// The same for a text that stands behind another writer's in one line.
+#[must_use]
+pub fn split_glued(line: &str) -> Option<Line<'_>> {
+    find(line, |_, _| true)
+}
+
+fn find(line: &str, is_printed: impl Fn(&str, &Line<'_>) -> bool) -> Option<Line<'_>> {
     let mut from = 0;
     for _ in 0..TRIES {
         let at = from + ANCHOR.find(line.as_bytes().get(from..)?)?;
         let rest = line.get(at + 5..)?;
         if let Some((level, message)) = level(rest) {
-            return Some(head(line.get(..at)?, level, message));
+            let text = line.get(..at)?;
+            let found = head(text, level, message);
+            return is_printed(text, &found).then_some(found);
         }
         from = at + 5;
     }
     None
 }
+
+/// Whether NCCL printed the line: what stands before it is nothing, its head, or what launchers put there.
+fn is_printed(text: &str, l: &Line<'_>) -> bool {
+    if !l.who.is_empty() {
+        let quoted = l.who.starts_with(['`', '"', '\'', '“', '‘']);
+        return !quoted && (l.before.len() <= 1 || !printed::is_prose(l.before));
+    }
+    // What is quoted needs its head: without it, it may be anybody's words.
+    let text = text.trim_end();
+    if printed::own(text).quoted || text.trim_start().starts_with('>') {
+        return false;
+    }
+    if text.is_empty() {
+        // Two words of the library's name in a sentence are no version: `NCCL version 2.21.5 hangs here`.
+        return match l.level {
+            Level::Version => !l.message.contains(' '),
+            _ => starts_as_message(l.message),
+        };
+    }
+    // A head that was cut at its beginning: `-1:946:988 [0]`, ` [0] file.cc:839 (function)`.
+    let located = if text.ends_with(')') { text.rsplit_once(" (").map_or(text, |(t, _)| t) } else { text };
+    let rest = match located.rsplit_once(' ') {
+        _ if l.source.is_none() => located,
+        Some((rest, _)) => rest.trim_end(),
+        None => "",
+    };
+    let device = rest.strip_suffix(']').and_then(|r| r.rsplit_once('[')).map(|(_, device)| device);
+    if device.is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit())) {
+        return !printed::is_prose(rest);
+    }
+    // `get_ofi_provider:312 NCCL WARN`: a plugin names its function.
+    let own = printed::own(rest).text;
+    let function = own.rsplit_once(':').is_some_and(|(name, line)| {
+        !line.is_empty()
+            && line.bytes().all(|b| b.is_ascii_digit())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'/' | b'-'))
+    });
+    if function && l.level == Level::Warn {
+        return true;
+    }
+    let tags = printed::is_tags(rest);
+    tags && (l.source.is_some() || l.level == Level::Version || starts_as_message(l.message))
+}
+
+/// Whether a text without a head begins as a message does, not as a sentence: `lines of this kind are harmless`.
+fn starts_as_message(message: &str) -> bool {
+    let word = message.split([' ', '(']).next().unwrap_or_default();
+    let first = word.bytes().next();
+    // Names of files, of calls, of variables; capitals; numbers.
+    first.is_some_and(|b| !b.is_ascii_lowercase())
+        || word.contains(['_', '/', ':', '.', '='])
+        || MESSAGES.iter().any(|m| message.starts_with(m))
+}
+
+/// Messages that begin with a small letter.
+const MESSAGES: &[&str] = &[
+    "comm 0x",
+    "socket",
+    "connect",
+    "cuda",
+    "dlopen",
+    "nccl",
+    "bootstrap",
+    "ibv_",
+    "wrap_",
+    "peer query",
+    "init",
+    "misc",
+    "no device found ",
+    "failed to open CUDA IPC handle : ",
+    "failed to peer with device ",
+    "improper usage of nccl",
+    "communicator encountered a fatal error",
+    "lib wrapper not initialized",
+    "nvmlInit",
+    "nvmlDevice",
+];
 
 fn level(rest: &str) -> Option<(Level, &str)> {
     let (level, message) = match rest.as_bytes() {

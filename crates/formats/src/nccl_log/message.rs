@@ -7,6 +7,7 @@ use super::env;
 use super::failure::{self, Completion, Failure};
 use super::gdr::{self, GdrPair};
 use super::line::{Level, Line};
+use super::plugin::{self, Plugin};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
 
@@ -15,17 +16,6 @@ const WIDEST_TRANSPORT: usize = 64;
 
 /// Bytes of a collective's name.
 const LONGEST_CALL: usize = 24;
-
-/// What a plugin's line says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plugin<'a> {
-    /// It is loaded: kind (`NET`, `TUNER`, …) and name.
-    Loaded(&'a str, &'a str),
-    /// None was found, or it lacks a symbol of some version: no error.
-    Missing(&'a str),
-    /// It was found and cannot be loaded or started.
-    Failed(&'a str),
-}
 
 /// What a line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,6 +121,13 @@ pub enum Message<'a> {
     P2pDisabled(&'a str),
     /// Whether GPUs can multicast.
     NvlsSupport(bool),
+    /// A PCI link of the topology that is as slow as a virtual port's: GB/s as printed, and what is below it.
+    SlowLink {
+        /// Hundredths of GB/s.
+        centi: u32,
+        /// `PCI/0-65000 (104c823200000000)`.
+        to: &'a str,
+    },
     /// A function returned an error: `transport/net.cc:1134 -> 6`.
     Returned {
         /// Where, in NCCL's source.
@@ -227,6 +224,7 @@ fn info(text: &str) -> Option<Message<'_>> {
             text.get(44..).map(|name| Message::Plugin(Plugin::Loaded("NET", name.trim())))
         }
         b'0'..=b'9' => numbers(text),
+        b'+' => slow_link(text),
         b'[' => text.split_once("] ").and_then(|(_, rest)| starts_comm(rest)),
         _ => None,
     }
@@ -268,10 +266,8 @@ fn ring(text: &str) -> Option<Message<'_>> {
 fn starts_n(text: &str) -> Option<Message<'_>> {
     if let Some(rest) = text.strip_prefix("NET/") {
         // The OFI plugin says so at this level, too.
-        if rest.starts_with("OFI ")
-            && (rest.ends_with("initialization failed") || rest.contains("nitializing plugin failed"))
-        {
-            return Some(Message::Plugin(Plugin::Failed(text)));
+        if rest.starts_with("OFI ") {
+            return Some(Message::Plugin(plugin::ofi(text).unwrap_or(Plugin::Ofi(text))));
         }
         return network(text, rest);
     }
@@ -292,7 +288,7 @@ fn network<'a>(text: &'a str, rest: &'a str) -> Option<Message<'a>> {
     let (name, rest) = rest.split_once(':')?;
     let (name, rest) = (name.trim(), rest.trim_start());
     if name == "Plugin" {
-        return Some(plugin(text, rest));
+        return Some(plugin::read(text, rest));
     }
     if let Some(rest) = rest.strip_prefix("GPU Direct RDMA ") {
         return gdr_rest(rest);
@@ -314,33 +310,6 @@ fn network<'a>(text: &'a str, rest: &'a str) -> Option<Message<'a>> {
         return Some(Message::Failure(failure::warning(text)));
     }
     None
-}
-
-fn plugin<'a>(text: &'a str, rest: &'a str) -> Message<'a> {
-    if let Some(name) = rest.strip_prefix("Loaded net plugin ") {
-        return Message::Plugin(Plugin::Loaded("NET", name.split(" (v").next().unwrap_or(name).trim()));
-    }
-    // A library that the plugin itself needs, or may not be read, is another matter than no plugin.
-    let missing = rest.contains("cannot open shared object file") && rest.contains("libnccl-net") && {
-        let at = rest.find(": cannot open shared object file").unwrap_or_default();
-        let library = rest.get(..at).and_then(|r| r.rsplit(' ').next()).unwrap_or_default();
-        library.contains("libnccl-net") && rest.contains("No such file")
-    };
-    if missing
-        || rest.contains("No plugin found")
-        || rest.starts_with("Could not find")
-        || rest.starts_with("Failed to find")
-    {
-        return Message::Plugin(Plugin::Missing(text));
-    }
-    if rest.contains("cannot open shared object file")
-        || rest.starts_with("Plugin load") && rest.contains(" returned ")
-        || rest.contains("load returned")
-        || rest.contains("failed")
-    {
-        return Message::Plugin(Plugin::Failed(text));
-    }
-    Message::Other
 }
 
 fn gdr_line(text: &str) -> Option<Message<'_>> {
@@ -419,6 +388,14 @@ fn tuning(rest: &str) -> Option<Message<'_>> {
     let protocol = rest.get(blank..)?.strip_prefix(" proto ")?;
     let end = memchr::memchr(b' ', protocol.as_bytes()).unwrap_or(protocol.len());
     Some(Message::Tuning { algorithm: rest.get(..blank)?, protocol: protocol.get(..end)? })
+}
+
+/// `+ PCI[0.2] - PCI/0-65000 (104c823200000000)`: 2.5 GT/s on one lane, which no card's own port has. NCCL counts 0.19 to 0.25 GB/s for it.
+fn slow_link(text: &str) -> Option<Message<'_>> {
+    let (speed, rest) = text.strip_prefix("+ PCI[")?.split_once(']')?;
+    let speed = speed.parse::<f64>().ok().filter(|s| (0.0..=0.25).contains(s))?;
+    let to = rest.strip_prefix(" - ")?;
+    Some(Message::SlowLink { centi: (speed * 100.0).round() as u32, to })
 }
 
 /// Words of which one is in every line that [`rare`] knows: one pass over the text in place of a dozen.

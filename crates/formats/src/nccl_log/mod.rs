@@ -18,6 +18,7 @@ mod gdr;
 mod line;
 mod message;
 mod net;
+mod plugin;
 pub mod stamp;
 pub mod status;
 pub mod wording;
@@ -27,9 +28,10 @@ pub use connect::{Connect, Direction, Transport};
 pub use cursor::hex;
 pub use failure::{Completion, Failure, SocketTrouble};
 pub use gdr::{GdrPair, GpuName};
-pub use line::{Level, Line, Who, split};
-pub use message::{Message, Plugin, comm_of_call};
+pub use line::{Level, Line, Who, split, split_glued, split_short};
+pub use message::{Message, comm_of_call};
 pub use net::{Nic, nics, oob};
+pub use plugin::Plugin;
 
 #[cfg(test)]
 mod tests;

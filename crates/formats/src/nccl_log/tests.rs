@@ -29,11 +29,24 @@ fn heads_in_all_their_dresses() {
         let who = Who::read(l.who).unwrap_or_else(|| panic!("{line}: {:?}", l.who));
         assert_eq!((who.host, who.pid, who.tid, who.device, l.level), (host, pid, tid, device, level), "{line}");
     }
-    for line in ["NCCL INFO Using network Socket", "  NCCL INFO x", "misc/ibvwrap.cc:278 NCCL WARN x"] {
+    for line in ["NCCL INFO Using network Socket", "  NCCL INFO Using network IB", "misc/ibvwrap.cc:278 NCCL WARN x"] {
         assert_eq!(split(line).unwrap().who, "", "{line}");
     }
     assert_eq!(split("the NCCL library is slow"), None);
     assert_eq!(split("# NCCL INFORMATION"), None);
+    // Sentences, lists and commands in which somebody names a line.
+    for line in [
+        "We see NCCL WARN Cuda failure 2 'out of memory' on rank 3",
+        "- NCCL WARN Cuda failure 2 'out of memory'",
+        "## NCCL WARN Cuda failure 2 'out of memory'",
+        "NCCL WARN lines are harmless",
+        "NCCL version 2.21.5 hangs here",
+        "$ grep 'NCCL INFO Using' log",
+        "the log has `node1:47:48 [3] NCCL WARN Cuda failure 2 'out of memory'` in it",
+        "In the log we find node1:47:48 [3] NCCL WARN Cuda failure 2 'out of memory'",
+    ] {
+        assert_eq!(split(line), None, "{line}");
+    }
     assert_eq!(read("NCCL version 2.21.5+cuda12.4"), Message::Version("2.21.5+cuda12.4"));
     assert_eq!(read("n:1:1 [0] NCCL INFO NCCL version 2.26.2+cuda12.2"), Message::Version("2.26.2+cuda12.2"));
 }
@@ -197,6 +210,11 @@ fn networks_plugins_settings() {
         ("NET/Plugin : No plugin found (libnccl-net.so), using internal implementation", true),
         ("NET/Plugin: Could not find: libnccl-net.so. Using internal network plugin.", true),
         ("NET/Plugin: Failed to find ncclNetPlugin_v8 symbol.", true),
+        // RCCL looks for one of its own name.
+        (
+            "NET/Plugin: Plugin load returned 2 : librccl-net.so: cannot open shared object file: No such file or directory : when loading librccl-net.so",
+            true,
+        ),
         ("NET/Plugin: Loaded net plugin IBext_v8 (v8)", false),
     ] {
         let line = format!("h:1:2 [0] NCCL INFO {text}");

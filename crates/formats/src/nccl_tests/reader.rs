@@ -155,6 +155,25 @@ enum Worth {
 /// Lines of the header that say how was measured.
 const OPTIONS: &[&str] = &["# Blocking Enabled", "# Per-Iteration Report", "# Parallel Init Enabled"];
 
+/// A line without the tags that mpirun's `--tag-output` puts into its middle, where the program wrote it in pieces:
+/// `[0] 1048576 262144 float sum -1[0] 1626.5 …`. Only the tag that the line begins with is taken for one.
+fn unglued(line: &[u8]) -> Option<Vec<u8>> {
+    let end =
+        line.first().filter(|b| **b == b'[').and_then(|_| memchr::memchr(b']', line.get(..10).unwrap_or(line)))?;
+    let (tag, mut rest) = line.split_at_checked(end + 1)?;
+    let rank = tag.get(1..end)?;
+    if rank.is_empty() || !rank.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let mut whole = Vec::new();
+    while let Some(at) = memchr::memmem::find(rest, tag) {
+        whole.extend_from_slice(rest.get(..at)?);
+        whole.push(b' ');
+        rest = rest.get(at + tag.len()..)?;
+    }
+    (!whole.is_empty()).then(|| [whole.as_slice(), rest].concat())
+}
+
 impl Reader {
     /// A reader at the start of a text.
     pub fn new() -> Self {
@@ -163,6 +182,13 @@ impl Reader {
 
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
+        match unglued(bytes) {
+            Some(whole) => self.whole(number, &whole),
+            None => self.whole(number, bytes),
+        }
+    }
+
+    fn whole(&mut self, number: u32, bytes: &[u8]) {
         if let Some(columns) = &self.columns
             && let Some(row) = super::fast::row(number, bytes, columns)
         {

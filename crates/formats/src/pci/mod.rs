@@ -6,6 +6,7 @@ pub mod class;
 pub mod config;
 mod link;
 pub mod lspci;
+pub mod vpd;
 
 pub use bdf::{Bdf, ParseBdfError};
 pub use link::{LinkSpeed, LinkWidth};

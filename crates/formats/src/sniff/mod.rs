@@ -38,6 +38,7 @@ pub enum Kind {
     VirshXml,
     RdmaTopo,
     RdmaTopoCheck,
+    RdmaTopoDump,
     DetectVirt,
     ModinfoNvidia,
     Nvml,
@@ -78,7 +79,8 @@ pub fn sniff(name: &str, head: &[u8]) -> Kind {
     }
     let document = match first_content.map(str::as_bytes) {
         Some([b'<', b'?' | b'!' | b'a'..=b'z', ..]) => Some(xml(&text)),
-        Some([b'{', ..] | [b'['] | [b'[', b'{' | b' ' | b']', ..]) if looks_like_json(&text) => Some(json(&text)),
+        Some([b'{', ..]) if looks_like_json(&text) => Some(json(&text)),
+        Some([b'[', ..]) if opens_array(&text, first_content) && looks_like_json(&text) => Some(json(&text)),
         _ => None,
     };
     let by_content = match document {
@@ -150,13 +152,22 @@ fn xml(text: &str) -> Kind {
     Kind::Unknown
 }
 
+/// `[ {`, `[]`, `["x"`, over several lines, too; `[    0.5] …` is a time of the kernel's.
+fn opens_array(text: &str, line: Option<&str>) -> bool {
+    let at = line.and_then(|l| text.find(l)).unwrap_or_default();
+    let inside = text.get(at..).and_then(|t| t.strip_prefix('[')).unwrap_or_default();
+    inside.trim_start().starts_with(['{', ']', '"', '['])
+}
+
 fn looks_like_json(text: &str) -> bool {
     text.contains('"') || text.trim_end().ends_with("[]")
 }
 
 fn json(text: &str) -> Kind {
     let has = |key: &str| text.contains(key);
-    if has("\"tlv_configuration\"") {
+    if has("\"realpath\"") && has("\"config\"") && has("\"modalias\"") {
+        Kind::RdmaTopoDump
+    } else if has("\"tlv_configuration\"") {
         Kind::MlxconfigJson
     } else if has("\"netns\"") && !has("\"ifname\"") {
         Kind::RdmaSystem
@@ -339,8 +350,14 @@ fn is_dmesg(line: &str) -> bool {
     match time {
         Some(Time::Seconds(_)) => !message.is_empty(),
         Some(Time::Text(_)) => line.contains(" kernel: ") || line.starts_with("kern ") || line.starts_with('['),
-        None => dmesg::classify(message).is_some_and(|e| !matches!(e, dmesg::Event::CommandLine(_))),
+        None => dmesg::classify(message).is_some_and(|e| !is_of_boot(&e)),
     }
+}
+
+/// What other files say in the same words: `/proc/version`, a pasted command line.
+fn is_of_boot(event: &dmesg::Event) -> bool {
+    use dmesg::Event::{CommandLine, Hypervisor, KernelRelease, Machine};
+    matches!(event, CommandLine(_) | KernelRelease(_) | Machine(_) | Hypervisor(_))
 }
 
 fn is_lspci(line: &str) -> bool {

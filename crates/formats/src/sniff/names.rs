@@ -37,6 +37,7 @@ fn command_kind(tool: &str, args: &str) -> Option<Kind> {
         "ethtool" if has("-S") => Kind::EthtoolStats,
         "ethtool" if has("-a") => Kind::EthtoolPause,
         "virsh" if has("dumpxml") => Kind::VirshXml,
+        "rdma_topo" if has("dump") => Kind::RdmaTopoDump,
         "rdma_topo" if has("check") => Kind::RdmaTopoCheck,
         "rdma_topo" => Kind::RdmaTopo,
         "systemd-detect-virt" => Kind::DetectVirt,

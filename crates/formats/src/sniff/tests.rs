@@ -93,9 +93,35 @@ fn short_texts_of_every_kind() {
 }
 
 #[test]
+fn times_of_the_kernel_are_no_json_and_modules_no_kernel_log() {
+    for (text, kind) in [
+        ("[    0.000000] Linux version 6.8.0 (gcc \"13\")\n[    1.5] x \"y\"\n", Kind::Dmesg),
+        ("[  +0.000012] usb 1-1: Product: \"x\"\n", Kind::Dmesg),
+        ("[ {\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":0}]", Kind::RdmaStatistic),
+        ("[\n {\"netns\":\"shared\"}]", Kind::RdmaSystem),
+    ] {
+        assert_eq!(sniff("", text.as_bytes()), kind, "{text}");
+    }
+    for text in [
+        "nvidia_peermem         16384  0\nib_core  442368  9 rdma_cm,nvidia_peermem\n",
+        "nvidia-peermem-ctr:  CrashLoopBackOff\n",
+        "nvidia_peermem is not loaded\n",
+        "NVRM: is the prefix of the driver's messages\n",
+        "AMD-Vi: faults are gone, no IO_PAGE_FAULT\n",
+    ] {
+        assert_ne!(sniff("", text.as_bytes()), Kind::Dmesg, "{text}");
+    }
+}
+
+#[test]
 fn the_name_decides_only_without_content() {
     assert_eq!(sniff("dmesg.txt", b""), Kind::Dmesg);
     assert_eq!(sniff("a/rdma_topo.json", b"[{\"x\":1}]"), Kind::RdmaTopo);
+    let dump =
+        b"[\n    {\n        \"realpath\": \"/sys\",\n        \"config\": \"eJwD\",\n        \"modalias\": \"pci:v\"";
+    for name in ["rdma_topo.json", "x.txt"] {
+        assert_eq!(sniff(name, dump), Kind::RdmaTopoDump);
+    }
     assert_eq!(sniff("dmesg.txt", b"CA 'mlx5_0'\n"), Kind::Ibstat);
     assert_eq!(sniff("dmesg.json", b"{\"x\":1}"), Kind::Unknown);
 }

@@ -5,9 +5,11 @@
 //! process group. They are kept apart.
 
 mod event;
+mod shape;
 
 pub use event::{Error, ErrorKind, Event, Group, Lag, Line, Progress, Reason, Timeout};
 
+use crate::printed;
 use crate::text::decode;
 use aho_corasick::AhoCorasick;
 use smol_str::SmolStr;
@@ -26,12 +28,15 @@ const MAX_RANKS: usize = 65_536;
 pub struct Reader {
     /// The line before was `Last error:`.
     awaits_error: bool,
+    /// The beginning of a timeout's line that a terminal or a mail wrapped, and how many lines it has.
+    wrapped: Option<(String, u8)>,
 }
 
 /// What a line must contain to be looked at.
 static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let marks = [
         "WorkNCCL(",
+        "caught collective operation timeout:",
         "NCCL work: ",
         "enqueued work: ",
         "dump signal from",
@@ -73,11 +78,17 @@ impl Reader {
             return None;
         }
         let awaits = std::mem::take(&mut self.awaits_error);
+        if let Some(line) = self.unwrap_line(number, bytes) {
+            return Some(line);
+        }
         if !awaits && MARKS.as_ref().is_some_and(|m| !m.is_match(bytes)) {
             return None;
         }
         let text = decode(bytes.get(..MAX_LINE).unwrap_or(bytes));
         let text = text.trim_end();
+        if !awaits && !shape::begins(text) {
+            return None;
+        }
         let (rank, after) = job_rank(text);
         let (group, group_rank, message) = group(after);
         let event = match event(message) {
@@ -86,11 +97,45 @@ impl Reader {
             None if awaits && !message.trim().is_empty() => Event::LastError { text: kept(message) },
             None => {
                 self.awaits_error = message.trim_end().ends_with("Last error:");
+                if message.contains(TIMEOUT) {
+                    self.wrapped = Some((text.to_owned(), 1));
+                }
                 return None;
             }
         };
         self.awaits_error = message.trim_end().ends_with("Last error:");
         Some(Line { line: number, rank, group_rank, group, event })
+    }
+}
+
+/// What a timeout's line begins with; it ends with how long the collective ran.
+const TIMEOUT: &str = "caught collective operation timeout:";
+/// Lines that a wrapped one may have.
+const MAX_WRAPS: u8 = 4;
+
+impl Reader {
+    /// The line before, and this one as its rest.
+    fn unwrap_line(&mut self, number: u32, bytes: &[u8]) -> Option<Line> {
+        let (before, count) = self.wrapped.take()?;
+        let rest = decode(bytes.get(..MAX_TEXT).unwrap_or(bytes));
+        let rest = printed::own(&rest).text;
+        // A new line of the logger ends the wait.
+        if rest.is_empty() || rest.contains(TIMEOUT) || rest.starts_with('[') || before.len() > MAX_TEXT * 4 {
+            return None;
+        }
+        // A terminal cuts numbers in two; a person breaks at blanks.
+        let cut = before.ends_with(|c: char| c.is_ascii_alphanumeric())
+            && bytes.first().is_some_and(u8::is_ascii_alphanumeric);
+        let text = if cut { format!("{before}{rest}") } else { format!("{before} {rest}") };
+        let (rank, after) = job_rank(&text);
+        let (group, group_rank, message) = group(after);
+        if let Some((_, work)) = message.split_once("WorkNCCL(")
+            && let Some(timeout) = timeout(work)
+        {
+            return Some(Line { line: number, rank, group_rank, group, event: Event::Timeout(timeout) });
+        }
+        self.wrapped = (count < MAX_WRAPS).then_some((text, count + 1));
+        None
     }
 }
 
@@ -148,6 +193,11 @@ fn short(text: &str) -> SmolStr {
 
 fn event(text: &str) -> Option<Event> {
     if let Some((_, rest)) = text.split_once("thread terminated with exception:") {
+        // The exception's text is the watchdog's own line, as a rule cut out of the log above it.
+        let caught = rest.split_once("caught collective operation timeout: WorkNCCL(").and_then(|(_, w)| timeout(w));
+        if let Some(timeout) = caught {
+            return Some(Event::Timeout(timeout));
+        }
         return Some(Event::Terminated { text: kept(rest) });
     }
     if let Some((_, work)) = text.split_once("WorkNCCL(")

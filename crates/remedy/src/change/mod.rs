@@ -54,6 +54,8 @@ pub enum Ask {
         device: String,
         /// Whether the card is reset, where that is enough; else the reboot does it.
         reset: bool,
+        /// Settings that another step sets back: they do not become current.
+        except: Vec<String>,
     },
     /// A setting of the system's firmware, where no BMC was named: [`crate::bios`] has the other way.
     Bios {
@@ -196,7 +198,9 @@ pub fn render(ask: &Ask, platform: &Platform, node: &Node<'_>, snapshot: &Snapsh
         Ask::AcsControl(ports) => vec![registers::acs(ports, node, snapshot)],
         Ask::DeviceControl(fields) => vec![registers::device_control(fields, node, snapshot)],
         Ask::NicFirmware { device, set, reset } => nicfw::set(device, set, *reset, platform, node),
-        Ask::NicFirmwareReset { device, reset } => vec![nicfw::reset(device, *reset, platform, node)],
+        Ask::NicFirmwareReset { device, reset, except } => {
+            vec![nicfw::reset(device, *reset, except, platform, node)]
+        }
         Ask::Bios { setting, value } => vec![Err(bios::by_hand(setting, value))],
     }
 }

@@ -68,7 +68,15 @@ pub(super) fn set(
             }
         }
     }
-    if !acts.is_empty() {
+    let back = |a: &Act| match a {
+        Act::NicFirmware { parameter, after, .. } => {
+            nic.config.param(parameter).and_then(|p| p.current.as_ref()).is_some_and(|c| same(c, after))
+        }
+        _ => false,
+    };
+    if !acts.is_empty() && acts.iter().all(back) {
+        out.push(Ok(cancelled(device, tool, acts, proof)));
+    } else if !acts.is_empty() {
         let names: Vec<String> = acts
             .iter()
             .filter_map(|a| match a {
@@ -101,6 +109,27 @@ pub(super) fn set(
     out
 }
 
+/// What waits is set back to what is in force: nothing else changes, and nothing has to be reset.
+fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -> Rendered {
+    let names: Vec<String> = acts
+        .iter()
+        .filter_map(|a| match a {
+            Act::NicFirmware { parameter, before, .. } => Some(format!("{parameter} → {before}")),
+            _ => None,
+        })
+        .collect();
+    Rendered {
+        id: format!("nicfw-{}", slug(device)),
+        summary: format!("cancel what waits for a reset in the firmware of {device}: {}", names.join(", ")),
+        precondition: vec![tool, Condition::NoLockdown],
+        change: acts,
+        persistence: Permanence::Immediate,
+        disruption: Disruption::None,
+        proof,
+        note: "only the value for the next reset is written; the one in force stays".into(),
+    }
+}
+
 const REBOOTS: &str =
     "in force after the reboot; some cards ask for a power cycle instead, and the tool says so when it sets the value";
 const RESETS: &str = "the card is reset without a reboot (level 3: its driver is stopped, links and RDMA are gone for moments); where GPUs or \
@@ -117,9 +146,18 @@ fn resetting(device: &str, platform: &Platform) -> Option<(Condition, Act)> {
 }
 
 /// Pending settings are made current: by a reset of the card where that is enough for all of them, else by a reboot.
-pub(super) fn reset(device: &str, reset: bool, platform: &Platform, node: &Node<'_>) -> Result<Rendered, Refusal> {
+pub(super) fn reset(
+    device: &str,
+    reset: bool,
+    except: &[String],
+    platform: &Platform,
+    node: &Node<'_>,
+) -> Result<Rendered, Refusal> {
     let nic = find(device, node)?;
-    let pending = |p: &&Param| matches!((&p.current, &p.next), (Some(c), Some(n)) if !same(c, &n.raw));
+    let pending = |p: &&Param| {
+        let waits = matches!((&p.current, &p.next), (Some(c), Some(n)) if !same(c, &n.raw));
+        waits && !except.iter().any(|e| p.name == *e)
+    };
     let waiting: Vec<&Param> = nic.config.params.iter().filter(pending).collect();
     if waiting.is_empty() {
         return Err(Refusal::Already { reason: format!("no setting of {device} waits for a reset in the source") });

@@ -5,6 +5,7 @@ use super::text::clip;
 use super::volatile::path_is;
 use super::{Change, What, glob::within};
 use crate::bios::names;
+use crate::effect::{self, Effect};
 use crate::model::{Act, Plan, Proof, Step};
 
 /// Differences that a step explains.
@@ -98,30 +99,11 @@ fn of_act(act: &Act, out: &mut Found) {
             any(path, out);
             follow(FILES, bare(path), "", out);
             let text = after.as_ref().map_or("", |c| c.0.as_str());
-            if bare(path).starts_with("etc/modules-load.d/") {
-                words_of(text).for_each(|w| module(w, out));
-            }
-            if bare(path).starts_with("etc/modprobe.d/") {
-                options(text, out);
-            }
-            if bare(path).starts_with("etc/sysctl.d/") {
-                for (key, _) in words_of(text).filter_map(|l| l.split_once('=')) {
-                    any(&format!("proc/sys/{}", key.trim().replace('.', "/")), out);
-                }
-            }
             if bare(path).starts_with("etc/tmpfiles.d/") {
                 words_of(text).filter_map(|l| l.split_whitespace().nth(1)).for_each(|p| value(p, out));
             }
         }
-        Act::Run { argv, writes, .. } => {
-            writes.iter().for_each(|p| any(p, out));
-            if let [program, rest @ ..] = argv.as_slice()
-                && program.ends_with("modprobe")
-            {
-                rest.iter().filter(|w| !w.starts_with('-')).for_each(|m| module(m, out));
-            }
-        }
-        Act::Value { path, .. } => value(path, out),
+        Act::Run { writes, .. } => writes.iter().for_each(|p| any(p, out)),
         Act::Trial { add, remove, .. } => {
             add.iter().chain(remove).for_each(|w| argument(w, out));
             argument("panic=30", out);
@@ -129,30 +111,49 @@ fn of_act(act: &Act, out: &mut Found) {
                 any(path, out);
             }
         }
-        Act::NicFirmware { device, parameter, .. } => {
+        Act::Value { .. } | Act::NicFirmware { .. } | Act::Bios { .. } | Act::Label { .. } => {}
+    }
+    effect::of_act(act).iter().for_each(|e| of_effect(e, out));
+}
+
+fn of_proof(proof: &Proof, out: &mut Found) {
+    if let Proof::Rule { rule, subject } = proof {
+        follow(RULES, rule, subject.split('/').next().unwrap_or(subject), out);
+    }
+    effect::of_proof(proof).iter().for_each(|e| of_effect(e, out));
+}
+
+/// What an effect moves.
+fn of_effect(effect: &Effect, out: &mut Found) {
+    match effect {
+        Effect::Value { path, .. } => value(path, out),
+        Effect::Cmdline { has, lacks } => has.iter().chain(lacks).for_each(|w| argument(w, out)),
+        Effect::Module { name } => module(name, out),
+        Effect::ModuleOption { module, option, .. } => {
+            let module = module.replace('-', "_");
+            any(&format!("sys/module/{module}/parameters/{option}"), out);
+            if module == "nvidia" {
+                let option = option.strip_prefix("NVreg_").unwrap_or(option);
+                out.push(("proc/driver/nvidia/params".to_owned(), option.to_owned()));
+            }
+        }
+        Effect::NextNicFirmware { device, parameter, .. } | Effect::NicFirmware { device, parameter, .. } => {
             out.push((format!("`*config -d {device} *"), parameter.clone()));
             follow(FIRMWARE, parameter, device, out);
         }
         // The service's attributes are not part of a snapshot; what they bring about is.
-        Act::Bios { attribute, .. } => {
+        Effect::Bios { attribute, .. } => {
             for id in names::of_attribute(attribute) {
                 follow(BIOS, id, "", out);
             }
         }
-        // No part of a snapshot shows them.
-        Act::Label { .. } => {}
-    }
-}
-
-fn of_proof(proof: &Proof, out: &mut Found) {
-    match proof {
-        Proof::Value { path, .. } => value(path, out),
-        Proof::Cmdline { has, lacks } => has.iter().chain(lacks).for_each(|w| argument(w, out)),
-        Proof::Rule { rule, subject } => follow(RULES, rule, subject.split('/').next().unwrap_or(subject), out),
-        Proof::NicFirmware { device, parameter, .. } => {
-            out.push((format!("`*config -d {device} *"), parameter.clone()))
-        }
-        Proof::Bios { .. } | Proof::Label { .. } => {}
+        // By their files, by the rules that a step proves, or by nothing that a snapshot shows.
+        Effect::File { .. }
+        | Effect::Register { .. }
+        | Effect::MemlockUnlimited
+        | Effect::Address { .. }
+        | Effect::NicReset { .. }
+        | Effect::Label { .. } => {}
     }
 }
 
@@ -184,23 +185,6 @@ fn module(name: &str, out: &mut Found) {
     out.push(("proc/modules".to_owned(), name.clone()));
     if name.contains("peermem") || name.contains("peer_mem") {
         any("sys/kernel/mm/memory_peers/**", out);
-    }
-}
-
-fn options(text: &str, out: &mut Found) {
-    for line in words_of(text) {
-        let mut words = line.split_whitespace();
-        if words.next() != Some("options") {
-            continue;
-        }
-        let Some(m) = words.next().map(|m| m.replace('-', "_")) else { continue };
-        for (option, _) in words.filter_map(|w| w.split_once('=')) {
-            any(&format!("sys/module/{m}/parameters/{option}"), out);
-            if m == "nvidia" {
-                let option = option.strip_prefix("NVreg_").unwrap_or(option);
-                out.push(("proc/driver/nvidia/params".to_owned(), option.to_owned()));
-            }
-        }
     }
 }
 

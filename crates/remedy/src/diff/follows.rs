@@ -1,10 +1,10 @@
 //! What follows from what a plan changes, as data.
 
 /// What else moves when something is changed: word that begins the thing, path, part. `{}` is what stands behind the word.
-pub(super) type Follows = &'static [(&'static str, &'static str, &'static str)];
+pub(crate) type Follows = &'static [(&'static str, &'static str, &'static str)];
 
 /// By the kernel's arguments.
-pub(super) const ARGUMENTS: Follows = &[
+pub(crate) const ARGUMENTS: Follows = &[
     ("iommu", "sys/kernel/iommu_groups/**", "*"),
     ("iommu", "**/iommu_group", "*"),
     ("iommu", "sys/class/iommu/**", "*"),
@@ -34,7 +34,7 @@ pub(super) const ARGUMENTS: Follows = &[
 ];
 
 /// By the options of `pci=`.
-pub(super) const PCI: Follows = &[
+pub(crate) const PCI: Follows = &[
     ("config_acs", "**/config", "ACS control*"),
     ("config_acs", "sys/kernel/iommu_groups/**", "*"),
     ("config_acs", "**/iommu_group", "*"),
@@ -70,7 +70,7 @@ pub(super) const PCI: Follows = &[
 ];
 
 /// Other spellings of these words.
-pub(super) const SAME: &[(&str, &str)] =
+pub(crate) const SAME: &[(&str, &str)] =
     &[("intel_iommu", "iommu"), ("amd_iommu", "iommu"), ("iommu.passthrough", "iommu"), ("iommu.strict", "iommu")];
 
 /// By files that a plan writes: how the path begins.

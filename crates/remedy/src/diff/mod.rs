@@ -4,7 +4,7 @@
 
 mod config;
 mod explain;
-mod follows;
+pub(crate) mod follows;
 mod glob;
 mod text;
 mod volatile;

@@ -1,10 +1,15 @@
 //! A MachineConfig of OpenShift: kernel arguments, files, units (Ignition 3.2). The operator drains and reboots every node of the pool, one by one.
 
 use super::base64::encode;
+use super::one_node;
 use super::pieces::{FileRef, Piece, pieces};
 use super::yaml::Y;
 use super::{Export, ExportError, Rest};
 use crate::model::Plan;
+
+/// Why a pool does not get it.
+const ONE_NODE: &str = "and a MachineConfig is for every node of the pool, whose devices may have other addresses and names: for ports name them by \
+                        vendor and device (pci=config_acs=…@pci:VENDOR:DEVICE), else use a DaemonSet that looks for them";
 
 /// The plan as a MachineConfig for a pool, one of those that exist.
 ///
@@ -23,7 +28,9 @@ pub fn machineconfig(plan: &Plan, pool: &str, existing: &[String]) -> Result<Exp
     let mut rest = Rest::of(plan);
     let mut parts = Parts::default();
     for (step, piece) in pieces(plan) {
-        if let Err(why) = parts.take(&piece) {
+        if let Some(named) = one_node::named(&piece) {
+            rest.leave(&step.id, piece.what(), format!("it names {named} of this node, {ONE_NODE}"));
+        } else if let Err(why) = parts.take(&piece) {
             rest.leave(&step.id, piece.what(), why);
         }
     }

@@ -9,6 +9,7 @@ mod cloud_init;
 mod machineconfig;
 mod nicconfig;
 mod nmstate;
+mod one_node;
 mod pieces;
 mod quote;
 mod shell;
@@ -24,6 +25,7 @@ pub use shell::shell;
 pub use talos::{TalosBoot, talos};
 
 use crate::model::{Condition, Plan, Step};
+use crate::platform::{Boot, Platform};
 use quote::comment;
 
 /// A plan in the words of another system.
@@ -60,6 +62,26 @@ pub enum ExportError {
         /// Pools that are known.
         known: Vec<String>,
     },
+    /// The node is not one that the Machine Config Operator owns.
+    #[error(
+        "this node is no node of OpenShift ({platform}): a MachineConfig changes RHCOS nodes only. Leave out --format machineconfig, and `linerate plan` \
+         writes the changes for this platform"
+    )]
+    NotOpenShift {
+        /// The node's platform, in words.
+        platform: String,
+    },
+}
+
+/// Whether a MachineConfig can be what changes a node of this platform. Where it is not known what owns the node, it may be.
+///
+/// # Errors
+/// The node is managed in another way.
+pub fn machineconfig_fits(platform: &Platform) -> Result<(), ExportError> {
+    match platform.boot {
+        Boot::OpenShift | Boot::Unknown(_) => Ok(()),
+        _ => Err(ExportError::NotOpenShift { platform: platform.words() }),
+    }
 }
 
 fn shown(known: &[String]) -> String {

@@ -41,6 +41,12 @@ pub fn nmstate(plan: &Plan) -> Export {
         plan,
         "Desired state of NMState: nmstatectl apply, or spec.desiredState of a NodeNetworkConfigurationPolicy.",
     );
+    if !links.is_empty() {
+        head.push_str(
+            "#\n# Names and addresses of interfaces are those of this node: a NodeNetworkConfigurationPolicy with them selects it alone\n\
+             # (spec.nodeSelector, kubernetes.io/hostname).\n",
+        );
+    }
     if links.iter().any(|l| !l.addresses.is_empty()) {
         head.push_str(
             "#\n# NMState puts these IPv4 addresses in the place of all that an interface has, and ends its DHCP for IPv4. An address is\n\

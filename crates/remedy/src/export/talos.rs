@@ -4,6 +4,7 @@
 //! Newer ones call them deprecated and have left them out of their JSON schema: `network.interfaces` and `install.extraKernelArgs` since 1.12,
 //! `kernel`, `sysctls` and `sysfs` since 1.14. An older node refuses the documents that come in their place.
 
+use super::one_node;
 use super::pieces::{Piece, pieces};
 use super::yaml::Y;
 use super::{Export, Rest};
@@ -32,6 +33,9 @@ pub fn talos(plan: &Plan, boot: TalosBoot) -> Export {
         }
     }
     let mut text = rest.head(plan, "Talos.");
+    if let Some(bdf) = parts.args.iter().find_map(|w| one_node::address(w)) {
+        text.push_str(&format!("#\n# The kernel arguments name devices of this node ({bdf}): this image, or this patch, is for this node alone.\n"));
+    }
     let mut documents = Vec::new();
     if !parts.args.is_empty() && boot != TalosBoot::Grub {
         let schematic = Y::map([("customization", Y::map([("extraKernelArgs", Y::strings(&parts.args))]))]);

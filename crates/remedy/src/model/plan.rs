@@ -1,6 +1,6 @@
 //! A plan.
 
-use super::{Disruption, Risk, Step};
+use super::{Disruption, Risk, Simulation, Step};
 use crate::hash::sha256;
 use linerate_node::context::Role;
 use serde::de::Error;
@@ -38,6 +38,9 @@ pub struct Plan {
     pub by_hand: Vec<ByHand>,
     /// What findings ask for and is not done, with the reason.
     pub refused: Vec<Refused>,
+    /// Verdicts before, and of the node as all steps would make it. `None`: there are no steps, or an older version made the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulation: Option<Simulation>,
 }
 
 /// Which node.
@@ -50,6 +53,9 @@ pub struct NodeId {
     pub machine: Option<String>,
     /// The boot in which the source was read.
     pub boot: Option<String>,
+    /// The source is redacted: neither its name nor its machine id is one that another source shows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 /// A node's object in Kubernetes.

@@ -33,6 +33,9 @@ pub struct Step {
     pub persistence: Permanence,
     /// What it disturbs.
     pub disruption: Disruption,
+    /// What of its effects the simulation does not show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsimulated: Vec<String>,
 }
 
 /// A condition on the node.

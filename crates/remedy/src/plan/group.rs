@@ -160,7 +160,11 @@ pub(super) fn ask(cx: &Cx<'_, '_>, kind: &Kind, wishes: &[&Wish], reset: bool) -
                 _ => vec![],
             }),
         },
-        Kind::NicFirmwareReset(device) => Ask::NicFirmwareReset { device: device.clone(), reset },
+        Kind::NicFirmwareReset(device) => Ask::NicFirmwareReset {
+            device: device.clone(),
+            reset,
+            except: cx.set.iter().filter(|(d, _)| d == device).map(|(_, p)| p.clone()).collect(),
+        },
         Kind::Bios(setting, value) => Ask::Bios { setting: setting.clone(), value: value.clone() },
     })
 }

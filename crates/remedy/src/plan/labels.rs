@@ -115,6 +115,7 @@ fn step(cx: &Cx<'_, '_>, node: &KubeNode, changes: &[(&Wanted, Option<&String>)]
         risk_note: note.join("; "),
         persistence: Permanence::Immediate,
         disruption: Disruption::None,
+        unsimulated: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@ mod args;
 mod bios;
 mod group;
 mod hand;
+mod harmless;
 mod labels;
 mod refuse;
 mod steps;
@@ -15,11 +16,10 @@ mod wish;
 use crate::address::Given;
 use crate::bios::Setup;
 use crate::change::labels::Asked;
-use crate::model::{NodeId, Plan, SCHEMA};
+use crate::model::{NodeId, Plan};
 use crate::platform::Platform;
 use crate::see;
 use linerate_node::Node;
-use linerate_node::context::Basis;
 use linerate_rules::Audit;
 use linerate_snapshot::Snapshot;
 
@@ -64,7 +64,8 @@ impl Default for Options {
     }
 }
 
-/// Plans the fixes of a node's findings. The same input gives the same plan.
+/// Plans the fixes of a node's findings. The same input gives the same plan. It is simulated: no verdict is worse after it, as far as its effects can
+/// be simulated.
 #[must_use]
 pub fn plan(snapshot: &Snapshot, node: &Node<'_>, audit: &Audit, options: &Options) -> Plan {
     let platform = Platform::detect(snapshot, node);
@@ -74,32 +75,20 @@ pub fn plan(snapshot: &Snapshot, node: &Node<'_>, audit: &Audit, options: &Optio
 /// As [`plan()`], for a platform that is known.
 #[must_use]
 pub fn plan_for(snapshot: &Snapshot, node: &Node<'_>, audit: &Audit, options: &Options, platform: &Platform) -> Plan {
-    let cx = Cx { snapshot, node, audit, options, platform };
-    let mut out = Parts::of(&cx, wish::wishes(&cx));
-    let kubernetes = labels::add(&cx, &mut out);
-    Plan {
-        schema: SCHEMA.to_owned(),
-        hash: String::new(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        node: node_id(snapshot),
-        role: node.context.role.value.filter(|_| node.context.role.basis == Basis::Told),
-        kubernetes,
-        source: snapshot.label.clone(),
-        platform: platform.words(),
-        steps: out.steps,
-        by_hand: out.by_hand,
-        refused: out.refused,
-    }
-    .sealed()
+    let cx = Cx { snapshot, node, audit, options, platform, set: Vec::new() };
+    harmless::plan(&cx).sealed()
 }
 
 /// What everything here needs.
+#[derive(Clone)]
 struct Cx<'a, 's> {
     snapshot: &'s Snapshot,
     node: &'a Node<'s>,
     audit: &'a Audit,
     options: &'a Options,
     platform: &'a Platform,
+    /// Settings of NICs that wait for a reset, and that the plan sets anew: device and parameter.
+    set: Vec<(String, String)>,
 }
 
 /// A plan that grows.
@@ -134,5 +123,6 @@ pub fn node_id(s: &Snapshot) -> NodeId {
         // A redacted one is another in each snapshot: it tells nothing.
         machine: text("etc/machine-id").filter(|m| m.len() == 64 && m.bytes().all(|b| b.is_ascii_hexdigit())),
         boot: text("proc/sys/kernel/random/boot_id").or_else(|| manifest(&s.manifest.boot_id)),
+        redacted: s.manifest.redacted,
     }
 }

@@ -75,6 +75,7 @@ fn step(id: &str, of: &[&Wish]) -> Step {
         risk_note: distinct(of.iter().map(|w| w.remedy.risk_note.to_string())).join("; "),
         persistence: Permanence::NextBoot,
         disruption: Disruption::DrainReboot,
+        unsimulated: vec![],
     }
 }
 
@@ -160,6 +161,7 @@ fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], reset: bool, out: &mut P
     // A NIC's firmware is nobody's configuration; files, units and values are what the other system writes.
     let firmware = matches!(kind, Kind::NicFirmware(..) | Kind::NicFirmwareReset(_));
     if let Some(refusal) = boot::of_another(cx.platform).filter(|_| !firmware && !cx.options.export) {
+        let refusal = not_by_talos(cx, kind).unwrap_or(refusal);
         of.iter().for_each(|w| refused(w, &refusal, out));
         return Vec::new();
     }
@@ -189,6 +191,24 @@ fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], reset: bool, out: &mut P
         }
     }
     steps
+}
+
+/// What Talos' machine configuration has no form for: `--format talos` would leave it out, too.
+fn not_by_talos(cx: &Cx<'_, '_>, kind: &Kind) -> Option<Refusal> {
+    if cx.platform.boot != Boot::Talos {
+        return None;
+    }
+    Some(Refusal::no(match kind {
+        Kind::AcsControl => {
+            "Talos runs no units: for ACS bits add pci=config_acs=…@ADDRESS (Linux 6.11 or later) to the kernel arguments of the node's schematic, or \
+             run a privileged DaemonSet with setpci"
+        }
+        Kind::DeviceControl => "Talos runs no units: run a privileged DaemonSet that writes the register with setpci",
+        Kind::Limit => {
+            "Talos has no limits.d and no drop-ins of units: set the limit in the pod or in the container runtime's configuration"
+        }
+        _ => return None,
+    }))
 }
 
 fn finished(r: Rendered, of: &[&Wish]) -> Step {

@@ -16,6 +16,7 @@ pub(crate) fn step(id: &str) -> Step {
         risk_note: String::new(),
         persistence: Permanence::NextBoot,
         disruption: Disruption::DrainReboot,
+        unsimulated: Vec::new(),
     }
 }
 
@@ -24,7 +25,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         schema: SCHEMA.into(),
         hash: String::new(),
         version: "0".into(),
-        node: NodeId { host: Some("n1".into()), machine: None, boot: Some("boot-1".into()) },
+        node: NodeId { host: Some("n1".into()), machine: None, boot: Some("boot-1".into()), redacted: false },
         role: None,
         kubernetes: None,
         source: "t".into(),
@@ -32,6 +33,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         steps,
         by_hand: Vec::new(),
         refused: Vec::new(),
+        simulation: None,
     }
     .sealed()
 }

@@ -60,7 +60,7 @@ pub(super) fn boot_id(s: &Snapshot) -> Option<String> {
 }
 
 /// Whether a file shows this value: all of it, or the choice that `[…]` marks.
-pub(super) fn is_value(read: &str, wanted: &str) -> bool {
+pub(crate) fn is_value(read: &str, wanted: &str) -> bool {
     read == wanted
         || read.split_whitespace().any(|w| w.strip_prefix('[').and_then(|w| w.strip_suffix(']')) == Some(wanted))
 }

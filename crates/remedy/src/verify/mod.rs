@@ -1,6 +1,7 @@
 //! Whether a plan is effective: by what the node shows when it is read again, never by what was written.
 
 mod firmware;
+mod identity;
 mod label;
 mod look;
 mod prove;
@@ -9,6 +10,8 @@ mod regress;
 mod seam;
 mod still;
 
+pub use identity::{Identity, identity};
+pub(crate) use look::is_value;
 pub use regress::Regressed;
 
 use crate::diff::{self, Change};
@@ -33,6 +36,8 @@ pub struct Verification {
     pub plan: String,
     /// Its node.
     pub node: NodeId,
+    /// Whether it is the node of the plan.
+    pub machine: Identity,
     /// The snapshot from before, where there is one.
     pub before: Option<String>,
     /// The snapshot that was judged.
@@ -145,7 +150,8 @@ impl Verification {
     /// Whether every step is effective, and nothing else fails that did not. What changed outside the plan without that is told beside it.
     #[must_use]
     pub fn is_proven(&self) -> bool {
-        self.steps.iter().all(|s| s.outcome == Outcome::Effective) && self.regressed.is_empty()
+        let other = matches!(self.machine, Identity::No(_));
+        !other && self.steps.iter().all(|s| s.outcome == Outcome::Effective) && self.regressed.is_empty()
     }
 
     /// 0: proven; 1: a step is ineffective, or something else changed for the worse; 2: a step still waits, or could not be seen.
@@ -184,10 +190,17 @@ pub fn verify(plan: &Plan, before: Option<&Snapshot>, after: &Snapshot) -> Verif
 /// As [`verify`], with what somebody looked up who can ask more than the node.
 #[must_use]
 pub fn verify_told(plan: &Plan, before: Option<&Snapshot>, after: &Snapshot, told: &Told) -> Verification {
+    let machine = identity(plan, before, after);
+    if let Identity::No(why) = &machine {
+        return another(plan, before, after, why);
+    }
     let rules = linerate_rules::rules();
     let node = Node::decode_as(after, plan.role);
     let now = audit(&node, after, rules);
     let mut limits = Vec::new();
+    if let Identity::Unknown(why) = &machine {
+        limits.push(format!("whether this is the node of the plan is not known: {why}"));
+    }
     let rebooted = rebooted(plan, before, after);
     if rebooted.is_none() {
         limits.push("whether the node was started since is not known: one of the two boots has no id".to_owned());
@@ -210,6 +223,7 @@ pub fn verify_told(plan: &Plan, before: Option<&Snapshot>, after: &Snapshot, tol
         linerate: env!("CARGO_PKG_VERSION"),
         plan: plan.hash.clone(),
         node: plan.node.clone(),
+        machine,
         before: before.map(|b| b.label.clone()),
         after: after.label.clone(),
         rebooted,
@@ -217,6 +231,30 @@ pub fn verify_told(plan: &Plan, before: Option<&Snapshot>, after: &Snapshot, tol
         regressed,
         outside,
         limits,
+    }
+}
+
+/// Of another machine nothing follows for the plan.
+fn another(plan: &Plan, before: Option<&Snapshot>, after: &Snapshot, why: &str) -> Verification {
+    let step = |s: &Step| StepResult {
+        id: s.id.clone(),
+        summary: s.summary.clone(),
+        outcome: Outcome::Unknown("another machine was read".to_owned()),
+        proofs: Vec::new(),
+    };
+    Verification {
+        schema: VERIFY_SCHEMA,
+        linerate: env!("CARGO_PKG_VERSION"),
+        plan: plan.hash.clone(),
+        node: plan.node.clone(),
+        machine: Identity::No(why.to_owned()),
+        before: before.map(|b| b.label.clone()),
+        after: after.label.clone(),
+        rebooted: None,
+        steps: plan.steps.iter().map(step).collect(),
+        regressed: Vec::new(),
+        outside: Vec::new(),
+        limits: vec![why.to_owned()],
     }
 }
 

@@ -2,21 +2,41 @@
 
 use super::look::{Look, at, is_value};
 use super::{Cx, Outcome, Proved, firmware, label, reason, seam, still};
+use crate::effect::{self, Effect};
 use crate::model::{Disruption, Permanence, Proof, Step};
 use linerate_formats::cmdline;
 use linerate_rules::{Status, Subject, Verdict};
 use serde_json::Value;
 
 pub(super) fn prove(cx: &Cx<'_>, step: &Step, proof: &Proof) -> Proved {
-    let (outcome, read, at) = match proof {
-        Proof::Rule { rule, subject } => by_rule(cx, step, rule, subject),
-        Proof::Value { path, value } => by_value(cx, step, path, value),
-        Proof::Cmdline { has, lacks } => by_cmdline(cx, step, has, lacks),
-        Proof::NicFirmware { device, parameter, value } => firmware::prove(cx, device, parameter, value),
-        Proof::Bios { attribute, value } => by_bios(cx, attribute, value),
-        Proof::Label { node, key, value } => label::prove(cx.told, node, key, value.as_deref()),
+    let (outcome, read, at) = match (proof, effect::of_proof(proof)) {
+        (Proof::Rule { rule, subject }, _) => by_rule(cx, step, rule, subject),
+        (_, Some(effect)) => by_effect(cx, step, &effect),
+        (_, None) => (Outcome::Unknown("this version cannot read it back".to_owned()), String::new(), String::new()),
     };
     Proved { proof: proof.clone(), outcome, read, at }
+}
+
+/// What a step promised to bring about, read back.
+fn by_effect(cx: &Cx<'_>, step: &Step, effect: &Effect) -> Answer {
+    match effect {
+        Effect::Value { path, value } => by_value(cx, step, path, value),
+        Effect::Module { name } => by_value(cx, step, &effect::initstate(name), "live"),
+        Effect::Cmdline { has, lacks } => by_cmdline(cx, step, has, lacks),
+        Effect::NicFirmware { device, parameter, value } => firmware::prove(cx, device, parameter, value),
+        Effect::Bios { attribute, value } => by_bios(cx, attribute, value),
+        Effect::Label { node, key, value } => label::prove(cx.told, node, key, value.as_deref()),
+        Effect::File { .. }
+        | Effect::Register { .. }
+        | Effect::ModuleOption { .. }
+        | Effect::MemlockUnlimited
+        | Effect::Address { .. }
+        | Effect::NextNicFirmware { .. }
+        | Effect::NicReset { .. } => {
+            let why = "no proof reads it back by itself: the rules of the step do".to_owned();
+            (Outcome::Unknown(why), String::new(), String::new())
+        }
+    }
 }
 
 pub(super) type Answer = (Outcome, String, String);

@@ -233,7 +233,29 @@ fn what_else_changed_is_told() {
     assert!(v.is_proven() && v.exit_code() == 0, "told, and nothing is the worse for it: {v:?}");
     let b = snapshot("boot-2", &[("proc/cmdline", "ro iommu=pt\n"), ("etc/os-release", "ID=debian\n")]);
     let v = verify(&p, Some(&a), &b);
-    assert!(v.is_proven() && v.exit_code() == 0 && v.limits.is_empty(), "{v:?}");
+    // Nothing but which machine it is: neither shows its id.
+    assert!(v.is_proven() && v.exit_code() == 0 && v.limits.len() == 1, "{v:?}");
+    assert!(matches!(v.machine, Identity::Unknown(_)), "{v:?}");
+}
+
+#[test]
+fn another_machine_is_not_judged() {
+    let with = |boot: &str, id: &str| {
+        snapshot(
+            boot,
+            &[("proc/cmdline", "ro iommu=pt\n"), ("proc/sys/kernel/hostname", "n1\n"), ("etc/machine-id", id)],
+        )
+    };
+    let (a, b) = ("a".repeat(64), "b".repeat(64));
+    let mut p = plan(vec![Step { proof: vec![pt()], ..step("args") }]);
+    p.node = crate::plan::node_id(&with("boot-1", &a));
+    let same = verify(&p, Some(&with("boot-1", &a)), &with("boot-2", &a));
+    assert!(same.is_proven() && matches!(same.machine, Identity::Yes(_)), "{same:?}");
+    let other = verify(&p, Some(&with("boot-1", &a)), &with("boot-2", &b));
+    assert!(!other.is_proven() && matches!(other.machine, Identity::No(_)), "{other:?}");
+    assert_eq!((other.steps[0].outcome.name(), other.limits.len(), other.outside.len()), ("unknown", 1, 0));
+    let before = verify(&p, Some(&with("boot-1", &b)), &with("boot-2", &a));
+    assert!(matches!(before.machine, Identity::No(_)), "the snapshot from before is another's: {before:?}");
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub(crate) fn step(id: &str, disruption: Disruption, change: Vec<Act>, proof: Ve
         risk_note: String::new(),
         persistence: Permanence::Immediate,
         disruption,
+        unsimulated: Vec::new(),
     }
 }
 
@@ -179,7 +180,7 @@ pub(crate) fn plan() -> Plan {
         schema: SCHEMA.into(),
         hash: "00112233445566778899aabbccddeeff".into(),
         version: "0.1.0".into(),
-        node: NodeId { host: Some("node7".into()), machine: None, boot: None },
+        node: NodeId { host: Some("node7".into()), machine: None, boot: None, redacted: false },
         role: None,
         kubernetes: None,
         source: "a test".into(),
@@ -192,6 +193,7 @@ pub(crate) fn plan() -> Plan {
             reread: Vec::new(),
         }],
         refused: Vec::new(),
+        simulation: None,
     }
 }
 

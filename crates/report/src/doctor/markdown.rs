@@ -4,7 +4,7 @@ use super::words::{self, LIST, cells, names, verdict};
 use crate::VERSION;
 use crate::markdown::{fence, md};
 use crate::style::{clean, clip};
-use crate::terminal::{persistence, risk};
+use crate::terminal::terms;
 use linerate_doctor::answer::{Answer, Cause, Evidence, Job, Note};
 use std::io::{self, Write};
 
@@ -74,8 +74,7 @@ fn cause(number: usize, c: &Cause, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     if let Some(r) = &c.remedy {
-        let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", md(&r.risk_note)) };
-        writeln!(out, "- **Do**: {}; {}; risk {}{why}", md(&r.summary), persistence(r.persistence), risk(r.risk))?;
+        writeln!(out, "- **Do**: {}; {}", md(&r.summary), terms(r, md))?;
     }
     for rule in &c.rules {
         writeln!(out, "- **Rule**: `linerate explain {rule}`")?;

@@ -3,7 +3,7 @@
 
 use super::{Env, counts};
 use crate::style::clean;
-use linerate_env::{Judgement, Kind, lookup};
+use linerate_env::{Change, Judgement, Kind, lookup};
 use std::io::{self, Write};
 
 /// Where it goes.
@@ -28,13 +28,25 @@ pub fn render(env: &Env<'_>, form: Form, out: &mut dyn Write) -> io::Result<()> 
     if form == Form::Sbatch {
         comment(out, "before srun, which hands the environment on (--export=ALL, the default)")?;
     }
-    if r.set.is_empty() {
+    let of = |name: &str| env.judgements.iter().filter(|j| j.variable == name).collect::<Vec<_>>();
+    let right = |name: &str| {
+        let all = of(name);
+        !all.is_empty() && all.iter().all(|j| matches!(j.kind, Kind::Fine | Kind::Redundant))
+    };
+    let changed = |name: &str| of(name).into_iter().find_map(|j| j.change.as_ref());
+    // What is set rightly, or is set again below, is not set from the node.
+    let set: Vec<_> =
+        r.set.iter().filter(|v| !right(v.name) && !matches!(changed(v.name), Some(Change::Set(_)))).collect();
+    let fixes = fixes(env);
+    let sets = |c: &Option<&Change>| matches!(c, Some(Change::Set(_)));
+    if set.is_empty() && !fixes.iter().any(|(_, c)| sets(c)) {
         comment(out, "nothing is to be set")?;
     }
-    if form == Form::K8s && r.certain().next().is_some() {
+    let certain = set.iter().any(|v| v.condition.is_none()) || fixes.iter().any(|(_, c)| sets(c));
+    if form == Form::K8s && certain {
         writeln!(out, "env:")?;
     }
-    for v in &r.set {
+    for v in set.iter().copied() {
         comment(out, &format!("{}: {}", v.name, v.reason))?;
         let lines = entry(form, v.name, &v.value);
         match &v.condition {
@@ -51,24 +63,49 @@ pub fn render(env: &Env<'_>, form: Form, out: &mut dyn Write) -> io::Result<()> 
             }
         }
     }
+    for (j, change) in &fixes {
+        let about = format!("{}={} ({}): {}", j.variable, j.value, j.at, j.message);
+        let again = set.iter().any(|v| v.condition.is_none() && v.name == j.variable);
+        match change {
+            Some(Change::Set(value)) if known(j) => {
+                comment(out, &format!("instead of {about}"))?;
+                for line in entry(form, &j.variable, value) {
+                    writeln!(out, "{line}")?;
+                }
+            }
+            Some(Change::Unset) => {
+                comment(out, &format!("remove {about}"))?;
+                // A name that is set again above is not unset below.
+                if form != Form::K8s && !again && known(j) {
+                    writeln!(out, "unset {}", j.variable)?;
+                }
+            }
+            _ => comment(out, &format!("to decide: {about}"))?,
+        }
+    }
     for o in &r.open {
         comment(out, &format!("open: {o}"))?;
     }
-    let wanted = |j: &&Judgement| r.set.iter().any(|v| v.name == j.variable && v.value == j.value);
-    let mut gone: Vec<&str> = Vec::new();
-    for j in env.judgements.iter().filter(|j| removes(j) && !wanted(j)) {
-        if gone.contains(&j.variable.as_str()) {
-            continue;
-        }
-        gone.push(&j.variable);
-        comment(out, &format!("remove {}={} ({}): {}", j.variable, j.value, j.at, j.message))?;
-        // A name that is to be set again above is not unset below.
-        let set = r.certain().any(|v| v.name == j.variable);
-        if form != Form::K8s && !set && lookup(&j.variable).is_some() {
-            writeln!(out, "unset {}", j.variable)?;
-        }
+    for j in env.judgements.iter().filter(|j| j.kind == Kind::Undecided) {
+        comment(out, &format!("open: {}={} ({}): {}", j.variable, j.value, j.at, j.message))?;
     }
     Ok(())
+}
+
+fn known(j: &Judgement) -> bool {
+    lookup(&j.variable).is_some()
+}
+
+/// Of each variable that has a finding: the worst, and what is made of the setting, where nothing is left to decide.
+fn fixes<'a>(env: &Env<'a>) -> Vec<(&'a Judgement, Option<&'a Change>)> {
+    let mut out: Vec<(&Judgement, Option<&Change>)> = Vec::new();
+    for j in env.judgements.iter().filter(|j| removes(j)) {
+        match out.iter_mut().find(|(first, _)| first.variable == j.variable) {
+            Some((_, change)) => *change = change.or(j.change.as_ref()),
+            None => out.push((j, j.change.as_ref())),
+        }
+    }
+    out
 }
 
 /// What should go.

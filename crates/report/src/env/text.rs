@@ -107,7 +107,11 @@ fn needs(page: &mut Page<'_>, env: &Env<'_>) -> io::Result<()> {
     let r = env.recommendation;
     page.heading("WHAT THIS NODE NEEDS")?;
     if r.set.is_empty() {
-        let said = if env.node.is_some() { "no variable at all" } else { "not to be said without the node" };
+        let said = match (env.context.is_rccl(), env.node.is_some()) {
+            (true, _) => "not to be said",
+            (false, true) => "no variable at all",
+            (false, false) => "not to be said without the node",
+        };
         page.item(2, "", Tone::Plain, Tone::Plain, said)?;
     }
     for v in &r.set {

@@ -47,7 +47,7 @@ pub(super) struct NvidiaOut<'a> {
 pub(super) fn gpus<'a>(node: &'a Node<'a>, seer: &mut Seer<'_, '_>) -> Vec<GpuOut<'a>> {
     // By address: those of the PCI list, and those that only the driver shows.
     let mut all: BTreeMap<Bdf, GpuOut<'a>> = BTreeMap::new();
-    for (id, f) in node.pci.gpus() {
+    for (id, f) in node.pci.nvidia_gpus() {
         let rail = node.rails.iter().find(|r| r.gpu == id);
         let nics = rail.into_iter().flat_map(|r| &r.nics).map(|n| node.pci.get(*n).bdf);
         let out = GpuOut {

@@ -56,6 +56,9 @@ struct ContextOut {
     p2p_plan: JudgedOut<P2pPlan>,
     topology: JudgedOut<TopologyType>,
     devices: DevicesOut,
+    /// Devices of which only a part is judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    partly_judged: Vec<String>,
 }
 
 /// What GPUs and NICs there are, and what they speak.
@@ -181,6 +184,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             p2p_plan: judged(&context.p2p_plan, &words),
             topology: judged(&context.topology, &words),
             devices: devices(&context.devices),
+            partly_judged: about::not_judged(report.node),
         },
         summary: Summary { counts: Counts::of(report.audit), exit_code: report.audit.exit_code() },
         verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words)).collect(),

@@ -19,6 +19,16 @@ pub fn render(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     for (i, step) in plan.steps.iter().enumerate() {
         one(i + 1, step, out)?;
     }
+    if let Some(seen) = &plan.simulation {
+        writeln!(
+            out,
+            "\n## Simulated\n\nAll rules, on the node as the plan would make it: {}.\n",
+            md(&words::counts(seen))
+        )?;
+        for line in words::changes(seen) {
+            writeln!(out, "- {}", md(&line))?;
+        }
+    }
     if !plan.refused.is_empty() {
         writeln!(out, "\n## Refused\n")?;
     }
@@ -57,6 +67,9 @@ fn one(number: usize, step: &Step, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "- **Risk**: {}{note}", words::risk(step.risk))?;
     writeln!(out, "- **Disturbs**: {}", words::disturbs(step.disruption))?;
     writeln!(out, "- **Lasts**: {}", words::lasts(step.persistence))?;
+    for text in &step.unsimulated {
+        writeln!(out, "- **Not simulated**: {}", md(text))?;
+    }
     for text in change::rollback(step) {
         writeln!(out, "- **Undo**: {}", md(&text))?;
     }

@@ -11,6 +11,8 @@ use std::io::{self, Write};
 const INDENT: usize = 3;
 /// Where what belongs to a field begins.
 const INNER: usize = INDENT + 9;
+/// Groups of changed verdicts shown before the rest becomes a number.
+const CHANGES: usize = 20;
 /// Findings of a step shown before the rest becomes a number.
 const WHY: usize = 4;
 
@@ -45,6 +47,7 @@ impl Terminal<'_, '_> {
         for (i, step) in plan.steps.iter().enumerate() {
             self.step(i + 1, step)?;
         }
+        self.simulation()?;
         self.refused()?;
         self.by_hand()?;
         self.page.blank()?;
@@ -70,6 +73,7 @@ impl Terminal<'_, '_> {
         self.page.item(INDENT, "risk    ", Tone::Dim, tone, &format!("{}{note}", words::risk(step.risk)))?;
         self.page.field(INDENT, "disturbs", words::disturbs(step.disruption))?;
         self.page.field(INDENT, "lasts", words::lasts(step.persistence))?;
+        self.list("unseen", step.unsimulated.iter().map(|u| format!("not simulated: {u}")))?;
         self.list("undo", change::rollback(step).into_iter())?;
         self.list("proof", step.proof.iter().map(words::proof))
     }
@@ -121,6 +125,22 @@ impl Terminal<'_, '_> {
         };
         let indent = " ".repeat(INNER);
         self.page.spans(&[(Tone::Plain, &indent), (tone, line.trim_end())])
+    }
+
+    fn simulation(&mut self) -> io::Result<()> {
+        let Some(seen) = &self.plan.simulation else { return Ok(()) };
+        self.page.heading("SIMULATED (all rules, on the node as the plan would make it)")?;
+        self.page.item(1, "·", Tone::Bold, Tone::Plain, &words::counts(seen))?;
+        let all = words::changes(seen);
+        let shown = if self.page.style.verbose { usize::MAX } else { CHANGES };
+        for line in all.iter().take(shown) {
+            self.page.item(1, "·", Tone::Dim, Tone::Plain, line)?;
+        }
+        if all.len() > shown {
+            let more = format!("and {} more (--format json has all)", all.len() - shown);
+            self.page.item(1, "·", Tone::Dim, Tone::Dim, &more)?;
+        }
+        Ok(())
     }
 
     fn refused(&mut self) -> io::Result<()> {

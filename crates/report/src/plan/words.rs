@@ -1,7 +1,7 @@
 //! Words of plans that several forms share.
 
-use linerate_remedy::verify::Verification;
-use linerate_remedy::{Condition, Disruption, Permanence, Plan, Proof, Risk};
+use linerate_remedy::verify::{Identity, Verification};
+use linerate_remedy::{Changed, Condition, Counts, Disruption, Permanence, Plan, Proof, Risk, Simulation, State};
 
 pub(crate) fn plural(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
@@ -87,6 +87,48 @@ pub(super) fn reboots(plan: &Plan) -> &'static str {
     }
 }
 
+/// Verdicts before and after, in one line.
+pub(super) fn counts(s: &Simulation) -> String {
+    format!("before: {}; after all steps: {}", numbers(&s.before), numbers(&s.after))
+}
+
+fn numbers(c: &Counts) -> String {
+    let by = [(c.critical, "critical"), (c.high, "high"), (c.medium, "medium"), (c.low, "low")];
+    let by: Vec<String> = by.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let which = if by.is_empty() { String::new() } else { format!(" ({})", by.join(", ")) };
+    let findings = plural(usize::try_from(c.findings()).unwrap_or(usize::MAX), "finding");
+    format!("{findings}{which}, {} unknown, {} pass", c.unknown, c.pass)
+}
+
+/// Verdicts that change alike, in one line each: rule, from, to, whose. What neither is nor was a finding or unknown is left out.
+pub(super) fn changes(s: &Simulation) -> Vec<String> {
+    let mut groups: Vec<(&Changed, Vec<&str>)> = Vec::new();
+    let counts = |s: &State| match s.status.as_str() {
+        "fail" => s.severity.as_deref() != Some("info"),
+        other => other == "unknown",
+    };
+    for c in s.changed.iter().filter(|c| c.worse || counts(&c.before) || counts(&c.after)) {
+        let alike = |g: &Changed| g.rule == c.rule && g.before == c.before && g.after == c.after && g.worse == c.worse;
+        match groups.iter_mut().find(|(g, _)| alike(g)) {
+            Some((_, subjects)) => subjects.push(&c.subject),
+            None => groups.push((c, vec![&c.subject])),
+        }
+    }
+    groups.iter().map(|(c, subjects)| change(c, subjects)).collect()
+}
+
+fn change(c: &Changed, subjects: &[&str]) -> String {
+    const SHOWN: usize = 2;
+    let mut who: Vec<&str> = subjects.iter().take(SHOWN).copied().collect();
+    let more = subjects.len().saturating_sub(SHOWN);
+    let more_words = format!("{more} more");
+    if more > 0 {
+        who.push(&more_words);
+    }
+    let worse = if c.worse { " (worse)" } else { "" };
+    format!("{}: {} → {}{worse}: {}", c.rule, c.before, c.after, who.join(", "))
+}
+
 /// The last line: what a reader must not miss.
 pub(super) fn ending(plan: &Plan) -> String {
     let mut out = vec![match plan.disruption() {
@@ -96,6 +138,9 @@ pub(super) fn ending(plan: &Plan) -> String {
     let dangerous: Vec<&str> = plan.dangerous().map(|s| s.id.as_str()).collect();
     if !dangerous.is_empty() {
         out.push(format!("dangerous, done only when named: {}", dangerous.join(", ")));
+    }
+    if plan.node.redacted && !plan.steps.is_empty() {
+        out.push("made from a redacted snapshot: `linerate apply` refuses it".to_owned());
     }
     if !plan.refused.is_empty() {
         out.push(format!("{} refused", plan.refused.len()));
@@ -112,6 +157,9 @@ pub(super) const OUTCOMES: [(&str, &str); 4] =
 
 /// The first line of a verification.
 pub(super) fn verdict(v: &Verification) -> String {
+    if let Identity::No(why) = &v.machine {
+        return format!("NOT THE NODE OF THE PLAN: {why}");
+    }
     if v.is_proven() {
         return match v.steps.len() {
             0 => "NOTHING TO PROVE: the plan has no steps".to_owned(),
@@ -120,7 +168,12 @@ pub(super) fn verdict(v: &Verification) -> String {
                     0 => String::new(),
                     n => format!("; {} outside the plan, told below", plural(n, "change")),
                 };
-                format!("PROVEN: {} effective, and nothing else changed for the worse{outside}", plural(n, "step"))
+                // Without a snapshot from before nobody can tell what else changed.
+                let else_ = match &v.before {
+                    Some(_) => ", and nothing else changed for the worse",
+                    None => "; what else changed is not known (no --before)",
+                };
+                format!("PROVEN: {} effective{else_}{outside}", plural(n, "step"))
             }
         };
     }

@@ -4,11 +4,11 @@ use super::Topo;
 use super::names::name;
 use super::tables::{idle_nets, uses};
 use crate::VERSION;
-use linerate_topology::PathType;
 use linerate_topology::ceiling::Ceilings;
 use linerate_topology::gdr::{Flush, GdrDecision};
 use linerate_topology::search::{Channel, Graph, Pattern};
 use linerate_topology::system::{NodeId, NodeKind};
+use linerate_topology::{Open, PathType};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -34,6 +34,9 @@ struct Document<'a> {
     graphs: Option<GraphsOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ceilings: Option<&'a Ceilings>,
+    /// What the source does not show and conclusions hang on: each names its own.
+    #[serde(skip_serializing_if = "<[Open]>::is_empty")]
+    open: &'a [Open],
     notes: Vec<&'a str>,
 }
 
@@ -69,6 +72,9 @@ struct PathOut {
     nccl_type: PathType,
     bandwidth: f64,
     hops: u32,
+    /// What it hangs on and the source does not show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open: Vec<Open>,
 }
 
 #[derive(Serialize)]
@@ -85,6 +91,9 @@ struct GdrOut {
     recv_decision: GdrDecision,
     proxy_rank: i32,
     flush: Flush,
+    /// What it hangs on and the source does not show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open: Vec<Open>,
 }
 
 #[derive(Serialize)]
@@ -105,6 +114,9 @@ struct LocalOut {
     #[serde(rename = "type")]
     kind: PathType,
     shared_with: Vec<String>,
+    /// What it hangs on and the source does not show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open: Vec<Open>,
 }
 
 #[derive(Serialize)]
@@ -114,6 +126,8 @@ struct GraphsOut {
     /// Channels of the communicator.
     channels: usize,
     across_nodes: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open: Vec<Open>,
 }
 
 #[derive(Serialize)]
@@ -178,6 +192,7 @@ pub fn render(topo: &Topo<'_>, out: &mut dyn Write) -> io::Result<()> {
                 nccl_type: p.kind,
                 bandwidth: gb(p.bandwidth),
                 hops: p.hops,
+                open: a.open_for_bandwidth(from, to),
             });
         }
     }
@@ -225,6 +240,7 @@ pub fn render(topo: &Topo<'_>, out: &mut dyn Write) -> io::Result<()> {
                 recv_decision: g.recv,
                 proxy_rank: g.proxy_rank,
                 flush: g.flush,
+                open: a.open_for_gdr(g),
             })
             .collect(),
         p2p: (a.p2p.iter())
@@ -244,6 +260,7 @@ pub fn render(topo: &Topo<'_>, out: &mut dyn Write) -> io::Result<()> {
                 nics: u.nets.iter().map(|n| say(*n)).collect(),
                 kind: u.kind,
                 shared_with: u.shared_with.iter().map(|g| say(*g)).collect(),
+                open: u.open.clone(),
             })
             .collect(),
         unused_nics: idle_nets(a, &used).into_iter().map(say).collect(),
@@ -253,8 +270,10 @@ pub fn render(topo: &Topo<'_>, out: &mut dyn Write) -> io::Result<()> {
             tree: graph(&s.tree, &say),
             channels: s.channels,
             across_nodes: s.inter,
+            open: a.open_for_search(s),
         }),
         ceilings: topo.ceilings,
+        open: &a.open,
         notes: topo.notes.iter().map(String::as_str).chain(a.notes()).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;

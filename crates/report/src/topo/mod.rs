@@ -32,6 +32,8 @@ pub struct Topo<'a> {
     pub analysis: &'a Analysis,
     /// Links by bus id, where the source shows them; else the document's own words are shown.
     pub links: LinkLookup<'a>,
+    /// Models of devices by bus id, where the source names them.
+    pub models: &'a dyn Fn(&str) -> Option<String>,
     /// What was assumed, or could not be seen, beside [`Analysis::notes`].
     pub notes: &'a [String],
     /// The paths in the words of `nvidia-smi topo -m`, where the source shows the PCI tree.

@@ -8,6 +8,7 @@ pub(super) use link::PCIE_STEPS;
 pub use link::{Link, Medium, Step};
 
 use super::LinkLookup;
+use linerate_topology::from_node::Matrix;
 use linerate_topology::{Analysis, Document};
 
 /// What is known besides the topology itself.
@@ -23,6 +24,8 @@ pub struct Extras<'a> {
     pub links: Option<LinkLookup<'a>>,
     /// What limits the node: a bus id or a name (`mlx5_0`, `GPU 3`, `NUMA 1`, `NVLink`, `SMP`).
     pub bottleneck: Option<String>,
+    /// Numbers of NICs are those of `nvidia-smi topo -m` (NIC6 is N6), where the source shows the PCI tree.
+    pub matrix: Option<&'a Matrix>,
 }
 
 /// A drawing, before it has places and colours.
@@ -149,6 +152,8 @@ pub enum DirectRdma {
 pub struct Nic {
     /// What it hangs on.
     pub parent: Parent,
+    /// Its number in its badge: that of `nvidia-smi topo -m` where it is known, else its place.
+    pub number: usize,
     /// Its name; fused ones are joined with `+`.
     pub name: String,
     /// Bus id of its PCIe function.

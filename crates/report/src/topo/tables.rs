@@ -2,7 +2,7 @@
 
 use super::names::name;
 use linerate_topology::system::{NodeId, NodeKind};
-use linerate_topology::{Analysis, PathType};
+use linerate_topology::{Analysis, Open, PathType};
 use std::ops::Range;
 
 /// A table: a corner, heads of columns, rows with their heads.
@@ -70,7 +70,8 @@ impl Table {
     }
 }
 
-/// GPUs against GPUs and NICs: NCCL's type of path and its bandwidth. Where each type has one bandwidth, that is said once: the
+/// GPUs against GPUs and NICs: NCCL's type of path and its bandwidth. A type that hangs on what the source does not show has a `?`, a
+/// bandwidth that does is left out. Where each type has one bandwidth, that is said once: the
 /// second value.
 #[must_use]
 pub(super) fn nccl_paths(a: &Analysis) -> (Table, Vec<String>) {
@@ -80,6 +81,9 @@ pub(super) fn nccl_paths(a: &Analysis) -> (Table, Vec<String>) {
     let mut uniform = true;
     for (from, to) in gpus.iter().flat_map(|f| ends.iter().map(move |t| (f, t))).filter(|(f, t)| f != t) {
         let Some(p) = a.paths.get(*from, *to).filter(|p| p.kind < PathType::Dis) else { continue };
+        if !a.open_for_bandwidth(*from, *to).is_empty() {
+            continue;
+        }
         match of_type.iter().find(|(t, _)| *t == p.kind) {
             Some((_, b)) => uniform &= (b - p.bandwidth).abs() < 0.05,
             None => of_type.push((p.kind, p.bandwidth)),
@@ -87,7 +91,16 @@ pub(super) fn nccl_paths(a: &Analysis) -> (Table, Vec<String>) {
     }
     let cell = |from: NodeId, to: NodeId| match a.paths.get(from, to) {
         _ if from == to => "X".to_owned(),
-        Some(p) if p.kind < PathType::Dis && uniform => p.kind.to_string(),
+        Some(_) if !a.open_for_type(from, to).is_empty() => {
+            format!("{}?", a.raw.get(from, to).map_or(PathType::Dis, |p| p.kind))
+        }
+        // Whether the drivers do GPUDirect RDMA may not be known: then it is how far they are, not how NCCL goes.
+        Some(_) if a.open_for_bandwidth(from, to).contains(&Open::Gdr) => {
+            a.raw.get(from, to).map_or(PathType::Dis, |p| p.kind).to_string()
+        }
+        Some(p) if p.kind < PathType::Dis && (uniform || !a.open_for_bandwidth(from, to).is_empty()) => {
+            p.kind.to_string()
+        }
         Some(p) if p.kind < PathType::Dis => format!("{} {}", p.kind, short(p.bandwidth)),
         _ => "DIS".to_owned(),
     };
@@ -123,6 +136,10 @@ pub(super) struct Use {
     pub(super) send: usize,
     /// Other GPUs that use one of these.
     pub(super) shared_with: Vec<NodeId>,
+    /// What the choice hangs on.
+    pub(super) open: Vec<Open>,
+    /// What GPUDirect RDMA with them hangs on.
+    pub(super) open_gdr: Vec<Open>,
 }
 
 /// Of each GPU.
@@ -146,14 +163,28 @@ pub(super) fn uses(a: &Analysis) -> Vec<Use> {
             recv: decided().filter(|g| g.recv.mode.is_some()).count(),
             send: decided().filter(|g| g.send.mode.is_some()).count(),
             shared_with: shared.map(|(o, _)| o.gpu).collect(),
+            open: a.open_for_local(l),
+            open_gdr: decided().flat_map(|g| a.open_for_gdr(g)).collect(),
         }
     };
     a.local_nets.iter().zip(&all).map(one).collect()
 }
 
-/// NICs that no GPU uses.
+/// NICs nearest to a GPU in the PCIe tree, and how near.
+#[must_use]
+pub(super) fn nearest(a: &Analysis, gpu: NodeId) -> (Vec<NodeId>, Option<PathType>) {
+    let kind = |net: &NodeId| a.raw.get(gpu, *net).map(|p| p.kind);
+    let nets = a.system.of(NodeKind::Net);
+    let best = nets.iter().filter_map(kind).min();
+    (nets.iter().filter(|n| best.is_some() && kind(n) == best).copied().collect(), best)
+}
+
+/// NICs that no GPU uses; none where the choice hangs on what the source does not show.
 #[must_use]
 pub(super) fn idle_nets(a: &Analysis, uses: &[Use]) -> Vec<NodeId> {
+    if uses.iter().any(|u| !u.open.is_empty()) {
+        return Vec::new();
+    }
     let used = |n: &NodeId| uses.iter().any(|u| u.nets.contains(n));
     a.system.of(NodeKind::Net).iter().filter(|n| !used(n)).copied().collect()
 }

@@ -6,10 +6,10 @@ use super::{Topo, tree};
 use crate::VERSION;
 use crate::style::{Page, Style, Tone};
 use linerate_topology::from_node::{Difference, compare_with_topo_m};
-use linerate_topology::gdr::Gdr;
+use linerate_topology::gdr::{Gdr, GdrReason};
 use linerate_topology::search::Graph;
 use linerate_topology::system::NodeId;
-use linerate_topology::{Analysis, PathType};
+use linerate_topology::{Analysis, Open, PathType};
 use std::io::{self, Write};
 
 /// What the names of paths mean.
@@ -39,6 +39,13 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     page.spans(&[(Tone::Bold, &format!("linerate {VERSION}, topology of {}", topo.label))])?;
     page.spans(&[(Tone::Plain, &format!("as NCCL {} has it, {of}", topo.config.version))])?;
     page.blank()?;
+    if !a.open.is_empty() {
+        heading(&mut page, "NOT IN THIS INPUT", "what hangs on it has a `?` below, or is not concluded")?;
+        for o in &a.open {
+            page.item(2, "", Tone::Plain, Tone::Warn, &format!("{}: {}", o.what(), o.see()))?;
+        }
+        page.blank()?;
+    }
     for line in tree::lines(topo) {
         let tone = if line.degraded { Tone::Warn } else { Tone::Dim };
         page.spans(&[(Tone::Dim, &line.branches), (Tone::Plain, &line.name), (tone, &gap(&line.about))])?;
@@ -51,6 +58,13 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         table_lines(&mut page, &table, style)?;
         for line in rest {
             page.spans(&[(Tone::Plain, if line.is_empty() { "" } else { "  " }), (Tone::Plain, line)])?;
+        }
+        page.blank()?;
+    }
+    if let Some(parts) = parts(a) {
+        heading(&mut page, "PARTS", "NCCL cuts this host, and joins the parts by the network")?;
+        for line in parts {
+            page.item(2, "", Tone::Plain, Tone::Warn, &line)?;
         }
         page.blank()?;
     }
@@ -79,27 +93,17 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     if let Some(search) = topo.search {
         page.blank()?;
         heading(&mut page, "RINGS AND TREES", "that NCCL's search finds")?;
-        for (what, g) in [("rings", &search.ring), ("trees", &search.tree)] {
+        let open = a.open_for_search(search);
+        if !open.is_empty() {
+            page.item(2, "", Tone::Plain, Tone::Warn, &cannot_tell(&open))?;
+        }
+        let graphs = [("rings", &search.ring), ("trees", &search.tree)];
+        for (what, g) in graphs.into_iter().filter(|_| open.is_empty()) {
             page.item(2, "", Tone::Plain, Tone::Plain, &graph_words(topo, what, g, search.inter))?;
         }
     }
     if let Some(c) = topo.ceilings {
         super::ceiling::render(&mut page, c)?;
-    }
-    if a.domains.len() > 1 {
-        page.blank()?;
-        let cut: Vec<String> = a.domains.iter().map(|d| format!("{d:?}")).collect();
-        page.item(
-            2,
-            "",
-            Tone::Plain,
-            Tone::Warn,
-            &format!(
-                "NCCL cuts this host into {} nodes, joined by the network: ranks {}",
-                a.domains.len(),
-                cut.join(" and ")
-            ),
-        )?;
     }
     let differences = topo.theirs.map(|t| compare_with_topo_m(a, t)).unwrap_or_default();
     if !differences.is_empty() {
@@ -183,15 +187,46 @@ fn table_lines(page: &mut Page<'_>, table: &Table, style: Style) -> io::Result<(
 }
 
 fn legend(page: &mut Page<'_>, table: &Table) -> io::Result<()> {
-    let shown = |t: &str| table.rows.iter().any(|(_, cells)| cells.iter().any(|c| c.split(' ').next() == Some(t)));
+    let shown =
+        |t: &str| table.rows.iter().any(|(_, cells)| cells.iter().any(|c| c.split([' ', '?']).next() == Some(t)));
     let words: Vec<String> = LEGEND.iter().filter(|(t, _)| shown(t)).map(|(t, w)| format!("{t} {w}")).collect();
     page.item(2, "", Tone::Plain, Tone::Plain, &words.join("; "))
 }
 
+fn cannot_tell(open: &[Open]) -> String {
+    let mut open = open.to_vec();
+    open.sort_unstable();
+    open.dedup();
+    let list: Vec<&str> = open.iter().map(|o| o.short()).collect();
+    format!("cannot tell, not in this input: {}", list.join(", "))
+}
+
+/// The nouns with their verb.
+fn are(open: &[Open]) -> String {
+    format!("{} {}", linerate_topology::open::words(open), if open.len() == 1 { "is" } else { "are" })
+}
+
 /// `mlx5_9: no GPU uses it: every GPU has a better one: …`.
 fn unused(topo: &Topo<'_>, net: NodeId) -> String {
+    if topo.analysis.domains.len() > 1 {
+        return format!("{}: no GPU of this part uses it", name(&topo.analysis.system, net));
+    }
     let why = tables::why_idle(topo.analysis, net).map(|w| format!(": {w}")).unwrap_or_default();
     format!("{}: no GPU uses it{why}", name(&topo.analysis.system, net))
+}
+
+/// Which ranks are cut from which, and why: `ncclTopoCheckNet` prefers the network between two GPUs that both reach a NIC below PCIe
+/// switches faster than each other, and `ncclTopoTrimSystem` keeps what is not behind the network.
+fn parts(a: &Analysis) -> Option<[String; 2]> {
+    let (first, others) = a.domains.split_first().filter(|(_, others)| !others.is_empty())?;
+    let ranks = |d: &Vec<i32>| d.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+    let cut = others.iter().map(|d| format!("ranks {}", ranks(d))).collect::<Vec<_>>().join("; ");
+    Some([
+        format!("what follows is the part of ranks {}; parts of their own are {cut}", ranks(first)),
+        "GPUs of two parts reach a NIC below their own PCIe switch faster than each other, and NCCL takes the faster way; \
+         NCCL_NET_DISABLE_INTRA=1 forbids it"
+            .to_owned(),
+    ])
 }
 
 /// `GPU0: mlx5_0 (PIX), alone; GPUDirect RDMA both ways`.
@@ -201,10 +236,17 @@ fn use_words(topo: &Topo<'_>, u: &Use) -> String {
     if u.nets.is_empty() {
         return format!("{}: none", name(system, u.gpu));
     }
+    if !u.open.is_empty() {
+        let (near, kind) = tables::nearest(topo.analysis, u.gpu);
+        let kind = kind.map(|k| k.to_string()).unwrap_or_default();
+        let why = cannot_tell(&u.open);
+        return format!("{}: nearest are {} ({kind}); which it uses: {why}", name(system, u.gpu), all(&near));
+    }
     let shared =
         if u.shared_with.is_empty() { String::new() } else { format!(", shared with {}", all(&u.shared_with)) };
     let n = u.nets.len();
     let direct = match (u.recv == n, u.send == n) {
+        _ if !u.open_gdr.is_empty() => format!("GPUDirect RDMA: {}", cannot_tell(&u.open_gdr)),
         (true, true) => "GPUDirect RDMA both ways".to_owned(),
         (true, false) => "GPUDirect RDMA for receiving only".to_owned(),
         (false, true) => "GPUDirect RDMA for sending only".to_owned(),
@@ -232,6 +274,11 @@ fn graph_words(topo: &Topo<'_>, what: &str, g: &Graph, inter: bool) -> String {
     } else {
         String::new()
     };
+    // A bandwidth between GPUs is none where a node has one.
+    let alone = g.channels.iter().all(|c| c.ranks.len() <= 1);
+    if alone && !inter {
+        return format!("{what}: one GPU, so nothing goes between GPUs");
+    }
     let gpu = |r: &i32| system.gpu_of_rank(*r).map_or_else(|| format!("rank {r}"), |id| name(system, id));
     let order = g.channels.first().map(|c| c.ranks.iter().map(gpu).collect::<Vec<_>>().join(" ")).unwrap_or_default();
     let by = match g.channels.first().and_then(|c| c.nets) {
@@ -255,7 +302,8 @@ fn gdr_lines(topo: &Topo<'_>) -> Vec<String> {
     }
     let mut groups: Vec<(String, Vec<&Gdr>)> = Vec::new();
     for g in &a.gdr {
-        let words = decision(g);
+        let open = a.open_for_gdr(g);
+        let words = if open.is_empty() { decision(g) } else { undecided(a, g, &open) };
         match groups.iter_mut().find(|(w, _)| *w == words) {
             Some((_, list)) => list.push(g),
             None => groups.push((words, vec![g])),
@@ -270,6 +318,20 @@ fn gdr_lines(topo: &Topo<'_>) -> Vec<String> {
         format!("{} of {total} pairs {words} ({}{more})", list.len(), which.join(", "))
     };
     groups.iter().map(line).collect()
+}
+
+/// What can be said where the decision hangs on what the source does not show.
+fn undecided(a: &Analysis, g: &Gdr, open: &[Open]) -> String {
+    let kind = a.raw.get(g.gpu, g.net).map_or(g.kind, |p| p.kind);
+    match g.recv.reason {
+        GdrReason::Near { limit, .. } if open == [Open::Gdr] => {
+            format!(
+                "near enough ({kind}, {limit} is allowed); {}",
+                cannot_tell(open).replacen("cannot tell", "cannot tell whether it is used", 1)
+            )
+        }
+        _ => format!("{kind} apart by PCIe; {}", cannot_tell(open)),
+    }
 }
 
 fn decision(g: &Gdr) -> String {
@@ -292,6 +354,14 @@ pub fn explain(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
     let a = topo.analysis;
     let say = |id| name(&a.system, id);
     let mut out = vec![format!("{} to {}, as NCCL {} has it", say(from), say(to), topo.config.version)];
+    let pair = |g: &&Gdr| (g.gpu, g.net) == (from, to) || (g.net, g.gpu) == (from, to);
+    let mut open = a.open_for_bandwidth(from, to);
+    open.extend(a.gdr.iter().filter(pair).flat_map(|g| a.open_for_gdr(g)));
+    if !open.is_empty() {
+        open.sort_unstable();
+        open.dedup();
+        out.push(format!("0. Assumed: {} not in this input, and the answer hangs on it.", are(&open)));
+    }
     let hops = |paths: &linerate_topology::Paths| {
         let (mut words, mut at) = (say(from), say(from));
         for l in paths.hops(&a.system, from, to) {
@@ -333,7 +403,6 @@ pub fn explain(topo: &Topo<'_>, from: NodeId, to: NodeId) -> Vec<String> {
             hops(&a.paths)
         ));
     }
-    let pair = |g: &&Gdr| (g.gpu, g.net) == (from, to) || (g.net, g.gpu) == (from, to);
     if let Some(g) = a.gdr.iter().find(pair) {
         for (what, d) in [
             ("3. Receiving (the NIC writes into the GPU)", &g.recv),

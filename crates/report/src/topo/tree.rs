@@ -100,7 +100,10 @@ fn function(topo: &Topo<'_>, e: &Element, branches: String, gpus: &mut usize) ->
             _ => "PCI function",
         };
         match names_at(topo, bus) {
-            nets if what == "NIC" && !nets.is_empty() => format!("{nets} {bus}"),
+            nets if what == "NIC" => {
+                about = join(&(topo.models)(bus).unwrap_or_default(), &about);
+                format!("{} {bus}", if nets.is_empty() { what } else { &nets })
+            }
             _ => format!("{what} {bus}"),
         }
     };

@@ -2,12 +2,15 @@
 
 use super::{RDMA_TOPO, control, control_place, differs, names};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
-use linerate_node::pci::{FnId, Kind, PciTree};
+use linerate_formats::pci::caps::PortType;
+use linerate_node::context::TopologyType;
+use linerate_node::direct::{self, Part, part};
+use linerate_node::pci::{FnId, Kind, PciFunction};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "acs/direct-nic",
-    title: "Ports between a Data Direct function and its GPU have the ACS bits that this topology needs",
+    title: "Ports of Data Direct, Grace and Vera systems have the ACS bits that rdma_topo wants",
     severity: Severity::High,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect { text: "the direct path between NIC and GPU is not used, or does not work", quality: Quality::Sourced },
@@ -18,11 +21,14 @@ pub(super) static RULE: Rule = Rule {
             at: "https://docs.nvidia.com/multi-node-nvlink-systems/grace-blackwell-cx8-gpudirect-rdma-guide",
         },
     ],
-    reads: &["sys/bus/pci/devices/*/config", "lspci -vvv"],
+    reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "proc/cmdline"],
     docs: "\
 ## What it checks
-On systems with a ConnectX-8 Data Direct function (15b3:2100): the port above that function `xx110x1`, the port above the GPU that shares a switch
-with it `xx101x1`, the root port above both `xx111x0`. Leftmost is Direct Translated, rightmost Source Validation; x is any.
+With a ConnectX-8 Data Direct function (15b3:2100) the tree is: root port, shared switch with two ports, one to the Data Direct function and one
+to an inner switch with the GPU. The shared switch's port to the Data Direct function: `xx110x1`. The shared switch's port to the GPU:
+`xx101x1`. The root port above: `xx111x0`. All other ports of ConnectX and BlueField switches and of Grace, the port directly above
+the GPU included, keep the kernel's `xx111x1` (Vera root ports `xx101x1`). Without a Data Direct function, where a GPU is directly below a
+root port of Grace or Vera, all these ports keep the kernel's value. Leftmost is Direct Translated, rightmost Source Validation; x is any.
 
 ## Why it matters
 Here redirection is part of the design: requests go up and completions come straight, and without Source Validation on the shared root port the
@@ -32,62 +38,97 @@ kernel puts NIC function and GPU into one IOMMU group, which the driver demands.
 `rdma_topo check` from rdma-core; `sudo lspci -vvv -s PORT | grep ACSCtl`.
 
 ## Fix
-`rdma_topo write-grub-acs` writes the `pci=config_acs=` list. The setpci variant needs NVreg_GrdmaPciTopoCheckOverride=1 and lets unprivileged
-programs trigger platform RAS failures: avoid it.",
-    myths: &[Myth {
-        claim: "Disable ACS on all bridges, as everywhere.",
-        truth: "On GB200/GB300 with Data Direct that breaks GPUDirect RDMA: three kinds of ports need three different settings.",
-    }],
+One kernel argument, `pci=config_acs=`, with an entry for each of the three ports of each complex: `rdma_topo write-grub-acs` writes the same
+list. Linux knows it since 6.11; multi-device lists need the correction of 6.15 or a backport: read the registers after the boot. The setpci
+variant needs NVreg_GrdmaPciTopoCheckOverride=1 and lets unprivileged programs trigger platform RAS failures: it is never planned.",
+    myths: &[
+        Myth {
+            claim: "Disable ACS on all bridges, as everywhere.",
+            truth: "On GB200/GB300 with Data Direct that breaks GPUDirect RDMA: three kinds of ports need three different settings.",
+        },
+        Myth {
+            claim: "The port above the GPU gets `xx101x1`.",
+            truth: "The shared switch's port towards the GPU does. The port directly above the GPU belongs to an inner switch and keeps the kernel's value.",
+        },
+    ],
     check,
 };
 
+/// The kernel's own value where an IOMMU isolates (`kernel_acs_isolated`).
+const KERNEL: &str = "xx111x1";
+/// Completion redirect of Vera's root ports is read-only zero.
+const KERNEL_VERA: &str = "xx101x1";
+
+/// What a port must have, and what it is.
+struct Wanted {
+    port: FnId,
+    bits: &'static str,
+    what: &'static str,
+    /// Not the kernel's own value: an entry of the parameter.
+    special: bool,
+}
+
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let pci = &cx.node.pci;
-    let any = pci.of_kind(Kind::DataDirect).next().is_some();
-    if cx.no_subjects(any, "Data Direct function", out) {
+    let direct = pci.of_kind(Kind::DataDirect).next().is_some();
+    let grace = cx.node.context.topology.value == Some(TopologyType::GraceRootPort);
+    if cx.no_subjects(direct || grace, "Data Direct function, and no GPU below a root port of Grace or Vera", out) {
         return;
     }
-    let mut wanted: Vec<(FnId, &'static str, &'static str)> = Vec::new();
+    let mut wanted: Vec<Wanted> = Vec::new();
+    let mut all_known = true;
     for (dma, f) in pci.of_kind(Kind::DataDirect) {
-        let Some((gpu, common)) = partner(pci, dma) else {
-            out.unknown(f.bdf, "no GPU below the same root port is visible").at(f.class.place());
-            continue;
-        };
-        let root = pci.ancestors(common).0.last().copied().unwrap_or(common);
-        for (port, want, what) in [
-            (pci.bridge_above(dma), "xx110x1", "port above the Data Direct function"),
-            (pci.bridge_above(gpu), "xx101x1", "port above the GPU"),
-            (Some(root), "xx111x0", "root port above both"),
-        ] {
-            wanted.extend(port.map(|p| (p, want, what)));
+        match direct::complex(pci, dma) {
+            Ok(c) => wanted.extend(
+                [
+                    (c.dma_port, "xx110x1", "shared switch's port to the Data Direct function"),
+                    (c.gpu_port, "xx101x1", "shared switch's port to the GPU"),
+                    (c.root, "xx111x0", "root port above Data Direct function and GPU"),
+                ]
+                .map(|(port, bits, what)| Wanted { port, bits, what, special: true }),
+            ),
+            Err(why) => {
+                all_known = false;
+                out.unknown(f.bdf, why.words()).at(f.class.place());
+            }
         }
     }
-    wanted.sort_unstable();
-    wanted.dedup();
-    for (port, want, what) in wanted {
-        judge(cx, port, want, what, out);
+    // Which ports are "all others" is known only where every complex is.
+    if all_known {
+        for (port, f) in pci.iter() {
+            let Some(p) = part(f).filter(|_| f.kind == Kind::Bridge) else { continue };
+            // Upstream ports have the capability only in switches with several functions: not seen there is as good as none.
+            let none = f.acs.is_absent() || f.port_type() == Some(PortType::UpstreamPort) && f.acs.known().is_none();
+            if none || wanted.iter().any(|w| w.port == port) {
+                continue;
+            }
+            let bits = if p == Part::VeraRootPort { KERNEL_VERA } else { KERNEL };
+            wanted.push(Wanted { port, bits, what: "port outside of the direct path", special: false });
+        }
+    }
+    wanted.sort_by_key(|w| w.port);
+    let argument = parameter(cx, &wanted);
+    for w in &wanted {
+        judge(cx, w, argument.as_deref(), out);
     }
 }
 
-/// The GPU nearest to the function, and the bridge above both.
-fn partner(pci: &PciTree<'_>, dma: FnId) -> Option<(FnId, FnId)> {
-    let up = pci.ancestors(dma).0;
-    let gpus = pci.gpus().filter_map(|(g, _)| {
-        let above = pci.ancestors(g).0;
-        let (at, common) = up.iter().enumerate().find(|(_, b)| above.contains(b))?;
-        Some((at, g, *common))
-    });
-    gpus.min().map(|(_, g, common)| (g, common))
+/// The whole parameter, as `rdma_topo write-grub-acs` writes it; none where no port needs an entry.
+fn parameter(cx: &Cx<'_>, wanted: &[Wanted]) -> Option<String> {
+    let entries: Vec<String> =
+        wanted.iter().filter(|w| w.special).map(|w| format!("{}@{}", w.bits, cx.node.pci.get(w.port).bdf)).collect();
+    (!entries.is_empty()).then(|| format!("pci=config_acs={}", entries.join(";")))
 }
 
-fn judge(cx: &Cx<'_>, id: FnId, want: &'static str, what: &str, out: &mut Findings) {
-    let port = cx.node.pci.get(id);
+fn judge(cx: &Cx<'_>, w: &Wanted, argument: Option<&str>, out: &mut Findings) {
+    let port = cx.node.pci.get(w.port);
+    let (want, what) = (w.bits, w.what);
     match (&port.acs, control(port)) {
         (Reading::Absent(at), _) => {
             out.fail(port.bdf, format_args!("{what} has no ACS capability, {want} is wanted")).at(*at);
         }
         (_, Some(bits)) => {
-            // Completion redirect of Vera root ports is read-only zero: what a port cannot do is not demanded.
+            // What a port cannot do is not demanded.
             let able = port.acs.known().and_then(|a| a.capability).map_or(u16::MAX, |c| c.0);
             let (set, clear) = differs(want, bits);
             let set = set & able;
@@ -102,21 +143,60 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &'static str, what: &str, out: &mut Findin
             if clear != 0 {
                 wrong.push(format!("must not have {}", names(clear)));
             }
-            out.fail(port.bdf, format_args!("{what} {} ({want} wanted): {bits}", wrong.join(", ")))
-                .at(control_place(port))
-                .fix(|| {
-                    Remedy::new(
-                        format!("boot with pci=config_acs={want}@{} among the list that rdma_topo writes", port.bdf),
-                        Action::AcsControl { ports: vec![port.bdf], clear, set },
-                        Persistence::NextBoot,
-                        Risk::Medium,
-                    )
-                    .because("IOMMU groups change; needs a reboot")
-                    .prove(format!("sys/bus/pci/devices/{}/config ACS control", port.bdf))
-                });
+            let f = out.fail(port.bdf, format_args!("{what} {} ({want} wanted): {bits}", wrong.join(", ")));
+            f.at(control_place(port)).fix(|| remedy(cx, w, port, argument));
+            if !w.special {
+                f.severity(Severity::Medium);
+            }
         }
         (r, None) => {
             out.unreadable(port.bdf, "ACS control register", r);
         }
     }
+}
+
+/// The parameter, where the kernel knows it and no other of its kind is in the way; else what people have to look at.
+fn remedy(cx: &Cx<'_>, w: &Wanted, port: &PciFunction<'_>, argument: Option<&str>) -> Remedy {
+    let prove = format!("sys/bus/pci/devices/{}/config ACS control", port.bdf);
+    let by_hand = |what: String| {
+        Remedy::new(what.clone(), Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::Medium)
+            .because("IOMMU groups change; needs a reboot")
+            .prove(prove.clone())
+    };
+    if !w.special {
+        return by_hand(
+            "the kernel sets this value at boot: find what changes it (a unit with setpci, pci=disable_acs_redir=, another pci=config_acs=), remove it, reboot"
+                .into(),
+        );
+    }
+    let Some(argument) = argument else { return by_hand("run `rdma_topo write-grub-acs` and reboot".into()) };
+    if !cx.node.kernel.release.known().is_some_and(|r| r.at_least(6, 11)) {
+        return by_hand(format!(
+            "a kernel that knows pci=config_acs= (Linux 6.11, or a vendor's backport) booted with {argument}"
+        ));
+    }
+    let line = cx.node.kernel.cmdline.known();
+    let raw: Vec<&str> = line.map(|l| l.params.iter().map(|p| p.raw.as_str()).collect()).unwrap_or_default();
+    let lists = |r: &&str| r.contains("config_acs=") || r.contains("disable_acs_redir=");
+    let (alone, mixed): (Vec<&str>, Vec<&str>) = raw.into_iter().filter(lists).partition(|r| {
+        let value = r.trim_matches('"');
+        !value.contains(',') && (value.starts_with("pci=config_acs=") || value.starts_with("pci=disable_acs_redir="))
+    });
+    if line.is_none() || !mixed.is_empty() {
+        return by_hand(format!("replace the ACS lists of the kernel command line by {argument}, and reboot"));
+    }
+    if alone.iter().any(|r| r.replace('"', "") == argument) {
+        return by_hand(
+            "the parameter is there and not in force: see acs/parameter-not-effective (the kernel's version, or what writes the registers after the boot)"
+                .into(),
+        );
+    }
+    Remedy::new(
+        "boot with the list that rdma_topo writes",
+        Action::KernelArgs { add: vec![argument.to_owned().into()], remove: alone.into_iter().map(|r| r.to_owned().into()).collect() },
+        Persistence::NextBoot,
+        Risk::Medium,
+    )
+    .because("IOMMU groups change; needs a reboot; Linux 6.11 to 6.14 mis-parse lists unless corrected: read the registers afterwards")
+    .prove(prove)
 }

@@ -8,6 +8,9 @@ mod redirect_on_p2p_path;
 mod translation_blocking;
 mod vmhost_direct_translated;
 
+pub(crate) use parameter_not_effective::in_force;
+pub use parameter_not_effective::{AcsAsked, acs_asked_for};
+
 use crate::rule::{Rule, Source};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::pci::PciFunction;

@@ -2,11 +2,14 @@
 
 use super::{KERNEL_PCI, control, control_place, differs, names};
 use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
+    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Status,
+    Subject,
 };
+use linerate_formats::cmdline::Cmdline;
 use linerate_formats::dmesg::Event;
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::AcsBits;
+use linerate_node::Node;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 
@@ -125,20 +128,71 @@ fn wish<'a>(entry: &'a str, want: Option<&'a str>) -> Wish<'a> {
     Wish { text: entry, want, target }
 }
 
+/// Bits that the ACS parameters of a command line give a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AcsAsked {
+    /// The port.
+    pub port: Bdf,
+    /// Bits that it switches on, of those that the port has.
+    pub set: u16,
+    /// Bits that it switches off.
+    pub clear: u16,
+}
+
+/// What `pci=config_acs=` and `pci=disable_acs_redir=` of a command line make of the ports of this node, against their registers now.
+#[must_use]
+pub fn acs_asked_for(node: &Node<'_>, line: &Cmdline) -> Vec<AcsAsked> {
+    let mut out = Vec::new();
+    for (name, value) in line.options("pci").filter_map(|(option, _)| option.split_once('=')) {
+        let want = match name {
+            "config_acs" => None,
+            "disable_acs_redir" => Some(NO_REDIRECT),
+            _ => continue,
+        };
+        for w in value.trim_matches('"').split(';').filter(|e| !e.is_empty()).map(|e| wish(e, want)) {
+            let Some(target) = w.target.as_ref().filter(|_| w.is_valid()) else { continue };
+            for f in node.pci.functions.iter().filter(|f| target.is(f)) {
+                let Some(bits) = control(f) else { continue };
+                let (set, clear) = differs(w.want, bits);
+                out.push(AcsAsked { port: f.bdf, set: set & able(f), clear });
+            }
+        }
+    }
+    out
+}
+
+/// The bits that a port has.
+fn able(f: &PciFunction<'_>) -> u16 {
+    f.acs.known().and_then(|a| a.capability).map_or(u16::MAX, |c| c.0)
+}
+
+impl Target {
+    fn is(&self, f: &PciFunction<'_>) -> bool {
+        match self {
+            Target::Address(b) => f.bdf == *b,
+            // Zero means any, as in the kernel.
+            Target::Id(v, d) => {
+                (*v == 0 || f.vendor.known() == Some(v))
+                    && (*d == 0 || f.device.known() == Some(d))
+                    && !f.acs.is_absent()
+            }
+        }
+    }
+}
+
+impl Wish<'_> {
+    fn is_valid(&self) -> bool {
+        self.want.len() == 7 && self.want.bytes().all(|b| matches!(b, b'0' | b'1' | b'x'))
+    }
+}
+
 fn judge(cx: &Cx<'_>, name: &str, w: Wish<'_>, at: Place, rejected: Option<Place>, out: &mut Findings) {
     let subject = || Subject::KernelArg(format!("pci={name}={}", w.text));
-    let valid = w.want.len() == 7 && w.want.bytes().all(|b| matches!(b, b'0' | b'1' | b'x'));
-    let Some(target) = w.target.as_ref().filter(|_| valid) else {
+    let Some(target) = w.target.as_ref().filter(|_| w.is_valid()) else {
         out.unknown(subject(), "not understood here: compare the registers by hand").at(at);
         return;
     };
-    let hits = |f: &&PciFunction<'_>| match target {
-        Target::Address(b) => f.bdf == *b,
-        // Zero means any, as in the kernel.
-        Target::Id(v, d) => {
-            (*v == 0 || f.vendor.known() == Some(v)) && (*d == 0 || f.device.known() == Some(d)) && !f.acs.is_absent()
-        }
-    };
+    let hits = |f: &&PciFunction<'_>| target.is(f);
     let mut met: Option<(Bdf, Place)> = None;
     let mut count = 0_usize;
     for f in cx.node.pci.functions.iter().filter(hits) {
@@ -154,9 +208,8 @@ fn judge(cx: &Cx<'_>, name: &str, w: Wish<'_>, at: Place, rejected: Option<Place
             };
             continue;
         };
-        let able = f.acs.known().and_then(|a| a.capability).map_or(u16::MAX, |c| c.0);
         let (set, clear) = differs(w.want, bits);
-        let set = set & able;
+        let set = set & able(f);
         if (set, clear) == (0, 0) {
             met.get_or_insert((f.bdf, control_place(f)));
             continue;
@@ -182,6 +235,22 @@ fn judge(cx: &Cx<'_>, name: &str, w: Wish<'_>, at: Place, rejected: Option<Place
         }
         None => {}
     }
+}
+
+/// Whether the registers of all devices that the lists name show what was asked; `None` where one is not seen or not understood.
+pub(crate) fn in_force(cx: &Cx<'_>) -> Option<bool> {
+    let mut out = Findings::default();
+    check(cx, &mut out);
+    let mut any = false;
+    for f in &out.list {
+        match f.status {
+            Status::Pass => any = true,
+            Status::Fail => return Some(false),
+            Status::Unknown => return None,
+            Status::NotApplicable => {}
+        }
+    }
+    any.then_some(true)
 }
 
 /// The kernel's part in it, where the release tells.

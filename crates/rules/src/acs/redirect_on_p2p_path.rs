@@ -4,6 +4,7 @@ use super::{KERNEL_PCI, NCCL_ACS, RDMA_TOPO, control, control_place};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::context::TopologyType;
+use linerate_node::direct::part;
 use linerate_node::p2p::PortOnPath;
 use linerate_node::pci::{FnId, Kind, PciFunction};
 use linerate_snapshot::Reading;
@@ -23,8 +24,8 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 The ACS control register of every bridge strictly between a GPU and an RDMA NIC that share a PCIe switch: request redirect
 (RR), completion redirect (CR) and egress control (EC) must be off on bare metal. Source validation (SV) alone redirects nothing.
-Below a ConnectX or BlueField switch (INLINE topology) upstream forwarding (UF) must be off too, and all four on the root port above:
-NVIDIA's rdma_topo wants `xx000x0` there. Between GPUs below one switch the same holds where no NVLink joins them: told as information,
+Below a ConnectX or BlueField switch (INLINE topology) upstream forwarding (UF) and source validation must be off too, and on the root
+port above: NVIDIA's rdma_topo wants `xx000x0` there. Between GPUs below one switch the same holds where no NVLink joins them: told as information,
 because PCI does not show NVLink. Ports that redirect but lie on no such path are listed as not-applicable: they do not matter here.
 On systems with a Data Direct function redirection is wanted: see acs/direct-nic.
 
@@ -54,6 +55,9 @@ devices to virtual machines.",
     check,
 };
 
+/// Bits that rdma_topo wants clear on bare metal below ConnectX switches (`xx000x0`).
+const INLINE: u16 = AcsBits::REDIRECT | AcsBits::UF | AcsBits::SV;
+
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let pci = &cx.node.pci;
     let any = pci.gpus().next().is_some() && pci.rdma_nics().next().is_some();
@@ -75,9 +79,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     if inline {
         root_ports(cx, &on_path, out);
+        other_switch_ports(cx, &on_path, out);
     }
     let between_gpus = gpu_pairs(cx, &on_path, out);
-    let silent = |id: FnId| on_path.iter().chain(&between_gpus).any(|p| p.port == id);
+    let of_switch = |id: FnId| inline && part(pci.get(id)).is_some();
+    let silent = |id: FnId| of_switch(id) || on_path.iter().chain(&between_gpus).any(|p| p.port == id);
     for (id, port) in pci.iter().filter(|(id, f)| f.kind == Kind::Bridge && !silent(*id)) {
         // The root port of an INLINE switch was judged above.
         if let Some(bits) =
@@ -109,7 +115,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn pair(cx: &Cx<'_>, p: &PortOnPath) -> String {
     let end = |id: FnId| {
         let f = cx.node.pci.get(id);
-        format!("{} {}", if f.kind == Kind::Gpu { "GPU" } else { "NIC" }, f.bdf)
+        format!("{} {}", if f.kind.is_gpu() { "GPU" } else { "NIC" }, f.bdf)
     };
     let (a, b) = (end(p.below), end(p.peer));
     let (first, second) = if a.starts_with('G') { (a, b) } else { (b, a) };
@@ -130,13 +136,16 @@ fn judge(cx: &Cx<'_>, p: &PortOnPath, inline: bool, out: &mut Findings) {
         (_, Some(bits)) if bits.any(AcsBits::REDIRECT) => {
             out.fail(port.bdf, format_args!("redirects peer-to-peer traffic of a GPU–NIC path: {bits}"))
                 .at_noting(control_place(port), || pair(cx, p))
-                .fix(|| clear(port, if inline { AcsBits::REDIRECT | AcsBits::UF } else { AcsBits::REDIRECT }));
+                .fix(|| clear(port, if inline { INLINE } else { AcsBits::REDIRECT }));
         }
-        (_, Some(bits)) if inline && bits.any(AcsBits::UF) => {
-            out.fail(port.bdf, format_args!("on a GPU–NIC path, forwards upstream what returns to it: {bits}"))
-                .severity(Severity::Low)
-                .at_noting(control_place(port), || pair(cx, p))
-                .fix(|| clear(port, AcsBits::UF));
+        (_, Some(bits)) if inline && bits.any(AcsBits::UF | AcsBits::SV) => {
+            out.fail(
+                port.bdf,
+                format_args!("on a GPU–NIC path below a ConnectX switch, where rdma_topo wants xx000x0: {bits}"),
+            )
+            .severity(Severity::Low)
+            .at_noting(control_place(port), || pair(cx, p))
+            .fix(|| clear(port, INLINE));
         }
         (_, Some(bits)) => {
             out.pass(port.bdf, format_args!("on a GPU–NIC path, does not redirect: {bits}"))
@@ -164,14 +173,15 @@ fn root_ports(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) {
             (Reading::Absent(at), _) => {
                 out.pass(port.bdf, "root port above an inline switch has no ACS capability").at(*at);
             }
-            (_, Some(bits)) if bits.any(AcsBits::REDIRECT | AcsBits::UF) => {
+            (_, Some(bits)) if bits.any(INLINE) => {
+                let low = !bits.any(AcsBits::REDIRECT | AcsBits::UF);
                 out.fail(
                     port.bdf,
-                    format_args!("root port above an inline switch redirects or forwards upstream: {bits}"),
+                    format_args!("root port above an inline switch, where rdma_topo wants xx000x0: {bits}"),
                 )
-                .severity(Severity::Medium)
+                .severity(if low { Severity::Low } else { Severity::Medium })
                 .at(control_place(port))
-                .fix(|| clear(port, AcsBits::REDIRECT | AcsBits::UF));
+                .fix(|| clear(port, INLINE));
             }
             (_, Some(bits)) => {
                 out.pass(port.bdf, format_args!("root port above an inline switch does not redirect: {bits}"))
@@ -184,13 +194,31 @@ fn root_ports(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) {
     }
 }
 
+/// INLINE: rdma_topo wants all other ports of ConnectX and BlueField switches clear, too, whatever is below them.
+fn other_switch_ports(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) {
+    for (id, port) in cx.node.pci.iter() {
+        if part(port).is_none() || on_path.iter().any(|p| p.port == id) || is_above(cx, id, on_path) {
+            continue;
+        }
+        if let Some(bits) = control(port).filter(|c| c.any(INLINE)) {
+            out.fail(
+                port.bdf,
+                format_args!("port of an inline switch on no GPU–NIC path, where rdma_topo wants xx000x0: {bits}"),
+            )
+            .severity(Severity::Low)
+            .at(control_place(port))
+            .fix(|| clear(port, INLINE));
+        }
+    }
+}
+
 /// Ports between GPUs only, where no NVSwitch is there to carry that traffic.
 fn gpu_pairs(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) -> Vec<PortOnPath> {
     let pci = &cx.node.pci;
     if pci.of_kind(Kind::NvSwitch).next().is_some() {
         return Vec::new();
     }
-    let gpu = |f: &PciFunction<'_>| f.kind == Kind::Gpu && !f.is_vf();
+    let gpu = |f: &PciFunction<'_>| f.kind.is_gpu() && !f.is_vf();
     let mut ports = pci.ports_between(gpu, gpu);
     ports.retain(|p| !on_path.iter().any(|q| q.port == p.port));
     ports.retain(|p| control(pci.get(p.port)).is_some_and(|c| c.any(AcsBits::REDIRECT)));

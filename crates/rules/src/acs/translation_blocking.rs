@@ -45,6 +45,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         return;
     }
+    if cx.no_gpu(out) {
+        return;
+    }
     let noats = match &cx.node.kernel.cmdline {
         Reading::Known(c, p) => c.options("pci").find(|(o, _)| *o == "noats").map(|(_, param)| p.line(param.line)),
         _ => None,

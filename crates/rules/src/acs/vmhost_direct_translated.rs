@@ -61,7 +61,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     let passed = |f: &PciFunction<'_>| f.driven_by("vfio-pci");
-    let ports = pci.ports_between(|f| f.kind == Kind::Gpu && passed(f), |f| f.kind == Kind::RdmaNic && passed(f));
+    let ports = pci.ports_between(|f| f.kind.is_gpu() && passed(f), |f| f.kind == Kind::RdmaNic && passed(f));
     if ports.is_empty() {
         let finding = out.not_applicable("no passed-through GPU shares a PCIe switch with a passed-through RDMA NIC");
         if let Some(place) = pci.seen {

@@ -2,6 +2,7 @@
 
 use super::RDMA_TOPO;
 use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv"],
     docs: "\
 ## What it checks
-Whether the physical functions of RDMA NICs show the ATS capability on a node that uses them itself.
+Whether the physical functions of ConnectX and BlueField NICs show the ATS capability on a node that uses them itself.
 
 ## Why it matters
 ATS lets the NIC ask the IOMMU for translated addresses. On bare metal nothing is translated, so it has no use, and tools that look
@@ -36,8 +37,10 @@ at a node (rdma_topo) take it for a virtual machine host and want other ACS sett
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let nics = || cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| !f.is_vf() && f.silent.is_none());
-    if cx.no_subjects(nics().next().is_some(), "physical function of an RDMA NIC", out) {
+    // On others' NICs the capability is always there and says nothing of plans; rdma_topo looks at ConnectX and BlueField only.
+    let mellanox = |f: &&PciFunction<'_>| f.vendor.known().is_none_or(|v| *v == 0x15b3);
+    let nics = || cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| !f.is_vf() && f.silent.is_none()).filter(mellanox);
+    if cx.no_subjects(nics().next().is_some(), "physical function of a ConnectX or BlueField", out) {
         return;
     }
     for f in nics() {
@@ -47,7 +50,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
             Reading::Known(ats, p) => {
                 let enabled = if ats.enabled == Some(true) { ", and the kernel enabled it" } else { "" };
-                out.fail(f.bdf, format_args!("offers ATS{enabled}")).at(*p).fix(|| {
+                let finding = out.fail(f.bdf, format_args!("offers ATS{enabled}"));
+                if cx.serves_no_gpu(f) {
+                    finding.severity(Severity::Info);
+                }
+                finding.at(*p).fix(|| {
                     Remedy::new(
                         "set ATS_ENABLED to false in the NIC's firmware, unless the node is to host virtual machines",
                         Action::NicFirmware {

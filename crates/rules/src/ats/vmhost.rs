@@ -47,6 +47,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         return;
     }
+    if cx.no_gpu(out) {
+        return;
+    }
     for f in nics() {
         match &f.ats {
             Reading::Known(_, p) => {

@@ -31,7 +31,7 @@ pub(super) static RULE: Rule = Rule {
 Each entry of both lists: flags of seven characters 0, 1 or x before `@` (config_acs), devices as `[DDDD:]BB:DD.F`, a path of
 `/DD.F`, or `pci:VVVV:DDDD[:SSSS:SSSS]`; `;` between entries (a comma ends the option, quotes and backslashes are not taken away);
 that named devices exist; that the kernel has the option; and that it is not one of 6.11 to 6.14, which misread lists of both
-options unless the fix was backported.
+options unless the fix was backported: there the registers decide, where they are seen.
 
 ## Why it matters
 A wrong list is dropped with one line in the log, or applied in part. The ports then redirect as before, and nobody notices.
@@ -130,7 +130,10 @@ fn judge(cx: &Cx<'_>, key: &'static str, list: &str, at: Place, out: &mut Findin
         )
     } else if let Some(bdf) = missing {
         out.fail(subject, format_args!("names {bdf}, which is not on this node"))
-    } else if let Some(r) = release.filter(|r| n > 1 && r.at_least(6, 11) && !r.at_least(6, 15)) {
+    } else if let Some(r) = release.filter(|r| {
+        // The fix is in stable kernels of these releases, too: where the registers are seen, they decide.
+        n > 1 && r.at_least(6, 11) && !r.at_least(6, 15) && crate::acs::in_force(cx) != Some(true)
+    }) {
         let f = out.fail(
             subject,
             format_args!("{n} entries: Linux {}.{} misreads lists unless the fix was backported", r.major, r.minor),

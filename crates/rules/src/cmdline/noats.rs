@@ -46,7 +46,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     };
     let place = place.line(word.line);
     let subject = words::subject("pci", option);
-    if words::vm_host(cx) {
+    if words::vm_host(cx) && cx.has_gpu() {
         out.fail(subject, "no ATS, and translated requests are blocked, on a host of virtual machines")
             .at(place)
             .fix(|| words::remove(&["pci=noats"], "devices with ATS start to use it"));

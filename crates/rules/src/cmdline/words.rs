@@ -2,6 +2,7 @@
 
 use crate::{Action, Cx, Findings, Persistence, Remedy, Risk, Source, Subject};
 use linerate_formats::cmdline::{Cmdline, Param, kernel_bool, same_name};
+use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_snapshot::{Place, Reading};
 
@@ -107,10 +108,29 @@ pub(crate) struct Asked<'a> {
 /// The default domain that the command line asks for: `iommu=pt`/`nopt` (x86) and `iommu.passthrough=` set the same variable, so the
 /// last one in the line wins. A value that is no boolean is ignored by the kernel.
 pub(crate) fn asked_domain<'a>(cx: &Cx<'a>, c: &'a Cmdline) -> Option<Asked<'a>> {
+    asked_on(cx.node, c)
+}
+
+/// Words that, each alone, ask for identity domains, or for translated ones.
+pub(crate) fn asking<'a>(cx: &Cx<'a>, c: &'a Cmdline, identity: bool) -> impl Iterator<Item = &'a Param> {
+    let node = cx.node;
+    c.params.iter().filter(move |p| {
+        let single = Cmdline { params: vec![(*p).clone()], init_args: vec![] };
+        asked_on(node, &single).is_some_and(|a| a.identity == identity)
+    })
+}
+
+/// Whether a command line asks this node's kernel for identity domains; `None`: it asks for nothing, the kernel's configuration decides.
+#[must_use]
+pub fn domain_asked_for(node: &Node<'_>, c: &Cmdline) -> Option<bool> {
+    asked_on(node, c).map(|a| a.identity)
+}
+
+fn asked_on<'a>(node: &Node<'_>, c: &'a Cmdline) -> Option<Asked<'a>> {
     let mut last = None;
     for word in &c.params {
         let value = word.value.as_deref().unwrap_or_default();
-        if same_name(&word.name, "iommu") && !cx.node.cpu.is_arm() {
+        if same_name(&word.name, "iommu") && !node.cpu.is_arm() {
             for option in value.split(',') {
                 if option.starts_with("pt") {
                     last = Some(Asked { identity: true, word });
@@ -127,11 +147,21 @@ pub(crate) fn asked_domain<'a>(cx: &Cx<'a>, c: &'a Cmdline) -> Option<Asked<'a>>
 
 /// Whether a word of the command line turns the IOMMU off: `iommu=off`, and the vendor's own.
 pub(crate) fn iommu_off<'a>(cx: &Cx<'_>, c: &'a Cmdline) -> Option<(&'a str, &'a Param)> {
+    off_on(cx.node, c)
+}
+
+/// Whether a command line turns this node's IOMMU off.
+#[must_use]
+pub fn iommu_turned_off(node: &Node<'_>, c: &Cmdline) -> bool {
+    off_on(node, c).is_some()
+}
+
+fn off_on<'a>(node: &Node<'_>, c: &'a Cmdline) -> Option<(&'a str, &'a Param)> {
     use linerate_node::cpu::CpuVendor::{Amd, Intel};
-    let vendor = cx.node.cpu.vendor.known();
+    let vendor = node.cpu.vendor.known();
     let last_intel = c.options("intel_iommu").filter(|(o, _)| o.starts_with("on") || o.starts_with("off")).last();
     let off = |name, option: &str| c.options(name).find(|(o, _)| o.starts_with(option));
-    (!cx.node.cpu.is_arm()).then(|| off("iommu", "off")).flatten().or_else(|| match vendor {
+    (!node.cpu.is_arm()).then(|| off("iommu", "off")).flatten().or_else(|| match vendor {
         Some(Intel) => last_intel.filter(|(o, _)| o.starts_with("off")),
         Some(Amd) => off("amd_iommu", "off"),
         _ => None,
@@ -166,6 +196,29 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `iommu_setup` (arch/x86/kernel/pci-dma.c) and `iommu_set_def_domain_type` (drivers/iommu/iommu.c) are early parameters, read in the
+    /// order of the line: each writes the same variable, so that the last one holds.
+    #[test]
+    fn the_last_word_about_domains_holds() {
+        let s = linerate_snapshot::Snapshot::new("x");
+        let node = Node::decode(&s);
+        for (line, identity) in [
+            ("iommu=pt", Some(true)),
+            ("iommu=pt iommu=nopt", Some(false)),
+            ("iommu=nopt iommu=pt", Some(true)),
+            ("iommu=pt,nopt", Some(false)),
+            ("iommu=nopt,pt", Some(true)),
+            ("iommu=pt iommu=soft", Some(true)),
+            ("iommu=pt iommu.passthrough=0", Some(false)),
+            ("iommu.passthrough=0 iommu=pt", Some(true)),
+            ("iommu.passthrough=1 iommu.passthrough=x", Some(true)),
+            ("iommu=off", None),
+        ] {
+            let c = linerate_formats::cmdline::parse(line.as_bytes());
+            assert_eq!(domain_asked_for(&node, &c), identity, "{line}");
+        }
+    }
 
     #[test]
     fn nearest_words() {

@@ -4,6 +4,7 @@ use super::GDR_DOC;
 use crate::{
     Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Words,
 };
+use linerate_node::context::Role;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 
@@ -47,18 +48,32 @@ boards have a display mode tool. In a VM: a larger 64-bit window (OVMF: `opt/ovm
 const MIB: u64 = 1 << 20;
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let gpus = || cx.node.pci.gpus().filter(|(_, f)| f.silent.is_none() && !f.is_vf());
+    let gpus = || cx.node.pci.nvidia_gpus().filter(|(_, f)| f.silent.is_none() && !f.is_vf());
     if cx.no_subjects(gpus().next().is_some(), "GPU", out) {
         return;
     }
-    for (_, f) in gpus() {
+    for (id, f) in gpus() {
         // Peer memory is refused on these products whatever the size of the aperture.
         if super::gdr_capable::is_consumer(cx, f) {
             out.not_applicable_to(f.bdf, "the product does not support GPUDirect RDMA").at(f.class.place());
         } else {
+            // Where no NIC is below the same switch, NCCL by default asks no NIC to reach this GPU.
+            let alone = shows_no_near_nic(cx, id);
+            let before = out.list.len();
             judge(cx, f, out);
+            if alone {
+                for finding in out.list.iter_mut().skip(before).filter(|f| f.status == crate::Status::Fail) {
+                    finding.severity(crate::Severity::Info);
+                }
+            }
         }
     }
+}
+
+/// Whether the NICs are seen, and none is below a switch of the GPU's: by default NCCL does not use GPUDirect RDMA with it then.
+fn shows_no_near_nic(cx: &Cx<'_>, gpu: linerate_node::pci::FnId) -> bool {
+    let mut nics = cx.node.pci.nearest_nics(gpu).into_iter().peekable();
+    nics.peek().is_some() && nics.all(|(_, path)| path.common.is_none())
 }
 
 /// Less than any GPU has as its aperture, and more than its registers (16 MiB and up) or the third region (32 MiB) take.
@@ -117,19 +132,25 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     });
     match cx.node.nvidia.gpu(f.bdf).map(|g| &g.fb_mib) {
         Some(Reading::Known(fb, fb_at)) if bar1 < *fb => {
-            small(f, || format!("BAR1 {} of {} of memory", mib(bar1), mib(*fb)), largest, out).at(at).at(*fb_at);
+            small(cx, f, || format!("BAR1 {} of {} of memory", mib(bar1), mib(*fb)), largest, out).at(at).at(*fb_at);
         }
         Some(Reading::Known(fb, fb_at)) => {
             out.pass(f.bdf, || format!("BAR1 {} covers {} of memory", mib(bar1), mib(*fb))).at(at).at(*fb_at);
         }
         _ if largest.is_some_and(|l| bar1 < l) => {
             let l = largest.unwrap_or_default();
-            small(f, || format!("BAR1 {}, which could be {}", mib(bar1), mib(l)), largest, out)
+            small(cx, f, || format!("BAR1 {}, which could be {}", mib(bar1), mib(l)), largest, out)
                 .at(at)
                 .at(f.rebar.place());
         }
+        // Hypervisors hide Resizable BAR (QEMU's vfio_add_ext_cap): whether the board has no more, or the guest was given less, is not visible.
+        _ if bar1 <= 256 && largest.is_none() && cx.node.context.role.value == Some(Role::VmGuest) => {
+            out.unknown(f.bdf, || format!("BAR1 {}; whether this board has more is not visible in a guest", mib(bar1)))
+                .at(at)
+                .see("add the output of `nvidia-smi -q`, or `lspci -vv` of the host");
+        }
         _ if bar1 <= 256 => {
-            small(f, || format!("BAR1 {}", mib(bar1)), largest, out).at(at);
+            small(cx, f, || format!("BAR1 {}", mib(bar1)), largest, out).at(at);
         }
         _ if largest == Some(bar1) => {
             out.pass(f.bdf, || format!("BAR1 {}, the largest size that the GPU offers", mib(bar1)))
@@ -145,6 +166,7 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
 }
 
 fn small<'o>(
+    cx: &Cx<'_>,
     f: &PciFunction<'_>,
     message: impl Words,
     largest: Option<u64>,
@@ -156,7 +178,31 @@ fn small<'o>(
         None => "Above 4G Decoding in the firmware set-up; a board without Resizable BAR needs its display mode tool, if it has one".to_owned(),
     }
     };
-    out.fail(f.bdf, message).fix(|| {
+    let finding = out.fail(f.bdf, message);
+    let guest = cx.node.context.role.value == Some(Role::VmGuest);
+    if !guest
+        && f.rebar.is_absent()
+        && !cx.node.pci.iter().any(|(_, o)| o.device.known() == f.device.known() && largest_bar(f) < largest_bar(o))
+    {
+        // A board whose aperture has one size, as the T4's 256 MiB: nothing can be enlarged.
+        return finding.severity(Severity::Info);
+    }
+    if guest {
+        return finding.fix(|| {
+            Remedy::new(
+                "give the guest a larger 64-bit window, or enlarge BAR1 on the host",
+                Action::HostSide {
+                    what: "64-bit MMIO window of the guest's firmware (OVMF: opt/ovmf/X-PciMmio64Mb); BAR1 on the host"
+                        .into(),
+                },
+                Persistence::NextBoot,
+                Risk::Medium,
+            )
+            .because("the guest restarts with another memory map")
+            .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))
+        });
+    }
+    finding.fix(|| {
         Remedy::new(
             what(),
             Action::Bios {
@@ -173,4 +219,8 @@ fn small<'o>(
 
 fn mib(n: u64) -> String {
     if n >= 1024 && n.is_multiple_of(1024) { format!("{} GiB", n / 1024) } else { format!("{n} MiB") }
+}
+
+fn largest_bar(f: &PciFunction<'_>) -> u64 {
+    f.bars.list.iter().map(|b| b.size).max().unwrap_or(0)
 }

@@ -2,6 +2,7 @@
 
 use super::GDR_DOC;
 use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source};
+use linerate_node::gpudirect::{Lacks, lacks};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 
@@ -39,11 +40,16 @@ There is none in software: use another GPU, or plan with copies through host mem
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let gpus = || cx.node.pci.gpus().map(|(_, f)| f);
+    let gpus = || cx.node.pci.nvidia_gpus().map(|(_, f)| f);
     if cx.no_subjects(gpus().next().is_some(), "GPU", out) {
         return;
     }
     for f in gpus() {
+        if f.driven_by("vfio-pci") {
+            out.not_applicable_to(f.bdf, "passed to virtual machines: its driver, which says what it is, runs there")
+                .at(f.driver.place());
+            continue;
+        }
         judge(cx, f, out);
     }
 }
@@ -61,34 +67,43 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty())
 }
 
-fn unsupported(name: &str) -> bool {
-    words(name).any(|w| w.eq_ignore_ascii_case("GeForce") || w == "GB10")
-}
-
 /// Whether a source names the GPU as a product without GPUDirect RDMA.
 pub(super) fn is_consumer(cx: &Cx<'_>, f: &PciFunction<'_>) -> bool {
-    name(cx, f).is_some_and(|(n, _)| unsupported(n))
+    lacks(cx.node, f).is_some()
 }
 
 fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     let Some((name, at)) = name(cx, f) else {
+        if f.driven_by("vfio-pci") {
+            out.not_applicable_to(f.bdf, "bound to vfio-pci: the virtual machine's driver names it")
+                .at(f.driver.place());
+            return;
+        }
         out.unknown(f.bdf, "product name is not in this source")
             .at(f.class.place())
             .see("add the output of `nvidia-smi -q`");
         return;
     };
-    if unsupported(name) {
+    if let Some((Lacks::Gb10, at)) = lacks(cx.node, f) {
+        out.not_applicable_to(f.bdf, "GB10 has no GPUDirect RDMA: its memory is the system's, and NICs reach it there")
+            .at(at);
+    } else if lacks(cx.node, f).is_some() {
         let finding = out.fail(f.bdf, format_args!("{name} does not support GPUDirect RDMA"));
         finding.at(at);
         // A workstation, or a graphics card for the console: nothing here could have used it.
         if cx.node.pci.rdma_nics().next().is_none() {
             finding.severity(Severity::Info);
         }
-    } else if words(name).any(professional) {
+    } else if words(name).any(professional) || is_rtx(name) {
         out.pass(f.bdf, format_args!("{name} is a data-centre or professional product")).at(at);
     } else {
         out.unknown(f.bdf, format_args!("{name}: not known to be a data-centre or professional product")).at(at);
     }
+}
+
+/// What NVIDIA calls RTX without GeForce (and without TITAN) is its professional line: RTX 6000 Ada Generation, RTX PRO 6000 Blackwell.
+fn is_rtx(name: &str) -> bool {
+    words(name).any(|w| w == "RTX") && !words(name).any(|w| w.eq_ignore_ascii_case("TITAN"))
 }
 
 /// Product lines that NVIDIA names (Tesla, Quadro, RTX professional), and the letter-and-number names of data-centre boards: A100, H200, L40S, GB200.

@@ -82,7 +82,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             });
     }
     if out.is_empty() {
-        if cx.node.pci.seen.is_some() && cx.node.pci.gpus().next().is_none() {
+        if cx.node.pci.seen.is_some() && cx.node.pci.nvidia_gpus().next().is_none() {
             out.not_applicable("no NVIDIA GPU").at(log.place());
         } else {
             silent_log(cx, "no failed initialisation", out);

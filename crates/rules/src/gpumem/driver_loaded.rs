@@ -23,7 +23,8 @@ not judged; anything else, or nothing, is a finding. Virtual functions of a GPU 
 
 ## Why it matters
 Without the driver the GPU is not there for CUDA. nouveau binds first where it is not blacklisted; a driver that was not rebuilt for a
-new kernel binds to nothing.
+new kernel binds to nothing. Where the driver runs and one GPU has none, its probe failed there or somebody unbound it: the kernel's log
+tells, and loading the driver again does not help.
 
 ## See it yourself
 `lspci -k -d 10de:`; `dmesg | grep -i nvrm`.
@@ -38,7 +39,7 @@ Blacklist nouveau and rebuild the initramfs, or (re)build the NVIDIA driver for 
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let gpus = || cx.node.pci.gpus().map(|(_, f)| f).filter(|f| !f.is_vf());
+    let gpus = || cx.node.pci.nvidia_gpus().map(|(_, f)| f).filter(|f| !f.is_vf());
     if cx.no_subjects(gpus().next().is_some(), "NVIDIA GPU", out) {
         return;
     }
@@ -47,13 +48,38 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
+/// The driver is there, and left this GPU: to load it again changes nothing.
+fn runs(cx: &Cx<'_>) -> bool {
+    let bound = cx.node.pci.nvidia_gpus().any(|(_, f)| f.driver.known().is_some_and(|d| *d == "nvidia"));
+    bound || cx.node.kernel.modules.known().is_some_and(|m| m.iter().any(|m| m == "nvidia"))
+}
+
+fn load() -> Remedy {
+    Remedy::new(
+        "load the NVIDIA driver built for this kernel",
+        Action::LoadModule { module: "nvidia".into() },
+        Persistence::NextBoot,
+        Risk::Low,
+    )
+    .because("installing a driver replaces kernel modules")
+}
+
+fn refused(f: &PciFunction<'_>) -> Remedy {
+    Remedy::new(
+        "find out why the driver that runs did not take this GPU, or was taken from it",
+        Action::Investigate { what: format!("the kernel's log: lines of NVRM and of {}", f.bdf).into() },
+        Persistence::Hardware,
+        Risk::None,
+    )
+}
+
 fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     let place = f.driver.place();
     match &f.driver {
         Reading::Known(d, _) if d == "nvidia" => {
             out.pass(f.bdf, "driver nvidia").at(place);
         }
-        Reading::Known(d, _) if d == "vfio-pci" => {
+        Reading::Known(d, _) if linerate_node::pci::is_vfio(d) => {
             out.not_applicable_to(f.bdf, "bound to vfio-pci: its driver runs in the virtual machine").at(place);
         }
         Reading::Known(d, _) => {
@@ -69,18 +95,12 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
         }
         Reading::Absent(_) => {
             let host = cx.node.context.role.value == Some(Role::VmHost);
-            let remedy = Remedy::new(
-                "load the NVIDIA driver built for this kernel",
-                Action::LoadModule { module: "nvidia".into() },
-                Persistence::NextBoot,
-                Risk::Low,
-            );
+            let remedy = if runs(cx) { refused(f) } else { load() };
             let message = if host { "no driver, and not given to a virtual machine" } else { "no driver" };
-            out.fail(f.bdf, message).severity(if host { Severity::Info } else { Severity::High }).at(place).fix(|| {
-                remedy
-                    .because("installing a driver replaces kernel modules")
-                    .prove(format!("sys/bus/pci/devices/{}/driver", f.bdf))
-            });
+            out.fail(f.bdf, message)
+                .severity(if host { Severity::Info } else { Severity::High })
+                .at(place)
+                .fix(|| remedy.prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)));
         }
         r @ Reading::Unreadable(..) => {
             out.unreadable(f.bdf, "driver of the GPU", r);

@@ -50,7 +50,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     };
     let total = own_gpus(cx).count();
     let missing: Vec<&PciFunction<'_>> = own_gpus(cx).filter(|f| nvidia.gpu(f.bdf).is_none()).collect();
-    if !missing.is_empty() && cx.node.firmware.is_container_virt() {
+    if !missing.is_empty() && cx.node.firmware.in_container() {
         out.unknown(
             Subject::Node,
             format_args!(

@@ -14,7 +14,6 @@ mod peermem_visible_to_nccl;
 mod registration_path;
 mod volta_cx3;
 mod xid;
-mod xids;
 
 use crate::finding::{Findings, Subject};
 use crate::rule::{Cx, Rule};
@@ -37,17 +36,26 @@ pub(crate) static RULES: &[&Rule] = &[
     &pcie_replays::RULE,
 ];
 
+/// Whether the NIC can register GPU memory at all, by DMA-BUF or a peer-memory module; `None` where that is not seen.
+pub(crate) fn gpudirect(cx: &Cx<'_>) -> Option<bool> {
+    match (paths::dmabuf(cx).usable(), paths::peer_memory(cx)) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (Some(false), Some(false)) => Some(false),
+        _ => None,
+    }
+}
+
 /// GPUs that this system uses itself: not bound to vfio-pci, not virtual functions.
 fn own_gpus<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a PciFunction<'a>> {
-    cx.node.pci.gpus().map(|(_, f)| f).filter(|f| !f.is_vf() && !f.driven_by("vfio-pci"))
+    cx.node.pci.nvidia_gpus().map(|(_, f)| f).filter(|f| !f.is_vf() && !f.driven_by("vfio-pci"))
 }
 
 /// Answers where this system uses no GPU itself: `true` if it answered.
-fn no_own_gpu(cx: &Cx<'_>, out: &mut Findings) -> bool {
+pub(crate) fn no_own_gpu(cx: &Cx<'_>, out: &mut Findings) -> bool {
     if own_gpus(cx).next().is_some() {
         return false;
     }
-    if let Some((_, f)) = cx.node.pci.gpus().next() {
+    if let Some((_, f)) = cx.node.pci.nvidia_gpus().next() {
         out.not_applicable("the GPUs are bound to vfio-pci: their driver runs in the virtual machine")
             .at(f.driver.place());
         return true;

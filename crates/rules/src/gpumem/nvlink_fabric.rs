@@ -4,6 +4,7 @@ use super::no_own_gpu;
 use crate::{
     Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
 };
+use linerate_node::context::Role;
 use linerate_node::gpu::Gpu;
 use linerate_node::pci::Kind;
 use linerate_snapshot::Reading;
@@ -35,7 +36,12 @@ that the service does not run, has another version than the driver, or that a sw
 `nvidia-smi -q | grep -A4 Fabric`; `systemctl status nvidia-fabricmanager`.
 
 ## Fix
-Start nvidia-fabricmanager in exactly the driver's version; where it runs, read its log.",
+It depends on where the fabric manager of the machine runs:
+- HGX with its NVSwitches on this system's PCI bus (bare metal, or a guest that was given all of them): nvidia-fabricmanager here, in exactly the
+  driver's version.
+- HGX B200 and B300: the same, with NVLSM beside it and the module ib_umad.
+- GB200 and GB300 NVL72: on the NVLink switches (NMX-C). nvidia-fabricmanager on a compute node changes nothing.
+- A guest that was given GPUs and no NVSwitch: on the host, or in its service VM.",
     myths: &[Myth {
         claim: "Fabric Manager is only needed to partition GPUs for virtual machines.",
         truth: "On Hopper systems with NVSwitches CUDA does not initialise without it.",
@@ -64,11 +70,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Reading::Known(s, _) if s == "N/A" || s == "Not Supported" => none = Some(g),
             Reading::Known(s, _) if s == "Completed" => match &g.fabric_status {
                 Reading::Known(status, p) if !matches!(status.as_str(), "Success" | "N/A") => {
-                    fail(g, &format!("Completed, but its status is {status}"), *p, out);
+                    fail(cx, g, &format!("Completed, but its status is {status}"), *p, out);
                 }
                 _ => joined.push(g),
             },
-            Reading::Known(s, p) => fail(g, s, *p, out),
+            Reading::Known(s, p) => fail(cx, g, s, *p, out),
             _ => unseen.push(g),
         }
     }
@@ -90,16 +96,62 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn fail(g: &Gpu, state: &str, place: linerate_snapshot::Place, out: &mut Findings) {
+fn fail(cx: &Cx<'_>, g: &Gpu, state: &str, place: linerate_snapshot::Place, out: &mut Findings) {
     let state: String = state.chars().filter(|c| !c.is_control()).take(80).collect();
     out.fail(g.bdf, format_args!("fabric state: {state}")).at(place).fix(|| {
-        Remedy::new(
-            "run nvidia-fabricmanager in the driver's version; where it runs, read its log",
-            Action::Software { what: "nvidia-fabricmanager of the driver's version, enabled at boot".into() },
-            Persistence::Immediate,
-            Risk::Low,
-        )
-        .because("restarting it ends CUDA programs that use NVLink")
-        .prove("nvidia-smi -q -x")
+        let (summary, action): (&str, Action) = match manager(cx, g) {
+            Manager::Here => (
+                "run nvidia-fabricmanager in the driver's version; where it runs, read its log",
+                Action::Software { what: "nvidia-fabricmanager of the driver's version, enabled at boot".into() },
+            ),
+            Manager::HereWithNvlsm => (
+                "run nvidia-fabricmanager in the driver's version with NVLSM, and load ib_umad; where they run, read their logs",
+                Action::Software { what: "nvidia-fabricmanager and nvlsm of the driver's version, enabled at boot".into() },
+            ),
+            Manager::Switches => (
+                "look at the NVLink switches' controller (NMX-C): the fabric manager of this rack runs there, not on the node",
+                Action::Investigate { what: "state of the NVLink partition in NMX-C; IMEX domain of the nodes".into() },
+            ),
+            Manager::Host => (
+                "have the fabric manager checked on the host: this guest was given no NVSwitch",
+                Action::HostSide { what: "nvidia-fabricmanager on the host or in its service VM, and the guest's partition".into() },
+            ),
+            Manager::Unknown => (
+                "find out where this machine's fabric manager runs, and read its log",
+                Action::Investigate { what: "fabric manager: on this system, its host, or the NVLink switches".into() },
+            ),
+        };
+        Remedy::new(summary, action, Persistence::Immediate, Risk::Low)
+            .because("restarting it ends CUDA programs that use NVLink")
+            .prove("nvidia-smi -q -x")
     });
+}
+
+/// Where the fabric manager of a machine runs.
+enum Manager {
+    Here,
+    HereWithNvlsm,
+    Switches,
+    Host,
+    Unknown,
+}
+
+/// By the GPU's name, the NVSwitches on the bus and the role. Fabric Manager user guide, chapters on full passthrough, shared NVSwitch and vGPU
+/// models, and NVL72.
+fn manager(cx: &Cx<'_>, g: &Gpu) -> Manager {
+    let name = g.name.known().map_or("", String::as_str);
+    let has = |words: &[&str]| words.iter().any(|w| name.contains(w));
+    if has(&["GB200", "GB300"]) {
+        return Manager::Switches;
+    }
+    if cx.node.pci.of_kind(Kind::NvSwitch).next().is_some() {
+        return Manager::Here;
+    }
+    // Their NVSwitches are managed through ConnectX bridges and are no PCI functions of their own.
+    let bridged = has(&["B200", "B300"]);
+    match cx.node.context.role.value {
+        Some(Role::VmGuest) if !bridged => Manager::Host,
+        Some(Role::BareMetal) if bridged => Manager::HereWithNvlsm,
+        _ => Manager::Unknown,
+    }
 }

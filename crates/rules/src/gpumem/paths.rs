@@ -1,7 +1,7 @@
 //! What is known of the two ways to register GPU memory: DMA-BUF and peer memory.
 
 use crate::Cx;
-use linerate_formats::kernel_config::{self, Setting};
+use linerate_node::dmabuf::{self, Support};
 use linerate_node::gpu::Flavour;
 use linerate_snapshot::{Place, Reading};
 
@@ -33,7 +33,7 @@ impl Way {
     }
 }
 
-/// DMA-BUF: open kernel modules, Linux 5.12 with memory regions on demand, a NIC driver that takes dma-bufs.
+/// DMA-BUF: open kernel modules, a NIC driver that takes dma-bufs on this kernel; with mlx5 memory regions on demand.
 pub(super) fn dmabuf(cx: &Cx<'_>) -> Way {
     let node = cx.node;
     let flavour = &node.nvidia.driver.flavour;
@@ -43,58 +43,59 @@ pub(super) fn dmabuf(cx: &Cx<'_>) -> Way {
         Reading::Absent(p) => condition(Some(false), "no NVIDIA driver is loaded", *p),
         Reading::Unreadable(p, _) => condition(None, "flavour of the NVIDIA kernel modules", *p),
     }];
-    let release = &node.kernel.release;
-    conditions.push(match release {
-        Reading::Known(k, p) if k.at_least(5, 12) => condition(Some(true), format!("kernel {k}"), *p),
-        // Red Hat's 4.18 and 5.3 to 5.11 of others carry backports; older kernels never had the interface.
-        Reading::Known(k, p) if k.at_least(4, 18) && k.rest.contains("el8") => {
-            condition(None, format!("kernel {k} (older than 5.12, perhaps with backports)"), *p)
-        }
-        Reading::Known(k, p) => condition(Some(false), format!("kernel {k} is older than 5.12"), *p),
-        r => condition(None, "kernel release", r.place()),
-    });
-    // Memory regions from dma-bufs are part of on-demand paging in mlx5. Out-of-tree stacks have their own configuration.
-    if let Reading::Known(config, p) = &node.kernel.config {
-        for name in ["DMA_SHARED_BUFFER", "INFINIBAND_ON_DEMAND_PAGING"] {
-            let off = kernel_config::find(config, name).filter(|o| o.setting == Setting::NotSet);
-            if let Some(o) = off.filter(|_| node.peermem.ofed().is_none()) {
-                let text = format!("kernel built without CONFIG_{name}");
-                conditions.push(condition(Some(false), text, p.line(o.line)));
-            }
-        }
-    }
     conditions.push(nic(cx));
     Way { conditions }
 }
 
-/// Drivers with dma-buf memory regions (rdma-core providers that have reg_dmabuf_mr).
-const DMABUF_DRIVERS: [&str; 7] = ["mlx5_core", "irdma", "ice", "efa", "bnxt_en", "mana", "ionic"];
-
+/// One NIC whose driver takes dma-bufs is enough.
 fn nic(cx: &Cx<'_>) -> Condition {
-    let mut unseen: Option<Place> = None;
-    let mut other: Option<(String, Place)> = None;
-    for (_, f) in cx.node.pci.rdma_nics() {
-        match &f.driver {
-            Reading::Known(d, p) if DMABUF_DRIVERS.contains(&d.as_ref()) => {
-                return condition(Some(true), format!("NIC driver {d}"), *p);
-            }
+    let node = cx.node;
+    let mut best: Option<Condition> = None;
+    let rank = |c: &Condition| match c.holds {
+        Some(true) => 2,
+        None => 1,
+        Some(false) => 0,
+    };
+    for (_, f) in node.pci.rdma_nics() {
+        let next = match &f.driver {
             // Passed to a virtual machine: not a NIC of this system.
-            Reading::Known(d, _) if d == "vfio-pci" => {}
-            Reading::Known(d, p) => other = Some((d.to_string(), *p)),
-            Reading::Absent(p) => other = Some(("none".to_owned(), *p)),
-            Reading::Unreadable(p, _) => unseen = Some(*p),
+            Reading::Known(d, _) if linerate_node::pci::is_vfio(d) => continue,
+            Reading::Known(d, p) => match (dmabuf::of(node, f), node.kernel.release.known()) {
+                (Some(Support::Yes), Some(k)) => condition(Some(true), format!("NIC driver {d}, kernel {k}"), *p),
+                (Some(Support::KernelWithout(option)), _) => {
+                    let place = dmabuf::missing_option(node, f).map_or(*p, |(_, place)| place);
+                    condition(Some(false), format!("kernel built without CONFIG_{option}"), place)
+                }
+                (Some(Support::Never), _) => condition(Some(false), format!("NIC driver {d} takes no dma-buf"), *p),
+                (Some(Support::Since(major, minor)), Some(k)) => condition(
+                    Some(false),
+                    format!("NIC driver {d} takes dma-bufs since Linux {major}.{minor}, kernel {k} is older"),
+                    *p,
+                ),
+                (Some(Support::Backport(major, minor)), Some(k)) => condition(
+                    None,
+                    format!(
+                        "NIC driver {d} (takes dma-bufs since Linux {major}.{minor}; kernel {k} may have a newer driver)"
+                    ),
+                    *p,
+                ),
+                (Some(Support::UnknownDriver), _) => {
+                    condition(None, format!("whether NIC driver {d} takes dma-bufs"), *p)
+                }
+                // mlx4 never did, whatever the kernel.
+                _ if d == "mlx4_core" => condition(Some(false), format!("NIC driver {d} takes no dma-buf"), *p),
+                _ => condition(None, "kernel release", node.kernel.release.place()),
+            },
+            Reading::Absent(p) => condition(Some(false), "the NIC has no driver", *p),
+            Reading::Unreadable(p, _) => condition(None, "driver of the RDMA NIC", *p),
+        };
+        if best.as_ref().is_none_or(|b| rank(&next) > rank(b)) {
+            best = Some(next);
         }
     }
-    match (unseen, other) {
-        (Some(p), _) => condition(None, "driver of the RDMA NIC", p),
-        (None, Some((d, p))) if d == "mlx4_core" || d == "none" => {
-            condition(Some(false), format!("NIC driver {d} takes no dma-buf"), p)
-        }
-        (None, Some((d, p))) => condition(None, format!("whether NIC driver {d} takes dma-bufs"), p),
-        (None, None) => {
-            condition(None, "RDMA NIC", cx.node.pci.seen.unwrap_or_else(|| cx.node.nvidia.driver.flavour.place()))
-        }
-    }
+    best.unwrap_or_else(|| {
+        condition(None, "RDMA NIC", node.pci.seen.unwrap_or_else(|| node.nvidia.driver.flavour.place()))
+    })
 }
 
 fn condition(holds: Option<bool>, text: impl Into<String>, place: Place) -> Condition {
@@ -153,7 +154,7 @@ pub(super) fn peer_memory(cx: &Cx<'_>) -> Option<bool> {
 
 /// GPU architectures before Turing: the open kernel modules do not drive them. From the driver's words or the PCI device id.
 pub(super) fn before_turing(cx: &Cx<'_>) -> Option<(&'static str, Place)> {
-    for (_, f) in cx.node.pci.gpus() {
+    for (_, f) in cx.node.pci.nvidia_gpus() {
         let smi = cx.node.nvidia.gpu(f.bdf);
         if let Some((name, place)) = smi.and_then(|g| match &g.architecture {
             Reading::Known(a, p) => Some((a.as_str(), *p)),

@@ -29,8 +29,10 @@ pub(super) static RULE: Rule = Rule {
 Kernel log lines about nvidia_peermem and nv_peer_mem: `disagrees about version of symbol`, `Unknown symbol`, and error messages of the module.
 
 ## Why it matters
-The module is built against the RDMA stack that was installed at that time. After an update of MLNX_OFED or DOCA-OFED without a rebuild
-of the NVIDIA driver the symbols do not match and the kernel refuses the module. On success it prints nothing.
+The module is built against the RDMA stack that was installed at that time (ib_register_peer_memory_client, exported by ib_core of MLNX_OFED and
+DOCA-OFED) and against its own driver (nvidia_p2p_*, exported by nvidia.ko). After an update of one without a rebuild the symbols do not match and the
+kernel refuses the module: `disagrees about version`, or `Unknown symbol … (err -22)`; `(err -2)` where nobody exports the symbol. On success it
+prints nothing. `nv_get_p2p_free_callback … invalid context` is harmless.
 
 ## See it yourself
 `dmesg | grep -i -E 'peer.?mem|ib_register_peer'`; `modprobe nvidia-peermem; echo $?`.
@@ -52,41 +54,35 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let loaded = cx.node.peermem.nvidia_peermem.loaded.known().is_some();
     let said = count(cx.node.kernel.events(|e| match e {
         Event::SymbolMismatch { module, symbol } if is_peer(module) => Some((
-            format!("{module} was built against another RDMA stack (version of symbol {symbol})"),
+            format!("{module} was built against another {} (version of symbol {symbol})", owner(symbol).what()),
             Severity::High,
+            Some(owner(symbol)),
         )),
-        Event::UnknownSymbol { module, symbol } if is_peer(module) => {
-            Some((format!("{module} needs {symbol}, which the running RDMA stack does not export"), Severity::High))
+        Event::UnknownSymbol { module, symbol, error } if is_peer(module) => {
+            let what = owner(symbol).what();
+            // simplify_symbols prints -22 where the symbol is there in another version, -2 where it is not.
+            let text = match error {
+                Some(-22) => format!("{module} was built against another {what} (symbol {symbol})"),
+                _ => format!("{module} needs {symbol}, which the running {what} does not export"),
+            };
+            Some((text, Severity::High, Some(owner(symbol))))
         }
         // The callback came after the program's own cleanup: memory was freed while registered, nothing is broken.
         Event::Peermem { error: true, text } => {
-            Some((clean(text), if text.contains("invalid context") { Severity::Info } else { Severity::Low }))
+            Some((clean(text), if text.contains("invalid context") { Severity::Info } else { Severity::Low }, None))
         }
         _ => None,
     }));
-    for ((text, severity), count, place) in said {
+    for ((text, severity, owner), count, place) in said {
         // What failed at first and is loaded now was repaired since.
         let severity = if loaded && severity == Severity::High { Severity::Low } else { severity };
         let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
         let now = if loaded { "; the module is loaded now" } else { "" };
         let f = out.fail(Subject::Module("nvidia_peermem".into()), format_args!("{text}{times}{now}"));
-        f.severity(severity).at(place).fix(|| if severity == Severity::High || text.contains("RDMA stack") {
-            Remedy::new(
-                "rebuild the NVIDIA driver against the running RDMA stack, then load nvidia-peermem; or use DMA-BUF",
-                Action::Software { what: "NVIDIA driver rebuilt for the installed RDMA stack".into() },
-                Persistence::NextBoot,
-                Risk::Medium,
-            )
-            .because("the driver is replaced: drain the node")
-            .prove("sys/module/nvidia_peermem/version")
-        } else {
-            Remedy::new(
-                "look at what ended at that time: a program that exits while the NIC uses its memory causes such lines",
-                Action::Investigate { what: "errors of the peer-memory module".into() },
-                Persistence::Runtime,
-                Risk::None,
-            )
-        });
+        f.severity(severity).at(place);
+        if severity > Severity::Info {
+            f.fix(|| remedy(owner));
+        }
     }
     if out.is_empty() {
         silent_log(cx, "no complaint about peer memory", out);
@@ -96,4 +92,63 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 /// The message without control characters, cut.
 fn clean(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(140).collect()
+}
+
+/// Whose a symbol is that a peer-memory module needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// ib_core of MLNX_OFED or DOCA-OFED.
+    RdmaStack,
+    /// nvidia.ko.
+    Driver,
+    /// The kernel.
+    Kernel,
+}
+
+impl Owner {
+    fn what(self) -> &'static str {
+        match self {
+            Owner::RdmaStack => "RDMA stack",
+            Owner::Driver => "NVIDIA driver",
+            Owner::Kernel => "kernel",
+        }
+    }
+}
+
+fn owner(symbol: &str) -> Owner {
+    if symbol.starts_with("nvidia_p2p_") {
+        Owner::Driver
+    } else if symbol.starts_with("ib_") || symbol.starts_with("rdma_") {
+        Owner::RdmaStack
+    } else {
+        Owner::Kernel
+    }
+}
+
+fn remedy(owner: Option<Owner>) -> Remedy {
+    let (summary, what): (&str, &str) = match owner {
+        Some(Owner::RdmaStack) => (
+            "rebuild the NVIDIA driver against the running RDMA stack, then load nvidia-peermem; or use DMA-BUF",
+            "NVIDIA driver rebuilt for the installed RDMA stack",
+        ),
+        Some(Owner::Driver) => (
+            "load the nvidia module first, and take the peer-memory module of the same driver; or use DMA-BUF",
+            "NVIDIA driver and peer-memory module of one build",
+        ),
+        Some(Owner::Kernel) => (
+            "rebuild the peer-memory module for the running kernel; or use DMA-BUF",
+            "NVIDIA driver rebuilt for the running kernel",
+        ),
+        None => {
+            return Remedy::new(
+                "look at what ended at that time: a program that exits while the NIC uses its memory causes such lines",
+                Action::Investigate { what: "errors of the peer-memory module".into() },
+                Persistence::Runtime,
+                Risk::None,
+            );
+        }
+    };
+    Remedy::new(summary, Action::Software { what: what.into() }, Persistence::NextBoot, Risk::Medium)
+        .because("the driver is replaced: drain the node")
+        .prove("sys/module/nvidia_peermem/version")
 }

@@ -4,6 +4,7 @@ use super::{no_own_gpu, own_gpus, paths};
 use crate::{
     Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
 };
+use linerate_node::gpu::Flavour;
 use linerate_snapshot::Reading;
 
 /// NVIDIA's comparison of the ways.
@@ -43,8 +44,9 @@ pub(super) static RULE: Rule = Rule {
     ],
     docs: "\
 ## What it checks
-That at least one of two ways to hand GPU memory to the NIC exists. DMA-BUF: open NVIDIA kernel modules (Turing or later), Linux 5.12 or
-later, a NIC driver that takes dma-bufs (mlx5, irdma, efa, bnxt_re, mana, ionic; not mlx4). Peer memory: a module nvidia_peermem or
+That at least one of two ways to hand GPU memory to the NIC exists. DMA-BUF: open NVIDIA kernel modules (Turing or later), and a NIC driver
+that takes dma-bufs on this kernel: mlx5 since Linux 5.12, efa 5.16, irdma 6.3, bnxt_re 6.6, mana 6.15, mlx4 never; of other drivers that
+is not known, and kernels of vendors may carry newer ones. Peer memory: a module nvidia_peermem or
 nv_peer_mem that shows one of its files. Either is enough; the absence of nvidia_peermem alone is normal.
 
 ## Why it matters
@@ -56,7 +58,8 @@ log shows `/GDRDMA`. For DMA-BUF the user side matters too: CUDA 11.7, rdma-core
 
 ## Fix
 Prefer the open kernel modules with DMA-BUF. Else, with MLNX_OFED or DOCA-OFED, `modprobe nvidia-peermem` and load it at each boot.
-With the kernel's own RDMA stack nvidia-peermem cannot load: it lacks the peer-memory interface.",
+With the kernel's own RDMA stack nvidia-peermem cannot load: it lacks the peer-memory interface, unless the distribution added it
+(`grep ib_register_peer_memory_client /proc/kallsyms`).",
     myths: &[
         Myth {
             claim: "nvidia_peermem is required for GPUDirect RDMA.",
@@ -129,26 +132,32 @@ fn fail(cx: &Cx<'_>, dmabuf: &paths::Way, out: &mut Findings) {
         f.at(c.place);
     }
     f.at(cx.node.peermem.clients.place()).at(cx.node.peermem.nvidia_peermem.loaded.place());
-    let ofed = cx.node.peermem.ofed();
+    let stack = interface(cx);
     let driverless = cx.node.nvidia.driver.flavour.is_absent();
-    let remedy = match (&ofed, old) {
+    let remedy = match (&stack, old) {
         _ if driverless => Remedy::new(
             "load the NVIDIA driver first",
             Action::LoadModule { module: "nvidia".into() },
             Persistence::NextBoot,
             Risk::Medium,
         ),
-        (Some((v, _)), _) => Remedy::new(
-            format!(
-                "load nvidia-peermem at each boot (RDMA stack {v} has the interface), or use the open kernel modules"
-            ),
+        (Some(stack), _) => Remedy::new(
+            format!("load nvidia-peermem at each boot ({stack} has the interface), or use the open kernel modules"),
             Action::LoadModule { module: "nvidia-peermem".into() },
             Persistence::Immediate,
             Risk::Low,
         )
         .because("a driver built before the RDMA stack must be rebuilt first, else the module refuses to load"),
+        (None, None) if cx.node.nvidia.driver.flavour.known() == Some(&Flavour::Open) => Remedy::new(
+            format!("what DMA-BUF lacks is not the GPU driver: {why}; boot a kernel that has it, or install an RDMA stack with the peer-memory interface (MLNX_OFED, DOCA-OFED) and load nvidia-peermem"),
+            Action::Software { what: "a kernel in which the NIC driver registers DMA-BUFs".into() },
+            Persistence::NextBoot,
+            Risk::Medium,
+        )
+        .because("the kernel or the RDMA stack is replaced: drain the node"),
         (None, None) => Remedy::new(
-            "install the open NVIDIA kernel modules (with a kernel of 5.12 or later): DMA-BUF needs nothing else here",
+            "install the open NVIDIA kernel modules (with a kernel of 5.12 or later): DMA-BUF needs nothing else here; or, where \
+             `grep ib_register_peer_memory_client /proc/kallsyms` finds it, load nvidia-peermem at each boot",
             Action::Software { what: "open NVIDIA kernel modules".into() },
             Persistence::NextBoot,
             Risk::Medium,
@@ -173,13 +182,21 @@ fn fail(cx: &Cx<'_>, dmabuf: &paths::Way, out: &mut Findings) {
     f.fix(|| remedy.prove("sys/kernel/mm/memory_peers/nv_mem/version").prove("proc/driver/nvidia/version"));
 }
 
+/// Which RDMA stack has the peer-memory interface: MLNX_OFED or DOCA-OFED by the version of `mlx5_core`, or any ib_core that made
+/// the directory of its clients. Without the directory there may be an interface without clients: nobody can tell from here.
+fn interface(cx: &Cx<'_>) -> Option<String> {
+    let peer = &cx.node.peermem;
+    let ofed = peer.ofed().map(|(v, _)| format!("RDMA stack {v}"));
+    ofed.or_else(|| peer.clients.known().map(|_| "this kernel's ib_core: kernel/mm/memory_peers exists".to_owned()))
+}
+
 /// All RDMA NICs that this system uses are ConnectX-3.
 pub(super) fn mlx4_only(cx: &Cx<'_>) -> bool {
     let mut any = false;
     for (_, f) in cx.node.pci.rdma_nics() {
         match &f.driver {
             Reading::Known(d, _) if d == "mlx4_core" => any = true,
-            Reading::Known(d, _) if d == "vfio-pci" => {}
+            Reading::Known(d, _) if linerate_node::pci::is_vfio(d) => {}
             _ => return false,
         }
     }

@@ -52,7 +52,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     let nics = || cx.node.pci.rdma_nics().map(|(_, f)| f);
-    let newer = nics().find(|f| matches!(&f.driver, Reading::Known(d, _) if d != "mlx4_core" && d != "vfio-pci"));
+    let newer = nics()
+        .find(|f| matches!(&f.driver, Reading::Known(d, _) if d != "mlx4_core" && !linerate_node::pci::is_vfio(d)));
     if let Some(f) = newer {
         let driver = f.driver.known().map(|d| d.as_ref()).unwrap_or_default();
         out.pass(Subject::Node, format_args!("NIC {} is not a ConnectX-3 (driver {driver})", f.bdf))

@@ -1,9 +1,8 @@
 //! `gpumem/xid`.
 
-use super::{count, no_log, silent_log, xids};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use super::{count, no_log, silent_log};
+use crate::xid::{CATALOGUE, NUMBERS, Seen, judge};
+use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
@@ -12,25 +11,28 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "from a failed program to a lost GPU, by number", quality: Quality::Sourced },
-    sources: &[Source { title: "NVIDIA, XID errors", at: "https://docs.nvidia.com/deploy/xid-errors/index.html" }],
+    sources: &[CATALOGUE, NUMBERS],
     reads: &["dmesg"],
     docs: "\
 ## What it checks
-Lines `NVRM: Xid (PCI:…): N, …` of the kernel log, counted by GPU and number. Numbers that mostly come from programs (13, 31, 43, 45) are
-information; those of memory, bus, NVLink and firmware are findings.
+Lines `NVRM: Xid (PCI:…): N, …` of the kernel log, by GPU and number, and for 144 to 150 by unit and status; `SXid` lines of NVSwitches. Each is
+judged by NVIDIA's Xid catalogue and its resolution buckets. What the catalogue ignores (63, 92, 107, 121, 137 …) and errors of programs
+(13, 31, 43, 45 …) are information. Xid 154 is judged by the action that it names. `linerate explain xid/N` shows the row of a number.
 
 ## Why it matters
-The driver reports here what it could not hide: memory errors (48, 63, 64, 92, 94, 95), a GPU that left the bus (79), NVLink errors
-(74, 144 to 150), firmware that does not answer (119, 120). A collective on such a GPU is slow, hangs, or dies.
+The driver reports here what it could not hide: memory errors (48, 64, 94, 95), a GPU that left the bus (79), NVLink errors (74, 144 to 150),
+firmware that does not answer (119, 120). A collective on such a GPU is slow, hangs, or dies.
 
 ## See it yourself
 `dmesg -T | grep -i xid`. The log's buffer wraps, so old ones may be gone; a GPU may also have been reset since.
+`nvidia-smi -q` shows the recovery action that the driver wants now.
 
 ## Fix
-By number: see NVIDIA's list. Drain the node before a reset or diagnostics.",
+By number, as the catalogue says: restart the application, reset the GPU, restart the machine, or nothing. An Xid that the catalogue does not
+have gets no advice.",
     myths: &[Myth {
         claim: "Any Xid means a broken GPU.",
-        truth: "13, 31, 43 and 45 mostly come from the program that ran. 48, 64, 79 and 95 are hardware.",
+        truth: "13, 31, 43 and 45 come from the program that ran. NVIDIA's catalogue ignores others, such as 63 and 92. 64, 79 and 95 need a reset or a restart.",
     }],
     check,
 };
@@ -40,12 +42,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     let log = &cx.node.kernel.log;
-    let groups = count(cx.node.kernel.events(|e| match e {
-        Event::Xid { bdf, number } => Some((*bdf, *number)),
+    let seen = || {
+        cx.node.kernel.events(|e| match e {
+            Event::Xid { bdf, number, detail } => Some(Seen { gpu: *bdf, number: *number, detail: *detail }),
+            _ => None,
+        })
+    };
+    let groups = count(seen());
+    let switches = count(cx.node.kernel.events(|e| match e {
+        Event::SXid { bdf, number, fatal } => Some((*bdf, *number, *fatal)),
         _ => None,
     }));
-    if groups.is_empty() {
-        let any = cx.node.pci.gpus().next().is_some() || cx.node.nvidia.driver.flavour.known().is_some();
+    if groups.is_empty() && switches.is_empty() {
+        let any = cx.node.pci.nvidia_gpus().next().is_some() || cx.node.nvidia.driver.flavour.known().is_some();
         if any || cx.node.pci.seen.is_none() {
             silent_log(cx, "no Xid", out);
         } else {
@@ -53,20 +62,31 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         return;
     }
-    for ((bdf, number), count, place) in groups {
-        let x = xids::meaning(number);
-        let subject = bdf.map_or_else(|| Subject::Named("GPU".into()), Subject::Pci);
-        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-        let f = out.fail(subject, format_args!("Xid {number} ({}), {times}", x.what));
-        f.severity(x.severity).at(place).fix(|| {
-            Remedy::new(
-                x.advice,
-                Action::Investigate { what: format!("Xid {number}").into() },
-                Persistence::Hardware,
-                if x.severity == Severity::Info { Risk::None } else { Risk::Medium },
-            )
-            .because(if x.severity == Severity::Info { "" } else { "running jobs on the GPU end" })
-            .prove("dmesg")
-        });
+    let all: Vec<Seen> = seen().map(|(one, _)| one).collect();
+    for (seen, n, place) in &groups {
+        let j = judge(seen, &all);
+        let subject = seen.gpu.map_or_else(|| Subject::Named("GPU".into()), Subject::Pci);
+        let f = out.fail(subject, format_args!("{}, {}", j.words, times(*n)));
+        f.severity(j.severity).at(*place);
+        if let Some(remedy) = j.remedy() {
+            f.fix(|| remedy);
+        }
     }
+    for ((bdf, number, fatal), n, place) in switches {
+        let subject = bdf.map_or_else(|| Subject::Named("NVSwitch".into()), Subject::Pci);
+        let word = match fatal {
+            Some(true) => "fatal",
+            Some(false) => "non-fatal",
+            None => "the line does not say whether it is fatal",
+        };
+        let f = out.fail(subject, format_args!("NVSwitch error SXid {number} ({word}), {}", times(n))).at(place);
+        f.severity(crate::xid::switch_severity(fatal));
+        if let Some(remedy) = crate::xid::switch_remedy(fatal) {
+            f.fix(|| remedy);
+        }
+    }
+}
+
+fn times(n: u32) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }

@@ -70,6 +70,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         return;
     };
+    let shared = |gpu| pci.nearest_nics(gpu).into_iter().any(|(_, p)| p.common.is_some());
+    let any_shared = pci.gpus().any(|(gpu, _)| shared(gpu));
     for (gpu, f) in pci.gpus() {
         if coherent(cx, f) {
             out.not_applicable_to(f.bdf, "coherent with the CPU: NICs reach its memory over C2C").at(f.device.place());
@@ -78,12 +80,23 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.pass(f.bdf, format_args!("NIC {} is below the same switch ({common})", pci.get(nic).bdf))
                 .at(root.device.place());
         } else {
-            apart(cx, f, name, root.device.place(), refused, out);
+            let finding = apart(cx, f, name, root.device.place(), refused, out);
+            // Without a switch on the whole node this is its design, and by default NCCL does not try.
+            if !any_shared && refused.is_none() {
+                finding.severity(Severity::Info);
+            }
         }
     }
 }
 
-fn apart(cx: &Cx<'_>, f: &PciFunction<'_>, name: &str, root: Place, refused: Option<Place>, out: &mut Findings) {
+fn apart<'o>(
+    cx: &Cx<'_>,
+    f: &PciFunction<'_>,
+    name: &str,
+    root: Place,
+    refused: Option<Place>,
+    out: &'o mut Findings,
+) -> &'o mut crate::Finding {
     let driver = &cx.node.nvidia.driver.version;
     let major = driver.known().and_then(|v| v.split('.').next()?.parse::<u32>().ok());
     let what = match major {
@@ -110,7 +123,7 @@ fn apart(cx: &Cx<'_>, f: &PciFunction<'_>, name: &str, root: Place, refused: Opt
         )
         .because("cards change their addresses")
         .prove("sys/bus/pci/devices")
-    });
+    })
 }
 
 /// Root complexes that the driver lists as unable: by the ids of their root ports.

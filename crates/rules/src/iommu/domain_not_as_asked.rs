@@ -4,7 +4,6 @@ use super::ends::Domains;
 use crate::cmdline::words::{self, INTEL_IOMMU, IOMMU_CORE, KPARAM, X86_DMA, asked_domain};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
 use linerate_formats::cmdline::Cmdline;
-use linerate_formats::dmesg::Event;
 use linerate_node::context::Role;
 use linerate_node::iommu::DomainType;
 
@@ -97,11 +96,7 @@ fn wanted(identity: bool) -> &'static str {
 
 /// An earlier word asks for the contrary: it works, and misleads.
 fn overridden(cx: &Cx<'_>, c: &Cmdline, identity: bool, out: &mut Findings) {
-    let contrary = c.params.iter().find(|p| {
-        let single = Cmdline { params: vec![(*p).clone()], init_args: vec![] };
-        asked_domain(cx, &single).is_some_and(|a| a.identity != identity)
-    });
-    if let Some(p) = contrary {
+    if let Some(p) = words::asking(cx, c, !identity).next() {
         let word = words::short(&p.raw);
         out.fail(Subject::KernelArg(word.clone()), format_args!("`{word}` is overruled by a later word of the line"))
             .severity(Severity::Info)
@@ -124,9 +119,7 @@ fn reason(cx: &Cx<'_>, identity: bool) -> &'static str {
     if !identity {
         return "";
     }
-    if super::ends::snp_wanted(cx).is_some()
-        || cx.node.kernel.events(|e| matches!(e, Event::SnpNeedsTranslation).then_some(())).next().is_some()
-    {
+    if super::ends::snp_wanted(cx).is_some() {
         return " (SEV-SNP requires translation)";
     }
     if cx.node.context.role.value == Some(Role::VmGuest) {

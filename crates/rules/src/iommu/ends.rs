@@ -88,3 +88,10 @@ pub(crate) fn snp_wanted(cx: &Cx<'_>) -> Option<Place> {
         .filter(|p| p.value.as_deref().is_none_or(|v| linerate_formats::cmdline::kernel_bool(v) == Some(true)))?;
     Some(place.line(word.line))
 }
+
+/// `mem_encrypt=on` on the command line: memory encryption is wanted, of which SNP may be a part.
+pub(crate) fn memory_encryption_asked(cx: &Cx<'_>) -> Option<Place> {
+    let Reading::Known(c, place) = &cx.node.kernel.cmdline else { return None };
+    let word = c.get_all("mem_encrypt").last().filter(|p| p.value.as_deref() == Some("on"))?;
+    Some(place.line(word.line))
+}

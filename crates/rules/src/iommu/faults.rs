@@ -4,9 +4,8 @@ use crate::cmdline::words::GDR_DOC;
 use crate::{
     Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
 };
-use linerate_formats::dmesg::Event;
-use linerate_formats::pci::Bdf;
-use linerate_node::pci::{FnId, PciFunction};
+use linerate_formats::dmesg::{Event, Requester};
+use linerate_node::requester::{Standing, device_in_log, locate};
 use linerate_snapshot::{Coverage, Place};
 
 pub(super) static RULE: Rule = Rule {
@@ -30,8 +29,9 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 IOMMU faults in the kernel log: AMD `IO_PAGE_FAULT`, Intel `DMAR: [DMA Read/Write …] Request device [BB:DD.F]`, Arm SMMU events;
-attributed by PCI address. Faults of a GPU, an RDMA NIC or a bridge above one are critical, those of other devices are told.
-A log is a ring: without faults in it, older ones may have been overwritten. Intel's lines carry no PCI segment.
+attributed by PCI address, else by the driver that the line names. Faults of a GPU, an RDMA NIC or a bridge above one are critical; those of
+other devices (USB, storage, graphics of the host) are information. Where neither address nor driver shows what the device is, the answer is
+unknown. A log is a ring: without faults in it, older ones may have been overwritten. Intel's lines carry no PCI segment.
 
 ## Why it matters
 A fault is a DMA that the IOMMU refused. With GPUDirect RDMA it means that a peer was given an address which its domain does not
@@ -42,7 +42,8 @@ map: the transfer is lost, the job hangs or computes with wrong data.
 
 ## Fix
 See iommu/translated-domain: `identity` domains, or no IOMMU. To test the suspicion first, run the job with
-`NCCL_NET_GDR_LEVEL=LOC`: if the hang goes away, IOMMU or ACS is the cause. On a VM host the guest's own mappings are at fault.",
+`NCCL_NET_GDR_LEVEL=LOC`: if the hang goes away, IOMMU or ACS is the cause. On a VM host the guest's own mappings are at fault.
+Arm has no `iommu=pt`: there the argument is `iommu.passthrough=1`.",
     myths: &[Myth {
         claim: "If the IOMMU were the problem, NCCL would say that GPUDirect RDMA is disabled.",
         truth: "NCCL never looks at the IOMMU. The trouble shows as faults in the kernel log, error completions, or a hang.",
@@ -52,7 +53,7 @@ See iommu/translated-domain: `identity` domains, or no IOMMU. To test the suspic
 
 /// Faults of one requester.
 struct Faulty {
-    bdf: Option<Bdf>,
+    of: Requester,
     count: u64,
     first: Place,
 }
@@ -66,8 +67,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let mut faulty: Vec<Faulty> = Vec::new();
     let mut suppressed = 0_u64;
     for e in events {
-        let bdf = match &e.event {
-            Event::IoPageFault { bdf, .. } | Event::DmarFault { bdf, .. } | Event::SmmuEvent { bdf, .. } => *bdf,
+        let of = match &e.event {
+            Event::IoPageFault { of, .. } | Event::DmarFault { of, .. } | Event::SmmuEvent { of, .. } => *of,
             Event::DmarFaultsSuppressed(n) => {
                 suppressed = suppressed.saturating_add(*n);
                 continue;
@@ -75,11 +76,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             _ => continue,
         };
         // Requesters that do not exist on the node share one entry, so that a hostile log stays cheap.
-        let known = bdf.and_then(|b| locate(cx, b)).map(|id| cx.node.pci.get(id).bdf);
-        let key = known.or(bdf.filter(|_| faulty.len() < 64));
-        match faulty.iter_mut().find(|f| f.bdf == key) {
+        let known = of.bdf.and_then(|b| locate(&cx.node.pci, b)).map(|id| cx.node.pci.get(id).bdf);
+        let key = Requester { bdf: known.or(of.bdf.filter(|_| faulty.len() < 64)), ..of };
+        match faulty.iter_mut().find(|f| f.of == key) {
             Some(f) => f.count += 1,
-            None => faulty.push(Faulty { bdf: key, count: 1, first: e.place }),
+            None => faulty.push(Faulty { of: key, count: 1, first: e.place }),
         }
     }
     for f in &faulty {
@@ -102,43 +103,30 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-/// The function of a requester; lines without a segment match in any one segment.
-fn locate(cx: &Cx<'_>, b: Bdf) -> Option<FnId> {
-    let pci = &cx.node.pci;
-    pci.find(b).or_else(|| {
-        let same = |f: &PciFunction<'_>| (f.bdf.bus, f.bdf.device, f.bdf.function) == (b.bus, b.device, b.function);
-        let mut hits = pci.iter().filter(|(_, f)| b.domain == 0 && same(f));
-        let hit = hits.next()?.0;
-        hits.next().is_none().then_some(hit)
-    })
-}
-
 fn tell(cx: &Cx<'_>, faults: &Faulty, out: &mut Findings) {
     let n = faults.count;
-    let Some(bdf) = faults.bdf else {
-        out.fail(
-            Subject::Node,
-            format_args!("{n} IOMMU fault(s) whose requester the log does not tell or this node does not have"),
-        )
-        .severity(Severity::Info)
-        .at(faults.first);
-        return;
-    };
-    let pci = &cx.node.pci;
-    let id = pci.find(bdf);
-    let name = id.map(|i| format!(" of {}", cx.node.name_of(pci.get(i)))).unwrap_or_default();
-    let on_path = id.is_some_and(|i| {
-        pci.get(i).is_endpoint_of_path()
-            || pci.iter().any(|(e, f)| f.is_endpoint_of_path() && pci.ancestors(e).0.contains(&i))
-    });
-    let message = format!("{n} IOMMU fault(s){name} in the log");
-    let finding = out.fail(bdf, message);
-    finding.at(faults.first);
-    if !on_path {
-        finding.severity(Severity::Info);
+    let whole = matches!(cx.snapshot.coverage, Coverage::Full { .. });
+    let device = device_in_log(&cx.node.pci, whole, faults.of, cx.node.kernel.bound());
+    let subject = faults.of.bdf.map_or(Subject::Node, Subject::Pci);
+    if device.standing == Standing::Unknown {
+        let who = if faults.of.bdf.is_some() {
+            "of a device that this source does not identify"
+        } else {
+            "whose device the log does not name"
+        };
+        out.unknown(subject, format_args!("{n} IOMMU fault(s) {who}"))
+            .at(faults.first)
+            .see("lspci -D -nn on the same machine: only faults of GPUs, RDMA NICs and ports above them concern GPUDirect RDMA");
         return;
     }
-    finding.fix(|| {
+    let name = device.function.map_or_else(|| device.what.to_owned(), |i| cx.node.name_of(cx.node.pci.get(i)));
+    if device.standing == Standing::Elsewhere {
+        out.fail(subject, format_args!("{n} IOMMU fault(s) of {name}: not on the way between GPU and NIC"))
+            .severity(Severity::Info)
+            .at(faults.first);
+        return;
+    }
+    out.fail(subject, format_args!("{n} IOMMU fault(s) of {name} in the log")).at(faults.first).fix(|| {
         Remedy::new(
             "find out which domain the device is in, and take it out of translation",
             Action::Investigate {

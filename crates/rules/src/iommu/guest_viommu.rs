@@ -54,7 +54,14 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let need = if many { "; more than 255 virtual CPUs need its interrupt remapping" } else { "" };
     if let Some((n, (bdf, domain, at))) = domains.first(linerate_node::iommu::DomainType::translated) {
         let message = format!("a virtual IOMMU translates {n} GPU or NIC function(s), {bdf} first ({domain}){need}");
-        out.fail(Subject::Node, message).at(place).at(*at).fix(|| {
+        let f = out.fail(Subject::Node, message);
+        f.at(place).at(*at);
+        if !cx.has_gpu() {
+            // RDMA of host memory works through it.
+            f.severity(Severity::Info);
+            return;
+        }
+        f.fix(|| {
             Remedy::new(
                 "take the virtual IOMMU out of the domain's XML, or boot the guest with iommu=pt",
                 Action::HostSide { what: "remove <iommu model=…/> from the domain; the guest restarts".into() },

@@ -1,8 +1,8 @@
 //! `iommu/snp-needs-translation`.
 
-use super::ends::{Domains, snp_wanted};
+use super::ends::{Domains, memory_encryption_asked, snp_wanted};
 use crate::cmdline::words::{self, AMD_INIT, asked_domain};
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
 use linerate_formats::dmesg::Event;
 use linerate_node::cpu::CpuVendor;
 use linerate_node::iommu::DomainType;
@@ -21,8 +21,9 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/module/kvm_amd/parameters/sev_snp", "proc/cmdline", "dmesg", "sys/kernel/iommu_groups/*/type"],
     docs: "\
 ## What it checks
-On AMD hosts: whether SEV-SNP is on or asked for (`kvm_amd.sev_snp`), or the kernel has refused it, while the command line asks
-for passthrough or GPUs and NICs are in identity domains.
+On AMD hosts: whether SEV-SNP is on or asked for (`kvm_amd.sev_snp`; after a refusal by the kernel also `mem_encrypt=on`), while the command line asks
+for passthrough or GPUs and NICs are in identity domains. The kernel's refusal alone is no finding: every EPYC whose firmware has SNP on
+prints it with `iommu=pt`, and a node for GPUDirect RDMA is right that way.
 
 ## Why it matters
 SNP protects guest memory through the IOMMU's checks, so the kernel switches SNP off when the IOMMU is disabled or in passthrough:
@@ -34,7 +35,10 @@ SNP protects guest memory through the IOMMU's checks, so the kernel switches SNP
 ## Fix
 Remove `iommu=pt` and `iommu.passthrough=1`. GPUDirect RDMA between host drivers is then not supported on this node; pass the
 devices to guests instead, with ATS and ACS Direct Translated.",
-    myths: &[],
+    myths: &[Myth {
+        claim: "`SNP: IOMMU disabled or configured in passthrough mode` is an error: remove iommu=pt.",
+        truth: "It says that confidential guests cannot run here. Where nobody runs them, passthrough is right and the line means nothing.",
+    }],
     check,
 };
 
@@ -46,12 +50,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         None => words::remove(&["iommu=pt", "iommu.passthrough=1"], note),
     };
     const NOTE: &str = "host drivers get translated domains: GPUDirect RDMA by the host itself stops being supported";
-    if let Some(((), place)) = kernel.events(|e| matches!(e, Event::SnpNeedsTranslation).then_some(())).next() {
-        out.fail(Subject::Node, "the kernel refused SEV-SNP: the IOMMU is off or in passthrough mode")
-            .at(place)
-            .fix(|| fix(NOTE));
-        return;
-    }
     match cx.node.cpu.vendor.known() {
         Some(CpuVendor::Amd) => {}
         Some(_) => {
@@ -63,18 +61,37 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             return;
         }
     }
-    let Some(wanted) = snp_wanted(cx) else {
+    let refused = kernel.events(|e| matches!(e, Event::SnpNeedsTranslation).then_some(())).next();
+    // A refusal alone says that the firmware offers SNP, not that anybody wants it; memory encryption alone does not exclude passthrough.
+    let wanted = snp_wanted(cx).or_else(|| refused.and_then(|_| memory_encryption_asked(cx)));
+    let Some(wanted) = wanted else {
         let param = linerate_node::kernel::module_param(cx.snapshot, "kvm_amd", "sev_snp");
-        match &param {
-            Reading::Unreadable(..) => {
+        match (&param, refused) {
+            (Reading::Unreadable(..), None) => {
                 out.unreadable(Subject::Node, "kvm_amd.sev_snp", &param);
             }
-            r => {
+            (r, None) => {
                 out.not_applicable("SEV-SNP is neither on nor asked for").at(r.place());
+            }
+            (_, Some(((), place))) => {
+                out.not_applicable(
+                    "the firmware offers SEV-SNP, the kernel left it off because of passthrough, and nothing on this node asks for it",
+                )
+                .at(place);
             }
         }
         return;
     };
+    if let Some(((), place)) = refused {
+        out.fail(
+            Subject::Node,
+            "SEV-SNP is wanted, and the kernel refused it: the IOMMU is off or in passthrough mode",
+        )
+        .at(wanted)
+        .at(place)
+        .fix(|| fix(NOTE));
+        return;
+    }
     let domains = Domains::in_use(cx);
     if let Some(a) = asked {
         let word = words::short(&a.word.raw);

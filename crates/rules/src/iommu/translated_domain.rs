@@ -29,7 +29,8 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The type of the default domain of the IOMMU group of each GPU and each RDMA NIC function that the host's own drivers use.
-`identity`, or no group at all, is right; `DMA` (strict) and `DMA-FQ` (lazy) are translated.
+`identity`, or no group at all, is right; `DMA` (strict) and `DMA-FQ` (lazy) are translated. A node without a GPU is not judged: RDMA of
+host memory works in translated domains, which are the kernel's default.
 
 ## Why it matters
 GPUDirect RDMA relies on all devices seeing the same physical addresses. In a translated domain the NIC is either handed an
@@ -58,7 +59,7 @@ It does not switch ACS redirection off: see acs/redirect-on-p2p-path. On a SEV-S
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let ends = || cx.node.pci.functions.iter().filter(|f| f.is_endpoint_of_path());
-    if cx.no_subjects(ends().next().is_some(), "GPU or RDMA NIC", out) {
+    if cx.no_subjects(ends().next().is_some(), "GPU or RDMA NIC", out) || cx.no_gpu(out) {
         return;
     }
     for f in ends() {
@@ -122,10 +123,13 @@ fn remedy(cx: &Cx<'_>, arg: &'static str) -> Remedy {
         let what = "passthrough is asked for already: iommu/domain-not-as-asked lists what overrides it";
         return Remedy::new(what, Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::None);
     }
-    let contrary = asked.map(|a| crate::cmdline::words::short(&a.word.raw).into());
+    // Of several words the last one holds (`iommu_setup`, `iommu_set_def_domain_type`): all that ask for translation go, wherever they stand.
+    let line = cx.node.kernel.cmdline.known();
+    let contrary = line.into_iter().flat_map(|c| crate::cmdline::words::asking(cx, c, false));
+    let contrary = contrary.map(|p| crate::cmdline::words::short(&p.raw).into()).collect();
     Remedy::new(
         format!("boot with {arg}"),
-        Action::KernelArgs { add: vec![arg.into()], remove: contrary.into_iter().collect() },
+        Action::KernelArgs { add: vec![arg.into()], remove: contrary },
         Persistence::NextBoot,
         Risk::Medium,
     )

@@ -20,13 +20,18 @@ pub(super) static RULE: Rule = Rule {
             title: "Linux drivers/infiniband/core/umem.c: ib_umem_get checks RLIMIT_MEMLOCK unless CAP_IPC_LOCK",
             at: "https://github.com/torvalds/linux/blob/master/drivers/infiniband/core/umem.c",
         },
+        Source {
+            title: "Moby oci/caps/defaults.go: the capabilities of a container by default, without CAP_IPC_LOCK",
+            at: "https://github.com/moby/moby/blob/master/oci/caps/defaults.go",
+        },
     ],
     reads: &["proc/self/limits"],
     docs: "\
 ## What it checks
 The limit of locked memory of the process that captured. That is the limit of this shell or service, not of the jobs: a job
 inherits from its launcher (systemd unit, container runtime, Slurm), which may differ both ways. Captured as root it is
-information only: root has CAP_IPC_LOCK, to which the limit does not apply.
+information only: root has CAP_IPC_LOCK, to which the limit does not apply. Not so in a container of a job (NCCL's variables are in its
+environment): there root has the capability only where it was given; runtimes do not give it by default.
 
 ## Why it matters
 RDMA pins every buffer it registers. The default limit is 8 MiB, or an eighth of memory on newer systemd.
@@ -56,6 +61,15 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     let root = cx.snapshot.manifest.uid == Some(0);
+    if let Some(of_job) = super::job_env(cx).filter(|_| root && cx.node.firmware.in_container()) {
+        let held =
+            "for this container, in which a job runs; root in a container has CAP_IPC_LOCK only where it was given";
+        out.fail(Subject::Node, format_args!("{soft} (hard limit {hard}) {held}"))
+            .at(limits.place())
+            .at(of_job)
+            .fix(container);
+        return;
+    }
     let whom = if root {
         "root, to whom it does not apply; jobs that inherit it are limited"
     } else {
@@ -76,4 +90,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             .because("a job can then pin all memory")
             .prove("proc/self/limits")
         });
+}
+
+/// A container's limit is its runtime's: limits.conf does not reach it.
+fn container() -> Remedy {
+    Remedy::new(
+        "give the container the capability IPC_LOCK, or unlimited locked memory, unless it has the capability (`capsh --print`)",
+        Action::Investigate { what: "capabilities and limit of locked memory in the container's specification".into() },
+        Persistence::Immediate,
+        Risk::Low,
+    )
+    .because("the container starts anew")
+    .prove("proc/self/limits")
 }

@@ -1,5 +1,7 @@
 //! `memory/shm-size`.
 
+use linerate_snapshot::Place;
+
 use crate::{
     Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
 };
@@ -23,8 +25,9 @@ pub(super) static RULE: Rule = Rule {
     reads: &["proc/mounts", "proc/meminfo"],
     docs: "\
 ## What it checks
-The size of /dev/shm in the mount namespace of the capture: the container's, if it ran in one. 64 MiB or less fails on a node with a GPU. On a host
-the default is half of the memory.
+The size of /dev/shm in the mount namespace of the capture: the container's, if it ran in one. 64 MiB or less, the default of container runtimes, is
+information where nothing shows that jobs run in that container: a monitor's own /dev/shm says nothing about theirs. It is medium where the
+captured process has NCCL's variables, as a job's has, or where the mounts were pasted. On a host the default is half of the memory.
 
 ## Why it matters
 Ranks of one node exchange data through /dev/shm, and data loaders of frameworks do as well.
@@ -44,22 +47,36 @@ Docker: --shm-size or --ipc=host. Kubernetes: an emptyDir with `medium: Memory` 
 const CONTAINER_DEFAULT: u64 = 64 << 20;
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    if cx.no_subjects(cx.node.pci.gpus().next().is_some(), "GPU", out) {
+    if cx.no_subjects(cx.node.pci.nvidia_gpus().next().is_some(), "GPU", out) {
         return;
     }
     let shm = &cx.node.memory.shm_bytes;
     match shm.known() {
         Some(b) if *b <= CONTAINER_DEFAULT => {
-            out.fail(Subject::Node, format_args!("/dev/shm has {} MiB", b >> 20)).at(shm.place()).fix(|| {
-                Remedy::new(
-                    "give the container a larger /dev/shm",
-                    Action::Limit { limit: "/dev/shm".into(), value: "some GiB".into() },
-                    Persistence::Immediate,
-                    Risk::Low,
+            let Some(of_job) = job(cx) else {
+                out.fail(
+                    Subject::Node,
+                    format_args!(
+                        "/dev/shm has {} MiB in the container of this capture: too little for NCCL, if jobs run there; theirs is their own",
+                        b >> 20
+                    ),
                 )
-                .because("what is stored there counts as the container's memory")
-                .prove("proc/mounts")
-            });
+                .severity(Severity::Info)
+                .at(shm.place());
+                return;
+            };
+            out.fail(Subject::Node, format_args!("/dev/shm has {} MiB", b >> 20)).at(shm.place()).at(of_job).fix(
+                || {
+                    Remedy::new(
+                        "give the container a larger /dev/shm",
+                        Action::Limit { limit: "/dev/shm".into(), value: "some GiB".into() },
+                        Persistence::Immediate,
+                        Risk::Low,
+                    )
+                    .because("what is stored there counts as the container's memory")
+                    .prove("proc/mounts")
+                },
+            );
         }
         Some(b) => {
             out.pass(Subject::Node, format_args!("/dev/shm has {} MiB", b >> 20)).at(shm.place());
@@ -68,4 +85,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.unreadable(Subject::Node, "size of /dev/shm", shm).see("df /dev/shm");
         }
     }
+}
+
+/// What shows that the mounts are those of a job: NCCL's variables in the environment of the capture, or that somebody pasted them.
+fn job(cx: &Cx<'_>) -> Option<Place> {
+    let mounts = cx.node.memory.shm_bytes.place();
+    if cx.is_pasted(mounts) {
+        return Some(mounts);
+    }
+    super::job_env(cx)
 }

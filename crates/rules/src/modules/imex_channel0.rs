@@ -36,18 +36,29 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.pass(subject(), "0: channels are created one by one").at(place);
         }
         Some((value, place)) => {
-            out.fail(
+            let rack = cx
+                .node
+                .nvidia
+                .gpus
+                .iter()
+                .any(|g| g.name.known().is_some_and(|n| ["GB200", "GB300"].iter().any(|w| n.contains(w))));
+            let f = out.fail(
                 subject(),
                 format_args!("{value}: channel 0 exists for every user; right only where all are trusted"),
-            )
-            .at(place)
-            .fix(|| {
-                nvidia::reset(
-                    "CreateImexChannel0",
-                    "jobs that use NVLink across nodes need a channel from elsewhere",
-                    Risk::Medium,
-                )
-            });
+            );
+            f.at(place);
+            if rack {
+                // Multi-node NVLink needs a channel, and on racks of one tenant this is how NVIDIA makes it: nothing to take away.
+                f.severity(Severity::Info);
+            } else {
+                f.fix(|| {
+                    nvidia::reset(
+                        "CreateImexChannel0",
+                        "jobs that use NVLink across nodes need a channel from elsewhere",
+                        Risk::Medium,
+                    )
+                });
+            }
         }
         None if params.known().is_some() => {
             out.not_applicable("the driver does not list the parameter (it exists from branch 555 on)")

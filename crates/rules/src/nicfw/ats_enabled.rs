@@ -73,9 +73,10 @@ fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
         out.pass(s.subject(), format_args!("{}: nothing to translate on bare metal", s.now.raw)).at(s.place);
         return;
     }
+    let idle = function(cx, s.nic).is_some_and(|f| cx.serves_no_gpu(f));
     out.fail(s.subject(), format_args!("{} on bare metal, where nothing needs it", s.now.raw))
         .at(s.place)
-        .severity(Severity::Low)
+        .severity(if idle { Severity::Info } else { Severity::Low })
         .fix(|| {
             set(s, "False", "set ATS_ENABLED to False and reboot, if no virtual machines are planned on this node")
         });
@@ -88,9 +89,11 @@ fn host(cx: &Cx<'_>, s: &Setting<'_>, on: bool, out: &mut Findings) {
                 .at(s.place);
         }
         (Some(true), false) => {
-            out.fail(s.subject(), format_args!("{} on a NIC that is passed to a virtual machine", s.now.raw))
-                .at(s.place)
-                .fix(|| set(s, "True", "set ATS_ENABLED to True and reboot the host"));
+            let f = out.fail(s.subject(), format_args!("{} on a NIC that is passed to a virtual machine", s.now.raw));
+            if !cx.has_gpu() {
+                f.severity(Severity::Info);
+            }
+            f.at(s.place).fix(|| set(s, "True", "set ATS_ENABLED to True and reboot the host"));
         }
         (Some(false), _) => {
             out.not_applicable_to(s.subject(), "this NIC is not passed to a virtual machine").at(s.place);

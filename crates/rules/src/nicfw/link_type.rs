@@ -61,11 +61,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             judge(cx, card, n, param, out);
         }
     }
-    if let Some(first) = without.first() {
-        let message =
-            format!("no LINK_TYPE setting: one personality only, or not printed ({})", super::names(&without));
-        out.not_applicable(message).at(first.place);
-    }
+    super::not_shown(cx, "LINK_TYPE", super::Missing::NotApplicable("one personality only"), &without, out);
 }
 
 /// The link layer of the card's port: function n-1 with one port each (mlx5), or port n of function 0 (mlx4).
@@ -84,7 +80,8 @@ fn running(cx: &Cx<'_>, card: &NicFirmware, n: u8) -> Option<(LinkLayer, Place)>
         Some(d) => d.ports.iter().find(|p| p.number == u32::from(n))?,
         None => of(n - 1)?.ports.first()?,
     };
-    Some((*port.link_layer.known()?, port.link_layer.place()))
+    let layer = *port.link_layer.known()?;
+    (layer != LinkLayer::Unspecified).then(|| (layer, port.link_layer.place()))
 }
 
 fn fits(v: &Value, layer: LinkLayer) -> Option<bool> {
@@ -112,6 +109,7 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, n: u8, param: &Param, out: &mut Findin
     let name = match layer {
         LinkLayer::InfiniBand => "InfiniBand",
         LinkLayer::Ethernet => "Ethernet",
+        LinkLayer::Unspecified => "neither",
     };
     let current = param.current.as_ref();
     if let Some(next) = param.next.as_ref().filter(|v| fits(v, layer) == Some(false)) {
@@ -135,7 +133,7 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, n: u8, param: &Param, out: &mut Findin
 fn set(card: &NicFirmware, param: &Param, layer: LinkLayer) -> Remedy {
     let (value, word) = match layer {
         LinkLayer::InfiniBand => ("1", "IB"),
-        LinkLayer::Ethernet => ("2", "ETH"),
+        LinkLayer::Ethernet | LinkLayer::Unspecified => ("2", "ETH"),
     };
     Remedy::new(
         format!("set {} to {word} ({value}), if that is what the fabric of this port is", param.name),

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["mlxconfig -d BDF -e q"],
     docs: "\
 ## What it checks
-All settings that two or more NICs of the same device type and part number print, by their running values (by the next boot's where
+All settings that two or more NICs of the same device type, part number and use (nearest to a GPU, or not) print, by their running values (by the next boot's where
 only that was shown). One answer per setting that differs, with who has which value. A setting that one NIC prints and another
 does not is listed as such: it is hidden there, which is not a value.
 
@@ -64,7 +64,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let all = cards(cx, out);
     let mut kinds: Vec<Vec<&NicFirmware>> = Vec::new();
     for card in all.iter().copied() {
-        match kinds.iter_mut().find(|k| k.first().is_some_and(|f| same_kind(f, card))) {
+        match kinds.iter_mut().find(|k| k.first().is_some_and(|f| same_kind(f, card) && same_use(cx, f, card))) {
             Some(kind) => kind.push(card),
             None => kinds.push(vec![card]),
         }
@@ -86,6 +86,12 @@ fn same_kind(a: &NicFirmware, b: &NicFirmware) -> bool {
         && a.config.device_type.is_some()
         && text(&a.config.device_type) == text(&b.config.device_type)
         && text(&a.config.name) == text(&b.config.name)
+}
+
+/// Both serve GPUs, or neither does: a front end of the same product has settings of its own on purpose.
+fn same_use(cx: &Cx<'_>, a: &NicFirmware, b: &NicFirmware) -> bool {
+    let apart = |n: &NicFirmware| super::function(cx, n).map(|f| cx.serves_no_gpu(f));
+    apart(a) == apart(b)
 }
 
 /// What the setting is: now where shown, else at the next boot.

@@ -26,7 +26,7 @@ use crate::rule::{Cx, Rule, Source};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 use linerate_node::pci::{Kind, PciFunction};
-use linerate_snapshot::Place;
+use linerate_snapshot::{EntryKind, OutputKind, Place};
 
 pub(crate) static RULES: &[&Rule] = &[
     &visible::RULE,
@@ -129,8 +129,49 @@ impl Setting<'_> {
 enum Missing {
     /// It does not exist on such NICs: the reason.
     NotApplicable(&'static str),
-    /// It may exist and be hidden: what is so.
-    Unknown(&'static str),
+    /// It is one that ADVANCED_PCI_SETTINGS shows or hides.
+    Advanced,
+}
+
+/// Whether a query may be a part only: a capture that was cut, or a pasted text, which may end anywhere and be what grep left.
+fn may_be_part(cx: &Cx<'_>, nic: &NicFirmware) -> bool {
+    let cut = matches!(cx.snapshot.kind(nic.place.base), EntryKind::CutFile);
+    cut || cx.is_pasted(nic.place) && cx.is_output(nic.place, OutputKind::MlxconfigText)
+}
+
+/// Whether the firmware hides its advanced settings, as the query itself says.
+fn hides_advanced(nic: &NicFirmware) -> bool {
+    let param = nic.config.param("ADVANCED_PCI_SETTINGS");
+    param.and_then(|p| p.current.as_ref().or(p.next.as_ref())).is_some_and(|v| v.as_bool() == Some(false))
+}
+
+/// What it means that the queries of these NICs do not show a setting, each reason once.
+fn not_shown(cx: &Cx<'_>, name: &str, missing: Missing, nics: &[&NicFirmware], out: &mut Findings) {
+    let subject = || Subject::Named(name.to_owned());
+    let advanced = matches!(missing, Missing::Advanced);
+    let (hidden, rest): (Vec<_>, Vec<_>) = nics.iter().copied().partition(|n| advanced && hides_advanced(n));
+    let (part, whole): (Vec<_>, Vec<_>) = rest.into_iter().partition(|n| may_be_part(cx, n));
+    if let Some(first) = hidden.first() {
+        out.not_applicable_to(subject(), || {
+            format!(
+                "hidden by the firmware while ADVANCED_PCI_SETTINGS is False, which is no defect ({})",
+                names(&hidden)
+            )
+        })
+        .at(first.place);
+    }
+    if let Some(first) = part.first() {
+        out.unknown(subject(), || format!("not in this text, which may be a part of a query ({})", names(&part)))
+            .see("mlxconfig -d BDF -e -j FILE query, which shows where it ends")
+            .at(first.place);
+    }
+    if let Some(first) = whole.first() {
+        let why = match missing {
+            Missing::NotApplicable(why) => why,
+            Missing::Advanced => "not a setting of these cards or their firmware",
+        };
+        out.not_applicable_to(subject(), || format!("{why} ({})", names(&whole))).at(first.place);
+    }
 }
 
 /// Judges one setting of each card by its Current value. What only shows the next boot, or does not show the setting, is
@@ -156,17 +197,7 @@ fn judge_each<'a>(
         }
     }
     only_later(name, &later, out);
-    if let Some(first) = hidden.first() {
-        let f = match missing {
-            Missing::NotApplicable(why) => {
-                out.not_applicable_to(Subject::Named(name.to_owned()), || format!("{why} ({})", names(&hidden)))
-            }
-            Missing::Unknown(what) => {
-                out.unknown(Subject::Named(name.to_owned()), || format!("{what} ({})", names(&hidden))).see(QUERY)
-            }
-        };
-        f.at(first.place);
-    }
+    not_shown(cx, name, missing, &hidden, out);
 }
 
 /// Settings of which only the next boot's value was shown, in one line.

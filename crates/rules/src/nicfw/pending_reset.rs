@@ -51,7 +51,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let cards = cards(cx, out);
     let mut unseen: Vec<&NicFirmware> = Vec::new();
     for card in cards {
-        if card.shows_current() {
+        if card.is_connectx3() {
+            super::not_for(&[card], "ConnectX-3 firmware tells the next boot's values only", out);
+        } else if card.shows_current() {
             judge(cx, card, out);
         } else {
             unseen.push(card);
@@ -59,11 +61,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     if let Some(first) = unseen.first() {
         let message = format!("only the next boot's values were shown: {}", names(&unseen));
-        let f = out.unknown(Subject::Node, message);
-        f.at(first.place);
-        if !unseen.iter().all(|n| n.is_connectx3()) {
-            f.see(QUERY);
-        }
+        out.unknown(Subject::Node, message).at(first.place).see(QUERY);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `nicfw/restricted-pci`.
 
-use super::{QUERY, cards, nic, not_for};
+use super::{Missing, QUERY, cards, nic, not_shown};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
@@ -40,7 +40,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for card in with {
         judge(card, out);
     }
-    not_for(&without, "their queries show no such restriction", out);
+    not_shown(cx, "PCI_BUSn_RESTRICT", Missing::NotApplicable("their queries show no such restriction"), &without, out);
 }
 
 /// `PCI_BUS0_RESTRICT`, `PCI_BUS1_RESTRICT`.

@@ -1,7 +1,7 @@
 //! `nicfw/roce-cc`.
 
 use super::roce_control::is_ethernet;
-use super::{QUERY, cards, nic, not_for};
+use super::{Missing, QUERY, cards, nic, not_for, not_shown};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
 use linerate_node::nicfw::NicFirmware;
 
@@ -46,15 +46,16 @@ Set ROCE_CC_PRIO_MASK_Pn to the priorities that carry RoCE (255 for all), the sa
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let mut infiniband = Vec::new();
+    let (mut infiniband, mut without) = (Vec::new(), Vec::new());
+    let shows = |card: &NicFirmware| {
+        ["ROCE_CC_PRIO_MASK_P1", "ROCE_CC_PRIO_MASK_P2"].iter().any(|n| card.config.param(n).is_some())
+    };
     for card in cards(cx, out) {
         match is_ethernet(cx, card) {
             Some(false) => infiniband.push(card),
-            Some(true) => judge(card, out),
-            None if card.config.param("ROCE_CC_PRIO_MASK_P1").is_none() => {
-                out.not_applicable_to(nic(card), "its query shows no RoCE congestion control").at(card.place);
-            }
-            None => {
+            Some(true) if shows(card) => judge(cx, card, out),
+            _ if !shows(card) => without.push(card),
+            _ => {
                 out.unknown(nic(card), "whether its port is Ethernet is not known")
                     .at(card.place)
                     .see("cat /sys/class/infiniband/*/ports/*/link_layer");
@@ -62,16 +63,21 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     not_for(&infiniband, "InfiniBand", out);
+    not_shown(
+        cx,
+        "ROCE_CC_PRIO_MASK",
+        Missing::NotApplicable("their queries show no RoCE congestion control"),
+        &without,
+        out,
+    );
 }
 
-fn judge(card: &NicFirmware, out: &mut Findings) {
-    let mut any = false;
+fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
     for (mask, dscp, prio) in [
         ("ROCE_CC_PRIO_MASK_P1", "CNP_DSCP_P1", "CNP_802P_PRIO_P1"),
         ("ROCE_CC_PRIO_MASK_P2", "CNP_DSCP_P2", "CNP_802P_PRIO_P2"),
     ] {
         let Some(param) = card.config.param(mask) else { continue };
-        any = true;
         let place = card.at_param(param);
         let Some(now) = &param.current else {
             out.unknown(nic(card), format_args!("{mask}: only the next boot's value was shown")).at(place).see(QUERY);
@@ -83,24 +89,26 @@ fn judge(card: &NicFirmware, out: &mut Findings) {
         };
         match now.number {
             Some(0) => {
-                out.fail(nic(card), format_args!("{mask} is 0: no priority has congestion control")).at(place).fix(
-                    || {
-                        Remedy::new(
-                            format!(
-                                "set {mask} to the priorities that carry RoCE (255: all), as on the rest of the fabric"
-                            ),
-                            Action::NicFirmware {
-                                device: card.name.clone().into(),
-                                parameter: mask.into(),
-                                value: "255".into(),
-                            },
-                            Persistence::FirmwareReset,
-                            Risk::High,
-                        )
-                        .because("the NIC is reset; congestion control must match the switches")
-                        .prove(format!("mlxconfig -d {} -e q", card.name))
-                    },
-                );
+                let f = out.fail(nic(card), format_args!("{mask} is 0: no priority has congestion control"));
+                if super::function(cx, card).is_some_and(|f| cx.serves_no_gpu(f)) {
+                    f.severity(Severity::Info);
+                }
+                f.at(place).fix(|| {
+                    Remedy::new(
+                        format!(
+                            "set {mask} to the priorities that carry RoCE (255: all), as on the rest of the fabric"
+                        ),
+                        Action::NicFirmware {
+                            device: card.name.clone().into(),
+                            parameter: mask.into(),
+                            value: "255".into(),
+                        },
+                        Persistence::FirmwareReset,
+                        Risk::High,
+                    )
+                    .because("the NIC is reset; congestion control must match the switches")
+                    .prove(format!("mlxconfig -d {} -e q", card.name))
+                });
             }
             Some(_) => {
                 out.pass(
@@ -113,8 +121,5 @@ fn judge(card: &NicFirmware, out: &mut Findings) {
                 out.unknown(nic(card), format_args!("{mask}: not a number: {}", now.raw)).at(place);
             }
         }
-    }
-    if !any {
-        out.not_applicable_to(nic(card), "its query shows no RoCE congestion control").at(card.place);
     }
 }

@@ -36,7 +36,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let mut infiniband = Vec::new();
     judge_each(cx, out, "ROCE_CONTROL", missing, |s, out| match is_ethernet(cx, s.nic) {
         Some(false) => infiniband.push(s.nic),
-        ethernet => judge(s, ethernet, out),
+        ethernet => judge(cx, s, ethernet, out),
     });
     not_for(&infiniband, "InfiniBand", out);
 }
@@ -55,10 +55,15 @@ pub(super) fn is_ethernet(cx: &Cx<'_>, card: &linerate_node::nicfw::NicFirmware)
     }
 }
 
-fn judge(s: &Setting<'_>, ethernet: Option<bool>, out: &mut Findings) {
+fn judge(cx: &Cx<'_>, s: &Setting<'_>, ethernet: Option<bool>, out: &mut Findings) {
     match (s.now.number, ethernet) {
         (Some(1), Some(_)) => {
-            out.fail(s.subject(), format_args!("{}: no RDMA on this NIC", s.now.raw)).at(s.place).fix(|| {
+            let f = out.fail(s.subject(), format_args!("{}: no RDMA on this NIC", s.now.raw));
+            if super::function(cx, s.nic).is_some_and(|f| cx.serves_no_gpu(f)) {
+                // A front end may be a plain Ethernet card on purpose.
+                f.severity(Severity::Info);
+            }
+            f.at(s.place).fix(|| {
                 Remedy::new(
                     "set ROCE_CONTROL to ROCE_ENABLE (2) and reset, if this NIC is meant for RDMA",
                     Action::NicFirmware {

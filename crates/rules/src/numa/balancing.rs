@@ -1,6 +1,7 @@
 //! `numa/balancing`.
 
 use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use linerate_node::pci::Kind;
 
 pub(super) static RULE: Rule = Rule {
     id: "numa/balancing",
@@ -17,12 +18,16 @@ pub(super) static RULE: Rule = Rule {
             title: "NVIDIA Grace performance tuning guide: disable automatic NUMA balancing",
             at: "https://docs.nvidia.com/grace-perf-tuning-guide/",
         },
+        Source {
+            title: "RCCL src/init.cc, ncclInit: a warning where kernel.numa_balancing is 1, with the command that switches it off",
+            at: "https://github.com/ROCm/rccl/blob/develop/src/init.cc",
+        },
     ],
     reads: &["proc/sys/kernel/numa_balancing"],
     docs: "\
 ## What it checks
 `kernel.numa_balancing`: 0 is off. The kernel's default on machines with several nodes is on, so this is information; it is low on
-Arm (Grace), where NVIDIA asks for it and the GPU's memory is a NUMA node.
+Arm (Grace), where NVIDIA asks for it and the GPU's memory is a NUMA node, and with AMD GPUs, whose RCCL warns of it.
 
 ## Why it matters
 Balancing unmaps pages at intervals to see who touches them. On GPU nodes jobs place themselves, and the faults only disturb.
@@ -47,7 +52,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.pass(Subject::Node, "off").at(setting.place());
         }
         Some(n) => {
-            let severity = if cx.node.cpu.is_arm() { Severity::Low } else { Severity::Info };
+            // Its GPUs' makers ask for it: NVIDIA for Grace, AMD's RCCL warns of it at every start.
+            let asked = cx.node.cpu.is_arm() || cx.node.pci.of_kind(Kind::AmdGpu).next().is_some();
+            let severity = if asked { Severity::Low } else { Severity::Info };
             out.fail(Subject::Node, format_args!("on (kernel.numa_balancing = {n})"))
                 .severity(severity)
                 .at(setting.place())

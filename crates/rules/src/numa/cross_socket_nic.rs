@@ -1,7 +1,8 @@
 //! `numa/cross-socket-nic`.
 
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
-use linerate_node::pci::Distance;
+use linerate_node::pci::{Distance, PciFunction};
+use linerate_node::rails::Rail;
 
 pub(super) static RULE: Rule = Rule {
     id: "numa/cross-socket-nic",
@@ -16,8 +17,10 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/bus/pci/devices/*/numa_node", "lspci -vvv"],
     docs: "\
 ## What it checks
-The path from each GPU to its nearest RDMA NIC that has a link. SYS means that it crosses NUMA nodes. With NVLink NCCL can send through another
-GPU that has a NIC nearby (PXN); the message says whether there is one.
+The path from each GPU to its nearest RDMA NIC that has a link. NCCL's SYS means another NUMA node, which may be one of the same socket (NPS2, NPS4,
+sub-NUMA clustering): the socket comes from the CPUs of the node (`physical id`), never from its number. With NVLink NCCL can send through
+another GPU that has a NIC nearby (PXN); the message says whether there is one. Where neither DMA-BUF nor a peer-memory module can serve, data passes host
+memory anyway, and the distance is information. So it is where the node has one card for all sockets, and no switch.
 
 ## Why it matters
 Between sockets everything shares one link, and peer-to-peer across it is slow on many CPUs. NCCL's default limit for GPUDirect RDMA is PXB (P2C on
@@ -27,8 +30,8 @@ Grace): beyond it the data takes a copy in host memory.
 `nvidia-smi topo -m`: SYS between the GPU and every NIC.
 
 ## Fix
-Move a NIC to the other socket's slots, or accept it and let NCCL use PXN. NCCL_NET_GDR_LEVEL=SYS forces GPUDirect across sockets: to test only.
-NPS4 and sub-NUMA clustering make SYS out of PHB without moving anything: see numa/nps.",
+Another socket: move a NIC to that socket's slots, or accept it and let NCCL use PXN. NCCL_NET_GDR_LEVEL=SYS forces GPUDirect across sockets: to test only.
+Another NUMA node of the same socket: nothing to move. NPS4 and sub-NUMA clustering make SYS out of PHB: see numa/nps.",
     myths: &[
         Myth {
             claim: "Crossing NUMA costs 10 to 15 %.",
@@ -62,36 +65,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     .at(gpu.numa_node.place())
                     .at(nic.numa_node.place());
             }
-            Distance::Sys => {
-                let why = || {
-                    let (gpu, nics) = (node.name_of(gpu), nics());
-                    let way = if local > 0 {
-                        format!(
-                            "{local} GPU(s) have a NIC below their switch, which NCCL can use over NVLink where there is any"
-                        )
-                    } else {
-                        "no GPU has a NIC below its switch".to_owned()
-                    };
-                    format!(
-                        "{gpu}: nearest NIC {nics} is on another NUMA node{}; default NCCL uses no GPUDirect RDMA; {way}",
-                        super::passed_over(cx, rail)
-                    )
-                };
-                out.fail(gpu.bdf, why)
-                    .severity(if local > 0 { Severity::Medium } else { Severity::High })
-                    .at(gpu.numa_node.place())
-                    .at(nic.numa_node.place())
-                    .fix(|| {
-                        Remedy::new(
-                            "give the GPU a NIC on its own socket",
-                            Action::Physical {
-                                what: "a NIC in a slot of the GPU's socket, best below its PCIe switch".into(),
-                            },
-                            Persistence::Hardware,
-                            Risk::Medium,
-                        )
-                    });
-            }
+            Distance::Sys => apart(cx, rail, gpu, nic, local, out),
             Distance::Unknown => {
                 out.unknown(
                     gpu.bdf,
@@ -100,6 +74,79 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 .at(gpu.numa_node.place())
                 .see("capture with `linerate collect`, or `lspci -D -nn -vvv` as root");
             }
+        }
+    }
+}
+
+/// GPU and NIC are of two NUMA nodes: of two sockets, of one, or that is not seen.
+fn apart(cx: &Cx<'_>, rail: &Rail, gpu: &PciFunction<'_>, nic: &PciFunction<'_>, local: usize, out: &mut Findings) {
+    let node = cx.node;
+    // All NICs of other NUMA nodes are equally far: one of them on the own socket is enough.
+    let sockets =
+        rail.nics.iter().map(|n| node.same_socket(*gpu.numa_node.known()?, *node.pci.get(*n).numa_node.known()?));
+    let same = sockets.reduce(|a, b| match (a, b) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (Some(false), Some(false)) => Some(false),
+        _ => None,
+    });
+    let same = same.flatten();
+    let direct = crate::gpumem::gpudirect(cx);
+    let why = || {
+        let (gpu, nics) = (node.name_of(gpu), super::names(cx, &rail.nics));
+        let passed = super::passed_over(cx, rail);
+        let place = match same {
+            Some(true) => "on another NUMA node of the same socket",
+            Some(false) => "on another NUMA node, of another socket",
+            None => "on another NUMA node, and whether of another socket is not visible",
+        };
+        let way = match (direct, local) {
+            (Some(false), _) => "GPUDirect RDMA is out of reach here anyway: see gpumem/registration-path".to_owned(),
+            (_, 0) => "default NCCL uses no GPUDirect RDMA; no GPU has a NIC below its switch".to_owned(),
+            (_, n) => format!(
+                "default NCCL uses no GPUDirect RDMA; {n} GPU(s) have a NIC below their switch, which NCCL can use over NVLink where there is any"
+            ),
+        };
+        format!("{gpu}: nearest NIC {nics} is {place}{passed}; {way}")
+    };
+    // Without a switch on the whole node, one NUMA node or several of one socket are a design, and so is a single card for all sockets.
+    let mut cards = node.pci.rdma_nics().map(|(_, f)| (f.bdf.domain, f.bdf.bus, f.bdf.device));
+    let first = cards.next();
+    let single = first.is_some() && cards.all(|c| Some(c) == first);
+    let design = local == 0 && (same == Some(true) && super::passed_over(cx, rail).is_empty() || single);
+    let severity = match local {
+        _ if direct == Some(false) || design => Severity::Info,
+        0 if same == Some(false) => Severity::High,
+        _ => Severity::Medium,
+    };
+    let f = out.fail(gpu.bdf, why);
+    f.severity(severity).at(gpu.numa_node.place()).at(nic.numa_node.place());
+    if same.is_some() {
+        f.at(node.numa.place());
+    }
+    match same {
+        _ if direct == Some(false) => {}
+        Some(false) => {
+            f.fix(|| {
+                Remedy::new(
+                    "give the GPU a NIC on its own socket",
+                    Action::Physical { what: "a NIC in a slot of the GPU's socket, best below its PCIe switch".into() },
+                    Persistence::Hardware,
+                    Risk::Medium,
+                )
+            });
+        }
+        Some(true) => {
+            f.fix(|| {
+                Remedy::new(
+                    "benchmark with one NUMA node per socket, where NCCL calls such a pair PHB",
+                    Action::Investigate { what: "NPS or sub-NUMA clustering in the BIOS: see numa/nps".into() },
+                    Persistence::NextBoot,
+                    Risk::Medium,
+                )
+            });
+        }
+        None => {
+            f.see("cat /proc/cpuinfo /sys/devices/system/node/node*/cpulist");
         }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) static RULES: &[&Rule] =
     &[&node_unknown::RULE, &cross_socket_nic::RULE, &no_shared_switch::RULE, &balancing::RULE, &nps::RULE];
 
 pub(crate) const NCCL_PATHS: Source = Source {
-    title: "NCCL src/graph/paths.cc: ncclTopoSetPaths, ncclTopoCheckGdr (default level PXB; P2C since 2.29)",
+    title: "NCCL src/graph/paths.cc: ncclTopoSetPaths, ncclTopoCheckGdr (default level PXB; over C2C since 2.27, as level P2C since 2.29)",
     at: "https://github.com/NVIDIA/nccl/blob/master/src/graph/paths.cc",
 };
 
@@ -67,6 +67,12 @@ pub(crate) fn no_pairs(cx: &crate::Cx<'_>, out: &mut crate::Findings) -> bool {
     let node = cx.node;
     let any = node.pci.gpus().next().is_some() && node.pci.rdma_nics().next().is_some();
     if cx.no_subjects(any, "GPU together with an RDMA NIC", out) {
+        return true;
+    }
+    let gb10 =
+        |f| linerate_node::gpudirect::lacks(node, f).filter(|(l, _)| *l == linerate_node::gpudirect::Lacks::Gb10);
+    if let Some((_, at)) = node.pci.gpus().next().and_then(|(_, f)| gb10(f)) {
+        out.not_applicable("GB10 has no GPUDirect RDMA: NICs reach the system's memory, wherever they are").at(at);
         return true;
     }
     // A card that only serves as Ethernet, or is not cabled, is nobody's rail. Ports that could not be read may be.

@@ -1,8 +1,10 @@
 //! `numa/no-shared-switch`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use linerate_formats::nvidia_smi::{PathKind, Topo};
 use linerate_node::context::TopologyType;
 use linerate_node::pci::Distance;
+use linerate_snapshot::{Place, Reading};
 
 pub(super) static RULE: Rule = Rule {
     id: "numa/no-shared-switch",
@@ -14,11 +16,14 @@ pub(super) static RULE: Rule = Rule {
         quality: Quality::Estimate,
     },
     sources: &[super::NCCL_PATHS],
-    reads: &["sys/bus/pci/devices/* (tree)", "lspci -vvv"],
+    reads: &["sys/bus/pci/devices/* (tree)", "lspci -vvv", "nvidia-smi topo -m"],
     docs: "\
 ## What it checks
 Whether each GPU has an RDMA NIC with a link below a common PCIe switch (PIX or PXB). GPU and NIC behind root ports of their own on one NUMA
-node are PHB. Grace and Vera machines are not judged: since 2.29 NCCL allows GPUDirect over C2C there.
+node are PHB. Where no GPU of the node shares a switch with a NIC, that is the machine's design, and information; where others do, or a nearer NIC has
+no link, it is a finding. Grace and Vera machines are not judged: NCCL does GPUDirect RDMA over C2C there, by default since 2.27 (2.26:
+NCCL_NET_GDR_C2C=1). Where `nvidia-smi topo -m` is all there is, its words are information: they show neither which NICs
+have a link nor C2C. Nor are nodes judged on which neither DMA-BUF nor a peer-memory module can serve: data passes host memory there, however near the NIC is.
 
 ## Why it matters
 On boxes without switches, many EPYC servers among them, the missing /GDRDMA in the NCCL log comes from this distance, not from the IOMMU,
@@ -46,6 +51,12 @@ usually gain, older Xeons may lose (estimate).",
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let node = cx.node;
+    if node.pci.functions.is_empty()
+        && let Reading::Known(matrix, at) = node.nvidia.topo()
+        && by_matrix(matrix, *at, out)
+    {
+        return;
+    }
     if super::no_pairs(cx, out) {
         return;
     }
@@ -56,7 +67,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         return;
     }
-    for rail in &super::serving(cx) {
+    if crate::gpumem::gpudirect(cx) == Some(false) {
+        out.not_applicable(
+            "no way to register GPU memory here, so no GPUDirect RDMA at any distance: see gpumem/registration-path",
+        )
+        .at(node.peermem.clients.place());
+        return;
+    }
+    let serving = super::serving(cx);
+    let switches = serving.iter().any(|r| r.shares_switch());
+    for rail in &serving {
         let gpu = node.pci.get(rail.gpu);
         match rail.distance {
             Distance::Pix | Distance::Pxb => {
@@ -71,7 +91,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         super::passed_over(cx, rail)
                     )
                 };
-                out.fail(gpu.bdf, why).at(gpu.vendor.place()).fix(|| {
+                let design = !switches && super::passed_over(cx, rail).is_empty();
+                let f = out.fail(gpu.bdf, why);
+                if design {
+                    f.severity(Severity::Info);
+                }
+                f.at(gpu.vendor.place()).fix(|| {
                     Remedy::new(
                         "allow GPUDirect RDMA through the root complex and measure",
                         Action::Environment { set: vec!["NCCL_NET_GDR_LEVEL=PHB".into()], unset: vec![] },
@@ -96,4 +121,40 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
         }
     }
+}
+
+/// What `nvidia-smi topo -m` shows by itself: the nearest NIC of each GPU. Whether a NIC has a link, and whether there is C2C, it does not
+/// show. `false` where it has no pair of GPU and NIC.
+fn by_matrix(matrix: &Topo, at: Place, out: &mut Findings) -> bool {
+    let (gpus, nics): (Vec<&String>, Vec<&String>) = matrix.devices.iter().partition(|d| d.starts_with("GPU"));
+    let rank = |p: &PathKind| match p {
+        PathKind::Pix => Some((0, "PIX")),
+        PathKind::Pxb => Some((1, "PXB")),
+        PathKind::Phb => Some((2, "PHB")),
+        PathKind::Node => Some((3, "NODE")),
+        PathKind::Sys => Some((4, "SYS")),
+        _ => None,
+    };
+    let mut any = false;
+    for gpu in gpus {
+        let to = |nic: &&String| Some((rank(matrix.path(gpu, nic)?.value)?, matrix.nic_name(nic).to_owned()));
+        // One cell that cannot be read may be the nearest.
+        let ways: Option<Vec<_>> = nics.iter().map(to).collect();
+        let Some(((near, word), nic)) = ways.and_then(|w| w.into_iter().min()) else { continue };
+        any = true;
+        let subject = Subject::Named(gpu.clone());
+        if near <= 1 {
+            out.pass(subject, format_args!("{word}: {nic}, as `nvidia-smi topo -m` shows it")).at(at);
+            continue;
+        }
+        out.fail(subject, || {
+            format!(
+                "no PCIe switch in common with any NIC: the nearest is {nic}, {word} in `nvidia-smi topo -m`; by default NCCL uses no GPUDirect \
+                 RDMA there, except over C2C; which NICs have a link is not in this source"
+            )
+        })
+        .severity(Severity::Info)
+        .at(at);
+    }
+    any
 }

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Medium,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect {
-        text: "threads and buffers are placed by chance, and NCCL puts the device beside a socket of its own",
+        text: "threads and buffers are placed by chance; NCCL goes by the topmost switch above the device, and has a NUMA node of its own (-1) for what has none there",
         quality: Quality::DirectionOnly,
     },
     sources: &[
@@ -61,28 +61,41 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
+/// Where NCCL puts it, as `linerate topo` shows.
+fn nccl(cx: &Cx<'_>, f: &PciFunction<'_>) -> String {
+    let tree = &cx.node.pci;
+    let top = tree.find(f.bdf).map(|id| tree.get(linerate_topology::from_node::topmost(tree, id)));
+    match top.and_then(|t| Some((t.bdf, *t.numa_node.known()?))) {
+        Some((bdf, n)) if n >= 0 => format!("NCCL puts it below NUMA node {n}, that of {bdf} above it"),
+        Some(_) => "NCCL puts it below a NUMA node of its own, -1".to_owned(),
+        None => "where NCCL puts it is not known".to_owned(),
+    }
+}
+
 fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, nodes: Option<usize>, out: &mut Findings) {
     match (f.numa_node.known(), nodes) {
         (Some(n), _) if *n >= 0 => {
             out.pass(f.bdf, format_args!("node {n}")).at(f.numa_node.place());
         }
         (Some(_), Some(n)) => {
-            out.fail(f.bdf, format_args!("{}: NUMA node unknown (-1) on a machine with {n} nodes", cx.node.name_of(f)))
-                .at(f.numa_node.place())
-                .at(cx.node.numa.place())
-                .fix(|| {
-                    Remedy::new(
-                        "update the BIOS or switch node interleaving off; until then write the node by hand",
-                        Action::Bios {
-                            setting: "node interleaving; PCIe proximity (_PXM)".into(),
-                            value: "off; reported".into(),
-                        },
-                        Persistence::NextBoot,
-                        Risk::Medium,
-                    )
-                    .because("writing numa_node by hand taints the kernel")
-                    .prove(format!("sys/bus/pci/devices/{}/numa_node", f.bdf))
-                });
+            out.fail(f.bdf, || {
+                format!("{}: NUMA node unknown (-1) on a machine with {n} nodes; {}", cx.node.name_of(f), nccl(cx, f))
+            })
+            .at(f.numa_node.place())
+            .at(cx.node.numa.place())
+            .fix(|| {
+                Remedy::new(
+                    "update the BIOS or switch node interleaving off; until then write the node by hand",
+                    Action::Bios {
+                        setting: "node interleaving; PCIe proximity (_PXM)".into(),
+                        value: "off; reported".into(),
+                    },
+                    Persistence::NextBoot,
+                    Risk::Medium,
+                )
+                .because("writing numa_node by hand taints the kernel")
+                .prove(format!("sys/bus/pci/devices/{}/numa_node", f.bdf))
+            });
         }
         (Some(_), None) => {
             out.unknown(Subject::Pci(f.bdf), "node -1, and how many NUMA nodes there are is not visible")

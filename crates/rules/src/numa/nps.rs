@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
             at: "https://github.com/NVIDIA/nccl-tests/issues/115",
         },
     ],
-    reads: &["sys/devices/system/node/node*/cpulist", "proc/cpuinfo"],
+    reads: &["sys/devices/system/node/node*/cpulist", "proc/cpuinfo", "sys/devices/system/cpu/cpu*/topology/physical_package_id"],
     docs: "\
 ## What it checks
 NUMA nodes that have CPUs, against sockets. Fewer nodes than sockets: node interleaving in the BIOS, or `numa=off`; the kernel and NCCL then take
@@ -49,9 +49,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.unreadable(Subject::Node, "list of NUMA nodes", &node.numa);
         return;
     };
-    let Some(sockets) = node.cpu.sockets.known().copied() else {
-        out.unreadable(Subject::Node, "number of sockets", &node.cpu.sockets);
-        return;
+    // Processors other than x86 name their socket in sysfs alone.
+    let in_sysfs = || {
+        let with_cpus = nodes.iter().filter(|n| !n.cpulist.is_empty());
+        let sockets: Option<std::collections::BTreeSet<u32>> = with_cpus.map(|n| n.socket).collect();
+        sockets.filter(|s| !s.is_empty()).and_then(|s| u32::try_from(s.len()).ok())
+    };
+    let (sockets, place) = match (node.cpu.sockets.known(), in_sysfs()) {
+        (Some(n), _) => (*n, node.cpu.sockets.place()),
+        (None, Some(n)) => (n, node.numa.place()),
+        (None, None) => {
+            out.unreadable(Subject::Node, "number of sockets", &node.cpu.sockets);
+            return;
+        }
     };
     let with_cpus = nodes.iter().filter(|n| !n.cpulist.is_empty()).count();
     if with_cpus == 0 {
@@ -59,7 +69,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else if with_cpus as u64 > u64::from(sockets) {
         out.fail(Subject::Node, format_args!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
             .at(node.numa.place())
-            .at(node.cpu.sockets.place())
+            .at(place)
             .fix(|| Remedy::new(
                 "nothing, unless NCCL classifies nearby devices as SYS and the benchmark prefers one node per socket",
                 Action::Investigate { what: "NPS or sub-NUMA clustering in the BIOS".into() },
@@ -73,7 +83,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         )
         .severity(Severity::Medium)
         .at(node.numa.place())
-        .at(node.cpu.sockets.place())
+        .at(place)
         .fix(|| {
             Remedy::new(
                 "switch node interleaving off, and remove numa=off from the kernel command line if it is there",
@@ -86,6 +96,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else {
         out.pass(Subject::Node, format_args!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
             .at(node.numa.place())
-            .at(node.cpu.sockets.place());
+            .at(place);
     }
 }

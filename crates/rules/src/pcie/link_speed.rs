@@ -51,7 +51,7 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         return;
     };
     let (at, max_at) = (f.link.speed.place(), f.link.max_speed.place());
-    if f.kind != Kind::Gpu && speed < can {
+    if !f.kind.is_gpu() && speed < can {
         degraded(cx, id, f, out);
         return;
     }

@@ -21,12 +21,14 @@ pub(super) fn judge_ends(
     }
 }
 
-/// GPUs and RDMA NICs with a physical link of their own: no virtual functions, of each device the first function that is there.
+/// GPUs, RDMA NICs and Data Direct functions with a physical link of their own: no virtual functions, of each device the first function that
+/// is there.
 /// A device that does not answer is `pcie/device-gone`'s business.
 pub(crate) fn ends<'a>(cx: &Cx<'a>) -> Vec<(FnId, &'a PciFunction<'a>)> {
     let mut out: Vec<(FnId, &PciFunction<'_>)> = Vec::new();
     for (id, f) in cx.node.pci.iter() {
-        let wanted = matches!(f.kind, Kind::Gpu | Kind::RdmaNic) && !f.is_vf() && f.silent.is_none();
+        let wanted =
+            (f.kind.is_gpu() || matches!(f.kind, Kind::RdmaNic | Kind::DataDirect)) && !f.is_vf() && f.silent.is_none();
         if wanted && !out.last().is_some_and(|(_, l)| same_device(l, f)) {
             out.push((id, f));
         }
@@ -77,7 +79,7 @@ pub(crate) fn uplinks(cx: &Cx<'_>, ends: &[(FnId, &PciFunction<'_>)]) -> Vec<Upl
     let tree = &cx.node.pci;
     let mut out: Vec<Uplink> = Vec::new();
     for (end, _) in ends {
-        for (at, port) in tree.ancestors(*end).0.into_iter().enumerate() {
+        for (at, port) in tree.way_up(*end).bridges.into_iter().enumerate() {
             // Without configuration space the position tells: port, switch's upstream port, port, …
             let up = tree.get(port).port_type().map_or(at % 2 == 1, |t| t == PortType::UpstreamPort);
             if up {
@@ -97,7 +99,7 @@ pub(crate) fn list(tree: &PciTree<'_>, ids: &[FnId]) -> String {
     let mut text = String::new();
     for (n, id) in ids.iter().take(3).enumerate() {
         let f = tree.get(*id);
-        let what = if f.kind == Kind::Gpu { "GPU" } else { "NIC" };
+        let what = if f.kind.is_gpu() { "GPU" } else { "NIC" };
         text.push_str(&format!("{}{what} {}", if n == 0 { "" } else { ", " }, f.bdf));
     }
     if ids.len() > 3 {

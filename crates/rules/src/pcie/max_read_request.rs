@@ -60,7 +60,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.not_applicable_to(f.bdf, "pci=pcie_bus_perf: the kernel keeps read requests at MaxPayload").at(p);
             continue;
         }
-        judge(f, out);
+        judge(cx, f, out);
     }
     if out.is_empty() {
         let finding = out.not_applicable("virtual functions only: the physical function holds the setting");
@@ -70,7 +70,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(f: &PciFunction<'_>, out: &mut Findings) {
+fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     let Some(bytes) = f.express.known().and_then(|e| e.max_read_request) else {
         out.unreadable(f.bdf, "MaxReadReq", &f.express);
         return;
@@ -80,7 +80,11 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
         out.pass(f.bdf, format_args!("{bytes} bytes")).at(at);
         return;
     }
-    out.fail(f.bdf, format_args!("{bytes} bytes of 4096")).at(at).fix(|| {
+    let finding = out.fail(f.bdf, format_args!("{bytes} bytes of 4096"));
+    if cx.serves_no_gpu(f) || crate::gpumem::gpudirect(cx) == Some(false) {
+        finding.severity(crate::Severity::Info);
+    }
+    finding.at(at).fix(|| {
         Remedy::new(
             "set the largest read request to 4096 bytes, at every boot and driver load",
             Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 },

@@ -3,6 +3,7 @@
 use super::{PHYSICAL, PRINT_LINK_STATUS, links};
 use crate::{Cx, Effect, Findings, Myth, Quality, Rule, Severity, Source};
 use linerate_node::pci::{FnId, Kind};
+use linerate_topology::system::link_bandwidth;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/nccl-blind-to-degraded-link",
@@ -55,12 +56,20 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for id in judged {
         let f = tree.get(id);
         let (Some(now), Some(can)) = (links::now(f), links::possible(tree, id)) else { continue };
+        // NCCL's own number for a link: of the table that its topology is built by, not the raw rate.
+        let Some(counted) = tree.possible_speed(id).zip(tree.possible_width(id)).map(|(s, w)| link_bandwidth(s, w))
+        else {
+            continue;
+        };
         seen.get_or_insert(f.link.speed.place());
         if now.0 < can.0 * 0.999 {
             any = true;
-            out.fail(f.bdf, format_args!("runs {now} of {can}, and NCCL counts on {can}"))
-                .at(f.link.speed.place())
-                .at(f.link.max_speed.place());
+            out.fail(
+                f.bdf,
+                format_args!("runs {now} of {can}, and NCCL counts on {counted:.1} GB/s for the full link"),
+            )
+            .at(f.link.speed.place())
+            .at(f.link.max_speed.place());
         }
     }
     match seen {

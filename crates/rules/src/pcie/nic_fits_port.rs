@@ -2,8 +2,9 @@
 
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use linerate_formats::pci::Bdf;
 use linerate_formats::units::{GBps, Gbps};
-use linerate_node::pci::{ExpressRegister, FnId, Kind, PciFunction};
+use linerate_node::pci::{DataPath, ExpressRegister, FnId, Kind, PciFunction};
 use linerate_node::rdma::PortState;
 use linerate_snapshot::Place;
 
@@ -20,6 +21,9 @@ pub(super) static RULE: Rule = Rule {
 The rate of the active RDMA ports of each NIC against what its PCIe link carries after line encoding and packet overhead. Overhead is
 about 26 bytes for each payload of at most MaxPayload bytes (header, sequence number, LCRC, framing): 256-byte packets carry 91 %.
 One port above the ceiling is a fault; two ports that only together exceed it cannot both run at full rate.
+A ConnectX-8 with Data Direct is judged by the link of its Data Direct function, which moves the data to and from GPUs. A card with several PCIe
+links (Socket Direct, multi-host: functions in several slots with one system image GUID) is judged by all of them together; each
+of its ports, which every link shows, counts once.
 
 ## Why it matters
 8 GT/s x8 carries 7.9 GB/s raw, about 7.1 GB/s of data: one 40 Gb/s port fits, two do not. 16 GT/s x16 fits 200 Gb/s, 32 GT/s x16 fits 400.
@@ -43,6 +47,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     for (id, f) in nics {
+        if crate::rdma::common::has_vf_here(cx, f) {
+            out.not_applicable_to(f.bdf, "its ports are in another network namespace: they show there")
+                .at(f.class.place());
+            continue;
+        }
         judge(cx, id, f, out);
     }
 }
@@ -72,6 +81,10 @@ pub(super) fn active_ports(cx: &Cx<'_>, nic: &PciFunction<'_>) -> Option<Vec<(f6
 
 fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
     let Some(rates) = active_ports(cx, f) else {
+        if f.driven_by("vfio-pci") {
+            out.not_applicable_to(f.bdf, "bound to vfio-pci: its ports are the virtual machine's").at(f.driver.place());
+            return;
+        }
         out.unknown(f.bdf, "rate of the NIC's RDMA ports is not in this source")
             .at(f.link.speed.place())
             .see("capture /sys/class/infiniband with `linerate collect`");
@@ -81,20 +94,41 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         out.not_applicable_to(f.bdf, "no active port").at(f.link.speed.place());
         return;
     }
-    let Some(raw) = links::now(f) else {
+    // The function whose link carries the data.
+    let (end, through) = match cx.node.pci.data_path(id) {
+        DataPath::Own => (id, String::new()),
+        DataPath::Direct(d) => (d, format!("Data Direct function {}: ", cx.node.pci.get(d).bdf)),
+        DataPath::Unknown => {
+            out.unknown(f.bdf, "which Data Direct function moves its data is not in this source (Vital Product Data)")
+                .at(f.class.place())
+                .see("capture as root with `linerate collect`");
+            return;
+        }
+    };
+    let (nic, f) = (f, cx.node.pci.get(end));
+    let Some(own) = links::now(f) else {
         let missing = if f.link.speed.known().is_none() { "link speed" } else { "link width" };
-        out.unreadable(f.bdf, missing, &f.link.speed.as_ref().map(|_| ()));
+        out.unreadable(nic.bdf, missing, &f.link.speed.as_ref().map(|_| ()));
         return;
     };
     // The NIC's payload, or the largest that fits any: 256 where not seen, as firmware sets.
     let payload = f.express.known().and_then(|e| e.max_payload);
-    let net = GBps(raw.0 * efficiency(payload.unwrap_or(256)));
+    let share = efficiency(payload.unwrap_or(256));
+    let others = other_links(cx, nic);
+    let Some(more) = others.iter().map(|o| links::now(o).map(|b| b.0)).sum::<Option<f64>>() else {
+        out.unknown(nic.bdf, "the card has another PCIe link, whose speed or width is not seen")
+            .at(f.link.speed.place());
+        return;
+    };
+    let raw = GBps(own.0 + more);
+    let net = GBps(raw.0 * share);
+    let several = if others.is_empty() { "" } else { " with the card's other links" };
     let sum: f64 = rates.iter().map(|(r, _)| r).sum();
     let largest = rates.iter().map(|(r, _)| *r).fold(0.0, f64::max);
     let (need, need_one) = (GBps::from(Gbps(sum)), GBps::from(Gbps(largest)));
     let told = || {
         format!(
-            "{} carries {raw} raw, {net} of data; {} needs {need}",
+            "{through}{}{several} carries {raw} raw, {net} of data; {} needs {need}",
             links::words(f),
             if rates.len() == 1 {
                 "the port".to_owned()
@@ -104,18 +138,24 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         )
     };
     let finding = if need.0 <= net.0 {
-        out.pass(f.bdf, told)
+        out.pass(nic.bdf, told)
     } else {
-        let degraded = links::possible(&cx.node.pci, id).is_some_and(|can| raw.0 < can.0 * 0.999);
+        let degraded = links::possible(&cx.node.pci, end).is_some_and(|can| own.0 < can.0 * 0.999);
         let what = if degraded {
             "repair the degraded link of the NIC"
         } else {
             "move the NIC to a slot with more or faster lanes, or plan with what PCIe carries"
         };
-        out.fail(f.bdf, told).severity(if need_one.0 > net.0 { Severity::High } else { Severity::Medium }).fix(|| {
+        let severity = match need_one.0 > net.0 {
+            true => Severity::High,
+            // A card whose two ports need more than its own PCIe link carries is built so; it is sold for redundancy and storage.
+            false if !degraded && cx.serves_no_gpu(nic) => Severity::Info,
+            false => Severity::Medium,
+        };
+        out.fail(nic.bdf, told).severity(severity).fix(|| {
             Remedy::new(
                 what,
-                Action::Physical { what: format!("{} {}", cx.node.name_of(f), f.bdf).into() },
+                Action::Physical { what: format!("{} {}", cx.node.name_of(nic), nic.bdf).into() },
                 Persistence::Hardware,
                 Risk::Medium,
             )
@@ -130,6 +170,25 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
     rates.iter().for_each(|(_, p)| {
         finding.at(*p);
     });
+}
+
+/// Functions in other slots that lead to the same card and the same ports: one of each slot.
+fn other_links<'a>(cx: &Cx<'a>, nic: &PciFunction<'_>) -> Vec<&'a PciFunction<'a>> {
+    let node = cx.node;
+    let card = |b: Bdf| {
+        let device = node.rdma.known()?.iter().find(|d| d.pci == Some(b))?;
+        device.sys_image_guid.known().filter(|g| g.chars().any(|c| !matches!(c, '0' | ':')))
+    };
+    let Some(own) = card(nic.bdf) else { return Vec::new() };
+    let mut out: Vec<&PciFunction<'_>> = Vec::new();
+    for (_, f) in node.pci.rdma_nics().filter(|(_, f)| !f.is_vf() && f.vendor.known() == Some(&0x15b3)) {
+        let same =
+            f.bdf.function == nic.bdf.function && f.device.known() == nic.device.known() && card(f.bdf) == Some(own);
+        if same && !links::same_slot(f.bdf, nic.bdf) {
+            out.push(f);
+        }
+    }
+    out
 }
 
 /// Share of data in a packet: 4-DWORD header 16, sequence number 2, LCRC 4, framing 4 bytes (Gen3 and later).

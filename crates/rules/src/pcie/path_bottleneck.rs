@@ -6,7 +6,7 @@ use super::nic_fits_port::efficiency;
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS};
 use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Rule, Severity};
 use linerate_formats::units::GBps;
-use linerate_node::pci::{FnId, Kind, PciFunction};
+use linerate_node::pci::{FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/path-bottleneck",
@@ -114,7 +114,7 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
     match widest(cx, &u.below) {
         Some((end, need)) if need.0 > now.0 * 1.001 => {
             let e = tree.get(end);
-            let what = if e.kind == Kind::Gpu { "GPU" } else { "NIC" };
+            let what = if e.kind.is_gpu() { "GPU" } else { "NIC" };
             out.fail(f.bdf, || {
                 format!("uplink {} carries {now}, {what} {} below it {need}; built so", links::words(f), e.bdf)
             })

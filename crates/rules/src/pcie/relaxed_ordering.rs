@@ -99,7 +99,11 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         .at(root.device.place());
         return;
     }
-    out.fail(f.bdf, "disabled in Device Control").at(at).fix(|| {
+    let finding = out.fail(f.bdf, "disabled in Device Control");
+    if cx.serves_no_gpu(f) {
+        finding.severity(crate::Severity::Info);
+    }
+    finding.at(at).fix(|| {
         Remedy::new(
             "allow relaxed ordering in the NIC's Device Control at every boot",
             Action::DeviceControl { function: f.bdf, field: "relaxed-ordering".into(), value: 1 },

@@ -49,11 +49,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     for (_, f) in nics {
-        judge(f, out);
+        judge(cx, f, out);
     }
 }
 
-fn judge(f: &PciFunction<'_>, out: &mut Findings) {
+fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     let Some(e) = f.express.known() else {
         out.unreadable(f.bdf, "tags", &f.express);
         return;
@@ -81,19 +81,20 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
     }
     match (e.ten_bit_tag_requester, e.ten_bit_tag_enabled) {
         (Some(true), Some(false)) => {
-            out.fail(f.bdf, || format!("10-bit tags are off; {}", told()))
-                .at(at)
-                .at(f.express_place(ExpressRegister::Sizes))
-                .fix(|| {
-                    Remedy::new(
-                        "raise the largest read request to 4096 bytes, or switch 10-bit tags on in the firmware set-up",
-                        Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 },
-                        Persistence::Runtime,
-                        Risk::Low,
-                    )
-                    .because("a masked write of one field")
-                    .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
-                });
+            let finding = out.fail(f.bdf, || format!("10-bit tags are off; {}", told()));
+            if cx.serves_no_gpu(f) {
+                finding.severity(crate::Severity::Info);
+            }
+            finding.at(at).at(f.express_place(ExpressRegister::Sizes)).fix(|| {
+                Remedy::new(
+                    "raise the largest read request to 4096 bytes, or switch 10-bit tags on in the firmware set-up",
+                    Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 },
+                    Persistence::Runtime,
+                    Risk::Low,
+                )
+                .because("a masked write of one field")
+                .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
+            });
         }
         _ => {
             out.unknown(f.bdf, || format!("whether 10-bit tags are enabled is not shown; {}", told()))

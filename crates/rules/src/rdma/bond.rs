@@ -8,7 +8,7 @@ use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/bond",
-    title: "RoCE ports of rails are not bonded",
+    title: "Bonds of RoCE rails are of a kind that the NIC offers RDMA over",
     severity: Severity::Low,
     roles: Roles::ALL,
     effect: Effect {
@@ -25,8 +25,9 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/class/net/*/{master,bonding/mode,bonding/slaves}", "sys/class/infiniband/*_bond_*"],
     docs: "\
 ## What it checks
-RDMA devices whose interface is a bond. On a rail it is low; elsewhere information. A bond in another mode than 1
-(active-backup), 2 (balance-xor) or 4 (802.3ad) is medium on a rail: the NIC offers RDMA over a bond in those three modes only.
+RDMA devices whose interface is a bond. The two ports of one card in a bond of mode 1 (active-backup), 2 (balance-xor) or 4 (802.3ad) are RoCE LAG,
+a design like any other: information. Another mode is medium on a rail, and ports of different cards are low: over such bonds the NIC offers no RDMA
+on both ports.
 
 ## Why it matters
 RoCE LAG makes one RDMA device of two ports of one card. Each QP is pinned to one port, by turns or by hash of the flow: two QPs may share
@@ -37,7 +38,8 @@ and NCCL can fuse ports without a bond.
 `rdma link` (mlx5_bond_0), `cat /proc/net/bonding/bond0`, then counters of both ports under load.
 
 ## Fix
-Prefer two rails with addresses in different subnets. If the bond has to stay, set NCCL_IB_QPS_PER_CONNECTION to 2 or more.",
+None for RoCE LAG; NCCL_IB_QPS_PER_CONNECTION of 2 or more spreads one connection over both ports. Otherwise one of the three modes with the two ports of
+one card, or two rails with addresses in different subnets.",
     myths: &[Myth {
         claim: "Bonding two ports doubles RDMA bandwidth.",
         truth: "For many connections at best. One connection stays on one port.",
@@ -60,7 +62,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         match bond(cx, d, p) {
             Some(net) => judge(cx, d, p, net, out),
-            None if d.name.contains("bond") => bonded(cx, d, p, "a bond", Severity::Low, out),
+            None if d.name.contains("bond") => lag(d, p, "a bond", out),
             None => match super::gid_ndev::netdev(cx, d, p) {
                 Some(net) => {
                     out.pass(subject, format_args!("its interface {} is in no bond", net.name))
@@ -90,27 +92,50 @@ fn bond<'a>(cx: &Cx<'a>, d: &RdmaDevice, p: &RdmaPort) -> Option<&'a NetDev<'a>>
 fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, net: &NetDev<'_>, out: &mut Findings) {
     let Reading::Known(mode, _) = net.bond_mode else { return };
     let number = mode.rsplit(' ').next().unwrap_or_default();
-    let offloaded = matches!(number, "1" | "2" | "4");
-    let what = if offloaded {
-        format!("bond {} (mode {mode})", net.name)
-    } else {
-        format!("bond {} in mode {mode}, in which the NIC offers no RDMA over both ports", net.name)
-    };
-    bonded(cx, d, p, &what, if offloaded { Severity::Low } else { Severity::Medium }, out);
+    if !matches!(number, "1" | "2" | "4") {
+        let what = format!("bond {} in mode {mode}, in which the NIC offers no RDMA over both ports", net.name);
+        return broken(cx, d, p, &what, Severity::Medium, out);
+    }
+    if one_card(cx, net) == Some(false) {
+        let what = format!("bond {} of ports of different cards, over which a NIC offers no RDMA of both", net.name);
+        return broken(cx, d, p, &what, Severity::Low, out);
+    }
+    lag(d, p, &format!("bond {} (mode {mode})", net.name), out);
 }
 
-fn bonded(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, what: &str, severity: Severity, out: &mut Findings) {
+/// Whether the parts of a bond are ports of one card; `None` where that is not seen.
+fn one_card(cx: &Cx<'_>, bond: &NetDev<'_>) -> Option<bool> {
+    let all = cx.node.net.known()?;
+    let cards: Option<Vec<_>> = bond
+        .bond_slaves
+        .known()?
+        .split_whitespace()
+        .map(|name| all.iter().find(|n| n.name == name)?.pci.map(|b| (b.domain, b.bus, b.device)))
+        .collect();
+    let cards = cards?;
+    let first = cards.first()?;
+    Some(cards.iter().all(|c| c == first))
+}
+
+/// RoCE LAG: worth knowing, nothing to do.
+fn lag(d: &RdmaDevice, p: &RdmaPort, what: &str, out: &mut Findings) {
+    out.fail(common::subject(d, p), format_args!("RoCE LAG over {what}: one connection uses one port"))
+        .severity(Severity::Info)
+        .at(common::place(d));
+}
+
+fn broken(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, what: &str, severity: Severity, out: &mut Findings) {
     let usage = common::usage(cx, d);
-    let severity = if usage == common::Use::Unknown { Severity::Info } else { usage.weigh(severity) };
-    out.fail(common::subject(d, p), format_args!("over {what}: one connection uses one port; {}", usage.words()))
-        .severity(severity)
+    out.fail(common::subject(d, p), format_args!("over {what}; {}", usage.words()))
+        .severity(usage.weigh(severity))
         .at(common::place(d))
         .fix(|| {
             Remedy::new(
-                "use the ports as two rails, or several QPs per connection",
-                Action::Environment { set: vec!["NCCL_IB_QPS_PER_CONNECTION=2".into()], unset: vec![] },
-                Persistence::Runtime,
-                Risk::Low,
+                "bond the two ports of one card in mode 1, 2 or 4, or use them as two rails",
+                Action::Investigate { what: "mode and parts of the bond".into() },
+                Persistence::Immediate,
+                Risk::Medium,
             )
+            .because("the interface goes down while its bond changes")
         });
 }

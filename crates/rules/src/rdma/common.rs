@@ -1,9 +1,10 @@
 //! What the rules about ports share: which ports are judged, and what each is for.
 
 use crate::{Cx, Findings, Severity, Source, Subject};
+use linerate_node::net::NetDev;
 use linerate_node::pci::PciFunction;
 use linerate_node::rails::Rail;
-use linerate_node::rdma::{PortState, RdmaDevice, RdmaPort};
+use linerate_node::rdma::{PortState, Purpose, RdmaDevice, RdmaPort};
 use linerate_snapshot::{Place, Reading};
 
 pub(super) const ABI: Source = Source {
@@ -21,13 +22,15 @@ pub(super) const NCCL_ENV: Source = Source {
 
 /// What a port is for, as far as the source tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(crate) enum Use {
     /// Nearest to a GPU, below one PCIe switch with it.
     Rail,
     /// Nearest to a GPU, through the root complex.
     RailByHost,
-    /// Other NICs are nearer to every GPU, or faster at the same distance; or there is no GPU.
+    /// Other NICs are nearer to every GPU, or faster at the same distance.
     Other,
+    /// There is no GPU on the node: RDMA of host memory.
+    Host,
     /// RDMA in software: no GPU can depend on it.
     Software,
     /// The source does not tell.
@@ -35,10 +38,11 @@ pub(super) enum Use {
 }
 
 impl Use {
-    /// The given severity where a GPU depends on the port; Info where none does or nothing tells: a slow front end is normal.
+    /// The given severity where a GPU depends on the port; low at most where there is none on the node; Info where none does or nothing tells: a slow front end is normal.
     pub(super) fn weigh(self, on_rail: Severity) -> Severity {
         match self {
             Use::Rail | Use::RailByHost => on_rail,
+            Use::Host => on_rail.min(Severity::Low),
             Use::Unknown | Use::Other | Use::Software => Severity::Info,
         }
     }
@@ -49,13 +53,14 @@ impl Use {
             Use::Rail => "shares a PCIe switch with a GPU",
             Use::RailByHost => "is the nearest NIC of a GPU",
             Use::Other => "no GPU depends on it",
+            Use::Host => "RDMA of host memory: there is no GPU",
             Use::Software => "software RoCE, of no use to GPUs",
             Use::Unknown => "whether a GPU depends on it is not visible",
         }
     }
 }
 
-/// Ports of hardware: no Soft-RoCE, and of virtual functions only those that a guest sees as its own devices.
+/// Ports of hardware that lead to other nodes through InfiniBand or Ethernet: no EFA, no functions that manage NVLink, no Soft-RoCE, and of virtual functions only those that a guest sees as its own devices.
 pub(super) fn ports<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (&'a RdmaDevice, &'a RdmaPort)> {
     devices(cx).flat_map(|d| d.ports.iter().map(move |p| (d, p)))
 }
@@ -74,11 +79,11 @@ pub(super) fn devices<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a RdmaDevice> {
 
 fn not_virtual<'a>(cx: &Cx<'a>) -> impl Iterator<Item = &'a RdmaDevice> {
     let node = cx.node;
-    node.rdma
-        .known()
-        .into_iter()
-        .flatten()
-        .filter(move |d| !d.pci.and_then(|b| node.pci.find(b)).is_some_and(|id| node.pci.get(id).is_vf()))
+    let all = || node.rdma.known().into_iter().flatten().filter(|d| d.is_network());
+    let is_vf = move |d: &RdmaDevice| d.pci.and_then(|b| node.pci.find(b)).is_some_and(|id| node.pci.get(id).is_vf());
+    // Beside physical ones they are others': of pods and guests. Where there are only virtual ones, in a guest or a pod, they are its own.
+    let physical = all().any(|d| !d.is_software() && !is_vf(d));
+    all().filter(move |d| !physical || !is_vf(d))
 }
 
 /// Head of a check: answers where there is no port of hardware to judge. `true` if it did.
@@ -97,7 +102,16 @@ fn nothing(cx: &Cx<'_>, no_port: bool, out: &mut Findings) -> bool {
             if !no_port {
                 return false;
             }
-            out.not_applicable(format_args!("no port of an RDMA NIC among {} RDMA devices", all.len())).at(*place);
+            let of = |p: Purpose| all.iter().filter(|d| d.purpose == p).count();
+            let (efa, nvlink) = (of(Purpose::Efa), of(Purpose::NvlinkManagement));
+            let what = match (efa, nvlink) {
+                (0, 0) => String::new(),
+                (_, 0) => format!(" ({efa} are EFA, which is neither InfiniBand nor RoCE)"),
+                (0, _) => format!(" ({nvlink} manage NVLink switches)"),
+                _ => format!(" ({efa} are EFA, {nvlink} manage NVLink switches)"),
+            };
+            out.not_applicable(format_args!("no port of an RDMA NIC among {} RDMA devices{what}", all.len()))
+                .at(*place);
         }
         Reading::Absent(place) => {
             out.not_applicable("no RDMA device: see rdma/device-present").at(*place);
@@ -111,12 +125,18 @@ fn nothing(cx: &Cx<'_>, no_port: bool, out: &mut Findings) -> bool {
 }
 
 /// What the device is for.
-pub(super) fn usage(cx: &Cx<'_>, d: &RdmaDevice) -> Use {
+pub(crate) fn usage(cx: &Cx<'_>, d: &RdmaDevice) -> Use {
     let node = cx.node;
     if d.is_software() {
         return Use::Software;
     }
     let Some(f) = d.pci.and_then(|b| node.pci.find(b)).map(|id| node.pci.get(id)) else { return Use::Unknown };
+    if !cx.has_gpu() {
+        return Use::Host;
+    }
+    // A virtual function is where its card is.
+    let card = f.physfn.and_then(|b| node.pci.find(b)).map(|id| node.pci.get(id));
+    let f = card.unwrap_or(f);
     let Some(rail) = node.rail_of(f) else { return Use::Other };
     if rail.distance == linerate_node::pci::Distance::Unknown {
         return Use::Unknown;
@@ -156,7 +176,7 @@ pub(super) fn board(d: &RdmaDevice) -> Option<&str> {
     d.board_id.known().or(d.hca_type.known()).map(String::as_str)
 }
 
-fn active_rate(d: &RdmaDevice) -> Option<f64> {
+pub(super) fn active_rate(d: &RdmaDevice) -> Option<f64> {
     d.ports.iter().filter(|p| is_active(p)).filter_map(|p| p.rate_gbps.known().copied()).reduce(f64::max)
 }
 
@@ -187,4 +207,31 @@ pub(super) fn card_has_active_port(cx: &Cx<'_>, d: &RdmaDevice) -> bool {
             || matches!((o.pci, d.pci), (Some(a), Some(b)) if (a.domain, a.bus, a.device) == (b.domain, b.bus, b.device));
         same && o.ports.iter().any(is_active)
     })
+}
+
+/// The interfaces whose flow control counts for a port: its own, or the members of its bond.
+pub(super) fn wires<'a>(cx: &Cx<'a>, net: &'a NetDev<'a>) -> Vec<&'a NetDev<'a>> {
+    let names = net.bond_mode.known().and(net.bond_slaves.known()).copied().unwrap_or_default();
+    let all = cx.node.net.known().map_or(&[][..], Vec::as_slice);
+    let members: Vec<_> = names.split_whitespace().filter_map(|n| all.iter().find(|d| d.name == n)).collect();
+    if members.is_empty() { vec![net] } else { members }
+}
+
+/// Whether the card is known to be none of NVIDIA's.
+pub(super) fn is_of_another_vendor(cx: &Cx<'_>, d: &RdmaDevice) -> bool {
+    let function = d.pci.and_then(|b| cx.node.pci.find(b)).map(|id| cx.node.pci.get(id));
+    function.and_then(|f| f.vendor.known()).is_some_and(|v| *v != 0x15b3)
+}
+
+/// Whether a card has no RDMA device here and one of its virtual functions has: then this is a pod, and the card's own device is in
+/// another network namespace.
+pub(crate) fn has_vf_here(cx: &Cx<'_>, card: &PciFunction<'_>) -> bool {
+    let function = |d: &RdmaDevice| Some(cx.node.pci.get(cx.node.pci.find(d.pci?)?));
+    let all = || cx.node.rdma.known().into_iter().flatten();
+    !all().any(|d| d.pci == Some(card.bdf)) && all().filter_map(function).any(|f| f.physfn == Some(card.bdf))
+}
+
+/// Whether the device is that of a virtual function.
+pub(super) fn is_virtual(cx: &Cx<'_>, d: &RdmaDevice) -> bool {
+    d.pci.and_then(|b| cx.node.pci.find(b)).is_some_and(|id| cx.node.pci.get(id).is_vf())
 }

@@ -4,7 +4,7 @@ use super::common;
 use crate::{
     Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
 };
-use linerate_node::pci::{FnId, PciFunction};
+use linerate_node::pci::{FnId, Kind, PciFunction};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
@@ -50,7 +50,14 @@ No driver: load mlx5_core (or mlx4_core). Driver but no RDMA device: load mlx5_i
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let pci = &cx.node.pci;
-    let nics = || pci.rdma_nics().filter(|(_, f)| !f.is_vf());
+    // Of virtual functions only those that a guest has in place of cards.
+    let all = linerate_node::rails::candidates(pci);
+    let nics = || all.iter().map(|id| (*id, pci.get(*id)));
+    for (_, f) in pci.of_kind(Kind::PerhapsNvlinkBridge) {
+        out.unknown(f.bdf, "ConnectX-7 of a B200 or B300 baseboard: a NIC, or one of the functions that manage NVLink; its VPD says which, and was not read")
+            .at(f.vpd.place())
+            .see("capture as root, or `lspci -vvv -s ADDRESS` as root: the field SMDL=SW_MNG of the VPD marks NVLink management");
+    }
     if cx.no_subjects(nics().next().is_some(), "RDMA NIC", out) {
         return;
     }
@@ -74,6 +81,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     .at(cx.node.rdma.place())
                     .see("ls -l /sys/class/infiniband/*/device, or `ibdev2netdev -v`");
             }
+            None if common::has_vf_here(cx, f) => {
+                out.not_applicable_to(
+                    f.bdf,
+                    "one of its virtual functions has an RDMA device here: its own is in another network namespace",
+                )
+                .at(cx.node.rdma.place());
+            }
             None => missing(cx, id, f, out),
         }
     }
@@ -91,6 +105,13 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         .filter(|d| d.name.contains("bond"))
     {
         out.pass(f.bdf, format_args!("is part of {}", d.name)).at(common::place(d));
+        return;
+    }
+    if let Reading::Known(false, place) = linerate_node::rdma::netns_shared(cx.snapshot) {
+        out.unknown(f.bdf, "no RDMA device here; in exclusive namespace mode it may be in a pod's namespace")
+            .at(place)
+            .at(cx.node.rdma.place())
+            .see("rdma link in the pods; `rdma system`");
         return;
     }
     let near = cx.node.rails.iter().any(|r| r.nics.contains(&id) && !common::stand_in(cx, r, f, |_| true));
@@ -123,7 +144,7 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
 
 /// Why it matters little that a NIC which no GPU is near has no RDMA device.
 fn who_serves(cx: &Cx<'_>) -> &'static str {
-    if cx.node.pci.gpus().next().is_none() {
+    if cx.node.pci.nvidia_gpus().next().is_none() {
         "no GPU is to be seen that it could serve"
     } else if cx.node.rails.iter().any(|r| !r.nics.is_empty()) {
         "other NICs serve the GPUs"

@@ -44,7 +44,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let mut any = false;
     let mut blind = Vec::new();
     for (d, p) in common::ports(cx).filter(|(_, p)| p.is_roce() && common::is_active(p)) {
-        if common::usage(cx, d) == Use::Other {
+        if matches!(common::usage(cx, d), Use::Other | Use::Host) {
+            continue;
+        }
+        if common::is_virtual(cx, d) {
+            out.not_applicable_to(common::subject(d, p), "a virtual function: flow control is its card's, on the host")
+                .at(common::place(d));
             continue;
         }
         any = true;
@@ -52,36 +57,41 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             out.unknown(common::subject(d, p), "the port's interface is not visible").at(common::place(d));
             continue;
         };
-        let flow = flow_control(cx.snapshot, net.name);
-        let subject = Subject::Net(net.name.to_owned());
-        match (flow.pfc.known(), flow.pause.known()) {
-            (Some(pfc), _) if pfc.is_empty() => {
-                out.not_applicable_to(subject, "PFC is off: global pause may be what protects RoCE")
-                    .at(flow.pfc.place());
-            }
-            (Some(_), Some((false, false))) => {
-                out.pass(subject, "PFC is on, global pause off").at(flow.pause.place());
-            }
-            (Some(pfc), Some(_)) => {
-                out.fail(subject, format_args!("global pause is on beside PFC on priority {pfc:?}"))
-                    .at(flow.pause.place())
-                    .at(flow.pfc.place())
-                    .fix(|| {
-                        Remedy::new(
-                            "switch global pause off",
-                            Action::Investigate {
-                                what: format!("ethtool -A {} rx off tx off, persistently", net.name).into(),
-                            },
-                            Persistence::Runtime,
-                            Risk::Medium,
-                        )
-                        .because("the link may bounce")
-                        .prove(format!("ethtool -a {}", net.name))
-                    });
-            }
-            (None, _) => blind.push(flow.pfc),
-            (_, None) => {
-                out.unreadable(subject, "global pause", &flow.pause).see("ethtool -a IF");
+        for net in common::wires(cx, net) {
+            let flow = flow_control(cx.snapshot, net.name);
+            let subject = Subject::Net(net.name.to_owned());
+            match (flow.pfc.known(), flow.pause.known()) {
+                (Some(pfc), _) if pfc.is_empty() => {
+                    out.not_applicable_to(subject, "PFC is off: global pause may be what protects RoCE")
+                        .at(flow.pfc.place());
+                }
+                (Some(_), Some((false, false))) => {
+                    out.pass(subject, "PFC is on, global pause off").at(flow.pause.place());
+                }
+                (Some(pfc), Some(_)) => {
+                    out.fail(subject, format_args!("global pause is on beside PFC on priority {pfc:?}"))
+                        .at(flow.pause.place())
+                        .at(flow.pfc.place())
+                        .fix(|| {
+                            Remedy::new(
+                                "switch global pause off",
+                                Action::Investigate {
+                                    what: format!("ethtool -A {} rx off tx off, persistently", net.name).into(),
+                                },
+                                Persistence::Runtime,
+                                Risk::Medium,
+                            )
+                            .because("the link may bounce")
+                            .prove(format!("ethtool -a {}", net.name))
+                        });
+                }
+                (None, Some((false, false))) => {
+                    out.pass(subject, "global pause is off, whatever PFC is").at(flow.pause.place());
+                }
+                (None, _) => blind.push(flow.pfc),
+                (_, None) => {
+                    out.unreadable(subject, "global pause", &flow.pause).see("ethtool -a IF");
+                }
             }
         }
     }
@@ -89,7 +99,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.unreadable(Subject::Node, format_args!("PFC of {} RoCE interfaces", blind.len()), first)
             .see("mlnx_qos -i IF, as root");
     }
-    if !any {
+    if !any && out.is_empty() {
         out.not_applicable("no ACTIVE RoCE port that a GPU depends on").at(cx.node.rdma.place());
     }
 }

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The link layer of the ACTIVE ports nearest to GPUs. Other NICs (storage, front end, management) may differ: Ethernet beside
-InfiniBand rails is the usual design.
+InfiniBand rails is the usual design, also where another product shares the switch of a rail.
 
 ## Why it matters
 A card that can do both (VPI) comes up as whatever its firmware setting LINK_TYPE says. One card replaced and left at the factory
@@ -47,6 +47,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         match p.link_layer.known() {
             Some(LinkLayer::InfiniBand) => ib.push((d, p)),
             Some(LinkLayer::Ethernet) => eth.push((d, p)),
+            Some(LinkLayer::Unspecified) => {}
             None => {
                 out.unreadable(common::subject(d, p), "link layer", &p.link_layer);
                 return;
@@ -86,6 +87,19 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let rail = |(d, _): &(&RdmaDevice, &RdmaPort)| matches!(common::usage(cx, d), Use::Rail | Use::RailByHost);
     ib.retain(rail);
     eth.retain(rail);
+    // Servers have front ends below the same switches as the rails: another product, beside a rail of the other layer.
+    let front_end = |(d, p): &(&RdmaDevice, &RdmaPort)| {
+        let Some(f) = d.pci.and_then(|b| cx.node.pci.find(b)).map(|id| cx.node.pci.get(id)) else { return false };
+        let other = |o: &RdmaDevice| {
+            o.ports.iter().any(|q| common::is_active(q) && q.link_layer.known() != p.link_layer.known())
+        };
+        cx.node.rail_of(f).is_some_and(|r| common::stand_in(cx, r, f, other))
+    };
+    if ib.len() < eth.len() {
+        ib.retain(|p| !front_end(p));
+    } else {
+        eth.retain(|p| !front_end(p));
+    }
     let (few, many, word) = if ib.len() < eth.len() { (&ib, &eth, "InfiniBand") } else { (&eth, &ib, "Ethernet") };
     let Some((_, sample)) = many.first() else {
         out.not_applicable("no NIC that a GPU depends on").at(first.link_layer.place());

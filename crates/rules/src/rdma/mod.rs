@@ -1,9 +1,10 @@
 //! Ports of RDMA NICs, InfiniBand and RoCE: are they there, up, fast, clean, addressed.
 
 mod bond;
-mod common;
+pub(crate) mod common;
 mod connectx3;
 mod device_present;
+mod efa_plugin;
 mod firmware_mixed;
 mod gid_ndev;
 mod gid_table;
@@ -25,6 +26,7 @@ use crate::rule::Rule;
 
 pub(crate) static RULES: &[&Rule] = &[
     &device_present::RULE,
+    &efa_plugin::RULE,
     &port_state::RULE,
     &subnet_manager::RULE,
     &port_rate::RULE,

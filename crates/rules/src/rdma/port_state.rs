@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 The logical state of each port of each RDMA NIC: `4: ACTIVE` is right. INIT and ARMED on InfiniBand are the subnet manager's:
 see rdma/subnet-manager. A DOWN port weighs as much as what depends on it: high where it is the nearest NIC of a GPU,
-information where other NICs are nearer to every GPU, or where another port of the same card is ACTIVE: second ports are
+low where the source does not show what depends on it, information where other NICs are nearer to every GPU, or where another port of the same card is ACTIVE: second ports are
 often not cabled.
 
 ## Why it matters
@@ -86,12 +86,8 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
     };
     let severity = match usage {
         _ if spare.is_some() => Severity::Info,
-        Use::Unknown => {
-            out.unknown(subject, format_args!("{word}{phys}; {}", usage.words())).at(p.state.place()).see(
-                "add the PCI devices: capture with `linerate collect`, or `lspci -D -nn -vvv` and `ibdev2netdev -v`",
-            );
-            return;
-        }
+        // That it is down is seen; how much hangs on it is not.
+        Use::Unknown => Severity::Low,
         u => u.weigh(Severity::High),
     };
     let why = spare.unwrap_or(usage.words());
@@ -118,5 +114,9 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
 
 fn other_near(cx: &Cx<'_>, d: &RdmaDevice) -> bool {
     let Some(f) = d.pci.and_then(|b| cx.node.pci.find(b)).map(|id| cx.node.pci.get(id)) else { return false };
-    cx.node.rail_of(f).is_some_and(|r| common::stand_in(cx, r, f, |o| o.ports.iter().any(common::is_active)))
+    // A slower product stands in for nothing where others of this one are ACTIVE: it is the front end.
+    let same = common::devices(cx).filter(|o| common::board(o).is_some() && common::board(o) == common::board(d));
+    let fastest = same.filter_map(common::active_rate).fold(0.0_f64, f64::max);
+    let good = |o: &RdmaDevice| common::active_rate(o).is_some_and(|rate| rate >= fastest * 0.75);
+    cx.node.rail_of(f).is_some_and(|r| common::stand_in(cx, r, f, good))
 }

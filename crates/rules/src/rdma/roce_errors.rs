@@ -21,7 +21,8 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 On RoCE ports: packet_seq_err (a receiver told this node that packets are missing), local_ack_timeout_err (no answer at all),
-out_of_sequence, implied_nak_seq_err, rnr_nak_retry_err and roce_adp_retrans. Totals are information. Where the packets sent are
+out_of_sequence, implied_nak_seq_err, rnr_nak_retry_err and roce_adp_retrans; on bnxt_re seq_err_naks_rcvd, to_retransmits and
+rnr_naks_rcvd, on ConnectX-3 sq_num_oos, rq_num_oos, sq_num_to and sq_num_rnr. Totals are information. Where the packets sent are
 known, the share of losses is weighed: sequence errors per packet, times the packets in flight at the port's rate and an assumed
 round trip of 10 µs, is the share of bandwidth that resending takes; 1 % and more is low.
 
@@ -42,8 +43,16 @@ If packet_seq_err grows under load: look at drops and pauses of the switch ports
     check,
 };
 
-const EVENTS: [&str; 7] = [
+/// Counters of mlx5, bnxt_re and mlx4 (drivers/infiniband/hw/bnxt_re/hw_counters.c; diag_basic and diag_ext of hw/mlx4/main.c).
+const EVENTS: [&str; 14] = [
     "packet_seq_err",
+    "seq_err_naks_rcvd",
+    "to_retransmits",
+    "rnr_naks_rcvd",
+    "sq_num_oos",
+    "rq_num_oos",
+    "sq_num_to",
+    "sq_num_rnr",
     "local_ack_timeout_err",
     "out_of_sequence",
     "implied_nak_seq_err",
@@ -66,6 +75,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Some(LinkLayer::Ethernet) => judge(d, p, out),
             Some(LinkLayer::InfiniBand) => {
                 out.not_applicable_to(subject, "InfiniBand: the link layer is lossless").at(p.link_layer.place());
+            }
+            Some(LinkLayer::Unspecified) => {
+                out.not_applicable_to(subject, "no RoCE").at(p.link_layer.place());
             }
             None => {
                 out.unreadable(subject, "link layer", &p.link_layer);
@@ -114,7 +126,7 @@ fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
 
 /// Share of the bandwidth spent on resending, by go-back-N: losses per packet sent times packets in flight.
 fn resent(p: &RdmaPort) -> Option<f64> {
-    let losses = p.counter("packet_seq_err")?.0 as f64;
+    let losses = ["packet_seq_err", "seq_err_naks_rcvd", "sq_num_oos"].iter().find_map(|n| p.counter(n))?.0 as f64;
     let sent = p.counter("port_xmit_packets")?.0 as f64;
     let in_flight = p.rate_gbps.known()? * 1e9 * ROUND_TRIP / PACKET_BITS;
     (sent > 0.0).then(|| losses / sent * in_flight)

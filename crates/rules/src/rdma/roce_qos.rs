@@ -56,9 +56,15 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let mut seen: Vec<(&str, FlowControl)> = Vec::new();
     let mut blind: Option<Place> = None;
-    let mut rails = 0;
+    let mut others: Vec<Place> = Vec::new();
+    let (mut rails, mut visible) = (0, 0);
     for (d, p) in common::ports(cx).filter(|(_, p)| p.is_roce() && common::is_active(p)) {
-        if common::usage(cx, d) == Use::Other {
+        if matches!(common::usage(cx, d), Use::Other | Use::Host) {
+            continue;
+        }
+        if common::is_virtual(cx, d) {
+            out.not_applicable_to(common::subject(d, p), "a virtual function: flow control is its card's, on the host")
+                .at(common::place(d));
             continue;
         }
         rails += 1;
@@ -66,22 +72,36 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             blind = Some(common::place(d));
             continue;
         };
-        let flow = flow_control(cx.snapshot, net.name);
-        if flow.pfc.known().is_none() {
+        let flows: Vec<_> =
+            common::wires(cx, net).into_iter().map(|n| (n, flow_control(cx.snapshot, n.name))).collect();
+        if flows.iter().any(|(_, f)| f.pfc.known().is_none()) && common::is_of_another_vendor(cx, d) {
+            others.push(common::place(d));
+            continue;
+        }
+        if let Some((_, flow)) = flows.iter().find(|(_, f)| f.pfc.known().is_none()) {
             blind = Some(flow.pfc.place());
             continue;
         }
-        judge(cx, net, &flow, out);
-        seen.push((net.name, flow));
+        visible += 1;
+        for (net, flow) in flows {
+            judge(cx, net, &flow, out);
+            seen.push((net.name, flow));
+        }
     }
-    if rails == 0 {
+    if rails == 0 && out.is_empty() {
         out.not_applicable("no ACTIVE RoCE port that a GPU depends on").at(cx.node.rdma.place());
         return;
+    }
+    if let Some(place) = others.first().copied() {
+        out.not_applicable(
+            "not judged here: mlnx_qos knows NVIDIA's NICs only; `dcb pfc show dev IF` shows PFC of others",
+        )
+        .at(place);
     }
     if let Some(place) = blind {
         out.unknown(
             Subject::Node,
-            format_args!("flow control of {} of {rails} RoCE rails is not visible", rails - seen.len()),
+            format_args!("flow control of {} of {rails} RoCE rails is not visible", rails - visible - others.len()),
         )
         .at(place)
         .see("mlnx_qos -i IF for each RoCE interface, as root");
@@ -91,7 +111,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         if let Some((b, fb)) = differs {
             out.fail(Subject::Node, format_args!("rails differ in trust state or PFC: {a} and {b}"))
                 .at(fa.pfc.place())
-                .at(fb.pfc.place());
+                .at(fb.pfc.place())
+                .fix(|| scheme(b));
         }
     }
 }
@@ -99,18 +120,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn judge(cx: &Cx<'_>, net: &linerate_node::net::NetDev<'_>, flow: &FlowControl, out: &mut Findings) {
     let subject = Subject::Net(net.name.to_owned());
     let (Some(pfc), trust) = (flow.pfc.known(), flow.trust.known().map_or("not shown", String::as_str)) else { return };
-    let remedy = || {
-        Remedy::new(
-            "agree on one scheme for NICs and switches and set it on both ends, persistently",
-            Action::Investigate {
-                what: "trust dscp, PFC priority and ECN of the interface, to match the switches".into(),
-            },
-            Persistence::Runtime,
-            Risk::High,
-        )
-        .because("PFC on one side only can stall the network")
-        .prove(format!("mlnx_qos -i {}", net.name))
-    };
+    let remedy = || scheme(net.name);
     if pfc.is_empty() {
         let off = (0..8).all(|n| ecn_reaction(cx.snapshot, net, n).known() == Some(&false));
         let ecn = if off { "and ECN reaction is off" } else { "ECN is not judged" };
@@ -133,4 +143,15 @@ fn judge(cx: &Cx<'_>, net: &linerate_node::net::NetDev<'_>, flow: &FlowControl, 
         )
         .at(flow.pfc.place());
     }
+}
+
+fn scheme(interface: &str) -> Remedy {
+    Remedy::new(
+        "agree on one scheme for NICs and switches and set it on both ends, persistently",
+        Action::Investigate { what: "trust dscp, PFC priority and ECN of the interface, to match the switches".into() },
+        Persistence::Runtime,
+        Risk::High,
+    )
+    .because("PFC on one side only can stall the network")
+    .prove(format!("mlnx_qos -i {interface}"))
 }

@@ -53,6 +53,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Some(LinkLayer::Ethernet) => {
                 out.not_applicable_to(subject, "RoCE has no subnet manager").at(p.link_layer.place());
             }
+            Some(LinkLayer::Unspecified) => {
+                out.not_applicable_to(subject, "no InfiniBand").at(p.link_layer.place());
+            }
             None => {
                 out.unreadable(subject, "link layer", &p.link_layer);
             }
@@ -88,7 +91,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
     let severity = match common::usage(cx, d) {
         Use::Rail | Use::RailByHost => Severity::High,
         Use::Unknown => Severity::Medium,
-        Use::Other | Use::Software => Severity::Low,
+        Use::Other | Use::Host | Use::Software => Severity::Low,
     };
     let f = out.fail(subject, format_args!("{state}: {manager}")).severity(severity).at(p.state.place());
     if p.sm_lid.known().is_some() {

@@ -48,7 +48,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let mut set: Vec<(&RdmaDevice, u32, Place)> = Vec::new();
     let mut unset: Vec<(&RdmaDevice, Place)> = Vec::new();
     for d in common::devices(cx).filter(|d| d.ports.iter().any(linerate_node::rdma::RdmaPort::is_roce)) {
-        if common::usage(cx, d) == Use::Other {
+        if matches!(common::usage(cx, d), Use::Other | Use::Host) {
             continue;
         }
         match traffic_class(cx.snapshot, d) {

@@ -8,6 +8,7 @@ mod virtual_hides_affinity;
 
 use crate::rule::{Rule, Source};
 use crate::{Cx, Findings};
+use linerate_node::nccl::Filter;
 use linerate_node::pci::{FnId, PciFunction};
 use linerate_node::rails;
 use linerate_node::rdma::PortState;
@@ -38,27 +39,19 @@ const LAYOUT: &str = "one pxb-pcie (libvirt: pcie-expander-bus) per host NUMA no
 
 /// NICs that NCCL would use: not known to be without a link, and chosen by NCCL_IB_HCA where `/etc/nccl.conf` has it.
 fn usable(cx: &Cx<'_>) -> Vec<FnId> {
-    let chosen = cx.node.nccl.variable("NCCL_IB_HCA");
+    let chosen = cx.node.nccl.variable("NCCL_IB_HCA").map(|(list, _)| Filter::parse(&list));
     let mut nics = rails::candidates(&cx.node.pci);
     nics.retain(|id| {
         let f = cx.node.pci.get(*id);
         let Some(d) = cx.node.rdma_of(f) else { return f.silent.is_none() };
         let idle =
             !d.ports.is_empty() && d.ports.iter().all(|p| p.state.known().is_some_and(|s| *s != PortState::Active));
-        !idle && chosen.as_ref().is_none_or(|(list, _)| takes(list, &d.name))
+        let taken = |f: &Filter| {
+            d.ports.is_empty() && f.takes(&d.name, None) || d.ports.iter().any(|p| f.takes(&d.name, Some(p.number)))
+        };
+        !idle && chosen.as_ref().is_none_or(taken)
     });
     nics
-}
-
-/// Whether NCCL_IB_HCA takes a device: a list of `name[:port]`, by prefix; `=` in front exact, `^` all but these.
-fn takes(list: &str, device: &str) -> bool {
-    let (not, list) = list.strip_prefix('^').map_or((false, list), |l| (true, l));
-    let (exact, list) = list.strip_prefix('=').map_or((false, list), |l| (true, l));
-    let mut names = list.split(',').map(|w| w.split(':').next().unwrap_or(w)).filter(|n| !n.is_empty()).peekable();
-    if names.peek().is_none() {
-        return true;
-    }
-    names.any(|n| if exact { n == device } else { device.starts_with(n) }) != not
 }
 
 /// A card: its functions share domain, bus and device.
@@ -87,24 +80,4 @@ fn settled(cx: &Cx<'_>, out: &mut Findings) -> bool {
 /// Whether the machine is one for which NCCL's network plugin brings a topology file of its own.
 fn plugin_brings_file(cx: &Cx<'_>) -> bool {
     cx.node.firmware.sys_vendor.known().is_some_and(|v| v == "Amazon EC2")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::takes;
-
-    #[test]
-    fn nccl_ib_hca_takes_by_prefix_unless_told_otherwise() {
-        for (list, device, want) in [
-            ("mlx5", "mlx5_3", true),
-            ("mlx5_1", "mlx5_10", true),
-            ("=mlx5_1", "mlx5_10", false),
-            ("=mlx5_1:1,mlx5_10:1", "mlx5_10", true),
-            ("^mlx5_4,mlx5_5", "mlx5_5", false),
-            ("^=mlx5_1", "mlx5_10", true),
-            ("", "mlx5_0", true),
-        ] {
-            assert_eq!(takes(list, device), want, "{list} {device}");
-        }
-    }
 }

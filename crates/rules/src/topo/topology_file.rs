@@ -3,7 +3,7 @@
 use super::file::{self, Device};
 use super::usable;
 use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
-use linerate_node::pci::{Kind, PciFunction};
+use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 use linerate_topology::Document;
 use linerate_topology::xml::Dialect;
@@ -118,7 +118,7 @@ fn devices(cx: &Cx<'_>, listed: &[Device], invented: usize, at: Place, out: &mut
     let names: Vec<(String, &PciFunction<'_>)> = pci.functions.iter().map(|f| (f.bdf.to_string(), f)).collect();
     let merged = |f: &PciFunction<'_>| format!("{:04x}:{:02x}:00.0", f.bdf.domain, f.bdf.bus);
     let is = |d: &Device, name: &str, f: &PciFunction<'_>| {
-        d.busid == name || (!d.gpu && f.kind != Kind::Gpu && d.busid == merged(f))
+        d.busid == name || (!d.gpu && !f.kind.is_gpu() && d.busid == merged(f))
     };
     let strange: Vec<&Device> = listed.iter().filter(|d| !names.iter().any(|(n, f)| is(d, n, f))).collect();
     match strange.first() {
@@ -159,16 +159,16 @@ fn devices(cx: &Cx<'_>, listed: &[Device], invented: usize, at: Place, out: &mut
             .at(at);
         }
     }
-    let ends = pci.iter().filter(|(id, f)| f.kind == Kind::Gpu || nics.contains(id));
+    let ends = pci.iter().filter(|(id, f)| f.kind.is_gpu() || nics.contains(id));
     let rails: Vec<&PciFunction<'_>> =
         nics.iter().map(|id| pci.get(*id)).filter(|f| has(listed, f, &merged(f))).collect();
     for (_, f) in ends {
         if has(listed, f, &merged(f)) {
             out.pass(f.bdf, "in the topology file").at(at);
-        } else if f.kind != Kind::Gpu && other_use(cx, f, &rails) {
+        } else if !f.kind.is_gpu() && other_use(cx, f, &rails) {
             out.not_applicable_to(f.bdf, "not in the topology file, and not of the rails' kind: a front end").at(at);
         } else {
-            let severity = if f.kind == Kind::Gpu { Severity::High } else { Severity::Medium };
+            let severity = if f.kind.is_gpu() { Severity::High } else { Severity::Medium };
             out.fail(f.bdf, || {
                 format!(
                     "{} is not in the topology file: NCCL places it by /sys, apart from the others",
@@ -185,7 +185,7 @@ fn devices(cx: &Cx<'_>, listed: &[Device], invented: usize, at: Place, out: &mut
 
 fn has(listed: &[Device], f: &PciFunction<'_>, merged: &str) -> bool {
     let own = f.bdf.to_string();
-    listed.iter().any(|d| d.busid == own || (f.kind != Kind::Gpu && !d.gpu && d.busid == merged))
+    listed.iter().any(|d| d.busid == own || (!f.kind.is_gpu() && !d.gpu && d.busid == merged))
 }
 
 /// A NIC that is another product than those in the file, or whose kind or theirs is not known.

@@ -8,7 +8,7 @@ use super::root::link_target;
 use super::walk::Job;
 use super::worker::{Stop, Worker, why};
 use crate::EntryKind;
-use crate::catalogue::{Hide, Keep, Leaf, Take};
+use crate::catalogue::{Leaf, Take};
 use crate::index::{BYSTANDER_LINKS, Skipped};
 use linerate_formats::pci::config::{ConfigSpace, Layout};
 use rustix::io::Errno;
@@ -19,8 +19,7 @@ const HEADER: u32 = 64;
 
 /// Reads a function's header; if it is a bystander, reads the rest of what matters of it. False: nothing was added.
 pub(super) fn read(w: &mut Worker<'_>, job: &Job, dir: BorrowedFd<'_>) -> Result<bool, Stop> {
-    let leaf =
-        Leaf { take: Take::File, max: HEADER, binary: true, hide: Hide::Nothing, keep: Keep::All, collect_only: false };
+    let leaf = Leaf { max: HEADER, binary: true, ..Leaf::new(Take::File) };
     {
         let mut state = w.state()?;
         if state.snapshot.child(job.dir, "config").is_some() {

@@ -6,7 +6,7 @@ use super::walk::Job;
 use super::worker::{Stop, Worker, why};
 use crate::catalogue::{Hide, Keep, Leaf, Take};
 use crate::redact::secrets;
-use crate::{EntryKind, Why};
+use crate::{EntryKind, Lookup, Why};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::os::fd::BorrowedFd;
@@ -47,6 +47,9 @@ impl Worker<'_> {
         if kind != FileType::RegularFile {
             let why = EntryKind::Failed(Why::Failed("not a regular file; it was not opened".into()));
             self.state()?.snapshot.add_at(job.dir, name, why, &[]);
+            return Ok(false);
+        }
+        if leaf.no_sockets && self.sockets_known()? {
             return Ok(false);
         }
         if leaf.keep == Keep::Kconfig && name.strip_prefix("config-").is_some_and(|r| r != self.s.release) {
@@ -98,6 +101,9 @@ impl Worker<'_> {
         let trusted = self.s.root.sysfs && job.path.starts_with("sys/");
         let how = How { trusted, whole: !job.path.starts_with("proc"), unseen: !trusted };
         for (path, leaf) in few.iter() {
+            if leaf.no_sockets && self.sockets_known()? {
+                continue;
+            }
             {
                 let mut state = self.state()?;
                 state.active.push(job.clone());
@@ -129,6 +135,21 @@ impl Worker<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether `/proc/cpuinfo` was read and names sockets: then those of sysfs, hundreds of files, say nothing new.
+    fn sockets_known(&mut self) -> Result<bool, Stop> {
+        if let Some(known) = self.sockets {
+            return Ok(known);
+        }
+        let state = self.state()?;
+        let known = match state.snapshot.resolve("proc/cpuinfo") {
+            Lookup::Found(e) => filter::names_sockets(state.snapshot.data(e)),
+            _ => false,
+        };
+        drop(state);
+        self.sockets = Some(known);
+        Ok(known)
     }
 
     /// The few files below some steps of the catalogue, which many directories share.

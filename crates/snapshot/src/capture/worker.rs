@@ -28,6 +28,8 @@ pub(super) struct Worker<'a> {
     pub(super) list: Vec<MaybeUninit<u8>>,
     /// What was asked for last.
     pub(super) few: Option<(Vec<usize>, Option<Rc<Few>>)>,
+    /// Whether `/proc/cpuinfo` names sockets; not looked yet.
+    pub(super) sockets: Option<bool>,
 }
 
 /// The worker was replaced, or there is no more room.
@@ -35,7 +37,16 @@ pub(super) struct Stop;
 
 impl<'a> Worker<'a> {
     pub(super) fn new(s: &'a Shared, number: u32) -> Self {
-        Worker { s, c: catalogue(), number, buf: vec![0; 64 << 10], data: Vec::new(), list: Vec::new(), few: None }
+        Worker {
+            s,
+            c: catalogue(),
+            number,
+            buf: vec![0; 64 << 10],
+            data: Vec::new(),
+            list: Vec::new(),
+            few: None,
+            sockets: None,
+        }
     }
 
     pub(super) fn audit(&self) -> bool {
@@ -152,8 +163,11 @@ impl<'a> Worker<'a> {
             }
         }
         // Jobs are taken from the end. `gids` before `gid_attrs`: which of these exist depends on those; PCI functions before
-        // `sys/kernel/iommu_groups`, for the same reason.
-        jobs.sort_by_key(|j| if j.path == "sys/kernel" { 0 } else { 1 + u8::from(j.path.ends_with("/gids")) });
+        // `sys/kernel/iommu_groups`, and cpuinfo before the topology of CPUs, for the same reason.
+        jobs.sort_by_key(|j| match j.path.as_str() {
+            "sys/kernel" => 0,
+            p => 1 + u8::from(p == "proc" || p.ends_with("/gids")),
+        });
         let mut state = self.state()?;
         state.active.clear();
         state.jobs.append(&mut jobs);

@@ -47,10 +47,12 @@ impl Snapshot {
         let hash = self.hash(dir.0, name.as_bytes());
         if let Some(existing) = self.child_sorted(dir, name).or_else(|| self.child_hashed(hash, dir, name)) {
             let old = self.nodes[existing.0 as usize];
+            // What was below a directory that was taken away is still listed there, each gone.
+            let revived = old.kind == Kind::Gone && kind == EntryKind::Dir;
             return match (old.kind, &kind) {
                 (Kind::Dir, EntryKind::Dir) => Some(existing),
                 // A later capture of the same file replaces the earlier failure only.
-                (Kind::Failed, _) if old.first_child == NONE => {
+                (Kind::Failed, _) | (Kind::Gone, _) if old.first_child == NONE || revived => {
                     let (kind, data) = self.keep(kind, data)?;
                     let old = &mut self.nodes[existing.0 as usize];
                     (old.kind, old.data) = (kind, data);
@@ -104,6 +106,14 @@ impl Snapshot {
     /// All entries, in the order in which they were added.
     pub(crate) fn ids(&self) -> impl Iterator<Item = EntryId> + use<> {
         (0..self.nodes.len() as u32).map(EntryId)
+    }
+
+    /// Gives an entry that is there another content.
+    pub(super) fn put(&mut self, id: EntryId, kind: EntryKind, data: &[u8]) -> Option<EntryId> {
+        let (kind, data) = self.keep(kind, data)?;
+        let old = self.nodes.get_mut(id.0 as usize)?;
+        (old.kind, old.data) = (kind, data);
+        Some(id)
     }
 
     /// Notes that only a part of a file was kept.

@@ -50,6 +50,8 @@ impl Snapshot {
                 let line = data.split(|b| *b == b'\n').nth((n as usize).saturating_sub(1)).unwrap_or_default();
                 clip(line, MAX)
             }
+            // Configuration spaces and ACPI tables: bytes are no text.
+            Pos::Whole if data.contains(&0) => format!("({} bytes, binary)", data.len()),
             Pos::Whole => clip(data, MAX),
         }
     }
@@ -68,4 +70,18 @@ fn clip(bytes: &[u8], max: usize) -> String {
         out.push('…');
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_not_shown_as_text() {
+        let mut s = Snapshot::new("x");
+        let config = s.add_file("sys/config", b"\xb3\x15\x21\x10\x46\x05\x10\x00").map(Place::of);
+        let value = s.add_file("sys/value", b" on\n").map(Place::of);
+        assert_eq!(config.map(|p| s.excerpt(p)).as_deref(), Some("(8 bytes, binary)"));
+        assert_eq!(value.map(|p| s.excerpt(p)).as_deref(), Some("on"));
+    }
 }

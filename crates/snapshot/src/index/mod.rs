@@ -5,6 +5,7 @@
 //! inside the tree, never out of it.
 
 mod build;
+mod change;
 mod evidence;
 mod packed;
 mod readings;
@@ -69,6 +70,8 @@ enum Kind {
     Link,
     /// `data.0` is the number of its reason.
     Failed,
+    /// Taken away again: nobody finds it.
+    Gone,
 }
 
 impl Node {
@@ -205,12 +208,13 @@ impl Snapshot {
     /// A direct child, links not followed.
     #[must_use]
     pub fn child(&self, dir: EntryId, name: &str) -> Option<EntryId> {
-        self.child_sorted(dir, name).or_else(|| {
+        let found = self.child_sorted(dir, name).or_else(|| {
             if self.table.is_empty() {
                 return None;
             }
             self.child_hashed(self.hash(dir.0, name.as_bytes()), dir, name)
-        })
+        });
+        found.filter(|id| self.nodes[id.0 as usize].kind != Kind::Gone)
     }
 
     fn child_sorted(&self, dir: EntryId, name: &str) -> Option<EntryId> {
@@ -253,11 +257,16 @@ impl Snapshot {
         let d = &self.nodes[dir.0 as usize];
         let mut out = Vec::with_capacity(d.sorted as usize);
         let mut at = d.first_child;
+        let mut gone = 0;
         while at != NONE {
-            out.push((self.name(EntryId(at)), EntryId(at)));
-            at = self.nodes[at as usize].next;
+            let n = &self.nodes[at as usize];
+            match n.kind {
+                Kind::Gone => gone += 1,
+                _ => out.push((self.name(EntryId(at)), EntryId(at))),
+            }
+            at = n.next;
         }
-        if out.len() > d.sorted as usize {
+        if out.len() + gone > d.sorted as usize {
             out.sort_unstable_by(|a, b| a.0.cmp(b.0));
         }
         out
@@ -279,6 +288,7 @@ impl Snapshot {
             Kind::CutFile => &EntryKind::CutFile,
             Kind::Link => &EntryKind::Link,
             Kind::Failed => self.failures.get(node.data.0 as usize).unwrap_or(&EntryKind::Failed(Why::NotCollected)),
+            Kind::Gone => &EntryKind::Failed(Why::NotCollected),
         }
     }
 
@@ -286,7 +296,7 @@ impl Snapshot {
     #[must_use]
     pub fn data(&self, id: EntryId) -> &[u8] {
         let node = &self.nodes[id.0 as usize];
-        if node.kind == Kind::Failed { &[] } else { slice(&self.arena, node.data) }
+        if matches!(node.kind, Kind::Failed | Kind::Gone) { &[] } else { slice(&self.arena, node.data) }
     }
 
     /// The directory it is in.

@@ -72,6 +72,7 @@ impl Redactor {
         let new = match hide {
             Hide::Nothing => return,
             Hide::PciConfig => return self.pci_config(data),
+            Hide::Vpd => return self.vpd(data),
             Hide::Text => return self.text(data),
             Hide::Mac => self.mac_text(&text(data)),
             Hide::Guid => self.guid_text(&text(data)),
@@ -187,6 +188,44 @@ impl Redactor {
             return s.trim().to_owned();
         }
         format!("host-{:08x}", self.hash(b'h', short.as_bytes()) >> 32)
+    }
+
+    /// Vital Product Data: values of all fields, except the ones that tell what the card is. The same value hashes to the same, so that
+    /// functions of one card stay together. What is not understood is cut off.
+    fn vpd(&self, data: &mut Vec<u8>) {
+        let mut good = 0;
+        while let Some([tag, low, high]) = data.get(good..good + 3).and_then(|b| <[u8; 3]>::try_from(b).ok()) {
+            let length = usize::from(u16::from_le_bytes([low, high]));
+            let Some(body) = data.get_mut(good + 3..good + 3 + length) else { break };
+            match tag {
+                0x82 => {}
+                0x90 | 0x91 => self.vpd_fields(body),
+                _ => break,
+            }
+            good += 3 + length;
+        }
+        data.truncate(good);
+        data.push(0x78);
+    }
+
+    fn vpd_fields(&self, body: &mut [u8]) {
+        let mut at = 0;
+        while let Some(head) = body.get(at..at + 3).and_then(|b| <[u8; 3]>::try_from(b).ok()) {
+            let end = at + 3 + usize::from(head[2]);
+            let Some(value) = body.get_mut(at + 3..end) else { break };
+            // Part number, and the vendor's own items (VA: product line, and whether it manages switches).
+            if !matches!(head, [b'P', b'N', _] | [b'V', b'A', _]) {
+                let hash = format!("{:016x}", self.hash(b'v', value));
+                for (to, from) in value.iter_mut().zip(hash.bytes().cycle()) {
+                    *to = from;
+                }
+            }
+            at = end;
+        }
+        // What is left is part of a field.
+        if let Some(rest) = body.get_mut(at..) {
+            rest.fill(0);
+        }
     }
 
     /// The Device Serial Number capability (extended id 3) holds the MAC or GUID of many NICs.

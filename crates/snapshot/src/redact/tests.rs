@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let r = Redactor::with_key(3);
-        for hide in [Hide::Mac, Hide::Guid, Hide::Gid, Hide::Host, Hide::Serial, Hide::PciConfig, Hide::Text] {
+        for hide in [Hide::Mac, Hide::Guid, Hide::Gid, Hide::Host, Hide::Serial, Hide::PciConfig, Hide::Vpd, Hide::Text] {
             let mut v = bytes.clone();
             r.file(hide, &mut v);
         }
@@ -135,5 +135,36 @@ proptest! {
         prop_assert_eq!(red(&bdf), bdf);
         let dump = format!("{b:02x}: {}\n", x.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" "));
         prop_assert_eq!(red(&dump), dump);
+    }
+}
+
+#[test]
+fn vital_product_data_keeps_what_the_card_is_and_hides_which() {
+    fn vpd(serial: &str, uuid: &str) -> Vec<u8> {
+        let mut fields = Vec::new();
+        for (k, v) in [("PN", "900-1"), ("SN", serial), ("V3", uuid), ("VA", "MLX:SMDL=SW_MNG")] {
+            fields.extend(k.bytes().chain([v.len() as u8]).chain(v.bytes()));
+        }
+        let mut out = vec![0x82, 4, 0, b'C', b'a', b'r', b'd', 0x90, fields.len() as u8, 0];
+        out.extend(fields);
+        out.push(0x78);
+        out
+    }
+    let redact = |mut v: Vec<u8>| {
+        Redactor::with_key(7).file(Hide::Vpd, &mut v);
+        v
+    };
+    let has = |v: &[u8], t: &str| v.windows(t.len()).any(|w| w == t.as_bytes());
+    let (one, two) = (redact(vpd("MT2233X00001", "0a1b2c3d4e5f")), redact(vpd("MT2233X00002", "0a1b2c3d4e5f")));
+    for v in [&one, &two] {
+        assert!(!has(v, "MT2233X") && !has(v, "0a1b2c3d4e5f"));
+        assert!(has(v, "SMDL=SW_MNG") && has(v, "Card") && has(v, "900-1"));
+    }
+    let v3 = |v: &[u8]| v.windows(2).position(|w| w == b"V3").map(|at| v[at + 3..at + 15].to_vec());
+    assert_eq!(v3(&one), v3(&two), "functions of one card stay together");
+    assert!(v3(&one).is_some() && one != two);
+    let whole = vpd("MT2233X00001", "0a1b2c3d4e5f");
+    for n in 0..whole.len() {
+        assert!(!has(&redact(whole[..n].to_vec()), "MT2233X"), "cut at {n}");
     }
 }

@@ -31,6 +31,6 @@ pub use derive::{Derivation, Element, ElementKind, Quality, Range, Step, Unit};
 pub use extra::{Extra, PcieSeen};
 pub use link::{Port, Protocol};
 pub use nic::{NicCeilings, NicTotal, adapter};
-pub use node::{Ceilings, CollectiveCeiling, best, between, node_ceilings};
+pub use node::{Ceilings, CollectiveCeiling, best, between, bottleneck, known_ceilings, node_ceilings};
 pub use pcie::{Direction, PcieLink};
 pub use words::{Name, Words};

@@ -10,6 +10,7 @@ use super::nic::{self, NicCeilings, NicTotal};
 use super::pcie::Direction;
 use super::words::Words;
 use crate::analysis::Analysis;
+use crate::open::{Open, words};
 use crate::path::PathType;
 use crate::system::{LinkKind, NodeData, NodeKind};
 use std::collections::BTreeMap;
@@ -44,7 +45,34 @@ pub fn best(list: &[CollectiveCeiling], collective: Collective) -> Option<&Colle
     list.iter().filter(|c| c.collective == collective).max_by(|a, b| a.bus.result.high.total_cmp(&b.bus.result.high))
 }
 
-/// Ceilings of the node that an analysis is of.
+/// What limits the node: the element that bounds all-reduce by its best algorithm, across nodes where there are several.
+#[must_use]
+pub fn bottleneck(c: &Ceilings) -> Option<&Element> {
+    let all = if c.inter.is_empty() { &c.intra } else { &c.inter };
+    best(all, Collective::AllReduce).map(|c| &c.bus.limiting)
+}
+
+/// Ceilings that follow from what the source shows: what hangs on an assumption is left out, and a note says so.
+#[must_use]
+pub fn known_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
+    let mut c = node_ceilings(a, extra);
+    let mut drop = |what: &str, open: Vec<Open>, list: &mut dyn FnMut()| {
+        if !open.is_empty() {
+            list();
+            c.notes.push(format!("{what}: cannot tell, because this input does not show {}", words(&open)));
+        }
+    };
+    let speed: Vec<Open> = a.open.iter().copied().filter(|o| *o == Open::NicSpeed).collect();
+    let (nics, intra, inter) = (&mut c.nics, &mut c.intra, &mut c.inter);
+    drop("ceilings of NICs", speed, &mut || nics.clear());
+    drop("ceiling of the node", a.open_for_ceilings(false), &mut || intra.clear());
+    if !inter.is_empty() {
+        drop("ceiling across nodes", a.open_for_ceilings(true), &mut || inter.clear());
+    }
+    c
+}
+
+/// Ceilings of the node that an analysis is of, assumptions and all.
 #[must_use]
 pub fn node_ceilings(a: &Analysis, extra: &Extra) -> Ceilings {
     let e = Elements::new(&a.system, &a.tree, extra);

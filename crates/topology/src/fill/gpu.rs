@@ -3,6 +3,7 @@
 use super::{Assumptions, Nvlink};
 use crate::error::Error;
 use crate::number::{bus_id, bus_id_text, int};
+use crate::open::Open;
 use crate::system::MAX_NODES;
 use crate::tree::{Tag, Tree};
 use crate::xml::name;
@@ -33,7 +34,12 @@ pub(super) struct Apart {
 }
 
 /// Finds the GPUs, and makes each rank's own `<gpu>`.
-pub(super) fn fill(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<String>) -> Result<Vec<RankGpu>, Error> {
+pub(super) fn fill(
+    tree: &mut Tree,
+    assume: &Assumptions,
+    assumed: &mut Vec<String>,
+    open: &mut Vec<Open>,
+) -> Result<Vec<RankGpu>, Error> {
     let found = ranked(tree, assumed);
     if found.is_empty() {
         return Err(Error::NoGpu);
@@ -75,6 +81,8 @@ pub(super) fn fill(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<Stri
         links(tree, own, theirs, i, &busids, assume, &mut said);
         gpus.push(RankGpu { rank, pci, theirs, own, apart });
     }
+    open.extend(said.sm.then_some(Open::GpuSm));
+    open.extend(said.gdr.then_some(Open::Gdr));
     said.tell(assume, assumed);
     gpus.sort_by_key(|g| g.rank);
     Ok(gpus)

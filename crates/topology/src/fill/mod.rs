@@ -7,6 +7,7 @@ mod vnic;
 
 use crate::config::Config;
 use crate::error::Error;
+use crate::open::Open;
 use crate::tree::{Tag, Tree};
 use crate::xml::Document;
 
@@ -57,6 +58,8 @@ impl Default for Assumptions {
 pub(crate) struct Filled {
     pub(crate) tree: Tree,
     pub(crate) assumed: Vec<String>,
+    /// What of that conclusions may hang on.
+    pub(crate) open: Vec<Open>,
 }
 
 /// Fills a document as a file given to every rank is filled, and merges what the ranks have.
@@ -68,9 +71,12 @@ pub(crate) fn fill(document: &Document, config: &Config) -> Result<Filled, Error
     let mut tree = Tree::of(document)?;
     let mut assumed = Vec::new();
     hosts(&mut tree, &mut assumed);
-    cpus(&mut tree, &config.assume, &mut assumed);
-    let gpus = gpu::fill(&mut tree, &config.assume, &mut assumed)?;
-    let nets = nic::fill(&mut tree, &config.assume, &mut assumed)?;
+    let mut open = Vec::new();
+    if cpus(&mut tree, &config.assume, &mut assumed) {
+        open.push(Open::Cpu);
+    }
+    let gpus = gpu::fill(&mut tree, &config.assume, &mut assumed, &mut open)?;
+    let nets = nic::fill(&mut tree, &config.assume, &mut assumed, &mut open)?;
     vnic::fuse_ports(&mut tree, &nets, config, &mut assumed)?;
     gpu::fill_links(&mut tree, &gpus, &mut assumed);
     let tree = fuse::fuse(tree, &gpus);
@@ -82,7 +88,7 @@ pub(crate) fn fill(document: &Document, config: &Config) -> Result<Filled, Error
             crate::xml::NCCL_MAX_NODES
         ));
     }
-    Ok(Filled { tree, assumed })
+    Ok(Filled { tree, assumed, open })
 }
 
 /// NCCL writes its own host into all CPUs of a file. Where a document has several hosts, it is that of an NVLink domain.
@@ -100,7 +106,8 @@ fn hosts(tree: &mut Tree, assumed: &mut Vec<String>) {
     }
 }
 
-fn cpus(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<String>) {
+/// Completes CPUs; whether one was made up.
+fn cpus(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<String>) -> bool {
     let cpus: Vec<u32> = tree.all(Tag::Cpu).collect();
     let like = cpus.iter().copied().find(|c| tree.get(*c, "vendor").is_some());
     let seen = |tree: &Tree, key: &str| like.and_then(|c| tree.get(c, key)).map(str::to_owned);
@@ -129,4 +136,5 @@ fn cpus(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<String>) {
             None => format!("CPUs without vendor or model: {vendor}, family {family}, model {model}"),
         });
     }
+    done && like.is_none()
 }

@@ -2,12 +2,18 @@
 
 use super::Assumptions;
 use crate::error::Error;
+use crate::open::Open;
 use crate::system::MAX_NODES;
 use crate::tree::{Tag, Tree};
 use crate::xml::name;
 
 /// The `<net>` elements of the plugin's devices, in its order: the place is the number.
-pub(super) fn fill(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<String>) -> Result<Vec<u32>, Error> {
+pub(super) fn fill(
+    tree: &mut Tree,
+    assume: &Assumptions,
+    assumed: &mut Vec<String>,
+    open: &mut Vec<Open>,
+) -> Result<Vec<u32>, Error> {
     let mut nets: Vec<u32> = tree.all(Tag::Net).collect();
     let made = nets.is_empty();
     if made {
@@ -45,6 +51,9 @@ pub(super) fn fill(tree: &mut Tree, assume: &Assumptions, assumed: &mut Vec<Stri
         gdr += usize::from(tree.init(*net, "gdr", u8::from(assume.gdr).to_string()));
         tree.set(*net, "net", "1");
     }
+    open.extend((made && !nets.is_empty()).then_some(Open::NicPorts));
+    open.extend((speeds > 0).then_some(Open::NicSpeed));
+    open.extend((gdr > 0).then_some(Open::Gdr));
     if !made && speeds > 0 {
         assumed.push(format!("{speeds} NICs without a speed: {} Mb/s", assume.nic_speed));
     }

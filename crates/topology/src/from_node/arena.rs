@@ -9,6 +9,9 @@ pub(super) type Id = usize;
 struct Item {
     element: Element,
     children: Vec<Id>,
+    parent: Id,
+    /// From a topology file, and no device of the node has met it yet.
+    idle: bool,
 }
 
 /// All elements; 0 is `<system>`.
@@ -19,7 +22,51 @@ pub(super) struct Arena {
 
 impl Arena {
     pub(super) fn new() -> Self {
-        Arena { items: vec![Item { element: Element::new("system").with("version", "1"), children: Vec::new() }] }
+        let element = Element::new("system").with("version", "1");
+        Arena { items: vec![Item { element, children: Vec::new(), parent: 0, idle: false }] }
+    }
+
+    /// The elements of a topology file. NCCL writes its own host into all of its CPUs, and its own rank into its GPU.
+    pub(super) fn of(document: Document) -> Self {
+        let mut arena = Arena { items: Vec::new() };
+        // Breadth first: children come after their parents.
+        let mut left = std::collections::VecDeque::from([(document.system, 0)]);
+        while let Some((mut element, parent)) = left.pop_front() {
+            let id = arena.items.len();
+            let children = std::mem::take(&mut element.children);
+            match element.name.as_ref() {
+                "cpu" => element.set("host_hash", super::cpu::HOST_HASH),
+                "gpu" => element.attributes.retain(|(k, _)| k != "rank"),
+                _ => {}
+            }
+            left.extend(children.into_iter().map(|c| (c, id)));
+            let kept = element.get("keep") == Some("1");
+            arena.items.push(Item { element, children: Vec::new(), parent, idle: id > 0 && !kept });
+            if let Some(p) = arena.items.get_mut(parent).filter(|_| id > 0) {
+                p.children.push(id);
+            }
+        }
+        arena
+    }
+
+    /// The element that holds one.
+    pub(super) fn parent(&self, id: Id) -> Id {
+        self.items.get(id).map_or(0, |i| i.parent)
+    }
+
+    /// An element.
+    pub(super) fn element(&self, id: Id) -> Option<&Element> {
+        self.items.get(id).map(|i| &i.element)
+    }
+
+    /// Takes an element into use; whether it was idle until now.
+    pub(super) fn meet(&mut self, id: Id) -> bool {
+        self.items.get_mut(id).is_some_and(|i| std::mem::take(&mut i.idle))
+    }
+
+    /// All elements of a name.
+    pub(super) fn all(&self, name: &str) -> Vec<Id> {
+        self.items.iter().enumerate().filter(|(_, i)| i.element.name == name).map(|(id, _)| id).collect()
     }
 
     /// The first element of a name whose attribute has a value.
@@ -54,7 +101,7 @@ impl Arena {
 
     fn insert(&mut self, parent: Id, at: usize, element: Element) -> Id {
         let id = self.items.len();
-        self.items.push(Item { element, children: Vec::new() });
+        self.items.push(Item { element, children: Vec::new(), parent, idle: false });
         if let Some(p) = self.items.get_mut(parent) {
             p.children.insert(at.min(p.children.len()), id);
         }
@@ -67,8 +114,39 @@ impl Arena {
         }
     }
 
+    /// Sets an attribute that is not there yet.
+    pub(super) fn init(&mut self, id: Id, key: &str, value: impl Into<String>) {
+        if let Some(i) = self.items.get_mut(id).filter(|i| i.element.get(key).is_none()) {
+            i.element.set(key, value);
+        }
+    }
+
+    /// Takes out what no device of the node is in (`ncclTopoTrimXml`).
+    fn trim(&mut self) {
+        let used: Vec<bool> = self.items.iter().map(|i| !i.idle).collect();
+        let mut keep = used;
+        for id in (1..self.items.len()).rev() {
+            let parent = self.parent(id);
+            if keep.get(id) == Some(&true)
+                && let Some(k) = keep.get_mut(parent)
+            {
+                *k = true;
+            }
+        }
+        let gone: Vec<bool> = self
+            .items
+            .iter()
+            .zip(&keep)
+            .map(|(i, k)| !k && matches!(i.element.name.as_ref(), "pci" | "cpu" | "nic" | "net"))
+            .collect();
+        for i in &mut self.items {
+            i.children.retain(|c| gone.get(*c) != Some(&true));
+        }
+    }
+
     /// The document. Children always come after their parents, so the tree is built from its end.
     pub(super) fn into_document(mut self) -> Document {
+        self.trim();
         for id in (0..self.items.len()).rev() {
             let Some(children) = self.items.get_mut(id).map(|i| std::mem::take(&mut i.children)) else { continue };
             let elements: Vec<Element> = children

@@ -7,7 +7,7 @@ use linerate_formats::cpulist::{self, CpuList};
 use linerate_node::cpu::CpuVendor;
 
 /// What NCCL writes for its host; it replaces it in files that it reads.
-const HOST_HASH: &str = "0x1";
+pub(super) const HOST_HASH: &str = "0x1";
 
 /// A mask wider than any machine: garbage ends here.
 const MOST_CPUS: u32 = 1 << 16;
@@ -16,6 +16,7 @@ const MOST_CPUS: u32 = 1 << 16;
 pub(super) fn cpu(b: &mut Build<'_, '_>, numa: i32) -> Id {
     let number = numa.to_string();
     if let Some(id) = b.arena.find("cpu", "numaid", &number) {
+        complete(b, id);
         return id;
     }
     let mut e = Element::new("cpu").with("host_hash", HOST_HASH).with("numaid", number);
@@ -24,6 +25,29 @@ pub(super) fn cpu(b: &mut Build<'_, '_>, numa: i32) -> Id {
     }
     describe(b, &mut e);
     b.arena.add(0, e)
+}
+
+/// Adds to a CPU of a topology file what the file does not say (`ncclTopoGetXmlFromCpu`).
+pub(super) fn complete(b: &mut Build<'_, '_>, id: Id) {
+    if !b.arena.meet(id) {
+        return;
+    }
+    let has = |b: &Build<'_, '_>, key| b.arena.element(id).is_some_and(|e| e.get(key).is_some());
+    if !has(b, "affinity") {
+        let numa = b.arena.element(id).and_then(|e| e.get("numaid")).map_or(-1, crate::number::int);
+        if let Some(mask) = affinity(b, numa) {
+            b.arena.init(id, "affinity", mask);
+        }
+    }
+    let x86 = b.arena.element(id).and_then(|e| e.get("arch")).is_none_or(|a| a == "x86_64");
+    if !has(b, "arch") || x86 && !(has(b, "vendor") && has(b, "familyid")) {
+        let mut seen = Element::new("cpu");
+        describe(b, &mut seen);
+        let family = has(b, "familyid");
+        for (key, value) in seen.attributes.into_iter().filter(|(k, _)| !(family && k == "modelid")) {
+            b.arena.init(id, &key, value);
+        }
+    }
 }
 
 /// Architecture, vendor, family and model, as CPUID gives them.

@@ -4,7 +4,7 @@ use crate::ceiling::{Extra, PcieSeen, Port};
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_node::Node;
 use linerate_node::context::Role;
-use linerate_node::pci::{Kind, PciFunction};
+use linerate_node::pci::{DataPath, Kind, PciFunction};
 use linerate_node::rdma::{LinkLayer, RdmaPort};
 use linerate_node::roce;
 
@@ -16,16 +16,19 @@ pub fn extra(node: &Node<'_>) -> Extra {
     for device in node.rdma.known().into_iter().flatten() {
         let Some(p) = device.ports.first() else { continue };
         let layer = p.link_layer.known();
-        extra.ports.insert(
-            device.name.clone(),
-            Port {
-                rate: p.rate_gbps.known().copied(),
-                infiniband: layer.map(|l| *l == LinkLayer::InfiniBand),
-                protocol: None,
-                mtu: p.active_mtu.known().copied().or_else(|| roce_mtu(node, p)),
-                vlan: false,
-            },
-        );
+        let port = Port {
+            rate: p.rate_gbps.known().copied(),
+            infiniband: layer.map(|l| *l == LinkLayer::InfiniBand),
+            protocol: None,
+            mtu: p.active_mtu.known().copied().or_else(|| roce_mtu(node, p)),
+            vlan: false,
+        };
+        // As NCCL names it where a Data Direct function moves its data.
+        let direct = device.pci.and_then(|b| node.pci.find(b)).map(|f| node.pci.data_path(f));
+        if matches!(direct, Some(DataPath::Direct(_))) {
+            extra.ports.insert(format!("{}_dma", device.name), port);
+        }
+        extra.ports.insert(device.name.clone(), port);
     }
     for (_, f) in node.pci.iter() {
         let real = shows_wires(guest, f);
@@ -68,6 +71,7 @@ pub fn shows_wires(guest: bool, f: &PciFunction<'_>) -> bool {
 /// What a hypervisor passes through, as a rule.
 #[must_use]
 pub fn is_device(f: &PciFunction<'_>) -> bool {
-    let kinds = matches!(f.kind, Kind::Gpu | Kind::RdmaNic | Kind::Nic | Kind::NvSwitch | Kind::DataDirect);
+    let kinds =
+        matches!(f.kind, Kind::Gpu | Kind::AmdGpu | Kind::RdmaNic | Kind::Nic | Kind::NvSwitch | Kind::DataDirect);
     kinds && f.buses.is_none()
 }

@@ -5,6 +5,7 @@ use super::{link, nvlink, sm};
 use crate::xml::Element;
 use linerate_formats::pci::Bdf;
 use linerate_node::gpu::Gpu;
+use linerate_node::gpudirect::lacks;
 use linerate_node::pci::{FnId, PciFunction};
 
 /// GPUs in a document, at most: NCCL's XML has room for 256 elements, and each GPU takes two.
@@ -27,36 +28,24 @@ pub(super) struct Listed<'a> {
 /// GPUs as NVML numbers them: those that the driver reported, else those of the PCI tree.
 pub(super) fn list<'a>(b: &mut Build<'a, '_>) -> Vec<Listed<'a>> {
     let node = b.node;
-    let mut gpus: Vec<Listed<'a>> = if node.nvidia.gpus.is_empty() {
-        let found: Vec<FnId> = node.pci.gpus().filter(|(_, f)| f.silent.is_none()).map(|(id, _)| id).collect();
-        if !found.is_empty() {
-            b.assumed.say(
-                "GPUs: those of the PCI tree, numbered by address, because the driver was not asked or did not answer",
-            );
-        }
-        let listed = |(dev, id): (usize, FnId)| Listed {
-            dev,
-            bdf: node.pci.get(id).bdf,
-            function: Some(id),
-            gpu: None,
-            sm: None,
-        };
-        found.into_iter().enumerate().map(listed).collect()
-    } else {
-        let listed = |(dev, g): (usize, &'a Gpu)| Listed {
-            dev,
-            bdf: g.bdf,
-            function: node.pci.find(g.bdf),
-            gpu: Some(g),
-            sm: None,
-        };
-        node.nvidia.gpus.iter().enumerate().map(listed).collect()
+    let listed = |(dev, bdf): (usize, Bdf)| Listed {
+        dev,
+        bdf,
+        function: node.pci.find(bdf),
+        gpu: node.nvidia.gpus.get(dev),
+        sm: None,
     };
+    let mut gpus: Vec<Listed<'a>> = node.nccl_gpus().into_iter().enumerate().map(listed).collect();
+    if node.nvidia.gpus.is_empty() && !gpus.is_empty() {
+        b.assumed.say(
+            "GPUs: those of the PCI tree, numbered by address, because the driver was not asked or did not answer",
+        );
+    }
     if gpus.len() > MOST {
         b.left_out.say(format!("{} GPUs after the first {MOST}: NCCL has room for no more", gpus.len() - MOST));
         gpus.truncate(MOST);
     }
-    for (_, f) in node.pci.gpus().take(MOST) {
+    for (_, f) in node.pci.nvidia_gpus().take(MOST) {
         if !gpus.iter().any(|g| g.bdf == f.bdf) {
             b.left_out.of(&format!("the NVIDIA driver does not report it{}", bound(f)), f.bdf);
         } else if f.driver.known().is_some_and(|d| d != "nvidia") {
@@ -102,26 +91,26 @@ pub(super) fn place(b: &mut Build<'_, '_>, all: &[Listed<'_>], g: &Listed<'_>, w
         Some(f) => link::pci(b, f, g.gpu),
         None => link::pci_without_function(b, g.bdf, g.gpu),
     };
-    let mut e = Element::new("gpu").with("dev", g.dev.to_string());
+    let id = b.arena.child(pci, "gpu").unwrap_or_else(|| b.arena.add(pci, Element::new("gpu")));
+    b.arena.meet(id);
+    b.arena.init(id, "dev", g.dev.to_string());
     if let Some(sm) = g.sm {
-        e.set("sm", sm.to_string());
+        b.arena.init(id, "sm", sm.to_string());
     }
-    e.set("rank", g.dev.to_string());
+    b.arena.set(id, "rank", g.dev.to_string());
     let gdr = !cannot_gdr(b, g);
     if gdr {
         b.assumed.say("GPUs can do GPUDirect RDMA, as all of the data centre can (CUDA says it, no snapshot does)");
     }
-    e.set("gdr", u8::from(gdr).to_string());
-    e.set("mlopart", "-1");
-    let id = b.arena.add(pci, e);
+    b.arena.init(id, "gdr", u8::from(gdr).to_string());
+    b.arena.set(id, "mlopart", "-1");
     nvlink::place(b, id, all, g, ways);
 }
 
 /// GeForce and GB10 (DGX Spark) cannot.
 fn cannot_gdr(b: &mut Build<'_, '_>, g: &Listed<'_>) -> bool {
-    let own = g.function.map(|f| b.node.pci.get(f).name.clone()).unwrap_or_default();
-    let name = g.gpu.and_then(|g| g.name.known()).map_or(own.as_str(), String::as_str);
-    let cannot = name.contains("GeForce") || g.sm == Some(121);
+    let named = g.gpu.and_then(|g| g.name.known()).is_some_and(|n| n.contains("GeForce"));
+    let cannot = named || g.sm == Some(121) || g.function.is_some_and(|f| lacks(b.node, b.node.pci.get(f)).is_some());
     if cannot {
         b.assumed.of("no GPUDirect RDMA, as no GeForce and no GB10 has it", g.bdf);
     }

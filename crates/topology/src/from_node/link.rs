@@ -3,12 +3,13 @@
 use super::Build;
 use super::arena::Id;
 use super::cpu;
+use crate::open::Open;
 use crate::system::speed_words;
 use crate::xml::Element;
 use linerate_formats::pci::{Bdf, LinkSpeed, LinkWidth};
 use linerate_node::context::Role;
 use linerate_node::gpu::Gpu;
-use linerate_node::pci::{FnId, Kind, Parent, PciFunction};
+use linerate_node::pci::{FnId, Kind, Parent, PciFunction, PciTree};
 use linerate_node::{Reading, Why};
 
 /// What a link attribute of a function says.
@@ -29,23 +30,37 @@ fn limit<T: Copy>(r: &Reading<T>) -> Limit<T> {
     }
 }
 
+/// The function whose NUMA node NCCL takes for a device: the topmost that is an element of its tree, a switch's upstream port where there is one,
+/// else the device itself (`ncclTopoGetXmlFromSys`).
+#[must_use]
+pub fn topmost(tree: &PciTree<'_>, id: FnId) -> FnId {
+    let (above, _) = tree.ancestors(id);
+    above.iter().copied().skip(1).step_by(2).next_back().unwrap_or(id)
+}
+
 /// The `<pci>` of a function, with everything above it.
 pub(super) fn pci(b: &mut Build<'_, '_>, id: FnId, gpu: Option<&Gpu>) -> Id {
     let node = b.node;
     let (above, complete) = node.pci.ancestors(id);
-    // From the top: every second bridge is an element. Root ports, and the downstream ports of switches, are none.
+    // Every second bridge is an element. Root ports, and the downstream ports of switches, are none.
     let mut chain: Vec<FnId> = std::iter::once(id).chain(above.iter().copied().skip(1).step_by(2)).collect();
     let Some(top) = chain.last().copied() else { return 0 };
     let mut at = None;
+    // NCCL climbs from the device until it meets an element that is there; what is above that is as it is.
+    let there = chain.iter().enumerate().find_map(|(i, f)| {
+        let busid = node.pci.get(*f).bdf.to_string();
+        Some((i, b.arena.find("pci", "busid", &busid)?))
+    });
+    if let Some((i, there)) = there {
+        keep(b, there, gpu.filter(|_| i == 0));
+        at = Some(there);
+        chain.truncate(i);
+    }
     while let Some(f) = chain.pop() {
         let function = node.pci.get(f);
-        let busid = function.bdf.to_string();
-        if let Some(there) = b.arena.find("pci", "busid", &busid) {
-            at = Some(there);
-            continue;
-        }
         if !complete {
             b.unknown.of("what is above it: it is counted as below a root port", node.pci.get(top).bdf);
+            b.open.push(Open::Place);
         }
         let parent = match at {
             Some(p) => p,
@@ -60,9 +75,58 @@ pub(super) fn pci(b: &mut Build<'_, '_>, id: FnId, gpu: Option<&Gpu>) -> Id {
     at.unwrap_or(0)
 }
 
+/// Takes an element of a topology file, and all above it, into use, with what the file does not say (`ncclTopoGetXmlFromSys`).
+fn keep(b: &mut Build<'_, '_>, mut id: Id, mut gpu: Option<&Gpu>) {
+    let node = b.node;
+    while id > 0 {
+        let Some(e) = b.arena.element(id) else { return };
+        if e.name == "cpu" {
+            return cpu::complete(b, id);
+        }
+        let busid = e.get("busid").unwrap_or_default().to_owned();
+        let linked = e.get("link_speed").is_some() && e.get("link_width").is_some();
+        if b.arena.meet(id) {
+            match node.pci.functions.iter().find(|f| f.bdf.to_string() == busid) {
+                Some(f) => {
+                    // What is not known of it matters only where the file does not say it.
+                    let (assumed, unknown) = (b.assumed.clone(), b.unknown.clone());
+                    let seen = describe(b, f, gpu);
+                    if linked {
+                        (b.assumed, b.unknown) = (assumed, unknown);
+                    }
+                    for (key, value) in seen.attributes {
+                        // sysfs says the class even where the file does.
+                        if key == "class" && f.class.known().is_some() {
+                            b.arena.set(id, "class", value);
+                        } else {
+                            b.arena.init(id, &key, value);
+                        }
+                    }
+                }
+                None => {
+                    if let Some(g) = gpu.filter(|_| !linked) {
+                        let mut seen = Element::new("pci");
+                        current(b, &mut seen, g.bdf, &g.speed, &g.width);
+                        seen.attributes.into_iter().for_each(|(k, v)| b.arena.init(id, &k, v));
+                    }
+                    ["link_speed", "link_width"].into_iter().for_each(|k| b.arena.init(id, k, ""));
+                }
+            }
+        }
+        gpu = None;
+        id = b.arena.parent(id);
+    }
+}
+
 /// A GPU of which only its address is known.
 pub(super) fn pci_without_function(b: &mut Build<'_, '_>, bdf: Bdf, gpu: Option<&Gpu>) -> Id {
+    if let Some(there) = b.arena.find("pci", "busid", &bdf.to_string()) {
+        keep(b, there, gpu);
+        b.arena.init(there, "class", "0x03");
+        return there;
+    }
     b.unknown.of("its place in the PCI tree, class and ids", bdf);
+    b.open.push(Open::Place);
     let cpu = cpu::cpu(b, -1);
     let mut e = Element::new("pci").with("busid", bdf.to_string()).with("class", "0x03").with("vendor", "0x10de");
     if let Some(g) = gpu {
@@ -77,6 +141,7 @@ fn numa(b: &mut Build<'_, '_>, f: &PciFunction<'_>) -> i32 {
         Reading::Known(n, _) => *n,
         _ => {
             b.unknown.of("NUMA node: it is put below CPU -1", f.bdf);
+            b.open.push(Open::Numa);
             -1
         }
     }

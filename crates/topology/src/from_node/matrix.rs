@@ -1,5 +1,6 @@
 //! The matrix of GPUs and NICs in the words of `nvidia-smi topo -m`, from the PCI tree: what the hardware is, not what NCCL makes of it.
 
+use super::link::topmost;
 use linerate_formats::nvidia_smi::{PathKind, Topo};
 use linerate_formats::pci::Bdf;
 use linerate_node::Node;
@@ -49,7 +50,7 @@ impl Matrix {
     pub fn of(node: &Node<'_>) -> Matrix {
         let mut notes = Vec::new();
         let mut ends: Vec<(Device, Option<FnId>)> = Vec::new();
-        for (i, bdf) in gpus(node).into_iter().enumerate() {
+        for (i, bdf) in node.nccl_gpus().into_iter().enumerate() {
             ends.push(device(node, format!("GPU{i}"), bdf.to_string(), Some(bdf)));
         }
         for (i, (name, bdf)) in nics(node).into_iter().enumerate() {
@@ -63,6 +64,7 @@ impl Matrix {
         if topo.is_none() && ends.iter().filter(|(d, _)| d.is_gpu()).count() > 1 {
             notes.push("NVLink is not known: between GPUs the matrix shows the PCIe path".to_owned());
         }
+        notes.extend(homeless(node, &ends));
         let cells = ends.iter().map(|a| ends.iter().map(|b| cell(node, topo, a, b)).collect()).collect();
         Matrix { devices: ends.into_iter().map(|(d, _)| d).collect(), cells, notes }
     }
@@ -75,11 +77,20 @@ impl Matrix {
     }
 }
 
-fn gpus(node: &Node<'_>) -> Vec<Bdf> {
-    if node.nvidia.gpus.is_empty() {
-        return node.pci.gpus().map(|(_, f)| f.bdf).collect();
+/// Devices of which firmware names no NUMA node, on a machine with several: nothing says how far they are from those of other host bridges.
+fn homeless(node: &Node<'_>, ends: &[End]) -> Option<String> {
+    if node.numa.known().is_some_and(|n| n.len() == 1) {
+        return None;
     }
-    node.nvidia.gpus.iter().map(|g| g.bdf).collect()
+    let none = |f: FnId| node.pci.get(topmost(&node.pci, f)).numa_node.known().is_some_and(|n| *n < 0);
+    let list: Vec<&str> = ends.iter().filter(|(_, f)| f.is_some_and(none)).map(|(d, _)| d.column.as_str()).collect();
+    (!list.is_empty()).then(|| {
+        format!(
+            "{}: firmware names no NUMA node, so the way to other host bridges is `?` here; NCCL counts such devices below a CPU of their own, \
+             and the way to all others as SYS",
+            list.join(", ")
+        )
+    })
 }
 
 /// RDMA devices; where nothing lists them, the RDMA functions under their addresses.
@@ -174,7 +185,7 @@ const LEGEND: &[(&str, &str)] = &[
     ("PXB", "several PCIe bridges, and no host bridge"),
     ("PIX", "at most one PCIe bridge"),
     ("NV#", "so many NVLinks"),
-    ("?", "the snapshot does not show it"),
+    ("?", "not known"),
 ];
 
 impl fmt::Display for Matrix {

@@ -8,6 +8,7 @@ mod arena;
 mod compare;
 mod cpu;
 mod extra;
+mod file;
 mod gpu;
 mod link;
 pub mod matrix;
@@ -18,15 +19,18 @@ mod sm;
 
 pub use compare::{Difference, compare_with_topo_m};
 pub use extra::{extra, is_device, is_guest, shows_wires};
+pub use link::topmost;
 pub use matrix::Matrix;
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::fill;
+use crate::fill::{self, Nvlink};
+use crate::open::{Lack, Open};
 use crate::path::PathType;
-use crate::xml::Document;
+use crate::xml::{Document, XmlError};
 use arena::Arena;
 use linerate_node::Node;
+use linerate_node::pci::Kind;
 use notes::Notes;
 
 /// What decides about the document besides the node.
@@ -37,11 +41,13 @@ pub struct Options {
     pub merge_functions: bool,
     /// GPUDirect RDMA of the NICs, where it is better known than the node shows it.
     pub nic_gdr: Option<bool>,
+    /// `NCCL_TOPO_FILE` of the job's environment, which goes before every nccl.conf. `None`: not set there.
+    pub topology_file: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { merge_functions: true, nic_gdr: None }
+        Options { merge_functions: true, nic_gdr: None, topology_file: None }
     }
 }
 
@@ -56,9 +62,24 @@ pub struct FromNode {
     pub unknown: Vec<String>,
     /// What is on the node and not in the document, and why.
     pub left_out: Vec<String>,
+    /// What the snapshot does not show and conclusions may hang on, beyond what the document leaves out.
+    pub open: Vec<Open>,
+    /// What the driver stack lacks for GPUDirect RDMA.
+    pub lack: Option<Lack>,
+    /// The NVLinks that the node is known to have, where nothing counts them.
+    pub nvlink: Nvlink,
 }
 
 impl FromNode {
+    /// Puts what the node shows beside the document into a configuration; what somebody said there stays.
+    pub fn configure(&self, config: &mut Config) {
+        config.unseen.clone_from(&self.open);
+        config.lack = self.lack;
+        if config.assume.nvlink == Nvlink::None && !config.told.contains(&Open::NvlinkCount) {
+            config.assume.nvlink = self.nvlink.clone();
+        }
+    }
+
     /// The document as rank 0 writes it to `NCCL_TOPO_DUMP_FILE`: the ranks' trees merged in their order, NICs not yet fused.
     /// Attributes that are unknown are filled with `config.assume`; the second part tells which.
     ///
@@ -75,7 +96,7 @@ impl FromNode {
 }
 
 /// Why there is no document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FromNodeError {
     /// Nothing tells of PCI functions or GPUs.
     #[error(
@@ -85,6 +106,22 @@ pub enum FromNodeError {
     /// PCI functions are known, and none of them is a GPU.
     #[error("the node has no NVIDIA GPU: NCCL builds no topology there")]
     NoGpu,
+    /// AMD's GPUs alone.
+    #[error(
+        "{gpus} AMD GPUs and no NVIDIA GPU: `linerate audit` lists and judges them; NCCL's model is not computed here, as RCCL's differs"
+    )]
+    AmdGpus {
+        /// How many.
+        gpus: usize,
+    },
+    /// NCCL begins with a topology file that it cannot read, and stops there.
+    #[error("NCCL stops at its topology file {path}: {error}")]
+    TopologyFile {
+        /// Its path.
+        path: String,
+        /// What NCCL refuses.
+        error: Box<XmlError>,
+    },
 }
 
 /// What is collected while the document is built.
@@ -95,6 +132,9 @@ struct Build<'a, 's> {
     assumed: Notes,
     unknown: Notes,
     left_out: Notes,
+    open: Vec<Open>,
+    lack: Option<Lack>,
+    nvlink: Nvlink,
 }
 
 /// The topology of a node, with the usual options.
@@ -119,12 +159,20 @@ pub fn from_node_with(node: &Node<'_>, options: &Options) -> Result<FromNode, Fr
         assumed: Notes::default(),
         unknown: Notes::default(),
         left_out: Notes::default(),
+        open: Vec::new(),
+        lack: None,
+        nvlink: Nvlink::None,
     };
     let gpus = gpu::list(&mut b);
     if gpus.is_empty() {
         let nothing = node.pci.functions.is_empty() && node.nvidia.asked.known().is_none();
-        return Err(if nothing { FromNodeError::NoPci } else { FromNodeError::NoGpu });
+        return Err(match node.pci.of_kind(Kind::AmdGpu).count() {
+            _ if nothing => FromNodeError::NoPci,
+            0 => FromNodeError::NoGpu,
+            gpus => FromNodeError::AmdGpus { gpus },
+        });
     }
+    file::begin(&mut b)?;
     // Rank 0 has its GPU first, then all NICs; the other ranks add their GPUs. CPUs come in that order.
     let ways = nvlink::ways(&b, &gpus);
     for (i, g) in gpus.iter().enumerate() {
@@ -134,7 +182,6 @@ pub fn from_node_with(node: &Node<'_>, options: &Options) -> Result<FromNode, Fr
         }
     }
     b.assumed.say(format!("ranks 0 to {}: one process a GPU, in NVML's order", gpus.len() - 1));
-    b.assumed.say("neither NCCL_TOPO_FILE nor nvidia-topologyd's virtualTopology.xml, with which NCCL would begin");
     b.assumed.say("host_hash: a number of ours; NCCL replaces it when it reads a file");
     b.assumed.say("no GIN, RMA or CollNet plugin: <net> has no gin, rma or coll");
     Ok(FromNode {
@@ -142,5 +189,8 @@ pub fn from_node_with(node: &Node<'_>, options: &Options) -> Result<FromNode, Fr
         assumptions: b.assumed.sentences(),
         unknown: b.unknown.sentences(),
         left_out: b.left_out.sentences(),
+        open: b.open,
+        lack: b.lack,
+        nvlink: b.nvlink,
     })
 }

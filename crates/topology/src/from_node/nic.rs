@@ -2,11 +2,14 @@
 
 use super::arena::Id;
 use super::{Build, link};
+use crate::open::{Lack, Open};
 use crate::xml::Element;
 use linerate_formats::pci::Bdf;
+use linerate_node::dmabuf::{self, Support};
 use linerate_node::gpu::Flavour;
-use linerate_node::pci::{FnId, Kind};
-use linerate_node::rdma::{PortState, RdmaDevice, RdmaPort};
+use linerate_node::pci::{DataPath, FnId};
+use linerate_node::rdma::{Purpose, RdmaDevice, RdmaPort};
+use linerate_node::transport::BuiltIn;
 
 /// Devices that the plugin lists, at most (`MAX_IB_DEVS`).
 const MOST: usize = 32;
@@ -28,15 +31,18 @@ pub(super) fn place(b: &mut Build<'_, '_>) {
             b.assumed.say("NICs are counted that have no RDMA device now: NCCL on this host would not see them");
         } else {
             b.unknown.say("RDMA devices: names, ports, speeds (no sys/class/infiniband, ibstat or ibv_devinfo)");
+            // Those that a topology file lists may be there.
+            let nets = b.arena.all("net");
+            b.open.extend((!nets.is_empty()).then_some(Open::NicPorts));
+            for net in nets {
+                b.arena.meet(net);
+            }
         }
         return functions_alone(b, &[]);
     };
     let mut listed = listed(b, devices);
-    if node.pci.of_kind(Kind::DataDirect).next().is_some() {
-        b.unknown.say("Data Direct: NCCL lists such a device as NAME_dma, at its Data Direct function; which one that is the snapshot does not show, so it is listed as itself");
-    }
     if listed.is_empty() {
-        b.left_out.say("no RDMA device has an active port: NCCL would use sockets, which are not in the document");
+        b.left_out.say("no RDMA device has an active port that NCCL's own transport lists: without a network plugin NCCL uses sockets, which are not in the document");
     }
     // By address; devices without one last. The plugin's sort keeps the order of equals.
     listed.sort_by_key(|l| (l.device.pci.is_none(), l.device.pci));
@@ -71,20 +77,28 @@ fn listed<'a>(b: &mut Build<'_, '_>, devices: &'a [RdmaDevice]) -> Vec<Listed<'a
             b.unknown.of("its ports: it is left out", &device.name);
         }
         for port in &device.ports {
-            match port.state.known() {
-                Some(PortState::Active) => {}
-                Some(state) => {
-                    let state = format!("{state:?}").to_uppercase();
-                    b.left_out.of(
-                        &format!("its state is {state}, and NCCL lists active ports only"),
-                        format!("{} port {}", device.name, port.number),
-                    );
+            let name = || format!("{} port {}", device.name, port.number);
+            if device.purpose == Purpose::PerhapsNvlinkManagement {
+                b.unknown.of("whether it is a NIC or manages NVLink switches, which its VPD says: it is left out, and NCCL lists it where NCCL_IB_HCA does not exclude it", name());
+                continue;
+            }
+            match device.built_in(port) {
+                BuiltIn::Listed => {}
+                BuiltIn::NotActive => {
+                    let state = port.state.known().map_or_else(String::new, |s| format!("{s:?}").to_uppercase());
+                    b.left_out.of(&format!("its state is {state}, and NCCL lists active ports only"), name());
                     continue;
                 }
-                None => {
-                    b.assumed
-                        .of("active, because its state is not known", format!("{} port {}", device.name, port.number));
+                BuiltIn::NeedsPlugin => {
+                    b.left_out.of("its link layer is neither InfiniBand nor Ethernet (EFA): NCCL's own transport passes over it, and a network plugin (aws-ofi-nccl) adds it, with what it says of GPUDirect", name());
+                    continue;
                 }
+                BuiltIn::ListedInVain => {
+                    b.left_out.of("it manages NVLink switches and leads to no other node; NCCL lists it where NCCL_IB_HCA does not exclude it", name());
+                    continue;
+                }
+                BuiltIn::Unknown if device.purpose == Purpose::NvlinkManagement => continue,
+                BuiltIn::Unknown => b.assumed.of("active, because its state is not known", name()),
             }
             out.push(Listed { device, port });
         }
@@ -94,14 +108,30 @@ fn listed<'a>(b: &mut Build<'_, '_>, devices: &'a [RdmaDevice]) -> Vec<Listed<'a
 
 /// Adds one device; `false` where its place is not known. `before`: devices of its card that came earlier.
 fn one(b: &mut Build<'_, '_>, dev: usize, l: &Listed<'_>, before: usize) -> bool {
-    let name = l.device.name.as_str();
-    if let Some(net) = b.arena.find("net", "name", name) {
+    let direct = direct(b, l.device);
+    let with_suffix = format!("{}_dma", l.device.name);
+    let name = if direct.is_some() { with_suffix.as_str() } else { l.device.name.as_str() };
+    let there = b.arena.find("net", "name", name);
+    let of_file = there.filter(|n| b.arena.meet(*n));
+    if let Some(net) = there.filter(|_| of_file.is_none()) {
         b.assumed.of("NCCL finds its second port under the name of the first, so both are one <net>", name);
         b.arena.set(net, "dev", dev.to_string());
         return true;
     }
-    let Some(under) = parent(b, l.device) else { return false };
-    let nic = b.arena.child(under, "nic").unwrap_or_else(|| b.arena.add(under, Element::new("nic")));
+    let under = match direct {
+        // A topology file may list it: it stays where it is.
+        _ if of_file.is_some() => of_file.map(|n| b.arena.parent(n)),
+        Some(f) => {
+            b.assumed.of("NCCL 2.27 or later lists it at its Data Direct function (NCCL_IB_DATA_DIRECT=1)", name);
+            Some(link::pci(b, f, None))
+        }
+        None => parent(b, l.device),
+    };
+    let Some(under) = under else { return false };
+    let nic = match of_file {
+        Some(_) => under,
+        None => b.arena.child(under, "nic").unwrap_or_else(|| b.arena.add(under, Element::new("nic"))),
+    };
     let mut e = Element::new("net").with("name", name).with("dev", dev.to_string()).with("latency", "0");
     match l.port.rate_gbps.known().filter(|r| r.is_finite() && (0.0..1e6).contains(*r)) {
         Some(rate) => e.set("speed", format!("{:.0}", rate * 1000.0)),
@@ -114,15 +144,35 @@ fn one(b: &mut Build<'_, '_>, dev: usize, l: &Listed<'_>, before: usize) -> bool
         None => b.unknown.of("GUID of its card", name),
     }
     e.set("maxconn", MAX_QP);
-    match gdr(b, name) {
-        Some(gdr) => e.set("gdr", u8::from(gdr).to_string()),
-        None => b.unknown.say(
-            "whether NICs can register GPU memory (neither a peer-memory module nor the kind of the driver is known)",
-        ),
+    if let Some(gdr) = gdr(b, l.device) {
+        e.set("gdr", u8::from(gdr).to_string());
     }
     e.set("net", "1");
-    b.arena.add(nic, e);
+    let Some(net) = of_file else {
+        b.arena.add(nic, e);
+        return true;
+    };
+    for (key, value) in e.attributes {
+        if matches!(key.as_ref(), "dev" | "net") {
+            b.arena.set(net, &key, value);
+        } else {
+            b.arena.init(net, &key, value);
+        }
+    }
     true
+}
+
+/// The Data Direct function by which NCCL lists a device.
+fn direct(b: &mut Build<'_, '_>, d: &RdmaDevice) -> Option<FnId> {
+    let own = d.pci.and_then(|p| b.node.pci.find(p))?;
+    match b.node.pci.data_path(own) {
+        DataPath::Direct(f) => Some(f),
+        DataPath::Own => None,
+        DataPath::Unknown => {
+            b.unknown.of("its Data Direct function, by which NCCL lists it as NAME_dma (no Vital Product Data): it is listed as itself", &d.name);
+            None
+        }
+    }
 }
 
 /// The `<pci>` of a device, or the first CPU for what has no PCI function.
@@ -172,11 +222,19 @@ fn guid(b: &mut Build<'_, '_>, d: &RdmaDevice) -> Option<u64> {
 }
 
 /// Whether a NIC can register GPU memory: through a peer-memory module, or as a DMA-BUF, which the open driver exports.
-fn gdr(b: &mut Build<'_, '_>, name: &str) -> Option<bool> {
+fn gdr(b: &mut Build<'_, '_>, device: &RdmaDevice) -> Option<bool> {
     if let Some(told) = b.options.nic_gdr {
         return Some(told);
     }
     let node = b.node;
+    if device.purpose == Purpose::Efa {
+        b.unknown.of(
+            "GPUDirect RDMA: an EFA device is used through the aws-ofi-nccl plugin and libfabric, which decide; NCCL's own network takes InfiniBand \
+             and Ethernet only",
+            &device.name,
+        );
+        return None;
+    }
     let peermem = &node.peermem;
     if peermem.client("nv_mem").or(peermem.client("nv_mem_nc")).is_some()
         || peermem.nvidia_peermem.version.known().is_some()
@@ -184,18 +242,44 @@ fn gdr(b: &mut Build<'_, '_>, name: &str) -> Option<bool> {
         return Some(true);
     }
     let flavour = node.nvidia.driver.flavour.known();
-    let kernel = node.kernel.release.known();
     let absent =
         peermem.nvidia_peermem.loaded.is_absent() && (peermem.clients.is_absent() || peermem.clients.known().is_some());
-    match (flavour, kernel) {
-        (Some(Flavour::Open), Some(k)) if k.at_least(5, 12) && !name.starts_with("mlx4_") => {
-            b.assumed.say("GPUDirect RDMA of NICs: as DMA-BUF, because the driver is the open one and the kernel is 5.12 or later");
+    let function = device.pci.and_then(|p| node.pci.find(p)).map(|f| node.pci.get(f));
+    let support = function.and_then(|f| dmabuf::of(node, f));
+    let mlx4 = device.name.starts_with("mlx4_");
+    let lacks = |b: &mut Build<'_, '_>, lack| {
+        b.lack = Some(lack);
+        Some(false)
+    };
+    match (flavour, support) {
+        (Some(Flavour::Open), Some(Support::Yes)) => {
+            b.assumed.say("GPUDirect RDMA of NICs: as DMA-BUF, because the GPU driver is the open one and the NIC driver takes DMA-BUFs on this kernel");
             Some(true)
         }
-        (Some(Flavour::Open), None) | (None, _) => None,
-        (Some(_), _) if absent => Some(false),
-        (Some(_), _) => None,
+        (Some(Flavour::Open), Some(Support::Since(..) | Support::KernelWithout(_))) if absent => lacks(b, Lack::Kernel),
+        (Some(Flavour::Open), Some(Support::Never)) if absent => lacks(b, Lack::NicDriver),
+        (Some(Flavour::Open), None) if mlx4 && absent => lacks(b, Lack::NicDriver),
+        (Some(Flavour::Proprietary), _) if absent => lacks(b, Lack::ProprietaryDriver),
+        (flavour, support) => {
+            b.unknown.of(&undecided(flavour.is_some(), absent, support), &device.name);
+            None
+        }
     }
+}
+
+/// Why it is open whether a NIC can register GPU memory.
+fn undecided(flavour: bool, absent: bool, support: Option<Support>) -> String {
+    let why = match support {
+        _ if !flavour && !absent => "neither a peer-memory module nor the kind of the GPU driver is known".to_owned(),
+        _ if !flavour => "without a peer-memory module the GPU driver decides, and its kind is not known".to_owned(),
+        _ if !absent => "the peer-memory modules are not known".to_owned(),
+        Some(Support::Backport(major, minor)) => format!(
+            "its driver registers DMA-BUFs since Linux {major}.{minor}; this kernel is older, and may have the driver of a newer one"
+        ),
+        Some(Support::UnknownDriver) => "whether its driver registers DMA-BUFs is not known to linerate".to_owned(),
+        _ => "its driver or the kernel's release is not known".to_owned(),
+    };
+    format!("whether it can register GPU memory: {why}")
 }
 
 /// RDMA functions of the PCI tree without their devices: NCCL would find the devices there.

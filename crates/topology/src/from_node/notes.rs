@@ -7,7 +7,7 @@ const NAMED: usize = 8;
 const KEPT: usize = 64;
 
 /// A sentence with the devices that it is about.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Note {
     what: String,
     devices: Vec<String>,
@@ -15,7 +15,7 @@ struct Note {
 }
 
 /// Sentences in the order in which they first came.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Notes {
     list: Vec<Note>,
 }

@@ -3,10 +3,14 @@
 use super::Build;
 use super::arena::Id;
 use super::gpu::Listed;
+use crate::fill::Nvlink;
+use crate::open::Open;
 use crate::system::nvlinks;
 use crate::xml::Element;
 use linerate_formats::nvidia_smi::{PathKind, Topo};
-use linerate_node::pci::Kind;
+use linerate_node::cpu::CpuVendor;
+use linerate_node::gpudirect::{Attachment, attachment};
+use linerate_node::pci::{Kind, Parent, PciFunction};
 
 /// How NCCL names an end of an NVLink that it cannot see.
 const HIDDEN: &str = "fffffff:ffff:ff";
@@ -26,6 +30,8 @@ pub(super) enum Ways {
 
 pub(super) fn place(b: &mut Build<'_, '_>, gpu: Id, all: &[Listed<'_>], g: &Listed<'_>, ways: Ways) {
     match b.node.nvidia.topo().known() {
+        // What a topology file counts holds.
+        _ if b.arena.child(gpu, "nvlink").is_some() => {}
         Some(topo) => from_topo(b, gpu, all, g, topo, ways),
         None => untold(b, all, g),
     }
@@ -50,6 +56,7 @@ fn from_topo(b: &mut Build<'_, '_>, gpu: Id, all: &[Listed<'_>], g: &Listed<'_>,
     let (links, complete) = peers(all, g, topo);
     if !complete {
         b.unknown.of("NVLinks to all other GPUs (`nvidia-smi topo -m` lacks some)", g.bdf);
+        b.open.push(Open::Nvlink);
     }
     let Some(most) = links.iter().map(|l| l.1).max() else { return };
     if ways == Ways::Switched {
@@ -94,10 +101,26 @@ fn untold(b: &mut Build<'_, '_>, all: &[Listed<'_>], g: &Listed<'_>) {
     let switches = b.node.pci.of_kind(Kind::NvSwitch).count();
     if switches > 0 {
         b.unknown.say(format!(
-            "NVLink: the node has {switches} NVSwitch functions, and no `nvidia-smi topo -m` counts the links"
+            "NVLink: the node has {switches} NVSwitch functions, and no `nvidia-smi topo -m` counts the links; each GPU is taken to have as many as \
+             its generation"
         ));
+        b.nvlink = Nvlink::Switch(None);
+        b.open.push(Open::NvlinkCount);
     } else if all.len() > 1 && g.sm.is_some_and(may_have_nvlink) {
         b.unknown.say("NVLink: no `nvidia-smi topo -m`, so links between GPUs would not be seen");
+        b.open.push(Open::Nvlink);
+    }
+}
+
+/// Whether the CPU is known to be x86: by itself, or by its root ports.
+fn is_x86(node: &linerate_node::Node<'_>) -> bool {
+    let port = |f: &PciFunction<'_>| {
+        let made_by = ["Intel", "Advanced Micro Devices"].iter().any(|m| f.name.contains(m));
+        f.parent == Parent::RootComplex && (matches!(f.vendor.known(), Some(0x8086 | 0x1022)) || made_by)
+    };
+    match node.cpu.vendor.known() {
+        Some(v) => matches!(v, CpuVendor::Intel | CpuVendor::Amd | CpuVendor::Zhaoxin),
+        None => node.pci.functions.iter().any(port),
     }
 }
 
@@ -107,16 +130,25 @@ fn may_have_nvlink(sm: i32) -> bool {
 }
 
 fn c2c(b: &mut Build<'_, '_>, gpu: Id, g: &Listed<'_>) {
-    if g.sm.is_none_or(|sm| sm < 90) {
+    if g.sm.is_none_or(|sm| sm < 90) || b.arena.child(gpu, "c2c").is_some() {
         return;
     }
-    let said = g.gpu.and_then(|g| g.c2c_mode.known()).is_some_and(|m| m == "Enabled");
-    if !said {
+    let said = g.gpu.and_then(|g| g.c2c_mode.known());
+    let by_id = g.function.and_then(|f| attachment(b.node, b.node.pci.get(f)));
+    let joined = match (said, by_id) {
+        (Some(mode), _) => mode == "Enabled",
+        (None, Some((a, _))) => a == Attachment::C2c,
+        (None, None) => false,
+    };
+    if !joined {
+        // Such a link leads to an Arm CPU; which CPU there is may not be known either.
+        if said.is_none() && by_id.is_none() && !is_x86(b.node) {
+            b.open.push(Open::C2c);
+        }
         return;
     }
     let count = if g.sm == Some(90) { "10" } else { "5" };
-    b.assumed.say(format!(
-        "C2C: nvidia-smi says it is enabled; {count} links of {C2C_MBS} MB/s, as NVML reports them on this generation"
-    ));
+    let why = if said.is_some() { "nvidia-smi says it is enabled" } else { "as all GPUs of this device id have it" };
+    b.assumed.say(format!("C2C: {why}; {count} links of {C2C_MBS} MB/s, as NVML reports them on this generation"));
     b.arena.add(gpu, Element::new("c2c").with("bw", C2C_MBS).with("count", count));
 }

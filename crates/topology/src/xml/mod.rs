@@ -160,3 +160,12 @@ pub struct Document {
     /// `<system version="1">`.
     pub system: Element,
 }
+
+impl Document {
+    /// AMD's RCCL wrote it: GPUs have `gcn` (RCCL src/graph/xml.cc `ncclTopoGetXmlFromGpu`), or their functions AMD's vendor id.
+    #[must_use]
+    pub fn is_rccl(&self) -> bool {
+        let amd = |e: &Element| e.get("vendor") == Some("0x1002") && e.named("gpu").next().is_some();
+        self.system.all().any(|e| e.name == "gpu" && e.get("gcn").is_some() || amd(e))
+    }
+}

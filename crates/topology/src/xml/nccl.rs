@@ -81,7 +81,10 @@ impl Reader<'_> {
                     return Err(XmlError { at, what, help: "remove it" });
                 }
                 Tag::Open(e) | Tag::Single(e) if e.name == "system" && depth == 0 && !is_version_1(&e) => {
-                    let what = format!("<system> of version {:?}, and NCCL reads version 1 only", e.get("version"));
+                    let what = format!(
+                        "<system> of version {}, and NCCL reads version 1 only",
+                        e.get("version").unwrap_or("unknown")
+                    );
                     return Err(XmlError { at: e.at, what, help: "write <system version=\"1\">" });
                 }
                 Tag::Single(e) => {

@@ -2,9 +2,11 @@
 
 mod node;
 mod patches;
+mod zoo;
 
-pub use node::{Cpu, Fabric, Gpus, Iommu, IommuGroups, Layout, Nics, Node, Role, Switch};
-pub use patches::{Aer, Ats, Gid, NetPatch, PciPatch, RdmaPatch};
+pub use node::{Complex, Cpu, Fabric, Gpus, Group, Hypervisor, Iommu, IommuGroups, Layout, Nics, Node, Role, Switch};
+pub use patches::{Aer, Ats, Bond, Gid, NetPatch, PciPatch, RdmaPatch};
+pub use zoo::{Gdr, Zoo};
 
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -42,6 +44,10 @@ pub struct Description {
     pub remove: Vec<String>,
     /// Patterns of files that exist but cannot be read (EACCES).
     pub denied: Vec<String>,
+    /// Bonds of network interfaces, by name.
+    pub bond: BTreeMap<String, Bond>,
+    /// What is true of a healthy machine, or what is wrong with a broken sibling of one.
+    pub zoo: Option<Zoo>,
     /// What the rules must say of this node. Not inherited.
     pub expect: Vec<Expect>,
 }

@@ -80,6 +80,8 @@ pub struct PciPatch {
     pub vfs: Option<u16>,
     /// Virtual functions at most.
     pub total_vfs: Option<u16>,
+    /// DevCtl2 bit 5 of a port; on where a card with virtual functions is below it.
+    pub ari_forwarding: Option<bool>,
     /// IOMMU group number.
     pub iommu_group: Option<u32>,
     /// Device id, for products this crate does not know.
@@ -134,6 +136,16 @@ pub struct RdmaPatch {
     pub board_id: Option<String>,
     /// Port that the patch is about; all when left out.
     pub port: Option<u8>,
+}
+
+/// `[bond.bond0]`: where both ports of one card are its members, the card has one RDMA device (RoCE LAG).
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bond {
+    /// As `bonding/mode` shows it: `802.3ad 4`.
+    pub mode: String,
+    /// Interfaces.
+    pub members: Vec<String>,
 }
 
 /// `[net.eth0]`.

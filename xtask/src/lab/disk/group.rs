@@ -1,11 +1,13 @@
 //! Guests that run side by side: what they share, and how a new one is started.
 
-use super::firmware::accelerator;
+use super::accel::{self, Accelerator};
+use super::firmware::Firmware;
 use super::guest::Guest;
 use super::image::Image;
 use super::ssh;
 use crate::lab::Result;
 use crate::lab::machine::{Hardware, words};
+use crate::lab::patience::Patience;
 use crate::lab::scenario::{Link, Machine};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -63,15 +65,14 @@ impl Place {
     /// Everything after `qemu-system-x86_64`.
     ///
     /// # Errors
-    /// The machine is none.
-    pub(super) fn arguments(&self, spec: &Spec, code: &Path, accelerator: &str) -> Result<Vec<String>> {
+    /// The specification names an unknown IOMMU or CPU.
+    pub(super) fn arguments(&self, spec: &Spec, firmware: &Firmware, by: Accelerator) -> Result<Vec<String>> {
         let pair = |flag: &str, value: String| [flag.to_owned(), value];
         let file = |name: &str| self.folder.join(name).display().to_string();
         let mut args = words("-nodefaults -no-user-config -display none");
-        args.extend(pair("-accel", accelerator.to_owned()));
+        args.extend(pair("-accel", by.argument().to_owned()));
         args.extend(spec.hardware().board()?);
-        args.extend(pair("-drive", format!("if=pflash,format=raw,readonly=on,file={}", code.display())));
-        args.extend(pair("-drive", format!("if=pflash,format=raw,file={}", file("vars.fd"))));
+        args.extend(firmware.arguments(&self.folder.join("vars.fd")));
         args.extend(pair("-chardev", format!("file,id=serial,append=on,path={}", file("serial.log"))));
         args.extend(words("-serial chardev:serial"));
         // At the end of bus 0, so that the devices of a spec may have the addresses they want; eth0 comes before eth1.
@@ -112,15 +113,14 @@ pub(super) struct Group<'a> {
     pub(super) image: &'a Image,
     folder: PathBuf,
     sockets: PathBuf,
-    /// Factor on all time limits.
-    pub(super) patience: u32,
+    pub(super) patience: Patience,
     pub(super) stop: &'a AtomicBool,
     guests: RefCell<Vec<(&'static str, u16)>>,
 }
 
 impl<'a> Group<'a> {
     /// An empty one, in a fresh folder.
-    pub(super) fn new(image: &'a Image, folder: &Path, patience: u32, stop: &'a AtomicBool) -> Result<Group<'a>> {
+    pub(super) fn new(image: &'a Image, folder: &Path, patience: Patience, stop: &'a AtomicBool) -> Result<Group<'a>> {
         let at = |e: std::io::Error| format!("{}: {e}", folder.display());
         if folder.exists() {
             fs::remove_dir_all(folder).map_err(at)?;
@@ -160,16 +160,17 @@ impl<'a> Group<'a> {
         let guests: Vec<ssh::Entry<'_>> = guests.iter().map(|&(name, port)| ssh::Entry { name, port }).collect();
         let text = ssh::config(&guests, &self.image.key, &self.folder.join("known_hosts"));
         fs::write(self.ssh_config(), text).map_err(|e| format!("{}: {e}", self.ssh_config().display()))?;
-        let args = place.arguments(&spec, &self.image.firmware.code, accelerator())?;
+        let by = accel::choose(&spec.hardware().board()?, &self.image.firmware, self.patience)?;
+        let args = place.arguments(&spec, &self.image.firmware, by)?;
         fs::write(place.folder.join("qemu.args"), args.join("\n")).map_err(|e| e.to_string())?;
-        let mut guest = Guest::new(self, spec, place, args);
+        let mut guest = Guest::new(self, spec, place, args, by);
         guest.power_on()?;
         Ok(guest)
     }
 
     /// A limit, on a machine that is as slow as the developer says.
     pub(super) fn limit(&self, limit: Duration) -> Duration {
-        limit * self.patience
+        self.patience.limit(limit)
     }
 }
 
@@ -204,14 +205,15 @@ mod tests {
 
     fn line(spec: &Spec) -> String {
         let place = Place { folder: "/run".into(), sockets: "/s".into(), port: 20022 };
-        place.arguments(spec, Path::new("/code"), "tcg").unwrap().join(" ")
+        let firmware = Firmware { code: "/code".into(), vars: "/vars".into() };
+        place.arguments(spec, &firmware, Accelerator::Tcg).unwrap().join(" ")
     }
 
     #[test]
     fn a_guest_has_a_disk_a_way_in_and_reboots() {
         let line = line(&Spec::new("a"));
         for part in [
-            "-accel tcg -machine q35,",
+            "-accel tcg,thread=multi,tb-size=512 -machine q35,",
             "-m 1536",
             "file=/run/disk.qcow2",
             "readonly=on,file=/code",

@@ -1,9 +1,11 @@
 //! One disk guest: power, commands over SSH, files.
 
+use super::accel::{self, Accelerator};
 use super::group::{Group, Place, Spec};
 use super::ssh::quoted;
 use crate::lab::Result;
 use crate::lab::qemu::{Qemu, tail};
+use crate::lab::watch::Subject;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -12,8 +14,12 @@ use std::time::{Duration, Instant};
 
 /// Lines of the console in an error.
 const LAST_WORDS: usize = 6;
+/// What the kernel prints last where it stays in its panic.
+const PANICKED: &str = "---[ end Kernel panic";
 /// Most time of a command, unless it is given another.
 const COMMAND: Duration = Duration::from_secs(180);
+/// Silence of the console after a reset was asked for, until the guest is taken to hang: emulated firmware says its first words within 10 s.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// A machine with a disk of its own. Dropping it cuts its power.
 pub(super) struct Guest<'a> {
@@ -21,13 +27,16 @@ pub(super) struct Guest<'a> {
     spec: Spec,
     place: Place,
     args: Vec<String>,
+    by: Accelerator,
+    /// How often it was powered on.
+    starts: u32,
     qemu: Option<Qemu>,
 }
 
 impl<'a> Guest<'a> {
     /// Switched off.
-    pub(super) fn new(group: &'a Group<'a>, spec: Spec, place: Place, args: Vec<String>) -> Guest<'a> {
-        Guest { group, spec, place, args, qemu: None }
+    pub(super) fn new(group: &'a Group<'a>, spec: Spec, place: Place, args: Vec<String>, by: Accelerator) -> Guest<'a> {
+        Guest { group, spec, place, args, by, starts: 0, qemu: None }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -45,7 +54,19 @@ impl<'a> Guest<'a> {
             return Err(self.error("is running already"));
         }
         let _ = std::fs::remove_file(self.place.monitor());
-        let qemu = Qemu::start(&self.args, &self.place.folder.join("qemu.log"))?;
+        self.starts += 1;
+        // Of each start its own: the watch of the QEMU before may still be there.
+        let socket = self.place.sockets.join(format!("{}.{}", self.name(), self.starts));
+        let mut args = self.args.clone();
+        args.extend(["-qmp".to_owned(), format!("unix:{},server=on,wait=off", socket.display())]);
+        let mut qemu = Qemu::start(&args, &self.place.folder.join("qemu.log"))?;
+        let on_stop: fn(&str) = match self.by {
+            Accelerator::Kvm => accel::give_up_kvm,
+            Accelerator::Tcg => |_| (),
+        };
+        let silence = self.group.limit(SILENCE).min(SILENCE * 3);
+        let serial = self.place.folder.join("serial.log");
+        qemu.watch(Subject { name: self.name().to_owned(), socket, serial, silence, on_stop });
         qemu.release(self.spec.hardware(), &self.place.monitor(), self.group.limit(Duration::from_secs(30)))?;
         self.qemu = Some(qemu);
         Ok(())
@@ -181,6 +202,9 @@ impl<'a> Guest<'a> {
 
     /// Switches it off in good order.
     pub(super) fn shutdown(&mut self, limit: Duration) -> Result<()> {
+        if let Some(qemu) = &self.qemu {
+            qemu.may_end();
+        }
         let _ = self.run(&["systemctl", "poweroff"]);
         let (began, limit) = (Instant::now(), self.group.limit(limit));
         while self.alive().is_ok() {
@@ -200,13 +224,26 @@ impl<'a> Guest<'a> {
         }
         let ended = match &mut self.qemu {
             None => return Err(self.error("is switched off")),
-            Some(qemu) => qemu.0.try_wait().map_err(|e| format!("cannot wait for QEMU: {e}"))?,
+            Some(qemu) => {
+                if let Some(why) = qemu.stopped() {
+                    return Err(self.error(&format!("does not run any more: {why}")));
+                }
+                qemu.child.try_wait().map_err(|e| format!("cannot wait for QEMU: {e}"))?
+            }
         };
         match ended {
+            // Its last line where it neither reboots nor goes on.
+            None if tail(&self.place.folder.join("serial.log"), 1).contains(PANICKED) => {
+                Err(self.error("has panicked and stays so"))
+            }
             None => Ok(()),
             Some(status) => {
                 let said = tail(&self.place.folder.join("qemu.log"), 1);
-                Err(self.error(&format!("has no QEMU any more ({status}) {said}")))
+                let why = format!("has no QEMU any more ({status}) {said}");
+                if self.by == Accelerator::Kvm && !status.success() {
+                    accel::give_up_kvm(&format!("guest {} {why}", self.name()));
+                }
+                Err(self.error(&why))
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::firmware::Firmware;
 use super::group::{Group, Spec, discard};
+use crate::lab::patience::Patience;
 use crate::lab::{Paths, Result};
 use crate::shell;
 use std::fs;
@@ -100,6 +101,9 @@ impl Loader {
 /// Programs that every run needs, and the packages that have them.
 const TOOLS: &[(&str, &str)] = &[("qemu-img", "qemu-utils"), ("ssh", "openssh-client")];
 
+/// Most time of the recipe: packages are fetched, unpacked and configured.
+const BOOTSTRAP: Duration = Duration::from_secs(900);
+
 /// What it takes to make the disk.
 const MAKERS: &[(&str, &str)] = &[
     ("debootstrap", "debootstrap"),
@@ -151,7 +155,7 @@ impl Image {
     }
 
     /// The image, made if there is none.
-    pub(super) fn get(paths: &Paths, loader: Loader, patience: u32, stop: &AtomicBool) -> Result<Image> {
+    pub(super) fn get(paths: &Paths, loader: Loader, patience: Patience, stop: &AtomicBool) -> Result<Image> {
         let home = loader.home(paths);
         if !home.join("disk.raw").exists() {
             let new = home.with_extension("new");
@@ -180,11 +184,11 @@ impl Image {
 }
 
 /// Makes the disk and boots it once, so that its boot loader's configuration is its own.
-fn make(home: &Path, loader: Loader, patience: u32, stop: &AtomicBool) -> Result<()> {
+fn make(home: &Path, loader: Loader, patience: Patience, stop: &AtomicBool) -> Result<()> {
     println!("lab: making the guests' disk ({}), which takes some minutes", loader.suite());
     // What an earlier try left is taken up: its name says that it is of this recipe.
     if !home.join("disk.raw").exists() {
-        bootstrap(home, loader)?;
+        bootstrap(home, loader, patience)?;
     }
     let image = Image::of(home)?;
     let out = home.join("first-boot");
@@ -200,7 +204,7 @@ fn make(home: &Path, loader: Loader, patience: u32, stop: &AtomicBool) -> Result
 }
 
 /// Runs the recipe.
-fn bootstrap(home: &Path, loader: Loader) -> Result<()> {
+fn bootstrap(home: &Path, loader: Loader, patience: Patience) -> Result<()> {
     let at = |e: std::io::Error| format!("lab: {}: {e}", home.display());
     if home.exists() {
         fs::remove_dir_all(home).map_err(at)?;
@@ -210,7 +214,10 @@ fn bootstrap(home: &Path, loader: Loader) -> Result<()> {
     fs::write(&recipe, loader.recipe().concat()).map_err(at)?;
     let mut key = Command::new("ssh-keygen");
     shell::output(key.args(["-q", "-t", "ed25519", "-N", "", "-C", "lab", "-f", "id"]).current_dir(home))?;
-    let mut make = Command::new("sh");
+    // A mirror that does not answer must not hang the lab.
+    let seconds = patience.limit(BOOTSTRAP).as_secs().to_string();
+    let mut make = Command::new("timeout");
+    make.args(["-k", "10", &seconds, "sh"]);
     let packages = [PACKAGES, loader.packages()].concat().join(",");
     make.arg(&recipe).args([loader.suite(), &mirror(loader.suite())?, &packages, "id.pub"]).current_dir(home);
     if let Some(proxy) = proxy() {

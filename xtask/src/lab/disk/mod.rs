@@ -5,8 +5,9 @@
 //! only its changes. What is proved with them are functions in [`scenarios`].
 
 use super::options::Options;
+use super::patience::Patience;
 use super::report::{self, Entry, Outcome};
-use super::{Paths, Result, run, setup};
+use super::{Paths, Result, run, setup, watch};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+mod accel;
 mod firmware;
 mod group;
 mod guest;
@@ -35,8 +37,7 @@ struct Lab<'a> {
     out: PathBuf,
     /// The repository's pages.
     docs: PathBuf,
-    /// Factor on all time limits.
-    patience: u32,
+    patience: Patience,
     /// How much of a matrix.
     extent: Extent,
     stop: &'a AtomicBool,
@@ -69,10 +70,12 @@ pub(super) fn packages() -> Vec<&'static str> {
 }
 
 /// The disk, or what becomes of scenarios that start from it: skipped where no such guest can run here.
-fn image(paths: &Paths, loader: Loader, patience: u32, stop: &AtomicBool) -> std::result::Result<Image, Outcome> {
+fn image(paths: &Paths, loader: Loader, patience: Patience, stop: &AtomicBool) -> std::result::Result<Image, Outcome> {
     match setup::missing_qemu().or_else(|| Image::missing(paths, loader)) {
         Some(why) => Err(Outcome::Skipped(why)),
-        None => Image::get(paths, loader, patience, stop).map_err(|why| Outcome::Failed(vec![why])),
+        None => {
+            accel::with_fallback(|| Image::get(paths, loader, patience, stop)).map_err(|why| Outcome::Failed(vec![why]))
+        }
     }
 }
 
@@ -97,7 +100,9 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if options.recheck || options.facts_only {
-        return Err("lab: disk takes --list, --ci, --full, --patience, --linerate, --keep and names".to_owned());
+        return Err(
+            "lab: disk takes --list, --ci, --full, --patience, --within, --linerate, --keep and names".to_owned()
+        );
     }
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -109,6 +114,7 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
     } else {
         Err("no scenario that was asked for needs it".to_owned())
     };
+    let patience = options.limits();
     let mut images = BTreeMap::new();
     fs::create_dir_all(paths.out("")).map_err(|e| format!("lab: cannot make {}: {e}", paths.out("").display()))?;
     let started = Instant::now();
@@ -117,22 +123,14 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let began = Instant::now();
-        let get = || image(paths, scenario.loader, options.patience, &stop);
+        let (began, resets) = (Instant::now(), watch::resets());
+        let get = || image(paths, scenario.loader, patience, &stop);
         let outcome = match images.entry(scenario.loader).or_insert_with(get) {
             Ok(image) => {
                 let out = paths.out(scenario.name);
                 one(
                     scenario,
-                    &Lab {
-                        image,
-                        linerate: &linerate,
-                        out,
-                        docs: paths.docs(),
-                        patience: options.patience,
-                        extent,
-                        stop: &stop,
-                    },
+                    &Lab { image, linerate: &linerate, out, docs: paths.docs(), patience, extent, stop: &stop },
                     options,
                 )
             }
@@ -140,6 +138,7 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
             Err(Outcome::Failed(why)) => Outcome::Failed(why.clone()),
             Err(Outcome::Passed(_)) => continue, // an error is never that
         };
+        let outcome = outcome.with_resets(watch::resets() - resets);
         let (name, proves) = (scenario.name.to_owned(), scenario.proves.to_owned());
         let entry = Entry { name, proves, took: began.elapsed(), outcome };
         println!("{}", report::line(paths, &entry));
@@ -158,12 +157,15 @@ fn one(scenario: &Scenario, lab: &Lab<'_>, options: &Options) -> Outcome {
     if let (true, Err(why)) = (scenario.linerate, lab.linerate) {
         return Outcome::Skipped(format!("no linerate: {why}"));
     }
-    let result = (scenario.run)(lab);
+    if lab.patience.over() {
+        return Outcome::Failed(vec!["not run: the time of --within is over".to_owned()]);
+    }
+    let result = accel::with_fallback(|| (scenario.run)(lab));
     if !options.keep {
         group::discard(&lab.out);
     }
     match result {
-        Ok(()) => Outcome::Passed(""),
+        Ok(()) => Outcome::Passed(String::new()),
         Err(why) => Outcome::Failed(why.lines().map(str::to_owned).collect()),
     }
 }

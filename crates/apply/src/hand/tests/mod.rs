@@ -205,6 +205,7 @@ impl Node {
             steps,
             by_hand: Vec::new(),
             refused: Vec::new(),
+            simulation: None,
         }
         .sealed()
     }
@@ -257,6 +258,7 @@ pub(crate) fn step(id: &str, change: Vec<Act>) -> Step {
         risk_note: String::new(),
         persistence: Permanence::Immediate,
         disruption: Disruption::None,
+        unsimulated: Vec::new(),
     }
 }
 

@@ -30,6 +30,16 @@ fn all_troubles_at_once() {
 }
 
 #[test]
+fn a_plan_of_a_redacted_snapshot_says_how_to_make_one_that_is_not() {
+    let node = Node::new();
+    let mut plan = node.plan_of(vec![step("a", vec![file("/etc/x")])]);
+    (plan.node.machine, plan.node.redacted) = (None, true);
+    let answer = node.ask(begin(&plan.sealed()));
+    assert_eq!(codes(&answer), ["redacted"]);
+    assert!(answer.refused.iter().all(|t| t.what.contains("--no-redact")), "{:?}", answer.refused);
+}
+
+#[test]
 fn hostile_paths() {
     let node = Node::new();
     node.write("etc/target", "t\n");

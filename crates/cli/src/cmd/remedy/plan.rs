@@ -8,6 +8,7 @@ use linerate_node::Node;
 use linerate_node::pci::PciFunction;
 use linerate_node::rdma::LinkLayer;
 use linerate_remedy::export::{LinkType, NicType};
+use linerate_remedy::platform::Platform;
 use linerate_remedy::{Plan, export, plan};
 use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
@@ -40,7 +41,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
     };
     let plan = plan::plan(&snapshot, &node, &audit, &options);
     let mut sink = Sink::open(a.output.as_deref())?;
-    write(a, &plan, &node, &mut sink)?;
+    write(a, &plan, &snapshot, &node, &mut sink)?;
     sink.finish()?;
     Ok(match (plan.steps.is_empty(), plan.by_hand.is_empty() && plan.refused.is_empty()) {
         (false, _) => EXIT_STEPS,
@@ -65,7 +66,7 @@ fn read(a: &PlanArgs) -> Result<Snapshot, Failure> {
     a.reach.node()?.read().map_err(Failure::new)
 }
 
-fn write(a: &PlanArgs, plan: &Plan, node: &Node<'_>, sink: &mut Sink) -> Result<(), Failure> {
+fn write(a: &PlanArgs, plan: &Plan, snapshot: &Snapshot, node: &Node<'_>, sink: &mut Sink) -> Result<(), Failure> {
     let exported = match a.format {
         PlanFormat::Text => {
             let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
@@ -78,7 +79,9 @@ fn write(a: &PlanArgs, plan: &Plan, node: &Node<'_>, sink: &mut Sink) -> Result<
             let pool = a.pool.as_deref().ok_or_else(|| {
                 Failure::new("--format machineconfig needs --pool").hint("`oc get machineconfigpool` lists them")
             })?;
-            export::machineconfig(plan, pool, &a.pools).map_err(Failure::new)?
+            let made = export::machineconfig(plan, pool, &a.pools).map_err(Failure::new)?;
+            export::machineconfig_fits(&Platform::detect(snapshot, node)).map_err(Failure::new)?;
+            made
         }
         PlanFormat::Talos => export::talos(plan, a.talos_boot.into()),
         PlanFormat::Nmstate => export::nmstate(plan),
@@ -102,6 +105,7 @@ fn nics(node: &Node<'_>) -> Vec<NicType> {
         let link_type = match rdma.ports.first()?.link_layer.known()? {
             LinkLayer::Ethernet => LinkType::Ethernet,
             LinkLayer::InfiniBand => LinkType::Infiniband,
+            LinkLayer::Unspecified => return None,
         };
         let current = |name: &str| firmware?.config.param(name)?.current.as_ref();
         // Without SR-IOV there are none, whatever their number would be.

@@ -5,7 +5,7 @@ use crate::cmd::bench;
 use crate::output::{Failure, Sink, width};
 use crate::plan_args::{AnswerFormat, VerifyArgs};
 use crate::progress::Line;
-use linerate_remedy::verify::{Told, verify_told};
+use linerate_remedy::verify::{Identity, Told, identity, verify_told};
 use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
 use linerate_snapshot::Snapshot;
@@ -19,6 +19,9 @@ pub(crate) fn run(a: &VerifyArgs) -> Result<u8, Failure> {
         Some(path) => load(path)?,
         None => a.reach.node()?.read().map_err(Failure::new)?,
     };
+    if let Identity::No(why) = identity(&plan, before.as_ref(), &after) {
+        return Err(Failure::new(why).hint("verify the plan on its own node, or make a plan of this one"));
+    }
     let mut told = match a.redfish.one(a.reach.host.as_deref())? {
         Some(bmc) => bmc.told(&plan, false),
         None => Told::default(),

@@ -1,12 +1,14 @@
 //! Choices by hand, and variables of others.
 
-use super::super::table::When::{Above, On, Set, Word};
-use super::super::table::{Row, row};
-use crate::judge::Kind::{Harmful, Undecided};
+use super::super::table::When::{self, Above, On, Set, Word};
+use super::super::table::{Do, Row, Where, row};
+use crate::judge::Kind::{Fine, Harmful, Undecided};
 use crate::judge::Severity::{High, Info, Low, Medium};
 
 const FORCED: &str =
     "a choice by hand, which NCCL no longer makes by size and topology; the guide discourages it in production";
+
+const UCX_TCP: When = Word(&["tcp", "tcp,cuda_copy", "tcp,self", "tcp,sm", "self,tcp"]);
 
 /// The rows; the first that fits speaks.
 pub(in crate::judge) static ROWS: &[Row] = &[
@@ -16,7 +18,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         FORCED,
-        "unset it; name a fault and its release beside it if you must keep it",
+        Do::UnsetAnd("name a fault and its release beside it if you must keep it"),
     ),
     row(
         "NCCL_PROTO",
@@ -24,7 +26,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "forces LL128 on, too, where NCCL would not use it: data can be corrupted there",
-        "unset it; `^LL128` to leave it out",
+        Do::UnsetAnd("`^LL128` to leave it out"),
     ),
     row(
         "NCCL_PROTO",
@@ -32,28 +34,28 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         FORCED,
-        "unset it; name a fault and its release beside it if you must keep it",
+        Do::UnsetAnd("name a fault and its release beside it if you must keep it"),
     ),
-    row("NCCL_NTHREADS", On, Harmful, Medium, FORCED, "unset it"),
-    row("NCCL_LL128_NTHREADS", On, Harmful, Medium, FORCED, "unset it"),
+    row("NCCL_NTHREADS", On, Harmful, Medium, FORCED, Do::Unset),
+    row("NCCL_LL128_NTHREADS", On, Harmful, Medium, FORCED, Do::Unset),
     row(
         "NCCL_BUFFSIZE",
         On,
         Harmful,
         Medium,
         "a buffer size by hand: memory on every connection, and NCCL's chunks follow it; benchmarks of one machine do not hold for another",
-        "unset it",
+        Do::Unset,
     ),
-    row("NCCL_LL_BUFFSIZE", On, Harmful, Medium, FORCED, "unset it"),
-    row("NCCL_LL128_BUFFSIZE", On, Harmful, Medium, FORCED, "unset it"),
-    row("NCCL_THREAD_THRESHOLDS", Set, Harmful, Medium, FORCED, "unset it"),
+    row("NCCL_LL_BUFFSIZE", On, Harmful, Medium, FORCED, Do::Unset),
+    row("NCCL_LL128_BUFFSIZE", On, Harmful, Medium, FORCED, Do::Unset),
+    row("NCCL_THREAD_THRESHOLDS", Set, Harmful, Medium, FORCED, Do::Unset),
     row(
         "NCCL_MAX_NCHANNELS",
         Above(0),
         Harmful,
         Medium,
         "a limit of channels: too few leave NVLink and NICs unused",
-        "unset it; NCCL_MAX_CTAS since 2.17, where computation needs the SMs",
+        Do::UnsetAnd("NCCL_MAX_CTAS since 2.17, where computation needs the SMs"),
     ),
     row(
         "NCCL_MIN_NCHANNELS",
@@ -61,7 +63,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "more channels take SMs from computation, and memory",
-        "unset it; NCCL_MIN_CTAS since 2.17, after a measurement",
+        Do::UnsetAnd("NCCL_MIN_CTAS since 2.17, after a measurement"),
     ),
     row(
         "NCCL_MAX_NRINGS",
@@ -69,7 +71,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "the old name of NCCL_MAX_NCHANNELS: too few channels leave NVLink and NICs unused",
-        "unset it",
+        Do::Unset,
     ),
     row(
         "NCCL_MIN_NRINGS",
@@ -77,7 +79,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "the old name of NCCL_MIN_NCHANNELS: more channels take SMs from computation",
-        "unset it",
+        Do::Unset,
     ),
     row(
         "NCCL_MAX_CTAS",
@@ -85,7 +87,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "a limit of channels: too few leave NVLink and NICs unused",
-        "unset it, unless computation needs the SMs and it was measured",
+        Do::Say("unset it, unless computation needs the SMs and it was measured"),
     ),
     row(
         "NCCL_MIN_CTAS",
@@ -93,7 +95,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "more channels take SMs from computation, and memory",
-        "unset it, unless it was measured",
+        Do::Say("unset it, unless it was measured"),
     ),
     row(
         "NCCL_NCHANNELS_PER_NET_PEER",
@@ -101,17 +103,17 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         FORCED,
-        "unset it, unless it was measured with all-to-all",
+        Do::Say("unset it, unless it was measured with all-to-all"),
     ),
-    row("NCCL_MAX_P2P_NCHANNELS", Above(0), Harmful, Low, FORCED, "unset it"),
-    row("NCCL_MIN_P2P_NCHANNELS", Above(1), Harmful, Low, FORCED, "unset it, unless it was measured"),
+    row("NCCL_MAX_P2P_NCHANNELS", Above(0), Harmful, Low, FORCED, Do::Unset),
+    row("NCCL_MIN_P2P_NCHANNELS", Above(1), Harmful, Low, FORCED, Do::Say("unset it, unless it was measured")),
     row(
         "NCCL_GRAPH_FILE",
         Set,
         Harmful,
         Low,
         "rings and trees from a file: on another machine, or with fewer GPUs, they do not fit",
-        "unset it, unless the machine's vendor ships it",
+        Do::Say("unset it, unless the machine's vendor ships it"),
     ),
     row(
         "NCCL_TOPO_FILE",
@@ -119,7 +121,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Undecided,
         Info,
         "right in virtual machines, with the file for exactly this machine type; on bare metal it hides what is there",
-        "`linerate topo FILE` shows what NCCL makes of it",
+        Do::Say("`linerate topo FILE` shows what NCCL makes of it"),
     ),
     row(
         "NCCL_CHECK_POINTERS",
@@ -127,7 +129,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "checks on every call, at the price of latency",
-        "unset it in production",
+        Do::Say("unset it in production"),
     ),
     row(
         "CUDA_LAUNCH_BLOCKING",
@@ -135,7 +137,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         High,
         "every launch waits for its end: communication and computation no longer overlap",
-        "unset it",
+        Do::Unset,
     ),
     row(
         "FI_PROVIDER",
@@ -143,14 +145,26 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         High,
         "libfabric over TCP, where there may be EFA or verbs",
-        "FI_PROVIDER=efa on AWS, or unset it",
+        Do::Say("FI_PROVIDER=efa on AWS, or unset it"),
     ),
+    // MPI's own messages on an interface that somebody named: in a job of NCCL they only start it.
+    Row {
+        on: Where::Only(|case| Some(case.other("UCX_NET_DEVICES").is_some())),
+        ..row(
+            "UCX_TLS",
+            UCX_TCP,
+            Fine,
+            Info,
+            "UCX over TCP on the devices of UCX_NET_DEVICES, which is enough for MPI to start a job; NCCL does not read it",
+            Do::Say("unset both where the program itself communicates by MPI or UCX"),
+        )
+    },
     row(
         "UCX_TLS",
-        Word(&["tcp", "tcp,cuda_copy", "tcp,self", "tcp,sm", "self,tcp"]),
+        UCX_TCP,
         Harmful,
         Medium,
         "UCX over TCP only; NCCL itself does not read it",
-        "unset it",
+        Do::Say("unset it, unless MPI only starts the job"),
     ),
 ];

@@ -1,7 +1,7 @@
 //! The NIC and the fabric.
 
 use super::super::table::When::{Above, Below, Is, On, OneOf};
-use super::super::table::{Row, Where, guest, infiniband, no_nvlink, one_nic, roce, row, single_qp};
+use super::super::table::{Do, Row, Where, guest, infiniband, no_nvlink, one_nic, roce, row, single_qp};
 use crate::judge::Kind::{self, Harmful, Ignored, Undecided};
 use crate::judge::Severity::{High, Info, Low, Medium};
 
@@ -15,7 +15,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Ignored,
             Info,
             "this node has one NIC for the job: there is none to cross to",
-            "delete it",
+            Do::Delete,
         )
     },
     row(
@@ -24,7 +24,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "rings cross from NIC to NIC: on rail fabrics that is traffic through the spine; right only where all NICs of a node share a switch",
-        "unset it: 2, the default, crosses only where it helps",
+        Do::UnsetAnd("2, the default, crosses only where it helps"),
     ),
     row(
         "NCCL_CROSS_NIC",
@@ -32,7 +32,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Undecided,
         Info,
         "right on strict rails with a slow spine; elsewhere it takes a choice from NCCL",
-        "unset it, unless the fabric is such",
+        Do::Say("unset it, unless the fabric is such"),
     ),
     row(
         "NCCL_IB_TIMEOUT",
@@ -40,7 +40,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "a lost packet is waited for for ever: a dead link hangs the job",
-        "unset it",
+        Do::Unset,
     ),
     row(
         "NCCL_IB_RETRY_CNT",
@@ -48,15 +48,27 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "fewer retries than the default: small disturbances end the job",
-        "unset it",
+        Do::Unset,
     ),
+    Row {
+        on: Where::Only(infiniband),
+        ..row(
+            "NCCL_IB_QPS_PER_CONNECTION",
+            Above(1),
+            Undecided,
+            Info,
+            "spreads a connection over several queue pairs: with InfiniBand's adaptive routing there is mostly nothing to gain",
+            Do::Say("measure with and without; 1 is the default"),
+        )
+    },
+    // https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-ib-qps-per-connection
     row(
         "NCCL_IB_QPS_PER_CONNECTION",
         Above(1),
-        Harmful,
-        Low,
-        "helps only where switches hash flows to paths (ECMP, LAG); with adaptive routing it costs resources and gains nothing",
-        "unset it, unless collisions were measured",
+        Undecided,
+        Info,
+        "right where switches hash flows to paths (ECMP, LAG), which RoCE fabrics mostly do; elsewhere it costs queue pairs and gains nothing",
+        Do::Say("ask the fabric's owner, or measure with and without"),
     ),
     Row {
         on: Where::Only(single_qp),
@@ -66,7 +78,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Ignored,
             Low,
             "with one queue pair for each connection there is nothing to split",
-            "delete it",
+            Do::Delete,
         )
     },
     Row {
@@ -77,7 +89,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Harmful,
             High,
             "in a virtual machine strict ordering costs much of the bandwidth",
-            "unset it",
+            Do::Unset,
         )
     },
     row(
@@ -86,7 +98,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "strict ordering on PCIe: slower on many machines, much slower in virtual ones",
-        "unset it",
+        Do::Unset,
     ),
     row(
         "NCCL_IB_PCI_RELAXED_ORDERING",
@@ -94,7 +106,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "fails where the NIC's library cannot do it; 2, the default, does it where it can",
-        "unset it",
+        Do::Unset,
     ),
     Row {
         on: Where::Only(infiniband),
@@ -104,12 +116,12 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Harmful,
             Low,
             "adaptive routing is on by default on InfiniBand, and large fabrics need it",
-            "unset it",
+            Do::Unset,
         )
     },
     Row {
         on: Where::Only(infiniband),
-        ..row("NCCL_IB_ADAPTIVE_ROUTING", Is(1), Kind::Redundant, Info, "1 is the default on InfiniBand", "delete it")
+        ..row("NCCL_IB_ADAPTIVE_ROUTING", Is(1), Kind::Redundant, Info, "1 is the default on InfiniBand", Do::Delete)
     },
     Row {
         on: Where::Only(roce),
@@ -119,17 +131,9 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Undecided,
             Info,
             "right where the Ethernet switches route adaptively, which they must be set up for",
-            "ask the fabric's owner",
+            Do::Say("ask the fabric's owner"),
         )
     },
-    row(
-        "NCCL_IB_TC",
-        OneOf(&[3, 24, 26, 34, 46, 48]),
-        Harmful,
-        Medium,
-        "the traffic class is the whole ToS byte: this looks like a DSCP or a priority, which is multiplied by 4 there",
-        "DSCP 26 is NCCL_IB_TC=104, or 106 with ECN",
-    ),
     Row {
         on: Where::Only(infiniband),
         ..row(
@@ -138,16 +142,24 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Undecided,
             Info,
             "on InfiniBand the service level (NCCL_IB_SL) chooses the lane; the traffic class does so only for routed packets",
-            "ask the fabric's owner",
+            Do::Say("ask the fabric's owner"),
         )
     },
+    row(
+        "NCCL_IB_TC",
+        OneOf(&[3, 24, 26, 34, 46, 48]),
+        Undecided,
+        Info,
+        "the traffic class is the whole ToS byte: this looks like a DSCP or a priority, which is multiplied by 4 there",
+        Do::Say("if DSCP 26 is meant, it is NCCL_IB_TC=104, or 106 with ECN"),
+    ),
     row(
         "NCCL_IB_TC",
         On,
         Undecided,
         Info,
         "must be what switches and NICs map to the lossless class, which a node does not show",
-        "compare DSCP (value / 4) with mlnx_qos and the switch",
+        Do::Say("compare DSCP (value / 4) with mlnx_qos and the switch"),
     ),
     row(
         "NCCL_IB_SL",
@@ -155,7 +167,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Undecided,
         Info,
         "must be a level that the subnet manager or the switches are set up for, which a node does not show",
-        "ask the fabric's owner",
+        Do::Say("ask the fabric's owner"),
     ),
     row(
         "NCCL_IB_RETURN_ASYNC_EVENTS",
@@ -163,7 +175,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "a port that dies is no error then, but a hang",
-        "unset it",
+        Do::Unset,
     ),
     Row {
         on: Where::Unless(no_nvlink),
@@ -173,7 +185,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Harmful,
             Medium,
             "traffic that NVLink would put on the right rail goes through the spine",
-            "unset it",
+            Do::Unset,
         )
     },
 ];

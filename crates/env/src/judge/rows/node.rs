@@ -1,7 +1,7 @@
 //! Inside the node, and GPUDirect.
 
 use super::super::table::When::{Above, Is, On, Word};
-use super::super::table::{Row, Where, no_peermem, one_gpu, peermem, row};
+use super::super::table::{Do, Row, Where, no_peermem, one_gpu, peermem, row};
 use crate::judge::Kind::{self, Harmful, Ignored};
 use crate::judge::Severity::{High, Info, Low, Medium};
 
@@ -15,7 +15,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Ignored,
             Info,
             "this node has one GPU: there is no other to copy to",
-            "delete it",
+            Do::Delete,
         )
     },
     row(
@@ -24,9 +24,9 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         High,
         "no direct copies between GPUs, over NVLink, either: all goes through host memory",
-        "unset it; if it works around a hang, the cause is ACS, the IOMMU or the driver: `linerate audit`",
+        Do::UnsetAnd("if it works around a hang, the cause is ACS, the IOMMU or the driver: `linerate audit`"),
     ),
-    row("NCCL_P2P_DISABLE", Above(1), Ignored, Low, "NCCL looks for 1 exactly: this changes nothing", "delete it"),
+    row("NCCL_P2P_DISABLE", Above(1), Ignored, Low, "NCCL looks for 1 exactly: this changes nothing", Do::Delete),
     Row {
         on: Where::Only(one_gpu),
         ..row(
@@ -35,7 +35,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Ignored,
             Info,
             "this node has one GPU: there is no rank to share memory with",
-            "delete it",
+            Do::Delete,
         )
     },
     row(
@@ -44,23 +44,16 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "what peer-to-peer cannot do inside the node goes out to the NIC and back",
-        "unset it; if /dev/shm is too small, make it larger (--shm-size, an emptyDir of medium Memory)",
+        Do::UnsetAnd("if /dev/shm is too small, make it larger (--shm-size, an emptyDir of medium Memory)"),
     ),
-    row(
-        "NCCL_SHM_DISABLE",
-        Is(0),
-        Kind::Redundant,
-        Info,
-        "0 leaves shared memory on, as it is without it",
-        "delete it",
-    ),
+    row("NCCL_SHM_DISABLE", Is(0), Kind::Redundant, Info, "0 leaves shared memory on, as it is without it", Do::Delete),
     row(
         "NCCL_IGNORE_DISABLED_P2P",
         On,
         Harmful,
         Medium,
         "silences a warning; the driver still refuses peer-to-peer",
-        "find the cause: ACS, the IOMMU or the driver: `linerate audit`",
+        Do::Say("find the cause: ACS, the IOMMU or the driver: `linerate audit`"),
     ),
     row(
         "NCCL_NVB_DISABLE",
@@ -68,7 +61,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "forbids NVLink through a GPU between, which only some machines need at all",
-        "unset it",
+        Do::Unset,
     ),
     row(
         "NCCL_CUMEM_ENABLE",
@@ -76,7 +69,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "without cuMem there is no NVLS, no NVLink across nodes and no registration of buffers",
-        "unset it, unless it works around a fault that you know",
+        Do::Say("unset it, unless it works around a fault that you know"),
     ),
     row(
         "NCCL_NVLS_ENABLE",
@@ -84,7 +77,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "no reduction in NVSwitches: on Hopper and later that costs all-reduce bandwidth inside the node",
-        "unset it, unless it works around a fault that you know",
+        Do::Say("unset it, unless it works around a fault that you know"),
     ),
     row(
         "NCCL_MNNVL_ENABLE",
@@ -92,7 +85,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "no NVLink across nodes: on GB200 and GB300 racks that is most of the bandwidth; elsewhere it changes nothing",
-        "unset it",
+        Do::Unset,
     ),
     row(
         "NCCL_LAUNCH_MODE",
@@ -100,7 +93,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Low,
         "deprecated since 2.9, and slower with one GPU for each process",
-        "unset it",
+        Do::Unset,
     ),
     row(
         "NCCL_NET_GDR_READ",
@@ -108,7 +101,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
         Harmful,
         Medium,
         "sends go through host memory, receives do not: half of GPUDirect",
-        "unset it",
+        Do::Unset,
     ),
     Row {
         on: Where::Only(no_peermem),
@@ -118,7 +111,7 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Harmful,
             High,
             "nvidia-peermem is not loaded here, so this leaves no way to GPUDirect RDMA",
-            "unset it",
+            Do::Unset,
         )
     },
     Row {
@@ -129,17 +122,17 @@ pub(in crate::judge) static ROWS: &[Row] = &[
             Harmful,
             Low,
             "leaves nvidia-peermem, the older way, which is loaded here",
-            "unset it, unless it works around a fault that you know",
+            Do::Say("unset it, unless it works around a fault that you know"),
         )
     },
-    row("NCCL_DMABUF_ENABLE", Is(0), Harmful, Medium, "without nvidia-peermem it leaves no GPUDirect RDMA", "unset it"),
+    row("NCCL_DMABUF_ENABLE", Is(0), Harmful, Medium, "without nvidia-peermem it leaves no GPUDirect RDMA", Do::Unset),
     row(
         "NCCL_GDR_FLUSH_DISABLE",
         On,
         Harmful,
         High,
         "received data may be read before it is there: wrong results",
-        "unset it",
+        Do::Unset,
     ),
-    row("NCCL_NET_FORCE_FLUSH", On, Harmful, Low, "a flush that GPUs from Hopper on do not need", "unset it"),
+    row("NCCL_NET_FORCE_FLUSH", On, Harmful, Low, "a flush that GPUs from Hopper on do not need", Do::Unset),
 ];

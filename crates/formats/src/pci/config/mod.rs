@@ -3,7 +3,10 @@
 //! Offsets and bits are those of the PCI Express base specification (chapter 7) and of the kernel's `uapi/linux/pci_regs.h`.
 //! Decoding allocates nothing.
 
+mod edit;
 mod registers;
+
+pub use edit::{drop_extended, give_extended, set_register};
 
 use super::caps::{Cap, Capabilities, Spot, Unseen};
 use super::class::Class;
@@ -182,6 +185,35 @@ impl<'a> ConfigSpace<'a> {
             (None, End::Complete) => Some((0, 0)),
             (None, End::Cut(_) | End::Malformed) => None,
         }
+    }
+
+    /// Offset of a capability of the conventional list.
+    #[must_use]
+    pub fn capability(&self, id: u8) -> Option<usize> {
+        self.find(id).0
+    }
+
+    /// Offset of a capability of the extended list.
+    #[must_use]
+    pub fn extended_capability(&self, id: u16) -> Option<usize> {
+        self.extended_list().into_iter().find(|(_, found)| *found == id).map(|(at, _)| at)
+    }
+
+    /// The extended list: offset and id of each, as far as it can be walked; empty for a function without one.
+    fn extended_list(&self) -> Vec<(usize, u16)> {
+        let mut out: Vec<(usize, u16)> = Vec::new();
+        if self.find(CAPABILITY_EXPRESS).0.is_none() {
+            return out;
+        }
+        let mut at = CONVENTIONAL_LEN;
+        while at >= CONVENTIONAL_LEN
+            && let Some(header) = self.dword(at).filter(|h| *h != 0 && *h != u32::MAX)
+            && !out.iter().any(|(seen, _)| *seen == at)
+        {
+            out.push((at, header as u16));
+            at = (header >> 20) as usize & 0xffc;
+        }
+        out
     }
 
     /// Walks the conventional list up to a capability.

@@ -98,6 +98,7 @@ pub(super) fn set_subsystem(text: &str, device: &mut Device) {
     }
     let (name, ids) = bracketed(text, id_pair);
     let ids = ids.or_else(|| id_pair(name.strip_prefix("Device ").unwrap_or(name)));
+    let ids = ids.or_else(|| vendor::qemu_subsystem(name));
     device.subsystem = Some(name.to_owned());
     device.subsystem_vendor = ids.map(|i| i.0).or_else(|| vendor::from_name(name));
     device.subsystem_device = ids.map(|i| i.1).or_else(|| vendor::device_from_name(name));

@@ -56,6 +56,7 @@ const VENDORS: &[(&str, u16)] = &[
     ("Super Micro Computer Inc", 0x15d9),
     ("Cisco Systems Inc", 0x1137),
     ("Gigabyte Technology Co., Ltd", 0x1458),
+    ("XenSource, Inc.", 0x5853),
     ("Dell", 0x1028),
     ("IBM", 0x1014),
 ];
@@ -77,6 +78,13 @@ pub(super) fn from_name(name: &str) -> Option<u16> {
             name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',']))
         })
         .map(|&(_, id)| id)
+}
+
+/// Ids of the subsystem that QEMU gives its devices (include/hw/pci/pci.h, `PCI_SUBVENDOR_ID_REDHAT_QUMRANET`, `PCI_SUBDEVICE_ID_QEMU`), which
+/// pci.ids names under each of them.
+pub(super) fn qemu_subsystem(name: &str) -> Option<(u16, u16)> {
+    let rest = name.strip_prefix("Red Hat, Inc")?.trim_start_matches('.').trim_start();
+    rest.eq_ignore_ascii_case("QEMU Virtual Machine").then_some((0x1af4, 0x1100))
 }
 
 /// Device id of a name that ends in `Device 2330`, which is how a device without an entry in pci.ids is printed.

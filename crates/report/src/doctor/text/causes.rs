@@ -3,7 +3,7 @@
 use super::Terminal;
 use crate::doctor::words;
 use crate::style::Tone;
-use crate::terminal::{persistence, risk, tone_of};
+use crate::terminal::{terms, tone_of};
 use linerate_doctor::answer::Cause;
 use std::io;
 
@@ -51,8 +51,7 @@ impl Terminal<'_, '_> {
         match &c.remedy {
             Some(r) => {
                 self.page.item(2, &format!("{:<8}", "do"), Tone::Good, Tone::Bold, &r.summary)?;
-                let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", r.risk_note) };
-                self.page.field(2, "", &format!("{}; risk {}{why}", persistence(r.persistence), risk(r.risk)))?;
+                self.page.field(2, "", &terms(r, str::to_owned))?;
                 if !r.reread.is_empty() {
                     self.page.field(2, "", &format!("to prove it, read again: {}", r.reread.join(", ")))?;
                 }

@@ -4,8 +4,10 @@ use super::super::LinkLookup;
 use super::link::{Link, Medium};
 use super::words::{clean, count};
 use super::{Bottleneck, Cpu, Extras, Gpu, Nic, Pair, Parent, Scene, Switch};
+use linerate_topology::from_node::Matrix;
+use linerate_topology::from_node::matrix::Device;
 use linerate_topology::system::{Arch, CpuVendor, LinkKind, Node, NodeData, NodeId, NodeKind, System};
-use linerate_topology::{Analysis, Document, bus_id_text};
+use linerate_topology::{Analysis, Document, Open, bus_id_text};
 use std::collections::HashMap;
 
 mod facts;
@@ -20,6 +22,7 @@ pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_
     let mut b = Builder {
         system,
         facts: Facts::of(document, &analysis.fused()),
+        open: &analysis.open,
         links: extras.links,
         scene: Scene::default(),
         seen: vec![false; system.nodes().len()],
@@ -36,12 +39,14 @@ pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_
         }
     }
     b.sort();
+    b.number(extras.matrix);
     b.joins();
     let Builder { mut scene, gpus, nets, .. } = b;
     rdma::decide(&mut scene, analysis, system, &gpus, &nets);
     scene.title = clean(&extras.title);
     scene.nccl = extras.nccl.as_deref().map(clean);
-    scene.notes = extras.notes.iter().map(|n| clean(n)).collect();
+    scene.notes = analysis.open.iter().map(|o| format!("Not in this input: {}.", o.what())).collect();
+    scene.notes.extend(extras.notes.iter().map(|n| clean(n)));
     if whole.is_some() {
         let parts = count(analysis.domains.len(), "node");
         scene.notes.push(format!("NCCL cuts this host into {parts}; NICs in use are shown for the first."));
@@ -56,6 +61,7 @@ pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_
 struct Builder<'a> {
     system: &'a System,
     facts: Facts,
+    open: &'a [Open],
     links: Option<LinkLookup<'a>>,
     scene: Scene,
     seen: Vec<bool>,
@@ -86,7 +92,8 @@ impl Builder<'_> {
                 Arch::Power => "POWER".to_owned(),
                 Arch::Arm => "Arm".to_owned(),
             }));
-            let mut detail = vec![detail.join(" ")];
+            // What was assumed is not shown.
+            let mut detail = if self.open.contains(&Open::Cpu) { Vec::new() } else { vec![detail.join(" ")] };
             detail.extend(cpu.affinity.as_deref().and_then(cores).map(|n| count(n, "CPU")));
             detail.retain(|d| !d.is_empty());
             self.cpus.insert(id, self.scene.cpus.len());
@@ -186,9 +193,11 @@ impl Builder<'_> {
             self.nets.insert(link.to, self.scene.nics.len());
             self.scene.nics.push(Nic {
                 parent,
+                number: usize::MAX,
                 name: net.name.as_deref().map_or_else(|| format!("NET {}", net.dev), clean),
                 busid: net.busid.as_deref().map(clean),
-                gbits: self.facts.has_speed(net.dev, net.name.as_deref()).then_some(net.bandwidth * 8.0),
+                gbits: (self.facts.has_speed(net.dev, net.name.as_deref()) && !self.open.contains(&Open::NicSpeed))
+                    .then_some(net.bandwidth * 8.0),
                 gdr: net.gdr,
                 link: link_up,
                 limits: false,
@@ -243,6 +252,24 @@ impl Builder<'_> {
         }
     }
 
+    /// Numbers of NICs as the matrix has them; where it lacks one, all are counted by their place.
+    fn number(&mut self, matrix: Option<&Matrix>) {
+        let of = |nic: &Nic| {
+            let first = nic.name.split('+').next().unwrap_or_default();
+            let bus = nic.busid.as_deref().unwrap_or_default();
+            let named = |d: &&Device| !d.is_gpu() && (d.name == first || d.bdf.is_some_and(|b| b.to_string() == bus));
+            // Fused functions have a bus id of their own; without RDMA devices their names count as the matrix does.
+            let counted = |d: &&Device| !d.is_gpu() && d.column == first;
+            let devices = &matrix?.devices;
+            let column = &devices.iter().find(named).or_else(|| devices.iter().find(counted))?.column;
+            column.strip_prefix("NIC")?.parse::<usize>().ok()
+        };
+        let named: Option<Vec<usize>> = self.scene.nics.iter().map(of).collect();
+        for (i, nic) in self.scene.nics.iter_mut().enumerate() {
+            nic.number = named.as_ref().and_then(|n| n.get(i).copied()).unwrap_or(i);
+        }
+    }
+
     /// Links besides the tree.
     fn joins(&mut self) {
         for link in self.system.links() {
@@ -252,7 +279,7 @@ impl Builder<'_> {
             match link.kind {
                 LinkKind::Sys if forward => {
                     if let (Some(a), Some(b)) = (self.cpus.get(&from), self.cpus.get(&to)) {
-                        let link = Link::of(Medium::Smp, link.bandwidth);
+                        let link = Link::of(Medium::Smp, link.bandwidth).assumed(self.open.contains(&Open::Cpu));
                         self.scene.smp.push(Pair { a: *a.min(b), b: *a.max(b), count: None, link });
                     }
                 }
@@ -274,7 +301,7 @@ impl Builder<'_> {
         let Some(at) = self.gpus.get(&from).copied() else { return };
         let Some(busid) = self.scene.gpus.get(at).map(|g| g.busid.clone()) else { return };
         let medium = if link == LinkKind::C2c { Medium::C2c } else { Medium::Nvlink };
-        let link = Link::of(medium, gbps);
+        let link = Link::of(medium, gbps).assumed(medium == Medium::Nvlink && self.open.contains(&Open::NvlinkCount));
         match kind {
             NodeKind::Dev => {
                 if let (Some(b), true) = (self.gpus.get(&to).copied(), from < to) {
@@ -284,7 +311,8 @@ impl Builder<'_> {
                 }
             }
             NodeKind::Nvs => {
-                let count = self.facts.links_to_switches(&busid);
+                let known = !self.open.contains(&Open::NvlinkCount);
+                let count = self.facts.links_to_switches(&busid).filter(|_| known);
                 if let Some(g) = self.scene.gpus.get_mut(at) {
                     g.fabric = Some((count, link));
                 }

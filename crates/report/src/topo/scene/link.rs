@@ -33,6 +33,8 @@ pub struct Link {
     pub possible: Option<PcieLink>,
     /// Whether somebody looked and could not see how it runs: then what it could be, as far as that is known.
     pub unknown: Option<PcieLink>,
+    /// Its bandwidth hangs on what the source does not show.
+    pub assumed: bool,
 }
 
 /// How fast a link is, in steps: each has its colour and width.
@@ -67,7 +69,13 @@ impl Link {
     /// A link that is not PCIe.
     #[must_use]
     pub fn of(medium: Medium, gbps: f32) -> Self {
-        Link { medium, gbps, pcie: PcieLink::default(), possible: None, unknown: None }
+        Link { medium, gbps, pcie: PcieLink::default(), possible: None, unknown: None, assumed: false }
+    }
+
+    /// The same, with a bandwidth that hangs on what the source does not show, where `yes`.
+    #[must_use]
+    pub fn assumed(self, yes: bool) -> Self {
+        Link { assumed: yes, ..self }
     }
 
     /// A PCIe link; `state` wins over what the topology says.
@@ -78,7 +86,7 @@ impl Link {
         // What is possible, or written for NCCL, is not how it runs.
         let pcie = if unknown.is_some() { PcieLink::default() } else { state.now.or(written) };
         let possible = Some(state.possible).filter(|p| pcie.below(*p));
-        Link { medium: Medium::Pcie, gbps, pcie, possible, unknown }
+        Link { medium: Medium::Pcie, gbps, pcie, possible, unknown, assumed: false }
     }
 
     /// Whether it is known to run below what it could.
@@ -120,6 +128,7 @@ impl Link {
     pub fn rate(&self) -> String {
         match self.medium {
             Medium::Local => String::new(),
+            _ if self.assumed => "speed not seen".to_owned(),
             // Not how fast it is.
             _ if self.unknown.is_some() => format!("{} GB/s to NCCL", number(self.gbps)),
             _ => format!("{} GB/s", number(self.runs())),

@@ -17,8 +17,8 @@ pub(super) fn draw(out: &mut Canvas, scene: &Scene, l: &Layout) {
             branch(out, *r, switch);
         }
     }
-    for ((i, nic), r) in scene.nics.iter().enumerate().zip(&l.nics) {
-        adapter(out, *r, i, nic);
+    for (nic, r) in scene.nics.iter().zip(&l.nics) {
+        adapter(out, *r, nic);
     }
     for (gpu, r) in scene.gpus.iter().zip(&l.gpus) {
         accelerator(out, scene, *r, gpu);
@@ -64,7 +64,7 @@ fn branch(out: &mut Canvas, r: Rect, s: &Switch) {
     });
 }
 
-fn adapter(out: &mut Canvas, r: Rect, i: usize, nic: &Nic) {
+fn adapter(out: &mut Canvas, r: Rect, nic: &Nic) {
     let speed = match nic.gbits {
         Some(g) => format!("{} Gb/s", g.round()),
         None => "speed unseen".to_owned(),
@@ -75,7 +75,7 @@ fn adapter(out: &mut Canvas, r: Rect, i: usize, nic: &Nic) {
         tooltip.push_str("\nno GPUDirect RDMA");
     }
     boxed(out, r, 7.0, "nic", &tooltip, nic.limits, |out| {
-        let x = out.badge(r.x + IN, r.y + 8.5, i) + 6.0;
+        let x = out.badge(r.x + IN, r.y + 8.5, nic.number) + 6.0;
         out.text(x, r.y + 20.0, "name t", &name(&nic.name, r.right() - IN - x));
         if let Some(busid) = &nic.busid {
             out.text(r.x + IN, r.y + 37.0, "id m", &measure::fit_mono(busid, 10.5, r.w - 2.0 * IN));
@@ -121,13 +121,14 @@ fn accelerator(out: &mut Canvas, scene: &Scene, r: Rect, g: &Gpu) {
             out.text(right, r.y + 53.0, "m e", &rank);
             free -= measure::width(&rank, 11.0) + 4.0;
         }
-        badges(out, g, r.x + IN, r.y + 42.5, free);
+        badges(out, scene, g, r.x + IN, r.y + 42.5, free);
     });
 }
 
 /// The badges of its network devices, as many as have room, and how far they are.
-fn badges(out: &mut Canvas, g: &Gpu, mut x: f32, y: f32, right: f32) {
-    for (i, nic) in g.nics.iter().enumerate() {
+fn badges(out: &mut Canvas, scene: &Scene, g: &Gpu, mut x: f32, y: f32, right: f32) {
+    let numbers = g.nics.iter().filter_map(|n| scene.nics.get(*n)).map(|n| n.number);
+    for (i, nic) in numbers.enumerate() {
         let left = g.nics.len() - i;
         let w = measure::width(&format!("N{nic}"), 9.5) + 8.0;
         let more = if left > 1 { 24.0 } else { 0.0 };
@@ -135,7 +136,7 @@ fn badges(out: &mut Canvas, g: &Gpu, mut x: f32, y: f32, right: f32) {
             out.text(x + 1.0, y + 10.5, "m", &format!("+{left}"));
             return;
         }
-        x = out.badge(x, y, *nic) + 3.0;
+        x = out.badge(x, y, nic) + 3.0;
     }
     if let Some(d) = g.distance.filter(|d| x + 2.0 + measure::width(d, 11.0) <= right) {
         out.text(x + 2.0, y + 10.5, "m", d);

@@ -128,7 +128,7 @@ fn links(count: Option<u32>) -> String {
 
 fn fabric_lane(out: &mut Canvas, scene: &Scene, exit: &Exit) {
     let Some((count, gbps, g)) = of_gpu(scene, exit.gpu) else { return };
-    let link = Link::of(Medium::Nvlink, gbps);
+    let link = Link::of(Medium::Nvlink, gbps).assumed(g.fabric.as_ref().is_some_and(|(_, l)| l.assumed));
     let tooltip = format!("{}: {} to NVLink, {}", g.name, links(count), link.rate());
     out.group("", &tooltip, |out| {
         if scene.fabric_limits {

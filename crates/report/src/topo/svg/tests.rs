@@ -234,6 +234,7 @@ fn hostile_names_stay_text() {
         notes: vec![name.repeat(40)],
         bottleneck: Some(name.to_owned()),
         links: None,
+        matrix: None,
     };
     let mut cpus = two(name, &[]);
     cpus[0].children[0].children[0].set("busid", "0000:11:00.0\"/><b>");

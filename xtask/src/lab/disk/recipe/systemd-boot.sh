@@ -2,7 +2,7 @@
 release=$(basename "$(ls root/boot/vmlinuz-* | tail -n 1)")
 release=${release#vmlinuz-}
 echo 'LABEL=LAB-ESP /boot/efi vfat umask=0077 0 1' >>root/etc/fstab
-echo 'root=LABEL=lab-root ro console=ttyS0 net.ifnames=0' >root/etc/kernel/cmdline
+echo 'root=LABEL=lab-root ro console=ttyS0 net.ifnames=0 no_timer_check' >root/etc/kernel/cmdline
 printf 'layout=bls\nBOOT_ROOT=/boot/efi\n' >root/etc/kernel/install.conf
 mkdir -p root/boot/efi esp/loader/entries esp/lab
 chroot root systemd-machine-id-setup >>debootstrap.log 2>&1

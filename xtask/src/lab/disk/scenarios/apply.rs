@@ -3,10 +3,12 @@
 use super::super::{Group, Guest, Lab, Spec};
 use super::{BOOT, domains, expect, plans};
 use crate::lab::Result;
+use crate::lab::patience::Patience;
 use linerate_remedy::{Act, BootTrial, Disruption, NodeId, Permanence, Plan, Proof, Risk, Step};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 /// What a change of configuration may touch: every file with mode, owner and digest.
 pub(super) const FILES: &str = "find /etc /boot -xdev ! -type d -printf '%p %m %U %G %y %l\\n' | sort
@@ -17,12 +19,16 @@ pub(super) struct Operator<'a> {
     linerate: &'a Path,
     config: PathBuf,
     out: &'a Path,
+    patience: Patience,
 }
+
+/// Most time of one command of the operator: plans with a reboot or two.
+const OPERATOR: Duration = Duration::from_secs(1800);
 
 impl<'a> Operator<'a> {
     pub(super) fn new(lab: &'a Lab<'_>, group: &Group<'_>) -> Result<Operator<'a>> {
         let linerate = lab.linerate.as_ref().map_err(Clone::clone)?;
-        Ok(Operator { linerate, config: group.ssh_config(), out: &lab.out })
+        Ok(Operator { linerate, config: group.ssh_config(), out: &lab.out, patience: lab.patience })
     }
 
     pub(super) fn linerate(&self) -> &Path {
@@ -30,7 +36,8 @@ impl<'a> Operator<'a> {
     }
 
     pub(super) fn command(&self, args: &[&str], host: &str) -> Command {
-        let mut command = Command::new(self.linerate);
+        let mut command = Command::new("timeout");
+        command.args(["-k", "10", &self.patience.limit(OPERATOR).as_secs().to_string()]).arg(self.linerate);
         command.args(args).args(["--host", host, "--ssh-option", "-F", "--ssh-option"]).arg(&self.config);
         command.stdin(Stdio::null());
         command
@@ -96,7 +103,7 @@ fn with<'g>(group: &'g Group<'g>, linerate: &Path, unit: &Unit, devices: &[&str]
     // The devices have a GPU's and a NIC's ids, and nothing behind them: a driver that looks for it hangs.
     guest.shell(&format!(
         "printf 'blacklist nouveau\\nblacklist mlx5_core\\n' >/etc/modprobe.d/lab.conf
-        sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{}no_timer_check /' /etc/default/grub && update-grub 2>&1 && sync",
+        sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{}/' /etc/default/grub && update-grub 2>&1 && sync",
         unit.arguments
     ))?;
     guest.power_cut();

@@ -27,7 +27,7 @@ fn translated<'g>(group: &'g Group<'g>, linerate: &Path, make: &str) -> Result<G
     guest.copy_in(linerate, "/usr/local/bin/linerate", "755")?;
     guest.shell(&format!(
         "printf 'blacklist nouveau\\nblacklist mlx5_core\\n' >/etc/modprobe.d/lab.conf
-        sed -i 's/$/ intel_iommu=on no_timer_check/' /etc/kernel/cmdline
+        sed -i 's/$/ intel_iommu=on/' /etc/kernel/cmdline
         {make}
         kernel-install add $(uname -r) /boot/vmlinuz-$(uname -r) 2>&1 && sync"
     ))?;

@@ -17,6 +17,7 @@ pub(super) fn step(id: &str, summary: &str) -> Step {
         risk_note: String::new(),
         persistence: Permanence::Immediate,
         disruption: Disruption::None,
+        unsimulated: Vec::new(),
     }
 }
 
@@ -34,6 +35,7 @@ pub(super) fn plan(node: NodeId, steps: Vec<Step>) -> Plan {
         steps,
         by_hand: Vec::new(),
         refused: Vec::new(),
+        simulation: None,
     };
     plan.sealed()
 }

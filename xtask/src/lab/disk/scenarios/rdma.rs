@@ -7,6 +7,7 @@ use serde::Deserialize;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// What is measured, and with which further arguments. Not the sweep over all sizes, which moves 17 GB, and far fewer messages than
 /// the 10,000 of a latency test: an emulated CPU takes milliseconds for each.
@@ -82,7 +83,9 @@ pub(super) fn between_two(lab: &Lab<'_>) -> Result<()> {
 
 /// One `linerate bench run`; what is wrong with what it said and kept. Its words lie beside what it kept.
 fn measure(linerate: &Path, group: &Group<'_>, kept: &Path, tests: &[&str], more: &[&str]) -> Result<Vec<String>> {
-    let mut run = Command::new(linerate);
+    let limit = group.limit(Duration::from_secs(1200)).as_secs().to_string();
+    let mut run = Command::new("timeout");
+    run.args(["-k", "10", &limit]).arg(linerate);
     run.args(["bench", "run", &tests.join(","), "--on", "a=10.7.0.1,b=10.7.0.2", "--rdma", "rxe0,rxe0"]).args(more);
     run.args(["--repetitions", "1", "--warmups", "0", "--max-time", "10m", "--no-store"]);
     run.args(["--ssh-option", "-F", "--ssh-option"]).arg(group.ssh_config());

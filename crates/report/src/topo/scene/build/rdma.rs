@@ -30,6 +30,10 @@ pub(super) fn decide(
     }
     for local in &analysis.local_nets {
         let Some(gpu) = gpu_by_rank.get(&local.rank).and_then(|at| scene.gpus.get_mut(*at)) else { continue };
+        // Nothing is drawn that hangs on an assumption.
+        if !analysis.open_for_local(local).is_empty() {
+            continue;
+        }
         let own: Vec<&Gdr> = local.channels.iter().filter_map(|n| decisions.get(&(local.rank, *n)).copied()).collect();
         for net in local.channels.iter().filter_map(|n| place(*n)) {
             if !gpu.nics.contains(&net) {
@@ -38,7 +42,9 @@ pub(super) fn decide(
         }
         if !own.is_empty() && gpu.distance.is_none() {
             gpu.distance = Some(local.kind.name());
-            gpu.direct_rdma = judge(&own);
+            if own.iter().all(|g| analysis.open_for_gdr(g).is_empty()) {
+                gpu.direct_rdma = judge(&own);
+            }
         }
     }
 }

@@ -1,0 +1,48 @@
+//! What programs say of a cause by themselves, beside what its check found.
+
+use super::{Found, Known};
+use crate::answer::Confidence::{self, Likely, Possible};
+use crate::case::Case;
+use crate::observe::groups::Group;
+use crate::observe::says::{ALL, Says, Sure};
+use crate::observe::trouble::ToolTrouble;
+
+/// What is found of a cause: by its check, or in a program's own message where that is surer.
+pub(crate) fn found(k: &Known, c: &Case<'_>) -> Option<Found> {
+    let by_check = (k.check)(c);
+    let said = said(k, c);
+    match (by_check, said) {
+        (Some(found), Some(said)) if said.confidence > found.confidence => Some(said),
+        (Some(found), _) => Some(found),
+        (None, said) => said,
+    }
+}
+
+fn said(k: &Known, c: &Case<'_>) -> Option<Found> {
+    let all: Vec<(&Says, Sure, &Group)> = c
+        .tools(|t| matches!(t, ToolTrouble::Says { .. }))
+        .into_iter()
+        .filter_map(|(t, g)| match t {
+            ToolTrouble::Says { which, headed } => ALL.get(which).map(|s| (s, s.sure(headed), g)),
+            _ => None,
+        })
+        .collect();
+    let (says, sure, g) = all.iter().filter(|(s, ..)| s.cause == k.id).max_by_key(|(_, sure, _)| *sure)?;
+    let refuted = || all.iter().any(|(s, sure, _)| s.cause == k.id && *sure == Sure::Refutes);
+    // With another complaint of its program, what is printed where all is well counts, too.
+    let complaint =
+        || all.iter().find(|(s, sure, _)| s.program == says.program && s.cause != k.id && *sure >= Sure::Possible);
+    let make =
+        |sure: Confidence, why: &str| Found::new(sure, says.means, format!("{}{why}", says.program)).with(c.quotes(g));
+    match sure {
+        Sure::Certain => Some(make(Confidence::Certain, " says so")),
+        Sure::Likely => Some(make(Likely, " says so")),
+        Sure::Possible if refuted() => None,
+        Sure::Possible => Some(make(Possible, " says so; other causes would look the same")),
+        Sure::Adds => {
+            let (.., other) = complaint()?;
+            Some(make(Likely, " says so, and a connection of it fails").with(c.quotes(other)))
+        }
+        Sure::Refutes => None,
+    }
+}

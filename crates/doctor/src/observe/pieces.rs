@@ -1,0 +1,173 @@
+//! A second look at lines that fit no program's grammar: loggers, launchers and tickets dress lines in more ways than are known. The message behind a
+//! dress that is not known may still be one that a program prints, from its first word on.
+//!
+//! What is found so is never asserted, and counts only where nothing else was found: see `conclude`.
+
+use super::Observer;
+use super::groups::Seen;
+use crate::place::Place;
+use linerate_formats::printed;
+
+/// Lines that are looked at twice, in all inputs.
+const MAX: u32 = 5_000;
+/// Tags and names before a message.
+const MAX_TAGS: usize = 8;
+/// Longest line that is taken apart.
+const MAX_LINE: usize = 8 << 10;
+/// Blanks in a row where a terminal's lines were joined.
+const JOINED: &str = "    ";
+
+impl Observer {
+    /// Looks at the pieces of a line that fits no program's grammar.
+    pub(super) fn look_again(&mut self, place: Place, line: &str) {
+        if self.is_second || self.seconds >= MAX {
+            return;
+        }
+        let found = pieces(line);
+        let setting = setting(line);
+        if found.is_empty() && setting.is_none() {
+            return;
+        }
+        self.seconds += 1;
+        let files = &self.files;
+        let second = self.second.get_or_insert_with(|| {
+            let mut second = Box::new(Observer { is_second: true, ..Observer::default() });
+            for f in files {
+                second.open(&f.name);
+            }
+            second
+        });
+        if let Some((name, value)) = setting {
+            let key = (second.names.id(name), second.names.id(value));
+            second.settings.add(key, &Seen { place, text: line, stamp: None, process: None, rank: None });
+        }
+        for piece in found {
+            second.line(place, piece);
+        }
+    }
+}
+
+/// What of a line may be a program's message: behind each of its tags, behind the words of an exception, and each of several lines that were joined.
+/// Nothing of a sentence: what somebody says about a message is no message.
+fn pieces(line: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    // Nor of a table.
+    if line.len() > MAX_LINE || line.trim_end().ends_with('|') {
+        return out;
+    }
+    for part in line.split(JOINED).map(str::trim).filter(|p| p.len() > 8) {
+        if part.len() < line.trim().len() {
+            out.push(part);
+        }
+        // Markdown's mark of a title. What somebody quotes is left.
+        let mut text = part.strip_prefix("# ").unwrap_or(part).trim_start();
+        for _ in 0..MAX_TAGS {
+            if text.len() < part.len() {
+                out.push(text);
+            }
+            let Some(rest) = behind(text) else { break };
+            text = rest;
+        }
+    }
+    out.retain(|p| printed::own(p).text.len() > 8);
+    out.dedup();
+    out
+}
+
+/// What stands behind the first tag: `[…] `, `(…) `, `name: `, `LEVEL `, `file.c:63 `.
+fn behind(text: &str) -> Option<&str> {
+    let close = match text.bytes().next()? {
+        b'[' => Some(']'),
+        b'(' => Some(')'),
+        _ => None,
+    };
+    let rest = match close {
+        Some(c) => text.split_once(c)?.1,
+        None => {
+            let (word, rest) = text.split_once(' ')?;
+            // A tag is a level, a place, a name with its colon, a time; a sentence begins with a word.
+            let level = word.len() >= 4 && word.bytes().all(|b| b.is_ascii_uppercase());
+            let named = word.len() > 1 && word.ends_with(':');
+            let place = word.contains(['.', '/']) && word.bytes().any(|b| b == b':') || word.contains("()");
+            let number = word.bytes().any(|b| b.is_ascii_digit()) && !word.bytes().any(|b| b.is_ascii_lowercase());
+            let mark = word.bytes().all(|b| matches!(b, b':' | b'='));
+            // `Error (gpu_burn.cpp:298): `
+            let error = matches!(word, "Error" | "error" | "ERROR" | "Exception") && rest.starts_with('(');
+            (level || named || place || number || mark || error).then_some(rest)?
+        }
+    };
+    Some(rest.trim_start_matches([':', ' ', '\t', '-', '|']))
+}
+
+/// A variable of NCCL and its value, where a line is nothing but such an assignment: what `env` prints, Python's `os.environ`, JSON. A shell's `export` is
+/// a command, which may be meant for another day.
+fn setting(line: &str) -> Option<(&str, &str)> {
+    let mut text = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\''));
+    text = text.strip_prefix("os.environ[").map_or(text, |rest| rest.trim_start_matches(['"', '\'']));
+    let end = text.bytes().position(|b| !(b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_'))?;
+    let (name, rest) = text.split_at_checked(end).filter(|(n, _)| n.starts_with("NCCL_") && n.len() > 6)?;
+    let rest = rest.trim_start_matches(['"', '\'', ']']).trim_start();
+    let value = rest.strip_prefix(['=', ':'])?.trim_start().trim_start_matches(['"', '\'']);
+    let end = value.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';')).unwrap_or(value.len());
+    let (value, rest) = value.split_at_checked(end)?;
+    // Nothing behind it: a command's settings hold for that command, and a sentence goes on.
+    let ends = rest.trim_matches(['"', '\'', '`', ',', ';', ' ', '\r']).is_empty();
+    (!value.is_empty() && value.len() < 200 && ends).then_some((name, value.trim_end_matches(',')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_stand_behind_tags() {
+        for (line, want) in [
+            ("[component_container-1] [ERROR] Your driver is old.", "Your driver is old."),
+            ("  what():  Error (gpu_burn-drv.cpp:298): system not yet initialized", "system not yet initialized"),
+            (
+                "[r1:27563:0:27563] rc_verbs_iface.c:63   FATAL: send completion with error",
+                "send completion with error",
+            ),
+            ("# misc/ibvwrap.cc:278 NCCL WARN Call to x failed", "misc/ibvwrap.cc:278 NCCL WARN Call to x failed"),
+            ("Last error:        NET/IB : Got completion      Exception raised", "NET/IB : Got completion"),
+        ] {
+            assert!(pieces(line).contains(&want), "{line}: {:?}", pieces(line));
+        }
+    }
+
+    #[test]
+    fn assignments_are_settings() {
+        for (line, want) in [
+            ("`os.environ[\"NCCL_NET\"]=\"Socket\"`", Some(("NCCL_NET", "Socket"))),
+            ("export NCCL_IB_DISABLE=1", None),
+            ("NCCL_IB_DISABLE=1", Some(("NCCL_IB_DISABLE", "1"))),
+            ("  \"NCCL_P2P_DISABLE\": \"1\",", Some(("NCCL_P2P_DISABLE", "1"))),
+            ("NCCL_P2P_DISABLE=1 python train.py", None),
+            ("NCCL_P2P_DISABLE=1 is what helps", None),
+            ("NCCL_DEBUG", None),
+            ("We set NCCL_P2P_DISABLE=1", None),
+            ("", None),
+        ] {
+            assert_eq!(setting(line), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn sentences_have_none() {
+        for line in [
+            "We saw system not yet initialized on Monday",
+            "If you see `NCCL WARN Call to x failed` then read on.",
+            "Timeout at NCCL work is what one gets",
+            "",
+            "[",
+            "(((((((((",
+            "a: b: c: d:",
+        ] {
+            assert_eq!(
+                pieces(line).into_iter().filter(|p| p.len() > 20).collect::<Vec<_>>(),
+                Vec::<&str>::new(),
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! `rdma_topo dump` of rdma-core: a JSON array of PCI functions with their configuration spaces and Vital Product Data
+//! (`SysfsDevice.to_dict` and `cmd_dump` of <https://github.com/linux-rdma/rdma-core/blob/master/kernel-boot/rdma_topo>).
+//!
+//! Binary values are zlib streams in Base64. They stay packed here: who unpacks them sets the limit.
+
+use crate::error::ParseError;
+use crate::text::decode;
+use serde::Serialize;
+use serde_json::ser::{PrettyFormatter, Serializer};
+use serde_json::{Map, Value as Json};
+
+/// A PCI function.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Device {
+    /// Its directory below `/sys`.
+    pub realpath: String,
+    /// Configuration space as a zlib stream.
+    pub config: Vec<u8>,
+    /// IOMMU group. `None`: the script found no link.
+    pub iommu_group: Option<u32>,
+    /// `pci:v…d…sv…sd…bc…sc…i…`.
+    pub modalias: String,
+    /// NUMA node; -1 where the firmware names none. `None`: the script found no file.
+    pub numa_node: Option<i32>,
+    /// Vital Product Data as a zlib stream.
+    pub vpd: Option<Vec<u8>>,
+    /// Names of devices of the classes `drm`, `infiniband`, `net` and `nvme`.
+    pub subsystems: Vec<(String, Vec<String>)>,
+}
+
+/// A dump.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Dump {
+    /// Functions that are complete.
+    pub devices: Vec<Device>,
+    /// What is wrong with the others, a sentence each.
+    pub refused: Vec<String>,
+}
+
+/// Reads a dump. A function without `realpath`, `config` or `modalias` is refused, as the script does.
+///
+/// # Errors
+/// It is not a JSON array.
+pub fn parse(bytes: &[u8]) -> Result<Dump, ParseError> {
+    let text = decode(bytes);
+    // The command's own line may be above it, and a prompt below.
+    let at = text.find("[\n").or_else(|| text.find('[')).unwrap_or_default();
+    let mut values = serde_json::Deserializer::from_str(text.get(at..).unwrap_or_default()).into_iter::<Vec<Json>>();
+    let list = match values.next() {
+        Some(Ok(list)) => list,
+        Some(Err(e)) => return Err(ParseError::new(u32::try_from(e.line()).unwrap_or_default(), e.to_string())),
+        None => return Err(ParseError::new(0, "not a dump of rdma_topo: a JSON array is expected")),
+    };
+    let mut dump = Dump::default();
+    for (number, value) in list.iter().enumerate() {
+        match value.as_object().ok_or("not an object").and_then(device) {
+            Ok(device) => dump.devices.push(device),
+            Err(why) => dump.refused.push(format!("function {}: {why}", number + 1)),
+        }
+    }
+    Ok(dump)
+}
+
+fn device(o: &Map<String, Json>) -> Result<Device, &'static str> {
+    let text = |key| o.get(key).and_then(Json::as_str).map(str::to_owned);
+    let number = |key, why| match o.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(value) => value.as_i64().map(Some).ok_or(why),
+    };
+    let vpd = match text("vpd") {
+        Some(vpd) => Some(from_base64(&vpd).ok_or("`vpd` is not Base64")?),
+        None => None,
+    };
+    let names = |list: &Json| list.as_array().map(|l| l.iter().filter_map(Json::as_str).map(str::to_owned).collect());
+    let classes = o.get("subsystems").and_then(Json::as_object);
+    Ok(Device {
+        realpath: text("realpath").ok_or("no `realpath`")?,
+        config: from_base64(&text("config").ok_or("no `config`")?).ok_or("`config` is not Base64")?,
+        iommu_group: number("iommu_group", "`iommu_group` is not a number")?
+            .map(|n| u32::try_from(n).map_err(|_| "`iommu_group` is not a group number"))
+            .transpose()?,
+        modalias: text("modalias").ok_or("no `modalias`")?,
+        numa_node: number("numa_node", "`numa_node` is not a number")?
+            .map(|n| i32::try_from(n).map_err(|_| "`numa_node` is not a node number"))
+            .transpose()?,
+        vpd,
+        subsystems: classes.into_iter().flatten().filter_map(|(k, v)| Some((k.clone(), names(v)?))).collect(),
+    })
+}
+
+/// As the script prints a function: keys in its order, `vpd` left out where there is none.
+#[derive(Serialize)]
+struct Printed<'a> {
+    realpath: &'a str,
+    config: String,
+    iommu_group: Option<u32>,
+    modalias: &'a str,
+    numa_node: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vpd: Option<String>,
+    subsystems: Map<String, Json>,
+}
+
+/// The text that the script would write, without a line feed at its end, as there.
+#[must_use]
+pub fn print(devices: &[Device]) -> String {
+    let printed: Vec<Printed<'_>> = devices
+        .iter()
+        .map(|d| Printed {
+            realpath: &d.realpath,
+            config: to_base64(&d.config),
+            iommu_group: d.iommu_group,
+            modalias: &d.modalias,
+            numa_node: d.numa_node,
+            vpd: d.vpd.as_deref().map(to_base64),
+            subsystems: d.subsystems.iter().map(|(k, v)| (k.clone(), v.clone().into())).collect(),
+        })
+        .collect();
+    let mut out = Vec::new();
+    let mut to = Serializer::with_formatter(&mut out, PrettyFormatter::with_indent(b"    "));
+    // Strings and numbers in memory: nothing that JSON cannot hold.
+    let whole = printed.serialize(&mut to).is_ok();
+    if whole { String::from_utf8(out).unwrap_or_default() } else { String::new() }
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Base64 of RFC 4648, section 4.
+fn to_base64(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or_default());
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4_usize {
+            let at = (bits >> (18 - 6 * i) & 63) as usize;
+            out.push(if i > chunk.len() { '=' } else { ALPHABET.get(at).copied().map_or('=', char::from) });
+        }
+    }
+    out
+}
+
+/// `None` where a character is not of the alphabet.
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0_u32, 0);
+    for c in text.trim_end().trim_end_matches('=').bytes() {
+        let value = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count & 0xff) as u8);
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"[
+    {
+        "realpath": "/sys/devices/pci0000:00/0000:00:01.0",
+        "config": "eJwD",
+        "iommu_group": 4,
+        "modalias": "pci:v000010DEd000022B1sv00000000sd00000000bc06sc04i00",
+        "numa_node": -1,
+        "subsystems": {}
+    },
+    {
+        "realpath": "/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0",
+        "config": "eJwDAAAAAAE=",
+        "iommu_group": null,
+        "modalias": "pci:v000015B3d00001023sv000015B3sd00000001bc02sc07i00",
+        "numa_node": 0,
+        "vpd": "gg==",
+        "subsystems": {
+            "infiniband": [
+                "mlx5_0"
+            ],
+            "net": [
+                "ib0",
+                "ib1"
+            ]
+        }
+    }
+]"#;
+
+    #[test]
+    fn what_is_read_is_printed_again() {
+        let dump = parse(TEXT.as_bytes()).unwrap();
+        assert!(dump.refused.is_empty());
+        let [port, nic] = dump.devices.as_slice() else { panic!("{dump:?}") };
+        assert_eq!((port.iommu_group, port.numa_node, port.vpd.is_some()), (Some(4), Some(-1), false));
+        assert_eq!((nic.iommu_group, nic.numa_node, nic.vpd.as_deref()), (None, Some(0), Some(&[0x82][..])));
+        assert_eq!(nic.config, [0x78, 0x9c, 3, 0, 0, 0, 0, 1]);
+        assert_eq!(
+            nic.subsystems.iter().map(|(k, v)| (k.as_str(), v.len())).collect::<Vec<_>>(),
+            [("infiniband", 1), ("net", 2)]
+        );
+        assert_eq!(print(&dump.devices), TEXT);
+    }
+
+    #[test]
+    fn what_is_not_complete_is_refused() {
+        let dump = parse(
+            br##"# rdma_topo dump
+[{"realpath": "/a", "config": "eJwD"}, 7, {"realpath": "/a", "config": "#", "modalias": "pci:"},
+ {"realpath": "/a", "config": "", "modalias": "pci:", "numa_node": "x"},
+ {"realpath": "/a", "config": "", "modalias": "pci:", "iommu_group": -4},
+ {"realpath": "/a", "config": "", "modalias": "pci:"}]
+$"##,
+        )
+        .unwrap();
+        assert_eq!((dump.devices.len(), dump.refused.len()), (1, 5));
+        assert!(parse(b"").is_err() && parse(b"{}").is_err() && parse(b"[{\"realpath\":").is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn never_panics(bytes: Vec<u8>) {
+            let _ = parse(&bytes);
+            proptest::prop_assert_eq!(from_base64(&to_base64(&bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn never_panics_on_likely_words(words in proptest::collection::vec(proptest::sample::select(vec![
+            "[", "]", "{", "}", ",", ":", "\"realpath\"", "\"config\"", "\"modalias\"", "\"vpd\"", "\"subsystems\"", "null", "-1", "\"eJwD\"", "\"/sys\"",
+        ]), 0..60)) {
+            if let Ok(dump) = parse(words.concat().as_bytes()) {
+                let again = parse(print(&dump.devices).as_bytes());
+                proptest::prop_assert_eq!(again.map(|d| d.devices), Ok(dump.devices));
+            }
+        }
+    }
+}

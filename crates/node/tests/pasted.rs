@@ -1,0 +1,94 @@
+//! What texts without numbers, and logs alone, tell of a machine.
+#![allow(clippy::unwrap_used)]
+
+use linerate_node::Node;
+use linerate_node::context::{Basis, Role};
+use linerate_snapshot::{Output, OutputKind, Snapshot};
+
+fn pasted(kind: OutputKind, text: &str) -> Snapshot {
+    let mut s = Snapshot::new("x");
+    let entry = s.add_file("text", text.as_bytes()).unwrap();
+    s.outputs.push(Output { kind, entry, argv: Vec::new(), status: None });
+    s
+}
+
+/// QEMU and Xen play devices of other makers; the subsystem tells, by number and by name.
+#[test]
+fn emulated_devices_are_known_by_their_subsystem() {
+    for (text, guest) in [
+        (
+            "00:00.0 Host bridge: Intel Corporation 440FX - 82441FX PMC [Natoma] (rev 02)\n\tSubsystem: Red Hat, Inc Qemu virtual machine\n",
+            true,
+        ),
+        (
+            "00:00.0 Host bridge: Intel Corporation 82G33/G31 DRAM Controller\n\tSubsystem: Red Hat, Inc. QEMU Virtual Machine\n",
+            true,
+        ),
+        (
+            "00:01.1 IDE interface: Intel Corporation 82371SB PIIX3 IDE\n\tSubsystem: XenSource, Inc. Device 0001\n",
+            true,
+        ),
+        ("00:1f.0 Unassigned class [ff80]: XenSource, Inc. Xen Platform Device (rev 01)\n", true),
+        (
+            "00:00.0 Host bridge [0600]: Intel Corporation 440FX [8086:1237]\n\tSubsystem: Red Hat, Inc. Qemu virtual machine [1af4:1100]\n",
+            true,
+        ),
+        ("00:00.0 Host bridge: Intel Corporation 440FX\n\tSubsystem: Dell Device 0a6b\n", false),
+        // A card of hardware that speaks virtio.
+        ("41:00.0 Ethernet controller: Mellanox Technologies MT2910\n\tSubsystem: Red Hat, Inc. Device 0001\n", false),
+    ] {
+        let s = pasted(OutputKind::Lspci, text);
+        let role = Node::decode(&s).context.role;
+        assert_eq!(role.value == Some(Role::VmGuest), guest, "{text}: {:?}", role.reasons);
+        assert_eq!(role.basis, if guest { Basis::Inferred } else { Basis::Unknown }, "{text}");
+    }
+}
+
+/// AMD's accelerators by class; what is a display adapter to the firmware is counted apart.
+#[test]
+fn amd_gpus_without_numbers_are_known() {
+    let text = "01:00.0 Processing accelerators: Advanced Micro Devices, Inc. [AMD/ATI] Aqua Vanjaram [Instinct MI300X]\n\
+                02:00.0 Display controller: Advanced Micro Devices, Inc. [AMD/ATI] Arcturus GL-XL [Instinct MI100] (rev 01)\n\
+                07:00.0 VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Vega 20 (rev 02)\n\
+                08:00.0 VGA compatible controller: ASPEED Technology, Inc. ASPEED Graphics Family (rev 52)\n";
+    let s = pasted(OutputKind::Lspci, text);
+    let node = Node::decode(&s);
+    assert_eq!(node.pci.gpus().count(), 2);
+    let displays: Vec<String> = node.pci.amd_displays().map(|f| f.bdf.to_string()).collect();
+    assert_eq!(displays, ["0000:07:00.0"]);
+}
+
+/// Where a log is the only source, it names kernel and machine.
+#[test]
+fn a_boot_log_tells_kernel_and_machine() {
+    let boot = |dmi: &str, more: &str| {
+        format!(
+            "[    0.000000] Linux version 5.14.0-570.el9.x86_64 (builder@host) (gcc (GCC) 11.5.0) #1 SMP\n\
+             [    0.000000] Command line: BOOT_IMAGE=/vmlinuz ro\n[    0.000000] DMI: {dmi}\n{more}[    1.000000] x: y\n"
+        )
+    };
+    for (text, role, reason) in [
+        (boot("Supermicro AS -4125GS-TNRT/H13DSG-O-CPU, BIOS 1.8 02/05/2024", ""), None, "Supermicro AS -4125GS-TNRT"),
+        (boot("QEMU Standard PC (Q35 + ICH9, 2009), BIOS 1.16.2 04/01/2014", ""), Some(Role::VmGuest), "QEMU"),
+        (
+            boot("Hosting Ltd. Server/X, BIOS 1 01/01/2024", "[    0.000000] Hypervisor detected: KVM\n"),
+            Some(Role::VmGuest),
+            "KVM",
+        ),
+        (
+            boot("Hosting Ltd. Server/X, BIOS 1 01/01/2024", "[    0.000000] Hypervisor detected: Xen PV\n"),
+            None,
+            "Hosting",
+        ),
+    ] {
+        let s = pasted(OutputKind::Dmesg, &text);
+        let node = Node::decode(&s);
+        assert_eq!(node.kernel.release.known().map(ToString::to_string).as_deref(), Some("5.14.0-570.el9.x86_64"));
+        let found = &node.context.role;
+        assert_eq!(found.value, role, "{text}");
+        assert!(found.reasons.iter().any(|(r, _)| r.contains(reason)), "{:?}", found.reasons);
+    }
+    // A program that mentions a kernel is none.
+    let s = pasted(OutputKind::Dmesg, "[    5.000000] Linux version is 5.14.0-570.el9.x86_64\n");
+    assert!(Node::decode(&s).kernel.release.known().is_none());
+}
