@@ -8,6 +8,7 @@
 use super::Result;
 use super::machine::Hardware;
 use super::scenario::Link;
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 
@@ -62,15 +63,17 @@ const LABELS: &[Label] = &[
     },
 ];
 
+/// The subsystem of what QEMU makes itself, and the one of a server's maker.
+const QEMU: (u16, u16) = (0x1af4, 0x1100);
+const SUPERMICRO: (u16, u16) = (0x15d9, 0x1b14);
+
 /// What every relabelled link can do: PCIe Gen4 x16, as the lab's root ports.
 const CAPABLE: (u16, u16) = (4, 16);
 
 /// Bytes of a configuration space.
 const SPACE: usize = 4096;
-/// QEMU allocates configuration space, check mask and write mask in a row: bytes of one with what the allocator adds.
-const CHUNK: usize = SPACE + 16;
 /// The same of a device without PCI Express.
-const OLD_CHUNK: usize = 256 + 16;
+const OLD_SPACE: usize = 256;
 /// Where the ACS capability goes: behind the port's error reporting, which is its only extended capability.
 const AER: usize = 0x100;
 const ACS: usize = 0x148;
@@ -111,28 +114,43 @@ pub(super) fn apply(hardware: Hardware<'_>, pid: u32) -> Result<()> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).map_err(at)?;
     let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem")).map_err(at)?;
     let labels: Vec<&Label> = LABELS.iter().filter(|l| wanted(l, hardware) > 0).collect();
-    let mut found = vec![0; labels.len()];
-    for (start, end) in maps.lines().filter_map(writable) {
-        let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(0)];
-        if memory.read_exact_at(&mut bytes, start).is_err() {
-            continue; // a guard page, or gone already
-        }
-        for offset in (0..bytes.len().saturating_sub(SPACE)).step_by(8) {
-            let Some(space) = bytes.get(offset..offset + SPACE) else { break };
-            for (label, found) in labels.iter().zip(&mut found) {
-                if let Some(express) = is_donor(label, space) {
-                    let chunk = if express == 0 { OLD_CHUNK } else { CHUNK };
-                    let mask = bytes.get(offset + 2 * chunk..).and_then(|b| b.get(..chunk));
-                    let mask = mask.filter(|b| is_write_mask(b)).ok_or(
-                        "relabelling: this QEMU lays its devices out differently: no write mask behind the configuration space",
-                    )?;
-                    let base = start + offset as u64;
-                    let device = Device { memory: &memory, base, space, mask, express };
-                    device.change(label, hardware.links.get(label.name)).map_err(at)?;
-                    *found += 1;
-                }
+    // Bytes that look like a configuration space, by their address; and whatever points at one of them.
+    let mut spaces: BTreeMap<u64, (Option<&Label>, usize, Vec<u8>)> = BTreeMap::new();
+    let bare_metal = hardware.machine.bare_metal;
+    each_mapping(&maps, &memory, |start, bytes| {
+        for offset in (0..bytes.len().saturating_sub(OLD_SPACE)).step_by(8) {
+            let space = &bytes[offset..bytes.len().min(offset + SPACE)];
+            let label = labels.iter().find_map(|l| Some((Some(*l), is_donor(l, space)?)));
+            if let Some((label, express)) = label.or_else(|| (bare_metal && emulated(space)).then_some((None, 0))) {
+                spaces.insert(start + offset as u64, (label, express, space.to_vec()));
             }
         }
+    });
+    let mut devices: BTreeMap<u64, u64> = BTreeMap::new();
+    each_mapping(&maps, &memory, |_, bytes| {
+        for (offset, pointer) in bytes.chunks_exact(8).enumerate() {
+            let pointer = address(pointer);
+            // A device has one pointer after the other: configuration space, check mask, write mask.
+            if spaces.contains_key(&pointer)
+                && let Some(write) = bytes.get(offset * 8 + 16..offset * 8 + 24).map(address)
+                && let Some(mask) = read(&memory, write, 0x40)
+                && is_write_mask(&mask)
+            {
+                devices.insert(pointer, write);
+            }
+        }
+    });
+    let mut found = vec![0; labels.len()];
+    for (base, (label, express, space)) in &spaces {
+        let Some(write) = devices.get(base) else { continue };
+        let mask = read(&memory, *write, space.len()).unwrap_or_default();
+        let device = Device { memory: &memory, base: *base, write: *write, space, mask: &mask, express: *express };
+        let Some(label) = label else {
+            device.owned().map_err(at)?;
+            continue;
+        };
+        device.change(label, hardware.links.get(label.name)).map_err(at)?;
+        found.iter_mut().zip(&labels).filter(|(_, l)| l.name == label.name).for_each(|(n, _)| *n += 1);
     }
     for (label, found) in labels.iter().zip(found) {
         let wanted = wanted(label, hardware);
@@ -144,6 +162,26 @@ pub(super) fn apply(hardware: Hardware<'_>, pid: u32) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Calls with the start and the bytes of each mapping that can hold QEMU's own data.
+fn each_mapping(maps: &str, memory: &File, mut look: impl FnMut(u64, &[u8])) {
+    for (start, end) in maps.lines().filter_map(writable) {
+        // What cannot be read is a guard page, or gone already.
+        if let Some(bytes) = read(memory, start, usize::try_from(end - start).unwrap_or(0)) {
+            look(start, &bytes);
+        }
+    }
+}
+
+fn read(memory: &File, start: u64, length: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    memory.read_exact_at(&mut bytes, start).ok()?;
+    Some(bytes)
+}
+
+fn address(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
 }
 
 /// Start and end of a private writable mapping that can hold QEMU's own data.
@@ -173,7 +211,7 @@ fn is_donor(label: &Label, space: &[u8]) -> Option<usize> {
     if label.name == "pxb" {
         return Some(0);
     }
-    if word(space, 6) & 0x10 == 0 {
+    if space.len() < SPACE || word(space, 6) & 0x10 == 0 {
         return None;
     }
     let mut at = usize::from(*space.get(0x34)?);
@@ -187,6 +225,11 @@ fn is_donor(label: &Label, space: &[u8]) -> Option<usize> {
     None
 }
 
+/// An endpoint or host bridge with the subsystem that QEMU gives to all that it makes itself.
+fn emulated(space: &[u8]) -> bool {
+    (word(space, 0x2c), word(space, 0x2e)) == QEMU && space[0x0e] & 0x7f == 0 && !matches!(word(space, 0), 0 | 0xffff)
+}
+
 /// The write mask of a device: the guest may write all of the cache line size and the interrupt line, and none of the ids.
 fn is_write_mask(bytes: &[u8]) -> bool {
     bytes.get(..4) == Some(&[0; 4]) && bytes.get(0x0c) == Some(&0xff) && bytes.get(0x3c) == Some(&0xff)
@@ -197,6 +240,8 @@ struct Device<'a> {
     memory: &'a File,
     /// Address of its configuration space in QEMU.
     base: u64,
+    /// Address of its write mask there.
+    write: u64,
     space: &'a [u8],
     /// Bits that the guest may write.
     mask: &'a [u8],
@@ -215,7 +260,13 @@ impl Device<'_> {
     }
 
     fn let_guest_write(&self, at: usize, bits: u16) -> std::io::Result<()> {
-        self.put(2 * CHUNK + at, word(self.mask, at) | bits)
+        self.memory.write_all_at(&(word(self.mask, at) | bits).to_le_bytes(), self.write + at as u64)
+    }
+
+    /// The board's maker has made it.
+    fn owned(&self) -> std::io::Result<()> {
+        self.put(0x2c, SUPERMICRO.0)?;
+        self.put(0x2e, SUPERMICRO.1)
     }
 
     fn change(&self, label: &Label, link: Option<&Link>) -> std::io::Result<()> {
@@ -225,7 +276,7 @@ impl Device<'_> {
             self.memory.write_all_at(&class.to_le_bytes()[..3], self.base + 9)?;
         }
         if label.bare_metal {
-            return Ok(());
+            return if emulated(self.space) { self.owned() } else { Ok(()) };
         }
         if let Some((vendor, ..)) = label.becomes {
             self.put(0x2c, vendor)?;
