@@ -17,7 +17,7 @@ pub fn explain(rule: &Rule, style: Style) -> String {
 }
 
 fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
-    head(page, &rule.severity.name().to_uppercase(), tone_of(rule.severity), rule.id, rule.title)?;
+    head(page, &rule.severities().to_uppercase(), tone_of(rule.worst), rule.id, rule.title)?;
     page.blank()?;
     page.field(0, "holds on", &contexts(rule))?;
     page.field(0, "costs", &format!("{} [{}]", rule.effect.text, quality(rule.effect.quality)))?;
@@ -215,6 +215,8 @@ struct RuleOut<'a> {
     area: &'a str,
     title: &'static str,
     severity: Severity,
+    /// The highest that a finding may have.
+    worst: Severity,
     roles: Vec<&'static str>,
     effect: Effect,
     sources: &'static [Source],
@@ -234,6 +236,7 @@ pub fn rules_json(areas: &[Area<'_>], out: &mut dyn Write) -> io::Result<()> {
             area,
             title: r.title,
             severity: r.severity,
+            worst: r.worst,
             roles: r.roles.names().collect(),
             effect: r.effect,
             sources: r.sources,
@@ -256,7 +259,7 @@ pub fn rule_markdown(rule: &Rule) -> String {
     let mut s = String::from(GENERATED);
     // Writing to a string does not fail.
     let _ = write!(s, "\n# {}\n\n**{}**\n\n| | |\n|---|---|\n", rule.id, rule.title);
-    let _ = writeln!(s, "| Severity | {} |", rule.severity.name());
+    let _ = writeln!(s, "| Severity | {} |", rule.severities());
     let _ = writeln!(s, "| Holds on | {} |", contexts(rule));
     let _ = writeln!(s, "| A failure costs | {} *({})* |", cell(rule.effect.text), quality(rule.effect.quality));
     let reads: Vec<String> = rule.reads.iter().map(|r| format!("`{r}`")).collect();
@@ -297,7 +300,7 @@ pub fn catalogue_index(areas: &[Area<'_>]) -> String {
                 s,
                 "| [{id}]({id}.md) | {} | {} | {} |",
                 cell(r.title),
-                r.severity.name(),
+                r.severities(),
                 contexts(r),
                 id = r.id
             );

@@ -129,6 +129,8 @@ pub struct Rule {
     pub title: &'static str,
     /// Of a failure, unless the finding says otherwise.
     pub severity: Severity,
+    /// The highest that a finding may have: equal to `severity`, or above it where the node makes it worse.
+    pub worst: Severity,
     /// Where it holds.
     pub roles: Roles,
     /// What a failure costs.
@@ -150,6 +152,15 @@ impl Rule {
     #[must_use]
     pub fn area(&self) -> &'static str {
         self.id.split('/').next().unwrap_or(self.id)
+    }
+
+    /// What a failure counts, for pages about the rule: `low`, or `info to low` where it depends on the node.
+    #[must_use]
+    pub fn severities(&self) -> String {
+        match (self.severity.name(), self.worst.name()) {
+            (usual, worst) if usual == worst => usual.to_owned(),
+            (usual, worst) => format!("{usual} to {worst}"),
+        }
     }
 }
 

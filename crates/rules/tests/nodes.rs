@@ -8,7 +8,7 @@ use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_rules::{Severity, Status, Verdict, audit, find, rules};
 use linerate_snapshot::{Coverage, Snapshot};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -51,6 +51,33 @@ fn expectations_hold() {
     }
     assert!(checked > 10, "only {checked} expectations");
     assert!(wrong.is_empty(), "{} of {checked}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A page says what a finding can count: none counts more, and where the page says that some do, a node shows it.
+#[test]
+fn no_finding_is_worse_than_its_page_says() {
+    let mut worst: BTreeMap<&str, (Severity, String)> = BTreeMap::new();
+    for (path, _, s) in ALL.iter() {
+        let audit = common::judge(s);
+        for v in audit.with(Status::Fail) {
+            let seen = worst.entry(v.rule.id).or_insert((Severity::Info, String::new()));
+            if v.severity() >= seen.0 {
+                *seen = (v.severity(), path.display().to_string());
+            }
+        }
+    }
+    let over: Vec<_> = rules()
+        .iter()
+        .filter(|r| worst.get(r.id).is_some_and(|(seen, _)| *seen > r.worst))
+        .map(|r| (r.id, &worst[r.id]))
+        .collect();
+    assert!(over.is_empty(), "{over:#?}");
+    let never: Vec<_> = rules()
+        .iter()
+        .filter(|r| r.worst > r.severity && worst.get(r.id).is_none_or(|(seen, _)| *seen < r.worst))
+        .map(|r| r.id)
+        .collect();
+    assert!(never.is_empty(), "no composed node shows the worst of {never:?}");
 }
 
 #[test]

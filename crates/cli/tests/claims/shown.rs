@@ -8,7 +8,7 @@ use linerate_node::Node;
 use linerate_report::topo::Topo;
 use linerate_report::topo::scene::{Extras, Scene};
 use linerate_report::{Style, explain};
-use linerate_rules::Audit;
+use linerate_rules::{Audit, Status};
 use serde_json::Value;
 
 /// How far the nearest GPU of each NIC is, as the hardware or a topology file has it: what `env` judges levels by. Where NVLink or C2C is nearer
@@ -99,6 +99,15 @@ pub(crate) fn by_explain(a: &Audit, answer: &Answer, t: &mut Table) {
         let found = page(&id).is_some_and(|text| text.contains(&id));
         t.say("explain", subject.clone(), found.to_string());
         t.say(verb, subject, "true");
+    }
+}
+
+/// No finding counts more than the page of its rule says.
+pub(crate) fn by_page(a: &Audit, t: &mut Table) {
+    for v in a.with(Status::Fail) {
+        let subject = format!("{} counts what its page says", v.rule.id);
+        t.say("audit", subject.clone(), "true");
+        t.say("explain", subject, (v.severity() <= v.rule.worst).to_string());
     }
 }
 

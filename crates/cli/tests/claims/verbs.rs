@@ -1,6 +1,6 @@
 //! What each verb says of a node, by subject. Numbers, kinds and codes: no sentences.
 
-use crate::shown::{by_drawing, by_explain, env_judgements, is_gpu, nearest};
+use crate::shown::{by_drawing, by_explain, by_page, env_judgements, is_gpu, nearest};
 use crate::table::Table;
 use linerate_doctor::answer::{Answer, Confidence};
 use linerate_doctor::{NodeGiven, Observer, Reader, conclude};
@@ -27,6 +27,7 @@ pub(crate) fn ask(s: &Snapshot, t: &mut Table) {
     let answer = conclude(&Observer::default(), &given);
     by_doctor(&answer, &judged, t);
     by_explain(&judged, &answer, t);
+    by_page(&judged, t);
     kernel_log(s, &judged, t);
     by_plan(s, &node, &judged, t);
     by_bench(s, t);

@@ -55,6 +55,7 @@ const BASE: Rule = Rule {
     id: "demo/base",
     title: "The base of the rules of these tests",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "about 20 % of the bandwidth between the two", quality: Quality::Estimate },
     sources: SOURCES,

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "acs/direct-nic",
     title: "Ports of Data Direct, Grace and Vera systems have the ACS bits that rdma_topo wants",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect { text: "the direct path between NIC and GPU is not used, or does not work", quality: Quality::Sourced },
     sources: &[

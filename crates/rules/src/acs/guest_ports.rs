@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "acs/guest-ports",
     title: "ACS bits of virtual ports are left alone",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::VM_GUEST,
     effect: Effect { text: "none: packets do not pass virtual ports", quality: Quality::Sourced },
     sources: &[

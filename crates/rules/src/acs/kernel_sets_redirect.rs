@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "acs/kernel-sets-redirect",
     title: "Nothing will set ACS redirection again behind your back",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::BARE_METAL,
     effect: Effect {
         text: "a fix by setpci is lost at reboot, and already after an AER or DPC port reset, a hot-plug, or a resume",

@@ -17,6 +17,7 @@ pub(super) static RULE: Rule = Rule {
     id: "acs/parameter-not-effective",
     title: "ACS parameters of the command line are in the registers",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect { text: "the ports behave as if the parameter were not there", quality: Quality::Sourced },
     sources: &[

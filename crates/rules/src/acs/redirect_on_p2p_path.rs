@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     id: "acs/redirect-on-p2p-path",
     title: "No switch port between a GPU and its NIC redirects peer-to-peer requests",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::BARE_METAL,
     effect: Effect {
         text: "peer-to-peer traffic detours through the root complex: \"significant performance reduction or even a hang\"",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "acs/translation-blocking",
     title: "No port above a passed-through GPU or NIC blocks translated requests",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::VM_HOST,
     effect: Effect { text: "ATS does not work: translated packets are errors, and the VM's GPUDirect is slow or fails", quality: Quality::Sourced },
     sources: &[KERNEL_PCI, RDMA_TOPO, VM_DOC],

@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "acs/vmhost-direct-translated",
     title: "Ports above passed-through NICs let translated requests cross the switch directly, and isolate everything else",
     severity: Severity::High,
+    worst: Severity::Critical,
     roles: Roles::VM_HOST,
     effect: Effect {
         text: "without Direct Translated every GPUDirect packet of a VM goes through the root complex; without the other bits VMs are not isolated",

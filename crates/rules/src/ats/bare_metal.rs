@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "ats/bare-metal",
     title: "RDMA NICs do not offer ATS on bare metal",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::BARE_METAL,
     effect: Effect { text: "nothing measured; NVIDIA's profile for bare metal switches it off", quality: Quality::DirectionOnly },
     sources: &[

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "ats/not-enabled-with-vm",
     title: "ATS of RDMA NICs is switched on while a virtual machine uses them",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::VM_HOST,
     effect: Effect { text: "as without ATS: every packet to a GPU goes through the root complex", quality: Quality::DirectionOnly },
     sources: &[

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "ats/vmhost",
     title: "RDMA NICs that are passed to virtual machines offer ATS",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::VM_HOST,
     effect: Effect {
         text: "GPUDirect traffic of the VM climbs to the root complex and its IOMMU and back: 35 Gb/s of 400 in one report",

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/acs-override",
     title: "pcie_acs_override is not used",
     severity: Severity::Medium,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "mainline and distribution kernels ignore it; a patched kernel pretends isolation that does not exist",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/amd-iommu-off",
     title: "A VM host does not switch AMD's IOMMU off",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "VM host: nothing can be passed through; bare metal: none", quality: Quality::Sourced },
     sources: &[AMD_INIT, KPARAM],

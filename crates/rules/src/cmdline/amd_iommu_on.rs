@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/amd-iommu-on",
     title: "amd_iommu= has only values that exist",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "none: the kernel ignores the word", quality: Quality::Sourced },
     sources: &[AMD_INIT, KPARAM],

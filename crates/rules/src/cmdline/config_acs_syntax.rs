@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/config-acs-syntax",
     title: "Lists of pci=config_acs= and pci=disable_acs_redir= are understood by this kernel and name its devices",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect { text: "ACS bits stay as they were on some or all of the listed ports", quality: Quality::Sourced },
     sources: &[

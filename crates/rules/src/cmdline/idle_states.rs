@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/idle-states",
     title: "Idle states of the CPU are the kernel's choice, or were limited on purpose",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect {
         text: "shallow idle states shorten wake-ups by some tens of microseconds and cost power and turbo frequency",

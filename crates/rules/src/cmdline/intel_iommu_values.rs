@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/intel-iommu-values",
     title: "IOMMU parameters are those of this CPU's vendor, with values that exist",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "none: the kernel ignores the word", quality: Quality::Sourced },
     sources: &[INTEL_IOMMU, KPARAM],

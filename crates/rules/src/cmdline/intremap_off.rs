@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/intremap-off",
     title: "Interrupt remapping is not switched off on a VM host",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "VM host: VFIO refuses devices unless told to allow unsafe interrupts; CPUs beyond 255 cannot take interrupts",

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-pt-on-arm",
     title: "On Arm, passthrough is asked for with iommu.passthrough=1",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect { text: "iommu=pt is ignored: devices stay in translated, strict domains (the default on arm64)", quality: Quality::Sourced },
     sources: &[X86_DMA, KPARAM],

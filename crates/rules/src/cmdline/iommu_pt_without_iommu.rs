@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-pt-without-iommu",
     title: "A node that asks for IOMMU passthrough has an IOMMU in use",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "none: without an IOMMU the word has no effect", quality: Quality::Sourced },
     sources: &[IOMMU_CORE, AMD_INIT, KPARAM],

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-soft",
     title: "DMA does not go through software bounce buffers",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect { text: "DMA beyond what the buffers hold is copied by the CPU or fails", quality: Quality::DirectionOnly },
     sources: &[

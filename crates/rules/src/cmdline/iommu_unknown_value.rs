@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-unknown-value",
     title: "iommu=, iommu.passthrough= and iommu.strict= have values that the kernel understands",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "the word is ignored without a message", quality: Quality::Sourced },
     sources: &[X86_DMA, KPARAM],

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/noacs",
     title: "Nobody relies on pci=noacs, which does not exist",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect { text: "none: ACS stays as it was", quality: Quality::Sourced },
     sources: &[PCI_CORE, KPARAM],

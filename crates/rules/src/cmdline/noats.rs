@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/noats",
     title: "PCIe address translation services are not switched off where virtual machines need them",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "VM host: every GPUDirect RDMA packet climbs to the root complex; ACS also blocks translated requests",

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/pci-assign-busses",
     title: "Bus numbers are the firmware's",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "addresses differ from those in firmware tables, NCCL topology files, device plugins and fixes by address",

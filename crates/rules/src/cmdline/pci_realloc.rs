@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/pci-realloc",
     title: "pci=realloc is there only where firmware gives too little address space",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect { text: "the kernel may move or lose BARs", quality: Quality::Sourced },
     sources: &[KPARAM, PCI_CORE],

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/pci-unknown-option",
     title: "Every option of pci= exists",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect { text: "the option is ignored with one line in the boot log", quality: Quality::Sourced },
     sources: &[PCI_CORE, X86_PCI, KPARAM],

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/raw-qp-enforcement",
     title: "disable_raw_qp_enforcement is not set",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect {
         text: "none on bandwidth; where an old driver package has it, any user may send raw packets",

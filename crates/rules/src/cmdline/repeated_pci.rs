@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cmdline/repeated-pci",
     title: "Options of pci= stand in one word",
     severity: Severity::Info,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect { text: "none, except for lists of devices: the last list replaces the others", quality: Quality::Sourced },
     sources: &[PCI_CORE, KPARAM],

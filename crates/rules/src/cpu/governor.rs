@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cpu/governor",
     title: "The CPU frequency policy prefers performance",
     severity: Severity::Low,
+    worst: Severity::Medium,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect {
         text: "latency and jitter of the threads that drive the NIC and of small messages; large RDMA transfers are not affected",

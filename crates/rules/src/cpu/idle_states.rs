@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "cpu/idle-states",
     title: "Waking a CPU takes no longer than a network step",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect { text: "up to the state's exit latency is added when a sleeping core must react; bandwidth is not affected", quality: Quality::Derived },
     sources: &[

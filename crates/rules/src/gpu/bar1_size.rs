@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpu/bar1-size",
     title: "BAR1 of each GPU covers its whole memory",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "registering more GPU memory than BAR1 holds fails (ENOMEM)", quality: Quality::Sourced },
     sources: &[

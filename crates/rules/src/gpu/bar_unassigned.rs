@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpu/bar-unassigned",
     title: "Every memory region of GPUs and RDMA NICs has an address",
     severity: Severity::Critical,
+    worst: Severity::Critical,
     roles: Roles::ALL,
     effect: Effect { text: "the driver does not start the device", quality: Quality::Sourced },
     sources: &[

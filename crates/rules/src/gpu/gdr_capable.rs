@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpu/gdr-capable",
     title: "The GPUs support GPUDirect RDMA",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "no GPUDirect RDMA at all: everything goes through host memory", quality: Quality::Sourced },
     sources: &[

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/dmabuf-attach",
     title: "The GPU driver refused no NIC that wanted to attach to GPU memory",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "registration by DMA-BUF fails: no GPUDirect RDMA between that GPU and that NIC", quality: Quality::Sourced },
     sources: &[Source {

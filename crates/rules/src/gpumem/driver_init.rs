@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/driver-init",
     title: "The NVIDIA driver initialised every GPU, and its parts are of one version",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "the GPU cannot be opened; nvidia-smi and CUDA fail", quality: Quality::Sourced },
     sources: &[Source {

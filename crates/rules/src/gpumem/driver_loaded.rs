@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/driver-loaded",
     title: "The NVIDIA driver is bound to every GPU that this system uses",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "the GPU cannot be used at all", quality: Quality::Sourced },
     sources: &[Source {

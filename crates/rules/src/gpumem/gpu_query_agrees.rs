@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/gpu-query-agrees",
     title: "nvidia-smi reports every GPU that is on the PCI bus",
     severity: Severity::Critical,
+    worst: Severity::Critical,
     roles: Roles::ALL,
     effect: Effect { text: "jobs find fewer GPUs than the node has, or fail to start", quality: Quality::Sourced },
     sources: &[

@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/nvlink-fabric",
     title: "Every GPU of an NVSwitch system joined the NVLink fabric",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "CUDA does not start on the GPU (system not yet initialized), or GPUs talk over PCIe", quality: Quality::Sourced },
     sources: &[

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/open-module",
     title: "The open NVIDIA kernel modules are loaded",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "only the open modules export GPU memory as DMA-BUF", quality: Quality::Sourced },
     sources: &[

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/pcie-replays",
     title: "No GPU's PCIe link had to be retrained because replays did not help",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect { text: "the link stops while it retrains, and may come back slower", quality: Quality::DirectionOnly },
     sources: &[

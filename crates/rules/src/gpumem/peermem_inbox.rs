@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/peermem-inbox",
     title: "nvidia-peermem is wanted only where the RDMA stack has a peer-memory interface, and it is loaded there",
     severity: Severity::Low,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "the module refuses to load (EINVAL); GPUDirect then depends on DMA-BUF",

@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/peermem-symbols",
     title: "The peer-memory module fits the RDMA stack and reports no error",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "with symbols that do not match the module does not load: GPUDirect RDMA only by DMA-BUF",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/peermem-visible-to-nccl",
     title: "Every version of NCCL finds the peer-memory module that is loaded",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect {
         text: "a version of NCCL that does not test the file that exists takes the module for absent (DMA-BUF apart)",

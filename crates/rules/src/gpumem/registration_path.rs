@@ -29,6 +29,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/registration-path",
     title: "The NIC can register GPU memory: by DMA-BUF or by a peer-memory module",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "without either, GPUDirect RDMA is off and every message is staged through host memory: 1.5 to 4 times slower",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/volta-cx3",
     title: "GPUs and NICs are of generations for which GPUDirect RDMA can be had today",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect {
         text: "GPUDirect RDMA is practically out of reach: messages are staged through host memory",

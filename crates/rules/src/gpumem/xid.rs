@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "gpumem/xid",
     title: "The kernel log holds no Xid (GPU error) of hardware",
     severity: Severity::High,
+    worst: Severity::Critical,
     roles: Roles::ALL,
     effect: Effect { text: "from a failed program to a lost GPU, by number", quality: Quality::Sourced },
     sources: &[CATALOGUE, NUMBERS],

@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/active",
     title: "The IOMMU is in use where virtual machines need it; elsewhere its absence is understood",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "a VM host cannot pass devices to guests; on bare metal an absent IOMMU costs nothing",

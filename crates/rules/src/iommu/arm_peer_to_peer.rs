@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/arm-peer-to-peer",
     title: "On Grace and Ampere CPUs, GPU and NIC share a PCIe switch or are coherent",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::BARE_METAL,
     effect: Effect {
         text: "these root complexes forward no peer-to-peer traffic: GPUDirect RDMA is refused (driver 570 on) or fails",

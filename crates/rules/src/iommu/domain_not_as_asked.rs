@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/domain-not-as-asked",
     title: "GPUs and NICs have the domain type that the command line asks for",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect { text: "the node does not do what its configuration says", quality: Quality::Sourced },
     sources: &[IOMMU_CORE, X86_DMA, INTEL_IOMMU, KPARAM],

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/faults",
     title: "The kernel log holds no IOMMU fault of a GPU, an RDMA NIC, or a bridge above them",
     severity: Severity::Critical,
+    worst: Severity::Critical,
     roles: Roles::ALL,
     effect: Effect { text: "a DMA was stopped: hangs, failed jobs, or corrupted data", quality: Quality::Sourced },
     sources: &[

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/guest-viommu",
     title: "The virtual machine has no virtual IOMMU, or one that translates nothing",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::VM_GUEST,
     effect: Effect {
         text: "a second translation inside the guest: faults, a GPU driver that fails to start, or slow DMA",

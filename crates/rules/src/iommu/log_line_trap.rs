@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/log-line-trap",
     title: "What the boot log says about the default domain is what the devices have",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "none by itself: the log line misleads the reader", quality: Quality::Sourced },
     sources: &[IOMMU_CORE],

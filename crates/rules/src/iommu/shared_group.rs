@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/shared-group",
     title: "GPU and NIC share an IOMMU group, or do not, as their topology needs",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect {
         text: "VM host: devices that share a group can only be passed through together; Data Direct: dma-buf over PCIe is refused",

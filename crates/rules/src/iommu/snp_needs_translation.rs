@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/snp-needs-translation",
     title: "A host for SEV-SNP guests does not ask for IOMMU passthrough",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect { text: "the kernel refuses SEV-SNP: confidential guests do not start", quality: Quality::Sourced },
     sources: &[

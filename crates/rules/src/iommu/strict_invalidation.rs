@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/strict-invalidation",
     title: "Translated devices, if there are any, use lazy invalidation",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect {
         text: "each unmap waits for the IOMMU; the extra cost on top of translation is workload dependent",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "iommu/translated-domain",
     title: "DMA of GPUs and RDMA NICs is not translated by the IOMMU",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::BARE_METAL.or(Roles::VM_GUEST),
     effect: Effect {
         text: "unsupported for GPUDirect RDMA: faults, hangs, corruption, or every peer-to-peer packet through the root complex",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "memory/hugepages",
     title: "Hosts of virtual machines back guest memory with huge pages",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::VM_HOST,
     effect: Effect { text: "fewer entries in the IOMMU's and the CPU's second-level tables", quality: Quality::DirectionOnly },
     sources: &[Source {

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "memory/memlock",
     title: "Locked memory is unlimited where RDMA jobs start",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect { text: "memory registration beyond the limit fails: `ibv_reg_mr failed … Cannot allocate memory`", quality: Quality::Sourced },
     sources: &[

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "memory/shm-size",
     title: "/dev/shm is larger than a container's default of 64 MiB",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::BARE_METAL.or(Roles::VM_GUEST),
     effect: Effect { text: "NCCL fails at start: `posix_fallocate failed : No space left on device`", quality: Quality::Sourced },
     sources: &[

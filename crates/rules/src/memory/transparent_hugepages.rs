@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "memory/transparent-hugepages",
     title: "Transparent huge pages are available (always or madvise)",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect {
         text: "registering host buffers takes more page-table work with small pages; GPUDirect is not affected",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "modules/dma-remap-peer-mmio",
     title: "The GPU driver maps peer memory through the DMA interface of the kernel",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "in a translated domain the peer gets an address without a mapping: IOMMU faults", quality: Quality::Sourced },
     sources: &[NV_REG, GDR_DOC],

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "modules/grdma-topo-override",
     title: "The GPU driver's topology check for GPUDirect RDMA is not overridden",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "1: \"unprivileged userspace can trigger platform RAS failures\"; 2: GPUDirect RDMA is refused",

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "modules/imex-channel0",
     title: "IMEX channel 0 is created by default only where all users are trusted",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect { text: "none on bandwidth; any user may share GPU memory across nodes through the channel", quality: Quality::Sourced },
     sources: &[NV_REG],

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "modules/modules-from-cmdline",
     title: "Options of GPU and RDMA modules stand in modprobe.d",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "a container that loads the module with insmod never sees the option", quality: Quality::Sourced },
     sources: &[

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "modules/nvidia-parameter-not-effective",
     title: "Options of the nvidia module are in force with the value that was asked for",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect { text: "the driver runs with another setting than the configuration says", quality: Quality::Sourced },
     sources: &[NV_PROCFS, NV_REG],

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "modules/parameter-unknown",
     title: "Options given to the nvidia module exist",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect { text: "the module ignores the option with one line in the log", quality: Quality::Sourced },
     sources: &[NV_REG, NV_PROCFS],

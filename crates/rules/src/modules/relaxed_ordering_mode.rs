@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "modules/relaxed-ordering-mode",
     title: "The GPU driver decides about relaxed ordering of the GPU's writes",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "not needed for GPUDirect RDMA: there the NIC writes, and NCCL asks the NIC itself", quality: Quality::Sourced },
     sources: &[

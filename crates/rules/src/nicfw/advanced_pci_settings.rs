@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/advanced-pci-settings",
     title: "ADVANCED_PCI_SETTINGS is a display switch: either value is right",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "none: it shows or hides other settings", quality: Quality::Sourced },
     sources: &[super::DATABASE],

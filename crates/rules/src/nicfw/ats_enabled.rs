@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/ats-enabled",
     title: "ATS_ENABLED follows the node's purpose: False on bare metal, True for NICs that are passed to virtual machines",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect {
         text: "virtual machines: without it GPUDirect goes through the root complex and the IOMMU; a field report saw 35 of 400 Gb/s",

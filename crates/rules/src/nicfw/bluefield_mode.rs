@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/bluefield-mode",
     title: "BlueField cards that serve as plain NICs are in NIC mode",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect {
         text: "in DPU mode traffic passes the switch that the card's Arm cores configure; NIC settings and QoS are theirs",

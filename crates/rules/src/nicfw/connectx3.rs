@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/connectx3",
     title: "Firmware queries are of ConnectX-4 or later, which can tell what runs",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "none by itself: what a ConnectX-3 runs with cannot be read", quality: Quality::Sourced },
     sources: &[

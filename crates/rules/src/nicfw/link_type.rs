@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/link-type",
     title: "LINK_TYPE of each port is the link layer that the port runs, and will run after the next reset",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "after the next reset the port speaks another protocol than its fabric: the node loses that network",

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/max-acc-out-read",
     title: "MAX_ACC_OUT_READ is 0: the firmware chooses how much it reads ahead",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect {
         text: "a fixed value can hold reads (and so what the NIC sends) below the link's bandwidth; no number is published",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/mixed-between-nics",
     title: "NICs of one kind on one node run with the same firmware settings",
     severity: Severity::Low,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "rails behave differently: a collective runs at the pace of its slowest NIC",

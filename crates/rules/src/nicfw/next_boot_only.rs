@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/next-boot-only",
     title: "Firmware queries show what runs, not only what the next boot brings",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect {
         text: "none by itself: a plain query proves nothing about the running firmware",

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/pci-wr-ordering",
     title: "PCI_WR_ORDERING is per_mkey: applications choose relaxed ordering for themselves",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "forced relaxed ordering can corrupt the data of programs that poll the last byte of an RDMA write",

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/pending-reset",
     title: "No firmware setting waits for a reset: Current equals Next Boot",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "the NIC runs with other settings than configured, and changes behaviour at the next boot",

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/power-settings",
     title: "ADVANCED_POWER_SETTINGS is off",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect {
         text: "none on bandwidth; the settings that it uncovers can damage hardware, says the tool",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/query-failed",
     title: "No query of NIC firmware settings failed",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect {
         text: "none by itself: the settings of the NIC stay unknown",

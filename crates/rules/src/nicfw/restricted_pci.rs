@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/restricted-pci",
     title: "The firmware does not restrict the speed or width of the PCIe link",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "the link trains at the restricted speed and width: bandwidth in proportion", quality: Quality::Derived },
     sources: &[super::DATABASE],

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/roce-cc",
     title: "RoCE congestion control is on for at least one priority of each Ethernet port",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "without congestion control, congestion shows as pauses or drops instead of slower senders",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/roce-control",
     title: "RoCE is not disabled in the firmware of NICs on Ethernet",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "no RDMA on that NIC: NCCL falls back to TCP sockets", quality: Quality::Sourced },
     sources: &[super::DATABASE],

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/sriov",
     title: "SR-IOV in the firmware agrees with itself, with the PCI capability, and with its use",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "virtual functions cannot be made, or their BARs take address space that nothing uses",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "nicfw/visible",
     title: "The firmware settings of every NVIDIA NIC can be seen",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect {
         text: "none by itself: without the settings nothing can be said about ATS, SR-IOV, link type or a pending reset",

@@ -7,6 +7,7 @@ pub(super) static RULE: Rule = Rule {
     id: "numa/balancing",
     title: "Automatic NUMA balancing is off on GPU nodes",
     severity: Severity::Info,
+    worst: Severity::Low,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect { text: "page faults by sampling, and moving pages under running jobs: jitter", quality: Quality::DirectionOnly },
     sources: &[

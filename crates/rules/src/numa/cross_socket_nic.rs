@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "numa/cross-socket-nic",
     title: "Every GPU has an RDMA NIC on its own NUMA node",
     severity: Severity::Medium,
+    worst: Severity::High,
     roles: Roles::BARE_METAL,
     effect: Effect {
         text: "traffic crosses the link between CPUs; NCCL by default uses no GPUDirect RDMA there, and models 6 to 40 GB/s for the whole link",

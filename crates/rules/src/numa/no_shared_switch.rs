@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "numa/no-shared-switch",
     title: "Every GPU shares a PCIe switch with a NIC, or NCCL is told to go through the CPU's root ports",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::BARE_METAL,
     effect: Effect {
         text: "NCCL's default level is PXB: without a shared switch (PHB) it copies through host memory, an estimated 1.5 to 4 times slower",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "numa/node-unknown",
     title: "The kernel knows the NUMA node of every GPU and RDMA NIC",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect {
         text: "threads and buffers are placed by chance; NCCL goes by the topmost switch above the device, and has a NUMA node of its own (-1) for what has none there",

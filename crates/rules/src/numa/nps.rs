@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "numa/nps",
     title: "One NUMA node per socket",
     severity: Severity::Info,
+    worst: Severity::Medium,
     roles: Roles::BARE_METAL,
     effect: Effect {
         text: "no effect on GPUDirect RDMA itself; NCCL calls GPU and NIC on different nodes of one socket SYS instead of PHB",

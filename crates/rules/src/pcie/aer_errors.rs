@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/aer-errors",
     title: "No PCIe errors on the way of GPUs and RDMA NICs",
     severity: Severity::High,
+    worst: Severity::High,
     roles: PHYSICAL,
     effect: Effect {
         text: "uncorrectable errors lose packets or reset the device; correctable ones cost a replay each",

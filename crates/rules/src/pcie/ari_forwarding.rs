@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/ari-forwarding",
     title: "Ports above NICs with virtual functions forward ARI",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: PHYSICAL,
     effect: Effect { text: "virtual functions beyond function 7 need bus numbers of their own, or do not appear", quality: Quality::Sourced },
     sources: &[

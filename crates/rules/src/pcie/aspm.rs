@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/aspm",
     title: "Links of GPUs and RDMA NICs do not sleep",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: PHYSICAL,
     effect: Effect { text: "leaving L1 takes the microseconds that LnkCap prints as exit latency, at the first packet after a pause", quality: Quality::Sourced },
     sources: &[PCI_REGS, KERNEL_PARAMETERS],

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/bus-peer2peer",
     title: "The kernel is not told to cut every packet to 128 bytes",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: PHYSICAL,
     effect: Effect {
         text: "MaxPayload 128 everywhere: 83 % of the raw rate instead of 91 % with 256",

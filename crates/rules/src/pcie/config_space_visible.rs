@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/config-space-visible",
     title: "The whole configuration space of the path can be read",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect { text: "ACS, ATS, AER, SR-IOV and Resizable BAR cannot be judged", quality: Quality::Derived },
     sources: &[Source {

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/device-gone",
     title: "Every PCI function answers",
     severity: Severity::Critical,
+    worst: Severity::Critical,
     roles: Roles::ALL,
     effect: Effect { text: "the device is unusable, and what talks to it hangs or fails", quality: Quality::Sourced },
     sources: &[

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/extended-tags",
     title: "GPUs and RDMA NICs use 8-bit tags",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: PHYSICAL,
     effect: Effect {
         text: "32 instead of 256 reads in flight: with 512-byte reads 16 KiB, which a 32 GT/s x16 link moves in 0.26 µs",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/gpu-replays",
     title: "GPUs have not repeated PCIe packets",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: PHYSICAL,
     effect: Effect { text: "each replay delays what follows; many mean bad signals", quality: Quality::DirectionOnly },
     sources: &[Source {

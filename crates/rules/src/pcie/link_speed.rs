@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/link-speed",
     title: "Links of GPUs and RDMA NICs run at the speed that both ends have",
     severity: Severity::High,
+    worst: Severity::High,
     roles: PHYSICAL,
     effect: Effect { text: "each generation down halves the bandwidth", quality: Quality::Derived },
     sources: &[LINK_ABI, PRINT_LINK_STATUS],

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/link-width",
     title: "Links of GPUs and RDMA NICs use every lane that both ends have",
     severity: Severity::High,
+    worst: Severity::High,
     roles: PHYSICAL,
     effect: Effect { text: "bandwidth is proportional to the lanes: half the lanes, half the rate", quality: Quality::Derived },
     sources: &[LINK_ABI, PRINT_LINK_STATUS],

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/max-payload",
     title: "GPUs, RDMA NICs and the bridges above them send packets of at least 256 bytes",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: PHYSICAL,
     effect: Effect {
         text: "128-byte packets carry 83 % of the raw rate, 256-byte packets 91 % (26 bytes of overhead each)",

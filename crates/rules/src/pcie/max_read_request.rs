@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/max-read-request",
     title: "RDMA NICs ask for up to 4096 bytes in one read",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: PHYSICAL,
     effect: Effect { text: "up to 10–20 % of the sending rate on some AMD platforms, nothing on many", quality: Quality::Estimate },
     sources: &[

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/nccl-blind-to-degraded-link",
     title: "NCCL's model of the links agrees with the links",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: PHYSICAL,
     effect: Effect {
         text: "NCCL plans rings and trees over a link as if it ran at full speed; its topology dump shows nothing wrong",

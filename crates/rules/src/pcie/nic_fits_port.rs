@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/nic-fits-port",
     title: "PCIe carries what the ports of an RDMA NIC carry",
     severity: Severity::High,
+    worst: Severity::High,
     roles: PHYSICAL,
     effect: Effect { text: "the port cannot reach its rate: PCIe is the ceiling", quality: Quality::Derived },
     sources: &[PRINT_LINK_STATUS, LINK_ABI],

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/path-bottleneck",
     title: "Links of switches between a NIC and its GPU carry what the NIC's ports need",
     severity: Severity::High,
+    worst: Severity::High,
     roles: PHYSICAL,
     effect: Effect {
         text: "everything below the link shares it on the way to memory, to other switches and to the other socket",

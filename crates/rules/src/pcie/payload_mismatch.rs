@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/payload-mismatch",
     title: "No device sends packets larger than what is on their way accepts",
     severity: Severity::Critical,
+    worst: Severity::Critical,
     roles: PHYSICAL,
     effect: Effect { text: "Malformed TLP: a fatal error, the device is reset or the node goes down", quality: Quality::Sourced },
     sources: &[

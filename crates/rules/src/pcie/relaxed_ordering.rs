@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/relaxed-ordering",
     title: "RDMA NICs may use relaxed ordering",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: PHYSICAL,
     effect: Effect {
         text: "\"can greatly help the performance of InfiniBand networks in virtualized environments\"; no number published",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "pcie/ten-bit-tags",
     title: "RDMA NICs have tags enough for the reads that their link needs in flight",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: PHYSICAL,
     effect: Effect {
         text: "reads in flight × read size bounds the sending rate: 256 × 512 bytes cover 2.1 µs of a 32 GT/s x16 link",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/bond",
     title: "Bonds of RoCE rails are of a kind that the NIC offers RDMA over",
     severity: Severity::Low,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "a connection (QP) uses one port of the bond: one flow never gets more than one port's rate",

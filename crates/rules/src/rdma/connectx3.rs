@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/connectx3",
     title: "No ConnectX-3 (mlx4) where GPUDirect or two full ports are expected",
     severity: Severity::Info,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "both ports share PCIe 3.0 x8: 63 Gb/s after encoding, an estimated 52 to 55 Gb/s usable; no DMA-BUF",

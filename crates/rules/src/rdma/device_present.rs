@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/device-present",
     title: "Every RDMA NIC that a GPU depends on has an RDMA device",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "without an RDMA device NCCL uses TCP sockets over the same card (estimate: 5 to 40 times slower)",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/efa-plugin",
     title: "On EFA, libfabric and NCCL's plugin for it are installed",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect {
         text: "without the plugin NCCL uses TCP sockets: its own InfiniBand transport does not list EFA devices",

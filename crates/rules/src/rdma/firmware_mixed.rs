@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/firmware-mixed",
     title: "Equal boards run equal firmware",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect { text: "defaults, congestion control and bugs differ between rails", quality: Quality::DirectionOnly },
     sources: &[

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/gid-ndev",
     title: "The GIDs of a RoCE port belong to an interface of the same NIC",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect {
         text: "traffic leaves by another port than the address suggests; affinity by interface name goes wrong",

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/gid-table",
     title: "Every RoCE port that GPUs depend on has a RoCE v2 GID of the address family that NCCL looks for",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "NCCL stays at GID index 0, a link-local one: connections fail, or work only inside one layer-2 network",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/global-pause",
     title: "Global pause is off where priority flow control is on",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect { text: "global pause stops all priorities at once, so PFC protects nothing", quality: Quality::DirectionOnly },
     sources: &[Source {

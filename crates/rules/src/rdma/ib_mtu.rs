@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/ib-mtu",
     title: "InfiniBand ports use the MTU 4096",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect {
         text: "payload share (26 bytes per packet): 98.7 % at 2048, 99.4 % at 4096; and twice the packets",

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/link-layer",
     title: "The NICs that GPUs depend on are all InfiniBand or all Ethernet",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "rails that cannot talk to each other's fabric: connections fail or NCCL leaves NICs out",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/netns-mode",
     title: "Network namespaces share RDMA devices, or exclusive mode is meant",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "in exclusive mode a container sees only RDMA devices that were moved into its namespace", quality: Quality::Sourced },
     sources: &[Source {

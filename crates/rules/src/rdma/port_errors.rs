@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/port-errors",
     title: "The error counters of the ports are zero, or do not grow",
     severity: Severity::Info,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect { text: "growing counters mean retransmission or a link that drops; a total says neither when nor how fast", quality: Quality::DirectionOnly },
     sources: &[

@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/port-rate",
     title: "Ports of equal boards run at equal rates, and no link has fallen back to one lane or the lowest speed",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect { text: "bandwidth of the port in proportion to its rate; collectives wait for the slowest", quality: Quality::Derived },
     sources: &[

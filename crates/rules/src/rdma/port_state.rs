@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/port-state",
     title: "The RDMA ports that GPUs depend on are ACTIVE",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "NCCL leaves a port that is not ACTIVE out: its share of the node's bandwidth is missing, or the job falls back to sockets",

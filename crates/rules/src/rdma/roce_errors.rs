@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/roce-errors",
     title: "RoCE ports lose and retransmit next to nothing",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect {
         text: "go-back-N resends what is in flight: at 400 Gb/s and 10 µs round trip 1 lost packet in 12,000 costs about 1 % (estimate)",

@@ -10,6 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/roce-mtu",
     title: "RoCE ports that GPUs depend on use the RDMA MTU 4096",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::ALL,
     effect: Effect {
         text: "payload share of the wire (RoCE v2, 82 bytes per packet): 92.6 % at 1024, 96.2 % at 2048, 98.0 % at 4096; and 4 times the packets at 1024",

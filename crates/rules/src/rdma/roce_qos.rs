@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/roce-qos",
     title: "RoCE rails trust DSCP and use priority flow control or ECN, all in the same way",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
     effect: Effect {
         text: "without loss protection congestion drops packets and RoCE resends; how much depends on the fabric",

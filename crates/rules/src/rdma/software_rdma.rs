@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/software-rdma",
     title: "RDMA devices are hardware",
     severity: Severity::Info,
+    worst: Severity::Info,
     roles: Roles::ALL,
     effect: Effect { text: "Soft-RoCE and siw move the data with the CPU: never line rate, no GPUDirect", quality: Quality::DirectionOnly },
     sources: &[Source {

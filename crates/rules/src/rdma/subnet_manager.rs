@@ -8,6 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/subnet-manager",
     title: "A subnet manager has configured every InfiniBand port that has a link",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "a port in INIT or ARMED carries no data: RDMA on it does not work at all",

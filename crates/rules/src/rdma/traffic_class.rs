@@ -11,6 +11,7 @@ pub(super) static RULE: Rule = Rule {
     id: "rdma/traffic-class",
     title: "The global traffic class is the same on all RoCE rails",
     severity: Severity::Low,
+    worst: Severity::Low,
     roles: Roles::ALL,
     effect: Effect { text: "rails in different switch queues: one is protected from loss, another is not", quality: Quality::DirectionOnly },
     sources: &[

@@ -9,6 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "topo/flat-guest",
     title: "In a guest each GPU shares a virtual switch with a NIC, or a topology file says so",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::VM_GUEST,
     effect: Effect {
         text: "without a shared switch (PHB) NCCL by default uses no GPUDirect RDMA, however near GPU and NIC are on the host; an estimated 1.5 to 4 \

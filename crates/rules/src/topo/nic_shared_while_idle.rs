@@ -13,6 +13,7 @@ pub(super) static RULE: Rule = Rule {
     id: "topo/nic-shared-while-idle",
     title: "No two GPUs share a NIC while an equal NIC is nobody's nearest",
     severity: Severity::Medium,
+    worst: Severity::Medium,
     roles: Roles::BARE_METAL.or(Roles::VM_GUEST),
     effect: Effect {
         text: "the GPUs that share halve their part of the network, and the idle port carries nothing",

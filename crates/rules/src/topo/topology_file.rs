@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "topo/topology-file",
     title: "The topology file in force is one that NCCL reads, and is of this machine",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::ALL,
     effect: Effect {
         text: "a file that NCCL refuses stops every job at its start; devices that it does not name fall back to what /sys shows",

@@ -12,6 +12,7 @@ pub(super) static RULE: Rule = Rule {
     id: "topo/virtual-hides-affinity",
     title: "A guest's PCIe tree tells which NIC belongs to which GPU, or a topology file does",
     severity: Severity::High,
+    worst: Severity::High,
     roles: Roles::VM_GUEST,
     effect: Effect {
         text: "NCCL takes every GPU and NIC for neighbours of one switch: rails are mixed, and traffic crosses the host's sockets; \
