@@ -2,10 +2,11 @@
 //! versions of a crate, the libraries that the binary loads, its size, and files that know the machine they were written on.
 
 use crate::licence;
+use crate::metadata::{self, Dependency, Metadata, Package, reached};
 use crate::shell::{self, Result};
+use crate::supply;
 use regex_lite::Regex;
-use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
@@ -57,7 +58,8 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
         return ExitCode::from(3);
     }
     let mut wrong = Vec::new();
-    let checks: &[(&str, Check)] = &[("crates", crates), ("binary", binary), ("files", files)];
+    let checks: &[(&str, Check)] =
+        &[("crates", crates), ("supply", supply_chain), ("binary", binary), ("files", files)];
     for (name, check) in checks {
         match check() {
             Ok(found) => {
@@ -79,60 +81,8 @@ struct Found {
     wrong: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-    workspace_members: Vec<String>,
-    resolve: Resolve,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    id: String,
-    name: String,
-    version: String,
-    license: Option<String>,
-    source: Option<String>,
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct Dependency {
-    name: String,
-    /// As in [`DepKind`].
-    kind: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Resolve {
-    nodes: Vec<Node>,
-}
-
-#[derive(Deserialize)]
-struct Node {
-    id: String,
-    deps: Vec<NodeDep>,
-}
-
-#[derive(Deserialize)]
-struct NodeDep {
-    pkg: String,
-    dep_kinds: Vec<DepKind>,
-}
-
-#[derive(Deserialize)]
-struct DepKind {
-    /// `None` for a normal dependency, else `dev` or `build`.
-    kind: Option<String>,
-}
-
 fn crates() -> Result<Found> {
-    // Only what this platform builds is on the disk.
-    let rustc = shell::output(Command::new("rustc").arg("-vV").current_dir(shell::root()))?;
-    let host = rustc.lines().find_map(|l| l.strip_prefix("host: ")).ok_or("rustc -vV names no host")?;
-    let args = ["metadata", "--format-version", "1", "--offline", "--locked", "--filter-platform", host];
-    let json = shell::output(shell::cargo().args(args))?;
-    let all: Metadata = serde_json::from_str(&json).map_err(|e| format!("cargo metadata: {e}"))?;
+    let all = metadata::load()?;
     let mut found = Found::default();
     arrows(&all, &mut found);
     let ours: BTreeSet<&str> = all.workspace_members.iter().map(String::as_str).collect();
@@ -161,20 +111,6 @@ fn crates() -> Result<Found> {
     Ok(found)
 }
 
-/// Normal and build dependencies, and theirs.
-fn reached<'a>(all: &'a Metadata, mut from: Vec<&'a str>) -> BTreeSet<&'a str> {
-    let nodes: HashMap<&str, &Node> = all.resolve.nodes.iter().map(|n| (n.id.as_str(), n)).collect();
-    let mut out = BTreeSet::new();
-    while let Some(id) = from.pop() {
-        if out.insert(id) {
-            let deps = nodes.get(id).into_iter().flat_map(|n| &n.deps);
-            let used = deps.filter(|d| d.dep_kinds.iter().any(|k| k.kind.as_deref() != Some("dev")));
-            from.extend(used.map(|d| d.pkg.as_str()));
-        }
-    }
-    out
-}
-
 /// The arrows of ARCHITECTURE.md; also of tests, which must not turn them round.
 fn arrows(all: &Metadata, found: &mut Found) {
     let members: Vec<&Package> = all.packages.iter().filter(|p| all.workspace_members.contains(&p.id)).collect();
@@ -197,6 +133,12 @@ fn arrows(all: &Metadata, found: &mut Found) {
         }
     }
     found.notes.push(format!("{} of ours, arrows as in ARCHITECTURE.md", members.len()));
+}
+
+/// What was reviewed is what is locked, and no advisory is about it.
+fn supply_chain() -> Result<Found> {
+    let (notes, wrong) = supply::check()?;
+    Ok(Found { notes, wrong })
 }
 
 fn binary() -> Result<Found> {

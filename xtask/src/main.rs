@@ -11,8 +11,10 @@ mod examples;
 mod fuzz;
 mod lab;
 mod licence;
+mod metadata;
 mod reports;
 mod shell;
+mod supply;
 mod test;
 mod tools;
 
@@ -22,6 +24,11 @@ type Command = (&'static str, &'static str, fn(&[String]) -> ExitCode);
 const COMMANDS: &[Command] = &[
     ("test", "run all tests; what could not be tested is listed at the end (arguments go to cargo test)", test::run),
     ("deps", "check the arrows between crates, licences, sources, the binary, and paths in files", deps::run),
+    (
+        "supply",
+        "compare Cargo.lock with what was reviewed (--write: write docs/security; --advisories DIR: by a copy of RustSec's database)",
+        supply::run,
+    ),
     ("docs", "write docs/rules from the rules (--check: compare only)", docs::run),
     ("examples", "write examples/ from lab/nodes (--check: compare only)", examples::run),
     ("fuzz", "feed mutated inputs to every parser (--seconds N, --seed N, names of targets)", fuzz::run),
