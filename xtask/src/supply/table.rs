@@ -17,13 +17,13 @@ pub(super) struct Locked {
     /// A part of what users get, or needed to build that.
     pub(super) shipped: bool,
     /// This platform builds it; what follows is known of those only.
-    built: bool,
-    licence: String,
+    pub(super) built: bool,
+    pub(super) licence: String,
     /// Runs code of its own while we build: `build`, `macro`.
-    runs: String,
+    pub(super) runs: String,
     /// Lines of its sources with the word `unsafe`.
-    unsafe_lines: usize,
-    repository: String,
+    pub(super) unsafe_lines: usize,
+    pub(super) repository: String,
 }
 
 #[derive(Deserialize)]
