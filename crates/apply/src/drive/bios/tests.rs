@@ -103,7 +103,8 @@ struct Journal {
 
 impl Journal {
     fn new() -> Journal {
-        let at = At { step: "bios-iommu".into(), number: 0, stands: Stands::Open, what: "set Iommu".into() };
+        let at =
+            At { step: "bios-iommu".into(), number: 0, stands: Stands::Open, what: "set Iommu".into(), before: None };
         let set = Set { was: None, attribute: "Iommu".into(), before: "Off".into(), after: "On".into() };
         let act = Afar { at, set };
         Journal { act, left: usize::MAX }
