@@ -2,7 +2,7 @@
 //! anything else sees it.
 
 use super::fits::{self, Known};
-use super::node::{Node, Reached, Unreached, again};
+use super::node::{Node, Reached, Unreached, again, heard};
 use super::session::{Operator, is_gone};
 use super::{Bmc, Event, Stop};
 use crate::hand::fault::boundary;
@@ -14,7 +14,7 @@ use linerate_remedy::plan::node_id;
 use linerate_remedy::{NodeId, Plan};
 use linerate_runner::Cancel;
 use linerate_snapshot::Snapshot;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// A node, for one plan of one operator.
 pub(super) struct Link<'a> {
@@ -25,8 +25,20 @@ pub(super) struct Link<'a> {
     pub(super) record: &'a Record,
     pub(super) cancel: &'a Cancel,
     steps: RefCell<Vec<Vec<String>>>,
+    /// What the node said last, once this session holds it: before, others may change it.
     last: RefCell<Option<State>>,
+    turn: Cell<Turn>,
     over: RefCell<Option<String>>,
+}
+
+/// Whether this session holds the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// It was not asked for.
+    No,
+    /// It was, and may hold.
+    Asked,
+    Holds,
 }
 
 impl<'a> Link<'a> {
@@ -40,7 +52,8 @@ impl<'a> Link<'a> {
         cancel: &'a Cancel,
     ) -> Link<'a> {
         let steps = RefCell::new(vec![steps.to_vec(), record.steps()]);
-        Link { node, plan, operator, record, cancel, steps, last: RefCell::default(), over: RefCell::default() }
+        let (last, turn, over) = (RefCell::default(), Cell::new(Turn::No), RefCell::default());
+        Link { node, plan, operator, record, cancel, steps, last, turn, over }
     }
 
     pub(super) fn name(&self) -> &'a str {
@@ -66,7 +79,7 @@ impl<'a> Link<'a> {
 
     /// The node came back from a reboot: this boot is over.
     pub(super) fn is_over(&self, boot: &str) {
-        *self.over.borrow_mut() = Some(boot.to_owned());
+        *self.over.borrow_mut() = Some(boot.trim().to_owned());
     }
 
     /// Asks, and again where the connection is lost: a node that has just come up drops some, and a hand that is asked twice does nothing
@@ -101,7 +114,7 @@ impl<'a> Link<'a> {
             fits::answer(&known, call, &answer)
         };
         fits.map_err(|d| Unreached::Differs { node: self.name().to_owned(), code: d.code, what: d.what })?;
-        if answer.state.is_some() {
+        if answer.state.is_some() && self.turn.get() == Turn::Holds {
             self.last.borrow_mut().clone_from(&answer.state);
         }
         Ok(answer)
@@ -112,10 +125,16 @@ impl<'a> Link<'a> {
         let mut call = Call::new(&self.operator.session, Request::Take { plan: self.plan.hash.clone() });
         // Another one may take it between the refusal and the next request.
         for _ in 0..3 {
+            self.turn.set(Turn::Asked);
             let answer = self.call(&call)?;
             answer.told.iter().for_each(|told| tell(Event::TakenOver(told)));
             let Some(holder) = answer.holder.as_ref().filter(|_| is_held(&answer)) else {
-                return if answer.refused.is_empty() { Ok(answer.state) } else { Err(refused(answer)) };
+                if !answer.refused.is_empty() {
+                    return Err(refused(answer));
+                }
+                self.turn.set(Turn::Holds);
+                self.last.borrow_mut().clone_from(&answer.state);
+                return Ok(answer.state);
             };
             let gone = is_gone(&holder.session);
             if !gone && !self.operator.take_over {
@@ -130,7 +149,9 @@ impl<'a> Link<'a> {
 
     /// Leaves the node to others. Where that is not heard, the session is found to be gone when its process is.
     pub(super) fn leave(&self) {
-        let _ = self.ask(&Request::Leave);
+        let busy = || self.ask(&Request::Leave).is_ok_and(|answer| super::node::is_busy(&answer));
+        // The other one works for a moment only: it will be refused.
+        let _left = self.turn.replace(Turn::No) == Turn::No || !(0..3).all(|_| busy());
     }
 
     /// Reads the node: it has to be the plan's machine, in the boot that answered.
@@ -242,6 +263,19 @@ pub fn standing(node: &dyn Node, plan: &Plan, operator: &Operator, record: &Reco
     let cancel = Cancel::default();
     let link = Link::new(node, plan, &record.steps(), operator, record, &cancel);
     Ok(link.inspect()?.state)
+}
+
+/// What a driver that holds this plan takes of the bytes that answer its first call: for whoever wants to try lies. `None`: they are no answer.
+#[must_use]
+pub fn accepts(plan: &Plan, call: &Call, bytes: &[u8]) -> Option<Reached<Option<State>>> {
+    let answer = match heard("node", bytes)? {
+        Ok(answer) => answer,
+        Err(e) => return Some(Err(e)),
+    };
+    let record = Record::in_memory("node", plan, &[]);
+    let known = Known { plan, steps: &[Vec::new()], record: &record, last: None, over: None };
+    let differs = |d: fits::Differs| Unreached::Differs { node: "node".to_owned(), code: d.code, what: d.what };
+    Some(fits::answer(&known, call, &answer).map(|()| answer.state).map_err(differs))
 }
 
 /// What would speak against a plan on a node: asked, and nothing else. The identity is the node's own to refuse.

@@ -19,12 +19,14 @@ mod session;
 mod undo;
 
 #[cfg(test)]
+mod forged;
+#[cfg(test)]
 mod tests;
 
 pub use bios::{Bmc, Carrier};
 pub use event::Event;
 pub use lifecycle::{Lifecycle, Lone};
-pub use link::{begun, check, identity, standing};
+pub use link::{accepts, begun, check, identity, standing};
 pub use many::{Fleet, Job, many};
 pub use node::{Node, Reached, Remote, Unreached};
 pub use one::{Ended, Options, Outcome, Stop, apply};

@@ -119,7 +119,6 @@ pub fn apply(
         released: false,
         steps: options.steps.clone(),
         failed: false,
-        holds: false,
     };
     let ended = match work.all(lifecycle) {
         Ok(ended) => ended,
@@ -132,9 +131,7 @@ pub fn apply(
         Ended::Left(why) if options.undo && work.touched && work.failed && !work.released => work.undo(lifecycle, why),
         other => other,
     };
-    if !matches!(ended, Ended::Held(_)) && work.holds {
-        link.leave();
-    }
+    link.leave();
     Outcome { node: node.name().to_owned(), ended, verification: work.verification, remarks: work.remarks }
 }
 
@@ -165,8 +162,6 @@ pub(super) struct Work<'a> {
     pub(super) steps: Vec<String>,
     /// An act was refused, or the node does not show what the plan wants.
     failed: bool,
-    /// This session holds the node.
-    holds: bool,
 }
 
 /// When the node is judged.
@@ -182,7 +177,6 @@ impl Work<'_> {
     fn all(&mut self, lifecycle: &dyn Lifecycle) -> Result<Ended, Stop> {
         let found = self.inspect()?;
         let own = self.link.take(self.tell)?;
-        self.holds = true;
         self.touched = own.as_ref().is_some_and(|s| s.acts.iter().any(|a| a.stands != Stands::Open));
         // Of these steps the link has seen that the operator asks for them, or noted them.
         if let Some(state) = own.as_ref().filter(|s| s.stage < Stage::Undoing) {

@@ -61,14 +61,15 @@ pub fn rollback(
     tell(Event::Node(node.name()));
     let link = Link::new(node, plan, &record.steps(), operator, record, cancel);
     let found = link.inspect()?;
+    if !found.refused.is_empty() {
+        return Err(refused(found));
+    }
     if found.state.as_ref().is_none_or(is_over) {
-        let why = found.refused.first().map(|t| format!(" ({})", t.what)).unwrap_or_default();
-        let what = format!("{}: no such plan was begun there, or it is undone already{why}", node.name());
+        let what = format!("{}: no such plan was begun there, or it is undone already", node.name());
         return Err(Stop::Refused(vec![Trouble { code: "no-plan".to_owned(), step: None, what }]));
     }
     // Looked at again when nobody else can change it any more.
-    let state = link.take(tell)?;
-    let undone = match state.filter(|s| !is_over(s)) {
+    let undone = link.take(tell).and_then(|state| match state.filter(|s| !is_over(s)) {
         Some(state) => {
             link.settle(&state.steps);
             undo(&link, &state, found.node.boot, how, tell)
@@ -77,7 +78,7 @@ pub fn rollback(
             let what = format!("{}: it was undone by another session meanwhile", node.name());
             Err(Stop::Refused(vec![Trouble { code: "no-plan".to_owned(), step: None, what }]))
         }
-    };
+    });
     link.leave();
     undone
 }

@@ -259,4 +259,4 @@ pub(super) fn is_sure(plan: &Plan, node: Option<&str>, bmc: Option<&str>) -> Res
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

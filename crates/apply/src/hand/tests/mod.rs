@@ -3,6 +3,7 @@
 mod faults;
 mod programs;
 mod refusals;
+mod trust;
 mod works;
 
 use super::{NodeFiles, Root, TrialEntry, TrialMaker, node_id, serve_with};
