@@ -119,7 +119,7 @@ fn state(known: &Known<'_>, call: &Call, state: &State) -> Fits {
     if state.plan != plan.hash {
         return differs("plan", format!("it speaks of plan {:.64}, and {} is held here", state.plan, plan.hash));
     }
-    if !known.steps.contains(&state.steps) {
+    if !known.steps.iter().any(|held| taken(plan, held) == taken(plan, &state.steps)) {
         let words = |steps: &[String]| if steps.is_empty() { "all".to_owned() } else { steps.join(", ") };
         let held: Vec<String> = known.steps.iter().map(|s| words(s)).collect();
         return differs(
@@ -146,6 +146,16 @@ fn state(known: &Known<'_>, call: &Call, state: &State) -> Fits {
     }
     stage(&planned, state)?;
     unasked(known, call, &planned, state)
+}
+
+/// Steps that are taken, in order of the plan, and what is none of its steps; where none is named, all of them.
+fn taken<'p>(plan: &'p Plan, named: &'p [String]) -> Vec<&'p str> {
+    let planned = plan.steps.iter().map(|s| s.id.as_str());
+    if named.is_empty() {
+        return planned.collect();
+    }
+    let own = planned.filter(|id| named.iter().any(|n| n == id));
+    own.chain(named.iter().map(String::as_str).filter(|n| plan.step(n).is_none())).collect()
 }
 
 /// What is said of one act.

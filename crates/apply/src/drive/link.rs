@@ -2,7 +2,7 @@
 //! anything else sees it.
 
 use super::fits::{self, Known};
-use super::node::{Node, Reached, Unreached, again, heard};
+use super::node::{Node, Reached, Unreached, again, heard, is_busy};
 use super::session::{Operator, is_gone};
 use super::{Bmc, Event, Stop};
 use crate::hand::fault::boundary;
@@ -101,7 +101,7 @@ impl<'a> Link<'a> {
 
     fn call(&self, call: &Call) -> Reached<Answer> {
         boundary("drive: asks");
-        let heard = again(self.cancel, || self.node.ask(call), super::node::is_busy);
+        let heard = again(self.cancel, || self.node.ask(call), is_busy);
         boundary("drive: is answered");
         self.fits(call, heard?)
     }
@@ -149,9 +149,15 @@ impl<'a> Link<'a> {
 
     /// Leaves the node to others. Where that is not heard, the session is found to be gone when its process is.
     pub(super) fn leave(&self) {
-        let busy = || self.ask(&Request::Leave).is_ok_and(|answer| super::node::is_busy(&answer));
-        // The other one works for a moment only: it will be refused.
-        let _left = self.turn.replace(Turn::No) == Turn::No || !(0..3).all(|_| busy());
+        if self.turn.replace(Turn::No) == Turn::No {
+            return;
+        }
+        for _ in 0..3 {
+            // Whoever is at work there at this moment is soon refused, and gone.
+            if !self.ask(&Request::Leave).is_ok_and(|answer| is_busy(&answer)) {
+                return;
+            }
+        }
     }
 
     /// Reads the node: it has to be the plan's machine, in the boot that answered.

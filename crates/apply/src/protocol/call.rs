@@ -94,9 +94,8 @@ impl Holder {
         let minutes = now.saturating_sub(self.since) / 60;
         let plan: String = self.plan.chars().take(16).collect();
         format!(
-            "{who} (process {pid}, session {}{from}) has held this node for {minutes} minutes, since {} s after 1970, for plan {plan}",
-            self.session.short(),
-            self.since
+            "{who} (process {pid}, session {}{from}) has held this node for {minutes} minutes, for plan {plan}",
+            self.session.short()
         )
     }
 }
