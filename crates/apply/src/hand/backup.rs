@@ -14,13 +14,13 @@ pub(super) fn fits(key: &Key, act: &Act, seen: &Seen) -> Done<()> {
         );
         Err(Wrong::new("backup", what))
     };
-    let kind = match (act, seen) {
+    let kind = matches!(
+        (act, seen),
         (Act::File { .. } | Act::Run { .. }, Seen::Files { .. })
-        | (Act::Trial { .. }, Seen::Trial { .. })
-        | (Act::Value { .. } | Act::NicFirmware { .. }, Seen::Value { .. })
-        | (Act::Bios { .. } | Act::Label { .. }, Seen::Elsewhere { .. }) => true,
-        _ => false,
-    };
+            | (Act::Trial { .. }, Seen::Trial { .. })
+            | (Act::Value { .. } | Act::NicFirmware { .. }, Seen::Value { .. })
+            | (Act::Bios { .. } | Act::Label { .. }, Seen::Elsewhere { .. })
+    );
     if !kind {
         return refuse("keeps something of another kind".to_owned());
     }

@@ -131,10 +131,10 @@ impl Plans {
         let end = format!(".{}.run", key(node));
         let mut last: Option<Record> = None;
         for name in self.dir.names(FILES)?.iter().filter(|n| n.ends_with(&end)) {
-            if let Some(record) = Record::read(&self.dir, name)?.filter(|r| r.node() == node) {
-                if last.as_ref().is_none_or(|l| l.since() <= record.since()) {
-                    last = Some(record);
-                }
+            if let Some(record) = Record::read(&self.dir, name)?.filter(|r| r.node() == node)
+                && last.as_ref().is_none_or(|l| l.since() <= record.since())
+            {
+                last = Some(record);
             }
         }
         Ok(last)

@@ -35,8 +35,10 @@ pub(super) struct Held {
 pub(super) fn last(node: &dyn Node, operator: &Operator) -> Result<Held, Failure> {
     let (store, name) = (open()?, node.name());
     let Some(record) = store.last(name).map_err(Failure::new)? else {
-        return Err(Failure::new(format!("{name}: no plan was applied to it from here: what a node itself names is not taken"))
-            .hint(format!("name the plan's own file: `linerate apply PLAN --host {name}` goes on with it, `linerate rollback PLAN --host {name}` undoes it")));
+        return Err(Failure::new(format!(
+            "{name}: no plan was applied to it from here: what a node itself names is not taken"
+        ))
+        .hint("name the plan's own file: `linerate apply PLAN` goes on with it, `linerate rollback PLAN` undoes it"));
     };
     let hash = record.plan();
     let state = begun(node, operator).map_err(Failure::new)?;
