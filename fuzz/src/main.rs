@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command-line tool for developers: it prints
 
 mod alloc;
+mod hand;
 mod logs;
 mod mutate;
 mod seeds;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
             }
         }
     }
+    hand::end();
     println!("{} passed, {failed} failed", chosen.len() - failed);
     ExitCode::from(u8::from(failed > 0))
 }

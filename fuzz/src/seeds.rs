@@ -43,6 +43,9 @@ fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
     for (target, text) in OWN {
         out.entry(target).or_default().push(text.as_bytes().to_vec());
     }
+    let (calls, answers) = crate::hand::seeds();
+    out.entry("hand-call").or_default().extend(calls);
+    out.entry("hand-answer").or_default().extend(answers);
     let (lines, streams) = crate::logs::seeds();
     out.entry("nccl-log").or_default().extend(lines);
     out.entry("doctor").or_default().extend(streams.clone());

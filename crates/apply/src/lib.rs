@@ -13,5 +13,7 @@ pub mod hand;
 mod journal;
 pub mod kube;
 pub mod loader;
+mod named;
+pub mod plans;
 pub mod protocol;
 pub mod redfish;

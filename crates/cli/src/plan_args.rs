@@ -87,6 +87,8 @@ Examples:
   linerate plan --host root@n1 --fix 'iommu/*' --label iommu-passthrough-u12-u25- --label gpu.example.com/iommu=checked \
     --kube-context prod --format json -o n1.plan
                                                   takes the first label off, and puts the second when these rules are proven
+  linerate plan --host root@n1 --format json -o n1.plan --sign ~/.ssh/id_ed25519
+                                                  writes n1.plan and its signature, n1.plan.sig
 
 A label says what a node does. One that is taken off goes before anything is changed; one that is put comes when the node, read again,
 shows all that the plan wants, and with --fix only where the rules that it names can be proven.
@@ -145,6 +147,9 @@ pub(crate) struct PlanArgs {
     /// Write the plan here instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Sign the plan with this SSH key, and write the signature to FILE.sig: a private key, or a public one whose private half ssh-agent has.
+    #[arg(long, value_name = "KEY", requires = "output")]
+    pub(crate) sign: Option<PathBuf>,
     /// When to colour.
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub(crate) color: When,
@@ -213,6 +218,13 @@ Examples:
     --redfish root@n1=https://n1-bmc --redfish root@n2=https://n2-bmc --redfish-netrc bmc.netrc
   linerate apply n1.plan --host root@n1 --yes --kube-context prod
                                                   a plan with labels: changed in this cluster, through kubectl
+  linerate apply n1.plan --host root@n1 --yes --require-signature --allowed-signers signers
+                                                  only where n1.plan.sig is by one of these signers
+  linerate apply --resume --host root@n1 --yes --take-over
+                                                  after another machine's session ended without leaving the node
+
+What is made, gone on with or undone is the plan that is held here: the file, or the copy in $XDG_STATE_HOME/linerate/plans
+(~/.local/state/linerate/plans). A node only says how it stands; what does not fit the plan is refused and shown.
 
 A node returns to service only when it shows, read again, that every step is effective and nothing else changed.
 
@@ -244,9 +256,18 @@ pub(crate) struct ApplyArgs {
     /// Do it. Without, what would be done is shown.
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Go on with the plan that was begun on the node.
+    /// Go on with the plan that was applied to the node from here last. The plan is the operator's own copy, never the node's.
     #[arg(long, conflicts_with = "plans")]
     pub(crate) resume: bool,
+    /// Take the node from another operator's session that holds it. Only when that session is surely gone.
+    #[arg(long)]
+    pub(crate) take_over: bool,
+    /// Apply only plans that have a signature beside them (PLAN.sig) by one of the allowed signers.
+    #[arg(long)]
+    pub(crate) require_signature: bool,
+    /// Who may sign plans, as ssh-keygen(1) writes such a file. Default: ~/.config/linerate/allowed_signers.
+    #[arg(long, value_name = "FILE", requires = "require_signature")]
+    pub(crate) allowed_signers: Option<PathBuf>,
     /// Only these steps. May be repeated.
     #[arg(long, value_name = "STEP")]
     pub(crate) step: Vec<String>,
@@ -339,18 +360,27 @@ pub(crate) struct VerifyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  linerate rollback --host root@n1 --yes          undoes the plan that was begun on n1
+  linerate rollback --host root@n1 --yes          undoes the plan that was applied to n1 from here last
   linerate rollback n1.plan --host root@n1 --yes
   linerate rollback n1.plan --host root@n1 --yes --reboot
   linerate rollback --host root@n1 --yes --reboot --redfish https://n1-bmc --redfish-netrc bmc.netrc
   linerate rollback --host root@n1 --yes --kube-context prod
+  linerate rollback n1.plan --host root@n1 --yes --take-over
+                                                  after another machine's session ended without leaving the node
 
 Files come back byte for byte, with mode and owner; programs that make others of them are run again. What the running kernel
 already took is gone after the next reboot: --reboot does that and waits.")]
 pub(crate) struct RollbackArgs {
-    /// The plan, or the beginning of its hash. Without it, the one that is on the node.
+    /// The plan, or the beginning of the digest of one that was applied from here. Without it, the one that was applied to the node from here
+    /// last.
     #[arg(value_name = "PLAN")]
     pub(crate) plan: Option<String>,
+    /// Steps that the plan was begun with, where it was not begun from here with some. May be repeated.
+    #[arg(long, value_name = "STEP", requires = "plan")]
+    pub(crate) step: Vec<String>,
+    /// Take the node from another operator's session that holds it. Only when that session is surely gone.
+    #[arg(long)]
+    pub(crate) take_over: bool,
     #[command(flatten)]
     pub(crate) reach: Reach,
     #[command(flatten)]

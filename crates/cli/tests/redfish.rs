@@ -274,11 +274,24 @@ fn credentials_are_nowhere_and_nothing_is_sent_twice() {
 
 #[test]
 fn another_machines_bmc_and_none_change_nothing() {
-    let Some(bmc) = Service::liar(&["--uuid", "11111111-9e44-4fa7-8e91-f3527a1ef094", "--honest"]) else { return };
-    let lab = Lab::new("other", bmc, false);
-    lab.plan();
-    let (code, text) = lab.apply(&[]);
+    let other = || Service::liar(&["--uuid", "11111111-9e44-4fa7-8e91-f3527a1ef094", "--honest"]);
+    let (Some(own), Some(other)) = (Service::liar(&["--uuid", UUID, "--honest"]), other()) else { return };
+    let (lab, other) = (Lab::new("own", own, false), Lab::new("other", other, false));
+    // When the plan is made, and when it is applied.
+    let root = other.root();
+    let (code, text) = other.run(&["plan", "--root", &root, "--fix", "numa/nps"]);
     assert!(code == 3 && text.contains("another machine's"), "{text}");
+    lab.plan();
+    let (code, text) = other.run(&["apply", &lab.file(), "--root", &lab.root(), "--yes"]);
+    assert!(code == 3 && text.contains("another machine's"), "{text}");
+    assert_eq!(other.get("/lab/resets")["patches"].as_array().unwrap().len(), 0);
+    // A plan that does not know its machine sets nothing, however the node calls itself now.
+    let mut plan = linerate_remedy::Plan::read(&fs::read(lab.file()).unwrap()).unwrap();
+    plan.node.uuid = None;
+    let unknown = lab.dir.join("unknown.plan").display().to_string();
+    fs::write(&unknown, serde_json::to_vec(&plan.sealed()).unwrap()).unwrap();
+    let (code, text) = lab.run(&["apply", &unknown, "--root", &lab.root(), "--yes"]);
+    assert!(code == 3 && text.contains("does not know the UUID"), "{text}");
     assert_eq!(lab.get("/lab/resets")["patches"].as_array().unwrap().len(), 0);
     let out = Command::new(env!("CARGO_BIN_EXE_linerate"))
         .args(["apply", &lab.file(), "--root", &lab.root(), "--yes"])

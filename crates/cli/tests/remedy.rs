@@ -177,3 +177,148 @@ fn examples_name_rules_that_there_are() {
     }
     assert!(named > 3, "{named}");
 }
+
+/// An operator with a home of its own, and a plan that the machine takes.
+struct Operator {
+    home: PathBuf,
+    root: PathBuf,
+}
+
+impl Operator {
+    fn new(name: &str, root: &Path) -> Operator {
+        let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("homes").join(name);
+        let _ = fs::remove_dir_all(&home);
+        fs::create_dir_all(&home).unwrap();
+        Operator { home, root: root.to_owned() }
+    }
+
+    /// Status, and all that was said in one line.
+    fn run(&self, arguments: &[&str]) -> (i32, String) {
+        let mut c = Command::new(env!("CARGO_BIN_EXE_linerate"));
+        c.args(arguments).args(["--root", self.root.to_str().unwrap()]);
+        let out = c.env_clear().env("HOME", &self.home).env("PATH", "/usr/bin:/bin").output().unwrap();
+        let said = text(&out.stdout) + &text(&out.stderr);
+        (out.status.code().unwrap(), said.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    fn plan(&self, more: &[&str]) -> String {
+        let file = self.home.join("n1.plan").display().to_string();
+        let asked = [&["plan", "--fix", "numa/balancing", "--format", "json", "--output", &file], more].concat();
+        let (code, said) = self.run(&asked);
+        assert_eq!(code, 1, "{said}");
+        file
+    }
+
+    fn balancing(&self) -> String {
+        fs::read_to_string(self.root.join("proc/sys/kernel/numa_balancing")).unwrap().trim().to_owned()
+    }
+}
+
+/// What a node stored is never what is undone or gone on with: only what was applied from here, or a file.
+#[test]
+fn a_plan_that_only_the_node_holds_is_neither_undone_nor_gone_on_with() {
+    let root = tree("authority", "1\n");
+    let (first, second) = (Operator::new("first", &root), Operator::new("second", &root));
+    let file = first.plan(&[]);
+    let (code, said) = first.run(&["apply", &file, "--yes"]);
+    assert_eq!((code, first.balancing().as_str()), (0, "0"), "{said}");
+    for asked in [&["rollback", "--yes"][..], &["rollback"], &["apply", "--resume", "--yes"], &["apply", "--resume"]] {
+        let (code, said) = second.run(asked);
+        assert!(code == 3 && said.contains("no plan was applied to it from here"), "{asked:?}: {said}");
+        assert_eq!(second.balancing(), "0", "{asked:?}");
+    }
+    let digest = Plan::read(&fs::read(&file).unwrap()).unwrap().hash;
+    let (code, said) = second.run(&["rollback", &digest[..16], "--yes"]);
+    assert!(code == 3 && said.contains("no plan that was applied from here"), "{said}");
+    // Whoever applied it needs no file, and may name it by its digest.
+    let (code, said) = first.run(&["rollback", &digest[..16]]);
+    assert!(code == 0 && said.contains("would undo"), "{said}");
+    fs::remove_file(&file).unwrap();
+    let (code, said) = first.run(&["rollback", "--yes"]);
+    assert_eq!((code, first.balancing().as_str()), (0, "1"), "{said}");
+    // Another one's plan, which the node has used since, is not taken for one's own.
+    let theirs = second.plan(&["--no-trial", "--role", "bare-metal"]);
+    let (code, said) = second.run(&["apply", &theirs, "--yes"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = first.run(&["rollback", "--yes"]);
+    assert!(code == 3 && said.contains("the node says that it is"), "{said}");
+    assert_eq!(first.balancing(), "0");
+    let (code, said) = first.run(&["rollback", &theirs, "--yes"]);
+    assert_eq!((code, first.balancing().as_str()), (0, "1"), "with the file: {said}");
+}
+
+#[test]
+fn a_store_that_others_can_use_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = tree("store-modes", "1\n");
+    let operator = Operator::new("modes", &root);
+    let file = operator.plan(&[]);
+    let plans = operator.home.join(".local/state/linerate/plans");
+    fs::create_dir_all(&plans).unwrap();
+    fs::set_permissions(&plans, fs::Permissions::from_mode(0o755)).unwrap();
+    let (code, said) = operator.run(&["apply", &file, "--yes"]);
+    assert!(code == 3 && said.contains("its permissions are 0755"), "{said}");
+    assert_eq!(operator.balancing(), "1");
+    fs::set_permissions(&plans, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(operator.run(&["apply", &file, "--yes"]).0, 0);
+    let state = root.join("var/lib/linerate/apply");
+    assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
+    let (code, said) = operator.run(&["rollback", &file, "--yes"]);
+    assert!(code == 3 && said.contains("is not trusted as the place of linerate's own state"), "{said}");
+    assert_eq!(operator.balancing(), "0");
+}
+
+#[test]
+fn a_signature_is_of_an_allowed_signer_for_plans_and_for_these_bytes() {
+    let root = tree("signed", "1\n");
+    let operator = Operator::new("signer", &root);
+    let at = |name: &str| operator.home.join(name).display().to_string();
+    let keygen = |arguments: &[&str]| {
+        let out = Command::new("ssh-keygen").args(arguments).output();
+        out.is_ok_and(|o| o.status.success())
+    };
+    if !keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "me", "-f", &at("key")])
+        || !keygen(&["-q", "-t", "ed25519", "-N", "", "-C", "you", "-f", &at("other")])
+    {
+        println!("SKIPPED: no ssh-keygen: install Debian's openssh-client");
+        return;
+    }
+    let public = |name: &str| fs::read_to_string(at(&format!("{name}.pub"))).unwrap();
+    fs::write(at("signers"), format!("me@example namespaces=\"linerate-plan\" {}", public("key"))).unwrap();
+    let file = operator.plan(&["--sign", &at("key")]);
+    let apply = |more: &[&str]| {
+        operator.run(&[&["apply", &file, "--require-signature", "--allowed-signers", &at("signers")], more].concat())
+    };
+    let (code, said) = apply(&[]);
+    assert!(code == 0 && said.contains("is signed by me@example"), "{said}");
+    let good = fs::read(at("n1.plan.sig")).unwrap();
+    // Another key, another use, another text, no signature.
+    let bytes = fs::read(&file).unwrap();
+    for (what, key, namespace, signs) in [
+        ("another key", "other", "linerate-plan", &bytes[..]),
+        ("another use", "key", "file", &bytes[..]),
+        ("another text", "key", "linerate-plan", &b"hello\n"[..]),
+    ] {
+        fs::write(at("text"), signs).unwrap();
+        let _ = fs::remove_file(at("text.sig"));
+        assert!(keygen(&["-q", "-Y", "sign", "-f", &at(key), "-n", namespace, &at("text")]));
+        fs::rename(at("text.sig"), at("n1.plan.sig")).unwrap();
+        let (code, said) = apply(&["--yes"]);
+        assert!(code == 3 && said.contains("signature is not taken"), "{what}: {said}");
+        assert_eq!(operator.balancing(), "1", "{what}");
+    }
+    fs::remove_file(at("n1.plan.sig")).unwrap();
+    let (code, said) = apply(&["--yes"]);
+    assert!(code == 3 && said.contains("has no signature"), "{said}");
+    fs::write(at("n1.plan.sig"), &good).unwrap();
+    let (code, said) = operator.run(&["apply", &file, "--yes", "--require-signature"]);
+    assert!(code == 3 && said.contains("needs the file of those who may sign"), "{said}");
+    let (code, said) = apply(&["--yes"]);
+    assert_eq!((code, operator.balancing().as_str()), (0, "0"), "{said}");
+    // What is gone on with is the copy, with the signature that it came with.
+    fs::remove_file(&file).unwrap();
+    let resume = ["apply", "--resume", "--require-signature", "--allowed-signers", &at("signers")];
+    let (code, said) = operator.run(&resume);
+    assert!(said.contains("is signed by me@example"), "{code}: {said}");
+}

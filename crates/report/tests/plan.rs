@@ -133,7 +133,7 @@ fn plan() -> Plan {
             host: Some("gpu-17".into()),
             machine: Some("5f0c".into()),
             boot: Some("boot-1".into()),
-            redacted: false,
+            ..NodeId::default()
         },
         role: None,
         kubernetes: Some(KubeNode {

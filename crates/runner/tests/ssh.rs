@@ -27,6 +27,18 @@ fn words_arrive_as_they_are() {
     assert_eq!((ran.status, ran.text().as_str(), ran.stderr.as_slice()), (9, "it's $x", b"e\n".as_slice()));
 }
 
+/// Of a connection of its own, also where another one is shared, and whatever the host says before it lets anybody in.
+#[test]
+fn the_key_of_the_host() {
+    let Some(sshd) = Sshd::start() else { return };
+    let ssh = ssh(&sshd);
+    assert_eq!(ssh.run(&Command::new(["true"]), &|| false).unwrap().status, 0);
+    let key = ssh.host_key(&|| false).unwrap().unwrap();
+    assert!(key.starts_with("SHA256:") && key == sshd.key(), "{key}");
+    let nobody = Ssh::new("127.0.0.1", Some(1), &sshd.options()).unwrap();
+    assert!(nobody.host_key(&|| false).is_err());
+}
+
 #[test]
 fn a_pair_over_ssh() {
     let Some(sshd) = Sshd::start() else { return };

@@ -1,7 +1,7 @@
 //! What stands beside a node while a plan is applied to it: its BMC, and its object in Kubernetes.
 
-use super::elsewhere::{self, Afar, Place, trouble};
-use super::labels::{Labels, Whose, whose};
+use super::elsewhere::{self, Afar, At, Place, trouble};
+use super::labels::{Labels, Whose, unknown, whose};
 use super::one::Work;
 use super::{Event, Stop, bios, labels};
 use crate::protocol::{Answer, Phase, Request, Stands, State};
@@ -10,8 +10,8 @@ use linerate_remedy::verify::Told;
 impl Work<'_> {
     /// Why what the plan sets elsewhere cannot be set: no service was named, or it is another machine's.
     pub(super) fn without_services(&mut self, found: &Answer) -> Result<Option<String>, Stop> {
-        match self.without_bmc(found.uuid.as_deref())? {
-            None => self.without_kube(found),
+        match self.without_bmc(found.node.uuid.as_deref())? {
+            None => self.without_kube(),
             why => Ok(why),
         }
     }
@@ -20,7 +20,7 @@ impl Work<'_> {
         if !bios::wanted(self.plan, &self.steps) {
             return Ok(None);
         }
-        let Some(bmc) = self.node.bmc() else {
+        let Some(bmc) = self.link.bmc() else {
             let why = "the plan sets BIOS attributes, and no BMC is named: name it with --redfish, or take other steps with --step";
             return Ok(Some(why.to_owned()));
         };
@@ -29,12 +29,8 @@ impl Work<'_> {
             Err(e) if !self.touched => return Ok(Some(format!("its BMC: {e}"))),
             Err(e) => return Err(Stop::Refused(vec![trouble("failed", None, format!("its BMC: {e}"))])),
         };
-        if let Some(what) = bios::is_foreign(uuid, theirs.as_deref()) {
+        if let Err(what) = self.link.is_sure().and_then(|()| bios::is_sure(self.plan, uuid, theirs.as_deref())) {
             return Ok(Some(what));
-        }
-        if bios::is_of(uuid, theirs.as_deref()).is_none() {
-            let what = "whether the BMC is this node's was not checked: one of both shows no UUID";
-            self.remarks.push(what.to_owned());
         }
         if self.touched {
             return Ok(None);
@@ -42,7 +38,7 @@ impl Work<'_> {
         Ok(bios::stale(bmc, self.plan, &self.steps).unwrap_or_else(|e| Some(format!("its BMC: {e}"))))
     }
 
-    fn without_kube(&mut self, found: &Answer) -> Result<Option<String>, Stop> {
+    fn without_kube(&mut self) -> Result<Option<String>, Stop> {
         if !labels::wanted(self.plan, &self.steps) {
             return Ok(None);
         }
@@ -51,7 +47,7 @@ impl Work<'_> {
                 "the plan changes labels and does not say of which Kubernetes node: make a new plan".to_owned(),
             ));
         };
-        let Some(kube) = self.node.kube() else {
+        let Some(kube) = self.link.kube() else {
             return Ok(Some(format!(
                 "the plan changes labels of the Kubernetes node {}, and no cluster is named: name it with --kube-context, --kubeconfig or \
                  --kube-node, or take other steps with --step",
@@ -64,13 +60,13 @@ impl Work<'_> {
             Err(e) if !self.touched => return Ok(Some(e.to_string())),
             Err(e) => return Err(Stop::Refused(vec![trouble("failed", None, e.to_string())])),
         };
-        match whose(&seen.node, found) {
+        match whose(&seen.node, &self.plan.node) {
             Whose::Foreign(what) => return Ok(Some(what)),
-            Whose::Unknown => self.remarks.push(format!(
-                "whether the Kubernetes node {} is this machine was not checked: one of both shows neither a system UUID nor a machine id",
-                node.name
-            )),
+            Whose::Unknown => return Ok(Some(unknown(&node.name))),
             Whose::Ours => {}
+        }
+        if let Err(what) = self.link.is_sure() {
+            return Ok(Some(what));
         }
         if self.touched {
             return Ok(None);
@@ -87,13 +83,15 @@ impl Work<'_> {
     /// Makes what a phase sets elsewhere, journalled on the node.
     pub(super) fn elsewhere(&mut self, state: &State, phase: Phase) -> Result<(), Stop> {
         let claims = phase == Phase::Claims;
-        let acts =
-            labels::acts(self.plan, state).into_iter().filter(|a| a.set.after.is_some() == claims).collect::<Vec<_>>();
-        if let (Some(kube), Some(node)) = (self.node.kube(), self.plan.kubernetes.as_ref()) {
+        let acts = labels::acts(self.plan, self.link.record, state)
+            .into_iter()
+            .filter(|a| a.set.after.is_some() == claims)
+            .collect::<Vec<_>>();
+        if let (Some(kube), Some(node)) = (self.link.kube(), self.plan.kubernetes.as_ref()) {
             self.make(&Labels { kube, node }, &acts)?;
         }
-        if let (Some(bmc), false) = (self.node.bmc(), claims) {
-            let acts = bios::acts(self.plan, state);
+        if let (Some(bmc), false) = (self.link.bmc(), claims) {
+            let acts = bios::acts(self.plan, self.link.record, state);
             if let Some(after) = self.make(bmc, &acts)? {
                 self.answers = Told::default();
                 bios::answers(&after, &acts, &mut self.answers);
@@ -105,6 +103,9 @@ impl Work<'_> {
     fn make<P: Place>(&mut self, place: &P, acts: &[Afar<P::Set>]) -> Result<Option<P::Seen>, Stop> {
         let (made, after) = elsewhere::make(place, acts, &mut |at, stands, note| {
             let (plan, step, number) = (self.plan.hash.clone(), at.step.clone(), at.number);
+            if stands == Stands::Announced {
+                self.keep(at, &note)?;
+            }
             self.ask(&Request::Elsewhere { plan, step, number, stands, note }).map(|_| ())
         })
         .inspect_err(|stop| {
@@ -116,20 +117,28 @@ impl Work<'_> {
         Ok(after)
     }
 
+    /// Notes here what is there before an act, ahead of it: what is put back later is this, and never what a node says.
+    fn keep(&self, at: &At, seen: &str) -> Result<(), Stop> {
+        let again = at.stands == Stands::Announced;
+        let before = at.before.as_deref().filter(|_| again).unwrap_or(seen);
+        let kept = self.link.record.note(&at.step, at.number, before, again);
+        kept.map_err(|e| Stop::Refused(vec![trouble("not-kept", Some(&at.step), e.to_string())]))
+    }
+
     /// Labels that are still to be put when all else is proven.
     pub(super) fn claims(&self, state: &State) -> Vec<String> {
-        let claims = labels::acts(self.plan, state).into_iter().filter(|a| a.set.after.is_some());
+        let claims = labels::acts(self.plan, self.link.record, state).into_iter().filter(|a| a.set.after.is_some());
         claims.filter(|a| a.at.stands != Stands::Made).map(|a| a.set.key).collect()
     }
 
     /// What others than the node show of what the plan promises.
     pub(super) fn told(&mut self) -> Told {
-        let mut told = match self.node.bmc() {
+        let mut told = match self.link.bmc() {
             Some(bmc) => bmc.told(self.plan, self.rebooted),
             None => Told::default(),
         };
         told.bios_answers.clone_from(&self.answers.bios_answers);
-        let trouble = self.node.kube().and_then(|kube| kube.tell(self.plan, &mut told)).map(|e| e.to_string());
+        let trouble = self.link.kube().and_then(|kube| kube.tell(self.plan, &mut told)).map(|e| e.to_string());
         self.remarks.extend(trouble.filter(|t| !self.remarks.contains(t)));
         told.labels_due = self.due.iter().cloned().collect();
         told

@@ -1,9 +1,9 @@
 //! A reboot, and the wait for another boot.
 
-use super::{Event, Node, Stop, Unreached};
+use super::link::{Link, refused};
+use super::{Event, Stop, Unreached};
 use crate::hand::fault::boundary;
 use crate::protocol::Request;
-use linerate_runner::Cancel;
 use std::time::{Duration, Instant};
 
 /// How often a node that boots is asked.
@@ -13,34 +13,33 @@ const STILL: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 60 });
 
 /// A reboot of a node.
 pub(super) struct Reboot<'a> {
-    pub(super) node: &'a dyn Node,
-    pub(super) plan: &'a str,
+    pub(super) link: &'a Link<'a>,
     /// Reboots that the plan may have.
     pub(super) most: u32,
     /// How long it may take to come up.
     pub(super) wait: Duration,
-    pub(super) cancel: &'a Cancel,
 }
 
 impl Reboot<'_> {
     /// Reboots, and waits until another boot answers. `None`: the reboot ends this process, too.
     pub(super) fn make(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<Option<String>, Stop> {
-        let old = super::node::boot(self.node, self.cancel)?;
+        let old = self.link.boot()?;
         tell(Event::Reboot);
         let mut sure = self.asked(tell)?;
-        if self.node.is_here() {
+        if self.link.is_here() {
             return Ok(None);
         }
         boundary("drive: the node goes down");
         let began = Instant::now();
         let mut was_down = false;
         loop {
-            if self.cancel.is_cancelled() {
+            if self.link.cancel.is_cancelled() {
                 return Err(Stop::Cancelled);
             }
             // A boot that is over still answers for a while; a node that boots does not answer, or refuses.
-            match self.node.boot() {
+            match self.link.boot_once() {
                 Ok(new) if new != old => {
+                    self.link.is_over(&old);
                     tell(Event::Back(&new));
                     boundary("drive: the node is back");
                     return Ok(Some(new));
@@ -59,11 +58,11 @@ impl Reboot<'_> {
 
     /// Asks for the reboot. `false`: the connection was lost, before or after it was heard.
     fn asked(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<bool, Stop> {
-        match self.node.ask(&Request::Reboot { plan: self.plan.to_owned(), most: self.most }) {
+        match self.link.ask_once(&Request::Reboot { plan: self.link.plan.hash.clone(), most: self.most }) {
             Ok(answer) if answer.refused.is_empty() => Ok(true),
             Ok(answer) => {
                 answer.refused.iter().for_each(|t| tell(Event::Trouble(t)));
-                Err(Stop::Refused(answer.refused))
+                Err(refused(answer))
             }
             Err(Unreached::Lost(_)) => Ok(false),
             Err(other) => Err(other.into()),

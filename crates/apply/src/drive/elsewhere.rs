@@ -5,6 +5,7 @@
 
 use super::Stop;
 use crate::hand::fault::boundary;
+use crate::plans::Record;
 use crate::protocol::{ActState, Stands, State, Trouble};
 use linerate_remedy::{Act, Plan};
 use std::fmt::Display;
@@ -24,6 +25,8 @@ pub(super) struct At {
     pub(super) number: usize,
     pub(super) stands: Stands,
     pub(super) what: String,
+    /// What was there before it, as this operator noted it; else as the node says, where the plan itself says so.
+    pub(super) before: Option<String>,
 }
 
 impl<S> Afar<S> {
@@ -193,15 +196,32 @@ pub(super) fn trouble(code: &str, step: Option<&str>, what: impl Into<String>) -
     Trouble { code: code.to_owned(), step: step.map(str::to_owned), what: what.into() }
 }
 
-/// Acts of one service, in order of the plan, as they stand on the node. `of`: what an act sets there, and what the journal kept of before.
-pub(super) fn acts<S>(plan: &Plan, state: &State, of: impl Fn(&Act, Option<&str>) -> Option<S>) -> Vec<Afar<S>> {
+/// Acts of one service, in order of the plan, as they stand on the node. `of`: what an act sets there, and what was there before it. What that
+/// was is this operator's own record; an answer that says otherwise was refused before it came here.
+pub(super) fn acts<S>(
+    plan: &Plan,
+    record: &Record,
+    state: &State,
+    of: impl Fn(&Act, Option<&str>) -> Option<S>,
+) -> Vec<Afar<S>> {
     let one = |a: &ActState| {
         let step = plan.step(&a.step)?;
         let act = step.trial.iter().chain(&step.change).nth(a.number)?;
-        let set = of(act, a.before.as_deref())?;
-        Some(Afar { at: At { step: a.step.clone(), number: a.number, stands: a.stands, what: act.summary() }, set })
+        let before = record.before(&a.step, a.number).or_else(|| a.before.clone());
+        let set = of(act, before.as_deref())?;
+        let (step, number, stands, what) = (a.step.clone(), a.number, a.stands, act.summary());
+        Some(Afar { at: At { step, number, stands, what, before }, set })
     };
     state.acts.iter().filter_map(one).collect()
+}
+
+/// Whether what was there before an act, as its note says, is one of the two values that the plan names for it.
+pub(super) fn is_planned(act: &Act, note: &str) -> bool {
+    match act {
+        Act::Label { before, after, .. } => super::labels::is_one_of(note, before.as_deref(), after.as_deref()),
+        Act::Bios { before, after, .. } => super::bios::is_one_of(note, before, after),
+        _ => false,
+    }
 }
 
 /// Acts of the steps that are taken; `chosen` is empty: all.

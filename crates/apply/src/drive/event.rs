@@ -11,6 +11,8 @@ pub enum Event<'a> {
     Node(&'a str),
     /// Its lifecycle says something: drained by whom.
     Lifecycle(&'a str),
+    /// The node was taken from another session: from whom, and why.
+    TakenOver(&'a str),
     /// It is being read.
     Reading,
     /// A phase begins, with so many acts.

@@ -8,20 +8,27 @@ mod bios;
 mod boot;
 mod elsewhere;
 mod event;
+mod fits;
 mod labels;
 mod lifecycle;
+mod link;
 mod many;
 mod node;
 mod one;
+mod session;
 mod undo;
 
+#[cfg(test)]
+mod forged;
 #[cfg(test)]
 mod tests;
 
 pub use bios::{Bmc, Carrier};
 pub use event::Event;
 pub use lifecycle::{Lifecycle, Lone};
+pub use link::{accepts, begun, check, identity, standing};
 pub use many::{Fleet, Job, many};
 pub use node::{Node, Reached, Remote, Unreached};
 pub use one::{Ended, Options, Outcome, Stop, apply};
-pub use undo::{Undoing, Undone, rollback};
+pub use session::Operator;
+pub use undo::{Target, Undoing, Undone, rollback};

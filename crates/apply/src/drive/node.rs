@@ -1,9 +1,8 @@
 //! A node as the driver reaches it: its hand, and how it is read.
 
 use super::Bmc;
-use crate::hand::fault::boundary;
 use crate::kube::Kube;
-use crate::protocol::{Answer, Request, SCHEMA};
+use crate::protocol::{Answer, Call, SCHEMA};
 use linerate_runner::Cancel;
 use linerate_runner::transport::{Command, Transport, TransportError};
 use linerate_snapshot::Snapshot;
@@ -18,6 +17,18 @@ pub enum Unreached {
     /// It answers, and not as a hand does.
     #[error("{0}")]
     Foreign(String),
+    /// It answers as a hand does, and not of the plan that is held here, or of another machine.
+    #[error(
+        "{node}: its answer does not fit the plan that is held here ({code}): {what}. Nothing of it was used; look who changed that machine"
+    )]
+    Differs {
+        /// Node.
+        node: String,
+        /// A stable word: what differs.
+        code: &'static str,
+        /// What, in words.
+        what: String,
+    },
 }
 
 impl From<TransportError> for Unreached {
@@ -41,7 +52,7 @@ pub trait Node: Send + Sync {
     ///
     /// # Errors
     /// There is no answer.
-    fn ask(&self, request: &Request) -> Reached<Answer>;
+    fn ask(&self, call: &Call) -> Reached<Answer>;
 
     /// Reads it.
     ///
@@ -59,6 +70,14 @@ pub trait Node: Send + Sync {
         None
     }
 
+    /// Fingerprint of the SSH host key that answers; `None`: it is not reached over SSH.
+    ///
+    /// # Errors
+    /// It cannot be asked.
+    fn host_key(&self) -> Reached<Option<String>> {
+        Ok(None)
+    }
+
     /// The id of its present boot. Short: it is asked again and again while a node comes up.
     ///
     /// # Errors
@@ -72,31 +91,12 @@ const TRIES: u32 = 4;
 const BUSY: u32 = 60;
 const AGAIN: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
 
-/// Asks a node's hand, and again where the connection is lost: a node that has just come up drops some, and a hand that is asked twice
-/// does nothing twice.
-pub(super) fn ask(node: &dyn Node, request: &Request, cancel: &Cancel) -> Reached<Answer> {
-    boundary("drive: asks");
-    let heard = again(cancel, || node.ask(request), is_busy);
-    boundary("drive: is answered");
-    heard
-}
-
-fn is_busy(answer: &Answer) -> bool {
+pub(super) fn is_busy(answer: &Answer) -> bool {
     answer.refused.iter().any(|t| t.code == "busy")
 }
 
-/// Reads a node, and again where the connection is lost.
-pub(super) fn read(node: &dyn Node, cancel: &Cancel) -> Reached<Snapshot> {
-    again(cancel, || node.read(), |_| false)
-}
-
-/// The node's boot, asked again where the connection is lost.
-pub(super) fn boot(node: &dyn Node, cancel: &Cancel) -> Reached<String> {
-    again(cancel, || node.boot(), |_| false)
-}
-
 /// Asks, and again where the connection is lost. After a loss, one who is busy still works for the request that was lost.
-fn again<T>(cancel: &Cancel, ask: impl Fn() -> Reached<T>, is_busy: impl Fn(&T) -> bool) -> Reached<T> {
+pub(super) fn again<T>(cancel: &Cancel, ask: impl Fn() -> Reached<T>, is_busy: impl Fn(&T) -> bool) -> Reached<T> {
     let (mut lost, mut busy) = (TRIES, BUSY);
     let mut heard = ask();
     while !cancel.is_cancelled() {
@@ -145,6 +145,9 @@ impl Remote {
         let last = said.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing");
         let hint = match status {
             127 => "; install the same version of linerate there",
+            3 if last.contains("it is no request") => {
+                "; linerate there is older than this protocol: install the same version there"
+            }
             _ if last.contains("password") => {
                 "; let this user run linerate there without a password, or reach it as root"
             }
@@ -163,23 +166,16 @@ impl Node for Remote {
         self.transport.is_here()
     }
 
-    fn ask(&self, request: &Request) -> Reached<Answer> {
-        let text = serde_json::to_vec(request).map_err(|e| Unreached::Foreign(e.to_string()))?;
+    fn ask(&self, call: &Call) -> Reached<Answer> {
+        let text = serde_json::to_vec(call).map_err(|e| Unreached::Foreign(e.to_string()))?;
         let argv = self.argv(&["linerate", "hand"]);
         // What was begun there is brought to an end: to stop waiting would not stop it.
         let ran = self.transport.converse(&argv, text, PHASE, ANSWER, &|| false)?;
-        let answer: Answer =
-            serde_json::from_slice(&ran.stdout).map_err(|_| self.foreign("linerate hand", ran.status, &ran.stderr))?;
-        if answer.schema != SCHEMA || answer.version != env!("CARGO_PKG_VERSION") {
-            return Err(Unreached::Foreign(format!(
-                "{}: linerate there is {} and speaks {}; here it is {} and speaks {SCHEMA}: install one version",
-                self.name(),
-                answer.version,
-                answer.schema,
-                env!("CARGO_PKG_VERSION"),
-            )));
-        }
-        Ok(answer)
+        heard(self.name(), &ran.stdout).unwrap_or_else(|| Err(self.foreign("linerate hand", ran.status, &ran.stderr)))
+    }
+
+    fn host_key(&self) -> Reached<Option<String>> {
+        Ok(self.transport.host_key(&|| self.cancel.is_cancelled())?)
     }
 
     fn read(&self) -> Reached<Snapshot> {
@@ -199,4 +195,26 @@ impl Node for Remote {
         let id = ran.text().trim().to_owned();
         if ran.status == 0 && !id.is_empty() { Ok(id) } else { Err(self.foreign("cat", ran.status, &ran.stderr)) }
     }
+}
+
+/// An answer as bytes; `None`: it is none. Another version's says so, and what to do.
+pub(super) fn heard(node: &str, bytes: &[u8]) -> Option<Reached<Answer>> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        schema: String,
+        version: String,
+    }
+    let head: Head = serde_json::from_slice(bytes).ok()?;
+    let own = env!("CARGO_PKG_VERSION");
+    if head.schema != SCHEMA || head.version != own {
+        let Head { schema, version } = head;
+        return Some(Err(Unreached::Foreign(format!(
+            "{node}: linerate there is {version:.40} and speaks {schema:.40}; here it is {own} and speaks {SCHEMA}: install one version"
+        ))));
+    }
+    Some(serde_json::from_slice(bytes).map_err(|why| Unreached::Differs {
+        node: node.to_owned(),
+        code: "form",
+        what: format!("it is no answer of this version ({why})"),
+    }))
 }

@@ -1,21 +1,26 @@
 //! One node: from a plan to a node that shows it.
 
 use super::boot::Reboot;
-use super::node::ask;
-use super::{Event, Lifecycle, Node, Unreached};
+use super::elsewhere::trouble;
+use super::link::{Link, refused};
+use super::{Event, Lifecycle, Node, Operator, Unreached};
+use crate::plans::{Record, StoreError};
 use crate::protocol::{ActState, Answer, Note, Phase, Request, Stage, Stands, State, Trouble};
 use linerate_remedy::verify::{Outcome as Shown, Proved, StepResult, Told, Verification, verify_told};
 use linerate_remedy::{Disruption, Plan, Proof};
 use linerate_runner::Cancel;
 use linerate_snapshot::Snapshot;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a plan is applied.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Who does it, for the journal: user and host.
-    pub who: String,
+    /// Who does it.
+    pub operator: Operator,
+    /// The operator's own record of the plan on this node.
+    pub record: Arc<Record>,
     /// Steps; empty: all.
     pub steps: Vec<String>,
     /// Reboots that the plan may have on a node, in all.
@@ -58,6 +63,8 @@ pub enum Ended {
     RebootDue,
     /// Nothing was changed.
     Untouched(String),
+    /// Another session holds the node: what becomes of it, that one says.
+    Held(String),
 }
 
 /// Why the driver stopped.
@@ -66,6 +73,9 @@ pub enum Stop {
     /// No answer.
     #[error(transparent)]
     Unreached(#[from] Unreached),
+    /// Another session holds the node.
+    #[error("{0}")]
+    Held(String),
     /// The hand refused.
     #[error("{}", .0.iter().map(|t| t.what.as_str()).collect::<Vec<_>>().join("\n"))]
     Refused(Vec<Trouble>),
@@ -90,8 +100,9 @@ pub fn apply(
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Outcome {
     tell(Event::Node(node.name()));
+    let link = Link::new(node, plan, &options.steps, &options.operator, &options.record, cancel);
     let mut work = Work {
-        node,
+        link: &link,
         plan,
         options,
         cancel,
@@ -111,6 +122,7 @@ pub fn apply(
     };
     let ended = match work.all(lifecycle) {
         Ok(ended) => ended,
+        Err(Stop::Held(who)) => Ended::Held(who),
         Err(stop) if work.touched => Ended::Left(stop.to_string()),
         Err(stop) => Ended::Untouched(stop.to_string()),
     };
@@ -119,11 +131,12 @@ pub fn apply(
         Ended::Left(why) if options.undo && work.touched && work.failed && !work.released => work.undo(lifecycle, why),
         other => other,
     };
+    link.leave();
     Outcome { node: node.name().to_owned(), ended, verification: work.verification, remarks: work.remarks }
 }
 
 pub(super) struct Work<'a> {
-    pub(super) node: &'a dyn Node,
+    pub(super) link: &'a Link<'a>,
     pub(super) plan: &'a Plan,
     options: &'a Options,
     cancel: &'a Cancel,
@@ -162,30 +175,28 @@ enum When {
 
 impl Work<'_> {
     fn all(&mut self, lifecycle: &dyn Lifecycle) -> Result<Ended, Stop> {
-        let found = self.ask(&Request::Inspect)?;
-        let own = found.state.as_ref().filter(|s| s.plan == self.plan.hash);
+        let found = self.inspect()?;
+        let own = self.link.take(self.tell)?;
         self.touched = own.as_ref().is_some_and(|s| s.acts.iter().any(|a| a.stands != Stands::Open));
-        if let Some(state) = own.filter(|s| s.stage < Stage::Undoing) {
+        // Of these steps the link has seen that the operator asks for them, or noted them.
+        if let Some(state) = own.as_ref().filter(|s| s.stage < Stage::Undoing) {
             self.steps.clone_from(&state.steps);
         }
         self.before = self.before()?;
         if let Some(why) = self.without_services(&found)? {
             return Ok(if self.touched { Ended::Left(why) } else { Ended::Untouched(why) });
         }
-        let state = self.state(&Request::Begin {
-            plan: Box::new(self.plan.clone()),
-            who: self.options.who.clone(),
-            steps: self.steps.clone(),
-        })?;
+        let state = self.begin(own.as_ref())?;
         self.steps.clone_from(&state.steps);
+        self.link.settle(&state.steps);
         (self.tell)(Event::Lifecycle(lifecycle.name()));
         if self.plan.disruption() > Disruption::None {
             let drained = lifecycle
-                .cordon(self.node.name(), &format!("linerate plan {:.12}", self.plan.hash))
-                .and_then(|()| lifecycle.drain(self.node.name()));
+                .cordon(self.link.name(), &format!("linerate plan {:.12}", self.plan.hash))
+                .and_then(|()| lifecycle.drain(self.link.name()));
             if let Err(why) = drained {
                 let returned =
-                    lifecycle.give_back(self.node.name()).err().map(|e| format!("; {e}")).unwrap_or_default();
+                    lifecycle.give_back(self.link.name()).err().map(|e| format!("; {e}")).unwrap_or_default();
                 return Ok(Ended::Untouched(format!("it was not drained: {why}{returned}")));
             }
         }
@@ -215,10 +226,25 @@ impl Work<'_> {
             return Ok(self.not_proven());
         }
         self.ask(&Request::Finish { plan: self.plan.hash.clone() })?;
-        Ok(match lifecycle.give_back(self.node.name()) {
+        Ok(match lifecycle.give_back(self.link.name()) {
             Ok(()) => Ended::Proven,
             Err(why) => Ended::Left(format!("it is proven, and was not given back: {why}")),
         })
+    }
+
+    /// Begins the plan, or goes on with it. That is noted here before, and taken back where the node refuses it.
+    fn begin(&mut self, own: Option<&State>) -> Result<State, Stop> {
+        let record = &self.options.record;
+        let kept = |e: StoreError| Stop::Refused(vec![trouble("not-kept", None, e.to_string())]);
+        let earlier = record.begin(&self.steps).map_err(kept)?;
+        let (who, steps) = (self.options.operator.session.who.clone(), self.steps.clone());
+        let begun = self.state(&Request::Begin { plan: Box::new(self.plan.clone()), who, steps });
+        match &begun {
+            Ok(state) if state.steps != self.steps => drop(record.begin(&state.steps).map_err(kept)?),
+            Err(Stop::Refused(_)) if own.is_none() => record.withdraw(earlier).map_err(kept)?,
+            _ => {}
+        }
+        begun
     }
 
     /// The node before the first change: read, or as it was kept then.
@@ -248,16 +274,14 @@ impl Work<'_> {
 
     /// Undoes all, and where the running kernel may have taken something, reboots it into what was.
     fn undo(&mut self, lifecycle: &dyn Lifecycle, why: String) -> Ended {
-        let undone = self.state(&Request::Inspect).and_then(|state| {
+        let undone = self.standing().and_then(|state| {
             let booted = !state.reboots.is_empty() || state.first_in.is_some() && !self.still(state.first_in.as_ref());
             let rebooted = booted && self.options.may_reboot;
             super::undo::undo(
-                self.node,
-                self.plan,
+                self.link,
                 &state,
                 self.boot.clone(),
                 super::undo::Undoing { reboot: rebooted.then_some(self.options.wait), keep_changed: false },
-                self.cancel,
                 self.tell,
             )
         });
@@ -265,10 +289,11 @@ impl Work<'_> {
             Ok(undone) if undone.ending => Ended::Left(format!(
                 "{why}; it is undone, and reboots: `linerate rollback --yes` after it ends the plan"
             )),
-            Ok(_) => match lifecycle.give_back(self.node.name()) {
+            Ok(_) => match lifecycle.give_back(self.link.name()) {
                 Ok(()) => Ended::Undone(why),
                 Err(e) => Ended::Left(format!("{why}; it is undone, and was not given back: {e}")),
             },
+            Err(Stop::Held(who)) => Ended::Held(who),
             Err(stop) => Ended::Left(format!("{why}; undoing it failed, too: {stop}")),
         }
     }
@@ -292,7 +317,16 @@ impl Work<'_> {
     }
 
     pub(super) fn ask(&mut self, request: &Request) -> Result<Answer, Stop> {
-        let answer = ask(self.node, request, self.cancel)?;
+        let answer = self.link.ask(request)?;
+        self.heard(answer)
+    }
+
+    fn inspect(&mut self) -> Result<Answer, Stop> {
+        let answer = self.link.inspect()?;
+        self.heard(answer)
+    }
+
+    fn heard(&mut self, answer: Answer) -> Result<Answer, Stop> {
         self.boot.clone_from(&answer.node.boot);
         let new = answer.told.iter().filter(|told| !self.remarks.contains(told)).cloned().collect::<Vec<_>>();
         self.remarks.extend(new);
@@ -301,18 +335,27 @@ impl Work<'_> {
         }
         answer.refused.iter().for_each(|t| (self.tell)(Event::Trouble(t)));
         self.touched |= answer.state.as_ref().is_some_and(|s| s.acts.iter().any(|a| a.stands != Stands::Open));
-        Err(Stop::Refused(answer.refused))
+        Err(refused(answer))
     }
 
     fn state(&mut self, request: &Request) -> Result<State, Stop> {
+        let answer = self.ask(request)?;
+        self.of(answer)
+    }
+
+    fn standing(&mut self) -> Result<State, Stop> {
+        let answer = self.inspect()?;
+        self.of(answer)
+    }
+
+    fn of(&self, answer: Answer) -> Result<State, Stop> {
         let nothing = || Unreached::Foreign(format!("{}: its hand does not say where the plan stands", self.plan.hash));
-        let nothing = nothing();
-        Ok(self.ask(request)?.state.ok_or(nothing)?)
+        Ok(answer.state.ok_or_else(nothing)?)
     }
 
     fn read(&mut self) -> Result<Snapshot, Stop> {
         (self.tell)(Event::Reading);
-        Ok(super::node::read(self.node, self.cancel)?)
+        Ok(self.link.read(self.boot.as_deref())?)
     }
 
     fn perform(&mut self, state: &State, phase: Phase) -> Result<State, Stop> {
@@ -347,13 +390,12 @@ impl Work<'_> {
         if !self.options.may_reboot {
             return Ok(None);
         }
-        let (node, plan, cancel) = (self.node, &self.plan.hash, self.cancel);
-        let reboot = Reboot { node, plan, most: self.options.reboots, wait: self.options.wait, cancel };
+        let reboot = Reboot { link: self.link, most: self.options.reboots, wait: self.options.wait };
         match reboot.make(self.tell)? {
             None => Ok(None),
             Some(_) => {
                 self.rebooted = true;
-                Ok(Some(self.state(&Request::Inspect)?))
+                Ok(Some(self.standing()?))
             }
         }
     }
@@ -364,7 +406,7 @@ impl Work<'_> {
             return Ok(true);
         }
         (self.tell)(Event::Phase(Phase::Claims, self.due.len()));
-        let state = self.state(&Request::Inspect)?;
+        let state = self.standing()?;
         self.touched = true;
         self.elsewhere(&state, Phase::Claims)?;
         self.due.clear();

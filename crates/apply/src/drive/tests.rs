@@ -1,16 +1,18 @@
 //! Connections that are lost at every request, before or after it was heard: the operator goes on, and each thing is done once.
 
 use super::node::{Node, Reached, Unreached};
-use super::{Ended, Event, Lone, Options, Undoing, apply, rollback};
+use super::{Ended, Event, Lone, Operator, Options, Stop, Target, Undoing, Undone, apply, rollback};
 use crate::hand::After;
 use crate::hand::serve_with;
-use crate::hand::tests::{Grub, Node as Dir, run, step};
+use crate::hand::tests::{Grub, INSPECT, Node as Dir, run, session, step};
 use crate::kube::Kube;
-use crate::protocol::{Answer, Request, Stage};
+use crate::plans::Record;
+use crate::protocol::{Answer, Call, Stage};
 use linerate_remedy::{Act, BootTrial, Content, Disruption, FileState, Permanence, Plan, Proof, Step};
 use linerate_runner::Cancel;
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options as Capture, Purpose};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -20,6 +22,8 @@ pub(super) struct Flaky {
     asked: AtomicUsize,
     at: usize,
     heard: bool,
+    /// What the operator noted.
+    pub(super) record: Arc<Record>,
 }
 
 impl Node for Flaky {
@@ -31,13 +35,13 @@ impl Node for Flaky {
         false
     }
 
-    fn ask(&self, request: &Request) -> Reached<Answer> {
+    fn ask(&self, call: &Call) -> Reached<Answer> {
         let number = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
         let lost = self.at > 0 && number >= self.at;
         if lost && !(self.heard && number == self.at) {
             return Err(Unreached::Lost("lost before".to_owned()));
         }
-        let served = serve_with(request.clone(), &self.dir.root(), &Grub);
+        let served = serve_with(call.clone(), &self.dir.root(), &Grub);
         if served.after == Some(After::Reboot) {
             self.dir.reboot();
         }
@@ -46,7 +50,11 @@ impl Node for Flaky {
 
     fn read(&self) -> Reached<Snapshot> {
         let root = self.dir.at("");
-        let read = linerate_snapshot::load(&root, &Capture::new(&root, Purpose::Audit), &|_| {});
+        let read = linerate_snapshot::load(
+            &root,
+            &Capture { redact: false, ..Capture::new(&root, Purpose::Collect) },
+            &|_| {},
+        );
         read.map_err(|e| Unreached::Foreign(e.to_string()))
     }
 
@@ -57,7 +65,9 @@ impl Node for Flaky {
 
 impl Flaky {
     pub(super) fn new() -> Flaky {
-        Flaky { dir: Dir::new(), asked: AtomicUsize::new(0), at: 0, heard: false }
+        let dir = Dir::new();
+        let record = noted(&dir.plan_of(Vec::new()));
+        Flaky { dir, asked: AtomicUsize::new(0), at: 0, heard: false, record }
     }
 
     /// From now on: lost at this request; 0: never.
@@ -86,8 +96,8 @@ impl<W: Wrapped> Node for W {
         false
     }
 
-    fn ask(&self, request: &Request) -> Reached<Answer> {
-        self.inner().ask(request)
+    fn ask(&self, call: &Call) -> Reached<Answer> {
+        self.inner().ask(call)
     }
 
     fn read(&self) -> Reached<Snapshot> {
@@ -122,9 +132,26 @@ pub(super) fn plan(dir: &Dir) -> Plan {
     dir.plan_of(vec![args])
 }
 
+/// An operator by number.
+pub(super) fn operator(number: u32) -> Operator {
+    Operator { session: session(number), take_over: false }
+}
+
+/// What an operator noted, kept from one run to the next.
+pub(super) fn noted(plan: &Plan) -> Arc<Record> {
+    Arc::new(Record::in_memory("n1", plan, &[]))
+}
+
+/// Undoes it, as the first operator.
+pub(super) fn undo(node: &dyn Node, flaky: &Flaky, plan: &Plan, how: Undoing) -> Result<Undone, Stop> {
+    let operator = operator(1);
+    rollback(&Target { node, plan, record: &flaky.record, operator: &operator }, how, &Cancel::default(), &mut |_| {})
+}
+
 pub(super) fn options(node: &Flaky, twice: bool) -> Options {
     Options {
-        who: "me@there".to_owned(),
+        operator: operator(1),
+        record: Arc::clone(&node.record),
         steps: Vec::new(),
         reboots: 4,
         wait: Duration::from_secs(2),
@@ -143,7 +170,7 @@ fn go(node: &Flaky, plan: &Plan, twice: bool) -> (Ended, Vec<String>) {
 }
 
 fn stands(node: &Flaky) -> (Stage, usize) {
-    let state = node.dir.ask(Request::Inspect).state.unwrap();
+    let state = node.dir.ask(INSPECT).state.unwrap();
     (state.stage, state.reboots.len())
 }
 
@@ -164,7 +191,7 @@ fn what_others_changed_stays_and_the_plan_is_ended() {
     let plan = plan(&node.dir);
     assert_eq!(go(&node, &plan, false).0, Ended::Proven);
     node.dir.write("etc/default/grub.d/90-linerate.cfg", "theirs\n");
-    let undo = |how| rollback(&node, None, how, &Cancel::default(), &mut |_| {});
+    let undo = |how| undo(&node, &node, &plan, how);
     assert!(undo(REBOOTING).is_err());
     assert_eq!(stands(&node).0, Stage::Undoing);
     assert!(undo(Undoing { keep_changed: true, ..REBOOTING }).is_ok());
@@ -214,7 +241,7 @@ fn a_lost_connection_is_no_reason_to_undo() {
         node.lose(at, true);
         let undoing = Options { undo: true, ..options(&node, false) };
         let outcome = apply(&node, &plan, &Lone, &undoing, &Cancel::default(), &mut |_| {});
-        let state = node.dir.ask(Request::Inspect).state;
+        let state = node.dir.ask(INSPECT).state;
         assert!(state.is_none_or(|s| !matches!(s.stage, Stage::Undoing | Stage::Undone)), "{at}: {:?}", outcome.ended);
         if node.is_over() {
             return;
@@ -242,7 +269,7 @@ fn lost_at_every_request() {
             }
             assert_eq!(stands(&node), (Stage::Finished, 2), "{at}, {heard}: each reboot is made once");
             node.lose(at, heard);
-            let undo = |node: &Flaky| rollback(node, None, REBOOTING, &Cancel::default(), &mut |_| {});
+            let undo = |node: &Flaky| undo(node, node, &plan, REBOOTING);
             let undone = undo(&node);
             node.lose(0, false);
             // Where only the last answer was lost, there is nothing left to undo.

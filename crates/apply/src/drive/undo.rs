@@ -4,7 +4,9 @@ use super::bios::{self, BiosAct};
 use super::boot::Reboot;
 use super::elsewhere::{self, At, trouble};
 use super::labels::Labelled;
-use super::{Event, Node, Stop};
+use super::link::{Link, refused};
+use super::{Event, Node, Operator, Stop};
+use crate::plans::Record;
 use crate::protocol::{Answer, Request, Stage, Stands, State, Trouble};
 use linerate_remedy::Plan;
 use linerate_runner::Cancel;
@@ -31,26 +33,54 @@ pub struct Undone {
     pub ending: bool,
 }
 
+/// What is undone, and by whom.
+pub struct Target<'a> {
+    /// Node.
+    pub node: &'a dyn Node,
+    /// The operator's plan.
+    pub plan: &'a Plan,
+    /// What the operator noted of it on this node.
+    pub record: &'a Record,
+    /// Who undoes it.
+    pub operator: &'a Operator,
+}
+
 /// Undoes what a plan did on a node. What the running kernel took is gone after the next boot: with [`Undoing::reboot`] that is made and
 /// waited for.
 ///
 /// # Errors
-/// The node does not answer, or something is no longer as the plan left it: that is told, and left.
+/// The node does not answer, its answers do not fit the plan, another session holds it, or something is no longer as the plan left it: that is
+/// told, and left.
 pub fn rollback(
-    node: &dyn Node,
-    plan: Option<&str>,
+    target: &Target<'_>,
     how: Undoing,
     cancel: &Cancel,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Undone, Stop> {
+    let Target { node, plan, record, operator } = *target;
     tell(Event::Node(node.name()));
-    let found = super::node::ask(node, &Request::Inspect, cancel)?;
-    let known = found.state.filter(|s| plan.is_none_or(|p| s.plan.starts_with(p)) && !is_over(s));
-    let (Some(state), Some(plan)) = (known, found.plan) else {
+    let link = Link::new(node, plan, &record.steps(), operator, record, cancel);
+    let found = link.inspect()?;
+    if !found.refused.is_empty() {
+        return Err(refused(found));
+    }
+    if found.state.as_ref().is_none_or(is_over) {
         let what = format!("{}: no such plan was begun there, or it is undone already", node.name());
         return Err(Stop::Refused(vec![Trouble { code: "no-plan".to_owned(), step: None, what }]));
-    };
-    undo(node, &plan, &state, found.node.boot, how, cancel, tell)
+    }
+    // Looked at again when nobody else can change it any more.
+    let undone = link.take(tell).and_then(|state| match state.filter(|s| !is_over(s)) {
+        Some(state) => {
+            link.settle(&state.steps);
+            undo(&link, &state, found.node.boot, how, tell)
+        }
+        None => {
+            let what = format!("{}: it was undone by another session meanwhile", node.name());
+            Err(Stop::Refused(vec![Trouble { code: "no-plan".to_owned(), step: None, what }]))
+        }
+    });
+    link.leave();
+    undone
 }
 
 /// Released, with nothing of it left.
@@ -59,108 +89,93 @@ fn is_over(state: &State) -> bool {
 }
 
 pub(super) fn undo(
-    node: &dyn Node,
-    plan: &Plan,
+    link: &Link<'_>,
     state: &State,
     boot: Option<String>,
     how: Undoing,
-    cancel: &Cancel,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Undone, Stop> {
-    let hash = state.plan.clone();
+    let (plan, record) = (link.plan, link.record);
+    let hash = plan.hash.clone();
     tell(Event::Undoing);
     let mut ending = false;
-    let mut acts = bios::acts(plan, state);
-    foreign(node, &acts, cancel)?;
+    let mut acts = bios::acts(plan, record, state);
+    foreign(link, &acts)?;
     // Where all of it is undone, only the reboot behind it, or the release, is missing: the reboot, where the boot still runs in which it
     // was undone.
     let mut due = true;
     if state.stage == Stage::Undone {
         due = state.undone_in.is_some() && state.undone_in == boot;
     } else {
-        let mut undoing = Labelled { node, plan, how, cancel, tell };
+        let mut undoing = Labelled { link, how, tell };
         undoing.claims_first(state)?;
-        let after = match ask(node, &Request::Rollback { plan: hash.clone() }, cancel, tell) {
+        let after = match ask(link, &Request::Rollback { plan: hash.clone() }, tell) {
             Err(Stop::Refused(all)) if how.keep_changed && all.iter().all(|t| t.code == "unexpected") => {
-                ask(node, &Request::Inspect, cancel, tell)?
+                link.inspect()?
             }
             other => other?,
         };
         let after = after.state.as_ref().unwrap_or(state);
-        acts = bios::acts(plan, after);
-        firmware(node, &hash, &acts, how.keep_changed, cancel, tell)?;
-        Labelled { node, plan, how, cancel, tell }.put_back(after)?;
+        acts = bios::acts(plan, record, after);
+        firmware(link, &acts, how.keep_changed, tell)?;
+        Labelled { link, how, tell }.put_back(after)?;
     }
     let mut started = !due;
     if let Some(wait) = how.reboot.filter(|_| due) {
-        started = Reboot { node, plan: &hash, most: REBOOTS, wait, cancel }.make(tell)?.is_some();
+        started = Reboot { link, most: REBOOTS, wait }.make(tell)?.is_some();
         ending = !started;
     }
-    if let (true, Some(bmc), false) = (started, node.bmc(), acts.is_empty()) {
+    if let (true, Some(bmc), false) = (started, link.bmc(), acts.is_empty()) {
         bios::is_back(bmc, &acts, how.keep_changed)?;
     }
     if !ending {
-        ask(node, &Request::Finish { plan: hash.clone() }, cancel, tell)?;
+        ask(link, &Request::Finish { plan: hash.clone() }, tell)?;
     }
     Ok(Undone { plan: hash, ending })
 }
 
-/// Refuses another machine's BMC, before anything is undone.
-fn foreign(node: &dyn Node, acts: &[BiosAct], cancel: &Cancel) -> Result<(), Stop> {
-    let Some(bmc) = node.bmc().filter(|_| !acts.is_empty()) else { return Ok(()) };
-    let refuse = |what: String| Err(Stop::Refused(vec![trouble("other-bmc", None, what)]));
-    let ours = super::node::ask(node, &Request::Inspect, cancel)?.uuid;
+/// Refuses a BMC of which is not known that it is this machine's, before anything is undone.
+fn foreign(link: &Link<'_>, acts: &[BiosAct]) -> Result<(), Stop> {
+    let Some(bmc) = link.bmc().filter(|_| !acts.is_empty()) else { return Ok(()) };
+    let refuse =
+        |what: String| Err(Stop::Refused(vec![trouble("other-bmc", None, format!("{what}. Nothing is undone"))]));
+    let node = link.inspect()?.node.uuid;
     match bmc.uuid() {
-        Ok(theirs) => bios::is_foreign(ours.as_deref(), theirs.as_deref())
-            .map_or(Ok(()), |what| refuse(format!("{what}. Nothing is undone"))),
-        Err(e) => refuse(format!("its BMC: {e}. Nothing is undone")),
+        Ok(theirs) => {
+            link.is_sure().and_then(|()| bios::is_sure(link.plan, node.as_deref(), theirs.as_deref())).or_else(refuse)
+        }
+        Err(e) => refuse(format!("its BMC: {e}")),
     }
 }
 
 /// Puts back what was set by the BMC. `keep`: what somebody else set since is left.
-fn firmware(
-    node: &dyn Node,
-    plan: &str,
-    acts: &[BiosAct],
-    keep: bool,
-    cancel: &Cancel,
-    tell: &mut dyn FnMut(Event<'_>),
-) -> Result<(), Stop> {
+fn firmware(link: &Link<'_>, acts: &[BiosAct], keep: bool, tell: &mut dyn FnMut(Event<'_>)) -> Result<(), Stop> {
     let Some(first) = acts.iter().find(|a| a.is_begun()) else { return Ok(()) };
-    let Some(bmc) = node.bmc() else {
+    let Some(bmc) = link.bmc() else {
         let what = "BIOS attributes were set by Redfish, and no BMC is named to put them back: name it with --redfish, and roll back again";
         let trouble = trouble("not-here", Some(&first.at.step), what);
         tell(Event::Trouble(&trouble));
         return Err(Stop::Refused(vec![trouble]));
     };
-    let back = elsewhere::put_back(bmc, acts, keep, &mut |at, stands, note| {
-        noted(node, plan, at, stands, note, cancel, tell)
-    })?;
+    let back = elsewhere::put_back(bmc, acts, keep, &mut |at, stands, note| noted(link, at, stands, note, tell))?;
     back.iter().for_each(|what| tell(Event::PutBack(what)));
     Ok(())
 }
 
 /// Tells the node's journal what became of an act that was made elsewhere.
 pub(super) fn noted(
-    node: &dyn Node,
-    plan: &str,
+    link: &Link<'_>,
     at: &At,
     stands: Stands,
     note: String,
-    cancel: &Cancel,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), Stop> {
-    let request = Request::Elsewhere { plan: plan.to_owned(), step: at.step.clone(), number: at.number, stands, note };
-    ask(node, &request, cancel, tell).map(|_| ())
+    let (plan, step, number) = (link.plan.hash.clone(), at.step.clone(), at.number);
+    ask(link, &Request::Elsewhere { plan, step, number, stands, note }, tell).map(|_| ())
 }
 
-pub(super) fn ask(
-    node: &dyn Node,
-    request: &Request,
-    cancel: &Cancel,
-    tell: &mut dyn FnMut(Event<'_>),
-) -> Result<Answer, Stop> {
-    let answer = super::node::ask(node, request, cancel)?;
+fn ask(link: &Link<'_>, request: &Request, tell: &mut dyn FnMut(Event<'_>)) -> Result<Answer, Stop> {
+    let answer = link.ask(request)?;
     answer.refused.iter().for_each(|t| tell(Event::Trouble(t)));
-    if answer.refused.is_empty() { Ok(answer) } else { Err(Stop::Refused(answer.refused)) }
+    if answer.refused.is_empty() { Ok(answer) } else { Err(refused(answer)) }
 }

@@ -3,12 +3,14 @@
 //! A hand needs nobody to go on with what it has begun: it ignores a connection that is lost, ends the act and its journal, and answers
 //! nobody. Whatever ends it harder is found again in the journal by the next one.
 
+mod backup;
 mod begin;
 mod carried;
 pub(crate) mod fault;
 mod hangup;
 mod node;
 mod perform;
+mod seat;
 mod undo;
 
 #[cfg(test)]
@@ -18,8 +20,8 @@ pub use crate::act::{NoTrial, NodeFiles, Root, TrialEntry, TrialMaker};
 pub use node::{boot, node_id};
 
 use crate::act::{Done, Hands, Wrong};
-use crate::journal::{Journal, Key, Ledger, Lock, Record, Seen, plans};
-use crate::protocol::{ActState, Answer, Phase, Request, SCHEMA, Stage, Stands, State, Trouble};
+use crate::journal::{Journal, Key, Ledger, Lock, Record, Seen, one_plan, plans};
+use crate::protocol::{ActState, Answer, Call, Phase, Request, SCHEMA, Stage, Stands, State, Trouble};
 use linerate_remedy::{Act, Plan, Step};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -60,8 +62,6 @@ pub(crate) struct Work {
     pub(crate) told: Vec<String>,
     /// What comes after the answer.
     pub(crate) after: Option<After>,
-    /// The plan that was asked about.
-    pub(crate) plan: Option<Box<Plan>>,
 }
 
 impl Work {
@@ -70,71 +70,144 @@ impl Work {
     }
 }
 
-/// Carries out a request. Makes no entries that are started once: see [`serve_with`].
-pub fn serve(request: Request, root: &Root) -> Served {
-    serve_with(request, root, &NoTrial)
+/// Carries out a call. Makes no entries that are started once: see [`serve_with`].
+pub fn serve(call: Call, root: &Root) -> Served {
+    serve_with(call, root, &NoTrial)
 }
 
-/// Carries out a request.
-pub fn serve_with(request: Request, root: &Root, maker: &dyn TrialMaker) -> Served {
+/// Carries out a call that came as bytes. What is no call of this version is refused, and says what to do.
+pub fn serve_bytes(bytes: &[u8], root: &Root, maker: &dyn TrialMaker) -> Served {
+    let asked = linerate_remedy::sha256(bytes);
+    match heard(bytes) {
+        Ok(call) => serve_call(call, asked, root, maker),
+        Err(wrong) => {
+            let mut work = Work::default();
+            work.refuse(wrong, None);
+            served(asked, None, root, work)
+        }
+    }
+}
+
+fn heard(bytes: &[u8]) -> Done<Call> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        schema: Option<String>,
+    }
+    let version = |what: String| {
+        Wrong::new(
+            "version",
+            format!("{what}; this linerate speaks {SCHEMA}: install one version of linerate on both sides"),
+        )
+    };
+    let head: Head = serde_json::from_slice(bytes).map_err(|e| version(format!("what was asked is no call ({e})")))?;
+    match head.schema {
+        Some(schema) if schema == SCHEMA => {
+            serde_json::from_slice(bytes).map_err(|e| version(format!("what was asked is no call ({e})")))
+        }
+        Some(other) => Err(version(format!("the side that asks speaks {other:.40?}"))),
+        None => Err(version("the side that asks is older and speaks linerate.hand/1".to_owned())),
+    }
+}
+
+/// Carries out a call.
+pub fn serve_with(call: Call, root: &Root, maker: &dyn TrialMaker) -> Served {
+    let asked = call.digest();
+    serve_call(call, asked, root, maker)
+}
+
+fn serve_call(call: Call, asked: String, root: &Root, maker: &dyn TrialMaker) -> Served {
     let _ignored = hangup::ignore();
     let mut work = Work::default();
-    let state = answer(request, root, maker, &mut work).unwrap_or_else(|wrong| {
+    let state = answer(call, root, maker, &mut work).unwrap_or_else(|wrong| {
         work.refuse(wrong, None);
         None
     });
+    served(asked, state, root, work)
+}
+
+fn served(asked: String, state: Option<State>, root: &Root, work: Work) -> Served {
     let answer = Answer {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        asked,
         node: node_id(root),
-        uuid: node::uuid(root),
+        holder: seat::holder(root).ok().flatten(),
         state,
-        plan: work.plan,
         refused: work.troubles,
         told: work.told,
     };
     Served { answer, after: work.after }
 }
 
-fn answer(request: Request, root: &Root, maker: &dyn TrialMaker, work: &mut Work) -> Done<Option<State>> {
-    if matches!(request, Request::Inspect) {
-        let newest = plans(root)?.into_iter().next();
-        let state = newest.as_ref().map(|(plan, ledger)| state(plan, ledger));
-        work.plan = newest.map(|(plan, _)| Box::new(plan));
-        return Ok(state);
-    }
-    if let Request::Check { plan, steps } = &request {
-        return begin::check_only(root, maker, plan, steps, work).map(|()| None);
+/// How a plan stands here, for who only looks.
+fn look(root: &Root, plan: Option<&str>) -> Done<Option<State>> {
+    let found = match plan {
+        Some(hash) => one_plan(root, hash)?,
+        None => plans(root)?.into_iter().next(),
+    };
+    Ok(found.map(|(plan, ledger)| state(&plan, &ledger)))
+}
+
+fn answer(call: Call, root: &Root, maker: &dyn TrialMaker, work: &mut Work) -> Done<Option<State>> {
+    match &call.ask {
+        Request::Inspect { plan } => return look(root, plan.as_deref()),
+        Request::Check { plan, steps } => {
+            return begin::check_only(root, maker, plan, steps, work).map(|()| None);
+        }
+        _ => {}
     }
     if root.is_real() && !rustix::process::geteuid().is_root() {
         let what =
             "changing a node needs root there: name a user that is root, or one that may use sudo without a password";
         return Err(Wrong::new("not-root", what));
     }
+    if !call.session.is_sound() {
+        return Err(Wrong::new("version", "what calls does not say which session it is, in the form that is taken"));
+    }
     let _lock = Lock::take(root)?;
-    let (hash, request) = match request {
-        Request::Begin { plan, who, steps } => {
-            return begin::begin(root, maker, &plan, who, steps, work).map(|j| j.map(|j| state(&j.plan, &j.ledger)));
+    let hash = match &call.ask {
+        Request::Leave => return seat::leave(root, &call).map(|()| None),
+        Request::Take { plan } => {
+            take(root, &call, plan, work)?;
+            return look(root, Some(plan));
         }
-        Request::Perform { ref plan, .. }
-        | Request::Note { ref plan, .. }
-        | Request::Elsewhere { ref plan, .. }
-        | Request::Reboot { ref plan, .. }
-        | Request::Rollback { ref plan }
-        | Request::Finish { ref plan } => (plan.clone(), request),
-        Request::Inspect | Request::Check { .. } => return Ok(None),
+        Request::Begin { plan, who, steps } => {
+            take(root, &call, &plan.hash, work)?;
+            let (who, steps) = (who.clone(), steps.clone());
+            return begin::begin(root, maker, plan, who, steps, work).map(|j| j.map(|j| state(&j.plan, &j.ledger)));
+        }
+        Request::Perform { plan, .. }
+        | Request::Note { plan, .. }
+        | Request::Elsewhere { plan, .. }
+        | Request::Reboot { plan, .. }
+        | Request::Rollback { plan }
+        | Request::Finish { plan } => plan.clone(),
+        Request::Inspect { .. } | Request::Check { .. } => return Ok(None),
     };
     let Some(mut journal) = Journal::open(root, &hash)? else {
         return Err(Wrong::new("unknown-plan", format!("no plan {hash} was ever begun on this node")));
     };
+    seat::holds(root, &call)?;
     work.told.extend(journal.torn.take());
     let mark = journal.plan.hash.clone();
     let hands = Hands { root, maker, mark: &mark };
-    let done = carry_out(request, &hands, &mut journal, work);
+    let done = carry_out(call.ask, &hands, &mut journal, work);
     if let Err(wrong) = done {
         work.refuse(wrong, None);
     }
     Ok(Some(state(&journal.plan, &journal.ledger)))
+}
+
+/// Takes the node for a session, and says whom it displaced.
+fn take(root: &Root, call: &Call, plan: &str, work: &mut Work) -> Done<()> {
+    if let Some(old) = seat::take(root, call, plan)? {
+        work.told.push(format!(
+            "taken over: {}, and has lost it to session {}",
+            old.words(now()),
+            call.session.short()
+        ));
+    }
+    Ok(())
 }
 
 fn carry_out(request: Request, hands: &Hands<'_>, journal: &mut Journal, work: &mut Work) -> Done<()> {
@@ -154,7 +227,12 @@ fn carry_out(request: Request, hands: &Hands<'_>, journal: &mut Journal, work: &
         }
         Request::Reboot { most, .. } => node::ask_reboot(hands.root, journal, most, work),
         Request::Finish { .. } => undo::finish(hands, journal, work),
-        Request::Inspect | Request::Check { .. } | Request::Begin { .. } | Request::Rollback { .. } => Ok(()),
+        Request::Inspect { .. }
+        | Request::Take { .. }
+        | Request::Leave
+        | Request::Check { .. }
+        | Request::Begin { .. }
+        | Request::Rollback { .. } => Ok(()),
     }
 }
 
@@ -217,6 +295,7 @@ pub(crate) fn state(plan: &Plan, ledger: &Ledger) -> State {
                     Seen::Elsewhere { note } => Some(note.clone()),
                     _ => None,
                 }),
+                kept: ledger.acts.get(&key).map(|a| a.before.kept()).unwrap_or_default(),
                 step: key.step,
                 number: key.number,
             })

@@ -14,11 +14,17 @@ pub fn node_id(root: &Root) -> NodeId {
     let machine = root.text("/etc/machine-id").filter(|id| !id.is_empty());
     let digest = machine.map(|id| machine_digest(id.as_bytes()));
     let host = root.text("/proc/sys/kernel/hostname").or_else(|| root.text("/etc/hostname"));
-    NodeId { host: host.filter(|h| !h.is_empty()), machine: digest, boot: root.text(BOOT), redacted: false }
+    NodeId {
+        host: host.filter(|h| !h.is_empty()),
+        machine: digest,
+        boot: root.text(BOOT),
+        uuid: uuid(root),
+        ..NodeId::default()
+    }
 }
 
 /// What SMBIOS calls the machine; only root may read it.
-pub(super) fn uuid(root: &Root) -> Option<String> {
+fn uuid(root: &Root) -> Option<String> {
     let text = root.text("/sys/class/dmi/id/product_uuid")?.trim().to_ascii_lowercase();
     (text.len() == 36).then_some(text)
 }

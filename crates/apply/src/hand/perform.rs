@@ -73,6 +73,9 @@ fn one(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, work: &mu
             begun.attempts
         )));
     }
+    if let Some(begun) = &begun {
+        super::backup::fits(key, act, &begun.before)?;
+    }
     let before = match begun {
         Some(begun) if begun.stands == Stands::Announced => match hands.look(act, &begun.before)? {
             Look::After(after) => {

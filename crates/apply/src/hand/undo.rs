@@ -87,6 +87,7 @@ fn files_back<'a>(
     act: &'a Act,
     record: &ActRecord,
 ) -> Done<Option<Later<'a>>> {
+    super::backup::fits(key, act, &record.before)?;
     boundary("undo: act begun");
     journal.write(Record::UndoAnnounced { act: key.clone(), when: now() })?;
     let same_boot = record.boot == boot(hands.root);

@@ -66,6 +66,21 @@ pub(crate) enum Seen {
     Elsewhere { note: String },
 }
 
+impl Seen {
+    /// Files, and the directories above them that were not there.
+    pub(crate) fn paths(&self) -> (&[FileSeen], &[String]) {
+        match self {
+            Seen::Files { files, dirs } | Seen::Trial { files, dirs, .. } => (files, dirs),
+            Seen::Value { .. } | Seen::Elsewhere { .. } => (&[], &[]),
+        }
+    }
+
+    /// Paths of which what was there is kept.
+    pub(crate) fn kept(&self) -> Vec<String> {
+        self.paths().0.iter().filter(|f| f.kept.is_some()).map(|f| f.path.clone()).collect()
+    }
+}
+
 /// A path and what was there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileSeen {

@@ -29,6 +29,7 @@ impl Lock {
             root.make_dir(dir, 0o755)?;
         }
         root.make_dir(STATE, 0o700)?;
+        own(root)?;
         let fd = root.appendable(&format!("{STATE}/lock"))?;
         for _ in 0..50 {
             match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
@@ -42,6 +43,16 @@ impl Lock {
             "another linerate is changing this node at this moment (a connection that was lost lets it end its act first): try again",
         ))
     }
+}
+
+/// Refuses a state directory that others could have written into, or can read: what is undone is what lies there.
+fn own(root: &Root) -> Done<()> {
+    if root.is_real() && !rustix::process::geteuid().is_root() {
+        // It is root's, and cannot be read: that is what is said then.
+        return Ok(());
+    }
+    root.is_own_dir("/var/lib/linerate", 0o022)?;
+    root.is_own_dir(STATE, 0o077)
 }
 
 /// A plan's journal on this node.
@@ -92,10 +103,7 @@ impl Journal {
     pub(crate) fn open(root: &Root, hash: &str) -> Done<Option<Journal>> {
         let dir = dir_of(hash)?;
         let (Some((plan, read)), path) = (load(root, &dir)?, format!("{dir}/journal.jsonl")) else { return Ok(None) };
-        let ledger = Ledger::of(&read.records);
-        if ledger.plan.is_empty() {
-            return Ok(None);
-        }
+        let Some(ledger) = ledger_of(&dir, hash, &plan, &read)? else { return Ok(None) };
         let fd = root.appendable(&path)?;
         let len = read.whole as u64;
         let torn = (read.torn > 0).then(|| {
@@ -150,6 +158,8 @@ impl Journal {
 /// The plan and records of a directory.
 fn load(root: &Root, dir: &str) -> Done<Option<(Plan, line::Read)>> {
     let Some(bytes) = root.read(&format!("{dir}/journal.jsonl"), MOST)? else { return Ok(None) };
+    root.is_own_dir(dir, 0o077)?;
+    root.is_own_dir(&format!("{dir}/kept"), 0o077)?;
     let read = line::read(&bytes.bytes);
     if read.damaged {
         return Err(Wrong::new(
@@ -167,8 +177,38 @@ fn load(root: &Root, dir: &str) -> Done<Option<(Plan, line::Read)>> {
     }
 }
 
+/// How a plan stands, where journal and plan are both the one of this hash; `None`: it never began.
+fn ledger_of(dir: &str, hash: &str, plan: &Plan, read: &line::Read) -> Done<Option<Ledger>> {
+    let ledger = Ledger::of(&read.records);
+    if ledger.plan.is_empty() {
+        return Ok(None);
+    }
+    if plan.hash != hash || ledger.plan != hash {
+        let what = format!(
+            "{dir} is of plan {} and its journal of {}, and {hash} was asked for: nothing is done by it",
+            plan.hash, ledger.plan
+        );
+        return Err(Wrong::new("journal", what));
+    }
+    Ok(Some(ledger))
+}
+
+/// One plan, for who only looks.
+pub(crate) fn one_plan(root: &Root, hash: &str) -> Done<Option<(Plan, Ledger)>> {
+    let dir = dir_of(hash)?;
+    if !root.exists(STATE) {
+        return Ok(None);
+    }
+    own(root)?;
+    let Some((plan, read)) = load(root, &dir)? else { return Ok(None) };
+    Ok(ledger_of(&dir, hash, &plan, &read)?.map(|ledger| (plan, ledger)))
+}
+
 /// All plans that ever began here: their ledgers, the last used first.
 pub(crate) fn plans(root: &Root) -> Done<Vec<(Plan, Ledger)>> {
+    if root.exists(STATE) {
+        own(root)?;
+    }
     let names = root.names(STATE, PLANS)?;
     let dirs = names.iter().filter(|n| n.len() == 16 && n.bytes().all(|b| b.is_ascii_hexdigit()));
     let mut all = Vec::new();

@@ -56,6 +56,13 @@ pub struct NodeId {
     /// The source is redacted: neither its name nor its machine id is one that another source shows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
+    /// What SMBIOS calls the machine, in lower case, as the operator's side saw it when the plan was made: by it a BMC is known to be this
+    /// machine's. `None`: it was not seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// Fingerprint of the SSH host key that answered when the plan was made. `None`: it was not read over SSH.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_key: Option<String>,
 }
 
 /// A node's object in Kubernetes.

@@ -124,5 +124,6 @@ pub fn node_id(s: &Snapshot) -> NodeId {
         machine: text("etc/machine-id").filter(|m| m.len() == 64 && m.bytes().all(|b| b.is_ascii_hexdigit())),
         boot: text("proc/sys/kernel/random/boot_id").or_else(|| manifest(&s.manifest.boot_id)),
         redacted: s.manifest.redacted,
+        ..NodeId::default()
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         schema: SCHEMA.into(),
         hash: String::new(),
         version: "0".into(),
-        node: NodeId { host: Some("n1".into()), machine: None, boot: Some("boot-1".into()), redacted: false },
+        node: NodeId { host: Some("n1".into()), boot: Some("boot-1".into()), ..NodeId::default() },
         role: None,
         kubernetes: None,
         source: "t".into(),

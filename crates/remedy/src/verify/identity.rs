@@ -72,7 +72,7 @@ mod tests {
 
     fn id(host: &str, machine: &str, boot: &str, redacted: bool) -> NodeId {
         let some = |s: &str| (!s.is_empty()).then(|| s.to_owned());
-        NodeId { host: some(host), machine: some(machine), boot: some(boot), redacted }
+        NodeId { host: some(host), machine: some(machine), boot: some(boot), redacted, ..NodeId::default() }
     }
 
     fn of(then: &NodeId, now: &NodeId) -> &'static str {

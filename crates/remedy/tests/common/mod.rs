@@ -180,7 +180,7 @@ pub(crate) fn plan() -> Plan {
         schema: SCHEMA.into(),
         hash: "00112233445566778899aabbccddeeff".into(),
         version: "0.1.0".into(),
-        node: NodeId { host: Some("node7".into()), machine: None, boot: None, redacted: false },
+        node: NodeId { host: Some("node7".into()), ..NodeId::default() },
         role: None,
         kubernetes: None,
         source: "a test".into(),

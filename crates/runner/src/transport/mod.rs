@@ -144,6 +144,15 @@ pub trait Transport: Send + Sync {
         false
     }
 
+    /// Fingerprint of the host's key, where the way to it has one and has checked it; `None`: there is no such key.
+    ///
+    /// # Errors
+    /// The host is not reached, or its key is not shown.
+    fn host_key(&self, cancelled: &dyn Fn() -> bool) -> Result<Option<String>, TransportError> {
+        let _ = cancelled;
+        Ok(None)
+    }
+
     /// The local argument list that runs another one on the host, with standard input and both outputs connected.
     ///
     /// # Errors

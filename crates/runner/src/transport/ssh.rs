@@ -1,9 +1,11 @@
 //! Another host, over the user's own `ssh`: its configuration, keys, agent and jump hosts are used as they are.
 
+use super::converse::{With, converse};
 use super::{Transport, TransportError, join};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Asked of every connection. A question that nobody can answer must not hang a run, and a silent network is noticed in 15 s.
 const OPTIONS: &[&str] = &[
@@ -95,6 +97,15 @@ fn arguments(words: &[String]) -> Result<Vec<String>, &str> {
     if value { words.last().map_or(Ok(out), |w| Err(w.as_str())) } else { Ok(out) }
 }
 
+/// The fingerprint that `ssh` says first: what a host prints comes later.
+fn fingerprint(said: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(said);
+    let line = said.lines().find_map(|l| l.strip_prefix("debug1: Server host key: "))?;
+    let (_, print) = line.trim().split_once(' ')?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "+/=:".contains(c);
+    (print.starts_with("SHA256:") && print.len() < 80 && print.chars().all(plain)).then(|| print.to_owned())
+}
+
 /// A directory that only this user can enter. Without one, every command makes a connection of its own.
 fn sockets() -> Option<PathBuf> {
     // Names of sockets have 108 bytes, of which ssh wants some fifty for itself.
@@ -109,6 +120,23 @@ fn sockets() -> Option<PathBuf> {
 impl Transport for Ssh {
     fn host(&self) -> &str {
         &self.name
+    }
+
+    /// A connection of its own, because one that is shared was made before: `ssh` says which key it saw before anything of the host's is
+    /// printed, and ends where it is not the one that the user's files know.
+    fn host_key(&self, cancelled: &dyn Fn() -> bool) -> Result<Option<String>, TransportError> {
+        let mut argv = self.head();
+        let first = ["-o", "LogLevel=DEBUG1", "-o", "ControlMaster=no", "-o", "ControlPath=none"].map(str::to_owned);
+        // The first value of an option is the one that counts.
+        let _ = argv.splice(1..1, first);
+        argv.extend(["--".to_owned(), self.destination.clone(), "true".to_owned()]);
+        let with = With { host: &self.name, is_here: false, argv: &argv, limit: Duration::from_secs(30), most: 1024 };
+        let ran = converse(&with, Vec::new(), cancelled)?;
+        let none = || TransportError::Lost {
+            host: self.name.clone(),
+            why: Some("ssh did not show the host's key".to_owned()),
+        };
+        fingerprint(&ran.stderr).map(Some).ok_or_else(none)
     }
 
     fn carry(&self, argv: &[String]) -> Result<Vec<String>, TransportError> {
@@ -137,7 +165,25 @@ impl Drop for Ssh {
 
 #[cfg(test)]
 mod tests {
-    use super::arguments;
+    use super::{arguments, fingerprint};
+
+    #[test]
+    fn the_key_is_the_one_that_ssh_says_first() {
+        let key = "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU";
+        let said = format!(
+            "debug1: Remote protocol version 2.0, remote software version x debug1: Server host key: ssh-rsa SHA256:x\r\n\
+             debug1: Server host key: ssh-ed25519 {key}\r\ndebug1: Server host key: ssh-ed25519 SHA256:forged\n"
+        );
+        assert_eq!(fingerprint(said.as_bytes()).as_deref(), Some(key));
+        for none in [
+            "",
+            "Server host key: ssh-ed25519 SHA256:x",
+            "debug1: Server host key: ssh-ed25519 MD5:x",
+            "debug1: Server host key: x",
+        ] {
+            assert_eq!(fingerprint(none.as_bytes()), None, "{none}");
+        }
+    }
 
     fn of(line: &str) -> Option<String> {
         let words: Vec<String> = line.split(' ').filter(|w| !w.is_empty()).map(str::to_owned).collect();

@@ -179,6 +179,13 @@ impl Sshd {
         Some(sshd)
     }
 
+    /// Fingerprint of its key, as `ssh-keygen` says it.
+    #[allow(dead_code, reason = "not every test that has an sshd asks for its key")]
+    pub(crate) fn key(&self) -> String {
+        let out = Command::new("ssh-keygen").arg("-lf").arg(self.dir.path().join("host.pub")).output().unwrap();
+        String::from_utf8_lossy(&out.stdout).split(' ').nth(1).unwrap_or_default().to_owned()
+    }
+
     pub(crate) fn options(&self) -> Vec<String> {
         vec!["-F".to_owned(), self.dir.path().join("ssh_config").display().to_string()]
     }

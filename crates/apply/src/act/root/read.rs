@@ -107,6 +107,31 @@ impl Root {
         Ok(names)
     }
 
+    /// Refuses a directory of this program's own that belongs to somebody else, has one of these permissions, or is no directory. One that is
+    /// not there is none of these.
+    pub(crate) fn is_own_dir(&self, path: &str, open: u32) -> Done<()> {
+        let parts = Parts::of(path)?;
+        let Some(dir) = self.parent(&parts)? else { return Ok(()) };
+        let stat = match rustix::fs::statat(&dir, parts.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(()),
+            Err(why) => return Err(Wrong::call("look at", path, why)),
+        };
+        let own = rustix::process::geteuid().as_raw();
+        let mode = stat.st_mode & 0o7777;
+        let why = match () {
+            () if !FileType::from_raw_mode(stat.st_mode).is_dir() => "it is no directory".to_owned(),
+            () if stat.st_uid != own => format!("it belongs to user {}, not to {own}", stat.st_uid),
+            () if mode & open != 0 => format!("its permissions are {mode:04o}: others than its owner may use it"),
+            () => return Ok(()),
+        };
+        let what = format!(
+            "{path} is not trusted as the place of linerate's own state: {why}. Look who made it; then `chown {own} {path}` and `chmod go= {path}`, \
+             or move it away"
+        );
+        Err(Wrong::new("state", what))
+    }
+
     /// Free bytes where a path is or would be, `None` where that file system does not count them. An error where it cannot be written.
     pub(crate) fn room(&self, path: &str) -> Done<Option<u64>> {
         let mut dir = Parts::of(path)?.dir;

@@ -5,6 +5,7 @@ mod work;
 pub(super) use work::{answers, is_back};
 
 use super::elsewhere::{self, Afar};
+use crate::plans::Record;
 use crate::protocol::State;
 use crate::redfish::{Attributes, Bios, Client, Error, Origin, Patience, Registry, System, Task, Transport, same};
 use linerate_remedy::bios::{Attribute, Setup};
@@ -73,6 +74,14 @@ impl Bmc {
     /// UUID of the system, in lower case.
     pub(super) fn uuid(&self) -> Result<Option<String>, Error> {
         Ok(self.system()?.uuid)
+    }
+
+    /// Whether the system is the machine of this UUID; `None`: one of both does not say.
+    ///
+    /// # Errors
+    /// The BMC cannot be read.
+    pub fn is_of(&self, uuid: Option<&str>) -> Result<Option<bool>, Error> {
+        Ok(is_of(uuid, self.uuid()?.as_deref()))
     }
 
     fn registry(&self, bios: &Bios) -> Option<Registry> {
@@ -172,12 +181,18 @@ pub(super) struct Set {
 pub(super) type BiosAct = Afar<Set>;
 
 /// Those acts, in order of the plan, as they stand on the node.
-pub(super) fn acts(plan: &Plan, state: &State) -> Vec<BiosAct> {
-    elsewhere::acts(plan, state, |act, was| {
+pub(super) fn acts(plan: &Plan, record: &Record, state: &State) -> Vec<BiosAct> {
+    elsewhere::acts(plan, record, state, |act, was| {
         let Act::Bios { attribute, before, after } = act else { return None };
         let was = was.and_then(|b| serde_json::from_str(b).ok());
         Some(Set { was, attribute: attribute.clone(), before: before.clone(), after: after.clone() })
     })
+}
+
+/// Whether a note of what was there says one of these values.
+pub(super) fn is_one_of(note: &str, before: &Value, after: &Value) -> bool {
+    let was: Option<Was> = serde_json::from_str(note).ok();
+    was.is_some_and(|was| [&was.active, was.next()].iter().all(|v| same(v, before) || same(v, after)))
 }
 
 /// Whether steps of a plan set attributes.
@@ -217,12 +232,31 @@ pub(super) fn is_of(node: Option<&str>, bmc: Option<&str>) -> Option<bool> {
     Some(node == bmc || node == other)
 }
 
-/// In words, where a BMC is another machine's.
-pub(super) fn is_foreign(node: Option<&str>, bmc: Option<&str>) -> Option<String> {
-    let (ours, theirs) = (node.unwrap_or_default(), bmc.unwrap_or_default());
-    let words = || format!("the BMC is another machine's: it says UUID {theirs}, the node says {ours}");
-    (is_of(node, bmc) == Some(false)).then(words)
+/// Whether a BMC is the machine's of a plan; else why not. Unknown is not: what it is told to set would be set on any machine.
+pub(super) fn is_sure(plan: &Plan, node: Option<&str>, bmc: Option<&str>) -> Result<(), String> {
+    let make = "make a new plan of the node itself, as root there";
+    let Some(planned) = plan.node.uuid.as_deref() else {
+        return Err(format!(
+            "the plan does not know the UUID of its machine (SMBIOS), by which its BMC is known: {make}"
+        ));
+    };
+    let Some(bmc) = bmc else { return Err("the BMC shows no UUID: whose it is is not known".to_owned()) };
+    let Some(node) = node else {
+        return Err(
+            "the node does not say its UUID (SMBIOS): it takes root there, and a firmware that has one".to_owned()
+        );
+    };
+    match (is_of(Some(planned), Some(bmc)), is_of(Some(planned), Some(node))) {
+        (Some(true), Some(true)) => Ok(()),
+        (Some(false), _) => {
+            Err(format!("the BMC is another machine's: it says UUID {bmc}, and the plan was made for {planned}"))
+        }
+        (_, Some(false)) => Err(format!("the node says UUID {node}, and the plan was made for {planned}")),
+        _ => Err(format!(
+            "a UUID is no UUID of one machine (the plan's is {planned}, the BMC's {bmc}): whose the BMC is is not known"
+        )),
+    }
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A BMC: in force, waiting, and what was sent.
 #[derive(Default)]
-struct Fake {
+pub(in crate::drive) struct Fake {
     active: Attributes,
     waits: Attributes,
     /// Whether it shows what waits.
@@ -19,10 +19,12 @@ struct Fake {
     patches: usize,
     refuses: bool,
     dead: bool,
+    /// Attributes that were sent, in order.
+    pub(in crate::drive) sent: Vec<String>,
 }
 
 #[derive(Clone)]
-struct Wire(Arc<Mutex<Fake>>);
+pub(in crate::drive) struct Wire(Arc<Mutex<Fake>>);
 
 impl Transport for Wire {
     fn send(&self, request: &Request) -> Result<Response, Error> {
@@ -34,7 +36,7 @@ impl Transport for Wire {
         let body = match (request.method, request.path.as_str()) {
             (Method::Get, "/redfish/v1/") => json!({ "Systems": link("/s") }),
             (Method::Get, "/s") => json!({ "Members": [link("/s/1")] }),
-            (Method::Get, "/s/1") => json!({ "Id": "1", "UUID": "AA", "Bios": link("/b") }),
+            (Method::Get, "/s/1") => json!({ "Id": "1", "UUID": crate::kube::tests::UUID, "Bios": link("/b") }),
             (Method::Get, "/b") => {
                 json!({ "Attributes": f.active, "@Redfish.Settings": { "SettingsObject": link("/b/sd") } })
             }
@@ -49,6 +51,7 @@ impl Transport for Wire {
             }
             (Method::Patch, "/b/sd") => {
                 let wanted = request.body.as_ref().unwrap()["Attributes"].as_object().unwrap().clone();
+                f.sent.push(request.body.as_ref().unwrap()["Attributes"].to_string());
                 f.waits.extend(wanted);
                 f.patches += 1;
                 json!({})
@@ -60,12 +63,12 @@ impl Transport for Wire {
 }
 
 impl Wire {
-    fn new() -> Wire {
+    pub(in crate::drive) fn new() -> Wire {
         let fake = Fake { active: one("Iommu", "Off"), ..Fake::default() };
         Wire(Arc::new(Mutex::new(fake)))
     }
 
-    fn bmc(&self) -> Bmc {
+    pub(in crate::drive) fn bmc(&self) -> Bmc {
         let patience = Patience { looks: 1, pause: Duration::ZERO };
         Bmc::new(Origin::parse("https://bmc.example").unwrap(), Box::new(self.clone()), None, patience)
     }
@@ -74,11 +77,15 @@ impl Wire {
         f(&mut self.0.lock().unwrap());
     }
 
-    fn start(&self) {
+    pub(in crate::drive) fn start(&self) {
         self.change(|f| {
             let waits = std::mem::take(&mut f.waits);
             f.active.extend(waits);
         });
+    }
+
+    pub(in crate::drive) fn sent(&self) -> Vec<String> {
+        self.0.lock().unwrap().sent.clone()
     }
 
     fn patches(&self) -> usize {
@@ -103,7 +110,8 @@ struct Journal {
 
 impl Journal {
     fn new() -> Journal {
-        let at = At { step: "bios-iommu".into(), number: 0, stands: Stands::Open, what: "set Iommu".into() };
+        let at =
+            At { step: "bios-iommu".into(), number: 0, stands: Stands::Open, what: "set Iommu".into(), before: None };
         let set = Set { was: None, attribute: "Iommu".into(), before: "Off".into(), after: "On".into() };
         let act = Afar { at, set };
         Journal { act, left: usize::MAX }
@@ -223,4 +231,30 @@ fn whose_bmc_it_is() {
     assert_eq!(is_of(node, Some("27946b59-9e44-4fa7-8e91-f3527a1ef095")), Some(false));
     assert_eq!(is_of(node, Some("00000000-0000-0000-0000-000000000000")), None);
     assert_eq!((is_of(None, node), is_of(node, Some("AA"))), (None, None));
+}
+
+#[test]
+fn only_the_machine_of_the_plan() {
+    let (ours, other) = ("27946b59-9e44-4fa7-8e91-f3527a1ef094", "11111111-9e44-4fa7-8e91-f3527a1ef094");
+    let node = crate::hand::tests::Node::new();
+    let plan = |uuid: Option<&str>| {
+        let mut plan = node.plan_of(Vec::new());
+        plan.node.uuid = uuid.map(str::to_owned);
+        plan
+    };
+    let sure = |planned, node, bmc| is_sure(&plan(planned), node, bmc).is_ok();
+    assert!(sure(Some(ours), Some(ours), Some(ours)));
+    for (planned, node, bmc) in [
+        (None, Some(ours), Some(ours)),
+        (Some(ours), None, Some(ours)),
+        (Some(ours), Some(ours), None),
+        (Some(ours), Some(other), Some(ours)),
+        (Some(ours), Some(ours), Some(other)),
+        (Some(other), Some(ours), Some(ours)),
+        (Some(ours), Some(other), Some(other)),
+        (Some("AA"), Some("AA"), Some("AA")),
+        (Some("00000000-0000-0000-0000-000000000000"), Some(ours), Some(ours)),
+    ] {
+        assert!(!sure(planned, node, bmc), "{planned:?}, {node:?}, {bmc:?}");
+    }
 }

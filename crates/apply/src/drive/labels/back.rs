@@ -1,20 +1,17 @@
 //! Undoing: a label that says what the node does goes before that is undone, and one that was taken off comes back at the end.
 
-use super::{LabelAct, Labels, Whose, acts, whose};
+use super::{LabelAct, Labels, Whose, acts, unknown, whose};
 use crate::drive::elsewhere::{self, At, Place, trouble};
-use crate::drive::{Event, Node, Stop, Undoing, node, undo};
+use crate::drive::link::Link;
+use crate::drive::{Event, Stop, Undoing, undo};
 use crate::hand::fault::boundary;
 use crate::kube::{Error, Object};
-use crate::protocol::{Request, Stands, State};
-use linerate_remedy::Plan;
-use linerate_runner::Cancel;
+use crate::protocol::{Stands, State};
 
 /// A plan that is undone, as far as it changed labels.
 pub(in crate::drive) struct Labelled<'a> {
-    pub(in crate::drive) node: &'a dyn Node,
-    pub(in crate::drive) plan: &'a Plan,
+    pub(in crate::drive) link: &'a Link<'a>,
     pub(in crate::drive) how: Undoing,
-    pub(in crate::drive) cancel: &'a Cancel,
     pub(in crate::drive) tell: &'a mut dyn FnMut(Event<'_>),
 }
 
@@ -24,9 +21,13 @@ impl<'a> Labelled<'a> {
         let begun = self.begun(state);
         let Some(labels) = self.labels(&begun)? else { return Ok(()) };
         let Some(seen) = self.look(&labels, &begun)? else { return Ok(()) };
-        let found = node::ask(self.node, &Request::Inspect, self.cancel)?;
-        if let Whose::Foreign(what) = whose(&seen.node, &found) {
-            return Err(Stop::Refused(vec![trouble("other-node", None, format!("{what}. Nothing is undone"))]));
+        self.link.inspect()?;
+        let refuse =
+            |what: String| Err(Stop::Refused(vec![trouble("other-node", None, format!("{what}. Nothing is undone"))]));
+        match whose(&seen.node, &self.link.plan.node) {
+            Whose::Ours => self.link.is_sure().or_else(refuse)?,
+            Whose::Foreign(what) => return refuse(what),
+            Whose::Unknown => return refuse(unknown(&seen.node.name)),
         }
         for act in begun.iter().filter(|_| !self.how.keep_changed) {
             labels.goes_back(&seen, act)?;
@@ -56,18 +57,17 @@ impl<'a> Labelled<'a> {
     }
 
     fn begun(&self, state: &State) -> Vec<LabelAct> {
-        acts(self.plan, state).into_iter().filter(LabelAct::is_begun).collect()
+        acts(self.link.plan, self.link.record, state).into_iter().filter(LabelAct::is_begun).collect()
     }
 
     fn note(&mut self, at: &At, how: String) -> Result<(), Stop> {
-        undo::noted(self.node, &self.plan.hash, at, Stands::Undone, how, self.cancel, self.tell)
+        undo::noted(self.link, at, Stands::Undone, how, self.tell)
     }
 
     /// The labels, where acts have changed some.
     fn labels(&mut self, begun: &[LabelAct]) -> Result<Option<Labels<'a>>, Stop> {
         let Some(first) = begun.first() else { return Ok(None) };
-        let (node, plan) = (self.node, self.plan);
-        if let (Some(kube), Some(node)) = (node.kube(), &plan.kubernetes) {
+        if let (Some(kube), Some(node)) = (self.link.kube(), &self.link.plan.kubernetes) {
             return Ok(Some(Labels { kube, node }));
         }
         let what = "labels of the Kubernetes node were changed, and no cluster is named to put them back: name it with --kube-context, \

@@ -11,8 +11,9 @@ use super::Stop;
 use super::bios::is_of;
 use super::elsewhere::{self, Afar, Place, Way, trouble};
 use crate::kube::{Change, Error, Kube, Object};
-use crate::protocol::{Answer, Stands, State};
-use linerate_remedy::{Act, KubeNode, Plan};
+use crate::plans::Record;
+use crate::protocol::{Stands, State};
+use linerate_remedy::{Act, KubeNode, NodeId, Plan};
 use serde_json::Value;
 
 /// How often it is tried where others change the object in between.
@@ -52,12 +53,17 @@ impl Was {
 pub(super) type LabelAct = Afar<Label>;
 
 /// Those acts, in order of the plan, as they stand on the node.
-pub(super) fn acts(plan: &Plan, state: &State) -> Vec<LabelAct> {
-    elsewhere::acts(plan, state, |act, was| {
+pub(super) fn acts(plan: &Plan, record: &Record, state: &State) -> Vec<LabelAct> {
+    elsewhere::acts(plan, record, state, |act, was| {
         let Act::Label { key, before, after, .. } = act else { return None };
         let was = was.and_then(Was::read);
         Some(Label { was, key: key.clone(), before: before.clone(), after: after.clone() })
     })
+}
+
+/// Whether a note of what was there says one of these values.
+pub(super) fn is_one_of(note: &str, before: Option<&str>, after: Option<&str>) -> bool {
+    Was::read(note).is_some_and(|was| was.value.as_deref() == before || was.value.as_deref() == after)
 }
 
 /// Whether steps of a plan change labels.
@@ -128,7 +134,7 @@ impl Labels<'_> {
 fn open(act: &Act) -> Option<LabelAct> {
     let Act::Label { key, before, after, .. } = act else { return None };
     let set = Label { was: None, key: key.clone(), before: before.clone(), after: after.clone() };
-    let at = elsewhere::At { step: String::new(), number: 0, stands: Stands::Open, what: String::new() };
+    let at = elsewhere::At { step: String::new(), number: 0, stands: Stands::Open, what: String::new(), before: None };
     Some(Afar { at, set })
 }
 
@@ -233,29 +239,38 @@ impl Labels<'_> {
 pub(super) enum Whose {
     /// The node's that answers.
     Ours,
-    /// One of both does not say.
+    /// One of both does not say: nothing is changed then.
     Unknown,
     /// Another machine's: in words.
     Foreign(String),
 }
 
-/// Whose an object is, by what SMBIOS calls the machine; where that is not known on both sides, by its machine id.
-pub(super) fn whose(object: &KubeNode, node: &Answer) -> Whose {
+/// Why an object of which is not known whose it is is not changed.
+pub(super) fn unknown(node: &str) -> String {
+    format!(
+        "whether the Kubernetes node {node} is the plan's machine is not known: one of both shows neither a system UUID nor a machine id. Labels \
+         are changed only where it is; make a new plan of the node itself, as root there"
+    )
+}
+
+/// Whose an object is: of the machine that the plan was made for, by what SMBIOS calls it; where that is not known on both sides, by its
+/// machine id. What the node says now decides nothing.
+pub(super) fn whose(object: &KubeNode, plan: &NodeId) -> Whose {
     let foreign = |by: &str, theirs: &str, ours: &str| {
         Whose::Foreign(format!(
-            "the Kubernetes node {} is another machine: its {by} is {theirs}, the node says {ours}; name the right one with --kube-node, or \
-             its cluster with --kube-context, and make a new plan",
+            "the Kubernetes node {} is another machine: its {by} is {theirs}, the plan was made for {ours}; name the right one with \
+             --kube-node, or its cluster with --kube-context, and make a new plan",
             object.name
         ))
     };
-    match is_of(node.uuid.as_deref(), object.system.as_deref()) {
+    match is_of(plan.uuid.as_deref(), object.system.as_deref()) {
         Some(true) => Whose::Ours,
         Some(false) => foreign(
             "system UUID",
             object.system.as_deref().unwrap_or_default(),
-            node.uuid.as_deref().unwrap_or_default(),
+            plan.uuid.as_deref().unwrap_or_default(),
         ),
-        None => match (&object.machine, &node.node.machine) {
+        None => match (&object.machine, &plan.machine) {
             (Some(theirs), Some(ours)) if theirs == ours => Whose::Ours,
             (Some(theirs), Some(ours)) => foreign("machine id (digest)", theirs, ours),
             _ => Whose::Unknown,

@@ -3,10 +3,11 @@
 mod faults;
 mod programs;
 mod refusals;
+mod trust;
 mod works;
 
 use super::{NodeFiles, Root, TrialEntry, TrialMaker, node_id, serve_with};
-use crate::protocol::{Answer, Phase, Request, Stage};
+use crate::protocol::{Answer, Call, Phase, Request, Session, Stage};
 use linerate_remedy::{Act, BootTrial, Content, Disruption, FileState, Permanence, Plan, Risk, SCHEMA as PLAN, Step};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -93,7 +94,7 @@ impl Node {
     }
 
     pub(crate) fn ask(&self, request: Request) -> Answer {
-        serve_with(request, &self.root(), &Grub).answer
+        serve_with(Call::new(&session(1), request), &self.root(), &Grub).answer
     }
 
     /// The same node in another directory, its journal as well.
@@ -235,6 +236,14 @@ impl Node {
         if undone.refused.is_empty() { self.ask(Request::Finish { plan: plan.hash.clone() }) } else { undone }
     }
 }
+
+/// A session by its number. None of them is a process of this machine.
+pub(crate) fn session(number: u32) -> Session {
+    let (id, who) = (format!("{number:032x}"), format!("me{number}@there"));
+    Session { id, who, place: "e".repeat(64), pid: 1, began: 1 }
+}
+
+pub(crate) const INSPECT: Request = Request::Inspect { plan: None };
 
 pub(crate) fn begin(plan: &Plan) -> Request {
     Request::Begin { plan: Box::new(plan.clone()), who: "me@there".to_owned(), steps: Vec::new() }

@@ -94,13 +94,13 @@ fn reboots_are_counted() {
     node.ask(begin(&plan));
     let reboot = || Request::Reboot { plan: plan.hash.clone(), most: 2 };
     assert_eq!(codes(&node.ask(reboot())), Vec::<&str>::new());
-    let again = crate::hand::serve(reboot(), &node.root());
+    let again = crate::hand::serve(crate::protocol::Call::new(&super::session(1), reboot()), &node.root());
     assert_eq!(again.answer.state.unwrap().reboots.len(), 1, "the same boot: the same reboot");
     assert_eq!(again.after, Some(crate::hand::After::Reboot));
     node.reboot();
     assert_eq!(codes(&node.ask(reboot())), Vec::<&str>::new());
     node.reboot();
-    let third = crate::hand::serve(reboot(), &node.root());
+    let third = crate::hand::serve(crate::protocol::Call::new(&super::session(1), reboot()), &node.root());
     assert_eq!((codes(&third.answer), third.after), (vec!["too-many-reboots"], None));
 }
 

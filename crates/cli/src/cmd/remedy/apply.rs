@@ -1,16 +1,18 @@
 //! `linerate apply`.
 
 use super::apply_screen::Screen;
-use super::{bmc, kept, reach, read_plan};
+use super::stored::{self, Held};
+use super::{FromFile, bmc, kept, reach, read_plan, signature};
 use crate::output::{Failure, Sink, width};
 use crate::plan_args::{AnswerFormat, ApplyArgs};
-use linerate_apply::drive::{Ended, Fleet, Job, Lone, Node, Options, Outcome, many};
-use linerate_apply::protocol::Request;
+use linerate_apply::drive::{self, Ended, Fleet, Job, Lone, Node, Operator, Options, Outcome, many};
 use linerate_remedy::Plan;
 use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
 use linerate_report::style::clean;
-use std::io::Write;
+use std::io::{Read as _, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A node is not proven.
@@ -22,27 +24,37 @@ const EXIT_NOTHING: u8 = 3;
 
 pub(crate) fn run(a: &ApplyArgs) -> Result<u8, Failure> {
     let nodes = nodes(a)?;
+    let operator = super::operator(a.take_over);
     let mut plans = Vec::new();
     if a.resume {
         for node in &nodes {
-            let (plan, steps) = begun(&**node)?;
-            // The hand goes on with the steps that it was begun with, whatever is named here.
+            let Held { plan, bytes, signature, record } = stored::last(&**node, &operator)?;
+            // It goes on with the steps that were noted here, whatever is named now.
+            let steps = record.steps();
             check(a, &plan, &steps)?;
-            plans.push(plan);
+            plans.push(Chosen { plan, bytes, signature, steps });
         }
     } else {
         plans = named(a, nodes.len())?;
-        plans.iter().try_for_each(|plan| check(a, plan, &a.step))?;
+        plans.iter().try_for_each(|chosen| check(a, &chosen.plan, &a.step))?;
+    }
+    if a.require_signature {
+        plans.iter().try_for_each(|chosen| signed(a, chosen))?;
     }
     let mut sink = Sink::open(None)?;
     if !a.yes {
-        return dry(a, &nodes, &plans, sink);
+        return dry(a, &nodes, &plans, &operator, sink);
     }
+    let store = stored::open()?;
     let mut jobs = Vec::new();
-    for (node, plan) in nodes.iter().zip(&plans) {
+    for (node, chosen) in nodes.iter().zip(&plans) {
+        let Chosen { plan, bytes, signature, steps } = chosen;
+        store.keep(plan, bytes, signature.as_deref()).map_err(Failure::new)?;
+        let record = store.prepare(node.name(), plan, steps, &operator.session.who).map_err(Failure::new)?;
         let options = Options {
-            who: super::who(),
-            steps: a.step.clone(),
+            operator: operator.clone(),
+            record: Arc::new(record),
+            steps: steps.clone(),
             reboots: a.reboots,
             wait: Duration::from_secs(a.wait),
             may_reboot: !a.no_reboot,
@@ -62,7 +74,7 @@ pub(crate) fn run(a: &ApplyArgs) -> Result<u8, Failure> {
     let worst = |ended: &Ended| match ended {
         Ended::Proven => 0,
         Ended::RebootDue => EXIT_REBOOT,
-        Ended::Untouched(_) => EXIT_NOTHING,
+        Ended::Untouched(_) | Ended::Held(_) => EXIT_NOTHING,
         Ended::Undone(_) | Ended::Left(_) => EXIT_NOT_PROVEN,
     };
     // What was changed and is not proven is worse than what was not begun.
@@ -81,7 +93,15 @@ fn nodes(a: &ApplyArgs) -> Result<Vec<Box<dyn Node>>, Failure> {
     hosts.iter().zip(bmcs).map(node).collect()
 }
 
-fn named(a: &ApplyArgs, nodes: usize) -> Result<Vec<Plan>, Failure> {
+/// A plan that the operator holds, and its steps that are taken; none: all.
+struct Chosen {
+    plan: Plan,
+    bytes: Vec<u8>,
+    signature: Option<Vec<u8>>,
+    steps: Vec<String>,
+}
+
+fn named(a: &ApplyArgs, nodes: usize) -> Result<Vec<Chosen>, Failure> {
     if a.plans.is_empty() {
         return Err(Failure::new("no plan is named")
             .hint("`linerate plan --format json -o FILE` makes one; --resume goes on with one"));
@@ -90,19 +110,33 @@ fn named(a: &ApplyArgs, nodes: usize) -> Result<Vec<Plan>, Failure> {
         return Err(Failure::new(format!("{} plans for {nodes} nodes", a.plans.len()))
             .hint("a plan is made for one node: name a --host for each, in the same order"));
     }
-    a.plans.iter().map(|p| read_plan(p)).collect()
+    let one = |path: &PathBuf| {
+        let FromFile { plan, bytes } = read_plan(path)?;
+        let file = signature::beside(path);
+        let signature = match std::fs::File::open(&file) {
+            Ok(file) => {
+                let mut bytes = Vec::new();
+                let read = file.take(signature::MOST).read_to_end(&mut bytes);
+                read.map_err(|e| Failure::new(format!("{}: {e}", signature::beside(path).display())))?;
+                Some(bytes)
+            }
+            Err(_) => None,
+        };
+        Ok(Chosen { plan, bytes, signature, steps: a.step.clone() })
+    };
+    a.plans.iter().map(one).collect()
 }
 
-/// The plan that was begun on a node, and which of its steps; none: all.
-fn begun(node: &dyn Node) -> Result<(Plan, Vec<String>), Failure> {
-    let answer = node.ask(&Request::Inspect).map_err(Failure::new)?;
-    let plan = answer.plan.ok_or_else(|| Failure::new(format!("{}: no plan was begun there", node.name())))?;
-    let state = answer.state.filter(|s| s.plan == plan.hash && s.plan == plan.digest());
-    let Some(state) = state else {
-        let why = "the plan that it says was begun there is not as it was made";
-        return Err(Failure::new(format!("{}: {why}", node.name())).hint("go on with the plan's own file"));
-    };
-    Ok((*plan, state.steps))
+/// Whether a plan was signed by one who may, and says who.
+fn signed(a: &ApplyArgs, chosen: &Chosen) -> Result<(), Failure> {
+    let hash = &chosen.plan.hash;
+    let signature = chosen.signature.as_ref().ok_or_else(|| {
+        Failure::new(format!("plan {hash:.16} has no signature beside it, and --require-signature asks for one"))
+            .hint("`linerate plan --sign KEY -o PLAN` writes PLAN.sig; keep it beside the plan")
+    })?;
+    let name = signature::verified(&chosen.bytes, signature, a.allowed_signers.as_deref())?;
+    crate::output::remark(&format!("plan {hash:.16} is signed by {name}"));
+    Ok(())
 }
 
 /// Whether these steps of a plan (none: all) are there, and allowed.
@@ -123,17 +157,22 @@ fn check(a: &ApplyArgs, plan: &Plan, steps: &[String]) -> Result<(), Failure> {
 }
 
 /// What would be done, and what each node says to it.
-fn dry(a: &ApplyArgs, nodes: &[Box<dyn Node>], plans: &[Plan], mut sink: Sink) -> Result<u8, Failure> {
+fn dry(
+    a: &ApplyArgs,
+    nodes: &[Box<dyn Node>],
+    plans: &[Chosen],
+    operator: &Operator,
+    mut sink: Sink,
+) -> Result<u8, Failure> {
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
     let mut fits = true;
-    for (node, plan) in nodes.iter().zip(plans) {
+    for (node, Chosen { plan, steps, .. }) in nodes.iter().zip(plans) {
         writeln!(sink, "On {}, this would be done:\n", clean(node.name()))?;
         match a.format {
             AnswerFormat::Markdown => markdown::render(plan, &mut sink)?,
             _ => text::render(plan, style, &mut sink)?,
         }
-        let check = Request::Check { plan: Box::new(plan.clone()), steps: a.step.clone() };
-        let refused = node.ask(&check).map_err(Failure::new)?.refused;
+        let refused = drive::check(&**node, plan, steps, operator).map_err(Failure::new)?.refused;
         fits &= refused.is_empty();
         for trouble in &refused {
             let step = trouble.step.as_ref().map(|s| format!("{s}: ")).unwrap_or_default();
@@ -152,7 +191,9 @@ fn answer(a: &ApplyArgs, outcome: &Outcome, sink: &mut Sink) -> Result<(), Failu
     let earlier = match &outcome.ended {
         Ended::Proven => None,
         Ended::Undone(_) => Some("Before it was undone, the node showed:"),
-        Ended::Left(_) | Ended::RebootDue | Ended::Untouched(_) => Some("When it was last read, the node showed:"),
+        Ended::Left(_) | Ended::RebootDue | Ended::Untouched(_) | Ended::Held(_) => {
+            Some("When it was last read, the node showed:")
+        }
     };
     if let Some(found) = &outcome.verification {
         if let Some(words) = earlier.filter(|_| a.format != AnswerFormat::Json) {
@@ -175,6 +216,10 @@ fn answer(a: &ApplyArgs, outcome: &Outcome, sink: &mut Sink) -> Result<(), Failu
         }
         Ended::RebootDue => ("a reboot is due".to_owned(), Some("after it, `linerate apply --resume --yes` goes on")),
         Ended::Untouched(why) => (format!("nothing was changed: {why}"), None),
+        Ended::Held(who) => (
+            format!("this session does nothing there: {who}"),
+            Some("what becomes of the node is said by the session that holds it"),
+        ),
     };
     crate::output::remark(&format!("{}: {words}", outcome.node));
     if let Some(hint) = hint {

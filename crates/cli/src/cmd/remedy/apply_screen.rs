@@ -25,6 +25,7 @@ impl Screen {
         let text = match event {
             Event::Node(name) => format!("{name}:"),
             Event::Lifecycle(words) => (*words).to_owned(),
+            Event::TakenOver(words) => (*words).to_owned(),
             Event::Reading => "reading the node".to_owned(),
             Event::Phase(Phase::First, acts) => format!("changing: {acts} acts"),
             Event::Phase(Phase::Lasting, _) => "proven in the trial: making it permanent".to_owned(),

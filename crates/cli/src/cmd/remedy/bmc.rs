@@ -4,7 +4,7 @@ use crate::output::Failure;
 use crate::plan_args::RedfishArgs;
 use linerate_apply::drive::{Bmc, Node, Reached};
 use linerate_apply::kube::Kube;
-use linerate_apply::protocol::{Answer, Request};
+use linerate_apply::protocol::{Answer, Call};
 use linerate_apply::redfish::{Credentials, Curl, Origin, Patience};
 use linerate_snapshot::Snapshot;
 
@@ -107,8 +107,12 @@ impl Node for Beside {
         self.node.is_here()
     }
 
-    fn ask(&self, request: &Request) -> Reached<Answer> {
-        self.node.ask(request)
+    fn ask(&self, call: &Call) -> Reached<Answer> {
+        self.node.ask(call)
+    }
+
+    fn host_key(&self) -> Reached<Option<String>> {
+        self.node.host_key()
     }
 
     fn read(&self) -> Reached<Snapshot> {

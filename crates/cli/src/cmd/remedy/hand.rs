@@ -1,20 +1,15 @@
 //! `linerate hand`: what the driver asks on a node. One request, one answer.
 
 use crate::output::Failure;
-use linerate_apply::hand::{Root, serve_with};
+use linerate_apply::hand::{Root, serve_bytes};
 use linerate_apply::loader::Loaders;
-use linerate_apply::protocol::Request;
 use std::io::Write;
 use std::path::Path;
 
 pub(crate) fn run() -> Result<u8, Failure> {
     let text = super::read_all(std::io::stdin().lock())?;
-    let request: Request = serde_json::from_slice(&text).map_err(|e| {
-        Failure::new(format!("it is no request: {e}"))
-            .hint("`linerate apply --host HOST` asks; nobody needs to by hand")
-    })?;
     let root = Root::open(Path::new("/"))?;
-    let served = serve_with(request, &root, &Loaders);
+    let served = serve_bytes(&text, &root, &Loaders);
     let text = serde_json::to_vec(&served.answer).map_err(Failure::new)?;
     let mut out = std::io::stdout().lock();
     // Who asked may be gone; the journal knows what was done.

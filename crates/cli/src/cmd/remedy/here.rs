@@ -3,7 +3,7 @@
 use linerate_apply::drive::{Node, Reached, Unreached};
 use linerate_apply::hand::{Root, serve_with};
 use linerate_apply::loader::Loaders;
-use linerate_apply::protocol::{Answer, Request};
+use linerate_apply::protocol::{Answer, Call};
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose, capture};
 use std::path::PathBuf;
@@ -31,10 +31,10 @@ impl Node for Here {
         self.root.as_os_str() == "/"
     }
 
-    fn ask(&self, request: &Request) -> Reached<Answer> {
+    fn ask(&self, call: &Call) -> Reached<Answer> {
         let bad = |e: std::io::Error| Unreached::Foreign(format!("{}: {e}", self.root.display()));
         let root = Root::open(&self.root).map_err(bad)?;
-        let served = serve_with(request.clone(), &root, &Loaders);
+        let served = serve_with(call.clone(), &root, &Loaders);
         if let Some(after) = served.after {
             after.run(&root).map_err(|e| Unreached::Foreign(format!("the reboot was refused: {e}")))?;
         }

@@ -19,6 +19,5 @@ pub(super) fn file(dir: Option<&Path>, node: &str, plan: &str) -> Result<PathBuf
 }
 
 fn state() -> Option<PathBuf> {
-    let of = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    Some(of("XDG_STATE_HOME").or_else(|| Some(of("HOME")?.join(".local/state")))?.join("linerate/apply"))
+    Some(super::stored::base("XDG_STATE_HOME", ".local/state")?.join("apply"))
 }

@@ -10,9 +10,12 @@ mod kube;
 pub(crate) mod plan;
 mod reach;
 pub(crate) mod rollback;
+mod signature;
+mod stored;
 pub(crate) mod verify;
 
 use crate::output::Failure;
+use linerate_apply::drive::Operator;
 use linerate_remedy::Plan;
 use std::io::Read;
 use std::path::Path;
@@ -20,16 +23,28 @@ use std::path::Path;
 /// Longest plan.
 const MOST: u64 = 64 << 20;
 
-fn read_plan(path: &Path) -> Result<Plan, Failure> {
+/// A plan, and the bytes that it was read from.
+struct FromFile {
+    plan: Plan,
+    bytes: Vec<u8>,
+}
+
+fn read_plan(path: &Path) -> Result<FromFile, Failure> {
     let bytes = if path == Path::new("-") {
         read_all(std::io::stdin().lock())
     } else {
         std::fs::File::open(path).and_then(read_all)
     };
     let bytes = bytes.map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
-    Plan::read(&bytes).map_err(|e| {
+    let plan = Plan::read(&bytes).map_err(|e| {
         Failure::new(format!("{}: {e}", path.display())).hint("`linerate plan --format json -o FILE` writes plans")
-    })
+    })?;
+    Ok(FromFile { plan, bytes })
+}
+
+/// This process, for nodes and journals.
+fn operator(take_over: bool) -> Operator {
+    Operator { take_over, ..Operator::new(&who()) }
 }
 
 fn read_all(from: impl Read) -> std::io::Result<Vec<u8>> {

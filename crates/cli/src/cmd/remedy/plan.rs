@@ -1,20 +1,23 @@
 //! `linerate plan`.
 
+use super::signature;
 use crate::output::{Failure, Sink, width};
 use crate::plan_args::{PlanArgs, PlanFormat};
 use crate::progress::Line;
 use crate::sources;
+use linerate_apply::drive;
 use linerate_node::Node;
 use linerate_node::pci::PciFunction;
 use linerate_node::rdma::LinkLayer;
 use linerate_remedy::export::{LinkType, NicType};
 use linerate_remedy::platform::Platform;
-use linerate_remedy::{Plan, export, plan};
+use linerate_remedy::{Act, Plan, export, plan};
 use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose};
 use std::io::Write;
+use std::path::Path;
 
 /// There are steps.
 const EXIT_STEPS: u8 = 1;
@@ -39,15 +42,71 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
         labels,
         export: a.format.is_for_another(),
     };
-    let plan = plan::plan(&snapshot, &node, &audit, &options);
+    let plan = known(a, plan::plan(&snapshot, &node, &audit, &options))?;
     let mut sink = Sink::open(a.output.as_deref())?;
-    write(a, &plan, &snapshot, &node, &mut sink)?;
+    match (&a.sign, &a.output) {
+        (None, _) => write(a, &plan, &snapshot, &node, &mut sink)?,
+        (Some(key), Some(file)) => sign(key, file, &plan, &mut sink)?,
+        (Some(_), None) => {
+            return Err(Failure::new("--sign writes the signature beside the plan: name its file with --output"));
+        }
+    }
     sink.finish()?;
     Ok(match (plan.steps.is_empty(), plan.by_hand.is_empty() && plan.refused.is_empty()) {
         (false, _) => EXIT_STEPS,
         (true, false) => EXIT_LEFT,
         (true, true) => 0,
     })
+}
+
+/// The plan with what is known of its machine from this side, where it changes something beside the machine: by that, and by nothing that a
+/// node says later, is decided whose BMC and whose Kubernetes object it is.
+fn known(a: &PlanArgs, mut plan: Plan) -> Result<Plan, Failure> {
+    let acts = plan.steps.iter().flat_map(|s| s.trial.iter().chain(&s.change));
+    let beside: Vec<&Act> = acts.filter(|act| act.is_elsewhere()).collect();
+    if beside.is_empty() || a.source.is_some() {
+        return Ok(plan);
+    }
+    let by_bmc = beside.iter().any(|act| matches!(act, Act::Bios { .. }));
+    let found = drive::identity(&*a.reach.node()?, &super::operator(false));
+    match found {
+        Ok(id) if plan.node.machine.is_some() && id.machine == plan.node.machine => {
+            (plan.node.uuid, plan.node.host_key) = (id.uuid, id.host_key);
+        }
+        Ok(_) => crate::output::remark(
+            "which machine answers is not known: what this plan changes beside it will be refused",
+        ),
+        Err(e) => crate::output::remark(&format!(
+            "which machine answers was not seen ({e}): what this plan changes beside it will be refused"
+        )),
+    }
+    if by_bmc {
+        let bmc = a.redfish.one(a.reach.host.as_deref())?;
+        let whose = bmc.map(|b| b.is_of(plan.node.uuid.as_deref())).transpose().map_err(Failure::new)?.flatten();
+        match whose {
+            Some(true) => {}
+            Some(false) => {
+                return Err(Failure::new(
+                    "the BMC is another machine's: its UUID is not the one that the node says (SMBIOS)",
+                )
+                .hint("name the BMC of this node with --redfish"));
+            }
+            None => crate::output::remark(
+                "whether the BMC is this machine's is not known (a UUID is missing; the node's takes root to read): apply will refuse to set it",
+            ),
+        }
+    }
+    Ok(plan.sealed())
+}
+
+/// Writes the plan and, beside it, its signature.
+fn sign(key: &Path, file: &Path, plan: &Plan, sink: &mut Sink) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    json::render_plan(plan, &mut bytes)?;
+    let signature = signature::sign(key, &bytes)?;
+    sink.write_all(&bytes)?;
+    let beside = signature::beside(file);
+    std::fs::write(&beside, signature).map_err(|e| Failure::writing(&beside, &e))
 }
 
 /// Rules that were named, by their ids.

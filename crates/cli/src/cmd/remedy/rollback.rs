@@ -1,29 +1,28 @@
 //! `linerate rollback`.
 
 use super::apply_screen::Screen;
-use super::{bmc, read_plan};
+use super::{bmc, stored};
 use crate::output::Failure;
 use crate::plan_args::RollbackArgs;
-use linerate_apply::drive::{Stop, Undoing, rollback};
-use linerate_apply::protocol::{Request, Stands};
-use std::path::Path;
+use linerate_apply::drive::{Stop, Target, Undoing, rollback, standing};
+use linerate_apply::protocol::Stands;
 use std::time::Duration;
 
 pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
     let node = bmc::with(a.reach.node()?, a.redfish.one(a.reach.host.as_deref())?, a.kube.cluster());
-    let named = match &a.plan {
-        Some(plan) if Path::new(plan).exists() => Some(read_plan(Path::new(plan))?.hash),
-        Some(hash) if hash.len() >= 8 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => Some(hash.clone()),
-        Some(other) => return Err(Failure::new(format!("{other}: neither a plan nor the beginning of a plan's hash"))),
-        None => None,
+    let operator = super::operator(a.take_over);
+    let held = match &a.plan {
+        Some(word) => stored::named(word, &*node, &a.step)?,
+        None => stored::last(&*node, &operator)?,
     };
+    let target = Target { node: &*node, plan: &held.plan, record: &held.record, operator: &operator };
     if !a.yes {
-        return show(&*node, named.as_deref());
+        return show(&target);
     }
     let screen = Screen::new(false);
     let how = Undoing { reboot: a.reboot.then(|| Duration::from_secs(a.wait)), keep_changed: a.keep_changed };
     let cancel = crate::interrupt::cancel();
-    let undone = rollback(&*node, named.as_deref(), how, &cancel, &mut |e| screen.show(node.name(), &e));
+    let undone = rollback(&target, how, &cancel, &mut |e| screen.show(node.name(), &e));
     let undone = undone.map_err(|stop| {
         let theirs = matches!(&stop, Stop::Refused(all) if all.iter().any(|t| t.code == "unexpected"));
         let failure = Failure::new(stop);
@@ -40,18 +39,15 @@ pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What would be undone.
-fn show(node: &dyn linerate_apply::drive::Node, plan: Option<&str>) -> Result<u8, Failure> {
-    let answer = node.ask(&Request::Inspect).map_err(Failure::new)?;
-    let state = answer.state.filter(|s| plan.is_none_or(|p| s.plan.starts_with(p)));
-    let Some(state) = state else {
+/// What would be undone: acts of the operator's plan, as the node says that they stand.
+fn show(target: &Target<'_>) -> Result<u8, Failure> {
+    let Target { node, plan, record, operator } = *target;
+    let Some(state) = standing(node, plan, operator, record).map_err(Failure::new)? else {
         return Err(Failure::new(format!("{}: no such plan was begun there", node.name())));
     };
     for act in state.acts.iter().rev().filter(|a| !matches!(a.stands, Stands::Open | Stands::Undone)) {
-        let what = answer.plan.as_ref().and_then(|p| {
-            let step = p.step(&act.step)?;
-            Some(step.trial.iter().chain(&step.change).nth(act.number)?.summary())
-        });
+        let step = plan.step(&act.step);
+        let what = step.and_then(|s| Some(s.trial.iter().chain(&s.change).nth(act.number)?.summary()));
         crate::output::remark(&format!("would undo {}: {}", act.step, what.unwrap_or_default()));
     }
     crate::output::remark("nothing was changed; --yes does it");

@@ -13,7 +13,7 @@ use linerate_snapshot::capture::{Options, Purpose};
 use std::path::Path;
 
 pub(crate) fn run(a: &VerifyArgs) -> Result<u8, Failure> {
-    let plan = read_plan(&a.plan)?;
+    let plan = read_plan(&a.plan)?.plan;
     let before = a.before.as_deref().map(load).transpose()?;
     let after = match &a.source {
         Some(path) => load(path)?,

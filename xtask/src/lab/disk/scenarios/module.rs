@@ -2,6 +2,7 @@
 
 use super::super::{Group, Lab, Spec};
 use super::apply::{FILES, Operator, same};
+use super::faults::call;
 use super::{BOOT, expect, plans};
 use crate::lab::Result;
 use linerate_apply::protocol::{Answer, Request};
@@ -23,7 +24,7 @@ pub(super) fn at_boot(lab: &Lab<'_>) -> Result<()> {
     guest.copy_in(operator.linerate(), "/usr/local/bin/linerate", "755")?;
     let before = guest.shell(FILES)?;
     let inspect = operator.file("inspect.json");
-    fs::write(&inspect, serde_json::to_vec(&Request::Inspect).map_err(|e| e.to_string())?)
+    fs::write(&inspect, serde_json::to_vec(&call(Request::Inspect { plan: None })).map_err(|e| e.to_string())?)
         .map_err(|e| e.to_string())?;
     guest.copy_in(Path::new(&inspect), "/tmp/inspect.json", "600")?;
     let answer: Answer = serde_json::from_str(&guest.shell("linerate hand </tmp/inspect.json")?)

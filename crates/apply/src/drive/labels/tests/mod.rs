@@ -3,9 +3,9 @@
 mod others;
 
 use super::*;
-use crate::drive::tests::{Flaky, Wrapped, options, plan as args};
-use crate::drive::{Ended, Lone, Node, Options, Outcome, Undoing, apply, rollback};
-use crate::hand::tests::step;
+use crate::drive::tests::{Flaky, Wrapped, options, plan as args, undo};
+use crate::drive::{Ended, Lone, Node, Options, Outcome, Undoing, apply};
+use crate::hand::tests::{INSPECT, step};
 use crate::kube::tests::{Cluster, UUID};
 use crate::protocol::{Request, Stage};
 use linerate_remedy::{Proof, Step};
@@ -78,7 +78,7 @@ impl Lab {
 
     fn undo(&self, keep_changed: bool) -> Result<(), String> {
         let how = Undoing { reboot: Some(Duration::from_secs(2)), keep_changed };
-        rollback(self, None, how, &Cancel::default(), &mut |_| {}).map(drop).map_err(|stop| stop.to_string())
+        undo(self, &self.node, &self.plan, how).map(drop).map_err(|stop| stop.to_string())
     }
 
     fn is_permanent(&self) -> bool {

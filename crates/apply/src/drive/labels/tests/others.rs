@@ -26,7 +26,7 @@ fn what_the_plan_does_not_expect_changes_nothing() {
     let untouched = |lab: &Lab, words: &str| {
         let ended = lab.apply(true).ended;
         assert!(matches!(&ended, Ended::Untouched(why) if why.contains(words)), "{words}: {ended:?}");
-        assert!(lab.cluster.sent().is_empty() && lab.node.dir.ask(Request::Inspect).state.is_none(), "{words}");
+        assert!(lab.cluster.sent().is_empty() && lab.node.dir.ask(INSPECT).state.is_none(), "{words}");
     };
     let lab = Lab::new();
     lab.cluster.state().labels.insert("old".into(), "theirs".into());
@@ -52,28 +52,31 @@ fn what_the_plan_does_not_expect_changes_nothing() {
 #[test]
 fn whose_an_object_is() {
     let lab = Lab::new();
-    let found = |uuid: Option<&str>| Answer { uuid: uuid.map(str::to_owned), ..lab.node.dir.ask(Request::Inspect) };
+    let plan = |uuid: Option<&str>| NodeId { uuid: uuid.map(str::to_owned), ..lab.plan.node.clone() };
     let object = |system: Option<&str>, machine: Option<&str>| KubeNode {
         system: system.map(str::to_owned),
         machine: machine.map(str::to_owned),
         ..KubeNode::default()
     };
-    let ours = found(None).node.machine;
-    let (ours, theirs) = (ours.as_deref(), Some("x"));
-    assert_eq!(whose(&object(Some(UUID), theirs), &found(Some(UUID))), Whose::Ours, "the UUID decides");
+    let (ours, theirs) = (lab.plan.node.machine.as_deref(), Some("x"));
+    assert_eq!(whose(&object(Some(UUID), theirs), &plan(Some(UUID))), Whose::Ours, "the UUID decides");
     let other = Some("11111111-9e44-4fa7-8e91-f3527a1ef094");
-    assert!(matches!(whose(&object(other, ours), &found(Some(UUID))), Whose::Foreign(_)));
-    assert_eq!(whose(&object(None, ours), &found(Some(UUID))), Whose::Ours);
-    assert!(matches!(whose(&object(Some(UUID), theirs), &found(None)), Whose::Foreign(_)));
-    assert_eq!(whose(&object(None, None), &found(Some(UUID))), Whose::Unknown);
-    // Told, and no reason to stop.
+    assert!(matches!(whose(&object(other, ours), &plan(Some(UUID))), Whose::Foreign(_)));
+    assert_eq!(whose(&object(None, ours), &plan(Some(UUID))), Whose::Ours);
+    assert!(matches!(whose(&object(Some(UUID), theirs), &plan(None)), Whose::Foreign(_)));
+    assert_eq!(whose(&object(None, None), &plan(Some(UUID))), Whose::Unknown);
+    // Unknown is refused before anything is changed.
     let lab = Lab::new();
     (lab.cluster.state().system, lab.cluster.state().machine) = (String::new(), String::new());
-    let outcome = lab.apply(false);
-    assert!(
-        outcome.ended == Ended::Proven && outcome.remarks.iter().any(|r| r.contains("was not checked")),
-        "{outcome:?}"
-    );
+    let ended = lab.apply(false).ended;
+    assert!(matches!(&ended, Ended::Untouched(why) if why.contains("is not known")), "{ended:?}");
+    assert_eq!((lab.cluster.sent(), lab.is_permanent()), (Vec::new(), false));
+    // The same of an undoing.
+    let lab = Lab::new();
+    assert_eq!(lab.apply(false).ended, Ended::Proven);
+    (lab.cluster.state().system, lab.cluster.state().machine) = (String::new(), String::new());
+    assert!(lab.undo(false).is_err_and(|why| why.contains("is not known")));
+    assert!(lab.is_permanent() && lab.cluster.labels() == END);
 }
 
 #[test]
@@ -127,9 +130,7 @@ fn what_somebody_else_changed_is_left() {
         assert!(lab.undo(false).is_err());
         assert!(lab.is_permanent());
         assert_eq!(lab.undo(true), Ok(()));
-        assert!(
-            !lab.is_permanent() && lab.node.dir.ask(Request::Inspect).state.is_some_and(|s| s.stage == Stage::Finished)
-        );
+        assert!(!lab.is_permanent() && lab.node.dir.ask(INSPECT).state.is_some_and(|s| s.stage == Stage::Finished));
     }
     let mut lab = Lab::new();
     assert_eq!(lab.apply(false).ended, Ended::Proven);

@@ -6,7 +6,7 @@ use super::super::{BOOT, expect};
 use super::fault::{Fault, Then};
 use super::plan::plan;
 use crate::lab::Result;
-use linerate_apply::protocol::{Answer, Phase, Request, Stage};
+use linerate_apply::protocol::{Answer, Call, Phase, Request, Session, Stage};
 use linerate_remedy::{NodeId, Plan};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,12 @@ use std::process::Child;
 const FILES: &str = "find /etc /boot -xdev ! -type d -printf '%p %m %U %G %y %l\\n' | sort
     find /boot -xdev -type f -size +1023k -printf '%p %s %T@\\n' | sort
     find /etc /boot -xdev -type f -size -1024k -print0 | sort -z | xargs -0 sha256sum";
+
+/// A request of the lab's one session.
+pub(in crate::lab::disk::scenarios) fn call(request: Request) -> Call {
+    let session = Session { id: "1".repeat(32), who: "lab@host".to_owned(), place: String::new(), pid: 0, began: 0 };
+    Call::new(&session, request)
+}
 
 /// A guest with requests for its hand.
 pub(super) struct Hand<'a, 'g> {
@@ -42,7 +48,7 @@ impl<'a, 'g> Hand<'a, 'g> {
 
     /// Puts requests on the guest, for its own plan, and remembers how its files are.
     pub(super) fn start(&mut self) -> Result<()> {
-        self.send("inspect", &Request::Inspect)?;
+        self.send("inspect", &Request::Inspect { plan: None })?;
         let node = self.ask("inspect", None)?.node;
         let value = self.guest.shell("cat /proc/sys/vm/swappiness")?;
         self.plan = plan(node, value.trim());
@@ -60,7 +66,8 @@ impl<'a, 'g> Hand<'a, 'g> {
 
     fn send(&self, name: &str, request: &Request) -> Result<()> {
         let file = self.files.join(format!("{name}.json"));
-        fs::write(&file, serde_json::to_vec(request).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
+        fs::write(&file, serde_json::to_vec(&call(request.clone())).map_err(|e| e.to_string())?)
+            .map_err(|e| e.to_string())?;
         self.guest.copy_in(&file, &format!("/root/{name}.json"), "600")
     }
 

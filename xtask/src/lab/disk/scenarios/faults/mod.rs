@@ -15,6 +15,7 @@ use super::apply::Operator;
 use crate::lab::Result;
 use fault::{Fault, Then};
 use hand::Hand;
+pub(super) use hand::call;
 use page::{Case, Found};
 use std::fs;
 use std::path::Path;

@@ -1,17 +1,35 @@
 //! What is asked of a node's hand, and what it answers: one JSON document each way, on standard input and output of `linerate hand`.
+//!
+//! The plan that is made, undone or gone on with is the operator's. A hand answers with observations, each bound to the digest of that plan
+//! and to the digest of the call; nothing that it answers says what is to be done.
+
+mod call;
+
+pub use call::{Call, Holder, Session};
 
 use linerate_remedy::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
 
 /// The form of requests and answers. Both sides must be of one version.
-pub const SCHEMA: &str = "linerate.hand/1";
+pub const SCHEMA: &str = "linerate.hand/2";
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// How does the node stand?
-    Inspect,
+    /// How does a plan stand on the node? An observation: nothing is written.
+    Inspect {
+        /// The plan's hash; `None`: the plan that was used last.
+        plan: Option<String>,
+    },
+    /// Takes the node for the session that calls, before anything else is done with a plan: no other session can change the node until this
+    /// one leaves it. Answers as [`Request::Inspect`].
+    Take {
+        /// The plan's hash.
+        plan: String,
+    },
+    /// Leaves the node to other sessions. Nothing happens where another one holds it.
+    Leave,
     /// Everything that speaks against a plan on the node as it is: what [`Request::Begin`] would refuse. Writes nothing.
     Check {
         /// The plan.
@@ -101,22 +119,21 @@ pub struct Note {
 
 /// What a hand answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Answer {
     /// [`SCHEMA`].
     pub schema: String,
     /// Version of `linerate` there.
     pub version: String,
+    /// Digest of the call that is answered, as it was heard.
+    pub asked: String,
     /// The node.
     pub node: NodeId,
     /// What it stands at, after the request.
     pub state: Option<State>,
-    /// UUID of the machine (SMBIOS), where the hand may read it: by it a BMC is known to be this machine's.
+    /// The session that holds the node, after the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uuid: Option<String>,
-    /// On [`Request::Inspect`]: the plan that was begun.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Box<Plan>>,
+    pub holder: Option<Holder>,
     /// Why the request was not (wholly) carried out. Nothing is half made without being told here.
     pub refused: Vec<Trouble>,
     /// What else people should know: a journal's torn last line, an act found made.
@@ -126,6 +143,7 @@ pub struct Answer {
 
 /// A plan on a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct State {
     /// The plan's hash.
     pub plan: String,
@@ -175,6 +193,7 @@ pub enum Stage {
 
 /// An act on a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ActState {
     /// Step.
     pub step: String,
@@ -185,6 +204,9 @@ pub struct ActState {
     /// Of an act that the driver makes: what was there before it, as the driver noted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
+    /// Files of which the node keeps what was there before the act, to put it back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
 }
 
 /// Where an act stands.
@@ -205,10 +227,13 @@ pub enum Stands {
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Trouble {
     /// Stable word for programs: `stale`, `other-node`, `taken`, `missing-program`, `not-root`, `no-space`, `read-only`, `failed`,
     /// `unexpected`, `too-many-reboots`, `hash`, `version`, `busy` (another hand works at this moment), `journal` (damaged), `order` (not now),
-    /// `unproven` (the kernel on trial does not run), `not-here` (the driver makes it), `lockdown`, `unknown-plan`, `unknown-step`.
+    /// `unproven` (the kernel on trial does not run), `not-here` (the driver makes it), `lockdown`, `unknown-plan`, `unknown-step`, `held` (another
+    /// session holds the node), `state` (a directory of the node's state belongs to somebody else, or is open to others), `backup` (what the
+    /// journal keeps is not what the plan names).
     pub code: String,
     /// Step, where it is one's.
     pub step: Option<String>,

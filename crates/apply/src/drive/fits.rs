@@ -1,0 +1,273 @@
+//! Whether an answer fits the plan that the operator holds. What does not fit is shown, and nothing of it is used.
+//!
+//! Every answer is an observation of a node that may be somebody else's by now. It is compared with the plan, with the call, and with what the
+//! same node said before; a plan, a step, an act, a file or a value that the operator's plan does not have can never come out of it.
+
+use super::elsewhere::is_planned;
+use crate::hand::acts;
+use crate::journal::Key;
+use crate::named::is_named;
+use crate::plans::Record;
+use crate::protocol::{ActState, Answer, Call, Phase, Request, SCHEMA, Stage, Stands, State};
+use linerate_remedy::{Act, Plan};
+
+/// What an answer is compared with.
+pub(super) struct Known<'a> {
+    /// The operator's plan.
+    pub(super) plan: &'a Plan,
+    /// Steps that may have been taken: what the operator asks for now, and what the operator noted when the plan was begun. Empty ones: all.
+    pub(super) steps: &'a [Vec<String>],
+    /// What the operator noted of it.
+    pub(super) record: &'a Record,
+    /// What the node said last.
+    pub(super) last: Option<&'a State>,
+    /// The boot that is over, once the node came back from a reboot.
+    pub(super) over: Option<&'a str>,
+}
+
+/// How an answer differs from what the operator holds: a stable word, and what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Differs {
+    /// `version`, `asked`, `other-node`, `boot`, `plan`, `steps`, `acts`, `stage`, `before`, `kept`, `done`, `unasked`, `trouble`.
+    pub(super) code: &'static str,
+    pub(super) what: String,
+}
+
+type Fits = Result<(), Differs>;
+
+fn differs(code: &'static str, what: impl Into<String>) -> Fits {
+    Err(Differs { code, what: what.into() })
+}
+
+/// The longest list of troubles or remarks.
+const MOST: usize = 4096;
+
+/// Compares all of an answer.
+pub(super) fn answer(known: &Known<'_>, call: &Call, answer: &Answer) -> Fits {
+    if answer.schema != SCHEMA || answer.version != env!("CARGO_PKG_VERSION") {
+        return differs(
+            "version",
+            format!(
+                "linerate there is {} and speaks {}; here it is {} and speaks {SCHEMA}: install one version",
+                answer.version,
+                answer.schema,
+                env!("CARGO_PKG_VERSION")
+            ),
+        );
+    }
+    if answer.asked != call.digest() {
+        return differs("asked", "it answers another call than the one that was made");
+    }
+    identity(known.plan, answer)?;
+    if known.over.is_some() && known.over == answer.node.boot.as_deref() {
+        return differs("boot", "it answers from the boot that was over when the node came back");
+    }
+    troubles(known.plan, answer)?;
+    match &answer.state {
+        Some(found) => state(known, call, found)?,
+        None if is_begun(&call.ask) && answer.refused.is_empty() => {
+            return differs("plan", "it does not say how the plan stands");
+        }
+        None => {}
+    }
+    if answer.refused.is_empty() { done(known.plan, call, answer) } else { Ok(()) }
+}
+
+/// Whether the plan has begun where a request of this kind is not refused.
+fn is_begun(request: &Request) -> bool {
+    !matches!(request, Request::Inspect { .. } | Request::Check { .. } | Request::Take { .. } | Request::Leave)
+}
+
+/// The machine of the plan, by what the operator's side saw when the plan was made.
+fn identity(plan: &Plan, answer: &Answer) -> Fits {
+    let word = |id: &Option<String>| id.clone().unwrap_or_else(|| "unknown".to_owned());
+    if plan.node.machine.is_some() && plan.node.machine != answer.node.machine {
+        return differs(
+            "other-node",
+            format!(
+                "the plan was made for node {} (machine {}), and what answers is {} (machine {})",
+                word(&plan.node.host),
+                word(&plan.node.machine),
+                word(&answer.node.host),
+                word(&answer.node.machine)
+            ),
+        );
+    }
+    match (&plan.node.uuid, &answer.node.uuid) {
+        (Some(then), Some(now)) if !then.eq_ignore_ascii_case(now) => differs(
+            "other-node",
+            format!("the plan was made for the machine {then} (SMBIOS UUID), and what answers is {now}"),
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn troubles(plan: &Plan, answer: &Answer) -> Fits {
+    if answer.refused.len() > MOST || answer.told.len() > MOST {
+        return differs("trouble", format!("it has more than {MOST} troubles or remarks"));
+    }
+    let unknown = answer.refused.iter().filter_map(|t| t.step.as_ref()).find(|step| plan.step(step).is_none());
+    match unknown {
+        Some(step) => differs("trouble", format!("it has trouble with a step {step:?}, which the plan does not have")),
+        None => Ok(()),
+    }
+}
+
+/// How a plan stands, against the plan itself.
+fn state(known: &Known<'_>, call: &Call, state: &State) -> Fits {
+    let plan = known.plan;
+    if state.plan != plan.hash {
+        return differs("plan", format!("it speaks of plan {:.64}, and {} is held here", state.plan, plan.hash));
+    }
+    if !known.steps.iter().any(|held| taken(plan, held) == taken(plan, &state.steps)) {
+        let words = |steps: &[String]| if steps.is_empty() { "all".to_owned() } else { steps.join(", ") };
+        let held: Vec<String> = known.steps.iter().map(|s| words(s)).collect();
+        return differs(
+            "steps",
+            format!(
+                "it says that these steps were taken: {}; here it is: {}. Where that is so, name them with --step",
+                words(&state.steps),
+                held.join(" or ")
+            ),
+        );
+    }
+    let planned = acts(plan, &state.steps);
+    let said: Vec<(&str, usize)> = state.acts.iter().map(|a| (a.step.as_str(), a.number)).collect();
+    let held: Vec<(&str, usize)> = planned.iter().map(|(key, ..)| (key.step.as_str(), key.number)).collect();
+    if said != held {
+        let (at, other) = (0..said.len().max(held.len()))
+            .find_map(|n| (said.get(n) != held.get(n)).then(|| (n, said.get(n))))
+            .unwrap_or_default();
+        let other = other.map_or("nothing".to_owned(), |(step, number)| format!("act {number} of {step:?}"));
+        return differs("acts", format!("its acts are not those of the plan: in place {at} it has {other}"));
+    }
+    for ((key, _, act), said) in planned.iter().zip(&state.acts) {
+        one(known.record, key, act, said)?;
+    }
+    stage(&planned, state)?;
+    unasked(known, call, &planned, state)
+}
+
+/// Steps that are taken, in order of the plan, and what is none of its steps; where none is named, all of them.
+fn taken<'p>(plan: &'p Plan, named: &'p [String]) -> Vec<&'p str> {
+    let planned = plan.steps.iter().map(|s| s.id.as_str());
+    if named.is_empty() {
+        return planned.collect();
+    }
+    let own = planned.filter(|id| named.iter().any(|n| n == id));
+    own.chain(named.iter().map(String::as_str).filter(|n| plan.step(n).is_none())).collect()
+}
+
+/// What is said of one act.
+fn one(record: &Record, key: &Key, act: &Act, said: &ActState) -> Fits {
+    let begun = matches!(said.stands, Stands::Announced | Stands::Made);
+    match &said.before {
+        Some(_) if !act.is_elsewhere() => {
+            let what =
+                format!("act {} of {}: it says what was there before an act that is its own", key.number, key.step);
+            return differs("before", what);
+        }
+        Some(before) if begun => {
+            let noted = record.before(&key.step, key.number);
+            if noted.as_ref().is_some_and(|noted| noted != before) || noted.is_none() && !is_planned(act, before) {
+                let held = noted
+                    .map_or("neither value of the plan".to_owned(), |noted| format!("not {noted:.200}, as noted here"));
+                let what =
+                    format!("act {} of {}: it says that {before:.200} was there before, {held}", key.number, key.step);
+                return differs("before", what);
+            }
+        }
+        None if begun && act.is_elsewhere() => {
+            let what = format!("act {} of {}: it does not say what was there before", key.number, key.step);
+            return differs("before", what);
+        }
+        _ => {}
+    }
+    match said.kept.iter().find(|path| !is_named(act, path)) {
+        Some(path) => differs(
+            "kept",
+            format!(
+                "act {} of {}: it keeps {path:?} to put it back, and the plan does not touch that",
+                key.number, key.step
+            ),
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Whether the stage is the one that the acts come to.
+fn stage(planned: &[(Key, Phase, &Act)], state: &State) -> Fits {
+    let stands = || planned.iter().zip(&state.acts).map(|((_, phase, _), said)| (*phase, said.stands));
+    let made = |last: Phase| stands().filter(|(phase, _)| *phase <= last).all(|(_, s)| s == Stands::Made);
+    let has = |phase: Phase| stands().any(|(p, _)| p == phase);
+    let whole = |phase: Phase| has(phase) && stands().filter(|(p, _)| *p == phase).all(|(_, s)| s == Stands::Made);
+    let gone = || stands().all(|(_, s)| !matches!(s, Stands::Made | Stands::Announced));
+    let undoing = state.undone_in.is_some();
+    let fits = match state.stage {
+        Stage::Begun => !undoing && !made(Phase::First),
+        Stage::First => !undoing && made(Phase::First) && !made(Phase::Lasting),
+        Stage::Lasting => !undoing && made(Phase::Lasting),
+        Stage::Undoing => undoing && !gone(),
+        Stage::Undone => undoing && gone(),
+        Stage::Finished => undoing || made(Phase::Claims) || stands().all(|(_, s)| s == Stands::Open),
+    };
+    let fits = fits && (undoing || stands().all(|(_, s)| s != Stands::Undone));
+    let fits =
+        fits && state.first_in.is_some() == whole(Phase::First) && state.lasting_in.is_some() == whole(Phase::Lasting);
+    if fits {
+        Ok(())
+    } else {
+        differs("stage", format!("it says that the plan stands at {:?}, and its acts do not come to that", state.stage))
+    }
+}
+
+/// Acts that stand otherwise than before, though nothing was asked that changes them: this session alone holds the node.
+fn unasked(known: &Known<'_>, call: &Call, planned: &[(Key, Phase, &Act)], state: &State) -> Fits {
+    let Some(last) = known.last.filter(|last| last.steps == state.steps) else { return Ok(()) };
+    let may = |key: &Key, act: &Act| match &call.ask {
+        Request::Begin { .. } => true,
+        Request::Elsewhere { step, number, .. } => (step, *number) == (&key.step, key.number),
+        Request::Perform { .. } | Request::Rollback { .. } => !act.is_elsewhere(),
+        Request::Finish { .. } => matches!(act, Act::Trial { .. }),
+        _ => false,
+    };
+    let pairs = planned.iter().zip(state.acts.iter().zip(&last.acts));
+    for ((key, _, act), (now, then)) in pairs {
+        if (now.stands, &now.before) != (then.stands, &then.before) && !may(key, act) {
+            return differs(
+                "unasked",
+                format!(
+                    "act {} of {} was {:?} and is {:?} now, and nothing was asked that does that",
+                    key.number, key.step, then.stands, now.stands
+                ),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether what was asked, and not refused, is what is said to be so now.
+fn done(plan: &Plan, call: &Call, answer: &Answer) -> Fits {
+    let Some(state) = &answer.state else { return Ok(()) };
+    let planned = acts(plan, &state.steps);
+    let stands = || planned.iter().zip(&state.acts).map(|((_, phase, act), said)| (*phase, *act, said));
+    let fits = match &call.ask {
+        Request::Perform { phase, .. } => {
+            stands().filter(|(p, ..)| p == phase).all(|(_, _, s)| s.stands == Stands::Made)
+        }
+        Request::Rollback { .. } => {
+            let own = |(_, act, s): (Phase, &Act, &ActState)| {
+                act.is_elsewhere() || !matches!(s.stands, Stands::Made | Stands::Announced)
+            };
+            stands().all(own)
+        }
+        Request::Finish { .. } => state.stage == Stage::Finished,
+        Request::Elsewhere { step, number, stands: asked, .. } => {
+            let found = state.acts.iter().find(|a| (&a.step, a.number) == (step, *number)).map(|a| a.stands);
+            // What is announced again where it was made before stays made.
+            found == Some(*asked) || (*asked, found) == (Stands::Announced, Some(Stands::Made))
+        }
+        _ => true,
+    };
+    if fits { Ok(()) } else { differs("done", "it refused nothing, and does not say that what was asked is done") }
+}

@@ -1,0 +1,128 @@
+//! A directory that is one user's alone.
+
+use super::{StoreError, Stored};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub(super) struct Dir {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl Dir {
+    /// Opens it, and makes it where it is not there. Its own name may be no link; it has to belong to this user, and nobody else may use it.
+    pub(super) fn open(path: &Path) -> Stored<Dir> {
+        let io = |e: std::io::Error| StoreError::Io { path: path.to_owned(), why: e.to_string() };
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(io)?;
+            owned(parent, parent.metadata().map_err(io)?, 0o002)?;
+        }
+        use std::os::unix::fs::DirBuilderExt;
+        match std::fs::DirBuilder::new().mode(0o700).create(path) {
+            Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(e)),
+            _ => {}
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = match rustix::fs::openat(CWD, path, flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::LOOP | Errno::NOTDIR) => return Err(foreign(path, "it is a link, or no directory".to_owned())),
+            Err(e) => return Err(io(e.into())),
+        };
+        let file = File::from(fd);
+        owned(path, file.metadata().map_err(io)?, 0o077)?;
+        Ok(Dir { fd: file.into(), path: path.to_owned() })
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn io(&self, name: &str, why: impl ToString) -> StoreError {
+        StoreError::Io { path: self.path(name), why: why.to_string() }
+    }
+
+    /// Reads a file of this user's own; `None`: there is none.
+    pub(super) fn read(&self, name: &str, most: u64) -> Stored<Option<Vec<u8>>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = match rustix::fs::openat(self.fd.as_fd(), name, flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP) => return Err(foreign(&self.path(name), "it is a link".to_owned())),
+            Err(e) => return Err(self.io(name, e)),
+        };
+        let file = File::from(fd);
+        let about = file.metadata().map_err(|e| self.io(name, e))?;
+        if !about.is_file() {
+            return Err(foreign(&self.path(name), "it is no regular file".to_owned()));
+        }
+        owned(&self.path(name), about, 0o077)?;
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|e| self.io(name, e))?;
+        if bytes.len() as u64 > most {
+            return Err(self.io(name, format!("it is longer than {most} bytes")));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Puts a file in its place as a whole: written beside, synced, renamed.
+    pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Stored<()> {
+        let beside = format!(".{name}.{}", std::process::id());
+        let _ = rustix::fs::unlinkat(self.fd.as_fd(), beside.as_str(), AtFlags::empty());
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(self.fd.as_fd(), beside.as_str(), flags, Mode::from_raw_mode(0o600))
+            .map_err(|e| self.io(name, e))?;
+        let mut file = File::from(fd);
+        let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| {
+            rustix::fs::renameat(self.fd.as_fd(), beside.as_str(), self.fd.as_fd(), name)?;
+            Ok(rustix::fs::fsync(self.fd.as_fd())?)
+        });
+        if written.is_err() {
+            let _ = rustix::fs::unlinkat(self.fd.as_fd(), beside.as_str(), AtFlags::empty());
+        }
+        written.map_err(|e| self.io(name, e))
+    }
+
+    pub(super) fn remove(&self, name: &str) -> Stored<()> {
+        match rustix::fs::unlinkat(self.fd.as_fd(), name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(e) => Err(self.io(name, e)),
+        }
+    }
+
+    /// Another handle of the same directory.
+    pub(super) fn again(&self) -> Stored<Dir> {
+        let fd = self.fd.try_clone().map_err(|e| self.io("", e))?;
+        Ok(Dir { fd, path: self.path.clone() })
+    }
+
+    pub(super) fn names(&self, most: usize) -> Stored<Vec<String>> {
+        let entries = rustix::fs::Dir::read_from(self.fd.as_fd()).map_err(|e| self.io("", e))?;
+        let regular = |e: &rustix::fs::DirEntry| matches!(e.file_type(), FileType::RegularFile | FileType::Unknown);
+        let names = entries
+            .filter_map(Result::ok)
+            .filter(regular)
+            .filter_map(|e| e.file_name().to_str().ok().map(str::to_owned));
+        Ok(names.take(most).collect())
+    }
+}
+
+fn foreign(path: &Path, why: String) -> StoreError {
+    StoreError::Foreign { path: path.to_owned(), why }
+}
+
+/// Refuses what belongs to another user, or has one of these permissions.
+fn owned(path: &Path, about: std::fs::Metadata, open: u32) -> Stored<()> {
+    use std::os::unix::fs::MetadataExt;
+    let own = rustix::process::geteuid().as_raw();
+    let mode = about.mode() & 0o7777;
+    match () {
+        () if about.uid() != own => Err(foreign(path, format!("it belongs to user {}, not to {own}", about.uid()))),
+        () if mode & open != 0 => Err(foreign(path, format!("its permissions are {mode:04o}"))),
+        () => Ok(()),
+    }
+}
