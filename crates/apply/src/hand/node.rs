@@ -4,17 +4,19 @@ use super::{After, Work, now};
 use crate::act::{Done, Root, Wrong};
 use crate::journal::{Journal, Record};
 use linerate_remedy::NodeId;
-use linerate_snapshot::machine_digest;
+use linerate_snapshot::{boot_digest, machine_digest};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-/// The node. Its machine id is told only as a digest: systemd asks that the id itself is not given away.
+/// The node. The ids of machine and boot are told only as digests: systemd asks that the first is not given away, and the second names
+/// the machine in each of its logs.
 #[must_use]
 pub fn node_id(root: &Root) -> NodeId {
     let machine = root.text("/etc/machine-id").filter(|id| !id.is_empty());
     let digest = machine.map(|id| machine_digest(id.as_bytes()));
     let host = root.text("/proc/sys/kernel/hostname").or_else(|| root.text("/etc/hostname"));
-    NodeId { host: host.filter(|h| !h.is_empty()), machine: digest, boot: root.text(BOOT), redacted: false }
+    let boot = root.text(BOOT).map(|id| boot_digest(&id));
+    NodeId { host: host.filter(|h| !h.is_empty()), machine: digest, boot, redacted: false }
 }
 
 /// What SMBIOS calls the machine; only root may read it.
@@ -25,10 +27,10 @@ pub(super) fn uuid(root: &Root) -> Option<String> {
 
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
-/// The boot that is running; empty where the kernel does not tell.
+/// Digest of the boot that is running; empty where the kernel does not tell.
 #[must_use]
 pub fn boot(root: &Root) -> String {
-    root.text(BOOT).unwrap_or_default()
+    root.text(BOOT).map(|id| boot_digest(&id)).unwrap_or_default()
 }
 
 /// Counts a reboot, and has it done behind the answer.

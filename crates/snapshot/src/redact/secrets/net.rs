@@ -204,6 +204,7 @@ impl Net<'_> {
     fn word(&self, at: usize) -> Option<(usize, usize)> {
         let start = at + self.rest(at).iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         let end = self.value_end(start, |b| b.is_ascii_whitespace());
+        let (start, end) = self.within_quotes((start, end));
         (end > start && !self.rest(start).starts_with(MARK.as_bytes())).then_some((start, end))
     }
 
@@ -243,9 +244,6 @@ impl Net<'_> {
             let quoted = matches!(self.at((end - len).wrapping_sub(1)), Some(b'"' | b'\'' | b'\\'));
             return self.header(start, quoted);
         }
-        if self.rest(start).starts_with(MARK.as_bytes()) {
-            return None;
-        }
         let value = match self.at(start)? {
             b'\n' | b'\r' if colon => return self.block(sep, start),
             b'\n' | b'\r' => return None,
@@ -261,11 +259,27 @@ impl Net<'_> {
                 }),
             ),
         };
+        let value = self.within_quotes(value);
         // A switch is none.
         let word = self.text.get(value.0..value.1)?;
-        let switch: &[&[u8]] =
-            &[b"true", b"false", b"yes", b"no", b"on", b"off", b"0", b"1", b"none", b"null", b"(null)", b"(none)"];
-        (!switch.iter().any(|s| word.eq_ignore_ascii_case(s))).then_some(value)
+        const SWITCHES: &[&str] =
+            &["true", "false", "yes", "no", "on", "off", "0", "1", "none", "null", "(null)", "(none)", MARK];
+        let switch = word.is_empty() || SWITCHES.iter().any(|s| word.eq_ignore_ascii_case(s.as_bytes()));
+        (!switch).then_some(value)
+    }
+
+    /// A value without the quotes around it: what reads JSON and XML reads on.
+    fn within_quotes(&self, (from, to): (usize, usize)) -> (usize, usize) {
+        let word = self.text.get(from..to).unwrap_or_default();
+        for q in [&b"\"\"\""[..], b"\\\"", b"\"", b"'"] {
+            if let Some(inner) = word.strip_prefix(q) {
+                let inner = inner.strip_suffix(q).unwrap_or(inner);
+                // Pieces that are quoted one by one are one value.
+                let one = !inner.windows(2).any(|w| matches!(w, [b'"' | b'\'', b'"' | b'\'']));
+                return if one { (from + q.len(), from + q.len() + inner.len()) } else { (from, to) };
+            }
+        }
+        (from, to)
     }
 
     /// Where a value ends: quotes, backslashes and triple quotes as shells and others have them.
