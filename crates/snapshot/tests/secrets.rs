@@ -3,12 +3,14 @@
 
 #[path = "secrets/corpus.rs"]
 mod corpus;
+#[path = "secrets/harmless.rs"]
+mod harmless;
 #[path = "secrets/sources.rs"]
 mod sources;
 
 use corpus::Planted;
 use linerate_snapshot::capture::{Options, Purpose, capture};
-use linerate_snapshot::{EntryId, EntryKind, Snapshot, load, load_bytes};
+use linerate_snapshot::{EntryId, EntryKind, Lookup, Snapshot, load, load_bytes};
 use sources::{Source, all, archive_of, write_tree};
 use std::collections::HashSet;
 
@@ -154,4 +156,67 @@ fn nothing_planted_survives_in_pasted_texts() {
         parts.push(report("ticket", std::slice::from_ref(&source), &bytes_of(&texts.finish().unwrap())));
     }
     judge(parts);
+}
+
+#[test]
+fn what_is_read_stays_readable() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let at = dir.path().join(path);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::fs::write(at, text).unwrap();
+    };
+    let (words, variables, lines) = (harmless::words(), harmless::variables(), harmless::lines());
+    write("proc/cmdline", &format!("{}\n", words.join(" ")));
+    write("etc/kernel/cmdline", &format!("{}\n", words.join(" ")));
+    write("sys/bus/pci/devices/x", "");
+    for (path, lines) in &lines {
+        write(path, &format!("{}\n", lines.join("\n")));
+    }
+    let s = capture(&Options { redact: false, ..Options::new(dir.path(), Purpose::Collect) }, &|_| {}).unwrap();
+    let text = |path: &str| match s.resolve(path) {
+        Lookup::Found(id) => String::from_utf8(s.data(id).to_vec()).unwrap(),
+        other => panic!("{path}: {other:?}"),
+    };
+    let (mut all, mut lost) = (0, Vec::new());
+    for path in ["proc/cmdline", "etc/kernel/cmdline"] {
+        let (found, now) = (text(path), words.len());
+        let found: Vec<&str> = found.split_ascii_whitespace().collect();
+        all += now;
+        lost.extend(words.iter().filter(|w| !found.contains(&w.as_str())).map(|w| format!("{path}: {w}")));
+    }
+    let mut check = |path: &str, wanted: &mut dyn Iterator<Item = &str>| {
+        let found = text(path);
+        let found: HashSet<&str> = found.lines().collect();
+        for line in wanted {
+            all += 1;
+            if !found.contains(line) {
+                lost.push(format!("{path}: {line}"));
+            }
+        }
+    };
+    for (path, lines) in &lines {
+        check(path, &mut lines.iter().copied());
+    }
+    // A capture takes 4 KiB of this file.
+    for some in variables.chunks(60) {
+        write("etc/nccl.conf", &format!("{}\n", some.join("\n")));
+        let s = capture(&Options { redact: false, ..Options::new(dir.path(), Purpose::Audit) }, &|_| {}).unwrap();
+        let Lookup::Found(id) = s.resolve("etc/nccl.conf") else { panic!("it is captured") };
+        let found = String::from_utf8(s.data(id).to_vec()).unwrap();
+        all += some.len();
+        let found: HashSet<&str> = found.lines().collect();
+        lost.extend(some.iter().filter(|v| !found.contains(v.as_str())).map(|v| format!("etc/nccl.conf: {v}")));
+    }
+    let configured = all;
+    for m in harmless::messages() {
+        all += 1;
+        if linerate_snapshot::without_secrets(&m) != m {
+            lost.push(format!("message: {m} → {}", linerate_snapshot::without_secrets(&m)));
+        }
+    }
+    println!("{configured} arguments, variables and lines, {} messages, {} not readable", all - configured, lost.len());
+    assert!(configured >= 800, "{configured}");
+    assert!(lost.len() * 100 <= all, "{} of {all} are hidden:\n{}", lost.len(), lost.join("\n"));
+    println!("{}", lost.join("\n"));
 }

@@ -46,9 +46,58 @@ fn command_line_of(line: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Words of the script that linerate writes for `grub-mkconfig`.
+const SCRIPT: &[&str] = &[
+    "",
+    "linerate_without",
+    "linerate_rest",
+    "linerate_word",
+    "while",
+    "do",
+    "case",
+    "in",
+    "esac",
+    "break",
+    "done",
+    "for",
+    "1",
+    "2",
+    "GRUB_CMDLINE_LINUX",
+    "GRUB_CMDLINE_LINUX_DEFAULT",
+];
+
+/// linerate's own drop-in: its script, and arguments of the kernel between single quotes.
+pub(super) fn grub_of_ours(data: &mut Vec<u8>) {
+    let script = |t: &[u8]| {
+        t.split(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).all(|w| SCRIPT.iter().any(|s| s.as_bytes() == w))
+    };
+    each(data, |line, out| {
+        for head in [&b"# adds: "[..], b"# removes: "] {
+            if let Some(rest) = line.strip_prefix(head) {
+                out.extend_from_slice(head);
+                return words::line(rest, out);
+            }
+        }
+        let first = line.iter().position(|b| *b == b'\'').unwrap_or(line.len());
+        let last = line.iter().rposition(|b| *b == b'\'').filter(|l| *l > first).unwrap_or(line.len());
+        let part = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
+        if !script(part(0, first)) || !script(part(last, line.len())) {
+            return grub_line(line, out);
+        }
+        let words = if last > first { first + 1..last } else { last..last };
+        out.extend_from_slice(part(0, words.start));
+        words::line(part(words.start, words.end), out);
+        out.extend_from_slice(part(words.end, line.len()));
+    });
+}
+
 /// `GRUB_CMDLINE_LINUX="…"` and the other variables of `/etc/default/grub`.
 pub(super) fn grub(data: &mut Vec<u8>) {
-    each(data, |line, out| {
+    each(data, grub_line);
+}
+
+fn grub_line(line: &[u8], out: &mut Vec<u8>) {
+    {
         let body = line.trim_ascii();
         if body.is_empty() {
             return out.extend_from_slice(line);
@@ -90,7 +139,7 @@ pub(super) fn grub(data: &mut Vec<u8>) {
             let rest = value.get(end + 1..).unwrap_or_default();
             if rest.iter().all(u8::is_ascii_whitespace) { out.extend_from_slice(rest) } else { comment(rest, out) }
         }
-    });
+    }
 }
 
 /// Words as titles of menus have them.
@@ -410,7 +459,9 @@ pub(super) fn kernel_log(data: &mut Vec<u8>) {
 
 /// Any other text: the net, and command lines of the kernel that it tells of.
 pub(super) fn text(data: &mut Vec<u8>) {
-    command_lines(data);
+    if data.len() >= 24 {
+        command_lines(data);
+    }
     net::remove(data);
 }
 

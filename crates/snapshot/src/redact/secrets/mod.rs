@@ -29,6 +29,7 @@ enum Kind {
     Text,
     Cmdline,
     Grub,
+    GrubOfOurs,
     BootEntry,
     Modprobe,
     Variables,
@@ -117,8 +118,7 @@ fn kind_of(path: &str) -> Kind {
     let name = path.rsplit('/').next().unwrap_or(path);
     let top = path.split('/').next().unwrap_or_default();
     match top {
-        "sys" if matches!(name, "config" | "vpd") => Kind::Binary,
-        "sys" => Kind::Text,
+        "sys" => kind_of_attribute(name),
         "proc" if path == "proc/cmdline" => Kind::Cmdline,
         "proc" if name == "boot_id" => Kind::BootId,
         "proc" if matches!(name, "environ" | "cmdline") => Kind::Nothing,
@@ -131,6 +131,7 @@ fn kind_of(path: &str) -> Kind {
         "etc" if path == "etc/kernel/cmdline" => Kind::Cmdline,
         _ if name == "machine-id" => Kind::MachineId,
         "etc" if path == "etc/nccl.conf" => Kind::Variables,
+        "etc" if path == "etc/default/grub.d/90-linerate.cfg" => Kind::GrubOfOurs,
         "etc" if path.starts_with("etc/default/grub") => Kind::Grub,
         "etc" if path.starts_with("etc/netplan/") => Kind::Yaml,
         "etc"
@@ -142,6 +143,11 @@ fn kind_of(path: &str) -> Kind {
         }
         _ => Kind::Text,
     }
+}
+
+/// Of a file below `sys`.
+fn kind_of_attribute(name: &str) -> Kind {
+    if matches!(name, "config" | "vpd") { Kind::Binary } else { Kind::Text }
 }
 
 fn kind_of_output(kind: OutputKind) -> Kind {
@@ -192,6 +198,7 @@ fn clean(kind: Kind, data: &mut Vec<u8>) {
         Kind::Text => lines::text(data),
         Kind::Cmdline => lines::cmdline(data),
         Kind::Grub => lines::grub(data),
+        Kind::GrubOfOurs => lines::grub_of_ours(data),
         Kind::BootEntry => lines::boot_entry(data),
         Kind::Modprobe => lines::modprobe(data),
         Kind::Variables => lines::variables(data),
@@ -226,6 +233,15 @@ fn harmless(data: &[u8]) -> bool {
             && data.iter().all(|b| b.is_ascii_hexdigit() || b.is_ascii_whitespace() || matches!(b, b'-' | b'x' | b'.'))
 }
 
+/// What the kernel prints of a device, where nothing of it could be a secret: a short word, or the windows of a PCI function.
+fn is_attribute(data: &[u8]) -> bool {
+    const LINE: usize = 57;
+    let short = data.len() < 20 && !data.iter().any(|b| matches!(b, b'=' | b':' | b'@' | b'<' | b'$'));
+    let window =
+        |l: &[u8]| l.len() == LINE && [18, 37].iter().all(|at| l.get(*at) == Some(&b' ')) && l.ends_with(b"\n");
+    short || data.starts_with(b"0x") && data.chunks(LINE).all(window)
+}
+
 /// A text without secrets, as far as their form shows them: for what is told of other programs' words.
 #[must_use]
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
@@ -240,26 +256,29 @@ pub fn without_secrets(text: &str) -> Cow<'_, str> {
 /// Cleans everything of a snapshot that was read. Nothing that it says of itself is believed.
 pub(crate) fn snapshot(s: &mut Snapshot) {
     let kinds: std::collections::HashMap<_, _> = s.outputs.iter().map(|o| (o.entry, o.kind)).collect();
-    let mut path = String::new();
+    // Parents come before what is in them. Most files are below `sys`: of these the name decides, and no path is made.
+    let mut below_sys: Vec<bool> = Vec::new();
     let mut data = Vec::new();
     for id in s.ids() {
+        let sys = s.parent(id).is_some_and(|p| {
+            below_sys.get(Snapshot::number(p)).copied().unwrap_or(false) || p == s.root() && s.name(id) == "sys"
+        });
+        below_sys.push(sys);
         let (EntryKind::File | EntryKind::CutFile) = s.kind(id) else { continue };
-        if harmless(s.data(id)) {
+        let content = s.data(id);
+        if harmless(content) || sys && is_attribute(content) {
             continue;
         }
         let kind = match kinds.get(&id) {
             Some(kind) => kind_of_output(*kind),
-            None => {
-                path.clear();
-                path.push_str(&s.path(id));
-                kind_of(&path)
-            }
+            None if sys => kind_of_attribute(s.name(id)),
+            None => kind_of(&s.path(id)),
         };
         if kind == Kind::Binary {
             continue;
         }
         data.clear();
-        data.extend_from_slice(s.data(id));
+        data.extend_from_slice(content);
         clean(kind, &mut data);
         if data != s.data(id) {
             s.replace(id, &data);

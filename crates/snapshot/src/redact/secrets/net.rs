@@ -146,7 +146,9 @@ impl Net<'_> {
             return Some((from, end));
         }
         let run = self.text.get(from..to)?;
-        if token::is_run(run) {
+        // What lspci prints of VPD tells which functions are one card; redaction hashes it.
+        let card = run.len() == 32 && self.text.get(..from).is_some_and(|t| t.ends_with(b" Vendor specific: "));
+        if !card && token::is_run(run) {
             // The rest of its characters belongs to it.
             let more = |b: &u8| token::is_char(*b) && *b != b'.' && *b != b'~';
             let end = to + self.rest(to).iter().take_while(|b| more(b)).count();
@@ -264,7 +266,9 @@ impl Net<'_> {
         let word = self.text.get(value.0..value.1)?;
         const SWITCHES: &[&str] =
             &["true", "false", "yes", "no", "on", "off", "0", "1", "none", "null", "(null)", "(none)", MARK];
-        let switch = word.is_empty() || SWITCHES.iter().any(|s| word.eq_ignore_ascii_case(s.as_bytes()));
+        // A number of a few bits is none, either: `sig=0x306e4`, `pin1=2`.
+        let small = word.len() <= 2 || word.starts_with(b"0x") && word.len() <= 10;
+        let switch = small || SWITCHES.iter().any(|s| word.eq_ignore_ascii_case(s.as_bytes()));
         (!switch).then_some(value)
     }
 

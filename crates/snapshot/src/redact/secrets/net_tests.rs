@@ -32,6 +32,9 @@ fn values_go_and_the_rest_stays() {
 fn harmless_text_is_untouched() {
     for s in [
         "secretmem=y",
+        "[V3] Vendor specific: 74173d198917ef1180009c63c0d420f0",
+        "microcode: CPU0 sig=0x306e4, pf=0x1 apic1=0 pin1=2",
+        "    GPU UUID : GPU-4e65de01-972e-93cf-b077-181a5378972a",
         "tokens_used 5",
         "BOOT_IMAGE=/vmlinuz root=/dev/sda1",
         "0000:41:00.0 mlx5_core: link up",

@@ -18,7 +18,7 @@ pub(super) enum Shape {
 /// Longest value that is kept.
 const LONGEST: usize = 4096;
 /// Letters in a row behind a digit: `el9_5`, `65s0f0np0`, `64bit`, not a password.
-const LETTERS: usize = 3;
+const LETTERS: usize = 4;
 
 impl Shape {
     /// Whether a value may be shown. `""` may.
@@ -77,6 +77,7 @@ fn list(v: &[u8]) -> bool {
     }
     // `xx000x0@0000:02:00.0`, `20@0000:05:00.0`: no name and password.
     let user = |item: &[u8]| {
+        let item = item.rsplit(|b| *b == b'=').next().unwrap_or_default();
         let at = item.iter().position(|b| *b == b'@');
         at.is_some_and(|at| at > 12 || item.get(..at).is_some_and(|u| u.iter().any(|b| matches!(b, b':' | b'%'))))
     };
@@ -89,7 +90,7 @@ pub(super) fn atom(word: &[u8]) -> bool {
         return false;
     }
     let parts = || word.split(|b| matches!(b, b'-' | b'_' | b'.' | b'~'));
-    let long = parts().filter(|p| p.len() > 24).count();
+    let long = parts().filter(|p| p.len() > 40).count();
     long == 0 && parts().all(part)
 }
 
@@ -108,7 +109,7 @@ fn part(p: &[u8]) -> bool {
     // Names of devices do not mix capitals and small letters behind their number.
     let small = tail.iter().any(u8::is_ascii_lowercase);
     let mixed = tail.len() > 5 && small && tail.iter().any(u8::is_ascii_uppercase);
-    head.len() <= 24 && tail.len() <= 16 && !mixed && runs().all(|r| r.len() <= LETTERS)
+    head.len() <= 40 && tail.len() <= 16 && !mixed && runs().all(|r| r.len() <= LETTERS)
 }
 
 /// An absolute path. Names in it are longer than words, and may hold a hash below `ostree`.

@@ -181,9 +181,18 @@ pub(super) fn is_run(run: &[u8]) -> bool {
     m.len >= 24 && m.digit >= 3 && m.change() >= 16 && !is_words(bare)
 }
 
+/// Whether a UUID is in it, as that of a GPU is.
+fn has_uuid(run: &[u8]) -> bool {
+    let groups = [8, 4, 4, 4, 12];
+    run.windows(36).any(|w| {
+        let parts = || w.split(|b| *b == b'-');
+        parts().count() == 5 && parts().zip(groups).all(|(p, n)| p.len() == n && p.iter().all(u8::is_ascii_hexdigit))
+    })
+}
+
 /// Whether a run that also has `+ / _ - =` is a token as a whole: `from..to` of its text.
 pub(super) fn is_whole(run: &[u8]) -> bool {
-    if run.len() < 32 || run.starts_with(b"/") {
+    if run.len() < 32 || run.starts_with(b"/") || has_uuid(run) {
         return false;
     }
     let (mut all, mut longest, mut parts) = (Mix::default(), 0, 0);
@@ -223,6 +232,7 @@ mod tests {
             "NVIDIA-H100-80GB-HBM3-SXM5-Server-Module",
             "Mellanox_Technologies_MT2910_Family_ConnectX-7",
             "0a1b2c3d-0011-2233-4455-66778899aabb",
+            "GPU-4e65de01-972e-93cf-b077-181a5378972a",
             "Standard_ND96isr_H100_v5-Standard_ND96isr",
         ] {
             assert!(!is_whole(s.as_bytes()), "{s}");
