@@ -212,7 +212,7 @@ impl Net<'_> {
 
     /// Whether one of these stands on the same line, not far before.
     fn has_before(&self, at: usize, words: &[&[u8]]) -> bool {
-        let back = self.text.get(at.saturating_sub(BACK)..at).unwrap_or_default();
+        let back = self.text.get(at.saturating_sub(BACK / 2)..at).unwrap_or_default();
         let line = back.rsplit(|b| *b == b'\n').next().unwrap_or_default();
         words.iter().any(|w| line.windows(w.len()).any(|l| l.eq_ignore_ascii_case(w)))
     }

@@ -13,7 +13,7 @@ fn values_go_and_the_rest_stays() {
         ("ro rd.luks.password=hunter2 iommu=pt", "ro rd.luks.password=[redacted] iommu=pt"),
         ("{\"api_token\": \"abc def\"}", "{\"api_token\": \"[redacted]\"}"),
         ("<graphics type='vnc' passwd='x y'/>", "<graphics type='vnc' passwd='[redacted]'/>"),
-        ("IPMI Password: s3 cret", "IPMI Password: [redacted] cret"),
+        ("IPMI Password: s3x cret", "IPMI Password: [redacted] cret"),
         ("get http://u:p@h/x now", "get http://[redacted]@h/x now"),
         ("get https://h/x?a=b now", "get https://h/x?[redacted] now"),
         ("run --token abc --x", "run --token [redacted] --x"),
@@ -64,5 +64,28 @@ proptest! {
     #[test]
     fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         remove(&mut bytes.clone());
+    }
+}
+
+/// Twice the text takes about twice the time, whatever it is made of.
+#[test]
+fn time_is_linear() {
+    let took = |text: &str| {
+        let clock = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let at = |t: rustix::time::Timespec| t.tv_sec as f64 + t.tv_nsec as f64 / 1e9;
+        let start = at(clock());
+        remove(&mut text.as_bytes().to_vec());
+        at(clock()) - start
+    };
+    let quotes = "\"\"\"";
+    for piece in [
+        "a:", "a=", "@", "a:b@", "://", "a://b@", "a://?", "password=", "password: ", "password:\n", "password:\n  a\n", "secrets: {", "secrets: [",
+        "-p ", " -p a", " --password ", "<password>", "<password ", "bearer ", "password a ", "$6$", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", quotes,
+        "token='", "token=\"\\", "Aa0", "aA0_", "a/", "0123456789abcdef", "eyJ", "ghp_", "sk-", "authorization: ", "\\\"", "[redacted]", " -u a:",
+    ] {
+        let text = |n: usize| piece.repeat(n / piece.len());
+        let (once, twice) = (took(&text(64 << 10)), took(&text(256 << 10)));
+        assert!(twice < once * 8.0 + 0.05, "{piece:?}: {once:.4} s, and {twice:.4} s for four times as much");
+        assert!(twice < 2.0, "{piece:?}: {twice:.3} s for 256 KiB");
     }
 }
