@@ -356,6 +356,16 @@ fn variable(line: &[u8], out: &mut Vec<u8>) {
     if shown { out.extend_from_slice(value) } else { mark(out) }
 }
 
+/// Whether the value of a setting may be shown, whatever the variable is: it is made of words, numbers and names, and no secret's name is
+/// on it.
+pub(super) fn setting(name: &[u8], value: &[u8]) -> bool {
+    let word = |b: &u8| !(b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'~'));
+    let named = [name, b"=", value].concat();
+    value.split(word).all(|w| w.is_empty() || atom(w.trim_ascii_start().strip_prefix(b"--").unwrap_or(w)))
+        && !super::names::is_secret(name)
+        && quiet(&named)
+}
+
 /// `Key=value` below sections, of files that linerate writes and of networks: named keys, values of their shape.
 pub(super) fn sections(data: &mut Vec<u8>, allowed: &[&str]) {
     let mut goes_on = false;

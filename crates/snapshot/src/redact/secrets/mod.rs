@@ -253,6 +253,12 @@ pub fn without_secrets(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// The value of a variable, or [`MARK`]: for settings that are read from scripts, manifests and logs.
+#[must_use]
+pub fn setting<'v>(name: &str, value: &'v str) -> &'v str {
+    if lines::setting(name.as_bytes(), value.as_bytes()) { value } else { MARK }
+}
+
 /// Cleans everything of a snapshot that was read. Nothing that it says of itself is believed.
 pub(crate) fn snapshot(s: &mut Snapshot) {
     let kinds: std::collections::HashMap<_, _> = s.outputs.iter().map(|o| (o.entry, o.kind)).collect();

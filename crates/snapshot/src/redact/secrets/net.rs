@@ -179,6 +179,13 @@ impl Net<'_> {
             let (from, to) = self.word(to)?;
             return (to - from >= 6).then_some((from, to));
         }
+        // NCCL's own words: `NAME set by environment to VALUE`.
+        if is("to") {
+            let back = self.text.get(to.saturating_sub(BACK)..to)?;
+            let back = back.strip_suffix(b" set by environment to")?;
+            let name = back.rsplit(|b| b.is_ascii_whitespace()).next()?;
+            return if names::is_secret(name) { self.word(to) } else { None };
+        }
         if is("by") {
             let back = self.text.get(..to - 2)?;
             return if ends_with_word(back, b"identified ") { self.word(to) } else { None };
