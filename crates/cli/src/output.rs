@@ -1,6 +1,7 @@
 //! Where text goes, whether it is coloured, and how errors look.
 
 use crate::args::When;
+use linerate_snapshot::without_secrets;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -43,17 +44,18 @@ impl From<io::Error> for Failure {
 #[allow(clippy::print_stderr)]
 pub(crate) fn complain(e: &Failure) {
     // It may hold words of a file or of another host.
-    let lines: Vec<_> = e.what.lines().map(linerate_report::style::clean).collect();
+    let what = without_secrets(&e.what);
+    let lines: Vec<_> = what.lines().map(linerate_report::style::clean).collect();
     eprintln!("linerate: error: {}", lines.join("\n"));
     if let Some(hint) = &e.hint {
-        eprintln!("  hint: {}", linerate_report::style::clean(hint));
+        eprintln!("  hint: {}", linerate_report::style::clean(&without_secrets(hint)));
     }
 }
 
 /// Says something beside the answer.
 #[allow(clippy::print_stderr)]
 pub(crate) fn remark(text: &str) {
-    eprintln!("linerate: {}", linerate_report::style::clean(text));
+    eprintln!("linerate: {}", linerate_report::style::clean(&without_secrets(text)));
 }
 
 /// The report's destination.

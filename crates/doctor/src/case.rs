@@ -164,7 +164,10 @@ impl<'a> Case<'a> {
 
     /// Evidence in words of ours, about a line of which no text was kept.
     pub(crate) fn at(&self, place: Place, text: impl Into<String>) -> Evidence {
-        Evidence { at: format!("{}:{}", self.file(place), place.line), text: text.into() }
+        Evidence {
+            at: format!("{}:{}", self.file(place), place.line),
+            text: linerate_snapshot::without_secrets(&text.into()).into_owned(),
+        }
     }
 
     fn file(&self, place: Place) -> &'a str {

@@ -26,9 +26,9 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// Keeps a line.
+    /// Keeps a line, without secrets that stand in it.
     pub(crate) fn new(place: Place, text: &str) -> Self {
-        let text = text.trim();
+        let text = linerate_snapshot::without_secrets(text.trim());
         let cut = text.char_indices().nth(MAX_TEXT).map_or(text.len(), |(at, _)| at);
         let mut kept = text.get(..cut).unwrap_or_default().to_owned();
         if cut < text.len() {

@@ -113,10 +113,15 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A setting.
+    /// A setting. A value that may be a secret is not kept.
     #[must_use]
     pub fn new(name: impl Into<String>, value: impl Into<String>, origin: Origin) -> Self {
-        Setting { name: name.into(), value: value.into(), origin }
+        let (name, mut value) = (name.into(), value.into());
+        let shown = linerate_snapshot::setting(&name, &value);
+        if shown != value {
+            value = shown.to_owned();
+        }
+        Setting { name, value, origin }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::archive::{OpenError, PackedText, Reader, is_archive, packed_text};
 use crate::capture::{self, Options, Progress, Purpose};
 use crate::hosts::Hosts;
 use crate::recognise::{HEAD, Recognised, is_lfs_stub, recognise};
+use crate::redact::secrets;
 use crate::{Output, OutputKind, Snapshot};
 use linerate_formats::sniff;
 use std::io::Read;
@@ -130,7 +131,11 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8])
     let whole = bytes.get(..MAX_TEXT as usize).is_none_or(|b| b.len() == bytes.len());
     let kept = bytes.get(..MAX_TEXT as usize).unwrap_or(bytes);
     // Windows and terminals leave their traces in what people paste.
-    let kept = sniff::normalise(kept);
+    let mut kept = sniff::normalise(kept).into_owned();
+    match what {
+        Recognised::File(path) => secrets::file(path, &mut kept),
+        _ => secrets::output(what.output(), &mut kept),
+    }
     let entry = if whole { s.add_file(path, &kept) } else { s.add_cut_file(path, &kept) };
     if !whole {
         s.problems.push(format!("{name}: only the first {} MiB were read", MAX_TEXT >> 20));
@@ -153,7 +158,8 @@ fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) ->
             answer => answer,
         };
     };
-    let ours = tree.join(crate::archive::MANIFEST).is_file();
+    // The host itself is read as what it is, whatever lies in its root.
+    let ours = tree != Path::new("/") && tree.join(crate::archive::MANIFEST).is_file();
     let options = Options { root: tree, ..options.clone() };
     if ours {
         return crate::archive::unpacked(&options, progress);

@@ -26,6 +26,7 @@ pub(super) fn run(root: &Root, argv: &[String], limit: u32, mark: &str) -> Done<
 }
 
 fn last_words(output: &str) -> String {
+    let output = linerate_snapshot::without_secrets(output);
     let lines: Vec<&str> = output.lines().filter(|l| !l.trim().is_empty()).collect();
     let last = lines.get(lines.len().saturating_sub(3)..).unwrap_or_default().join(" / ");
     if last.is_empty() { String::new() } else { format!(": {}", last.chars().take(600).collect::<String>()) }

@@ -142,6 +142,7 @@ impl Remote {
 
     fn foreign(&self, what: &str, status: i32, said: &[u8]) -> Unreached {
         let said = String::from_utf8_lossy(said);
+        let said = linerate_snapshot::without_secrets(&said);
         let last = said.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing");
         let hint = match status {
             127 => "; install the same version of linerate there",
@@ -193,7 +194,11 @@ impl Node for Remote {
         let command = Command::new(["cat", "/proc/sys/kernel/random/boot_id"]).limit(Duration::from_secs(20));
         let ran = self.transport.run(&command, &|| self.cancel.is_cancelled())?;
         let id = ran.text().trim().to_owned();
-        if ran.status == 0 && !id.is_empty() { Ok(id) } else { Err(self.foreign("cat", ran.status, &ran.stderr)) }
+        if ran.status == 0 && !id.is_empty() {
+            Ok(linerate_snapshot::boot_digest(&id))
+        } else {
+            Err(self.foreign("cat", ran.status, &ran.stderr))
+        }
     }
 }
 

@@ -4,11 +4,12 @@ use super::{After, Work, now};
 use crate::act::{Done, Root, Wrong};
 use crate::journal::{Journal, Record};
 use linerate_remedy::NodeId;
-use linerate_snapshot::machine_digest;
+use linerate_snapshot::{boot_digest, machine_digest};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-/// The node. Its machine id is told only as a digest: systemd asks that the id itself is not given away.
+/// The node. The ids of machine and boot are told only as digests: systemd asks that the first is not given away, and the second names
+/// the machine in each of its logs.
 #[must_use]
 pub fn node_id(root: &Root) -> NodeId {
     let machine = root.text("/etc/machine-id").filter(|id| !id.is_empty());
@@ -17,7 +18,7 @@ pub fn node_id(root: &Root) -> NodeId {
     NodeId {
         host: host.filter(|h| !h.is_empty()),
         machine: digest,
-        boot: root.text(BOOT),
+        boot: root.text(BOOT).map(|id| boot_digest(&id)),
         uuid: uuid(root),
         ..NodeId::default()
     }
@@ -31,10 +32,10 @@ fn uuid(root: &Root) -> Option<String> {
 
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
-/// The boot that is running; empty where the kernel does not tell.
+/// Digest of the boot that is running; empty where the kernel does not tell.
 #[must_use]
 pub fn boot(root: &Root) -> String {
-    root.text(BOOT).unwrap_or_default()
+    root.text(BOOT).map(|id| boot_digest(&id)).unwrap_or_default()
 }
 
 /// Counts a reboot, and has it done behind the answer.

@@ -2,6 +2,7 @@
 
 use super::{Key, Record, Seen};
 use crate::protocol::Stands;
+use linerate_snapshot::boot_digest;
 use std::collections::BTreeMap;
 
 /// How a plan stands on this node.
@@ -67,20 +68,20 @@ impl Ledger {
         self.acts.get(act).map_or(Stands::Open, |a| a.stands)
     }
 
-    /// Takes one more record.
+    /// Takes one more record. Journals of earlier versions hold the ids of boots themselves: they become the digests that are compared.
     pub(crate) fn take(&mut self, record: &Record) {
         self.last = match record {
             Record::Begun { plan, who, when, boot, steps } => {
                 self.plan.clone_from(plan);
                 self.who.clone_from(who);
-                self.begun_in.clone_from(boot);
+                self.begun_in = boot_digest(boot);
                 self.steps.clone_from(steps);
                 self.since = *when;
                 *when
             }
             Record::Announced { act, before, boot, when, .. } => {
                 let attempts = self.acts.get(act).map_or(0, |a| a.attempts) + 1;
-                let (stands, before, boot) = (Stands::Announced, before.clone(), boot.clone());
+                let (stands, before, boot) = (Stands::Announced, before.clone(), boot_digest(boot));
                 let record = ActRecord { stands, before, after: None, boot, attempts, left: false, undo_ran: false };
                 self.acts.insert(act.clone(), record);
                 *when
@@ -89,7 +90,7 @@ impl Ledger {
             Record::Made { act, after, boot, when, .. } => self.act(act, *when, |a| {
                 a.stands = Stands::Made;
                 a.after = Some(after.clone());
-                a.boot.clone_from(boot);
+                a.boot = boot_digest(boot);
             }),
             Record::Failed { act, when, .. } => self.act(act, *when, |a| a.stands = Stands::Failed),
             Record::Undone { act, when, .. } => self.act(act, *when, |a| a.stands = Stands::Undone),
@@ -97,12 +98,12 @@ impl Ledger {
             Record::UndoRan { act, when } => self.act(act, *when, |a| a.undo_ran = true),
             Record::Left { act, when, .. } => self.act(act, *when, |a| a.left = true),
             Record::Undoing { when, boot } => {
-                self.undone_in = Some(boot.clone());
+                self.undone_in = Some(boot_digest(boot));
                 (self.undoing, self.finished) = (true, false);
                 *when
             }
             Record::Reboot { boot, when } => {
-                self.reboots.push(boot.clone());
+                self.reboots.push(boot_digest(boot));
                 *when
             }
             Record::Noted { when, .. } => *when,

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use crate::model::{Act, Content, FileState};
-use linerate_snapshot::{EntryKind, Lookup, Snapshot};
+use linerate_snapshot::{EntryKind, Lookup, MARK, Snapshot};
 
 /// Longest file of ours that is read and written again.
 const MOST: usize = 64 * 1024;
@@ -21,9 +21,14 @@ pub(super) fn there<'s>(s: &'s Snapshot, path: &str) -> Result<Option<&'s str>, 
         Lookup::Blocked(..) => return Err(unread()),
     };
     match s.kind(id) {
-        EntryKind::File if s.data(id).len() <= MOST => std::str::from_utf8(s.data(id))
-            .map(Some)
-            .map_err(|_| Refusal::no(format!("{path} is there and is no text"))),
+        EntryKind::File if s.data(id).len() <= MOST => match std::str::from_utf8(s.data(id)) {
+            // It was written to by others: what was hidden at the capture would be lost.
+            Ok(text) if text.contains(MARK) => Err(Refusal::no(format!(
+                "{path} holds what linerate did not write and does not capture ({MARK}): move that to a file of its own first"
+            ))),
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(Refusal::no(format!("{path} is there and is no text"))),
+        },
         _ => Err(unread()),
     }
 }

@@ -122,7 +122,9 @@ pub fn node_id(s: &Snapshot) -> NodeId {
         host: text("proc/sys/kernel/hostname").or_else(|| manifest(&s.manifest.host)),
         // A redacted one is another in each snapshot: it tells nothing.
         machine: text("etc/machine-id").filter(|m| m.len() == 64 && m.bytes().all(|b| b.is_ascii_hexdigit())),
-        boot: text("proc/sys/kernel/random/boot_id").or_else(|| manifest(&s.manifest.boot_id)),
+        boot: text("proc/sys/kernel/random/boot_id")
+            .or_else(|| manifest(&s.manifest.boot_id))
+            .map(|id| linerate_snapshot::boot_digest(&id)),
         redacted: s.manifest.redacted,
         ..NodeId::default()
     }

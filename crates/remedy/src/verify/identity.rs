@@ -2,7 +2,7 @@
 
 use crate::model::{NodeId, Plan};
 use crate::plan::node_id;
-use linerate_snapshot::Snapshot;
+use linerate_snapshot::{Snapshot, boot_digest};
 use serde::Serialize;
 
 /// Whether it is the same machine.
@@ -43,7 +43,9 @@ fn compare(what: &str, then: &NodeId, now: &NodeId, then_now: &str) -> Identity 
         (Some(_), Some(_)) => return other("machine id"),
         _ => {}
     }
-    if then.boot.is_some() && then.boot == now.boot {
+    // Plans of earlier versions hold the id itself.
+    let boot = |n: &NodeId| n.boot.as_deref().map(boot_digest);
+    if then.boot.is_some() && boot(then) == boot(now) {
         return Identity::Yes("both were read in the same boot".to_owned());
     }
     let redacted = match (then.redacted, now.redacted) {

@@ -1,7 +1,7 @@
 //! What stands at a path that a plan names.
 
 use crate::diff::looked;
-use linerate_snapshot::{EntryKind, Lookup, Place, Snapshot};
+use linerate_snapshot::{EntryKind, Lookup, Place, Snapshot, boot_digest};
 
 /// What is there; each with the place in words.
 pub(super) enum Look {
@@ -51,10 +51,10 @@ fn module(s: &Snapshot, path: &str) -> Option<Look> {
 /// The boot in which a snapshot was read.
 pub(super) fn boot_id(s: &Snapshot) -> Option<String> {
     if !s.manifest.boot_id.is_empty() {
-        return Some(s.manifest.boot_id.clone());
+        return Some(boot_digest(&s.manifest.boot_id));
     }
     match at(s, "proc/sys/kernel/random/boot_id") {
-        Look::Text(id, _) if !id.is_empty() => Some(id),
+        Look::Text(id, _) if !id.is_empty() => Some(boot_digest(&id)),
         _ => None,
     }
 }

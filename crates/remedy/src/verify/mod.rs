@@ -268,7 +268,8 @@ fn step(cx: &Cx<'_>, step: &Step) -> StepResult {
 /// Whether the node was started since the plan was made.
 fn rebooted(plan: &Plan, before: Option<&Snapshot>, after: &Snapshot) -> Option<bool> {
     let then = plan.node.boot.clone().filter(|b| !b.is_empty()).or_else(|| before.and_then(look::boot_id))?;
-    Some(then != look::boot_id(after)?)
+    // Plans of earlier versions hold the id itself.
+    Some(linerate_snapshot::boot_digest(&then) != look::boot_id(after)?)
 }
 
 #[cfg(test)]

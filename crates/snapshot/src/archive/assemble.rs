@@ -6,6 +6,7 @@ use super::own::{apply_manifest, sos_commands};
 use super::part;
 use super::prefix::{below, best_prefix, clean, find, useful};
 use super::{Limits, MANIFEST};
+use crate::redact::secrets;
 use crate::{Coverage, EntryId, EntryKind, Lookup, Snapshot, Why};
 
 /// One entry.
@@ -188,6 +189,7 @@ impl Assembly {
         if self.damaged {
             s.coverage = Coverage::Partial;
         }
+        secrets::snapshot(&mut s);
         Ok(s)
     }
 }

@@ -3,6 +3,7 @@
 use super::MANIFEST;
 use super::prefix::find;
 use crate::catalogue::catalogue;
+use crate::redact::secrets::without_secrets;
 use crate::{Coverage, EntryKind, Manifest, Output, OutputKind, Snapshot, Why};
 
 /// What only the manifest knows: failures, coverage, which outputs are whose.
@@ -20,6 +21,9 @@ pub(super) fn apply_manifest(s: &mut Snapshot) {
     }
     let mut not_tried = crate::manifest::not_tried(&m.tried);
     let mut whole = !m.tried.is_empty();
+    for u in &mut m.unread {
+        u.why = without_secrets(&u.why).into_owned();
+    }
     for u in &m.unread {
         if u.path == "**" {
             whole = false;

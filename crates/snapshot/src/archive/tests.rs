@@ -62,7 +62,7 @@ fn a_tree_becomes_a_snapshot_of_what_the_catalogue_names() {
     let s = captured();
     let text = |p: &'static str| s.text(s.root(), p).known().map(|t| (*t).to_owned());
     assert_eq!(text("sys/bus/pci/devices/0000:41:00.0/vendor").as_deref(), Some("0x15b3"));
-    assert_eq!(text("proc/cmdline").as_deref(), Some("ro iommu=pt password=[secret removed]"));
+    assert_eq!(text("proc/cmdline").as_deref(), Some("ro iommu=pt password=[redacted]"));
     assert_eq!(text("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/0").as_deref(), Some("IB/RoCE v1"));
     for absent in ["sys/bus/pci/devices/0000:41:00.0/unrelated", "home/user/.bash_history"] {
         assert_eq!(s.resolve(absent), Lookup::Missing, "{absent}");

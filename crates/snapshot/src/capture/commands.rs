@@ -124,15 +124,15 @@ fn add(snapshot: &mut Snapshot, n: usize, kind: OutputKind, argv: Vec<String>, m
     if kind == OutputKind::Dmesg {
         ran.stdout = super::kernel_log(&ran.stdout);
     }
-    for text in [&mut ran.stdout, &mut ran.stderr] {
-        secrets::remove(text);
-        redactor.text(text);
-    }
+    secrets::output(kind, &mut ran.stdout);
+    secrets::remove(&mut ran.stderr);
+    redactor.text(&mut ran.stdout);
+    redactor.text(&mut ran.stderr);
     let status = match &ran.end {
         End::Status(s) => s.to_string(),
         End::NotFound => "not found".to_owned(),
         End::TimedOut => "timed out".to_owned(),
-        End::Failed(e) => e.clone(),
+        End::Failed(e) => secrets::without_secrets(e).into_owned(),
     };
     // Strings always make a JSON array.
     let array = serde_json::to_vec(&argv).unwrap_or_default();

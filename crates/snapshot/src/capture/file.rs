@@ -78,7 +78,7 @@ impl Worker<'_> {
         }
         let part = filter::keep(&mut self.data, leaf.keep);
         if !leaf.binary && !is_number(&self.data) {
-            secrets::remove(&mut self.data);
+            secrets::file(&join(&job.path, name), &mut self.data);
         }
         self.s.redactor.file(leaf.hide, &mut self.data);
         let kind = if cut || part { EntryKind::CutFile } else { EntryKind::File };
@@ -112,7 +112,7 @@ impl Worker<'_> {
             }
             let read = self.read(dir, &join(name, path), *leaf, how);
             if read.is_ok() && !leaf.binary && !is_number(&self.data) {
-                secrets::remove(&mut self.data);
+                secrets::file(&join(&join(&job.path, name), path), &mut self.data);
             }
             let mut state = self.state()?;
             state.active.pop();

@@ -176,7 +176,7 @@ fn environment(snapshot: &mut Snapshot, redactor: &Redactor) {
         .collect();
     vars.sort();
     let mut text: Vec<u8> = vars.iter().flat_map(|(n, v)| format!("{n}={v}\n").into_bytes()).collect();
-    crate::redact::secrets::remove(&mut text);
+    crate::redact::secrets::file("linerate/env", &mut text);
     redactor.text(&mut text);
     snapshot.add_file("linerate/env", &text);
 }
@@ -189,7 +189,7 @@ fn describe(snapshot: &mut Snapshot, root: &Root, options: &Options, host: Strin
     m.schema = crate::manifest::SCHEMA;
     m.linerate = env!("CARGO_PKG_VERSION").to_owned();
     m.time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    m.boot_id = boot_id;
+    m.boot_id = crate::redact::secrets::boot_digest(&boot_id);
     m.uid = Some(rustix::process::geteuid().as_raw());
     m.origin = if options.live() { "live" } else { "root" }.to_owned();
     m.redacted = options.redact;

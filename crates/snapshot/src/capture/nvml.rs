@@ -51,6 +51,7 @@ pub(super) fn ask(limit: Duration, redactor: &Redactor) -> Vec<u8> {
     };
     let mut json = serde_json::to_vec_pretty(&answers).unwrap_or_default();
     json.push(b'\n');
+    crate::redact::secrets::remove(&mut json);
     redactor.text(&mut json);
     json
 }

@@ -116,6 +116,12 @@ impl Snapshot {
         Some(id)
     }
 
+    /// Gives a file that is there another content; what it is stays.
+    pub(crate) fn replace(&mut self, id: EntryId, data: &[u8]) {
+        let kind = self.kind(id).clone();
+        self.put(id, kind, data);
+    }
+
     /// Notes that only a part of a file was kept.
     pub(crate) fn mark_cut(&mut self, id: EntryId) {
         if let Some(n) = self.nodes.get_mut(id.0 as usize).filter(|n| n.kind == Kind::File) {

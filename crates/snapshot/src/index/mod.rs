@@ -306,6 +306,11 @@ impl Snapshot {
         (p != NONE).then_some(EntryId(p))
     }
 
+    /// Number of an entry: those above it have smaller ones, unless they were made later.
+    pub(crate) fn number(id: EntryId) -> usize {
+        id.0 as usize
+    }
+
     /// Path from the root, without a leading slash.
     #[must_use]
     pub fn path(&self, id: EntryId) -> String {

@@ -48,6 +48,6 @@ impl Node for Here {
 
     fn boot(&self) -> Reached<String> {
         let id = std::fs::read_to_string(self.root.join("proc/sys/kernel/random/boot_id"));
-        id.map(|id| id.trim().to_owned()).map_err(|e| Unreached::Foreign(format!("the boot's id: {e}")))
+        id.map(|id| linerate_snapshot::boot_digest(&id)).map_err(|e| Unreached::Foreign(format!("the boot's id: {e}")))
     }
 }

@@ -4,7 +4,7 @@ use super::{KernelArgs, SLOW, Written, add_note, changed, entries, file, program
 use crate::change::Refusal;
 use crate::model::Act;
 use crate::see::{self, There};
-use linerate_snapshot::Snapshot;
+use linerate_snapshot::{MARK, Snapshot};
 
 pub(super) fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<Written, Refusal> {
     const PATH: &str = "/etc/kernel/cmdline";
@@ -26,6 +26,12 @@ pub(super) fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<W
             return Err(Refusal::no(format!("{PATH} was not read: take a new collection as root")));
         }
     };
+    // Values that are not captured cannot be written again: nothing may be lost or made up.
+    if let Some(word) = old.split_ascii_whitespace().find(|w| w.contains(MARK)) {
+        return Err(Refusal::no(format!(
+            "the kernel's arguments hold values that are not captured ({word}): add the arguments to {PATH} by hand, and run kernel-install"
+        )));
+    }
     let before = see::before(&there).ok_or_else(|| changed(PATH))?;
     let gone = |w: &&str| args.remove.iter().chain(args.add).any(|r| r == w);
     let mut words: Vec<&str> = old.split_ascii_whitespace().filter(|w| !gone(w)).collect();

@@ -1,0 +1,315 @@
+//! Secrets are never kept, whatever the user asked for.
+//!
+//! Texts that may hold them by their nature (arguments of the kernel, variables, options of modules, units, files of networks) pass by
+//! allow-list: keys that readers need, with values of the shape that is expected; of everything else the value becomes [`MARK`]. Below
+//! that, every text passes the net ([`net`]). Both are applied where a text enters a snapshot, and again to everything that is read from
+//! an archive or a directory: whatever made it, and whatever its manifest claims.
+
+mod lines;
+mod names;
+mod net;
+mod shape;
+mod token;
+mod words;
+
+use crate::{EntryKind, OutputKind, Snapshot};
+pub(crate) use net::remove;
+use std::borrow::Cow;
+
+/// What stands in the place of a secret: one word for every reader, and inert in XML, JSON and shells.
+pub const MARK: &str = "[redacted]";
+
+/// How a text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// No text.
+    Binary,
+    /// Nothing of it is kept.
+    Nothing,
+    Text,
+    Cmdline,
+    Grub,
+    GrubOfOurs,
+    BootEntry,
+    Modprobe,
+    Variables,
+    Sections,
+    Yaml,
+    Small,
+    MachineId,
+    BootId,
+    KernelLog,
+    Domain,
+}
+
+/// Keys of sections that linerate writes, or reads of files of networks.
+const SECTIONS: &[&str] = &[
+    "Description",
+    "Wants",
+    "After",
+    "Before",
+    "Requires",
+    "BindsTo",
+    "Type",
+    "RemainAfterExit",
+    "ExecStart",
+    "ExecStop",
+    "WantedBy",
+    "LimitMEMLOCK",
+    "DefaultLimitMEMLOCK",
+    "Name",
+    "MTUBytes",
+    "DHCP",
+    "Address",
+    "Driver",
+    "MACAddress",
+    "PermanentMACAddress",
+    "Path",
+    "Kind",
+    "Architecture",
+    "Host",
+    "OriginalName",
+    "KernelVersion",
+    "Virtualization",
+    "Property",
+    "Firmware",
+    "uuid",
+    "type",
+    "interface-name",
+    "autoconnect",
+    "mtu",
+    "method",
+    "addresses",
+    "address",
+    "managed",
+    "connection-uuid",
+    "match-device",
+    "unmanaged-devices",
+    "ethernet.mtu",
+    "infiniband.mtu",
+    "802-3-ethernet.mtu",
+    "WLANInterfaceType",
+    "ActivationPolicy",
+    "RequiredForOnline",
+    "Unmanaged",
+];
+/// Keys of netplan that linerate writes.
+const NETPLAN: &[&str] = &[
+    "network",
+    "version",
+    "renderer",
+    "ethernets",
+    "optional",
+    "mtu",
+    "addresses",
+    "dhcp4",
+    "dhcp6",
+    "match",
+    "name",
+    "driver",
+    "macaddress",
+    "set-name",
+    "link-local",
+    "accept-ra",
+];
+
+/// How the file at a path is read. By the path alone: what is said about it elsewhere is not believed.
+fn kind_of(path: &str) -> Kind {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let top = path.split('/').next().unwrap_or_default();
+    match top {
+        "sys" => kind_of_attribute(name),
+        "proc" if path == "proc/cmdline" => Kind::Cmdline,
+        "proc" if name == "boot_id" => Kind::BootId,
+        "proc" if matches!(name, "environ" | "cmdline") => Kind::Nothing,
+        "proc" => Kind::Text,
+        "linerate" if path == "linerate/env" => Kind::Variables,
+        _ if path.contains("/modprobe.d/") || path.contains("/modules-load.d/") => Kind::Modprobe,
+        _ if path.contains("loader/entries/") || name == "loader.conf" => Kind::BootEntry,
+        _ if path.contains("/NetworkManager/") || path.contains("/systemd/network/") => Kind::Sections,
+        _ if path.contains("/systemd/") && (name.ends_with(".conf") || name.ends_with(".service")) => Kind::Sections,
+        "etc" if path == "etc/kernel/cmdline" => Kind::Cmdline,
+        _ if name == "machine-id" => Kind::MachineId,
+        "etc" if path == "etc/nccl.conf" => Kind::Variables,
+        "etc" if path == "etc/default/grub.d/90-linerate.cfg" => Kind::GrubOfOurs,
+        "etc" if path.starts_with("etc/default/grub") => Kind::Grub,
+        "etc" if path.starts_with("etc/netplan/") => Kind::Yaml,
+        "etc"
+            if ["etc/security/", "etc/sysctl.d/", "etc/tmpfiles.d/", "etc/udev/", "etc/modules-load.d/"]
+                .iter()
+                .any(|d| path.starts_with(d)) =>
+        {
+            Kind::Small
+        }
+        _ => Kind::Text,
+    }
+}
+
+/// Of a file below `sys`.
+fn kind_of_attribute(name: &str) -> Kind {
+    if matches!(name, "config" | "vpd") { Kind::Binary } else { Kind::Text }
+}
+
+fn kind_of_output(kind: OutputKind) -> Kind {
+    match kind {
+        OutputKind::Dmesg => Kind::KernelLog,
+        OutputKind::Cmdline => Kind::Cmdline,
+        OutputKind::VirshXml => Kind::Domain,
+        _ => Kind::Text,
+    }
+}
+
+/// Digest of a boot's id, by which two readings know whether the node was started between them. The id itself tells which machine and
+/// boot it is, in every log of the node: it is salted for this use, as the machine's id is. A digest is its own; nothing is nothing.
+#[must_use]
+pub fn boot_digest(id: &str) -> String {
+    use sha2::{Digest, Sha256};
+    let id = id.trim();
+    if id.is_empty() || is_digest(id.as_bytes()) {
+        return id.to_owned();
+    }
+    let mut h = Sha256::new_with_prefix(b"linerate boot-id\0");
+    h.update(id.as_bytes());
+    h.finalize().iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn is_digest(id: &[u8]) -> bool {
+    id.len() == 64 && id.iter().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
+}
+
+/// An id as its digest, unless it is one, or was hashed again by redaction.
+fn digest(data: &mut Vec<u8>, of: impl Fn(&[u8]) -> String) {
+    let id = data.trim_ascii();
+    let hashed = id.strip_prefix(b"redacted-").is_some_and(|h| h.len() == 8 && h.iter().all(u8::is_ascii_hexdigit));
+    if !id.is_empty() && !is_digest(id) && !hashed {
+        let new = of(id);
+        *data = format!("{new}\n").into_bytes();
+    }
+}
+
+fn clean(kind: Kind, data: &mut Vec<u8>) {
+    match kind {
+        Kind::Binary => {}
+        Kind::Nothing => {
+            if !data.is_empty() {
+                *data = format!("{MARK}\n").into_bytes();
+            }
+        }
+        Kind::Text => lines::text(data),
+        Kind::Cmdline => lines::cmdline(data),
+        Kind::Grub => lines::grub(data),
+        Kind::GrubOfOurs => lines::grub_of_ours(data),
+        Kind::BootEntry => lines::boot_entry(data),
+        Kind::Modprobe => lines::modprobe(data),
+        Kind::Variables => lines::variables(data),
+        Kind::Sections => lines::sections(data, SECTIONS),
+        Kind::Yaml => lines::yaml(data, NETPLAN),
+        Kind::Small => lines::small(data),
+        Kind::MachineId => digest(data, crate::machine_digest),
+        Kind::BootId => digest(data, |id| boot_digest(&String::from_utf8_lossy(id))),
+        Kind::KernelLog => lines::kernel_log(data),
+        Kind::Domain => lines::domain(data),
+    }
+}
+
+/// Cleans the content of a file.
+pub(crate) fn file(path: &str, data: &mut Vec<u8>) {
+    if !harmless(data) {
+        clean(kind_of(path), data);
+    }
+}
+
+/// Cleans what a command printed, or what was pasted.
+pub(crate) fn output(kind: OutputKind, data: &mut Vec<u8>) {
+    if !harmless(data) {
+        clean(kind_of_output(kind), data);
+    }
+}
+
+/// Most files are a number or a short word.
+fn harmless(data: &[u8]) -> bool {
+    data.len() < 8
+        || data.len() < 24
+            && data.iter().all(|b| b.is_ascii_hexdigit() || b.is_ascii_whitespace() || matches!(b, b'-' | b'x' | b'.'))
+}
+
+/// What the kernel prints of a device, where nothing of it could be a secret: a short word, or the windows of a PCI function.
+fn is_attribute(data: &[u8]) -> bool {
+    const LINE: usize = 57;
+    let short = data.len() < 20 && !data.iter().any(|b| matches!(b, b'=' | b':' | b'@' | b'<' | b'$'));
+    let window =
+        |l: &[u8]| l.len() == LINE && [18, 37].iter().all(|at| l.get(*at) == Some(&b' ')) && l.ends_with(b"\n");
+    short || data.starts_with(b"0x") && data.chunks(LINE).all(window)
+}
+
+/// A text without secrets, as far as their form shows them: for what is told of other programs' words.
+#[must_use]
+pub fn without_secrets(text: &str) -> Cow<'_, str> {
+    let mut bytes = text.as_bytes().to_vec();
+    if net::remove(&mut bytes) == 0 {
+        return Cow::Borrowed(text);
+    }
+    // Only whole characters are replaced.
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The value of a variable, or [`MARK`]: for settings that are read from scripts, manifests and logs.
+#[must_use]
+pub fn setting<'v>(name: &str, value: &'v str) -> &'v str {
+    if lines::setting(name.as_bytes(), value.as_bytes()) { value } else { MARK }
+}
+
+/// Cleans everything of a snapshot that was read. Nothing that it says of itself is believed.
+pub(crate) fn snapshot(s: &mut Snapshot) {
+    let kinds: std::collections::HashMap<_, _> = s.outputs.iter().map(|o| (o.entry, o.kind)).collect();
+    // Parents come before what is in them. Most files are below `sys`: of these the name decides, and no path is made.
+    let mut below_sys: Vec<bool> = Vec::new();
+    let mut data = Vec::new();
+    for id in s.ids() {
+        let sys = s.parent(id).is_some_and(|p| {
+            below_sys.get(Snapshot::number(p)).copied().unwrap_or(false) || p == s.root() && s.name(id) == "sys"
+        });
+        below_sys.push(sys);
+        let (EntryKind::File | EntryKind::CutFile) = s.kind(id) else { continue };
+        let content = s.data(id);
+        if harmless(content) || sys && is_attribute(content) {
+            continue;
+        }
+        let kind = match kinds.get(&id) {
+            Some(kind) => kind_of_output(*kind),
+            None if sys => kind_of_attribute(s.name(id)),
+            None => kind_of(&s.path(id)),
+        };
+        if kind == Kind::Binary {
+            continue;
+        }
+        data.clear();
+        data.extend_from_slice(content);
+        clean(kind, &mut data);
+        if data != s.data(id) {
+            s.replace(id, &data);
+        }
+    }
+    let boot = boot_digest(&s.manifest.boot_id);
+    s.manifest.boot_id = boot;
+    for text in s.problems.iter_mut().chain(&mut s.manifest.problems) {
+        if let Cow::Owned(clean) = without_secrets(text) {
+            *text = clean;
+        }
+    }
+    for text in [&mut s.manifest.host, &mut s.manifest.origin, &mut s.manifest.linerate, &mut s.label] {
+        if let Cow::Owned(clean) = without_secrets(text) {
+            *text = clean;
+        }
+    }
+    for u in &mut s.manifest.unread {
+        if let Cow::Owned(clean) = without_secrets(&u.why) {
+            u.why = clean;
+        }
+    }
+    for word in s.outputs.iter_mut().flat_map(|o| &mut o.argv) {
+        if let Cow::Owned(clean) = without_secrets(word) {
+            *word = clean;
+        }
+    }
+}
