@@ -1,5 +1,7 @@
 //! Bytes of an archive, unpacked: a window over a reader, or over memory, with a limit on what may pass.
 
+use crate::budget::{Budget, Charged, Exceeded, Packed};
+use linerate_formats::bounds;
 use std::io::{self, Read};
 
 /// How an archive is packed.
@@ -26,20 +28,28 @@ impl Packing {
         }
     }
 
-    /// A reader of the unpacked bytes.
-    pub(super) fn unpack<'a>(self, from: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    /// A reader of the unpacked bytes, within a budget. Plain bytes cost nothing of it.
+    pub(super) fn unpack<'a>(self, from: impl Read + 'a, budget: &Budget) -> io::Result<Box<dyn Read + 'a>> {
+        if self == Packing::Plain {
+            return Ok(Box::new(from));
+        }
+        let from = self.decoder(Packed { from, budget: budget.clone() })?;
+        Ok(Box::new(Charged { from, budget: budget.clone() }))
+    }
+
+    fn decoder<'a>(self, from: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             Packing::Plain => Box::new(from),
             Packing::Zstd => {
                 let mut d = zstd::stream::read::Decoder::new(from)?;
-                // 128 MiB of window: more than anyone sane uses, less than would hurt.
-                d.window_log_max(27)?;
+                // More than anyone sane uses, less than would hurt.
+                d.window_log_max(bounds::WINDOW_LOG)?;
                 Box::new(d)
             }
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(from)),
             Packing::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(from)),
             Packing::Xz => {
-                let s = liblzma::stream::Stream::new_stream_decoder(256 << 20, liblzma::stream::CONCATENATED)
+                let s = liblzma::stream::Stream::new_stream_decoder(bounds::XZ_MEMORY, liblzma::stream::CONCATENATED)
                     .map_err(io::Error::from)?;
                 Box::new(liblzma::read::XzDecoder::new_stream(from, s))
             }
@@ -56,6 +66,8 @@ pub(super) enum Ended {
     Broken(io::Error),
     /// More than the limit.
     TooMuch,
+    /// More than the budget.
+    Exceeded(Exceeded),
 }
 
 /// A window that moves forward over the bytes.
@@ -115,7 +127,7 @@ impl<'a> Stream<'a> {
                 Ok(0) => (0, Some(Ended::End)),
                 Ok(n) => (n, None),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => (0, None),
-                Err(e) => (0, Some(Ended::Broken(e))),
+                Err(e) => (0, Some(Exceeded::of(&e).map_or(Ended::Broken(e), Ended::Exceeded))),
             };
             buf.truncate(old + len);
             if end.is_some() {
