@@ -29,9 +29,11 @@ macro_rules! bounds {
 bounds! {
     ALLOWANCE: u64 = 64 << 20, "Bytes that the packed input of one command may always become.", "see RATIO";
     RATIO: u64 = 200, "Bytes that each byte of packed input may become beyond that, over all inputs of a command.", "error, or the rest is left out with a remark; `--max-input`";
+    MEMBERS: u64 = 1_000, "Members of bzip2 input, one behind the other, that a command may always have.", "see MEMBER_BYTES";
+    MEMBER_BYTES: u64 = 256, "Packed bytes for each member beyond that.", "damaged: unpack it, and name what comes out";
     ARCHIVE: u64 = 4 << 30, "Bytes that one archive may become.", "error; unpack it, and name the directory";
     HELD_ALLOWANCE: u64 = 16 << 20, "Bytes that a packed text which is held as a whole (a benchmark's output) may always become.", "see HELD_RATIO";
-    HELD_RATIO: u64 = 32, "Bytes that each packed byte of such a text may become beyond that.", "refused; `--max-input`, or unpack it";
+    HELD_RATIO: u64 = 16, "Bytes that each packed byte of such a text may become beyond that.", "refused; `--max-input`, or unpack it";
     HELD: u64 = 4 << 30, "Bytes of one plain text that is held as a whole.", "refused; split it";
     KEPT: usize = 64 << 20, "Bytes that a snapshot keeps.", "the rest is left out with a remark";
     FILE: usize = 8 << 20, "Bytes of one file of a snapshot.", "the file counts as not read: too large";
@@ -44,8 +46,13 @@ bounds! {
     UNPACK_AT_ONCE: u64 = 64 << 20, "Bytes that are unpacked in one go, where an archive says its size.", "unpacked piece by piece";
     WINDOW_LOG: u32 = 26, "Memory of a zstd window, as a power of two.", "damaged: unpack it, and name what comes out";
     XZ_MEMORY: u64 = 72 << 20, "Memory of an xz decoder.", "damaged: unpack it, and name what comes out";
-    MANIFEST_ITEMS: usize = 10_000, "Patterns, paths and remarks of a manifest, of each kind.", "coverage counts as partial, with a remark";
-    PCI_FUNCTIONS: usize = 20_000, "PCI functions of a node.", "the rest is left out with a remark";
-    XML_ATTRIBUTES: usize = 1_000, "Attributes of one element of a topology.", "error with the line";
-    XML_DEPTH: usize = 64, "Elements of a topology, one in the other.", "error with the line";
+    MANIFEST_TRIED: usize = 2_000, "Patterns that a manifest says were tried; ours have a few hundred.", "what is missing counts as not collected, with a remark";
+    MANIFEST_TREES: usize = 1_000, "Trees that a manifest says could not be read to the end.", "what is missing counts as not collected, with a remark";
+    MANIFEST_PATTERN: usize = 4_096, "Bytes of one pattern of a manifest.", "what is missing counts as not collected, with a remark";
+    MANIFEST_REMARKS: usize = 1_000, "Remarks that a manifest brings.", "the rest is left out";
+    PCI_FUNCTIONS: usize = 16_384, "PCI functions of a text of lspci.", "the rest is left out";
+    XML_BYTES: usize = 16 << 20, "Bytes of a topology.", "error";
+    XML_ELEMENTS: usize = 100_000, "Elements of a topology.", "error with the line";
+    XML_ATTRIBUTES: usize = 256, "Attributes of one element of a topology; NCCL keeps 16.", "error with the line";
+    XML_DEPTH: usize = 256, "Elements of a topology, one in the other.", "error with the line";
 }

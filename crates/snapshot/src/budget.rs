@@ -1,6 +1,6 @@
 //! What packed input may become, over all inputs of one command.
 
-use linerate_formats::bounds::{ALLOWANCE, RATIO};
+use linerate_formats::bounds::{ALLOWANCE, MEMBER_BYTES, MEMBERS, RATIO};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -20,6 +20,7 @@ struct Inner {
     most: Option<u64>,
     packed: AtomicU64,
     unpacked: AtomicU64,
+    members: AtomicU64,
 }
 
 /// There is more than the budget.
@@ -59,6 +60,14 @@ impl Budget {
         self.0.most
     }
 
+    /// Notes that a member begins whose decoder costs much even where nothing comes out.
+    pub(crate) fn member(&self) -> Result<(), TooManyMembers> {
+        let packed = self.0.packed.load(Relaxed);
+        let limit = MEMBERS.saturating_add(packed / MEMBER_BYTES);
+        let members = self.0.members.fetch_add(1, Relaxed) + 1;
+        if members <= limit { Ok(()) } else { Err(TooManyMembers { limit, packed }) }
+    }
+
     /// Notes that bytes came out.
     ///
     /// # Errors
@@ -94,6 +103,14 @@ pub fn charge_holes(file: &File, budget: &Budget) -> Result<(), Exceeded> {
         return budget.take(meta.len());
     }
     Ok(())
+}
+
+/// There are more members than a file of that length has for a reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it consists of more than {limit} packed members ({MEMBERS} and one for each {MEMBER_BYTES} of the {packed} bytes read): unpack it, and name what comes out")]
+pub(crate) struct TooManyMembers {
+    limit: u64,
+    packed: u64,
 }
 
 impl Exceeded {

@@ -1,6 +1,6 @@
 //! What a source holds, and how it came to be.
 
-use linerate_formats::bounds::MANIFEST_ITEMS as MAX_TRIED;
+use linerate_formats::bounds::MANIFEST_TRIED as MAX_TRIED;
 use serde::{Deserialize, Serialize};
 
 /// Whether a path that is not in the snapshot does not exist, or was merely not collected.

@@ -137,10 +137,15 @@ fn packed(tar: Tar, random: &mut Random) -> Bomb {
 fn tar_tiny(random: &mut Random, _: &Seeds) -> Bomb {
     let mut tar = Tar::default();
     let dir = *random.pick(&["proc", "sys/class/net/eth0", "sys/devices/pci0000:00", "cmd", "x"]);
-    for i in 0..1 << (12 + random.below(6)) {
+    tiny(&mut tar, dir, 1 << (12 + random.below(6)));
+    packed(tar, random)
+}
+
+/// So many small files.
+pub(super) fn tiny(tar: &mut Tar, dir: &str, n: usize) {
+    for i in 0..n {
         tar.file(&format!("{dir}/{i}/stdout"), b"x\n");
     }
-    packed(tar, random)
 }
 
 fn tar_deep(random: &mut Random, _: &Seeds) -> Bomb {
@@ -204,10 +209,16 @@ fn tar_in_tar(random: &mut Random, _: &Seeds) -> Bomb {
 fn tar_functions(random: &mut Random, _: &Seeds) -> Bomb {
     let mut tar = Tar::default();
     let kinds = [("0x10de\n", "0x030200\n"), ("0x15b3\n", "0x020700\n"), ("0x1000\n", "0x060400\n")];
-    let one = random.below(4);
-    let full = random.chance(50);
-    for i in 0..1 << (10 + random.below(8)) {
-        let (vendor, class) = kinds.get(one).unwrap_or(random.pick(&kinds));
+    let (one, full) = (random.below(4), random.chance(50));
+    let of = kinds.get(one).map_or(&kinds[..], std::slice::from_ref);
+    functions(&mut tar, of, full, 1 << (10 + random.below(8)));
+    packed(tar, random)
+}
+
+/// So many functions of these vendors and classes in turn.
+pub(super) fn functions(tar: &mut Tar, of: &[(&str, &str)], full: bool, n: usize) {
+    for i in 0..n {
+        let (vendor, class) = of[i % of.len()];
         let bdf = format!("{:04x}:{:02x}:{:02x}.0", i >> 13, i >> 5 & 255, i & 31);
         let device = format!("sys/devices/pci{:04x}:00/{bdf}", i >> 13);
         tar.file(&format!("{device}/vendor"), vendor.as_bytes());
@@ -218,7 +229,6 @@ fn tar_functions(random: &mut Random, _: &Seeds) -> Bomb {
         }
         tar.entry(&format!("sys/bus/pci/devices/{bdf}"), b'2', &format!("../../../devices/pci{:04x}:00/{bdf}", i >> 13), 0, b"");
     }
-    packed(tar, random)
 }
 
 /// A node with one file that is far too long.
@@ -266,20 +276,25 @@ fn renamed(path: &str, i: usize) -> String {
 
 fn manifest(random: &mut Random, seeds: &Seeds) -> Bomb {
     let mut tar = Tar::default();
-    let n = 1 << (10 + random.below(8));
+    let (form, n) = (random.below(5), 1 << (10 + random.below(8)));
+    tar.file("linerate/manifest.json", manifest_of(form, n).as_bytes());
+    seeds.tree.iter().for_each(|(path, data)| tar.file(path, data));
+    let mut bytes = Packing::Zstd.pack(&tar.end());
+    bytes.truncate(MOST);
+    file("node.tar.zst", bytes)
+}
+
+/// A manifest of so many patterns, paths or remarks.
+pub(super) fn manifest_of(form: usize, n: usize) -> String {
     let list = |form: &dyn Fn(usize) -> String| (0..n).map(form).collect::<Vec<_>>().join(",");
-    let body = match random.below(5) {
+    let body = match form {
         0 => format!(r#""tried":[{}]"#, list(&|i| format!("\"sys/*/a{i}*/**\""))),
         1 => format!(r#""tried":["**"],"unread":[{}]"#, list(&|i| format!(r#"{{"path":"sys/a{i}/**","why":"denied"}}"#))),
         2 => format!(r#""tried":["**"],"unread":[{}]"#, list(&|i| format!(r#"{{"path":"sys/a/b{i}/c","why":"denied"}}"#))),
         3 => format!(r#""tried":["**"],"problems":[{}]"#, list(&|i| format!("\"problem {i}\""))),
         _ => format!(r#""tried":[{}]"#, list(&|_| "\"****************a*a*a*a*a*a*\"".to_owned())),
     };
-    tar.file("linerate/manifest.json", format!(r#"{{"schema":1,"host":"a",{body}}}"#).as_bytes());
-    seeds.tree.iter().for_each(|(path, data)| tar.file(path, data));
-    let mut bytes = Packing::Zstd.pack(&tar.end());
-    bytes.truncate(MOST);
-    file("node.tar.zst", bytes)
+    format!(r#"{{"schema":1,"host":"a",{body}}}"#)
 }
 
 fn texts(random: &mut Random, seeds: &Seeds) -> Bomb {

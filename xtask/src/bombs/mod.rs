@@ -1,7 +1,9 @@
 //! `cargo xtask bombs [--count N] [--seed S] [--jobs N] [--binary PATH] [--keep DIR] [--kind NAME] [--within SECONDS]`: inputs of at
 //! most 1 MB that cost their reader dear, given to every verb that reads. Each run is measured by what the kernel says of it:
-//! over 10 s of CPU, over 256 MiB of memory, or an end by a signal or a panic is a failure.
+//! over 10 s of CPU, over 256 MiB of memory, or an end by a signal or a panic is a failure. `--growth`: how cost grows with each
+//! dimension, instead.
 
+mod growth;
 mod kinds;
 mod measure;
 mod pack;
@@ -33,6 +35,8 @@ struct Asked {
     keep: Option<PathBuf>,
     kind: Option<String>,
     within: Option<Duration>,
+    growth: bool,
+    serve: bool,
 }
 
 pub(crate) fn run(args: &[String]) -> ExitCode {
@@ -40,9 +44,17 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 }
 
 fn asked(args: &[String]) -> Result<Asked> {
-    let mut a = Asked { count: 150, seed: 1, jobs: 2, binary: None, keep: None, kind: None, within: None };
+    let mut a = Asked { count: 150, seed: 1, jobs: 2, binary: None, keep: None, kind: None, within: None, growth: false, serve: false };
     let mut args = args.iter();
     while let Some(name) = args.next() {
+        if name == "--serve" {
+            a.serve = true;
+            continue;
+        }
+        if name == "--growth" {
+            a.growth = true;
+            continue;
+        }
         let value = args.next().ok_or(format!("{name} needs a value"))?;
         let number = || value.parse::<u64>().map_err(|e| format!("{name} {value}: {e}"));
         match name.as_str() {
@@ -71,6 +83,10 @@ struct Seen {
 }
 
 fn all(a: Asked) -> Result<()> {
+    if a.serve {
+        measure::serve();
+        return Ok(());
+    }
     let binary = match &a.binary {
         Some(path) => path.clone(),
         None => built()?,
@@ -78,6 +94,11 @@ fn all(a: Asked) -> Result<()> {
     let binary = binary.canonicalize().map_err(|e| format!("{}: {e}", binary.display()))?;
     let work = std::env::temp_dir().join(format!("linerate-bombs-{}", std::process::id()));
     std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
+    if a.growth {
+        let done = seeds::all().and_then(|s| growth::run(&binary, &work, &s, a.kind.as_deref(), a.within));
+        let _ = std::fs::remove_dir_all(&work);
+        return done;
+    }
     let done = explode(&a, &binary, &work);
     let _ = std::fs::remove_dir_all(&work);
     let seen = done?;
@@ -108,9 +129,10 @@ fn built() -> Result<PathBuf> {
 fn explode(a: &Asked, binary: &Path, work: &Path) -> Result<Seen> {
     let seeds = seeds::all()?;
     let plan = verbs::prepare(binary, work)?;
+    let servers: Vec<_> = (0..a.jobs).map(|_| measure::Server::start()).collect::<Result<_>>()?;
     let (seen, next, began) = (Mutex::new(Seen::default()), AtomicUsize::new(0), Instant::now());
     std::thread::scope(|threads| {
-        for job in 0..a.jobs {
+        for (job, mut server) in servers.into_iter().enumerate() {
             let (seen, next, seeds, plan) = (&seen, &next, &seeds, &plan);
             threads.spawn(move || {
                 loop {
@@ -127,7 +149,7 @@ fn explode(a: &Asked, binary: &Path, work: &Path) -> Result<Seen> {
                     }
                     let dir = work.join(format!("{job}"));
                     match lay(&bomb, &dir) {
-                        Ok(path) => one(binary, plan, &kind, i, &path, &dir, a, seen),
+                        Ok(path) => one(binary, &mut server, plan, &kind, i, &path, &dir, a, seen),
                         Err(e) => lock(seen).failures.push(format!("{kind}: cannot be written: {e}")),
                     }
                     let _ = std::fs::remove_dir_all(&dir);
@@ -172,6 +194,7 @@ fn lay(bomb: &Bomb, dir: &Path) -> std::io::Result<PathBuf> {
 #[allow(clippy::too_many_arguments)] // what one bomb is, and where it is noted
 fn one(
     binary: &Path,
+    server: &mut measure::Server,
     plan: &verbs::Prepared,
     kind: &str,
     i: usize,
@@ -187,7 +210,7 @@ fn one(
     }
     for (verb, args) in verbs::of(plan, path, dir, i) {
         let name = format!("{kind} #{i}: {verb}");
-        let used = measure::run(binary, &args, dir);
+        let used = server.run(binary, &args, dir);
         let mut seen = lock(seen);
         seen.runs += 1;
         let why = match &used {

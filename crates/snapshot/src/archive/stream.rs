@@ -2,7 +2,8 @@
 
 use crate::budget::{Budget, Charged, Exceeded, Packed};
 use linerate_formats::bounds;
-use std::io::{self, Read};
+use bzip2::bufread::BzDecoder;
+use std::io::{self, BufRead, BufReader, Read};
 
 /// How an archive is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +34,11 @@ impl Packing {
         if self == Packing::Plain {
             return Ok(Box::new(from));
         }
-        let from = self.decoder(Packed { from, budget: budget.clone() })?;
+        let from = self.decoder(Packed { from, budget: budget.clone() }, budget)?;
         Ok(Box::new(Charged { from, budget: budget.clone() }))
     }
 
-    fn decoder<'a>(self, from: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    fn decoder<'a>(self, from: impl Read + 'a, budget: &Budget) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             Packing::Plain => Box::new(from),
             Packing::Zstd => {
@@ -47,13 +48,38 @@ impl Packing {
                 Box::new(d)
             }
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(from)),
-            Packing::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(from)),
+            Packing::Bzip2 => Box::new(Bzip2 { of: Some(BzDecoder::new(BufReader::new(from))), budget: budget.clone() }),
             Packing::Xz => {
                 let s = liblzma::stream::Stream::new_stream_decoder(bounds::XZ_MEMORY, liblzma::stream::CONCATENATED)
                     .map_err(io::Error::from)?;
                 Box::new(liblzma::read::XzDecoder::new_stream(from, s))
             }
         })
+    }
+}
+
+/// bzip2, member by member. A decoder needs megabytes, so that a file of empty members costs seconds for nothing.
+struct Bzip2<R> {
+    /// `None` at the end.
+    of: Option<BzDecoder<BufReader<R>>>,
+    budget: Budget,
+}
+
+impl<R: Read> Read for Bzip2<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.of {
+            let n = member.read(buf)?;
+            if n > 0 || buf.is_empty() {
+                return Ok(n);
+            }
+            let Some(mut rest) = self.of.take().map(BzDecoder::into_inner) else { break };
+            if rest.fill_buf()?.is_empty() {
+                break;
+            }
+            self.budget.member().map_err(io::Error::other)?;
+            self.of = Some(BzDecoder::new(rest));
+        }
+        Ok(0)
     }
 }
 

@@ -31,9 +31,9 @@ use block::Block;
 use std::collections::HashMap;
 
 use super::Bdf;
+// No machine has as many, and hostile text must not make memory grow.
+use crate::bounds::PCI_FUNCTIONS as MOST_DEVICES;
 
-/// Devices beyond this number are not taken up: no machine has as many, and hostile text must not make memory grow.
-const MOST_DEVICES: usize = 16_384;
 
 /// A text in which no PCI device was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
