@@ -50,7 +50,11 @@ bounds! {
     MANIFEST_TREES: usize = 1_000, "Trees that a manifest says could not be read to the end.", "what is missing counts as not collected, with a remark";
     MANIFEST_PATTERN: usize = 4_096, "Bytes of one pattern of a manifest.", "what is missing counts as not collected, with a remark";
     MANIFEST_REMARKS: usize = 1_000, "Remarks that a manifest brings.", "the rest is left out";
-    PCI_FUNCTIONS: usize = 16_384, "PCI functions of a text of lspci.", "the rest is left out";
+    PCI_FUNCTIONS: usize = 8_192, "PCI functions of a node.", "error; of a text of lspci the rest is left out";
+    GPUS: usize = 1_024, "Accelerators of a node: rules look at each beside each network function.", "error; of a text the rest is left out";
+    NET_FUNCTIONS: usize = 2_048, "Network functions and RDMA devices of a node.", "error; of a text the rest is left out";
+    FIRMWARE_DEVICES: usize = 1_024, "Devices of a text of mlxconfig.", "the rest is left out";
+    FIRMWARE_SETTINGS: usize = 16_384, "Settings in a text of mlxconfig.", "the rest is left out";
     XML_BYTES: usize = 16 << 20, "Bytes of a topology.", "error";
     XML_ELEMENTS: usize = 100_000, "Elements of a topology.", "error with the line";
     XML_ATTRIBUTES: usize = 256, "Attributes of one element of a topology; NCCL keeps 16.", "error with the line";

@@ -6,6 +6,7 @@ mod archive;
 mod budget;
 pub mod capture;
 mod catalogue;
+mod census;
 mod hosts;
 mod index;
 mod interrupt;

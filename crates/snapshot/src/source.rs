@@ -157,10 +157,11 @@ fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) ->
     };
     let ours = tree.join(crate::archive::MANIFEST).is_file();
     let options = Options { root: tree, ..options.clone() };
-    if ours {
-        return crate::archive::unpacked(&options, progress);
+    let s = if ours { crate::archive::unpacked(&options, progress)? } else { capture::capture(&options, progress)? };
+    match crate::census::too_many(&s) {
+        Some(why) => Err(OpenError::TooLarge { what: path.display().to_string(), why }),
+        None => Ok(s),
     }
-    Ok(capture::capture(&options, progress)?)
 }
 
 /// The tree at a path or a few levels deeper; of several, the first by name.

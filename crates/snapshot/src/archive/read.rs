@@ -2,7 +2,7 @@
 
 use super::Limits;
 use super::assemble::{Assembly, Item};
-use super::error::{OpenError, Stop, conclude};
+use super::error::{OpenError, Stop, conclude, counted};
 use super::pack::Bounds;
 use super::stream::{Ended, Packing, Stream};
 use super::tar::{self, Bad, Kind, Pax};
@@ -126,7 +126,7 @@ impl Reader {
             let entries = entries.min(bounds::KEPT_ENTRIES);
             if super::pack::read(&mut self.unpacked, &mut snapshot, Bounds { entries, file, kept }) {
                 let assembly = Assembly::packed(snapshot, self.limits);
-                return assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why });
+                return counted(assembly, label);
             }
         }
         if first.is_some_and(|n| bytes.get(..n).is_some_and(|frame| self.unpack_at_once(frame))) {
