@@ -69,7 +69,7 @@ fn deep_snapshot(depth: u32) -> Vec<u8> {
     (0..depth).for_each(|_| body.extend(1_u16.to_le_bytes()));
     (0..depth).for_each(|_| body.extend(0_u32.to_le_bytes()));
     body.extend(vec![b'a'; depth as usize]);
-    let packed = zstd::encode_all(&body[..], 3).unwrap();
+    let packed = zstd::bulk::compress(&body, 3).unwrap();
     let mut out = archive.clone();
     out.extend(0x184d_2a5e_u32.to_le_bytes());
     out.extend((20 + packed.len() as u32).to_le_bytes());

@@ -133,7 +133,8 @@ fn with_pack(body: &[u8]) -> Vec<u8> {
     }) else {
         return Vec::new();
     };
-    let packed = Packing::Zstd.pack(body);
+    // In one go, so that the frame says its size.
+    let packed = zstd::bulk::compress(body, 3).unwrap_or_default();
     let mut out = archive.clone();
     out.extend(0x184d_2a5e_u32.to_le_bytes());
     out.extend((20 + packed.len() as u32).to_le_bytes());

@@ -329,7 +329,7 @@ fn deep_pack(depth: u32) -> Vec<u8> {
     frame.include_checksum(true).unwrap();
     frame.write_all(&tar(&[file("linerate/manifest.json", br#"{"schema":1}"#), file("proc/cpuinfo", CPU)])).unwrap();
     let archive = frame.finish().unwrap();
-    let packed = zstd::encode_all(&body[..], 3).unwrap();
+    let packed = zstd::bulk::compress(&body, 3).unwrap();
     let mut out = archive.clone();
     out.extend(0x184d_2a5e_u32.to_le_bytes());
     out.extend((20 + packed.len() as u32).to_le_bytes());
