@@ -55,6 +55,7 @@ pub(super) fn of(p: &Prepared, bomb: &Path, dir: &Path, i: usize) -> Vec<(&'stat
         ("bench summary", line(&["bench", "summary", "--store", &store, &b])),
         ("plan", line(&["plan", "-f", any(&["text", "json", "markdown", "shell"]), &b])),
         ("verify", line(&["verify", &plan, &b])),
+        ("verify --before", line(&["verify", "--before", &b, &plan, &node])),
         ("verify PLAN", line(&["verify", &b, &node])),
     ]
 }
