@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 mod bench;
+mod bombs;
 mod deps;
 mod docs;
 mod doctor;
@@ -36,6 +37,11 @@ const COMMANDS: &[Command] = &[
         "bench",
         "measure, and write docs/benchmarks.md (--quick: little, and nothing is written; --only logs, --only results)",
         bench::run,
+    ),
+    (
+        "bombs",
+        "give every verb inputs that cost its readers dear, and measure it (--count N, --seed S, --jobs N, --kind NAME, --keep DIR)",
+        bombs::run,
     ),
     (
         "doctor",

@@ -2,6 +2,7 @@
 
 mod args;
 mod bench_args;
+mod budget;
 mod cmd;
 mod interrupt;
 mod output;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
             return if failed { ExitCode::from(EXIT_ERROR) } else { ExitCode::SUCCESS };
         }
     };
+    budget::set(cli.max_input);
     // A hand ends its act and its journal first.
     if !matches!(cli.command, Command::Hand) {
         end_on_signals();

@@ -1,5 +1,6 @@
 //! `ibstat` and `ibstatus`.
 
+use crate::bounds::NET_FUNCTIONS;
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
 use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, number, split_key};
@@ -90,7 +91,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Ca> {
     let mut items = 0;
     for (line, raw) in lines(&text) {
         let content = raw.trim();
-        if items >= MAX_ITEMS {
+        if items >= MAX_ITEMS || out.len() > NET_FUNCTIONS {
             break;
         }
         if let Some(name) = content.strip_prefix("CA '").and_then(|r| r.split_once('\'')).map(|(n, _)| n) {

@@ -1,5 +1,6 @@
 //! `ibv_devinfo`, plain and `-v`. Only keys count, so text that lost its indentation reads the same.
 
+use crate::bounds::NET_FUNCTIONS;
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
 use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, number, split_key};
@@ -78,7 +79,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Hca> {
     let mut out: Vec<Hca> = Vec::new();
     let mut items = 0;
     for (line, raw) in lines(&text) {
-        if items >= MAX_ITEMS {
+        if items >= MAX_ITEMS || out.len() > NET_FUNCTIONS {
             break;
         }
         let Some((key, value)) = split_key(raw, ':') else { continue };

@@ -3,6 +3,7 @@
 //! Invariants: bytes in, data out. Nothing here opens a file, runs a command, or knows what a rule is. Every parser accepts
 //! hostile input: it returns an error or less data, never panics, and never allocates more than a small multiple of its input.
 
+pub mod bounds;
 mod clock;
 pub mod cmdline;
 pub mod cpuinfo;

@@ -3,8 +3,10 @@
 //! Everything that linerate concludes, it concludes from a [`Snapshot`]; live, offline and fleet-wide answers are the same code.
 
 mod archive;
+mod budget;
 pub mod capture;
 mod catalogue;
+mod census;
 mod hosts;
 mod index;
 mod interrupt;
@@ -18,6 +20,7 @@ mod source;
 mod texts;
 
 pub use archive::{Limits, OpenError, Reader, Unpacked, is_archive_head};
+pub use budget::{Budget, Exceeded, charge_holes};
 pub use capture::machine_digest;
 pub use catalogue::tries;
 pub use index::{EntryId, EntryKind, Lookup, Snapshot};

@@ -1,5 +1,6 @@
 //! What a source holds, and how it came to be.
 
+use linerate_formats::bounds::MANIFEST_TRIED as MAX_TRIED;
 use serde::{Deserialize, Serialize};
 
 /// Whether a path that is not in the snapshot does not exist, or was merely not collected.
@@ -65,8 +66,6 @@ pub struct Unread {
 /// Schema of the manifests that this version writes.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// Patterns of a manifest that are tried against those of the catalogue. Ours have a few hundred.
-const MAX_TRIED: usize = 10_000;
 
 /// Patterns of today's catalogue that a capture which tried these did not know.
 pub(crate) fn not_tried(tried: &[String]) -> Vec<String> {

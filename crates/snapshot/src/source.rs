@@ -5,14 +5,12 @@ use crate::capture::{self, Options, Progress, Purpose};
 use crate::hosts::Hosts;
 use crate::recognise::{HEAD, Recognised, is_lfs_stub, recognise};
 use crate::redact::secrets;
-use crate::{Output, OutputKind, Snapshot};
+use crate::{Budget, Output, OutputKind, Snapshot};
 use linerate_formats::sniff;
+use linerate_formats::bounds::{KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
 use std::io::Read;
 use std::path::Path;
 
-/// Texts in one directory, and bytes of one text.
-const MAX_TEXTS: usize = 1000;
-const MAX_TEXT: u64 = 16 << 20;
 
 /// Whether a directory holds a tree (`sys/` or `proc/`) or an unpacked snapshot.
 #[must_use]
@@ -41,7 +39,7 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().lock().take(64 << 20).read_to_end(&mut bytes).map_err(io)?;
-        return load_bytes(&bytes, "standard input");
+        return load_within(&bytes, "standard input", &options.budget);
     }
     let meta = std::fs::metadata(path).map_err(io)?;
     if meta.is_dir() {
@@ -56,9 +54,9 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
     file.take(HEAD as u64).read_to_end(&mut head).map_err(io)?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     if is_archive(&head) {
-        return match packed_text(std::fs::File::open(path).map_err(io)?, MAX_TEXT) {
+        return match packed_text(std::fs::File::open(path).map_err(io)?, MAX_TEXT, &options.budget) {
             Some(packed) => one_packed(&packed, &name),
-            None => Reader::new().read(path),
+            None => Reader::within(&options.budget).read(path),
         };
     }
     let mut bytes = Vec::new();
@@ -71,12 +69,16 @@ pub fn load(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> 
 /// # Errors
 /// As [`load`].
 pub fn load_bytes(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
+    load_within(bytes, name, &Budget::default())
+}
+
+fn load_within(bytes: &[u8], name: &str, budget: &Budget) -> Result<Snapshot, OpenError> {
     if !is_archive(bytes) {
         return one_text(bytes, name);
     }
-    match packed_text(bytes, MAX_TEXT) {
+    match packed_text(bytes, MAX_TEXT, budget) {
         Some(packed) => one_packed(&packed, name),
-        None => Reader::new().read_bytes(bytes, name),
+        None => Reader::within(budget).read_bytes(bytes, name),
     }
 }
 
@@ -152,7 +154,7 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8])
 
 fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, OpenError> {
     let Some(tree) = find_tree(path, 3) else {
-        return match texts(path) {
+        return match texts(path, &options.budget) {
             // No texts: a part of a tree, perhaps.
             Err(e @ OpenError::NotASnapshot { .. }) => crate::archive::part_of_tree(path).map_err(|_| e),
             answer => answer,
@@ -161,10 +163,11 @@ fn directory(path: &Path, options: &Options, progress: &dyn Fn(Progress<'_>)) ->
     // The host itself is read as what it is, whatever lies in its root.
     let ours = tree != Path::new("/") && tree.join(crate::archive::MANIFEST).is_file();
     let options = Options { root: tree, ..options.clone() };
-    if ours {
-        return crate::archive::unpacked(&options, progress);
+    let s = if ours { crate::archive::unpacked(&options, progress)? } else { capture::capture(&options, progress)? };
+    match crate::census::too_many(&s) {
+        Some(why) => Err(OpenError::TooLarge { what: path.display().to_string(), why }),
+        None => Ok(s),
     }
-    Ok(capture::capture(&options, progress)?)
 }
 
 /// The tree at a path or a few levels deeper; of several, the first by name.
@@ -181,7 +184,7 @@ fn find_tree(path: &Path, depth: u32) -> Option<std::path::PathBuf> {
 }
 
 /// A directory of texts, each named as people name them.
-fn texts(path: &Path) -> Result<Snapshot, OpenError> {
+fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
     let io = |source| OpenError::Io { path: path.to_owned(), source };
     let mut s = Snapshot::new(path.display().to_string());
     let mut files: Vec<_> = std::fs::read_dir(path).map_err(io)?.flatten().take(MAX_TEXTS).collect();
@@ -201,7 +204,7 @@ fn texts(path: &Path) -> Result<Snapshot, OpenError> {
         let mut name = name.as_str();
         if is_archive(&bytes) {
             // From the file: what is packed may be longer than a text may be.
-            let Some(packed) = std::fs::File::open(f.path()).ok().and_then(|f| packed_text(f, MAX_TEXT)) else {
+            let Some(packed) = std::fs::File::open(f.path()).ok().and_then(|f| packed_text(f, MAX_TEXT, budget)) else {
                 s.problems.push(format!("{name}: an archive among texts; name it alone to read it"));
                 continue;
             };
@@ -218,6 +221,10 @@ fn texts(path: &Path) -> Result<Snapshot, OpenError> {
                     s.problems.push(format!("{name}: {is}: not a source of facts for the audit"));
                 }
                 known |= !matches!(what, Recognised::NoFacts(_));
+                if s.size() + bytes.len() > KEPT {
+                    s.problems.push(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
+                    continue;
+                }
                 text(&mut s, name, what, &bytes);
             }
         }

@@ -5,6 +5,7 @@
 mod common;
 
 use common::shared;
+use linerate_formats::bounds::XML_ATTRIBUTES;
 use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Config, Document, Input, Nvlink};
 use proptest::prelude::*;
@@ -127,6 +128,19 @@ fn lenient_reads_any_xml() {
     assert!(Document::parse(b"<system \xff/>", Dialect::Lenient).unwrap_err().what.contains("UTF-8"));
     let deep = "<a>".repeat(100_000);
     assert!(Document::parse(&deep, Dialect::Lenient).unwrap_err().what.contains("deeper"));
+}
+
+#[test]
+fn an_element_has_a_limited_number_of_attributes() {
+    let of = |n: usize| {
+        let attributes: String = (0..n).map(|i| format!(" a{i}=\"1\"")).collect();
+        Document::parse(format!("<system version=\"1\"><cpu{attributes}/></system>"), Dialect::Lenient)
+    };
+    assert!(of(XML_ATTRIBUTES).is_ok());
+    // A million would be half a million million comparisons.
+    for n in [XML_ATTRIBUTES + 1, 1_000_000] {
+        assert!(of(n).is_err_and(|e| e.at.line == 1 && e.what.contains(&XML_ATTRIBUTES.to_string())), "{n}");
+    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) fn run(command: &mut Command) -> Result<Run> {
 
 /// Waits for a child of ours that nobody else waits for.
 #[allow(unsafe_code)] // a system call that no library of ours offers
-fn wait4(pid: i32) -> io::Result<(i32, libc::rusage)> {
+pub(crate) fn wait4(pid: i32) -> io::Result<(i32, libc::rusage)> {
     let mut status = 0;
     // SAFETY: a struct of integers, for which zeroes are a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -12,6 +12,7 @@ mod data;
 mod fleet;
 mod logs;
 mod measure;
+pub(crate) use measure::wait4;
 mod node;
 mod results;
 mod results_data;

@@ -4,12 +4,14 @@
 mod id;
 mod json;
 mod metric;
+mod places;
 mod points;
 mod series;
 mod sweep;
 
 pub use id::RunId;
 pub use metric::{Better, Dimension, Metric, Stat, Unit};
+pub use places::Places;
 pub use points::Points;
 pub use series::{Label, Point, Series};
 pub use sweep::Sweep;
@@ -47,6 +49,8 @@ pub struct Run {
     pub notes: Vec<Note>,
     /// Where it was read.
     pub source: Source,
+    /// Where a series lies: a run has thousands.
+    pub places: Places,
 }
 
 impl Run {
@@ -82,8 +86,7 @@ impl Run {
 
     /// The series of a metric and its labels; made where there is none.
     pub fn series_mut(&mut self, metric: Metric, labels: &[Label]) -> &mut Series {
-        let place = self.series.iter().position(|s| s.metric == metric && s.labels == labels);
-        let place = place.unwrap_or_else(|| {
+        let place = self.places.of(&self.series, &metric, labels).unwrap_or_else(|| {
             self.series.push(Series { metric, labels: labels.to_vec(), points: Points::default() });
             self.series.len() - 1
         });

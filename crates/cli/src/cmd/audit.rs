@@ -37,6 +37,6 @@ fn load(a: &AuditArgs) -> Result<Snapshot, Failure> {
     let path = a.root.as_deref().or(a.sources.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
     let line = Line::new(true);
     // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
-    let options = Options { redact: !a.no_redact, ..Options::new(path, Purpose::Audit) };
+    let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
     linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)
 }

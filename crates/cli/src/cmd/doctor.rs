@@ -11,7 +11,7 @@ use linerate_doctor::{Answer, NodeGiven};
 use linerate_report::Style;
 use linerate_report::doctor::{json, markdown, text};
 use linerate_snapshot::Snapshot;
-use linerate_snapshot::capture::{Options, Purpose};
+use linerate_snapshot::capture::Purpose;
 use std::path::{Path, PathBuf};
 
 /// Nodes at most: each is kept whole.
@@ -75,7 +75,7 @@ fn given(paths: &[PathBuf], line: &Line) -> Result<Vec<(String, Snapshot)>, Fail
     let many = paths.iter().flat_map(|p| sources::fleet(std::slice::from_ref(p)).unwrap_or_else(|| vec![p.clone()]));
     let mut out = Vec::new();
     for p in many.take(MAX_NODES + 1) {
-        let snapshot = linerate_snapshot::load(&p, &Options::new(&p, Purpose::Audit), &|s| line.capture(s));
+        let snapshot = linerate_snapshot::load(&p, &crate::budget::options(&p, Purpose::Audit), &|s| line.capture(s));
         let name = if p == Path::new("/") { "this machine".to_owned() } else { p.display().to_string() };
         out.push((name, snapshot.map_err(Failure::new)?));
     }

@@ -6,8 +6,8 @@ use super::doctor_nodes::{Kept, group};
 use super::doctor_walk::{Found, Source};
 use crate::progress::Line;
 use linerate_doctor::{Observer, Reader};
-use linerate_snapshot::capture::{Options, Purpose};
-use linerate_snapshot::{Content, Snapshot, Unpacked, content, is_archive_head};
+use linerate_snapshot::capture::Purpose;
+use linerate_snapshot::{Content, Exceeded, Snapshot, Unpacked, charge_holes, content, is_archive_head};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -87,7 +87,7 @@ impl<'a> Feed<'a> {
     pub(super) fn tree(&mut self, path: &Path, name: &str) {
         self.at += 1;
         let line = self.line;
-        match linerate_snapshot::load(path, &Options::new(path, Purpose::Audit), &|p| line.capture(p)) {
+        match linerate_snapshot::load(path, &crate::budget::options(path, Purpose::Audit), &|p| line.capture(p)) {
             Ok(s) => {
                 self.take(name, "snapshot", 0);
                 self.nodes.push((name.to_owned(), s));
@@ -101,7 +101,10 @@ impl<'a> Feed<'a> {
         self.at += 1;
         let opened: io::Result<Box<dyn Read>> = match &s.path {
             None => Ok(Box::new(io::stdin().lock())),
-            Some(path) => File::open(path).map(|f| Box::new(f) as Box<dyn Read>),
+            Some(path) => File::open(path).and_then(|f| {
+                charge_holes(&f, &crate::budget::budget()).map_err(io::Error::other)?;
+                Ok(Box::new(f) as Box<dyn Read>)
+            }),
         };
         if let Err(e) = opened.and_then(|from| self.read(s, from)) {
             self.remark(&s.name, format!("it cannot be read: {e}"));
@@ -127,7 +130,7 @@ impl<'a> Feed<'a> {
     fn read(&mut self, s: &Source, from: Box<dyn Read>) -> io::Result<()> {
         let done = std::rc::Rc::new(Cell::new(0));
         let counted = Counted { from, done: done.clone() };
-        let mut open = Open { from: Unpacked::new(counted)?, bytes: 0, damage: None, progress: done };
+        let mut open = Open { from: Unpacked::new(counted, &crate::budget::budget())?, bytes: 0, damage: None, progress: done };
         let head = open.head();
         if head.is_empty() {
             let why = open.damage.take().unwrap_or_else(|| "it is empty".into());
@@ -155,9 +158,9 @@ impl<'a> Feed<'a> {
             // Our own archives are read in one go, from the file.
             Some(path) if s.size.is_some() => {
                 drop((head, open));
-                linerate_snapshot::load(path, &Options::new(path, Purpose::Audit), &|_| {})
+                linerate_snapshot::load(path, &crate::budget::options(path, Purpose::Audit), &|_| {})
             }
-            _ => linerate_snapshot::Reader::new().read_from(io::Cursor::new(head).chain(open.from), &s.name),
+            _ => linerate_snapshot::Reader::within(&crate::budget::budget()).read_from(io::Cursor::new(head).chain(open.from), &s.name),
         };
         match loaded {
             Ok(snapshot) => {
@@ -314,13 +317,14 @@ impl Open<'_> {
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => {
-                    self.damage = Some(match self.from.packing() {
+                    let exceeded = Exceeded::of(&e).map(|e| format!("{e}; the first {} bytes were read", self.bytes));
+                    self.damage = Some(exceeded.unwrap_or_else(|| match self.from.packing() {
                         Some(packing) => format!(
                             "its {packing} compression is damaged after {} bytes of text: {e}; what came before was read",
                             self.bytes
                         ),
                         None => format!("reading it failed after {} bytes: {e}; what came before was read", self.bytes),
-                    });
+                    }));
                     return None;
                 }
             }

@@ -8,7 +8,7 @@ use linerate_env::{Context, NodeFacts, OriginKind, Setting};
 use linerate_node::Node;
 use linerate_report::Style;
 use linerate_report::env::{Env, json, paste, text};
-use linerate_snapshot::capture::{Options, Purpose};
+use linerate_snapshot::capture::Purpose;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -180,7 +180,7 @@ fn one(path: &Path) -> Result<Read, Failure> {
 /// What of the node decides; its nccl.conf is read, too.
 fn facts(path: &Path, inputs: &mut Inputs) -> Result<String, Failure> {
     let line = Line::new(true);
-    let options = Options::new(path, Purpose::Audit);
+    let options = crate::budget::options(path, Purpose::Audit);
     let snapshot = linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)?;
     drop(line);
     let node = Node::decode(&snapshot);

@@ -8,8 +8,8 @@ use linerate_node::context::Role;
 use linerate_report::Style;
 use linerate_report::fleet::{self, Fleet};
 use linerate_rules::{Rule, Survey};
-use linerate_snapshot::capture::{Options, Purpose};
-use linerate_snapshot::{Reader, Snapshot};
+use linerate_snapshot::capture::Purpose;
+use linerate_snapshot::{OpenError, Reader, Snapshot};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -79,7 +79,7 @@ fn work(
     next: &AtomicUsize,
     to: &SyncSender<(usize, Vec<Answer>)>,
 ) {
-    let mut reader = Reader::new();
+    let mut reader = Reader::within(&crate::budget::budget());
     loop {
         let i = next.fetch_add(1, Ordering::Relaxed);
         let Some(batch) = batches.get(i) else { return };
@@ -102,10 +102,12 @@ fn answer(reader: &mut Reader, path: &Path, rules: &[&'static Rule], role: Optio
 }
 
 fn read(reader: &mut Reader, path: &Path) -> Result<Snapshot, String> {
-    if path.is_file()
-        && let Ok(s) = reader.read(path)
-    {
-        return Ok(s);
+    if path.is_file() {
+        match reader.read(path) {
+            Ok(s) => return Ok(s),
+            Err(e @ OpenError::TooLarge { .. }) => return Err(e.to_string()),
+            Err(_) => {}
+        }
     }
-    linerate_snapshot::load(path, &Options::new(path, Purpose::Audit), &|_| {}).map_err(|e| e.to_string())
+    linerate_snapshot::load(path, &crate::budget::options(path, Purpose::Audit), &|_| {}).map_err(|e| e.to_string())
 }

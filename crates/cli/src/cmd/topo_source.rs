@@ -86,7 +86,7 @@ pub(super) fn load(a: &TopoArgs) -> Result<Loaded, Failure> {
 pub(super) fn snapshot(a: &TopoArgs, purpose: Purpose) -> Result<Snapshot, Failure> {
     let path = path(a);
     let line = Line::new(true);
-    let mut options = Options { redact: !a.no_redact, ..Options::new(path, purpose) };
+    let mut options = Options { redact: !a.no_redact, ..crate::budget::options(path, purpose) };
     options.commands &= purpose == Purpose::Audit;
     linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)
 }

@@ -2,7 +2,8 @@
 //! output of `grep`.
 
 use super::{Columns, NicConfig, Param, Value};
-use crate::text::{At, MAX_ITEMS, decode, lines, split_key, trim, words};
+use crate::bounds::{FIRMWARE_DEVICES, FIRMWARE_SETTINGS};
+use crate::text::{At, decode, lines, split_key, trim, words};
 use serde::Serialize;
 
 /// What a query printed.
@@ -68,7 +69,7 @@ fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
     let mut items = 0;
     let unended = (!text.ends_with('\n')).then(|| lines(text).last().map(|(line, _)| line)).flatten();
     for (line, raw) in lines(text) {
-        if items >= MAX_ITEMS {
+        if items >= FIRMWARE_SETTINGS || out.devices.len() > FIRMWARE_DEVICES {
             break;
         }
         if let Some(param) = model.next(raw).filter(|_| Some(line) != unended) {

@@ -2,7 +2,8 @@
 
 use super::{Field, Gpu, Query};
 use crate::pci::Bdf;
-use crate::text::{At, MAX_ITEMS, decode, lines};
+use crate::bounds::GPUS;
+use crate::text::{At, decode, lines};
 
 /// Parses `nvidia-smi -q` and its excerpts (`-d PCI`, `-d MEMORY`, …).
 pub fn parse_query(bytes: &[u8]) -> Query {
@@ -21,7 +22,7 @@ pub fn parse_query(bytes: &[u8]) -> Query {
         }
         if let Some(bus_id) = gpu_header(content) {
             sections.clear();
-            if out.gpus.len() >= MAX_ITEMS {
+            if out.gpus.len() >= GPUS {
                 break;
             }
             out.gpus.push(Gpu::new(bus_id, line));

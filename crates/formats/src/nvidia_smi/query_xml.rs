@@ -3,7 +3,8 @@
 use super::quick_xml::{self, Part};
 use super::{Field, Gpu, Query};
 use crate::error::ParseError;
-use crate::text::{At, LineIndex, MAX_ITEMS, decode};
+use crate::bounds::GPUS;
+use crate::text::{At, LineIndex, decode};
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// Limit on XML nodes: an 8-GPU answer with MIG and processes has about 20,000.
@@ -144,7 +145,7 @@ impl<L: FnMut(usize) -> u32> Taken<L> {
                 self.out.attached_gpus = None;
                 Element::Attached(at)
             }
-            "gpu" if self.out.gpus.len() < MAX_ITEMS => {
+            "gpu" if self.out.gpus.len() < GPUS => {
                 (self.seen, self.id_shown) = (0, id.is_some());
                 self.out.gpus.push(Gpu::new(id.unwrap_or_default().trim(), (self.line)(at)));
                 Element::Section(Section::Gpu)

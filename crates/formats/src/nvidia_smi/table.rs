@@ -1,7 +1,8 @@
 //! The table that `nvidia-smi` prints without arguments.
 
 use crate::pci::Bdf;
-use crate::text::{At, MAX_ITEMS, decode, leading_number, lines};
+use crate::bounds::GPUS;
+use crate::text::{At, decode, leading_number, lines};
 use serde::Serialize;
 
 /// What the table shows of the node.
@@ -45,7 +46,7 @@ pub fn parse_table(bytes: &[u8]) -> Table {
             out.cuda_version = out.cuda_version.or_else(|| after(&["CUDA Version:", "CUDA UMD Version:"]));
         }
         let cells: Vec<&str> = raw.split('|').map(str::trim).take(8).collect();
-        if let Some(gpu) = gpu(&cells, line).filter(|_| out.gpus.len() < MAX_ITEMS) {
+        if let Some(gpu) = gpu(&cells, line).filter(|_| out.gpus.len() < GPUS) {
             out.gpus.push(gpu);
         } else if let (Some(last), Some(memory)) = (out.gpus.last_mut(), cells.iter().find_map(|c| memory_total(c))) {
             last.memory_total_mib.get_or_insert(At::new(memory, line));

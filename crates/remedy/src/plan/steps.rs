@@ -8,7 +8,8 @@ use crate::boot::{self, KernelArgs, Written};
 use crate::change::{self, Refusal, Rendered};
 use crate::model::{Condition, Disruption, Permanence, Proof, Risk, Step};
 use crate::platform::Boot;
-use std::collections::BTreeMap;
+
+use std::collections::{BTreeMap, HashSet};
 
 /// Fills in the steps: those that need no reboot first, then those that share the one.
 pub(super) fn steps(cx: &Cx<'_, '_>, wishes: Vec<Wish>, out: &mut Parts) {
@@ -56,12 +57,8 @@ fn all(cx: &Cx<'_, '_>, groups: &BTreeMap<Kind, Vec<&Wish>>, reset: bool, out: &
 
 fn step(id: &str, of: &[&Wish]) -> Step {
     let about = |w: &&Wish| Proof::Rule { rule: w.rule.to_owned(), subject: w.subject.clone() };
-    let mut proof: Vec<Proof> = Vec::new();
-    for p in of.iter().map(about) {
-        if !proof.contains(&p) {
-            proof.push(p);
-        }
-    }
+    let mut seen = HashSet::new();
+    let proof = of.iter().filter(|w| seen.insert((w.rule, &w.subject))).map(about).collect();
     Step {
         id: id.to_owned(),
         rules: rules(of.iter().copied()),

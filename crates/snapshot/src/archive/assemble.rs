@@ -1,6 +1,7 @@
 //! Makes a snapshot of entries that come in any order, from an archive or a directory: chooses what to keep, finds the tree
 //! inside, and puts back what only the manifest knows.
 
+use linerate_formats::bounds::KEPT_ENTRIES;
 use super::error::Stop;
 use super::own::{apply_manifest, sos_commands};
 use super::part;
@@ -148,6 +149,9 @@ impl Assembly {
         if self.snapshot.size() > self.limits.kept {
             self.full = true;
             self.damaged(format!("more than {} MiB would be kept; the rest was left out", self.limits.kept >> 20));
+        } else if self.snapshot.len() > KEPT_ENTRIES {
+            self.full = true;
+            self.damaged(format!("more than {KEPT_ENTRIES} entries would be kept; the rest was left out"));
         }
         Ok(())
     }

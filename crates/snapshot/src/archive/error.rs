@@ -47,6 +47,15 @@ pub(super) enum Stop {
     TooLarge(String),
 }
 
+/// The snapshot, unless it shows more devices than a node has.
+pub(super) fn counted(assembly: Assembly, label: &str) -> Result<Snapshot, OpenError> {
+    let s = assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why })?;
+    match crate::census::too_many(&s) {
+        Some(why) => Err(OpenError::TooLarge { what: label.to_owned(), why }),
+        None => Ok(s),
+    }
+}
+
 /// The snapshot of what was read until the end, whatever that was.
 pub(super) fn conclude(
     end: Result<(), Stop>,
@@ -67,5 +76,5 @@ pub(super) fn conclude(
             ));
         }
     }
-    assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why })
+    counted(assembly, label)
 }

@@ -3,6 +3,7 @@
 use super::error::OpenError;
 use super::{Limits, Reader};
 use crate::{Coverage, EntryKind, Lookup, Why};
+use linerate_formats::bounds::{GPUS, NET_FUNCTIONS, PATH_DEPTH, PCI_FUNCTIONS};
 use std::io::Write;
 
 /// One entry of a tar, as its maker claims it to be.
@@ -314,4 +315,98 @@ fn the_tree_is_found_at_any_prefix() {
     assert_eq!(s.resolve("proc/4711"), Lookup::Missing);
     assert_eq!(s.outputs.len(), 1);
     assert!(s.text(s.root(), "proc/version").is_unreadable(), "nobody knows what was collected");
+}
+
+/// A pack of directories, each in the one before, behind a tar that it belongs to.
+fn deep_pack(depth: u32) -> Vec<u8> {
+    let mut body = depth.to_le_bytes().to_vec();
+    (0..=depth).for_each(|i| body.extend(u32::from(i < depth).to_le_bytes()));
+    body.extend(vec![b'5'; depth as usize]);
+    (0..depth).for_each(|_| body.extend(1_u16.to_le_bytes()));
+    (0..depth).for_each(|_| body.extend(0_u32.to_le_bytes()));
+    body.extend(vec![b'a'; depth as usize]);
+    let mut frame = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    frame.include_checksum(true).unwrap();
+    frame.write_all(&tar(&[file("linerate/manifest.json", br#"{"schema":1}"#), file("proc/cpuinfo", CPU)])).unwrap();
+    let archive = frame.finish().unwrap();
+    let packed = zstd::bulk::compress(&body, 3).unwrap();
+    let mut out = archive.clone();
+    out.extend(0x184d_2a5e_u32.to_le_bytes());
+    out.extend((20 + packed.len() as u32).to_le_bytes());
+    out.extend(b"LRP2");
+    out.extend((archive.len() as u64).to_le_bytes());
+    out.extend(archive.last_chunk::<4>().unwrap());
+    out.extend(crc32fast::hash(&packed).to_le_bytes());
+    out.extend(packed);
+    out
+}
+
+#[test]
+fn a_pack_is_no_deeper_than_paths_are() {
+    let within = read(&deep_pack(PATH_DEPTH as u32)).unwrap();
+    assert_eq!(within.len(), PATH_DEPTH + 1, "the pack was read");
+    for depth in [PATH_DEPTH as u32 + 1, 100_000] {
+        let s = read(&deep_pack(depth)).unwrap();
+        assert!(matches!(s.resolve("proc/cpuinfo"), Lookup::Found(_)), "{depth}: the tar was read in its place");
+        assert!(s.len() < 10, "{depth}: {}", s.len());
+    }
+}
+
+#[test]
+fn what_unpacks_beyond_the_budget_is_refused_with_the_option_that_raises_it() {
+    let mut text = tar(&[file("proc/cpuinfo", CPU)]);
+    text.truncate(1024);
+    text.extend(tar(&[Entry { name: "x", kind: b'0', link: "", size: Some(200 << 20), data: b"" }]));
+    text.truncate(1536);
+    text.resize(text.len() + (200 << 20), 0);
+    let packed = zstd::encode_all(&text[..], 1).unwrap();
+    let Err(OpenError::TooLarge { why, .. }) = read(&packed) else { panic!("{} bytes were read", packed.len()) };
+    assert!(why.contains("--max-input"), "{why}");
+    let asked = crate::Budget::new(Some(1 << 30));
+    assert!(Reader::within(&asked).read_bytes(&packed, "asked").is_ok());
+}
+
+#[test]
+fn empty_members_of_bzip2_are_counted() {
+    let mut one = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+    one.write_all(b"").unwrap();
+    let one = one.finish().unwrap();
+    let mut u = crate::Unpacked::new(std::io::Cursor::new(one.repeat(3000)), &crate::Budget::default()).unwrap();
+    let e = std::io::copy(&mut u, &mut std::io::sink()).unwrap_err();
+    assert!(e.to_string().contains("members"), "{e}");
+    let few = [one.repeat(10), text_member()].concat();
+    let mut out = Vec::new();
+    std::io::Read::read_to_end(&mut crate::Unpacked::new(&few[..], &crate::Budget::default()).unwrap(), &mut out).unwrap();
+    assert_eq!(out, b"text\n");
+}
+
+fn text_member() -> Vec<u8> {
+    let mut e = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+    e.write_all(b"text\n").unwrap();
+    e.finish().unwrap()
+}
+
+#[test]
+fn a_manifest_of_too_many_patterns_says_nothing_of_what_is_missing() {
+    let list = |n: usize| (0..n).map(|i| format!("\"sys/*/a{i}/**\"")).collect::<Vec<_>>().join(",");
+    for (n, full) in [(100, true), (200_000, false)] {
+        let json = format!(r#"{{"schema":1,"tried":[{}]}}"#, list(n));
+        let s = read(&tar(&[file("linerate/manifest.json", json.as_bytes()), file("proc/cpuinfo", CPU)])).unwrap();
+        assert_eq!(matches!(s.coverage, Coverage::Full { .. }), full, "{n}");
+        assert_eq!(s.problems.is_empty(), full, "{n}: {:?}", s.problems);
+    }
+}
+
+#[test]
+fn more_devices_than_a_node_has_are_refused() {
+    let of = |n: usize, class: &'static [u8]| {
+        let names: Vec<String> =
+            (0..n).map(|i| format!("sys/bus/pci/devices/{:04x}:{:02x}:00.0/class", i >> 8, i & 255)).collect();
+        let entries: Vec<_> = names.iter().map(|p| file(p, class)).collect();
+        read(&tar(&entries))
+    };
+    assert!(of(PCI_FUNCTIONS, b"0x060400\n").is_ok());
+    for (n, class) in [(PCI_FUNCTIONS + 1, &b"0x060400\n"[..]), (GPUS + 1, b"0x030200\n"), (NET_FUNCTIONS + 1, b"0x020700\n")] {
+        assert!(matches!(of(n, class), Err(OpenError::TooLarge { .. })), "{n}");
+    }
 }

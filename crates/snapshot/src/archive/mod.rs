@@ -17,6 +17,7 @@ mod write;
 
 pub(crate) use dir::unpacked;
 pub use error::OpenError;
+use linerate_formats::bounds;
 pub(crate) use packed_text::{PackedText, packed_text};
 pub(crate) use part::directory as part_of_tree;
 pub use read::Reader;
@@ -46,7 +47,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { unpacked: 4 << 30, kept: 64 << 20, file: 8 << 20, entries: 1_000_000 }
+        Limits { unpacked: bounds::ARCHIVE, kept: bounds::KEPT, file: bounds::FILE, entries: bounds::ENTRIES }
     }
 }
 

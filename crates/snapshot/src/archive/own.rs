@@ -5,6 +5,7 @@ use super::prefix::find;
 use crate::catalogue::catalogue;
 use crate::redact::secrets::without_secrets;
 use crate::{Coverage, EntryKind, Manifest, Output, OutputKind, Snapshot, Why};
+use linerate_formats::bounds;
 
 /// What only the manifest knows: failures, coverage, which outputs are whose.
 pub(super) fn apply_manifest(s: &mut Snapshot) {
@@ -19,8 +20,9 @@ pub(super) fn apply_manifest(s: &mut Snapshot) {
     if m.schema > crate::manifest::SCHEMA {
         s.problems.push(format!("the snapshot was made by a newer linerate ({}, schema {})", m.linerate, m.schema));
     }
+    let good = bounded(&mut m, s);
+    let mut whole = good && !m.tried.is_empty();
     let mut not_tried = crate::manifest::not_tried(&m.tried);
-    let mut whole = !m.tried.is_empty();
     for u in &mut m.unread {
         u.why = without_secrets(&u.why).into_owned();
     }
@@ -49,6 +51,29 @@ pub(super) fn apply_manifest(s: &mut Snapshot) {
     m.unread.retain(|u| u.path.ends_with("**"));
     s.manifest = m;
     outputs(s);
+}
+
+/// Whether the patterns are as many and as long as those of a capture: each is asked about each path that is not there. Where they
+/// are more, nothing is said of what is missing.
+fn bounded(m: &mut Manifest, s: &mut Snapshot) -> bool {
+    m.problems.truncate(bounds::MANIFEST_REMARKS);
+    let trees = m.unread.iter().filter(|u| u.path.ends_with("**"));
+    let long = |p: &String| p.len() > bounds::MANIFEST_PATTERN;
+    let good = m.tried.len() <= bounds::MANIFEST_TRIED
+        && trees.clone().count() <= bounds::MANIFEST_TREES
+        && !m.tried.iter().any(long)
+        && !trees.clone().any(|u| long(&u.path));
+    if !good {
+        m.tried.clear();
+        m.unread.retain(|u| !u.path.ends_with("**"));
+        s.problems.push(format!(
+            "{MANIFEST} names more than {} patterns, {} trees, or longer ones than {} bytes; what is missing counts as not collected",
+            bounds::MANIFEST_TRIED,
+            bounds::MANIFEST_TREES,
+            bounds::MANIFEST_PATTERN
+        ));
+    }
+    good
 }
 
 /// `cmd/<n>/` in the order of n.

@@ -11,6 +11,7 @@
 use super::write::Plain;
 use crate::Snapshot;
 use crate::index::{Packed, PackedKind};
+use linerate_formats::bounds::PATH_DEPTH;
 
 /// Magic of the skippable frame.
 const FRAME: u32 = 0x184d_2a5e;
@@ -147,8 +148,15 @@ fn fill(body: &[u8], to: &mut Packed, bounds: Bounds) -> Option<()> {
     if !to.are_text(text, names_at) {
         return None;
     }
-    let mut first = 1;
+    // Each level comes after the one above it: whoever lies behind the last of a level begins the next.
+    let (mut first, mut depth, mut level_end) = (1, 1, 0);
     for (dir, count) in counts().enumerate().filter(|(_, count)| *count > 0) {
+        if dir > level_end {
+            (depth, level_end) = (depth + 1, first as usize - 1);
+        }
+        if depth > PATH_DEPTH {
+            return None;
+        }
         to.children(dir, first, count)?;
         if !to.are_sorted(first as usize, count as usize, body) {
             return None;

@@ -1,6 +1,7 @@
 //! A single text that somebody packed: `dmesg.gz`, `lspci.txt.xz`.
 
 use super::stream::Packing;
+use crate::Budget;
 use super::{tar, ttar};
 use std::io::Read;
 
@@ -24,7 +25,7 @@ impl PackedText {
 
 /// Unpacks a file that holds a text and no archive, at most `max` bytes of it and one, whatever it claims to hold. `None`: it is
 /// not packed, holds an archive, or cannot be unpacked at all: the reader of archives says what is wrong then.
-pub(crate) fn packed_text(from: impl Read, max: u64) -> Option<PackedText> {
+pub(crate) fn packed_text(from: impl Read, max: u64, budget: &Budget) -> Option<PackedText> {
     let mut from = from;
     let mut head = Vec::new();
     from.by_ref().take(16).read_to_end(&mut head).ok()?;
@@ -32,7 +33,7 @@ pub(crate) fn packed_text(from: impl Read, max: u64) -> Option<PackedText> {
     if packing == Packing::Plain {
         return None;
     }
-    let mut unpacked = packing.unpack(std::io::Cursor::new(head).chain(from)).ok()?.take(max.saturating_add(1));
+    let mut unpacked = packing.unpack(std::io::Cursor::new(head).chain(from), budget).ok()?.take(max.saturating_add(1));
     let mut bytes = Vec::new();
     let mut damage = read_some(&mut unpacked, 512, &mut bytes);
     let is_tar = bytes.first_chunk::<512>().is_some_and(|block| tar::header(block).is_ok());

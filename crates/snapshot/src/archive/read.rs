@@ -2,25 +2,23 @@
 
 use super::Limits;
 use super::assemble::{Assembly, Item};
-use super::error::{OpenError, Stop, conclude};
+use super::error::{OpenError, Stop, conclude, counted};
 use super::pack::Bounds;
 use super::stream::{Ended, Packing, Stream};
 use super::tar::{self, Bad, Kind, Pax};
 use crate::Snapshot;
+use crate::Budget;
+use linerate_formats::bounds::{self, UNPACK_AT_ONCE};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Claimed sizes up to this are unpacked in one go.
-const AT_ONCE: u64 = 64 << 20;
-/// Bytes that an archive may become, per byte of it, beyond a fixed allowance.
-const RATIO: u64 = 5000;
-const ALLOWANCE: u64 = 64 << 20;
 
 /// Reads many archives with the same buffers.
 #[derive(Default)]
 pub struct Reader {
     limits: Limits,
+    budget: Budget,
     file: Vec<u8>,
     unpacked: Vec<u8>,
     zstd: Option<zstd::bulk::Decompressor<'static>>,
@@ -48,6 +46,12 @@ impl Reader {
         Self::default()
     }
 
+    /// One that shares the budget of a command.
+    #[must_use]
+    pub fn within(budget: &Budget) -> Self {
+        Reader { budget: budget.clone(), ..Self::default() }
+    }
+
     /// One with other limits.
     #[must_use]
     pub fn with_limits(limits: Limits) -> Self {
@@ -73,10 +77,10 @@ impl Reader {
         let mut from = File::open(path).map_err(io)?;
         let size = from.metadata().map_err(io)?.len();
         let label = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
-        if size <= AT_ONCE {
+        if size <= UNPACK_AT_ONCE {
             let mut bytes = std::mem::take(&mut self.file);
             bytes.clear();
-            let got = from.by_ref().take(AT_ONCE + 1).read_to_end(&mut bytes).map_err(io);
+            let got = from.by_ref().take(UNPACK_AT_ONCE + 1).read_to_end(&mut bytes).map_err(io);
             let result = got.and_then(|_| self.read_bytes(&bytes, &label));
             self.file = bytes;
             return result;
@@ -85,9 +89,8 @@ impl Reader {
         let n = from.read(&mut head).map_err(io)?;
         let head = head.get(..n).unwrap_or_default().to_vec();
         let whole = std::io::Cursor::new(head.clone()).chain(from);
-        let reader = Packing::of(&head).unpack(whole).map_err(io)?;
-        let limit = self.limits.unpacked.min(size.saturating_mul(RATIO));
-        self.read_stream(Stream::new(reader, limit), &label)
+        let reader = Packing::of(&head).unpack(whole, &self.budget).map_err(io)?;
+        self.read_stream(Stream::new(reader, self.limits.unpacked), &label)
     }
 
     /// Reads an archive from a stream that is unpacked already and cannot be rewound.
@@ -120,9 +123,10 @@ impl Reader {
             && self.unpack_at_once(pack)
         {
             let (Limits { entries, file, kept, .. }, mut snapshot) = (self.limits, self.blank(label));
+            let entries = entries.min(bounds::KEPT_ENTRIES);
             if super::pack::read(&mut self.unpacked, &mut snapshot, Bounds { entries, file, kept }) {
                 let assembly = Assembly::packed(snapshot, self.limits);
-                return assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why });
+                return counted(assembly, label);
             }
         }
         if first.is_some_and(|n| bytes.get(..n).is_some_and(|frame| self.unpack_at_once(frame))) {
@@ -131,21 +135,23 @@ impl Reader {
             self.unpacked = unpacked;
             return result;
         }
-        let limit = self.limits.unpacked.min((bytes.len() as u64).saturating_mul(RATIO).saturating_add(ALLOWANCE));
+        let limit = self.limits.unpacked;
         let io = |source| OpenError::Io { path: label.into(), source };
-        self.read_stream(Stream::new(packing.unpack(bytes).map_err(io)?, limit), label)
+        self.read_stream(Stream::new(packing.unpack(bytes, &self.budget).map_err(io)?, limit), label)
     }
 
     /// One frame of known and moderate size: the way of our own archives. False where it is something else, or damaged: the
     /// slow way then finds out how far it can be read.
     fn unpack_at_once(&mut self, bytes: &[u8]) -> bool {
         let Ok(Some(size)) = zstd::zstd_safe::get_frame_content_size(bytes) else { return false };
-        if size > AT_ONCE.min(self.limits.unpacked)
+        if size > UNPACK_AT_ONCE.min(self.limits.unpacked)
             || zstd::zstd_safe::find_frame_compressed_size(bytes) != Ok(bytes.len())
         {
             return false;
         }
-        if size > (bytes.len() as u64).saturating_mul(RATIO).saturating_add(ALLOWANCE) {
+        // Where it is too much, the slow way says so.
+        self.budget.packed(bytes.len() as u64);
+        if self.budget.take(size).is_err() {
             return false;
         }
         let d = match &mut self.zstd {
@@ -274,7 +280,11 @@ impl Reader {
 
 fn stop(ended: Option<Ended>) -> Stop {
     match ended {
-        Some(Ended::TooMuch) => Stop::TooLarge("it unpacks to more than the limit".into()),
+        Some(Ended::TooMuch) => Stop::TooLarge(format!(
+            "it unpacks to more than {} MiB, the limit of one archive: unpack it, and name the directory",
+            bounds::ARCHIVE >> 20
+        )),
+        Some(Ended::Exceeded(e)) => Stop::TooLarge(e.to_string()),
         Some(Ended::Broken(e)) => Stop::Damaged(e.to_string()),
         Some(Ended::End) | None => Stop::Damaged("it ends in the middle".into()),
     }

@@ -1,6 +1,9 @@
 //! Bytes of an archive, unpacked: a window over a reader, or over memory, with a limit on what may pass.
 
-use std::io::{self, Read};
+use crate::budget::{Budget, Charged, Exceeded, Packed};
+use linerate_formats::bounds;
+use bzip2::bufread::BzDecoder;
+use std::io::{self, BufRead, BufReader, Read};
 
 /// How an archive is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,24 +29,57 @@ impl Packing {
         }
     }
 
-    /// A reader of the unpacked bytes.
-    pub(super) fn unpack<'a>(self, from: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    /// A reader of the unpacked bytes, within a budget. Plain bytes cost nothing of it.
+    pub(super) fn unpack<'a>(self, from: impl Read + 'a, budget: &Budget) -> io::Result<Box<dyn Read + 'a>> {
+        if self == Packing::Plain {
+            return Ok(Box::new(from));
+        }
+        let from = self.decoder(Packed { from, budget: budget.clone() }, budget)?;
+        Ok(Box::new(Charged { from, budget: budget.clone() }))
+    }
+
+    fn decoder<'a>(self, from: impl Read + 'a, budget: &Budget) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             Packing::Plain => Box::new(from),
             Packing::Zstd => {
                 let mut d = zstd::stream::read::Decoder::new(from)?;
-                // 128 MiB of window: more than anyone sane uses, less than would hurt.
-                d.window_log_max(27)?;
+                // More than anyone sane uses, less than would hurt.
+                d.window_log_max(bounds::WINDOW_LOG)?;
                 Box::new(d)
             }
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(from)),
-            Packing::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(from)),
+            Packing::Bzip2 => Box::new(Bzip2 { of: Some(BzDecoder::new(BufReader::new(from))), budget: budget.clone() }),
             Packing::Xz => {
-                let s = liblzma::stream::Stream::new_stream_decoder(256 << 20, liblzma::stream::CONCATENATED)
+                let s = liblzma::stream::Stream::new_stream_decoder(bounds::XZ_MEMORY, liblzma::stream::CONCATENATED)
                     .map_err(io::Error::from)?;
                 Box::new(liblzma::read::XzDecoder::new_stream(from, s))
             }
         })
+    }
+}
+
+/// bzip2, member by member. A decoder needs megabytes, so that a file of empty members costs seconds for nothing.
+struct Bzip2<R> {
+    /// `None` at the end.
+    of: Option<BzDecoder<BufReader<R>>>,
+    budget: Budget,
+}
+
+impl<R: Read> Read for Bzip2<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.of {
+            let n = member.read(buf)?;
+            if n > 0 || buf.is_empty() {
+                return Ok(n);
+            }
+            let Some(mut rest) = self.of.take().map(BzDecoder::into_inner) else { break };
+            if rest.fill_buf()?.is_empty() {
+                break;
+            }
+            self.budget.member().map_err(io::Error::other)?;
+            self.of = Some(BzDecoder::new(rest));
+        }
+        Ok(0)
     }
 }
 
@@ -56,6 +92,8 @@ pub(super) enum Ended {
     Broken(io::Error),
     /// More than the limit.
     TooMuch,
+    /// More than the budget.
+    Exceeded(Exceeded),
 }
 
 /// A window that moves forward over the bytes.
@@ -115,7 +153,7 @@ impl<'a> Stream<'a> {
                 Ok(0) => (0, Some(Ended::End)),
                 Ok(n) => (n, None),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => (0, None),
-                Err(e) => (0, Some(Ended::Broken(e))),
+                Err(e) => (0, Some(Exceeded::of(&e).map_or(Ended::Broken(e), Ended::Exceeded))),
             };
             buf.truncate(old + len);
             if end.is_some() {

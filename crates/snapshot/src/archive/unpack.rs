@@ -1,8 +1,11 @@
 //! A stream, unpacked while it is read.
 
 use super::stream::Packing;
+use crate::Budget;
 use super::{tar, ttar};
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Bytes that show how a stream is packed.
 const MAGIC: usize = 16;
@@ -11,6 +14,7 @@ const MAGIC: usize = 16;
 pub struct Unpacked<'a> {
     from: Box<dyn Read + 'a>,
     packing: Option<&'static str>,
+    packed: Arc<AtomicU64>,
 }
 
 impl<'a> Unpacked<'a> {
@@ -18,7 +22,7 @@ impl<'a> Unpacked<'a> {
     ///
     /// # Errors
     /// The first bytes cannot be read, or there is no memory for the decompressor.
-    pub fn new(from: impl Read + 'a) -> io::Result<Self> {
+    pub fn new(from: impl Read + 'a, budget: &Budget) -> io::Result<Self> {
         let mut from = from;
         let mut head = Vec::with_capacity(MAGIC);
         from.by_ref().take(MAGIC as u64).read_to_end(&mut head)?;
@@ -30,13 +34,34 @@ impl<'a> Unpacked<'a> {
             Packing::Bzip2 => Some("bzip2"),
             Packing::Xz => Some("xz"),
         };
-        Ok(Unpacked { from: packing.unpack(io::Cursor::new(head).chain(from))?, packing: name })
+        let packed = Arc::new(AtomicU64::new(0));
+        let from = Counted { from: io::Cursor::new(head).chain(from), read: packed.clone() };
+        Ok(Unpacked { from: packing.unpack(from, budget)?, packing: name, packed })
+    }
+
+    /// Bytes that were read of what is packed.
+    #[must_use]
+    pub fn packed_bytes(&self) -> u64 {
+        self.packed.load(Relaxed)
     }
 
     /// How it is packed; `None` for plain bytes.
     #[must_use]
     pub fn packing(&self) -> Option<&'static str> {
         self.packing
+    }
+}
+
+struct Counted<R> {
+    from: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(buf)?;
+        self.read.fetch_add(n as u64, Relaxed);
+        Ok(n)
     }
 }
 
@@ -64,7 +89,7 @@ mod tests {
     }
 
     fn read(packed: &[u8]) -> (Option<&'static str>, Vec<u8>, bool) {
-        let mut u = Unpacked::new(packed).unwrap();
+        let mut u = Unpacked::new(packed, &Budget::default()).unwrap();
         let mut out = Vec::new();
         let mut buf = [0; 7];
         loop {

@@ -19,6 +19,7 @@ pub use filter::machine_digest;
 use crate::catalogue::catalogue;
 use crate::redact::Redactor;
 use crate::{Coverage, EntryKind, Lookup, Output, OutputKind, Snapshot};
+use linerate_formats::bounds;
 use linerate_formats::pci::config::ConfigSpace;
 use root::Root;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,8 @@ pub struct Options {
     pub max_bytes: usize,
     /// Entries kept.
     pub max_entries: usize,
+    /// What packed input may become.
+    pub budget: crate::Budget,
 }
 
 impl Options {
@@ -73,8 +76,9 @@ impl Options {
             redact: true,
             file_limit: Duration::from_secs(2),
             total_limit: Duration::from_secs(60),
-            max_bytes: 64 << 20,
-            max_entries: 200_000,
+            max_bytes: bounds::KEPT,
+            max_entries: bounds::KEPT_ENTRIES,
+            budget: crate::Budget::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! How a snapshot comes to be: entries are added, never taken away.
 
-use super::{EntryId, EntryKind, Kind, MAX_DEPTH, NONE, Node, Skipped, Snapshot, slice};
+use super::{EntryId, EntryKind, Kind, NONE, Node, Skipped, Snapshot, slice};
+use linerate_formats::bounds::PATH_DEPTH;
 use crate::Why;
 use std::hash::BuildHasher;
 
@@ -164,7 +165,7 @@ impl Snapshot {
             if name.is_empty() || name == "." {
                 continue;
             }
-            if name == ".." || depth > MAX_DEPTH {
+            if name == ".." || depth >= PATH_DEPTH {
                 return None;
             }
             at = match self.child(at, name) {

@@ -16,6 +16,7 @@ pub(crate) use packed::{Packed, PackedKind};
 use crate::{Coverage, Manifest, Output, Why};
 use hashbrown::DefaultHashBuilder;
 use hashbrown::HashTable;
+use linerate_formats::bounds::LINK_HOPS;
 use std::hash::BuildHasher;
 
 /// An entry of a snapshot.
@@ -95,9 +96,6 @@ pub(crate) const BYSTANDER_LINKS: &[&str] = &["driver", "iommu_group"];
 /// Files that say what the header of the configuration space says.
 pub(crate) const IDS: &[&str] = &["vendor", "device", "class"];
 const NONE: u32 = u32::MAX;
-/// As the kernel's limit on symbolic links in one walk.
-const MAX_HOPS: u32 = 40;
-const MAX_DEPTH: usize = 64;
 
 /// Result of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -376,7 +374,7 @@ impl Snapshot {
                 EntryKind::Dir | EntryKind::File | EntryKind::CutFile => next,
                 EntryKind::Link => {
                     *hops += 1;
-                    if *hops > MAX_HOPS {
+                    if *hops > LINK_HOPS {
                         return Lookup::Missing;
                     }
                     match self.walk_link(next, hops) {

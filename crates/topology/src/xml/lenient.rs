@@ -1,6 +1,6 @@
 //! Any well-formed XML, within limits: declaration, comments, CDATA, entities. Text between elements is dropped.
 
-use super::parse::{Cursor, MAX_DEPTH, MAX_ELEMENTS, XmlError};
+use super::parse::{Cursor, MAX_ATTRIBUTES, MAX_DEPTH, MAX_ELEMENTS, XmlError};
 use super::{At, Document, Element, name};
 
 pub(super) fn parse(text: &[u8]) -> Result<Document, XmlError> {
@@ -148,6 +148,10 @@ impl<'a> Reader<'a> {
                     let value = self.value()?;
                     if e.get(key).is_some() {
                         return self.fail(format!("{key} is given twice"), "give it once");
+                    }
+                    if e.attributes.len() >= MAX_ATTRIBUTES {
+                        let what = format!("<{}> has more than {MAX_ATTRIBUTES} attributes", e.name);
+                        return self.fail(what, "no element of a topology has as many: give the right file");
                     }
                     e.attributes.push((name(key), value));
                 }

@@ -3,12 +3,10 @@
 use super::{At, Document};
 use std::fmt;
 
-/// Bytes that are read at most.
-pub(crate) const MAX_BYTES: usize = 16 << 20;
-/// Depth of elements, at most.
-pub(crate) const MAX_DEPTH: usize = 256;
-/// Elements of a document that is read leniently, at most.
-pub(crate) const MAX_ELEMENTS: usize = 100_000;
+pub(crate) use linerate_formats::bounds::{
+    XML_ATTRIBUTES as MAX_ATTRIBUTES, XML_BYTES as MAX_BYTES, XML_DEPTH as MAX_DEPTH, XML_ELEMENTS as MAX_ELEMENTS,
+};
+
 /// NCCL's table of elements of one file (`NCCL_TOPO_XML_MAX_NODES`); the last one is never usable.
 pub(crate) const NCCL_MAX_NODES: usize = 256;
 

@@ -7,15 +7,14 @@ use crate::progress::Line;
 use linerate_bench::Run;
 use linerate_bench::facts::Facts;
 use linerate_bench::import::{Refused, import};
-use linerate_snapshot::capture::{Options, Purpose};
-use linerate_snapshot::{Snapshot, Unpacked, is_archive_head};
+use linerate_snapshot::capture::Purpose;
+use linerate_formats::bounds::{HELD as MOST, HELD_ALLOWANCE, HELD_RATIO};
+use linerate_snapshot::{Exceeded, Snapshot, Unpacked, charge_holes, is_archive_head};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Largest text, unpacked.
-const MOST: u64 = 4 << 30;
 /// Bytes by which an archive is known.
 const HEAD: usize = 64 << 10;
 
@@ -72,14 +71,18 @@ pub(super) fn files(named: &[PathBuf], digests: bool, line: &Line) -> Result<Loa
     Ok(loaded)
 }
 
-/// One file or pipe: a benchmark's output, or a snapshot.
+/// One file or pipe, at most as long as a text may be that is held as a whole: a benchmark's output, or a snapshot.
 fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()> {
     let (path, name) = (source.path.as_deref(), source.name.as_str());
     let from: Box<dyn Read> = match path {
         None => Box::new(io::stdin().lock()),
-        Some(path) => Box::new(File::open(path)?),
+        Some(path) => {
+            let file = File::open(path)?;
+            charge_holes(&file, &crate::budget::budget()).map_err(io::Error::other)?;
+            Box::new(file)
+        }
     };
-    let mut unpacked = Unpacked::new(from)?;
+    let mut unpacked = Unpacked::new(from, &crate::budget::budget())?;
     let mut bytes: Vec<u8> = Vec::new();
     let plain = source.size.filter(|s| *s <= MOST && unpacked.packing().is_none());
     if let Some(size) = plain {
@@ -89,7 +92,7 @@ fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()>
     unpacked.by_ref().take(HEAD as u64).read_to_end(&mut bytes)?;
     if is_archive_head(&bytes) {
         let all = io::Cursor::new(bytes).chain(unpacked);
-        match linerate_snapshot::Reader::new().read_from(all, name) {
+        match linerate_snapshot::Reader::within(&crate::budget::budget()).read_from(all, name) {
             Ok(s) => loaded.snapshots.push(s),
             Err(e) => loaded.refused.push(Refused { source: name.to_owned(), line: 0, kind: None, why: e.to_string() }),
         }
@@ -102,10 +105,13 @@ fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()>
             bytes.clear();
             File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)
         }
-        _ => unpacked.take(MOST + 1 - bytes.len() as u64).read_to_end(&mut bytes),
+        _ => held(&mut unpacked, &mut bytes),
     };
     if bytes.len() as u64 > MOST {
         return Err(io::Error::other("it is larger than 4 GiB: split it"));
+    }
+    if rest.as_ref().is_err_and(|e| bytes.is_empty() || Exceeded::of(e).is_some()) {
+        return rest.map(drop);
     }
     // The digest names the text in the history; it is made while the text is read.
     let (found, digest) = std::thread::scope(|threads| {
@@ -118,13 +124,41 @@ fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()>
     rest.map(drop)
 }
 
+/// The rest of a text that is packed, or has no end that is known. It is held as a whole: what is packed may become less than
+/// where it is streamed.
+fn held(from: &mut Unpacked<'_>, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    loop {
+        let packed = from.packed_bytes();
+        let most = match (from.packing(), crate::budget::budget().asked()) {
+            (None, _) | (_, Some(_)) => MOST,
+            _ => MOST.min(HELD_ALLOWANCE.saturating_add(HELD_RATIO.saturating_mul(packed))),
+        };
+        let got = from.by_ref().take(HEAD as u64).read_to_end(bytes)?;
+        if got == 0 {
+            return Ok(bytes.len());
+        }
+        if bytes.len() as u64 > most && most < MOST {
+            bytes.clear();
+            return Err(io::Error::other(format!(
+                "it unpacks to more than {} MiB, the limit of a packed text that is held as a whole ({} MiB and {HELD_RATIO} \
+                 times the {packed} bytes read); unpack it, or raise the limit by `--max-input`",
+                most >> 20,
+                HELD_ALLOWANCE >> 20
+            )));
+        }
+        if bytes.len() as u64 > MOST {
+            return Ok(bytes.len());
+        }
+    }
+}
+
 pub(super) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// A snapshot, a tree, `/` for this machine.
 pub(super) fn snapshot(path: &Path, line: &Line) -> Result<Snapshot, Failure> {
-    linerate_snapshot::load(path, &Options::new(path, Purpose::Audit), &|p| line.capture(p))
+    linerate_snapshot::load(path, &crate::budget::options(path, Purpose::Audit), &|p| line.capture(p))
         .map_err(|e| Failure::new(format!("{}: {e}", path.display())))
 }
 

@@ -42,7 +42,7 @@ impl Node for Here {
     }
 
     fn read(&self) -> Reached<Snapshot> {
-        capture(&Options { redact: false, ..Options::new(&self.root, Purpose::Collect) }, &|_| {})
+        capture(&Options { redact: false, ..crate::budget::options(&self.root, Purpose::Collect) }, &|_| {})
             .map_err(|e| Unreached::Foreign(e.to_string()))
     }
 

@@ -119,7 +119,7 @@ fn read(a: &PlanArgs) -> Result<Snapshot, Failure> {
     if let Some(path) = &a.source {
         let line = Line::new(true);
         // What hashing makes of names differs from time to time: a plan must know its node again.
-        let options = Options { redact: false, ..Options::new(path, Purpose::Collect) };
+        let options = Options { redact: false, ..crate::budget::options(path, Purpose::Collect) };
         return linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new);
     }
     a.reach.node()?.read().map_err(Failure::new)

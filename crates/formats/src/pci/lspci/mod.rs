@@ -31,9 +31,10 @@ use block::Block;
 use std::collections::HashMap;
 
 use super::Bdf;
+// No machine has as many, and hostile text must not make memory grow.
+use crate::bounds::{GPUS, NET_FUNCTIONS, PCI_FUNCTIONS as MOST_DEVICES};
+use super::class::Class;
 
-/// Devices beyond this number are not taken up: no machine has as many, and hostile text must not make memory grow.
-const MOST_DEVICES: usize = 16_384;
 
 /// A text in which no PCI device was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -95,6 +96,8 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Device>, ParseError> {
 struct Devices {
     list: Vec<Device>,
     index: HashMap<Bdf, usize>,
+    /// Accelerators, and network functions.
+    ends: [usize; 2],
 }
 
 impl Devices {
@@ -108,13 +111,24 @@ impl Devices {
                     merge::merge(first, device);
                 }
             }
-            None if self.list.len() < MOST_DEVICES => {
+            None if self.list.len() < MOST_DEVICES && has_room(&mut self.ends, device.class) => {
                 self.index.insert(device.bdf, self.list.len());
                 self.list.push(device);
             }
             None => {}
         }
     }
+}
+
+/// Whether there may be another device of the class.
+fn has_room([accelerators, network]: &mut [usize; 2], class: Option<Class>) -> bool {
+    let (have, most) = match class.map(|c| c.sub() >> 8) {
+        Some(0x03 | 0x12) => (accelerators, GPUS),
+        Some(0x02) => (network, NET_FUNCTIONS),
+        _ => return true,
+    };
+    *have += 1;
+    *have <= most
 }
 
 /// Explains a text without devices.

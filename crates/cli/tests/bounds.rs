@@ -1,0 +1,133 @@
+//! Inputs that cost their reader dear, as commands meet them: an error or a remark that names the limit, and the option that raises it.
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn dir(test: &str) -> PathBuf {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bounds-{test}"));
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn linerate(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_linerate")).args(arguments).output().unwrap()
+}
+
+fn said(out: &Output) -> String {
+    let text = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn write(dir: &Path, name: &str, bytes: &[u8]) -> String {
+    let path = dir.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path.display().to_string()
+}
+
+/// A megabyte of one byte, packed once and repeated.
+fn zst(block: &[u8], times: usize) -> Vec<u8> {
+    zstd::encode_all(block, 3).unwrap().repeat(times)
+}
+
+fn bz2(block: &[u8], times: usize) -> Vec<u8> {
+    let mut e = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(9));
+    e.write_all(block).unwrap();
+    e.finish().unwrap().repeat(times)
+}
+
+/// CRC-32, bit by bit.
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, b| {
+        (0..8).fold(crc ^ u32::from(*b), |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 })
+    })
+}
+
+/// The attack: a snapshot of half a kilobyte whose pack is millions of directories deep.
+fn deep_snapshot(depth: u32) -> Vec<u8> {
+    let mut header = [0_u8; 512];
+    let manifest = br#"{"schema":1}"#;
+    header[..22].copy_from_slice(b"linerate/manifest.json");
+    header[124..135].copy_from_slice(format!("{:011o}", manifest.len()).as_bytes());
+    header[148..156].copy_from_slice(b"        ");
+    header[156] = b'0';
+    header[257..263].copy_from_slice(b"ustar\0");
+    let sum: u32 = header.iter().map(|b| u32::from(*b)).sum();
+    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    let mut tar = header.to_vec();
+    tar.extend(manifest);
+    tar.resize(2048, 0);
+    let mut frame = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    frame.include_checksum(true).unwrap();
+    frame.write_all(&tar).unwrap();
+    let archive = frame.finish().unwrap();
+    let mut body = depth.to_le_bytes().to_vec();
+    (0..=depth).for_each(|i| body.extend(u32::from(i < depth).to_le_bytes()));
+    body.extend(vec![b'5'; depth as usize]);
+    (0..depth).for_each(|_| body.extend(1_u16.to_le_bytes()));
+    (0..depth).for_each(|_| body.extend(0_u32.to_le_bytes()));
+    body.extend(vec![b'a'; depth as usize]);
+    let packed = zstd::bulk::compress(&body, 3).unwrap();
+    let mut out = archive.clone();
+    out.extend(0x184d_2a5e_u32.to_le_bytes());
+    out.extend((20 + packed.len() as u32).to_le_bytes());
+    out.extend(b"LRP2");
+    out.extend((archive.len() as u64).to_le_bytes());
+    out.extend(archive.last_chunk::<4>().unwrap());
+    out.extend(crc(&packed).to_le_bytes());
+    out.extend(packed);
+    out
+}
+
+#[test]
+fn a_snapshot_that_is_millions_of_directories_deep_ends_no_command() {
+    let dir = dir("deep");
+    let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sick-8gpu.tar.zst").display().to_string();
+    let plan = dir.join("plan.json").display().to_string();
+    let made = linerate(&["plan", &node, "--format", "json", "-o", &plan]);
+    assert!(Path::new(&plan).is_file(), "{}", said(&made));
+    for depth in [100_000, 900_000] {
+        let deep = write(&dir, "deep.tar.zst", &deep_snapshot(depth));
+        for arguments in [&["verify", "--before", &deep, &plan, &deep][..], &["verify", "--before", &node, &plan, &deep], &["plan", &deep]] {
+            let out = linerate(arguments);
+            // An answer or an error, not a signal.
+            assert!(out.status.code().is_some_and(|c| c <= 3), "{arguments:?}: {}", out.status);
+        }
+    }
+}
+
+#[test]
+fn a_benchmark_that_unpacks_to_gigabytes_is_refused_and_says_how_to_have_it() {
+    let dir = dir("bench");
+    for (name, bytes) in [("x.log.zst", zst(&[0xff; 1 << 20], 2000)), ("x.log.bz2", bz2(&[b'a'; 8 << 20], 100))] {
+        let path = write(&dir, name, &bytes);
+        let out = linerate(&["bench", "import", "--no-store", &path]);
+        assert!(said(&out).contains("--max-input"), "{name}: {}", said(&out));
+    }
+}
+
+#[test]
+fn the_doctor_reads_so_much_of_a_bomb_and_more_where_it_is_asked_to() {
+    let dir = dir("doctor");
+    let line = b"gpu-0:1:1 [0] NCCL INFO something\n".repeat(30_000);
+    let path = write(&dir, "nccl.log.zst", &zst(&line, 120));
+    let text = said(&linerate(&["doctor", &path]));
+    assert!(text.contains("--max-input"), "{text}");
+    let text = said(&linerate(&["doctor", "--max-input", "1G", &path]));
+    assert!(!text.contains("--max-input"), "{text}");
+    let text = said(&linerate(&["--max-input", "1M", "doctor", &path]));
+    assert!(text.contains("--max-input"), "{text}");
+}
+
+#[test]
+fn a_file_of_holes_is_packed_input() {
+    let dir = dir("holes");
+    let path = write(&dir, "app.log", b"gpu-0:1:1 [0] NCCL INFO something\n");
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+    for arguments in [&["doctor", &path][..], &["bench", "import", "--no-store", &path]] {
+        let text = said(&linerate(arguments));
+        assert!(text.contains("--max-input"), "{arguments:?}: {text}");
+    }
+}

@@ -1,0 +1,242 @@
+//! `cargo xtask bombs [--count N] [--seed S] [--jobs N] [--binary PATH] [--keep DIR] [--kind NAME] [--within SECONDS]`: inputs of at
+//! most 1 MB that cost their reader dear, given to every verb that reads. Each run is measured by what the kernel says of it:
+//! over 10 s of CPU, over 256 MiB of memory, or an end by a signal or a panic is a failure. `--growth`: how cost grows with each
+//! dimension, instead.
+
+mod growth;
+mod kinds;
+mod measure;
+mod pack;
+mod random;
+mod rows;
+mod seeds;
+mod verbs;
+
+use crate::shell::{self, Result};
+use kinds::Bomb;
+use measure::Used;
+use random::Random;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a run may cost.
+const CPU: f64 = 10.0;
+const MEMORY: u64 = 256 << 10;
+
+struct Asked {
+    count: usize,
+    seed: u64,
+    jobs: usize,
+    binary: Option<PathBuf>,
+    keep: Option<PathBuf>,
+    kind: Option<String>,
+    within: Option<Duration>,
+    growth: bool,
+    serve: bool,
+}
+
+pub(crate) fn run(args: &[String]) -> ExitCode {
+    shell::exit(asked(args).and_then(all))
+}
+
+fn asked(args: &[String]) -> Result<Asked> {
+    let mut a = Asked { count: 150, seed: 1, jobs: 2, binary: None, keep: None, kind: None, within: None, growth: false, serve: false };
+    let mut args = args.iter();
+    while let Some(name) = args.next() {
+        if name == "--serve" {
+            a.serve = true;
+            continue;
+        }
+        if name == "--growth" {
+            a.growth = true;
+            continue;
+        }
+        let value = args.next().ok_or(format!("{name} needs a value"))?;
+        let number = || value.parse::<u64>().map_err(|e| format!("{name} {value}: {e}"));
+        match name.as_str() {
+            "--count" => a.count = usize::try_from(number()?).map_err(|e| e.to_string())?,
+            "--seed" => a.seed = number()?,
+            "--jobs" => a.jobs = usize::try_from(number()?.max(1)).map_err(|e| e.to_string())?,
+            "--binary" => a.binary = Some(value.into()),
+            "--keep" => a.keep = Some(value.into()),
+            "--kind" => a.kind = Some(value.clone()),
+            "--within" => a.within = Some(Duration::from_secs(number()?)),
+            _ => return Err(format!("no option {name}")),
+        }
+    }
+    Ok(a)
+}
+
+/// What was seen of all.
+#[derive(Default)]
+struct Seen {
+    bombs: usize,
+    runs: usize,
+    kinds: BTreeMap<String, usize>,
+    most_cpu: (f64, String),
+    most_memory: (u64, String),
+    failures: Vec<String>,
+}
+
+fn all(a: Asked) -> Result<()> {
+    if a.serve {
+        measure::serve();
+        return Ok(());
+    }
+    let binary = match &a.binary {
+        Some(path) => path.clone(),
+        None => built()?,
+    };
+    let binary = binary.canonicalize().map_err(|e| format!("{}: {e}", binary.display()))?;
+    let work = std::env::temp_dir().join(format!("linerate-bombs-{}", std::process::id()));
+    std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
+    if a.growth {
+        let done = seeds::all().and_then(|s| growth::run(&binary, &work, &s, a.kind.as_deref(), a.within));
+        let _ = std::fs::remove_dir_all(&work);
+        return done;
+    }
+    let done = explode(&a, &binary, &work);
+    let _ = std::fs::remove_dir_all(&work);
+    let seen = done?;
+    println!(
+        "{} bombs of {} kinds, {} runs of {}; most CPU {:.2} s ({}); most memory {} MiB ({}); {} failures",
+        seen.bombs,
+        seen.kinds.len(),
+        seen.runs,
+        binary.file_name().unwrap_or_default().to_string_lossy(),
+        seen.most_cpu.0,
+        seen.most_cpu.1,
+        seen.most_memory.0 >> 10,
+        seen.most_memory.1,
+        seen.failures.len()
+    );
+    if seen.failures.is_empty() && seen.runs > 0 {
+        return Ok(());
+    }
+    Err(format!("{} of {} runs cost too much or ended badly", seen.failures.len(), seen.runs))
+}
+
+/// The profile of the lab's guests: built quickly, and fast enough that the limits mean something.
+fn built() -> Result<PathBuf> {
+    shell::status(shell::cargo().args(["build", "--quiet", "--profile", "lab", "--package", "linerate"]))?;
+    Ok(shell::target().join("lab/linerate"))
+}
+
+fn explode(a: &Asked, binary: &Path, work: &Path) -> Result<Seen> {
+    let seeds = seeds::all()?;
+    let plan = verbs::prepare(binary, work)?;
+    let servers: Vec<_> = (0..a.jobs).map(|_| measure::Server::start()).collect::<Result<_>>()?;
+    let (seen, next, began) = (Mutex::new(Seen::default()), AtomicUsize::new(0), Instant::now());
+    std::thread::scope(|threads| {
+        for (job, mut server) in servers.into_iter().enumerate() {
+            let (seen, next, seeds, plan) = (&seen, &next, &seeds, &plan);
+            threads.spawn(move || {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    if i >= a.count || a.within.is_some_and(|w| began.elapsed() > w) {
+                        return;
+                    }
+                    let mut random = Random::new(a.seed.wrapping_mul(1_000_003).wrapping_add(i as u64));
+                    // Every kind in turn, so that a short run sees them all in some order.
+                    let n = (i * 37 + a.seed as usize) % kinds::count();
+                    let (kind, bomb) = kinds::make(n, &mut random, seeds);
+                    if a.kind.as_ref().is_some_and(|k| !kind.starts_with(k.as_str())) {
+                        continue;
+                    }
+                    let dir = work.join(format!("{job}"));
+                    match lay(&bomb, &dir) {
+                        Ok(path) => one(binary, &mut server, plan, &kind, i, &path, &dir, a, seen),
+                        Err(e) => lock(seen).failures.push(format!("{kind}: cannot be written: {e}")),
+                    }
+                    let _ = std::fs::remove_dir_all(&dir);
+                }
+            });
+        }
+    });
+    seen.into_inner().map_err(|e| e.to_string())
+}
+
+fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Writes a bomb; its path.
+fn lay(bomb: &Bomb, dir: &Path) -> std::io::Result<PathBuf> {
+    let _ = std::fs::remove_dir_all(dir);
+    std::fs::create_dir_all(dir)?;
+    match bomb {
+        Bomb::File(name, bytes) => {
+            let path = dir.join(name);
+            std::fs::write(&path, bytes)?;
+            Ok(path)
+        }
+        Bomb::Holes(name, bytes, len) => {
+            let path = dir.join(name);
+            std::fs::write(&path, bytes)?;
+            std::fs::OpenOptions::new().write(true).open(&path)?.set_len(*len)?;
+            Ok(path)
+        }
+        Bomb::Dir(files) => {
+            let path = dir.join("inputs");
+            std::fs::create_dir(&path)?;
+            for (name, bytes) in files {
+                std::fs::write(path.join(name), bytes)?;
+            }
+            Ok(path)
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // what one bomb is, and where it is noted
+fn one(
+    binary: &Path,
+    server: &mut measure::Server,
+    plan: &verbs::Prepared,
+    kind: &str,
+    i: usize,
+    path: &Path,
+    dir: &Path,
+    a: &Asked,
+    seen: &Mutex<Seen>,
+) {
+    {
+        let mut seen = lock(seen);
+        seen.bombs += 1;
+        *seen.kinds.entry(kind.to_owned()).or_default() += 1;
+    }
+    for (verb, args) in verbs::of(plan, path, dir, i) {
+        let name = format!("{kind} #{i}: {verb}");
+        let used = server.run(binary, &args, dir);
+        let mut seen = lock(seen);
+        seen.runs += 1;
+        let why = match &used {
+            Err(e) => Some(e.clone()),
+            Ok(Used { end: Some(end), .. }) => Some(end.clone()),
+            Ok(u) if u.cpu > CPU => Some("too much CPU".to_owned()),
+            Ok(u) if u.peak > MEMORY => Some("too much memory".to_owned()),
+            Ok(_) => None,
+        };
+        if let Ok(u) = &used {
+            if u.cpu > seen.most_cpu.0 {
+                seen.most_cpu = (u.cpu, name.clone());
+            }
+            if u.peak > seen.most_memory.0 {
+                seen.most_memory = (u.peak, name.clone());
+            }
+        }
+        if let Some(why) = why {
+            let cost = used.map_or_else(|_| String::new(), |u| format!(" ({:.1} s, {} MiB)", u.cpu, u.peak >> 10));
+            println!("FAILED {name}: {why}{cost}");
+            seen.failures.push(name);
+            if let Some(keep) = &a.keep {
+                let _ = std::fs::create_dir_all(keep);
+                let to = keep.join(format!("{kind}-{i}-{}", path.file_name().unwrap_or_default().to_string_lossy()));
+                let _ = std::process::Command::new("cp").arg("-a").arg(path).arg(to).status();
+            }
+        }
+    }
+}
