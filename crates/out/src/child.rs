@@ -51,7 +51,6 @@ const SSH: &[&str] = &[
     "KRB5CCNAME",
     "KRB5_CONFIG",
     "GNUPGHOME",
-    // What `Match exec`, `Include` and `SendEnv` of a site's configuration use is not known: a user lists it with `SetEnv`.
 ];
 const PROXIES: &[&str] = &[
     "HTTP_PROXY",
@@ -154,6 +153,12 @@ const BENCHMARK: &[&str] = &[
 /// Where a program of the system is looked for when nothing of the user's counts.
 pub const SYSTEM_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin";
 
+/// Names, with commas between them, of further variables that the user hands on: for what a proxy command of `ssh` or a plugin of
+/// `kubectl` needs and no list knows.
+const ASKED: &str = "LINERATE_PASS_ENV";
+/// What begins so is for this program, and goes to no other.
+const OURS: &str = "LINERATE_";
+
 /// A program with the environment that it needs, and no other. The only place that starts programs: `clippy.toml` sees to it.
 #[allow(clippy::disallowed_methods)] // this is the place
 #[must_use]
@@ -163,7 +168,10 @@ pub fn command(program: impl AsRef<OsStr>, need: Need) -> Command {
     if need == Need::Nothing {
         command.env("PATH", SYSTEM_PATH).env("LC_ALL", "C");
     } else {
-        command.envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(|n| need.takes(n))));
+        let asked = std::env::var(ASKED).unwrap_or_default();
+        let asked = |name: &str| !name.starts_with(OURS) && asked.split(',').any(|a| a.trim() == name);
+        let given = std::env::vars_os().filter(|(n, _)| n.to_str().is_some_and(|n| need.takes(n) || asked(n)));
+        command.envs(given);
     }
     command
 }
@@ -211,6 +219,35 @@ mod tests {
                 assert_eq!(need.takes(name), who.contains(&need), "{name} {need:?}");
             }
         }
+    }
+
+    /// The process whose environment holds a secret.
+    #[test]
+    #[ignore = "a part of the test below"]
+    fn starts_children() {
+        if std::env::var_os("LINERATE_REDFISH_PASSWORD").is_none() {
+            return;
+        }
+        for need in ALL {
+            let out = command("/usr/bin/env", need).output().unwrap();
+            println!("{need:?}\n{}", String::from_utf8(out.stdout).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_the_user_hands_on_is_handed_on_but_what_is_ours() {
+        let me = std::env::current_exe().unwrap();
+        let mut command = Command::new(me);
+        command.args(["--exact", "--ignored", "--nocapture", "child::tests::starts_children"]);
+        command
+            .env("LINERATE_REDFISH_PASSWORD", "for-the-bmc")
+            .env("SITE_NAME", "asked-for")
+            .env("SITE_OTHER", "not-asked");
+        let out = command.env(ASKED, "SITE_NAME, LINERATE_REDFISH_PASSWORD").output().unwrap();
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(out.status.success() && ALL.iter().all(|n| text.contains(&format!("{n:?}\n"))), "{text}");
+        assert_eq!(text.matches("asked-for").count(), ALL.len() - 1, "{text}");
+        assert!(!text.contains("not-asked") && !text.contains("for-the-bmc"), "{text}");
     }
 
     #[test]

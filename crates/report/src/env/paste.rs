@@ -2,8 +2,8 @@
 //! is to be removed, are comments.
 
 use super::{Env, counts};
-use crate::style::clean;
 use linerate_env::{Change, Judgement, Kind, lookup};
+use linerate_out::{shell, terminal, yaml};
 use std::io::{self, Write};
 
 /// Where it goes.
@@ -115,25 +115,19 @@ fn removes(j: &Judgement) -> bool {
 
 /// A comment is one line, whatever the text.
 fn comment(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    writeln!(out, "# {}", clean(text))
+    writeln!(out, "# {}", terminal(text))
 }
 
 fn entry(form: Form, name: &str, value: &str) -> Vec<String> {
     match form {
-        Form::Shell | Form::Sbatch => vec![format!("export {name}={}", shell(value))],
-        Form::K8s => vec![format!("- name: {name}"), format!("  value: {}", yaml(value))],
+        Form::Shell | Form::Sbatch => vec![format!("export {name}={}", shell::word(value).unwrap_or_default())],
+        Form::K8s => vec![format!("- name: {name}"), format!("  value: {}", k8s(value))],
     }
 }
 
-/// Single quotes, always: nothing in them means anything to a shell but their end.
-fn shell(value: &str) -> String {
-    format!("'{}'", clean(value).replace('\'', "'\\''"))
-}
-
-/// A double-quoted scalar, which is JSON; a `$(NAME)` is written so that Kubernetes leaves it alone.
-fn yaml(value: &str) -> String {
-    let escaped = clean(value).replace("$(", "$$(");
-    serde_json::Value::String(escaped).to_string()
+/// A `$(NAME)` is written so that Kubernetes leaves it alone.
+fn k8s(value: &str) -> String {
+    yaml::scalar(&value.replace("$(", "$$("))
 }
 
 #[cfg(test)]
