@@ -67,9 +67,9 @@ fn escaped(text: &str, pairs: bool, cell: bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     let at = |i: usize| chars.get(i).copied();
     let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    // One sign alone begins no formula.
-    let formula = chars.iter().filter(|c| **c == '$').count() > 1;
-    let begins = begins_block(text);
+    // Blanks before it change nothing.
+    let bare = text.trim_start_matches(' ');
+    let begins = begins_block(bare).map(|at| at + text.len() - bare.len());
     let mut code = false;
     let mut out = String::with_capacity(text.len() + 16);
     let mut i = 0;
@@ -83,7 +83,8 @@ fn escaped(text: &str, pairs: bool, cell: bool) -> String {
             }
             '|' if !code || cell => out.push_str("\\|"),
             _ if code => out.push(c),
-            ' ' if i == 0 => out.push_str("&#32;"),
+            // Four of them would begin code; one before the end of bold text would keep it from ending.
+            ' ' if (i == 0 && text.starts_with("    ")) || end == chars.len() => out.push_str("&#32;"),
             '`' => out.push_str("&#96;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -98,13 +99,12 @@ fn escaped(text: &str, pairs: bool, cell: bool) -> String {
                     // Sites look for names behind the sign after entities were read, but not behind code.
                     '@' if !left && right => out.push_str(&format!("`{run}`")),
                     '@' => out.push_str(&run.replace('@', "&#64;")),
-                    // Within a word it marks nothing.
-                    _ if left && right => out.push_str(&run),
+                    // Behind a word it begins nothing, and nothing that was begun is there to be ended.
+                    _ if left => out.push_str(&run),
                     _ => out.push_str(&run.replace('_', "\\_")),
                 }
             }
-            '\\' | '*' | '[' | ']' | '~' | '^' | '#' => out.extend(['\\', c]),
-            '$' if formula => out.extend(['\\', c]),
+            '\\' | '*' | '[' | ']' | '~' | '#' | '$' => out.extend(['\\', c]),
             _ if begins == Some(i) => out.extend(['\\', c]),
             c => out.push(c),
         }
@@ -141,14 +141,14 @@ mod tests {
             ("run `lspci -vv <x>` now", "run `lspci -vv <x>` now"),
             ("odd ` tick", "odd &#96; tick"),
             ("``a` <b>`", "&#96;&#96;a&#96; &lt;b&gt;&#96;"),
-            ("nv_peer_mem _x_ __y", "nv_peer_mem \\_x\\_ \\_\\_y"),
+            ("nv_peer_mem _x_ __y", "nv_peer_mem \\_x_ \\_\\_y"),
             ("root@n1 @@me", "root&#64;n1 `@@`me"),
             ("- x", "\\- x"),
             ("-1", "-1"),
             ("12. x", "12\\. x"),
             ("12.5", "12.5"),
             ("$a$", "\\$a\\$"),
-            ("$a", "$a"),
+            ("$a ", "\\$a&#32;"),
         ] {
             assert_eq!(inline(text), want, "{text}");
         }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{ECHO, LSPCI, bytes, lspci, usual, with};
-use linerate_remedy::{Act, Disruption, NodeId, Permanence, Plan, Proof, Risk, Step};
+use linerate_remedy::{Act, ByHand, Disruption, NodeId, Permanence, Plan, Proof, Refused, Risk, SCHEMA, Step};
 use linerate_report::plan::{json as plan_json, markdown as plan_markdown, text as plan_text};
 use linerate_report::{Style, json, junit, markdown, sarif, terminal};
 use proptest::prelude::*;
@@ -76,7 +76,8 @@ fn inert(text: &str) -> Result<(), TestCaseError> {
 /// The parts of a page, without what they say. Code within a line is text: messages quote commands so.
 fn parts(page: &str) -> Result<Vec<String>, TestCaseError> {
     let mut out = Vec::new();
-    for event in Parser::new_ext(page, Options::all() - Options::ENABLE_SMART_PUNCTUATION) {
+    for event in Parser::new_ext(page, Options::all() - Options::ENABLE_SMART_PUNCTUATION - Options::ENABLE_SUPERSCRIPT)
+    {
         match event {
             Event::Text(_) | Event::Code(_) | Event::End(_) => {}
             Event::Start(Tag::Link { dest_url, .. }) if dest_url.starts_with("https://example.org/") => {}
@@ -130,7 +131,21 @@ fn plan(text: &str) -> Plan {
         unsimulated: vec![t()],
     };
     let node = NodeId { host: Some(t()), ..NodeId::default() };
-    Plan { steps: vec![step], node, source: t(), platform: t(), hash: t(), ..Plan::default() }
+    Plan {
+        schema: SCHEMA.into(),
+        hash: String::new(),
+        version: "0.1.0".into(),
+        node,
+        role: None,
+        kubernetes: None,
+        source: t(),
+        platform: t(),
+        steps: vec![step],
+        by_hand: vec![ByHand { rules: vec![t()], summary: t(), how: vec![t()], reread: vec![t()] }],
+        refused: vec![Refused { rules: vec![t()], summary: t(), reason: t(), unless: Some(t()) }],
+        simulation: None,
+    }
+    .sealed()
 }
 
 proptest! {

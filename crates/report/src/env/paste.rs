@@ -120,9 +120,14 @@ fn comment(out: &mut dyn Write, text: &str) -> io::Result<()> {
 
 fn entry(form: Form, name: &str, value: &str) -> Vec<String> {
     match form {
-        Form::Shell | Form::Sbatch => vec![format!("export {name}={}", shell::word(value).unwrap_or_default())],
+        Form::Shell | Form::Sbatch => vec![format!("export {name}={}", word(value))],
         Form::K8s => vec![format!("- name: {name}"), format!("  value: {}", k8s(value))],
     }
+}
+
+/// No word can hold a NUL: it is shown.
+fn word(value: &str) -> String {
+    shell::word(&value.replace('\0', "\\u{0}")).unwrap_or_default()
 }
 
 /// A `$(NAME)` is written so that Kubernetes leaves it alone.
@@ -137,7 +142,7 @@ mod tests {
     #[test]
     fn values_cannot_leave_their_quotes() {
         assert_eq!(entry(Form::Shell, "A", "x'; rm -rf /; '"), ["export A='x'\\''; rm -rf /; '\\'''"]);
-        assert_eq!(entry(Form::K8s, "A", "a\"b\n$(C)"), ["- name: A", "  value: \"a\\\"b $$(C)\""]);
+        assert_eq!(entry(Form::K8s, "A", "a\"b\n$(C)"), ["- name: A", "  value: \"a\\\"b\\n$$(C)\""]);
         assert_eq!(entry(Form::Sbatch, "A", "=mlx5_0,mlx5_1"), ["export A='=mlx5_0,mlx5_1'"]);
     }
 }
