@@ -102,18 +102,23 @@ impl Sink {
     }
 }
 
+/// The error with the file that it is about: who writes a report does not know it.
+fn named(path: &Path, e: &io::Error) -> io::Error {
+    io::Error::new(e.kind(), format!("cannot write {}: {e}", path.display()))
+}
+
 impl Write for Sink {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self {
             Sink::Standard(w) => w.write(buf),
-            Sink::File(w, _) => w.write(buf),
+            Sink::File(w, p) => w.write(buf).map_err(|e| named(p, &e)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Sink::Standard(w) => w.flush(),
-            Sink::File(w, _) => w.flush(),
+            Sink::File(w, p) => w.flush().map_err(|e| named(p, &e)),
         }
     }
 }

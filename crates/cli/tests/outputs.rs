@@ -6,6 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sick-8gpu.tar.zst");
+
 fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outputs").join(name);
     let _ = fs::remove_dir_all(&dir);
@@ -64,14 +66,16 @@ fn a_file_is_for_its_owner_and_follows_no_link() {
     let root = machine(&dir);
     let root = root.to_str().unwrap();
     let victim = dir.join("victim");
+    let job = dir.join("job.env");
+    fs::write(&job, "NCCL_DEBUG=INFO\n").unwrap();
     for verb in [
         &["audit", root][..],
         &["audit", root, "--format", "sarif"],
         &["plan", root, "--format", "json"],
         &["plan", root, "--format", "shell"],
         &["doctor", root],
-        &["env", "check", root],
-        &["topo", root, "--format", "rdma-topo-dump"],
+        &["env", "check", job.to_str().unwrap()],
+        &["topo", EXAMPLE, "--format", "rdma-topo-dump"],
         &["collect", "--root", root, "--no-commands", "--quiet"],
     ] {
         fs::write(&victim, "keep").unwrap();
@@ -85,7 +89,7 @@ fn a_file_is_for_its_owner_and_follows_no_link() {
         assert!(!fs::read(&out).unwrap().is_empty(), "{verb:?}");
         assert_eq!(mode(&out), 0o600, "{verb:?}");
     }
-    assert_eq!(names(&dir), ["node", "out", "victim"], "nothing is left beside them");
+    assert_eq!(names(&dir), ["job.env", "node", "out", "victim"], "nothing is left beside them");
 }
 
 /// A limit on the size of files stands for a full disk: the earlier file is whole, and nothing is left beside it.
