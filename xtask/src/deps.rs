@@ -11,7 +11,8 @@ use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
 /// The map of ARCHITECTURE.md in its order: a crate may depend on those before it, the command on all.
-const MAP: [&str; 14] = [
+const MAP: [&str; 15] = [
+    "linerate-out",
     "linerate-stats",
     "linerate-formats",
     "linerate-snapshot",

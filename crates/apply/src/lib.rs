@@ -7,6 +7,8 @@
 //!
 //! [`Act`]: linerate_remedy::Act
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod act;
 pub mod drive;
 pub mod hand;

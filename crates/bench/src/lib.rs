@@ -3,6 +3,8 @@
 //!
 //! Pure: bytes and data in, data out. The store and the runner do the I/O.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod ceiling;
 pub mod compare;
 pub mod facts;

@@ -2,6 +2,7 @@
 
 use crate::compare::Options;
 use crate::model::{Label, Run};
+use linerate_out::csv::field;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -51,9 +52,9 @@ pub fn template(runs: &[Run]) -> String {
         let before = seen.iter().sum::<f64>() / seen.len() as f64;
         for run in 1..=n {
             let mut cells =
-                vec![run.to_string(), kind.to_string(), quoted(tool), quoted(metric), stat.clone(), quoted(unit)];
+                vec![run.to_string(), kind.to_string(), field(tool), field(metric), stat.clone(), field(unit)];
             cells.push(size.map_or_else(String::new, |s| s.to_string()));
-            let label = |key: &str| labels.iter().find(|l| l.key == key).map_or_else(String::new, |l| quoted(&l.value));
+            let label = |key: &str| labels.iter().find(|l| l.key == key).map_or_else(String::new, |l| field(&l.value));
             cells.extend(names.iter().map(|n| label(n)));
             cells.push(format!("{before}"));
             cells.push(String::new());
@@ -61,10 +62,4 @@ pub fn template(runs: &[Run]) -> String {
         }
     }
     out
-}
-
-/// A field of CSV (RFC 4180). What a spreadsheet would take for a formula is made a text.
-fn quoted(text: &str) -> String {
-    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

@@ -1,5 +1,7 @@
 //! The `linerate` command. Arguments, progress and exit codes; no conclusions are drawn here.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod args;
 mod bench_args;
 mod budget;

@@ -1,9 +1,10 @@
 //! Where text goes, whether it is coloured, and how errors look.
 
 use crate::args::When;
+use linerate_out::file::{Access, Replace};
+use linerate_out::json::Inert;
 use linerate_snapshot::without_secrets;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,33 +46,39 @@ impl From<io::Error> for Failure {
 pub(crate) fn complain(e: &Failure) {
     // It may hold words of a file or of another host.
     let what = without_secrets(&e.what);
-    let lines: Vec<_> = what.lines().map(linerate_report::style::clean).collect();
+    let lines: Vec<_> = what.lines().map(linerate_out::terminal).collect();
     eprintln!("linerate: error: {}", lines.join("\n"));
     if let Some(hint) = &e.hint {
-        eprintln!("  hint: {}", linerate_report::style::clean(&without_secrets(hint)));
+        eprintln!("  hint: {}", linerate_out::terminal(&without_secrets(hint)));
     }
 }
 
 /// Says something beside the answer.
 #[allow(clippy::print_stderr)]
 pub(crate) fn remark(text: &str) {
-    eprintln!("linerate: {}", linerate_report::style::clean(&without_secrets(text)));
+    eprintln!("linerate: {}", linerate_out::terminal(&without_secrets(text)));
 }
 
 /// The report's destination.
 pub(crate) enum Sink {
     Standard(BufWriter<io::Stdout>),
-    File(BufWriter<File>, PathBuf),
+    File(Replace, PathBuf),
 }
 
 impl Sink {
+    /// What holds words of a node, or is a plan: for its owner. A file gets its name when it is finished.
     pub(crate) fn open(path: Option<&Path>) -> Result<Sink, Failure> {
+        Sink::open_for(path, Access::Private)
+    }
+
+    /// As [`Sink::open`], for whom it says.
+    pub(crate) fn open_for(path: Option<&Path>, access: Access) -> Result<Sink, Failure> {
         Ok(match path {
             None => Sink::Standard(BufWriter::new(io::stdout())),
             Some(p) if p == Path::new("-") => Sink::Standard(BufWriter::new(io::stdout())),
             Some(p) => {
-                let f = File::create(p).map_err(|e| Failure::writing(p, &e))?;
-                Sink::File(BufWriter::new(f), p.to_owned())
+                let file = Replace::begin(p, access).map_err(|e| Failure::writing(p, &e))?;
+                Sink::File(file, p.to_owned())
             }
         })
     }
@@ -89,28 +96,39 @@ impl Sink {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        match &mut self {
-            Sink::Standard(w) => Ok(w.flush()?),
-            Sink::File(w, p) => w.flush().map_err(|e| Failure::writing(p, &e)),
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        match self {
+            Sink::Standard(mut w) => Ok(w.flush()?),
+            Sink::File(file, p) => file.keep().map_err(|e| Failure::writing(&p, &e)),
         }
     }
+}
+
+/// The error with the file that it is about: who writes a report does not know it.
+fn named(path: &Path, e: &io::Error) -> io::Error {
+    io::Error::new(e.kind(), format!("cannot write {}: {e}", path.display()))
 }
 
 impl Write for Sink {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self {
             Sink::Standard(w) => w.write(buf),
-            Sink::File(w, _) => w.write(buf),
+            Sink::File(w, p) => w.write(buf).map_err(|e| named(p, &e)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Sink::Standard(w) => w.flush(),
-            Sink::File(w, _) => w.flush(),
+            Sink::File(w, p) => w.flush().map_err(|e| named(p, &e)),
         }
     }
+}
+
+/// Writes a document for programs, indented.
+pub(crate) fn json(sink: &mut Sink, value: &serde_json::Value) -> io::Result<()> {
+    serde_json::to_writer_pretty(Inert::new(&mut *sink), value)?;
+    sink.write_all(b"\n")
 }
 
 /// Columns of the terminal, 80..=140; 80 where there is none.

@@ -50,7 +50,7 @@ impl Line {
             _ => String::new(),
         };
         let file = if files > 1 { format!("file {at} of {files}, ") } else { String::new() };
-        let name: String = linerate_report::style::clean(name).chars().rev().take(40).collect();
+        let name: String = linerate_out::terminal(name).chars().rev().take(40).collect();
         let name: String = name.chars().rev().collect();
         self.draw(&format!("{file}{}{of} MB, {:.0} MB/s{left}: {name}", mega(done), pace / 1e6));
     }

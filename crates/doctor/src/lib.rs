@@ -9,6 +9,7 @@
 //!
 //! Pure: bytes come in pieces, nothing is opened here. Memory does not grow with the logs.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![forbid(unsafe_code)]
 
 pub mod answer;

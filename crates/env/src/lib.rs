@@ -9,6 +9,7 @@
 //!
 //! Pure. What the context does not tell is not guessed: the judgement says what would decide it.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![forbid(unsafe_code)]
 
 mod context;

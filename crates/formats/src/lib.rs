@@ -3,6 +3,8 @@
 //! Invariants: bytes in, data out. Nothing here opens a file, runs a command, or knows what a rule is. Every parser accepts
 //! hostile input: it returns an error or less data, never panics, and never allocates more than a small multiple of its input.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod bounds;
 mod clock;
 pub mod cmdline;

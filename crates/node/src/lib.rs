@@ -2,6 +2,8 @@
 //!
 //! Pure: nothing here touches the system. What a source does not hold is unreadable, never a default.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod aer;
 pub mod context;
 pub mod cpu;

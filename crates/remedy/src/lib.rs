@@ -4,6 +4,8 @@
 //! A plan is data: [`Plan`] holds steps in order, a step its [`Act`]s, each with what was there before, so that it can be checked, done
 //! twice without harm, and undone byte for byte. Nothing in a plan is a line for a shell.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod address;
 pub mod bios;
 pub mod boot;

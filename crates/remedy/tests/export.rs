@@ -83,6 +83,24 @@ fn the_script_is_clean() {
     }
 }
 
+/// Words that drive a terminal or reorder a line are seen by who reads the script, and are the same words for the shell.
+#[test]
+fn the_script_hides_nothing_from_its_reader() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = format!("{}/\u{202e}file", dir.path().display());
+    let word = "\u{1b}[8m\u{202e}\u{9b}2J\u{200b}; touch evil";
+    let run = Act::Run { argv: vec!["printf".into(), word.into()], writes: vec![], undo: vec![word.into()], limit: 9 };
+    let mut s = step("x", Disruption::None, vec![file(&path, word, 0o600), run], Vec::new());
+    (s.summary, s.why) = (word.into(), vec![word.into()]);
+    let made = export::shell(&bare(vec![s]));
+    let seen = |c: char| !linerate_out::hidden(c) || matches!(c, '\n' | '\t');
+    assert!(made.text.chars().all(seen), "{:?}", made.text);
+    let (good, said) = play(dir.path(), &made.text);
+    assert!(good, "{said}\n{}", made.text);
+    assert_eq!(std::fs::read(&path).expect("written"), word.as_bytes());
+    assert!(!dir.path().join("evil").exists());
+}
+
 /// Runs a script as if by root: `id` answers 0.
 fn play(dir: &std::path::Path, text: &str) -> (bool, String) {
     let bin = dir.join("bin");

@@ -266,8 +266,8 @@ fn told(counts: &Counts, first: Option<&Verdict>) -> String {
 
 /// One line, whatever the width.
 fn line(style: Style, label: &str, tag: &str, tone: Tone, text: &str, out: &mut dyn Write) -> io::Result<()> {
-    let label = crate::style::clean(label);
-    let text = crate::style::clean(text.trim());
+    let label = linerate_out::terminal(label);
+    let text = linerate_out::terminal(text.trim());
     let tag = format!("{tag:<8}");
     let used = LABEL + 1 + tag.chars().count() + 1;
     let text = clip(&text, style.width.saturating_sub(used).max(16));

@@ -6,7 +6,7 @@
 use crate::Report;
 use crate::terminal::{quality, terms};
 use crate::words::Words;
-use crate::xml::escape;
+use linerate_out::markup::{attribute, xml};
 use linerate_rules::{Severity, Status, Verdict};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -47,7 +47,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"linerate {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
-        escape(&report.snapshot.label),
+        attribute(&report.snapshot.label),
         report.audit.verdicts.len(),
         all.failures,
         all.errors,
@@ -58,7 +58,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
-            escape(area),
+            attribute(area),
             verdicts.len(),
             sums.failures,
             sums.errors,
@@ -74,26 +74,22 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 fn case(v: &Verdict, words: &Words<'_>, out: &mut dyn Write) -> io::Result<()> {
     let f = &v.finding;
-    let message = escape(&f.message);
-    write!(out, "    <testcase classname=\"{}\" name=\"{}\"", escape(v.rule.id), escape(&f.subject.to_string()))?;
+    let message = attribute(&f.message);
+    write!(out, "    <testcase classname=\"{}\" name=\"{}\"", attribute(v.rule.id), attribute(&f.subject.to_string()))?;
     match f.status {
         Status::Pass => return out.write_all(b"/>\n"),
         Status::NotApplicable => writeln!(out, ">\n      <skipped message=\"{message}\"/>")?,
         Status::Unknown => {
-            writeln!(
-                out,
-                ">\n      <error type=\"unknown\" message=\"{message}\">{}</error>",
-                escape(&body(v, words))
-            )?;
+            writeln!(out, ">\n      <error type=\"unknown\" message=\"{message}\">{}</error>", xml(&body(v, words)))?;
         }
         Status::Fail if v.severity() == Severity::Info => {
-            writeln!(out, ">\n      <system-out>{message}\n{}</system-out>", escape(&body(v, words)))?;
+            writeln!(out, ">\n      <system-out>{}\n{}</system-out>", xml(&f.message), xml(&body(v, words)))?;
         }
         Status::Fail => writeln!(
             out,
             ">\n      <failure type=\"{}\" message=\"{message}\">{}</failure>",
             v.severity().name(),
-            escape(&body(v, words))
+            xml(&body(v, words))
         )?,
     }
     out.write_all(b"    </testcase>\n")

@@ -1,7 +1,9 @@
 //! Renderers of audit results. Pure: each writes into what it is given and touches nothing else.
 //!
-//! Everything that comes from data passes [`style::clean`] (terminal), XML or JSON escaping before it is written: names of
+//! Everything that comes from data passes the function of its form in `linerate_out` before it is written: names of
 //! devices, lines of files and messages built from them may hold anything.
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod about;
 pub mod bench;
@@ -20,7 +22,6 @@ pub mod style;
 pub mod terminal;
 pub mod topo;
 mod words;
-mod xml;
 
 pub use style::Style;
 

@@ -1,10 +1,12 @@
 //! Markdown for a ticket: the same order as on the terminal, nothing from data able to format or mention.
 
 use crate::group::{Group, group};
-use crate::style::{clean, clip};
+use crate::style::clip;
 use crate::terminal::{quality, terms};
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
+use linerate_out::markdown::{block, cell, inline};
+use linerate_out::terminal;
 use linerate_rules::{Status, Verdict};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -18,7 +20,7 @@ const EVIDENCE: usize = 3;
 pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Report { node, snapshot, audit } = report;
     let counts = Counts::of(audit);
-    writeln!(out, "# linerate: {}\n", md(&snapshot.label))?;
+    writeln!(out, "# linerate: {}\n", inline(&snapshot.label))?;
     let bad: Vec<String> = counts.worst_first().map(|(s, n)| format!("{n} {}", s.name())).collect();
     let bad = if bad.is_empty() { "none".to_owned() } else { bad.join(", ") };
     writeln!(out, "| | |\n|---|---|")?;
@@ -28,10 +30,10 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         "| Other answers | {} unknown, {} passed, {} not applicable |",
         counts.unknown, counts.pass, counts.not_applicable
     )?;
-    writeln!(out, "| Role | {} |", md(&about::role(node)))?;
-    writeln!(out, "| Kernel | {} |", md(&about::kernel(node)))?;
-    writeln!(out, "| Devices | {} |", md(&about::devices(node)))?;
-    writeln!(out, "| Source | {} |", md(&about::source(snapshot)))?;
+    writeln!(out, "| Role | {} |", cell(&about::role(node)))?;
+    writeln!(out, "| Kernel | {} |", cell(&about::kernel(node)))?;
+    writeln!(out, "| Devices | {} |", cell(&about::devices(node)))?;
+    writeln!(out, "| Source | {} |", cell(&about::source(snapshot)))?;
     writeln!(out, "| Written by | linerate {VERSION}, exit code {} |", audit.exit_code())?;
     let words = Words::of(snapshot);
     let groups = group(report.findings());
@@ -45,7 +47,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     if !notes.is_empty() {
         writeln!(out, "\n## Worth knowing\n")?;
         for g in &notes {
-            writeln!(out, "- `{}`: {}", g.first().rule.id, md(&said(g)))?;
+            writeln!(out, "- `{}`: {}", g.first().rule.id, inline(&said(g)))?;
         }
     }
     unseen(report, out)
@@ -58,22 +60,22 @@ fn said(g: &Group<'_>) -> String {
 
 fn finding(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<()> {
     let first = g.first();
-    writeln!(out, "\n### {}: `{}`\n\n{}\n", first.severity().name().to_uppercase(), first.rule.id, md(&said(g)))?;
+    writeln!(out, "\n### {}: `{}`\n\n{}\n", first.severity().name().to_uppercase(), first.rule.id, inline(&said(g)))?;
     let effect = first.rule.effect;
-    writeln!(out, "- **Costs**: {} *({})*", md(effect.text), quality(effect.quality))?;
+    writeln!(out, "- **Costs**: {} *({})*", inline(effect.text), quality(effect.quality))?;
     let mut summaries: Vec<&str> = Vec::new();
     for r in g.verdicts.iter().filter_map(|v| v.finding.remedy.as_ref()) {
         if summaries.contains(&r.summary.as_ref()) {
             continue;
         }
         summaries.push(&r.summary);
-        writeln!(out, "- **Fix**: {}; {}", md(&r.summary), terms(r, md))?;
+        writeln!(out, "- **Fix**: {}; {}", inline(&r.summary), terms(r, inline))?;
     }
     for s in first.rule.sources {
         if s.at.starts_with("http") {
-            writeln!(out, "- Source: [{}]({})", md(s.title), s.at)?;
+            writeln!(out, "- Source: [{}]({})", inline(s.title), s.at)?;
         } else {
-            writeln!(out, "- Source: {}: `{}`", md(s.title), s.at)?;
+            writeln!(out, "- Source: {}: `{}`", inline(s.title), s.at)?;
         }
     }
     let mut lines: Vec<String> = Vec::new();
@@ -85,7 +87,7 @@ fn finding(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<
         }
         let seen = format!("{}: {}", words.short(e.place), clip(&words.shown(e.place), 160));
         let note = e.note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
-        lines.push(clean(&format!("{}{note}", seen.trim_end_matches(": "))).into_owned());
+        lines.push(terminal(&format!("{}{note}", seen.trim_end_matches(": "))).into_owned());
     }
     if more > 0 {
         lines.push(format!("and {more} more"));
@@ -93,9 +95,7 @@ fn finding(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<
     if lines.is_empty() {
         return Ok(());
     }
-    let text = lines.join("\n");
-    let fence = fence(&text);
-    writeln!(out, "\n{fence}text\n{text}\n{fence}")
+    writeln!(out, "\n{}", block("text", &lines.join("\n")))
 }
 
 fn unseen(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -113,64 +113,7 @@ fn unseen(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             *rules.entry(v.rule.id).or_default() += 1;
         }
         let rules: Vec<String> = rules.into_iter().map(|(id, n)| format!("`{id}` × {n}")).collect();
-        writeln!(out, "- [ ] {}: {}", md(see), rules.join(", "))?;
+        writeln!(out, "- [ ] {}: {}", inline(see), rules.join(", "))?;
     }
     Ok(())
-}
-
-/// A fence that the text cannot close.
-pub(crate) fn fence(text: &str) -> String {
-    let (mut longest, mut run) = (0, 0);
-    for c in text.chars() {
-        run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    "`".repeat((longest + 1).max(3))
-}
-
-/// Text that formats nothing, mentions nobody and ends no table cell. Balanced back-ticks stay: messages quote commands with them.
-pub(crate) fn md(text: &str) -> String {
-    let text = clean(text);
-    let ticks = text.matches('`').count().is_multiple_of(2);
-    let mut code = false;
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '`' if ticks => {
-                code = !code;
-                out.push(c);
-            }
-            // In a table a bar ends the cell even within code.
-            '|' => out.push_str("\\|"),
-            _ if code => out.push(c),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '@' => out.push_str("&#64;"),
-            '\\' | '`' | '*' | '[' | ']' | '~' | '#' => {
-                out.push('\\');
-                out.push(c);
-            }
-            // Within a word an underscore marks nothing.
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn data_cannot_format_mention_or_break_out() {
-        assert_eq!(
-            md("a|b <img> @all *x* [y](z)\x1b[1m"),
-            "a\\|b &lt;img&gt; &#64;all \\*x\\* \\[y\\](z)\\\\u{1b}\\[1m"
-        );
-        assert_eq!(md("run `lspci -vv <x>` now"), "run `lspci -vv <x>` now");
-        assert_eq!(md("odd ` tick"), "odd \\` tick");
-        assert_eq!(fence("a ```` b"), "`````");
-        assert_eq!(fence("plain"), "```");
-    }
 }

@@ -1,5 +1,6 @@
 //! Terminal text: colour only when told, lines no wider than told, nothing from data raw.
 
+use linerate_out::terminal;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -48,29 +49,6 @@ impl Tone {
             Tone::Doubt => "1;35",
         }
     }
-}
-
-/// Text that is safe to print on a terminal: white space becomes a space; other control characters, and the invisible ones that
-/// reorder text or hide in it, are written as escapes.
-#[must_use]
-pub fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(unsafe_to_print) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' | '\r' => out.push(' '),
-            c if unsafe_to_print(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    Cow::Owned(out)
-}
-
-fn unsafe_to_print(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{061c}')
 }
 
 /// At most `max` characters, the last one an ellipsis where something was cut.
@@ -130,7 +108,7 @@ impl<'w> Page<'w> {
 
     /// `tag` in its tone, then the text, wrapped to the right of the tag. Both are cleaned here.
     pub(crate) fn item(&mut self, indent: usize, tag: &str, tag_tone: Tone, tone: Tone, text: &str) -> io::Result<()> {
-        let (tag, text) = (clean(tag), clean(text));
+        let (tag, text) = (terminal(tag), terminal(text));
         let hang = indent + if tag.is_empty() { 0 } else { tag.chars().count() + 1 };
         let room = self.style.width.saturating_sub(hang).max(16);
         for (i, line) in wrap(&text, room).iter().enumerate() {
@@ -154,14 +132,14 @@ impl<'w> Page<'w> {
     /// A line of pieces, each in its tone: cleaned here, not wrapped.
     pub(crate) fn spans(&mut self, pieces: &[(Tone, &str)]) -> io::Result<()> {
         for (tone, text) in pieces {
-            self.paint(*tone, &clean(text))?;
+            self.paint(*tone, &terminal(text))?;
         }
         self.blank()
     }
 
     /// A line as it is, cleaned but not wrapped: commands to copy.
     pub(crate) fn verbatim(&mut self, indent: usize, line: &str) -> io::Result<()> {
-        writeln!(self.out, "{:indent$}{}", "", clean(line.trim_end()))
+        writeln!(self.out, "{:indent$}{}", "", terminal(line.trim_end()))
     }
 
     /// Tag and text of a table's row: cleaned and cut by the caller, blanks kept.
@@ -189,13 +167,6 @@ impl<'w> Page<'w> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_that_moves_the_cursor_or_reorders_text_survives() {
-        let got = clean("a\x1b[31mred\u{9b}2J\u{202e}x\u{200b}\ty\nz\x07");
-        assert_eq!(got, "a\\u{1b}[31mred\\u{9b}2J\\u{202e}x\\u{200b} y z\\u{7}");
-        assert!(matches!(clean("plain – ünïcode ×"), Cow::Borrowed(_)));
-    }
 
     #[test]
     fn lines_fit_and_long_words_stay_whole() {

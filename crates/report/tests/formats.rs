@@ -35,7 +35,7 @@ fn junit_is_xml_and_unknown_is_never_green() {
     assert_eq!(suites, ["demo", "host", "module"]);
     assert!(root.descendants().filter(|n| n.has_tag_name("error")).all(|n| n.attribute("type") == Some("unknown")));
     let hostile = root.descendants().find(|n| n.attribute("classname") == Some("demo/hostile")).unwrap();
-    assert_eq!(hostile.attribute("name"), Some("]0;owned<b>&\"'"));
+    assert_eq!(hostile.attribute("name"), Some("\\u{1b}]0;owned\\u{7}<b>&\"'"));
     assert!(!text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')));
 }
 

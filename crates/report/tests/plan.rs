@@ -363,10 +363,8 @@ fn data_never_reaches_the_terminal_raw() {
             match fence {
                 Some(n) if ticks >= n && line.len() == ticks => fence = None,
                 None if ticks >= 3 => fence = Some(ticks),
-                None => assert!(
-                    !line.contains("@all") && !line.contains("<img>") && !line.starts_with("# second"),
-                    "{line}"
-                ),
+                // What else a line may hold, a parser says: tests/inert.rs.
+                None => assert!(!line.starts_with("# second"), "{line}"),
                 Some(_) => {}
             }
         }

@@ -3,6 +3,8 @@
 //! Rules are pure functions from a [`linerate_node::Node`] to findings. The [`engine`] decides applicability from the node's
 //! role, so that no rule judges a node in a context in which it does not hold.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod acs;
 mod ats;
 mod cmdline;

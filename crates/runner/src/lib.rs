@@ -7,6 +7,8 @@
 //!
 //! Deciding is pure ([`plan`], [`tools`], [`facts`]); doing is behind one small trait, [`transport::Transport`].
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod cancel;
 pub mod collect;
 pub mod event;

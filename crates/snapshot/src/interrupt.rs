@@ -1,7 +1,6 @@
-//! What must not outlive this process: commands that run, and a half-written archive. A signal can come at any time, so both are
-//! in one list that the handler's thread empties.
+//! What must not outlive this process: commands that run, and half-written files. A signal can come at any time, so commands are in a
+//! list that the handler's thread empties, as files are in one of theirs.
 
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,12 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 struct Open {
     /// Process groups of commands; each command leads its own.
     groups: Vec<i32>,
-    files: Vec<PathBuf>,
     /// Nothing new may begin.
     over: bool,
 }
 
-static OPEN: Mutex<Open> = Mutex::new(Open { groups: Vec::new(), files: Vec::new(), over: false });
+static OPEN: Mutex<Open> = Mutex::new(Open { groups: Vec::new(), over: false });
 
 fn open() -> MutexGuard<'static, Open> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -24,8 +22,8 @@ fn interrupted() -> std::io::Error {
     std::io::Error::new(std::io::ErrorKind::Interrupted, "the process was told to end")
 }
 
-/// Kills the commands that a capture runs, with everything that they started, and removes the temporary file of an archive that
-/// is being written. Nothing new begins afterwards: the caller is to end the process at once
+/// Kills the commands that a capture runs, with everything that they started, and removes the temporary files of what
+/// is being written ([`linerate_out::file`]). Nothing new begins afterwards: the caller is to end the process at once
 /// (`std::process::exit`, which waits for no thread).
 pub fn abandon() {
     let mut open = open();
@@ -33,9 +31,7 @@ pub fn abandon() {
     for group in open.groups.drain(..) {
         kill(group);
     }
-    for file in open.files.drain(..) {
-        let _ = std::fs::remove_file(file);
-    }
+    linerate_out::file::abandon();
 }
 
 /// Kills a process group. One that is gone is no error.
@@ -67,45 +63,11 @@ pub(crate) fn ended(child: &Child) {
     open().groups.retain(|g| Some(*g) != group);
 }
 
-/// A file that is removed when it is not kept, also by [`abandon`].
-pub(crate) struct Temporary(PathBuf);
-
-impl Temporary {
-    /// Makes the file, readable by its owner only; it must not be there.
-    pub(crate) fn create(path: &Path) -> std::io::Result<(Self, std::fs::File)> {
-        use std::os::unix::fs::OpenOptionsExt;
-        let mut open = open();
-        if open.over {
-            return Err(interrupted());
-        }
-        let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        open.files.push(path.to_owned());
-        Ok((Temporary(path.to_owned()), file))
-    }
-
-    /// Gives the file its name.
-    pub(crate) fn keep(self, name: &Path) -> std::io::Result<()> {
-        let open = open();
-        if open.over {
-            return Err(interrupted());
-        }
-        std::fs::rename(&self.0, name)?;
-        drop(open);
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let mut open = open();
-        open.files.retain(|f| *f != self.0);
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linerate_out::file::{Access, Replace};
+    use std::path::Path;
     use std::time::{Duration, Instant};
 
     fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
@@ -121,7 +83,9 @@ mod tests {
     #[ignore = "a part of the test below"]
     fn interrupted_process() {
         let Ok(dir) = std::env::var("LINERATE_TEST_DIR") else { return };
-        let (_temporary, _file) = Temporary::create(&Path::new(&dir).join(".x.part")).unwrap();
+        let dir = Path::new(&dir);
+        let _file = Replace::begin(&dir.join("x"), Access::Private).unwrap();
+        assert_eq!(std::fs::read_dir(dir).unwrap().count(), 1);
         for _ in 0..2 {
             std::thread::spawn(|| {
                 let argv = ["sleep", "100"].map(str::to_owned);
@@ -130,7 +94,7 @@ mod tests {
         }
         wait_for("two commands", || open().groups.len() == 2);
         let groups = open().groups.iter().map(i32::to_string).collect::<Vec<_>>().join(" ");
-        std::fs::write(Path::new(&dir).join("groups"), groups).unwrap();
+        std::fs::write(dir.join("groups"), groups).unwrap();
         abandon();
         assert!(spawn(&mut Command::new("true")).is_err(), "nothing new begins");
         std::process::exit(130);
@@ -146,7 +110,7 @@ mod tests {
             .spawn()
             .unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130));
-        assert!(!dir.path().join(".x.part").exists());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "only what the process noted");
         let groups = std::fs::read_to_string(dir.path().join("groups")).unwrap();
         assert_eq!(groups.split(' ').count(), 2);
         for g in groups.split(' ') {

@@ -2,6 +2,8 @@
 //!
 //! Everything that linerate concludes, it concludes from a [`Snapshot`]; live, offline and fleet-wide answers are the same code.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod archive;
 mod budget;
 pub mod capture;

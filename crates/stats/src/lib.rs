@@ -21,6 +21,7 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;

@@ -47,6 +47,8 @@
 //! newer linerate, or a damaged one is refused and not touched. Values are checked when they are read: what does not match its checksum is
 //! never taken for a measurement. [`Store::verify`] reads everything and compares names and cells with what they are made of.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod add;
 mod band;
 mod cells;

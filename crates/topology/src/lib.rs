@@ -10,6 +10,7 @@
 //! Everything is pure. The definition is NCCL's published source (`src/graph`, 2.30); what earlier releases do otherwise is in
 //! [`Version`]. Bandwidths are in GB/s (10⁹ bytes per second, one direction) unless a name says otherwise.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![forbid(unsafe_code)]
 
 mod analysis;

@@ -1,10 +1,12 @@
 //! Programs: found in the system's directories, started without a shell, with an environment of their own.
 
 use super::{Done, Root, Wrong};
+use linerate_out::child::{self, Need};
+use linerate_out::{lines, shell};
 use std::collections::VecDeque;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -20,8 +22,8 @@ pub(super) fn run(root: &Root, argv: &[String], limit: u32, mark: &str) -> Done<
     let (code, output) = run_any(root, argv, limit, mark)?;
     match code {
         Some(0) => Ok(output),
-        Some(code) => Err(Wrong::failed(format!("{} ended with {code}{}", argv.join(" "), last_words(&output)))),
-        None => Err(Wrong::failed(format!("{} was ended by a signal{}", argv.join(" "), last_words(&output)))),
+        Some(code) => Err(Wrong::failed(format!("{} ended with {code}{}", shell::shown(argv), last_words(&output)))),
+        None => Err(Wrong::failed(format!("{} was ended by a signal{}", shell::shown(argv), last_words(&output)))),
     }
 }
 
@@ -35,11 +37,9 @@ fn last_words(output: &str) -> String {
 fn run_any(root: &Root, argv: &[String], limit: u32, mark: &str) -> Done<(Option<i32>, String)> {
     let Some((name, arguments)) = argv.split_first() else { return Err(Wrong::failed("a program without a name")) };
     let program = root.program(name)?;
-    let mut child = Command::new(root.host_path(&program))
+    let mut child = child::command(root.host_path(&program), Need::Nothing)
         .args(arguments)
-        .env_clear()
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-        .env("LC_ALL", "C")
         .env("HOME", "/root")
         .env(MARK, mark)
         .current_dir(root.host_path("/"))
@@ -67,10 +67,12 @@ fn run_any(root: &Root, argv: &[String], limit: u32, mark: &str) -> Done<(Option
     let limit = Duration::from_secs(limit.clamp(1, LONGEST).into());
     let mut tail = VecDeque::new();
     let code = wait(&mut child, limit, &heard, &mut tail).map_err(|why| match why {
-        None => Wrong::failed(format!("{} was not done after {} s, and was killed", argv.join(" "), limit.as_secs())),
+        None => {
+            Wrong::failed(format!("{} was not done after {} s, and was killed", shell::shown(argv), limit.as_secs()))
+        }
         Some(why) => Wrong::failed(format!("cannot wait for {program}: {why}")),
     })?;
-    Ok((code, clean(&Vec::from(tail))))
+    Ok((code, lines(&String::from_utf8_lossy(&Vec::from(tail))).into_owned()))
 }
 
 /// Waits for the end; `Err(None)`: it took too long, and its process group was killed.
@@ -123,12 +125,6 @@ fn kill_group(child: &mut Child) {
     {
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-/// A program's output without what could move a terminal's cursor.
-fn clean(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '·' } else { c }).collect()
 }
 
 /// Kills what a killed hand left running, so that its program does not run beside the one that is run again. How many there were.

@@ -140,7 +140,7 @@ fn is_chosen(root: &Root, environment: &str, choose: &[String], output: &str) ->
     let said = output.lines().last().unwrap_or("nothing");
     Err(Wrong::failed(format!(
         "{} ended, and {environment} does not name the entry; it said: {said}",
-        choose.join(" ")
+        linerate_out::shell::shown(choose)
     )))
 }
 

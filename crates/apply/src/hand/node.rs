@@ -3,10 +3,11 @@
 use super::{After, Work, now};
 use crate::act::{Done, Root, Wrong};
 use crate::journal::{Journal, Record};
+use linerate_out::child::{self, Need};
 use linerate_remedy::NodeId;
 use linerate_snapshot::{boot_digest, machine_digest};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// The node. The ids of machine and boot are told only as digests: systemd asks that the first is not given away, and the second names
 /// the machine in each of its logs.
@@ -65,9 +66,8 @@ pub(super) fn reboot(root: &Root) -> Done<()> {
         Err(_) => (root.program("reboot")?, &[]),
     };
     rustix::fs::sync();
-    let started = Command::new(root.host_path(&program))
+    let started = child::command(root.host_path(&program), Need::Nothing)
         .args(arguments)
-        .env_clear()
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -115,7 +115,7 @@ fn files_back<'a>(
     }
     let (how, rerun) = match end {
         Undo::Back(how) => (how, false),
-        Undo::Rerun(how) => (format!("{how}: {} was run again", argv.join(" ")), true),
+        Undo::Rerun(how) => (format!("{how}: {} was run again", linerate_out::shell::shown(argv)), true),
     };
     if !rerun && undo.is_empty() {
         undone(journal, key, how)?;

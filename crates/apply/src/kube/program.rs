@@ -1,6 +1,7 @@
 //! kubectl itself: started by its argument list, below the runner's guard, within limits of time and output.
 
 use super::{Error, Kubectl};
+use linerate_out::child::Need;
 use linerate_runner::Cancel;
 use linerate_runner::transport::{Command, Local, Ran, Transport};
 use std::path::PathBuf;
@@ -38,7 +39,7 @@ impl Program {
 
 impl Kubectl for Program {
     fn run(&self, what: &str, arguments: &[String]) -> Result<Ran, Error> {
-        let command = Command::new(self.argv(arguments)?).limit(LIMIT);
+        let command = Command::new(self.argv(arguments)?).limit(LIMIT).need(Need::Kubectl);
         // A change that is on its way is brought to its end: it is a matter of seconds, and then known.
         let reads = arguments.first().is_some_and(|a| a == "get");
         let ran = Local::new().run(&command, &|| reads && self.cancel.is_cancelled());

@@ -2,10 +2,11 @@
 
 use super::error::short;
 use super::{Error, Origin, Request, Response, Transport};
+use linerate_out::child::{self, Need};
 use std::fmt;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 /// The largest answer: attribute registries have a few megabytes.
@@ -140,10 +141,8 @@ impl Transport for Curl {
     fn send(&self, request: &Request) -> Result<Response, Error> {
         let program =
             |e: std::io::Error| Error::Program { program: self.program.display().to_string(), why: e.to_string() };
-        let mut child = Command::new(&self.program)
+        let mut child = child::command(&self.program, Need::Curl)
             .args(self.arguments(request))
-            // It came another way.
-            .env_remove("LINERATE_REDFISH_PASSWORD")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
+use linerate_out::json::Inert;
 use linerate_report::Style;
 use linerate_report::topo::scene::{Extras, Scene};
 use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, names, svg, text};
@@ -119,7 +120,7 @@ fn dump(a: &TopoArgs) -> Result<u8, Failure> {
     let snapshot = topo_source::snapshot(a, Purpose::Collect)?;
     let text = rdma_dump::print(&snapshot).map_err(|e| Failure::new(format!("{}: {e}", snapshot.label)))?;
     let mut sink = Sink::open(a.output.as_deref())?;
-    sink.write_all(text.as_bytes())?;
+    Inert::new(&mut sink).write_all(text.as_bytes())?;
     sink.finish()?;
     Ok(0)
 }

@@ -3,6 +3,7 @@
 
 use crate::address::Cidr;
 use crate::model::{Act, Condition, Plan, Proof, Step};
+use linerate_out::shell;
 use std::collections::BTreeMap;
 
 /// A file of the plan as it is at the end.
@@ -78,7 +79,7 @@ impl Piece<'_> {
             Piece::Bios { attribute, value } => format!("BIOS attribute {attribute}={value}"),
             Piece::Label { key, value: Some(value) } => format!("the label {key}={value}"),
             Piece::Label { key, value: None } => format!("removal of the label {key}"),
-            Piece::Run { argv } => format!("program {}", argv.join(" ")),
+            Piece::Run { argv } => format!("program {}", shell::shown(argv)),
             Piece::Reboot => "a reboot".into(),
         }
     }

@@ -1,10 +1,11 @@
 //! A POSIX shell script for people to read, and to run as root. It checks everything before its first change, keeps what it replaces, and
 //! can be run again; it makes no trial start of a kernel, proves nothing and undoes nothing: `linerate apply` does.
 
-use super::quote::{comment, shell_word, shell_words};
+use super::quote::comment;
 use super::{Export, Rest, nic_tool};
 use crate::hash::sha256;
 use crate::model::{Act, Condition, Content, Disruption, FileState, Plan, Risk, Step};
+use linerate_out::shell;
 use std::collections::BTreeMap;
 
 /// Functions of the script. They only use their arguments.
@@ -122,7 +123,7 @@ fn checks(plan: &Plan, rest: &mut Rest) -> String {
     }
     for (path, states) in files {
         let words: Vec<&str> = ["need_file", path].into_iter().chain(states.iter().map(String::as_str)).collect();
-        lines.extend(shell_words(&words));
+        lines.extend(shell::words(&words));
     }
     let mut seen = std::collections::BTreeSet::new();
     lines.into_iter().filter(|l| seen.insert(l.clone())).map(|l| l + "\n").collect()
@@ -130,11 +131,11 @@ fn checks(plan: &Plan, rest: &mut Rest) -> String {
 
 fn check(condition: &Condition) -> Option<Vec<String>> {
     Some(match condition {
-        Condition::Program { name, package } => vec![shell_words(&["need_program", name, package])?],
-        Condition::Exists { path } => vec![shell_words(&["need_there", path])?],
-        Condition::Value { path, value } => vec![shell_words(&["need_value", path, value])?],
+        Condition::Program { name, package } => vec![shell::words(&["need_program", name, package])?],
+        Condition::Exists { path } => vec![shell::words(&["need_there", path])?],
+        Condition::Value { path, value } => vec![shell::words(&["need_value", path, value])?],
         Condition::Cmdline { has, lacks } => {
-            let line = |function: &str, word: &String| shell_words(&[function, word]);
+            let line = |function: &str, word: &String| shell::words(&[function, word]);
             let has = has.iter().map(|w| line("need_argument", w));
             has.chain(lacks.iter().map(|w| line("need_no_argument", w))).collect::<Option<_>>()?
         }
@@ -151,69 +152,46 @@ fn one(step: &Step, act: &Act) -> Result<String, String> {
             if text.contains('\0') {
                 return Err(nul());
             }
-            let put = format!("put_file {} {:04o}", shell_word(path).ok_or_else(nul)?, mode & 0o7777);
+            let put = format!("put_file {} {:04o}", shell::word(path).ok_or_else(nul)?, mode & 0o7777);
             if text.ends_with('\n') {
                 let end = delimiter(text);
                 format!("{put} <<'{end}'\n{text}{end}\n")
             } else {
-                format!("printf '%s' {} | {put}\n", shell_word(text).ok_or_else(nul)?)
+                format!("printf '%s' {} | {put}\n", shell::word(text).ok_or_else(nul)?)
             }
         }
         Act::File { path, after: None, .. } => {
-            let path = shell_word(path).ok_or_else(nul)?;
+            let path = shell::word(path).ok_or_else(nul)?;
             format!("keep {path}\nrm -f -- {path}\n")
         }
         Act::Run { argv, writes, .. } => {
             let mut text = String::new();
             for path in writes {
-                text.push_str(&format!("keep {}\n", shell_word(path).ok_or_else(nul)?));
+                text.push_str(&format!("keep {}\n", shell::word(path).ok_or_else(nul)?));
             }
-            text.push_str(&format!("{}\n", command(argv).ok_or_else(nul)?));
+            text.push_str(&format!("{}\n", shell::command(argv).ok_or_else(nul)?));
             text
         }
         Act::Value { path, before, after } => {
-            format!("{}\n", shell_words(&["put_value", path, before, after]).ok_or_else(nul)?)
+            format!("{}\n", shell::words(&["put_value", path, before, after]).ok_or_else(nul)?)
         }
         Act::NicFirmware { device, parameter, after, .. } => {
             let set = format!("{parameter}={after}");
             let tool = nic_tool(step);
-            let query = command(&[tool, "-d", device, "-e", "query", parameter]).ok_or_else(nul)?;
-            format!("{query}\n{}\n", command(&[tool, "-y", "-d", device, "set", &set]).ok_or_else(nul)?)
+            let query = shell::command(&[tool, "-d", device, "-e", "query", parameter]).ok_or_else(nul)?;
+            format!("{query}\n{}\n", shell::command(&[tool, "-y", "-d", device, "set", &set]).ok_or_else(nul)?)
         }
         Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
         Act::Bios { .. } => return Err("it is set by Redfish, with the credentials of the BMC".into()),
         // For people to read: where this script runs there is no kubectl, and it proves nothing.
         Act::Label { node, key, after, .. } => {
             let word = after.as_ref().map_or(format!("{key}-"), |value| format!("{key}={value}"));
-            let line = command(&["kubectl", "label", "node", node, &word, "--overwrite"]).ok_or_else(nul)?;
+            let line = shell::command(&["kubectl", "label", "node", node, &word, "--overwrite"]).ok_or_else(nul)?;
             let when = if after.is_some() { "when the node is proven" } else { "before anything is changed" };
             return Err(format!("it is made where the Kubernetes API is reached, {when}: {line}"));
         }
     })
 }
-
-/// A program with its arguments. A first word that would be a word of the shell's language (`if`, `x=y`) is quoted: then it is a name.
-fn command<S: AsRef<str>>(argv: &[S]) -> Option<String> {
-    let (program, rest) = argv.split_first()?;
-    let program = program.as_ref();
-    let plain = program.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/' | b'.'));
-    let name = match plain && !program.is_empty() && !RESERVED.contains(&program) {
-        true => program.to_owned(),
-        false => format!("'{}'", program.replace('\'', "'\\''")),
-    };
-    if program.contains('\0') {
-        return None;
-    }
-    let rest: Option<Vec<String>> = rest.iter().map(|w| shell_word(w.as_ref())).collect();
-    Some(std::iter::once(name).chain(rest?).collect::<Vec<_>>().join(" "))
-}
-
-/// Words of the shell's language and its special built-ins.
-const RESERVED: [&str; 30] = [
-    "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "break",
-    "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "times", "trap", "unset",
-    "function", "select", "time", "source",
-];
 
 /// A line that is not in the text.
 fn delimiter(text: &str) -> String {

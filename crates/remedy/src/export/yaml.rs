@@ -1,6 +1,6 @@
 //! YAML as it is written here: block style, every string quoted or a literal block.
 
-use super::quote::yaml_scalar;
+use linerate_out::yaml::scalar;
 
 /// A node.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ impl Y {
             Y::Map(entries) if !entries.is_empty() => {
                 for (n, (key, value)) in entries.iter().enumerate() {
                     pad(out, n == 0);
-                    out.push_str(&if plain_key(key) { key.clone() } else { yaml_scalar(key) });
+                    out.push_str(&if plain_key(key) { key.clone() } else { scalar(key) });
                     out.push(':');
                     match value {
                         Y::List(_) | Y::Map(_) if !value.empty() => {
@@ -92,7 +92,7 @@ impl Y {
                     out.push('\n');
                 }
             }
-            Y::Str(text) => out.push_str(&format!("{}\n", yaml_scalar(text))),
+            Y::Str(text) => out.push_str(&format!("{}\n", scalar(text))),
             Y::Num(n) => out.push_str(&format!("{n}\n")),
             Y::Bool(b) => out.push_str(&format!("{b}\n")),
             Y::List(_) => out.push_str("[]\n"),

@@ -1,6 +1,7 @@
 //! The smallest change: done, seen to be done, undone.
 
 use crate::hash::sha256;
+use linerate_out::shell;
 use serde::{Deserialize, Serialize};
 
 /// One change. Every act can be looked at before (`before`), is the same when done twice, and says how it is undone.
@@ -145,7 +146,7 @@ impl Act {
             Act::File { path, after: Some(_), before: FileState::Absent, .. } => format!("create {path}"),
             Act::File { path, after: Some(_), .. } => format!("change {path}"),
             Act::File { path, after: None, .. } => format!("remove {path}"),
-            Act::Run { argv, .. } => format!("run {}", argv.join(" ")),
+            Act::Run { argv, .. } => format!("run {}", shell::shown(argv)),
             Act::Value { path, before, after } => format!("write {after} to {path} (now {before})"),
             Act::Trial { add, remove, .. } => {
                 let added = (!add.is_empty()).then(|| format!(" with {}", add.join(" ")));

@@ -1,7 +1,8 @@
 //! Tables: columns that have no room leave, the least important first, and it is said which.
 
-use crate::markdown::md;
-use crate::style::{Page, Tone, clean, clip};
+use crate::style::{Page, Tone, clip};
+use linerate_out::markdown::cell;
+use linerate_out::terminal;
 use std::io::{self, Write};
 
 /// No cell is wider than this.
@@ -27,7 +28,7 @@ pub(super) struct Cell {
 
 impl Cell {
     pub(super) fn new(tone: Tone, text: &str) -> Self {
-        Cell { tone, text: clip(&clean(text), WIDEST).into_owned() }
+        Cell { tone, text: clip(&terminal(text), WIDEST).into_owned() }
     }
 
     pub(super) fn plain(text: &str) -> Self {
@@ -45,12 +46,12 @@ pub(super) struct Table {
 impl Table {
     /// Adds a column of numbers.
     pub(super) fn right(&mut self, head: &str, rank: u32) {
-        self.columns.push(Column { head: clip(&clean(head), WIDEST).into_owned(), right: true, rank });
+        self.columns.push(Column { head: clip(&terminal(head), WIDEST).into_owned(), right: true, rank });
     }
 
     /// Adds a column of words.
     pub(super) fn left(&mut self, head: &str, rank: u32) {
-        self.columns.push(Column { head: clip(&clean(head), WIDEST).into_owned(), right: false, rank });
+        self.columns.push(Column { head: clip(&terminal(head), WIDEST).into_owned(), right: false, rank });
     }
 
     pub(super) fn row(&mut self, cells: Vec<Cell>) {
@@ -146,12 +147,12 @@ impl Table {
 
     /// Writes it as Markdown.
     pub(super) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
-        let heads: Vec<String> = self.columns.iter().map(|c| md(&c.head)).collect();
+        let heads: Vec<String> = self.columns.iter().map(|c| cell(&c.head)).collect();
         writeln!(out, "| {} |", heads.join(" | "))?;
         let rules: Vec<&str> = self.columns.iter().map(|c| if c.right { "---:" } else { "---" }).collect();
         writeln!(out, "|{}|", rules.join("|"))?;
         for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(|c| md(&c.text)).collect();
+            let cells: Vec<String> = row.iter().map(|c| cell(&c.text)).collect();
             writeln!(out, "| {} |", cells.join(" | "))?;
         }
         Ok(())

@@ -2,10 +2,11 @@
 
 use super::words::{self, LIST, cells, names, verdict};
 use crate::VERSION;
-use crate::markdown::{fence, md};
-use crate::style::{clean, clip};
+use crate::style::clip;
 use crate::terminal::terms;
 use linerate_doctor::answer::{Answer, Cause, Evidence, Job, Note};
+use linerate_out::markdown::{block, cell, inline};
+use linerate_out::terminal;
 use std::io::{self, Write};
 
 /// Lines of evidence and rows of tables before the rest becomes a number.
@@ -20,7 +21,7 @@ const LINE: usize = 200;
 /// Those of the writer.
 pub fn render(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     let v = verdict(answer);
-    writeln!(out, "# linerate doctor\n\n**{}**\n\n{}", md(&v.first), md(&v.second))?;
+    writeln!(out, "# linerate doctor\n\n**{}**\n\n{}", inline(&v.first), inline(&v.second))?;
     let (real, known) = words::causes(answer);
     if !real.is_empty() {
         writeln!(out, "\n## Causes")?;
@@ -32,7 +33,7 @@ pub fn render(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n## Worth knowing\n")?;
     }
     for c in known {
-        writeln!(out, "- `{}`: {} ({}: {})", c.id, md(&c.summary), c.confidence.name(), md(&c.because))?;
+        writeln!(out, "- `{}`: {} ({}: {})", c.id, inline(&c.summary), c.confidence.name(), inline(&c.because))?;
     }
     undecided(answer, out)?;
     notes("Follows from these", &answer.consequences, out)?;
@@ -48,42 +49,42 @@ pub fn render(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n## Inputs\n")?;
     }
     for i in answer.inputs.iter().take(ROWS) {
-        let remarks = i.remarks.iter().take(LIST).map(|r| format!("; {}", md(r))).collect::<String>();
-        writeln!(out, "- {}: {}{remarks}", md(&i.name), md(&words::input_line(i)))?;
+        let remarks = i.remarks.iter().take(LIST).map(|r| format!("; {}", inline(r))).collect::<String>();
+        writeln!(out, "- {}: {}{remarks}", inline(&i.name), inline(&words::input_line(i)))?;
     }
     more(answer.inputs.len(), ROWS, out)?;
     if !answer.limits.is_empty() {
         writeln!(out, "\n## Limits of this answer\n")?;
     }
     for l in &answer.limits {
-        writeln!(out, "- {}", md(l))?;
+        writeln!(out, "- {}", inline(l))?;
     }
     writeln!(out, "\nWritten by linerate {VERSION}.")
 }
 
 fn cause(number: usize, c: &Cause, out: &mut dyn Write) -> io::Result<()> {
     let severity = c.severity.name().to_uppercase();
-    writeln!(out, "\n### {number}. {severity}: `{}`\n\n{}\n", c.id, md(&c.summary))?;
-    writeln!(out, "- **Sure**: {}: {}", c.confidence.name(), md(&c.because))?;
+    writeln!(out, "\n### {number}. {severity}: `{}`\n\n{}\n", c.id, inline(&c.summary))?;
+    writeln!(out, "- **Sure**: {}: {}", c.confidence.name(), inline(&c.because))?;
     if !c.scope.is_empty() {
-        writeln!(out, "- **Where**: {}", md(&c.scope))?;
+        writeln!(out, "- **Where**: {}", inline(&c.scope))?;
     }
     for (what, list) in [("Would confirm it", &c.confirm), ("Would refute it", &c.refute)] {
         for text in list {
-            writeln!(out, "- **{what}**: {}", md(text))?;
+            writeln!(out, "- **{what}**: {}", inline(text))?;
         }
     }
     if let Some(r) = &c.remedy {
-        writeln!(out, "- **Do**: {}; {}", md(&r.summary), terms(r, md))?;
+        writeln!(out, "- **Do**: {}; {}", inline(&r.summary), terms(r, inline))?;
     }
     for rule in &c.rules {
         writeln!(out, "- **Rule**: `linerate explain {rule}`")?;
     }
     for s in &c.sources {
         if s.at.starts_with("http") {
-            writeln!(out, "- Source: [{}]({})", md(s.title), s.at)?;
+            writeln!(out, "- Source: [{}]({})", inline(s.title), s.at)?;
         } else {
-            writeln!(out, "- Source: {}: `{}`", md(s.title), s.at)?;
+            writeln!(out, "- Source: {}: `{}`", inline(s.title), s.at)?;
         }
     }
     evidence(&c.evidence, out)
@@ -96,14 +97,13 @@ fn evidence(list: &[Evidence], out: &mut dyn Write) -> io::Result<()> {
     let mut lines: Vec<String> = list
         .iter()
         .take(EVIDENCE)
-        .map(|e| clean(&format!("{}  {}", e.at, clip(e.text.trim(), LINE))).into_owned())
+        .map(|e| terminal(&format!("{}  {}", e.at, clip(e.text.trim(), LINE))).into_owned())
         .collect();
     if list.len() > EVIDENCE {
         lines.push(format!("and {} more", list.len() - EVIDENCE));
     }
     let text = lines.join("\n");
-    let fence = fence(&text);
-    writeln!(out, "\n{fence}text\n{text}\n{fence}")
+    writeln!(out, "\n{}", block("text", &text))
 }
 
 fn undecided(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
@@ -111,13 +111,13 @@ fn undecided(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n## Cannot be decided from this")?;
     }
     for u in &answer.undecided {
-        writeln!(out, "\n**{}**\n", md(&u.summary))?;
+        writeln!(out, "\n**{}**\n", inline(&u.summary))?;
         if !u.candidates.is_empty() {
             let list: Vec<String> = u.candidates.iter().map(|c| format!("`{c}`")).collect();
             writeln!(out, "- Can be: {}", list.join(", "))?;
         }
         for read in &u.read {
-            writeln!(out, "- [ ] read {}", md(read))?;
+            writeln!(out, "- [ ] read {}", inline(read))?;
         }
         writeln!(out, "- `linerate explain {}`", u.symptom)?;
         evidence(&u.evidence, out)?;
@@ -130,7 +130,7 @@ fn notes(title: &str, notes: &[Note], out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n## {title}\n")?;
     }
     for n in notes {
-        writeln!(out, "- {}: {}", md(&n.what), md(&n.why))?;
+        writeln!(out, "- {}: {}", inline(&n.what), inline(&n.why))?;
     }
     Ok(())
 }
@@ -142,44 +142,44 @@ fn timeline(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n## First failures\n\n| after | who | times | where | what |\n|---|---|---|---|---|")?;
     for f in answer.timeline.iter().take(ROWS) {
         let after = f.after.map_or_else(|| "?".to_owned(), |s| format!("+{s:.3} s"));
-        let text = md(&clip(f.evidence.text.trim(), LINE));
-        writeln!(out, "| {after} | {} | {} | {} | {text} |", md(&f.who), f.count, md(&f.evidence.at))?;
+        let text = cell(&clip(f.evidence.text.trim(), LINE));
+        writeln!(out, "| {after} | {} | {} | {} | {text} |", cell(&f.who), f.count, cell(&f.evidence.at))?;
     }
     more(answer.timeline.len(), ROWS, out)
 }
 
 fn ran(job: &Job, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n{}\n", md(&words::job_line(job)))?;
+    writeln!(out, "\n{}\n", inline(&words::job_line(job)))?;
     if !job.hosts.is_empty() {
-        writeln!(out, "- Hosts: {} ({})", md(&names(&job.hosts, LIST)), job.hosts.len())?;
+        writeln!(out, "- Hosts: {} ({})", inline(&names(&job.hosts, LIST)), job.hosts.len())?;
     }
     for (net, n) in &job.networks {
-        writeln!(out, "- Network: {} ({n} processes)", md(net))?;
+        writeln!(out, "- Network: {} ({n} processes)", inline(net))?;
     }
     for list in &job.nics {
         let (text, differs) = words::nics(list, words::usual(&job.nics, list), LIST);
-        let differs = differs.map(|d| format!(": **differs**, {}", md(&d))).unwrap_or_default();
-        writeln!(out, "- NICs: {}{differs}", md(&text))?;
+        let differs = differs.map(|d| format!(": **differs**, {}", inline(&d))).unwrap_or_default();
+        writeln!(out, "- NICs: {}{differs}", inline(&text))?;
     }
     for s in job.environment.iter().take(ROWS) {
-        let only = s.only.as_deref().map(|o| format!(" ({} only)", md(o))).unwrap_or_default();
-        let does = s.does.as_deref().map(|d| format!(": {}", md(d))).unwrap_or_default();
-        let verdict = s.verdict.as_deref().map(|v| format!(" **{}**", md(v))).unwrap_or_default();
-        writeln!(out, "- {}={}{only}{does}{verdict}", md(&s.name), md(&s.value))?;
+        let only = s.only.as_deref().map(|o| format!(" ({} only)", inline(o))).unwrap_or_default();
+        let does = s.does.as_deref().map(|d| format!(": {}", inline(d))).unwrap_or_default();
+        let verdict = s.verdict.as_deref().map(|v| format!(" **{}**", inline(v))).unwrap_or_default();
+        writeln!(out, "- {}={}{only}{does}{verdict}", inline(&s.name), inline(&s.value))?;
     }
     more(job.environment.len(), ROWS, out)?;
     for line in job.benchmarks.iter().take(ROWS) {
-        writeln!(out, "- Measured: {}", md(line))?;
+        writeln!(out, "- Measured: {}", inline(line))?;
     }
     if job.matrix.rows.is_empty() {
         return Ok(());
     }
-    let heads: Vec<String> = job.matrix.columns.iter().map(|c| md(c)).collect();
+    let heads: Vec<String> = job.matrix.columns.iter().map(|c| cell(c)).collect();
     writeln!(out, "\n| ranks | hosts | {} | |\n|---|---|{}---|", heads.join(" | "), "---|".repeat(heads.len()))?;
     for row in job.matrix.rows.iter().take(ROWS) {
-        let all: Vec<String> = cells(row, &job.matrix.columns).iter().map(|c| md(c)).collect();
-        let odd = row.odd.as_deref().map(|o| format!("**{}**", md(o))).unwrap_or_default();
-        writeln!(out, "| {} | {} | {} | {odd} |", md(&row.ranks), md(&names(&row.hosts, LIST)), all.join(" | "))?;
+        let all: Vec<String> = cells(row, &job.matrix.columns).iter().map(|c| cell(c)).collect();
+        let odd = row.odd.as_deref().map(|o| format!("**{}**", cell(o))).unwrap_or_default();
+        writeln!(out, "| {} | {} | {} | {odd} |", cell(&row.ranks), cell(&names(&row.hosts, LIST)), all.join(" | "))?;
     }
     more(job.matrix.rows.len(), ROWS, out)
 }

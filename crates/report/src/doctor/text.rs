@@ -5,9 +5,10 @@ mod matrix;
 mod ran;
 
 use super::words::{self, LIST, Sort, verdict};
-use crate::style::{Page, Style, Tone, clean, clip};
+use crate::style::{Page, Style, Tone, clip};
 use crate::terminal::tone_of;
 use linerate_doctor::answer::{Answer, Evidence, Failure, Input, Note, Undecided};
+use linerate_out::terminal;
 use std::io::{self, Write};
 
 /// Lines of evidence shown before the rest becomes a number.
@@ -91,7 +92,7 @@ impl Terminal<'_, '_> {
     /// `file:line  text` behind a head, the text cut to the page: a line of a log must not bury the report. Where little of it would be
     /// left, it stands below.
     fn quote(&mut self, head: &str, head_tone: Tone, tone: Tone, e: &Evidence) -> io::Result<()> {
-        let (at, text) = (clean(&e.at), clean(e.text.trim()));
+        let (at, text) = (terminal(&e.at), terminal(e.text.trim()));
         let left = head.chars().count();
         let room = self.page.style.width.saturating_sub(left);
         let beside = room.saturating_sub(at.chars().count() + 2);
@@ -162,12 +163,12 @@ impl Terminal<'_, '_> {
         let width = |cell: &dyn Fn(&Failure) -> String, max: usize| {
             all.iter().take(shown).map(|f| cell(f).chars().count()).max().unwrap_or(0).min(max)
         };
-        let who = |f: &Failure| clip(&clean(&f.who), 28).into_owned();
+        let who = |f: &Failure| clip(&terminal(&f.who), 28).into_owned();
         let (a, b, c) = (width(&after, 14), width(&who, 28), width(&times, 20));
         for f in all.iter().take(shown) {
             let tone = if f.consequence { Tone::Dim } else { Tone::Plain };
             let head = format!("  {:>a$}  {:<b$}  {:>c$}  ", after(f), who(f), times(f));
-            let one_line = head.chars().count() + clean(&f.evidence.at).chars().count() + 2 + ROOM;
+            let one_line = head.chars().count() + terminal(&f.evidence.at).chars().count() + 2 + ROOM;
             if one_line <= self.page.style.width {
                 self.quote(&head, tone, tone, &f.evidence)?;
             } else {

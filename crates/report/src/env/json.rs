@@ -46,6 +46,5 @@ pub fn render(env: &Env<'_>, out: &mut dyn Write) -> io::Result<()> {
         dropped: env.dropped,
         notes: env.notes,
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+    crate::json::write_pretty(&document, out)
 }

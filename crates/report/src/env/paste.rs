@@ -2,8 +2,8 @@
 //! is to be removed, are comments.
 
 use super::{Env, counts};
-use crate::style::clean;
 use linerate_env::{Change, Judgement, Kind, lookup};
+use linerate_out::{shell, terminal, yaml};
 use std::io::{self, Write};
 
 /// Where it goes.
@@ -115,25 +115,24 @@ fn removes(j: &Judgement) -> bool {
 
 /// A comment is one line, whatever the text.
 fn comment(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    writeln!(out, "# {}", clean(text))
+    writeln!(out, "# {}", terminal(text))
 }
 
 fn entry(form: Form, name: &str, value: &str) -> Vec<String> {
     match form {
-        Form::Shell | Form::Sbatch => vec![format!("export {name}={}", shell(value))],
-        Form::K8s => vec![format!("- name: {name}"), format!("  value: {}", yaml(value))],
+        Form::Shell | Form::Sbatch => vec![format!("export {name}={}", word(value))],
+        Form::K8s => vec![format!("- name: {name}"), format!("  value: {}", k8s(value))],
     }
 }
 
-/// Single quotes, always: nothing in them means anything to a shell but their end.
-fn shell(value: &str) -> String {
-    format!("'{}'", clean(value).replace('\'', "'\\''"))
+/// No word can hold a NUL: it is shown.
+fn word(value: &str) -> String {
+    shell::word(&value.replace('\0', "\\u{0}")).unwrap_or_default()
 }
 
-/// A double-quoted scalar, which is JSON; a `$(NAME)` is written so that Kubernetes leaves it alone.
-fn yaml(value: &str) -> String {
-    let escaped = clean(value).replace("$(", "$$(");
-    serde_json::Value::String(escaped).to_string()
+/// A `$(NAME)` is written so that Kubernetes leaves it alone.
+fn k8s(value: &str) -> String {
+    yaml::scalar(&value.replace("$(", "$$("))
 }
 
 #[cfg(test)]
@@ -143,7 +142,7 @@ mod tests {
     #[test]
     fn values_cannot_leave_their_quotes() {
         assert_eq!(entry(Form::Shell, "A", "x'; rm -rf /; '"), ["export A='x'\\''; rm -rf /; '\\'''"]);
-        assert_eq!(entry(Form::K8s, "A", "a\"b\n$(C)"), ["- name: A", "  value: \"a\\\"b $$(C)\""]);
+        assert_eq!(entry(Form::K8s, "A", "a\"b\n$(C)"), ["- name: A", "  value: \"a\\\"b\\n$$(C)\""]);
         assert_eq!(entry(Form::Sbatch, "A", "=mlx5_0,mlx5_1"), ["export A='=mlx5_0,mlx5_1'"]);
     }
 }

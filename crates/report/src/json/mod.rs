@@ -15,6 +15,7 @@ use crate::{Counts, Report, VERSION, about};
 use linerate_formats::pci::Bdf;
 use linerate_node::context::{Basis, Devices, Judged, P2pPlan, Role, TopologyType};
 use linerate_node::rdma::LinkLayer;
+use linerate_out::json::Inert;
 use linerate_rules::{Effect, Remedy, Severity, Source, Status, Subject, Verdict};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
@@ -154,12 +155,11 @@ pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::R
     in_pieces(out, |w| serde_json::to_writer_pretty(w, value))
 }
 
+type Pieces<'w> = BufWriter<Inert<&'w mut dyn Write>>;
+
 /// A document and the end of its line, neither with a call of the writer for each token, nor with the megabytes of a large node at once.
-fn in_pieces(
-    out: &mut dyn Write,
-    write: impl FnOnce(&mut BufWriter<&mut dyn Write>) -> serde_json::Result<()>,
-) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(PIECE, out);
+fn in_pieces(out: &mut dyn Write, write: impl FnOnce(&mut Pieces<'_>) -> serde_json::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(PIECE, Inert::new(out));
     write(&mut out)?;
     out.write_all(b"\n")?;
     out.flush()

@@ -1,5 +1,6 @@
 //! What an act changes, exactly: a unified diff, or a command.
 
+use linerate_out::shell;
 use linerate_remedy::{Act, Content, FileState, Step};
 use similar::TextDiff;
 
@@ -59,7 +60,7 @@ pub(super) fn notes(act: &Act) -> Vec<String> {
 pub(super) fn rollback(step: &Step) -> Vec<String> {
     let acts = || step.trial.iter().chain(&step.change).rev();
     let runs = acts().filter_map(|act| match act {
-        Act::Run { undo, .. } if !undo.is_empty() => Some(format!("then run {}", undo.join(" "))),
+        Act::Run { undo, .. } if !undo.is_empty() => Some(format!("then run {}", shell::shown(undo))),
         _ => None,
     });
     let out: Vec<String> = acts().filter_map(back).chain(runs).collect();

@@ -1,6 +1,7 @@
 //! Graphviz: the same scene for those who lay it out themselves (`dot -Tsvg`).
 
 use super::scene::{DirectRdma, Link, Parent, Scene, Step};
+use linerate_out::dot;
 use std::fmt::Write;
 
 /// Writes a scene in Graphviz's language.
@@ -17,7 +18,7 @@ pub fn dot(scene: &Scene) -> String {
     }
     caption.retain(|c| !c.is_empty());
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "  label={};", text(&caption));
+    let _ = writeln!(out, "  label={};", dot::label(&caption));
     for (i, cpu) in scene.cpus.iter().enumerate() {
         let _ = writeln!(out, "  subgraph cluster_{i} {{\n    label=\"\"; style=\"rounded\"; color=\"#c3ccd5\";");
         node(&mut out, &format!("cpu{i}"), &[&cpu.name, &cpu.detail], "#e2e8ef", cpu.limits);
@@ -105,7 +106,7 @@ fn node(out: &mut String, id: &str, lines: &[&str], fill: &str, limits: bool) {
     let lines: Vec<String> = lines.iter().filter(|l| !l.is_empty()).map(|l| (*l).to_owned()).collect();
     let mark =
         if limits { ", color=\"#d6336c\", penwidth=3, xlabel=\"BOTTLENECK\", fontcolor=\"#b3245a\"" } else { "" };
-    let _ = writeln!(out, "    {id} [label={}, fillcolor=\"{fill}\"{mark}];", text(&lines));
+    let _ = writeln!(out, "    {id} [label={}, fillcolor=\"{fill}\"{mark}];", dot::label(&lines));
 }
 
 fn edge(out: &mut String, a: &str, b: &str, link: &Link, label: &str, more: &str) {
@@ -125,23 +126,6 @@ fn edge(out: &mut String, a: &str, b: &str, link: &Link, label: &str, more: &str
         (None, true) => ", style=dashed, fontcolor=\"#8a4b00\"",
         (None, false) => "",
     };
-    let label = text(&[label.to_owned()]);
+    let label = dot::label(&[label.to_owned()]);
     let _ = writeln!(out, "  {a} -- {b} [label={label}, color=\"{colour}\", penwidth={width}{style}{more}];");
-}
-
-/// A quoted string of several lines. In a label Graphviz reads backslashes as its own escapes and `&` as an entity's start.
-fn text(lines: &[String]) -> String {
-    let escape = |l: &String| {
-        l.chars().fold(String::with_capacity(l.len()), |mut out, c| {
-            match c {
-                '\\' => out.push_str("\\\\"),
-                '"' => out.push_str("\\\""),
-                '&' => out.push_str("&amp;"),
-                c if c.is_control() => out.push(' '),
-                c => out.push(c),
-            }
-            out
-        })
-    };
-    format!("\"{}\"", lines.iter().map(escape).collect::<Vec<_>>().join("\\n"))
 }

@@ -276,6 +276,5 @@ pub fn render(topo: &Topo<'_>, out: &mut dyn Write) -> io::Result<()> {
         open: &a.open,
         notes: topo.notes.iter().map(String::as_str).chain(a.notes()).collect(),
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+    crate::json::write_pretty(&document, out)
 }

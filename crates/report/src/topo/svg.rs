@@ -12,8 +12,8 @@ mod tests;
 mod theme;
 
 use super::scene::Scene;
-use crate::xml::escape;
 use layout::{Layout, MARGIN, Rect};
+use linerate_out::markup::xml;
 use std::fmt::Write;
 
 /// No larger than this on the page, in pixels; what is larger is scaled.
@@ -44,8 +44,8 @@ pub fn svg(scene: &Scene) -> String {
         n(h * scale),
         n(w),
         n(h),
-        escape(title),
-        escape(&scene.summary()),
+        xml(title),
+        xml(&scene.summary()),
         theme::css(),
         out.body
     )
@@ -76,7 +76,7 @@ impl Canvas {
         if !class.is_empty() {
             let _ = write!(self.body, " class=\"{class}\"");
         }
-        let _ = write!(self.body, "><title>{}</title>", escape(tooltip));
+        let _ = write!(self.body, "><title>{}</title>", xml(tooltip));
         draw(self);
         self.body.push_str("</g>\n");
     }
@@ -90,7 +90,7 @@ impl Canvas {
     }
 
     fn text(&mut self, x: f32, y: f32, class: &str, text: &str) {
-        let _ = write!(self.body, "<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), escape(text));
+        let _ = write!(self.body, "<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), xml(text));
     }
 
     fn path(&mut self, d: &str, class: &str) {

@@ -2,7 +2,7 @@
 
 use super::names::name;
 use super::{LinkState, PcieLink, Topo};
-use crate::style::clean;
+use linerate_out::terminal;
 use linerate_topology::system::Net;
 use linerate_topology::xml::Element;
 
@@ -81,7 +81,7 @@ fn function(topo: &Topo<'_>, e: &Element, branches: String, gpus: &mut usize) ->
         let dev = gpu.and_then(|g| g.get("dev")).and_then(|d| d.parse().ok()).unwrap_or(*gpus);
         *gpus += 1;
         if let Some(sm) = gpu.and_then(|g| g.get("sm")) {
-            about = join(&about, &format!("sm {}", clean(sm)));
+            about = join(&about, &format!("sm {}", terminal(sm)));
         }
         for words in gpu.into_iter().flat_map(interconnect) {
             about = join(&about, &words);
@@ -107,7 +107,7 @@ fn function(topo: &Topo<'_>, e: &Element, branches: String, gpus: &mut usize) ->
             _ => format!("{what} {bus}"),
         }
     };
-    Line { branches, name: clean(&name).into_owned(), about, degraded }
+    Line { branches, name: terminal(&name).into_owned(), about, degraded }
 }
 
 /// Names that NCCL's NICs at a bus id have in the rest of the report, where the document has none there.
@@ -131,16 +131,16 @@ fn interconnect(gpu: &Element) -> Vec<String> {
 /// As the document has it, which does not say what would be possible. What is no speed is shown as it is.
 fn document_link(e: &Element) -> String {
     let speed = e.get("link_speed").filter(|s| !s.is_empty()).map(|s| match PcieLink::parse(Some(s), None).label() {
-        unknown if unknown.is_empty() => clean(s).into_owned(),
+        unknown if unknown.is_empty() => terminal(s).into_owned(),
         generation => generation,
     });
-    let width = e.get("link_width").map(|w| format!("x{}", clean(w)));
+    let width = e.get("link_width").map(|w| format!("x{}", terminal(w)));
     speed.into_iter().chain(width).collect::<Vec<_>>().join(" ")
 }
 
 fn net_name(net: &Element) -> String {
-    let name = net.get("name").map(|n| clean(n).into_owned());
-    name.unwrap_or_else(|| format!("NET{}", clean(net.get("dev").unwrap_or("?"))))
+    let name = net.get("name").map(|n| terminal(n).into_owned());
+    name.unwrap_or_else(|| format!("NET{}", terminal(net.get("dev").unwrap_or("?"))))
 }
 
 fn net_about(net: &Element) -> String {
@@ -154,13 +154,13 @@ fn net_about(net: &Element) -> String {
 
 fn cpu_name(cpu: &Element) -> String {
     match cpu.get("numaid") {
-        Some(numa) => format!("NUMA {}", clean(numa)),
-        None => clean(&cpu.name).into_owned(),
+        Some(numa) => format!("NUMA {}", terminal(numa)),
+        None => terminal(&cpu.name).into_owned(),
     }
 }
 
 fn cpu_about(cpu: &Element) -> String {
-    let get = |k| cpu.get(k).filter(|v| !v.is_empty()).map(clean);
+    let get = |k| cpu.get(k).filter(|v| !v.is_empty()).map(terminal);
     let vendor = get("vendor").map(|v| match v.as_ref() {
         "GenuineIntel" => "Intel".into(),
         "AuthenticAMD" => "AMD".into(),

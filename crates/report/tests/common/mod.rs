@@ -144,6 +144,27 @@ pub static HOSTILE: Rule = Rule {
     ..BASE
 };
 
+/// Says what the snapshot's label says, wherever a finding has words.
+pub static ECHO: Rule = Rule {
+    id: "demo/echo",
+    severity: Severity::High,
+    check: |cx, out| {
+        let text = cx.snapshot.label.clone();
+        let fix = text.clone();
+        out.fail(Subject::Named(text.as_str().into()), text.clone()).at_noting(seen(cx), text.clone()).fix(move || {
+            Remedy::new(
+                fix.clone(),
+                Action::AcsControl { ports: vec![], clear: 0, set: 0 },
+                Persistence::NextBoot,
+                Risk::Low,
+            )
+            .because(fix.clone())
+        });
+        out.unknown(Subject::Named(text.as_str().into()), text.clone()).see(text);
+    },
+    ..BASE
+};
+
 pub static CATALOGUE: &[Area] = &[
     ("demo", "Rules for tests", &[&REDIRECT, &TRANSLATED, &NOTE, &UNSEEN, &FINE, &HOSTILE]),
     ("module", "Modules", &[&MODULE]),

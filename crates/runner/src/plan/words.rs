@@ -50,7 +50,7 @@ impl fmt::Display for Plan {
             let line = |argv: Vec<String>, served: bool| {
                 // A port is chosen when it is needed.
                 let port = |w: String| if w == "0" && served { "PORT".to_owned() } else { w };
-                argv.into_iter().map(port).collect::<Vec<_>>().join(" ")
+                linerate_out::shell::shown(&argv.into_iter().map(port).collect::<Vec<_>>())
             };
             let pair = matches!(p.test.shape, Shape::Pair { .. });
             if let (Some(server), true) = (&p.server, pair) {

@@ -2,9 +2,10 @@
 //! the connection. So it must end by itself.
 
 use super::{Ran, TransportError};
+use linerate_out::child::{self, Need};
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,8 @@ pub(super) struct With<'a> {
     pub(super) is_here: bool,
     /// Local argument list.
     pub(super) argv: &'a [String],
+    /// What of the environment it gets.
+    pub(super) need: Need,
     pub(super) limit: Duration,
     /// Bytes of the answer that are kept.
     pub(super) most: usize,
@@ -31,7 +34,7 @@ pub(super) fn converse(with: &With<'_>, input: Vec<u8>, cancelled: &dyn Fn() -> 
     let host = || with.host.to_owned();
     let failed =
         |e: std::io::Error| TransportError::Start { host: host(), program: program.clone(), why: e.to_string() };
-    let mut child = Command::new(&program)
+    let mut child = child::command(&program, with.need)
         .args(with.argv.iter().skip(1))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

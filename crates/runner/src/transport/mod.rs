@@ -8,14 +8,13 @@
 mod converse;
 mod local;
 mod process;
-mod quote;
 mod ssh;
 
 pub use local::Local;
 pub use process::{End, Ended, Heard, Process, Ran, Stream};
-pub use quote::{join, quote};
 pub use ssh::Ssh;
 
+use linerate_out::child::Need;
 use std::time::Duration;
 
 /// The guard. A constant: what it runs comes as its arguments.
@@ -34,6 +33,8 @@ pub struct Command {
     pub limit: Duration,
     /// How long the guard waits for a sign of life of this side before it kills the program.
     pub patience: Duration,
+    /// What of this process's environment it gets, where it runs on this host.
+    pub need: Need,
 }
 
 impl Command {
@@ -45,6 +46,7 @@ impl Command {
             env: Vec::new(),
             limit: Duration::from_secs(60),
             patience: Duration::from_secs(30),
+            need: Need::Benchmark,
         }
     }
 
@@ -59,6 +61,13 @@ impl Command {
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// The same with another part of this process's environment.
+    #[must_use]
+    pub fn need(mut self, need: Need) -> Self {
+        self.need = need;
         self
     }
 
@@ -153,6 +162,11 @@ pub trait Transport: Send + Sync {
         Ok(None)
     }
 
+    /// What of this process's environment the local program that carries others gets; `None`: the program itself runs here.
+    fn carrier(&self) -> Option<Need> {
+        None
+    }
+
     /// The local argument list that runs another one on the host, with standard input and both outputs connected.
     ///
     /// # Errors
@@ -177,7 +191,8 @@ pub trait Transport: Send + Sync {
         if let Some(a) = guarded.iter().find(|a| a.contains('\0')) {
             return Err(bad(a));
         }
-        Process::spawn(self.host(), &self.carry(&guarded)?, mark, command.patience)
+        let child = process::Start { argv: &self.carry(&guarded)?, need: self.carrier().unwrap_or(command.need) };
+        Process::spawn(self.host(), &child, mark, command.patience)
     }
 
     /// Runs a short helper to its end and keeps what it says, up to a MiB.
@@ -203,7 +218,8 @@ pub trait Transport: Send + Sync {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Ran, TransportError> {
         let argv = self.carry(argv)?;
-        let with = converse::With { host: self.host(), is_here: self.is_here(), argv: &argv, limit, most };
+        let need = self.carrier().unwrap_or(Need::Plain);
+        let with = converse::With { host: self.host(), is_here: self.is_here(), argv: &argv, need, limit, most };
         converse::converse(&with, input, cancelled)
     }
 }

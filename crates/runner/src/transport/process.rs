@@ -1,6 +1,7 @@
 //! A program that runs below a guard, and what is heard of it.
 
 use super::{Command, TransportError};
+use linerate_out::child::{self, Need};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Stdio};
@@ -117,15 +118,27 @@ pub(super) fn mark() -> String {
     format!("{:016x}", u64::from_le_bytes(bytes))
 }
 
+/// A local program, and what of the environment it gets.
+pub(super) struct Start<'a> {
+    pub(super) argv: &'a [String],
+    pub(super) need: Need,
+}
+
 impl Process {
-    pub(super) fn spawn(host: &str, argv: &[String], mark: String, patience: Duration) -> Result<Self, TransportError> {
+    pub(super) fn spawn(
+        host: &str,
+        start: &Start<'_>,
+        mark: String,
+        patience: Duration,
+    ) -> Result<Self, TransportError> {
+        let argv = start.argv;
         let program = argv.first().cloned().unwrap_or_default();
         let fail = |e: std::io::Error| TransportError::Start {
             host: host.to_owned(),
             program: program.clone(),
             why: e.to_string(),
         };
-        let mut child = std::process::Command::new(&program)
+        let mut child = child::command(&program, start.need)
             .args(argv.iter().skip(1))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

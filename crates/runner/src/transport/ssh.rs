@@ -1,10 +1,12 @@
 //! Another host, over the user's own `ssh`: its configuration, keys, agent and jump hosts are used as they are.
 
 use super::converse::{With, converse};
-use super::{Transport, TransportError, join};
+use super::{Transport, TransportError};
+use linerate_out::child::{self, Need};
+use linerate_out::shell;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 /// Asked of every connection. A question that nobody can answer must not hang a run, and a silent network is noticed in 15 s.
@@ -139,9 +141,13 @@ impl Transport for Ssh {
         fingerprint(&ran.stderr).map(Some).ok_or_else(none)
     }
 
+    fn carrier(&self) -> Option<Need> {
+        Some(Need::Ssh)
+    }
+
     fn carry(&self, argv: &[String]) -> Result<Vec<String>, TransportError> {
         let argument = || TransportError::Argument { host: self.name.clone(), argument: "NUL".to_owned() };
-        let line = join(argv).ok_or_else(argument)?;
+        let line = shell::remote_words(argv).ok_or_else(argument)?;
         let mut out = self.head();
         out.extend(["--".to_owned(), self.destination.clone(), format!("exec {line}")]);
         Ok(out)
@@ -154,7 +160,7 @@ impl Drop for Ssh {
         if std::fs::read_dir(&dir).is_ok_and(|mut d| d.next().is_some()) {
             let mut argv = self.head();
             argv.extend(["-O".to_owned(), "exit".to_owned(), "--".to_owned(), self.destination.clone()]);
-            let mut ssh = Command::new("ssh");
+            let mut ssh = child::command("ssh", Need::Ssh);
             ssh.args(argv.iter().skip(1)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             // It talks to a local socket only.
             let _ = ssh.status();

@@ -3,6 +3,7 @@
 
 use crate::index::{IDS, Skipped};
 use crate::{EntryId, EntryKind, Manifest, Snapshot, Unread, Why};
+use linerate_out::file::{Access, Replace};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -48,12 +49,9 @@ impl Snapshot {
     /// # Errors
     /// The file system's.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a file's name"))?;
-        let temporary = path.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-        let (temporary, mut file) = crate::interrupt::Temporary::create(&temporary)?;
+        let mut file = Replace::begin(path, Access::Private)?;
         self.write_tar_zst(&mut file)?;
-        file.sync_all()?;
-        temporary.keep(path)
+        file.keep()
     }
 
     /// Every entry, parents before children, the manifest first.

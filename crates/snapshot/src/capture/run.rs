@@ -1,11 +1,12 @@
 //! Runs one command of the allow-list: no shell, no environment, no input, a time limit, a size limit.
 
 use crate::interrupt;
+use linerate_out::child::{self, Need};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,6 @@ const DIRS: &[&str] = &[
     "/opt/mellanox/bin",
     "/opt/mellanox/sbin",
 ];
-const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin";
 const STDERR_MAX: usize = 16 << 10;
 
 /// How a command ended.
@@ -61,8 +61,8 @@ pub(super) fn find(name: &str) -> Option<PathBuf> {
 pub(super) fn run(argv: &[String], limit: Duration, max: usize) -> Ran {
     let Some((name, args)) = argv.split_first() else { return Ran::nothing(End::NotFound) };
     let Some(tool) = find(name) else { return Ran::nothing(End::NotFound) };
-    let mut command = Command::new(tool);
-    command.args(args).env_clear().env("LC_ALL", "C").env("PATH", PATH).current_dir("/").process_group(0);
+    let mut command = child::command(tool, Need::Nothing);
+    command.args(args).current_dir("/").process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = match interrupt::spawn(&mut command) {
         Ok(child) => child,

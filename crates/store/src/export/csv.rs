@@ -4,6 +4,7 @@ use super::Sink;
 use super::columns::{self, COLUMNS, Row, Values};
 use crate::{Filter, StoreError, Summary};
 use linerate_bench::Run;
+use linerate_out::csv;
 use std::io::{self, Write};
 
 pub(super) struct Csv<W> {
@@ -47,25 +48,17 @@ fn field(line: &mut String, values: &Values, row: &Row<'_>) {
     use std::fmt::Write;
     // Writing to a string does not fail.
     let _ = match values {
-        Values::Text(get) => get(row).map_or(Ok(()), |text| quoted(line, text)),
+        Values::Text(get) => get(row).map_or(Ok(()), |text| {
+            if text.is_empty() {
+                line.push_str("\"\"")
+            } else {
+                csv::push(line, text)
+            }
+            Ok(())
+        }),
         Values::Real(get) => get(row).map_or(Ok(()), |v| write!(line, "{v}")),
         Values::Time(get) => get(row).map_or(Ok(()), |v| write!(line, "{v}")),
         Values::Whole(get) => get(row).map_or(Ok(()), |v| write!(line, "{v}")),
         Values::Flag(get) => write!(line, "{}", get(row)),
     };
-}
-
-fn quoted(line: &mut String, text: &str) -> std::fmt::Result {
-    let plain = |b: u8| !matches!(b, b',' | b'"' | b'\n' | b'\r' | b' ' | b'\t');
-    if !text.is_empty() && text.bytes().all(plain) {
-        line.push_str(text);
-        return Ok(());
-    }
-    line.push('"');
-    text.split('"').enumerate().for_each(|(i, part)| {
-        line.push_str(if i > 0 { "\"\"" } else { "" });
-        line.push_str(part);
-    });
-    line.push('"');
-    Ok(())
 }

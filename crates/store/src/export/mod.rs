@@ -7,6 +7,7 @@ mod parquet;
 use crate::list::Summary;
 use crate::{Filter, Store, StoreError};
 use linerate_bench::{Run, RunId};
+use linerate_out::json::Inert;
 use std::io::Write;
 
 /// A form of export.
@@ -60,8 +61,8 @@ impl Store {
     /// [`StoreError::Export`], [`StoreError::Parquet`] where `out` fails; those of any query. What was written until then is no whole export.
     pub fn export(&self, form: Form, filter: &Filter, out: impl Write + Send) -> Result<Exported, StoreError> {
         let mut sink: Box<dyn Sink> = match form {
-            Form::Json => Box::new(Json { out, lines: false, runs: 0 }),
-            Form::JsonLines => Box::new(Json { out, lines: true, runs: 0 }),
+            Form::Json => Box::new(Json { out: Inert::new(out), lines: false, runs: 0 }),
+            Form::JsonLines => Box::new(Json { out: Inert::new(out), lines: true, runs: 0 }),
             Form::Csv => Box::new(csv::Csv::new(out, filter.clone())?),
             Form::Parquet => Box::new(parquet::Parquet::new(out, filter.clone())?),
         };
@@ -98,8 +99,8 @@ impl Store {
     }
 }
 
-struct Json<W> {
-    out: W,
+struct Json<W: Write> {
+    out: Inert<W>,
     lines: bool,
     runs: u64,
 }

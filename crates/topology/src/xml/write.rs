@@ -1,5 +1,7 @@
 //! NCCL's own format of a dump: two spaces a level, one element a line.
 
+use linerate_out::{markup::attribute, terminal};
+
 use super::{Dialect, Document, Element};
 
 impl Document {
@@ -24,21 +26,20 @@ fn element(e: &Element, depth: usize, dialect: Dialect, out: &mut String) {
         out.push('=');
         match dialect {
             Dialect::Nccl => {
+                let value = terminal(value);
                 let quote = if value.contains('"') { '\'' } else { '"' };
                 out.push(quote);
-                out.push_str(value);
+                // NCCL knows no escapes: of both quotes in one value, one is written so that people see it.
+                out.push_str(&if value.contains('\'') && quote == '\'' {
+                    value.replace('\'', "\\u{27}")
+                } else {
+                    value.into_owned()
+                });
                 out.push(quote);
             }
             Dialect::Lenient => {
                 out.push('"');
-                for c in value.chars() {
-                    match c {
-                        '<' => out.push_str("&lt;"),
-                        '&' => out.push_str("&amp;"),
-                        '"' => out.push_str("&quot;"),
-                        c => out.push(c),
-                    }
-                }
+                out.push_str(&attribute(value));
                 out.push('"');
             }
         }

@@ -9,6 +9,7 @@ use linerate_bench::compare::{Comparisons, Input, Options, Verdict, compare};
 use linerate_bench::facts::Facts;
 use linerate_bench::{Run, template};
 use linerate_node::Node;
+use linerate_out::file::Access;
 use linerate_report::Style;
 use linerate_report::bench::plot::{Screen, plot_text, sweeps_of};
 use linerate_report::bench::{comparison_json, comparison_markdown, comparison_text};
@@ -36,7 +37,7 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8, Failure> {
     let loaded_a = read(&names_a)?;
     if a.template {
         let runs: Vec<Run> = loaded_a.into_runs();
-        let mut sink = Sink::open(a.out.output.as_deref())?;
+        let mut sink = Sink::open_for(a.out.output.as_deref(), Access::Umask)?;
         sink.write_all(template::template(&runs).as_bytes())?;
         sink.finish()?;
         return Ok(0);
@@ -100,8 +101,8 @@ fn refused(sides: &[&Side; 2], sink: &mut Sink) -> Result<(), Failure> {
     for side in sides {
         for r in side.refused.iter().take(8) {
             let line = if r.line > 0 { format!(":{}", r.line) } else { String::new() };
-            let source = linerate_report::style::clean(&r.source).into_owned();
-            writeln!(sink, "not used: {source}{line}: {}", linerate_report::style::clean(&r.why))?;
+            let source = linerate_out::terminal(&r.source).into_owned();
+            writeln!(sink, "not used: {source}{line}: {}", linerate_out::terminal(&r.why))?;
         }
         if side.refused.len() > 8 {
             writeln!(sink, "not used: {} more; `linerate bench import --no-store` lists them", side.refused.len() - 8)?;

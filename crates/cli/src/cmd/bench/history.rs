@@ -5,12 +5,12 @@ use super::store::{self, Opened};
 use crate::bench_args::{BenchFormat, FilterArgs, HistoryArgs};
 use crate::output::{Failure, Sink};
 use linerate_bench::{Kind, Unit};
+use linerate_out::file::{Access, Replace};
 use linerate_report::Style;
 use linerate_report::bench::{self as show, HistoryRow, headline, runs_json, runs_text};
 use linerate_store::export::Form;
 use linerate_store::{Band, Filter, Measured, Outcome, Store, Target, Typical};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Runs that are listed when nobody says how many.
@@ -113,7 +113,7 @@ fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut 
     filter.limit = asked.or(Some(if json { u32::MAX } else { NEWEST }));
     let runs = store.list(&filter).map_err(store::fail)?;
     if json {
-        return Ok(writeln!(sink, "{:#}", history_json::runs(&runs))?);
+        return Ok(crate::output::json(sink, &history_json::runs(&runs))?);
     }
     let mut rows = Vec::new();
     for r in runs {
@@ -140,7 +140,7 @@ fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut 
 fn bands(store: &Store, filter: &Filter, json: bool, style: Style, sink: &mut Sink) -> Result<(), Failure> {
     let bands = store.bands(filter, Typical::Mean).map_err(store::fail)?;
     if json {
-        return Ok(writeln!(sink, "{:#}", history_json::bands(&bands))?);
+        return Ok(crate::output::json(sink, &history_json::bands(&bands))?);
     }
     let rows: Vec<show::Band> = bands.iter().map(|b| band_row(b, None)).collect();
     show::bands_text(&rows, style, sink)?;
@@ -179,7 +179,7 @@ fn name(of: &Measured, size: Option<u64>) -> String {
 fn best(store: &Store, filter: &Filter, json: bool, sink: &mut Sink) -> Result<(), Failure> {
     let best = store.best(filter, Typical::Mean, 3).map_err(store::fail)?;
     if json {
-        return Ok(writeln!(sink, "{:#}", history_json::best(&best))?);
+        return Ok(crate::output::json(sink, &history_json::best(&best))?);
     }
     for b in &best {
         let size = b.size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)));
@@ -193,7 +193,7 @@ fn best(store: &Store, filter: &Filter, json: bool, sink: &mut Sink) -> Result<(
 fn targets(store: &Store, json: bool, sink: &mut Sink) -> Result<(), Failure> {
     let all = store.targets().map_err(store::fail)?;
     if json {
-        return Ok(writeln!(sink, "{:#}", history_json::targets(&all))?);
+        return Ok(crate::output::json(sink, &history_json::targets(&all))?);
     }
     for t in &all {
         writeln!(sink, "{}: {} {} ({})", t.name, t.metric, range(t), t.source)?;
@@ -217,7 +217,7 @@ fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, si
     let standing = store.standing(&run, filter, &SAME, Typical::Mean).map_err(store::fail)?;
     let missed = checks.iter().any(|c| matches!(c.outcome, Some(Outcome::Below | Outcome::Above)));
     if json {
-        writeln!(sink, "{:#}", history_json::check(run.id(), &checks, &standing))?;
+        crate::output::json(sink, &history_json::check(run.id(), &checks, &standing))?;
     } else {
         for c in &checks {
             let value = c.value.map_or_else(|| "not measured".to_owned(), |v| format!("{v:.4} {}", c.target.unit));
@@ -259,21 +259,15 @@ fn verify(store: &Store, path: &Path, sink: &mut Sink) -> Result<u8, Failure> {
     Ok(u8::from(!wrong.is_empty()))
 }
 
-/// Into a file beside the one that is wanted, which then takes its place: a half export is none.
 fn export(store: &Store, filter: &Filter, file: &Path) -> Result<u8, Failure> {
     let name = file.to_string_lossy();
     let form = Form::of_name(&name).ok_or_else(|| {
         Failure::new(format!("{name}: the ending tells no form")).hint(".csv, .json, .jsonl or .parquet")
     })?;
-    let part = file.with_extension(format!("part{}", std::process::id()));
-    let written = || -> Result<linerate_store::export::Exported, Failure> {
-        let mut out = BufWriter::new(File::create(&part).map_err(|e| Failure::writing(&part, &e))?);
-        let done = store.export(form, filter, &mut out).map_err(store::fail)?;
-        out.flush().map_err(|e| Failure::writing(&part, &e))?;
-        std::fs::rename(&part, file).map_err(|e| Failure::writing(file, &e))?;
-        Ok(done)
-    };
-    let done = written().inspect_err(|_| drop(std::fs::remove_file(&part)))?;
+    let failed = |e: io::Error| Failure::writing(file, &e);
+    let mut out = Replace::begin(file, Access::Umask).map_err(failed)?;
+    let done = store.export(form, filter, &mut out).map_err(store::fail)?;
+    out.keep().map_err(failed)?;
     let mut err = std::io::stderr().lock();
     let _ = writeln!(err, "{name}: {} runs, {} samples", done.runs, done.samples);
     Ok(0)

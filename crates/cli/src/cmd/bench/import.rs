@@ -6,8 +6,8 @@ use crate::bench_args::{BenchFormat, ImportArgs};
 use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use linerate_bench::Run;
+use linerate_out::terminal;
 use linerate_report::bench::{Refused, runs_json, runs_text};
-use linerate_report::style::clean;
 use linerate_snapshot::Snapshot;
 use linerate_store::{Added, Imported, SnapshotRef, TextRef};
 use std::io::Write;
@@ -72,10 +72,10 @@ fn brief(runs: &[Run], refused: &[Refused], sink: &mut Sink) -> Result<(), Failu
     )?;
     for run in invalid.iter().take(FIRST) {
         let why = run.void().map_or("", |f| f.what.as_str());
-        writeln!(sink, "  {}: {}", clean(&run.source.name), clean(why))?;
+        writeln!(sink, "  {}: {}", terminal(&run.source.name), terminal(why))?;
     }
     for r in refused.iter().take(FIRST) {
-        writeln!(sink, "  {}:{}: {}", clean(&r.name), r.line, clean(&r.why))?;
+        writeln!(sink, "  {}:{}: {}", terminal(&r.name), r.line, terminal(&r.why))?;
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ pub(super) fn run(a: &PlotArgs) -> Result<u8, Failure> {
             let screen = Screen { width: style.width, colour: style.colour, ascii: a.ascii, ..Screen::default() };
             plot_text(&data, screen, &mut sink)?;
             for text in &said {
-                writeln!(sink, "{}", linerate_report::style::clean(text))?;
+                writeln!(sink, "{}", linerate_out::terminal(text))?;
             }
         }
     }

@@ -8,6 +8,7 @@ use linerate_bench::compare::{Input, Options, compare};
 use linerate_bench::facts::Facts;
 use linerate_bench::import::{Refused, import};
 use linerate_bench::{Param, Run};
+use linerate_out::file::{self, Access};
 use linerate_report::bench::{comparison_text, runs_json, runs_text};
 use linerate_runner::{Event, HostSpec, Measured, RawOutput, Request, Stopped, Variant, What, collect, prepare};
 use linerate_store::{Imported, Place, SnapshotRef, TextRef};
@@ -205,7 +206,7 @@ impl Kept {
             // Names of tests are ours; a setting's name is the user's, so it is not in a path.
             let name = format!("{:03}-{}{}.txt", o.order, o.test, if o.warmup { "-warmup" } else { "" });
             let path = dir.join(name);
-            std::fs::write(&path, o.text()).map_err(|e| writing(&path, e))?;
+            file::write(&path, Access::Private, &o.text()).map_err(|e| writing(&path, e))?;
         }
         Ok(kept)
     }
@@ -273,7 +274,7 @@ impl Screen {
             Event::Line { .. } | Event::Finished(_) => return,
         };
         if self.on {
-            let _ = write!(io::stderr(), "\r\x1b[K{}", linerate_report::style::clean(&text));
+            let _ = write!(io::stderr(), "\r\x1b[K{}", linerate_out::terminal(&text));
         }
     }
 

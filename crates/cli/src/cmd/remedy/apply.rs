@@ -6,10 +6,10 @@ use super::{FromFile, bmc, kept, reach, read_plan, signature};
 use crate::output::{Failure, Sink, width};
 use crate::plan_args::{AnswerFormat, ApplyArgs};
 use linerate_apply::drive::{self, Ended, Fleet, Job, Lone, Node, Operator, Options, Outcome, many};
+use linerate_out::terminal;
 use linerate_remedy::Plan;
 use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
-use linerate_report::style::clean;
 use std::io::{Read as _, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -167,7 +167,7 @@ fn dry(
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
     let mut fits = true;
     for (node, Chosen { plan, steps, .. }) in nodes.iter().zip(plans) {
-        writeln!(sink, "On {}, this would be done:\n", clean(node.name()))?;
+        writeln!(sink, "On {}, this would be done:\n", terminal(node.name()))?;
         match a.format {
             AnswerFormat::Markdown => markdown::render(plan, &mut sink)?,
             _ => text::render(plan, style, &mut sink)?,
@@ -176,7 +176,7 @@ fn dry(
         fits &= refused.is_empty();
         for trouble in &refused {
             let step = trouble.step.as_ref().map(|s| format!("{s}: ")).unwrap_or_default();
-            writeln!(sink, "\n{} refuses it: {}", clean(node.name()), clean(&format!("{step}{}", trouble.what)))?;
+            writeln!(sink, "\n{} refuses it: {}", terminal(node.name()), terminal(&format!("{step}{}", trouble.what)))?;
         }
     }
     let end = if fits { "--yes does it." } else { "--yes would change nothing either." };

@@ -2,8 +2,8 @@
 
 use linerate_apply::drive::Event;
 use linerate_apply::protocol::Phase;
+use linerate_out::terminal;
 use linerate_remedy::verify::Outcome;
-use linerate_report::style::clean;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 
@@ -61,7 +61,7 @@ impl Screen {
     fn line(&self, node: &str, text: &str) {
         let mut moves = self.moves.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let clear = if std::mem::take(&mut *moves) { "\r\x1b[K" } else { "" };
-        let _ = writeln!(io::stderr(), "{clear}{}{}", clean(&self.head(node)), clean(text));
+        let _ = writeln!(io::stderr(), "{clear}{}{}", terminal(&self.head(node)), terminal(text));
     }
 
     fn moving(&self, node: &str, text: &str) {
@@ -70,7 +70,7 @@ impl Screen {
         }
         let mut moves = self.moves.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *moves = true;
-        let _ = write!(io::stderr(), "\r\x1b[K{}{}", clean(&self.head(node)), clean(text));
+        let _ = write!(io::stderr(), "\r\x1b[K{}{}", terminal(&self.head(node)), terminal(text));
     }
 }
 

@@ -5,8 +5,8 @@ use super::section::{sections, subjects, tally};
 use super::text::{ceiling_value, design, power, side, weight};
 use crate::VERSION;
 use crate::bench::words::{counted, percent, quantity};
-use crate::markdown::md;
 use linerate_bench::compare::{Check, Comparison, Comparisons, Verdict};
+use linerate_out::markdown::{cell, inline};
 use std::io::{self, Write};
 
 /// Hosts of a side before the rest becomes a number.
@@ -17,24 +17,24 @@ const FEW: usize = 8;
 /// # Errors
 /// Those of the writer.
 pub fn comparison_markdown(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "# {} against {}\n", md(&c.b.name), md(&c.a.name))?;
+    writeln!(out, "# {} against {}\n", inline(&c.b.name), inline(&c.a.name))?;
     for (i, sentence) in c.conclusions.iter().enumerate() {
-        if i == 0 { writeln!(out, "**{}**\n", md(sentence))? } else { writeln!(out, "- {}", md(sentence))? }
+        if i == 0 { writeln!(out, "**{}**\n", inline(sentence))? } else { writeln!(out, "- {}", inline(sentence))? }
     }
     if c.conclusions.len() > 1 {
         writeln!(out)?;
     }
     writeln!(out, "| | |\n|---|---|")?;
-    writeln!(out, "| A | {} |", md(&side(&c.a, FEW)))?;
-    writeln!(out, "| B | {} |", md(&side(&c.b, FEW)))?;
-    writeln!(out, "| Design | {} |", md(&design(c)))?;
+    writeln!(out, "| A | {} |", cell(&side(&c.a, FEW)))?;
+    writeln!(out, "| B | {} |", cell(&side(&c.b, FEW)))?;
+    writeln!(out, "| Design | {} |", cell(&design(c)))?;
     let n = counted(c.comparisons.len(), "comparison", "comparisons");
     let tally = if c.comparisons.is_empty() { "nothing".to_owned() } else { tally(&c.comparisons) };
     writeln!(out, "| Verdicts | {n}: {tally} |")?;
     writeln!(out, "| Threshold, confidence | {}, {} |", percent(c.threshold), percent(c.level))?;
     writeln!(out, "| Written by | linerate {VERSION} |")?;
     for section in sections(&c.comparisons) {
-        writeln!(out, "\n## {}\n", md(&section.title()))?;
+        writeln!(out, "\n## {}\n", inline(&section.title()))?;
         rows::table(&section).markdown(out)?;
         if section.rows.iter().any(|c| is_within(c)) {
             writeln!(out, "\n\\* holds for these runs alone; what repetitions would give it does not say")?;
@@ -47,13 +47,13 @@ pub fn comparison_markdown(c: &Comparisons, out: &mut dyn Write) -> io::Result<(
     if !c.excluded.is_empty() {
         writeln!(out, "\n## Not compared\n")?;
         for x in &c.excluded {
-            writeln!(out, "- {}: {}: {}", x.side, md(&x.what), md(&x.why))?;
+            writeln!(out, "- {}: {}: {}", x.side, inline(&x.what), inline(&x.why))?;
         }
     }
     if !c.methods.is_empty() {
         writeln!(out, "\n## Methods\n")?;
         for m in &c.methods {
-            writeln!(out, "- {} *({})*", md(m.text), md(m.source))?;
+            writeln!(out, "- {} *({})*", inline(m.text), inline(m.source))?;
         }
     }
     Ok(())
@@ -75,7 +75,7 @@ fn reasons(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
     for (verdict, reason, list) in groups {
         let power = power(&list);
         let power = if power.is_empty() { power } else { format!("; {power}") };
-        writeln!(out, "- **{verdict}**: {}: {}{}", md(&subjects(&list)), md(reason), md(&power))?;
+        writeln!(out, "- **{verdict}**: {}: {}{}", inline(&subjects(&list)), inline(reason), inline(&power))?;
     }
     Ok(())
 }
@@ -89,7 +89,7 @@ fn ceilings(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
         }
         told.push(&x.sentence);
         let limit = format!("{}: {}", ceiling_value(&x.ceiling), x.ceiling.by);
-        writeln!(out, "- {}: {} *(limit {})*", md(&subjects(&[c])), md(&x.sentence), md(&limit))?;
+        writeln!(out, "- {}: {} *(limit {})*", inline(&subjects(&[c])), inline(&x.sentence), inline(&limit))?;
     }
     Ok(())
 }
@@ -104,7 +104,15 @@ fn confounds(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
         let rule =
             x.rule.as_ref().map(|r| format!(" (`linerate explain {}`)", r.replace('`', "'"))).unwrap_or_default();
         let (word, _) = weight(x.weight);
-        writeln!(out, "| {word} | {} | {} | {} | {}{} |", md(&x.what), md(&x.a), md(&x.b), md(&x.why), md(&rule))?;
+        writeln!(
+            out,
+            "| {word} | {} | {} | {} | {}{} |",
+            cell(&x.what),
+            cell(&x.a),
+            cell(&x.b),
+            cell(&x.why),
+            cell(&rule)
+        )?;
     }
     Ok(())
 }
@@ -120,7 +128,7 @@ fn remarks(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
     let mut lines: Vec<String> = Vec::new();
     for (check, n) in checks {
         let holds = if check.holds.is_some() { "does not hold" } else { "cannot be told" };
-        lines.push(format!("**{holds}**: {} ({n} ×; {})", md(check.assumption), md(&check.detail)));
+        lines.push(format!("**{holds}**: {} ({n} ×; {})", inline(check.assumption), inline(&check.detail)));
     }
     for c in &c.comparisons {
         for (name, side) in [("A", &c.a), ("B", &c.b)] {
@@ -129,12 +137,17 @@ fn remarks(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
                 let means = (quantity(t.mean_before, &c.unit), quantity(t.mean_after, &c.unit));
                 lines.push(format!(
                     "{name}, {}: the first {} of {} values of run `{}` were cut as a transient: mean {} instead of {}{doubt}",
-                    md(&subjects(&[c])), t.cut, t.of, t.run, md(&means.1), md(&means.0)
+                    inline(&subjects(&[c])), t.cut, t.of, t.run, inline(&means.1), inline(&means.0)
                 ));
             }
             for o in &side.outliers {
                 let value = quantity(o.value, &c.unit);
-                lines.push(format!("{name}, {}: outlier {} in run `{}`, kept", md(&subjects(&[c])), md(&value), o.run));
+                lines.push(format!(
+                    "{name}, {}: outlier {} in run `{}`, kept",
+                    inline(&subjects(&[c])),
+                    inline(&value),
+                    o.run
+                ));
             }
         }
     }

@@ -3,8 +3,7 @@
 use super::{Mood, Page, Remark, Section};
 use crate::VERSION;
 use crate::bench::plot::plot_svg;
-use crate::style::clean;
-use crate::xml::escape;
+use linerate_out::markup::html as text;
 use std::io::{self, Write};
 
 const CSS: &str = include_str!("page.css");
@@ -86,9 +85,4 @@ fn remarks(all: &[Remark], class: &str, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "<li{class}>{word}{}</li>", text(&r.text))?;
     }
     writeln!(out, "</ul>")
-}
-
-/// Cleaned and escaped: what reorders text does so in a browser, too.
-fn text(raw: &str) -> String {
-    escape(&clean(raw))
 }

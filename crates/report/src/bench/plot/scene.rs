@@ -2,7 +2,7 @@
 
 use super::data::{PlotData, Series, Shape, Xy};
 use super::scale::{Range, usable};
-use crate::style::clean;
+use linerate_out::terminal;
 
 /// More points than this are not joined: each slot of the x axis keeps its smallest and its largest.
 const POINTS: usize = 1200;
@@ -169,7 +169,7 @@ impl Scene {
 
     fn tell(&mut self, role: usize, shape: Option<Shape>, name: &str) {
         // A name of blanks is none.
-        if !clean(name).trim().is_empty()
+        if !terminal(name).trim().is_empty()
             && !self.legend.iter().any(|(r, s, n)| (*r, *s, n.as_str()) == (role, shape, name))
         {
             self.legend.push((role, shape, name.to_owned()));

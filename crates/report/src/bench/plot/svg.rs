@@ -3,9 +3,8 @@
 use super::data::{PlotData, Shape};
 use super::glyphs::{COLOURS, mark};
 use super::scene::{Layer, MARKS, Scene};
-use crate::style::clean;
 use crate::topo::svg::measure::{fit, width, wrap};
-use crate::xml;
+use linerate_out::markup::xml;
 use std::fmt::Write;
 
 /// Width of the drawing.
@@ -61,8 +60,8 @@ impl<'a> Drawing<'a> {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"lrp\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
              role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n<title id=\"{id}-title\">{}</title>\n\
              <desc id=\"{id}-desc\">{}</desc>\n<style>{}</style>\n<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n{}</svg>\n",
-            escape(title),
-            escape(&self.scene.summary),
+            xml(title),
+            xml(&self.scene.summary),
             css(),
             self.body,
             height = n(height),
@@ -71,7 +70,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn text(&mut self, x: f32, y: f32, class: &str, text: &str) {
-        let _ = write!(self.body, "<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), escape(text));
+        let _ = write!(self.body, "<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), xml(text));
     }
 
     fn path(&mut self, d: &str, class: &str) {
@@ -223,7 +222,7 @@ impl<'a> Drawing<'a> {
                     let _ = writeln!(
                         self.body,
                         "<path transform=\"translate({x} {y})\" d=\"{d}\" class=\"{class}\"><title>{}</title></path>",
-                        escape(tip)
+                        xml(tip)
                     );
                 }
             }
@@ -237,7 +236,7 @@ impl<'a> Drawing<'a> {
                         n(y - 9.0),
                         n(y + 9.0),
                         role % COLOURS.len(),
-                        escape(tip)
+                        xml(tip)
                     );
                 }
             }
@@ -299,11 +298,6 @@ fn dot(role: usize) -> String {
 
 fn shade(role: Option<usize>) -> String {
     role.map_or_else(|| "shade".into(), |r| format!("shaded f{}", r % COLOURS.len()))
-}
-
-/// Cleaned and escaped: what reorders text does so in a browser, too.
-fn escape(raw: &str) -> String {
-    xml::escape(&clean(raw))
 }
 
 /// A coordinate, to a tenth of a pixel.

@@ -4,7 +4,8 @@ use super::canvas::Canvas;
 use super::data::{PlotData, Shape};
 use super::glyphs::{MARKS, ansi};
 use super::scene::{Layer, Scene};
-use crate::style::{clean, clip, wrap};
+use crate::style::{clip, wrap};
+use linerate_out::terminal;
 use std::io::{self, Write};
 
 /// The terminal.
@@ -37,7 +38,7 @@ pub fn plot_text(data: &PlotData, screen: Screen, out: &mut dyn Write) -> io::Re
     let height = if names { rough.y.ticks.len().clamp(1, 100) } else { screen.height.clamp(4, 200) };
     let scene = Scene::new(data, (width / 10).clamp(2, 14), (height / 3).clamp(2, 10));
     let most = width / 3;
-    let gutter = scene.y.ticks.iter().map(|t| clean(&t.label).chars().count()).max().unwrap_or(0).min(most);
+    let gutter = scene.y.ticks.iter().map(|t| terminal(&t.label).chars().count()).max().unwrap_or(0).min(most);
     let columns = width - gutter - 2;
     let canvas = Canvas::new(columns, height);
     Terminal { scene: &scene, screen: Screen { width, ..screen }, gutter, canvas, out }.all()
@@ -65,7 +66,7 @@ impl Terminal<'_, '_> {
 
     /// Without what this terminal cannot show.
     fn plain(&self, text: &str) -> String {
-        let text = clean(text);
+        let text = terminal(text);
         if !self.screen.ascii {
             return text.into_owned();
         }

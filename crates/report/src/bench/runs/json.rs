@@ -4,6 +4,7 @@
 use super::Refused;
 use crate::VERSION;
 use linerate_bench::Run;
+use linerate_out::json::Inert;
 use std::io::{self, BufWriter, Write};
 
 /// Name and version of the format.
@@ -14,7 +15,7 @@ pub const SCHEMA: &str = "linerate.bench-runs/1";
 /// # Errors
 /// Those of the writer.
 pub fn runs_json(runs: &[Run], refused: &[Refused], out: &mut dyn Write) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(64 << 10, out);
+    let mut out = BufWriter::with_capacity(64 << 10, Inert::new(out));
     write!(out, "{{\"schema\":\"{SCHEMA}\",\"linerate\":\"{VERSION}\",\"runs\":[")?;
     for (i, run) in runs.iter().enumerate() {
         out.write_all(if i > 0 { b",\n" } else { b"\n" })?;

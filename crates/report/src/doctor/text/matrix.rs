@@ -2,8 +2,9 @@
 
 use super::Terminal;
 use crate::doctor::words::{self, LIST, cells, names};
-use crate::style::{Tone, clean, clip};
+use crate::style::{Tone, clip};
 use linerate_doctor::answer::{Matrix, Row};
+use linerate_out::terminal;
 use std::io;
 
 /// Rows shown before the rest becomes a number.
@@ -43,16 +44,16 @@ impl Terminal<'_, '_> {
         let heads = ["ranks", "n", "hosts"]
             .map(str::to_owned)
             .into_iter()
-            .chain(m.columns.iter().map(|c| clean(c).into_owned()));
+            .chain(m.columns.iter().map(|c| terminal(c).into_owned()));
         lines.push((false, heads.collect()));
         for row in rows {
-            let hosts = clean(&names(&row.hosts, 4)).into_owned();
+            let hosts = terminal(&names(&row.hosts, 4)).into_owned();
             let mut line = vec![
-                clip(&clean(&row.ranks), WIDEST).into_owned(),
+                clip(&terminal(&row.ranks), WIDEST).into_owned(),
                 row.count.to_string(),
                 clip(&hosts, WIDEST).into_owned(),
             ];
-            line.extend(cells(row, &m.columns).iter().map(|c| clean(c).into_owned()));
+            line.extend(cells(row, &m.columns).iter().map(|c| terminal(c).into_owned()));
             lines.push((row.odd.is_some(), line));
         }
         let columns = lines.iter().map(|(_, l)| l.len()).max().unwrap_or(0);

@@ -2,8 +2,8 @@
 
 use super::ROWS;
 use crate::VERSION;
-use crate::markdown::md;
 use crate::plan::words::{self, OUTCOMES, proof};
+use linerate_out::markdown::{cell, code_cell, inline};
 use linerate_remedy::verify::{Proved, StepResult, Verification};
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// # Errors
 /// Those of the writer.
 pub fn render(v: &Verification, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "# linerate verify\n\n**{}**\n\n{}", md(&words::verdict(v)), md(&words::judged(v)))?;
+    writeln!(out, "# linerate verify\n\n**{}**\n\n{}", inline(&words::verdict(v)), inline(&words::judged(v)))?;
     for (name, word) in OUTCOMES {
         for s in v.with(name) {
             step(word, s, out)?;
@@ -22,29 +22,37 @@ pub fn render(v: &Verification, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n## Regressed\n\n| severity | rule | subject | was | now |\n|---|---|---|---|---|")?;
     }
     for r in v.regressed.iter().take(ROWS) {
-        writeln!(out, "| {} | `{}` | {} | {} | {} |", r.severity, r.rule, md(&r.subject), r.before, md(&r.message))?;
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} |",
+            r.severity,
+            code_cell(&r.rule),
+            cell(&r.subject),
+            r.before,
+            cell(&r.message)
+        )?;
     }
     more(v.regressed.len(), out)?;
     if !v.outside.is_empty() {
         writeln!(out, "\n## Outside the plan\n")?;
     }
     for c in v.outside.iter().take(ROWS) {
-        writeln!(out, "- {}", md(&c.summary()))?;
+        writeln!(out, "- {}", inline(&c.summary()))?;
     }
     more(v.outside.len(), out)?;
     if !v.limits.is_empty() {
         writeln!(out, "\n## Limits\n")?;
     }
     for limit in &v.limits {
-        writeln!(out, "- {}", md(limit))?;
+        writeln!(out, "- {}", inline(limit))?;
     }
     writeln!(out, "\nWritten by linerate {VERSION}.")
 }
 
 fn step(word: &str, s: &StepResult, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n## {word}: {}\n\n{}\n", md(&s.id), md(&s.summary))?;
+    writeln!(out, "\n## {word}: {}\n\n{}\n", inline(&s.id), inline(&s.summary))?;
     if !s.outcome.reason().is_empty() {
-        writeln!(out, "- **Because**: {}", md(s.outcome.reason()))?;
+        writeln!(out, "- **Because**: {}", inline(s.outcome.reason()))?;
     }
     for p in &s.proofs {
         one(p, out)?;
@@ -56,11 +64,11 @@ fn one(p: &Proved, out: &mut dyn Write) -> io::Result<()> {
     let mark = if p.outcome.name() == "effective" { "x" } else { " " };
     let read = match (p.at.is_empty(), p.read.is_empty()) {
         (true, true) => String::new(),
-        (false, true) => format!("; looked for at {}", md(&p.at)),
-        (true, false) => format!("; read: {}", md(&p.read)),
-        (false, false) => format!("; read: {}: {}", md(&p.at), md(&p.read)),
+        (false, true) => format!("; looked for at {}", inline(&p.at)),
+        (true, false) => format!("; read: {}", inline(&p.read)),
+        (false, false) => format!("; read: {}: {}", inline(&p.at), inline(&p.read)),
     };
-    writeln!(out, "- [{mark}] {}: {}{read}", md(&proof(&p.proof)), p.outcome.name())
+    writeln!(out, "- [{mark}] {}: {}{read}", inline(&proof(&p.proof)), p.outcome.name())
 }
 
 fn more(all: usize, out: &mut dyn Write) -> io::Result<()> {

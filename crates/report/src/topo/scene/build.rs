@@ -2,7 +2,7 @@
 
 use super::super::LinkLookup;
 use super::link::{Link, Medium};
-use super::words::{clean, count};
+use super::words::{count, printed};
 use super::{Bottleneck, Cpu, Extras, Gpu, Nic, Pair, Parent, Scene, Switch};
 use linerate_topology::from_node::Matrix;
 use linerate_topology::from_node::matrix::Device;
@@ -43,17 +43,17 @@ pub(super) fn build(document: &Document, analysis: &Analysis, extras: &Extras<'_
     b.joins();
     let Builder { mut scene, gpus, nets, .. } = b;
     rdma::decide(&mut scene, analysis, system, &gpus, &nets);
-    scene.title = clean(&extras.title);
-    scene.nccl = extras.nccl.as_deref().map(clean);
+    scene.title = printed(&extras.title);
+    scene.nccl = extras.nccl.as_deref().map(printed);
     scene.notes = analysis.open.iter().map(|o| format!("Not in this input: {}.", o.what())).collect();
-    scene.notes.extend(extras.notes.iter().map(|n| clean(n)));
+    scene.notes.extend(extras.notes.iter().map(|n| printed(n)));
     if whole.is_some() {
         let parts = count(analysis.domains.len(), "node");
         scene.notes.push(format!("NCCL cuts this host into {parts}; NICs in use are shown for the first."));
     }
     if let Some(name) = extras.bottleneck.as_deref() {
         let found = mark::mark(&mut scene, name);
-        scene.bottleneck = Some(Bottleneck { name: clean(name), found });
+        scene.bottleneck = Some(Bottleneck { name: printed(name), found });
     }
     scene
 }
@@ -158,7 +158,7 @@ impl Builder<'_> {
         self.scene.gpus.push(Gpu {
             parent,
             name: format!("GPU {dev}"),
-            busid: clean(&busid),
+            busid: printed(&busid),
             sm,
             ranks,
             link,
@@ -183,7 +183,7 @@ impl Builder<'_> {
             [_] => parent,
             _ if busid.is_none() => parent,
             _ => {
-                let switch = Switch { parent, adapter: true, busid: clean(&text), link: own, limits: false };
+                let switch = Switch { parent, adapter: true, busid: printed(&text), link: own, limits: false };
                 Parent::Switch(self.switch(id, switch))
             }
         };
@@ -194,8 +194,8 @@ impl Builder<'_> {
             self.scene.nics.push(Nic {
                 parent,
                 number: usize::MAX,
-                name: net.name.as_deref().map_or_else(|| format!("NET {}", net.dev), clean),
-                busid: net.busid.as_deref().map(clean),
+                name: net.name.as_deref().map_or_else(|| format!("NET {}", net.dev), printed),
+                busid: net.busid.as_deref().map(printed),
                 gbits: (self.facts.has_speed(net.dev, net.name.as_deref()) && !self.open.contains(&Open::NicSpeed))
                     .then_some(net.bandwidth * 8.0),
                 gdr: net.gdr,

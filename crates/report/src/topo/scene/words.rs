@@ -6,9 +6,9 @@ use super::{DirectRdma, Scene};
 const LONGEST: usize = 200;
 
 /// A name from data: one line, and what steers or hides text written as escapes.
-pub(super) fn clean(text: &str) -> String {
+pub(super) fn printed(text: &str) -> String {
     let short: String = text.chars().take(LONGEST).collect();
-    crate::style::clean(&short).into_owned()
+    linerate_out::terminal(&short).into_owned()
 }
 
 /// Three digits at most after rounding, without zeroes at the end.
@@ -70,9 +70,9 @@ mod tests {
 
     #[test]
     fn names_keep_to_one_line() {
-        assert_eq!(super::clean("a\nb"), "a b");
-        let hidden = super::clean("\u{1b}[1m\u{202e}c");
+        assert_eq!(super::printed("a\nb"), "a b");
+        let hidden = super::printed("\u{1b}[1m\u{202e}c");
         assert!(!hidden.contains(['\u{1b}', '\u{202e}']), "{hidden}");
-        assert_eq!(super::clean(&"x".repeat(999)).len(), super::LONGEST);
+        assert_eq!(super::printed(&"x".repeat(999)).len(), super::LONGEST);
     }
 }

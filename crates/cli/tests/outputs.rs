@@ -1,0 +1,156 @@
+//! What `-o` does to files, and what programs that are started see of the environment.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sick-8gpu.tar.zst");
+
+fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outputs").join(name);
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// A small machine whose kernel moves pages between its NUMA nodes.
+fn machine(dir: &Path) -> PathBuf {
+    let root = dir.join("node");
+    for (path, text) in [
+        ("proc/cmdline", "root=/dev/vda1 ro\n"),
+        ("proc/sys/kernel/osrelease", "6.1.0-18-amd64\n"),
+        ("proc/sys/kernel/hostname", "n1\n"),
+        ("proc/sys/kernel/random/boot_id", "5b2a3f38-9f0f-4a3e-9c1e-2f7a8f3f0001\n"),
+        ("proc/sys/kernel/numa_balancing", "1\n"),
+        ("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu vme msr\n"),
+        ("sys/class/dmi/id/sys_vendor", "Supermicro\n"),
+        ("sys/class/dmi/id/product_uuid", "27946b59-9e44-4fa7-8e91-f3527a1ef094\n"),
+        ("sys/devices/system/node/online", "0-1\n"),
+        ("sys/devices/system/node/node0/cpulist", "0\n"),
+        ("sys/devices/system/node/node0/distance", "10 21\n"),
+        ("sys/devices/system/node/node1/cpulist", "1\n"),
+        ("sys/devices/system/node/node1/distance", "21 10\n"),
+        ("etc/machine-id", "0123456789abcdef0123456789abcdef\n"),
+        ("etc/os-release", "ID=debian\nVERSION_ID=\"12\"\n"),
+        ("usr/sbin/sysctl", "#!/bin/sh\n"),
+    ] {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+fn linerate(home: &Path, arguments: &[&str]) -> Output {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_linerate"));
+    c.args(arguments).env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").output().unwrap()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut all: Vec<String> =
+        fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    all.sort();
+    all
+}
+
+/// Every verb that writes a file with `-o`: for its owner, in place of a link, not through it.
+#[test]
+fn a_file_is_for_its_owner_and_follows_no_link() {
+    let dir = scratch("links");
+    let root = machine(&dir);
+    let root = root.to_str().unwrap();
+    let victim = dir.join("victim");
+    let job = dir.join("job.env");
+    fs::write(&job, "NCCL_DEBUG=INFO\n").unwrap();
+    for verb in [
+        &["audit", root][..],
+        &["audit", root, "--format", "sarif"],
+        &["plan", root, "--format", "json"],
+        &["plan", root, "--format", "shell"],
+        &["doctor", root],
+        &["env", "check", job.to_str().unwrap()],
+        &["topo", EXAMPLE, "--format", "rdma-topo-dump"],
+        &["collect", "--root", root, "--no-commands", "--quiet"],
+    ] {
+        fs::write(&victim, "keep").unwrap();
+        let out = dir.join("out");
+        let _ = fs::remove_file(&out);
+        symlink(&victim, &out).unwrap();
+        let done = linerate(&dir, &[verb, &["--output", out.to_str().unwrap()]].concat());
+        assert_ne!(done.status.code(), Some(3), "{verb:?} {}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(fs::read(&victim).unwrap(), b"keep", "{verb:?}");
+        assert!(fs::symlink_metadata(&out).unwrap().is_file(), "{verb:?}");
+        assert!(!fs::read(&out).unwrap().is_empty(), "{verb:?}");
+        assert_eq!(mode(&out), 0o600, "{verb:?}");
+    }
+    assert_eq!(names(&dir), ["job.env", "node", "out", "victim"], "nothing is left beside them");
+}
+
+/// A limit on the size of files stands for a full disk: the earlier file is whole, and nothing is left beside it.
+#[test]
+fn a_file_that_cannot_be_written_leaves_the_earlier_one() {
+    let dir = scratch("full");
+    let root = machine(&dir);
+    let reports = dir.join("reports");
+    fs::create_dir(&reports).unwrap();
+    let out = reports.join("audit.json");
+    fs::write(&out, "earlier").unwrap();
+    for verb in
+        ["audit \"$2\" --format json", "plan \"$2\" --format json", "collect --root \"$2\" --no-commands --quiet"]
+    {
+        let script = format!("ulimit -f 0; trap '' XFSZ; \"$1\" {verb} --output \"$3\"");
+        let done = Command::new("bash")
+            .args(["-c", &script, "sh", env!("CARGO_BIN_EXE_linerate"), root.to_str().unwrap(), out.to_str().unwrap()])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(3), "{verb} {said}");
+        assert!(said.contains("audit.json"), "{verb} {said}");
+        assert_eq!(fs::read(&out).unwrap(), b"earlier", "{verb}");
+        assert_eq!(names(&reports), ["audit.json"], "{verb}");
+    }
+}
+
+/// Programs that write down their environment and fail.
+#[test]
+fn the_password_of_a_bmc_goes_to_nobody() {
+    let dir = scratch("children");
+    let root = machine(&dir);
+    let root = root.to_str().unwrap();
+    let bin = dir.join("bin");
+    fs::create_dir(&bin).unwrap();
+    for name in ["ssh", "kubectl", "curl"] {
+        let path = bin.join(name);
+        fs::write(&path, "#!/bin/sh\nenv >>\"$0.env\"\nexit 255\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let (redfish, label) =
+        (["--redfish", "https://bmc.example", "--redfish-user", "root"], ["--label", "a.example/b=c"]);
+    for (name, has, arguments) in [
+        ("ssh", "SSH_AUTH_SOCK=agent", vec!["plan", "--host", "n1"]),
+        ("kubectl", "KUBECONFIG=config", [&["plan", "--root", root, "--kube-node", "n1"][..], &label].concat()),
+        ("curl", "https_proxy=proxy", [&["plan", "--root", root][..], &redfish].concat()),
+    ] {
+        let done = Command::new(env!("CARGO_BIN_EXE_linerate"))
+            .args(&arguments)
+            .env_clear()
+            .env("HOME", &dir)
+            .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+            .envs([("SSH_AUTH_SOCK", "agent"), ("KUBECONFIG", "config"), ("https_proxy", "proxy")])
+            .envs([("LINERATE_REDFISH_PASSWORD", "for-the-bmc"), ("SOME_TOKEN", "for-nobody"), ("BASH_ENV", "/x")])
+            .output()
+            .unwrap();
+        let seen = fs::read_to_string(bin.join(format!("{name}.env"))).unwrap_or_default();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(seen.lines().any(|l| l == has), "{name} was not started as it should be: {seen} {said}");
+        for secret in ["for-the-bmc", "for-nobody", "BASH_ENV"] {
+            assert!(!seen.contains(secret), "{name}: {seen}");
+        }
+    }
+}
