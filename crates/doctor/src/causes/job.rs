@@ -244,7 +244,7 @@ static EXITED: Known = Known {
     check: |c| {
         let found = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::Closed)));
         let flushed = c.failures(|t| matches!(t, Trouble::Completion(5)));
-        let ended = c.frameworks(|t| matches!(t, FrameworkTrouble::Ended));
+        let ended = c.frameworks(|t| matches!(t, FrameworkTrouble::Ended | FrameworkTrouble::Killed));
         let Some((_, g)) = found.first() else {
             // Connections in error, and a program that ended: the one follows from the other.
             let ((_, g), (_, flushed)) = (ended.first()?, flushed.first()?);

@@ -1,5 +1,6 @@
 //! What was read, with memory that does not grow with the logs.
 
+mod cqe;
 mod frameworks;
 pub mod groups;
 mod kernel;
@@ -162,6 +163,7 @@ pub struct Observer {
     listing: Option<(Place, String, String)>,
     tool_lines: tools::Reader,
     says: says::Reader,
+    entries: cqe::Reader,
     torch: torch_log::Reader,
     kernel_words: kernel::Words,
     /// Who speaks in each file, by its prose.
@@ -294,6 +296,7 @@ impl Observer {
         self.torch = torch_log::Reader::default();
         self.tool_lines = tools::Reader::default();
         self.says = says::Reader::default();
+        self.entries = cqe::Reader::default();
         if let Some(second) = &mut self.second {
             second.close(file);
         }
@@ -656,6 +659,11 @@ impl Observer {
             self.file(place.file).other += 1;
             return;
         }
+        if let Some(status) = self.entries.line(line) {
+            self.failures.add(Trouble::Completion(status), &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+            return;
+        }
         let Some(of_nccl) = self.kernel_words.any(line) else { return };
         if of_nccl && self.quoted(place, line) {
             return;
@@ -694,7 +702,7 @@ impl Observer {
             return;
         }
         if let Some(key) = frameworks::ended(line).or_else(|| frameworks::nccl_tests(line)) {
-            if key == FrameworkTrouble::Ended {
+            if matches!(key, FrameworkTrouble::Ended | FrameworkTrouble::Killed) {
                 self.says.ended();
             }
             self.frameworks.add(key, &seen(stamp::find(line)));

@@ -182,6 +182,8 @@ pub enum ToolTrouble {
     },
     /// NVML, or a tool on it, says that the driver's library and module are of different releases.
     DriverMismatch,
+    /// A batch system ended the job: by somebody's wish, or because its time was over.
+    Cancelled,
     /// A program's message that names a cause by itself.
     Says {
         /// Which, in the table of messages.
@@ -204,6 +206,8 @@ pub enum FrameworkTrouble {
     Lagging,
     /// A program ended with an exception or a signal.
     Ended,
+    /// A program ended with SIGKILL, which only others send.
+    Killed,
     /// A bus error: memory that was mapped is not there.
     BusError,
     /// The store over which ranks find each other does not answer.
