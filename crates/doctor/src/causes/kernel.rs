@@ -139,7 +139,10 @@ fn killed(c: &Case<'_>) -> Option<Found> {
         return None;
     }
     let why = "SIGKILL comes from outside the program: from the kernel for want of memory, from a scheduler, or from somebody; the kernel's log says which";
-    Some(Found::new(Possible, "a process was ended by SIGKILL, as the kernel does for want of memory", why).with(c.quotes(g)))
+    Some(
+        Found::new(Possible, "a process was ended by SIGKILL, as the kernel does for want of memory", why)
+            .with(c.quotes(g)),
+    )
 }
 
 static OOM: Known = Known {

@@ -120,10 +120,16 @@ mod tests {
             assert_eq!(all(&format!("{ZERO}\n{last}\n")), Vec::<u32>::new());
             assert_eq!(all(&format!("we get {head}\n{last}\n")), Vec::<u32>::new());
             for tag in ["[1,3]<stderr>:", "(Worker pid=7, ip=10.0.0.1) ", "12: "] {
-                assert_eq!(all(&format!("{tag}{head} [repeated 3x across cluster]\n{tag}{last}\n")), want, "{tag}{last}");
+                assert_eq!(
+                    all(&format!("{tag}{head} [repeated 3x across cluster]\n{tag}{last}\n")),
+                    want,
+                    "{tag}{last}"
+                );
             }
         }
-        let two = format!("mlx5: a: got completion with error:\nmlx5: b: got completion with error:\n{ZERO}\n{ZERO}\n00000000 00008813 100076ab 008ae4d3\n00000000 00008914 100076ab 008ae4d3\n");
+        let two = format!(
+            "mlx5: a: got completion with error:\nmlx5: b: got completion with error:\n{ZERO}\n{ZERO}\n00000000 00008813 100076ab 008ae4d3\n00000000 00008914 100076ab 008ae4d3\n"
+        );
         assert_eq!(all(&two), [10, 11]);
     }
 }

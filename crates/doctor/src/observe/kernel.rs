@@ -228,6 +228,7 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         .or_else(|| lost(message))
         .or_else(|| module(message))
         .or_else(|| pages(message))
+        .or_else(|| limit(message))
         .or_else(|| catastrophe(message))
     {
         return Some(trouble);
@@ -353,6 +354,16 @@ fn is_killed_pod(m: &str) -> bool {
     let counted = ready.split_once('/').is_some_and(|(a, b)| number(a) && number(b));
     let named = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.'));
     named && counted && matches!(status, "OOMKilled" | "Init:OOMKilled") && number(restarts)
+}
+
+/// mlx5's firmware has no room for another object (drivers/net/ethernet/mellanox/mlx5/core/cmd.c, `cmd_status_print`): `mlx5_core 0000:81:00.0:
+/// mlx5_cmd_check:794:(pid 0): CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x59c8a4)`; newer `mlx5_cmd_out_err:…`.
+fn limit(m: &str) -> Option<KernelTrouble> {
+    let (head, rest) = m.strip_prefix("mlx5_core ")?.split_once(": ")?;
+    let (_, command) = rest.strip_prefix("mlx5_cmd_")?.split_once("): ")?;
+    let created = command.starts_with("CREATE_") && !command.split_once('(')?.0.contains(' ');
+    (created && command.contains(" failed, status limits exceeded(0x8)"))
+        .then(|| KernelTrouble::NicLimit(head.split(' ').next().and_then(|h| h.parse().ok())))
 }
 
 /// mlx4's firmware ended (drivers/net/ethernet/mellanox/mlx4/catas.c).

@@ -240,6 +240,9 @@ const OPEN: &[&str] = &[
     "Call to posix_fallocate failed",
 ];
 
+/// Messages that are judged by their words alone: those of a GPU's allocation, and of a choice that is not there.
+const OWN_WORDS: &[&str] = &["Failed to CUDA ", "Error : no algorithm/protocol available"];
+
 /// Errors of sockets in the words of strerror.
 const SOCKET_ERRORS: &[&str] = &[
     "Connection refused",
@@ -767,12 +770,16 @@ impl Observer {
         if own.quoted || names_one && !begins || begins && open && !ends_with_error(text) {
             return false;
         }
-        let failure =
-            match Message::read(&Line { before: "", who: "", level: Level::Warn, source: None, message: text }) {
-                // A GPU's allocation is judged by its words alone.
-                Message::Failure(f) if !matches!(f, Failure::Other(w) if !w.starts_with("Failed to CUDA ")) => f,
-                _ => return false,
-            };
+        let failure = match Message::read(&Line {
+            before: "",
+            who: "",
+            level: Level::Warn,
+            source: None,
+            message: text,
+        }) {
+            Message::Failure(f) if !matches!(f, Failure::Other(w) if !OWN_WORDS.iter().any(|o| w.starts_with(o))) => f,
+            _ => return false,
+        };
         let key = trouble(&failure, &mut self.names);
         self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None });
         self.file(place.file).other += 1;

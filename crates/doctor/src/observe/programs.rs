@@ -357,7 +357,8 @@ fn completion(text: &str) -> Option<u32> {
 
 /// Mellanox's RDMA Aware programming manual, `RDMA_RC_example.c`, as many programs copied it: `got bad completion with status: 0xd, vendor syndrome: 0x87`.
 fn example(text: &str) -> Option<u32> {
-    let (status, vendor) = text.strip_prefix("got bad completion with status: 0x")?.split_once(", vendor syndrome: 0x")?;
+    let (status, vendor) =
+        text.strip_prefix("got bad completion with status: 0x")?.split_once(", vendor syndrome: 0x")?;
     let hex = |t: &str| u32::from_str_radix(t.trim_end(), 16).ok();
     hex(vendor).and(hex(status))
 }

@@ -127,6 +127,8 @@ pub enum KernelTrouble {
     Peermem(PeermemTrouble),
     /// The RDMA core could not pin the pages of a registration (`ib_umem_get`), or a NIC's driver says so.
     PagesRefused,
+    /// A NIC's firmware has no further object of a kind: a memory key, a queue.
+    NicLimit(Option<Bdf>),
     /// The GPU driver refused a dma-buf.
     DmabufRefused,
     /// DMA goes through bounce buffers, or finds none.
