@@ -5,6 +5,7 @@ mod frameworks;
 pub mod groups;
 mod kernel;
 pub mod names;
+pub(crate) mod phrases;
 mod pieces;
 mod programs;
 pub mod ranks;
@@ -171,6 +172,8 @@ pub struct Observer {
     /// What the second look at lines in an unknown dress shows, and how many were looked at.
     pub(crate) second: Option<Box<Observer>>,
     seconds: u32,
+    /// What the third look at such lines shows.
+    pub(crate) phrases: phrases::Reader,
     /// This is a second look.
     is_second: bool,
 }
@@ -300,6 +303,8 @@ impl Observer {
         self.tool_lines = tools::Reader::default();
         self.says = says::Reader::default();
         self.entries = cqe::Reader::default();
+        let lines = self.file(file).lines;
+        self.phrases.close(lines);
         if let Some(second) = &mut self.second {
             second.close(file);
         }
@@ -636,6 +641,7 @@ impl Observer {
                 voice.line(place.line, line);
             }
             self.look_again(place, line);
+            self.look_for_phrases(place, line);
         }
     }
 
