@@ -5,7 +5,7 @@
 mod shape;
 mod table;
 
-pub(crate) use table::{Phrase, phrases};
+pub(crate) use table::phrases;
 
 use super::Observer;
 use super::groups::{Groups, Seen};
@@ -54,14 +54,16 @@ impl Reader {
             return;
         }
         let before = self.before.take().filter(|(p, _)| p.file == place.file && p.line + 1 == place.line);
-        if let Some((which, at)) = best(line) {
-            self.judge(place, line, which, &at);
-        } else if let Some((first, start)) = before.filter(|_| self.joins < MAX_JOINS && shape::goes_on(line)) {
+        let found = best(line);
+        let counts = found.as_ref().is_some_and(|(which, at)| self.judge(place, line, *which, at));
+        if let Some((first, start)) = before.filter(|_| !counts && self.joins < MAX_JOINS && shape::goes_on(line)) {
             self.joins += 1;
             for joint in ["", " "] {
                 let whole = format!("{start}{joint}{}", if joint.is_empty() { line } else { line.trim_start() });
-                if let Some((which, at)) = best(&whole) {
-                    self.judge(first, &whole, which, &at);
+                // What ends before the break was looked at.
+                if let Some((which, at)) = best(&whole).filter(|(_, at)| at.end > start.len())
+                    && self.judge(first, &whole, which, &at)
+                {
                     break;
                 }
             }
@@ -71,14 +73,18 @@ impl Reader {
         }
     }
 
-    fn judge(&mut self, place: Place, line: &str, which: usize, at: &Range<usize>) {
-        match shape::of(line, at, self.fence.is_open()) {
-            shape::Shape::Output => self.add(which, place, line),
-            // The first of what may be a title.
-            shape::Shape::Bare if place.line == 1 => self.title = Some((which, place, line.to_owned())),
-            shape::Shape::Bare => self.add(which, place, line),
-            shape::Shape::Other => {}
+    /// Whether a phrase in a line counts.
+    fn judge(&mut self, place: Place, line: &str, which: usize, at: &Range<usize>) -> bool {
+        if !shape::is_output(line, at, self.fence.is_open()) {
+            return false;
         }
+        // What may be a title.
+        if place.line == 1 && !shape::begins_a_log(line) {
+            self.title = Some((which, place, line.to_owned()));
+        } else {
+            self.add(which, place, line);
+        }
+        true
     }
 
     fn add(&mut self, which: usize, place: Place, line: &str) {

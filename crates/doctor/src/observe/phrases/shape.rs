@@ -3,17 +3,6 @@
 use linerate_formats::printed;
 use std::ops::Range;
 
-/// What a line is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// A program's output: something of a logger's stands before it, or it is in a block of output.
-    Output,
-    /// It may be output: it is no sentence, and nothing stands before it that no program prints.
-    Bare,
-    /// Anything else.
-    Other,
-}
-
 /// Blocks between Markdown's fences.
 #[derive(Debug, Default)]
 pub(super) struct Fence {
@@ -48,40 +37,41 @@ pub(super) enum Block {
     Output,
 }
 
-/// What a line is in which a phrase was found.
-pub(super) fn of(line: &str, at: &Range<usize>, block: Option<Block>) -> Shape {
+/// Whether a line in which a phrase was found is one that a program printed.
+pub(super) fn is_output(line: &str, at: &Range<usize>, block: Option<Block>) -> bool {
     if block == Some(Block::Code) || is_code(line) {
-        return Shape::Other;
+        return false;
     }
-    let (Some(before), Some(after)) = (line.get(..at.start), line.get(at.end..)) else { return Shape::Other };
+    let (Some(before), Some(after)) = (line.get(..at.start), line.get(at.end..)) else { return false };
     let text = line.trim();
     // A comment or a mail quotes: what a logger marked is output all the same.
     let inner = text.trim_start_matches(['>', ' ']);
     let quoted = inner.len() < text.len();
     let headed = is_headed(before.trim_start_matches(['>', ' ']));
     if quoted && !headed || is_listed(inner) || is_command(inner) || is_key(inner) {
-        return Shape::Other;
+        return false;
     }
     let told = person(before, PEOPLE) || !headed && person(before, TELLING);
     if told || before.contains('`') || after.contains('`') && block.is_none() {
-        return Shape::Other;
+        return false;
+    }
+    if before.split_whitespace().any(is_calm) {
+        return false;
     }
     if headed {
-        return Shape::Output;
+        return true;
     }
     let asks = text.ends_with('?') && block.is_none();
     if asks || person(after, AFTER) {
-        return Shape::Other;
+        return false;
     }
     let before = before.trim().trim_start_matches(['*', '_', '"', '\'']).trim();
     let plain = plain_words(before);
     let opens =
         before.is_empty() || plain <= 2 && before.ends_with([':', ']', ')', '>', '=', '|', '-', '\'', '"', ',']);
     match block {
-        Some(_) if opens || plain <= 4 => Shape::Output,
-        None if opens && plain_words(after) <= 8 => Shape::Bare,
-        None if plain <= 1 && plain_words(after) <= 4 => Shape::Bare,
-        _ => Shape::Other,
+        Some(_) => opens || plain <= 8,
+        None => opens && plain_words(after) <= 8 || plain <= 1 && plain_words(after) <= 4,
     }
 }
 
@@ -124,7 +114,16 @@ fn is_headed(before: &str) -> bool {
     }
     let bracket = text.starts_with('[') && text.contains(']') && !text.contains("](") && !is_ticket(text);
     let own = printed::own(before).text.len() < text.len();
-    bracket || own || text.split_whitespace().any(is_mark)
+    let first = text.split_whitespace().next().unwrap_or_default();
+    bracket || own || !ARTICLES.iter().any(|a| a.eq_ignore_ascii_case(first)) && text.split_whitespace().any(is_mark)
+}
+
+/// Whether a line begins as a logger's does, and no title: with a time or a bracket.
+pub(super) fn begins_a_log(line: &str) -> bool {
+    let text = line.trim_start();
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let time = word.len() > 4 && word.bytes().filter(u8::is_ascii_digit).count() >= 4;
+    time || text.starts_with('[') && !is_ticket(text) || printed::own(text).text.len() < text.len() && !is_ticket(text)
 }
 
 /// `[Bug]: `, `[x] `, `[1/2] fix`: of a ticket, a list, a series of patches.
@@ -143,7 +142,15 @@ fn is_mark(word: &str) -> bool {
     });
     let address = bare.starts_with("0x") && digits > 1;
     let process = word.ends_with("]:") && word.contains('[') && digits > 0;
-    clock || place || address || process || LEVELS.contains(&bare)
+    let level = LEVELS.contains(&bare)
+        || SMALL_LEVELS.contains(&word)
+        || ["<warn>", "<error>", "<critical>"].iter().any(|l| word.ends_with(l));
+    clock || place || address || process || level
+}
+
+/// A level of what is well.
+fn is_calm(word: &str) -> bool {
+    CALM.contains(&word.trim_matches(['(', ')', '[', ']', '<', '>', ',', '"', ':', '{', '}', '|']))
 }
 
 /// A heading, an item of a list, a row of a table, a line of a patch.
@@ -268,7 +275,6 @@ const CODE: &[&str] = &[
     "regexp",
     "re.compile",
     "expect(",
-    "std::",
     "$labels",
     "{{",
     "${",
@@ -397,9 +403,6 @@ const LEVELS: &[&str] = &[
     "SEVERE",
     "ERR",
     "NOTICE",
-    "warn",
-    "error",
-    "fatal",
     "E",
     "W",
     "F",
@@ -410,6 +413,12 @@ const LEVELS: &[&str] = &[
     "level=info",
     "severity=error",
 ];
+/// With their colon only: the words are everybody's.
+const SMALL_LEVELS: &[&str] = &["error:", "warn:", "warning:", "fatal:", "err:"];
+/// With these a sentence begins.
+const ARTICLES: &[&str] = &["the", "a", "an", "this", "these", "some", "all", "my", "our", "there"];
+/// Levels at which programs say that something is so, and no trouble.
+const CALM: &[&str] = &["INFO", "DEBUG", "TRACE", "NOTICE", "level=info", "level=debug", "DIAG", "info", "debug"];
 /// People, who tell of a message.
 const PEOPLE: &[&str] = &[
     "i",

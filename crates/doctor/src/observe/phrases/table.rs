@@ -46,6 +46,12 @@ impl Phrase {
         self.fragments.iter().map(String::len).sum()
     }
 
+    /// Its fragments in one text.
+    #[cfg(test)]
+    pub(super) fn words(&self) -> String {
+        self.fragments.join(" ")
+    }
+
     /// Where it stands in a line of small letters: from its first fragment to the end of its last.
     pub(super) fn find(&self, low: &str) -> Option<Range<usize>> {
         if self.without.iter().any(|w| low.contains(w.as_str())) {
