@@ -55,6 +55,10 @@ pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
         );
     }
     sort(&mut answer.causes, failed);
+    if answer.causes.iter().all(|c| c.severity == Severity::Info) {
+        let phrased = causes::by_phrases(o);
+        answer.causes.splice(0..0, phrased.iter().map(|(k, f)| cause(k, f, "")));
+    }
     // What the logs show comes before what only a node shows.
     let shown = answer.causes.len();
     findings(&nodes, direct, &mut answer);

@@ -2,6 +2,7 @@
 
 use super::{ENV_RST, Found, Known, environment, nccl, software};
 use crate::answer::Confidence::{Certain, Likely, Possible};
+use crate::case::Case;
 use crate::observe::trouble::Trouble;
 use linerate_rules::{Severity, Source};
 
@@ -40,6 +41,9 @@ static FORCED: Known = Known {
     sources: &[TUNING, ENV_RST],
     remedy: || environment("Unset the variable and measure again", &[], DECISIONS),
     check: |c| {
+        if let Some(found) = none_left(c) {
+            return Some(found);
+        }
         let set: Vec<_> =
             DECISIONS.iter().filter_map(|name| c.env(name).map(|(v, g)| (format!("{name}={v}"), g))).collect();
         let (_, g) = set.first()?;
@@ -62,6 +66,30 @@ static FORCED: Known = Known {
     },
     follows: &[],
 };
+
+/// NCCL finds no algorithm and protocol for an operation (`src/enqueue.cc`, topoGetAlgoInfo): what is left by the variables does not exist for it. From 2.23
+/// the message ends with the variables, where they are set.
+fn none_left(c: &Case<'_>) -> Option<Found> {
+    let none = |t: &Trouble| matches!(t, Trouble::Other(n) if c.name(*n).starts_with(NONE_LEFT));
+    let failed = c.failures(none);
+    let (_, g) = failed.first()?;
+    let set: Vec<_> = ["NCCL_ALGO", "NCCL_PROTO"].iter().filter_map(|n| Some((*n, c.env(n)?))).collect();
+    let said =
+        g.quotes.iter().any(|q| q.text.contains("NCCL_ALGO was set to") || q.text.contains("NCCL_PROTO was set to"));
+    let lines: Vec<_> = set.iter().flat_map(|(_, (_, g))| c.quotes(g).into_iter().take(1)).collect();
+    let (sure, why) = if said || !set.is_empty() {
+        (Certain, "NCCL says so, and a variable forces the choice")
+    } else {
+        (Possible, "that is what a forced algorithm or protocol leads to; the variables are not in these lines")
+    };
+    let words = match set.first() {
+        Some((name, (value, _))) => format!("{name}={value} leaves NCCL no algorithm for an operation"),
+        None => "NCCL is left no algorithm for an operation".to_owned(),
+    };
+    Some(Found::new(sure, words, why).severity(Severity::Critical).with(c.quotes(g)).with(lines))
+}
+
+const NONE_LEFT: &str = "Error : no algorithm/protocol available";
 
 static TOPO_FILE: Known = Known {
     id: "env/topo-file",

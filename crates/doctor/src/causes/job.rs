@@ -244,9 +244,12 @@ static EXITED: Known = Known {
     check: |c| {
         let found = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::Closed)));
         let flushed = c.failures(|t| matches!(t, Trouble::Completion(5)));
-        let ended = c.frameworks(|t| matches!(t, FrameworkTrouble::Ended));
+        let ended = c.frameworks(|t| matches!(t, FrameworkTrouble::Ended | FrameworkTrouble::Killed));
         let Some((_, g)) = found.first() else {
             // Connections in error, and a program that ended: the one follows from the other.
+            if let Some(found) = remote(c) {
+                return Some(found);
+            }
             let ((_, g), (_, flushed)) = (ended.first()?, flushed.first()?);
             let why = "a program ended with an exception or a signal, and requests of others were flushed";
             let words = "a rank's program ended, and the others lost their connections";
@@ -311,6 +314,19 @@ static EXITED: Known = Known {
         "env/topo-file",
     ],
 };
+
+/// NCCL's result says that a remote process ended or the network failed (`ncclRemoteError`), and nothing else is shown.
+fn remote(c: &Case<'_>) -> Option<Found> {
+    let all = c.frameworks(|t| matches!(t, FrameworkTrouble::Error("ncclRemoteError")));
+    let (_, g) = all.first()?;
+    let others = c.failures(|t| !t.is_survivable() && !matches!(t, Trouble::Completion(5)));
+    if !others.is_empty() || !c.kernel(|_| true).is_empty() {
+        return None;
+    }
+    let words = "NCCL reports that a remote process ended, or that the network failed";
+    let why = "that is what the survivors see (ncclRemoteError); which of both, and why, is not in these lines";
+    Some(Found::new(Possible, words, why).with(c.quotes(g)))
+}
 
 static STRAGGLER: Known = Known {
     id: "job/straggler",

@@ -5,7 +5,7 @@ use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::answer::Evidence;
 use crate::case::Case;
 use crate::observe::groups::Group;
-use crate::observe::trouble::KernelTrouble;
+use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble};
 use linerate_formats::dmesg::Requester;
 use linerate_node::pci::PciTree;
 use linerate_node::requester::{self, Device, Standing};
@@ -126,6 +126,25 @@ pub(super) fn identify() -> Remedy {
     investigate("Find out what the device is (`lspci -D -nn` on that host, or `linerate doctor LOG --node SNAPSHOT`)")
 }
 
+/// A program that was ended by SIGKILL, where nothing else is shown: the kernel sends it for want of memory, and so do schedulers and people.
+fn killed(c: &Case<'_>) -> Option<Found> {
+    let killed = c.frameworks(|t| matches!(t, FrameworkTrouble::Killed));
+    let (_, g) = killed.first()?;
+    let other = !c.failures(|t| !t.is_survivable()).is_empty()
+        || !c.kernel(|_| true).is_empty()
+        || !c.frameworks(|t| !matches!(t, FrameworkTrouble::Killed | FrameworkTrouble::Ended)).is_empty();
+    // Slurm's own line of a job that it, or somebody, ended.
+    let cancelled = c.tools(|t| matches!(t, ToolTrouble::Cancelled));
+    if other || !cancelled.is_empty() {
+        return None;
+    }
+    let why = "SIGKILL comes from outside the program: from the kernel for want of memory, from a scheduler, or from somebody; the kernel's log says which";
+    Some(
+        Found::new(Possible, "a process was ended by SIGKILL, as the kernel does for want of memory", why)
+            .with(c.quotes(g)),
+    )
+}
+
 static OOM: Known = Known {
     id: "kernel/oom",
     title: "The kernel ended a process for want of memory",
@@ -138,7 +157,7 @@ static OOM: Known = Known {
     remedy: || investigate("Give the job more host memory, or use less: data loaders, pinned buffers, checkpoints"),
     check: |c| {
         let found = c.kernel(|k| matches!(k, KernelTrouble::OutOfMemory));
-        let (_, g) = found.first()?;
+        let Some((_, g)) = found.first() else { return killed(c) };
         let pids: Vec<u32> = c.processes().map(|(_, p)| p.pid).collect();
         let rank = g.quotes.iter().any(|q| {
             q.text

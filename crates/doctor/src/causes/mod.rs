@@ -14,6 +14,7 @@ mod p2p;
 mod pcie;
 mod peermem;
 mod perf;
+mod phrased;
 mod plugin;
 mod said;
 mod topo;
@@ -24,6 +25,7 @@ pub(crate) use kernel::elsewhere as kernel_elsewhere;
 pub(crate) use xid::harmless as harmless_xids;
 
 pub(crate) use gdr::{by_design as gdr_by_design, lacking as gdr_lacking, missing as gdr_missing, works as gdr_works};
+pub(crate) use phrased::by_phrases;
 pub(crate) use plugin::may_need as plugin_may_be_needed;
 pub(crate) use said::found;
 pub(crate) use verbs::{failed as verbs_failed, reasons as verbs_reasons};

@@ -601,6 +601,21 @@ fn foreign_address(c: &Case<'_>) -> Option<Found> {
     )
 }
 
+/// The bootstrap's address is the loopback's, and the job has several hosts; no failure is shown.
+fn loopback(c: &Case<'_>) -> Option<Found> {
+    if c.ran() || c.job.hosts(c.o).len() < 2 {
+        return None;
+    }
+    let place = c.processes().filter_map(|(_, p)| p.bootstrap).find_map(|(list, place)| {
+        let text = c.name(list).trim_start_matches("[0]");
+        text.strip_prefix("lo:").filter(|address| address.starts_with("127.")).map(|_| place)
+    })?;
+    let words = "NCCL takes the loopback address, which other hosts do not reach";
+    let why =
+        "the job's lines are of several hosts; where these are containers of one host that share its network, it works";
+    Some(Found::new(Possible, words, why).with([c.at(place, "Using lo:127.0.0.1")]))
+}
+
 /// Data over interfaces of containers, where no failure is shown.
 fn bridges(c: &Case<'_>) -> Option<Found> {
     if c.ran() || c.multi_node() == Some(false) || !c.rdma_processes().is_empty() || !without_device(c).is_empty() {
@@ -651,7 +666,7 @@ static WRONG_INTERFACE: Known = Known {
         let failed = c.failures(|t| {
             matches!(t, Trouble::Socket(SocketTrouble::TimedOut | SocketTrouble::Unreachable | SocketTrouble::Refused))
         });
-        let Some((_, g)) = failed.first() else { return bridges(c) };
+        let Some((_, g)) = failed.first() else { return loopback(c).or_else(|| bridges(c)) };
         let mut subnets: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let (mut interfaces, mut files) = (BTreeSet::new(), BTreeSet::new());
         let mut local = None;

@@ -5,7 +5,7 @@ use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
 use crate::conclude::is_harmless;
 use crate::observe::groups::Group;
-use crate::observe::trouble::Trouble;
+use crate::observe::trouble::{KernelTrouble, Trouble};
 use linerate_rules::{Severity, Source};
 
 const WRAP: Source =
@@ -258,6 +258,15 @@ pub(crate) fn failed<'a>(c: &Case<'a>) -> Vec<(&'a str, &'a str, &'a Group)> {
     found
 }
 
+/// The firmware refuses a further object, by the kernel's log alone.
+fn of_firmware(c: &Case<'_>) -> Option<Found> {
+    let all = c.kernel(|k| matches!(k, KernelTrouble::NicLimit(_)));
+    let (_, g) = all.first()?;
+    let words = "the NIC has no room for another memory key or queue: a limit of its firmware is reached";
+    let why = "the driver's log says so; that a job ended with it is not shown";
+    Some(Found::new(Possible, words, why).with(c.quotes(g)))
+}
+
 pub(super) static CALL: Known = Known {
     id: "ib/verbs-call-failed",
     title: "A call to the NIC failed, and the job ends with it",
@@ -270,7 +279,7 @@ pub(super) static CALL: Known = Known {
     remedy: || investigate("Read what decides for this call, in the job's own environment"),
     check: |c| {
         let failed = failed(c);
-        let (call, error, g) = *failed.first()?;
+        let Some((call, error, g)) = failed.first().copied() else { return of_firmware(c) };
         let exact: [&Known; 3] = [&super::ib::MEMLOCK, &super::ib::REGISTRATION, &super::ib::GID];
         if exact.iter().any(|k| (k.check)(c).is_some()) {
             return None;

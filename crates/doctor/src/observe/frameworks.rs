@@ -42,11 +42,17 @@ pub(super) fn ended(line: &str) -> Option<FrameworkTrouble> {
     let text = printed::own(line).text;
     let signal = torchrun_signal(text);
     let bus = is_bus_error(text) || signal == Some(7);
-    (bus || signal.is_some() || is_end(text)).then_some(if bus {
-        FrameworkTrouble::BusError
-    } else {
-        FrameworkTrouble::Ended
+    let killed = signal == Some(9) || is_killed_by_mpi(text);
+    (bus || signal.is_some() || is_end(text)).then_some(match (bus, killed) {
+        (true, _) => FrameworkTrouble::BusError,
+        (_, true) => FrameworkTrouble::Killed,
+        _ => FrameworkTrouble::Ended,
     })
+}
+
+/// `mpirun noticed that process rank 3 with PID 4711 on node n1 exited on signal 9 (Killed).`
+fn is_killed_by_mpi(text: &str) -> bool {
+    is_end(text) && text.contains(" exited on signal 9 (Killed)")
 }
 
 /// Signals as shells and Slurm name them.
@@ -74,7 +80,9 @@ fn torchrun_signal(text: &str) -> Option<u32> {
         return rest.contains(" (pid: ").then(|| number(rest)).flatten();
     }
     let (before, rest) = text.split_once("failed (exitcode: -")?;
-    (before.trim().is_empty() || before.ends_with(' ')).then_some(())?;
+    // Python's logging without a format of one's own: `ERROR:torch.distributed.elastic.multiprocessing.api:failed …`.
+    let module = before.strip_suffix(':').is_some_and(|m| m.ends_with(".api") && !m.contains(' '));
+    (module || before.trim().is_empty() || before.ends_with(' ')).then_some(())?;
     rest.contains(") local_rank: ").then(|| number(rest)).flatten()
 }
 

@@ -34,6 +34,11 @@ const WORDS: &[&str] = &[
     "Memory cgroup out of memory",
     "Killed process ",
     "oom_reaper: ",
+    "tgid total_vm ",
+    "Tasks state (memory values in pages)",
+    // A row of root's in that table.
+    "]     0 ",
+    "OOMKilled",
     " killed as a result of limit of ",
     "by the OOM killer",
     "AER:",
@@ -73,6 +78,7 @@ const WORDS: &[&str] = &[
     "Driver/library version mismatch",
     "driver/library version mismatch",
     "srun: error: ",
+    " CANCELLED AT ",
     "max locked memory",
     "RLIMIT_MEMLOCK",
     "locked memory",
@@ -83,6 +89,9 @@ const WORDS: &[&str] = &[
     "IB device",
     "Infiniband/RoCE device",
     "Failed status",
+    "got bad completion with status: 0x",
+    "DTO completion ERR: status ",
+    "mlx4: local QP operation err (QPN ",
     "CQ error status=",
     "modify qp 0x",
     "error modifying ",
@@ -219,6 +228,7 @@ pub(super) fn read(line: &str) -> Option<KernelTrouble> {
         .or_else(|| lost(message))
         .or_else(|| module(message))
         .or_else(|| pages(message))
+        .or_else(|| limit(message))
         .or_else(|| catastrophe(message))
     {
         return Some(trouble);
@@ -311,7 +321,49 @@ fn killed(m: &str) -> Option<KernelTrouble> {
     // A task whose cgroup counts a kill, in srun's words.
     let by_srun =
         m.strip_prefix("srun: error: ").is_some_and(|r| r.contains(": task") && r.ends_with(": Out Of Memory"));
-    (by_kernel || by_slurm || by_srun).then_some(KernelTrouble::OutOfMemory)
+    let listed = m.trim_end() == "Tasks state (memory values in pages):"
+        || m.strip_prefix("[").is_some_and(|r| {
+            let mut words = r.split_whitespace();
+            ["pid", "]", "uid", "tgid", "total_vm", "rss"].iter().all(|w| words.next() == Some(w))
+        })
+        || is_task(m);
+    (by_kernel || by_slurm || by_srun || listed || is_killed_pod(m)).then_some(KernelTrouble::OutOfMemory)
+}
+
+/// A row of the tasks that the kernel lists before it kills one of them (mm/oom_kill.c, dump_task):
+/// `[    482]     0   482     2372      322    53248        0             0 dhclient`.
+fn is_task(m: &str) -> bool {
+    let Some((pid, rest)) = m.strip_prefix('[').and_then(|r| r.split_once("] ")) else { return false };
+    let numbers: Vec<&str> = rest.split_whitespace().take_while(|w| w.parse::<i64>().is_ok()).collect();
+    let Some(name) = rest.trim_end().rsplit_once(' ').map(|(_, name)| name) else { return false };
+    let is_name = !name.is_empty() && name.len() < TASK_COMM && name.parse::<i64>().is_err();
+    // The leader of a group of threads has the group's number.
+    let leads = numbers.get(1).is_some_and(|tgid| *tgid == pid.trim());
+    leads && pid.len() >= 5 && is_name && (7..=11).contains(&numbers.len())
+}
+
+/// A row of `kubectl get pods`: `train-0   0/1   OOMKilled   3 (2m ago)   10m`.
+fn is_killed_pod(m: &str) -> bool {
+    let mut words = m.split_whitespace();
+    let (Some(name), Some(ready), Some(status), Some(restarts)) =
+        (words.next(), words.next(), words.next(), words.next())
+    else {
+        return false;
+    };
+    let number = |w: &str| !w.is_empty() && w.bytes().all(|b| b.is_ascii_digit());
+    let counted = ready.split_once('/').is_some_and(|(a, b)| number(a) && number(b));
+    let named = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.'));
+    named && counted && matches!(status, "OOMKilled" | "Init:OOMKilled") && number(restarts)
+}
+
+/// mlx5's firmware has no room for another object (drivers/net/ethernet/mellanox/mlx5/core/cmd.c, `cmd_status_print`): `mlx5_core 0000:81:00.0:
+/// mlx5_cmd_check:794:(pid 0): CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x59c8a4)`; newer `mlx5_cmd_out_err:…`.
+fn limit(m: &str) -> Option<KernelTrouble> {
+    let (head, rest) = m.strip_prefix("mlx5_core ")?.split_once(": ")?;
+    let (_, command) = rest.strip_prefix("mlx5_cmd_")?.split_once("): ")?;
+    let created = command.starts_with("CREATE_") && !command.split_once('(')?.0.contains(' ');
+    (created && command.contains(" failed, status limits exceeded(0x8)"))
+        .then(|| KernelTrouble::NicLimit(head.split(' ').next().and_then(|h| h.parse().ok())))
 }
 
 /// mlx4's firmware ended (drivers/net/ethernet/mellanox/mlx4/catas.c).

@@ -1,9 +1,11 @@
 //! What was read, with memory that does not grow with the logs.
 
+mod cqe;
 mod frameworks;
 pub mod groups;
 mod kernel;
 pub mod names;
+pub(crate) mod phrases;
 mod pieces;
 mod programs;
 pub mod ranks;
@@ -162,6 +164,7 @@ pub struct Observer {
     listing: Option<(Place, String, String)>,
     tool_lines: tools::Reader,
     says: says::Reader,
+    entries: cqe::Reader,
     torch: torch_log::Reader,
     kernel_words: kernel::Words,
     /// Who speaks in each file, by its prose.
@@ -169,6 +172,8 @@ pub struct Observer {
     /// What the second look at lines in an unknown dress shows, and how many were looked at.
     pub(crate) second: Option<Box<Observer>>,
     seconds: u32,
+    /// What the third look at such lines shows.
+    pub(crate) phrases: phrases::Reader,
     /// This is a second look.
     is_second: bool,
 }
@@ -238,6 +243,9 @@ const OPEN: &[&str] = &[
     "Call to posix_fallocate failed",
 ];
 
+/// Messages that are judged by their words alone: those of a GPU's allocation, and of a choice that is not there.
+const OWN_WORDS: &[&str] = &["Failed to CUDA ", "Error : no algorithm/protocol available"];
+
 /// Errors of sockets in the words of strerror.
 const SOCKET_ERRORS: &[&str] = &[
     "Connection refused",
@@ -294,6 +302,9 @@ impl Observer {
         self.torch = torch_log::Reader::default();
         self.tool_lines = tools::Reader::default();
         self.says = says::Reader::default();
+        self.entries = cqe::Reader::default();
+        let lines = self.file(file).lines;
+        self.phrases.close(lines);
         if let Some(second) = &mut self.second {
             second.close(file);
         }
@@ -630,6 +641,7 @@ impl Observer {
                 voice.line(place.line, line);
             }
             self.look_again(place, line);
+            self.look_for_phrases(place, line);
         }
     }
 
@@ -653,6 +665,11 @@ impl Observer {
             } else if let Some(words) = frameworks::last_error(line) {
                 self.quoted(place, words);
             }
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(status) = self.entries.line(line) {
+            self.failures.add(Trouble::Completion(status), &seen(stamp::find(line)));
             self.file(place.file).other += 1;
             return;
         }
@@ -694,7 +711,7 @@ impl Observer {
             return;
         }
         if let Some(key) = frameworks::ended(line).or_else(|| frameworks::nccl_tests(line)) {
-            if key == FrameworkTrouble::Ended {
+            if matches!(key, FrameworkTrouble::Ended | FrameworkTrouble::Killed) {
                 self.says.ended();
             }
             self.frameworks.add(key, &seen(stamp::find(line)));
@@ -759,12 +776,16 @@ impl Observer {
         if own.quoted || names_one && !begins || begins && open && !ends_with_error(text) {
             return false;
         }
-        let failure =
-            match Message::read(&Line { before: "", who: "", level: Level::Warn, source: None, message: text }) {
-                // A GPU's allocation is judged by its words alone.
-                Message::Failure(f) if !matches!(f, Failure::Other(w) if !w.starts_with("Failed to CUDA ")) => f,
-                _ => return false,
-            };
+        let failure = match Message::read(&Line {
+            before: "",
+            who: "",
+            level: Level::Warn,
+            source: None,
+            message: text,
+        }) {
+            Message::Failure(f) if !matches!(f, Failure::Other(w) if !OWN_WORDS.iter().any(|o| w.starts_with(o))) => f,
+            _ => return false,
+        };
         let key = trouble(&failure, &mut self.names);
         self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None });
         self.file(place.file).other += 1;

@@ -55,10 +55,14 @@ fn pieces(line: &str) -> Vec<&str> {
     if line.len() > MAX_LINE || line.trim_end().ends_with('|') {
         return out;
     }
-    for part in line.split(JOINED).map(str::trim).filter(|p| p.len() > 8) {
+    for part in line.split(JOINED).flat_map(by_clocks).map(str::trim).filter(|p| p.len() > 8) {
         if part.len() < line.trim().len() {
             out.push(part);
         }
+        out.extend(whole_quote(part));
+        out.extend(reported(part));
+        // The watchdog's line, cut at its beginning.
+        out.extend(part.split_once("exception: NCCL error: ").and_then(|(before, _)| part.get(before.len() + 11..)));
         // Markdown's mark of a title. What somebody quotes is left.
         let mut text = part.strip_prefix("# ").unwrap_or(part).trim_start();
         for _ in 0..MAX_TAGS {
@@ -72,6 +76,39 @@ fn pieces(line: &str) -> Vec<&str> {
     out.retain(|p| printed::own(p).text.len() > 8);
     out.dedup();
     out
+}
+
+/// The kernel's lines that were joined to one: each begins with its clock (`dmesg -T`), `[Sat Feb  6 16:51:55 2021] `.
+fn by_clocks(line: &str) -> Vec<&str> {
+    const DAYS: &[&str] = &["[Mon ", "[Tue ", "[Wed ", "[Thu ", "[Fri ", "[Sat ", "[Sun "];
+    let is_clock = |rest: &str| {
+        let inside = rest.get(1..).and_then(|r| r.split_once("] ")).map_or("", |(inside, _)| inside);
+        inside.len() < 32 && inside.bytes().filter(|b| *b == b':').count() == 2
+    };
+    let mut starts: Vec<usize> = DAYS.iter().flat_map(|d| line.match_indices(d)).map(|(at, _)| at).collect();
+    starts.retain(|at| line.get(*at..).is_some_and(is_clock));
+    starts.sort_unstable();
+    if starts.is_empty() {
+        return vec![line];
+    }
+    let ends = starts.iter().skip(1).copied().chain([line.len()]);
+    starts.iter().zip(ends).filter_map(|(start, end)| line.get(*start..end)).collect()
+}
+
+/// A line that is nothing but a quote: `"…"`, `**…**`, `"**…**".`
+fn whole_quote(text: &str) -> Option<&str> {
+    let text = text.trim_end_matches('.');
+    let inner = [("\"**", "**\""), ("**\"", "\"**"), ("**", "**"), ("\"", "\""), ("“", "”")]
+        .iter()
+        .find_map(|(open, close)| text.strip_prefix(open)?.strip_suffix(close))?;
+    (!inner.contains(['"', '*', '“'])).then_some(inner)
+}
+
+/// What stands behind the words for "reports the error" of a script without spaces, to the end of the line.
+fn reported(text: &str) -> Option<&str> {
+    let rest = ["报错", "错误"].iter().find_map(|w| text.split_once(w)).map(|(_, rest)| rest)?;
+    let rest = rest.trim_start_matches([':', ':', ' ']);
+    rest.is_ascii().then_some(rest)
 }
 
 /// What stands behind the first tag: `[…] `, `(…) `, `name: `, `LEVEL `, `file.c:63 `.
@@ -93,7 +130,9 @@ fn behind(text: &str) -> Option<&str> {
             let mark = word.bytes().all(|b| matches!(b, b':' | b'='));
             // `Error (gpu_burn.cpp:298): `
             let error = matches!(word, "Error" | "error" | "ERROR" | "Exception") && rest.starts_with('(');
-            (level || named || place || number || mark || error).then_some(rest)?
+            // `nvidia-peer-memory-dkms_1.2-0_all.deb : `
+            let file = word.contains('.') && word.bytes().any(|b| b.is_ascii_digit()) && rest.starts_with(": ");
+            (level || named || place || number || mark || error || file).then_some(rest)?
         }
     };
     Some(rest.trim_start_matches([':', ' ', '\t', '-', '|']))

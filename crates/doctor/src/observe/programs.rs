@@ -123,6 +123,7 @@ const ERRNO: &[(i64, &str)] = &[
     (19, "No such device"),
     (22, "Invalid argument"),
     (61, "No data available"),
+    (93, "Protocol not supported"),
     (95, "Operation not supported"),
     (101, "Network is unreachable"),
     (110, "Connection timed out"),
@@ -337,6 +338,9 @@ fn completion(text: &str) -> Option<u32> {
     if let Some(rest) = text.strip_prefix("Poll send CQ error status=") {
         return rest.split_once(" qp ").and_then(|(number, _)| number.parse().ok());
     }
+    if let Some(status) = example(text).or_else(|| dapl(text)).or_else(|| mlx4(text)) {
+        return Some(status);
+    }
     let rest = text.strip_prefix("Failed status")?;
     // rdma-core, `libibverbs/examples/rc_pingpong.c`: `Failed status transport retry counter exceeded (12) for wr_id 1`.
     if let Some((_, tail)) = rest.split_once('(')
@@ -349,6 +353,29 @@ fn completion(text: &str) -> Option<u32> {
         None => rest.trim_start().split_once(':')?,
     };
     rest.trim_start().starts_with("wr_id ").then(|| number.trim().parse().ok()).flatten()
+}
+
+/// Mellanox's RDMA Aware programming manual, `RDMA_RC_example.c`, as many programs copied it: `got bad completion with status: 0xd, vendor syndrome: 0x87`.
+fn example(text: &str) -> Option<u32> {
+    let (status, vendor) =
+        text.strip_prefix("got bad completion with status: 0x")?.split_once(", vendor syndrome: 0x")?;
+    let hex = |t: &str| u32::from_str_radix(t.trim_end(), 16).ok();
+    hex(vendor).and(hex(status))
+}
+
+/// uDAPL, which Intel MPI used (`dapl/openib_common/cq.c`): `n1:UCM:d600:37cc880: 1890740163 us(1890740163 us!!!): DTO completion ERR: status 12, op
+/// RDMA_WRITE, vendor_err 0x81 - 10.0.0.1`.
+fn dapl(text: &str) -> Option<u32> {
+    let (before, rest) = text.split_once("DTO completion ERR: status ")?;
+    let (number, rest) = rest.split_once(", op ")?;
+    let head = before.is_empty() || before.trim_end().ends_with(" us!!!):") || before.trim_end().ends_with(" us):");
+    (head && rest.contains(" - ")).then(|| number.parse().ok()).flatten()
+}
+
+/// libmlx4 (rdma-core, `providers/mlx4/cq.c`): `mlx4: local QP operation err (QPN 0002c8, WQE index 0, vendor syndrome 70, opcode = 5e)`.
+fn mlx4(text: &str) -> Option<u32> {
+    let rest = text.strip_prefix("mlx4: local QP operation err (QPN ")?;
+    (rest.contains(", vendor syndrome ") && rest.trim_end().ends_with(')')).then_some(2)
 }
 
 /// UCX 1.2 to 1.5: `Error on QP 0x61f5 wqe[0]: Transport retry count exceeded (synd 0x15 vend 0x81) opcode SEND` (`ib_mlx5_log.c`); and
@@ -425,6 +452,9 @@ pub(super) fn tool(line: &str) -> Option<ToolTrouble> {
     if wants_efa(text) {
         return Some(ToolTrouble::WantsEfa);
     }
+    if is_cancelled(text) {
+        return Some(ToolTrouble::Cancelled);
+    }
     if ["Failed to initialize NVML: Driver/library version mismatch", "nvml error: driver/library version mismatch"]
         .iter()
         .any(|w| text.starts_with(w))
@@ -446,6 +476,13 @@ pub(super) fn tool(line: &str) -> Option<ToolTrouble> {
     // Open MPI 4, opal/mca/btl/openib/help-mpi-btl-openib.txt: the second line of the message, which names memory and no other queue.
     let complains = text.starts_with("allocate some locked memory.  This typically can indicate that the");
     complains.then_some(ToolTrouble::LockedMemory { kib: None, complains: true })
+}
+
+/// slurmstepd (`src/slurmd/slurmstepd/req.c`): `slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2026-11-21T07:00:00 DUE TO TIME LIMIT ***`.
+fn is_cancelled(text: &str) -> bool {
+    let text = text.strip_prefix("slurmstepd: error: ").unwrap_or(text);
+    let whole = text.strip_prefix("*** ").and_then(|t| t.trim_end().strip_suffix("***"));
+    whole.is_some_and(|t| (t.starts_with("JOB ") || t.starts_with("STEP ")) && t.contains(" CANCELLED AT "))
 }
 
 /// NVSHMEM, `src/modules/transport/ib*/`: neither DMA-BUF nor a module serves; its place in the source stands before.

@@ -127,6 +127,8 @@ pub enum KernelTrouble {
     Peermem(PeermemTrouble),
     /// The RDMA core could not pin the pages of a registration (`ib_umem_get`), or a NIC's driver says so.
     PagesRefused,
+    /// A NIC's firmware has no further object of a kind: a memory key, a queue.
+    NicLimit(Option<Bdf>),
     /// The GPU driver refused a dma-buf.
     DmabufRefused,
     /// DMA goes through bounce buffers, or finds none.
@@ -182,6 +184,8 @@ pub enum ToolTrouble {
     },
     /// NVML, or a tool on it, says that the driver's library and module are of different releases.
     DriverMismatch,
+    /// A batch system ended the job: by somebody's wish, or because its time was over.
+    Cancelled,
     /// A program's message that names a cause by itself.
     Says {
         /// Which, in the table of messages.
@@ -204,6 +208,8 @@ pub enum FrameworkTrouble {
     Lagging,
     /// A program ended with an exception or a signal.
     Ended,
+    /// A program ended with SIGKILL, which only others send.
+    Killed,
     /// A bus error: memory that was mapped is not there.
     BusError,
     /// The store over which ranks find each other does not answer.

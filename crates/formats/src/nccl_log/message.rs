@@ -206,7 +206,10 @@ fn info(text: &str) -> Option<Message<'_>> {
         b'c' => starts_comm(text),
         b'B' if text.starts_with("Bootstrap") => bootstrap(text),
         b'D' if text.starts_with("DMA-BUF is available") => Some(Message::DmaBuf),
-        b'U' => text.strip_prefix("Using network ").map(|n| Message::Network(n.trim())),
+        b'U' => ["Using network ", "Using internal Network "]
+            .iter()
+            .find_map(|w| text.strip_prefix(w))
+            .map(|n| Message::Network(n.trim())),
         b'p' if text.starts_with("peer query failed between dev") => Some(Message::P2pRefused(text)),
         b'H' => text.strip_prefix("HINT: ").map(Message::Hint),
         b'P' if text.starts_with("P2P is disabled") => Some(Message::P2pDisabled(text)),
@@ -270,6 +273,10 @@ fn starts_n(text: &str) -> Option<Message<'_>> {
             return Some(Message::Plugin(plugin::ofi(text).unwrap_or(Plugin::Ofi(text))));
         }
         return network(text, rest);
+    }
+    // To 2.3 each interface has a line of its own, for the bootstrap and for data.
+    if let Some(interface) = text.strip_prefix("NET : Using interface ") {
+        return interface.trim_end().ends_with('>').then_some(Message::Bootstrap(interface.trim()));
     }
     if let Some((name, value)) = env::setting(text) {
         return Some(Message::Env { name, value });

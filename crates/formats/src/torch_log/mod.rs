@@ -198,6 +198,9 @@ fn event(text: &str) -> Option<Event> {
         if let Some(timeout) = caught {
             return Some(Event::Timeout(timeout));
         }
+        if let Some(error) = error(rest).filter(|e| e.kind != ErrorKind::Other) {
+            return Some(Event::Error(error));
+        }
         return Some(Event::Terminated { text: kept(rest) });
     }
     if let Some((_, work)) = text.split_once("WorkNCCL(")

@@ -172,6 +172,10 @@ fn the_other_lines() {
     );
     let terminated = event("Process group watchdog thread terminated with exception: [Rank 5] NCCL error: x");
     assert!(matches!(terminated, Event::Terminated { text } if text.starts_with("[Rank 5]")));
+    let remote = event(
+        "Process group watchdog thread terminated with exception: [Rank 5] NCCL error: remote process exited or there was a network error, NCCL version 2.20.5",
+    );
+    assert!(matches!(remote, Event::Error(e) if e.kind == ErrorKind::Remote));
     // Often the exception's own line is cut out of what people paste.
     let caught = event(
         "Process group watchdog thread terminated with exception: [Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1, OpType=BROADCAST, Timeout(ms)=1) ran for 2 milliseconds before timing out.",
