@@ -83,6 +83,34 @@ const CLASSES: &[(&str, (&str, Confidence), &str)] = &[
         "a1:1:2 [0] NCCL INFO NET : Using interface lo:127.0.0.1<0>\na1:1:2 [0] NCCL INFO rank 0 nranks 2\n\
          b2:7:8 [0] NCCL INFO rank 1 nranks 2\nb2:7:8 [0] include/socket.h:361 NCCL WARN Call to connect timeout : Connection refused",
     ),
+    (
+        "DeepSpeed's launcher: SIGKILL",
+        ("kernel/oom", Possible),
+        "[2026-11-21 07:00:00,1] [ERROR] [launch.py:321:sigkill_handler] ['/usr/bin/python', '-u', 'train.py', '--local_rank=7'] exits with return code = -9",
+    ),
+    (
+        "Python's subprocess: SIGKILL",
+        ("kernel/oom", Possible),
+        "subprocess.CalledProcessError: Command '['/usr/bin/python', 'train.py']' died with <Signals.SIGKILL: 9>.",
+    ),
+    ("Hydra: SIGKILL", ("kernel/oom", Possible), "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)"),
+    ("Intel MPI: SIGKILL", ("kernel/oom", Possible), "=   KILLED BY SIGNAL: 9 (Killed)"),
+    (
+        "Hydra: SIGBUS",
+        ("shm/too-small", Possible),
+        "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Bus error (signal 7)",
+    ),
+    ("bash: SIGKILL", ("kernel/oom", Possible), "/job.sh: line 3:  4711 Killed                  python train.py"),
+    (
+        "NVSHMEM: a registration",
+        ("ib/verbs-call-failed", Possible),
+        "/src/modules/transport/ibrc/ibrc.cpp:512: non-zero status: 7 mem registration failed",
+    ),
+    (
+        "NVSHMEM: an address handle",
+        ("ib/verbs-call-failed", Possible),
+        "/src/modules/transport/ibgda/ibgda.cpp:1345: NULL value Unable to create ah.",
+    ),
     ("kubectl get pods", ("kernel/oom", Likely), "train-0   0/1   OOMKilled   3 (2m ago)   10m"),
 ];
 
@@ -163,6 +191,10 @@ const LOOKALIKES: &[(&str, &str)] = &[
         "a1:1:2 [0] NCCL INFO Bootstrap : Using lo:10.1.1.1<0>\nb2:7:8 [0] NCCL INFO Bootstrap : Using lo:10.1.1.2<0>\n",
     ),
     ("a sentence", "Error : no algorithm/protocol available is what NCCL says with NCCL_ALGO=Tree for broadcast.\n"),
+    ("a sentence", "The command died with <Signals.SIGKILL: 9>. Is that the memory?\n"),
+    ("a sentence", "job.sh says Killed  python train.py\n"),
+    ("another exit code", "[launch.py:321:sigkill_handler] ['python'] exits with return code = 1\n"),
+    ("NVSHMEM's words without their place", "mem registration failed\n"),
     ("a list of processes", "[4711] 0 4711 python\n[   12]  python train.py\n"),
 ];
 
