@@ -111,6 +111,12 @@ const CLASSES: &[(&str, (&str, Confidence), &str)] = &[
         ("ib/verbs-call-failed", Possible),
         "/src/modules/transport/ibgda/ibgda.cpp:1345: NULL value Unable to create ah.",
     ),
+    (
+        "data over the loopback between two hosts",
+        ("net/wrong-interface", Possible),
+        "a1:1:2 [0] NCCL INFO NET/Socket : Using [0]lo:127.0.0.1<0>\na1:1:2 [0] NCCL INFO Using network Socket\n\
+         b2:7:8 [0] NCCL INFO NET/Socket : Using [0]lo:127.0.0.1<0>\nb2:7:8 [0] NCCL INFO Using network Socket",
+    ),
     ("kubectl get pods", ("kernel/oom", Likely), "train-0   0/1   OOMKilled   3 (2m ago)   10m"),
 ];
 
@@ -145,6 +151,19 @@ fn a_limit_of_the_firmware_is_possible() {
     let other = lines[1].replace("limits exceeded(0x8)", "bad parameter(0x3)");
     assert_eq!(ids(&answer(&format!("{other}\n"))), [""; 0]);
     assert_eq!(ids(&answer(&format!("We see {} in dmesg.\n", &lines[1][27..]))), [""; 0]);
+}
+
+/// What peer-to-peer costs where it is redirected, by CUDA's own benchmark.
+#[test]
+fn peer_to_peer_that_is_slower_than_without_is_possible() {
+    let text = |on: &str| {
+        format!(
+            "Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)\n   D\\D     0      1 \n     0 838.06  16.34 \n     1  16.34 826.75 \n\
+             Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n   D\\D     0      1 \n     0 838.27   {on} \n     1   {on} 845.63 \n"
+        )
+    };
+    assert_eq!(first(&text("2.60")), Some(("p2p/acs-redirects", Possible)));
+    assert_eq!(ids(&answer(&text("25.60"))), [""; 0]);
 }
 
 /// Nothing but a quote, or what stands behind the words for "reports": possible at most.

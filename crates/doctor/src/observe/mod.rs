@@ -5,6 +5,7 @@ mod frameworks;
 pub mod groups;
 mod kernel;
 pub mod names;
+mod p2p_matrix;
 mod pieces;
 mod programs;
 pub mod ranks;
@@ -164,6 +165,7 @@ pub struct Observer {
     tool_lines: tools::Reader,
     says: says::Reader,
     entries: cqe::Reader,
+    matrices: p2p_matrix::Reader,
     torch: torch_log::Reader,
     kernel_words: kernel::Words,
     /// Who speaks in each file, by its prose.
@@ -300,6 +302,7 @@ impl Observer {
         self.tool_lines = tools::Reader::default();
         self.says = says::Reader::default();
         self.entries = cqe::Reader::default();
+        self.matrices = p2p_matrix::Reader::default();
         if let Some(second) = &mut self.second {
             second.close(file);
         }
@@ -664,6 +667,11 @@ impl Observer {
         }
         if let Some(status) = self.entries.line(line) {
             self.failures.add(Trouble::Completion(status), &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+            return;
+        }
+        if self.matrices.line(line) {
+            self.tools.add(ToolTrouble::P2pSlower, &seen(None));
             self.file(place.file).other += 1;
             return;
         }

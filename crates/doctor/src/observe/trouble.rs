@@ -163,6 +163,8 @@ pub enum ToolTrouble {
     Library(Name, LoadFault),
     /// lspci shows a port that redirects peer-to-peer requests; which one is not in the text.
     AcsRedirects,
+    /// A benchmark shows two GPUs that are slower with peer-to-peer than without.
+    P2pSlower,
     /// The fabric manager and the GPU driver are of different releases.
     FabricManager,
     /// A PCI link of a topology is as slow as a virtual port's.
