@@ -22,12 +22,12 @@ const ZERO: &str = "00000000 00000000 00000000 00000000";
 const CLASSES: &[(&str, (&str, Confidence), &str)] = &[
     (
         "libmlx5: receiver not ready (syndrome 16)",
-        ("ib/rnr-retry-exceeded", Likely),
+        ("ib/rnr-retry-exceeded", Possible),
         "mlx5: node1: got completion with error:\nZERO\nZERO\nZERO\n00000000 00008716 0a001f8e 000027d2",
     ),
     (
         "libmlx5: remote access (syndrome 13), of two ranks at once",
-        ("ib/remote-access", Likely),
+        ("ib/remote-access", Possible),
         "mlx5: node1: got completion with error:\nmlx5: node1: got completion with error:\nZERO\nZERO\nZERO\nZERO\nZERO\nZERO\n\
          00000000 00008813 100076ab 008ae4d3\n00000000 00008813 100076ac 008ae4d3",
     ),

@@ -666,7 +666,7 @@ impl Observer {
             return;
         }
         if let Some(status) = self.entries.line(line) {
-            self.failures.add(Trouble::Completion(status), &seen(stamp::find(line)));
+            self.tools.add(ToolTrouble::Entry(status), &seen(None));
             self.file(place.file).other += 1;
             return;
         }

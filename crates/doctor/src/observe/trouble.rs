@@ -186,6 +186,8 @@ pub enum ToolTrouble {
     },
     /// NVML, or a tool on it, says that the driver's library and module are of different releases.
     DriverMismatch,
+    /// The verbs library of mlx5 prints the entry of a request that failed: its status.
+    Entry(u32),
     /// A batch system ended the job: by somebody's wish, or because its time was over.
     Cancelled,
     /// A program's message that names a cause by itself.

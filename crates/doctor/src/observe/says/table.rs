@@ -589,7 +589,7 @@ pub(crate) static ALL: &[Says] = &[
         "DMA BUF supported required for GPU RDMA without nvidia-peermem$",
         NO_DMABUF,
     ),
-    says("Mooncake", NO_DEVICE, Likely, "No RDMA devices found, check your device installation$", NONE_FOUND),
+    says("Mooncake", NO_DEVICE, Possible, "No RDMA devices found, check your device installation$", NONE_FOUND),
     says("Mooncake", NO_DEVICE, Possible, "RdmaTransport: No available RNIC$", NONE_FOUND),
     says("MVAPICH2", MEMLOCK, Possible, "rdma_iba_hca_init({n}){}: cannot create cq$", NO_QUEUE),
     says("MVAPICH2", MEMLOCK, Possible, "{}error stack: {}rdma_iba_hca_init({n}){}: cannot create cq$", NO_QUEUE),
@@ -622,7 +622,7 @@ pub(crate) static ALL: &[Says] = &[
     says(
         "libibverbs",
         LIBRARY,
-        Likely,
+        Possible,
         "libibverbs: Warning: Driver {w} does not support the kernel ABI of {n} (supports {n} to {n}) for device ",
         OTHER_ABI,
     ),
