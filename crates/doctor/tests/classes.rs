@@ -22,12 +22,12 @@ const ZERO: &str = "00000000 00000000 00000000 00000000";
 const CLASSES: &[(&str, (&str, Confidence), &str)] = &[
     (
         "libmlx5: receiver not ready (syndrome 16)",
-        ("ib/rnr-retry-exceeded", Likely),
+        ("ib/rnr-retry-exceeded", Possible),
         "mlx5: node1: got completion with error:\nZERO\nZERO\nZERO\n00000000 00008716 0a001f8e 000027d2",
     ),
     (
         "libmlx5: remote access (syndrome 13), of two ranks at once",
-        ("ib/remote-access", Likely),
+        ("ib/remote-access", Possible),
         "mlx5: node1: got completion with error:\nmlx5: node1: got completion with error:\nZERO\nZERO\nZERO\nZERO\nZERO\nZERO\n\
          00000000 00008813 100076ab 008ae4d3\n00000000 00008813 100076ac 008ae4d3",
     ),
@@ -83,6 +83,40 @@ const CLASSES: &[(&str, (&str, Confidence), &str)] = &[
         "a1:1:2 [0] NCCL INFO NET : Using interface lo:127.0.0.1<0>\na1:1:2 [0] NCCL INFO rank 0 nranks 2\n\
          b2:7:8 [0] NCCL INFO rank 1 nranks 2\nb2:7:8 [0] include/socket.h:361 NCCL WARN Call to connect timeout : Connection refused",
     ),
+    (
+        "DeepSpeed's launcher: SIGKILL",
+        ("kernel/oom", Possible),
+        "[2026-11-21 07:00:00,1] [ERROR] [launch.py:321:sigkill_handler] ['/usr/bin/python', '-u', 'train.py', '--local_rank=7'] exits with return code = -9",
+    ),
+    (
+        "Python's subprocess: SIGKILL",
+        ("kernel/oom", Possible),
+        "subprocess.CalledProcessError: Command '['/usr/bin/python', 'train.py']' died with <Signals.SIGKILL: 9>.",
+    ),
+    ("Hydra: SIGKILL", ("kernel/oom", Possible), "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)"),
+    ("Intel MPI: SIGKILL", ("kernel/oom", Possible), "=   KILLED BY SIGNAL: 9 (Killed)"),
+    (
+        "Hydra: SIGBUS",
+        ("shm/too-small", Possible),
+        "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Bus error (signal 7)",
+    ),
+    ("bash: SIGKILL", ("kernel/oom", Possible), "/job.sh: line 3:  4711 Killed                  python train.py"),
+    (
+        "NVSHMEM: a registration",
+        ("ib/verbs-call-failed", Possible),
+        "/src/modules/transport/ibrc/ibrc.cpp:512: non-zero status: 7 mem registration failed",
+    ),
+    (
+        "NVSHMEM: an address handle",
+        ("ib/verbs-call-failed", Possible),
+        "/src/modules/transport/ibgda/ibgda.cpp:1345: NULL value Unable to create ah.",
+    ),
+    (
+        "data over the loopback between two hosts",
+        ("net/wrong-interface", Possible),
+        "a1:1:2 [0] NCCL INFO NET/Socket : Using [0]lo:127.0.0.1<0>\na1:1:2 [0] NCCL INFO Using network Socket\n\
+         b2:7:8 [0] NCCL INFO NET/Socket : Using [0]lo:127.0.0.1<0>\nb2:7:8 [0] NCCL INFO Using network Socket",
+    ),
     ("kubectl get pods", ("kernel/oom", Likely), "train-0   0/1   OOMKilled   3 (2m ago)   10m"),
 ];
 
@@ -117,6 +151,19 @@ fn a_limit_of_the_firmware_is_possible() {
     let other = lines[1].replace("limits exceeded(0x8)", "bad parameter(0x3)");
     assert_eq!(ids(&answer(&format!("{other}\n"))), [""; 0]);
     assert_eq!(ids(&answer(&format!("We see {} in dmesg.\n", &lines[1][27..]))), [""; 0]);
+}
+
+/// What peer-to-peer costs where it is redirected, by CUDA's own benchmark.
+#[test]
+fn peer_to_peer_that_is_slower_than_without_is_possible() {
+    let text = |on: &str| {
+        format!(
+            "Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)\n   D\\D     0      1 \n     0 838.06  16.34 \n     1  16.34 826.75 \n\
+             Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n   D\\D     0      1 \n     0 838.27   {on} \n     1   {on} 845.63 \n"
+        )
+    };
+    assert_eq!(first(&text("2.60")), Some(("p2p/acs-redirects", Possible)));
+    assert_eq!(ids(&answer(&text("25.60"))), [""; 0]);
 }
 
 /// Nothing but a quote, or what stands behind the words for "reports": possible at most.
@@ -163,6 +210,10 @@ const LOOKALIKES: &[(&str, &str)] = &[
         "a1:1:2 [0] NCCL INFO Bootstrap : Using lo:10.1.1.1<0>\nb2:7:8 [0] NCCL INFO Bootstrap : Using lo:10.1.1.2<0>\n",
     ),
     ("a sentence", "Error : no algorithm/protocol available is what NCCL says with NCCL_ALGO=Tree for broadcast.\n"),
+    ("a sentence", "The command died with <Signals.SIGKILL: 9>. Is that the memory?\n"),
+    ("a sentence", "job.sh says Killed  python train.py\n"),
+    ("another exit code", "[launch.py:321:sigkill_handler] ['python'] exits with return code = 1\n"),
+    ("NVSHMEM's words without their place", "mem registration failed\n"),
     ("a list of processes", "[4711] 0 4711 python\n[   12]  python train.py\n"),
 ];
 

@@ -606,14 +606,21 @@ fn loopback(c: &Case<'_>) -> Option<Found> {
     if c.ran() || c.job.hosts(c.o).len() < 2 {
         return None;
     }
-    let place = c.processes().filter_map(|(_, p)| p.bootstrap).find_map(|(list, place)| {
+    let bootstrap = c.processes().filter_map(|(_, p)| p.bootstrap).find_map(|(list, place)| {
         let text = c.name(list).trim_start_matches("[0]");
         text.strip_prefix("lo:").filter(|address| address.starts_with("127.")).map(|_| place)
-    })?;
+    });
+    // Of an interface NCCL takes the first address, which on lo is this one.
+    let data = || {
+        c.processes()
+            .filter_map(|(_, p)| p.nics)
+            .find_map(|(net, list, place)| (Case::is_socket(c.name(net)) && c.name(list) == "lo").then_some(place))
+    };
+    let place = bootstrap.or_else(data)?;
     let words = "NCCL takes the loopback address, which other hosts do not reach";
     let why =
         "the job's lines are of several hosts; where these are containers of one host that share its network, it works";
-    Some(Found::new(Possible, words, why).with([c.at(place, "Using lo:127.0.0.1")]))
+    Some(Found::new(Possible, words, why).with([c.at(place, "Using lo")]))
 }
 
 /// Data over interfaces of containers, where no failure is shown.

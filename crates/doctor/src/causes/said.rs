@@ -14,8 +14,22 @@ pub(crate) fn found(k: &Known, c: &Case<'_>) -> Option<Found> {
     match (by_check, said) {
         (Some(found), Some(said)) if said.confidence > found.confidence => Some(said),
         (Some(found), _) => Some(found),
-        (None, said) => said,
+        (None, said) => said.or_else(|| entry(k, c)),
     }
+}
+
+/// Statuses of failed requests, by the cause that they are of.
+const STATUSES: &[(&str, u32)] =
+    &[("ib/local-protection", 4), ("ib/remote-access", 10), ("ib/retry-exceeded", 12), ("ib/rnr-retry-exceeded", 13)];
+
+/// What the verbs library prints of a request that failed, where its program says nothing of it.
+fn entry(k: &Known, c: &Case<'_>) -> Option<Found> {
+    let (_, status) = STATUSES.iter().find(|(id, _)| *id == k.id)?;
+    let all = c.tools(|t| matches!(t, ToolTrouble::Entry(s) if s == status));
+    let (_, g) = all.first()?;
+    let words = format!("a request of a NIC failed with status {status}");
+    let why = "libmlx5 prints the entry; a peer that ends leaves such entries behind, too";
+    Some(Found::new(Confidence::Possible, words, why).with(c.quotes(g)))
 }
 
 fn said(k: &Known, c: &Case<'_>) -> Option<Found> {

@@ -2,6 +2,7 @@
 
 use super::{Found, Known, TROUBLESHOOTING, investigate, nccl, software};
 use crate::answer::Confidence::{Likely, Possible};
+use crate::case::Case;
 use crate::observe::trouble::ToolTrouble;
 use linerate_rules::{Severity, Source};
 
@@ -30,13 +31,22 @@ static ACS: Known = Known {
     },
     check: |c| {
         let found = c.tools(|t| matches!(t, ToolTrouble::AcsRedirects));
-        let (_, g) = found.first().filter(|_| c.nodes.is_empty())?;
+        let Some((_, g)) = found.first().filter(|_| c.nodes.is_empty()) else { return slower(c) };
         let words = format!("{} port(s) redirect peer-to-peer requests; which ones is not in the text", g.count);
         let why = "lspci prints ReqRedir+; whether such a port is on the path between a GPU and its NIC is not shown";
         Some(Found::new(Possible, words, why).with(c.quotes(g).into_iter().take(3)))
     },
     follows: &[],
 };
+
+/// Two GPUs whose copies are slower with peer-to-peer than through host memory.
+fn slower(c: &Case<'_>) -> Option<Found> {
+    let found = c.tools(|t| matches!(t, ToolTrouble::P2pSlower));
+    let (_, g) = found.first().filter(|_| c.nodes.is_empty())?;
+    let words = "copies between two GPUs are slower with peer-to-peer than without";
+    let why = "p2pBandwidthLatencyTest shows both; requests that a port redirects to the root complex, or that the IOMMU translates, are so; which port, the node shows";
+    Some(Found::new(Possible, words, why).with(c.quotes(g).into_iter().take(1)))
+}
 
 /// Vendors of emulated PCIe ports, as topologies print them: TI's XIO3130 and Red Hat's root port of QEMU, VMware, Hyper-V, virtio.
 const EMULATED: &[&str] = &["104c8232", "1b36", "15ad", "1414", "1af4"];

@@ -40,7 +40,7 @@ impl Sequences {
 /// A program that ends, by its last words: as Python, a shell, Open MPI, Slurm or torchrun print them, not as people tell of them.
 pub(super) fn ended(line: &str) -> Option<FrameworkTrouble> {
     let text = printed::own(line).text;
-    let signal = torchrun_signal(text);
+    let signal = torchrun_signal(text).or_else(|| launcher_signal(text));
     let bus = is_bus_error(text) || signal == Some(7);
     let killed = signal == Some(9) || is_killed_by_mpi(text);
     (bus || signal.is_some() || is_end(text)).then_some(match (bus, killed) {
@@ -53,6 +53,31 @@ pub(super) fn ended(line: &str) -> Option<FrameworkTrouble> {
 /// `mpirun noticed that process rank 3 with PID 4711 on node n1 exited on signal 9 (Killed).`
 fn is_killed_by_mpi(text: &str) -> bool {
     is_end(text) && text.contains(" exited on signal 9 (Killed)")
+}
+
+/// The signal in the words of other launchers: DeepSpeed (`deepspeed/launcher/launch.py`, sigkill_handler) `[2026-11-21 07:00:00,1] [ERROR]
+/// [launch.py:321:sigkill_handler] ['python', …] exits with return code = -9`; Python's subprocess (`Lib/subprocess.py`, CalledProcessError), below
+/// accelerate and others, `… died with <Signals.SIGKILL: 9>.`; Hydra of MPICH and Intel MPI (`src/pm/hydra/…/pmiserv_cb.c`) `YOUR APPLICATION TERMINATED
+/// WITH THE EXIT STRING: Killed (signal 9)`, `=   KILLED BY SIGNAL: 9 (Killed)`; and bash `job.sh: line 3:  4711 Killed   python …`.
+fn launcher_signal(text: &str) -> Option<u32> {
+    let number = |t: &str| -> Option<u32> { t.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok() };
+    if let Some((before, rest)) = text.split_once("] exits with return code = -") {
+        return before.contains(":sigkill_handler] [").then(|| number(rest)).flatten();
+    }
+    if let Some((before, rest)) = text.split_once("' died with <Signals.SIG") {
+        let error = before.starts_with("subprocess.CalledProcessError: Command '");
+        let (_, rest) = rest.split_once(": ")?;
+        return (error && rest.trim_end().ends_with(">.")).then(|| number(rest)).flatten();
+    }
+    if let Some(rest) = text.strip_prefix("YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ") {
+        return number(rest.split_once(" (signal ")?.1);
+    }
+    if let Some(rest) = text.strip_prefix("=   KILLED BY SIGNAL: ") {
+        return number(rest);
+    }
+    let (before, rest) = text.split_once(" Killed ")?;
+    let pid = before.rsplit(' ').next().is_some_and(|pid| pid.parse::<u32>().is_ok());
+    (pid && (before.contains(": line ") || before.starts_with("line ")) && rest.starts_with("  ")).then_some(9)
 }
 
 /// Signals as shells and Slurm name them.

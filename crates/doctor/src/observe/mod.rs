@@ -6,6 +6,7 @@ pub mod groups;
 mod kernel;
 pub mod names;
 pub(crate) mod phrases;
+mod p2p_matrix;
 mod pieces;
 mod programs;
 pub mod ranks;
@@ -165,6 +166,7 @@ pub struct Observer {
     tool_lines: tools::Reader,
     says: says::Reader,
     entries: cqe::Reader,
+    matrices: p2p_matrix::Reader,
     torch: torch_log::Reader,
     kernel_words: kernel::Words,
     /// Who speaks in each file, by its prose.
@@ -305,6 +307,7 @@ impl Observer {
         self.entries = cqe::Reader::default();
         let lines = self.file(file).lines;
         self.phrases.close(lines);
+        self.matrices = p2p_matrix::Reader::default();
         if let Some(second) = &mut self.second {
             second.close(file);
         }
@@ -669,7 +672,12 @@ impl Observer {
             return;
         }
         if let Some(status) = self.entries.line(line) {
-            self.failures.add(Trouble::Completion(status), &seen(stamp::find(line)));
+            self.tools.add(ToolTrouble::Entry(status), &seen(None));
+            self.file(place.file).other += 1;
+            return;
+        }
+        if self.matrices.line(line) {
+            self.tools.add(ToolTrouble::P2pSlower, &seen(None));
             self.file(place.file).other += 1;
             return;
         }

@@ -69,16 +69,42 @@ pub(super) fn failure(line: &str) -> Option<Failure<'_>> {
 /// NVSHMEM, `src/modules/transport/ibgda/ibgda.cpp`: the firmware refuses what brings a queue pair up. Its macros (`non_abi/nvshmemx_error.h`) put
 /// `file.cpp:12: non-zero status: 7 ` before it, or that alone on a line.
 fn nvshmem(text: &str) -> Option<Failure<'_>> {
-    let text = match text.split_once(": non-zero status: ") {
-        Some((place, rest)) if is_place(place) && !place.contains(' ') => rest.split_once(' ')?.1,
-        _ => text,
-    };
+    let located = [": non-zero status: ", ": NULL value "].iter().find_map(|key| {
+        let (place, rest) = text.split_once(key)?;
+        let words = if key.contains("status") { rest.split_once(' ')?.1 } else { rest };
+        (is_place(place) && !place.contains(' ')).then_some(words)
+    });
+    if let Some(words) = located.map(str::trim)
+        && let Some((_, call)) = NVSHMEM.iter().find(|(w, _)| words.trim_end_matches('.') == *w)
+    {
+        return Some(Failure::Verbs { call, error: "", errno: None, detail: "" });
+    }
+    let text = located.unwrap_or(text);
     let (step, syndrome) = text.strip_prefix("Error in mlx5dv_devx_obj_modify for ")?.split_once(" with syndrome ")?;
     let step = matches!(step, "INIT2RTR_QP" | "RTR2RTS_QP" | "RST2INIT_QP");
     let syndrome = syndrome.trim_end();
     let whole = !syndrome.is_empty() && syndrome.bytes().all(|b| b.is_ascii_hexdigit());
     (step && whole).then_some(Failure::Verbs { call: "ibv_modify_qp", error: "", errno: None, detail: "" })
 }
+
+/// Whole messages of NVSHMEM's transports behind their place in the source (`src/modules/transport/ibrc/ibrc.cpp`, `ibgda/ibgda.cpp`, `ibdevx/ibdevx.cpp`,
+/// `common/transport_ib_common.cpp`), and the call that failed.
+const NVSHMEM: &[(&str, &str)] = &[
+    ("mem registration failed", "ibv_reg_mr"),
+    ("ibv_alloc_pd failed", "ibv_alloc_pd"),
+    ("ibv_modify_qp failed", "ibv_modify_qp"),
+    ("ibv_post_send failed", "ibv_post_send"),
+    ("ibv_poll_cq failed", "ibv_poll_cq"),
+    ("ibv_create_srq failed", "ibv_create_srq"),
+    ("ibv_create_cq for recv_cq failed", "ibv_create_cq"),
+    ("cq creation failed", "ibv_create_cq"),
+    ("srq creation failed", "ibv_create_srq"),
+    ("Unable to create ah", "ibv_create_ah"),
+    ("get_device_list failed", "ibv_get_device_list"),
+    ("query_gid failed", "ibv_query_gid"),
+    ("ibv_query_device failed", "ibv_query_device"),
+    ("ibv_port_query failed", "ibv_query_port"),
+];
 
 /// A status by its name in `enum ibv_wc_status` (rdma-core, `libibverbs/verbs.h`), at the end of a line that says which request failed with it:
 /// `RECV 93B246F7.0.169 failed: IBV_WC_RETRY_EXC_ERR`. A sentence, or code that compares with it, counts for nothing.

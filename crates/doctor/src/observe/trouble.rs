@@ -163,6 +163,8 @@ pub enum ToolTrouble {
     Library(Name, LoadFault),
     /// lspci shows a port that redirects peer-to-peer requests; which one is not in the text.
     AcsRedirects,
+    /// A benchmark shows two GPUs that are slower with peer-to-peer than without.
+    P2pSlower,
     /// The fabric manager and the GPU driver are of different releases.
     FabricManager,
     /// A PCI link of a topology is as slow as a virtual port's.
@@ -184,6 +186,8 @@ pub enum ToolTrouble {
     },
     /// NVML, or a tool on it, says that the driver's library and module are of different releases.
     DriverMismatch,
+    /// The verbs library of mlx5 prints the entry of a request that failed: its status.
+    Entry(u32),
     /// A batch system ended the job: by somebody's wish, or because its time was over.
     Cancelled,
     /// A program's message that names a cause by itself.

@@ -206,10 +206,7 @@ fn info(text: &str) -> Option<Message<'_>> {
         b'c' => starts_comm(text),
         b'B' if text.starts_with("Bootstrap") => bootstrap(text),
         b'D' if text.starts_with("DMA-BUF is available") => Some(Message::DmaBuf),
-        b'U' => ["Using network ", "Using internal Network "]
-            .iter()
-            .find_map(|w| text.strip_prefix(w))
-            .map(|n| Message::Network(n.trim())),
+        b'U' => text.strip_prefix("Using network ").map(|n| Message::Network(n.trim())),
         b'p' if text.starts_with("peer query failed between dev") => Some(Message::P2pRefused(text)),
         b'H' => text.strip_prefix("HINT: ").map(Message::Hint),
         b'P' if text.starts_with("P2P is disabled") => Some(Message::P2pDisabled(text)),

@@ -20,6 +20,7 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
         "Active: failed",
         "Active: inactive",
         "OOMKilled",
+        "Exit Code:   ",
     ])
 }
 
