@@ -75,6 +75,7 @@ fn run() -> impl Strategy<Value = Run> {
         faults: lists.3,
         notes: lists.4,
         source: Source { name, line },
+        ..Run::default()
     })
 }
 
