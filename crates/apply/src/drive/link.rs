@@ -128,7 +128,8 @@ impl<'a> Link<'a> {
             self.turn.set(Turn::Asked);
             let answer = self.call(&call)?;
             answer.told.iter().for_each(|told| tell(Event::TakenOver(told)));
-            let Some(holder) = answer.holder.as_ref().filter(|_| is_held(&answer)) else {
+            let other = answer.holder.as_ref().filter(|h| h.session.id != self.operator.session.id);
+            let Some(holder) = other.filter(|_| is_held(&answer) || is_busy(&answer)) else {
                 if !answer.refused.is_empty() {
                     return Err(refused(answer));
                 }
@@ -144,7 +145,8 @@ impl<'a> Link<'a> {
             tell(Event::TakenOver(&format!("{}: taken over, {why}", holder.words(now()))));
             call.takes = Some(holder.session.id.clone());
         }
-        Err(Stop::Held("one session after another takes this node: try again".to_owned()))
+        let why = "what an earlier session asked for is still being done there, or one session after another takes this node: try again";
+        Err(Stop::Held(why.to_owned()))
     }
 
     /// Leaves the node to others. Where that is not heard, the session is found to be gone when its process is.

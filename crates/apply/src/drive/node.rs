@@ -146,7 +146,8 @@ impl Remote {
         let last = said.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing");
         let hint = match status {
             127 => "; install the same version of linerate there",
-            3 if last.contains("it is no request") => {
+            // What a hand of the first protocol says of a call.
+            3 if said.contains("it is no request") => {
                 "; linerate there is older than this protocol: install the same version there"
             }
             _ if last.contains("password") => {

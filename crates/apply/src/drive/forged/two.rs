@@ -210,3 +210,17 @@ fn one_who_is_displaced_reports_that_and_nothing_else() {
     ask(2, Request::Leave);
     assert_eq!(codes(&ask(2, Request::Rollback { plan: hash() })), ["held"], "who has left takes it first");
 }
+
+/// While a request of another session is at work, its name is shown, too, and not only that somebody is busy.
+#[test]
+fn who_is_at_work_is_shown() {
+    let node = Flaky::new();
+    let plan = plan(&node);
+    let ask = |n: u32, ask| crate::hand::serve(Call::new(&session(n), ask), &node.dir.root()).answer;
+    assert!(ask(1, begin(&plan)).refused.is_empty());
+    let lock = crate::journal::Lock::take(&node.dir.root()).unwrap();
+    let ended = apply(&node, &plan, &Lone, &options(&operator(2), &plan), &Cancel::default(), &mut |_| {}).ended;
+    assert!(matches!(&ended, Ended::Held(why) if why.contains("me1@there")), "{ended:?}");
+    drop(lock);
+    assert_eq!(is_made(&node), Some(false));
+}
