@@ -1,5 +1,5 @@
 //! Planted secrets in reports, plans, journals and errors: every verb that reads them, in every form, on a node that has something to say.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests, outside of test functions
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)] // helpers of tests, outside of test functions
 #![allow(dead_code)] // other tests use the rest of the corpus
 
 #[path = "../../snapshot/tests/secrets/corpus.rs"]

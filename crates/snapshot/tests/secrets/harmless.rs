@@ -23,7 +23,7 @@ const WORDS: &str = "quiet splash ro rw rhgb nomodeset nosmt noats $tuned_params
     pci=noats pci=realloc pci=realloc=on pci=realloc=off pci=assign-busses pci=nocrs pci=noacs pci=noaer pci=nomsi pci=pcie_bus_perf pci=pcie_bus_safe \
     pci=pcie_bus_peer2peer pci=pcie_bus_tune_off pci=big_root_window pci=use_crs pci=hpmemsize=512M pci=hpmmiosize=256M pci=hpmmioprefsize=64G \
     pci=hpbussize=32 pci=cbmemsize=64M pci=disable_acs_redir=0000:17:00.0 pci=disable_acs_redir=pci:1000:c030;pci:1000:c031 \
-    pci=config_acs=xx000x0@0000:02:00.0;xx000x0@0000:02:01.0 pci=config_acs=xx000x0@pci:1000:c030 pci=\"config_acs=xx000x0@0000:02:00.0;x1@pci:15b3:1976\" \
+    pci=config_acs=xx000x0@0000:02:00.0;xx000x0@0000:02:01.0 pci=config_acs=xx000x0@pci:1000:c030 pci=\"config_acs=xx000x0@0000:02:00.0;x1@pci:15b3:1976\" pci=config_acs=\"xx000x0@0000:02:00.0;x1@pci:15b3:1976\" \
     pci=resource_alignment=20@0000:05:00.0;30@pci:10de:2330 pci=realloc,noats,relloc pci=skip_isa_align pci=noari pci=ecrc=on pci=nobar \
     pcie_acs_override=downstream pcie_acs_override=downstream,multifunction pcie_acs_override=id:10de:2330 pcie_aspm=off pcie_aspm=force \
     pcie_aspm.policy=performance pcie_ports=native pcie_ports=compat pcie_port_pm=off pcie_hp=nomsi rdma_ucm.disable_raw_qp_enforcement=1 \

@@ -63,7 +63,12 @@ pub(super) fn is_name(name: &[u8]) -> bool {
 
 fn fits(shape: Shape, value: &[u8]) -> bool {
     let bare = unquoted(value);
-    shape.fits(bare) || shape != Shape::Switch && bare.is_empty()
+    if shape == Shape::Switch || !bare.contains(&b'"') {
+        return shape.fits(bare);
+    }
+    // The kernel takes quotes in the middle, too: `pci=config_acs="a;b"`.
+    let bare: Vec<u8> = bare.iter().copied().filter(|b| !matches!(b, b'"' | b'\\')).collect();
+    shape.fits(&bare)
 }
 
 /// Without the quotes around it: `"x"`, `'x'`, `\"x\"`.
