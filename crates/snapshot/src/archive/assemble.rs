@@ -1,13 +1,13 @@
 //! Makes a snapshot of entries that come in any order, from an archive or a directory: chooses what to keep, finds the tree
 //! inside, and puts back what only the manifest knows.
 
-use linerate_formats::bounds::KEPT_ENTRIES;
 use super::error::Stop;
 use super::own::{apply_manifest, sos_commands};
 use super::part;
 use super::prefix::{below, best_prefix, clean, find, useful};
 use super::{Limits, MANIFEST};
 use crate::{Coverage, EntryId, EntryKind, Lookup, Snapshot, Why};
+use linerate_formats::bounds::KEPT_ENTRIES;
 
 /// One entry.
 pub(crate) enum Item<'a> {
