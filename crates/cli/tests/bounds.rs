@@ -90,7 +90,11 @@ fn a_snapshot_that_is_millions_of_directories_deep_ends_no_command() {
     assert!(Path::new(&plan).is_file(), "{}", said(&made));
     for depth in [100_000, 900_000] {
         let deep = write(&dir, "deep.tar.zst", &deep_snapshot(depth));
-        for arguments in [&["verify", "--before", &deep, &plan, &deep][..], &["verify", "--before", &node, &plan, &deep], &["plan", &deep]] {
+        for arguments in [
+            &["verify", "--before", &deep, &plan, &deep][..],
+            &["verify", "--before", &node, &plan, &deep],
+            &["plan", &deep],
+        ] {
             let out = linerate(arguments);
             // An answer or an error, not a signal.
             assert!(out.status.code().is_some_and(|c| c <= 3), "{arguments:?}: {}", out.status);

@@ -35,6 +35,7 @@ bounds! {
     HELD_ALLOWANCE: u64 = 16 << 20, "Bytes that a packed text which is held as a whole (a benchmark's output) may always become.", "see HELD_RATIO";
     HELD_RATIO: u64 = 16, "Bytes that each packed byte of such a text may become beyond that.", "refused; `--max-input`, or unpack it";
     HELD: u64 = 4 << 30, "Bytes of one plain text that is held as a whole.", "refused; split it";
+    COMPARED: usize = 65_536, "Measurements (metric, labels, size) of one comparison.", "the rest is left out, and said";
     KEPT: usize = 64 << 20, "Bytes that a snapshot keeps.", "the rest is left out with a remark";
     FILE: usize = 8 << 20, "Bytes of one file of a snapshot.", "the file counts as not read: too large";
     ENTRIES: usize = 1_000_000, "Entries of an archive, kept or not.", "error; unpack it, and name the directory";

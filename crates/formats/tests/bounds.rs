@@ -9,7 +9,10 @@ const END: &str = "<!-- end of limits -->\n";
 
 /// A value, in the largest unit that it is a whole number of.
 fn value(n: u64) -> String {
-    match [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")].into_iter().find(|(shift, _)| n % (1 << shift) == 0 && n > 0) {
+    match [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")]
+        .into_iter()
+        .find(|(shift, _)| n % (1 << shift) == 0 && n > 0)
+    {
         Some((shift, unit)) if n >= 1 << 20 || unit != "KiB" => format!("{} {unit}", n >> shift),
         _ => n.to_string(),
     }
@@ -34,7 +37,10 @@ fn the_page_lists_the_limits_as_they_are() {
         std::fs::write(&path, wanted).unwrap();
         return;
     }
-    assert_eq!(page, wanted, "docs/security/bound.md is stale: UPDATE_PAGE=1 cargo test -p linerate-formats --test bounds");
+    assert_eq!(
+        page, wanted,
+        "docs/security/bound.md is stale: UPDATE_PAGE=1 cargo test -p linerate-formats --test bounds"
+    );
 }
 
 #[test]

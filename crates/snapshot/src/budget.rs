@@ -107,7 +107,9 @@ pub fn charge_holes(file: &File, budget: &Budget) -> Result<(), Exceeded> {
 
 /// There are more members than a file of that length has for a reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it consists of more than {limit} packed members ({MEMBERS} and one for each {MEMBER_BYTES} of the {packed} bytes read): unpack it, and name what comes out")]
+#[error(
+    "it consists of more than {limit} packed members ({MEMBERS} and one for each {MEMBER_BYTES} of the {packed} bytes read): unpack it, and name what comes out"
+)]
 pub(crate) struct TooManyMembers {
     limit: u64,
     packed: u64,

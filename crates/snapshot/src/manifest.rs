@@ -66,7 +66,6 @@ pub struct Unread {
 /// Schema of the manifests that this version writes.
 pub(crate) const SCHEMA: u32 = 1;
 
-
 /// Patterns of today's catalogue that a capture which tried these did not know.
 pub(crate) fn not_tried(tried: &[String]) -> Vec<String> {
     let all = || crate::catalogue::catalogue().patterns.iter().map(|(p, _)| p);

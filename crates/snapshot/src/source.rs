@@ -6,11 +6,10 @@ use crate::hosts::Hosts;
 use crate::recognise::{HEAD, Recognised, is_lfs_stub, recognise};
 use crate::redact::secrets;
 use crate::{Budget, Output, OutputKind, Snapshot};
-use linerate_formats::sniff;
 use linerate_formats::bounds::{KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
+use linerate_formats::sniff;
 use std::io::Read;
 use std::path::Path;
-
 
 /// Whether a directory holds a tree (`sys/` or `proc/`) or an unpacked snapshot.
 #[must_use]
@@ -222,7 +221,8 @@ fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
                 }
                 known |= !matches!(what, Recognised::NoFacts(_));
                 if s.size() + bytes.len() > KEPT {
-                    s.problems.push(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
+                    s.problems
+                        .push(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
                     continue;
                 }
                 text(&mut s, name, what, &bytes);

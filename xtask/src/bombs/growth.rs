@@ -3,10 +3,10 @@
 //! twice; CPU time is the least of some runs, and what a run costs with next to no input is taken off.
 
 use super::kinds::{Seeds, functions, manifest_of, tiny};
+use super::measure::Server;
 use super::pack::{Packing, Tar};
 use super::random::Random;
 use super::rows::{ROWS, text};
-use super::measure::Server;
 use super::verbs;
 use crate::shell::Result;
 use std::path::Path;
@@ -46,7 +46,11 @@ fn dimensions(seeds: &Seeds) -> Vec<Dimension<'_>> {
     for dir in ["proc", "sys/class/net", "sys/class/infiniband", "cmd"] {
         add(&format!("entries of {dir}"), 8_000, Box::new(move |n| tarred(|t| tiny(t, dir, n))));
     }
-    for (name, of) in [("GPUs", ("0x10de\n", "0x030200\n")), ("NICs", ("0x15b3\n", "0x020700\n")), ("bridges", ("0x1000\n", "0x060400\n"))] {
+    for (name, of) in [
+        ("GPUs", ("0x10de\n", "0x030200\n")),
+        ("NICs", ("0x15b3\n", "0x020700\n")),
+        ("bridges", ("0x1000\n", "0x060400\n")),
+    ] {
         add(&format!("functions: {name}"), 1_000, Box::new(move |n| tarred(|t| functions(t, &[of], false, n))));
     }
     for (form, name) in ["tried", "unread trees", "unread", "problems"].into_iter().enumerate() {
@@ -62,7 +66,13 @@ fn dimensions(seeds: &Seeds) -> Vec<Dimension<'_>> {
 }
 
 /// Measures all, or those whose name begins so.
-pub(super) fn run(binary: &Path, work: &Path, seeds: &Seeds, kind: Option<&str>, within: Option<Duration>) -> Result<()> {
+pub(super) fn run(
+    binary: &Path,
+    work: &Path,
+    seeds: &Seeds,
+    kind: Option<&str>,
+    within: Option<Duration>,
+) -> Result<()> {
     let mut server = Server::start()?;
     let plan = verbs::prepare(binary, work)?;
     let dir = work.join("growth");
@@ -76,7 +86,9 @@ pub(super) fn run(binary: &Path, work: &Path, seeds: &Seeds, kind: Option<&str>,
         let at = |n: usize| -> Result<_> {
             let (name, bytes) = (d.make)(n);
             let to = dir.join(n.to_string());
-            std::fs::create_dir_all(&to).and_then(|()| std::fs::write(to.join(&name), bytes)).map_err(|e| e.to_string())?;
+            std::fs::create_dir_all(&to)
+                .and_then(|()| std::fs::write(to.join(&name), bytes))
+                .map_err(|e| e.to_string())?;
             Ok(to.join(name))
         };
         let (least, small, large) = (at(d.from / 64)?, at(d.from)?, at(d.from * 4)?);
@@ -115,7 +127,11 @@ pub(super) fn run(binary: &Path, work: &Path, seeds: &Seeds, kind: Option<&str>,
             if (many.0 > SECONDS && time > most) || (many.1 > KIB && memory > most) {
                 println!(
                     "FAILED {}: {verb}: four times as much costs {time:.1} times the CPU ({:.2} s, {:.2} s) and {memory:.1} times the memory ({} MiB, {} MiB)",
-                    d.name, few.0, many.0, few.1 >> 10, many.1 >> 10
+                    d.name,
+                    few.0,
+                    many.0,
+                    few.1 >> 10,
+                    many.1 >> 10
                 );
                 failures.push(d.name.clone());
             }

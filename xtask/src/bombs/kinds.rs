@@ -171,14 +171,28 @@ fn tar_links(random: &mut Random, _: &Seeds) -> Bomb {
     let mut tar = Tar::default();
     let n = 1 << (8 + random.below(9));
     for i in 0..n {
-        tar.entry(&format!("sys/bus/pci/devices/{:04x}:{:02x}:00.0", i / 256, i % 256), b'2', &format!("{:04x}:{:02x}:00.0", (i + 1) / 256, (i + 1) % 256), 0, b"");
+        tar.entry(
+            &format!("sys/bus/pci/devices/{:04x}:{:02x}:00.0", i / 256, i % 256),
+            b'2',
+            &format!("{:04x}:{:02x}:00.0", (i + 1) / 256, (i + 1) % 256),
+            0,
+            b"",
+        );
     }
     packed(tar, random)
 }
 
 fn tar_large(random: &mut Random, _: &Seeds) -> Bomb {
     let mut tar = Tar::default();
-    let names = ["proc/cmdline", "var/log/dmesg", "sos_commands/pci/lspci", "proc/cpuinfo", "linerate/manifest.json", "etc/nccl.conf", "cmd/1/stdout"];
+    let names = [
+        "proc/cmdline",
+        "var/log/dmesg",
+        "sos_commands/pci/lspci",
+        "proc/cpuinfo",
+        "linerate/manifest.json",
+        "etc/nccl.conf",
+        "cmd/1/stdout",
+    ];
     for _ in 0..1 + random.below(8) {
         let of = random.pick(ROWS);
         let (path, bytes) = (*random.pick(&names), 1 << (16 + random.below(8)));
@@ -227,7 +241,13 @@ pub(super) fn functions(tar: &mut Tar, of: &[(&str, &str)], full: bool, n: usize
             tar.file(&format!("{device}/numa_node"), b"0\n");
             tar.file(&format!("{device}/config"), &[0x10; 256]);
         }
-        tar.entry(&format!("sys/bus/pci/devices/{bdf}"), b'2', &format!("../../../devices/pci{:04x}:00/{bdf}", i >> 13), 0, b"");
+        tar.entry(
+            &format!("sys/bus/pci/devices/{bdf}"),
+            b'2',
+            &format!("../../../devices/pci{:04x}:00/{bdf}", i >> 13),
+            0,
+            b"",
+        );
     }
 }
 
@@ -253,7 +273,11 @@ fn tree_doubled(random: &mut Random, seeds: &Seeds) -> Bomb {
     let names: Vec<&str> = path.split('/').collect();
     let depth = 1 + random.below(names.len());
     let parent = names.get(..depth).unwrap_or_default().join("/");
-    let below: Vec<_> = seeds.tree.iter().filter(|(p, _)| p.strip_prefix(&parent).is_some_and(|r| r.starts_with('/') || r.is_empty())).collect();
+    let below: Vec<_> = seeds
+        .tree
+        .iter()
+        .filter(|(p, _)| p.strip_prefix(&parent).is_some_and(|r| r.starts_with('/') || r.is_empty()))
+        .collect();
     let copies = 40_000 / below.len().max(1);
     for i in 0..copies {
         for (path, data) in &below {
@@ -289,8 +313,13 @@ pub(super) fn manifest_of(form: usize, n: usize) -> String {
     let list = |form: &dyn Fn(usize) -> String| (0..n).map(form).collect::<Vec<_>>().join(",");
     let body = match form {
         0 => format!(r#""tried":[{}]"#, list(&|i| format!("\"sys/*/a{i}*/**\""))),
-        1 => format!(r#""tried":["**"],"unread":[{}]"#, list(&|i| format!(r#"{{"path":"sys/a{i}/**","why":"denied"}}"#))),
-        2 => format!(r#""tried":["**"],"unread":[{}]"#, list(&|i| format!(r#"{{"path":"sys/a/b{i}/c","why":"denied"}}"#))),
+        1 => {
+            format!(r#""tried":["**"],"unread":[{}]"#, list(&|i| format!(r#"{{"path":"sys/a{i}/**","why":"denied"}}"#)))
+        }
+        2 => format!(
+            r#""tried":["**"],"unread":[{}]"#,
+            list(&|i| format!(r#"{{"path":"sys/a/b{i}/c","why":"denied"}}"#))
+        ),
         3 => format!(r#""tried":["**"],"problems":[{}]"#, list(&|i| format!("\"problem {i}\""))),
         _ => format!(r#""tried":[{}]"#, list(&|_| "\"****************a*a*a*a*a*a*\"".to_owned())),
     };

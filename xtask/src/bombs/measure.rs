@@ -4,8 +4,8 @@
 //! runs: `cargo xtask bombs --serve`, asked by lines.
 
 use crate::bench::wait4;
-use std::os::unix::process::CommandExt;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 

@@ -44,7 +44,17 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 }
 
 fn asked(args: &[String]) -> Result<Asked> {
-    let mut a = Asked { count: 150, seed: 1, jobs: 2, binary: None, keep: None, kind: None, within: None, growth: false, serve: false };
+    let mut a = Asked {
+        count: 150,
+        seed: 1,
+        jobs: 2,
+        binary: None,
+        keep: None,
+        kind: None,
+        within: None,
+        growth: false,
+        serve: false,
+    };
     let mut args = args.iter();
     while let Some(name) = args.next() {
         if name == "--serve" {

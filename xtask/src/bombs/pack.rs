@@ -128,9 +128,12 @@ fn with_pack(body: &[u8]) -> Vec<u8> {
     tar.file("linerate/manifest.json", br#"{"schema":1,"tried":["**"]}"#);
     let mut to = zstd::Encoder::new(Vec::new(), 3).and_then(|mut e| e.include_checksum(true).map(|()| e));
     let tar = tar.end();
-    let Ok(archive) = to.as_mut().map_err(|_| ()).and_then(|e| e.write_all(&tar).map_err(|_| ())).and_then(|()| {
-        to.map_err(|_| ()).and_then(|e| e.finish().map_err(|_| ()))
-    }) else {
+    let Ok(archive) = to
+        .as_mut()
+        .map_err(|_| ())
+        .and_then(|e| e.write_all(&tar).map_err(|_| ()))
+        .and_then(|()| to.map_err(|_| ()).and_then(|e| e.finish().map_err(|_| ())))
+    else {
         return Vec::new();
     };
     // In one go, so that the frame says its size.

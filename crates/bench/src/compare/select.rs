@@ -5,6 +5,7 @@ use super::answer::Excluded;
 use super::split::Splits;
 use super::{Input, Options};
 use crate::model::{Better, Dimension, Kind, Label, Metric, Param, Run, RunId, Series, Stat, Unit};
+use linerate_formats::bounds::COMPARED;
 use smol_str::SmolStr;
 use std::collections::BTreeMap;
 
@@ -52,6 +53,7 @@ pub(super) fn cells(a: &Input<'_>, b: &Input<'_>, options: &Options) -> (BTreeMa
     let mut cells: BTreeMap<Key, Cell> = BTreeMap::new();
     for (place, side) in [a, b].into_iter().enumerate() {
         let name = if place == 0 { "A" } else { "B" };
+        let mut left = 0;
         let served = |r: &Run| r.params.get("role") == Some(&Param::Text("server".into()));
         for run in side.runs {
             // Both ends tell of one test: it counts once.
@@ -70,7 +72,11 @@ pub(super) fn cells(a: &Input<'_>, b: &Input<'_>, options: &Options) -> (BTreeMa
                 let why = run.faults.first().map_or_else(String::new, |f| f.what.clone());
                 excluded.push(Excluded { side: name, what: format!("{invalid} values of run {}", run.id()), why });
             }
-            take(run, place, (&programs, &splits), options, &mut cells);
+            left += take(run, place, (&programs, &splits), options, &mut cells);
+        }
+        if left > 0 {
+            let why = format!("one comparison has at most {COMPARED} measurements: name a metric, or fewer files");
+            excluded.push(Excluded { side: name, what: format!("{left} measurements"), why });
         }
     }
     alone(&mut cells, &mut excluded);
@@ -102,14 +108,15 @@ fn alone(cells: &mut BTreeMap<Key, Cell>, excluded: &mut Vec<Excluded>) {
     }
 }
 
-/// Adds what a run says.
+/// Adds what a run says; the number of measurements for which there was no room.
 fn take(
     run: &Run,
     place: usize,
     (programs, splits): (&Programs, &Splits),
     options: &Options,
     cells: &mut BTreeMap<Key, Cell>,
-) {
+) -> usize {
+    let mut left = 0;
     let apart = splits.labels(run);
     let id = run.id();
     let order = run.order();
@@ -138,7 +145,12 @@ fn take(
         let rows = run.rows_are_runs();
         let in_time = series.iter().any(|s| s.points.iter().filter(|p| p.at.is_some()).count() >= SERIES);
         for (size, points) in by_size(&series) {
-            let cell = cells.entry(Key { size, ..key.clone() }).or_insert_with(|| Cell {
+            let key = Key { size, ..key.clone() };
+            if cells.len() >= COMPARED && !cells.contains_key(&key) {
+                left += 1;
+                continue;
+            }
+            let cell = cells.entry(key).or_insert_with(|| Cell {
                 unit: metric.unit.clone(),
                 stat: metric.stat,
                 better: metric.better,
@@ -161,6 +173,7 @@ fn take(
             }
         }
     }
+    left
 }
 
 /// Values by size, members (ranks, streams) averaged where they stand at the same place in time.

@@ -9,7 +9,8 @@ use std::path::Path;
 
 pub(crate) fn run(a: &CollectArgs) -> Result<u8, Failure> {
     let root = a.root.as_deref().unwrap_or(Path::new("/"));
-    let options = Options { redact: !a.no_redact, commands: !a.no_commands, ..crate::budget::options(root, Purpose::Collect) };
+    let options =
+        Options { redact: !a.no_redact, commands: !a.no_commands, ..crate::budget::options(root, Purpose::Collect) };
     let line = Line::new(!a.quiet);
     let snapshot = capture(&options, &|p| line.capture(p)).map_err(Failure::new)?;
     drop(line);

@@ -130,7 +130,8 @@ impl<'a> Feed<'a> {
     fn read(&mut self, s: &Source, from: Box<dyn Read>) -> io::Result<()> {
         let done = std::rc::Rc::new(Cell::new(0));
         let counted = Counted { from, done: done.clone() };
-        let mut open = Open { from: Unpacked::new(counted, &crate::budget::budget())?, bytes: 0, damage: None, progress: done };
+        let mut open =
+            Open { from: Unpacked::new(counted, &crate::budget::budget())?, bytes: 0, damage: None, progress: done };
         let head = open.head();
         if head.is_empty() {
             let why = open.damage.take().unwrap_or_else(|| "it is empty".into());
@@ -160,7 +161,8 @@ impl<'a> Feed<'a> {
                 drop((head, open));
                 linerate_snapshot::load(path, &crate::budget::options(path, Purpose::Audit), &|_| {})
             }
-            _ => linerate_snapshot::Reader::within(&crate::budget::budget()).read_from(io::Cursor::new(head).chain(open.from), &s.name),
+            _ => linerate_snapshot::Reader::within(&crate::budget::budget())
+                .read_from(io::Cursor::new(head).chain(open.from), &s.name),
         };
         match loaded {
             Ok(snapshot) => {

@@ -1,8 +1,8 @@
 //! `nvidia-smi -q` as text: sections by indentation. Pasted text may have lost it, then the last section header counts.
 
 use super::{Field, Gpu, Query};
-use crate::pci::Bdf;
 use crate::bounds::GPUS;
+use crate::pci::Bdf;
 use crate::text::{At, decode, lines};
 
 /// Parses `nvidia-smi -q` and its excerpts (`-d PCI`, `-d MEMORY`, …).

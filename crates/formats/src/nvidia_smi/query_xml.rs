@@ -2,8 +2,8 @@
 
 use super::quick_xml::{self, Part};
 use super::{Field, Gpu, Query};
-use crate::error::ParseError;
 use crate::bounds::GPUS;
+use crate::error::ParseError;
 use crate::text::{At, LineIndex, decode};
 use roxmltree::{Document, Node, ParsingOptions};
 

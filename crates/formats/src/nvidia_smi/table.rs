@@ -1,7 +1,7 @@
 //! The table that `nvidia-smi` prints without arguments.
 
-use crate::pci::Bdf;
 use crate::bounds::GPUS;
+use crate::pci::Bdf;
 use crate::text::{At, decode, leading_number, lines};
 use serde::Serialize;
 

@@ -1,7 +1,6 @@
 //! Makes a snapshot of entries that come in any order, from an archive or a directory: chooses what to keep, finds the tree
 //! inside, and puts back what only the manifest knows.
 
-use linerate_formats::bounds::KEPT_ENTRIES;
 use super::error::Stop;
 use super::own::{apply_manifest, sos_commands};
 use super::part;
@@ -9,6 +8,7 @@ use super::prefix::{below, best_prefix, clean, find, useful};
 use super::{Limits, MANIFEST};
 use crate::redact::secrets;
 use crate::{Coverage, EntryId, EntryKind, Lookup, Snapshot, Why};
+use linerate_formats::bounds::KEPT_ENTRIES;
 
 /// One entry.
 pub(crate) enum Item<'a> {

@@ -376,7 +376,8 @@ fn empty_members_of_bzip2_are_counted() {
     assert!(e.to_string().contains("members"), "{e}");
     let few = [one.repeat(10), text_member()].concat();
     let mut out = Vec::new();
-    std::io::Read::read_to_end(&mut crate::Unpacked::new(&few[..], &crate::Budget::default()).unwrap(), &mut out).unwrap();
+    std::io::Read::read_to_end(&mut crate::Unpacked::new(&few[..], &crate::Budget::default()).unwrap(), &mut out)
+        .unwrap();
     assert_eq!(out, b"text\n");
 }
 
@@ -406,7 +407,9 @@ fn more_devices_than_a_node_has_are_refused() {
         read(&tar(&entries))
     };
     assert!(of(PCI_FUNCTIONS, b"0x060400\n").is_ok());
-    for (n, class) in [(PCI_FUNCTIONS + 1, &b"0x060400\n"[..]), (GPUS + 1, b"0x030200\n"), (NET_FUNCTIONS + 1, b"0x020700\n")] {
+    for (n, class) in
+        [(PCI_FUNCTIONS + 1, &b"0x060400\n"[..]), (GPUS + 1, b"0x030200\n"), (NET_FUNCTIONS + 1, b"0x020700\n")]
+    {
         assert!(matches!(of(n, class), Err(OpenError::TooLarge { .. })), "{n}");
     }
 }

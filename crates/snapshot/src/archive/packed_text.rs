@@ -1,8 +1,8 @@
 //! A single text that somebody packed: `dmesg.gz`, `lspci.txt.xz`.
 
 use super::stream::Packing;
-use crate::Budget;
 use super::{tar, ttar};
+use crate::Budget;
 use std::io::Read;
 
 /// What came out.

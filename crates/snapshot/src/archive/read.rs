@@ -6,13 +6,12 @@ use super::error::{OpenError, Stop, conclude, counted};
 use super::pack::Bounds;
 use super::stream::{Ended, Packing, Stream};
 use super::tar::{self, Bad, Kind, Pax};
-use crate::Snapshot;
 use crate::Budget;
+use crate::Snapshot;
 use linerate_formats::bounds::{self, UNPACK_AT_ONCE};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-
 
 /// Reads many archives with the same buffers.
 #[derive(Default)]

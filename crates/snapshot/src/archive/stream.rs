@@ -1,8 +1,8 @@
 //! Bytes of an archive, unpacked: a window over a reader, or over memory, with a limit on what may pass.
 
 use crate::budget::{Budget, Charged, Exceeded, Packed};
-use linerate_formats::bounds;
 use bzip2::bufread::BzDecoder;
+use linerate_formats::bounds;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// How an archive is packed.
@@ -48,7 +48,9 @@ impl Packing {
                 Box::new(d)
             }
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(from)),
-            Packing::Bzip2 => Box::new(Bzip2 { of: Some(BzDecoder::new(BufReader::new(from))), budget: budget.clone() }),
+            Packing::Bzip2 => {
+                Box::new(Bzip2 { of: Some(BzDecoder::new(BufReader::new(from))), budget: budget.clone() })
+            }
             Packing::Xz => {
                 let s = liblzma::stream::Stream::new_stream_decoder(bounds::XZ_MEMORY, liblzma::stream::CONCATENATED)
                     .map_err(io::Error::from)?;

@@ -1,8 +1,8 @@
 //! A stream, unpacked while it is read.
 
 use super::stream::Packing;
-use crate::Budget;
 use super::{tar, ttar};
+use crate::Budget;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

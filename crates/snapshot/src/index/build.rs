@@ -1,8 +1,8 @@
 //! How a snapshot comes to be: entries are added, never taken away.
 
 use super::{EntryId, EntryKind, Kind, NONE, Node, Skipped, Snapshot, slice};
-use linerate_formats::bounds::PATH_DEPTH;
 use crate::Why;
+use linerate_formats::bounds::PATH_DEPTH;
 use std::hash::BuildHasher;
 
 impl Snapshot {

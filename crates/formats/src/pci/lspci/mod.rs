@@ -32,9 +32,8 @@ use std::collections::HashMap;
 
 use super::Bdf;
 // No machine has as many, and hostile text must not make memory grow.
-use crate::bounds::{GPUS, NET_FUNCTIONS, PCI_FUNCTIONS as MOST_DEVICES};
 use super::class::Class;
-
+use crate::bounds::{GPUS, NET_FUNCTIONS, PCI_FUNCTIONS as MOST_DEVICES};
 
 /// A text in which no PCI device was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
