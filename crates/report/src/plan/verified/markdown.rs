@@ -26,7 +26,7 @@ pub fn render(v: &Verification, out: &mut dyn Write) -> io::Result<()> {
             out,
             "| {} | {} | {} | {} | {} |",
             r.severity,
-            code_cell(&r.rule),
+            code_cell(r.rule),
             cell(&r.subject),
             r.before,
             cell(&r.message)
