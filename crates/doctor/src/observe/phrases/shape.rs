@@ -47,8 +47,9 @@ pub(super) fn is_output(line: &str, at: &Range<usize>, block: Option<Block>) -> 
     // A comment or a mail quotes: what a logger marked is output all the same.
     let inner = text.trim_start_matches(['>', ' ']);
     let quoted = inner.len() < text.len();
-    let headed = is_headed(before.trim_start_matches(['>', ' ']));
-    if quoted && !headed || is_listed(inner) || is_command(inner) || is_key(inner) {
+    let head = Head::of(before.trim_start_matches(['>', ' ']));
+    let headed = head == Head::Loggers;
+    if quoted && head == Head::Nothing || is_listed(inner) || is_command(inner) || is_key(inner) {
         return false;
     }
     let told = person(before, PEOPLE) || !headed && person(before, TELLING);
@@ -69,6 +70,7 @@ pub(super) fn is_output(line: &str, at: &Range<usize>, block: Option<Block>) -> 
     let plain = plain_words(before);
     let opens =
         before.is_empty() || plain <= 2 && before.ends_with([':', ']', ')', '>', '=', '|', '-', '\'', '"', ',']);
+    let opens = opens || head == Head::Mark && plain <= 4;
     match block {
         Some(_) => opens || plain <= 8,
         None => opens && plain_words(after) <= 8 || plain <= 1 && plain_words(after) <= 4,
@@ -106,16 +108,36 @@ fn person(text: &str, words: &[&str]) -> bool {
     text.split_whitespace().any(is) || text.chars().filter(|c| *c > '\u{2e80}').count() >= 4
 }
 
-/// Something of a machine stands before the words: a time, a level, a place in a source, an address, a process, a bracket of a logger.
-fn is_headed(before: &str) -> bool {
-    let text = before.trim_start();
-    if text.is_empty() {
-        return false;
+/// What of a machine stands before the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Head {
+    /// A time, a place in a source, a process, a bracket of a logger.
+    Loggers,
+    /// A level, an address, which people write, too.
+    Mark,
+    Nothing,
+}
+
+impl Head {
+    fn of(before: &str) -> Self {
+        let text = before.trim_start();
+        let first = text.split_whitespace().next().unwrap_or_default();
+        let bracket = text.starts_with('[') && text.contains(']') && !text.contains("](") && !is_ticket(text);
+        if bracket || printed::own(before).text.len() < text.len() {
+            return Head::Loggers;
+        }
+        if text.is_empty() || ARTICLES.iter().any(|a| a.eq_ignore_ascii_case(first)) {
+            return Head::Nothing;
+        }
+        let marks = || text.split_whitespace().map(bare);
+        if marks().any(|(word, bare)| is_loggers(word, bare)) {
+            Head::Loggers
+        } else if marks().any(|(word, bare)| is_mark(word, bare)) {
+            Head::Mark
+        } else {
+            Head::Nothing
+        }
     }
-    let bracket = text.starts_with('[') && text.contains(']') && !text.contains("](") && !is_ticket(text);
-    let own = printed::own(before).text.len() < text.len();
-    let first = text.split_whitespace().next().unwrap_or_default();
-    bracket || own || !ARTICLES.iter().any(|a| a.eq_ignore_ascii_case(first)) && text.split_whitespace().any(is_mark)
 }
 
 /// Whether a line begins as a logger's does, and no title: with a time or a bracket.
@@ -123,7 +145,7 @@ pub(super) fn begins_a_log(line: &str) -> bool {
     let text = line.trim_start();
     let word = text.split_whitespace().next().unwrap_or_default();
     let time = word.len() > 4 && word.bytes().filter(u8::is_ascii_digit).count() >= 4;
-    time || text.starts_with('[') && !is_ticket(text) || printed::own(text).text.len() < text.len() && !is_ticket(text)
+    time || if text.starts_with('[') { !is_ticket(text) } else { printed::own(text).text.len() < text.len() }
 }
 
 /// `[Bug]: `, `[x] `, `[1/2] fix`: of a ticket, a list, a series of patches.
@@ -132,25 +154,33 @@ fn is_ticket(text: &str) -> bool {
     inside.is_empty() || TICKETS.iter().any(|t| inside.starts_with(t)) || inside.contains('/') && inside.len() < 6
 }
 
-fn is_mark(word: &str) -> bool {
-    let bare = word.trim_matches(['(', ')', '[', ']', '<', '>', ',', '"', ':', '{', '}', '|']);
-    let digits = bare.bytes().filter(u8::is_ascii_digit).count();
-    let clock = bare.bytes().filter(|b| *b == b':').count() >= 2 && digits >= 5;
+/// A word, and what is between its marks.
+fn bare(word: &str) -> (&str, &str) {
+    (word, word.trim_matches(['(', ')', '[', ']', '<', '>', ',', '"', ':', '{', '}', '|']))
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+fn is_loggers(word: &str, bare: &str) -> bool {
+    let clock = bare.bytes().filter(|b| *b == b':').count() >= 2 && digits(bare) >= 5;
     let place = bare.rsplit_once(':').is_some_and(|(file, n)| {
-        let number = !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit());
+        let number = !n.is_empty() && digits(n) == n.len();
         number && file.contains('.') && file.bytes().any(|b| b.is_ascii_alphabetic())
     });
-    let address = bare.starts_with("0x") && digits > 1;
-    let process = word.ends_with("]:") && word.contains('[') && digits > 0;
-    let level = LEVELS.contains(&bare)
-        || SMALL_LEVELS.contains(&word)
-        || ["<warn>", "<error>", "<critical>"].iter().any(|l| word.ends_with(l));
-    clock || place || address || process || level
+    let process = word.ends_with("]:") && word.contains('[') && digits(word) > 0;
+    clock || place || process || ["<warn>", "<error>", "<critical>"].iter().any(|l| word.ends_with(l))
+}
+
+fn is_mark(word: &str, bare: &str) -> bool {
+    let address = bare.starts_with("0x") && digits(bare) > 1;
+    address || LEVELS.contains(&bare) || SMALL_LEVELS.contains(&word)
 }
 
 /// A level of what is well.
 fn is_calm(word: &str) -> bool {
-    CALM.contains(&word.trim_matches(['(', ')', '[', ']', '<', '>', ',', '"', ':', '{', '}', '|']))
+    CALM.contains(&bare(word).1)
 }
 
 /// A heading, an item of a list, a row of a table, a line of a patch.
@@ -596,10 +626,10 @@ mod tests {
             "node1 app[12]: ",
             "at 0x7f00aa: ",
         ] {
-            assert!(is_headed(head), "{head}");
+            assert_ne!(Head::of(head), Head::Nothing, "{head}");
         }
         for head in ["", "The node: ", "[Bug]: ", "[x] ", "[1/2] ib: ", "NVSHMEM: ", "[link](http://x) "] {
-            assert!(!is_headed(head), "{head}");
+            assert_eq!(Head::of(head), Head::Nothing, "{head}");
         }
     }
 
