@@ -4,6 +4,7 @@
 
 mod shape;
 mod table;
+mod words;
 
 pub(crate) use table::phrases;
 
