@@ -184,6 +184,9 @@ pub(super) fn in_force(sim: &mut Sim<'_>, device: &str, parameter: &str, value: 
 
 /// Writes a value into the line of a setting.
 fn put(sim: &mut Sim<'_>, entry: EntryId, p: &Param, column: Column, raw: &str) -> bool {
+    if !sim.has_room(sim.s.data(entry).len()) {
+        return false;
+    }
     let Ok(text) = std::str::from_utf8(sim.s.data(entry)) else { return false };
     let old = match column {
         Column::Current => p.current.as_ref(),

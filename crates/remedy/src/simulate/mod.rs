@@ -17,6 +17,7 @@ pub use judge::Judged;
 
 use crate::effect::{self, Effect};
 use crate::model::{Changed, Plan, Simulation};
+use linerate_formats::bounds::KEPT;
 use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_rules::{audit, rules};
@@ -115,8 +116,18 @@ impl Sim<'_> {
         crate::see::text(&self.s, path).map(str::to_owned)
     }
 
+    /// Whether so many bytes may be written into the copy. It keeps what it was as well as what it is, so that a long text with many
+    /// settings would fill the memory.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        let room = self.s.size() + bytes <= self.before.size() + KEPT;
+        if !room {
+            self.cannot(format!("more than {} MiB would be written into the copy of the node", KEPT >> 20));
+        }
+        room
+    }
+
     fn write(&mut self, path: &str, text: &str) -> bool {
-        self.s.set_file(path.trim_start_matches('/'), text.as_bytes()).is_some()
+        self.has_room(text.len()) && self.s.set_file(path.trim_start_matches('/'), text.as_bytes()).is_some()
     }
 }
 
