@@ -11,8 +11,9 @@ pub fn word(text: &str) -> Option<String> {
     if text.contains('\0') {
         return None;
     }
-    let plain =
-        |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':' | b',' | b'+' | b'@' | b'%');
+    // Behind a dash it is an option's value, not an assignment.
+    let option = text.starts_with('-');
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-./:,+@%".contains(&b) || (b == b'=' && option);
     if !text.is_empty() && text.bytes().all(plain) {
         return Some(text.to_owned());
     }

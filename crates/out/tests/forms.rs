@@ -194,6 +194,7 @@ fn words_of_commands() {
     for (argv, want) in [
         (&["true", "a b"][..], "true 'a b'"),
         (&["true", "a", "b"], "true a b"),
+        (&["env", "--a=b", "c=d"], "env --a=b 'c=d'"),
         (&["if"], "'if'"),
         (&["x=y", "z"], "'x=y' z"),
         (&["echo", ""], "echo ''"),
