@@ -1,7 +1,7 @@
 //! Whether a line may be what a program printed: by its shape alone. Sentences, titles, lists, tables, commands and code say the same words.
 
 use super::words::{
-    AFTER, ARTICLES, CALM, CODE, CODE_BLOCKS, COMMANDS, KEYS, LEVELS, PEOPLE, SMALL_LEVELS, TELLING, TICKETS,
+    AFTER, ARTICLES, CALM, CODE, CODE_BLOCKS, COMMANDS, KEYS, LEVELS, PEOPLE, SMALL_LEVELS, TELLING, TICKETS, TOLD,
 };
 use linerate_formats::printed;
 use std::ops::Range;
@@ -65,8 +65,8 @@ pub(super) fn is_output(line: &str, at: &Range<usize>, block: Option<Block>) -> 
     if headed {
         return true;
     }
-    let asks = text.ends_with('?') && block.is_none();
-    if asks || person(after, AFTER) {
+    let told = block.is_none() && (after.contains('?') || person(after, TOLD));
+    if told || person(after, AFTER) {
         return false;
     }
     let before = before.trim().trim_start_matches(['*', '_', '"', '\'']).trim();
