@@ -68,15 +68,23 @@ static DRIVER: Known = Known {
         )
     },
     check: |c| {
-        let g = cuda(
-            c,
-            &[35, 803, 804],
-            &["driver version is insufficient", "Driver version found", "unsupported display driver"],
-        )?;
+        if let Some(g) = cuda(c, &[803, 804], &["Driver version found", "unsupported display driver"]) {
+            return Some(
+                Found::new(Certain, "the driver is older than the CUDA runtime needs", "the CUDA error says so")
+                    .with(c.quotes(g))
+                    .scope(c.scope(g.processes.iter().copied())),
+            );
+        }
+        // The runtime gives the same error where it finds no driver at all: a container that was given no GPU.
+        let g = cuda(c, &[35], &["driver version is insufficient"])?;
         Some(
-            Found::new(Certain, "the driver is older than the CUDA runtime needs", "the CUDA error says so")
-                .with(c.quotes(g))
-                .scope(c.scope(g.processes.iter().copied())),
+            Found::new(
+                Possible,
+                "the driver is older than the CUDA runtime needs, or the program does not see the driver",
+                "CUDA's error 35 says no more",
+            )
+            .with(c.quotes(g))
+            .scope(c.scope(g.processes.iter().copied())),
         )
     },
     follows: &[],

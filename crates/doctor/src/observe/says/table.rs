@@ -132,11 +132,12 @@ pub(crate) static ALL: &[Says] = &[
     // As a rule the driver's compiler is older than the one that made the code.
     says("CUDA", TOO_OLD, Likely, "CUDA error: the provided PTX was compiled with an unsupported toolchain", OLD),
     says("CUDA", TOO_OLD, Likely, "{w} the provided PTX was compiled with an unsupported toolchain", OLD),
-    says("CUDA", TOO_OLD, Likely, "CUDA driver version is insufficient for CUDA runtime version$", OLD),
-    says("TensorRT", TOO_OLD, Certain, "CUDA initialization failure with error: 35", OLD),
-    says("TensorRT", TOO_OLD, Certain, "{w}: Error Code {n}: {}CUDA initialization failure with error: 35", OLD),
-    says("a CUDA sample", TOO_OLD, Certain, "CUDA error at {w}:{n} code=35({w}) ", OLD),
-    says("a CUDA sample", TOO_OLD, Certain, "cudaGetDeviceCount returned 35$", OLD),
+    // Error 35 is also what the runtime says where it finds no driver: a container that was given no GPU.
+    says("CUDA", TOO_OLD, Possible, "CUDA driver version is insufficient for CUDA runtime version$", OLD),
+    says("TensorRT", TOO_OLD, Possible, "CUDA initialization failure with error: 35", OLD),
+    says("TensorRT", TOO_OLD, Possible, "{w}: Error Code {n}: {}CUDA initialization failure with error: 35", OLD),
+    says("a CUDA sample", TOO_OLD, Possible, "CUDA error at {w}:{n} code=35({w}) ", OLD),
+    says("a CUDA sample", TOO_OLD, Possible, "cudaGetDeviceCount returned 35$", OLD),
     // Often it goes on in spite of it.
     says(
         "the container's start",
