@@ -21,7 +21,7 @@ pub(super) fn apply_manifest(s: &mut Snapshot) {
     }
     let mut not_tried = crate::manifest::not_tried(&m.tried);
     let mut whole = !m.tried.is_empty();
-    for u in &mut m.unread {
+    for u in m.unread.iter_mut().filter(|u| u.why.len() > 13) {
         u.why = without_secrets(&u.why).into_owned();
     }
     for u in &m.unread {
