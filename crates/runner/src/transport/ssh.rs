@@ -132,7 +132,14 @@ impl Transport for Ssh {
         // The first value of an option is the one that counts.
         let _ = argv.splice(1..1, first);
         argv.extend(["--".to_owned(), self.destination.clone(), "true".to_owned()]);
-        let with = With { host: &self.name, is_here: false, need: Need::Ssh, argv: &argv, limit: Duration::from_secs(30), most: 1024 };
+        let with = With {
+            host: &self.name,
+            is_here: false,
+            need: Need::Ssh,
+            argv: &argv,
+            limit: Duration::from_secs(30),
+            most: 1024,
+        };
         let ran = converse(&with, Vec::new(), cancelled)?;
         let none = || TransportError::Lost {
             host: self.name.clone(),

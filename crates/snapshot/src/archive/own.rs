@@ -23,7 +23,7 @@ pub(super) fn apply_manifest(s: &mut Snapshot) {
     let good = bounded(&mut m, s);
     let mut whole = good && !m.tried.is_empty();
     let mut not_tried = crate::manifest::not_tried(&m.tried);
-    for u in &mut m.unread {
+    for u in m.unread.iter_mut().filter(|u| u.why.len() > 13) {
         u.why = without_secrets(&u.why).into_owned();
     }
     for u in &m.unread {

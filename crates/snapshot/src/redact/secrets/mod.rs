@@ -278,6 +278,8 @@ pub(crate) fn snapshot(s: &mut Snapshot) {
         let kind = match kinds.get(&id) {
             Some(kind) => kind_of_output(*kind),
             None if sys => kind_of_attribute(s.name(id)),
+            // Long, never shown, and written anew from what was cleaned of it.
+            None if s.name(id) == "manifest.json" && s.path(id) == crate::archive::MANIFEST => continue,
             None => kind_of(&s.path(id)),
         };
         if kind == Kind::Binary {
@@ -302,7 +304,7 @@ pub(crate) fn snapshot(s: &mut Snapshot) {
             *text = clean;
         }
     }
-    for u in &mut s.manifest.unread {
+    for u in s.manifest.unread.iter_mut().filter(|u| u.why.len() > 13) {
         if let Cow::Owned(clean) = without_secrets(&u.why) {
             u.why = clean;
         }
