@@ -11,7 +11,7 @@ const END: &str = "<!-- end of limits -->\n";
 fn value(n: u64) -> String {
     match [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")]
         .into_iter()
-        .find(|(shift, _)| n % (1 << shift) == 0 && n > 0)
+        .find(|(shift, _)| n.is_multiple_of(1 << shift) && n > 0)
     {
         Some((shift, unit)) if n >= 1 << 20 || unit != "KiB" => format!("{} {unit}", n >> shift),
         _ => n.to_string(),

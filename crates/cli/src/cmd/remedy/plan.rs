@@ -9,6 +9,7 @@ use linerate_apply::drive;
 use linerate_node::Node;
 use linerate_node::pci::PciFunction;
 use linerate_node::rdma::LinkLayer;
+use linerate_out::file::Access;
 use linerate_remedy::export::{LinkType, NicType};
 use linerate_remedy::platform::Platform;
 use linerate_remedy::{Act, Plan, export, plan};
@@ -106,7 +107,7 @@ fn sign(key: &Path, file: &Path, plan: &Plan, sink: &mut Sink) -> Result<(), Fai
     let signature = signature::sign(key, &bytes)?;
     sink.write_all(&bytes)?;
     let beside = signature::beside(file);
-    std::fs::write(&beside, signature).map_err(|e| Failure::writing(&beside, &e))
+    linerate_out::file::write(&beside, Access::Private, &signature).map_err(|e| Failure::writing(&beside, &e))
 }
 
 /// Rules that were named, by their ids.

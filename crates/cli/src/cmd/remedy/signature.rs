@@ -3,10 +3,11 @@
 
 use super::stored::base;
 use crate::output::Failure;
+use linerate_out::child::{self, Need};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 /// What signatures are for: one that was made for another use is not taken.
 const NAMESPACE: &str = "linerate-plan";
@@ -15,15 +16,8 @@ pub(super) const MOST: u64 = 1 << 20;
 
 /// Runs ssh-keygen with a text on its standard input. Only what reaches the user's agent is inherited.
 fn keygen(arguments: &[&OsStr], input: &[u8]) -> Result<Output, Failure> {
-    let mut command = Command::new("ssh-keygen");
-    command.args(arguments).env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for name in
-        ["PATH", "HOME", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "SSH_AUTH_SOCK", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE"]
-    {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
+    let mut command = child::command("ssh-keygen", Need::Ssh);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let failed = |e: std::io::Error| {
         Failure::new(format!("ssh-keygen: {e}"))
             .hint("install OpenSSH's client, 8.2 or later: it makes and checks signatures")
