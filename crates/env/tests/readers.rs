@@ -302,7 +302,8 @@ proptest! {
         let quoted = format!("export NCCL_HOSTID='{}'\n", value.replace('\'', "'\\''"));
         prop_assume!(!value.starts_with("${"));
         let r = read_as(Form::Script, None, quoted.as_bytes());
-        prop_assert_eq!(&r.settings.first().unwrap().value, &value);
+        // What may be a secret is not kept.
+        prop_assert_eq!(r.settings.first().unwrap().value.as_str(), linerate_snapshot::setting("NCCL_HOSTID", &value));
     }
 }
 

@@ -133,6 +133,8 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8])
     let kept = bytes.get(..MAX_TEXT as usize).unwrap_or(bytes);
     // Windows and terminals leave their traces in what people paste.
     let mut kept = sniff::normalise(kept).into_owned();
+    // A dump's functions are taken from it as it came: packed configuration spaces look like tokens.
+    let dump = (what.output() == OutputKind::RdmaTopoDump).then(|| kept.clone());
     match what {
         Recognised::File(path) => secrets::file(path, &mut kept),
         _ => secrets::output(what.output(), &mut kept),
@@ -146,8 +148,8 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8])
         (Some(_), Recognised::File(_)) => {}
         (Some(entry), _) => s.outputs.push(Output { kind: what.output(), entry, argv: Vec::new(), status: None }),
     }
-    if entry.is_some() && what.output() == OutputKind::RdmaTopoDump {
-        crate::rdma_dump::unpack(s, name, &kept);
+    if let (Some(_), Some(dump)) = (entry, dump) {
+        crate::rdma_dump::unpack(s, name, &dump);
     }
 }
 

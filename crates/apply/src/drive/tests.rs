@@ -59,7 +59,8 @@ impl Node for Flaky {
     }
 
     fn boot(&self) -> Reached<String> {
-        Ok(self.dir.read("proc/sys/kernel/random/boot_id").unwrap_or_default())
+        let id = self.dir.read("proc/sys/kernel/random/boot_id").unwrap_or_default();
+        Ok(linerate_snapshot::boot_digest(&id))
     }
 }
 

@@ -63,7 +63,7 @@ fn signers(named: Option<&Path>) -> Result<PathBuf, Failure> {
     let own = || base("XDG_CONFIG_HOME", ".config").map(|dir| dir.join("allowed_signers"));
     let file = named.map(Path::to_owned).or_else(own).filter(|f| f.is_file());
     file.ok_or_else(|| {
-        Failure::new("--require-signature needs the file of those who may sign plans")
+        Failure::new("a signature is required, and there is no file of those who may sign plans")
             .hint("name it with --allowed-signers FILE, or make ~/.config/linerate/allowed_signers: lines of `NAME KEYTYPE KEY`, as ssh-keygen(1) has them")
     })
 }
