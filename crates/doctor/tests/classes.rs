@@ -103,7 +103,7 @@ const CLASSES: &[(&str, (&str, Confidence), &str)] = &[
     ("bash: SIGKILL", ("kernel/oom", Possible), "/job.sh: line 3:  4711 Killed                  python train.py"),
     (
         "NVSHMEM: a registration",
-        ("ib/verbs-call-failed", Possible),
+        ("ib/gpu-registration", Possible),
         "/src/modules/transport/ibrc/ibrc.cpp:512: non-zero status: 7 mem registration failed",
     ),
     (
@@ -213,6 +213,11 @@ const LOOKALIKES: &[(&str, &str)] = &[
     ("a sentence", "The command died with <Signals.SIGKILL: 9>. Is that the memory?\n"),
     ("a sentence", "job.sh says Killed  python train.py\n"),
     ("another exit code", "[launch.py:321:sigkill_handler] ['python'] exits with return code = 1\n"),
+    (
+        "a fabric that is joined",
+        "    Fabric\n        State                                  : Completed\n        Status                                 : Success\n",
+    ),
+    ("a state of something else", "    Recovery\n        State                                  : In Progress\n"),
     ("NVSHMEM's words without their place", "mem registration failed\n"),
     ("a list of processes", "[4711] 0 4711 python\n[   12]  python train.py\n"),
 ];
@@ -223,5 +228,20 @@ fn what_looks_like_a_class_is_none() {
         let a = answer(text);
         assert_eq!(ids(&a), [""; 0], "{what}: {text}");
         assert!(asserted(&a).is_empty());
+    }
+}
+
+/// `nvidia-smi -q` says of each GPU whether it joined the NVLink fabric.
+#[test]
+fn a_fabric_that_is_not_joined() {
+    for (state, status, want) in [
+        ("In Progress", "N/A", Some(("gpu/nvlink", Possible))),
+        ("Completed", "Insufficient Resources", Some(("gpu/nvlink", Possible))),
+        ("Completed", "Success", None),
+    ] {
+        let text = format!(
+            "    Fabric\n        State                  : {state}\n        Status                 : {status}\n"
+        );
+        assert_eq!(first(&text), want, "{text}");
     }
 }

@@ -90,7 +90,6 @@ fn nvshmem(text: &str) -> Option<Failure<'_>> {
 /// Whole messages of NVSHMEM's transports behind their place in the source (`src/modules/transport/ibrc/ibrc.cpp`, `ibgda/ibgda.cpp`, `ibdevx/ibdevx.cpp`,
 /// `common/transport_ib_common.cpp`), and the call that failed.
 const NVSHMEM: &[(&str, &str)] = &[
-    ("mem registration failed", "ibv_reg_mr"),
     ("ibv_alloc_pd failed", "ibv_alloc_pd"),
     ("ibv_modify_qp failed", "ibv_modify_qp"),
     ("ibv_post_send failed", "ibv_post_send"),

@@ -12,7 +12,7 @@
 //! A line is quoted where an example leads to it, or where the text has two signs of an author and none of a reporter. A text without prose, which is how
 //! people paste, has neither: it is never touched. A change (`This PR`, a title) needs no second sign.
 //!
-//! What it costs: a cause whose lines are all quoted becomes *possible*; it is not lost. On the 340 public reports of docs/doctor-reports.md it takes the
+//! What it costs: a cause whose lines are all quoted becomes *possible*; it is not lost. On the 340 public reports of docs/doctor-reports-2026-11.md it takes the
 //! assertion from 3 texts that describe a change or give an example, and from 1 that established what was asserted (a change's description that says what
 //! `the logs will contain`); that cause is still first. Of 51 guides, changes, rules and tests that were looked at while this was written, 1 is still taken
 //! for a report; of 15 hand-written reports with much prose, 1 lost its assertion (`Typical log of a crash:`).

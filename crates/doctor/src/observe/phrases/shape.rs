@@ -73,7 +73,7 @@ pub(super) fn is_output(line: &str, at: &Range<usize>, block: Option<Block>) -> 
     let plain = plain_words(before);
     let opens =
         before.is_empty() || plain <= 2 && before.ends_with([':', ']', ')', '>', '=', '|', '-', '\'', '"', ',']);
-    let opens = opens || head == Head::Mark && plain <= 4;
+    let opens = opens || head == Head::Mark && plain <= 6;
     match block {
         Some(_) => opens || plain <= 8,
         None => opens && plain_words(after) <= 8 || plain <= 1 && plain_words(after) <= 4,

@@ -20,6 +20,9 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
         "Active: failed",
         "Active: inactive",
         "OOMKilled",
+        "Fabric",
+        "State  ",
+        "Status  ",
         "Exit Code:   ",
     ])
 }
@@ -29,6 +32,8 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
 pub(super) struct Reader {
     /// The unit whose status is being printed, as `systemctl status` heads it.
     unit: Option<String>,
+    /// `nvidia-smi -q` prints its section Fabric: State and Status follow at once.
+    fabric: bool,
     /// A traceback was printed: an exception's line is a program's. Without one it may stand in a guide.
     traceback: bool,
 }
@@ -41,6 +46,17 @@ impl Reader {
 
     /// What a line says, by number in [`ALL`], and whether somebody's logger stands before it.
     pub(super) fn read(&mut self, line: &str) -> Option<(usize, bool)> {
+        if line.trim() == "Fabric" {
+            self.fabric = true;
+            return None;
+        }
+        if std::mem::take(&mut self.fabric)
+            && let Some((name @ ("State" | "Status"), value)) = line.split_once(':').map(|(n, v)| (n.trim(), v.trim()))
+        {
+            self.fabric = true;
+            let field = format!("Fabric {name} : {value}");
+            return ALL.iter().position(|s| pattern::fits(s.form, &field)).map(|which| (which, false));
+        }
         let message = Message::of(line)?;
         if let Some((mark, rest)) = message.text.split_once(' ')
             && matches!(mark, "●" | "×" | "○" | "*")

@@ -93,6 +93,7 @@ const LATE: &str = "ranks wait for others that did not come";
 const NO_ROOM: &str = "/dev/shm has no room for what the program shares";
 const FULL: &str = "a GPU had no memory left";
 const KILLED: &str = "the kernel killed a process of the job for want of memory";
+const NOT_JOINED: &str = "a GPU has not joined the NVLink fabric";
 const NO_MANAGER: &str = "the fabric manager does not run";
 const NO_IMEX: &str = "nvidia-imex does not run";
 const RAY_KILLED: &str = "Ray ended a worker because its node ran low on memory";
@@ -590,8 +591,10 @@ pub(crate) static ALL: &[Says] = &[
         "DMA BUF supported required for GPU RDMA without nvidia-peermem$",
         NO_DMABUF,
     ),
+    // `nvidia-smi -q`, its section Fabric.
+    says("nvidia-smi", NVLINK, Possible, "Fabric State : In Progress$", NOT_JOINED),
+    says("nvidia-smi", NVLINK, Possible, "Fabric Status : Insufficient Resources$", NOT_JOINED),
     says("Mooncake", NO_DEVICE, Possible, "No RDMA devices found, check your device installation$", NONE_FOUND),
-    says("Mooncake", NO_DEVICE, Possible, "RdmaTransport: No available RNIC$", NONE_FOUND),
     says("MVAPICH2", MEMLOCK, Possible, "rdma_iba_hca_init({n}){}: cannot create cq$", NO_QUEUE),
     says("MVAPICH2", MEMLOCK, Possible, "{}error stack: {}rdma_iba_hca_init({n}){}: cannot create cq$", NO_QUEUE),
     says("Open MPI", MEMLOCK, Possible, "Failed to create a completion queue (CQ):$", NO_QUEUE),
