@@ -40,6 +40,10 @@ impl Store {
         })?;
         self.series(key, run.kind, &mut run.series)?;
         view.finish().map_err(|e| self.told(e))?;
+        // Pages that hold rows can be lost without SQLite seeing it: the name is made of the content.
+        if run.id() != id {
+            return Err(self.damaged("a run whose content is not what its name was made of"));
+        }
         Ok(run)
     }
 
