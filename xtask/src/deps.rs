@@ -2,7 +2,8 @@
 //! versions of a crate, the libraries that the binary loads, its size, and files that know the machine they were written on.
 
 use crate::licence;
-use crate::metadata::{self, Dependency, Metadata, Package, reached};
+use crate::map;
+use crate::metadata::{self, reached};
 use crate::shell::{self, Result};
 use crate::supply;
 use regex_lite::Regex;
@@ -10,41 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
-/// The map of ARCHITECTURE.md in its order: a crate may depend on those before it, the command on all.
-const MAP: [&str; 15] = [
-    "linerate-out",
-    "linerate-stats",
-    "linerate-formats",
-    "linerate-snapshot",
-    "linerate-node",
-    "linerate-topology",
-    "linerate-env",
-    "linerate-rules",
-    "linerate-doctor",
-    "linerate-remedy",
-    "linerate-bench",
-    "linerate-report",
-    "linerate-store",
-    "linerate-runner",
-    "linerate-apply",
-];
-const COMPOSE: &str = "linerate-compose";
-/// A witness of its own: it knows none of ours.
-const LOGS: &str = "linerate-logs";
-/// These may depend on all but the command.
-const DEVELOPERS: [&str; 2] = ["linerate-fuzz", "xtask"];
-
-/// What of ours a crate may depend on; `None` for one that is not on the map.
-fn may_use(name: &str) -> Option<Vec<&'static str>> {
-    match name {
-        COMMAND => Some(MAP.to_vec()),
-        COMPOSE => Some(vec!["linerate-formats"]),
-        LOGS => Some(Vec::new()),
-        _ if DEVELOPERS.contains(&name) => Some([&MAP[..], &[COMPOSE, LOGS]].concat()),
-        _ => MAP.iter().position(|n| *n == name).map(|place| MAP.iter().take(place).copied().collect()),
-    }
-}
-
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// The C library's family; the binary may load nothing else.
 const LIBRARIES_OF_C: &[&str] = &["linux-vdso.so", "linux-gate.so", "libc.so", "libm.so", "libgcc_s.so", "ld-linux"];
@@ -85,7 +51,9 @@ struct Found {
 fn crates() -> Result<Found> {
     let all = metadata::load()?;
     let mut found = Found::default();
-    arrows(&all, &mut found);
+    let map = map::read()?;
+    found.wrong.extend(map::compare(&map, &all));
+    found.notes.push(format!("{} of ours, each depends on what ARCHITECTURE.md lists and on no other", map.len()));
     let ours: BTreeSet<&str> = all.workspace_members.iter().map(String::as_str).collect();
     let command = all.packages.iter().filter(|p| p.name == COMMAND && ours.contains(p.id.as_str()));
     let shipped = reached(&all, command.map(|p| p.id.as_str()).collect());
@@ -110,30 +78,6 @@ fn crates() -> Result<Found> {
         found.notes.push(format!("warning: linerate contains several versions of {name}: {}", list.join(", ")));
     }
     Ok(found)
-}
-
-/// The arrows of ARCHITECTURE.md; also of tests, which must not turn them round.
-fn arrows(all: &Metadata, found: &mut Found) {
-    let members: Vec<&Package> = all.packages.iter().filter(|p| all.workspace_members.contains(&p.id)).collect();
-    let names: BTreeSet<&str> = members.iter().map(|p| p.name.as_str()).collect();
-    for p in &members {
-        let Some(may) = may_use(&p.name) else {
-            found.wrong.push(format!("{}: not on the map in ARCHITECTURE.md and xtask/src/deps.rs", p.name));
-            continue;
-        };
-        // Fixtures are composed: every crate's tests may use that, but those of the crate that it is made of.
-        let fixtures = |d: &Dependency| {
-            let tests = d.kind.as_deref() == Some("dev");
-            tests
-                && (d.name == COMPOSE && p.name != "linerate-formats" || d.name == LOGS && p.name == "linerate-doctor")
-        };
-        for d in p.dependencies.iter().filter(|d| names.contains(d.name.as_str())) {
-            if !may.contains(&d.name.as_str()) && !fixtures(d) {
-                found.wrong.push(format!("{} must not depend on {} (ARCHITECTURE.md)", p.name, d.name));
-            }
-        }
-    }
-    found.notes.push(format!("{} of ours, arrows as in ARCHITECTURE.md", members.len()));
 }
 
 /// What was reviewed is what is locked, and no advisory is about it.
@@ -214,39 +158,6 @@ fn hosts(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_arrows_hold() {
-        let found = crates().unwrap();
-        assert!(found.wrong.is_empty(), "{}", found.wrong.join("\n"));
-    }
-
-    #[test]
-    fn a_wrong_arrow_is_found() {
-        let package = |name: &str, on: &str, kind: &str| {
-            let dependencies =
-                if on.is_empty() { String::new() } else { format!(r#"{{"name":"{on}","kind":{kind}}}"#) };
-            format!(
-                r#"{{"id":"{name}","name":"{name}","version":"1","license":null,"source":null,"dependencies":[{dependencies}]}}"#
-            )
-        };
-        let wrong = |name: &str, on: &str, kind: &str| {
-            let packages = format!("{},{}", package(name, on, kind), package(on, "", ""));
-            let json = format!(
-                r#"{{"packages":[{packages}],"workspace_members":["{name}","{on}"],"resolve":{{"nodes":[]}}}}"#
-            );
-            let mut found = Found::default();
-            arrows(&serde_json::from_str(&json).unwrap(), &mut found);
-            found.wrong.len()
-        };
-        assert_eq!(wrong("linerate-rules", "linerate-node", "null"), 0);
-        assert_eq!(wrong("linerate-node", "linerate-rules", "null"), 1);
-        assert_eq!(wrong("linerate-node", "linerate-rules", "\"dev\""), 1);
-        assert_eq!(wrong("xtask", "linerate", "null"), 1);
-        assert_eq!(wrong("linerate-rules", "linerate-compose", "\"dev\""), 0);
-        assert_eq!(wrong("linerate-rules", "linerate-compose", "null"), 1);
-        assert_eq!(wrong("linerate-new", "linerate-formats", "null"), 1);
-    }
 
     #[test]
     fn paths_of_one_machine_are_found() {

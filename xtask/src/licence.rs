@@ -1,4 +1,6 @@
-//! SPDX licence expressions, as far as crates use them: OR (or `/`), AND, WITH, parentheses.
+//! Which licences a dependency may have.
+
+use spdx::{Expression, ParseMode};
 
 /// Licences under which we may ship a dependency.
 const ALLOWED: &[&str] = &[
@@ -20,54 +22,16 @@ const ALLOWED: &[&str] = &[
 
 /// Whether an expression lets us choose allowed licences only. What cannot be read does not.
 pub(crate) fn allowed(expression: &str) -> bool {
-    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let mut rest = words.as_slice();
-    any(&mut rest) == Some(true) && rest.is_empty()
-}
-
-fn any(words: &mut &[&str]) -> Option<bool> {
-    let mut result = all(words)?;
-    while take(words, "OR") {
-        result |= all(words)?;
-    }
-    Some(result)
-}
-
-fn all(words: &mut &[&str]) -> Option<bool> {
-    let mut result = one(words)?;
-    while take(words, "AND") {
-        result &= one(words)?;
-    }
-    Some(result)
-}
-
-fn one(words: &mut &[&str]) -> Option<bool> {
-    if take(words, "(") {
-        let result = any(words)?;
-        return take(words, ")").then_some(result);
-    }
-    let (name, rest) = words.split_first()?;
-    *words = rest;
-    if matches!(*name, "OR" | "AND" | "WITH" | ")") {
-        return None;
-    }
-    if !take(words, "WITH") {
-        return Some(ALLOWED.contains(name));
-    }
-    let (exception, rest) = words.split_first()?;
-    *words = rest;
-    Some(ALLOWED.contains(&format!("{name} WITH {exception}").as_str()))
-}
-
-fn take(words: &mut &[&str], word: &str) -> bool {
-    match words.split_first() {
-        Some((first, rest)) if *first == word => {
-            *words = rest;
-            true
-        }
-        _ => false,
-    }
+    // Old crates separate alternatives by a slash, as cargo allowed once.
+    let mode = ParseMode {
+        allow_slash_as_or_operator: true,
+        allow_imprecise_license_names: false,
+        allow_postfix_plus_on_gpl: true,
+        allow_deprecated: true,
+        allow_unknown: false,
+    };
+    let Ok(read) = Expression::parse_mode(expression, mode) else { return false };
+    read.evaluate(|wanted| ALLOWED.contains(&wanted.to_string().as_str()))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod examples;
 mod fuzz;
 mod lab;
 mod licence;
+mod map;
 mod metadata;
 mod reports;
 mod shell;

@@ -1,6 +1,7 @@
 //! What the user named: rules by pattern, and snapshots by path.
 
 use crate::output::Failure;
+use linerate_formats::wildcard;
 use linerate_rules::Rule;
 use linerate_snapshot::is_snapshot_dir;
 use std::path::{Path, PathBuf};
@@ -10,9 +11,7 @@ type Chosen = (&'static str, &'static str, Vec<&'static Rule>);
 
 /// Areas with the rules whose id, or area, a pattern names. No pattern: all.
 pub(crate) fn select_areas(patterns: &[String]) -> Result<Vec<Chosen>, Failure> {
-    let names = |p: &str, r: &Rule| {
-        p == "*" || if p.contains('/') { linerate_snapshot::covers(p, r.id) } else { p == r.area() }
-    };
+    let names = |p: &str, r: &Rule| p == r.area() || wildcard::star(p.as_bytes(), r.id.as_bytes());
     if let Some(p) = patterns.iter().find(|p| !linerate_rules::rules().iter().any(|r| names(p, r))) {
         return Err(Failure::new(format!("no rule matches `{p}`")).hint("`linerate rules` lists all"));
     }

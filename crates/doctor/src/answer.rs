@@ -2,6 +2,7 @@
 
 use crate::place::Quote;
 use linerate_rules::{Remedy, Severity};
+pub use linerate_verdict::Confidence;
 use serde::Serialize;
 
 /// Version of the JSON form.
@@ -159,30 +160,6 @@ pub enum Gdr {
     Some,
     /// None.
     None,
-}
-
-/// How sure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Confidence {
-    /// It fits, and so do other causes.
-    Possible,
-    /// It fits best, and one check would decide.
-    Likely,
-    /// The evidence itself says so.
-    Certain,
-}
-
-impl Confidence {
-    /// In one word.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Confidence::Possible => "possible",
-            Confidence::Likely => "likely",
-            Confidence::Certain => "certain",
-        }
-    }
 }
 
 /// A line that proves something.

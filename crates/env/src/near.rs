@@ -2,33 +2,15 @@
 
 use crate::registry::{Owner, lookup, variables};
 
-/// Optimal string alignment: insertions, deletions, exchanges, swaps of neighbours. `None` above `max`.
+/// Bytes: no name of a variable is longer.
+const LONGEST: usize = 200;
+
+/// Insertions, deletions, exchanges and swaps of neighbours from one to the other. `None` above `max`.
 pub(crate) fn distance(a: &str, b: &str, max: usize) -> Option<usize> {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len().abs_diff(b.len()) > max || a.len() > 200 || b.len() > 200 {
+    if a.len().abs_diff(b.len()) > max || a.len() > LONGEST || b.len() > LONGEST {
         return None;
     }
-    let at = |row: &[usize], i: usize| row.get(i).copied().unwrap_or(usize::MAX / 2);
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = Vec::with_capacity(b.len() + 1);
-        row.push(i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let change = at(&last, j) + usize::from(x != y);
-            let mut best = change.min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
-            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
-            if swapped {
-                best = best.min(at(&before, j - 1) + 1);
-            }
-            row.push(best);
-        }
-        if row.iter().min().is_none_or(|m| *m > max) {
-            return None;
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last.last().copied().filter(|d| *d <= max)
+    Some(strsim::osa_distance(a, b)).filter(|d| *d <= max)
 }
 
 /// Names that people write, and what they mean.

@@ -1,5 +1,10 @@
 //! Times of day as logs and tables write them.
 
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+
+const SECONDS_OF_A_DAY: i64 = 86_400;
+
 /// `2025-07-21 15:57:42,774`, `2025-07-21T15:57:42.774Z`: milliseconds since 1970 by the clock that wrote it, whatever its zone.
 /// What follows is not looked at.
 pub(crate) fn milliseconds(text: &str) -> Option<i64> {
@@ -19,22 +24,20 @@ pub(crate) fn milliseconds(text: &str) -> Option<i64> {
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let hour = number(11, hour_end)?;
     let (minute, second) = (number(hour_end + 1, hour_end + 3)?, number(hour_end + 4, hour_end + 6)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+    if hour > 23 || minute > 59 || second > 60 {
         return None;
     }
     let fraction = hour_end + 6;
     let has_fraction = is(fraction, b',') || is(fraction, b'.');
     let milliseconds = if has_fraction { number(fraction + 1, fraction + 4).unwrap_or(0) } else { 0 };
-    Some((((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000 + milliseconds)
+    Some((((days(year, month, day)? * 24 + hour) * 60 + minute) * 60 + second) * 1000 + milliseconds)
 }
 
-/// Days since 1970-01-01 of a date of the Gregorian calendar (Hinnant's `days_from_civil`).
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year - era * 400;
-    let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+/// Days from 1970-01-01 to a date of the Gregorian calendar; `None` for a date that does not exist.
+pub(crate) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let date = Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
+    let midnight = TimeZone::UTC.to_timestamp(date.to_datetime(Time::midnight())).ok()?;
+    Some(midnight.as_second().div_euclid(SECONDS_OF_A_DAY))
 }
 
 #[cfg(test)]
@@ -50,6 +53,7 @@ mod tests {
         for bad in [
             "",
             "2021-13-01 00:00:00",
+            "2021-02-29 00:00:00",
             "2021-01-01",
             "2021-01-01 24:00:00",
             "abcd-01-01 00:00:00",

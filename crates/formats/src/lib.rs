@@ -53,6 +53,7 @@ pub mod text;
 pub mod torch_log;
 pub mod torchtitan;
 pub mod units;
+pub mod wildcard;
 pub mod xid;
 
 pub use error::ParseError;

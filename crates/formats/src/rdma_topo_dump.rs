@@ -5,6 +5,9 @@
 
 use crate::error::ParseError;
 use crate::text::decode;
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value as Json};
@@ -123,43 +126,21 @@ pub fn print(devices: &[Device]) -> String {
     if whole { String::from_utf8(out).unwrap_or_default() } else { String::new() }
 }
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// Python's `base64` writes padding; a dump that lost it is read too, and so are bits that no byte needs.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
 
-/// Base64 of RFC 4648, section 4.
 fn to_base64(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or_default());
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i in 0..4_usize {
-            let at = (bits >> (18 - 6 * i) & 63) as usize;
-            out.push(if i > chunk.len() { '=' } else { ALPHABET.get(at).copied().map_or('=', char::from) });
-        }
-    }
-    out
+    BASE64.encode(bytes)
 }
 
 /// `None` where a character is not of the alphabet.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0_u32, 0);
-    for c in text.trim_end().trim_end_matches('=').bytes() {
-        let value = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            out.push((bits >> count & 0xff) as u8);
-        }
-    }
-    Some(out)
+    BASE64.decode(text.trim_end()).ok()
 }
 
 #[cfg(test)]

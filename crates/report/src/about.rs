@@ -83,17 +83,10 @@ pub(crate) fn captured_at(s: &Snapshot) -> Option<String> {
     (s.manifest.time > 0).then(|| rfc3339(s.manifest.time))
 }
 
-/// Unix seconds as RFC 3339 in UTC (days to civil date: Hinnant's algorithm).
+/// Unix seconds as RFC 3339 in UTC. Beyond the year 9999, which no clock means, the number itself.
 pub(crate) fn rfc3339(time: u64) -> String {
-    let (days, second) = (time / 86_400 + 719_468, time % 86_400);
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+    let moment = i64::try_from(time).ok().and_then(|t| jiff::Timestamp::from_second(t).ok());
+    moment.map_or_else(|| format!("{time} s since 1970"), |m| m.to_string())
 }
 
 /// Release of the kernel.

@@ -72,10 +72,6 @@ pub struct Counts {
     pub not_applicable: u32,
 }
 
-/// Severities in the order of [`Counts::fail`].
-pub(crate) const SEVERITIES: [Severity; 5] =
-    [Severity::Info, Severity::Low, Severity::Medium, Severity::High, Severity::Critical];
-
 impl Counts {
     /// Counts an audit.
     #[must_use]
@@ -94,7 +90,7 @@ impl Counts {
         for (status, severity) in answers {
             match status {
                 Status::Fail => {
-                    for (n, s) in c.fail.iter_mut().zip(SEVERITIES) {
+                    for (n, s) in c.fail.iter_mut().zip(Severity::ALL.iter().copied()) {
                         *n += u32::from(s == severity);
                     }
                 }
@@ -114,12 +110,12 @@ impl Counts {
 
     /// Severity and number of failures, worst first, without zeroes and without info.
     pub fn worst_first(&self) -> impl Iterator<Item = (Severity, u32)> {
-        SEVERITIES.into_iter().zip(self.fail).skip(1).rev().filter(|(_, n)| *n > 0)
+        Severity::ALL.iter().copied().zip(self.fail).skip(1).rev().filter(|(_, n)| *n > 0)
     }
 }
 
 fn by_severity<S: serde::Serializer>(fail: &[u32; 5], s: S) -> Result<S::Ok, S::Error> {
-    s.collect_map(SEVERITIES.iter().map(|v| v.name()).zip(fail).rev())
+    s.collect_map(Severity::ALL.iter().map(|v| v.name()).zip(fail).rev())
 }
 
 /// The version that reports name.

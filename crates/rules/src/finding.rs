@@ -4,35 +4,9 @@ use crate::remedy::{Remedy, Text};
 use crate::rule::Severity;
 use linerate_formats::pci::Bdf;
 use linerate_snapshot::{Place, Reading, Why};
+pub use linerate_verdict::Status;
 use serde::{Serialize, Serializer};
 use std::fmt;
-
-/// The four verdicts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// Seen, and right.
-    Pass,
-    /// Does not hold here, with the reason.
-    NotApplicable,
-    /// Could not be seen. Never green.
-    Unknown,
-    /// Seen, and wrong.
-    Fail,
-}
-
-impl Status {
-    /// As in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Pass => "pass",
-            Status::NotApplicable => "not-applicable",
-            Status::Unknown => "unknown",
-            Status::Fail => "fail",
-        }
-    }
-}
 
 /// What a verdict is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

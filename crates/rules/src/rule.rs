@@ -5,37 +5,8 @@ use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_node::pci::{Kind, PciFunction};
 use linerate_snapshot::{Coverage, OutputKind, Place, Snapshot};
+pub use linerate_verdict::{Quality, Severity};
 use serde::Serialize;
-
-/// How bad a failure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth knowing; nothing to do. Does not count as a finding for the exit code.
-    Info,
-    /// Jitter, hygiene, or a few percent.
-    Low,
-    /// A measurable share of the bandwidth.
-    Medium,
-    /// A large share of the bandwidth, or a feature that does not work.
-    High,
-    /// Hangs, corruption, faults.
-    Critical,
-}
-
-impl Severity {
-    /// Lower-case name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Info => "info",
-            Severity::Low => "low",
-            Severity::Medium => "medium",
-            Severity::High => "high",
-            Severity::Critical => "critical",
-        }
-    }
-}
 
 /// Roles in which a rule holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,22 +46,6 @@ impl Roles {
             .filter(move |(r, _)| self.0 & r.0 != 0)
             .map(|(_, n)| n)
     }
-}
-
-/// How well the size of an effect is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Quality {
-    /// Follows from arithmetic on the link's own numbers.
-    Derived,
-    /// A primary source states it.
-    Sourced,
-    /// Measured in the lab or on real nodes by this project.
-    Measured,
-    /// From experience; printed as an estimate.
-    Estimate,
-    /// Nobody published a number; only the direction is known.
-    DirectionOnly,
 }
 
 /// What a failure costs.

@@ -5,7 +5,7 @@
 
 use crate::OutputKind;
 use crate::capture::ini;
-use crate::manifest::wildcard;
+use linerate_formats::wildcard::star;
 use std::sync::OnceLock;
 
 /// Default size limit of a file: what a sysfs attribute can hold.
@@ -244,7 +244,7 @@ impl Catalogue {
             if let Ok(i) = step.exact.binary_search_by(|(n, _)| (*n).cmp(name)) {
                 out.extend(step.exact.get(i).map(|(_, s)| *s));
             }
-            out.extend(step.globs.iter().filter(|(g, _)| wildcard(g.as_bytes(), name.as_bytes())).map(|(_, s)| *s));
+            out.extend(step.globs.iter().filter(|(g, _)| star(g.as_bytes(), name.as_bytes())).map(|(_, s)| *s));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a source holds, and how it came to be.
 
 use linerate_formats::bounds::MANIFEST_TRIED as MAX_TRIED;
+use linerate_formats::wildcard::star;
 use serde::{Deserialize, Serialize};
 
 /// Whether a path that is not in the snapshot does not exist, or was merely not collected.
@@ -85,7 +86,7 @@ fn covers_pattern(wide: &str, narrow: &str) -> bool {
         match (w.next(), n.next()) {
             (Some("**"), _) | (None, None) => return true,
             // A `*` of the narrow one is an ordinary byte here, which only a `*` of the wide one takes.
-            (Some(a), Some(b)) if b != "**" && wildcard(a.as_bytes(), b.as_bytes()) => {}
+            (Some(a), Some(b)) if b != "**" && star(a.as_bytes(), b.as_bytes()) => {}
             _ => return false,
         }
     }
@@ -117,31 +118,12 @@ fn covers_exactly(pattern: &str, path: &str) -> bool {
     loop {
         match (p.next(), n.next()) {
             (Some("**"), _) | (None, None) => return true,
-            (Some(a), Some(b)) if wildcard(a.as_bytes(), b.as_bytes()) => {}
+            (Some(a), Some(b)) if star(a.as_bytes(), b.as_bytes()) => {}
             // A missing directory on the way to the pattern is covered too.
             (Some(_), None) => return true,
             _ => return false,
         }
     }
-}
-
-/// `*` matches any run of bytes within one name.
-pub(crate) fn wildcard(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut p, mut n, mut star) = (0, 0, None);
-    while n < name.len() {
-        if p < pattern.len() && pattern[p] == b'*' {
-            star = Some((p, n));
-            p += 1;
-        } else if p < pattern.len() && pattern[p] == name[n] {
-            (p, n) = (p + 1, n + 1);
-        } else if let Some((sp, sn)) = star {
-            (p, n) = (sp + 1, sn + 1);
-            star = Some((sp, sn + 1));
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|b| *b == b'*')
 }
 
 #[cfg(test)]

@@ -113,39 +113,3 @@ pub(crate) fn main(args: &[String]) -> ExitCode {
         ExitCode::from(3)
     })
 }
-
-/// Does `text` match `pattern`, in which `*` stands for any run of characters?
-fn glob(pattern: &str, text: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == text,
-        Some((head, rest)) => text.strip_prefix(head).is_some_and(|tail| {
-            rest.is_empty()
-                || tail
-                    .char_indices()
-                    .map(|(at, _)| at)
-                    .chain([tail.len()])
-                    .any(|at| glob(rest, tail.get(at..).unwrap_or("")))
-        }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::glob;
-
-    #[test]
-    fn a_star_stands_for_any_run() {
-        for (pattern, text, want) in [
-            ("acs-*", "acs-kernel", true),
-            ("acs-*", "acs", false),
-            ("*", "", true),
-            ("a*c*e", "abcde", true),
-            ("a*c", "abcd", false),
-            ("/sys/*/type", "/sys/3/type", true),
-            ("exact", "exact", true),
-            ("exact", "exactly", false),
-        ] {
-            assert_eq!(glob(pattern, text), want, "{pattern} {text}");
-        }
-    }
-}

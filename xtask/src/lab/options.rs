@@ -1,7 +1,8 @@
 //! The arguments of `lab run` and `lab list`.
 
+use super::Result;
 use super::patience::Patience;
-use super::{Result, glob};
+use linerate_formats::wildcard::star;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -70,12 +71,16 @@ impl Options {
 
     /// Was this scenario asked for?
     pub(super) fn wants(&self, name: &str) -> bool {
-        self.names.is_empty() || self.names.iter().any(|pattern| glob(pattern, name))
+        self.names.is_empty() || self.names.iter().any(|pattern| star(pattern.as_bytes(), name.as_bytes()))
     }
 
     /// The names and patterns that match none of `known`: a typing error must not look like a pass.
     pub(super) fn unmatched<'a>(&'a self, known: &[&str]) -> Vec<&'a str> {
-        self.names.iter().map(String::as_str).filter(|p| !known.iter().any(|name| glob(p, name))).collect()
+        self.names
+            .iter()
+            .map(String::as_str)
+            .filter(|p| !known.iter().any(|name| star(p.as_bytes(), name.as_bytes())))
+            .collect()
     }
 }
 

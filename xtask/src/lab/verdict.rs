@@ -1,8 +1,8 @@
 //! Compares linerate's answers with what a scenario expects.
 
 use super::check::short;
-use super::glob;
 use super::scenario::{Expect, VerdictExpectation, regex};
+use linerate_formats::wildcard::star;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -67,7 +67,12 @@ fn verdict(expectation: &VerdictExpectation, verdicts: &[Verdict]) -> Option<Str
     let of_rule: Vec<&Verdict> = verdicts
         .iter()
         .filter(|v| v.rule == expectation.rule)
-        .filter(|v| expectation.subject.as_deref().is_none_or(|s| glob(s, v.subject.as_deref().unwrap_or(""))))
+        .filter(|v| {
+            expectation
+                .subject
+                .as_deref()
+                .is_none_or(|s| star(s.as_bytes(), v.subject.as_deref().unwrap_or("").as_bytes()))
+        })
         .collect();
     let hit = of_rule.iter().any(|v| {
         (expectation.status == "none" || v.status == expectation.status)

@@ -19,6 +19,7 @@ use crate::registry::{Owner, Variable, lookup};
 use crate::setting::{Elsewhere, Origin, Setting};
 use crate::value::number;
 use linerate_topology::Version;
+pub use linerate_verdict::Severity;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -66,33 +67,6 @@ impl Kind {
             Kind::Undecided => "undecided",
             Kind::Redundant => "redundant",
             Kind::Fine => "fine",
-        }
-    }
-}
-
-/// How bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Nothing to do.
-    Info,
-    /// Clean it up.
-    Low,
-    /// It may cost bandwidth or hide a fault.
-    Medium,
-    /// It costs most of the bandwidth, breaks the job, or is not at all what was meant.
-    High,
-}
-
-impl Severity {
-    /// In one word.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Info => "info",
-            Severity::Low => "low",
-            Severity::Medium => "medium",
-            Severity::High => "high",
         }
     }
 }

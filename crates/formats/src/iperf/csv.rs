@@ -109,12 +109,7 @@ fn stamp(text: &str) -> Option<Stamp> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
     let (year, month, day) = (number(0, 4)?, number(4, 6)?, number(6, 8)?);
     let (hour, minute, second) = (number(8, 10)?, number(10, 12)?, number(12, 14)?);
-    if year <= 1971 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Days from a civil date: years begin in March.
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + (153 * m + 2) / 5 + day;
+    let days = crate::clock::days(year, month, day).filter(|_| year > 1971)?;
     #[allow(clippy::cast_precision_loss)] // Far below 2^53.
     let whole = (((days * 24 + hour) * 60 + minute) * 60 + second) as f64;
     let part = text.get(14..).filter(|p| p.len() > 1).and_then(|p| p.parse::<f64>().ok());

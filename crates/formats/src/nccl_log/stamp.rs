@@ -47,14 +47,10 @@ fn date(text: &str) -> Option<i64> {
     let separated = matches!(bytes, [_, _, _, _, b'-' | b'/', _, _, b'-' | b'/', _, _]);
     let part = |a, b| text.get(a..b)?.parse::<i64>().ok();
     let (y, m, d) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
-    if !separated || !(1970..=2200).contains(&y) || !(1..=12).contains(&m) || !(1..=31).contains(&d) {
+    if !separated || !(1970..=2200).contains(&y) {
         return None;
     }
-    // Days from the civil calendar: March starts the year, so that the leap day is its last.
-    let (y, m) = if m > 2 { (y, m - 3) } else { (y - 1, m + 9) };
-    let era = y / 400;
-    let of_era = y % 400;
-    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * m + 2) / 5 + d - 1 - 719_468)
+    crate::clock::days(y, m, d)
 }
 
 /// `-07:00`, `+0200`, `Z`: seconds east.

@@ -3,6 +3,7 @@
 use super::{Refusal, Rendered, Sysfs, ours, words};
 use crate::model::{Act, Condition, Disruption, Permanence, Proof};
 use crate::see;
+use linerate_formats::wildcard;
 use linerate_snapshot::{EntryId, EntryKind, Snapshot};
 
 const TMPFILES: &str = "/etc/tmpfiles.d/linerate.conf";
@@ -150,30 +151,17 @@ fn by_tuned(asked: &[Sysfs], s: &Snapshot, old: String) -> Result<(Vec<Act>, Str
     Ok((file.into_iter().chain([switch]).collect(), note))
 }
 
-/// Whether a name fits a pattern of glob(7) with `*` and one class of letters: what tmpfiles.d understands, too.
-fn fits(pattern: &str, name: &str) -> bool {
-    let class = pattern.split_once('[').and_then(|(head, rest)| Some((head, rest.split_once(']')?)));
-    match class {
-        None => wildcard(pattern.as_bytes(), name.as_bytes()),
-        Some((head, (letters, tail))) => name.char_indices().filter(|(_, c)| letters.contains(*c)).any(|(at, c)| {
-            let (before, after) = (name.get(..at), name.get(at + c.len_utf8()..));
-            before.is_some_and(|b| wildcard(head.as_bytes(), b.as_bytes()))
-                && after.is_some_and(|a| wildcard(tail.as_bytes(), a.as_bytes()))
-        }),
-    }
-}
-
 /// Files that the source shows for a pattern, with what is in them.
 fn expand(s: &Snapshot, pattern: &str) -> Result<Vec<(String, String)>, Refusal> {
     let mut dirs: Vec<(String, EntryId)> = vec![(String::new(), s.root())];
     for name in pattern.split('/').filter(|n| !n.is_empty()) {
         let mut next = Vec::new();
         for (path, dir) in &dirs {
-            if !name.contains(['*', '[']) {
+            if !name.contains(['*', '?', '[']) {
                 next.extend(s.child(s.follow(*dir).unwrap_or(*dir), name).map(|e| (format!("{path}/{name}"), e)));
                 continue;
             }
-            let fits = s.children(*dir).into_iter().filter(|(n, _)| fits(name, n));
+            let fits = s.children(*dir).into_iter().filter(|(n, _)| wildcard::glob(name.as_bytes(), n.as_bytes()));
             next.extend(fits.map(|(n, e)| (format!("{path}/{n}"), e)));
             if next.len() > MOST {
                 return Err(Refusal::no(format!("{pattern} names more than {MOST} files")));
@@ -194,13 +182,4 @@ fn expand(s: &Snapshot, pattern: &str) -> Result<Vec<(String, String)>, Refusal>
         return Err(Refusal::no(format!("the source shows no readable {pattern}: what is there now is not known")));
     }
     Ok(out)
-}
-
-fn wildcard(pattern: &[u8], name: &[u8]) -> bool {
-    match (pattern.split_first(), name.split_first()) {
-        (None, None) => true,
-        (Some((b'*', rest)), _) => (0..=name.len()).any(|n| name.get(n..).is_some_and(|tail| wildcard(rest, tail))),
-        (Some((p, pattern)), Some((n, name))) => p == n && wildcard(pattern, name),
-        _ => false,
-    }
 }

@@ -1,5 +1,7 @@
 //! Patterns of paths: `*` is any run of characters within a name, `**` any number of names.
 
+use linerate_formats::wildcard;
+
 /// Whether a pattern covers the whole path.
 pub(super) fn covers(pattern: &str, path: &str) -> bool {
     match pattern.split_once('/') {
@@ -15,16 +17,7 @@ pub(super) fn covers(pattern: &str, path: &str) -> bool {
 
 /// Whether a pattern covers a text in which `/` is a character like others.
 pub(super) fn within(pattern: &str, text: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let Some(rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let mut pieces: Vec<&str> = pieces.collect();
-    let Some(last) = pieces.pop() else { return rest.is_empty() };
-    let mut rest = rest;
-    for piece in pieces {
-        let Some(at) = rest.find(piece) else { return false };
-        rest = rest.get(at + piece.len()..).unwrap_or_default();
-    }
-    rest.ends_with(last)
+    wildcard::star(pattern.as_bytes(), text.as_bytes())
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! A MachineConfig of OpenShift: kernel arguments, files, units (Ignition 3.2). The operator drains and reboots every node of the pool, one by one.
 
-use super::base64::encode;
 use super::one_node;
 use super::pieces::{FileRef, Piece, pieces};
 use super::yaml::Y;
 use super::{Export, ExportError, Rest};
 use crate::model::Plan;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 
 /// Why a pool does not get it.
 const ONE_NODE: &str = "and a MachineConfig is for every node of the pool, whose devices may have other addresses and names: for ports name them by \
@@ -98,7 +99,8 @@ impl Parts {
         if file.path.starts_with("/etc/tuned/") {
             return;
         }
-        let source = format!("data:text/plain;charset=utf-8;base64,{}", encode(file.content.as_bytes()));
+        let source =
+            format!("data:text/plain;charset=utf-8;base64,{}", BASE64_STANDARD.encode(file.content.as_bytes()));
         self.files.push(Y::map([
             ("path", Y::str(file.path)),
             ("mode", Y::Num(i64::from(file.mode & 0o7777))),

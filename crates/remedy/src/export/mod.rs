@@ -4,7 +4,6 @@
 //! rules; what those cannot hold is left out, too.
 
 mod ansible;
-mod base64;
 mod cloud_init;
 mod machineconfig;
 mod nicconfig;

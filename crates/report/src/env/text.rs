@@ -3,6 +3,7 @@
 use super::{Env, counts};
 use crate::VERSION;
 use crate::style::{Page, Style, Tone, clip};
+use crate::terminal::tone_of;
 use linerate_env::{Judgement, Kind, Origin, Severity};
 use std::io::{self, Write};
 
@@ -21,7 +22,7 @@ pub fn render(env: &Env<'_>, style: Style, out: &mut dyn Write) -> io::Result<()
     let findings = of(&|j| counts(j));
     let open = of(&|j| j.kind == Kind::Undecided);
     let fine = of(&|j| !counts(j) && j.kind != Kind::Undecided);
-    for severity in [Severity::High, Severity::Medium, Severity::Low] {
+    for severity in Severity::ALL.iter().rev().copied().filter(|s| *s > Severity::Info) {
         let these: Vec<&Judgement> = findings.iter().copied().filter(|j| j.severity == severity).collect();
         if !these.is_empty() {
             page.heading(&format!("{} ({})", severity.name().to_uppercase(), these.len()))?;
@@ -64,11 +65,7 @@ fn setting(j: &Judgement) -> String {
 }
 
 fn whole(page: &mut Page<'_>, j: &Judgement, style: Style) -> io::Result<()> {
-    let tone = match j.severity {
-        Severity::High => Tone::Bad,
-        Severity::Medium => Tone::Warn,
-        _ => Tone::Mild,
-    };
+    let tone = tone_of(j.severity);
     page.item(2, &setting(j), Tone::Bold, Tone::Plain, &place(&j.at, &j.also))?;
     page.item(4, &format!("{:<9}", j.kind.name()), tone, Tone::Plain, &j.message)?;
     if let Some(s) = &j.suggestion {
@@ -132,9 +129,11 @@ fn needs(page: &mut Page<'_>, env: &Env<'_>) -> io::Result<()> {
 
 fn sum(env: &Env<'_>) -> String {
     let of = |s: Severity| env.judgements.iter().filter(|j| counts(j) && j.severity == s).count();
-    let found: Vec<String> = [Severity::High, Severity::Medium, Severity::Low]
-        .into_iter()
-        .map(|s| (of(s), s))
+    let found: Vec<String> = Severity::ALL
+        .iter()
+        .rev()
+        .filter(|s| **s > Severity::Info)
+        .map(|s| (of(*s), s))
         .filter(|(n, _)| *n > 0)
         .map(|(n, s)| format!("{n} {}", s.name()))
         .collect();

@@ -174,23 +174,14 @@ pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
     if word.len() > 64 {
         return None;
     }
-    known.map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= limit).min_by_key(|(d, _)| *d).map(|(_, k)| k)
-}
-
-/// Levenshtein distance of two short words; letter case, dash and underscore are the same.
-fn distance(a: &str, b: &str) -> usize {
-    let letter = |c: u8| if c == b'-' { b'_' } else { c.to_ascii_lowercase() };
-    let b: Vec<u8> = b.bytes().map(letter).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().map(letter).enumerate() {
-        let mut next = vec![i + 1];
-        for ((y, diagonal), above) in b.iter().zip(&row).zip(row.iter().skip(1)) {
-            let left = next.last().copied().unwrap_or(i);
-            next.push((diagonal + usize::from(x != *y)).min(above + 1).min(left + 1));
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(usize::MAX)
+    // Letter case, dash and underscore are the same.
+    let plain = |w: &str| w.to_ascii_lowercase().replace('-', "_");
+    let word = plain(word);
+    known
+        .map(|k| (strsim::levenshtein(&word, &plain(k)), k))
+        .filter(|(d, _)| *d <= limit)
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, k)| k)
 }
 
 #[cfg(test)]

@@ -208,17 +208,7 @@ impl<'a> Pen<'a> {
 /// `2025-03-01 10:00:00`, UTC.
 pub(crate) fn stamp(epoch: i64, seconds: f64) -> String {
     let t = epoch + seconds as i64;
-    let (days, rest) = (t.div_euclid(86400), t.rem_euclid(86400));
-    // Civil date of a day count: eras of 400 years that begin in March.
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1460 + doe / 36524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+    jiff::Timestamp::from_second(t).unwrap_or_default().strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 #[cfg(test)]

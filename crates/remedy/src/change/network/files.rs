@@ -3,6 +3,7 @@
 
 use crate::address::Cidr;
 use crate::see;
+use linerate_formats::wildcard;
 use linerate_snapshot::{EntryKind, Lookup, Snapshot};
 
 /// Whether a file is for an interface.
@@ -92,17 +93,8 @@ fn name_fits(names: &str, interface: &str) -> Fit {
     if names.contains(['!', '[', '\\', '"', '(']) {
         return Fit::Maybe;
     }
-    let fits = names.split_ascii_whitespace().any(|n| glob(n.as_bytes(), interface.as_bytes()));
+    let fits = names.split_ascii_whitespace().any(|n| wildcard::glob(n.as_bytes(), interface.as_bytes()));
     if fits { Fit::Yes } else { Fit::No }
-}
-
-fn glob(pattern: &[u8], name: &[u8]) -> bool {
-    match pattern.split_first() {
-        None => name.is_empty(),
-        // A name has 15 letters at most: no pattern makes this long.
-        Some((b'*', rest)) => (0..=name.len()).any(|n| name.get(n..).is_some_and(|tail| glob(rest, tail))),
-        Some((p, rest)) => name.split_first().is_some_and(|(n, tail)| (*p == b'?' || p == n) && glob(rest, tail)),
-    }
 }
 
 /// A file, and what is known of it; `None`: its content is not in the source.
