@@ -5,8 +5,6 @@ use crate::shell::{self, Result};
 use std::collections::BTreeSet;
 
 const PAGE: &str = "ARCHITECTURE.md";
-/// Bytes: it has to be read in one sitting.
-const LONGEST: usize = 8 << 10;
 const COMPOSE: &str = "linerate-compose";
 /// An independent witness: it uses no crate of the workspace.
 const LOGS: &str = "linerate-logs";
@@ -121,6 +119,9 @@ mod tests {
     use crate::metadata;
     use regex_lite::Regex;
     use std::process::Command;
+
+    /// Bytes: the page has to be read in one sitting.
+    const LONGEST: usize = 8 << 10;
 
     #[test]
     fn the_arrows_hold() {
