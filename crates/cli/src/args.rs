@@ -9,7 +9,8 @@ Exit codes:
   0  everything that was judged is right
   1  findings of severity low or above
   2  no findings, but something could not be seen
-  3  usage or internal error";
+  3  usage or internal error
+  141  the reader of standard output closed it before all was written";
 
 /// Takes GPU/RDMA cluster nodes to line rate and proves it.
 #[derive(Debug, Parser)]

@@ -203,7 +203,7 @@ pub(crate) struct RunArgs {
     /// A suite (quick, network, rdma, storage, full), a kind (iperf3, perftest …) or tests, separated by commas.
     #[arg(value_name = "SUITE|KIND")]
     pub(crate) what: String,
-    /// Hosts: local, HOST, USER@HOST:PORT, each with =ADDRESS where the data goes another way. The first measures, the second serves.
+    /// Hosts: local, HOST, USER@HOST:PORT, each with =ADDRESS where the data goes another way, and always for MPI. The first measures, the second serves.
     #[arg(long, value_name = "HOSTS", default_value = "local")]
     pub(crate) on: String,
     /// How often each test is measured.

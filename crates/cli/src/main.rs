@@ -22,6 +22,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Usage or internal error: nothing was concluded.
 const EXIT_ERROR: u8 = 3;
+/// The reader of standard output left before all was written, as shells have it for SIGPIPE.
+const EXIT_READER_GONE: u8 = 141;
 /// Told to end by a signal, as shells have it.
 const EXIT_SIGNAL: i32 = 130;
 
@@ -52,8 +54,8 @@ fn main() -> ExitCode {
         Err(e) => {
             let failed = e.use_stderr();
             // A closed pipe is no reason to complain.
-            let _ = e.print();
-            return if failed { ExitCode::from(EXIT_ERROR) } else { ExitCode::SUCCESS };
+            let lost = e.print().is_err_and(|e| e.kind() != std::io::ErrorKind::BrokenPipe);
+            return if failed || lost { ExitCode::from(EXIT_ERROR) } else { ExitCode::SUCCESS };
         }
     };
     budget::set(cli.max_input);
@@ -80,7 +82,8 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(code) => ExitCode::from(code),
-        Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
+        // What was concluded reached nobody: it must not look as if everything were right.
+        Err(e) if e.is_reader_gone() => ExitCode::from(EXIT_READER_GONE),
         Err(e) => {
             output::complain(&e);
             ExitCode::from(EXIT_ERROR)

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Failure {
     what: String,
     hint: Option<String>,
-    io: Option<io::ErrorKind>,
+    reader_gone: bool,
 }
 
 impl Failure {
     pub(crate) fn new(what: impl fmt::Display) -> Self {
-        Failure { what: what.to_string(), hint: None, io: None }
+        Failure { what: what.to_string(), hint: None, reader_gone: false }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -27,17 +27,18 @@ impl Failure {
     }
 
     pub(crate) fn writing(path: &Path, e: &io::Error) -> Self {
-        Failure { what: format!("cannot write {}: {e}", path.display()), hint: None, io: Some(e.kind()) }
+        Failure { what: format!("cannot write {}: {e}", path.display()), hint: None, reader_gone: ReaderGone::is(e) }
     }
 
-    pub(crate) fn is_broken_pipe(&self) -> bool {
-        self.io == Some(io::ErrorKind::BrokenPipe)
+    /// Whether nobody reads standard output any more. Any other pipe that breaks is an error like others.
+    pub(crate) fn is_reader_gone(&self) -> bool {
+        self.reader_gone
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(e: io::Error) -> Self {
-        Failure { what: e.to_string(), hint: None, io: Some(e.kind()) }
+        Failure { what: e.to_string(), hint: None, reader_gone: ReaderGone::is(&e) }
     }
 }
 
@@ -59,9 +60,53 @@ pub(crate) fn remark(text: &str) {
     eprintln!("linerate: {}", linerate_out::terminal(&without_secrets(text)));
 }
 
+/// Standard output is a pipe, and its reader has closed it.
+#[derive(Debug)]
+struct ReaderGone;
+
+impl ReaderGone {
+    fn is(e: &io::Error) -> bool {
+        e.get_ref().is_some_and(|e| e.is::<ReaderGone>())
+    }
+}
+
+impl fmt::Display for ReaderGone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the reader of standard output closed it")
+    }
+}
+
+impl std::error::Error for ReaderGone {}
+
+/// Standard output. Its errors say where its reader is gone.
+pub(crate) struct Standard(io::Stdout);
+
+impl Standard {
+    pub(crate) fn new() -> Self {
+        Standard(io::stdout())
+    }
+}
+
+fn marked(e: io::Error) -> io::Error {
+    match e.kind() {
+        kind @ io::ErrorKind::BrokenPipe => io::Error::new(kind, ReaderGone),
+        _ => e,
+    }
+}
+
+impl Write for Standard {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.0.write(buf).map_err(marked)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(marked)
+    }
+}
+
 /// The report's destination.
 pub(crate) enum Sink {
-    Standard(BufWriter<io::Stdout>),
+    Standard(BufWriter<Standard>),
     File(Replace, PathBuf),
 }
 
@@ -74,8 +119,8 @@ impl Sink {
     /// As [`Sink::open`], for whom it says.
     pub(crate) fn open_for(path: Option<&Path>, access: Access) -> Result<Sink, Failure> {
         Ok(match path {
-            None => Sink::Standard(BufWriter::new(io::stdout())),
-            Some(p) if p == Path::new("-") => Sink::Standard(BufWriter::new(io::stdout())),
+            None => Sink::Standard(BufWriter::new(Standard::new())),
+            Some(p) if p == Path::new("-") => Sink::Standard(BufWriter::new(Standard::new())),
             Some(p) => {
                 let file = Replace::begin(p, access).map_err(|e| Failure::writing(p, &e))?;
                 Sink::File(file, p.to_owned())

@@ -154,3 +154,53 @@ fn the_password_of_a_bmc_goes_to_nobody() {
         }
     }
 }
+
+/// Runs with a pipe as standard output whose reader is gone.
+fn unread(arguments: &[&str]) -> Output {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    Command::new(env!("CARGO_BIN_EXE_linerate")).args(arguments).stdout(writer).output().unwrap()
+}
+
+/// A report that nobody read is no report in which everything is right.
+#[test]
+fn a_report_that_nobody_reads_is_not_a_good_one() {
+    for verb in [
+        &["audit", EXAMPLE][..],
+        &["plan", EXAMPLE, "--format", "json"],
+        &["topo", EXAMPLE],
+        &["doctor", EXAMPLE],
+        &["env", "check", "--node", EXAMPLE],
+        &["collect", "--no-commands", "--quiet", "--output", "-"],
+        &["completions", "bash"],
+    ] {
+        let done = unread(verb);
+        assert_eq!(done.status.code(), Some(141), "{verb:?} {}", String::from_utf8_lossy(&done.stderr));
+        assert!(done.stderr.is_empty(), "{verb:?} {}", String::from_utf8_lossy(&done.stderr));
+    }
+    assert_eq!(unread(&["--help"]).status.code(), Some(0));
+}
+
+/// A pipe that was named is a file like others: half a report is an error, with its name.
+#[test]
+fn a_named_pipe_whose_reader_leaves_is_an_error() {
+    let dir = scratch("fifo");
+    let pipe = dir.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let name = pipe.clone();
+    // It is longer than a pipe holds.
+    let reader = std::thread::spawn(move || drop(fs::File::open(name).unwrap()));
+    let done = linerate(&dir, &["audit", EXAMPLE, "--format", "json", "--verbose", "--output", pipe.to_str().unwrap()]);
+    reader.join().unwrap();
+    assert_eq!(done.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("fifo/pipe"), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn a_full_output_is_an_error() {
+    for verb in [&["completions", "bash"][..], &["--help"], &["--version"], &["rules"], &["man"]] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let done = Command::new(env!("CARGO_BIN_EXE_linerate")).args(verb).stdout(full).output().unwrap();
+        assert_eq!(done.status.code(), Some(3), "{verb:?} {}", String::from_utf8_lossy(&done.stderr));
+    }
+}

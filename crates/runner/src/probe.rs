@@ -2,6 +2,7 @@
 
 use crate::transport::{Command, Transport, TransportError};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Says what is there; its arguments are names of programs.
@@ -34,7 +35,8 @@ pub struct Probe {
     /// Names of its distribution and of those that it is like.
     pub os: Vec<String>,
     /// Our address and its address, as its end of the SSH connection knows them.
-    pub connection: Option<(String, String)>,
+    /// Addresses and nothing else: they become arguments on other hosts.
+    pub connection: Option<(IpAddr, IpAddr)>,
     /// Where programs are.
     pub tools: BTreeMap<String, String>,
 }
@@ -69,7 +71,7 @@ impl Probe {
                 "os" => out.os.extend(rest.trim_matches('"').split_whitespace().map(str::to_owned)),
                 "ssh" => {
                     let mut words = rest.split_whitespace();
-                    out.connection = words.next().zip(words.nth(1)).map(|(us, it)| (us.to_owned(), it.to_owned()));
+                    out.connection = address(words.next()).zip(address(words.nth(1)));
                 }
                 "tool" => {
                     if let Some((tool, path)) = rest.split_once(' ').filter(|(_, p)| !p.trim().is_empty()) {
@@ -108,6 +110,13 @@ impl Probe {
     }
 }
 
+/// An address at which one machine may be reached.
+fn address(word: Option<&str>) -> Option<IpAddr> {
+    let address = word?.parse::<IpAddr>().ok()?.to_canonical();
+    let broadcast = matches!(address, IpAddr::V4(a) if a.is_broadcast());
+    (!address.is_unspecified() && !address.is_multicast() && !broadcast).then_some(address)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,11 +128,25 @@ mod tests {
                     tool iperf3 /usr/bin/iperf3\ntool fio \nend\n";
         let probe = Probe::read(text);
         assert_eq!((probe.name.as_str(), probe.uid, probe.memlock_kib), ("gpu01", Some(1000), Some(8192)));
-        assert_eq!(probe.connection, Some(("10.0.0.1".into(), "10.0.0.2".into())));
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert_eq!(probe.connection, Some((address("10.0.0.1"), address("10.0.0.2"))));
         assert_eq!((probe.has("iperf3"), probe.has("fio")), (true, false));
         assert_eq!(probe.installer(), Some(("dnf install", true)));
         assert_eq!(Probe::read("memlock unlimited\nssh \n").memlock_kib, None);
         assert_eq!(Probe::read("os arch").installer(), None);
+    }
+
+    /// A host says where it is reached, and the others are called with that.
+    #[test]
+    fn what_is_no_address_is_not_taken_for_one() {
+        for it in
+            ["--out_json_file=/etc/passwd", "-f", "10.0.0.2,n7", "n7", "0.0.0.0", "::", "224.0.0.1", "255.255.255.255"]
+        {
+            assert_eq!(Probe::read(&format!("ssh 10.0.0.1 5 {it} 22\n")).connection, None, "{it}");
+            assert_eq!(Probe::read(&format!("ssh {it} 5 10.0.0.2 22\n")).connection, None, "{it}");
+        }
+        let mapped = Probe::read("ssh ::ffff:10.0.0.1 5 ::ffff:10.0.0.2 22\n").connection.unwrap();
+        assert_eq!((mapped.0.to_string(), mapped.1.to_string()), ("10.0.0.1".into(), "10.0.0.2".into()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `linerate collect`.
 
 use crate::args::CollectArgs;
-use crate::output::Failure;
+use crate::output::{Failure, Standard};
 use crate::progress::Line;
 use linerate_snapshot::capture::{Options, Purpose, capture};
 use std::io::Write;
@@ -14,11 +14,8 @@ pub(crate) fn run(a: &CollectArgs) -> Result<u8, Failure> {
     let line = Line::new(!a.quiet);
     let snapshot = capture(&options, &|p| line.capture(p)).map_err(Failure::new)?;
     drop(line);
-    let written = if a.output == Path::new("-") {
-        snapshot.write_tar_zst(std::io::stdout().lock())
-    } else {
-        snapshot.save(&a.output)
-    };
+    let written =
+        if a.output == Path::new("-") { snapshot.write_tar_zst(Standard::new()) } else { snapshot.save(&a.output) };
     written.map_err(|e| Failure::writing(&a.output, &e))?;
     if !a.quiet {
         let unread = snapshot.manifest.unread.len();
@@ -27,7 +24,7 @@ pub(crate) fn run(a: &CollectArgs) -> Result<u8, Failure> {
         let _ = writeln!(
             err,
             "{}: {} entries, {} KiB; {unread} could not be read",
-            a.output.display(),
+            linerate_out::terminal(&a.output.display().to_string()),
             snapshot.len(),
             size.div_ceil(1024)
         );

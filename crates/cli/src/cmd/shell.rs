@@ -3,11 +3,15 @@
 use crate::args::Cli;
 use crate::output::{Failure, Sink};
 use clap::CommandFactory;
+use std::io::Write;
 use std::path::Path;
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
     let mut sink = Sink::open(None)?;
-    clap_complete::generate(shell, &mut Cli::command(), "linerate", &mut sink);
+    // It panics where it cannot write.
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "linerate", &mut text);
+    sink.write_all(&text)?;
     sink.finish()?;
     Ok(0)
 }

@@ -84,6 +84,7 @@ pub fn prepare(
         planned.push(PlanHost {
             name: host.name.clone(),
             address: addresses.get(at).cloned().flatten(),
+            vouched: specs.get(at).is_some_and(|s| s.address.is_some()),
             netdev: other.and_then(|to| interface(host, &to, cancel)),
             probe: host.probe.clone(),
             facts: Facts::default(),
@@ -119,11 +120,11 @@ pub fn prepare(
 
 /// Where hosts reach each other: as the user says; else as SSH's own connections do; else over loopback.
 fn addresses(specs: &[HostSpec], hosts: &[Host]) -> Vec<Option<String>> {
-    let of_us = hosts.iter().find_map(|h| h.probe.connection.as_ref()).map(|(us, _)| us.clone());
+    let of_us = hosts.iter().find_map(|h| h.probe.connection).map(|(us, _)| us.to_string());
     let all_here = specs.iter().all(|s| s.way == Way::Local);
     let address = |(spec, host): (&HostSpec, &Host)| {
         spec.address.clone().or_else(|| match &spec.way {
-            Way::Ssh { .. } => host.probe.connection.as_ref().map(|(_, it)| it.clone()),
+            Way::Ssh { .. } => host.probe.connection.map(|(_, it)| it.to_string()),
             Way::Local if all_here => Some("127.0.0.1".to_owned()),
             Way::Local => of_us.clone(),
             Way::Netns(_) => None,

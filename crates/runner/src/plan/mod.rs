@@ -21,6 +21,8 @@ pub struct PlanHost {
     pub name: String,
     /// Where the others reach it; `None` where nobody said.
     pub address: Option<String>,
+    /// The user said so, not the host itself.
+    pub vouched: bool,
     /// The interface over which it reaches the others, where its kernel was asked.
     pub netdev: Option<String>,
     /// What it answered.
@@ -202,6 +204,17 @@ fn place(
         planned.push(Planned { test, server, client, directory, cost, limit });
         Ok(())
     };
+    // MPI starts programs on the others, with what the first host may do there: no host names another in its place.
+    if test.shape == Shape::Together
+        && hosts.len() > 1
+        && let Some(host) = hosts.iter().find(|h| !h.vouched || h.address.is_none())
+    {
+        let name = &host.name;
+        return Err(PlanError::Hosts(format!(
+            "{} runs on all hosts by mpirun, and only {name} itself says where it is reached: give its address as {name}=ADDRESS",
+            test.name
+        )));
+    }
     match (test.shape, hosts.len()) {
         (Shape::Alone | Shape::Directory, n) => (0..n).try_for_each(|h| add(h, None, notes)),
         (Shape::Together, _) => add(0, None, notes),
@@ -262,7 +275,7 @@ fn side(
         speed_gbps: net.and_then(|n| n.gbps),
         size: request.size,
         direct: true,
-        mpi_hosts: if mpi { hosts.iter().map(mpi_name).collect() } else { Vec::new() },
+        mpi_hosts: if mpi { hosts.iter().filter_map(mpi_name).collect() } else { Vec::new() },
         root: host.probe.is_root(),
     };
     let through = call.rdma.as_ref().map(|r| r.device.clone()).or_else(|| host.netdev.clone());
@@ -270,9 +283,8 @@ fn side(
 }
 
 /// `10.0.0.1:8`: as MPI is told, with one rank for each GPU.
-fn mpi_name(host: &PlanHost) -> String {
-    let name = host.address.as_deref().unwrap_or(&host.probe.name);
-    format!("{name}:{}", host.facts.gpus.max(1))
+fn mpi_name(host: &PlanHost) -> Option<String> {
+    Some(format!("{}:{}", host.address.as_ref()?, host.facts.gpus.max(1)))
 }
 
 /// Speeds of the way between two sides, and of their RDMA ports: the slower of what is known.

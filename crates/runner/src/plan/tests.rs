@@ -8,6 +8,7 @@ fn host(name: &str, address: &str) -> PlanHost {
     PlanHost {
         name: name.to_owned(),
         address: Some(address.to_owned()),
+        vouched: true,
         netdev: Some("ens1".to_owned()),
         probe: Probe {
             name: name.to_owned(),
@@ -150,6 +151,35 @@ fn collectives_over_two_nodes() {
         p.client_argv(&p.client.call, &Variant { env, ..Variant::default() }).join(" "),
         "mpirun -np 16 --host 10.0.0.1:8,10.0.0.2:8 --allow-run-as-root -x NCCL_ALGO=RING all_reduce_perf -b 8 -f 2 -e 1073741824 -g 1"
     );
+}
+
+/// A host that says where it is reached may name another machine.
+#[test]
+fn mpi_goes_where_the_user_says() {
+    for other in [
+        PlanHost { vouched: false, ..gpu_node("b", "10.0.0.2") },
+        PlanHost { address: None, ..gpu_node("b", "") },
+        PlanHost { address: None, vouched: false, ..gpu_node("b", "") },
+    ] {
+        let refused = plan(&request("all_reduce_perf"), &[gpu_node("a", "10.0.0.1"), other]).unwrap_err();
+        assert!(matches!(&refused, PlanError::Hosts(why) if why.contains("b=ADDRESS")), "{refused}");
+    }
+    let alone = [PlanHost { vouched: false, ..gpu_node("a", "10.0.0.1") }];
+    assert!(plan(&request("all_reduce_perf"), &alone).is_ok());
+}
+
+/// Names of devices and the like come from the hosts.
+#[test]
+fn what_is_printed_of_a_plan_drives_no_terminal() {
+    let mut hosts = [gpu_node("a", "10.0.0.1"), gpu_node("b", "10.0.0.2")];
+    hosts[1].facts.rdma[0].path.device = "mlx5\u{1b}[2J\nbudget: 0 runs\u{202e}".into();
+    hosts[0].facts.numa[1].1 = "1\u{9b}2J\nnote: b: nothing".into();
+    hosts[0].probe.tools.remove("numactl");
+    hosts[0].probe.tools.insert("taskset".into(), "/usr/bin/taskset".into());
+    let words = plan(&request("ib_write_bw"), &hosts).unwrap().to_string();
+    assert!(!words.chars().any(|c| linerate_out::hidden(c) && c != '\n'), "{words:?}");
+    assert_eq!(words.lines().filter(|l| l.starts_with("budget: ")).count(), 1, "{words}");
+    assert!(!words.lines().any(|l| l == "note: b: nothing"), "{words}");
 }
 
 #[test]

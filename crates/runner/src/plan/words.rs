@@ -63,7 +63,8 @@ impl fmt::Display for Plan {
             writeln!(f, "compared, alternating: {}", names.join(", "))?;
         }
         for note in &self.notes {
-            writeln!(f, "note: {note}")?;
+            // Hosts name their devices.
+            writeln!(f, "note: {}", linerate_out::terminal(note))?;
         }
         let moved = match self.cost.bytes {
             Some(b) => format!("up to {}", bytes(b)),

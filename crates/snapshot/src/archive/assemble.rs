@@ -35,6 +35,8 @@ pub(crate) struct Assembly {
     odd: usize,
     outside: usize,
     full: bool,
+    /// Bytes that entries stand for and the archive does not hold: holes of sparse files, copies by hard links.
+    made: usize,
     damaged: bool,
     last_dir: String,
     last_id: EntryId,
@@ -52,6 +54,7 @@ impl Assembly {
             odd: 0,
             outside: 0,
             full: false,
+            made: 0,
             damaged: false,
             last_dir: String::new(),
             last_id,
@@ -103,6 +106,21 @@ impl Assembly {
         size <= SMALL || tail.starts_with("sos_commands/") || crate::tries(tail)
     }
 
+    /// Whether so many bytes that the archive does not hold may be made of it. They cost the same where the entry is then not added,
+    /// because its name is there already: of all of them together no more than may be kept.
+    pub(super) fn may_make(&mut self, bytes: usize) -> bool {
+        self.made = self.made.saturating_add(bytes);
+        if self.made > self.limits.kept && !self.full {
+            self.too_much_to_keep();
+        }
+        !self.full
+    }
+
+    fn too_much_to_keep(&mut self) {
+        self.full = true;
+        self.damaged(format!("more than {} MiB would be kept; the rest was left out", self.limits.kept >> 20));
+    }
+
     /// A file that is not kept.
     pub(crate) fn left_out(&mut self, path: &str, size: u64) -> Result<(), Stop> {
         if !self.full && useful(clean(path)).is_some() && size > self.limits.file as u64 {
@@ -136,6 +154,9 @@ impl Assembly {
                 let target = std::str::from_utf8(target).map(clean).unwrap_or_default();
                 match find(&self.snapshot, target) {
                     Some(id) if *self.snapshot.kind(id) == EntryKind::File => {
+                        if !self.may_make(self.snapshot.data(id).len()) {
+                            return Ok(());
+                        }
                         let data = self.snapshot.data(id).to_vec();
                         self.add(path, EntryKind::File, &data);
                     }
@@ -147,8 +168,7 @@ impl Assembly {
             }
         }
         if self.snapshot.size() > self.limits.kept {
-            self.full = true;
-            self.damaged(format!("more than {} MiB would be kept; the rest was left out", self.limits.kept >> 20));
+            self.too_much_to_keep();
         } else if self.snapshot.len() > KEPT_ENTRIES {
             self.full = true;
             self.damaged(format!("more than {KEPT_ENTRIES} entries would be kept; the rest was left out"));

@@ -7,6 +7,7 @@ use linerate_formats::bounds::{GPUS, NET_FUNCTIONS, PATH_DEPTH, PCI_FUNCTIONS};
 use std::io::Write;
 
 /// One entry of a tar, as its maker claims it to be.
+#[derive(Clone, Copy)]
 struct Entry<'a> {
     name: &'a str,
     kind: u8,
@@ -163,6 +164,26 @@ fn what_is_kept_is_limited() {
     assert!(s.size() < 1 << 21);
     assert_eq!(s.coverage, Coverage::Partial);
     assert!(s.problems.iter().any(|p| p.contains("1 MiB")), "{:?}", s.problems);
+}
+
+/// Entries of one name: the first is kept, and each of the others would be made again for nothing.
+#[test]
+fn what_holes_and_hard_links_make_is_limited_too() {
+    let data = vec![b'x'; 60_000];
+    let link = other("proc/copy", b'1', "proc/cpuinfo");
+    let links = tar(&std::iter::once(file("proc/cpuinfo", &data)).chain((0..40).map(|_| link)).collect::<Vec<_>>());
+    let mut hole = header(&other("proc/cpuinfo", b'S', ""));
+    hole[483..494].copy_from_slice(format!("{:011o}", data.len()).as_bytes());
+    seal(&mut hole);
+    let holes = [hole.repeat(40), tar(&[file("proc/last", b"1")])].concat();
+    for bytes in [links, holes] {
+        let limits = Limits { kept: 1 << 20, ..Limits::default() };
+        let s = Reader::with_limits(limits).read_bytes(&bytes, "x").unwrap();
+        assert_eq!(s.read(s.root(), "proc/cpuinfo").known().map(|d| d.len()), Some(data.len()));
+        assert!(matches!(s.resolve("proc/last"), Lookup::Missing { .. }));
+        assert_eq!(s.coverage, Coverage::Partial);
+        assert!(s.problems.iter().any(|p| p.contains("1 MiB")), "{:?}", s.problems);
+    }
 }
 
 #[test]

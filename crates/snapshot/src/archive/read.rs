@@ -260,7 +260,8 @@ impl Reader {
                 Kind::Sparse => {
                     let mut map = map.flatten().ok_or_else(|| Stop::Damaged("a sparse file's map is no map".into()))?;
                     sparse_map(stream, &mut map)?;
-                    if to.wanted(path, map.real_size.max(size)) {
+                    let whole = map.real_size.max(size);
+                    if to.wanted(path, whole) && to.may_make(whole as usize) {
                         let data = unsparse(take(stream, size)?, &map);
                         to.entry(
                             path,

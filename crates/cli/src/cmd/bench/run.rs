@@ -2,7 +2,7 @@
 
 use super::{load, store};
 use crate::bench_args::{BenchFormat, RunArgs};
-use crate::output::{Failure, Sink};
+use crate::output::{Failure, Sink, Standard, remark};
 use crate::progress;
 use linerate_bench::compare::{Input, Options, compare};
 use linerate_bench::facts::Facts;
@@ -44,7 +44,7 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     if a.format == BenchFormat::Json && !a.dry_run {
         let _ = io::stderr().write_all(text.as_bytes());
     } else {
-        let mut out = io::stdout();
+        let mut out = Standard::new();
         out.write_all(text.as_bytes())?;
         out.flush()?;
     }
@@ -77,7 +77,7 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     }
     sink.finish()?;
     for f in &measured.failures {
-        let _ = writeln!(io::stderr(), "failed: {f}");
+        remark(&format!("failed: {f}"));
     }
     Ok(match (measured.stopped, measured.failures.is_empty()) {
         (Some(stopped), _) => {
@@ -86,7 +86,7 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
                 Stopped::OverBudget => "its budget was used up: --max-time and --max-traffic allow more",
                 Stopped::Lost => "a host was lost",
             };
-            let _ = writeln!(io::stderr(), "linerate: it ended before its plan did: {why}");
+            remark(&format!("it ended before its plan did: {why}"));
             EXIT_STOPPED
         }
         (None, false) => EXIT_FAILED,
@@ -256,7 +256,8 @@ impl Screen {
             Event::Collecting { host } => format!("taking a snapshot of {host}"),
             Event::NoSnapshot { host, why } => {
                 self.clear();
-                let _ = writeln!(io::stderr(), "no snapshot of {host}: {why}");
+                // The host may have said why.
+                remark(&format!("no snapshot of {host}: {why}"));
                 return;
             }
             Event::Started { step, number, of, plan } => {
