@@ -245,12 +245,26 @@ fn is_attribute(data: &[u8]) -> bool {
 /// A text without secrets, as far as their form shows them: for what is told of other programs' words.
 #[must_use]
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
-    let mut bytes = text.as_bytes().to_vec();
-    if net::remove(&mut bytes) == 0 {
-        return Cow::Borrowed(text);
+    match net::removed(text.as_bytes()) {
+        None => Cow::Borrowed(text),
+        // Only whole characters are replaced.
+        Some(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     }
-    // Only whole characters are replaced.
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Removes secrets, as far as their form shows them, from what a program printed. Lines stay where they are.
+pub fn remove_secrets(text: &mut Vec<u8>) {
+    net::remove(text);
+}
+
+/// The value of something that has a name: hidden where the name is that of a secret, else [`without_secrets`].
+#[must_use]
+pub fn named<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
+    let marked = value.starts_with(MARK);
+    if !marked && names::is_secret(name.as_bytes()) && !net::is_switch(value.as_bytes()) {
+        return Cow::Borrowed(MARK);
+    }
+    without_secrets(value)
 }
 
 /// The value of a variable, or [`MARK`]: for settings that are read from scripts, manifests and logs.

@@ -11,17 +11,23 @@ const LIST: usize = 64 << 10;
 
 /// Replaces secrets in a text, in place. Returns how many there were. Lines stay where they are.
 pub(crate) fn remove(text: &mut Vec<u8>) -> usize {
-    // Most files are a number: nothing that could hold a secret.
-    if text.len() < 8 {
-        return 0;
-    }
     let found = find(text);
-    if found.is_empty() {
-        return 0;
+    if !found.is_empty() {
+        *text = without(text, &found);
     }
+    found.len()
+}
+
+/// The text without its secrets; `None` where it holds none.
+pub(super) fn removed(text: &[u8]) -> Option<Vec<u8>> {
+    let found = find(text);
+    (!found.is_empty()).then(|| without(text, &found))
+}
+
+fn without(text: &[u8], found: &[(usize, usize)]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
-    for (from, to) in &found {
+    for (from, to) in found {
         out.extend_from_slice(text.get(at..*from).unwrap_or_default());
         out.extend_from_slice(MARK.as_bytes());
         let lines = text.get(*from..*to).unwrap_or_default().iter().filter(|b| **b == b'\n').count();
@@ -29,8 +35,7 @@ pub(crate) fn remove(text: &mut Vec<u8>) -> usize {
         at = *to;
     }
     out.extend_from_slice(text.get(at..).unwrap_or_default());
-    *text = out;
-    found.len()
+    out
 }
 
 /// What is looked for where a byte stands.
@@ -56,6 +61,10 @@ static CLASS: [u8; 256] = {
 /// Ranges of secrets, in order, not overlapping.
 fn find(text: &[u8]) -> Vec<(usize, usize)> {
     let mut net = Net { text, found: Vec::new(), url: None };
+    // Most files are a number: nothing that could hold a secret.
+    if text.len() < 8 {
+        return net.found;
+    }
     let mut i = 0;
     while let Some(b) = text.get(i) {
         let class = CLASS.get(usize::from(*b)).copied().unwrap_or(NOTHING);
@@ -269,14 +278,7 @@ impl Net<'_> {
             ),
         };
         let value = self.within_quotes(value);
-        // A switch is none.
-        let word = self.text.get(value.0..value.1)?;
-        const SWITCHES: &[&str] =
-            &["true", "false", "yes", "no", "on", "off", "0", "1", "none", "null", "(null)", "(none)", MARK];
-        // A number of a few bits is none, either: `sig=0x306e4`, `pin1=2`.
-        let small = word.len() <= 2 || word.starts_with(b"0x") && word.len() <= 10;
-        let switch = small || SWITCHES.iter().any(|s| word.eq_ignore_ascii_case(s.as_bytes()));
-        (!switch).then_some(value)
+        (!is_switch(self.text.get(value.0..value.1)?)).then_some(value)
     }
 
     /// A value without the quotes around it: what reads JSON and XML reads on.
@@ -553,6 +555,14 @@ impl Net<'_> {
         let end = self.rest(start).iter().position(|b| *b == b'<').unwrap_or(self.text.len() - start);
         (!self.rest(start).starts_with(MARK.as_bytes())).then_some((start, start + end))
     }
+}
+
+/// Whether the value of a secret's name is a switch, or a number of a few bits (`sig=0x306e4`, `pin1=2`): no secret.
+pub(super) fn is_switch(word: &[u8]) -> bool {
+    const SWITCHES: &[&str] =
+        &["true", "false", "yes", "no", "on", "off", "0", "1", "none", "null", "(null)", "(none)", MARK];
+    let small = word.len() <= 2 || word.starts_with(b"0x") && word.len() <= 10;
+    small || SWITCHES.iter().any(|s| word.eq_ignore_ascii_case(s.as_bytes()))
 }
 
 fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
