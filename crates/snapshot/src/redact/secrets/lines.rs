@@ -475,6 +475,16 @@ pub(super) fn text(data: &mut Vec<u8>) {
     net::remove(data);
 }
 
+/// [`text`] of what is not changed in place; `None` where nothing is to be removed.
+pub(super) fn cleaned(data: &[u8]) -> Option<Vec<u8>> {
+    if find_ignore_case(data, b"command line").is_none() {
+        return net::removed(data);
+    }
+    let mut new = data.to_vec();
+    text(&mut new);
+    (new != data).then_some(new)
+}
+
 fn command_lines(data: &mut Vec<u8>) {
     if find_ignore_case(data, b"command line").is_some() {
         each(data, |line, out| {

@@ -245,7 +245,7 @@ fn is_attribute(data: &[u8]) -> bool {
 /// A text without secrets, as far as their form shows them: for what is told of other programs' words.
 #[must_use]
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
-    match net::removed(text.as_bytes()) {
+    match lines::cleaned(text.as_bytes()) {
         None => Cow::Borrowed(text),
         // Only whole characters are replaced.
         Some(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
@@ -254,7 +254,7 @@ pub fn without_secrets(text: &str) -> Cow<'_, str> {
 
 /// Removes secrets, as far as their form shows them, from what a program printed. Lines stay where they are.
 pub fn remove_secrets(text: &mut Vec<u8>) {
-    net::remove(text);
+    lines::text(text);
 }
 
 /// The value of something that has a name: hidden where the name is that of a secret, else [`without_secrets`].
