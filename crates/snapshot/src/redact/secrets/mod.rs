@@ -273,6 +273,17 @@ pub fn setting<'v>(name: &str, value: &'v str) -> &'v str {
     if lines::setting(name.as_bytes(), value.as_bytes()) { value } else { MARK }
 }
 
+/// What the target of a link becomes; `None` if it stays, as that of nearly every link does: it is followed.
+pub(crate) fn target(target: &[u8]) -> Option<Vec<u8>> {
+    const SHORTEST: usize = 16;
+    let sign = |b: &u8| matches!(b, b'=' | b'@' | b'$' | b'<' | b'%');
+    let long = || target.split(|b| !b.is_ascii_alphanumeric()).any(|run| run.len() >= SHORTEST);
+    if target.len() < 8 || !target.iter().any(sign) && !target.windows(3).any(|w| w == b"://") && !long() {
+        return None;
+    }
+    net::removed(target)
+}
+
 /// Cleans everything of a snapshot that was read. Nothing that it says of itself is believed.
 pub(crate) fn snapshot(s: &mut Snapshot) {
     let kinds: std::collections::HashMap<_, _> = s.outputs.iter().map(|o| (o.entry, o.kind)).collect();
@@ -284,8 +295,17 @@ pub(crate) fn snapshot(s: &mut Snapshot) {
             below_sys.get(Snapshot::number(p)).copied().unwrap_or(false) || p == s.root() && s.name(id) == "sys"
         });
         below_sys.push(sys);
-        let (EntryKind::File | EntryKind::CutFile) = s.kind(id) else { continue };
         let content = s.data(id);
+        match s.kind(id) {
+            EntryKind::File | EntryKind::CutFile => {}
+            EntryKind::Link => {
+                if let Some(clean) = target(content) {
+                    s.replace(id, &clean);
+                }
+                continue;
+            }
+            _ => continue,
+        }
         if harmless(content) || sys && is_attribute(content) {
             continue;
         }

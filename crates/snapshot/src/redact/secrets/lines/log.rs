@@ -2,15 +2,16 @@
 
 use super::super::shape::Shape;
 use super::super::{net, words};
-use super::{each, find, find_ignore_case, mark};
+use super::{each, find, find_ignore_case, mark, rfind};
 
 /// The kernel's log: command lines in it by word, what programs wrote into it as far as it is plain, all of it by the net.
 pub(in super::super) fn kernel_log(data: &mut Vec<u8>) {
     command_lines(data);
+    // The net first: it knows what a line of a program begins that goes on below.
+    net::remove(data);
     if find(data, b"]: ").is_some() {
         programs(data);
     }
-    net::remove(data);
 }
 
 /// Any other text: the net, and command lines of the kernel that it tells of.
@@ -104,7 +105,7 @@ pub(in super::super) fn domain(data: &mut Vec<u8>) {
             let value = find(line, b"value=").and_then(|p| quoted(p + 6));
             let text = || {
                 let from = line.iter().position(|b| *b == b'>')? + 1;
-                Some((from, find(line.get(from..)?, b"</").map_or(line.len(), |p| from + p)))
+                Some((from, rfind(line.get(from..)?, b"</").map_or(line.len(), |p| from + p)))
             };
             if let Some((from, to)) = value.or_else(text)
                 && !line.get(from..to).is_some_and(|v| Shape::Path.fits(v))

@@ -69,6 +69,10 @@ fn find(text: &[u8], word: &[u8]) -> Option<usize> {
     text.windows(word.len()).position(|w| w == word)
 }
 
+fn rfind(text: &[u8], word: &[u8]) -> Option<usize> {
+    text.windows(word.len()).rposition(|w| w == word)
+}
+
 /// `word` is in small letters.
 pub(super) fn find_ignore_case(text: &[u8], word: &[u8]) -> Option<usize> {
     let first = *word.first()?;

@@ -9,7 +9,11 @@ use std::sync::OnceLock;
 fn known_variables() -> &'static HashSet<&'static str> {
     static NAMES: OnceLock<HashSet<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| {
-        include_str!("../env.txt").lines().filter(|l| !l.starts_with('#')).flat_map(str::split_ascii_whitespace).collect()
+        include_str!("../env.txt")
+            .lines()
+            .filter(|l| !l.starts_with('#'))
+            .flat_map(str::split_ascii_whitespace)
+            .collect()
     })
 }
 

@@ -54,7 +54,7 @@ impl Net<'_> {
         if !head.split(|b| *b == b'\n').next()?.windows(11).any(|w| w == b"PRIVATE KEY") {
             return None;
         }
-        let end = b"-----END ";
+        let end: &[u8] = if self.rest(at).starts_with(b"-----") { b"-----END " } else { b"---- END " };
         let to = self.rest(at).windows(end.len()).position(|w| w == end).map_or(self.text.len(), |p| {
             let tail = self.rest(at + p + end.len());
             let dashes = tail.iter().take(80).position(|b| *b == b'-').unwrap_or(0);
@@ -71,7 +71,8 @@ impl Net<'_> {
             .take(names::LONGEST)
             .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
             .count();
-        if len == 0 || !names::is_secret(rest.get(..len)?) {
+        let name = rest.get(..len)?;
+        if len == 0 || !names::is_secret(name) && !(name.eq_ignore_ascii_case(b"value") && self.named_before(at)) {
             return None;
         }
         let open = rest.iter().take(1024).position(|b| *b == b'>')?;

@@ -4,6 +4,7 @@
 
 mod block;
 mod option;
+mod said;
 mod url;
 mod value;
 mod word;
@@ -136,7 +137,9 @@ impl Net<'_> {
         match b {
             b':' if self.rest(i).starts_with(b"://") => self.url(i),
             b'=' | b':' => self.value_after(i),
-            b'-' if self.rest(i).starts_with(b"-----BEGIN ") => self.key_block(i),
+            b'-' if [&b"-----BEGIN "[..], b"---- BEGIN "].iter().any(|h| self.rest(i).starts_with(h)) => {
+                self.key_block(i)
+            }
             b'-' => self.option(i),
             b'@' => {
                 if let Some((from, to)) = self.user(i) {
@@ -144,6 +147,7 @@ impl Net<'_> {
                 }
                 None
             }
+            b'<' if self.rest(i).starts_with(b"<<<") => self.here(i),
             b'<' => self.element(i),
             _ => token::crypt(self.text, i).map(|to| (i, to)),
         }

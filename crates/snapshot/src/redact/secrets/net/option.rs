@@ -17,7 +17,7 @@ impl Net<'_> {
         let name = self.rest(at + dashes);
         let len = name
             .iter()
-            .take(names::LONGEST + 1)
+            .take(names::LONGEST * 4)
             .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
             .count();
         let name = name.get(..len)?;
@@ -46,8 +46,15 @@ impl Net<'_> {
         if names::is_secret(name) && matches!(self.at(behind), Some(b' ' | b'\t' | b'"' | b'\'')) {
             return next();
         }
-        let parted =
-            |r: &(usize, usize)| self.text.get(r.0..r.1).is_some_and(|w| w.iter().any(|b| matches!(b, b':' | b'%')));
+        if name == b"from-literal" {
+            let (from, to) = self.word(behind + 1)?;
+            let sign = self.text.get(from..to)?.iter().position(|b| *b == b'=')?;
+            return (from + sign + 1 < to).then_some((from + sign + 1, to));
+        }
+        let comma = self.has_before(at, &[b"lftp"]);
+        let parted = |r: &(usize, usize)| {
+            self.text.get(r.0..r.1).is_some_and(|w| w.iter().any(|b| matches!(b, b':' | b'%') || comma && *b == b','))
+        };
         if matches!(name, b"u" | b"U" | b"user" | b"proxy-user") {
             let range = if self.at(behind) == Some(b'=') { self.word(behind + 1) } else { next() };
             return range.filter(parted);
@@ -56,16 +63,33 @@ impl Net<'_> {
             let (from, to) = self.word(at + 2)?;
             return Some((from, to));
         }
-        let tools: &[&[u8]] = match name.first()? {
-            b'p' => &[b"sshpass", b"mysql", b"mariadb", b"docker", b"podman"],
-            b'P' => &[b"ipmitool"],
-            b'w' => &[b"ldap"],
-            b'a' => &[b"redis"],
-            _ => return None,
-        };
-        if dashes != 1 || !self.has_before(at, tools) {
+        if dashes != 1 {
             return None;
         }
-        if len == 1 { next() } else { self.word(at + 2) }
+        let tools: &[&[u8]] = match name.first()? {
+            b'p' => &[b"sshpass", b"mysql", b"mariadb", b"login "],
+            b'P' => &[b"ipmitool", b"sqlcmd", b"zip"],
+            b'w' => &[b"ldap"],
+            b'a' => &[b"redis"],
+            b'c' | b'A' | b'X' => &[b"snmp"],
+            _ => return None,
+        };
+        if self.has_before(at, tools) {
+            return if len == 1 { next() } else { self.word(at + 2) };
+        }
+        if name == b"a" && self.has_before(at, &[b"http "]) {
+            return next().filter(parted);
+        }
+        if name.len() == 1 && matches!(name, b"p" | b"P") { next().filter(|r| self.is_of_user(at, *r)) } else { None }
+    }
+
+    /// Whether a `-p X` belongs to a `-u USER` before it: X is no port, and the program gives `-p` no other meaning.
+    fn is_of_user(&self, at: usize, (from, to): (usize, usize)) -> bool {
+        const OTHERS: &[&[u8]] =
+            &[b"srun", b"sbatch", b"salloc", b"squeue", b"sinfo", b"journalctl", b"mkdir", b"python"];
+        let value = self.text.get(from..to).unwrap_or_default();
+        let port = value.first().is_some_and(u8::is_ascii_digit)
+            && (value.iter().all(|b| !b.is_ascii_alphabetic()) || value.contains(&b':'));
+        !port && self.has_before(at, &[b" -u ", b" --user ", b" --username "]) && !self.has_before(at, OTHERS)
     }
 }

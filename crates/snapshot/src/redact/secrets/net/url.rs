@@ -32,6 +32,12 @@ impl Net<'_> {
         if let Some(to) = told {
             self.put(from, to);
         }
+        // Addresses whose path is the secret.
+        let hook = authority.starts_with(b"hooks.") || authority == b"api.telegram.org";
+        let path = from + len + 1;
+        if hook && path < end && query.is_none() && !self.rest(path).starts_with(MARK.as_bytes()) {
+            return Some((path, end));
+        }
         if let Some(q) = query.filter(|q| *q >= from && q + 1 < end) {
             let (from, to) = (q + 1, end - usize::from(self.text.get(end - 1) == Some(&b'\\')));
             // Where it stands in a list or in brackets, what is behind belongs to that; it goes with it.

@@ -1,6 +1,6 @@
 //! Runs of letters and digits: tokens, and words behind which a secret stands.
 
-use super::super::{MARK, names, token};
+use super::super::{MARK, token};
 use super::{BACK, Net};
 
 impl Net<'_> {
@@ -35,47 +35,10 @@ impl Net<'_> {
                 return Some((from, from + len + tail));
             }
         }
-        self.said(run, to)
-    }
-
-    /// `bearer X`, `password is X`, `password for root is X`, `login u password X`, `identified by X`.
-    fn said(&self, word: &[u8], to: usize) -> Option<(usize, usize)> {
-        if !matches!(word.len(), 2 | 6 | 8 | 10) || self.at(to) != Some(b' ') {
-            return None;
-        }
-        let is = |w: &str| word.eq_ignore_ascii_case(w.as_bytes());
-        if is("bearer") {
-            let (from, to) = self.word(to)?;
-            return (to - from >= 6).then_some((from, to));
-        }
-        // NCCL's own words: `NAME set by environment to VALUE`.
-        if is("to") {
-            let back = self.text.get(to.saturating_sub(BACK)..to)?;
-            let back = back.strip_suffix(b" set by environment to")?;
-            let name = back.rsplit(|b| b.is_ascii_whitespace()).next()?;
-            return if names::is_secret(name) { self.word(to) } else { None };
-        }
-        if is("by") {
-            let back = self.text.get(..to - 2)?;
-            return if ends_with_word(back, b"identified ") { self.word(to) } else { None };
-        }
-        if !(is("password") || is("passwd") || is("passphrase")) {
-            return None;
-        }
-        let line = self.rest(to);
-        let line = line.get(..line.iter().take(BACK).position(|b| *b == b'\n').unwrap_or(line.len().min(BACK)))?;
-        let mut at = to;
-        for (n, w) in line.split(|b| *b == b' ').skip(1).take(5).enumerate() {
-            at += 1;
-            if w.eq_ignore_ascii_case(b"is") {
-                return self.word(at + w.len());
-            }
-            at += w.len();
-            if n == 0 && self.has_before(to, &[b"login "]) {
-                return self.word(to);
-            }
-        }
-        None
+        self.encoded(to)
+            .or_else(|| self.said(run, from, to))
+            .or_else(|| self.listed(to))
+            .or_else(|| self.alone(from, to))
     }
 
     /// The word or quoted text behind blanks.
@@ -92,8 +55,4 @@ impl Net<'_> {
         let line = back.rsplit(|b| *b == b'\n').next().unwrap_or_default();
         words.iter().any(|w| line.windows(w.len()).any(|l| l.eq_ignore_ascii_case(w)))
     }
-}
-
-fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
-    text.len() >= word.len() && text.get(text.len() - word.len()..).is_some_and(|t| t.eq_ignore_ascii_case(word))
 }
