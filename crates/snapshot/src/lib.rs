@@ -29,7 +29,9 @@ pub use index::{EntryId, EntryKind, Lookup, Snapshot};
 pub use manifest::{Coverage, Manifest, Unread, covers};
 pub use output::{Output, OutputKind};
 pub use reading::{Place, Pos, Reading, Why};
-pub use redact::secrets::{MARK, boot_digest, setting, without_secrets};
+pub use redact::secrets::{
+    MARK, boot_digest, named as without_secrets_named, remove_secrets, setting, without_secrets,
+};
 pub use source::{is_snapshot_dir, load, load_bytes, options_for};
 pub use texts::{Content, Texts, content, hosts_of};
 

@@ -159,6 +159,38 @@ fn nothing_planted_survives_in_pasted_texts() {
 }
 
 #[test]
+fn targets_of_links_hold_none() {
+    let mut links = sources::links(60_000);
+    links.retain(|l| l.text.len() < 100);
+    let dir = tempfile::tempdir().unwrap();
+    write_tree(dir.path(), &[]);
+    for (n, link) in links.iter().enumerate() {
+        let at = dir.path().join(format!("sys/bus/pci/devices/0000:{n:02x}:00.0"));
+        std::os::unix::fs::symlink(&link.text, at).unwrap();
+    }
+    std::os::unix::fs::symlink(
+        "../../../devices/pci0000:00/0000:ff:00.0",
+        dir.path().join("sys/bus/pci/devices/0000:ff:00.0"),
+    )
+    .unwrap();
+    let captured = capture(&Options { redact: false, ..Options::new(dir.path(), Purpose::Collect) }, &|_| {}).unwrap();
+    let read = load_bytes(&sources::tar_of_links(&links), "old").unwrap();
+    for (what, s) in [("captured", &captured), ("read", &read)] {
+        let found: Vec<_> = (0..links.len())
+            .filter(|n| {
+                let Lookup::Found(devices) = s.resolve("sys/bus/pci/devices") else { return false };
+                s.children(devices).iter().any(|(name, _)| *name == format!("0000:{n:02x}:00.0"))
+            })
+            .collect();
+        assert_eq!(found.len(), links.len(), "{what}: all links are there");
+        let lost = survivors(&bytes_of(s), links.iter());
+        assert!(lost.is_empty(), "{what}: {}", lost.join("\n"));
+    }
+    let all = String::from_utf8_lossy(&bytes_of(&captured)).into_owned();
+    assert!(all.contains("../../../devices/pci0000:00/0000:ff:00.0"), "a link of the kernel stays");
+}
+
+#[test]
 fn what_is_read_stays_readable() {
     let dir = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {

@@ -5,12 +5,14 @@ use crate::imported::{Added, Imported, Reread, TextRef};
 use crate::points::{self, PART};
 use crate::{Store, StoreError};
 use linerate_bench::{Label, Param, Point, Run, RunId, Stat};
+use linerate_snapshot::without_secrets;
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params, types::Value};
 use std::collections::HashSet;
 
 impl Store {
     /// Stores runs, all of them or, where that fails, none. A run that is there already is not stored twice: neither one with the same
-    /// content, nor one that was read from the same place of the same text.
+    /// content, nor one that was read from the same place of the same text. Labels and the name of the side are stored without secrets;
+    /// [`linerate_bench::import`] removed those of the runs.
     ///
     /// `now`: seconds of the Unix epoch; lists order runs by it whose output does not say when they began.
     ///
@@ -218,11 +220,13 @@ impl Writer<'_> {
             self.tx.prepare_cached(sql)?.execute(params![text.digest, text.ordinal, key])?;
         }
         for label in i.labels {
+            let label = without_secrets(label);
             self.tx.prepare_cached("INSERT OR IGNORE INTO run_label VALUES (?1, ?2)")?.execute(params![key, label])?;
         }
         if let Some(place) = i.place {
+            let side = place.side.map(without_secrets);
             let sql = "UPDATE run SET session = ?2, side = ?3, position = ?4 WHERE key = ?1 AND session IS NULL";
-            self.tx.prepare_cached(sql)?.execute(params![key, place.session, place.side, place.position])?;
+            self.tx.prepare_cached(sql)?.execute(params![key, place.session, side, place.position])?;
         }
         for s in i.snapshots {
             let facts = serde_json::to_string(&s.facts).unwrap_or_default();

@@ -3,6 +3,7 @@
 use crate::load::labels_of;
 use crate::{Store, StoreError, cells};
 use linerate_bench::{Better, Kind, Label, Metric, Stat, Unit};
+use linerate_snapshot::without_secrets;
 use rusqlite::types::Value;
 use smol_str::SmolStr;
 
@@ -89,7 +90,7 @@ impl Filter {
             c.and("run.key IN (SELECT run FROM run_host WHERE host = ?)", host.clone());
         }
         for label in &self.labels {
-            c.and("run.key IN (SELECT run FROM run_label WHERE label = ?)", label.clone());
+            c.and("run.key IN (SELECT run FROM run_label WHERE label = ?)", without_secrets(label).into_owned());
         }
         if let Some(session) = &self.session {
             c.and("run.session = ?", session.clone());

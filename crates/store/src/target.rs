@@ -4,6 +4,7 @@ use crate::filter::Measured;
 use crate::load::labels_of;
 use crate::{Store, StoreError, add, cells};
 use linerate_bench::{Kind, Label, Run, Stat, Unit};
+use linerate_snapshot::without_secrets;
 use rusqlite::{Row, params};
 use serde::Serialize;
 
@@ -85,7 +86,7 @@ impl Store {
         let params = serde_json::to_string(&target.params).unwrap_or_default();
         let sql = "INSERT OR REPLACE INTO target VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
         let row = params![
-            target.name,
+            without_secrets(&target.name),
             target.kind.map(Kind::name),
             target.tool,
             target.metric,
@@ -96,7 +97,7 @@ impl Store {
             target.unit.name(),
             target.low,
             target.high,
-            target.source,
+            without_secrets(&target.source),
             now
         ];
         self.db.execute(sql, row).map(drop).map_err(|e| self.told(e))
@@ -107,7 +108,7 @@ impl Store {
     /// # Errors
     /// Those of any write.
     pub fn remove_target(&mut self, name: &str) -> Result<bool, StoreError> {
-        let removed = self.db.execute("DELETE FROM target WHERE name = ?1", [name]);
+        let removed = self.db.execute("DELETE FROM target WHERE name = ?1", [without_secrets(name)]);
         removed.map(|n| n > 0).map_err(|e| self.told(e))
     }
 

@@ -72,7 +72,13 @@ fn run_any(root: &Root, argv: &[String], limit: u32, mark: &str) -> Done<(Option
         }
         Some(why) => Wrong::failed(format!("cannot wait for {program}: {why}")),
     })?;
-    Ok((code, lines(&String::from_utf8_lossy(&Vec::from(tail))).into_owned()))
+    let mut output = Vec::from(tail);
+    // Half a line may be half a secret.
+    if output.len() == TAIL {
+        let half = output.iter().position(|b| *b == b'\n').map_or(output.len(), |end| end + 1);
+        output.drain(..half);
+    }
+    Ok((code, lines(&String::from_utf8_lossy(&output)).into_owned()))
 }
 
 /// Waits for the end; `Err(None)`: it took too long, and its process group was killed.

@@ -224,3 +224,22 @@ pub(super) fn heard(node: &str, bytes: &[u8]) -> Option<Reached<Answer>> {
         what: format!("it is no answer of this version ({why})"),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Remote, Unreached};
+    use crate::hand::tests::secrets::corpus;
+    use linerate_runner::Cancel;
+    use linerate_runner::transport::Local;
+
+    #[test]
+    fn what_a_node_says_instead_of_an_answer_is_told_without_secrets() {
+        let remote = Remote::new(Box::new(Local::new()), false, Cancel::new());
+        for p in corpus::lines(0) {
+            let Unreached::Foreign(said) = remote.foreign("linerate hand", 1, p.text.as_bytes()) else {
+                panic!("it is no answer")
+            };
+            assert!(!said.contains(&p.secret), "{said}");
+        }
+    }
+}

@@ -23,6 +23,7 @@ use crate::act::{Done, Hands, Wrong};
 use crate::journal::{Journal, Key, Ledger, Lock, Record, Seen, one_plan, plans};
 use crate::protocol::{ActState, Answer, Call, Phase, Request, SCHEMA, Stage, Stands, State, Trouble};
 use linerate_remedy::{Act, Plan, Step};
+use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// An answer, and what is to be done when it was given.
@@ -125,7 +126,13 @@ fn serve_call(call: Call, asked: String, root: &Root, maker: &dyn TrialMaker) ->
     served(asked, state, root, work)
 }
 
-fn served(asked: String, state: Option<State>, root: &Root, work: Work) -> Served {
+fn served(asked: String, state: Option<State>, root: &Root, mut work: Work) -> Served {
+    // Whatever programs said on the way here: it goes to another machine.
+    for text in work.troubles.iter_mut().map(|t| &mut t.what).chain(&mut work.told) {
+        if let Cow::Owned(clean) = linerate_snapshot::without_secrets(text) {
+            *text = clean;
+        }
+    }
     let answer = Answer {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -115,7 +115,6 @@ fn announce(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act) -> D
 
 fn note(journal: &mut Journal, hands: &Hands<'_>, key: &Key, made: Made) -> Done<()> {
     let Made { after, output } = made;
-    let output = output.map(|o| linerate_snapshot::without_secrets(&o).into_owned());
     journal.write(Record::Made { act: key.clone(), after, output, boot: boot(hands.root), when: now() })?;
     boundary("act: noted");
     Ok(())

@@ -3,6 +3,7 @@
 use crate::act::Xattrs;
 use crate::protocol::Note;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Which act of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -43,6 +44,31 @@ pub(crate) enum Record {
     Noted { note: Note, when: u64 },
     /// The node is released.
     Finished { when: u64 },
+}
+
+impl Record {
+    /// Removes the secrets of what programs and services said. What a rollback needs to know stays as it is.
+    pub(super) fn clean(&mut self) {
+        let said = match self {
+            Record::Made { output, .. } => output.as_mut(),
+            Record::Failed { why, .. } | Record::Left { why, .. } => Some(why),
+            Record::Undone { how, .. } => Some(how),
+            Record::Noted { note, .. } => Some(&mut note.why),
+            Record::Begun { .. }
+            | Record::Announced { .. }
+            | Record::Again { .. }
+            | Record::Undoing { .. }
+            | Record::UndoAnnounced { .. }
+            | Record::UndoRan { .. }
+            | Record::Reboot { .. }
+            | Record::Finished { .. } => None,
+        };
+        if let Some(text) = said
+            && let Cow::Owned(clean) = linerate_snapshot::without_secrets(text)
+        {
+            *text = clean;
+        }
+    }
 }
 
 /// What was there.

@@ -117,8 +117,9 @@ impl Journal {
         Ok(Some(Journal { dir, fd, len, plan, ledger, torn }))
     }
 
-    /// Writes a record, and waits until it is on disk.
-    pub(crate) fn write(&mut self, record: Record) -> Done<()> {
+    /// Writes a record without secrets, and waits until it is on disk.
+    pub(crate) fn write(&mut self, mut record: Record) -> Done<()> {
+        record.clean();
         let text = line::write(&record).map_err(|e| Wrong::failed(format!("cannot write the journal: {e}")))?;
         let path = format!("{}/journal.jsonl", self.dir);
         let half = text.len() / 2;

@@ -179,7 +179,7 @@ impl Error {
 }
 
 /// The last line, shortened, without what drives a terminal.
-fn said(stderr: &[u8]) -> String {
+pub(super) fn said(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let text = linerate_snapshot::without_secrets(&text);
     let last = text.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing");

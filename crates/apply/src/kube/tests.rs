@@ -223,3 +223,11 @@ fn the_operator_may_name_the_only_object() {
     cluster.state().uid = "u-2".to_owned();
     assert!(matches!(named("n1"), Err(Error::Anew { .. })));
 }
+
+#[test]
+fn what_kubectl_says_is_told_without_secrets() {
+    for p in crate::hand::tests::secrets::corpus::lines(0) {
+        let said = super::error::said(format!("a line\n{}\n", p.text).as_bytes());
+        assert!(!said.contains(&p.secret), "{said}");
+    }
+}

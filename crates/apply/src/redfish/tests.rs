@@ -280,3 +280,14 @@ proptest! {
         let _ = client(&r).systems();
     }
 }
+
+#[test]
+fn what_a_service_or_curl_says_is_told_without_secrets() {
+    for p in crate::hand::tests::secrets::corpus::lines(0) {
+        // The corpus wraps nothing: what was longer than an error may be is cut behind the net, not before it.
+        for text in [p.text.clone(), format!("{} {}", "x ".repeat(120), p.text)] {
+            let said = super::error::short(&text);
+            assert!(!said.contains(&p.secret) && said.chars().count() <= 301, "{said}");
+        }
+    }
+}

@@ -8,11 +8,13 @@ mod nccl_tests;
 mod nvbandwidth;
 mod perftest;
 mod ping;
+mod secrets;
 mod series;
 mod sockperf;
 mod torchtitan;
 
 use crate::model::{Kind, Run};
+pub use secrets::remove_secrets;
 use serde::Serialize;
 
 /// What a text held.
@@ -38,9 +40,15 @@ pub struct Refused {
     pub why: String,
 }
 
-/// Reads a text. `name` is the file's, for messages and as a last hint at the kind.
+/// Reads a text, and removes secrets of what it holds. `name` is the file's, for messages and as a last hint at the kind.
 #[must_use]
 pub fn import(name: &str, bytes: &[u8]) -> Imported {
+    let mut found = all(name, bytes);
+    secrets::clean(&mut found);
+    found
+}
+
+fn all(name: &str, bytes: &[u8]) -> Imported {
     let mut found = Imported::default();
     let kinds = marks::kinds(bytes);
     for kind in &kinds {

@@ -8,6 +8,7 @@ use super::root::{Place, Root, join, lexical, link_target};
 use super::walk::{Job, Shared, State};
 use crate::catalogue::{Catalogue, Leaf, Take, catalogue};
 use crate::index::{IDS, Skipped};
+use crate::redact::secrets;
 use crate::{Coverage, EntryKind, Why};
 use rustix::fs::{FileType, RawDir};
 use rustix::io::Errno;
@@ -242,7 +243,9 @@ impl<'a> Worker<'a> {
                 return Ok(None);
             }
         };
-        self.state()?.snapshot.add_at(job.dir, name, EntryKind::Link, target.as_bytes());
+        let clean = secrets::target(target.as_bytes());
+        let kept = clean.as_deref().unwrap_or(target.as_bytes());
+        self.state()?.snapshot.add_at(job.dir, name, EntryKind::Link, kept);
         let file = leaf.filter(|l| l.take == Take::File);
         if leaf.is_some_and(|l| l.take == Take::Link) || (file.is_none() && !goes_on) {
             return Ok(None);
@@ -255,7 +258,8 @@ impl<'a> Worker<'a> {
         let (parent, last) = path.rsplit_once('/').unwrap_or(("", &path));
         let mut state = self.state()?;
         for (at, to) in links {
-            state.snapshot.add_link(&at, to.as_bytes());
+            let clean = secrets::target(to.as_bytes());
+            state.snapshot.add_link(&at, clean.as_deref().unwrap_or(to.as_bytes()));
         }
         match kind {
             FileType::Directory if goes_on => {

@@ -1,5 +1,7 @@
 //! Planted secrets: every form is composed at run time, so that no file of this repository holds anything that looks like one.
 
+mod forms;
+
 /// A text that is written into a source, and what must not come out of it again.
 pub(crate) struct Planted {
     /// The form, for people.
@@ -321,7 +323,7 @@ pub(crate) fn netplan_lines(from: usize) -> Vec<Planted> {
 
 /// Free text: lines of logs, of tools, of anything that is pasted.
 pub(crate) fn lines(from: usize) -> Vec<Planted> {
-    filled(
+    let mut out = filled(
         [
             "tool: connecting with password=§",
             "tool: password: §",
@@ -479,7 +481,25 @@ pub(crate) fn lines(from: usize) -> Vec<Planted> {
             "tool: export FOO_SECRET=§",
         ],
         from,
-    )
+    );
+    let more = out.len();
+    out.extend(filled(forms::LINES.iter().copied(), from + more));
+    for (n, text) in [(300, "Basic \u{1}"), (301, "sent Basic \u{1} x"), (302, "header (Basic \u{1}=)")] {
+        // Base64 of `me:correct0001horse`, as the header has it.
+        let secret = base64(&format!("me:{}", word(from + n)));
+        out.push(Planted { form: text.to_owned(), text: format!("tool: {}", text.replace('\u{1}', &secret)), secret });
+    }
+    out
+}
+
+/// Base64 of a text, without the signs that fill it up.
+fn base64(text: &str) -> String {
+    let digits: Vec<char> = format!("{UPPER}{LOWER}{DIGIT}+/").chars().collect();
+    let three = |b: &[u8]| b.iter().fold(0_usize, |n, b| n << 8 | usize::from(*b)) << (8 * (3 - b.len()));
+    text.as_bytes()
+        .chunks(3)
+        .flat_map(|b| [18, 12, 6, 0].map(|s| digits[three(b) >> s & 63]).into_iter().take(b.len() + 1))
+        .collect()
 }
 
 /// Texts of several lines.
@@ -496,6 +516,13 @@ pub(crate) fn blocks(from: usize) -> Vec<Planted> {
         ],
         from,
     );
+    let more = out.len();
+    out.extend(filled(forms::BLOCKS.iter().copied(), from + more));
+    let secret = word(from + 40);
+    let text = format!(
+        "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nabc\n{secret}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----\nafter"
+    );
+    out.push(Planted { form: "SSH2 private key".to_owned(), text, secret });
     for (i, kind) in
         ["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY"]
             .iter()

@@ -304,7 +304,39 @@ pub(crate) fn tar_of(sources: &[Source], prefix: &str, manifest: Option<&str>) -
     out
 }
 
+/// Targets of links.
+pub(crate) fn links(from: usize) -> Vec<Planted> {
+    let forms = ["https://u:\u{1}@h/x", "../../../devices/password=\u{1}/x", "/x?token=\u{1}", "user:\u{1}@h:/x"];
+    let mut out: Vec<Planted> = forms
+        .iter()
+        .enumerate()
+        .map(|(n, form)| {
+            let secret = corpus::word(from + n);
+            Planted { form: (*form).to_owned(), text: form.replace('\u{1}', &secret), secret }
+        })
+        .collect();
+    let tokens = corpus::tokens(from as u64).into_iter().filter(|t| !t.text.contains('/'));
+    out.extend(tokens.map(|t| Planted { text: format!("../../../devices/{}", t.text), ..t }));
+    out
+}
+
+/// A tar of links where a capture takes links, with nothing behind them.
+pub(crate) fn tar_of_links(links: &[Planted]) -> Vec<u8> {
+    let mut out = Vec::new();
+    entry(&mut out, "linerate/manifest.json", manifest(true, "0.1.0").as_bytes());
+    entry(&mut out, "proc/sys/kernel/hostname", b"gpu-a-17\n");
+    for (n, link) in links.iter().enumerate() {
+        add(&mut out, &format!("sys/bus/pci/devices/0000:{n:02x}:00.0"), &link.text, b"2", &[]);
+    }
+    out.resize(out.len() + 1024, 0);
+    out
+}
+
 fn entry(out: &mut Vec<u8>, path: &str, data: &[u8]) {
+    add(out, path, "", b"0", data);
+}
+
+fn add(out: &mut Vec<u8>, path: &str, target: &str, kind: &[u8], data: &[u8]) {
     let mut h = vec![0_u8; 512];
     let mut put = |at: usize, text: &[u8]| h[at..at + text.len()].copy_from_slice(text);
     put(0, path.as_bytes());
@@ -312,7 +344,8 @@ fn entry(out: &mut Vec<u8>, path: &str, data: &[u8]) {
     put(124, format!("{:011o}", data.len()).as_bytes());
     put(136, b"00000000000");
     put(148, b"        ");
-    put(156, b"0");
+    put(156, kind);
+    put(157, target.as_bytes());
     put(257, b"ustar\x0000");
     let sum: u32 = h.iter().map(|b| u32::from(*b)).sum();
     h[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());

@@ -3,6 +3,7 @@
 mod faults;
 mod programs;
 mod refusals;
+pub(crate) mod secrets;
 mod trust;
 mod works;
 

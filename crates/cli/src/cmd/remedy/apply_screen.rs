@@ -51,7 +51,7 @@ impl Screen {
             Event::Trouble(t) => format!("{}{}", t.step.as_ref().map(|s| format!("{s}: ")).unwrap_or_default(), t.what),
             Event::Undoing => "undoing what was changed".to_owned(),
         };
-        self.line(node, &text);
+        self.line(node, &linerate_snapshot::without_secrets(&text));
     }
 
     fn head(&self, node: &str) -> String {

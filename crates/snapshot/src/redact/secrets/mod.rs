@@ -245,18 +245,43 @@ fn is_attribute(data: &[u8]) -> bool {
 /// A text without secrets, as far as their form shows them: for what is told of other programs' words.
 #[must_use]
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
-    let mut bytes = text.as_bytes().to_vec();
-    if net::remove(&mut bytes) == 0 {
-        return Cow::Borrowed(text);
+    match lines::cleaned(text.as_bytes()) {
+        None => Cow::Borrowed(text),
+        // Only whole characters are replaced.
+        Some(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     }
-    // Only whole characters are replaced.
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Removes secrets, as far as their form shows them, from what a program printed. Lines stay where they are.
+pub fn remove_secrets(text: &mut Vec<u8>) {
+    lines::text(text);
+}
+
+/// The value of something that has a name: hidden where the name is that of a secret, else [`without_secrets`].
+#[must_use]
+pub fn named<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
+    let marked = value.starts_with(MARK);
+    if !marked && names::is_secret(name.as_bytes()) && !net::is_switch(value.as_bytes()) {
+        return Cow::Borrowed(MARK);
+    }
+    without_secrets(value)
 }
 
 /// The value of a variable, or [`MARK`]: for settings that are read from scripts, manifests and logs.
 #[must_use]
 pub fn setting<'v>(name: &str, value: &'v str) -> &'v str {
     if lines::setting(name.as_bytes(), value.as_bytes()) { value } else { MARK }
+}
+
+/// What the target of a link becomes; `None` if it stays, as that of nearly every link does: it is followed.
+pub(crate) fn target(target: &[u8]) -> Option<Vec<u8>> {
+    const SHORTEST: usize = 16;
+    let sign = |b: &u8| matches!(b, b'=' | b'@' | b'$' | b'<' | b'%');
+    let long = || target.split(|b| !b.is_ascii_alphanumeric()).any(|run| run.len() >= SHORTEST);
+    if target.len() < 8 || !target.iter().any(sign) && !target.windows(3).any(|w| w == b"://") && !long() {
+        return None;
+    }
+    net::removed(target)
 }
 
 /// Cleans everything of a snapshot that was read. Nothing that it says of itself is believed.
@@ -270,8 +295,17 @@ pub(crate) fn snapshot(s: &mut Snapshot) {
             below_sys.get(Snapshot::number(p)).copied().unwrap_or(false) || p == s.root() && s.name(id) == "sys"
         });
         below_sys.push(sys);
-        let (EntryKind::File | EntryKind::CutFile) = s.kind(id) else { continue };
         let content = s.data(id);
+        match s.kind(id) {
+            EntryKind::File | EntryKind::CutFile => {}
+            EntryKind::Link => {
+                if let Some(clean) = target(content) {
+                    s.replace(id, &clean);
+                }
+                continue;
+            }
+            _ => continue,
+        }
         if harmless(content) || sys && is_attribute(content) {
             continue;
         }

@@ -42,6 +42,11 @@ const LAST: &[&str] = &[
     "sessionid",
     "passwords",
     "keys",
+    "kennwort",
+    "passe",
+    "contrasena",
+    "senha",
+    "wachtwoord",
 ];
 /// What may stand behind it.
 const BEHIND: &[&str] = &[
@@ -86,13 +91,23 @@ const KEYS_OF: &[&str] = &[
     "cluster",
     "host",
     "server",
+    "dhchap",
+    "unseal",
+    // Keys of InfiniBand's managers.
+    "m",
+    "sm",
+    "sa",
+    "vs",
+    "cc",
 ];
-/// Longest name that is looked at.
+/// So much of the end of a name is looked at.
 pub(super) const LONGEST: usize = 64;
 
 /// Whether a name is that of a secret.
 pub(super) fn is_secret(name: &[u8]) -> bool {
-    if name.len() < 2 || name.len() > LONGEST {
+    // Of a longer one its end says what it is.
+    let name = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or_default();
+    if name.len() < 2 {
         return false;
     }
     let mut lower = [0_u8; LONGEST];

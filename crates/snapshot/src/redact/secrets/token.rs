@@ -42,6 +42,8 @@ const BEGIN: &[(&[u8], usize)] = &[
     (b"gsk_", 30),
     (b"eyJ", 20),
     (b"grub.pbkdf2.", 20),
+    (b"DHHC-1:", 16),
+    (b"NVMeTLSkey-1:", 16),
 ];
 /// Methods of `crypt(3)` and the like.
 const CRYPT: &[&[u8]] =
@@ -56,7 +58,8 @@ pub(super) fn is_char(b: u8) -> bool {
 pub(super) fn begins(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
     let (head, min) = BEGIN.iter().find(|(p, _)| rest.starts_with(p))?;
-    let len = rest.get(head.len()..)?.iter().take_while(|b| is_char(**b)).count();
+    let colons = head.ends_with(b":");
+    let len = rest.get(head.len()..)?.iter().take_while(|b| is_char(**b) || colons && **b == b':').count();
     (len >= *min).then_some(at + head.len() + len)
 }
 

@@ -165,7 +165,7 @@ fn names_a_value(name: &[u8]) -> bool {
 
 /// Whether it is no token.
 fn quiet(word: &[u8]) -> bool {
-    word.len() < 16 || super::net::remove(&mut word.to_vec()) == 0
+    word.len() < 16 || super::net::removed(word).is_none()
 }
 
 /// A word without a value: `quiet`, `ro`, a variable of GRUB, the mark.

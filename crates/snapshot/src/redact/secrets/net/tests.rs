@@ -47,6 +47,19 @@ fn harmless_text_is_untouched() {
         "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024",
         "srcversion:     533BB7E5866E52F63B9ACCB",
         "see https://docs.kernel.org/PCI/acpi-info.html",
+        "srun -u -p gpu ./job",
+        "journalctl -u nvidia-persistenced -p err",
+        "docker run -u 1000 -p 8080:80 image",
+        "ib_write_bw -u 14 -p 18515",
+        "token expired",
+        "password required",
+        "Basic authentication is used",
+        "echo 1 | tee /sys/x",
+        "mlx5_core: mkey 0x1a2b3c4d",
+        "user=%u",
+        "- name: NCCL_DEBUG\n  value: INFO",
+        "[\"password\", \"user\", \"x\"]",
+        "PASS all_reduce_perf",
     ] {
         assert_eq!(cleaned(s), s);
     }
