@@ -226,6 +226,9 @@ Examples:
 What is made, gone on with or undone is the plan that is held here: the file, or the copy in $XDG_STATE_HOME/linerate/plans
 (~/.local/state/linerate/plans). A node only says how it stands; what does not fit the plan is refused and shown.
 
+--yes removes old plans from that store: those undone more than 30 days ago, and those proven more than 365 days ago. It keeps the
+last plan of each host, and every plan that is neither proven nor undone.
+
 A node returns to service only when it shows, read again, that every step is effective and nothing else changed.
 
 Exit codes:

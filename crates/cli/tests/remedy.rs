@@ -104,16 +104,19 @@ fn a_plan_that_was_edited_or_is_another_nodes_changes_nothing() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("n2.plan");
     fs::write(&file, &made.stdout).unwrap();
     let path = file.to_str().unwrap();
-    let dry = linerate(&["apply", path]);
+    let another = self::tree("another", "1\n");
+    fs::write(another.join("etc/machine-id"), "f".repeat(32)).unwrap();
+    let another = another.to_str().unwrap();
+    let dry = linerate(&["apply", path, "--root", another]);
     assert_eq!(dry.status.code(), Some(3), "{}", text(&dry.stderr));
     for part in ["refuses it: the plan was made for node", "Nothing was changed"] {
         assert!(text(&dry.stdout).contains(part), "{part}: {}", text(&dry.stdout));
     }
-    let real = linerate(&["apply", path, "--yes"]);
+    let real = linerate(&["apply", path, "--root", another, "--yes"]);
     assert_eq!(real.status.code(), Some(3), "{}{}", text(&real.stdout), text(&real.stderr));
     assert!(text(&real.stderr).contains("nothing was changed"), "{}", text(&real.stderr));
     fs::write(&file, text(&made.stdout).replace("kernel.numa_balancing = 0", "kernel.numa_balancing = 1")).unwrap();
-    let edited = linerate(&["apply", path]);
+    let edited = linerate(&["apply", path, "--root", another]);
     assert_eq!(edited.status.code(), Some(3));
     assert!(text(&edited.stderr).contains("was changed after it was made"), "{}", text(&edited.stderr));
     assert_eq!(linerate(&["apply", path, "--host", "-oProxyCommand=id"]).status.code(), Some(3));
@@ -236,8 +239,7 @@ fn a_plan_that_only_the_node_holds_is_neither_undone_nor_gone_on_with() {
     fs::remove_file(&file).unwrap();
     let (code, said) = first.run(&["rollback", "--yes"]);
     assert_eq!((code, first.balancing().as_str()), (0, "1"), "{said}");
-    // Another one's plan, which the node has used since, is not taken for one's own. Journals count seconds.
-    std::thread::sleep(std::time::Duration::from_millis(1100));
+    // Another one's plan, which the node has used since, is not taken for one's own.
     let theirs = second.plan(&["--no-trial", "--role", "bare-metal"]);
     let (code, said) = second.run(&["apply", &theirs, "--yes"]);
     assert_eq!(code, 0, "{said}");
@@ -246,6 +248,68 @@ fn a_plan_that_only_the_node_holds_is_neither_undone_nor_gone_on_with() {
     assert_eq!(first.balancing(), "0");
     let (code, said) = first.run(&["rollback", &theirs, "--yes"]);
     assert_eq!((code, first.balancing().as_str()), (0, "1"), "with the file: {said}");
+}
+
+/// A host is known by its name. The same machine under another name is said to be that, with the command; nothing is done.
+#[test]
+fn the_same_machine_under_another_name_is_refused_with_the_command_that_is_meant() {
+    let root = tree("names", "1\n");
+    let (known, named) = (Operator::new("names", &root), root.join(".").display().to_string());
+    let other = Operator { home: known.home.clone(), root: PathBuf::from(&named) };
+    let file = known.plan(&[]);
+    let (code, said) = known.run(&["apply", &file, "--yes"]);
+    assert_eq!((code, known.balancing().as_str()), (0, "0"), "{said}");
+    let digest = Plan::read(&fs::read(&file).unwrap()).unwrap().hash;
+    let root = root.display();
+    for (asked, command) in [
+        (&["rollback", "--yes"][..], format!("`linerate rollback --root {root}`")),
+        (&["apply", "--resume", "--yes"], format!("`linerate apply --resume --root {root}`")),
+    ] {
+        let (code, said) = other.run(asked);
+        let all = [&command, &format!("applied as {root}"), &digest[..16].to_owned()].iter().all(|w| said.contains(*w));
+        assert!(code == 3 && all, "{asked:?}: {said}");
+        assert_eq!(known.balancing(), "0", "{asked:?}");
+    }
+    let (_, said) = other.run(&["rollback", &digest[..16]]);
+    assert!(said.contains(&format!("applied from here as {root}")), "{said}");
+    // Another machine under that name: nothing is suggested.
+    fs::write(PathBuf::from(&named).join("etc/machine-id"), "f".repeat(32)).unwrap();
+    let (code, said) = other.run(&["rollback", "--yes"]);
+    assert!(code == 3 && said.contains("no plan was applied to it from here"), "{said}");
+}
+
+#[test]
+fn old_plans_leave_the_store_and_the_last_one_of_a_host_stays() {
+    let root = tree("old", "1\n");
+    let operator = Operator::new("old", &root);
+    let first = operator.plan(&[]);
+    for asked in [&["apply", &first, "--yes"][..], &["rollback", "--yes"]] {
+        let (code, said) = operator.run(asked);
+        assert_eq!(code, 0, "{asked:?}: {said}");
+    }
+    let store = operator.home.join(".local/state/linerate");
+    let records = || {
+        let all = fs::read_dir(store.join("plans")).unwrap().map(|e| e.unwrap().path());
+        all.filter(|p| p.extension().is_some_and(|e| e == "run")).collect::<Vec<_>>()
+    };
+    let kept = || fs::read_dir(store.join("apply")).unwrap().count();
+    let old = records()[0].clone();
+    let mut record: serde_json::Value = serde_json::from_slice(&fs::read(&old).unwrap()).unwrap();
+    assert_eq!(record["ended"]["how"], "undone", "{record}");
+    (record["ended"]["when"], record["since"]) = (1.into(), 1.into());
+    fs::write(&old, record.to_string()).unwrap();
+    let (code, said) = operator.run(&["apply", &first, "--yes"]);
+    assert!(code == 0 && !said.contains("removed"), "the last of its host: {said}");
+    operator.run(&["rollback", "--yes"]);
+    fs::write(&old, record.to_string()).unwrap();
+    let second = operator.plan(&["--no-trial", "--role", "bare-metal"]);
+    let (code, said) = operator.run(&["apply", &second, "--yes"]);
+    assert_eq!((code, records().len(), kept()), (0, 2, 2), "{said}");
+    let (code, said) = operator.run(&["apply", &second, "--yes"]);
+    assert!(code == 0 && said.contains("removed from the store"), "{said}");
+    assert_eq!((records().len(), kept()), (1, 1));
+    let (code, said) = operator.run(&["rollback", "--yes"]);
+    assert_eq!((code, operator.balancing().as_str()), (0, "1"), "{said}");
 }
 
 #[test]

@@ -19,8 +19,12 @@ pub(super) struct Known<'a> {
     pub(super) steps: &'a [Vec<String>],
     /// What the operator noted of it.
     pub(super) record: &'a Record,
-    /// What the node said last.
+    /// What the node said last, while this session holds it.
     pub(super) last: Option<&'a State>,
+    /// This session holds the node, and the plan has not begun there.
+    pub(super) is_new: bool,
+    /// The boot that answered last.
+    pub(super) boot: Option<&'a str>,
     /// The boot that is over, once the node came back from a reboot.
     pub(super) over: Option<&'a str>,
 }
@@ -28,19 +32,23 @@ pub(super) struct Known<'a> {
 /// How an answer differs from what the operator holds: a stable word, and what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Differs {
-    /// `version`, `asked`, `other-node`, `boot`, `plan`, `steps`, `acts`, `stage`, `before`, `kept`, `done`, `unasked`, `trouble`.
+    /// `version`, `asked`, `other-node`, `boot`, `holder`, `plan`, `steps`, `acts`, `stage`, `before`, `kept`, `done`, `unasked`, `trouble`.
     pub(super) code: &'static str,
     pub(super) what: String,
 }
 
-type Fits = Result<(), Differs>;
+pub(super) type Fits = Result<(), Differs>;
 
-fn differs(code: &'static str, what: impl Into<String>) -> Fits {
+pub(super) fn differs(code: &'static str, what: impl Into<String>) -> Fits {
     Err(Differs { code, what: what.into() })
 }
 
-/// The longest list of troubles or remarks.
+/// The longest list of troubles, remarks, kept files or reboots.
 const MOST: usize = 4096;
+/// The longest text in an answer, in bytes.
+const TEXT: usize = 64 << 10;
+/// The longest word.
+const WORD: usize = 40;
 
 /// Compares all of an answer.
 pub(super) fn answer(known: &Known<'_>, call: &Call, answer: &Answer) -> Fits {
@@ -59,12 +67,11 @@ pub(super) fn answer(known: &Known<'_>, call: &Call, answer: &Answer) -> Fits {
         return differs("asked", "it answers another call than the one that was made");
     }
     identity(known.plan, answer)?;
-    if known.over.is_some() && known.over == answer.node.boot.as_deref() {
-        return differs("boot", "it answers from the boot that was over when the node came back");
-    }
+    boot(known, answer)?;
     troubles(known.plan, answer)?;
+    holder(call, answer)?;
     match &answer.state {
-        Some(found) => state(known, call, found)?,
+        Some(found) => state(known, call, answer, found)?,
         None if is_begun(&call.ask) && answer.refused.is_empty() => {
             return differs("plan", "it does not say how the plan stands");
         }
@@ -102,9 +109,37 @@ fn identity(plan: &Plan, answer: &Answer) -> Fits {
     }
 }
 
+/// The boot that answers: always one, and the same until a reboot was asked for.
+fn boot(known: &Known<'_>, answer: &Answer) -> Fits {
+    let Some(now) = answer.node.boot.as_deref() else {
+        return differs("boot", "it does not say in which boot it answers");
+    };
+    if known.over == Some(now) {
+        return differs("boot", "it answers from the boot that was over when the node came back");
+    }
+    match known.boot {
+        Some(last) if last != now && known.over != Some(last) => differs(
+            "boot",
+            format!(
+                "boot {now:.64} answers, {last} answered before, and no reboot was asked for: somebody else rebooted it, or it crashed. Look \
+                 why; `linerate apply --resume` goes on"
+            ),
+        ),
+        _ => Ok(()),
+    }
+}
+
 fn troubles(plan: &Plan, answer: &Answer) -> Fits {
     if answer.refused.len() > MOST || answer.told.len() > MOST {
         return differs("trouble", format!("it has more than {MOST} troubles or remarks"));
+    }
+    let texts = answer.refused.iter().map(|t| &t.what).chain(&answer.told);
+    if texts.into_iter().any(|text| text.len() > TEXT) {
+        return differs("trouble", format!("one of its troubles or remarks is longer than {TEXT} bytes"));
+    }
+    let is_word = |code: &str| code.len() <= WORD && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+    if answer.refused.iter().any(|t| !is_word(&t.code)) {
+        return differs("trouble", "the code of one of its troubles is no word");
     }
     let unknown = answer.refused.iter().filter_map(|t| t.step.as_ref()).find(|step| plan.step(step).is_none());
     match unknown {
@@ -113,8 +148,33 @@ fn troubles(plan: &Plan, answer: &Answer) -> Fits {
     }
 }
 
+/// Whose session the node says that it is. Who else holds it is another question: [`Link::take`](super::link::Link::take) asks it.
+fn holder(call: &Call, answer: &Answer) -> Fits {
+    let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_address = |text: &String| text.len() <= 64 && text.bytes().all(|b| b.is_ascii_graphic());
+    if let Some(holder) = &answer.holder
+        && !(holder.session.is_sound() && is_digest(&holder.plan) && holder.from.iter().all(is_address))
+    {
+        return differs("holder", "what it says of the session that holds it is not of the form that sessions have");
+    }
+    let takes = matches!(call.ask, Request::Take { .. });
+    // Who only looks is answered whoever holds it.
+    if !answer.refused.is_empty()
+        || matches!(call.ask, Request::Inspect { .. } | Request::Check { .. } | Request::Leave)
+    {
+        return Ok(());
+    }
+    match &answer.holder {
+        None => differs("holder", "it refuses nothing, and says that no session holds it: this one took it"),
+        Some(holder) if !takes && holder.session.id != call.session.id => {
+            differs("holder", format!("it refuses nothing, and says: {}", holder.words(crate::hand::now())))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
 /// How a plan stands, against the plan itself.
-fn state(known: &Known<'_>, call: &Call, state: &State) -> Fits {
+fn state(known: &Known<'_>, call: &Call, answer: &Answer, state: &State) -> Fits {
     let plan = known.plan;
     if state.plan != plan.hash {
         return differs("plan", format!("it speaks of plan {:.64}, and {} is held here", state.plan, plan.hash));
@@ -131,6 +191,16 @@ fn state(known: &Known<'_>, call: &Call, state: &State) -> Fits {
             ),
         );
     }
+    let twice = || {
+        (1..state.steps.len())
+            .any(|n| state.steps.get(..n).zip(state.steps.get(n)).is_some_and(|(earlier, one)| earlier.contains(one)))
+    };
+    if !known.steps.contains(&state.steps) && (state.steps.len() > plan.steps.len() || twice()) {
+        return differs("steps", "it names a step twice");
+    }
+    if state.reboots.len() > MOST || state.who.len() > TEXT {
+        return differs("trouble", format!("it was rebooted more than {MOST} times, or its operator's name is a book"));
+    }
     let planned = acts(plan, &state.steps);
     let said: Vec<(&str, usize)> = state.acts.iter().map(|a| (a.step.as_str(), a.number)).collect();
     let held: Vec<(&str, usize)> = planned.iter().map(|(key, ..)| (key.step.as_str(), key.number)).collect();
@@ -145,11 +215,11 @@ fn state(known: &Known<'_>, call: &Call, state: &State) -> Fits {
         one(known.record, key, act, said)?;
     }
     stage(&planned, state)?;
-    unasked(known, call, &planned, state)
+    super::moved::unasked(known, call, answer, &planned, state)
 }
 
 /// Steps that are taken, in order of the plan, and what is none of its steps; where none is named, all of them.
-fn taken<'p>(plan: &'p Plan, named: &'p [String]) -> Vec<&'p str> {
+pub(super) fn taken<'p>(plan: &'p Plan, named: &'p [String]) -> Vec<&'p str> {
     let planned = plan.steps.iter().map(|s| s.id.as_str());
     if named.is_empty() {
         return planned.collect();
@@ -161,13 +231,19 @@ fn taken<'p>(plan: &'p Plan, named: &'p [String]) -> Vec<&'p str> {
 /// What is said of one act.
 fn one(record: &Record, key: &Key, act: &Act, said: &ActState) -> Fits {
     let begun = matches!(said.stands, Stands::Announced | Stands::Made);
+    if said.stands == Stands::Open && (said.before.is_some() || !said.kept.is_empty()) {
+        let code = if said.before.is_some() { "before" } else { "kept" };
+        let what =
+            format!("act {} of {}: it was not begun, and what was there before it is known", key.number, key.step);
+        return differs(code, what);
+    }
     match &said.before {
         Some(_) if !act.is_elsewhere() => {
             let what =
                 format!("act {} of {}: it says what was there before an act that is its own", key.number, key.step);
             return differs("before", what);
         }
-        Some(before) if begun => {
+        Some(before) if said.stands != Stands::Undone => {
             let noted = record.before(&key.step, key.number);
             if noted.as_ref().is_some_and(|noted| noted != before) || noted.is_none() && !is_planned(act, before) {
                 let held = noted
@@ -182,6 +258,9 @@ fn one(record: &Record, key: &Key, act: &Act, said: &ActState) -> Fits {
             return differs("before", what);
         }
         _ => {}
+    }
+    if said.kept.len() > MOST {
+        return differs("kept", format!("act {} of {}: it keeps more than {MOST} files", key.number, key.step));
     }
     match said.kept.iter().find(|path| !is_named(act, path)) {
         Some(path) => differs(
@@ -219,31 +298,6 @@ fn stage(planned: &[(Key, Phase, &Act)], state: &State) -> Fits {
     } else {
         differs("stage", format!("it says that the plan stands at {:?}, and its acts do not come to that", state.stage))
     }
-}
-
-/// Acts that stand otherwise than before, though nothing was asked that changes them: this session alone holds the node.
-fn unasked(known: &Known<'_>, call: &Call, planned: &[(Key, Phase, &Act)], state: &State) -> Fits {
-    let Some(last) = known.last.filter(|last| last.steps == state.steps) else { return Ok(()) };
-    let may = |key: &Key, act: &Act| match &call.ask {
-        Request::Begin { .. } => true,
-        Request::Elsewhere { step, number, .. } => (step, *number) == (&key.step, key.number),
-        Request::Perform { .. } | Request::Rollback { .. } => !act.is_elsewhere(),
-        Request::Finish { .. } => matches!(act, Act::Trial { .. }),
-        _ => false,
-    };
-    let pairs = planned.iter().zip(state.acts.iter().zip(&last.acts));
-    for ((key, _, act), (now, then)) in pairs {
-        if (now.stands, &now.before) != (then.stands, &then.before) && !may(key, act) {
-            return differs(
-                "unasked",
-                format!(
-                    "act {} of {} was {:?} and is {:?} now, and nothing was asked that does that",
-                    key.number, key.step, then.stands, now.stands
-                ),
-            );
-        }
-    }
-    Ok(())
 }
 
 /// Whether what was asked, and not refused, is what is said to be so now.

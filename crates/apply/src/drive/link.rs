@@ -29,6 +29,8 @@ pub(super) struct Link<'a> {
     last: RefCell<Option<State>>,
     turn: Cell<Turn>,
     over: RefCell<Option<String>>,
+    /// The boot that answered last.
+    boot: RefCell<Option<String>>,
 }
 
 /// Whether this session holds the node.
@@ -52,8 +54,8 @@ impl<'a> Link<'a> {
         cancel: &'a Cancel,
     ) -> Link<'a> {
         let steps = RefCell::new(vec![steps.to_vec(), record.steps()]);
-        let (last, turn, over) = (RefCell::default(), Cell::new(Turn::No), RefCell::default());
-        Link { node, plan, operator, record, cancel, steps, last, turn, over }
+        let (last, over, boot) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Link { node, plan, operator, record, cancel, steps, last, turn: Cell::new(Turn::No), over, boot }
     }
 
     pub(super) fn name(&self) -> &'a str {
@@ -108,12 +110,22 @@ impl<'a> Link<'a> {
 
     fn fits(&self, call: &Call, answer: Answer) -> Reached<Answer> {
         let fits = {
-            let (steps, last, over) = (self.steps.borrow(), self.last.borrow(), self.over.borrow());
-            let (plan, record) = (self.plan, self.record);
-            let known = Known { plan, steps: &steps, record, last: last.as_ref(), over: over.as_deref() };
+            let (steps, last) = (self.steps.borrow(), self.last.borrow());
+            let (over, boot) = (self.over.borrow(), self.boot.borrow());
+            let holds = self.turn.get() == Turn::Holds;
+            let known = Known {
+                plan: self.plan,
+                steps: &steps,
+                record: self.record,
+                last: last.as_ref(),
+                is_new: holds && last.is_none(),
+                boot: boot.as_deref(),
+                over: over.as_deref(),
+            };
             fits::answer(&known, call, &answer)
         };
         fits.map_err(|d| Unreached::Differs { node: self.name().to_owned(), code: d.code, what: d.what })?;
+        self.boot.borrow_mut().clone_from(&answer.node.boot);
         if answer.state.is_some() && self.turn.get() == Turn::Holds {
             self.last.borrow_mut().clone_from(&answer.state);
         }
@@ -129,7 +141,8 @@ impl<'a> Link<'a> {
             let answer = self.call(&call)?;
             answer.told.iter().for_each(|told| tell(Event::TakenOver(told)));
             let other = answer.holder.as_ref().filter(|h| h.session.id != self.operator.session.id);
-            let Some(holder) = other.filter(|_| is_held(&answer) || is_busy(&answer)) else {
+            let Some(holder) = other.filter(|_| answer.refused.is_empty() || is_held(&answer) || is_busy(&answer))
+            else {
                 if !answer.refused.is_empty() {
                     return Err(refused(answer));
                 }
@@ -175,6 +188,7 @@ impl<'a> Link<'a> {
             );
         }
         match (id.boot, boot) {
+            (None, Some(_)) => differs("boot", "what was read does not show its boot".to_owned()),
             (Some(read), Some(boot)) if read != boot => differs(
                 "boot",
                 format!(
@@ -281,7 +295,8 @@ pub fn accepts(plan: &Plan, call: &Call, bytes: &[u8]) -> Option<Reached<Option<
         Err(e) => return Some(Err(e)),
     };
     let record = Record::in_memory("node", plan, &[]);
-    let known = Known { plan, steps: &[Vec::new()], record: &record, last: None, over: None };
+    let steps = [Vec::new()];
+    let known = Known { plan, steps: &steps, record: &record, last: None, is_new: false, boot: None, over: None };
     let differs = |d: fits::Differs| Unreached::Differs { node: "node".to_owned(), code: d.code, what: d.what };
     Some(fits::answer(&known, call, &answer).map(|()| answer.state).map_err(differs))
 }

@@ -13,6 +13,7 @@ mod labels;
 mod lifecycle;
 mod link;
 mod many;
+mod moved;
 mod node;
 mod one;
 mod session;

@@ -2,9 +2,10 @@
 
 use super::boot::Reboot;
 use super::elsewhere::trouble;
+use super::lifecycle::Service;
 use super::link::{Link, refused};
 use super::{Event, Lifecycle, Node, Operator, Unreached};
-use crate::plans::{Record, StoreError};
+use crate::plans::{How, Record, StoreError};
 use crate::protocol::{ActState, Answer, Note, Phase, Request, Stage, Stands, State, Trouble};
 use linerate_remedy::verify::{Outcome as Shown, Proved, StepResult, Told, Verification, verify_told};
 use linerate_remedy::{Disruption, Plan, Proof};
@@ -101,9 +102,12 @@ pub fn apply(
 ) -> Outcome {
     tell(Event::Node(node.name()));
     let link = Link::new(node, plan, &options.steps, &options.operator, &options.record, cancel);
+    let service = Service::new(lifecycle, node.name(), plan);
     let mut work = Work {
         link: &link,
         plan,
+        service: &service,
+        taken_out: false,
         options,
         cancel,
         tell,
@@ -120,7 +124,7 @@ pub fn apply(
         steps: options.steps.clone(),
         failed: false,
     };
-    let ended = match work.all(lifecycle) {
+    let ended = match work.all() {
         Ok(ended) => ended,
         Err(Stop::Held(who)) => Ended::Held(who),
         Err(stop) if work.touched => Ended::Left(stop.to_string()),
@@ -128,7 +132,12 @@ pub fn apply(
     };
     let ended = match ended {
         // Only what was judged: a lost connection, a request to stop or a forgotten BMC says nothing about the change.
-        Ended::Left(why) if options.undo && work.touched && work.failed && !work.released => work.undo(lifecycle, why),
+        Ended::Left(why) if options.undo && work.touched && work.failed && !work.released => work.undo(why),
+        // As it was, in service as well.
+        Ended::Untouched(why) if work.taken_out && !work.touched => match work.given_back() {
+            Ok(()) => Ended::Untouched(why),
+            Err(e) => Ended::Untouched(format!("{why}; the node was not given back: {e}")),
+        },
         other => other,
     };
     link.leave();
@@ -138,6 +147,9 @@ pub fn apply(
 pub(super) struct Work<'a> {
     pub(super) link: &'a Link<'a>,
     pub(super) plan: &'a Plan,
+    service: &'a Service<'a>,
+    /// It was, or may have been, taken out of service.
+    taken_out: bool,
     options: &'a Options,
     cancel: &'a Cancel,
     pub(super) tell: &'a mut dyn FnMut(Event<'_>),
@@ -174,7 +186,7 @@ enum When {
 }
 
 impl Work<'_> {
-    fn all(&mut self, lifecycle: &dyn Lifecycle) -> Result<Ended, Stop> {
+    fn all(&mut self) -> Result<Ended, Stop> {
         let found = self.inspect()?;
         let own = self.link.take(self.tell)?;
         self.touched = own.as_ref().is_some_and(|s| s.acts.iter().any(|a| a.stands != Stands::Open));
@@ -189,15 +201,11 @@ impl Work<'_> {
         let state = self.begin(own.as_ref())?;
         self.steps.clone_from(&state.steps);
         self.link.settle(&state.steps);
-        (self.tell)(Event::Lifecycle(lifecycle.name()));
         if self.plan.disruption() > Disruption::None {
-            let drained = lifecycle
-                .cordon(self.link.name(), &format!("linerate plan {:.12}", self.plan.hash))
-                .and_then(|()| lifecycle.drain(self.link.name()));
-            if let Err(why) = drained {
-                let returned =
-                    lifecycle.give_back(self.link.name()).err().map(|e| format!("; {e}")).unwrap_or_default();
-                return Ok(Ended::Untouched(format!("it was not drained: {why}{returned}")));
+            self.taken_out = true;
+            if let Err(why) = self.service.take_out(self.tell) {
+                let why = format!("it was not drained: {why}");
+                return Ok(if self.touched { Ended::Left(why) } else { Ended::Untouched(why) });
             }
         }
         // Released already, by a driver that ended before it could say so: the node is read, and says whether it still holds.
@@ -226,10 +234,19 @@ impl Work<'_> {
             return Ok(self.not_proven());
         }
         self.ask(&Request::Finish { plan: self.plan.hash.clone() })?;
-        Ok(match lifecycle.give_back(self.link.name()) {
+        if let Err(e) = self.options.record.end(How::Proven) {
+            self.remarks.push(format!("that it is proven was not noted here, so its record stays: {e}"));
+        }
+        Ok(match self.given_back() {
             Ok(()) => Ended::Proven,
             Err(why) => Ended::Left(format!("it is proven, and was not given back: {why}")),
         })
+    }
+
+    /// Gives the node back, where this plan took it out of service.
+    fn given_back(&mut self) -> Result<(), String> {
+        self.remarks.extend(self.service.give_back()?);
+        Ok(())
     }
 
     /// Begins the plan, or goes on with it. That is noted here before, and taken back where the node refuses it.
@@ -273,7 +290,7 @@ impl Work<'_> {
     }
 
     /// Undoes all, and where the running kernel may have taken something, reboots it into what was.
-    fn undo(&mut self, lifecycle: &dyn Lifecycle, why: String) -> Ended {
+    fn undo(&mut self, why: String) -> Ended {
         let undone = self.standing().and_then(|state| {
             let booted = !state.reboots.is_empty() || state.first_in.is_some() && !self.still(state.first_in.as_ref());
             let rebooted = booted && self.options.may_reboot;
@@ -289,7 +306,7 @@ impl Work<'_> {
             Ok(undone) if undone.ending => Ended::Left(format!(
                 "{why}; it is undone, and reboots: `linerate rollback --yes` after it ends the plan"
             )),
-            Ok(_) => match lifecycle.give_back(self.link.name()) {
+            Ok(_) => match self.given_back() {
                 Ok(()) => Ended::Undone(why),
                 Err(e) => Ended::Left(format!("{why}; it is undone, and was not given back: {e}")),
             },

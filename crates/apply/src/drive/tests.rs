@@ -146,7 +146,12 @@ pub(super) fn noted(plan: &Plan) -> Arc<Record> {
 /// Undoes it, as the first operator.
 pub(super) fn undo(node: &dyn Node, flaky: &Flaky, plan: &Plan, how: Undoing) -> Result<Undone, Stop> {
     let operator = operator(1);
-    rollback(&Target { node, plan, record: &flaky.record, operator: &operator }, how, &Cancel::default(), &mut |_| {})
+    rollback(
+        &Target { node, plan, record: &flaky.record, operator: &operator, lifecycle: &Lone },
+        how,
+        &Cancel::default(),
+        &mut |_| {},
+    )
 }
 
 pub(super) fn options(node: &Flaky, twice: bool) -> Options {

@@ -4,9 +4,10 @@ use super::bios::{self, BiosAct};
 use super::boot::Reboot;
 use super::elsewhere::{self, At, trouble};
 use super::labels::Labelled;
+use super::lifecycle::Service;
 use super::link::{Link, refused};
-use super::{Event, Node, Operator, Stop};
-use crate::plans::Record;
+use super::{Event, Lifecycle, Node, Operator, Stop};
+use crate::plans::{How, Record};
 use crate::protocol::{Answer, Request, Stage, Stands, State, Trouble};
 use linerate_remedy::Plan;
 use linerate_runner::Cancel;
@@ -43,6 +44,8 @@ pub struct Target<'a> {
     pub record: &'a Record,
     /// Who undoes it.
     pub operator: &'a Operator,
+    /// What took the node out of service for this plan, and gives it back.
+    pub lifecycle: &'a dyn Lifecycle,
 }
 
 /// Undoes what a plan did on a node. What the running kernel took is gone after the next boot: with [`Undoing::reboot`] that is made and
@@ -57,7 +60,7 @@ pub fn rollback(
     cancel: &Cancel,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Undone, Stop> {
-    let Target { node, plan, record, operator } = *target;
+    let Target { node, plan, record, operator, lifecycle } = *target;
     tell(Event::Node(node.name()));
     let link = Link::new(node, plan, &record.steps(), operator, record, cancel);
     let found = link.inspect()?;
@@ -79,6 +82,13 @@ pub fn rollback(
             Err(Stop::Refused(vec![Trouble { code: "no-plan".to_owned(), step: None, what }]))
         }
     });
+    if undone.as_ref().is_ok_and(|undone| !undone.ending) {
+        let stays = match Service::new(lifecycle, node.name(), plan).give_back() {
+            Ok(stays) => stays,
+            Err(why) => Some(format!("it is undone, and was not given back: {why}")),
+        };
+        stays.iter().for_each(|words| tell(Event::Lifecycle(words)));
+    }
     link.leave();
     undone
 }
@@ -130,6 +140,8 @@ pub(super) fn undo(
     }
     if !ending {
         ask(link, &Request::Finish { plan: hash.clone() }, tell)?;
+        // Where that cannot be noted, the record stays for good.
+        let _ = record.end(How::Undone);
     }
     Ok(Undone { plan: hash, ending })
 }

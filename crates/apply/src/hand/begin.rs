@@ -2,7 +2,7 @@
 
 use super::{Work, acts, boot, node_id, now, steps};
 use crate::act::{Done, FILE, Hands, Root, TrialMaker, Wrong, check, shows, stale};
-use crate::journal::{Journal, Key, Ledger, Record, STATE, open_plan};
+use crate::journal::{Journal, Key, Ledger, Record, STATE, next_order, open_plan};
 use linerate_remedy::{Act, Condition, FileState, Plan};
 use std::collections::BTreeMap;
 
@@ -99,7 +99,8 @@ pub(super) fn begin(
     if !work.troubles.is_empty() {
         return Ok(None);
     }
-    let record = Record::Begun { plan: plan.hash.clone(), who, when: now(), boot: boot(root), steps: chosen };
+    let (boot, order) = (boot(root), next_order(root)?);
+    let record = Record::Begun { plan: plan.hash.clone(), who, when: now(), boot, steps: chosen, order };
     Journal::begin(root, plan, &record).map(Some)
 }
 

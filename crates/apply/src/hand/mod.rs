@@ -274,10 +274,11 @@ pub(crate) fn is_made(ledger: &Ledger, key: &Key, act: &Act) -> bool {
 
 /// The boot in which a phase was completed, if it was.
 fn completed_in(acts: &[(Key, Phase, &Act)], ledger: &Ledger, phase: Phase) -> Option<String> {
-    let mut own = acts.iter().filter(|(_, p, _)| *p == phase).peekable();
-    let last = own.clone().last()?;
-    let all = own.all(|(key, _, act)| is_made(ledger, key, act));
-    ledger.acts.get(&last.0).filter(|_| all).map(|a| a.boot.clone())
+    let own = || acts.iter().filter(|(_, p, _)| *p == phase);
+    let all = own().all(|(key, _, act)| is_made(ledger, key, act));
+    // Not the last of the plan: one that the driver makes may have been made boots ago.
+    let last = own().filter_map(|(key, ..)| ledger.acts.get(key)).max_by_key(|a| a.made)?;
+    all.then(|| last.boot.clone())
 }
 
 /// How a plan stands.

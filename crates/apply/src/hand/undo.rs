@@ -4,7 +4,7 @@ use super::carried::by_a_boot;
 use super::{Work, acts, boot, is_made, now};
 use crate::act::{Done, Hands, Undo, Wrong, end_left, run_undo, unexpected};
 use crate::hand::fault::boundary;
-use crate::journal::{ActRecord, Journal, Key, Record, open_plan};
+use crate::journal::{ActRecord, Journal, Key, Record, next_order, open_plan};
 use crate::protocol::{Phase, Stands};
 use linerate_remedy::Act;
 
@@ -31,7 +31,9 @@ pub(super) fn rollback(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work
     }
     let here = boot(hands.root);
     if !journal.ledger.undoing || journal.ledger.finished || journal.ledger.undone_in.as_ref() != Some(&here) {
-        journal.write(Record::Undoing { boot: here, when: now() })?;
+        // While it holds the node, no other can come behind it.
+        let order = if journal.ledger.finished { next_order(hands.root)? } else { journal.ledger.order };
+        journal.write(Record::Undoing { boot: here, when: now(), order })?;
         boundary("undo: begun");
     }
     end_left(hands.mark);

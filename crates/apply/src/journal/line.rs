@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn two() -> String {
-        let record = Record::Undoing { boot: "b".to_owned(), when: 7 };
+        let record = Record::Undoing { boot: "b".to_owned(), when: 7, order: 1 };
         let finished = Record::Finished { when: 8 };
         write(&record).unwrap() + &write(&finished).unwrap()
     }

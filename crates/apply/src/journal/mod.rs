@@ -12,4 +12,4 @@ mod store;
 
 pub(crate) use ledger::{ActRecord, Ledger};
 pub(crate) use record::{FileSeen, Key, Record, Seen, Shape};
-pub(crate) use store::{Journal, Lock, STATE, one_plan, open_plan, plans};
+pub(crate) use store::{Journal, Lock, STATE, next_order, one_plan, open_plan, plans};

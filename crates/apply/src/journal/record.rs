@@ -19,7 +19,16 @@ pub(crate) struct Key {
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub(crate) enum Record {
     /// The plan took the node.
-    Begun { plan: String, who: String, when: u64, boot: String, steps: Vec<String> },
+    Begun {
+        plan: String,
+        who: String,
+        when: u64,
+        boot: String,
+        steps: Vec<String>,
+        /// Place among the node's plans, the last used highest. Journals of earlier versions have none.
+        #[serde(default)]
+        order: u64,
+    },
     /// An act is about to be made.
     Announced { act: Key, what: String, before: Seen, boot: String, when: u64 },
     /// An act that was interrupted is made once more.
@@ -28,8 +37,13 @@ pub(crate) enum Record {
     Made { act: Key, after: Seen, output: Option<String>, boot: String, when: u64 },
     /// It was not made, and what was there is there.
     Failed { act: Key, why: String, when: u64 },
-    /// The plan is being undone.
-    Undoing { boot: String, when: u64 },
+    /// The plan is being undone. `order`: as in `Begun`.
+    Undoing {
+        boot: String,
+        when: u64,
+        #[serde(default)]
+        order: u64,
+    },
     /// An act is about to be undone.
     UndoAnnounced { act: Key, when: u64 },
     /// The program that undoes it was run, while files of earlier acts were still there.

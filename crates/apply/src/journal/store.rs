@@ -221,8 +221,13 @@ pub(crate) fn plans(root: &Root) -> Done<Vec<(Plan, Ledger)>> {
             }
         }
     }
-    all.sort_by_key(|(_, l)| std::cmp::Reverse((l.is_open(), l.last)));
+    all.sort_by(|(_, a), (_, b)| b.turn().cmp(&a.turn()));
     Ok(all)
+}
+
+/// The place of a plan that is begun, or undone, now: behind all others.
+pub(crate) fn next_order(root: &Root) -> Done<u64> {
+    Ok(plans(root)?.iter().map(|(_, ledger)| ledger.order).max().unwrap_or_default().saturating_add(1))
 }
 
 /// The plan that holds the node.

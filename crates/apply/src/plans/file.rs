@@ -2,11 +2,22 @@
 
 use super::{StoreError, Stored};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long another process may hold the store: what is done there takes moments.
+const WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
+
+/// The store, for one writer. Released when it is dropped, and when the process ends.
+#[derive(Debug)]
+pub(super) struct Lock(#[allow(dead_code)] Option<OwnedFd>);
+
+/// The file that writers lock.
+const LOCK: &str = "lock";
 
 #[derive(Debug)]
 pub(super) struct Dir {
@@ -69,8 +80,30 @@ impl Dir {
         Ok(Some(bytes))
     }
 
+    /// Waits until no other process or thread writes here. Where the file system has no locks, nobody is waited for.
+    pub(super) fn lock(&self) -> Stored<Lock> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = match rustix::fs::openat(self.fd.as_fd(), LOCK, flags, Mode::from_raw_mode(0o600)) {
+            Ok(fd) => fd,
+            Err(Errno::LOOP) => return Err(foreign(&self.path(LOCK), "it is a link".to_owned())),
+            Err(e) => return Err(self.io(LOCK, e)),
+        };
+        let end = Instant::now() + WAIT;
+        loop {
+            match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Lock(Some(fd))),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < end => {
+                    std::thread::sleep(Duration::from_millis(3));
+                }
+                Err(Errno::WOULDBLOCK | Errno::INTR) => return Err(StoreError::Busy { path: self.path(LOCK) }),
+                Err(_) => return Ok(Lock(None)),
+            }
+        }
+    }
+
     /// Puts a file in its place as a whole: written beside, synced, renamed.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Stored<()> {
+        let _lock = self.lock()?;
         let beside = format!(".{name}.{}", std::process::id());
         let _ = rustix::fs::unlinkat(self.fd.as_fd(), beside.as_str(), AtFlags::empty());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -88,6 +121,12 @@ impl Dir {
     }
 
     pub(super) fn remove(&self, name: &str) -> Stored<()> {
+        let lock = self.lock()?;
+        self.remove_locked(name, &lock)
+    }
+
+    /// Removes a file, for one who has the lock.
+    pub(super) fn remove_locked(&self, name: &str, _: &Lock) -> Stored<()> {
         match rustix::fs::unlinkat(self.fd.as_fd(), name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(e) => Err(self.io(name, e)),
@@ -100,6 +139,15 @@ impl Dir {
         Ok(Dir { fd, path: self.path.clone() })
     }
 
+    /// When a file was written last, in nanoseconds since 1970; `None`: it is no regular file of this user.
+    pub(super) fn written(&self, name: &str) -> Option<u64> {
+        let stat = rustix::fs::statat(self.fd.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let own = FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_uid == rustix::process::geteuid().as_raw();
+        let seconds = u64::try_from(stat.st_mtime).ok().filter(|_| own)?;
+        seconds.checked_mul(1_000_000_000)?.checked_add(stat.st_mtime_nsec)
+    }
+
+    /// Names of its files. More than can be looked at are refused: what is not seen would count as not there.
     pub(super) fn names(&self, most: usize) -> Stored<Vec<String>> {
         let entries = rustix::fs::Dir::read_from(self.fd.as_fd()).map_err(|e| self.io("", e))?;
         let regular = |e: &rustix::fs::DirEntry| matches!(e.file_type(), FileType::RegularFile | FileType::Unknown);
@@ -107,7 +155,11 @@ impl Dir {
             .filter_map(Result::ok)
             .filter(regular)
             .filter_map(|e| e.file_name().to_str().ok().map(str::to_owned));
-        Ok(names.take(most).collect())
+        let names: Vec<String> = names.take(most + 1).collect();
+        if names.len() > most {
+            return Err(self.io("", format!("more than {most} files are there: move those of the oldest plans away")));
+        }
+        Ok(names)
     }
 }
 

@@ -3,18 +3,21 @@
 //! ```text
 //! DIR/DIGEST.plan            as it was read, byte for byte
 //! DIR/DIGEST.sig             its signature, where it has one
-//! DIR/DIGEST.NODE.run        when it was begun on this node, with which steps, and what was there before acts beside the node
+//! DIR/DIGEST.NODE.run        when it was begun on this node, with which steps, what was there before acts beside the node, and how it ended
+//! DIR/lock                   held by the one that writes
 //! ```
 //!
 //! Who can write there can have anything undone: the directory is the operator's alone (0700, files 0600), and no link is followed.
 
 mod file;
+mod prune;
 mod record;
 
-pub use record::Record;
+pub use prune::Pruned;
+pub use record::{How, Record};
 
 use file::Dir;
-use linerate_remedy::{Plan, sha256};
+use linerate_remedy::{NodeId, Plan, sha256};
 use std::path::{Path, PathBuf};
 
 /// Longest plan.
@@ -50,6 +53,14 @@ pub enum StoreError {
         path: PathBuf,
         /// Why.
         why: String,
+    },
+    /// Another process holds it.
+    #[error(
+        "{path} is held by another linerate, which writes there or was stopped: look who holds it (fuser {path}), and try again"
+    )]
+    Busy {
+        /// The file that is locked.
+        path: PathBuf,
     },
     /// More than one plan begins so.
     #[error("more than one plan that is held here begins with {0}: name more of its digest")]
@@ -138,6 +149,37 @@ impl Plans {
             }
         }
         Ok(last)
+    }
+
+    /// Records of the machine that answers as `node` now, under other names: of plans that were made of a machine with this id, and with this host key
+    /// where both are known. The last begun first. A record that cannot be read is left out: it is refused where it is used.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn other_names(&self, node: &str, id: &NodeId) -> Stored<Vec<Record>> {
+        let is_same = |plan: &NodeId| {
+            let other_key = plan.host_key.is_some() && id.host_key.is_some() && plan.host_key != id.host_key;
+            plan.machine.is_some() && plan.machine == id.machine && !other_key
+        };
+        let of_it = |r: &Record| matches!(self.plan(&r.plan()), Ok(Some(held)) if is_same(&held.plan.node));
+        self.records(|r| r.node() != node && of_it(r))
+    }
+
+    /// Records of a plan under other names than this one. The last begun first.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn other_names_of(&self, node: &str, hash: &str) -> Stored<Vec<Record>> {
+        self.records(|r| r.node() != node && r.plan() == hash)
+    }
+
+    fn records(&self, wanted: impl Fn(&Record) -> bool) -> Stored<Vec<Record>> {
+        let names = self.dir.names(FILES)?;
+        let read = |name: &String| Record::read(&self.dir, name).ok().flatten();
+        let mut found: Vec<Record> =
+            names.iter().filter(|n| n.ends_with(".run")).filter_map(read).filter(wanted).collect();
+        found.sort_by_key(|r| std::cmp::Reverse(r.since()));
+        Ok(found)
     }
 
     /// A record of a plan on a node, with these steps (none: all, or those of an earlier record). The driver writes it when it begins.

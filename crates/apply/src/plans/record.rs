@@ -25,6 +25,28 @@ struct Form {
     since: u64,
     /// What was there before acts that are made beside the node, as this operator's side saw it: by `STEP/NUMBER`.
     before: BTreeMap<String, String>,
+    /// How it ended, where that was seen from here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended: Option<End>,
+}
+
+/// How a plan ended on a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// Every step was shown to be effective. It can be undone.
+    Proven,
+    /// It was undone: nothing of it is left to undo.
+    Undone,
+}
+
+/// The end of a plan on a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct End {
+    pub(super) how: How,
+    /// Nanoseconds since 1970.
+    pub(super) when: u64,
 }
 
 /// One plan on one node.
@@ -39,7 +61,8 @@ pub struct Record {
 #[derive(Debug)]
 pub(crate) struct Earlier(Option<Vec<u8>>);
 
-fn now() -> u64 {
+/// Nanoseconds since 1970.
+pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
 }
 
@@ -93,6 +116,7 @@ impl Record {
         {
             let mut form = self.form();
             form.since = now();
+            form.ended = None;
             steps.clone_into(&mut form.steps);
         }
         self.write()?;
@@ -106,6 +130,17 @@ impl Record {
             (Some((dir, name)), None) => dir.remove(name),
             (None, _) => Ok(()),
         }
+    }
+
+    /// The plan ended on this node: from now on the record may grow old.
+    pub(crate) fn end(&self, how: How) -> Stored<()> {
+        self.form().ended = Some(End { how, when: now() });
+        self.write()
+    }
+
+    /// How the plan ended, as far as that was seen from here.
+    pub(super) fn ended(&self) -> Option<End> {
+        self.form().ended
     }
 
     fn form(&self) -> MutexGuard<'_, Form> {
@@ -170,5 +205,6 @@ fn form(node: &str, plan: &Plan, steps: &[String], who: &str) -> Form {
         who: who.to_owned(),
         since: now(),
         before: BTreeMap::new(),
+        ended: None,
     }
 }

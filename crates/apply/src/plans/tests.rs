@@ -1,5 +1,7 @@
 //! A store that nobody else can write, and what is in it.
 
+mod age;
+
 use super::*;
 use crate::hand::tests::{Node, step, value};
 use std::fs::{self, Permissions};
@@ -16,6 +18,7 @@ fn code<T>(stored: Stored<T>) -> &'static str {
         Err(StoreError::Io { .. }) => "io",
         Err(StoreError::Damaged { .. }) => "damaged",
         Err(StoreError::Ambiguous(_)) => "ambiguous",
+        Err(StoreError::Busy { .. }) => "busy",
     }
 }
 

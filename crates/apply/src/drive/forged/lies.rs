@@ -19,12 +19,18 @@ pub(super) enum Expect {
 pub(super) struct World {
     first: Option<Answer>,
     pub(super) boots: Vec<String>,
+    /// The session holds the node.
+    pub(super) holds: bool,
+    /// And the plan has begun.
+    pub(super) began: bool,
 }
 
 impl World {
     pub(super) fn heard(&mut self, answer: &Answer) {
         self.first.get_or_insert_with(|| answer.clone());
         self.boots.extend(answer.node.boot.clone());
+        self.holds = answer.holder.is_some();
+        self.began = answer.state.is_some();
     }
 }
 
@@ -34,6 +40,7 @@ pub(super) struct Seen {
     pub(super) host: Option<&'static str>,
     /// `Some("")`: none.
     pub(super) machine: Option<&'static str>,
+    /// `Some("")`: none.
     pub(super) boot: Option<String>,
 }
 
@@ -49,8 +56,10 @@ impl Seen {
             Some(id) => copy.write("etc/machine-id", id),
             None => {}
         }
-        if let Some(boot) = &self.boot {
-            copy.write("proc/sys/kernel/random/boot_id", boot);
+        match self.boot.as_deref() {
+            Some("") => std::fs::remove_file(copy.at("proc/sys/kernel/random/boot_id")).unwrap(),
+            Some(boot) => copy.write("proc/sys/kernel/random/boot_id", boot),
+            None => {}
         }
         let root = copy.at("");
         linerate_snapshot::load(&root, &Options { redact: false, ..Options::new(&root, Purpose::Collect) }, &|_| {})
@@ -64,40 +73,38 @@ pub(super) struct Lie {
     pub(super) expect: Expect,
     pub(super) answer: fn(&mut Answer, &World),
     pub(super) read: fn(&mut Seen, &World),
-    /// Whether it is one about what is read, and not about answers.
-    seen: bool,
+    pub(super) boot: fn(&mut String, &World),
+    /// Where it can be told.
+    pub(super) places: &'static [&'static str],
 }
 
 /// Steps of the protocol at which a node answers.
 const ANSWERS: &[&str] = &["inspect", "take", "begin", "perform", "note", "elsewhere", "reboot", "rollback", "finish"];
 
-impl Lie {
-    /// Where it can be told.
-    pub(super) fn places(&self) -> &'static [&'static str] {
-        if self.seen { &["read"] } else { ANSWERS }
-    }
-}
-
-const fn answer(name: &'static str, code: &'static str, lie: fn(&mut Answer, &World)) -> Lie {
-    Lie { name, expect: Expect::Refused(code), answer: lie, read: |_, _| {}, seen: false }
+pub(super) const fn answer(name: &'static str, code: &'static str, lie: fn(&mut Answer, &World)) -> Lie {
+    Lie { name, expect: Expect::Refused(code), answer: lie, read: |_, _| {}, boot: |_, _| {}, places: ANSWERS }
 }
 
 const fn unseen(name: &'static str, lie: fn(&mut Answer, &World)) -> Lie {
     Lie { expect: Expect::Unseen, ..answer(name, "", lie) }
 }
 
-const fn read(name: &'static str, code: &'static str, lie: fn(&mut Seen, &World)) -> Lie {
-    Lie { read: lie, seen: true, ..answer(name, code, |_, _| {}) }
+pub(super) const fn read(name: &'static str, code: &'static str, lie: fn(&mut Seen, &World)) -> Lie {
+    Lie { read: lie, places: &["read"], ..answer(name, code, |_, _| {}) }
 }
 
-fn of(answer: &mut Answer, change: impl FnOnce(&mut State)) {
+pub(super) const fn boot(name: &'static str, code: &'static str, lie: fn(&mut String, &World)) -> Lie {
+    Lie { boot: lie, places: &["boot"], ..answer(name, code, |_, _| {}) }
+}
+
+pub(super) fn of(answer: &mut Answer, change: impl FnOnce(&mut State)) {
     if let Some(state) = &mut answer.state {
         change(state);
     }
 }
 
 /// The acts of a step, where there are some.
-fn acts(answer: &mut Answer, step: &str, mut change: impl FnMut(&mut ActState)) {
+pub(super) fn acts(answer: &mut Answer, step: &str, mut change: impl FnMut(&mut ActState)) {
     of(answer, |state| state.acts.iter_mut().filter(|a| a.step == step).for_each(&mut change));
 }
 

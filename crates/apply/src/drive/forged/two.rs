@@ -64,7 +64,7 @@ fn report(node: &Flaky, plan: &Plan, who: u32, what: Do) -> Report {
         },
         Do::Undo => {
             let record = Record::in_memory("n1", plan, &[]);
-            let target = Target { node, plan, record: &record, operator: &who };
+            let target = Target { node, plan, record: &record, operator: &who, lifecycle: &Lone };
             match rollback(&target, Undoing::default(), &Cancel::default(), &mut |_| {}) {
                 Ok(_) => Report::Undone,
                 Err(Stop::Held(_)) => Report::Held,

@@ -279,4 +279,4 @@ pub(super) fn whose(object: &KubeNode, plan: &NodeId) -> Whose {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

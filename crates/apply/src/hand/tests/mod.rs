@@ -73,8 +73,9 @@ impl Node {
         Node { dir: dir.to_owned(), _own: None }
     }
 
+    /// A path of the node, with or without its first slash: never one of the machine that runs the test.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
-        self.dir.join(path)
+        self.dir.join(path.trim_start_matches('/'))
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {

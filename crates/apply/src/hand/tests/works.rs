@@ -1,8 +1,8 @@
 //! What goes well, and what fails without harm.
 
-use super::{Node, begin, codes, run, stage, step, value};
+use super::{INSPECT, Node, begin, codes, run, stage, step, value};
 use crate::protocol::{Phase, Request, Stage, Stands};
-use linerate_remedy::{Act, FileState};
+use linerate_remedy::{Act, Content, FileState};
 
 #[test]
 fn made_then_undone() {
@@ -230,4 +230,42 @@ fn an_entry_that_was_not_chosen_is_told() {
     assert_eq!(codes(&end), ["failed"]);
     assert!(end.refused[0].what.contains("Read-only file system"), "{}", end.refused[0].what);
     assert!(node.read("boot/grub/custom.cfg").is_none(), "the entry is gone again");
+}
+
+/// Plans that are made and undone within one second.
+#[test]
+fn the_plan_that_was_used_last_is_known_however_quickly_they_follow() {
+    let node = Node::new();
+    let file = Act::File {
+        path: "/etc/modules-load.d/linerate.conf".to_owned(),
+        before: FileState::Absent,
+        after: Some(Content("nvidia_peermem\n".to_owned())),
+        mode: 0o644,
+    };
+    let (a, b) = (node.plan_of(vec![step("a", vec![value("9000")])]), node.plan_of(vec![step("b", vec![file])]));
+    let last = || node.ask(INSPECT).state.map(|s| s.plan);
+    for (plan, made) in
+        [(&a, true), (&b, true), (&a, false), (&b, false), (&a, true), (&b, true), (&b, false), (&a, false)]
+    {
+        let answer = if made { node.apply(plan) } else { node.rollback(plan) };
+        assert!(answer.refused.is_empty(), "{:?}", answer.refused);
+        assert_eq!(last().as_ref(), Some(&plan.hash));
+    }
+}
+
+/// What the driver makes may have been made boots before the rest: the reboot that the phase needs comes after the last of it.
+#[test]
+fn a_phase_is_completed_in_the_boot_of_the_act_that_was_made_last() {
+    let node = Node::new();
+    let bios = Act::Bios { attribute: "Iommu".to_owned(), before: "Off".into(), after: "On".into() };
+    let plan = node.plan_of(vec![step("a", vec![value("9000")]), step("bios", vec![bios])]);
+    assert!(node.ask(begin(&plan)).refused.is_empty());
+    for stands in [Stands::Announced, Stands::Made] {
+        let (plan, step, note) = (plan.hash.clone(), "bios".to_owned(), "{\"active\":\"Off\"}".to_owned());
+        assert!(node.ask(Request::Elsewhere { plan, step, number: 0, stands, note }).refused.is_empty());
+    }
+    node.reboot();
+    let made = node.ask(Request::Perform { plan: plan.hash, phase: Phase::First });
+    assert_eq!((codes(&made), stage(&made)), (vec![], Some(Stage::Lasting)));
+    assert_eq!(made.state.unwrap().first_in, made.node.boot);
 }

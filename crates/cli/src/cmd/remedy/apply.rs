@@ -28,7 +28,7 @@ pub(crate) fn run(a: &ApplyArgs) -> Result<u8, Failure> {
     let mut plans = Vec::new();
     if a.resume {
         for node in &nodes {
-            let Held { plan, bytes, signature, record } = stored::last(&**node, &operator)?;
+            let Held { plan, bytes, signature, record } = stored::last(&**node, &operator, "apply --resume")?;
             // It goes on with the steps that were noted here, whatever is named now.
             let steps = record.steps();
             check(a, &plan, &steps)?;
@@ -46,6 +46,7 @@ pub(crate) fn run(a: &ApplyArgs) -> Result<u8, Failure> {
         return dry(a, &nodes, &plans, &operator, sink);
     }
     let store = stored::open()?;
+    stored::prune(&store);
     let mut jobs = Vec::new();
     for (node, chosen) in nodes.iter().zip(&plans) {
         let Chosen { plan, bytes, signature, steps } = chosen;

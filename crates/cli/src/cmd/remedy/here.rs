@@ -8,6 +8,9 @@ use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose, capture};
 use std::path::PathBuf;
 
+/// The name of the machine that this runs on.
+pub(super) const HERE: &str = "this machine";
+
 /// A machine below a root.
 pub(super) struct Here {
     root: PathBuf,
@@ -17,7 +20,7 @@ pub(super) struct Here {
 impl Here {
     /// This machine; with a directory, what is in it.
     pub(super) fn new(root: Option<PathBuf>) -> Here {
-        let name = root.as_ref().map_or_else(|| "this machine".to_owned(), |r| r.display().to_string());
+        let name = root.as_ref().map_or_else(|| HERE.to_owned(), |r| r.display().to_string());
         Here { root: root.unwrap_or_else(|| PathBuf::from("/")), name }
     }
 }

@@ -4,7 +4,7 @@ use super::apply_screen::Screen;
 use super::{bmc, stored};
 use crate::output::Failure;
 use crate::plan_args::RollbackArgs;
-use linerate_apply::drive::{Stop, Target, Undoing, rollback, standing};
+use linerate_apply::drive::{Lone, Stop, Target, Undoing, rollback, standing};
 use linerate_apply::protocol::Stands;
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
     let operator = super::operator(a.take_over);
     let held = match &a.plan {
         Some(word) => stored::named(word, &*node, &a.step)?,
-        None => stored::last(&*node, &operator)?,
+        None => stored::last(&*node, &operator, "rollback")?,
     };
-    let target = Target { node: &*node, plan: &held.plan, record: &held.record, operator: &operator };
+    let target = Target { node: &*node, plan: &held.plan, record: &held.record, operator: &operator, lifecycle: &Lone };
     if !a.yes {
         return show(&target);
     }
@@ -41,7 +41,7 @@ pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
 
 /// What would be undone: acts of the operator's plan, as the node says that they stand.
 fn show(target: &Target<'_>) -> Result<u8, Failure> {
-    let Target { node, plan, record, operator } = *target;
+    let Target { node, plan, record, operator, .. } = *target;
     let Some(state) = standing(node, plan, operator, record).map_err(Failure::new)? else {
         return Err(Failure::new(format!("{}: no such plan was begun there", node.name())));
     };

@@ -1,8 +1,9 @@
 //! The operator's own store of plans, and what is gone on with or undone by it.
 
+use super::here::HERE;
 use super::{FromFile, read_plan};
 use crate::output::Failure;
-use linerate_apply::drive::{Node, Operator, begun};
+use linerate_apply::drive::{Node, Operator, begun, identity};
 use linerate_apply::plans::{Plans, Record};
 use linerate_remedy::Plan;
 use std::path::{Path, PathBuf};
@@ -31,10 +32,40 @@ pub(super) struct Held {
     pub(super) record: Record,
 }
 
-/// The plan that this operator applied to a node last. The node only says whether it is the one that was begun there.
-pub(super) fn last(node: &dyn Node, operator: &Operator) -> Result<Held, Failure> {
+/// Removes what is old in the store, and the nodes as they were before those plans.
+pub(super) fn prune(store: &Plans) {
+    match store.prune() {
+        Ok(pruned) if pruned == linerate_apply::plans::Pruned::default() => {}
+        Ok(pruned) => {
+            for (node, plan) in &pruned.records {
+                if let Ok(file) = super::kept::file(None, node, plan) {
+                    let _ = std::fs::remove_file(file);
+                }
+            }
+            crate::output::remark(&format!(
+                "removed from the store, because of their age: records {}, plans {}",
+                pruned.records.len(),
+                pruned.plans.len()
+            ));
+        }
+        Err(e) => crate::output::remark(&format!("old plans were not removed from the store: {e}")),
+    }
+}
+
+/// The plan that this operator applied to a node last. The node only says whether it is the one that was begun there. `verb`: what asks, as it is
+/// typed.
+pub(super) fn last(node: &dyn Node, operator: &Operator, verb: &str) -> Result<Held, Failure> {
     let (store, name) = (open()?, node.name());
     let Some(record) = store.last(name).map_err(Failure::new)? else {
+        if let Some(other) = others(&store, node, operator).first() {
+            return Err(Failure::new(format!(
+                "{name}: no plan was applied to it under this name from here; the machine that answers is the one to which plan {:.16} was applied as \
+                 {}",
+                other.plan(),
+                other.node()
+            ))
+            .hint(format!("if you mean that machine, use that name: {}", command(verb, &other.node()))));
+        }
         return Err(Failure::new(format!(
             "{name}: no plan was applied to it from here: what a node itself names is not taken"
         ))
@@ -45,6 +76,15 @@ pub(super) fn last(node: &dyn Node, operator: &Operator) -> Result<Held, Failure
     match state {
         None => return Err(Failure::new(format!("{name}: no plan was begun there"))),
         Some(state) if state.plan != hash => {
+            if let Some(other) = others(&store, node, operator).iter().find(|r| r.plan() == state.plan) {
+                return Err(Failure::new(format!(
+                    "{name}: the plan that was applied under this name last is {hash:.16}; since then, plan {:.16} was applied to the same machine \
+                     as {}",
+                    state.plan,
+                    other.node()
+                ))
+                .hint(format!("if you mean that plan, use that name: {}", command(verb, &other.node()))));
+            }
             return Err(Failure::new(format!(
                 "{name}: the plan that was applied from here last is {hash:.16}, and the node says that it is {:.16}: somebody else applied \
                  another one, or the node does not tell the truth",
@@ -58,6 +98,21 @@ pub(super) fn last(node: &dyn Node, operator: &Operator) -> Result<Held, Failure
         Failure::new(format!("{name}: plan {hash:.16} was applied from here, and its copy is gone"))
             .hint("name the plan's own file")
     })
+}
+
+/// Records of the machine that answers, under other names. None where that machine cannot be established.
+fn others(store: &Plans, node: &dyn Node, operator: &Operator) -> Vec<Record> {
+    identity(node, operator).ok().and_then(|id| store.other_names(node.name(), &id).ok()).unwrap_or_default()
+}
+
+/// The command that asks the same of a node under another name.
+fn command(verb: &str, name: &str) -> String {
+    let option = match name {
+        HERE => return format!("`linerate {verb}`, on that machine itself"),
+        name if name.starts_with('/') => "--root",
+        _ => "--host",
+    };
+    format!("`linerate {verb} {}`", linerate_out::shell::shown(&[option, name]))
 }
 
 /// The plan that a word names, a file or the beginning of a digest, with what is noted of it on a node.
@@ -87,7 +142,16 @@ fn noted(plan: &Plan, node: &dyn Node, steps: &[String]) -> Result<Record, Failu
     if base("XDG_STATE_HOME", ".local/state").is_none() {
         return Ok(none());
     }
-    let found = open()?.record(node.name(), &plan.hash).map_err(Failure::new)?;
+    let (store, name) = (open()?, node.name());
+    let found = store.record(name, &plan.hash).map_err(Failure::new)?;
+    let others = if found.is_none() { store.other_names_of(name, &plan.hash).unwrap_or_default() } else { Vec::new() };
+    if let Some(other) = others.first() {
+        crate::output::remark(&format!(
+            "{name}: nothing was noted of plan {:.16} under this name. It was applied from here as {}: what was there before is known under that name",
+            plan.hash,
+            other.node()
+        ));
+    }
     Ok(found.filter(|r| steps.is_empty() || r.steps() == steps).unwrap_or_else(none))
 }
 

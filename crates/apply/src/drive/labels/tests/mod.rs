@@ -34,7 +34,8 @@ impl Wrapped for Lab {
     }
 }
 
-fn labels() -> Step {
+/// A label that goes, and one that claims what the plan makes.
+pub(in crate::drive) fn labels() -> Step {
     let act = |key: &str, before: Option<&str>, after: Option<&str>| Act::Label {
         node: "n1".into(),
         key: key.into(),
