@@ -38,6 +38,12 @@ impl fmt::Display for LeftOut {
     }
 }
 
+/// How many things are beyond a limit.
+#[must_use]
+pub fn beyond(list: &[LeftOut], limit: Limit) -> u64 {
+    list.iter().filter(|l| l.limit == limit).map(|l| l.count).sum()
+}
+
 /// What a reader kept of a text that lists things, and what it left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Kept<T> {
@@ -73,6 +79,14 @@ macro_rules! bounds {
             $name,)+
         }
         impl Limit {
+            /// Its value.
+            #[must_use]
+            pub const fn value(self) -> u64 {
+                match self {
+                    $(Limit::$name => $name as u64,)+
+                }
+            }
+
             /// Its value, and what it bounds.
             #[must_use]
             pub const fn bound(self) -> Bound {
@@ -117,6 +131,42 @@ bounds! {
     TEXT_ITEMS: usize = 65_536, "Items in the list that a reader makes of a tool's text or a file of the kernel (modules, ports, counters, parameters).", "the rest is left out with a remark";
     FIRMWARE_DEVICES: usize = 1_024, "Devices of a text of mlxconfig.", "the rest is left out with a remark";
     FIRMWARE_SETTINGS: usize = 16_384, "Settings in a text of mlxconfig.", "the rest is left out with a remark";
+    REFUSALS: usize = 32, "Lines of one run of a benchmark that look like a measurement and are none; each is shown with its reason.", "the others are counted; `bench import` ends with 2";
+    PING_REPLIES: usize = 262_144, "Replies of one run of ping.", "the rest is counted and left out; `bench import` ends with 2";
+    PING_SAID: usize = 256, "Errors, remarks and failures of one run of ping, each.", "the rest is counted and left out; `bench import` ends with 2";
+    PING_RUNS: usize = 4_096, "Runs of ping in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    SOCKPERF_SERVERS: usize = 1_024, "Servers of one run of sockperf, and peers of it.", "the rest is counted and left out; `bench import` ends with 2";
+    SOCKPERF_PERCENTILES: usize = 64, "Percentiles of one server of sockperf.", "the rest is counted and left out; `bench import` ends with 2";
+    SOCKPERF_SAID: usize = 64, "Remarks and failures of one run of sockperf, each.", "the rest is counted and left out; `bench import` ends with 2";
+    SOCKPERF_RUNS: usize = 4_096, "Runs of sockperf in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_JOBS: usize = 65_536, "Jobs of one run of fio, definitions of jobs, and sums of groups, each.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_OPTIONS: usize = 256, "Options of one job of fio, in JSON.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_PERCENTILES: usize = 64, "Percentiles of one latency of fio.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_SAID: usize = 64, "Remarks and failures of one run of fio, each.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_RUNS: usize = 4_096, "Runs of fio in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_ROWS: usize = 262_144, "Rows of one run of iperf; an hour of ten streams, one row each second, has 40,000.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_CONNECTIONS: usize = 1_024, "Connections of one run of iperf.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_SAID: usize = 64, "Remarks and failures of one run of iperf, each.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_RUNS: usize = 4_096, "Runs of iperf in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    NVBANDWIDTH_TESTS: usize = 65_536, "Tests of one run of nvbandwidth.", "the rest is counted and left out; `bench import` ends with 2";
+    NVBANDWIDTH_DEVICES: usize = 4_096, "GPUs of one run of nvbandwidth.", "the rest is counted and left out; `bench import` ends with 2";
+    NVBANDWIDTH_SAID: usize = 256, "Remarks and failures of one run of nvbandwidth, each.", "the rest is counted and left out; `bench import` ends with 2";
+    NVBANDWIDTH_RUNS: usize = 1 << 16, "Runs of nvbandwidth in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_ROWS: usize = if cfg!(test) { 8192 } else { 1 << 20 }, "Rows of one run of perftest; a sweep has 23, a run without end one each five seconds.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_ADDRESSES: usize = 256, "Ends of connections of one run of perftest.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_NOTES: usize = 64, "Remarks of one run of perftest.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_FAILURES: usize = 64, "Failures of one run of perftest.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_RUNS: usize = 1 << 17, "Runs of perftest in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_STEPS: usize = 1 << 22, "Steps of all ranks in one log of TorchTitan.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_RANKS: usize = 16_384, "Ranks of one run of TorchTitan.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_COPIES: usize = 1_024, "Ranks of TorchTitan whose tags are the same, or that have none: each line looks at all of them.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_FAILURES: usize = 256, "Failures of one run of TorchTitan.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_RUNS: usize = 1 << 16, "Runs of TorchTitan in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_STREAMS: usize = 1_024, "Streams of one test of iperf 2 in lines between commas.", "lines of more are another test";
+    BENCH_LINE: usize = 64 << 10, "Bytes of a line of nccl-tests, perftest, nvbandwidth, of fio's terse form; no line of these tools is as long.", "passed over; JSON has BENCH_JSON";
+    BENCH_SHORT_LINE: usize = 4_096, "Bytes of a line of iperf, sockperf, ping and fio's text; no line of these tools is as long.", "passed over";
+    BENCH_LOG_LINE: usize = 16 << 10, "Bytes of a line of TorchTitan; its own lines are shorter.", "read to there";
+    BENCH_JSON: usize = 64 << 20, "Bytes of one JSON document of nccl-tests or nvbandwidth among other lines.", "refused as cut, with its line";
     WALK_DEPTH: u32 = 8, "Directories, one in the other, that doctor and bench walk.", "the files are left out; exit code 2 with a remark";
     WALK_FILES: usize = 20_000, "Files that doctor and bench read in directories.", "the rest is left out; exit code 2 with a remark: name fewer directories";
     WALK_ENTRIES: usize = 100_000, "Entries of one directory that doctor and bench look at.", "the rest is left out; exit code 2 with a remark";

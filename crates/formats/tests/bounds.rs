@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
 
 use linerate_formats::bounds::{
-    ALL, FIRMWARE_DEVICES, FIRMWARE_SETTINGS, GPUS, LeftOut, Limit, NET_FUNCTIONS, PCI_FUNCTIONS,
+    ALL, Bound, FIRMWARE_DEVICES, FIRMWARE_SETTINGS, GPUS, LeftOut, Limit, NET_FUNCTIONS, PCI_FUNCTIONS,
 };
 use linerate_formats::pci::lspci;
 use linerate_formats::{ibstat, ibv_devinfo, mlxconfig, nvidia_smi};
@@ -11,8 +11,12 @@ use std::path::Path;
 const BEGIN: &str = "<!-- limits: made by crates/formats/tests/bounds.rs -->\n";
 const END: &str = "<!-- end of limits -->\n";
 
-/// A value, in the largest unit that it is a whole number of.
-fn value(n: u64) -> String {
+/// A value; bytes in the largest unit that it is a whole number of.
+fn value(b: &Bound) -> String {
+    let n = b.value;
+    if !["Bytes", "Memory"].iter().any(|w| b.what.starts_with(w)) {
+        return n.to_string();
+    }
     match [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")]
         .into_iter()
         .find(|(shift, _)| n.is_multiple_of(1 << shift) && n > 0)
@@ -25,7 +29,7 @@ fn value(n: u64) -> String {
 fn table() -> String {
     let mut out = "| limit | value | what it bounds | beyond it |\n|---|---|---|---|\n".to_owned();
     for b in ALL {
-        out += &format!("| `{}` | {} | {} | {} |\n", b.name, value(b.value), b.what, b.beyond);
+        out += &format!("| `{}` | {} | {} | {} |\n", b.name, value(b), b.what, b.beyond);
     }
     out
 }
