@@ -3,6 +3,7 @@
 
 use linerate_bench::import::{Imported, import};
 use linerate_bench::{Better, Kind, Run, Series, Stat};
+use linerate_formats::bounds::{LeftOut, Limit};
 
 fn fixture(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/fixtures/net").join(name);
@@ -132,4 +133,27 @@ fn perftest_that_sent_nothing() {
         found[0].points.iter().map(|p| (p.size, p.valid)).collect::<Vec<_>>(),
         [(Some(2), true), (Some(65536), false)]
     );
+}
+
+#[test]
+fn what_is_beyond_a_limit_is_refused_with_its_number() {
+    let ping = "PING a (10.0.0.1) 56(84) bytes of data.\n64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.1 ms\n";
+    let fio = format!(
+        "a: (g=0): rw=read, bs=(R) 4096B-4096B, ioengine=libaio, iodepth=1\nfio-3.33\n{}",
+        "fio: a remark\n".repeat(66)
+    );
+    let sockperf = format!(
+        "sockperf: == version #3.7 ==\nsockperf: [Total Run] RunTime=1.0 sec; SentMessages=10; ReceivedMessages=10\n\
+         sockperf: ---> percentile 50.0 = 1.0\n{}",
+        "sockperf: WARNING: late\n".repeat(65)
+    );
+    for (name, text, limit, count, line) in [
+        ("ping.txt", ping.repeat(4096 + 3), Limit::PING_RUNS, 3, 2 * 4096 + 1),
+        ("fio.txt", fio, Limit::FIO_SAID, 2, 2 + 65),
+        ("sockperf.txt", sockperf, Limit::SOCKPERF_SAID, 1, 3 + 65),
+    ] {
+        let found = import(name, text.as_bytes());
+        let want = LeftOut { limit, line, count }.to_string();
+        assert!(found.refused.iter().any(|r| r.line == line && r.why == want), "{name}: {:?}", found.refused);
+    }
 }

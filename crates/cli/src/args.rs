@@ -79,7 +79,7 @@ Examples:
 Exit codes:
   0  everything that was judged is right
   1  findings of severity low or above
-  2  no findings, but something could not be seen
+  2  no findings, but something could not be seen, or a limit left part of the source out
   3  usage or internal error")]
 pub(crate) struct AuditArgs {
     /// What to audit: a snapshot, a tree or archive with sys/ and proc/, a text of lspci, mlxconfig, nvidia-smi, dmesg …, a
@@ -153,7 +153,12 @@ Examples:
   linerate topo node.tar.zst --format rdma-topo-dump   for `rdma_topo check -F`
 
 Changes for --what-if: full-links, link=BUSID:Gen5x16, move=NIC:BUSID, move=NIC:NUMA1, level=PHB,
-NCCL_VARIABLE=VALUE, nccl=VERSION.")]
+NCCL_VARIABLE=VALUE, nccl=VERSION.
+
+Exit codes:
+  0  the whole source was read
+  2  a limit, or damage, left part of the source out
+  3  usage or internal error")]
 pub(crate) struct TopoArgs {
     /// What to read: a snapshot or an archive of one, a directory with a system's tree, texts that somebody pasted (lspci -vvv,
     /// nvidia-smi), or NCCL's topology XML. Without it, this machine.
@@ -259,7 +264,7 @@ secrets, are dropped where they are read.
 Exit codes:
   0  nothing against these settings
   1  findings of severity low or above
-  2  no findings, but something could not be decided from this
+  2  no findings, but something could not be decided from this, or part of the input was left out
   3  usage or internal error")]
 pub(crate) struct EnvCheckArgs {
     /// What to read: a shell environment, /proc/PID/environ, a job script, a pod spec or another manifest, a Dockerfile, nccl.conf, a
@@ -316,7 +321,7 @@ nvidia-smi, lspci and other tools, snapshots; plain or packed by gzip, zstd, xz,
 Exit codes:
   0  nothing wrong was seen
   1  causes were found
-  2  something is wrong and cannot be decided from this, or nothing was understood
+  2  something is wrong and cannot be decided from this, nothing was understood, or part of the input was not read
   3  usage or internal error")]
 pub(crate) struct DoctorArgs {
     /// What to read: files, pipes, directories, snapshots, or `-` for standard input.

@@ -98,7 +98,7 @@ Nothing is changed by a plan. `linerate apply` takes the JSON form.
 Exit codes:
   0  there is nothing to do
   1  there are steps
-  2  there is nothing that can be done from here, and something is left to people or refused
+  2  there is nothing that can be done from here, and something is left to people or refused, or part of the source was left out
   3  usage or internal error")]
 pub(crate) struct PlanArgs {
     /// What to plan for: a snapshot, or a tree or archive with sys/ and proc/. Without it, a live node.

@@ -135,3 +135,41 @@ fn a_file_of_holes_is_packed_input() {
         assert!(text.contains("--max-input"), "{arguments:?}: {text}");
     }
 }
+
+/// Functions of a text of lspci, more than are read.
+fn many_functions(n: usize) -> String {
+    let bdf = |i: usize| format!("{:04x}:{:02x}:{:02x}.{}", i >> 16, i >> 8 & 255, i >> 3 & 31, i & 7);
+    (0..n).map(|i| format!("{} PCI bridge [0604]: Device [15b3:1979]\n", bdf(i))).collect()
+}
+
+#[test]
+fn a_text_beyond_a_limit_is_never_read_as_all_there_is() {
+    let dir = dir("cut");
+    let whole = write(&dir, "whole.txt", many_functions(100).as_bytes());
+    let cut = write(&dir, "cut.txt", many_functions(8200).as_bytes());
+    for verb in ["audit", "plan"] {
+        let (some, all) = (linerate(&[verb, &cut]), linerate(&[verb, &whole]));
+        assert!(said(&some).contains("PCI_FUNCTIONS (8192)"), "{verb}: {}", said(&some));
+        assert!(!said(&all).contains("PCI_FUNCTIONS"), "{verb}: {}", said(&all));
+    }
+    // A rule that applies to nothing here: only what was left out keeps it from being good.
+    let rule = ["audit", "--rule", "cpu/*", "--role", "bare-metal"];
+    let code = |file: &str| linerate(&[&rule[..], &[file]].concat()).status.code();
+    assert_eq!((code(&cut), linerate(&["plan", &cut]).status.code()), (Some(2), Some(2)));
+    let json = linerate(&["audit", "--format", "json", &cut]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert!(json["source"]["problems"].to_string().contains("PCI_FUNCTIONS"), "{}", json["source"]);
+}
+
+#[test]
+fn settings_beyond_the_limit_end_env_check_with_2() {
+    let dir = dir("env");
+    let settings = |n: usize| "NCCL_DEBUG=WARN\n".repeat(n);
+    let code = |n| {
+        let path = write(&dir, "job.env", settings(n).as_bytes());
+        let out = linerate(&["env", "check", &path, "--nccl", "2.21.5"]);
+        (out.status.code(), said(&out).contains("ENV_SETTINGS"))
+    };
+    assert_eq!(code(10), (Some(0), false));
+    assert_eq!(code(4100), (Some(2), true));
+}

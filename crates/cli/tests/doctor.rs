@@ -106,6 +106,34 @@ fn remarks(input: &Value) -> String {
 }
 
 #[test]
+fn a_log_of_which_part_was_not_read_is_never_good() {
+    let d = dir("unread");
+    let log = d.join("good.log");
+    write(&log, &healthy());
+    let whole = d.display().to_string();
+    assert_eq!(doctor(&[&whole]).status.code(), Some(0), "all of it is good");
+    let unread = |arguments: &[&str]| {
+        let a = answer(arguments);
+        let open: Vec<_> = a["undecided"].as_array().unwrap().iter().filter(|u| u["symptom"] == "").cloned().collect();
+        assert_eq!((a["exit_code"].as_u64(), open.len()), (Some(2), 1), "{arguments:?}: {a}");
+        open[0]["read"].to_string()
+    };
+    // Directories that are deeper than they are walked.
+    std::fs::create_dir_all(d.join("1/2/3/4/5/6/7/8/9")).unwrap();
+    assert!(unread(&[&whole]).contains("WALK_DEPTH"));
+    std::fs::remove_dir_all(d.join("1")).unwrap();
+    // A good log, packed: more of it than the budget allows.
+    let packed = zstd::encode_all(healthy().repeat(2000).as_bytes(), 3).unwrap();
+    std::fs::write(d.join("packed.log.zst"), packed).unwrap();
+    assert!(unread(&["--max-input", "64K", &whole]).contains("--max-input"));
+    // One that is damaged.
+    let mut damaged = zstd::encode_all(healthy().as_bytes(), 3).unwrap();
+    damaged.truncate(damaged.len() / 2);
+    std::fs::write(d.join("packed.log.zst"), damaged).unwrap();
+    assert!(unread(&[&whole]).contains("packed.log.zst"));
+}
+
+#[test]
 fn exit_codes() {
     let d = dir("codes");
     let path = |name: &str, text: &str| write(&d.join(name), text).display().to_string();

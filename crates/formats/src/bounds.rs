@@ -3,6 +3,9 @@
 //! Limits of one tool's own text (so many jobs of fio, so many devices of nvbandwidth) stand in that tool's folder, where the
 //! reader that holds them says what was left out. Here stand those that hold for all readers, and those of trees and archives.
 
+use serde::Serialize;
+use std::fmt;
+
 /// One limit, for the page that lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
@@ -16,13 +19,84 @@ pub struct Bound {
     pub beyond: &'static str,
 }
 
+/// What a reader left out of a text because a limit was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct LeftOut {
+    /// The limit.
+    pub limit: Limit,
+    /// 1-based line of the first thing that was left out.
+    pub line: u32,
+    /// How many things were left out.
+    pub count: u64,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bound { name, value, .. } = self.limit.bound();
+        let LeftOut { line, count, .. } = self;
+        write!(f, "the limit {name} ({value}) is reached: {count} more left out, from line {line} on")
+    }
+}
+
+/// How many things are beyond a limit.
+#[must_use]
+pub fn beyond(list: &[LeftOut], limit: Limit) -> u64 {
+    list.iter().filter(|l| l.limit == limit).map(|l| l.count).sum()
+}
+
+/// What a reader kept of a text that lists things, and what it left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Kept<T> {
+    /// In the order of their first appearance.
+    pub items: Vec<T>,
+    /// What is beyond the limits, and not among them.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Kept { items: Vec::new(), left_out: Vec::new() }
+    }
+}
+
+/// Counts what is beyond limits, one entry for each limit, in the order in which they were reached.
+pub(crate) fn leave_out(list: &mut Vec<LeftOut>, limit: Limit, line: u32) {
+    match list.iter_mut().find(|l| l.limit == limit) {
+        Some(known) => known.count += 1,
+        None => list.push(LeftOut { limit, line, count: 1 }),
+    }
+}
+
 macro_rules! bounds {
     ($($name:ident: $type:ty = $value:expr, $what:literal, $beyond:literal;)+) => {
         $(#[doc = $what]
         pub const $name: $type = $value;)+
+        /// A limit, by its name.
+        #[allow(non_camel_case_types)] // Named as its value is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+        pub enum Limit {
+            $(#[doc = $what]
+            $name,)+
+        }
+        impl Limit {
+            /// Its value.
+            #[must_use]
+            pub const fn value(self) -> u64 {
+                match self {
+                    $(Limit::$name => $name as u64,)+
+                }
+            }
+
+            /// Its value, and what it bounds.
+            #[must_use]
+            pub const fn bound(self) -> Bound {
+                match self {
+                    $(Limit::$name => Bound { name: stringify!($name), value: $name as u64, what: $what, beyond: $beyond },)+
+                }
+            }
+        }
         /// All of them, in the order of the page.
-        pub const ALL: &[Bound] =
-            &[$(Bound { name: stringify!($name), value: $name as u64, what: $what, beyond: $beyond }),+];
+        pub const ALL: &[Bound] = &[$(Limit::$name.bound()),+];
     };
 }
 
@@ -42,7 +116,7 @@ bounds! {
     KEPT_ENTRIES: usize = 200_000, "Entries that a snapshot keeps.", "the rest is left out with a remark";
     PATH_DEPTH: usize = 64, "Names of a path, one below the other.", "the entry is left out";
     LINK_HOPS: u32 = 40, "Links in one walk, as the kernel has it.", "not found";
-    TEXTS: usize = 1000, "Texts of one directory.", "the rest is left out";
+    TEXTS: usize = 1000, "Texts of one directory.", "the rest is left out with a remark";
     TEXT: u64 = 16 << 20, "Bytes of one text that is read for facts.", "the rest is left out with a remark";
     UNPACK_AT_ONCE: u64 = 64 << 20, "Bytes that are unpacked in one go, where an archive says its size.", "unpacked piece by piece";
     WINDOW_LOG: u32 = 26, "Memory of a zstd window, as a power of two.", "damaged: unpack it, and name what comes out";
@@ -50,12 +124,68 @@ bounds! {
     MANIFEST_TRIED: usize = 2_000, "Patterns that a manifest says were tried; ours have a few hundred.", "what is missing counts as not collected, with a remark";
     MANIFEST_TREES: usize = 1_000, "Trees that a manifest says could not be read to the end.", "what is missing counts as not collected, with a remark";
     MANIFEST_PATTERN: usize = 4_096, "Bytes of one pattern of a manifest.", "what is missing counts as not collected, with a remark";
-    MANIFEST_REMARKS: usize = 1_000, "Remarks that a manifest brings.", "the rest is left out";
-    PCI_FUNCTIONS: usize = 8_192, "PCI functions of a node.", "error; of a text of lspci the rest is left out";
-    GPUS: usize = 1_024, "Accelerators of a node: rules look at each beside each network function.", "error; of a text the rest is left out";
-    NET_FUNCTIONS: usize = 2_048, "Network functions and RDMA devices of a node.", "error; of a text the rest is left out";
-    FIRMWARE_DEVICES: usize = 1_024, "Devices of a text of mlxconfig.", "the rest is left out";
-    FIRMWARE_SETTINGS: usize = 16_384, "Settings in a text of mlxconfig.", "the rest is left out";
+    MANIFEST_REMARKS: usize = 1_000, "Remarks that a manifest brings.", "the rest is left out with a remark";
+    PCI_FUNCTIONS: usize = 8_192, "PCI functions of a node.", "error; of a text of lspci the rest is left out with a remark";
+    GPUS: usize = 1_024, "Accelerators of a node: rules look at each beside each network function.", "error; of a text the rest is left out with a remark";
+    NET_FUNCTIONS: usize = 2_048, "Network functions and RDMA devices of a node.", "error; of a text the rest is left out with a remark";
+    TEXT_ITEMS: usize = 65_536, "Items in the list that a reader makes of a tool's text or a file of the kernel (modules, ports, counters, parameters).", "the rest is left out with a remark";
+    FIRMWARE_DEVICES: usize = 1_024, "Devices of a text of mlxconfig.", "the rest is left out with a remark";
+    FIRMWARE_SETTINGS: usize = 16_384, "Settings in a text of mlxconfig.", "the rest is left out with a remark";
+    REFUSALS: usize = 32, "Lines of one run of a benchmark that look like a measurement and are none; each is shown with its reason.", "the others are counted; `bench import` ends with 2";
+    NCCL_TESTS_ROWS: usize = if cfg!(test) { 8192 } else { 1 << 22 }, "Rows of one run of nccl-tests; the largest sweep has a few thousand, a run without end (-N 0) prints one size again and again.", "the rest is counted and left out; `bench import` ends with 2";
+    NCCL_TESTS_RANKS: usize = 65_536, "Participants of one run of nccl-tests, and settings in its JSON, each.", "the rest is counted and left out; `bench import` ends with 2";
+    NCCL_TESTS_OPTIONS: usize = 16, "Further lines of the head of one run of nccl-tests that say how was measured.", "the rest is counted and left out; `bench import` ends with 2";
+    NCCL_TESTS_FAILURES: usize = 256, "Failures of one run of nccl-tests; with thousands of ranks the first few tell the cause.", "the rest is counted and left out; `bench import` ends with 2";
+    NCCL_TESTS_RUNS: usize = 1 << 17, "Runs of nccl-tests in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    PING_REPLIES: usize = 262_144, "Replies of one run of ping.", "the rest is counted and left out; `bench import` ends with 2";
+    PING_SAID: usize = 256, "Errors, remarks and failures of one run of ping, each.", "the rest is counted and left out; `bench import` ends with 2";
+    PING_RUNS: usize = 4_096, "Runs of ping in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    SOCKPERF_SERVERS: usize = 1_024, "Servers of one run of sockperf, and peers of it.", "the rest is counted and left out; `bench import` ends with 2";
+    SOCKPERF_PERCENTILES: usize = 64, "Percentiles of one server of sockperf.", "the rest is counted and left out; `bench import` ends with 2";
+    SOCKPERF_SAID: usize = 64, "Remarks and failures of one run of sockperf, each.", "the rest is counted and left out; `bench import` ends with 2";
+    SOCKPERF_RUNS: usize = 4_096, "Runs of sockperf in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_JOBS: usize = 65_536, "Jobs of one run of fio, definitions of jobs, and sums of groups, each.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_OPTIONS: usize = 256, "Options of one job of fio, in JSON.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_PERCENTILES: usize = 64, "Percentiles of one latency of fio.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_SAID: usize = 64, "Remarks and failures of one run of fio, each.", "the rest is counted and left out; `bench import` ends with 2";
+    FIO_RUNS: usize = 4_096, "Runs of fio in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_ROWS: usize = 262_144, "Rows of one run of iperf; an hour of ten streams, one row each second, has 40,000.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_CONNECTIONS: usize = 1_024, "Connections of one run of iperf.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_SAID: usize = 64, "Remarks and failures of one run of iperf, each.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_RUNS: usize = 4_096, "Runs of iperf in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    NVBANDWIDTH_TESTS: usize = 65_536, "Tests of one run of nvbandwidth.", "the rest is counted and left out; `bench import` ends with 2";
+    NVBANDWIDTH_DEVICES: usize = 4_096, "GPUs of one run of nvbandwidth.", "the rest is counted and left out; `bench import` ends with 2";
+    NVBANDWIDTH_SAID: usize = 256, "Remarks and failures of one run of nvbandwidth, each.", "the rest is counted and left out; `bench import` ends with 2";
+    NVBANDWIDTH_RUNS: usize = 1 << 16, "Runs of nvbandwidth in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_ROWS: usize = if cfg!(test) { 8192 } else { 1 << 20 }, "Rows of one run of perftest; a sweep has 23, a run without end one each five seconds.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_ADDRESSES: usize = 256, "Ends of connections of one run of perftest.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_NOTES: usize = 64, "Remarks of one run of perftest.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_FAILURES: usize = 64, "Failures of one run of perftest.", "the rest is counted and left out; `bench import` ends with 2";
+    PERFTEST_RUNS: usize = 1 << 17, "Runs of perftest in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_STEPS: usize = 1 << 22, "Steps of all ranks in one log of TorchTitan.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_RANKS: usize = 16_384, "Ranks of one run of TorchTitan.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_COPIES: usize = 1_024, "Ranks of TorchTitan whose tags are the same, or that have none: each line looks at all of them.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_FAILURES: usize = 256, "Failures of one run of TorchTitan.", "the rest is counted and left out; `bench import` ends with 2";
+    TORCHTITAN_RUNS: usize = 1 << 16, "Runs of TorchTitan in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    IPERF_STREAMS: usize = 1_024, "Streams of one test of iperf 2 in lines between commas.", "lines of more are another test";
+    BENCH_LINE: usize = 64 << 10, "Bytes of a line of nccl-tests, perftest, nvbandwidth, of fio's terse form; no line of these tools is as long.", "passed over; JSON has BENCH_JSON";
+    BENCH_SHORT_LINE: usize = 4_096, "Bytes of a line of iperf, sockperf, ping and fio's text; no line of these tools is as long.", "passed over";
+    BENCH_LOG_LINE: usize = 16 << 10, "Bytes of a line of TorchTitan; its own lines are shorter.", "read to there";
+    BENCH_JSON: usize = 64 << 20, "Bytes of one JSON document of nccl-tests or nvbandwidth among other lines.", "refused as cut, with its line";
+    WALK_DEPTH: u32 = 8, "Directories, one in the other, that doctor and bench walk.", "the files are left out; exit code 2 with a remark";
+    WALK_FILES: usize = 20_000, "Files that doctor and bench read in directories.", "the rest is left out; exit code 2 with a remark: name fewer directories";
+    WALK_ENTRIES: usize = 100_000, "Entries of one directory that doctor and bench look at.", "the rest is left out; exit code 2 with a remark";
+    DOCTOR_TEXT: usize = 8 << 20, "Bytes of one text that doctor keeps to read facts about a node. Logs are streamed, without a limit.", "a remark; exit code 2 where facts are missing: `--node`";
+    DOCTOR_KEPT: usize = 16 << 20, "Bytes of all such texts.", "the text is not read for facts; exit code 2 with a remark: `--node`";
+    DOCTOR_NODES: usize = 1_024, "Nodes that doctor looks at: each is kept whole.", "the rest is left out; exit code 2 with a remark";
+    DOCTOR_BLOCKS: usize = 256, "Tools' texts that doctor cuts out of one file.", "the rest is left out; exit code 2 with a remark: one file for each tool";
+    DOCTOR_BLOCK_NODES: usize = 8, "Nodes that the tools' texts of one file make.", "the rest is left out; exit code 2 with a remark: one file for each node";
+    ENV_SETTINGS: usize = 4_096, "Settings of one input of `env check`.", "the rest is left out; exit code 2 with a note";
+    ENV_ELSEWHERE: usize = 64, "Objects of one input of `env check` that hold more settings (ConfigMap, Secret).", "the rest is not named; exit code 2 with a note";
+    ENV_VALUE: usize = 4_096, "Bytes of a value of a setting; NCCL's own reader of nccl.conf keeps 1023.", "the value is cut; exit code 2 with a note";
+    ENV_LOG_LINE: usize = 64 << 10, "Bytes of a line of a log that `env check` holds while its end has not come.", "the rest of the line is left out; exit code 2 with a note";
+    ENV_LOG_SAID: usize = 8 << 10, "Bytes of a line of a log behind the words that say a setting.", "the value is cut, as by ENV_VALUE, which is less";
+    ENV_DEPTH: usize = 6, "Commands of a script, one in the other by `$(…)`, that `env check` looks into.", "the inner commands are left out; exit code 2 with a note";
     XML_BYTES: usize = 16 << 20, "Bytes of a topology.", "error";
     XML_ELEMENTS: usize = 100_000, "Elements of a topology.", "error with the line";
     XML_ATTRIBUTES: usize = 256, "Attributes of one element of a topology; NCCL keeps 16.", "error with the line";

@@ -112,7 +112,7 @@ pub fn parse(bytes: &[u8]) -> Cmdline {
             }
             for_init = true;
         } else if for_init {
-            if out.init_args.len() >= crate::text::MAX_ITEMS {
+            if out.init_args.len() >= crate::bounds::TEXT_ITEMS {
                 return out;
             }
             out.init_args.push(match param.value {
@@ -120,7 +120,7 @@ pub fn parse(bytes: &[u8]) -> Cmdline {
                 None => param.name,
             });
         } else {
-            if out.params.len() >= crate::text::MAX_ITEMS {
+            if out.params.len() >= crate::bounds::TEXT_ITEMS {
                 return out;
             }
             out.params.push(param);

@@ -1,6 +1,7 @@
 //! `ethtool -S`, `ethtool -a`, and the settings that plain `ethtool IF` prints.
 
-use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, split_key};
+use crate::bounds::TEXT_ITEMS;
+use crate::text::{At, decode, leading_number, lines, split_key};
 use serde::Serialize;
 
 /// A counter of `ethtool -S`.
@@ -25,7 +26,7 @@ pub fn parse_statistics(bytes: &[u8]) -> Vec<Counter> {
             let value = value.trim().parse().ok()?;
             (!name.is_empty()).then(|| Counter { name: name.to_owned(), value, line })
         })
-        .take(MAX_ITEMS)
+        .take(TEXT_ITEMS)
         .collect()
 }
 

@@ -1,7 +1,8 @@
 //! `ibdev2netdev` and `ibdev2netdev -v`.
 
+use crate::bounds::TEXT_ITEMS;
 use crate::pci::Bdf;
-use crate::text::{MAX_ITEMS, decode, lines};
+use crate::text::{decode, lines};
 use serde::Serialize;
 
 /// One mapping.
@@ -24,7 +25,7 @@ pub struct IbNetdev {
 /// Parses the lines with an arrow; others are ignored.
 pub fn parse(bytes: &[u8]) -> Vec<IbNetdev> {
     let text = decode(bytes);
-    lines(&text).filter_map(|(line, raw)| mapping(raw, line)).take(MAX_ITEMS).collect()
+    lines(&text).filter_map(|(line, raw)| mapping(raw, line)).take(TEXT_ITEMS).collect()
 }
 
 /// `mlx5_0 port 1 ==> ib0 (Up)`; with `-v` the address comes first and a description stands before `port`.

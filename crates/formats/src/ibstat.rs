@@ -1,9 +1,9 @@
 //! `ibstat` and `ibstatus`.
 
-use crate::bounds::NET_FUNCTIONS;
+use crate::bounds::{Kept, Limit, NET_FUNCTIONS, TEXT_ITEMS, leave_out};
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
-use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, number, split_key};
+use crate::text::{At, decode, leading_number, lines, number, split_key};
 use serde::Serialize;
 
 /// A channel adapter.
@@ -84,37 +84,44 @@ impl Port {
     }
 }
 
-/// Parses either tool's output.
+/// The adapters of [`read`].
 pub fn parse(bytes: &[u8]) -> Vec<Ca> {
+    read(bytes).items
+}
+
+/// Reads either tool's output.
+pub fn read(bytes: &[u8]) -> Kept<Ca> {
     let text = decode(bytes);
-    let mut out: Vec<Ca> = Vec::new();
+    let mut kept = Kept::default();
+    let out: &mut Vec<Ca> = &mut kept.items;
     let mut items = 0;
+    let mut full = false;
     for (line, raw) in lines(&text) {
         let content = raw.trim();
-        if items >= MAX_ITEMS || out.len() > NET_FUNCTIONS {
-            break;
+        let name = content.strip_prefix("CA '").and_then(|r| r.split_once('\'')).map(|(n, _)| n);
+        let port = ibstatus_header(content);
+        if name.is_some() || port.is_some_and(|(name, _)| out.last().is_none_or(|c| c.name != name)) {
+            full = out.len() >= NET_FUNCTIONS;
+            if full {
+                leave_out(&mut kept.left_out, Limit::NET_FUNCTIONS, line);
+            }
         }
-        if let Some(name) = content.strip_prefix("CA '").and_then(|r| r.split_once('\'')).map(|(n, _)| n) {
+        if full {
+            continue;
+        }
+        if items >= TEXT_ITEMS {
+            if !content.is_empty() {
+                leave_out(&mut kept.left_out, Limit::TEXT_ITEMS, line);
+            }
+            continue;
+        }
+        if let Some(name) = name {
             items += 1;
-            out.push(Ca {
-                name: name.to_owned(),
-                line,
-                ca_type: None,
-                firmware: None,
-                node_guid: None,
-                ports: Vec::new(),
-            });
-        } else if let Some((name, port)) = ibstatus_header(content) {
+            out.push(ca(name, line));
+        } else if let Some((name, port)) = port {
             items += 1;
             if out.last().is_none_or(|c| c.name != name) {
-                out.push(Ca {
-                    name: name.to_owned(),
-                    line,
-                    ca_type: None,
-                    firmware: None,
-                    node_guid: None,
-                    ports: Vec::new(),
-                });
+                out.push(ca(name, line));
             }
             if let Some(ca) = out.last_mut() {
                 ca.ports.push(Port::new(port, line));
@@ -135,7 +142,11 @@ pub fn parse(bytes: &[u8]) -> Vec<Ca> {
             }
         }
     }
-    out
+    kept
+}
+
+fn ca(name: &str, line: u32) -> Ca {
+    Ca { name: name.to_owned(), line, ca_type: None, firmware: None, node_guid: None, ports: Vec::new() }
 }
 
 /// `Infiniband device 'mlx5_0' port 1 status:`

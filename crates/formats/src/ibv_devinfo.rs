@@ -1,9 +1,9 @@
 //! `ibv_devinfo`, plain and `-v`. Only keys count, so text that lost its indentation reads the same.
 
-use crate::bounds::NET_FUNCTIONS;
+use crate::bounds::{Kept, Limit, NET_FUNCTIONS, TEXT_ITEMS, leave_out};
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
-use crate::text::{At, MAX_ITEMS, decode, leading_number, lines, number, split_key};
+use crate::text::{At, decode, leading_number, lines, number, split_key};
 use serde::Serialize;
 
 /// An RDMA device.
@@ -73,16 +73,31 @@ pub struct GidEntry {
     pub line: u32,
 }
 
-/// Parses the output.
+/// The adapters of [`read`].
 pub fn parse(bytes: &[u8]) -> Vec<Hca> {
+    read(bytes).items
+}
+
+/// Reads the output.
+pub fn read(bytes: &[u8]) -> Kept<Hca> {
     let text = decode(bytes);
-    let mut out: Vec<Hca> = Vec::new();
+    let mut kept = Kept::default();
+    let out: &mut Vec<Hca> = &mut kept.items;
     let mut items = 0;
+    let mut full = false;
     for (line, raw) in lines(&text) {
-        if items >= MAX_ITEMS || out.len() > NET_FUNCTIONS {
-            break;
-        }
         let Some((key, value)) = split_key(raw, ':') else { continue };
+        if key == "hca_id" && out.len() >= NET_FUNCTIONS {
+            full = true;
+            leave_out(&mut kept.left_out, Limit::NET_FUNCTIONS, line);
+        }
+        if full {
+            continue;
+        }
+        if items >= TEXT_ITEMS {
+            leave_out(&mut kept.left_out, Limit::TEXT_ITEMS, line);
+            continue;
+        }
         if key == "hca_id" {
             items += 1;
             out.push(hca(value, line));
@@ -113,7 +128,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Hca> {
             },
         }
     }
-    out
+    kept
 }
 
 fn set_port(port: &mut HcaPort, key: &str, value: &str, line: u32) {

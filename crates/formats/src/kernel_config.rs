@@ -1,6 +1,7 @@
 //! `/boot/config-*` or the text of `/proc/config.gz`: the options that this tool asks about.
 
-use crate::text::{MAX_ITEMS, decode, lines};
+use crate::bounds::TEXT_ITEMS;
+use crate::text::{decode, lines};
 use serde::Serialize;
 
 /// How an option is set.
@@ -57,7 +58,7 @@ pub fn parse(bytes: &[u8]) -> Vec<ConfigOption> {
             let (name, setting) = option(raw.trim())?;
             OF_INTEREST.iter().any(|w| name.contains(w)).then(|| ConfigOption { name: name.to_owned(), setting, line })
         })
-        .take(MAX_ITEMS)
+        .take(TEXT_ITEMS)
         .collect()
 }
 

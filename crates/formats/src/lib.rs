@@ -45,6 +45,7 @@ pub mod ping;
 pub mod printed;
 pub mod rdma_json;
 pub mod rdma_topo_dump;
+mod record;
 pub mod refusal;
 pub mod series;
 pub mod sniff;

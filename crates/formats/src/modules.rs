@@ -1,7 +1,8 @@
 //! `/proc/modules`, and the text of `lsmod`.
 
+use crate::bounds::TEXT_ITEMS;
 use crate::cmdline::same_name;
-use crate::text::{MAX_ITEMS, decode, lines};
+use crate::text::{decode, lines};
 use serde::Serialize;
 
 /// A loaded module.
@@ -26,7 +27,7 @@ pub struct Module {
 /// Parses either form; other lines are ignored.
 pub fn parse(bytes: &[u8]) -> Vec<Module> {
     let text = decode(bytes);
-    lines(&text).filter_map(|(line, raw)| module(raw, line)).take(MAX_ITEMS).collect()
+    lines(&text).filter_map(|(line, raw)| module(raw, line)).take(TEXT_ITEMS).collect()
 }
 
 /// A module by name; dashes and underscores are the same.

@@ -1,7 +1,8 @@
 //! `/proc/driver/nvidia`: `version`, `params`, `gpus/*/information`.
 
+use crate::bounds::TEXT_ITEMS;
 use crate::pci::Bdf;
-use crate::text::{At, MAX_ITEMS, decode, lines, split_key};
+use crate::text::{At, decode, lines, split_key};
 use serde::Serialize;
 
 /// Which kernel module is loaded.
@@ -69,7 +70,7 @@ pub fn parse_params(bytes: &[u8]) -> Vec<Param> {
                 line,
             })
         })
-        .take(MAX_ITEMS)
+        .take(TEXT_ITEMS)
         .collect()
 }
 

@@ -1,9 +1,7 @@
 //! What the parsers of benchmarks say of text that is no measurement, and of how a run ended.
 
+use crate::bounds::REFUSALS;
 use serde::Serialize;
-
-/// Refusals that a run keeps: with more, the first tell the cause.
-const MAX_KEPT: usize = 32;
 
 /// Something that looks like a measurement and is none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,11 +23,17 @@ pub struct Refusals {
 
 impl Refusals {
     pub(crate) fn push(&mut self, line: u32, why: impl Into<String>) {
-        if self.kept.len() < MAX_KEPT {
+        if self.kept.len() < REFUSALS {
             self.kept.push(Refused { line, why: why.into() });
         } else {
             self.not_kept += 1;
         }
+    }
+
+    /// Adds those of another part of the same run.
+    pub(crate) fn extend(&mut self, more: Refusals) {
+        more.kept.into_iter().for_each(|r| self.push(r.line, r.why));
+        self.not_kept += more.not_kept;
     }
 
     /// Nothing was refused.
@@ -50,15 +54,6 @@ pub struct Said {
 impl Said {
     pub(crate) fn new(line: u32, text: &str) -> Self {
         Said { line, text: text.trim().chars().take(300).collect() }
-    }
-}
-
-/// Adds to a list that hostile text must not fill.
-pub(crate) fn keep<T>(list: &mut Vec<T>, item: T, most: usize, not_kept: &mut u64) {
-    if list.len() < most {
-        list.push(item);
-    } else {
-        *not_kept += 1;
     }
 }
 

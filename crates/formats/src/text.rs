@@ -85,10 +85,6 @@ pub(crate) fn line_number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// The most items that a parser returns in one list. No node has as many GPUs, ports, parameters or modules; hostile text that
-/// names more is cut here, because an item takes many times the memory of the few bytes that name it.
-pub(crate) const MAX_ITEMS: usize = 65_536;
-
 /// `key<sep>value`, both trimmed.
 pub(crate) fn split_key(line: &str, sep: char) -> Option<(&str, &str)> {
     let (key, value) = match u8::try_from(sep) {

@@ -1,5 +1,6 @@
 //! GPUs as their driver reports them: nvidia-smi (text or XML), NVML, /proc/driver/nvidia.
 
+use crate::cut::{self, Cut};
 use linerate_formats::nvidia_proc;
 pub use linerate_formats::nvidia_proc::Flavour;
 use linerate_formats::nvidia_smi::{self, Query, Topo};
@@ -82,7 +83,7 @@ pub struct Nvidia<'s> {
 }
 
 impl<'s> Nvidia<'s> {
-    pub(crate) fn decode(s: &'s Snapshot) -> Self {
+    pub(crate) fn decode(s: &'s Snapshot, cuts: &mut Vec<Cut>) -> Self {
         let root = s.root();
         let mut version =
             s.read(root, "proc/driver/nvidia/version").parse("no driver version in it", nvidia_proc::parse_version);
@@ -126,7 +127,10 @@ impl<'s> Nvidia<'s> {
                         );
                     }
                 }
-                Ok(q) => nvidia.take(q, o.entry),
+                Ok(q) => {
+                    cut::note(cuts, o.entry, &q.left_out);
+                    nvidia.take(q, o.entry);
+                }
                 Err(e) if nvidia.asked.known().is_none() => {
                     let why = if o.status.is_some_and(|st| st != 0) {
                         Why::Failed(format!("nvidia-smi failed with status {}", o.status.unwrap_or_default()).into())
@@ -258,7 +262,7 @@ mod tests {
         let json = br#"{"driver_version":"570.133.20","devices":[{"bdf":"0000:19:00.0","name":"NVIDIA H100","bar1_total_bytes":137438953472}]}"#;
         let entry = s.add_file("linerate/nvml.json", json).unwrap();
         s.outputs.push(Output { kind: OutputKind::Nvml, entry, argv: Vec::new(), status: None });
-        let n = Nvidia::decode(&s);
+        let n = Nvidia::decode(&s, &mut Vec::new());
         let gpu = n.gpu("19:00.0".parse().unwrap()).unwrap();
         assert_eq!((gpu.bar1_mib.known(), gpu.replays.known()), (Some(&131_072), None));
         assert!(n.asked.known().is_some() && n.driver.version.known().is_some_and(|v| v == "570.133.20"));

@@ -7,6 +7,7 @@
 pub mod aer;
 pub mod context;
 pub mod cpu;
+mod cut;
 pub mod direct;
 pub mod dmabuf;
 pub mod efa;
@@ -33,6 +34,7 @@ pub mod requester;
 pub mod roce;
 pub mod transport;
 
+pub use cut::Cut;
 pub use linerate_snapshot::{Place, Reading, Why};
 
 use context::{Context, Role};
@@ -76,6 +78,8 @@ pub struct Node<'s> {
     pub rails: Vec<rails::Rail>,
     /// What kind of node this is.
     pub context: Context,
+    /// Parts of texts that were not read because a limit was reached.
+    pub cuts: Vec<Cut>,
 }
 
 impl<'s> Node<'s> {
@@ -88,14 +92,15 @@ impl<'s> Node<'s> {
     /// Decodes a snapshot of a node whose role the user told.
     #[must_use]
     pub fn decode_as(s: &'s Snapshot, told: Option<Role>) -> Self {
-        let mut rdma = rdma::decode(s);
-        let pci = pci_decode::tree(s, &rdma);
+        let mut cuts = Vec::new();
+        let mut rdma = rdma::decode(s, &mut cuts);
+        let pci = pci_decode::tree(s, &rdma, &mut cuts);
         if let Reading::Known(devices, _) = &mut rdma {
             transport::purposes(devices, &pci);
         }
         let cpu = cpu::Cpu::decode(s);
         let numa = numa::decode(s, &cpu);
-        let (nic_firmware, nic_firmware_errors) = nicfw::decode(s);
+        let (nic_firmware, nic_firmware_errors) = nicfw::decode(s, &mut cuts);
         let kernel = kernel::Kernel::decode(s);
         let mut node = Node {
             pci,
@@ -103,7 +108,7 @@ impl<'s> Node<'s> {
             cpu,
             firmware: firmware::Firmware::decode(s, &kernel),
             kernel,
-            nvidia: gpu::Nvidia::decode(s),
+            nvidia: gpu::Nvidia::decode(s, &mut cuts),
             nic_firmware,
             nic_firmware_errors,
             peermem: peermem::Peermem::decode(s),
@@ -115,7 +120,9 @@ impl<'s> Node<'s> {
             memory: memory::Memory::decode(s),
             rails: Vec::new(),
             context: Context::undecided(),
+            cuts,
         };
+        cut::lists(s, &mut node.cuts);
         node.rails = rails::rails(&node.pci);
         node.context = Context::of(&node, told);
         node

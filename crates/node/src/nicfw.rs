@@ -1,5 +1,6 @@
 //! Non-volatile settings of NIC firmware, from mlxconfig or mstconfig.
 
+use crate::cut::{self, Cut};
 use linerate_formats::mlxconfig::{self, Columns, NicConfig, Param};
 use linerate_formats::pci::Bdf;
 use linerate_snapshot::{EntryKind, Output, OutputKind, Place, Snapshot};
@@ -70,7 +71,7 @@ pub struct QueryError {
 }
 
 /// All queries of the snapshot: one entry per device with at least one setting, and what failed.
-pub(crate) fn decode(s: &Snapshot) -> (Vec<NicFirmware>, Vec<QueryError>) {
+pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<Cut>) -> (Vec<NicFirmware>, Vec<QueryError>) {
     let (mut out, mut errors) = (Vec::<NicFirmware>::new(), Vec::new());
     for o in &s.outputs {
         // `mlxconfig -d BDF q`: the command names the device where the text does not.
@@ -82,6 +83,7 @@ pub(crate) fn decode(s: &Snapshot) -> (Vec<NicFirmware>, Vec<QueryError>) {
                     Some(before) => mlxconfig::parse_like(s.data(o.entry), s.data(before.place.base), &before.config),
                     None => mlxconfig::parse(s.data(o.entry)),
                 };
+                cut::note(cuts, o.entry, &query.left_out);
                 let said = query.errors.into_iter().map(|e| QueryError {
                     device: asked.clone(),
                     text: e.value,

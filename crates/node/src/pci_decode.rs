@@ -1,5 +1,6 @@
 //! The PCI tree from whatever the snapshot holds: sysfs, the text of `lspci`, or both joined by address.
 
+use crate::cut::{self, Cut};
 use crate::pci::{Bars, ExpressRegister, FnId, Kind, Link, Parent, PciFunction, PciTree, absorb};
 use crate::rdma::RdmaDevice;
 use hashbrown::HashMap;
@@ -8,7 +9,7 @@ use linerate_formats::pci::lspci;
 use linerate_snapshot::{EntryId, Lookup, OutputKind, Place, Reading, Snapshot, Why};
 use std::borrow::Cow;
 
-pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>) -> PciTree<'s> {
+pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>, cuts: &mut Vec<Cut>) -> PciTree<'s> {
     let mut seen = None;
     let mut above: Vec<(Bdf, Bdf)> = Vec::new();
     let mut functions: Vec<PciFunction<'s>> = Vec::new();
@@ -21,9 +22,10 @@ pub(crate) fn tree<'s>(s: &'s Snapshot, rdma: &Reading<Vec<RdmaDevice>>) -> PciT
         functions.sort_unstable_by_key(|f| f.bdf);
     }
     for o in s.outputs.iter().filter(|o| o.kind == OutputKind::Lspci) {
-        let Ok(devices) = lspci::parse(s.data(o.entry)) else { continue };
+        let Ok(listed) = lspci::read(s.data(o.entry)) else { continue };
+        cut::note(cuts, o.entry, &listed.left_out);
         seen.get_or_insert(Place::of(o.entry));
-        join(&mut functions, devices, o.entry, s.data(o.entry));
+        join(&mut functions, listed.items, o.entry, s.data(o.entry));
     }
     functions.sort_by_key(|f| f.bdf);
     functions.dedup_by_key(|f| f.bdf);

@@ -216,7 +216,7 @@ fn is_zero(gid: &str) -> bool {
     gid.bytes().all(|b| matches!(b, b'0' | b':'))
 }
 
-pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<RdmaDevice>> {
+pub(crate) fn decode(s: &Snapshot, cuts: &mut Vec<crate::Cut>) -> Reading<Vec<RdmaDevice>> {
     let listed = s.dir("sys/class/infiniband").map(|dir| {
         s.children(dir)
             .into_iter()
@@ -226,7 +226,7 @@ pub(crate) fn decode(s: &Snapshot) -> Reading<Vec<RdmaDevice>> {
             })
             .collect()
     });
-    crate::rdma_text::join(s, listed)
+    crate::rdma_text::join(s, listed, cuts)
 }
 
 /// Whether network namespaces share RDMA devices (`rdma system`, or ib_core's parameter). Known(false): each device belongs to

@@ -1,15 +1,17 @@
 //! RDMA devices as tools print them: joins `ibv_devinfo`, `ibstat`, `ibdev2netdev` and `rdma link` to what sysfs shows.
 //! A device that only a text knows is built from the text; what the text does not say stays unreadable.
 
+use crate::cut::{self, Cut};
 use crate::rdma::{Counters, Gid, LinkLayer, PortState, Purpose, RdmaDevice, RdmaPort};
+use linerate_formats::bounds::NET_FUNCTIONS;
 use linerate_formats::text::At;
 use linerate_formats::{ib_port, ibdev2netdev, ibstat, ibv_devinfo, rdma_json};
 use linerate_snapshot::{EntryId, OutputKind, Place, Reading, Snapshot, Why};
 
-/// More devices than any node has: garbage ends here.
-const MOST: usize = 4096;
+/// GIDs of a port that are read.
+const GIDS: usize = 4096;
 
-pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>) -> Reading<Vec<RdmaDevice>> {
+pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>, cuts: &mut Vec<Cut>) -> Reading<Vec<RdmaDevice>> {
     let known = |k: OutputKind| {
         matches!(k, OutputKind::IbvDevinfo | OutputKind::Ibstat | OutputKind::Ibdev2netdev | OutputKind::RdmaLink)
     };
@@ -19,8 +21,16 @@ pub(crate) fn join(s: &Snapshot, listed: Reading<Vec<RdmaDevice>>) -> Reading<Ve
     for o in s.outputs.iter().filter(|o| known(o.kind)) {
         let bytes = s.data(o.entry);
         match o.kind {
-            OutputKind::IbvDevinfo => ibv_devinfo::parse(bytes).into_iter().for_each(|h| all.hca(h, o.entry)),
-            OutputKind::Ibstat => ibstat::parse(bytes).into_iter().for_each(|c| all.ca(c, o.entry)),
+            OutputKind::IbvDevinfo => {
+                let listed = ibv_devinfo::read(bytes);
+                cut::note(cuts, o.entry, &listed.left_out);
+                listed.items.into_iter().for_each(|h| all.hca(h, o.entry));
+            }
+            OutputKind::Ibstat => {
+                let listed = ibstat::read(bytes);
+                cut::note(cuts, o.entry, &listed.left_out);
+                listed.items.into_iter().for_each(|c| all.ca(c, o.entry));
+            }
             OutputKind::Ibdev2netdev => ibdev2netdev::parse(bytes).into_iter().for_each(|l| all.netdev(l, o.entry)),
             _ => rdma_json::parse_links(bytes).into_iter().flatten().for_each(|l| all.link(l, o.entry)),
         }
@@ -44,7 +54,7 @@ impl Joined {
         if let Some(i) = self.devices.iter().position(|d| d.name == name) {
             return self.devices.get_mut(i);
         }
-        if !self.grow || self.devices.len() >= MOST {
+        if !self.grow || self.devices.len() >= NET_FUNCTIONS {
             return None;
         }
         self.devices.push(blank_device(name, entry, line));
@@ -71,7 +81,7 @@ impl Joined {
             put(&mut port.sm_lid, p.sm_lid.and_then(small), entry);
             put(&mut port.rate_gbps, rate, entry);
             if port.gids.known().is_none() && !p.gids.is_empty() {
-                let gids = p.gids.into_iter().take(MOST).map(|g| gid(g, entry)).filter(|g| !g.is_zero()).collect();
+                let gids = p.gids.into_iter().take(GIDS).map(|g| gid(g, entry)).filter(|g| !g.is_zero()).collect();
                 port.gids = Reading::Known(gids, Place::of(entry).line(p.line));
             }
         }

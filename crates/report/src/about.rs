@@ -72,10 +72,20 @@ pub(crate) fn source(s: &Snapshot) -> String {
     out
 }
 
-/// What went wrong while the source was made.
-pub(crate) fn problems(s: &Snapshot) -> Vec<String> {
+/// What went wrong while the source was made, and what of it was left out.
+pub(crate) fn problems(s: &Snapshot, node: &Node<'_>) -> Vec<String> {
     let unread = s.manifest.unread.iter().map(|u| format!("/{}: {}", u.path, u.why));
-    s.problems.iter().chain(&s.manifest.problems).cloned().chain(unread).collect()
+    remarks(s, node).chain(unread).collect()
+}
+
+/// What was left out because a limit was reached.
+pub(crate) fn cuts<'a>(s: &'a Snapshot, node: &'a Node<'_>) -> impl Iterator<Item = String> + 'a {
+    node.cuts.iter().map(|c| c.words(s))
+}
+
+/// As [`problems`], without the paths that could not be read, which [`source`] counts.
+pub(crate) fn remarks<'a>(s: &'a Snapshot, node: &'a Node<'_>) -> impl Iterator<Item = String> + 'a {
+    cuts(s, node).chain(s.problems.iter().chain(&s.manifest.problems).cloned())
 }
 
 /// Time of the capture, RFC 3339.

@@ -34,6 +34,9 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "| Kernel | {} |", cell(&about::kernel(node)))?;
     writeln!(out, "| Devices | {} |", cell(&about::devices(node)))?;
     writeln!(out, "| Source | {} |", cell(&about::source(snapshot)))?;
+    for cut in about::cuts(snapshot, node) {
+        writeln!(out, "| Left out | {} |", cell(&cut))?;
+    }
     writeln!(out, "| Written by | linerate {VERSION}, exit code {} |", audit.exit_code())?;
     let words = Words::of(snapshot);
     let groups = group(report.findings());

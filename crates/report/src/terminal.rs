@@ -68,7 +68,7 @@ impl Terminal<'_, '_> {
         for text in about::not_judged(node) {
             self.page.field(0, "judged", &text)?;
         }
-        let problems: Vec<&String> = snapshot.problems.iter().chain(&snapshot.manifest.problems).collect();
+        let problems: Vec<String> = about::remarks(snapshot, node).collect();
         let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
         for p in problems.iter().take(shown) {
             self.page.field(0, "problem", p)?;
@@ -318,10 +318,16 @@ fn verdict(counts: &Counts, exit_code: u8) -> (Tone, String) {
         }
         _ => (
             Tone::Doubt,
-            format!(
-                "CANNOT TELL: nothing wrong in what was seen ({} passed), but {} answers are unknown",
-                counts.pass, counts.unknown
-            ),
+            match counts.unknown {
+                0 => format!(
+                    "CANNOT TELL: nothing wrong in what was seen ({} passed), but part of the source was left out",
+                    counts.pass
+                ),
+                n => format!(
+                    "CANNOT TELL: nothing wrong in what was seen ({} passed), but {n} answers are unknown",
+                    counts.pass
+                ),
+            },
         ),
     };
     (tone, format!("{text} (exit code {exit_code})"))

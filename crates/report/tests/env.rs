@@ -91,6 +91,7 @@ fn with<T>(input: &str, node: Option<NodeFacts>, release: Option<&str>, f: impl 
         recommendation: &recommendation,
         dropped: read.dropped,
         notes: &read.notes,
+        incomplete: read.incomplete,
     })
 }
 

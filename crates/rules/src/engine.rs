@@ -28,6 +28,8 @@ impl Verdict {
 pub struct Audit {
     /// Worst first.
     pub verdicts: Vec<Verdict>,
+    /// A limit left part of the source out: nothing is right for certain.
+    pub incomplete: bool,
 }
 
 impl Audit {
@@ -39,13 +41,13 @@ impl Audit {
     /// 0 all good; 1 findings of severity low or above; 2 nothing found, but something could not be seen.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        exit_code(self.verdicts.iter().map(|v| (v.finding.status, v.severity())))
+        exit_code(self.incomplete, self.verdicts.iter().map(|v| (v.finding.status, v.severity())))
     }
 }
 
 /// Of all answers about a node.
-pub(crate) fn exit_code(answers: impl Iterator<Item = (Status, Severity)>) -> u8 {
-    let mut unknown = false;
+pub(crate) fn exit_code(incomplete: bool, answers: impl Iterator<Item = (Status, Severity)>) -> u8 {
+    let mut unknown = incomplete;
     for (status, severity) in answers {
         match status {
             Status::Fail if severity > Severity::Info => return 1,
@@ -54,6 +56,11 @@ pub(crate) fn exit_code(answers: impl Iterator<Item = (Status, Severity)>) -> u8
         }
     }
     u8::from(unknown) * 2
+}
+
+/// Whether a limit left part of the source out.
+pub(crate) fn incomplete(node: &Node<'_>, snapshot: &Snapshot) -> bool {
+    snapshot.incomplete || !node.cuts.is_empty()
 }
 
 /// Audits a node with the given rules.
@@ -70,7 +77,7 @@ pub fn audit(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> A
     }
     // Within one severity they stay in the order of the rules' ids. Verdicts are large: keys are sorted, and each is moved once.
     verdicts.sort_by_cached_key(|v| (Reverse(v.finding.status), Reverse(v.severity())));
-    Audit { verdicts }
+    Audit { verdicts, incomplete: incomplete(node, snapshot) }
 }
 
 /// The answers of one rule; `out` is empty before.

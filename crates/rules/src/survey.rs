@@ -1,7 +1,7 @@
 //! Judges a node of a fleet: each answer is counted, one is read. The same rules give the same answers as in an audit; what
 //! nobody reads (messages, evidence, remedies) is never made.
 
-use crate::engine::{Verdict, exit_code, judge};
+use crate::engine::{Verdict, exit_code, incomplete, judge};
 use crate::finding::{Findings, Status};
 use crate::rule::{Cx, Rule, Severity};
 use linerate_node::Node;
@@ -25,13 +25,15 @@ pub struct Survey {
     pub answers: Vec<Answer>,
     /// The answer that an audit tells first, in full: the worst finding, or else what is unknown.
     pub first: Option<Verdict>,
+    /// As [`crate::Audit::incomplete`].
+    pub incomplete: bool,
 }
 
 impl Survey {
     /// As [`crate::Audit::exit_code`].
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        exit_code(self.answers.iter().map(|a| (a.status, a.severity)))
+        exit_code(self.incomplete, self.answers.iter().map(|a| (a.status, a.severity)))
     }
 }
 
@@ -66,5 +68,5 @@ pub fn survey(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> 
         judge(rule, &cx, &mut out);
         Some(Verdict { rule, finding: out.list.into_iter().nth(i)? })
     });
-    Survey { answers, first }
+    Survey { answers, first, incomplete: incomplete(node, snapshot) }
 }

@@ -53,6 +53,9 @@ pub struct Manifest {
     /// What went wrong during the capture, for people.
     #[serde(default)]
     pub problems: Vec<String>,
+    /// Part of the source was left out: a limit, or damage.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
 }
 
 /// Something that the capture saw but could not read.

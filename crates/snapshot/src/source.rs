@@ -85,7 +85,7 @@ fn load_within(bytes: &[u8], name: &str, budget: &Budget) -> Result<Snapshot, Op
 fn one_packed(packed: &PackedText, name: &str) -> Result<Snapshot, OpenError> {
     let mut s = one_text(&packed.bytes, PackedText::name(name))?;
     name.clone_into(&mut s.label);
-    s.problems.extend(damaged(packed, name));
+    damaged(packed, name).into_iter().for_each(|why| s.left_out(why));
     Ok(s)
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8])
     }
     let entry = if whole { s.add_file(path, &kept) } else { s.add_cut_file(path, &kept) };
     if !whole {
-        s.problems.push(format!("{name}: only the first {} MiB were read", MAX_TEXT >> 20));
+        s.left_out(format!("{name}: only the first {} MiB were read", MAX_TEXT >> 20));
     }
     match (entry, what) {
         (None, _) => s.problems.push(format!("{name}: there is another {path} already; left out")),
@@ -188,7 +188,11 @@ fn find_tree(path: &Path, depth: u32) -> Option<std::path::PathBuf> {
 fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
     let io = |source| OpenError::Io { path: path.to_owned(), source };
     let mut s = Snapshot::new(path.display().to_string());
-    let mut files: Vec<_> = std::fs::read_dir(path).map_err(io)?.flatten().take(MAX_TEXTS).collect();
+    let mut files: Vec<_> = std::fs::read_dir(path).map_err(io)?.flatten().take(MAX_TEXTS + 1).collect();
+    if files.len() > MAX_TEXTS {
+        files.truncate(MAX_TEXTS);
+        s.left_out(format!("the directory has more than {MAX_TEXTS} entries: the rest was left out"));
+    }
     files.sort_by_key(std::fs::DirEntry::file_name);
     let (mut known, mut hosts) = (false, Hosts::default());
     for f in &files {
@@ -199,7 +203,7 @@ fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
         let mut bytes = Vec::new();
         let read = std::fs::File::open(f.path()).and_then(|f| f.take(MAX_TEXT + 1).read_to_end(&mut bytes));
         if let Err(e) = read {
-            s.problems.push(format!("{name}: {e}"));
+            s.left_out(format!("{name}: {e}"));
             continue;
         }
         let mut name = name.as_str();
@@ -209,7 +213,7 @@ fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
                 s.problems.push(format!("{name}: an archive among texts; name it alone to read it"));
                 continue;
             };
-            s.problems.extend(damaged(&packed, name));
+            damaged(&packed, name).into_iter().for_each(|why| s.left_out(why));
             name = PackedText::name(name);
             bytes = packed.bytes;
         }
@@ -223,8 +227,7 @@ fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
                 }
                 known |= !matches!(what, Recognised::NoFacts(_));
                 if s.size() + bytes.len() > KEPT {
-                    s.problems
-                        .push(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
+                    s.left_out(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
                     continue;
                 }
                 text(&mut s, name, what, &bytes);

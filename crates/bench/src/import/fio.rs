@@ -26,9 +26,7 @@ pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
     let all = theirs::parse(bytes);
     let last = all.len().saturating_sub(1);
     for (n, found) in all.iter().enumerate() {
-        for refused in &found.refused.kept {
-            to.refuse(refused.line, &refused.why);
-        }
+        to.record("lines", &found.refused, &found.left_out);
         let line = found.lines.0;
         // A state in between is the same run, less far; where the text ends with it, it is all there is.
         if found.is_interim && n < last {

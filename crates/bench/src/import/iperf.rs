@@ -10,12 +10,7 @@ pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
         let is = |tool| found.tool == Some(tool);
         to.kind = if is(Tool::Iperf2) { Kind::Iperf2 } else { Kind::Iperf3 };
-        for refused in &found.refused.kept {
-            to.refuse(refused.line, &refused.why);
-        }
-        if found.refused.not_kept > 0 {
-            to.refuse(0, format!("{} more rows that could not be read", found.refused.not_kept));
-        }
+        to.record("rows", &found.refused, &found.left_out);
         // The server's words about the test that the client told already.
         if found.is_servers_view {
             continue;

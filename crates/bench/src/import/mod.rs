@@ -14,6 +14,8 @@ mod sockperf;
 mod torchtitan;
 
 use crate::model::{Kind, Run};
+use linerate_formats::bounds::LeftOut;
+use linerate_formats::refusal::Refusals;
 pub use secrets::remove_secrets;
 use serde::Serialize;
 
@@ -123,6 +125,19 @@ impl Sink<'_> {
             return;
         }
         self.found.runs.push(run);
+    }
+
+    /// What a tool's reader refused and left out of a run. `what` is refused: rows, lines.
+    fn record(&mut self, what: &str, refused: &Refusals, left_out: &[LeftOut]) {
+        for r in &refused.kept {
+            self.refuse(r.line, r.why.as_str());
+        }
+        if refused.not_kept > 0 {
+            self.refuse(0, format!("{} more {what} that could not be read", refused.not_kept));
+        }
+        for l in left_out {
+            self.refuse(l.line, l.to_string());
+        }
     }
 
     fn refuse(&mut self, line: u32, why: impl Into<String>) {

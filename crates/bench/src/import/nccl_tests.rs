@@ -2,6 +2,7 @@
 
 use super::Sink;
 use crate::model::{Better, Fault, Label, Metric, Note, Run, Series, Stat, Sweep, Unit};
+use linerate_formats::bounds::{Limit, beyond};
 use linerate_formats::nccl_tests::{self as theirs, Collect, Collective, Errors, Measure, Row};
 use smol_str::SmolStr;
 
@@ -25,12 +26,7 @@ impl Collect for Reader<'_, '_> {
     }
 
     fn run(&mut self, found: theirs::Run) {
-        for refused in &found.refused {
-            self.to.refuse(refused.line, &refused.why);
-        }
-        if found.refused_not_kept > 0 {
-            self.to.refuse(0, format!("{} more rows that could not be read", found.refused_not_kept));
-        }
+        self.to.record("rows", &found.refused, &found.left_out);
         let mut rows = std::mem::take(&mut self.rows);
         rows.room = found.rows.len();
         found.rows.iter().for_each(|row| rows.push(row));
@@ -220,10 +216,6 @@ fn params(found: &theirs::Run, rows: &Rows, run: &mut Run) {
     }
     run.param("nccl", found.library_text.as_ref().map(|v| v.value.as_str()));
     run.param("nccl_library", found.library);
-    if found.runs_not_kept > 0 {
-        run.notes
-            .push(Note { what: format!("{} more runs of the text were not kept", found.runs_not_kept), line: None });
-    }
     for (key, value) in &found.env {
         run.params.insert(format!("env.{key}").into(), value.as_str().into());
     }
@@ -237,7 +229,7 @@ fn faults(found: &theirs::Run, run: &mut Run) {
     }
     // The first failure is the cause; what follows from it is counted.
     if let Some(first) = found.failures.first() {
-        let more = found.failures.len() as u64 - 1 + found.failures_not_kept;
+        let more = found.failures.len() as u64 - 1 + beyond(&found.left_out, Limit::NCCL_TESTS_FAILURES);
         let more = if more > 0 { format!(" (and {more} more failures)") } else { String::new() };
         whole(format!("the run failed: {}{more}", first.message), first.line);
     }
@@ -268,9 +260,6 @@ fn notes(found: &theirs::Run, rows: &Rows, run: &mut Run) {
     }
     if rows.unchecked > 0 {
         note(format!("results of {} sizes were not checked for right values (N/A)", rows.unchecked), None);
-    }
-    if found.rows_not_kept > 0 {
-        note(format!("{} more rows were not kept", found.rows_not_kept), None);
     }
     if found.out_of_bounds.is_none() && found.average.is_none() && !rows.groups.is_empty() {
         note("the summary is missing: nothing says that the run came to its end".to_owned(), None);

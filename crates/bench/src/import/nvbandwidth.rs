@@ -7,12 +7,7 @@ use smol_str::SmolStr;
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
-        for refused in &found.refused {
-            to.refuse(refused.line, &refused.why);
-        }
-        if found.refused_not_kept > 0 {
-            to.refuse(0, format!("{} more rows that could not be read", found.refused_not_kept));
-        }
+        to.record("rows", &found.refused, &found.left_out);
         let line = found.lines.0;
         to.run(run(&found), line);
     }

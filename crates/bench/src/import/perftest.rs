@@ -2,16 +2,12 @@
 
 use super::Sink;
 use crate::model::{Better, Fault, Label, Metric, Note, Point, Run, Stat, Unit};
+use linerate_formats::bounds::{Limit, beyond};
 use linerate_formats::perftest::{self as theirs, BandwidthValues, LatencyValues, Values};
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
-        for refused in &found.refused {
-            to.refuse(refused.line, &refused.why);
-        }
-        if found.refused_not_kept > 0 {
-            to.refuse(0, format!("{} more rows that could not be read", found.refused_not_kept));
-        }
+        to.record("rows", &found.refused, &found.left_out);
         if found.rows.is_empty() && found.failures.is_empty() {
             let line = found.lines.0;
             let why = if found.is_server {
@@ -64,7 +60,7 @@ fn run(found: &theirs::Run) -> Run {
         put(Metric::new("iterations", Unit::One, Better::Neither).stat(Stat::Count), row.iterations.map(|n| n as f64));
     }
     if let Some(first) = found.failures.first() {
-        let more = found.failures.len() as u64 - 1 + found.failures_not_kept;
+        let more = found.failures.len() as u64 - 1 + beyond(&found.left_out, Limit::PERFTEST_FAILURES);
         let more = if more > 0 { format!(" (and {more} more failures)") } else { String::new() };
         let what = format!("the run failed: {}{more}", first.text.trim());
         run.faults.push(Fault { what, line: Some(first.line), whole_run: true });
@@ -76,9 +72,6 @@ fn run(found: &theirs::Run) -> Run {
         });
     }
     run.notes.extend(found.notes.iter().map(|n| Note { what: n.text.trim().to_owned(), line: Some(n.line) }));
-    if found.rows_not_kept > 0 {
-        run.notes.push(Note { what: format!("{} more rows were not kept", found.rows_not_kept), line: None });
-    }
     run
 }
 

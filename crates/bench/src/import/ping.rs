@@ -6,9 +6,7 @@ use linerate_formats::ping as theirs;
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
-        for refused in &found.refused.kept {
-            to.refuse(refused.line, &refused.why);
-        }
+        to.record("lines", &found.refused, &found.left_out);
         let line = found.lines.0;
         to.run(run(&found), line);
     }
@@ -67,9 +65,6 @@ fn run(found: &theirs::Run) -> Run {
             let what = format!("the round trips of the other {} alone are not those of the run", all - bounds);
             run.faults.push(Fault { what, line: None, whole_run: false });
         }
-    }
-    if found.replies_not_kept > 0 {
-        run.notes.push(Note { what: format!("{} more replies were not kept", found.replies_not_kept), line: None });
     }
     run
 }

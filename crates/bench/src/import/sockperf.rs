@@ -7,9 +7,7 @@ use linerate_formats::sockperf::{self as theirs, Latency, Measured, Mode, Observ
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
-        for refused in &found.refused.kept {
-            to.refuse(refused.line, &refused.why);
-        }
+        to.record("lines", &found.refused, &found.left_out);
         let line = found.lines.0;
         if found.is_server && found.failures.is_empty() {
             to.refuse(line, "the server's end, which measures nothing: the client's output has the result");

@@ -2,16 +2,12 @@
 
 use super::Sink;
 use crate::model::{Better, Fault, Label, Metric, Note, Point, Points, Run, Unit};
+use linerate_formats::bounds::{Limit, beyond};
 use linerate_formats::torchtitan::{self as theirs, FailureKind, Field, NoteKind, Step, Who};
 
 pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
-        for refused in &found.refused {
-            to.refuse(refused.line, &refused.why);
-        }
-        if found.refused_not_kept > 0 {
-            to.refuse(0, format!("{} more lines that could not be read", found.refused_not_kept));
-        }
+        to.record("lines", &found.refused, &found.left_out);
         let line = found.lines.0;
         to.run(run(&found), line);
     }
@@ -95,8 +91,9 @@ fn faults(found: &theirs::Run, run: &mut Run) {
         };
         run.faults.push(Fault { what, line: Some(f.line), whole_run: false });
     }
-    if found.failures_not_kept > 0 {
-        let what = format!("{} more failures", found.failures_not_kept);
+    let more = beyond(&found.left_out, Limit::TORCHTITAN_FAILURES);
+    if more > 0 {
+        let what = format!("{more} more failures");
         run.faults.push(Fault { what, line: None, whole_run: false });
     }
 }
@@ -125,8 +122,5 @@ fn notes(found: &theirs::Run, run: &mut Run) {
         if !run.notes.iter().any(|x| x.what == what) {
             run.notes.push(Note { what: what.to_owned(), line: Some(n.line) });
         }
-    }
-    if found.steps_not_kept > 0 {
-        run.notes.push(Note { what: format!("{} more steps were not kept", found.steps_not_kept), line: None });
     }
 }

@@ -1,21 +1,19 @@
 //! `linerate doctor`.
 
-use super::doctor_feed::{Feed, Taken};
+use super::doctor_feed::{Feed, Remark, Taken};
 use super::doctor_walk::{self, Found};
 use crate::args::{DoctorArgs, DoctorFormat};
 use crate::output::{Failure, Sink, width};
 use crate::progress::Line;
 use crate::sources;
-use linerate_doctor::answer::Input;
+use linerate_doctor::answer::{Input, Undecided};
 use linerate_doctor::{Answer, NodeGiven};
+use linerate_formats::bounds::DOCTOR_NODES;
 use linerate_report::Style;
 use linerate_report::doctor::{json, markdown, text};
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::Purpose;
 use std::path::{Path, PathBuf};
-
-/// Nodes at most: each is kept whole.
-const MAX_NODES: usize = 1024;
 
 pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
     let dashes = a.inputs.iter().chain(&a.nodes).filter(|p| is_standard(p)).count();
@@ -39,11 +37,17 @@ pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
     let fed = feed.finish();
     drop(line);
     nodes.extend(fed.nodes);
-    let mut limits = walk.remarks;
-    if nodes.len() > MAX_NODES {
-        limits.push(format!("of {} nodes only the first {MAX_NODES} were looked at", nodes.len()));
-        nodes.truncate(MAX_NODES);
+    let (mut limits, mut unread) = (walk.remarks, walk.unread);
+    if nodes.len() > DOCTOR_NODES {
+        let why = format!("only the first {DOCTOR_NODES} nodes were looked at (limit DOCTOR_NODES)");
+        limits.push(why.clone());
+        unread.push(why);
+        nodes.truncate(DOCTOR_NODES);
     }
+    for (name, s) in nodes.iter().filter(|(_, s)| s.incomplete) {
+        unread.extend(s.problems.iter().map(|p| format!("{name}: {p}")));
+    }
+    unread.extend(fed.remarks.iter().filter(|r| r.unread).map(|r| format!("{}: {}", r.name, r.text)));
     let given: Vec<NodeGiven<'_>> =
         nodes.iter().map(|(name, snapshot)| NodeGiven { name: name.clone(), snapshot }).collect();
     let mut answer = linerate_doctor::conclude(&fed.observer, &given);
@@ -55,6 +59,7 @@ pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
         take(&mut answer, Taken { name: p.display().to_string(), kind: "snapshot".into(), bytes: 0 });
     }
     remark(&mut answer, fed.remarks);
+    answer.undecided.extend(incomplete(unread));
     let mut sink = Sink::open(a.output.as_deref())?;
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose };
     match a.format {
@@ -74,7 +79,7 @@ pub(super) fn is_standard(p: &Path) -> bool {
 fn given(paths: &[PathBuf], line: &Line) -> Result<Vec<(String, Snapshot)>, Failure> {
     let many = paths.iter().flat_map(|p| sources::fleet(std::slice::from_ref(p)).unwrap_or_else(|| vec![p.clone()]));
     let mut out = Vec::new();
-    for p in many.take(MAX_NODES + 1) {
+    for p in many.take(DOCTOR_NODES + 1) {
         let snapshot = linerate_snapshot::load(&p, &crate::budget::options(&p, Purpose::Audit), &|s| line.capture(s));
         let name = if p == Path::new("/") { "this machine".to_owned() } else { p.display().to_string() };
         out.push((name, snapshot.map_err(Failure::new)?));
@@ -92,9 +97,29 @@ fn take(answer: &mut Answer, t: Taken) {
     }
 }
 
+/// Inputs of which part was not read: what is not in the answer may be there.
+fn incomplete(mut unread: Vec<String>) -> Option<Undecided> {
+    const SHOWN: usize = 8;
+    let n = unread.len();
+    if n == 0 {
+        return None;
+    }
+    unread.truncate(SHOWN);
+    if n > SHOWN {
+        unread.push(format!("and {} more, listed among the inputs", n - SHOWN));
+    }
+    Some(Undecided {
+        symptom: "",
+        summary: "part of the input was not read: what is wrong may be in it".to_owned(),
+        evidence: Vec::new(),
+        candidates: Vec::new(),
+        read: unread,
+    })
+}
+
 /// What was noticed while reading, with the input that it is about.
-fn remark(answer: &mut Answer, remarks: Vec<(String, String)>) {
-    for (name, text) in remarks {
+fn remark(answer: &mut Answer, remarks: Vec<Remark>) {
+    for Remark { name, text, .. } in remarks {
         let at = answer.inputs.iter().position(|i| i.name == name);
         match at.and_then(|i| answer.inputs.get_mut(i)) {
             Some(input) => input.remarks.push(text),

@@ -1,14 +1,11 @@
 //! A ticket in one file: a log, a matrix of `nvidia-smi topo -m`, a few lines of `lspci`, a kernel's message. What tools printed is
 //! cut out and read as facts about a node, each at its own line.
 
+use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS};
 use linerate_formats::dmesg::{self, Time};
 use linerate_formats::pci::Bdf;
 use linerate_snapshot::{Content, Snapshot, Texts, content};
 use std::collections::BTreeSet;
-
-/// Blocks of one file, and nodes that they make.
-const MAX_BLOCKS: usize = 256;
-const MAX_NODES: usize = 8;
 
 /// What was cut out of a file.
 pub(super) struct Cut {
@@ -18,6 +15,8 @@ pub(super) struct Cut {
     pub(super) several: bool,
     /// The tools.
     pub(super) whats: BTreeSet<&'static str>,
+    /// What is beyond limits.
+    pub(super) left_out: Vec<String>,
 }
 
 /// A tool's text within a file.
@@ -43,17 +42,31 @@ pub(super) fn has_no_device(what: &str, bytes: &[u8]) -> bool {
 /// The nodes that the texts in a file make.
 pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
     let text = String::from_utf8_lossy(bytes);
-    let blocks = blocks(&text);
+    let Blocks { list: blocks, full } = blocks(&text);
+    let mut left_out = Vec::new();
+    if full {
+        left_out.push(format!(
+            "after {DOCTOR_BLOCKS} texts of tools the rest of it was not searched for more (limit DOCTOR_BLOCKS)"
+        ));
+    }
+    let mut beyond = 0;
     let mut nodes: Vec<Vec<&Block>> = Vec::new();
     for b in &blocks {
         let fits = |n: &Vec<&Block>| n.iter().all(|have| have.what != b.what || go_together(have, b));
         let at = nodes.iter().position(fits).unwrap_or(nodes.len());
-        if at < MAX_NODES {
+        if at < DOCTOR_BLOCK_NODES {
             nodes.resize(nodes.len().max(at + 1), Vec::new());
+        } else {
+            beyond += 1;
         }
         if let Some(n) = nodes.get_mut(at) {
             n.push(b);
         }
+    }
+    if beyond > 0 {
+        left_out.push(format!(
+            "{beyond} texts of tools were not read: they are of more than {DOCTOR_BLOCK_NODES} nodes (limit DOCTOR_BLOCK_NODES)"
+        ));
     }
     let whats: BTreeSet<&str> = blocks.iter().map(|b| b.what).collect();
     let several = nodes.len() > 1 || whats.len() > 1;
@@ -68,7 +81,7 @@ pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
         }
         out.extend(texts.finish().map(|s| (label, s)));
     }
-    Cut { nodes: out, several, whats }
+    Cut { nodes: out, several, whats, left_out }
 }
 
 /// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two.
@@ -77,9 +90,26 @@ fn go_together(a: &Block, b: &Block) -> bool {
     a.what == "Lspci" && bdfs(a).is_disjoint(&bdfs(b))
 }
 
-fn blocks(text: &str) -> Vec<Block> {
+/// Texts of tools in a file, and whether there may be more than the limit.
+#[derive(Default)]
+struct Blocks {
+    list: Vec<Block>,
+    full: bool,
+}
+
+impl Blocks {
+    fn push(&mut self, block: Block) {
+        if self.list.len() < DOCTOR_BLOCKS {
+            self.list.push(block);
+        } else {
+            self.full = true;
+        }
+    }
+}
+
+fn blocks(text: &str) -> Blocks {
     let lines: Vec<&str> = text.lines().collect();
-    let mut out = Vec::new();
+    let mut out = Blocks::default();
     let mut start = 0;
     for (i, line) in lines.iter().enumerate() {
         let alone = is_fence(line) || is_log(line);
@@ -90,20 +120,23 @@ fn blocks(text: &str) -> Vec<Block> {
     }
     segment(&lines, start, lines.len(), &mut out);
     // Messages of the kernel stand among other lines: all of them are one text, each at its own line.
-    if !out.iter().any(|b| b.what == "Dmesg") && lines.iter().any(|l| is_kernels(l)) {
+    if !out.list.iter().any(|b| b.what == "Dmesg") && lines.iter().any(|l| is_kernels(l)) {
         let last = lines.iter().rposition(|l| is_kernels(l)).map_or(0, |at| at + 1);
         let kernels = lines.iter().take(last).map(|l| if is_kernels(l) { l } else { "" });
         out.push(Block { what: "Dmesg", above: 0, text: kernels.flat_map(|l| [l, "\n"]).collect() });
     }
-    out.truncate(MAX_BLOCKS);
     out
 }
 
 /// Lines between two of another kind.
-fn segment(lines: &[&str], from: usize, to: usize, out: &mut Vec<Block>) {
+fn segment(lines: &[&str], from: usize, to: usize, out: &mut Blocks) {
     let of = |from: usize, to: usize| lines.get(from..to).unwrap_or_default();
     let all = of(from, to);
-    if out.len() >= MAX_BLOCKS || all.iter().all(|l| l.trim().is_empty()) {
+    if all.iter().all(|l| l.trim().is_empty()) {
+        return;
+    }
+    if out.list.len() >= DOCTOR_BLOCKS {
+        out.full = true;
         return;
     }
     let mut push = |what, from: usize, to: usize| {
@@ -288,7 +321,7 @@ hca_id:\tmlx5_0
 
     #[test]
     fn a_ticket_is_cut_at_its_lines() {
-        let got: Vec<_> = blocks(TICKET).into_iter().map(|b| (b.what, b.above, b.text.lines().count())).collect();
+        let got: Vec<_> = blocks(TICKET).list.into_iter().map(|b| (b.what, b.above, b.text.lines().count())).collect();
         assert_eq!(got, [("NvidiaSmiTopo", 7, 13), ("Lspci", 22, 4), ("IbvDevinfo", 27, 3), ("Dmesg", 0, 5)]);
         let cut = nodes("dir/ticket.txt", TICKET.as_bytes());
         assert!(cut.several);

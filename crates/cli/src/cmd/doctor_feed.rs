@@ -6,6 +6,7 @@ use super::doctor_nodes::{Kept, group};
 use super::doctor_walk::{Found, Source};
 use crate::progress::Line;
 use linerate_doctor::{Observer, Reader};
+use linerate_formats::bounds::{DOCTOR_KEPT, DOCTOR_TEXT};
 use linerate_snapshot::capture::Purpose;
 use linerate_snapshot::{Content, Exceeded, Snapshot, Unpacked, charge_holes, content, is_archive_head};
 use std::cell::Cell;
@@ -17,9 +18,6 @@ use std::path::{Path, PathBuf};
 const HEAD: usize = 64 << 10;
 /// Bytes that are read at a time.
 const CHUNK: usize = 64 << 10;
-/// Bytes of a text that is kept for a node, and of all such texts together.
-const MAX_TEXT: usize = 8 << 20;
-const MAX_KEPT: usize = 16 << 20;
 
 /// Reads inputs.
 pub(super) struct Feed<'a> {
@@ -27,7 +25,7 @@ pub(super) struct Feed<'a> {
     nodes: Vec<(String, Snapshot)>,
     texts: Vec<Kept>,
     kept: usize,
-    remarks: Vec<(String, String)>,
+    remarks: Vec<Remark>,
     taken: Vec<Taken>,
     line: &'a Line,
     /// Bytes of all inputs that have a size; `None` where one has none.
@@ -52,8 +50,16 @@ pub(super) struct Fed {
     pub(super) taken: Vec<Taken>,
     pub(super) observer: Observer,
     pub(super) nodes: Vec<(String, Snapshot)>,
-    /// Names of inputs, with what was noticed.
-    pub(super) remarks: Vec<(String, String)>,
+    pub(super) remarks: Vec<Remark>,
+}
+
+/// What was noticed while an input was read.
+pub(super) struct Remark {
+    /// The input.
+    pub(super) name: String,
+    pub(super) text: String,
+    /// Part of the input was not read.
+    pub(super) unread: bool,
 }
 
 impl<'a> Feed<'a> {
@@ -92,7 +98,7 @@ impl<'a> Feed<'a> {
                 self.take(name, "snapshot", 0);
                 self.nodes.push((name.to_owned(), s));
             }
-            Err(e) => self.remark(name, e.to_string()),
+            Err(e) => self.unread(name, e.to_string()),
         }
     }
 
@@ -107,7 +113,7 @@ impl<'a> Feed<'a> {
             }),
         };
         if let Err(e) = opened.and_then(|from| self.read(s, from)) {
-            self.remark(&s.name, format!("it cannot be read: {e}"));
+            self.unread(&s.name, format!("it cannot be read: {e}"));
         }
     }
 
@@ -121,10 +127,16 @@ impl<'a> Feed<'a> {
             self.take(&s.name, tool(what), 0);
         }
         self.nodes.extend(cut.nodes);
+        cut.left_out.into_iter().for_each(|why| self.unread(&s.name, why));
     }
 
     fn remark(&mut self, name: &str, text: String) {
-        self.remarks.push((name.to_owned(), text));
+        self.remarks.push(Remark { name: name.to_owned(), text, unread: false });
+    }
+
+    /// As [`Self::remark`], of what was not read.
+    fn unread(&mut self, name: &str, text: String) {
+        self.remarks.push(Remark { name: name.to_owned(), text, unread: true });
     }
 
     fn read(&mut self, s: &Source, from: Box<dyn Read>) -> io::Result<()> {
@@ -134,8 +146,10 @@ impl<'a> Feed<'a> {
             Open { from: Unpacked::new(counted, &crate::budget::budget())?, bytes: 0, damage: None, progress: done };
         let head = open.head();
         if head.is_empty() {
-            let why = open.damage.take().unwrap_or_else(|| "it is empty".into());
-            self.remark(&s.name, why);
+            match open.damage.take() {
+                Some(why) => self.unread(&s.name, why),
+                None => self.remark(&s.name, "it is empty".to_owned()),
+            }
             return Ok(());
         }
         if is_archive_head(&head) {
@@ -147,7 +161,7 @@ impl<'a> Feed<'a> {
             what => self.log(s, what, head, &mut open),
         }
         if let Some(why) = open.damage.take() {
-            self.remark(&s.name, why);
+            self.unread(&s.name, why);
         }
         self.done.set(self.done.get() + open.progress.get());
         Ok(())
@@ -169,7 +183,7 @@ impl<'a> Feed<'a> {
                 self.take(&s.name, "snapshot", 0);
                 self.nodes.push((s.name.clone(), snapshot));
             }
-            Err(e) => self.remark(
+            Err(e) => self.unread(
                 &s.name,
                 format!("{e}; logs inside an archive are not read: unpack it, and name the directory"),
             ),
@@ -182,7 +196,7 @@ impl<'a> Feed<'a> {
         let mut longer = false;
         while let Some(n) = self.more(s, open) {
             bytes.extend_from_slice(self.buffer.get(..n).unwrap_or_default());
-            if bytes.len() > MAX_TEXT {
+            if bytes.len() > DOCTOR_TEXT {
                 longer = true;
                 break;
             }
@@ -200,7 +214,8 @@ impl<'a> Feed<'a> {
             return;
         }
         if longer {
-            self.remark(&s.name, format!("facts were read from its first {} MiB only", MAX_TEXT >> 20));
+            let most = DOCTOR_TEXT >> 20;
+            self.unread(&s.name, format!("facts were read from its first {most} MiB only (limit DOCTOR_TEXT)"));
         }
         let cut = doctor_cut::nodes(&s.name, &bytes);
         if cut.several {
@@ -214,13 +229,13 @@ impl<'a> Feed<'a> {
     fn log(&mut self, s: &Source, what: Content, head: Vec<u8>, open: &mut Open<'_>) {
         let mut reader = Reader::new(&mut self.observer, &s.name);
         reader.feed(&mut self.observer, &head);
-        let large = s.size.is_some_and(|n| n > MAX_TEXT as u64);
+        let large = s.size.is_some_and(|n| n > DOCTOR_TEXT as u64);
         let mut copy = (!large).then_some(head);
         while let Some(n) = self.more(s, open) {
             let bytes = self.buffer.get(..n).unwrap_or_default();
             reader.feed(&mut self.observer, bytes);
             match &mut copy {
-                Some(c) if c.len() + n <= MAX_TEXT => c.extend_from_slice(bytes),
+                Some(c) if c.len() + n <= DOCTOR_TEXT => c.extend_from_slice(bytes),
                 _ => copy = None,
             }
         }
@@ -240,7 +255,10 @@ impl<'a> Feed<'a> {
             }
             None if what == Content::KernelLog => self.remark(
                 &s.name,
-                format!("longer than {} MiB: searched for failures, not read for facts about the node", MAX_TEXT >> 20),
+                format!(
+                    "longer than {} MiB: searched for failures, not read for facts about the node",
+                    DOCTOR_TEXT >> 20
+                ),
             ),
             None => {}
         }
@@ -248,10 +266,12 @@ impl<'a> Feed<'a> {
 
     /// Keeps a text for a node.
     fn keep(&mut self, s: &Source, what: &'static str, bytes: Vec<u8>) {
-        if self.kept + bytes.len() > MAX_KEPT {
-            let why =
-                format!("texts about nodes exceed {} MiB: it was not read for facts about its node", MAX_KEPT >> 20);
-            return self.remark(&s.name, why);
+        if self.kept + bytes.len() > DOCTOR_KEPT {
+            let most = DOCTOR_KEPT >> 20;
+            let why = format!(
+                "texts about nodes exceed {most} MiB (limit DOCTOR_KEPT): it was not read for facts about its node"
+            );
+            return self.unread(&s.name, why);
         }
         self.kept += bytes.len();
         self.take(&s.name, tool(what), bytes.len() as u64);

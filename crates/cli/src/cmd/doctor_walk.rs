@@ -1,16 +1,12 @@
 //! What the user named becomes a list of things to read, in a fixed order and of a bounded length.
 
 use super::doctor::is_standard;
+use linerate_formats::bounds::{WALK_DEPTH, WALK_ENTRIES, WALK_FILES};
 use linerate_snapshot::is_snapshot_dir;
 use std::collections::HashSet;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// Levels of directories, files of all, and entries of one directory.
-const MAX_DEPTH: u32 = 8;
-const MAX_FILES: usize = 20_000;
-const MAX_ENTRIES: usize = 100_000;
 
 /// Something to read.
 pub(in crate::cmd) enum Found {
@@ -36,9 +32,13 @@ pub(in crate::cmd) struct Walk {
     pub(in crate::cmd) found: Vec<Found>,
     /// What was passed over.
     pub(in crate::cmd) remarks: Vec<String>,
+    /// What of it was named and could not be read, or is beyond a limit.
+    pub(in crate::cmd) unread: Vec<String>,
     seen: HashSet<(u64, u64)>,
     files: usize,
-    left_out: usize,
+    too_many: usize,
+    too_deep: usize,
+    too_long: usize,
     links: usize,
     special: usize,
 }
@@ -52,13 +52,26 @@ pub(in crate::cmd) fn walk(named: &[PathBuf]) -> Walk {
             continue;
         }
         match std::fs::metadata(path) {
-            Ok(m) if m.is_dir() => w.directory(path, MAX_DEPTH),
+            Ok(m) if m.is_dir() => w.directory(path, WALK_DEPTH),
             Ok(m) => w.file(path, &m),
-            Err(e) => w.remarks.push(format!("{}: {e}", path.display())),
+            Err(e) => w.unread(format!("{}: {e}", path.display())),
+        }
+    }
+    for (n, why) in [
+        (w.too_many, format!("files were left out: more than {WALK_FILES} (limit WALK_FILES)")),
+        (w.too_deep, format!("directories were left out: more than {WALK_DEPTH} deep (limit WALK_DEPTH)")),
+        (
+            w.too_long,
+            format!(
+                "directories were read to their first {WALK_ENTRIES} entries (limit WALK_ENTRIES); the rest was left out"
+            ),
+        ),
+    ] {
+        if n > 0 {
+            w.unread(format!("{n} {why}"));
         }
     }
     for (n, what) in [
-        (w.left_out, "files were left out: there are too many, or they are too deep"),
         (w.links, "symbolic links inside directories were not followed: name what they point to"),
         (w.special, "pipes, sockets and devices inside directories were not opened"),
     ] {
@@ -70,13 +83,18 @@ pub(in crate::cmd) fn walk(named: &[PathBuf]) -> Walk {
 }
 
 impl Walk {
+    fn unread(&mut self, why: String) {
+        self.unread.push(why.clone());
+        self.remarks.push(why);
+    }
+
     fn file(&mut self, path: &Path, m: &Metadata) {
         if m.is_file() && !self.seen.insert((m.dev(), m.ino())) {
             // Named twice, or a second name of the same file: its lines count once.
             return;
         }
-        if self.files >= MAX_FILES {
-            self.left_out += 1;
+        if self.files >= WALK_FILES {
+            self.too_many += 1;
             return;
         }
         self.files += 1;
@@ -91,9 +109,13 @@ impl Walk {
         }
         let list = match std::fs::read_dir(path) {
             Ok(list) => list,
-            Err(e) => return self.remarks.push(format!("{}: {e}; what is in it was not read", path.display())),
+            Err(e) => return self.unread(format!("{}: {e}; what is in it was not read", path.display())),
         };
-        let mut entries: Vec<_> = list.flatten().take(MAX_ENTRIES).collect();
+        let mut entries: Vec<_> = list.flatten().take(WALK_ENTRIES + 1).collect();
+        if entries.len() > WALK_ENTRIES {
+            entries.truncate(WALK_ENTRIES);
+            self.too_long += 1;
+        }
         entries.sort_by_key(std::fs::DirEntry::file_name);
         for entry in entries {
             let path = entry.path();
@@ -101,13 +123,13 @@ impl Walk {
             if kind.is_symlink() {
                 self.links += 1;
             } else if kind.is_dir() && depth == 0 {
-                self.left_out += 1;
+                self.too_deep += 1;
             } else if kind.is_dir() {
                 self.directory(&path, depth - 1);
             } else if kind.is_file() {
                 match entry.metadata() {
                     Ok(m) => self.file(&path, &m),
-                    Err(e) => self.remarks.push(format!("{}: {e}", path.display())),
+                    Err(e) => self.unread(format!("{}: {e}", path.display())),
                 }
             } else {
                 self.special += 1;

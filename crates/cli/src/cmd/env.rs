@@ -5,6 +5,7 @@ use crate::output::{Failure, Sink, width};
 use crate::progress::Line;
 use linerate_env::read::{self, Form, LogReader, Read};
 use linerate_env::{Context, NodeFacts, OriginKind, Setting};
+use linerate_formats::bounds::TEXT as MAX_TEXT;
 use linerate_node::Node;
 use linerate_report::Style;
 use linerate_report::env::{Env, json, paste, text};
@@ -14,8 +15,6 @@ use std::path::Path;
 
 /// As much of an input as tells what it is.
 const HEAD: u64 = 64 << 10;
-/// Environments, scripts and manifests are far smaller.
-const MAX_TEXT: u64 = 16 << 20;
 /// Logs are read in such pieces.
 const PIECE: usize = 1 << 20;
 
@@ -34,6 +33,7 @@ struct Inputs {
     release_from: Option<String>,
     dropped: u64,
     notes: Vec<String>,
+    incomplete: bool,
 }
 
 fn check(a: &EnvCheckArgs) -> Result<u8, Failure> {
@@ -67,6 +67,7 @@ fn check(a: &EnvCheckArgs) -> Result<u8, Failure> {
         recommendation: &recommendation,
         dropped: inputs.dropped,
         notes: &inputs.notes,
+        incomplete: inputs.incomplete,
     };
     let mut sink = Sink::open(a.output.as_deref())?;
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose };
@@ -88,6 +89,7 @@ impl Inputs {
         self.sources.push(format!("{name} ({what}, {count} {})", if count == 1 { "setting" } else { "settings" }));
         self.settings.extend(read.settings);
         self.dropped = self.dropped.saturating_add(read.dropped);
+        self.incomplete |= read.incomplete;
         self.notes.extend(read.notes.into_iter().map(|n| format!("{name}: {n}")));
         if let Some((v, at)) = read.nccl
             && self.context.nccl.is_none()
@@ -129,10 +131,13 @@ fn own(inputs: &mut Inputs) {
     inputs.add("this process", read);
     for path in named.or(home).into_iter().chain(["/etc/nccl.conf".to_owned()]) {
         let mut bytes = Vec::new();
-        match std::fs::File::open(&path).and_then(|f| f.take(MAX_TEXT).read_to_end(&mut bytes)) {
-            Ok(_) => inputs.add(&path, read::read_as(Form::Conf, Some(&path), &bytes)),
+        match std::fs::File::open(&path).and_then(|f| f.take(MAX_TEXT + 1).read_to_end(&mut bytes)) {
+            Ok(_) => inputs.add(&path, within(Form::Conf, Some(&path), &bytes)),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => inputs.notes.push(format!("cannot read {path}: {e}")),
+            Err(e) => {
+                inputs.incomplete = true;
+                inputs.notes.push(format!("cannot read {path}: {e}"));
+            }
         }
     }
 }
@@ -168,13 +173,19 @@ fn one(path: &Path) -> Result<Read, Failure> {
         return Err(Failure::new(format!("{label} is no environment, script, manifest, nccl.conf or log of NCCL"))
             .hint("lines of NAME=value, a pod spec, a job script, or a log with NCCL_DEBUG=INFO; a snapshot goes to --node"));
     }
-    let limit = MAX_TEXT.saturating_sub(bytes.len() as u64);
-    let more = input.by_ref().take(limit).read_to_end(&mut bytes).map_err(fail)?;
-    let mut read = read::read_as(form, name, &bytes);
-    if limit > 0 && more as u64 == limit {
-        read.notes.push(format!("only the first {} MiB were read", MAX_TEXT >> 20));
+    let limit = (MAX_TEXT + 1).saturating_sub(bytes.len() as u64);
+    input.by_ref().take(limit).read_to_end(&mut bytes).map_err(fail)?;
+    Ok(within(form, name, &bytes))
+}
+
+/// Reads an input of which one byte more than the limit was taken, where it has as many.
+fn within(form: Form, name: Option<&str>, bytes: &[u8]) -> Read {
+    let most = usize::try_from(MAX_TEXT).unwrap_or(usize::MAX);
+    let mut read = read::read_as(form, name, bytes.get(..most).unwrap_or(bytes));
+    if bytes.len() > most {
+        read.left_out(format!("only the first {} MiB were read (limit TEXT)", MAX_TEXT >> 20));
     }
-    Ok(read)
+    read
 }
 
 /// What of the node decides; its nccl.conf is read, too.
@@ -193,6 +204,8 @@ fn facts(path: &Path, inputs: &mut Inputs) -> Result<String, Failure> {
         let name = format!("{}:/etc/nccl.conf", snapshot.label);
         inputs.add(&name, read::read_as(Form::Conf, Some(&name), conf));
     }
+    inputs.incomplete |= snapshot.incomplete || !node.cuts.is_empty();
+    inputs.notes.extend(node.cuts.iter().map(|c| format!("{}: {}", snapshot.label, c.words(&snapshot))));
     inputs.notes.extend(snapshot.problems.iter().map(|p| format!("{}: {p}", snapshot.label)));
     Ok(snapshot.label.clone())
 }

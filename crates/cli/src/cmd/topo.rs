@@ -32,8 +32,13 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     }
     let mut source = match topo_source::load(a)? {
         Loaded::Topology(source) => *source,
-        Loaded::Matrix(label, matrix) => return matrix_alone(a, &label, &matrix),
+        Loaded::Matrix(label, matrix, incomplete) => return matrix_alone(a, &label, &matrix, incomplete),
     };
+    let code = exit_code(source.incomplete);
+    if source.incomplete && !matches!(a.format, TopoFormat::Text | TopoFormat::Json) {
+        // These forms have no place for notes.
+        source.notes.iter().for_each(|n| crate::output::remark(n));
+    }
     let mut env = variables(&a.env)?;
     let mut config = Config { version: a.nccl, nodes: a.nodes, input: source.input, ..Config::default() };
     config.env = Env::parse(env.iter().map(|(k, v)| (k.as_str(), v.as_str())), config.version);
@@ -56,7 +61,7 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     if a.format == TopoFormat::Xml {
         sink.write_all(document.to_xml(Dialect::Nccl).as_bytes())?;
         sink.finish()?;
-        return Ok(0);
+        return Ok(code);
     }
     let judge = |document, config: &Config| {
         Analysis::new(document, config).map_err(|e| Failure::new(format!("{}: {e}", source.label)))
@@ -100,11 +105,16 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         text::changes(&before, &analysis, style, &mut sink)?;
     }
     sink.finish()?;
-    Ok(0)
+    Ok(code)
+}
+
+/// 0, or 2 where a limit left part of the source out.
+fn exit_code(incomplete: bool) -> u8 {
+    u8::from(incomplete) * 2
 }
 
 /// Of a matrix alone there is a text, and nothing that would need more.
-fn matrix_alone(a: &TopoArgs, label: &str, matrix: &TopoM) -> Result<u8, Failure> {
+fn matrix_alone(a: &TopoArgs, label: &str, matrix: &TopoM, incomplete: bool) -> Result<u8, Failure> {
     if a.format != TopoFormat::Text || !a.explain.is_empty() || a.ceiling || !a.what_if.is_empty() {
         return Err(Failure::new(format!("{label}: a matrix of `nvidia-smi topo -m` alone shows no PCI functions"))
             .hint("`linerate topo FILE` without other options shows what the matrix says of NCCL; for the rest add the text of `lspci -vvv`"));
@@ -112,7 +122,7 @@ fn matrix_alone(a: &TopoArgs, label: &str, matrix: &TopoM) -> Result<u8, Failure
     let mut sink = Sink::open(a.output.as_deref())?;
     topo_matrix::render(label, matrix, &mut sink)?;
     sink.finish()?;
-    Ok(0)
+    Ok(exit_code(incomplete))
 }
 
 /// What another tool reads: of the node, whatever NCCL would make of it.
@@ -122,7 +132,10 @@ fn dump(a: &TopoArgs) -> Result<u8, Failure> {
     let mut sink = Sink::open(a.output.as_deref())?;
     Inert::new(&mut sink).write_all(text.as_bytes())?;
     sink.finish()?;
-    Ok(0)
+    if snapshot.incomplete {
+        snapshot.problems.iter().for_each(|p| crate::output::remark(p));
+    }
+    Ok(exit_code(snapshot.incomplete))
 }
 
 /// Combinations of which one part would be ignored.

@@ -17,8 +17,9 @@ pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>) -> Result
     let node = Node::decode(snapshot);
     let options = Options { topology_file, ..Options::default() };
     let found = from_node_with(&node, &options);
+    let incomplete = snapshot.incomplete || !node.cuts.is_empty();
     if let (Err(FromNodeError::NoPci), Some(matrix)) = (&found, node.nvidia.topo().known()) {
-        return Ok(Loaded::Matrix(snapshot.label.clone(), matrix.clone()));
+        return Ok(Loaded::Matrix(snapshot.label.clone(), matrix.clone(), incomplete));
     }
     let found = found.map_err(|e| {
         let failure = Failure::new(format!("{}: {e}", snapshot.label));
@@ -30,7 +31,8 @@ pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>) -> Result
             _ => failure.hint("`linerate audit` judges what there is on a node without GPUs"),
         }
     })?;
-    let mut notes: Vec<String> = snapshot.problems.clone();
+    let mut notes: Vec<String> = node.cuts.iter().map(|c| c.words(snapshot)).collect();
+    notes.extend(snapshot.problems.iter().cloned());
     notes.extend(found.unknown.iter().map(|u| format!("not known: {u}")));
     notes.extend(found.left_out.iter().cloned());
     notes.extend(found.assumptions.iter().cloned());
@@ -50,6 +52,7 @@ pub(super) fn read(snapshot: &Snapshot, topology_file: Option<String>) -> Result
         input: Input::File,
         links,
         notes,
+        incomplete,
         matrix: Some(Matrix::of(&node)),
         theirs: node.nvidia.topo().known().cloned(),
         extra: extra(&node),

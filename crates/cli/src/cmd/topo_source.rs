@@ -23,6 +23,8 @@ pub(super) struct Source {
     /// Links by bus id.
     pub(super) links: HashMap<String, LinkState>,
     pub(super) notes: Vec<String>,
+    /// A limit left part of the source out.
+    pub(super) incomplete: bool,
     /// What `nvidia-smi topo -m` would show, from the PCI tree.
     pub(super) matrix: Option<Matrix>,
     /// What it did show.
@@ -39,8 +41,8 @@ pub(super) struct Source {
 pub(super) enum Loaded {
     /// A topology.
     Topology(Box<Source>),
-    /// Nothing but a matrix of `nvidia-smi topo -m`, and what it is called.
-    Matrix(String, TopoM),
+    /// Nothing but a matrix of `nvidia-smi topo -m`, what it is called, and whether part of it was left out.
+    Matrix(String, TopoM, bool),
 }
 
 impl Source {
@@ -52,6 +54,7 @@ impl Source {
             input,
             links: HashMap::new(),
             notes: Vec::new(),
+            incomplete: false,
             matrix: None,
             theirs: None,
             extra: Extra::default(),
@@ -67,7 +70,7 @@ impl Source {
 }
 
 /// As much of a file as tells what it is; a topology is far smaller than the limit.
-const MAX_XML: u64 = 16 << 20;
+const MAX_XML: u64 = linerate_formats::bounds::XML_BYTES as u64 + 1;
 const HEAD: usize = 64 << 10;
 
 pub(super) fn load(a: &TopoArgs) -> Result<Loaded, Failure> {

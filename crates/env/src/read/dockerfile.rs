@@ -11,6 +11,7 @@ pub(super) fn read(text: &str, out: &mut Sink) {
             Token::Word(w, line) => command.push((w, line)),
             Token::End => instruction(&std::mem::take(&mut command), out),
             Token::Directive(..) => {}
+            Token::TooDeep(line) => out.too_deep(line),
         }
     }
     instruction(&command, out);

@@ -3,14 +3,10 @@
 use super::{Form, Read, Sink, cut};
 use crate::context::Fabric;
 use crate::setting::{Origin, Setting};
+use linerate_formats::bounds::{ENV_LOG_LINE, ENV_LOG_SAID, ENV_SETTINGS, ENV_VALUE};
 use linerate_topology::Version;
 use memchr::memmem::Finder;
 use std::collections::HashSet;
-
-/// A line is looked at to here on each side of what was found in it.
-const MAX_LINE: usize = 8 << 10;
-/// What is kept of a line whose end did not come yet.
-const MAX_PENDING: usize = 64 << 10;
 
 /// What lines are looked at for (NCCL's sources, every wording of 2.4 to 2.30).
 const SIGNS: [&[u8]; 9] = [
@@ -33,6 +29,8 @@ pub struct LogReader {
     /// The rest of a line that was too long is passed over.
     skipping: bool,
     lines: u64,
+    /// The first line that was too long.
+    long: Option<u64>,
     seen: HashSet<(String, String)>,
     networks: Vec<String>,
 }
@@ -53,6 +51,7 @@ impl LogReader {
             pending: Vec::new(),
             skipping: false,
             lines: 0,
+            long: None,
             seen: HashSet::new(),
             networks: Vec::new(),
         }
@@ -86,14 +85,23 @@ impl LogReader {
     pub fn finish(mut self) -> Read {
         let line = std::mem::take(&mut self.pending);
         self.whole(&line);
+        if let Some(line) = self.long {
+            self.sink.read.left_out(format!(
+                "line {line} and perhaps others were read to {} KiB (limit ENV_LOG_LINE)",
+                ENV_LOG_LINE >> 10
+            ));
+        }
         self.sink.read
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        let room = MAX_PENDING.saturating_sub(self.pending.len());
+        let room = ENV_LOG_LINE.saturating_sub(self.pending.len());
         let taken = bytes.get(..room).unwrap_or(bytes);
         self.pending.extend_from_slice(taken);
-        self.skipping |= taken.len() < bytes.len();
+        if taken.len() < bytes.len() && !std::mem::replace(&mut self.skipping, true) {
+            let line = self.lines + 1;
+            self.long.get_or_insert(line);
+        }
     }
 
     /// Whole lines.
@@ -109,7 +117,7 @@ impl LogReader {
             line += memchr::memchr_iter(b'\n', between).count() as u64;
             counted = at;
             let found = bytes.get(at..).unwrap_or_default();
-            let stop = memchr::memchr(b'\n', found).unwrap_or(found.len()).min(MAX_LINE);
+            let stop = memchr::memchr(b'\n', found).unwrap_or(found.len()).min(ENV_LOG_SAID);
             let before = bytes.get(at.saturating_sub(120)..at).unwrap_or_default();
             let start = memchr::memrchr(b'\n', before).map_or(0, |s| s + 1);
             let before = String::from_utf8_lossy(before.get(start..).unwrap_or_default()).into_owned();
@@ -191,11 +199,12 @@ impl LogReader {
 
     fn setting(&mut self, name: &str, value: &str, line: usize) {
         let value = tidy(value);
-        if !name.starts_with("NCCL_") || self.seen.len() >= super::MAX_SETTINGS {
+        if !name.starts_with("NCCL_") {
             return;
         }
-        let key = (cut(name, 200).to_owned(), cut(&value, super::MAX_VALUE).to_owned());
-        if self.seen.insert(key) {
+        let key = (cut(name, 200).to_owned(), cut(&value, ENV_VALUE).to_owned());
+        // One more than is kept, so that the sink says what it leaves out.
+        if self.seen.len() <= ENV_SETTINGS && self.seen.insert(key) {
             self.sink.put(name, &value, Some(line));
         }
     }

@@ -19,16 +19,10 @@ pub use names::relevant;
 
 use crate::context::Fabric;
 use crate::setting::{Elsewhere, Origin, OriginKind, Setting};
+use linerate_formats::bounds::{ENV_DEPTH, ENV_ELSEWHERE, ENV_SETTINGS, ENV_VALUE};
 use linerate_topology::Version;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// Settings of one input, at most.
-const MAX_SETTINGS: usize = 4096;
-/// Parts of an environment that are elsewhere, at most.
-const MAX_ELSEWHERE: usize = 64;
-/// A value is kept to here: NCCL's own parser of nccl.conf keeps 1023 bytes.
-const MAX_VALUE: usize = 4096;
 
 /// What an input held.
 #[derive(Debug, Clone)]
@@ -51,6 +45,18 @@ pub struct Read {
     pub dropped: u64,
     /// What was not understood.
     pub notes: Vec<String>,
+    /// A limit left part of the input out; a note names it.
+    pub incomplete: bool,
+}
+
+impl Read {
+    /// Notes that a limit left part of the input out. Each limit is noted once.
+    pub fn left_out(&mut self, why: String) {
+        self.incomplete = true;
+        if !self.notes.contains(&why) {
+            self.notes.push(why);
+        }
+    }
 }
 
 /// Reads an input whole. `name` is its file name, which helps and is not trusted. Logs of any size are better fed to a [`LogReader`].
@@ -109,7 +115,6 @@ fn text(bytes: &[u8]) -> String {
 struct Sink {
     read: Read,
     origin: Origin,
-    full: bool,
     /// Names of no variable that the script itself reads.
     own: BTreeSet<String>,
 }
@@ -139,8 +144,9 @@ impl Sink {
             elsewhere: Vec::new(),
             dropped: 0,
             notes: Vec::new(),
+            incomplete: false,
         };
-        Sink { read, origin, full: false, own: BTreeSet::new() }
+        Sink { read, origin, own: BTreeSet::new() }
     }
 
     fn put(&mut self, name: &str, value: &str, line: Option<usize>) {
@@ -150,13 +156,15 @@ impl Sink {
             self.read.dropped += 1;
             return;
         }
-        if self.read.settings.len() >= MAX_SETTINGS {
-            if !std::mem::replace(&mut self.full, true) {
-                self.read.notes.push(format!("only the first {MAX_SETTINGS} settings were read"));
-            }
-            return;
+        if self.read.settings.len() >= ENV_SETTINGS {
+            return self.read.left_out(format!(
+                "only the first {ENV_SETTINGS} settings were read (limit ENV_SETTINGS); the rest was left out"
+            ));
         }
-        let value = cut(value, MAX_VALUE);
+        if value.len() > ENV_VALUE {
+            self.read.left_out(format!("values were read to {ENV_VALUE} bytes (limit ENV_VALUE): {}", cut(name, 200)));
+        }
+        let value = cut(value, ENV_VALUE);
         let line = line.and_then(|l| u32::try_from(l).ok());
         let origin = Origin { line, ..self.origin.clone() };
         self.read.settings.push(Setting::new(cut(name, 200), value, origin));
@@ -164,7 +172,7 @@ impl Sink {
 
     /// The script reads a variable.
     fn reads(&mut self, name: &str) {
-        if self.own.len() < MAX_SETTINGS && relevant(name) && crate::lookup(name).is_none() {
+        if self.own.len() < ENV_SETTINGS && relevant(name) && crate::lookup(name).is_none() {
             self.own.insert(name.to_owned());
         }
     }
@@ -179,11 +187,22 @@ impl Sink {
 
     /// Another object sets variables here.
     fn elsewhere(&mut self, by: &str, holder: &str, line: usize) {
-        if self.read.elsewhere.len() < MAX_ELSEWHERE {
+        if self.read.elsewhere.len() >= ENV_ELSEWHERE {
+            self.read.left_out(format!(
+                "only the first {ENV_ELSEWHERE} objects that settings come from are named (limit ENV_ELSEWHERE)"
+            ));
+        } else {
             let origin = Origin { line: u32::try_from(line).ok(), ..self.origin.clone() };
             let (by, holder) = (by.to_owned(), cut(holder, 200).to_owned());
             self.read.elsewhere.push(Elsewhere { by, holder, at: origin });
         }
+    }
+
+    /// Commands in commands that are not looked into.
+    fn too_deep(&mut self, line: usize) {
+        self.read.left_out(format!(
+            "line {line}: commands more than {ENV_DEPTH} deep in others were not read (limit ENV_DEPTH)"
+        ));
     }
 
     /// What follows belongs to another environment.

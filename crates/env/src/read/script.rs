@@ -19,6 +19,7 @@ pub(super) fn commands(text: &str, line: usize, out: &mut Sink) {
         match token {
             Token::Word(w, line) => command.push((w, line)),
             Token::End => one(&std::mem::take(&mut command), out),
+            Token::TooDeep(line) => out.too_deep(line),
             Token::Directive(d, line) => {
                 let list: Vec<(String, usize)> = d.split_whitespace().map(|w| (w.to_owned(), line)).collect();
                 one(&list, out);

@@ -1,5 +1,7 @@
 //! A shell's words: quotes, escapes, comments, continued lines. Expansions are kept as they are.
 
+use linerate_formats::bounds::ENV_DEPTH;
+
 /// What a script is cut into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
@@ -9,12 +11,12 @@ pub(super) enum Token {
     End,
     /// A comment that a job manager reads: `#SBATCH …`.
     Directive(String, usize),
+    /// Commands on this line are too deep in others, and were left out.
+    TooDeep(usize),
 }
 
 /// An open quote is taken for a letter where its end is farther than this.
 const MAX_QUOTED: usize = 16 << 10;
-/// Commands within commands are looked into as deep as this.
-const MAX_DEPTH: usize = 6;
 
 /// Cuts a text. `line` is the number of its first line. A command substitution belongs to its word; the commands in it follow that command.
 pub(super) fn tokens(text: &str, line: usize) -> Vec<Token> {
@@ -107,7 +109,11 @@ fn cut(text: &str, line: usize, depth: usize) -> Vec<Token> {
 fn stop(word: &mut Option<(String, usize)>, inner: &mut Vec<(&str, usize)>, depth: usize, out: &mut Vec<Token>) {
     end(word, out);
     out.push(Token::End);
-    for (text, line) in inner.drain(..).filter(|_| depth < MAX_DEPTH) {
+    for (text, line) in inner.drain(..) {
+        if depth >= ENV_DEPTH {
+            out.push(Token::TooDeep(line));
+            continue;
+        }
         out.extend(cut(text, line, depth + 1));
         out.push(Token::End);
     }

@@ -3,9 +3,10 @@
 use super::amount::in_microseconds;
 use super::reader::Reader;
 use super::run::{Direction, Job, Kind, Run, Samples, Times};
-use super::{MAX_OPTIONS, MAX_PERCENTILES};
+use crate::bounds::{FIO_OPTIONS, FIO_PERCENTILES, LeftOut, Limit};
 use crate::json_docs::{Piece, Place};
 use crate::json_loose::{Num, Text, loose};
+use crate::record::add_left_out;
 use crate::refusal::{End, Said};
 use crate::text::At;
 use crate::units::{Bytes, MiBps, PerSecond, Percent};
@@ -89,11 +90,19 @@ loose! {
 
 /// Names and values.
 #[derive(Debug, Default)]
-pub(super) struct Pairs(Vec<(SmolStr, SmolStr)>);
+pub(super) struct Pairs {
+    kept: Vec<(SmolStr, SmolStr)>,
+    /// Those beyond the limit.
+    more: u64,
+}
 
 /// Percentiles by their names.
 #[derive(Debug, Default)]
-pub(super) struct Percentiles(Vec<(f64, f64)>);
+pub(super) struct Percentiles {
+    kept: Vec<(f64, f64)>,
+    /// Those beyond the limit.
+    more: u64,
+}
 
 pub(super) struct PairsVisitor;
 
@@ -105,14 +114,16 @@ impl<'de> Visitor<'de> for PairsVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
-        let mut out = Vec::new();
+        let mut out = Pairs::default();
         while let Some(name) = map.next_key::<Text>()? {
             let value: Text = map.next_value()?;
-            if let (Some(name), Some(value), true) = (name.0, value.0, out.len() < MAX_OPTIONS) {
-                out.push((name, value));
+            match (name.0, value.0) {
+                (Some(name), Some(value)) if out.kept.len() < FIO_OPTIONS => out.kept.push((name, value)),
+                (Some(_), Some(_)) => out.more += 1,
+                _ => {}
             }
         }
-        Ok(Pairs(out))
+        Ok(out)
     }
 
     fn visit_unit<E>(self) -> Result<Pairs, E> {
@@ -161,20 +172,21 @@ impl<'de> Visitor<'de> for PercentilesVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Percentiles, A::Error> {
-        let mut out = Vec::new();
+        let mut out = Percentiles::default();
         while let Some(name) = map.next_key::<Name>()? {
             match name.0 {
-                Some(which) if out.len() < MAX_PERCENTILES => {
+                Some(which) if out.kept.len() < FIO_PERCENTILES => {
                     if let Some(value) = map.next_value::<Num>()?.get() {
-                        out.push((which, value));
+                        out.kept.push((which, value));
                     }
                 }
-                _ => {
+                name => {
                     map.next_value::<IgnoredAny>()?;
+                    out.more += u64::from(name.is_some());
                 }
             }
         }
-        Ok(Percentiles(out))
+        Ok(out)
     }
 
     fn visit_unit<E>(self) -> Result<Percentiles, E> {
@@ -204,11 +216,14 @@ pub(super) fn piece(piece: Piece<'_, Document>, reader: &mut Reader) {
 fn run(document: Document, place: Place) -> Run {
     let line = place.lines.0;
     let version = document.version.0.map(|v| At::new(v.strip_prefix("fio-").unwrap_or(&v).into(), line));
+    let mut left_out = Vec::new();
+    beyond(&mut left_out, Limit::FIO_OPTIONS, line, document.options.more);
     let mut run = Run {
+        left_out,
         version,
         reported: document.timestamp_ms.get().map(|ms| ms / 1e3).or(document.timestamp.get()),
         is_json: true,
-        options: document.options.0,
+        options: document.options.kept,
         end: if place.is_cut { End::Cut } else { End::Finished },
         lines: place.lines,
         ..Run::default()
@@ -227,6 +242,11 @@ fn run(document: Document, place: Place) -> Run {
     run
 }
 
+/// Counts what is beyond a limit, if anything is.
+fn beyond(list: &mut Vec<LeftOut>, limit: Limit, line: u32, count: u64) {
+    add_left_out(list, (count > 0).then_some(LeftOut { limit, line, count }));
+}
+
 fn job(run: &mut Run, of: JobOf, line: u32) -> Job {
     let cpu = of.user.get().zip(of.system.get()).map(|(u, s)| (Percent(u), Percent(s)));
     #[allow(clippy::cast_possible_truncation)] // Saturates; codes are small.
@@ -242,9 +262,13 @@ fn job(run: &mut Run, of: JobOf, line: u32) -> Job {
         (Kind::Sync, of.sync),
         (Kind::Mixed, of.mixed),
     ];
-    let mut job = Job { line, name, group: of.group.u32(), error, options: of.options.0, cpu, ..Job::default() };
+    beyond(&mut run.left_out, Limit::FIO_OPTIONS, line, of.options.more);
+    let mut job = Job { line, name, group: of.group.u32(), error, options: of.options.kept, cpu, ..Job::default() };
     for (kind, values) in kinds {
         let Some(values) = values else { continue };
+        let all = [&values.slat_ns, &values.clat_ns, &values.lat_ns, &values.slat, &values.clat, &values.lat];
+        let more = all.into_iter().flatten().map(|l| l.percentile.more).sum();
+        beyond(&mut run.left_out, Limit::FIO_PERCENTILES, line, more);
         match direction(kind, &values, line) {
             Ok(direction) => job.directions.extend(direction),
             Err(why) => run.refused.push(line, why),
@@ -309,10 +333,11 @@ fn times(v: &Latency, unit: f64, line: u32) -> Option<Times> {
     let time = |n: Num| n.get().map(|t| in_microseconds(t, unit));
     let is_nothing =
         v.count.get() == Some(0.0) || [v.min, v.max, v.mean].iter().all(|n| n.get().is_none_or(|t| t == 0.0));
-    if is_nothing && v.percentile.0.iter().all(|(_, t)| *t == 0.0) {
+    if is_nothing && v.percentile.kept.iter().all(|(_, t)| *t == 0.0) {
         return None;
     }
-    let mut percentiles: Vec<_> = v.percentile.0.iter().map(|(which, t)| (*which, in_microseconds(*t, unit))).collect();
+    let mut percentiles: Vec<_> =
+        v.percentile.kept.iter().map(|(which, t)| (*which, in_microseconds(*t, unit))).collect();
     percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
     Some(Times {
         line,

@@ -16,16 +16,5 @@ mod text;
 pub use reader::{Reader, parse};
 pub use run::{Direction, Group, Job, Kind, Run, Samples, Times};
 
-/// Jobs that a run keeps.
-const MAX_JOBS: usize = 65_536;
-/// Remarks and failures that a run keeps.
-const MAX_SAID: usize = 64;
-/// Percentiles of one latency.
-const MAX_PERCENTILES: usize = 64;
-/// Options of a job.
-const MAX_OPTIONS: usize = 256;
-/// Runs that one text may have.
-const MAX_RUNS: usize = 4096;
-
 #[cfg(test)]
 mod tests;

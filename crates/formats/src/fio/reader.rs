@@ -3,20 +3,18 @@
 use super::run::{Direction, Job, Kind, Run, Times};
 use super::terse::{self, Terse};
 use super::text::{self, Definition, Latency};
-use super::{MAX_JOBS, MAX_PERCENTILES, MAX_RUNS, json, settle};
+use super::{json, settle};
+use crate::bounds::{BENCH_SHORT_LINE, FIO_PERCENTILES, Limit, leave_out};
 use crate::launcher;
+use crate::record::{Recorder, add_left_out, keep};
 use crate::refusal::{End, Said};
 use crate::text::{At, decode};
-
-/// Lines beyond this length are none of fio's.
-const MAX_LINE: usize = 4096;
+use crate::units::Microseconds;
 
 /// Reads lines as they come. Keeps no text, and of a run only what is bounded.
 #[derive(Debug, Default)]
 pub struct Reader {
-    done: Vec<Run>,
-    run: Run,
-    is_begun: bool,
+    record: Recorder<Run>,
     /// Jobs as defined at the beginning.
     defined: Vec<Definition>,
     /// What the percentiles below are of.
@@ -44,17 +42,17 @@ impl Reader {
 
     /// Takes the next line of a table. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
-        if line.len() > MAX_LINE && !terse::is_ours(line) {
+        if line.len() > BENCH_SHORT_LINE && !terse::is_ours(line) {
             return;
         }
         // Progress is overwritten by what follows.
         let line = line.trim_end().rsplit('\r').next().unwrap_or_default();
         let line = launcher::strip(line);
         let line = line.split_once("[stdout] ").map_or(line, |(_, rest)| rest).trim_start();
-        if line.is_empty() || self.outer(number, line) || !self.is_begun {
+        if line.is_empty() || self.outer(number, line) || !self.record.is_begun() {
             return;
         }
-        if self.run.jobs.is_empty() {
+        if self.record.run.jobs.is_empty() {
             return self.before(number, line);
         }
         self.inner(number, line);
@@ -63,65 +61,61 @@ impl Reader {
     /// The runs; the last one may be unfinished.
     pub fn finish(mut self) -> Vec<Run> {
         self.end_run();
-        settle::runs(&mut self.done);
-        self.done
+        settle::runs(self.record.done());
+        self.record.finish()
     }
 
     /// A run that was read otherwise. What stood before it, and was nothing but a beginning, belongs to it.
     pub(super) fn push(&mut self, mut run: Run) {
-        let is_beginning = self.is_begun && self.run.jobs.is_empty();
-        if is_beginning {
-            let beginning = std::mem::take(&mut self.run);
+        if self.record.run.jobs.is_empty()
+            && let Some(beginning) = self.record.end()
+        {
             run.lines.0 = beginning.lines.0;
             run.notes.extend(beginning.notes);
             run.failures.extend(beginning.failures);
-            run.refused.kept.extend(beginning.refused.kept);
+            run.refused.extend(beginning.refused);
+            add_left_out(&mut run.left_out, beginning.left_out);
             if beginning.end == End::Interrupted {
                 run.end = End::Interrupted;
             }
-            self.is_begun = false;
         }
         let defined = std::mem::take(&mut self.defined);
         self.end_run();
         // The text of the same jobs may follow.
         self.defined = defined;
-        if self.done.len() < MAX_RUNS {
-            self.done.push(run);
-        }
+        self.record.push(run);
     }
 
     fn outer(&mut self, number: u32, line: &str) -> bool {
         if let Some(defined) = text::definition(line) {
-            if !self.run.jobs.is_empty() {
+            if !self.record.run.jobs.is_empty() {
                 self.end_run();
             }
-            if !self.is_begun {
+            if !self.record.is_begun() {
                 self.defined.clear();
             }
-            if self.defined.len() < MAX_JOBS {
-                self.defined.push(defined);
-            }
-            self.touch(number);
+            let run = self.record.touch(number);
+            keep(&mut self.defined, defined, Limit::FIO_JOBS, number, &mut run.left_out);
         } else if let Some(version) = version(line) {
-            if self.run.version.is_some() {
+            if self.record.run.version.is_some() {
                 self.end_run();
             }
-            self.touch(number).version = Some(At::new(version.into(), number));
+            self.record.touch(number).version = Some(At::new(version.into(), number));
         } else if let Some(job) = text::job(number, line) {
             self.job(number, job);
         } else if let Some(what) = line.strip_prefix("fio: ") {
             self.said(number, what);
-        } else if let Some(group) = line.strip_prefix("Run status group ").filter(|_| self.is_begun) {
+        } else if let Some(group) = line.strip_prefix("Run status group ").filter(|_| self.record.is_begun()) {
             self.group = crate::text::leading_number(group);
             self.percentiles = None;
-            let run = self.touch(number);
+            let run = self.record.touch(number);
             if run.end == End::Cut {
                 run.end = End::Finished;
             }
         } else if terse::is_ours(line) {
             match terse::line(number, line) {
                 Ok(found) => self.terse(number, found),
-                Err(why) => self.touch(number).refused.push(number, why),
+                Err(why) => self.record.refuse(number, why),
             }
         } else {
             return false;
@@ -130,25 +124,26 @@ impl Reader {
     }
 
     fn job(&mut self, number: u32, mut job: Job) {
-        if self.run.is_terse {
+        if self.record.run.is_terse {
             // The same call again, in words.
             let defined = std::mem::take(&mut self.defined);
             self.end_run();
             self.defined = defined;
         }
         let is_again = self
+            .record
             .run
             .jobs
             .iter()
             .any(|j| j.name == job.name && j.group == job.group && j.pid == job.pid && job.pid.is_some());
         if is_again {
             // `--status-interval`: the same processes report again.
-            let mut next = Run { version: self.run.version.clone(), ..Run::default() };
-            next.notes.clone_from(&self.run.notes);
-            self.run.is_interim = true;
+            let mut next = Run { version: self.record.run.version.clone(), ..Run::default() };
+            next.notes.clone_from(&self.record.run.notes);
+            self.record.run.is_interim = true;
             let defined = std::mem::take(&mut self.defined);
             self.end_run();
-            (self.run, self.defined) = (next, defined);
+            (self.record.run, self.defined) = (next, defined);
         } else if self.group.is_some() {
             let defined = std::mem::take(&mut self.defined);
             self.end_run();
@@ -157,7 +152,7 @@ impl Reader {
         let own = self.defined.iter().find(|(name, group, _)| *name == job.name && Some(*group) == job.group);
         job.options = own.map(|(_, _, options)| options.clone()).unwrap_or_default();
         (self.percentiles, self.in_sync) = (None, false);
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         if let (Some(code), Some(reason)) = (job.error.filter(|e| *e != 0), &job.error_text) {
             let text = format!("{}: error {code}: {reason}", job.name);
             run.fail(Said::new(number, &text));
@@ -168,22 +163,22 @@ impl Reader {
     /// A line of `--minimal`. Calls that were appended to one file show by their disks, and where a group is below the last.
     fn terse(&mut self, number: u32, found: Terse) {
         let Terse { version, job, disks } = found;
-        let last = self.run.jobs.last();
+        let last = self.record.run.jobs.last();
         let is_before = last.is_some_and(|l| job.group < l.group);
-        let is_other = self.run.version.as_ref().is_some_and(|v| v.value != version);
-        let has_moved = self.run.disks.is_some() && disks.is_some() && self.run.disks != disks;
-        if last.is_some() && (!self.run.is_terse || is_before || is_other || has_moved) {
+        let is_other = self.record.run.version.as_ref().is_some_and(|v| v.value != version);
+        let has_moved = self.record.run.disks.is_some() && disks.is_some() && self.record.run.disks != disks;
+        if last.is_some() && (!self.record.run.is_terse || is_before || is_other || has_moved) {
             let defined = std::mem::take(&mut self.defined);
             self.end_run();
             self.defined = defined;
         }
-        let is_again = self.run.jobs.iter().any(|j| j.name == job.name && j.group == job.group);
+        let is_again = self.record.run.jobs.iter().any(|j| j.name == job.name && j.group == job.group);
         // Disks that did the same until now are those of one call.
-        let is_decided = disks.is_some() && self.run.disks == disks;
+        let is_decided = disks.is_some() && self.record.run.disks == disks;
         let own = self.defined.iter().find(|(name, group, _)| *name == job.name && Some(*group) == job.group);
         let options = own.map(|(_, _, options)| options.clone()).unwrap_or_default();
         let is_new = is_again && !is_decided && !std::mem::replace(&mut self.is_undecided, is_again && !is_decided);
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         (run.is_terse, run.end, run.disks) = (true, End::Finished, disks);
         run.version.get_or_insert(At::new(version, number));
         if is_new {
@@ -199,7 +194,7 @@ impl Reader {
     /// Before the first job.
     fn before(&mut self, number: u32, line: &str) {
         if line.contains("WARNING") || line.contains("note: both iodepth") {
-            self.touch(number).note(Said::new(number, line));
+            self.record.touch(number).note(Said::new(number, line));
         }
     }
 
@@ -221,7 +216,7 @@ impl Reader {
         .iter()
         .any(|w| lower.contains(w));
         let said = Said::new(number, what);
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         if is_interrupt {
             run.end = End::Interrupted;
             run.note(said);
@@ -236,12 +231,10 @@ impl Reader {
         if let Some(group) = self.group {
             match text::group(number, group, line) {
                 Some(Ok(group)) => {
-                    let run = self.touch(number);
-                    if run.groups.len() < MAX_JOBS {
-                        run.groups.push(group);
-                    }
+                    let run = self.record.touch(number);
+                    keep(&mut run.groups, group, Limit::FIO_JOBS, number, &mut run.left_out);
                 }
-                Some(Err(why)) => self.touch(number).refused.push(number, why),
+                Some(Err(why)) => self.record.refuse(number, why),
                 None => {}
             }
             return;
@@ -268,7 +261,7 @@ impl Reader {
             });
         } else if let Some((which, unit)) = self.percentiles {
             match text::percentile_row(line, unit) {
-                Some(row) => self.keep(number, row, |job, row| percentiles(job, which, row)),
+                Some(row) => self.percentiles(number, which, row),
                 None => self.percentiles = None,
             }
         } else if let Some(cpu) = text::cpu(line) {
@@ -285,7 +278,7 @@ impl Reader {
     }
 
     fn keep<T>(&mut self, number: u32, read: Result<T, String>, set: impl FnOnce(&mut Job, T)) {
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         match (read, run.jobs.last_mut()) {
             (Ok(value), Some(job)) => set(job, value),
             (Ok(_), None) => {}
@@ -293,27 +286,21 @@ impl Reader {
         }
     }
 
-    fn touch(&mut self, number: u32) -> &mut Run {
-        self.is_begun = true;
-        let (first, last) = &mut self.run.lines;
-        if *first == 0 {
-            *first = number;
-        }
-        *last = (*last).max(number);
-        &mut self.run
+    fn percentiles(&mut self, number: u32, which: Latency, row: Result<Vec<(f64, Microseconds)>, String>) {
+        let mut more = 0;
+        self.keep(number, row, |job, row| more = percentiles(job, which, row));
+        (0..more).for_each(|_| leave_out(&mut self.record.run.left_out, Limit::FIO_PERCENTILES, number));
     }
 
     fn end_run(&mut self) {
-        let mut run = std::mem::take(&mut self.run);
-        let is_begun = std::mem::take(&mut self.is_begun);
         (self.percentiles, self.in_sync, self.group) = (None, false, None);
         self.is_undecided = false;
         self.defined.clear();
-        if is_begun && self.done.len() < MAX_RUNS {
+        if let Some(mut run) = self.record.end() {
             if run.jobs.is_empty() && !run.failures.is_empty() {
                 run.end = End::Failed;
             }
-            self.done.push(run);
+            self.record.push(run);
         }
     }
 }
@@ -327,8 +314,9 @@ fn set(job: &mut Job, which: Latency, times: Times) {
     }
 }
 
-fn percentiles(job: &mut Job, which: Latency, row: Vec<(f64, crate::units::Microseconds)>) {
-    let Some(d) = job.directions.last_mut() else { return };
+/// Adds percentiles; says how many are beyond the limit.
+fn percentiles(job: &mut Job, which: Latency, row: Vec<(f64, Microseconds)>) -> usize {
+    let Some(d) = job.directions.last_mut() else { return 0 };
     let slot = match which {
         Latency::Submission => &mut d.submission,
         Latency::Completion => &mut d.completion,
@@ -336,8 +324,10 @@ fn percentiles(job: &mut Job, which: Latency, row: Vec<(f64, crate::units::Micro
     };
     // Where the row with the mean was refused, its percentiles are still good.
     let times = slot.get_or_insert_default();
-    let room = MAX_PERCENTILES.saturating_sub(times.percentiles.len());
+    let room = FIO_PERCENTILES.saturating_sub(times.percentiles.len());
+    let more = row.len().saturating_sub(room);
     times.percentiles.extend(row.into_iter().take(room));
+    more
 }
 
 /// `fio-3.33`, `fio 2.0.7`, `fio-3.7-44-gabcd`.

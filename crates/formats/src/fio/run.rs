@@ -1,6 +1,8 @@
 //! What a run of fio says.
 
-use crate::refusal::{End, Refusals, Said, keep};
+use crate::bounds::{LeftOut, Limit};
+use crate::record::{keep, recorded};
+use crate::refusal::{End, Refusals, Said};
 use crate::text::At;
 use crate::units::{Bytes, MiBps, Microseconds, PerSecond, Percent};
 use serde::Serialize;
@@ -23,8 +25,6 @@ pub struct Run {
     pub options: Vec<(SmolStr, SmolStr)>,
     /// Jobs; with `group_reporting` one for many.
     pub jobs: Vec<Job>,
-    /// Jobs beyond those that are kept.
-    pub jobs_not_kept: u64,
     /// Sums of groups (text).
     pub groups: Vec<Group>,
     /// What looks like a measurement and is none, and why.
@@ -33,8 +33,8 @@ pub struct Run {
     pub notes: Vec<Said>,
     /// What failed.
     pub failures: Vec<Said>,
-    /// Remarks and failures beyond those that are kept.
-    pub not_kept: u64,
+    /// Jobs, sums, options, percentiles, remarks and failures beyond the limits.
+    pub left_out: Vec<LeftOut>,
     /// How it ended.
     pub end: End,
     /// 1-based first and last line that belong to the run.
@@ -44,6 +44,8 @@ pub struct Run {
     pub(super) disks: Option<String>,
 }
 
+recorded!(Run, Limit::FIO_RUNS);
+
 impl Run {
     /// An option of a job: its own, or that of all.
     pub fn option<'a>(&'a self, job: &'a Job, name: &str) -> Option<&'a str> {
@@ -52,15 +54,18 @@ impl Run {
     }
 
     pub(super) fn note(&mut self, said: Said) {
-        keep(&mut self.notes, said, super::MAX_SAID, &mut self.not_kept);
+        let line = said.line;
+        keep(&mut self.notes, said, Limit::FIO_SAID, line, &mut self.left_out);
     }
 
     pub(super) fn fail(&mut self, said: Said) {
-        keep(&mut self.failures, said, super::MAX_SAID, &mut self.not_kept);
+        let line = said.line;
+        keep(&mut self.failures, said, Limit::FIO_SAID, line, &mut self.left_out);
     }
 
     pub(super) fn push_job(&mut self, job: Job) {
-        keep(&mut self.jobs, job, super::MAX_JOBS, &mut self.jobs_not_kept);
+        let line = job.line;
+        keep(&mut self.jobs, job, Limit::FIO_JOBS, line, &mut self.left_out);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What can be decided only when all runs of a text are there.
 
 use super::run::{Direction, Job, Kind, Run};
+use crate::record::add_left_out;
 use crate::refusal::End;
 
 /// Joins what is one run, and marks states in between.
@@ -47,7 +48,8 @@ fn join(last: &mut Run, run: Run) {
     last.notes.extend(text.notes);
     last.failures.extend(text.failures);
     last.failures.dedup();
-    last.refused.kept.extend(text.refused.kept);
+    last.refused.extend(text.refused);
+    add_left_out(&mut last.left_out, text.left_out);
     if text.end == End::Interrupted {
         last.end = End::Interrupted;
     }
@@ -59,7 +61,8 @@ fn join_terse(last: &mut Run, run: Run) {
     *last = full;
     last.lines = (last.lines.0.min(terse.lines.0), last.lines.1.max(terse.lines.1));
     last.notes.extend(terse.notes);
-    last.refused.kept.extend(terse.refused.kept);
+    last.refused.extend(terse.refused);
+    add_left_out(&mut last.left_out, terse.left_out);
     if last.is_json {
         return;
     }

@@ -6,6 +6,7 @@
 //! others: the line does not say.
 
 use super::run::{Direction, Job, Kind, Times};
+use crate::bounds::BENCH_LINE;
 use crate::decimal::{Fraction, decimal};
 use crate::units::{Bytes, MiBps, Microseconds, PerSecond, Percent};
 use smol_str::SmolStr;
@@ -18,8 +19,6 @@ const PERCENTILES: usize = 20;
 const TAIL: usize = 5 + 7 + 22;
 /// Fields of a disk.
 const DISK: usize = 9;
-/// Longest line: one with hundreds of disks.
-const MAX_LINE: usize = 64 << 10;
 
 /// A line that was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +47,7 @@ pub(super) fn is_ours(line: &str) -> bool {
 /// # Errors
 /// Why the values are not where they belong.
 pub(super) fn line(number: u32, line: &str) -> Result<Terse, String> {
-    if line.len() > MAX_LINE {
+    if line.len() > BENCH_LINE {
         return Err("a terse line that is longer than any of fio's".to_owned());
     }
     let fields: Vec<&str> = line.split(';').collect();

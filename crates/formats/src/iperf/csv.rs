@@ -10,6 +10,7 @@
 //! as the sum that some releases print; elsewhere they are kept as streams.
 
 use super::run::{Endpoint, Measured, Protocol, Role, Row, Run, Scope, Stream, Tool};
+use crate::bounds::IPERF_STREAMS;
 use crate::decimal::{Fraction, decimal};
 use crate::refusal::Said;
 use crate::units::{Bytes, Gbps, Microseconds};
@@ -138,13 +139,10 @@ struct Seen {
     is_received: bool,
 }
 
-/// Streams that a test keeps; lines of more are another test.
-const MAX_STREAMS: usize = 1024;
-
 impl Test {
     /// Whether a line belongs to the test so far.
     pub(super) fn takes(&self, line: &Line) -> bool {
-        let is_full = self.streams.len() >= MAX_STREAMS;
+        let is_full = self.streams.len() >= IPERF_STREAMS;
         let is_summed = self.is_summed();
         match self.streams.iter().find(|s| s.stream == line.row.stream) {
             Some(seen) if line.row.stream == Stream::Sum || seen.ends == line.ends => {

@@ -3,7 +3,8 @@
 use super::json::{row, way};
 use super::run::{Direction, Row, Run, Scope, Stream, Way};
 use super::shape::{Interval, Side, Values};
-use crate::refusal::keep;
+use crate::bounds::{LeftOut, Limit, REFUSALS};
+use crate::record::{add_left_out, keep};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use std::fmt;
@@ -12,10 +13,12 @@ use std::fmt;
 pub(super) struct Intervals {
     /// Where this end sends, the way is said to be to the server; which end this is, is not known yet.
     rows: Vec<Row>,
-    not_kept: u64,
+    left_out: Vec<LeftOut>,
     /// Data goes both ways.
     is_both: bool,
     refused: Vec<&'static str>,
+    /// Those beyond the limit.
+    refused_more: u64,
 }
 
 impl Intervals {
@@ -41,9 +44,9 @@ impl Intervals {
     fn push(&mut self, values: &Values, stream: Option<Stream>, sends: bool) {
         let way = if sends { Way::ToServer } else { Way::ToClient };
         match row(0, values, stream, Some(way), Scope::Interval) {
-            Ok(row) => keep(&mut self.rows, row, super::MAX_ROWS, &mut self.not_kept),
-            Err(why) if self.refused.len() < 64 => self.refused.push(why),
-            Err(_) => {}
+            Ok(row) => keep(&mut self.rows, row, Limit::IPERF_ROWS, 0, &mut self.left_out),
+            Err(why) if self.refused.len() < REFUSALS => self.refused.push(why),
+            Err(_) => self.refused_more += 1,
         }
     }
 
@@ -58,7 +61,8 @@ impl Intervals {
             row.way = row.way.filter(|_| is_both).map(|w| way(run, w == Way::ToServer));
         }
         self.refused.into_iter().for_each(|why| run.refused.push(line, why));
-        run.rows_not_kept += self.not_kept;
+        run.refused.not_kept += self.refused_more;
+        add_left_out(&mut run.left_out, self.left_out.into_iter().map(|l| LeftOut { line, ..l }));
         if run.rows.is_empty() {
             run.rows = rows;
         } else {

@@ -22,14 +22,5 @@ pub use run::{
     Way,
 };
 
-/// Rows that a run keeps. An hour of ten streams, one row each second, has 40,000.
-const MAX_ROWS: usize = 262_144;
-/// Connections that a run keeps.
-const MAX_CONNECTIONS: usize = 1024;
-/// Remarks and failures that a run keeps.
-const MAX_SAID: usize = 64;
-/// Runs that one text may have.
-const MAX_RUNS: usize = 4096;
-
 #[cfg(test)]
 mod tests;

@@ -3,22 +3,18 @@
 use super::line::{self, Tagged, Who};
 use super::row::{self, Columns};
 use super::run::{Connection, Direction, Endpoint, Protocol, Role, Row, Run, Scope, Stream, Tool};
-use super::{MAX_RUNS, csv, json, settle};
+use super::{csv, json, settle};
+use crate::bounds::BENCH_SHORT_LINE;
 use crate::launcher;
+use crate::record::Recorder;
 use crate::refusal::{End, Said};
 use crate::text::{self, At, words};
 use crate::units::Bytes;
 
-/// Lines beyond this length are no table's.
-const MAX_LINE: usize = 4096;
-
 /// Reads lines as they come. Keeps no text, and of a run only what is bounded.
 #[derive(Debug, Default)]
 pub struct Reader {
-    done: Vec<Run>,
-    run: Run,
-    /// Something belongs to the run.
-    is_begun: bool,
+    record: Recorder<Run>,
     columns: Option<Columns>,
     /// The header of the summary was seen.
     in_summary: bool,
@@ -50,7 +46,7 @@ impl Reader {
 
     /// Takes the next line of a table. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
-        if line.len() > MAX_LINE {
+        if line.len() > BENCH_SHORT_LINE {
             return;
         }
         let line = launcher::strip(line.trim_end());
@@ -66,15 +62,13 @@ impl Reader {
     /// The runs; the last one may be unfinished.
     pub fn finish(mut self) -> Vec<Run> {
         self.end_run();
-        self.done
+        self.record.finish()
     }
 
     /// A run that was read otherwise.
     pub(super) fn push(&mut self, run: Run) {
         self.end_run();
-        if self.done.len() < MAX_RUNS {
-            self.done.push(run);
-        }
+        self.record.push(run);
     }
 
     fn tagged(&mut self, number: u32, tagged: &Tagged<'_>) {
@@ -86,14 +80,14 @@ impl Reader {
         } else if let Some(row) = row::row(number, tagged, self.columns) {
             match row {
                 Ok(row) => self.row(number, row),
-                Err(why) => self.touch(number).refused.push(number, why),
+                Err(why) => self.record.refuse(number, why),
             }
         } else if tagged.rest.contains("WARNING:") || tagged.rest.contains("not available)") {
-            if self.is_begun {
-                self.touch(number).note(Said::new(number, tagged.rest));
+            if self.record.is_begun() {
+                self.record.touch(number).note(Said::new(number, tagged.rest));
             }
         } else if let Some(mss) = tagged.rest.trim_start().strip_prefix("MSS size ") {
-            self.touch(number).params.mss = text::leading_number(mss).map(Bytes);
+            self.record.touch(number).params.mss = text::leading_number(mss).map(Bytes);
         }
     }
 
@@ -101,8 +95,8 @@ impl Reader {
     fn csv(&mut self, number: u32, found: Result<csv::Line, String>) {
         if self.test.is_none() {
             // A server of two-way tests says first that it calls back.
-            if self.run.rows.is_empty() && self.run.failures.is_empty() {
-                (self.run, self.is_begun) = (Run::default(), false);
+            if self.record.run.rows.is_empty() && self.record.run.failures.is_empty() {
+                self.record.forget();
             }
             self.end_run();
         }
@@ -111,11 +105,11 @@ impl Reader {
                 if self.test.as_ref().is_some_and(|t| !t.takes(&line)) {
                     self.end_run();
                 }
-                self.touch(number);
-                self.test.get_or_insert_default().push(line, &mut self.run);
+                self.record.touch(number);
+                self.test.get_or_insert_default().push(line, &mut self.record.run);
             }
             Err(why) => {
-                let run = self.touch(number);
+                let run = self.record.touch(number);
                 run.tool = Some(Tool::Iperf2);
                 run.refused.push(number, why);
                 self.test.get_or_insert_default();
@@ -125,27 +119,27 @@ impl Reader {
 
     fn header(&mut self, number: u32, rest: &str) {
         let Some(columns) = row::columns(rest) else { return };
-        let has_rows = !self.run.rows.is_empty();
-        self.in_summary = has_rows && self.run.tool != Some(Tool::Iperf2);
+        let has_rows = !self.record.run.rows.is_empty();
+        self.in_summary = has_rows && self.record.run.tool != Some(Tool::Iperf2);
         self.columns = Some(columns);
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         run.protocol = run.protocol.or(row::protocol(rest));
     }
 
     fn connection(&mut self, number: u32, connection: Connection, rest: &str) {
         let tool = if rest.contains(" connected with ") { Tool::Iperf2 } else { Tool::Iperf3 };
         let is_next = match tool {
-            Tool::Iperf3 => self.run.totals().next().is_some() || self.in_summary,
+            Tool::Iperf3 => self.record.run.totals().next().is_some() || self.in_summary,
             // A server of iperf 2 numbers on and shows nothing else between tests.
-            Tool::Iperf2 => !self.run.rows.is_empty(),
+            Tool::Iperf2 => !self.record.run.rows.is_empty(),
         };
         if is_next {
-            let (role, window) = (self.run.role, self.run.params.window);
+            let (role, window) = (self.record.run.role, self.record.run.params.window);
             self.end_run();
-            self.run.role = role.filter(|r| *r == Role::Server);
-            self.run.params.window = window.filter(|_| self.run.role.is_some());
+            self.record.run.role = role.filter(|r| *r == Role::Server);
+            self.record.run.params.window = window.filter(|_| self.record.run.role.is_some());
         }
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         run.tool = run.tool.or(Some(tool));
         if rest.contains("(full-duplex)") || rest.contains("(reverse)") && run.role == Some(Role::Server) {
             run.direction = Some(Direction::Both);
@@ -158,7 +152,7 @@ impl Reader {
     fn row(&mut self, number: u32, mut row: Row) {
         if !row.rate.0.is_finite() {
             let same = |r: &&mut Row| r.stream == row.stream && r.way == row.way;
-            if let Some(last) = self.run.rows.iter_mut().rev().take(64).find(same) {
+            if let Some(last) = self.record.run.rows.iter_mut().rev().take(64).find(same) {
                 last.more.out_of_order = row.more.out_of_order;
             }
             return;
@@ -170,7 +164,7 @@ impl Reader {
             self.reported = None;
             row.scope = Scope::Receiver;
         }
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         if row.more.jitter.is_some() {
             run.protocol = run.protocol.or(Some(Protocol::Udp));
         }
@@ -181,18 +175,20 @@ impl Reader {
         if let Some(rest) = line.strip_prefix("Connecting to host ").or_else(|| after(line, ": Connecting to host ")) {
             self.is_servers_view = false;
             self.begin(number, Tool::Iperf3, Role::Client);
-            self.run.peer = endpoint(rest, ", port ").map(|e| At::new(e, number));
+            self.record.run.peer = endpoint(rest, ", port ").map(|e| At::new(e, number));
         } else if let Some(rest) = line.strip_prefix("Client connecting to ") {
             // Streams may be shown before, and a server that answers is no new test.
-            let has_rows = !self.run.rows.is_empty() || self.run.peer.is_some() || self.run.tool == Some(Tool::Iperf3);
-            if self.run.role == Some(Role::Server) && !has_rows {
-                self.touch(number).direction = Some(Direction::Both);
+            let has_rows = !self.record.run.rows.is_empty()
+                || self.record.run.peer.is_some()
+                || self.record.run.tool == Some(Tool::Iperf3);
+            if self.record.run.role == Some(Role::Server) && !has_rows {
+                self.record.touch(number).direction = Some(Direction::Both);
                 return;
             }
             if has_rows {
                 self.end_run();
             }
-            let run = self.touch(number);
+            let run = self.record.touch(number);
             (run.tool, run.role) = (Some(Tool::Iperf2), Some(Role::Client));
             run.protocol = if rest.contains("UDP port") { Some(Protocol::Udp) } else { Some(Protocol::Tcp) };
             let port = rest.find(" port ").and_then(|at| text::leading_number(rest.get(at + 6..)?));
@@ -202,15 +198,15 @@ impl Reader {
             self.end_run();
             let is_2 = rest.starts_with("TCP port") || rest.starts_with("UDP port");
             // A server that waits is no run yet.
-            self.run.tool = Some(if is_2 { Tool::Iperf2 } else { Tool::Iperf3 });
-            self.run.role = Some(Role::Server);
+            self.record.run.tool = Some(if is_2 { Tool::Iperf2 } else { Tool::Iperf3 });
+            self.record.run.role = Some(Role::Server);
             if is_2 {
-                self.run.protocol = Some(if rest.starts_with("UDP") { Protocol::Udp } else { Protocol::Tcp });
+                self.record.run.protocol = Some(if rest.starts_with("UDP") { Protocol::Udp } else { Protocol::Tcp });
             }
         } else if let Some(rest) = line.strip_prefix("Accepted connection from ") {
             self.begin(number, Tool::Iperf3, Role::Server);
-            self.run.peer = endpoint(rest, ", port ").map(|e| At::new(e, number));
-        } else if line.starts_with("Server output:") && self.is_begun {
+            self.record.run.peer = endpoint(rest, ", port ").map(|e| At::new(e, number));
+        } else if line.starts_with("Server output:") && self.record.is_begun() {
             self.end_run();
             self.is_servers_view = true;
         } else if line == "iperf Done." || line.ends_with(" iperf Done.") || line.ends_with(":  iperf Done.") {
@@ -221,36 +217,37 @@ impl Reader {
             if version.len() < 20 && version.starts_with(|c: char| c.is_ascii_digit()) {
                 self.end_run();
                 let version = line.split_whitespace().nth(1).unwrap_or_default();
-                let run = self.touch(number);
+                let run = self.record.touch(number);
                 (run.tool, run.version) = (Some(Tool::Iperf3), Some(At::new(version.into(), number)));
             }
-        } else if self.is_begun || self.run.tool == Some(Tool::Iperf2) {
+        } else if self.record.is_begun() || self.record.run.tool == Some(Tool::Iperf2) {
             self.inside(number, line);
         }
     }
 
     fn begin(&mut self, number: u32, tool: Tool, role: Role) {
-        let is_more = !self.run.rows.is_empty() || self.run.peer.is_some() || !self.run.failures.is_empty();
+        let is_more =
+            !self.record.run.rows.is_empty() || self.record.run.peer.is_some() || !self.record.run.failures.is_empty();
         if is_more {
             self.end_run();
         }
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         (run.tool, run.role) = (Some(tool), Some(role));
         if std::mem::take(&mut self.is_interrupted_ahead) {
-            self.run.end = End::Interrupted;
+            self.record.run.end = End::Interrupted;
         }
     }
 
     fn is_done(&mut self, number: u32) {
         let is_view = std::mem::take(&mut self.is_servers_view);
-        if self.is_begun && self.run.end == End::Cut {
-            self.touch(number).end = End::Finished;
+        if self.record.is_begun() && self.record.run.end == End::Cut {
+            self.record.touch(number).end = End::Finished;
         }
-        self.run.is_servers_view = is_view;
-        self.run.tool = self.run.tool.or(Some(Tool::Iperf3));
+        self.record.run.is_servers_view = is_view;
+        self.record.run.tool = self.record.run.tool.or(Some(Tool::Iperf3));
         self.end_run();
         // The client's own part stands before the server's output.
-        for run in self.done.iter_mut().rev().take(if is_view { 2 } else { 0 }).filter(|r| r.end == End::Cut) {
+        for run in self.record.done().iter_mut().rev().take(if is_view { 2 } else { 0 }).filter(|r| r.end == End::Cut) {
             run.end = End::Finished;
         }
     }
@@ -258,59 +255,45 @@ impl Reader {
     fn said(&mut self, number: u32, what: &str) {
         let is_interrupt =
             what.starts_with("interrupt") || what.contains("has terminated") || what.contains("unexpectedly closed");
-        if is_interrupt && !self.is_begun {
+        if is_interrupt && !self.record.is_begun() {
             self.is_interrupted_ahead = true;
             return;
         }
         let lower = what.to_ascii_lowercase();
         if is_interrupt {
-            let run = self.touch(number);
+            let run = self.record.touch(number);
             run.end = End::Interrupted;
             run.note(Said::new(number, what));
         } else if lower.contains("error") || lower.contains("unable") || lower.contains("failed") {
             // A second failure without anything between is another attempt.
-            let run = self.touch(number);
+            let run = self.record.touch(number);
             run.tool = run.tool.or(Some(Tool::Iperf3));
             run.end = End::Failed;
             run.fail(Said::new(number, what));
-            if self.run.rows.is_empty() && self.run.peer.is_none() {
+            if self.record.run.rows.is_empty() && self.record.run.peer.is_none() {
                 self.end_run();
             }
-        } else if self.is_begun {
-            self.touch(number).note(Said::new(number, what));
+        } else if self.record.is_begun() {
+            self.record.touch(number).note(Said::new(number, what));
         }
     }
 
     fn inside(&mut self, number: u32, line: &str) {
-        if super::settle::inside(&mut self.run, number, line) {
-            self.touch(number);
+        if super::settle::inside(&mut self.record.run, number, line) {
+            self.record.touch(number);
         }
-    }
-
-    fn touch(&mut self, number: u32) -> &mut Run {
-        self.is_begun = true;
-        let (first, last) = &mut self.run.lines;
-        if *first == 0 {
-            *first = number;
-        }
-        *last = (*last).max(number);
-        &mut self.run
     }
 
     fn end_run(&mut self) {
-        let mut run = std::mem::take(&mut self.run);
-        let is_begun = std::mem::take(&mut self.is_begun);
         (self.columns, self.in_summary, self.reported) = (None, false, None);
         let test = self.test.take();
-        if !is_begun || self.done.len() >= MAX_RUNS {
-            return;
-        }
+        let Some(mut run) = self.record.end() else { return };
         run.is_servers_view |= self.is_servers_view;
         settle::text(&mut run);
         if let Some(test) = test {
             test.end(&mut run);
         }
-        self.done.push(run);
+        self.record.push(run);
     }
 }
 

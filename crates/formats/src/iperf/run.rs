@@ -1,6 +1,8 @@
 //! What a run of iperf says.
 
-use crate::refusal::{End, Refusals, Said, keep};
+use crate::bounds::{LeftOut, Limit};
+use crate::record::{keep, recorded};
+use crate::refusal::{End, Refusals, Said};
 use crate::text::At;
 use crate::units::{Bytes, Gbps, Microseconds, PerSecond, Percent};
 use serde::Serialize;
@@ -29,12 +31,8 @@ pub struct Run {
     pub began: Option<f64>,
     /// Connections.
     pub connections: Vec<Connection>,
-    /// Connections beyond those that are kept.
-    pub connections_not_kept: u64,
     /// Measurements.
     pub rows: Vec<Row>,
-    /// Measurements beyond those that are kept.
-    pub rows_not_kept: u64,
     /// Load of the processors.
     pub cpu: Option<At<Cpu>>,
     /// Congestion control of the sender and of the receiver.
@@ -45,13 +43,15 @@ pub struct Run {
     pub notes: Vec<Said>,
     /// What failed.
     pub failures: Vec<Said>,
-    /// Remarks and failures beyond those that are kept.
-    pub not_kept: u64,
+    /// Measurements, connections, remarks and failures beyond the limits.
+    pub left_out: Vec<LeftOut>,
     /// How it ended.
     pub end: End,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
 }
+
+recorded!(Run, Limit::IPERF_RUNS);
 
 impl Run {
     /// Rows of the whole test: what a comparison is made of. One per stream and side, and the sums.
@@ -72,19 +72,23 @@ impl Run {
     }
 
     pub(super) fn push_row(&mut self, row: Row) {
-        keep(&mut self.rows, row, super::MAX_ROWS, &mut self.rows_not_kept);
+        let line = row.line;
+        keep(&mut self.rows, row, Limit::IPERF_ROWS, line, &mut self.left_out);
     }
 
     pub(super) fn push_connection(&mut self, connection: Connection) {
-        keep(&mut self.connections, connection, super::MAX_CONNECTIONS, &mut self.connections_not_kept);
+        let line = connection.line;
+        keep(&mut self.connections, connection, Limit::IPERF_CONNECTIONS, line, &mut self.left_out);
     }
 
     pub(super) fn note(&mut self, said: Said) {
-        keep(&mut self.notes, said, super::MAX_SAID, &mut self.not_kept);
+        let line = said.line;
+        keep(&mut self.notes, said, Limit::IPERF_SAID, line, &mut self.left_out);
     }
 
     pub(super) fn fail(&mut self, said: Said) {
-        keep(&mut self.failures, said, super::MAX_SAID, &mut self.not_kept);
+        let line = said.line;
+        keep(&mut self.failures, said, Limit::IPERF_SAID, line, &mut self.left_out);
     }
 }
 

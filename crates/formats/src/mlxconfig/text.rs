@@ -2,7 +2,7 @@
 //! output of `grep`.
 
 use super::{Columns, NicConfig, Param, Value};
-use crate::bounds::{FIRMWARE_DEVICES, FIRMWARE_SETTINGS};
+use crate::bounds::{FIRMWARE_DEVICES, FIRMWARE_SETTINGS, LeftOut, Limit, leave_out};
 use crate::text::{At, decode, lines, split_key, trim, words};
 use serde::Serialize;
 
@@ -13,6 +13,8 @@ pub struct Query {
     pub devices: Vec<NicConfig>,
     /// Lines that report an error (`-E- …`).
     pub errors: Vec<At<String>>,
+    /// Where a limit ended the reading: the rest of the text is left out, its lines are counted.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Parses the text form.
@@ -67,13 +69,18 @@ fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
     // Device of the last `mlxconfig -d DEV` prompt, used only where the block itself has no `Device:` line.
     let mut prompt_device: Option<(String, u32)> = None;
     let mut items = 0;
+    let mut full = None;
     let unended = (!text.ends_with('\n')).then(|| lines(text).last().map(|(line, _)| line)).flatten();
     for (line, raw) in lines(text) {
-        if items >= FIRMWARE_SETTINGS || out.devices.len() > FIRMWARE_DEVICES {
-            break;
+        if let Some(limit) = full {
+            if !trim(raw).is_empty() {
+                leave_out(&mut out.left_out, limit, line);
+            }
+            continue;
         }
         if let Some(param) = model.next(raw).filter(|_| Some(line) != unended) {
             items += usize::from(add(&mut out.devices, param.clone(), &mut prompt_device));
+            full = reached(&mut out, items);
             continue;
         }
         let trimmed = trim(raw);
@@ -90,8 +97,19 @@ fn parse_lines(text: &str, mut model: Model<'_>) -> Query {
         {
             items += usize::from(add(&mut out.devices, param, &mut prompt_device));
         }
+        full = reached(&mut out, items);
     }
     out
+}
+
+/// The limit that ends the reading. A device beyond it is taken back.
+fn reached(out: &mut Query, items: usize) -> Option<Limit> {
+    if out.devices.len() > FIRMWARE_DEVICES {
+        let line = out.devices.pop().map_or(0, |d| d.line);
+        leave_out(&mut out.left_out, Limit::FIRMWARE_DEVICES, line);
+        return Some(Limit::FIRMWARE_DEVICES);
+    }
+    (items >= FIRMWARE_SETTINGS).then_some(Limit::FIRMWARE_SETTINGS)
 }
 
 /// Takes a line that is not a parameter: an error, a command, a line of a device's head.

@@ -1,6 +1,7 @@
 //! JSON: what nccl-tests ≥ 2.17.3 write with `-J`, and the records of rccl-tests.
 
-use super::MAX_RANKS;
+use crate::bounds::Limit;
+use crate::record::{add_left_out, keep};
 use super::head::text as kept;
 use super::records::{Document, LINE, Records, Results};
 use super::results;
@@ -49,7 +50,7 @@ pub(super) fn general(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseEr
         // RCCL's own status report has a version and no arguments.
         Value::Object(o) if o.contains_key("nccl_version") && (o.contains_key("args") || o.contains_key("config")) => {
             let mut run = nccl(&value, lines);
-            run.refuse(lines.0, "the results are not a list of measurements");
+            run.refused.push(lines.0, "the results are not a list of measurements");
             Ok(vec![run])
         }
         _ => Err(ParseError::new(lines.0, "JSON that is neither of nccl-tests nor of rccl-tests")),
@@ -89,8 +90,8 @@ fn whole(other: Map<String, Value>, results: Option<Results>, lines: (u32, u32))
     if let Some(Results(mut found)) = results {
         place(&mut found, lines);
         run.is_cpu_time = found.is_cpu_time;
-        (run.rows, run.rows_not_kept) = (found.rows, found.rows_not_kept);
-        (run.refused, run.refused_not_kept) = (found.refused, found.refused_not_kept);
+        (run.rows, run.refused) = (found.rows, found.refused);
+        add_left_out(&mut run.left_out, found.left_out);
     }
     Some(run)
 }
@@ -100,7 +101,8 @@ fn place(run: &mut Run, lines: (u32, u32)) {
     run.lines = lines;
     if lines.0 != LINE {
         run.rows.iter_mut().for_each(|r| r.line = lines.0);
-        run.refused.iter_mut().for_each(|r| r.line = lines.0);
+        run.refused.kept.iter_mut().for_each(|r| r.line = lines.0);
+        run.left_out.iter_mut().for_each(|l| l.line = lines.0);
         run.collective.iter_mut().for_each(|c| c.line = lines.0);
     }
 }
@@ -144,9 +146,8 @@ fn nccl(v: &Value, lines: (u32, u32)) -> Run {
         // The rest of the environment is nobody's business.
         if let Some((name, value)) = entry.split_once('=')
             && name.starts_with("NCCL_")
-            && run.env.len() < MAX_RANKS
         {
-            run.env.push((kept(name), kept(value)));
+            keep(&mut run.env, (kept(name), kept(value)), Limit::NCCL_TESTS_RANKS, line, &mut run.left_out);
         }
     }
     // The key was misspelt up to 2.18.1.

@@ -22,25 +22,16 @@ pub use parts::Collect;
 pub use reader::{Reader, parse, parts};
 pub use run::{
     Average, BusId, Collective, Delta, Errors, Failure, FailureKind, Measure, OutOfBounds, Params, PerIteration, Rank,
-    Refused, Row, Run, Spread, Step, Tool,
+    Row, Run, Spread, Step, Tool,
 };
 
-/// Rows that a run keeps. The largest sweep (`-i` over 8 GiB) that anybody reads has a few thousand; a run that goes on for days
-/// (`-N 0`) prints its one size again and again.
-pub(crate) const MAX_ROWS: usize = if cfg!(test) { 8192 } else { 1 << 22 };
+use crate::bounds::{Limit, NCCL_TESTS_ROWS, leave_out};
+use crate::record::{has_room, keep};
+
 /// Rows of a usual sweep, 8 B to 8 GiB.
 const USUAL_ROWS: usize = 31;
-/// Participants that a run keeps.
-pub(crate) const MAX_RANKS: usize = 65_536;
-/// Failures that a run keeps: with thousands of ranks the first few tell the cause.
-pub(crate) const MAX_FAILURES: usize = 256;
-/// Unreadable rows that a run keeps.
-const MAX_REFUSED: usize = 32;
 /// Rows that are handed over at once, while a run is read: as many as stay near the processor, and more than nearly any run has.
 const PART: usize = if cfg!(test) { 16 } else { 1024 };
-/// Runs that one text may have.
-const MAX_RUNS: usize = 1 << 17;
-
 impl Run {
     /// The row of the largest size that has a measurement: the one to judge a run by.
     pub fn largest(&self) -> Option<&Row> {
@@ -65,13 +56,13 @@ impl Run {
     }
 
     pub(crate) fn push_row(&mut self, row: Row) {
-        if self.rows.len() < MAX_ROWS {
+        if self.rows.len() < NCCL_TESTS_ROWS {
             if self.rows.is_empty() {
                 self.rows.reserve(USUAL_ROWS);
             }
             self.rows.push(row);
         } else {
-            self.rows_not_kept += 1;
+            leave_out(&mut self.left_out, Limit::NCCL_TESTS_ROWS, row.line);
         }
     }
 
@@ -89,32 +80,15 @@ impl Run {
         }
     }
 
-    pub(crate) fn refuse(&mut self, line: u32, why: impl Into<String>) {
-        self.refuse_as(Refused { line, why: why.into() });
-    }
-
-    pub(crate) fn refuse_as(&mut self, refused: Refused) {
-        if self.refused.len() < MAX_REFUSED {
-            self.refused.push(refused);
-        } else {
-            self.refused_not_kept += 1;
-        }
-    }
-
     pub(crate) fn push_failure(&mut self, failure: Failure) {
-        if self.failures.len() < MAX_FAILURES {
-            self.failures.push(failure);
-        } else {
-            self.failures_not_kept += 1;
-        }
+        let line = failure.line;
+        keep(&mut self.failures, failure, Limit::NCCL_TESTS_FAILURES, line, &mut self.left_out);
     }
 
     pub(crate) fn push_rank(&mut self, rank: Rank) {
-        if self.ranks.len() < MAX_RANKS {
-            self.ranks.push(rank);
-        } else {
-            self.ranks_not_kept += 1;
-        }
+        let line = rank.line;
+        self.ranks_not_kept += u64::from(!has_room(self.ranks.len(), Limit::NCCL_TESTS_RANKS));
+        keep(&mut self.ranks, rank, Limit::NCCL_TESTS_RANKS, line, &mut self.left_out);
     }
 }
 

@@ -1,7 +1,9 @@
 //! Runs in parts: a run of very many rows is never held as a whole.
 
 use super::run::{Row, Run};
-use super::{MAX_ROWS, MAX_RUNS, PART};
+use super::PART;
+use crate::bounds::{LeftOut, Limit, NCCL_TESTS_ROWS, leave_out};
+use crate::record::{add_left_out, has_room};
 
 /// Takes what is read, as it is read.
 pub trait Collect {
@@ -18,12 +20,12 @@ pub(super) struct Parts<'a, C> {
     to: &'a mut C,
     /// Rows of the run under way that were handed over, and that were too many.
     given: usize,
-    not_kept: u64,
+    not_kept: Vec<LeftOut>,
 }
 
 impl<'a, C: Collect> Parts<'a, C> {
     pub(super) fn new(to: &'a mut C) -> Self {
-        Parts { to, given: 0, not_kept: 0 }
+        Parts { to, given: 0, not_kept: Vec::new() }
     }
 
     /// Rows of the run under way: they are taken where there are enough of them. The last one stays, it may still change.
@@ -36,9 +38,7 @@ impl<'a, C: Collect> Parts<'a, C> {
 
     fn part(&mut self, rows: &mut Vec<Row>) {
         let last = rows.pop();
-        let room = MAX_ROWS - self.given;
-        self.not_kept += rows.len().saturating_sub(room) as u64;
-        rows.truncate(room);
+        self.cut(rows);
         self.given += rows.len();
         self.to.rows(rows);
         rows.clear();
@@ -46,16 +46,25 @@ impl<'a, C: Collect> Parts<'a, C> {
     }
 
     pub(super) fn again(&mut self) {
-        (self.given, self.not_kept) = (0, 0);
+        (self.given, self.not_kept) = (0, Vec::new());
         self.to.again();
     }
 
     pub(super) fn run(&mut self, mut run: Run) {
-        let room = MAX_ROWS - self.given;
-        run.rows_not_kept += self.not_kept + run.rows.len().saturating_sub(room) as u64;
-        run.rows.truncate(room);
-        (self.given, self.not_kept) = (0, 0);
+        self.cut(&mut run.rows);
+        self.given = 0;
+        let not_kept = std::mem::take(&mut self.not_kept);
+        add_left_out(&mut run.left_out, not_kept);
         self.to.run(run);
+    }
+
+    /// Leaves as many rows as the run may still have.
+    fn cut(&mut self, rows: &mut Vec<Row>) {
+        let room = NCCL_TESTS_ROWS - self.given;
+        for row in rows.iter().skip(room) {
+            leave_out(&mut self.not_kept, Limit::NCCL_TESTS_ROWS, row.line);
+        }
+        rows.truncate(room);
     }
 }
 
@@ -80,10 +89,10 @@ impl Collect for Whole {
             self.rows.append(&mut run.rows);
             run.rows = std::mem::take(&mut self.rows);
         }
-        if self.runs.len() < MAX_RUNS {
+        if has_room(self.runs.len(), Limit::NCCL_TESTS_RUNS) {
             self.runs.push(run);
         } else if let Some(last) = self.runs.last_mut() {
-            last.runs_not_kept += 1;
+            leave_out(&mut last.left_out, Limit::NCCL_TESTS_RUNS, run.lines.0);
         }
     }
 }

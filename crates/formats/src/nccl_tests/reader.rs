@@ -4,18 +4,15 @@ use super::columns::{self, Columns, Placement};
 use super::parts::{Collect, Parts, Whole};
 use super::row::{Open, Seen};
 use super::run::{Collective, Run, Tool};
-use super::{MAX_RUNS, head, json, row};
+use super::{head, json, row};
+use crate::bounds::{BENCH_JSON, BENCH_LINE, Limit};
 use crate::launcher;
+use crate::record::{Recorder, keep};
 use crate::text::{self, At};
 use crate::units::Bytes;
 use aho_corasick::AhoCorasick;
 use std::borrow::Cow;
 use std::sync::LazyLock;
-
-/// Lines beyond this length are no table's. A JSON document may be one long line.
-const MAX_LINE: usize = 65_536;
-/// Longest JSON document that is read from a stream.
-const MAX_JSON: usize = 64 << 20;
 
 /// How far a run is. What belongs before it begins the next run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -32,8 +29,7 @@ enum Stage {
 /// Reads lines as they come. Keeps no text, and of a run only what is bounded.
 #[derive(Debug, Default)]
 pub struct Reader {
-    done: Vec<Run>,
-    run: Run,
+    record: Recorder<Run>,
     stage: Stage,
     columns: Option<Columns>,
     placement: Option<Placement>,
@@ -69,7 +65,7 @@ pub fn parts(bytes: &[u8], to: &mut impl Collect) {
             // Several documents, one behind the other, are read below, line by line.
             Err(e) if sniffs(start) && !several(&text) => {
                 let mut run = Run { lines, ..Run::default() };
-                run.refuse(e.line, e.what);
+                run.refused.push(e.line, e.what);
                 return parts.run(run);
             }
             Err(_) => {}
@@ -78,8 +74,8 @@ pub fn parts(bytes: &[u8], to: &mut impl Collect) {
     let mut reader = Reader::default();
     for (number, line) in text::lines(&text) {
         reader.line(number, line.as_bytes());
-        reader.done.drain(..).for_each(|run| parts.run(run));
-        parts.rows(&mut reader.run.rows);
+        reader.record.done().drain(..).for_each(|run| parts.run(run));
+        parts.rows(&mut reader.record.run.rows);
     }
     reader.finish().into_iter().for_each(|run| parts.run(run));
 }
@@ -200,7 +196,7 @@ impl Reader {
         if worth == Worth::Nothing {
             return;
         }
-        if bytes.len() > MAX_LINE {
+        if bytes.len() > BENCH_LINE {
             self.document(number, bytes);
             return;
         }
@@ -228,7 +224,7 @@ impl Reader {
     /// The runs; the last one may be unfinished.
     pub fn finish(mut self) -> Vec<Run> {
         self.end_run();
-        self.done
+        self.record.finish()
     }
 
     fn worth(&self, bytes: &[u8]) -> Worth {
@@ -250,12 +246,18 @@ impl Reader {
 
     fn document(&mut self, number: u32, bytes: &[u8]) {
         let bytes = bytes.trim_ascii();
-        if bytes.len() > MAX_JSON || !bytes.starts_with(b"{") {
+        if !bytes.starts_with(b"{") {
             return;
+        }
+        if bytes.len() > BENCH_JSON {
+            let mut run = Run { lines: (number, number), ..Run::default() };
+            run.refused.push(number, format!("a document of more than {} MiB (limit BENCH_JSON)", BENCH_JSON >> 20));
+            self.end_run();
+            return self.record.push(run);
         }
         if let Ok(runs) = json::parse(&text::decode(bytes), (number, number)) {
             self.end_run();
-            runs.into_iter().for_each(|run| self.push(run));
+            runs.into_iter().for_each(|run| self.record.push(run));
         }
     }
 
@@ -331,8 +333,8 @@ impl Reader {
         }
         if let Some(params) = head::params(line) {
             // Processes that run alone print the same parameters again before anything is measured.
-            let again = self.run.params.is_some_and(|p| p.value == params) && self.stage < Stage::Rows;
-            if !again && self.run.params.is_some() {
+            let again = self.record.run.params.is_some_and(|p| p.value == params) && self.stage < Stage::Rows;
+            if !again && self.record.run.params.is_some() {
                 self.end_run();
             }
             let run = self.at(Stage::Parameters, number);
@@ -355,16 +357,15 @@ impl Reader {
             run.collective = Collective::from_name(name.trim()).map(|c| At::new(c, number)).or(run.collective);
         } else if let Some((_, rest)) = line.split_once("Reducing maxBytes to ") {
             let size = text::leading_number::<u64>(rest);
-            self.run.reduced_to = size.map(|s| At::new(Bytes(s), number)).or(self.run.reduced_to);
+            self.record.run.reduced_to = size.map(|s| At::new(Bytes(s), number)).or(self.record.run.reduced_to);
         } else if let Some(failure) = head::failure(number, line) {
-            self.touch(number).push_failure(failure);
+            self.record.touch(number).push_failure(failure);
         } else if line.contains("Using devices") {
             self.at(Stage::Ranks, number);
         } else if OPTIONS.iter().any(|o| line.contains(o)) {
             let run = self.at(Stage::Parameters, number);
-            if run.options.len() < 16 {
-                run.options.push(At::new(head::text(line.trim_start_matches(['#', ' '])), number));
-            }
+            let option = At::new(head::text(line.trim_start_matches(['#', ' '])), number);
+            keep(&mut run.options, option, Limit::NCCL_TESTS_OPTIONS, number, &mut run.left_out);
         } else {
             self.units(line);
         }
@@ -372,7 +373,7 @@ impl Reader {
     }
 
     fn version(&mut self, number: u32, line: &str, rest: &str) {
-        if self.run.version.is_some() {
+        if self.record.run.version.is_some() {
             self.end_run();
         }
         let run = self.at(Stage::Parameters, number);
@@ -395,7 +396,7 @@ impl Reader {
                 self.close_open();
                 let run = self.at(Stage::Rows, number);
                 run.push_row(row);
-                refused.into_iter().for_each(|r| run.refuse_as(r));
+                refused.into_iter().for_each(|r| run.refused.push(r.line, r.why));
             }
             Seen::Open(open, end) => {
                 self.close_open();
@@ -404,7 +405,7 @@ impl Reader {
                 // What broke the row may be what ended the run.
                 self.other(number, line.get(end..).unwrap_or_default());
             }
-            Seen::Refused(refused) => self.at(Stage::Rows, number).refuse_as(refused),
+            Seen::Refused(r) => self.at(Stage::Rows, number).refused.push(r.line, r.why),
             Seen::Other => return self.rest_of_row(number, line),
         }
         true
@@ -422,14 +423,14 @@ impl Reader {
 
     fn other(&mut self, number: u32, line: &str) {
         if let Some(failure) = head::failure(number, line) {
-            self.touch(number).push_failure(failure);
+            self.record.touch(number).push_failure(failure);
         } else if let Some(average) = head::average(line) {
             // The tests of 2017 put no `#` before the verdicts.
             self.summary(number).average.get_or_insert(At::new(average, number));
         } else if let Some(bounds) = head::out_of_bounds(line) {
             self.summary(number).out_of_bounds.get_or_insert(At::new(bounds, number));
         } else if let Some((_, version)) = line.split_once("rccl-tests: Version ") {
-            if self.run.version.is_some() {
+            if self.record.run.version.is_some() {
                 self.end_run();
             }
             let run = self.at(Stage::Parameters, number);
@@ -439,8 +440,8 @@ impl Reader {
             // So did the parameters.
             self.at(Stage::Parameters, number).params.get_or_insert(At::new(params, number));
         } else if let Some(version) = library_line(line) {
-            if self.stage > Stage::Nothing && self.run.library_text.is_none() {
-                self.touch(number).library_text = Some(At::new(head::text(version), number));
+            if self.stage > Stage::Nothing && self.record.run.library_text.is_none() {
+                self.record.touch(number).library_text = Some(At::new(head::text(version), number));
             }
         } else if line.contains("_perf") {
             let named = line
@@ -461,61 +462,40 @@ impl Reader {
         let is_new = match self.stage {
             Stage::Nothing => false,
             // Mixed processes print headers while others measure already.
-            Stage::Rows if self.run.copies > 1 => false,
+            Stage::Rows if self.record.run.copies > 1 => false,
             Stage::Rows => {
-                stage < Stage::Rows && stage != Stage::Ranks || stage == Stage::Ranks && self.run.copies <= 1
+                stage < Stage::Rows && stage != Stage::Ranks || stage == Stage::Ranks && self.record.run.copies <= 1
             }
-            Stage::Summary => stage < Stage::Summary && !(self.run.copies > 1 && stage == Stage::Rows),
+            Stage::Summary => stage < Stage::Summary && !(self.record.run.copies > 1 && stage == Stage::Rows),
             _ => false,
         };
         if is_new {
             self.end_run();
         }
         if self.stage == Stage::Nothing {
-            self.run.collective = self.run.collective.or(self.told.take());
+            self.record.run.collective = self.record.run.collective.or(self.told.take());
         }
         self.stage = self.stage.max(stage);
-        self.touch(number)
-    }
-
-    fn touch(&mut self, number: u32) -> &mut Run {
-        let (first, last) = &mut self.run.lines;
-        if *first == 0 {
-            *first = number;
-        }
-        *last = (*last).max(number);
-        &mut self.run
+        self.record.touch(number)
     }
 
     fn close_open(&mut self) {
         if let Some(open) = self.open.take()
             && (open.row.out_of_place.is_some() || open.row.in_place.is_some())
         {
-            self.run.push_row(open.row);
+            self.record.run.push_row(open.row);
         }
     }
 
     fn end_run(&mut self) {
         self.close_open();
-        let mut run = std::mem::take(&mut self.run);
+        self.stage = Stage::Nothing;
+        self.columns = None;
+        let Some(mut run) = self.record.end() else { return };
         if run.rows.len() < super::USUAL_ROWS / 2 {
             run.rows.shrink_to_fit();
         }
-        let is_something = self.stage > Stage::Nothing || !run.failures.is_empty();
-        self.stage = Stage::Nothing;
-        self.columns = None;
-        if !is_something {
-            return;
-        }
-        self.push(run);
-    }
-
-    fn push(&mut self, run: Run) {
-        if self.done.len() < MAX_RUNS {
-            self.done.push(run);
-        } else if let Some(last) = self.done.last_mut() {
-            last.runs_not_kept += 1;
-        }
+        self.record.push(run);
     }
 }
 

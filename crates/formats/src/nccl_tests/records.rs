@@ -1,6 +1,7 @@
 //! The results of JSON documents, read without a tree: there may be very many.
 
-use super::MAX_RUNS;
+use crate::bounds::{Limit, leave_out};
+use crate::record::has_room;
 use super::json::count;
 use super::run::{Collective, Errors, Measure, PerIteration, Row, Run, Spread, Tool};
 use crate::text::At;
@@ -319,7 +320,7 @@ impl NcclResult<'_> {
     pub(super) fn put(&self, run: &mut Run, line: u32) {
         let (Some(size), Some(count), Some(dtype)) = (self.size.whole(), self.count.whole(), self.dtype.as_deref())
         else {
-            run.refuse(line, "a result without a size, a count or a type");
+            run.refused.push(line, "a result without a size, a count or a type");
             return;
         };
         let root = self.root.0.as_deref().and_then(|r| r.trim().parse::<u32>().ok());
@@ -328,7 +329,7 @@ impl NcclResult<'_> {
             run.is_cpu_time |= half.cpu_time.is_some();
             let measure = half.measure();
             if measure.is_none() {
-                run.refuse(
+                run.refused.push(
                     line,
                     format!("size {size}, {place}: a time, bandwidth or number of errors is not a number"),
                 );
@@ -400,12 +401,12 @@ impl<'a> Record<'a> {
     fn add(self, runs: &mut Vec<Run>, last: &mut Option<Cow<'a, str>>) {
         if last.as_deref() != Some(self.name.as_deref().unwrap_or_default()) {
             let name = self.name.clone().unwrap_or_default();
-            if runs.len() < MAX_RUNS {
+            if has_room(runs.len(), Limit::NCCL_TESTS_RUNS) {
                 let collective = Collective::from_name(&name).map(|c| At::new(c, LINE));
                 runs.push(Run { tool: Some(Tool::RcclTests), collective, copies: 1, ..Run::default() });
                 *last = Some(name);
             } else {
-                runs.iter_mut().rev().take(1).for_each(|r| r.runs_not_kept += 1);
+                runs.iter_mut().rev().take(1).for_each(|r| leave_out(&mut r.left_out, Limit::NCCL_TESTS_RUNS, LINE));
                 return;
             }
         }
@@ -441,7 +442,7 @@ impl<'a> Record<'a> {
         match read() {
             Some((row, in_place, measure)) => run.push_half(row, in_place, measure),
             None => {
-                run.refuse(line, "a record without a size, a time or a bandwidth, or with one that is not a number")
+                run.refused.push(line, "a record without a size, a time or a bandwidth, or with one that is not a number")
             }
         }
     }

@@ -1,5 +1,8 @@
 //! What a run of nccl-tests or rccl-tests says.
 
+use crate::bounds::{LeftOut, Limit};
+use crate::record::recorded;
+use crate::refusal::Refusals;
 use crate::text::At;
 use crate::units::{Bytes, GBps, Microseconds, Percent};
 use serde::Serialize;
@@ -26,26 +29,20 @@ pub struct Run {
     pub collective: Option<At<Collective>>,
     /// Participants.
     pub ranks: Vec<Rank>,
-    /// Participants beyond those that are kept.
+    /// Participants that are not listed: beyond the limit, or not to be read.
     pub ranks_not_kept: u64,
     /// `cputime` instead of `time`: how long the calls kept the processor.
     pub is_cpu_time: bool,
     /// Measurements.
     pub rows: Vec<Row>,
-    /// Measurements beyond those that are kept.
-    pub rows_not_kept: u64,
-    /// Rows that could not be read, and why. At most as many as are worth showing.
-    pub refused: Vec<Refused>,
-    /// Rows that could not be read beyond those.
-    pub refused_not_kept: u64,
+    /// Rows that could not be read, and why.
+    pub refused: Refusals,
     /// `Avg bus bandwidth`. Averages all sizes: judge the largest size instead.
     pub average: Option<At<Average>>,
     /// `Out of bounds values`.
     pub out_of_bounds: Option<At<OutOfBounds>>,
     /// What failed.
     pub failures: Vec<Failure>,
-    /// Failures beyond those that are kept.
-    pub failures_not_kept: u64,
     /// `# Reducing maxBytes to …`: less memory than the run wanted.
     pub reduced_to: Option<At<Bytes>>,
     /// Entries of the environment that concern NCCL, from JSON.
@@ -53,11 +50,13 @@ pub struct Run {
     /// How many times the same header was printed before the first row. More than one: several processes each ran alone (the
     /// tests were built without MPI), and their lines are mixed.
     pub copies: u32,
-    /// Runs of the text after this one, beyond those that are kept.
-    pub runs_not_kept: u64,
+    /// Rows, participants, failures and later runs of the text beyond the limits.
+    pub left_out: Vec<LeftOut>,
     /// 1-based first and last line that belong to the run. A JSON document's are those of the document.
     pub lines: (u32, u32),
 }
+
+recorded!(Run, Limit::NCCL_TESTS_RUNS);
 
 /// Which program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -299,15 +298,6 @@ pub struct Spread {
     pub skipped: u32,
     /// Iterations that were measured, where their times are listed.
     pub iterations: Option<u32>,
-}
-
-/// A row that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
-    /// 1-based line.
-    pub line: u32,
-    /// What was wrong.
-    pub why: String,
 }
 
 /// `Avg bus bandwidth`.

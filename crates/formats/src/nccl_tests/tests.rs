@@ -1,4 +1,5 @@
 use super::*;
+use crate::bounds::{NCCL_TESTS_RUNS, REFUSALS, beyond};
 use crate::units::{Bytes, GBps, Microseconds};
 
 fn one(text: &str) -> Run {
@@ -58,7 +59,7 @@ fn the_newest_table() {
     assert_eq!(b.in_place.map(|m| m.errors), Some(Errors::NotChecked));
     assert_eq!(run.out_of_bounds.map(|o| (o.value.count, o.value.ok)), Some((1_000_000, false)));
     assert_eq!(run.average.map(|a| (a.value.busbw, a.value.ok)), Some((GBps(0.0625), None)));
-    assert_eq!((run.lines, run.copies, run.refused.len()), ((1, 16), 1, 0));
+    assert_eq!((run.lines, run.copies, run.refused.kept.len()), ((1, 16), 1, 0));
     assert_eq!(run.largest().map(|r| r.size), Some(Bytes(2048)));
 }
 
@@ -119,7 +120,7 @@ fn without_a_header_only_what_is_unmistakable() {
     let one_measure = one("  128  32  float  sum  -1  87.60  0.50  0.75  3\n");
     assert_eq!(one_measure.rows.first().and_then(|r| r.out_of_place).map(|m| m.errors), Some(Errors::Wrong(3)));
     let no_errors = one("  128  32  float  sum  87.60  0.50  0.75\n");
-    assert_eq!((no_errors.rows.len(), no_errors.refused.len()), (0, 1));
+    assert_eq!((no_errors.rows.len(), no_errors.refused.kept.len()), (0, 1));
     assert!(parse(b"12 34 apples 5 6 7 8\n1 2 3 4 5 6 7 8\n").is_empty());
 }
 
@@ -168,7 +169,7 @@ fn tags_of_launchers() {
     ] {
         let text: String = NEW.lines().map(|l| format!("{tag}{l}\n")).collect();
         let run = one(&text);
-        assert_eq!((run.rows.len(), run.ranks.len(), run.refused.len()), (2, 2, 0), "{tag:?}");
+        assert_eq!((run.rows.len(), run.ranks.len(), run.refused.kept.len()), (2, 2, 0), "{tag:?}");
         assert_eq!(run.rows.first().and_then(|r| numbers(r.out_of_place)), Some((10.5, 0.1, 0.05)), "{tag:?}");
         assert!(run.average.is_some() && run.params.is_some() && run.version.is_some(), "{tag:?}");
     }
@@ -284,7 +285,7 @@ RCCL version : 2.22.3-HEAD:abc
     let [row] = &reduce.rows[..] else { panic!("{reduce:#?}") };
     assert_eq!(row.out_of_place.map(|m| m.errors), Some(Errors::Wrong(0)));
     assert_eq!(row.in_place.map(|m| (m.busbw, m.errors)), Some((GBps(1.75), Errors::NotChecked)));
-    assert_eq!((gather.rows.len(), gather.refused.len()), (0, 1));
+    assert_eq!((gather.rows.len(), gather.refused.kept.len()), (0, 1));
 }
 
 #[test]
@@ -304,7 +305,7 @@ fn json() {
     assert_eq!(streamed.iter().map(|r| (r.rows.len(), r.lines)).collect::<Vec<_>>(), [(1, (2, 2))]);
     // A run that was killed leaves its document open.
     let cut = one(text.get(..text.len() - 60).unwrap_or_default());
-    assert_eq!(cut.refused.first().map(|r| r.why.contains("ends in the middle")), Some(true));
+    assert_eq!(cut.refused.kept.first().map(|r| r.why.contains("ends in the middle")), Some(true));
     // RCCL's status report is another document.
     assert!(parse(br#"{"nccl_version":"2.28.9","comms":[]}"#).is_empty());
 }
@@ -320,14 +321,14 @@ fn memory_has_a_limit() {
     }
     let runs = reader.finish();
     let [run] = &runs[..] else { panic!("{} runs", runs.len()) };
-    assert_eq!((run.rows.len() as u64 + run.rows_not_kept, run.rows.len()), (20_000, MAX_ROWS));
-    assert_eq!((run.refused.len(), run.failures.len() as u64 + run.failures_not_kept), (MAX_REFUSED, 20_000));
+    assert_eq!((run.rows.len() as u64 + beyond(&run.left_out, Limit::NCCL_TESTS_ROWS), run.rows.len()), (20_000, NCCL_TESTS_ROWS));
+    assert_eq!((run.refused.kept.len(), run.failures.len() as u64 + beyond(&run.left_out, Limit::NCCL_TESTS_FAILURES)), (REFUSALS, 20_000));
     let mut reader = Reader::new();
-    for n in 0..MAX_RUNS as u32 + 9 {
+    for n in 0..NCCL_TESTS_RUNS as u32 + 9 {
         reader.line(n, HEADER.as_bytes());
         reader.line(n, ROW.as_bytes());
     }
-    assert_eq!(reader.finish().len(), MAX_RUNS);
+    assert_eq!(reader.finish().len(), NCCL_TESTS_RUNS);
 }
 
 #[test]
@@ -353,7 +354,7 @@ fn json_whose_numbers_are_none() {
         let [run] = &runs[..] else { panic!("{time}: {runs:#?}") };
         assert!(run.rows[0].out_of_place.is_none() && run.rows[0].in_place.is_some(), "{time}: {run:#?}");
         assert_eq!(
-            (run.refused.len(), run.rows[0].in_place.map(|m| m.errors)),
+            (run.refused.kept.len(), run.rows[0].in_place.map(|m| m.errors)),
             (1, Some(Errors::NotChecked)),
             "{time}"
         );
@@ -361,7 +362,7 @@ fn json_whose_numbers_are_none() {
     assert!(parse(document("1.5").as_bytes())[0].refused.is_empty());
     // Results that are no list: said, not read as none.
     let odd = parse(br#"{"args":["./all_reduce_perf"],"nccl_version":22807,"results":{"a":1}}"#);
-    assert_eq!((odd.len(), odd[0].refused.len()), (1, 1), "{odd:#?}");
+    assert_eq!((odd.len(), odd[0].refused.kept.len()), (1, 1), "{odd:#?}");
 }
 
 #[test]
@@ -420,7 +421,7 @@ fn results_are_the_same_in_both_ways() {
         )
     };
     let expected = runs(&usual);
-    assert_eq!((expected.len(), expected[0].rows.len(), expected[0].refused.len()), (1, 1, 0), "{expected:#?}");
+    assert_eq!((expected.len(), expected[0].rows.len(), expected[0].refused.kept.len()), (1, 1, 0), "{expected:#?}");
     let same = [
         usual.replace(',', " ,\r ").replace(':', "\t: "),
         // A member that only the general reader takes.

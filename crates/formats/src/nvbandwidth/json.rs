@@ -2,7 +2,8 @@
 
 use super::reader::device;
 use super::run::{Format, Matrix, Run, Status, Test, Values};
-use super::{MAX_DEVICES, MAX_TESTS};
+use crate::bounds::{Limit, leave_out};
+use crate::record::has_room;
 use crate::text::At;
 use crate::units::Bytes;
 use serde_json::Value;
@@ -19,7 +20,7 @@ pub(super) fn parse(text: &str, lines: (u32, u32), is_open: bool) -> Run {
         Some(Err(e)) => {
             let why =
                 if is_open || e.is_eof() { "the document ends in the middle: the run was ended" } else { "not JSON" };
-            run.refuse(line.saturating_add(u32::try_from(e.line()).unwrap_or(u32::MAX).saturating_sub(1)), why);
+            run.refused.push(line.saturating_add(u32::try_from(e.line()).unwrap_or(u32::MAX).saturating_sub(1)), why);
             return run;
         }
         None => return run,
@@ -41,26 +42,24 @@ pub(super) fn parse(text: &str, lines: (u32, u32), is_open: bool) -> Run {
             Some((rest, host)) => (rest, Some(SmolStr::new(host.trim_end_matches(')')))),
             None => (text, None),
         };
-        if let Some(found) = device(line, text, host)
-            && run.devices.len() < MAX_DEVICES
-        {
-            run.devices.push(found);
+        if let Some(found) = device(line, text, host) {
+            run.push_device(found);
         }
     }
     if let Some(error) = v["error"].as_str() {
         run.fail(line, None, error);
     }
     if let Some(warning) = v["warning"].as_str() {
-        run.notes.push(At::new(warning.chars().take(500).collect(), line));
+        run.note(line, warning);
     }
     for one in list(&v["testcases"]) {
-        if run.tests.len() >= MAX_TESTS {
-            run.tests_not_kept += 1;
+        if !has_room(run.tests.len(), Limit::NVBANDWIDTH_TESTS) {
+            leave_out(&mut run.left_out, Limit::NVBANDWIDTH_TESTS, line);
             continue;
         }
         let test = test(one, line, &mut run);
         run.waived += u64::from(test.status == Status::Waived);
-        run.tests.push(test);
+        run.push_test(test);
     }
     run
 }
@@ -87,7 +86,7 @@ fn test(v: &Value, line: u32, run: &mut Run) -> Test {
     let description = v["bandwidth_description"].as_str().unwrap_or_default();
     let Some(values) = Values::of(description) else {
         if !rows.is_empty() {
-            run.refuse(line, "a matrix whose description names neither GB/s nor ns");
+            run.refused.push(line, "a matrix whose description names neither GB/s nor ns");
         }
         return test;
     };
@@ -96,7 +95,7 @@ fn test(v: &Value, line: u32, run: &mut Run) -> Test {
     let whole = match build(rows, values.clone()) {
         Ok(whole) => whole,
         Err(why) => {
-            run.refuse(line, why);
+            run.refused.push(line, why);
             return test;
         }
     };

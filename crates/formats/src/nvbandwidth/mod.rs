@@ -11,18 +11,7 @@ mod reader;
 mod run;
 
 pub use reader::{Reader, parse};
-pub use run::{Device, Failure, Format, Matrix, Nanoseconds, Refused, Run, Status, Test, Values};
-
-/// Tests of one text.
-const MAX_TESTS: usize = 65_536;
-/// GPUs of a run; columns of a matrix.
-const MAX_DEVICES: usize = 4096;
-/// Failures that a run keeps.
-const MAX_FAILURES: usize = 256;
-/// Unreadable rows that a run keeps.
-const MAX_REFUSED: usize = 32;
-/// Runs that one text may have.
-const MAX_RUNS: usize = 1 << 16;
+pub use run::{Device, Failure, Format, Matrix, Nanoseconds, Run, Status, Test, Values};
 
 #[cfg(test)]
 mod tests;

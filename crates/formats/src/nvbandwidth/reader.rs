@@ -1,24 +1,19 @@
 //! Line by line: header, tests, matrices.
 
+use super::json;
 use super::run::{Device, Matrix, Run, Status, Test, Values};
-use super::{MAX_DEVICES, MAX_RUNS, MAX_TESTS, json};
+use crate::bounds::{BENCH_JSON, BENCH_LINE, Limit, NVBANDWIDTH_DEVICES, leave_out};
 use crate::launcher;
+use crate::record::Recorder;
 use crate::text::{self, At, words};
 use crate::units::Bytes;
 use smol_str::SmolStr;
 use std::collections::HashSet;
 
-/// Lines beyond this length are no table's. JSON may be one long line.
-const MAX_LINE: usize = 65_536;
-/// Longest JSON document that is read.
-const MAX_JSON: usize = 64 << 20;
-
 /// Reads lines as they come. Keeps no text but that of an open JSON document.
 #[derive(Debug, Default)]
 pub struct Reader {
-    done: Vec<Run>,
-    run: Run,
-    is_begun: bool,
+    record: Recorder<Run>,
     test: Option<Test>,
     matrix: Option<Matrix>,
     document: Option<Document>,
@@ -61,7 +56,7 @@ impl Reader {
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
         let is_json = self.document.is_some() || bytes.trim_ascii_start().starts_with(b"{");
-        if !is_json && (bytes.len() > MAX_LINE || launcher::is_nccl_info(bytes)) {
+        if !is_json && (bytes.len() > BENCH_LINE || launcher::is_nccl_info(bytes)) {
             return;
         }
         let text = text::decode(bytes);
@@ -77,7 +72,7 @@ impl Reader {
             self.end_document(document, u32::MAX);
         }
         self.end_run();
-        self.done
+        self.record.finish()
     }
 
     /// Whether the line belongs to a document.
@@ -105,7 +100,7 @@ impl Reader {
                 _ => {}
             }
         }
-        if document.depth <= 0 || document.text.len() > MAX_JSON {
+        if document.depth <= 0 || document.text.len() > BENCH_JSON {
             self.end_document(document, number);
         } else {
             self.document = Some(document);
@@ -120,7 +115,7 @@ impl Reader {
         self.end_run();
         let lines = document.text.bytes().filter(|b| *b == b'\n').count();
         let last = last.min(document.first.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX)).saturating_sub(1));
-        self.push(json::parse(&document.text, (document.first, last), document.depth > 0));
+        self.record.push(json::parse(&document.text, (document.first, last), document.depth > 0));
     }
 
     fn text(&mut self, number: u32, line: &str) {
@@ -135,7 +130,7 @@ impl Reader {
         let short = |s: &str| At::new(SmolStr::new(s.trim().chars().take(128).collect::<String>()), number);
         if let Some(version) = line.strip_prefix("nvbandwidth Version:") {
             self.end_run();
-            self.touch(number).version = Some(short(version));
+            self.record.touch(number).version = Some(short(version));
             self.command();
         } else if let Some(name) =
             line.strip_prefix("Running ").and_then(|r| r.strip_suffix('.')).filter(|n| is_name(n))
@@ -143,26 +138,26 @@ impl Reader {
             self.begin_test(number, name);
         } else if let Some(values) = Values::of(line).filter(|_| is_description(line)) {
             self.end_matrix();
-            self.touch(number);
+            self.record.touch(number);
             self.matrix = Some(Matrix::new(number, line, values));
         } else if let Some((what, rest)) = summary(line) {
             self.summary(number, what, rest);
-        } else if line == "Waived:" || line.starts_with("Waiving ") && line.ends_with('.') && (self.is_begun) {
+        } else if line == "Waived:" || line.starts_with("Waiving ") && line.ends_with('.') && (self.record.is_begun()) {
             self.end_test();
-            self.touch(number).waived += 1;
+            self.record.touch(number).waived += 1;
             let name = line.strip_prefix("Waiving ").map(|n| n.trim_end_matches('.'));
             if let Some(name) = name.filter(|n| is_name(n)) {
                 let test =
                     Test { line: number, name: Some(SmolStr::new(name)), status: Status::Waived, matrices: Vec::new() };
-                self.push_test(test);
+                self.record.run.push_test(test);
             }
-        } else if self.is_begun && self.header(number, line, word) {
-        } else if is_failure(line) && (self.is_begun || line.contains("nvbandwidth")) {
+        } else if self.record.is_begun() && self.header(number, line, word) {
+        } else if is_failure(line) && (self.record.is_begun() || line.contains("nvbandwidth")) {
             let name = self.test.as_ref().and_then(|t| t.name.clone());
             if let Some(test) = &mut self.test {
                 test.status = Status::Failed;
             }
-            self.touch(number).fail(number, name, line);
+            self.record.touch(number).fail(number, name, line);
         } else if line.contains("nvbandwidth") && line.contains(" -") {
             self.command = Some(At::new(line.chars().take(1000).collect(), number));
         } else if !line.contains(char::is_whitespace) {
@@ -174,19 +169,19 @@ impl Reader {
     fn header(&mut self, number: u32, line: &str, word: Option<At<SmolStr>>) -> bool {
         let short = |s: &str| At::new(SmolStr::new(s.trim().chars().take(128).collect::<String>()), number);
         if let Some(git) = line.strip_prefix("Built from Git version:") {
-            self.run.git = Some(short(git)).filter(|g| !g.value.is_empty());
+            self.record.run.git = Some(short(git)).filter(|g| !g.value.is_empty());
         } else if let Some(version) = line.strip_prefix("CUDA Runtime Version:") {
-            self.run.cuda = version.trim().parse().ok().map(|v| At::new(v, number));
+            self.record.run.cuda = version.trim().parse().ok().map(|v| At::new(v, number));
         } else if line.starts_with("CUDA Driver Version:") {
             // The program prints the same number.
         } else if let Some(version) = line.strip_prefix("Driver Version:") {
-            self.run.driver = Some(short(version));
+            self.record.run.driver = Some(short(version));
         } else if let Some(rest) = line.strip_prefix("Device ") {
             let Some(found) = device(number, rest, None) else { return false };
-            if self.run.devices.is_empty() {
-                self.run.host = word;
+            if self.record.run.devices.is_empty() {
+                self.record.run.host = word;
             }
-            self.push_device(found);
+            self.record.run.push_device(found);
         } else if let Some(rest) = line.strip_prefix("Process ") {
             // `Process  0 (host): device 0: NAME (bus)`.
             let Some((process, rest)) = rest.split_once(" (") else { return false };
@@ -195,15 +190,13 @@ impl Reader {
             else {
                 return false;
             };
-            self.push_device(Device { index, ..found });
+            self.record.run.push_device(Device { index, ..found });
         } else if line.starts_with("NOTE: You have chosen a buffer size") || line.starts_with("Warning: ") {
-            if self.run.notes.len() < 64 {
-                self.run.notes.push(At::new(line.chars().take(500).collect(), number));
-            }
+            self.record.run.note(number, line);
         } else {
             return false;
         }
-        self.touch(number);
+        self.record.touch(number);
         true
     }
 
@@ -215,11 +208,15 @@ impl Reader {
         }
         let mut all = words(line);
         if m.columns.is_empty() {
-            let names: Vec<SmolStr> = all.take(MAX_DEVICES + 1).map(SmolStr::new).collect();
-            let is_head = names.len() <= MAX_DEVICES && names.iter().all(|n| n.bytes().all(|b| b.is_ascii_digit()));
+            let names: Vec<SmolStr> = all.take(NVBANDWIDTH_DEVICES + 1).map(SmolStr::new).collect();
+            let is_head = names.iter().all(|n| n.bytes().all(|b| b.is_ascii_digit()));
+            if is_head && names.len() > NVBANDWIDTH_DEVICES {
+                leave_out(&mut self.record.run.left_out, Limit::NVBANDWIDTH_DEVICES, number);
+                return false;
+            }
             if is_head {
                 m.columns = names;
-                self.run.lines.1 = number;
+                self.record.run.lines.1 = number;
             }
             return is_head;
         }
@@ -250,7 +247,7 @@ impl Reader {
                 }
             }
             n += 1;
-            if n > MAX_DEVICES {
+            if n > NVBANDWIDTH_DEVICES {
                 break;
             }
         }
@@ -262,10 +259,10 @@ impl Reader {
         }
         if let Some(why) = why {
             m.values.truncate(before);
-            self.touch(number).refuse(number, why);
+            self.record.refuse(number, why);
         } else {
             m.rows.push(SmolStr::new(name));
-            self.touch(number);
+            self.record.touch(number);
         }
         true
     }
@@ -280,7 +277,7 @@ impl Reader {
         if !is_name(key) {
             return;
         }
-        self.touch(number);
+        self.record.touch(number);
         let key = SmolStr::new(key);
         if what != "SUM" && what != "PERF" {
             let all = self.test.iter_mut().flat_map(|t| &mut t.matrices);
@@ -303,7 +300,7 @@ impl Reader {
         m.set_sum(value);
         if !m.is_whole && !m.values.is_empty() {
             let why = "the cells do not add up to the sum: rows are missing, or changed";
-            self.run.refuse(number, why);
+            self.record.run.refused.push(number, why);
         }
         let test = self.test_of(m.line, &key);
         test.name.get_or_insert_with(|| key.clone());
@@ -331,7 +328,7 @@ impl Reader {
             self.command();
             self.names.insert(SmolStr::new(name));
         }
-        self.touch(number);
+        self.record.touch(number);
         self.test = Some(Test {
             line: number,
             name: Some(SmolStr::new(name)),
@@ -357,21 +354,7 @@ impl Reader {
     fn end_test(&mut self) {
         self.end_matrix();
         if let Some(test) = self.test.take() {
-            self.push_test(test);
-        }
-    }
-
-    fn push_test(&mut self, test: Test) {
-        if self.run.tests.len() < MAX_TESTS {
-            self.run.tests.push(test);
-        } else {
-            self.run.tests_not_kept += 1;
-        }
-    }
-
-    fn push_device(&mut self, device: Device) {
-        if self.run.devices.len() < MAX_DEVICES {
-            self.run.devices.push(device);
+            self.record.run.push_test(test);
         }
     }
 
@@ -385,12 +368,12 @@ impl Reader {
             match name {
                 "-b" | "--bufferSize" => {
                     let size = value.and_then(|v| v.parse::<u64>().ok()).and_then(|v| v.checked_mul(1 << 20));
-                    self.run.buffer = size.map(|s| At::new(Bytes(s), command.line));
+                    self.record.run.buffer = size.map(|s| At::new(Bytes(s), command.line));
                 }
                 "-i" | "--testSamples" => {
-                    self.run.samples = value.and_then(|v| v.parse().ok()).map(|v| At::new(v, command.line));
+                    self.record.run.samples = value.and_then(|v| v.parse().ok()).map(|v| At::new(v, command.line));
                 }
-                "-m" | "--useMean" => self.run.is_mean = Some(At::new(true, command.line)),
+                "-m" | "--useMean" => self.record.run.is_mean = Some(At::new(true, command.line)),
                 _ => {}
             }
         }
@@ -400,36 +383,17 @@ impl Reader {
     fn drop_cut(&mut self) {
         let Some(m) = self.matrix.as_mut().filter(|m| !m.rows.is_empty()) else { return };
         let rows = m.rows.len() - 1;
-        let line = self.run.lines.1;
+        let line = self.record.run.lines.1;
         m.rows.truncate(rows);
         m.values.truncate(rows * m.columns.len());
-        self.run.refuse(line, "the text ends in this row: its last number may be cut");
-    }
-
-    fn touch(&mut self, number: u32) -> &mut Run {
-        self.is_begun = true;
-        let (first, last) = &mut self.run.lines;
-        if *first == 0 {
-            *first = number;
-        }
-        *last = (*last).max(number);
-        &mut self.run
+        self.record.run.refused.push(line, "the text ends in this row: its last number may be cut");
     }
 
     fn end_run(&mut self) {
         self.end_test();
         self.names.clear();
-        let run = std::mem::take(&mut self.run);
-        if std::mem::take(&mut self.is_begun) {
-            self.push(run);
-        }
-    }
-
-    fn push(&mut self, run: Run) {
-        if self.done.len() < MAX_RUNS {
-            self.done.push(run);
-        } else if let Some(last) = self.done.last_mut() {
-            last.runs_not_kept += 1;
+        if let Some(run) = self.record.end() {
+            self.record.push(run);
         }
     }
 }

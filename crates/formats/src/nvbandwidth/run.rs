@@ -1,6 +1,8 @@
 //! What a run of nvbandwidth says.
 
-use super::{MAX_FAILURES, MAX_REFUSED};
+use crate::bounds::{LeftOut, Limit};
+use crate::record::{keep, recorded};
+use crate::refusal::Refusals;
 use crate::text::At;
 use crate::units::{Bytes, GBps};
 use serde::Serialize;
@@ -31,22 +33,16 @@ pub struct Run {
     pub is_mean: Option<At<bool>>,
     /// What ran.
     pub tests: Vec<Test>,
-    /// Tests beyond those that are kept.
-    pub tests_not_kept: u64,
     /// Tests that this machine cannot run; text since 0.5 does not name them.
     pub waived: u64,
     /// The program's own warnings.
     pub notes: Vec<At<String>>,
     /// What failed.
     pub failures: Vec<Failure>,
-    /// Failures beyond those that are kept.
-    pub failures_not_kept: u64,
     /// Rows that could not be read, and why.
-    pub refused: Vec<Refused>,
-    /// Rows that could not be read beyond those.
-    pub refused_not_kept: u64,
-    /// Runs of the text after this one, beyond those that are kept.
-    pub runs_not_kept: u64,
+    pub refused: Refusals,
+    /// Tests, GPUs, remarks, failures and later runs of the text beyond the limits.
+    pub left_out: Vec<LeftOut>,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
 }
@@ -152,15 +148,6 @@ pub struct Failure {
     pub text: String,
 }
 
-/// A row that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
-    /// 1-based line.
-    pub line: u32,
-    /// What was wrong.
-    pub why: String,
-}
-
 impl Values {
     /// No cells, in the unit that a description names.
     pub(super) fn of(description: &str) -> Option<Values> {
@@ -246,19 +233,25 @@ impl Matrix {
 }
 
 impl Run {
-    pub(super) fn refuse(&mut self, line: u32, why: impl Into<String>) {
-        if self.refused.len() < MAX_REFUSED {
-            self.refused.push(Refused { line, why: why.into() });
-        } else {
-            self.refused_not_kept += 1;
-        }
+    pub(super) fn fail(&mut self, line: u32, test: Option<SmolStr>, text: &str) {
+        let failure = Failure { line, test, text: text.trim().chars().take(500).collect() };
+        keep(&mut self.failures, failure, Limit::NVBANDWIDTH_SAID, line, &mut self.left_out);
     }
 
-    pub(super) fn fail(&mut self, line: u32, test: Option<SmolStr>, text: &str) {
-        if self.failures.len() < MAX_FAILURES {
-            self.failures.push(Failure { line, test, text: text.trim().chars().take(500).collect() });
-        } else {
-            self.failures_not_kept += 1;
-        }
+    pub(super) fn note(&mut self, line: u32, text: &str) {
+        let note = At::new(text.chars().take(500).collect(), line);
+        keep(&mut self.notes, note, Limit::NVBANDWIDTH_SAID, line, &mut self.left_out);
+    }
+
+    pub(super) fn push_test(&mut self, test: Test) {
+        let line = test.line;
+        keep(&mut self.tests, test, Limit::NVBANDWIDTH_TESTS, line, &mut self.left_out);
+    }
+
+    pub(super) fn push_device(&mut self, device: Device) {
+        let line = device.line;
+        keep(&mut self.devices, device, Limit::NVBANDWIDTH_DEVICES, line, &mut self.left_out);
     }
 }
+
+recorded!(Run, Limit::NVBANDWIDTH_RUNS);

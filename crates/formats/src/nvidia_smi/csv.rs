@@ -1,7 +1,8 @@
 //! `nvidia-smi --query-gpu=… --format=csv`: columns are what the header says.
 
+use crate::bounds::TEXT_ITEMS;
 use crate::error::ParseError;
-use crate::text::{MAX_ITEMS, decode, lines};
+use crate::text::{decode, lines};
 use serde::Serialize;
 
 /// A table with the query's own column names.
@@ -46,7 +47,7 @@ pub fn parse_csv(bytes: &[u8]) -> Result<Csv, ParseError> {
         .filter(|row| {
             row.cells.len() == columns.len() && !row.cells.iter().zip(&columns).all(|(a, b)| a.starts_with(b))
         })
-        .take(MAX_ITEMS)
+        .take(TEXT_ITEMS)
         .collect();
     Ok(Csv { columns, units, rows })
 }

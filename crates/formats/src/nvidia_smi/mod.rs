@@ -14,6 +14,7 @@ pub use query_xml::parse_xml;
 pub use table::{Table, TableGpu, parse_table};
 pub use topo::{Affinities, NicName, P2pStatus, PathKind, Topo, TopoP2p, TopoRow, parse_p2p, parse_topo};
 
+use crate::bounds::LeftOut;
 use crate::pci::Bdf;
 use crate::text::{At, leading_number};
 use serde::Serialize;
@@ -30,6 +31,8 @@ pub struct Query {
     pub attached_gpus: Option<At<u32>>,
     /// GPUs in the order of the output.
     pub gpus: Vec<Gpu>,
+    /// GPUs beyond the limit.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// One GPU of a query.

@@ -1,7 +1,7 @@
 //! `nvidia-smi -q` as text: sections by indentation. Pasted text may have lost it, then the last section header counts.
 
 use super::{Field, Gpu, Query};
-use crate::bounds::GPUS;
+use crate::bounds::{GPUS, Limit, leave_out};
 use crate::pci::Bdf;
 use crate::text::{At, decode, lines};
 
@@ -22,10 +22,15 @@ pub fn parse_query(bytes: &[u8]) -> Query {
         }
         if let Some(bus_id) = gpu_header(content) {
             sections.clear();
-            if out.gpus.len() >= GPUS {
-                break;
+            if out.gpus.len() < GPUS {
+                out.gpus.push(Gpu::new(bus_id, line));
+            } else {
+                leave_out(&mut out.left_out, Limit::GPUS, line);
             }
-            out.gpus.push(Gpu::new(bus_id, line));
+            continue;
+        }
+        // What follows belongs to a GPU that is left out.
+        if !out.left_out.is_empty() {
             continue;
         }
         // Values follow ` : `; a title has none. Bus ids and times contain colons without a space before them.

@@ -2,7 +2,7 @@
 
 use super::quick_xml::{self, Part};
 use super::{Field, Gpu, Query};
-use crate::bounds::GPUS;
+use crate::bounds::{GPUS, Limit, leave_out};
 use crate::error::ParseError;
 use crate::text::{At, LineIndex, decode};
 use roxmltree::{Document, Node, ParsingOptions};
@@ -149,6 +149,11 @@ impl<L: FnMut(usize) -> u32> Taken<L> {
                 (self.seen, self.id_shown) = (0, id.is_some());
                 self.out.gpus.push(Gpu::new(id.unwrap_or_default().trim(), (self.line)(at)));
                 Element::Section(Section::Gpu)
+            }
+            "gpu" => {
+                let line = (self.line)(at);
+                leave_out(&mut self.out.left_out, Limit::GPUS, line);
+                Element::Other
             }
             _ => Element::Other,
         }

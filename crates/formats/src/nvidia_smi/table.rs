@@ -1,6 +1,6 @@
 //! The table that `nvidia-smi` prints without arguments.
 
-use crate::bounds::GPUS;
+use crate::bounds::{GPUS, LeftOut, Limit, leave_out};
 use crate::pci::Bdf;
 use crate::text::{At, decode, leading_number, lines};
 use serde::Serialize;
@@ -14,6 +14,8 @@ pub struct Table {
     pub cuda_version: Option<At<String>>,
     /// GPUs in the order of the table.
     pub gpus: Vec<TableGpu>,
+    /// GPUs beyond the limit.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// One GPU of the table.
@@ -46,8 +48,12 @@ pub fn parse_table(bytes: &[u8]) -> Table {
             out.cuda_version = out.cuda_version.or_else(|| after(&["CUDA Version:", "CUDA UMD Version:"]));
         }
         let cells: Vec<&str> = raw.split('|').map(str::trim).take(8).collect();
-        if let Some(gpu) = gpu(&cells, line).filter(|_| out.gpus.len() < GPUS) {
-            out.gpus.push(gpu);
+        if let Some(gpu) = gpu(&cells, line) {
+            if out.gpus.len() < GPUS {
+                out.gpus.push(gpu);
+            } else {
+                leave_out(&mut out.left_out, Limit::GPUS, line);
+            }
         } else if let (Some(last), Some(memory)) = (out.gpus.last_mut(), cells.iter().find_map(|c| memory_total(c))) {
             last.memory_total_mib.get_or_insert(At::new(memory, line));
         }

@@ -4,7 +4,7 @@
 //! It is therefore read name by name, one a line, as the program writes it; the unit follows from size and rate of messages.
 
 use super::columns::{Raw, Unit, number};
-use super::run::{Refused, Run, Values};
+use super::run::{Run, Values};
 use super::{head, run::Kind};
 use crate::text::At;
 use crate::units::Microseconds;
@@ -86,7 +86,7 @@ impl Report {
 
     pub(super) fn finish(mut self) -> Run {
         let line = self.run.lines.1;
-        let mut refuse = |why: &str| self.run.refused.push(Refused { line, why: why.to_owned() });
+        let mut refuse = |why: &str| self.run.refused.push(line, why);
         let is_latency = self.is_latency || self.run.test.as_ref().is_some_and(|t| t.value.kind == Kind::Latency);
         let unit: Option<Unit> = self.raw.unit();
         match () {

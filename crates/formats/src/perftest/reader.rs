@@ -1,24 +1,20 @@
 //! Line by line: what belongs to which run.
 
 use super::columns::{self, Columns};
+use super::head;
 use super::json::{self, Report};
-use super::run::{Address, Failure, FailureKind, NoteKind, Refused, Row, Run};
-use super::{MAX_ADDRESSES, MAX_FAILURES, MAX_REFUSED, MAX_ROWS, MAX_RUNS, head};
+use super::run::{Failure, FailureKind, NoteKind, Row, Run};
+use crate::bounds::{BENCH_LINE, Limit, PERFTEST_ROWS, beyond, leave_out};
 use crate::launcher;
+use crate::record::{Recorder, keep};
 use crate::text::{self, At};
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
-/// Lines beyond this length are no table's and no report's.
-const MAX_LINE: usize = 65_536;
-
 /// Reads lines as they come. Keeps no text, and of a run only what is bounded.
 #[derive(Debug, Default)]
 pub struct Reader {
-    done: Vec<Run>,
-    run: Run,
-    /// Something belongs to the run.
-    is_begun: bool,
+    record: Recorder<Run>,
     columns: Option<Columns>,
     report: Option<Report>,
 }
@@ -83,8 +79,8 @@ impl Reader {
             self.push_row(number, row);
             return;
         }
-        let is_inside = self.report.is_some() || self.is_begun;
-        if bytes.len() > MAX_LINE || launcher::is_nccl_info(bytes) {
+        let is_inside = self.report.is_some() || self.record.is_begun();
+        if bytes.len() > BENCH_LINE || launcher::is_nccl_info(bytes) {
             return;
         }
         if !is_inside && MARKS.as_ref().is_some_and(|m| !m.is_match(bytes)) {
@@ -109,7 +105,7 @@ impl Reader {
     pub fn finish(mut self) -> Vec<Run> {
         self.end_report();
         self.end_run();
-        self.done
+        self.record.finish()
     }
 
     fn text(&mut self, number: u32, line: &str) {
@@ -120,22 +116,22 @@ impl Reader {
         if let Some(test) = head::title(line) {
             // Server and client that write to one place: titles follow each other.
             let is_copy = self.columns.is_none()
-                && self.run.addresses.is_empty()
-                && self.run.failures.is_empty()
-                && self.run.test.as_ref().is_some_and(|t| t.value == test);
+                && self.record.run.addresses.is_empty()
+                && self.record.run.failures.is_empty()
+                && self.record.run.test.as_ref().is_some_and(|t| t.value == test);
             // Remarks stand before the title.
-            if !is_copy && self.run.test.is_some() {
+            if !is_copy && self.record.run.test.is_some() {
                 self.end_run();
             }
-            let run = self.touch(number);
+            let run = self.record.touch(number);
             run.copies += 1;
             run.test.get_or_insert(At::new(test, number));
         } else if let Some(columns) = columns::columns(line) {
-            if self.columns.is_some() && !self.run.rows.is_empty() {
+            if self.columns.is_some() && !self.record.run.rows.is_empty() {
                 self.end_run();
             }
-            self.touch(number);
-            self.columns = columns.map_err(|why| self.refuse(number, why)).ok();
+            self.record.touch(number);
+            self.columns = columns.map_err(|why| self.record.refuse(number, why)).ok();
         } else if !self.row(number, line) {
             self.other(number, line);
         }
@@ -149,7 +145,7 @@ impl Reader {
                 true
             }
             Some(Err(why)) => {
-                self.refuse(number, why);
+                self.record.refuse(number, why);
                 true
             }
             None => false,
@@ -157,25 +153,28 @@ impl Reader {
     }
 
     fn push_row(&mut self, number: u32, row: Row) {
-        let run = self.touch(number);
-        if run.rows.len() < MAX_ROWS {
+        let run = self.record.touch(number);
+        if run.rows.len() < PERFTEST_ROWS {
             run.rows.push(row);
         } else {
-            run.rows_not_kept += 1;
+            leave_out(&mut run.left_out, Limit::PERFTEST_ROWS, number);
         }
     }
 
     fn other(&mut self, number: u32, line: &str) {
         if line.contains("Waiting for client to connect") {
             // The server's first line, unless its client writes to the same place.
-            if self.run.test.is_some() && self.columns.is_some() {
+            if self.record.run.test.is_some() && self.columns.is_some() {
                 self.end_run();
             }
-            self.touch(number).is_server = true;
+            self.record.touch(number).is_server = true;
         } else if let Some(address) = head::address(number, line) {
-            self.address(number, address);
+            let run = self.record.touch(number);
+            keep(&mut run.addresses, address, Limit::PERFTEST_ADDRESSES, number, &mut run.left_out);
         } else if let Some(gid) = head::gid(line) {
-            if let Some(last) = self.run.addresses.last_mut().filter(|_| self.run.addresses_not_kept == 0) {
+            let run = &mut self.record.run;
+            let is_last_kept = beyond(&run.left_out, Limit::PERFTEST_ADDRESSES) == 0;
+            if let Some(last) = run.addresses.last_mut().filter(|_| is_last_kept) {
                 last.gid = last.gid.or(Some(gid));
             }
         } else if let Some(note) = head::note(number, line) {
@@ -184,84 +183,42 @@ impl Reader {
             if self.columns.is_some() && note.kind != NoteKind::CpuFrequency {
                 self.end_run();
             }
-            let run = self.touch(number);
-            if run.notes.len() < MAX_FAILURES {
-                run.notes.push(note);
-            }
+            let run = self.record.touch(number);
+            keep(&mut run.notes, note, Limit::PERFTEST_NOTES, number, &mut run.left_out);
         } else if let Some(failure) = head::failure(number, line) {
             self.failure(number, failure);
-        } else if self.run.test.is_some() && self.columns.is_none() && head::fields(line, &mut self.run.header) {
-            self.touch(number);
+        } else if self.record.run.test.is_some()
+            && self.columns.is_none()
+            && head::fields(line, &mut self.record.run.header)
+        {
+            self.record.touch(number);
         } else if line.trim_start().starts_with("Dual-port") {
-            head::fields(line, &mut self.touch(number).header);
+            head::fields(line, &mut self.record.touch(number).header);
         } else if let Some((_, device)) = line.split_once("Picking device No. ") {
-            self.touch(number).header.cuda_device = text::leading_number(device);
-        }
-    }
-
-    fn address(&mut self, number: u32, address: Address) {
-        let run = self.touch(number);
-        if run.addresses.len() < MAX_ADDRESSES {
-            run.addresses.push(address);
-        } else {
-            run.addresses_not_kept += 1;
+            self.record.touch(number).header.cuda_device = text::leading_number(device);
         }
     }
 
     fn failure(&mut self, number: u32, failure: Failure) {
         // Words that other programs use, too, count inside of a run only.
         let is_general = matches!(failure.kind, FailureKind::Other | FailureKind::Connection);
-        if is_general && !self.is_begun {
+        if is_general && !self.record.is_begun() {
             return;
         }
-        let run = self.touch(number);
-        if run.failures.len() < MAX_FAILURES {
-            run.failures.push(failure);
-        } else {
-            run.failures_not_kept += 1;
-        }
-    }
-
-    fn refuse(&mut self, line: u32, why: String) {
-        let run = self.touch(line);
-        if run.refused.len() < MAX_REFUSED {
-            run.refused.push(Refused { line, why });
-        } else {
-            run.refused_not_kept += 1;
-        }
-    }
-
-    fn touch(&mut self, number: u32) -> &mut Run {
-        self.is_begun = true;
-        let (first, last) = &mut self.run.lines;
-        if *first == 0 {
-            *first = number;
-        }
-        *last = (*last).max(number);
-        &mut self.run
+        let run = self.record.touch(number);
+        keep(&mut run.failures, failure, Limit::PERFTEST_FAILURES, number, &mut run.left_out);
     }
 
     fn end_run(&mut self) {
-        let run = std::mem::take(&mut self.run);
-        let is_begun = std::mem::take(&mut self.is_begun);
         self.columns = None;
-        self.push(run, is_begun);
+        if let Some(run) = self.record.end() {
+            self.record.push(run);
+        }
     }
 
     fn end_report(&mut self) {
         if let Some(report) = self.report.take() {
-            self.push(report.finish(), true);
-        }
-    }
-
-    fn push(&mut self, run: Run, is_something: bool) {
-        if !is_something {
-            return;
-        }
-        if self.done.len() < MAX_RUNS {
-            self.done.push(run);
-        } else if let Some(last) = self.done.last_mut() {
-            last.runs_not_kept += 1;
+            self.record.push(report.finish());
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What a run of a perftest program says.
 
+use crate::bounds::{LeftOut, Limit};
 use crate::gid::Gid;
+use crate::record::recorded;
+use crate::refusal::Refusals;
 use crate::text::At;
 use crate::units::{Bytes, Gbps, MiBps, Microseconds, Mpps, PerSecond, Percent};
 use serde::Serialize;
@@ -15,32 +18,26 @@ pub struct Run {
     pub header: Header,
     /// Ends of connections.
     pub addresses: Vec<Address>,
-    /// Ends beyond those that are kept.
-    pub addresses_not_kept: u64,
     /// Measurements.
     pub rows: Vec<Row>,
-    /// Measurements beyond those that are kept.
-    pub rows_not_kept: u64,
-    /// Rows that could not be read, and why. At most as many as are worth showing.
-    pub refused: Vec<Refused>,
-    /// Rows that could not be read beyond those.
-    pub refused_not_kept: u64,
+    /// Rows that could not be read, and why.
+    pub refused: Refusals,
     /// What the program remarked.
     pub notes: Vec<Note>,
     /// What failed.
     pub failures: Vec<Failure>,
-    /// Failures beyond those that are kept.
-    pub failures_not_kept: u64,
     /// The program waited for a client: this end is the server's.
     pub is_server: bool,
     /// How many times the title was printed before anything else: more than one where server and client write to one place, and
     /// their lines are mixed.
     pub copies: u32,
-    /// Runs of the text after this one, beyond those that are kept.
-    pub runs_not_kept: u64,
+    /// Measurements, ends, remarks, failures and later runs of the text beyond the limits.
+    pub left_out: Vec<LeftOut>,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
 }
+
+recorded!(Run, Limit::PERFTEST_RUNS);
 
 impl Run {
     /// The best average bandwidth of all sizes, with its size.
@@ -235,15 +232,6 @@ pub struct LatencyValues {
     pub p999: Option<Microseconds>,
     /// Transactions per second, in tests of a duration.
     pub transactions: Option<PerSecond>,
-}
-
-/// A row that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
-    /// 1-based line.
-    pub line: u32,
-    /// What was wrong.
-    pub why: String,
 }
 
 /// A remark.

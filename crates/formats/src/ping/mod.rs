@@ -10,18 +10,13 @@ mod windows;
 
 pub use reader::{Reader, parse};
 
+use crate::bounds::{LeftOut, Limit};
+use crate::record::recorded;
 use crate::refusal::{End, Refusals, Said};
 use crate::text::At;
 use crate::units::{Bytes, Microseconds, Percent};
 use serde::Serialize;
 use smol_str::SmolStr;
-
-/// Replies that a run keeps.
-const MAX_REPLIES: usize = 262_144;
-/// Errors and remarks that a run keeps.
-const MAX_SAID: usize = 256;
-/// Runs that one text may have.
-const MAX_RUNS: usize = 4096;
 
 /// One run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -34,8 +29,6 @@ pub struct Run {
     pub payload: Option<Bytes>,
     /// Replies, as they came.
     pub replies: Vec<Reply>,
-    /// Replies beyond those that are kept.
-    pub replies_not_kept: u64,
     /// Answers of routers, and of this host: unreachable, time to live exceeded, no answer yet.
     pub errors: Vec<Said>,
     /// The tool's own count.
@@ -48,13 +41,15 @@ pub struct Run {
     pub notes: Vec<Said>,
     /// Why nothing was measured.
     pub failures: Vec<Said>,
-    /// Errors, remarks and failures beyond those that are kept.
-    pub not_kept: u64,
+    /// Replies, errors, remarks and failures beyond the limits.
+    pub left_out: Vec<LeftOut>,
     /// How it ended. An interrupt by the keyboard is the regular end of a run without a count.
     pub end: End,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
 }
+
+recorded!(Run, Limit::PING_RUNS);
 
 /// One reply.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

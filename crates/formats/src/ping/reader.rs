@@ -1,21 +1,18 @@
 //! Line by line: what belongs to which run.
 
 use super::windows::{self, Line};
-use super::{MAX_REPLIES, MAX_RUNS, MAX_SAID, Run, line};
+use super::{Run, line};
+use crate::bounds::{BENCH_SHORT_LINE, Limit};
 use crate::launcher;
-use crate::refusal::{End, Said, keep};
+use crate::record::{Recorder, keep};
+use crate::refusal::{End, Said};
 use crate::text::{self, At, leading_number};
 use crate::units::Bytes;
-
-/// Lines beyond this length are none of ping's, apart from floods.
-const MAX_LINE: usize = 4096;
 
 /// Reads lines as they come. Keeps no text, and of a run only what is bounded.
 #[derive(Debug, Default)]
 pub struct Reader {
-    done: Vec<Run>,
-    run: Run,
-    is_begun: bool,
+    record: Recorder<Run>,
     /// Answers of routers in the run, which Windows counts as received.
     answers: u64,
 }
@@ -38,7 +35,7 @@ impl Reader {
 
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
-        if line.len() > MAX_LINE {
+        if line.len() > BENCH_SHORT_LINE {
             return;
         }
         let line = launcher::strip(line.trim_end()).trim_start();
@@ -48,16 +45,16 @@ impl Reader {
             self.reply(number, reply);
         } else if let Some(host) = line.strip_prefix("--- ").and_then(|r| r.strip_suffix(" ping statistics ---")) {
             // The paste may begin here.
-            if self.run.counts.is_some() {
+            if self.record.run.counts.is_some() {
                 self.end_run();
             }
-            self.touch(number).host.get_or_insert(At::new(host.chars().take(256).collect(), number));
+            self.record.touch(number).host.get_or_insert(At::new(host.chars().take(256).collect(), number));
         } else if let Some(counts) = line::counts(line) {
-            let run = self.touch(number);
+            let run = self.record.touch(number);
             run.counts = Some(At::new(counts, number));
             run.end = End::Finished;
-        } else if let Some(summary) = self.is_begun.then(|| line::summary(line)).flatten() {
-            let run = self.touch(number);
+        } else if let Some(summary) = self.record.is_begun().then(|| line::summary(line)).flatten() {
+            let run = self.record.touch(number);
             match summary {
                 Ok(summary) => run.summary = Some(At::new(summary, number)),
                 Err(why) => run.refused.push(number, why),
@@ -66,16 +63,16 @@ impl Reader {
             self.windows(number, line, said);
         } else if let Some(what) = line.strip_prefix("ping: ").or_else(|| line.strip_prefix("ping6: ")) {
             self.said(number, what);
-        } else if self.is_begun && self.run.counts.is_none() && is_error(line) {
-            let run = self.touch(number);
-            keep(&mut run.errors, Said::new(number, line), MAX_SAID, &mut run.not_kept);
+        } else if self.record.is_begun() && self.record.run.counts.is_none() && is_error(line) {
+            let run = self.record.touch(number);
+            keep(&mut run.errors, Said::new(number, line), Limit::PING_SAID, number, &mut run.left_out);
         }
     }
 
     /// The runs; the last one may be unfinished.
     pub fn finish(mut self) -> Vec<Run> {
         self.end_run();
-        self.done
+        self.record.finish()
     }
 
     /// `127.0.0.1 (127.0.0.1) 56(84) bytes of data.`, `::1(::1) 56 data bytes`, `host (1.2.3.4): 56 data bytes`.
@@ -86,7 +83,7 @@ impl Reader {
             return;
         }
         self.end_run();
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         run.host = Some(At::new(host.trim().chars().take(256).collect(), number));
         run.address = Some(address.chars().take(256).collect());
         let size = after.trim_start_matches([':', ' ']);
@@ -98,12 +95,12 @@ impl Reader {
     }
 
     fn reply(&mut self, number: u32, reply: Result<super::Reply, String>) {
-        if self.run.counts.is_some() {
+        if self.record.run.counts.is_some() {
             self.end_run();
         }
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         match reply {
-            Ok(reply) => keep(&mut run.replies, reply, MAX_REPLIES, &mut run.replies_not_kept),
+            Ok(reply) => keep(&mut run.replies, reply, Limit::PING_REPLIES, number, &mut run.left_out),
             Err(why) => run.refused.push(number, why),
         }
     }
@@ -113,42 +110,42 @@ impl Reader {
         match line {
             Line::Heading { host, address, payload } => {
                 self.end_run();
-                let run = self.touch(number);
+                let run = self.record.touch(number);
                 run.host = Some(At::new(host.chars().take(256).collect(), number));
                 run.address = address.map(|a| a.chars().take(256).collect());
                 run.payload = payload.map(Bytes);
             }
             Line::Reply(reply) => self.reply(number, reply),
             Line::Statistics(host) => {
-                if self.run.counts.is_some() {
+                if self.record.run.counts.is_some() {
                     self.end_run();
                 }
-                self.touch(number).host.get_or_insert(At::new(host.chars().take(256).collect(), number));
+                self.record.touch(number).host.get_or_insert(At::new(host.chars().take(256).collect(), number));
             }
-            Line::Counts(mut counts) if self.is_begun => {
+            Line::Counts(mut counts) if self.record.is_begun() => {
                 // Answers of routers are counted as received.
                 counts.errors = self.answers;
                 counts.received = counts.received.saturating_sub(self.answers);
-                let run = self.touch(number);
+                let run = self.record.touch(number);
                 run.counts = Some(At::new(counts, number));
                 run.end = End::Finished;
             }
-            Line::Summary(summary) if self.is_begun => {
-                let run = self.touch(number);
+            Line::Summary(summary) if self.record.is_begun() => {
+                let run = self.record.touch(number);
                 match summary {
                     Ok(summary) => run.summary = Some(At::new(summary, number)),
                     Err(why) => run.refused.push(number, why),
                 }
             }
-            Line::Error { is_answer } if self.is_begun && self.run.counts.is_none() => {
+            Line::Error { is_answer } if self.record.is_begun() && self.record.run.counts.is_none() => {
                 self.answers += u64::from(is_answer);
-                let run = self.touch(number);
-                keep(&mut run.errors, Said::new(number, text), MAX_SAID, &mut run.not_kept);
+                let run = self.record.touch(number);
+                keep(&mut run.errors, Said::new(number, text), Limit::PING_SAID, number, &mut run.left_out);
             }
             Line::Failure => {
                 self.end_run();
-                let run = self.touch(number);
-                keep(&mut run.failures, Said::new(number, text), MAX_SAID, &mut run.not_kept);
+                let run = self.record.touch(number);
+                keep(&mut run.failures, Said::new(number, text), Limit::PING_SAID, number, &mut run.left_out);
                 run.end = End::Failed;
                 self.end_run();
             }
@@ -160,42 +157,30 @@ impl Reader {
     fn said(&mut self, number: u32, what: &str) {
         let said = Said::new(number, what);
         if what.starts_with("Warning") || what.starts_with("WARNING") {
-            if self.is_begun {
-                let run = self.touch(number);
-                keep(&mut run.notes, said, MAX_SAID, &mut run.not_kept);
+            if self.record.is_begun() {
+                let run = self.record.touch(number);
+                keep(&mut run.notes, said, Limit::PING_SAID, number, &mut run.left_out);
             }
             return;
         }
-        let is_inside = self.is_begun && self.run.counts.is_none() && self.run.host.is_some();
+        let is_inside = self.record.is_begun() && self.record.run.counts.is_none() && self.record.run.host.is_some();
         if !is_inside {
             self.end_run();
         }
-        let run = self.touch(number);
+        let run = self.record.touch(number);
         if is_inside {
-            keep(&mut run.errors, said, MAX_SAID, &mut run.not_kept);
+            keep(&mut run.errors, said, Limit::PING_SAID, number, &mut run.left_out);
         } else {
-            keep(&mut run.failures, said, MAX_SAID, &mut run.not_kept);
+            keep(&mut run.failures, said, Limit::PING_SAID, number, &mut run.left_out);
             run.end = End::Failed;
             self.end_run();
         }
     }
 
-    fn touch(&mut self, number: u32) -> &mut Run {
-        self.is_begun = true;
-        let (first, last) = &mut self.run.lines;
-        if *first == 0 {
-            *first = number;
-        }
-        *last = (*last).max(number);
-        &mut self.run
-    }
-
     fn end_run(&mut self) {
-        let run = std::mem::take(&mut self.run);
-        let is_begun = std::mem::take(&mut self.is_begun);
         self.answers = 0;
-        if is_begun && self.done.len() < MAX_RUNS {
-            self.done.push(run);
+        if let Some(run) = self.record.end() {
+            self.record.push(run);
         }
     }
 }

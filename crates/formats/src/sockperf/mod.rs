@@ -14,14 +14,5 @@ pub use run::{
     Transport,
 };
 
-/// Servers that a run keeps.
-const MAX_SERVERS: usize = 1024;
-/// Remarks and failures that a run keeps.
-const MAX_SAID: usize = 64;
-/// Percentiles of a server.
-const MAX_PERCENTILES: usize = 64;
-/// Runs that one text may have.
-const MAX_RUNS: usize = 4096;
-
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! What a run of sockperf says.
 
-use crate::refusal::{End, Refusals, Said, keep};
+use crate::bounds::{LeftOut, Limit};
+use crate::record::{keep, recorded};
+use crate::refusal::{End, Refusals, Said};
 use crate::text::At;
 use crate::units::{Bytes, Gbps, MiBps, Microseconds, PerSecond};
 use serde::Serialize;
@@ -31,21 +33,25 @@ pub struct Run {
     pub notes: Vec<Said>,
     /// What failed.
     pub failures: Vec<Said>,
-    /// Endpoints, servers, remarks and failures beyond those that are kept.
-    pub not_kept: u64,
+    /// Endpoints, servers, percentiles, remarks and failures beyond the limits.
+    pub left_out: Vec<LeftOut>,
     /// How it ended.
     pub end: End,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
 }
 
+recorded!(Run, Limit::SOCKPERF_RUNS);
+
 impl Run {
     pub(super) fn note(&mut self, said: Said) {
-        keep(&mut self.notes, said, super::MAX_SAID, &mut self.not_kept);
+        let line = said.line;
+        keep(&mut self.notes, said, Limit::SOCKPERF_SAID, line, &mut self.left_out);
     }
 
     pub(super) fn fail(&mut self, said: Said) {
-        keep(&mut self.failures, said, super::MAX_SAID, &mut self.not_kept);
+        let line = said.line;
+        keep(&mut self.failures, said, Limit::SOCKPERF_SAID, line, &mut self.left_out);
         self.ended(End::Failed);
     }
 

@@ -62,7 +62,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Line> {
     let text = decode(bytes);
     let mut reader = Reader::default();
     let lines = crate::text::lines(&text);
-    lines.filter_map(|(number, line)| reader.line(number, line.as_bytes())).take(crate::text::MAX_ITEMS).collect()
+    lines.filter_map(|(number, line)| reader.line(number, line.as_bytes())).take(crate::bounds::TEXT_ITEMS).collect()
 }
 
 impl Reader {

@@ -13,22 +13,9 @@ mod run;
 
 pub use reader::{Reader, parse};
 pub use run::{
-    Failure, FailureKind, Field, Memory, NotFinite, Note, NoteKind, PerSecond, Rank, Refused, Run, Seconds, Setup,
-    Step, TFlops, Who,
+    Failure, FailureKind, Field, Memory, NotFinite, Note, NoteKind, PerSecond, Rank, Run, Seconds, Setup, Step, TFlops,
+    Who,
 };
-
-/// Lines of all ranks that one text may have; what is beyond is counted.
-const MAX_STEPS: usize = 1 << 22;
-/// Ranks whose tags are the same, or that have none: each line looks at all of them.
-const MAX_COPIES: usize = 1024;
-/// Ranks of one run.
-const MAX_RANKS: usize = 16_384;
-/// Failures and remarks that a run keeps.
-const MAX_NOTES: usize = 256;
-/// Unreadable lines that a run keeps.
-const MAX_REFUSED: usize = 32;
-/// Runs that one text may have.
-const MAX_RUNS: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,10 @@
 //! Line by line: what belongs to which rank and run.
 
 use super::line::{self, Found};
-use super::run::{Failure, FailureKind, Note, NoteKind, Rank, Refused, Run, Seconds, Setup, Step, TFlops, Who};
-use super::{MAX_COPIES, MAX_NOTES, MAX_RANKS, MAX_REFUSED, MAX_RUNS, MAX_STEPS};
+use super::run::{Failure, FailureKind, Note, NoteKind, Rank, Run, Seconds, Setup, Step, TFlops, Who};
+use crate::bounds::{BENCH_LOG_LINE, Limit, TORCHTITAN_COPIES, TORCHTITAN_RANKS, TORCHTITAN_STEPS, leave_out};
 use crate::clock;
+use crate::record::{Recorder, keep};
 use crate::text::{self, At};
 use crate::units::GiB;
 use aho_corasick::AhoCorasick;
@@ -11,9 +12,6 @@ use memchr::memmem::Finder;
 use smol_str::SmolStr;
 use std::collections::HashMap;
 use std::sync::LazyLock;
-
-/// Lines beyond this length are cut: configurations in one line.
-const MAX_LINE: usize = 16_384;
 
 static STEP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("step:"));
 
@@ -38,8 +36,7 @@ static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// Reads lines as they come. Keeps no text.
 #[derive(Debug, Default)]
 pub struct Reader {
-    done: Vec<Run>,
-    run: Run,
+    record: Recorder<Run>,
     /// Ranks by their tags: places in the run's list.
     places: HashMap<Who, Vec<usize>>,
     /// Milliseconds of the first line of a step that has a time.
@@ -58,7 +55,7 @@ enum Place {
     /// It says again what was said.
     Repeated,
     /// There are more ranks than are kept.
-    Full,
+    Full(Limit),
 }
 
 /// Reads a whole text.
@@ -79,7 +76,7 @@ impl Reader {
 
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
-        let bytes = bytes.get(..MAX_LINE).unwrap_or(bytes);
+        let bytes = bytes.get(..BENCH_LOG_LINE).unwrap_or(bytes);
         let at = STEP.find(bytes);
         if at.is_none() && MARKS.as_ref().is_some_and(|m| !m.is_match(bytes)) {
             return;
@@ -111,7 +108,7 @@ impl Reader {
             self.drop_cut();
         }
         self.end_run();
-        self.done
+        self.record.finish()
     }
 
     fn step(&mut self, number: u32, who: Who, stamp: Option<i64>, mut found: Found) {
@@ -121,13 +118,10 @@ impl Reader {
         let place = match self.place(&who, &found) {
             Place::At(place) => place,
             Place::Repeated => {
-                self.touch(number).repeated += 1;
+                self.record.touch(number).repeated += 1;
                 return;
             }
-            Place::Full => {
-                self.touch(number).steps_not_kept += 1;
-                return;
-            }
+            Place::Full(limit) => return leave_out(&mut self.record.touch(number).left_out, limit, number),
         };
         // Again: the line may have begun a new run.
         self.begin = self.begin.or(stamp);
@@ -137,20 +131,19 @@ impl Reader {
             self.usual |= found.fields;
         }
         let step = found.step.step;
-        let full = self.kept >= MAX_STEPS;
-        let run = self.touch(number);
+        let full = self.kept >= TORCHTITAN_STEPS;
+        let run = self.record.touch(number);
         for (field, what) in found.not_finite {
-            push(run, Failure { line: number, step: Some(step), kind: FailureKind::NotFinite(field, what) });
+            fail(run, Failure { line: number, step: Some(step), kind: FailureKind::NotFinite(field, what) });
         }
         for why in found.refused {
-            refuse(run, number, why);
+            run.refused.push(number, why);
         }
         if found.hides_loss {
             note(run, number, NoteKind::LossNotVisible);
         }
         if full {
-            run.steps_not_kept += 1;
-            return;
+            return leave_out(&mut run.left_out, Limit::TORCHTITAN_STEPS, number);
         }
         if let Some(rank) = run.ranks.get_mut(place) {
             if found.is_validation {
@@ -169,7 +162,7 @@ impl Reader {
             if found.is_validation { r.validation.last() } else { r.steps.last() }.map(|s| s.step)
         };
         let places = self.places.get(who).map_or(&[][..], Vec::as_slice);
-        let of = |place: usize| self.run.ranks.get(place);
+        let of = |place: usize| self.record.run.ranks.get(place);
         // Of several, the one that is furthest on and has not said this step.
         let open = places.iter().copied().filter(|p| of(*p).is_none_or(|r| list(r).is_none_or(|last| last < step)));
         if let Some(best) = open.max_by_key(|p| (of(*p).and_then(list), usize::MAX - p)) {
@@ -191,13 +184,16 @@ impl Reader {
             self.end_run();
         }
         let copies = self.places.entry(who.clone()).or_default();
-        if self.run.ranks.len() >= MAX_RANKS || copies.len() >= MAX_COPIES {
-            return Place::Full;
+        if self.record.run.ranks.len() >= TORCHTITAN_RANKS {
+            return Place::Full(Limit::TORCHTITAN_RANKS);
+        }
+        if copies.len() >= TORCHTITAN_COPIES {
+            return Place::Full(Limit::TORCHTITAN_COPIES);
         }
         let copy = u32::try_from(copies.len()).unwrap_or(u32::MAX);
-        copies.push(self.run.ranks.len());
-        self.run.ranks.push(Rank { who: who.clone(), copy, ..Rank::default() });
-        Place::At(self.run.ranks.len() - 1)
+        copies.push(self.record.run.ranks.len());
+        self.record.run.ranks.push(Rank { who: who.clone(), copy, ..Rank::default() });
+        Place::At(self.record.run.ranks.len() - 1)
     }
 
     fn other(&mut self, number: u32, who: Who, text: &str) {
@@ -212,26 +208,29 @@ impl Reader {
             let Some((name, rest)) = rest.rsplit_once(" with ") else { return };
             let Some(size) = rest.split_once("GiB").and_then(|(n, _)| line::grouped(n.trim())) else { return };
             let name: SmolStr = name.trim().chars().take(128).collect::<String>().into();
-            let run = self.touch(number);
+            let run = self.record.touch(number);
             run.device.get_or_insert(At::new(name, number));
             run.capacity.get_or_insert(At::new(GiB(size), number));
         } else if let Some((_, rest)) = text.split_once("Peak FLOPS used for computing MFU:") {
             if let Some(v) = rest.trim().parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0) {
-                self.touch(number).peak.get_or_insert(At::new(TFlops(v / 1e12), number));
+                self.record.touch(number).peak.get_or_insert(At::new(TFlops(v / 1e12), number));
             }
         } else if text.contains("Peak FLOPS undefined") || text.contains("Peak flops undefined") {
-            note(self.touch(number), number, NoteKind::PeakUnknown);
+            note(self.record.touch(number), number, NoteKind::PeakUnknown);
         } else if text.ends_with("Training completed") || text.contains("Training completed") {
-            self.touch(number).is_complete = true;
+            self.record.touch(number).is_complete = true;
         } else if text.contains("memory allocation retries") {
-            note(self.touch(number), number, NoteKind::AllocationRetries);
+            note(self.record.touch(number), number, NoteKind::AllocationRetries);
         } else if text.contains("is being re-looped") {
-            note(self.touch(number), number, NoteKind::DatasetLooped);
+            note(self.record.touch(number), number, NoteKind::DatasetLooped);
         } else if text.contains("OutOfMemoryError") || text.contains("OOM errors thrown") {
-            push(self.touch(number), Failure { line: number, step: None, kind: FailureKind::OutOfMemory });
-        } else if !self.run.ranks.is_empty() && exception(text) {
+            fail(self.record.touch(number), Failure { line: number, step: None, kind: FailureKind::OutOfMemory });
+        } else if !self.record.run.ranks.is_empty() && exception(text) {
             let message = text.trim().chars().take(300).collect();
-            push(self.touch(number), Failure { line: number, step: None, kind: FailureKind::Exception(message) });
+            fail(
+                self.record.touch(number),
+                Failure { line: number, step: None, kind: FailureKind::Exception(message) },
+            );
         }
     }
 
@@ -239,7 +238,7 @@ impl Reader {
     fn begins_anew(&self, who: &Who) -> bool {
         let least = if who.rank.is_some() { 1 } else { 3 };
         let places = self.places.get(who);
-        places.is_some_and(|p| p.iter().any(|p| self.run.ranks.get(*p).is_some_and(|r| r.steps.len() >= least)))
+        places.is_some_and(|p| p.iter().any(|p| self.record.run.ranks.get(*p).is_some_and(|r| r.steps.len() >= least)))
     }
 
     fn setup(&mut self, number: u32, text: &str) {
@@ -254,17 +253,8 @@ impl Reader {
             total_steps: after("total steps "),
         };
         if setup != Setup::default() {
-            self.touch(number).setup.get_or_insert(At::new(setup, number));
+            self.record.touch(number).setup.get_or_insert(At::new(setup, number));
         }
-    }
-
-    fn touch(&mut self, number: u32) -> &mut Run {
-        let (first, last) = &mut self.run.lines;
-        if *first == 0 {
-            *first = number;
-        }
-        *last = (*last).max(number);
-        &mut self.run
     }
 
     /// The last line of a text without a line's end: fewer fields than the others say that it is cut.
@@ -273,25 +263,20 @@ impl Reader {
         if fields == self.usual || self.kept < 2 {
             return;
         }
-        let Some(step) = self.run.ranks.get_mut(place).and_then(|r| r.steps.pop()) else { return };
-        self.run.ranks.retain(|r| !r.steps.is_empty() || !r.validation.is_empty());
-        refuse(
-            &mut self.run,
-            step.line,
-            "the text ends in this line, and fields of the lines before are missing".to_owned(),
-        );
+        let Some(step) = self.record.run.ranks.get_mut(place).and_then(|r| r.steps.pop()) else { return };
+        self.record.run.ranks.retain(|r| !r.steps.is_empty() || !r.validation.is_empty());
+        let why = "the text ends in this line, and fields of the lines before are missing";
+        self.record.run.refused.push(step.line, why);
     }
 
     fn end_run(&mut self) {
-        let mut run = std::mem::take(&mut self.run);
         self.places.clear();
         (self.begin, self.last, self.usual) = (None, None, 0);
-        let is_something = !run.ranks.is_empty() || !run.refused.is_empty();
-        if !is_something {
-            // What stands before the first step belongs to it.
-            self.run = run;
+        // What stands before the first step belongs to it.
+        if self.record.run.ranks.is_empty() && self.record.run.refused.is_empty() {
             return;
         }
+        let Some(mut run) = self.record.end() else { return };
         // Clocks of several nodes, or lines that overtook others: the first time is the least.
         let steps =
             |r: &Rank| r.steps.iter().chain(&r.validation).filter_map(|s| s.at).fold(0.0, |m: f64, s| m.min(s.0));
@@ -304,11 +289,7 @@ impl Reader {
             let line = run.lines.0;
             note(&mut run, line, NoteKind::RanksNotNamed);
         }
-        if self.done.len() < MAX_RUNS {
-            self.done.push(run);
-        } else if let Some(last) = self.done.last_mut() {
-            last.runs_not_kept += 1;
-        }
+        self.record.push(run);
     }
 }
 
@@ -330,25 +311,14 @@ fn exception(text: &str) -> bool {
     name.ends_with("Error") && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_'))
 }
 
-fn push(run: &mut Run, failure: Failure) {
-    if run.failures.len() < MAX_NOTES {
-        run.failures.push(failure);
-    } else {
-        run.failures_not_kept += 1;
-    }
+fn fail(run: &mut Run, failure: Failure) {
+    let line = failure.line;
+    keep(&mut run.failures, failure, Limit::TORCHTITAN_FAILURES, line, &mut run.left_out);
 }
 
 /// One remark of each kind says it.
 fn note(run: &mut Run, line: u32, kind: NoteKind) {
     if run.notes.iter().all(|n| n.kind != kind) {
         run.notes.push(Note { line, kind });
-    }
-}
-
-fn refuse(run: &mut Run, line: u32, why: String) {
-    if run.refused.len() < MAX_REFUSED {
-        run.refused.push(Refused { line, why });
-    } else {
-        run.refused_not_kept += 1;
     }
 }

@@ -1,5 +1,8 @@
 //! What a run of TorchTitan says.
 
+use crate::bounds::{LeftOut, Limit};
+use crate::record::recorded;
+use crate::refusal::Refusals;
 use crate::text::At;
 use crate::units::{GiB, Percent};
 use serde::Serialize;
@@ -24,21 +27,17 @@ pub struct Run {
     pub notes: Vec<Note>,
     /// What makes a value no value.
     pub failures: Vec<Failure>,
-    /// Failures beyond those that are kept.
-    pub failures_not_kept: u64,
     /// Lines or fields that could not be read, and why.
-    pub refused: Vec<Refused>,
-    /// Those beyond the ones that are kept.
-    pub refused_not_kept: u64,
-    /// Lines of steps beyond those that are kept.
-    pub steps_not_kept: u64,
+    pub refused: Refusals,
     /// Lines that said again what the same rank had said.
     pub repeated: u64,
-    /// Runs of the text after this one, beyond those that are kept.
-    pub runs_not_kept: u64,
+    /// Steps, lines of ranks, failures and later runs of the text beyond the limits.
+    pub left_out: Vec<LeftOut>,
     /// 1-based first and last line that belong to the run.
     pub lines: (u32, u32),
 }
+
+recorded!(Run, Limit::TORCHTITAN_RUNS);
 
 /// One process of the training.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -199,13 +198,4 @@ pub enum NoteKind {
     PeakUnknown,
     /// Lines carry no rank: which is which is told from repeated steps.
     RanksNotNamed,
-}
-
-/// A line or field that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
-    /// 1-based line.
-    pub line: u32,
-    /// What was wrong.
-    pub why: String,
 }

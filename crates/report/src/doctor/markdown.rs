@@ -119,7 +119,9 @@ fn undecided(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
         for read in &u.read {
             writeln!(out, "- [ ] read {}", inline(read))?;
         }
-        writeln!(out, "- `linerate explain {}`", u.symptom)?;
+        if !u.symptom.is_empty() {
+            writeln!(out, "- `linerate explain {}`", u.symptom)?;
+        }
         evidence(&u.evidence, out)?;
     }
     Ok(())

@@ -130,6 +130,9 @@ impl Terminal<'_, '_> {
         for (i, read) in u.read.iter().enumerate() {
             self.page.item(2, &format!("{:<8}", if i == 0 { "read" } else { "" }), Tone::Good, Tone::Plain, read)?;
         }
+        if u.symptom.is_empty() {
+            return Ok(());
+        }
         self.page.field(2, "more", &format!("linerate explain {}", u.symptom))
     }
 

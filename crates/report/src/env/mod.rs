@@ -25,6 +25,8 @@ pub struct Env<'a> {
     pub dropped: u64,
     /// What was not understood.
     pub notes: &'a [String],
+    /// A limit left part of an input out.
+    pub incomplete: bool,
 }
 
 impl Env<'_> {
@@ -34,11 +36,12 @@ impl Env<'_> {
         self.judgements.iter().filter(|j| counts(j)).count()
     }
 
-    /// 0: nothing against it; 1: findings; 2: no findings, but something could not be decided.
+    /// 0: nothing against it; 1: findings; 2: no findings, but something could not be decided, or was left out.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match worst(self.judgements) {
             Some(_) => 1,
+            None if self.incomplete => 2,
             None if self.judgements.iter().any(|j| j.kind == Kind::Undecided) => 2,
             None => 0,
         }

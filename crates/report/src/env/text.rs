@@ -138,7 +138,11 @@ fn sum(env: &Env<'_>) -> String {
         .map(|(n, s)| format!("{n} {}", s.name()))
         .collect();
     let open = env.judgements.iter().filter(|j| j.kind == Kind::Undecided).count();
-    let found = if found.is_empty() { "nothing against these settings".to_owned() } else { found.join(", ") };
+    let found = match (found.is_empty(), env.incomplete) {
+        (true, false) => "nothing against these settings".to_owned(),
+        (true, true) => "nothing against the settings that were read; part of the input was left out".to_owned(),
+        (false, _) => found.join(", "),
+    };
     let open = if open == 0 { String::new() } else { format!("; {open} cannot be decided from this") };
     let dropped =
         if env.dropped == 0 { String::new() } else { format!("; {} other variables not looked at", env.dropped) };

@@ -177,7 +177,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             complete: s.coverage != linerate_snapshot::Coverage::Partial,
             captured_at: about::captured_at(s),
             redacted: s.manifest.redacted,
-            problems: about::problems(s),
+            problems: about::problems(s, report.node),
         },
         context: ContextOut {
             role: judged(&context.role, &words),

@@ -90,7 +90,7 @@ impl Assembly {
 
     pub(crate) fn damaged(&mut self, problem: String) {
         self.damaged = true;
-        self.snapshot.problems.push(problem);
+        self.snapshot.left_out(problem);
     }
 
     /// Whether a file's content is to be kept.

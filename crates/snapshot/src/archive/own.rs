@@ -45,6 +45,7 @@ pub(super) fn apply_manifest(s: &mut Snapshot) {
     }
     s.coverage = if whole { Coverage::Full { not_tried } } else { Coverage::Partial };
     s.problems.append(&mut m.problems);
+    s.incomplete |= m.incomplete;
     if !m.host.is_empty() {
         s.label.clone_from(&m.host);
     }
@@ -56,7 +57,11 @@ pub(super) fn apply_manifest(s: &mut Snapshot) {
 /// Whether the patterns are as many and as long as those of a capture: each is asked about each path that is not there. Where they
 /// are more, nothing is said of what is missing.
 fn bounded(m: &mut Manifest, s: &mut Snapshot) -> bool {
-    m.problems.truncate(bounds::MANIFEST_REMARKS);
+    if m.problems.len() > bounds::MANIFEST_REMARKS {
+        let more = m.problems.len() - bounds::MANIFEST_REMARKS;
+        m.problems.truncate(bounds::MANIFEST_REMARKS);
+        s.problems.push(format!("{MANIFEST} has {more} more remarks; they were left out"));
+    }
     let trees = m.unread.iter().filter(|u| u.path.ends_with("**"));
     let long = |p: &String| p.len() > bounds::MANIFEST_PATTERN;
     let good = m.tried.len() <= bounds::MANIFEST_TRIED

@@ -97,6 +97,7 @@ fn count(s: &Snapshot, dir: EntryId) -> usize {
 pub(super) fn below(s: &Snapshot, dir: EntryId, at: &str) -> Snapshot {
     let mut out = Snapshot::new(s.label.clone());
     out.problems.clone_from(&s.problems);
+    out.incomplete = s.incomplete;
     if let Some(at) = if at.is_empty() { Some(out.root()) } else { out.add_dir(at) } {
         copy(s, dir, &mut out, at);
     }

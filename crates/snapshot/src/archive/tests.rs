@@ -222,3 +222,18 @@ proptest! {
         let _ = Reader::new().read_bytes(&tar, "x");
     }
 }
+
+#[test]
+fn what_a_limit_left_out_is_known_of_the_archive_too() {
+    let written = |s: &Snapshot| {
+        let mut out = Vec::new();
+        s.write_tar_zst(&mut out).unwrap();
+        Reader::new().read_bytes(&out, "x").unwrap()
+    };
+    let mut s = captured();
+    assert!(!written(&s).incomplete);
+    s.left_out("the capture is full".to_owned());
+    let r = written(&s);
+    assert_eq!((r.incomplete, &r.problems[..]), (true, &["the capture is full".to_owned()][..]));
+    assert!(written(&r).incomplete);
+}

@@ -107,6 +107,7 @@ impl Snapshot {
         }
         m.unread.sort_by(|a, b| a.path.cmp(&b.path));
         m.problems.clone_from(&self.problems);
+        m.incomplete = self.incomplete;
         m
     }
 }

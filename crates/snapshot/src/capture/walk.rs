@@ -153,7 +153,7 @@ fn watch_workers(shared: &Arc<Shared>, options: &Options, watch: &dyn Fn(usize))
         if late {
             let rest: Vec<Job> = state.jobs.drain(..).collect();
             let n = rest.len();
-            state.snapshot.problems.push(format!("the capture's time was over before {n} directories were read"));
+            state.snapshot.left_out(format!("the capture's time was over before {n} directories were read"));
             for job in rest {
                 state.snapshot.fail_dir(job.dir, Why::TimedOut);
             }

@@ -85,7 +85,7 @@ impl<'a> Worker<'a> {
             if !state.full {
                 state.full = true;
                 let n = state.snapshot.len();
-                state.snapshot.problems.push(format!("the capture is full after {n} entries; the rest was left out"));
+                state.snapshot.left_out(format!("the capture is full after {n} entries; the rest was left out"));
                 state.snapshot.coverage = Coverage::Partial;
             }
             return Err(Stop);

@@ -129,9 +129,17 @@ pub struct Snapshot {
     pub outputs: Vec<Output>,
     /// What went wrong while it was made or read, for people: one sentence each.
     pub problems: Vec<String>,
+    /// A limit, or damage, left part of the source out: what is judged to be right may lack it.
+    pub incomplete: bool,
 }
 
 impl Snapshot {
+    /// Notes that part of the source was left out, and why.
+    pub fn left_out(&mut self, why: String) {
+        self.problems.push(why);
+        self.incomplete = true;
+    }
+
     /// An empty one.
     #[must_use]
     pub fn new(label: impl Into<String>) -> Self {
@@ -147,6 +155,7 @@ impl Snapshot {
             manifest: Manifest::default(),
             outputs: Vec::new(),
             problems: Vec::new(),
+            incomplete: false,
         }
     }
 

@@ -53,7 +53,13 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
         }
     }
     sink.finish()?;
-    Ok(match (plan.steps.is_empty(), plan.by_hand.is_empty() && plan.refused.is_empty()) {
+    if audit.incomplete {
+        // On standard error: whoever takes the plan sees what it was not made from.
+        let cuts = node.cuts.iter().map(|c| c.words(&snapshot));
+        cuts.chain(snapshot.problems.iter().cloned()).for_each(|r| crate::output::remark(&r));
+    }
+    let nothing_left = plan.by_hand.is_empty() && plan.refused.is_empty() && !audit.incomplete;
+    Ok(match (plan.steps.is_empty(), nothing_left) {
         (false, _) => EXIT_STEPS,
         (true, false) => EXIT_LEFT,
         (true, true) => 0,

@@ -31,9 +31,8 @@ use block::Block;
 use std::collections::HashMap;
 
 use super::Bdf;
-// No machine has as many, and hostile text must not make memory grow.
 use super::class::Class;
-use crate::bounds::{GPUS, NET_FUNCTIONS, PCI_FUNCTIONS as MOST_DEVICES};
+use crate::bounds::{GPUS, Kept, LeftOut, Limit, NET_FUNCTIONS, PCI_FUNCTIONS, leave_out};
 
 /// A text in which no PCI device was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,11 +56,19 @@ pub enum ParseError {
     },
 }
 
+/// The devices of [`read`].
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(bytes: &[u8]) -> Result<Vec<Device>, ParseError> {
+    read(bytes).map(|l| l.items)
+}
+
 /// Reads every device of a text, in the order of their first appearance.
 ///
 /// # Errors
 /// [`ParseError`] when the text shows no device at all. A garbled device is not an error: what it hides is unseen.
-pub fn parse(bytes: &[u8]) -> Result<Vec<Device>, ParseError> {
+pub fn read(bytes: &[u8]) -> Result<Kept<Device>, ParseError> {
     let text = String::from_utf8_lossy(bytes);
     let mut devices = Devices::default();
     let mut block: Option<Block> = None;
@@ -87,7 +94,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Device>, ParseError> {
     if devices.list.is_empty() {
         return Err(why_nothing(&text));
     }
-    Ok(devices.list)
+    Ok(Kept { items: devices.list, left_out: devices.left_out })
 }
 
 /// The devices so far, with an index for those that appear again.
@@ -97,6 +104,7 @@ struct Devices {
     index: HashMap<Bdf, usize>,
     /// Accelerators, and network functions.
     ends: [usize; 2],
+    left_out: Vec<LeftOut>,
 }
 
 impl Devices {
@@ -110,24 +118,29 @@ impl Devices {
                     merge::merge(first, device);
                 }
             }
-            None if self.list.len() < MOST_DEVICES && has_room(&mut self.ends, device.class) => {
-                self.index.insert(device.bdf, self.list.len());
-                self.list.push(device);
-            }
-            None => {}
+            None => match reached(self.list.len(), &mut self.ends, device.class) {
+                Some(limit) => leave_out(&mut self.left_out, limit, device.line),
+                None => {
+                    self.index.insert(device.bdf, self.list.len());
+                    self.list.push(device);
+                }
+            },
         }
     }
 }
 
-/// Whether there may be another device of the class.
-fn has_room([accelerators, network]: &mut [usize; 2], class: Option<Class>) -> bool {
-    let (have, most) = match class.map(|c| c.sub() >> 8) {
-        Some(0x03 | 0x12) => (accelerators, GPUS),
-        Some(0x02) => (network, NET_FUNCTIONS),
-        _ => return true,
+/// The limit that leaves no room for another device of the class.
+fn reached(devices: usize, [accelerators, network]: &mut [usize; 2], class: Option<Class>) -> Option<Limit> {
+    if devices >= PCI_FUNCTIONS {
+        return Some(Limit::PCI_FUNCTIONS);
+    }
+    let (have, most, limit) = match class.map(|c| c.sub() >> 8) {
+        Some(0x03 | 0x12) => (accelerators, GPUS, Limit::GPUS),
+        Some(0x02) => (network, NET_FUNCTIONS, Limit::NET_FUNCTIONS),
+        _ => return None,
     };
     *have += 1;
-    *have <= most
+    (*have > most).then_some(limit)
 }
 
 /// Explains a text without devices.
