@@ -61,11 +61,13 @@ impl RawOutput {
         out
     }
 
-    /// The output for an importer: remarks first where the output is text, because they belong to it.
+    /// The output for an importer and for a file: remarks first where the output is text, because they belong to it. Without secrets.
     #[must_use]
     pub fn text(&self) -> Vec<u8> {
         let json = self.bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{');
-        if json { self.bytes.clone() } else { [self.stderr.as_slice(), self.bytes.as_slice()].concat() }
+        let mut text = if json { self.bytes.clone() } else { [self.stderr.as_slice(), self.bytes.as_slice()].concat() };
+        linerate_snapshot::remove_secrets(&mut text);
+        text
     }
 }
 
@@ -174,4 +176,42 @@ pub struct Measured {
     pub hosts: Vec<MeasuredHost>,
     /// It ended early.
     pub stopped: Option<Stopped>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RawOutput;
+    use linerate_bench::Kind;
+
+    fn output(bytes: &str, stderr: &str) -> RawOutput {
+        RawOutput {
+            bytes: bytes.into(),
+            stderr: stderr.into(),
+            argv: Vec::new(),
+            server_argv: None,
+            test: "ping",
+            kind: Kind::Ping,
+            host: String::new(),
+            server: None,
+            began: 0.0,
+            ended: 0.0,
+            exit: 0,
+            repetition: 1,
+            order: 1,
+            variant: String::new(),
+            warmup: false,
+            numa: None,
+            moved: None,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_kept_and_imported_holds_no_secret() {
+        let secret = "correct0001horse";
+        let text = output("64 bytes from h\n", &format!("tool: password={secret}\n")).text();
+        assert_eq!(String::from_utf8(text).unwrap(), "tool: password=[redacted]\n64 bytes from h\n");
+        let json = output(&format!("{{\"auth_token\":\"{secret}\",\"x\":1}}"), "not in JSON").text();
+        assert_eq!(String::from_utf8(json).unwrap(), "{\"auth_token\":\"[redacted]\",\"x\":1}");
+    }
 }

@@ -75,11 +75,17 @@ impl Feed {
         self.process.kill();
     }
 
-    /// Its last lines, as they are told.
+    /// Its last lines, without secrets.
     pub(super) fn last_lines(&self) -> Vec<String> {
         let tail = |bytes: &[u8]| {
-            let from = bytes.len().saturating_sub(8 << 10);
-            let text = String::from_utf8_lossy(bytes.get(from..).unwrap_or_default()).into_owned();
+            let mut tail = bytes.get(bytes.len().saturating_sub(8 << 10)..).unwrap_or_default();
+            // Half a line may be half a secret.
+            if tail.len() < bytes.len() {
+                tail = tail.splitn(2, |b| *b == b'\n').nth(1).unwrap_or_default();
+            }
+            let mut tail = tail.to_vec();
+            linerate_snapshot::remove_secrets(&mut tail);
+            let text = String::from_utf8_lossy(&tail).into_owned();
             let lines: Vec<String> = text.lines().map(str::trim_end).filter(|l| !l.is_empty()).map(cut).collect();
             lines.get(lines.len().saturating_sub(LAST)..).unwrap_or_default().to_vec()
         };
