@@ -157,6 +157,7 @@ fn environment(read: &linerate_env::read::Read) {
         recommendation: &recommendation,
         dropped: read.dropped,
         notes: &read.notes,
+        incomplete: false,
     };
     let mut page = Vec::new();
     let _ = linerate_report::env::text::render(&env, Style::default(), &mut page);
