@@ -1,25 +1,13 @@
 //! JSON, and what is made of it (JSON lines, SARIF).
 
 use crate::hidden;
+use crate::quoted::quoted;
 use std::io::{self, Write};
 
 /// A string with its quotes. [`hidden`] characters are written as `\uXXXX`: a reader gets them back, a terminal does not.
 #[must_use]
 pub fn string(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if hidden(c) => push(&mut out, c),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    quoted(text, |out, c| if hidden(c) { push(out, c) } else { out.push(c) })
 }
 
 fn push(out: &mut String, c: char) {

@@ -14,6 +14,7 @@ pub mod file;
 pub mod json;
 pub mod markdown;
 pub mod markup;
+mod quoted;
 pub mod shell;
 mod terminal;
 pub mod yaml;

@@ -73,6 +73,14 @@ pub enum StoreError {
         /// What was refused.
         what: String,
     },
+    /// Somebody else could have it written elsewhere.
+    #[error("{}: {what}; nothing was changed. Correct that, or name another file with LINERATE_STORE", path.display())]
+    Exposed {
+        /// Where.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
     /// No run has this name.
     #[error("no run {text:?} in {}", path.display())]
     NoSuchRun {

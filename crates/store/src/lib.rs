@@ -64,6 +64,7 @@ mod network;
 mod open;
 mod past;
 mod path;
+mod place;
 mod points;
 mod schema;
 mod target;

@@ -2,6 +2,7 @@
 
 use crate::error::{StoreError, WAIT_S};
 use crate::look::{look, waiting};
+use crate::place;
 use crate::schema::{self, FORM, Form, STEPS};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
@@ -41,7 +42,7 @@ impl Store {
     /// Opens a history for writing; makes it, with its directories (for the user alone), where there is none, and brings an older one up to date.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`], [`StoreError::Newer`] and [`StoreError::Damaged`] leave the file as it is.
+    /// [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Damaged`] and [`StoreError::Exposed`] leave the file as it is.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
         Options::default().open(path.as_ref())
     }
@@ -82,6 +83,9 @@ impl Options {
     /// # Errors
     /// As [`Store::open`] and [`Store::read`].
     pub fn open(self, path: &Path) -> Result<Store, StoreError> {
+        if !self.read_only {
+            place::fit(path)?;
+        }
         let there = look(path)?;
         if self.read_only && !there {
             return Err(StoreError::Missing { path: path.to_path_buf() });

@@ -99,6 +99,42 @@ fn a_newer_form_is_refused_and_left_alone() {
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
+/// SQLite writes in place: what others could exchange is not written to. Reading follows links.
+#[test]
+fn a_place_that_others_can_exchange_is_not_written_to() {
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    let exposed = |path: &Path| matches!(Store::open(path), Err(StoreError::Exposed { .. }));
+    let (dir, path) = history(2);
+    let whole = std::fs::read(&path).unwrap();
+    let at = |name: &str| dir.path().join(name);
+    symlink(&path, at("link.db")).unwrap();
+    assert!(exposed(&at("link.db")));
+    assert_eq!(Store::read(at("link.db")).unwrap().list(&Filter::default()).unwrap().len(), 2);
+    symlink(at("new"), at("dangling.db")).unwrap();
+    assert!(exposed(&at("dangling.db")) && !at("new").exists());
+    for beside in ["-wal", "-shm", "-journal"] {
+        let beside = at(&format!("history.db{beside}"));
+        let _ = std::fs::remove_file(&beside);
+        symlink(at("victim"), &beside).unwrap();
+        assert!(exposed(&path), "{}", beside.display());
+        std::fs::remove_file(&beside).unwrap();
+    }
+    let mode = |mode| std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    for (open, refused) in [(0o777, true), (0o702, true), (0o1777, false), (0o770, false), (0o755, false)] {
+        mode(open);
+        assert_eq!((exposed(&path), exposed(&at("none.db"))), (refused, refused), "{open:o}");
+        let _ = std::fs::remove_file(at("none.db"));
+    }
+    mode(0o1777);
+    if chown(&path, Some(1), Some(1)).is_ok() {
+        assert!(exposed(&path), "planted by another user");
+        mode(0o700);
+        assert!(Store::open(&path).is_ok(), "shared on purpose");
+    }
+    assert_eq!(std::fs::read(&path).unwrap().len(), whole.len());
+    assert!(!at("victim").exists());
+}
+
 #[test]
 fn a_cut_file_is_damaged_and_stays() {
     let (_dir, path) = history(40);

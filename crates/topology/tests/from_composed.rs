@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-use linerate_compose::{Description, Entry, Tree};
+mod common;
+
+use common::{lab, snapshot};
+use linerate_compose::{Description, Tree};
 use linerate_formats::nvidia_smi::PathKind;
 use linerate_node::Node;
 use linerate_snapshot::{Coverage, Lookup, Output, OutputKind, Snapshot, Why};
@@ -12,40 +15,9 @@ use linerate_topology::xml::{Dialect, Element};
 use linerate_topology::{Analysis, Config, Document, PathType};
 use std::path::{Path, PathBuf};
 
-fn lab() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/nodes")
-}
-
 fn compose(path: &Path) -> Tree {
     let d = Description::load(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     d.compose().unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-/// As a capture of it, without what `keep` refuses.
-fn snapshot(tree: &Tree, keep: impl Fn(&str) -> bool) -> Snapshot {
-    let mut s = Snapshot::new("composed");
-    s.coverage = Coverage::Full { not_tried: Vec::new() };
-    for (path, entry) in tree.entries.iter().filter(|(p, _)| keep(p)) {
-        match entry {
-            Entry::File(data) => s.add_file(path, data),
-            Entry::Link(target) => s.add_link(path, target.as_bytes()),
-            Entry::Dir => s.add_dir(path),
-            Entry::Denied => s.add_failed(path, Why::Denied),
-        };
-    }
-    for (path, argv) in tree.files().filter(|(p, _)| p.starts_with("cmd/") && p.ends_with("/argv")) {
-        let argv: Vec<String> = serde_json::from_slice(argv).unwrap();
-        let words: Vec<&str> = argv.iter().map(String::as_str).collect();
-        let kind = match words.as_slice() {
-            ["lspci", ..] => OutputKind::Lspci,
-            ["nvidia-smi", "-q", "-x"] => OutputKind::NvidiaSmiXml,
-            ["nvidia-smi", "topo", "-m"] => OutputKind::NvidiaSmiTopo,
-            _ => continue,
-        };
-        let Lookup::Found(entry) = s.resolve(&path.replace("/argv", "/stdout")) else { continue };
-        s.outputs.push(Output { kind, entry, argv, status: Some(0) });
-    }
-    s
 }
 
 fn all(_: &str) -> bool {

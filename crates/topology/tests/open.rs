@@ -4,7 +4,8 @@
 
 mod common;
 
-use linerate_compose::{Description, Entry};
+use common::{lab, snapshot};
+use linerate_compose::Description;
 use linerate_node::Node;
 use linerate_snapshot::{Coverage, Lookup, Output, OutputKind, Snapshot, Why};
 use linerate_topology::from_node::from_node;
@@ -14,32 +15,11 @@ use std::path::{Path, PathBuf};
 /// A composed node without the files whose paths have one of these in them.
 fn without(name: &str, gone: &[&str]) -> Snapshot {
     let tree = Description::load(&lab().join(name)).unwrap().compose().unwrap();
-    let mut s = Snapshot::new(name);
-    s.coverage = if gone.is_empty() { Coverage::Full { not_tried: Vec::new() } } else { Coverage::Partial };
-    for (path, entry) in tree.entries.iter().filter(|(p, _)| !gone.iter().any(|g| p.contains(g))) {
-        match entry {
-            Entry::File(data) => s.add_file(path, data),
-            Entry::Link(target) => s.add_link(path, target.as_bytes()),
-            Entry::Dir => s.add_dir(path),
-            Entry::Denied => s.add_failed(path, Why::Denied),
-        };
-    }
-    for (path, argv) in tree.files().filter(|(p, _)| p.starts_with("cmd/") && p.ends_with("/argv")) {
-        let argv: Vec<String> = serde_json::from_slice(argv).unwrap();
-        let words: Vec<&str> = argv.iter().map(String::as_str).collect();
-        let kind = match words.as_slice() {
-            ["nvidia-smi", "-q", "-x"] => OutputKind::NvidiaSmiXml,
-            ["nvidia-smi", "topo", "-m"] => OutputKind::NvidiaSmiTopo,
-            _ => continue,
-        };
-        let Lookup::Found(entry) = s.resolve(&path.replace("/argv", "/stdout")) else { continue };
-        s.outputs.push(Output { kind, entry, argv, status: Some(0) });
+    let mut s = snapshot(&tree, |path| !gone.iter().any(|g| path.contains(g)));
+    if !gone.is_empty() {
+        s.coverage = Coverage::Partial;
     }
     s
-}
-
-fn lab() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/nodes")
 }
 
 /// Configurations that differ in what is open.

@@ -4,6 +4,7 @@
 //! same node said before; a plan, a step, an act, a file or a value that the operator's plan does not have can never come out of it.
 
 use super::elsewhere::is_planned;
+use super::head::{self, MOST, TEXT};
 use crate::hand::acts;
 use crate::journal::Key;
 use crate::named::is_named;
@@ -43,13 +44,6 @@ pub(super) fn differs(code: &'static str, what: impl Into<String>) -> Fits {
     Err(Differs { code, what: what.into() })
 }
 
-/// The longest list of troubles, remarks, kept files or reboots.
-const MOST: usize = 4096;
-/// The longest text in an answer, in bytes.
-const TEXT: usize = 64 << 10;
-/// The longest word.
-const WORD: usize = 40;
-
 /// Compares all of an answer.
 pub(super) fn answer(known: &Known<'_>, call: &Call, answer: &Answer) -> Fits {
     if answer.schema != SCHEMA || answer.version != env!("CARGO_PKG_VERSION") {
@@ -66,10 +60,7 @@ pub(super) fn answer(known: &Known<'_>, call: &Call, answer: &Answer) -> Fits {
     if answer.asked != call.digest() {
         return differs("asked", "it answers another call than the one that was made");
     }
-    identity(known.plan, answer)?;
-    boot(known, answer)?;
-    troubles(known.plan, answer)?;
-    holder(call, answer)?;
+    head::fits(known, call, answer)?;
     match &answer.state {
         Some(found) => state(known, call, answer, found)?,
         None if is_begun(&call.ask) && answer.refused.is_empty() => {
@@ -83,94 +74,6 @@ pub(super) fn answer(known: &Known<'_>, call: &Call, answer: &Answer) -> Fits {
 /// Whether the plan has begun where a request of this kind is not refused.
 fn is_begun(request: &Request) -> bool {
     !matches!(request, Request::Inspect { .. } | Request::Check { .. } | Request::Take { .. } | Request::Leave)
-}
-
-/// The machine of the plan, by what the operator's side saw when the plan was made.
-fn identity(plan: &Plan, answer: &Answer) -> Fits {
-    let word = |id: &Option<String>| id.clone().unwrap_or_else(|| "unknown".to_owned());
-    if plan.node.machine.is_some() && plan.node.machine != answer.node.machine {
-        return differs(
-            "other-node",
-            format!(
-                "the plan was made for node {} (machine {}), and what answers is {} (machine {})",
-                word(&plan.node.host),
-                word(&plan.node.machine),
-                word(&answer.node.host),
-                word(&answer.node.machine)
-            ),
-        );
-    }
-    match (&plan.node.uuid, &answer.node.uuid) {
-        (Some(then), Some(now)) if !then.eq_ignore_ascii_case(now) => differs(
-            "other-node",
-            format!("the plan was made for the machine {then} (SMBIOS UUID), and what answers is {now}"),
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// The boot that answers: always one, and the same until a reboot was asked for.
-fn boot(known: &Known<'_>, answer: &Answer) -> Fits {
-    let Some(now) = answer.node.boot.as_deref() else {
-        return differs("boot", "it does not say in which boot it answers");
-    };
-    if known.over == Some(now) {
-        return differs("boot", "it answers from the boot that was over when the node came back");
-    }
-    match known.boot {
-        Some(last) if last != now && known.over != Some(last) => differs(
-            "boot",
-            format!(
-                "boot {now:.64} answers, {last} answered before, and no reboot was asked for: somebody else rebooted it, or it crashed. Look \
-                 why; `linerate apply --resume` goes on"
-            ),
-        ),
-        _ => Ok(()),
-    }
-}
-
-fn troubles(plan: &Plan, answer: &Answer) -> Fits {
-    if answer.refused.len() > MOST || answer.told.len() > MOST {
-        return differs("trouble", format!("it has more than {MOST} troubles or remarks"));
-    }
-    let texts = answer.refused.iter().map(|t| &t.what).chain(&answer.told);
-    if texts.into_iter().any(|text| text.len() > TEXT) {
-        return differs("trouble", format!("one of its troubles or remarks is longer than {TEXT} bytes"));
-    }
-    let is_word = |code: &str| code.len() <= WORD && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
-    if answer.refused.iter().any(|t| !is_word(&t.code)) {
-        return differs("trouble", "the code of one of its troubles is no word");
-    }
-    let unknown = answer.refused.iter().filter_map(|t| t.step.as_ref()).find(|step| plan.step(step).is_none());
-    match unknown {
-        Some(step) => differs("trouble", format!("it has trouble with a step {step:?}, which the plan does not have")),
-        None => Ok(()),
-    }
-}
-
-/// Whose session the node says that it is. Who else holds it is another question: [`Link::take`](super::link::Link::take) asks it.
-fn holder(call: &Call, answer: &Answer) -> Fits {
-    let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
-    let is_address = |text: &String| text.len() <= 64 && text.bytes().all(|b| b.is_ascii_graphic());
-    if let Some(holder) = &answer.holder
-        && !(holder.session.is_sound() && is_digest(&holder.plan) && holder.from.iter().all(is_address))
-    {
-        return differs("holder", "what it says of the session that holds it is not of the form that sessions have");
-    }
-    let takes = matches!(call.ask, Request::Take { .. });
-    // Who only looks is answered whoever holds it.
-    if !answer.refused.is_empty()
-        || matches!(call.ask, Request::Inspect { .. } | Request::Check { .. } | Request::Leave)
-    {
-        return Ok(());
-    }
-    match &answer.holder {
-        None => differs("holder", "it refuses nothing, and says that no session holds it: this one took it"),
-        Some(holder) if !takes && holder.session.id != call.session.id => {
-            differs("holder", format!("it refuses nothing, and says: {}", holder.words(crate::hand::now())))
-        }
-        Some(_) => Ok(()),
-    }
 }
 
 /// How a plan stands, against the plan itself.

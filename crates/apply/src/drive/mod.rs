@@ -9,6 +9,7 @@ mod boot;
 mod elsewhere;
 mod event;
 mod fits;
+mod head;
 mod labels;
 mod lifecycle;
 mod link;

@@ -1,6 +1,7 @@
 //! Who may have written what a hand goes by: its directories, its journal, and the call itself.
 
 use super::{Grub, Node, begin, codes, session, step, value};
+use crate::act::{Meta, Root};
 use crate::hand::{serve_bytes, serve_with};
 use crate::journal::{FileSeen, Journal, Key, Record, Seen, Shape};
 use crate::protocol::{Call, Phase, Request, SCHEMA};
@@ -162,4 +163,50 @@ fn other_versions_are_told_what_to_do() {
         call.session.id = wrong.to_owned();
         assert_eq!(codes(&serve_with(call, &node.root(), &Grub).answer), ["version"], "{wrong:?}");
     }
+}
+
+/// The hand's own files are in no other place than their own.
+#[test]
+fn links_in_the_place_of_the_hands_own_files_are_not_followed() {
+    for name in ["session.json", "lock", "PLAN/plan.json", "PLAN/journal.jsonl"] {
+        let node = Node::new();
+        let plan = node.plan_of(vec![step("a", vec![value("9000")])]);
+        let path = format!("{STATE}/{}", name.replace("PLAN", &plan.hash[..16]));
+        std::fs::create_dir_all(node.at(&path).parent().unwrap()).unwrap();
+        for dir in [STATE.to_owned(), path.rsplit_once('/').unwrap().0.to_owned()] {
+            node.chmod(&dir, 0o700);
+        }
+        node.write("etc/victim", "keep\n");
+        std::os::unix::fs::symlink("/etc/victim", node.at(&path)).unwrap();
+        let answer = node.ask(begin(&plan));
+        assert!(!answer.refused.is_empty(), "{name}");
+        assert_eq!(node.read("etc/victim").as_deref(), Some("keep\n"), "{name}");
+        assert!(node.at(&path).is_symlink(), "{name}: it is not replaced either");
+    }
+}
+
+#[test]
+fn on_a_full_disk_the_hands_earlier_file_stays() {
+    struct Mounted(tempfile::TempDir);
+    impl Drop for Mounted {
+        fn drop(&mut self) {
+            let _ = std::process::Command::new("umount").arg(self.0.path()).status();
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mount = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k,mode=0700", "none"])
+        .arg(dir.path())
+        .output();
+    if !mount.is_ok_and(|out| out.status.success()) {
+        println!("SKIPPED: a full disk, because no tmpfs may be mounted here");
+        return;
+    }
+    let small = Mounted(dir);
+    let root = Root::open(small.0.path()).unwrap();
+    root.replace("/session.json", b"earlier", Meta::OWN).unwrap();
+    let full = root.replace("/session.json", &vec![b'x'; 1 << 20], Meta::OWN).unwrap_err();
+    assert_eq!(full.code, "no-space", "{}", full.what);
+    assert_eq!(std::fs::read(small.0.path().join("session.json")).unwrap(), b"earlier");
+    assert_eq!(std::fs::read_dir(small.0.path()).unwrap().count(), 1, "nothing is left beside it");
 }
