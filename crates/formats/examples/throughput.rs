@@ -75,10 +75,7 @@ fn cpu_seconds() -> Option<f64> {
 
 fn nccl(bytes: &[u8]) -> usize {
     let runs = nccl_tests::parse(bytes);
-    assert!(
-        runs.iter().all(|r| r.left_out.is_empty() && r.refused.is_empty()),
-        "not all is kept"
-    );
+    assert!(runs.iter().all(|r| r.left_out.is_empty() && r.refused.is_empty()), "not all is kept");
     runs.iter().map(|r| r.rows.len()).sum()
 }
 

@@ -167,6 +167,13 @@ bounds! {
     TORCHTITAN_COPIES: usize = 1_024, "Ranks of TorchTitan whose tags are the same, or that have none: each line looks at all of them.", "the rest is counted and left out; `bench import` ends with 2";
     TORCHTITAN_FAILURES: usize = 256, "Failures of one run of TorchTitan.", "the rest is counted and left out; `bench import` ends with 2";
     TORCHTITAN_RUNS: usize = 1 << 16, "Runs of TorchTitan in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    SERIES_COLUMNS: usize = 1_024, "Columns of a table of measurements. There are no more cells than the text has bytes, or 65,536.", "the rest is counted and left out; `bench import` ends with 2";
+    SERIES_ROWS: usize = 1 << 25, "Rows of a table of measurements. There are no more cells than the text has bytes, or 65,536.", "the rest is counted and left out; `bench import` ends with 2";
+    SERIES_TABLES: usize = 4_096, "Tables of measurements in one text.", "the rest is counted and left out; `bench import` ends with 2";
+    SERIES_REFUSED: usize = 64, "Cells and rows of a table of measurements that are refused one by one, and its notes.", "the others are counted; `bench import` ends with 2";
+    SERIES_TEXT: usize = 200, "Characters of a name or label in a table of measurements.", "the rest of it is left out; a note of the run counts them";
+    SERIES_RECORD: usize = 256, "Lines of one quoted record of a table of measurements.", "refused as a quote that is not closed, with its line";
+    SERIES_DEPTH: usize = 4, "Objects of JSON measurements, one in the other.", "the rest is counted and left out; `bench import` ends with 2";
     IPERF_STREAMS: usize = 1_024, "Streams of one test of iperf 2 in lines between commas.", "lines of more are another test";
     BENCH_LINE: usize = 64 << 10, "Bytes of a line of nccl-tests, perftest, nvbandwidth, of fio's terse form; no line of these tools is as long.", "passed over; JSON has BENCH_JSON";
     BENCH_SHORT_LINE: usize = 4_096, "Bytes of a line of iperf, sockperf, ping and fio's text; no line of these tools is as long.", "passed over";

@@ -1,14 +1,14 @@
 //! JSON: what nccl-tests ≥ 2.17.3 write with `-J`, and the records of rccl-tests.
 
-use crate::bounds::Limit;
-use crate::record::{add_left_out, keep};
 use super::head::text as kept;
 use super::records::{Document, LINE, Records, Results};
 use super::results;
 use super::run::{
     Average, BusId, Collective, Delta, Errors, Failure, FailureKind, OutOfBounds, Params, Rank, Row, Run, Step, Tool,
 };
+use crate::bounds::Limit;
 use crate::error::ParseError;
+use crate::record::{add_left_out, keep};
 use crate::text::At;
 use crate::units::{Bytes, GBps};
 use serde_json::{Map, Value};

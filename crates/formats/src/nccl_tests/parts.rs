@@ -1,7 +1,7 @@
 //! Runs in parts: a run of very many rows is never held as a whole.
 
-use super::run::{Row, Run};
 use super::PART;
+use super::run::{Row, Run};
 use crate::bounds::{LeftOut, Limit, NCCL_TESTS_ROWS, leave_out};
 use crate::record::{add_left_out, has_room};
 

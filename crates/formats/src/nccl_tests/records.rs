@@ -1,9 +1,9 @@
 //! The results of JSON documents, read without a tree: there may be very many.
 
-use crate::bounds::{Limit, leave_out};
-use crate::record::has_room;
 use super::json::count;
 use super::run::{Collective, Errors, Measure, PerIteration, Row, Run, Spread, Tool};
+use crate::bounds::{Limit, leave_out};
+use crate::record::has_room;
 use crate::text::At;
 use crate::units::{Bytes, GBps, Microseconds, Percent};
 use serde::Deserialize;
@@ -329,10 +329,8 @@ impl NcclResult<'_> {
             run.is_cpu_time |= half.cpu_time.is_some();
             let measure = half.measure();
             if measure.is_none() {
-                run.refused.push(
-                    line,
-                    format!("size {size}, {place}: a time, bandwidth or number of errors is not a number"),
-                );
+                run.refused
+                    .push(line, format!("size {size}, {place}: a time, bandwidth or number of errors is not a number"));
             }
             measure
         };
@@ -441,9 +439,9 @@ impl<'a> Record<'a> {
         };
         match read() {
             Some((row, in_place, measure)) => run.push_half(row, in_place, measure),
-            None => {
-                run.refused.push(line, "a record without a size, a time or a bandwidth, or with one that is not a number")
-            }
+            None => run
+                .refused
+                .push(line, "a record without a size, a time or a bandwidth, or with one that is not a number"),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A row of a table.
 
-use crate::refusal::Refused;
 use super::columns::{Columns, Field, Group, Lead, guess, is_op, is_type};
 use super::run::{Delta, Errors, Measure, PerIteration, Row};
+use crate::refusal::Refused;
 use crate::text::words;
 use crate::units::{Bytes, GBps, Microseconds, Percent};
 use smol_str::SmolStr;

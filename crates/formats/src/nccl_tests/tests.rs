@@ -321,8 +321,14 @@ fn memory_has_a_limit() {
     }
     let runs = reader.finish();
     let [run] = &runs[..] else { panic!("{} runs", runs.len()) };
-    assert_eq!((run.rows.len() as u64 + beyond(&run.left_out, Limit::NCCL_TESTS_ROWS), run.rows.len()), (20_000, NCCL_TESTS_ROWS));
-    assert_eq!((run.refused.kept.len(), run.failures.len() as u64 + beyond(&run.left_out, Limit::NCCL_TESTS_FAILURES)), (REFUSALS, 20_000));
+    assert_eq!(
+        (run.rows.len() as u64 + beyond(&run.left_out, Limit::NCCL_TESTS_ROWS), run.rows.len()),
+        (20_000, NCCL_TESTS_ROWS)
+    );
+    assert_eq!(
+        (run.refused.kept.len(), run.failures.len() as u64 + beyond(&run.left_out, Limit::NCCL_TESTS_FAILURES)),
+        (REFUSALS, 20_000)
+    );
     let mut reader = Reader::new();
     for n in 0..NCCL_TESTS_RUNS as u32 + 9 {
         reader.line(n, HEADER.as_bytes());

@@ -1,7 +1,7 @@
 //! The quick ways read what the general ones read.
 
-use crate::bounds::{Limit, NCCL_TESTS_ROWS, beyond};
 use super::{PART, Reader, Run, json, parse};
+use crate::bounds::{Limit, NCCL_TESTS_ROWS, beyond};
 use proptest::prelude::*;
 
 const HEADER: &str = "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong";
@@ -129,7 +129,8 @@ proptest! {
 #[test]
 fn no_more_rows_than_are_kept() {
     let row = "           8             2     float     sum      -1    20.00    0.00    0.00      0    20.17    0.00    0.00      0\n";
-    for many in [NCCL_TESTS_ROWS - 1, NCCL_TESTS_ROWS, NCCL_TESTS_ROWS + 1, NCCL_TESTS_ROWS + PART, 2 * NCCL_TESTS_ROWS] {
+    for many in [NCCL_TESTS_ROWS - 1, NCCL_TESTS_ROWS, NCCL_TESTS_ROWS + 1, NCCL_TESTS_ROWS + PART, 2 * NCCL_TESTS_ROWS]
+    {
         let runs = parse(format!("{HEADER}\n{}{HEADER}\n{row}", row.repeat(many)).as_bytes());
         let kept: Vec<_> = runs.iter().map(|r| (r.rows.len(), beyond(&r.left_out, Limit::NCCL_TESTS_ROWS))).collect();
         assert_eq!(kept, [(many.min(NCCL_TESTS_ROWS), many.saturating_sub(NCCL_TESTS_ROWS) as u64), (1, 0)], "{many}");

@@ -3,7 +3,7 @@
 use super::cell::{self, Cell, Comma};
 use super::names::{self, Role, Unit, UnitText};
 use super::table::{Cells, Column, Form, Labels, Note, NoteKind, Refused, Table};
-use super::{MAX_COLUMNS, MAX_REFUSED, MAX_ROWS, MAX_TEXT};
+use crate::bounds::{LeftOut, Limit, SERIES_COLUMNS, SERIES_REFUSED, SERIES_ROWS, SERIES_TEXT, leave_out};
 use smol_str::SmolStr;
 use std::collections::HashMap;
 
@@ -57,8 +57,7 @@ pub(super) struct Builder {
     budget: usize,
     /// Something of the row that was begun is stored.
     is_dirty: bool,
-    rows_not_kept: u64,
-    columns_not_kept: u64,
+    left_out: Vec<LeftOut>,
     refused: Vec<Refused>,
     refused_not_kept: u64,
     notes: Vec<Note>,
@@ -73,8 +72,7 @@ impl Builder {
             is_sample,
             budget,
             is_dirty: false,
-            rows_not_kept: 0,
-            columns_not_kept: 0,
+            left_out: Vec::new(),
             refused: Vec::new(),
             refused_not_kept: 0,
             notes: Vec::new(),
@@ -84,6 +82,10 @@ impl Builder {
     /// An empty table with the columns of a sample, each of the kind that most of its cells have.
     pub(super) fn from_sample(sample: Builder) -> Self {
         let mut new = Builder::new(sample.form, false, sample.budget);
+        // Objects name their columns again.
+        if !matches!(sample.form, Form::JsonLines | Form::JsonArray) {
+            new.left_out = sample.left_out;
+        }
         for col in sample.columns {
             let Tally { numbers, clocks, words } = col.tally;
             new.push_column(&col.raw);
@@ -104,8 +106,8 @@ impl Builder {
     /// Adds a column by its name; its place.
     pub(super) fn push_column(&mut self, raw: &str) -> Option<usize> {
         let cells = self.lines.len().saturating_mul(self.columns.len() + 1);
-        if self.columns.len() >= MAX_COLUMNS || cells > self.budget.max(MIN_BUDGET) {
-            self.columns_not_kept += 1;
+        if self.columns.len() >= SERIES_COLUMNS || cells > self.budget.max(MIN_BUDGET) {
+            self.leave_out(Limit::SERIES_COLUMNS);
             return None;
         }
         let (name, unit) = names::split(raw);
@@ -141,13 +143,24 @@ impl Builder {
     /// Begins a row; `false` where the table is full.
     pub(super) fn begin_row(&mut self, line: u32) -> bool {
         let cells = self.lines.len().saturating_mul(self.columns.len().max(1));
-        if self.lines.len() >= MAX_ROWS || cells >= self.budget.max(MIN_BUDGET) {
-            self.rows_not_kept += 1;
+        if self.lines.len() >= SERIES_ROWS || cells >= self.budget.max(MIN_BUDGET) {
+            leave_out(&mut self.left_out, Limit::SERIES_ROWS, line);
             return false;
         }
         self.lines.push(line);
         self.is_dirty = false;
         true
+    }
+
+    /// Counts something of the row that was begun, or of the head, that is beyond a limit.
+    pub(super) fn leave_out(&mut self, limit: Limit) {
+        let line = self.lines.last().copied().unwrap_or(1);
+        leave_out(&mut self.left_out, limit, line);
+    }
+
+    /// Counts what begins at a line and is beyond a limit.
+    pub(super) fn leave_out_at(&mut self, limit: Limit, line: u32) {
+        leave_out(&mut self.left_out, limit, line);
     }
 
     /// Takes back the row that was begun.
@@ -170,7 +183,7 @@ impl Builder {
     }
 
     pub(super) fn refuse(&mut self, line: u32, column: Option<usize>, why: impl FnOnce() -> String) {
-        if self.refused.len() < MAX_REFUSED {
+        if self.refused.len() < SERIES_REFUSED {
             let column = column.and_then(|c| self.columns.get(c)).map(|c| c.name.clone());
             self.refused.push(Refused { line, column, why: why() });
         } else {
@@ -180,7 +193,7 @@ impl Builder {
 
     pub(super) fn note(&mut self, line: u32, column: usize, kind: NoteKind) {
         let column = self.columns.get(column).map(|c| c.name.clone()).unwrap_or_default();
-        if self.notes.len() < MAX_REFUSED && self.notes.iter().all(|n| n.kind != kind || n.column != column) {
+        if self.notes.len() < SERIES_REFUSED && self.notes.iter().all(|n| n.kind != kind || n.column != column) {
             self.notes.push(Note { line, column, kind });
         }
     }
@@ -193,7 +206,9 @@ impl Builder {
         let Some(col) = self.columns.get_mut(column) else { return };
         match col.kind {
             _ if is_sample => col.tally.numbers += 1,
-            Kind::Words => col.word(row, &value.to_string()),
+            Kind::Words => {
+                col.word(row, &value.to_string());
+            }
             Kind::Clock => self.odd(column, &value.to_string()),
             Kind::Numbers | Kind::Unknown => {
                 col.kind = Kind::Numbers;
@@ -209,7 +224,9 @@ impl Builder {
         let is_sample = self.is_sample;
         let Some(col) = self.columns.get_mut(column) else { return };
         if col.kind == Kind::Words {
-            col.word(row, text.trim());
+            if col.word(row, text.trim()) {
+                self.leave_out(Limit::SERIES_TEXT);
+            }
             return;
         }
         let cell = cell::read(text);
@@ -249,7 +266,9 @@ impl Builder {
             }
             (Cell::Word | Cell::Clock(_), Kind::Unknown) => {
                 col.kind = Kind::Words;
-                col.word(row, text.trim());
+                if col.word(row, text.trim()) {
+                    self.leave_out(Limit::SERIES_TEXT);
+                }
             }
             _ => self.odd(column, text),
         }
@@ -295,10 +314,9 @@ impl Builder {
             form: self.form,
             columns,
             lines: self.lines,
-            rows_not_kept: self.rows_not_kept,
-            columns_not_kept: self.columns_not_kept,
             refused: self.refused,
             refused_not_kept: self.refused_not_kept,
+            left_out: self.left_out,
             notes: self.notes,
         }
     }
@@ -418,23 +436,26 @@ impl Col {
         fits
     }
 
-    fn word(&mut self, row: usize, text: &str) {
+    /// Takes a label; whether it was cut.
+    fn word(&mut self, row: usize, text: &str) -> bool {
         if text.is_empty() {
-            return;
+            return false;
         }
         if self.labels.rows.len() < row {
             self.labels.rows.resize(row, Labels::MISSING);
         }
         if self.labels.rows.len() > row {
-            return;
+            return false;
         }
-        let text = text.char_indices().nth(MAX_TEXT).and_then(|(at, _)| text.get(..at)).unwrap_or(text);
+        let whole = text.len();
+        let text = text.char_indices().nth(SERIES_TEXT).and_then(|(at, _)| text.get(..at)).unwrap_or(text);
+        let is_cut = text.len() < whole;
         // Mostly the word of the row before.
         if let Some(last) = self.labels.rows.last().copied()
             && self.labels.words.get(last as usize).is_some_and(|w| w == text)
         {
             self.labels.rows.push(last);
-            return;
+            return is_cut;
         }
         let place = match self.places.get(text) {
             Some(place) => *place,
@@ -446,6 +467,7 @@ impl Col {
             }
         };
         self.labels.rows.push(place);
+        is_cut
     }
 }
 

@@ -3,15 +3,13 @@
 use super::build::Builder;
 use super::cell::{self, Cell};
 use super::table::{Form, NoteKind, Table};
-use super::{MAX_COLUMNS, MAX_TABLES};
+use crate::bounds::{Limit, SERIES_COLUMNS, SERIES_RECORD, SERIES_TABLES};
 use crate::error::ParseError;
 use crate::text::{Lines, lines};
 use std::borrow::Cow;
 
 /// Records that decide upon the delimiter and the kinds of columns.
 const SAMPLE: usize = 64;
-/// Lines of one record: quotes that are not closed end there.
-const MAX_RECORD: usize = 256;
 
 /// Records: fields, and the line where each begins.
 struct Records<'a> {
@@ -55,7 +53,7 @@ impl<'a> Records<'a> {
     /// A record with quotes, perhaps of several lines. Whether its quotes are closed.
     fn quoted(&mut self, line: &'a str, fields: &mut Vec<Cow<'a, str>>) -> bool {
         let mut whole = Cow::Borrowed(line);
-        for _ in 0..MAX_RECORD {
+        for _ in 0..SERIES_RECORD {
             if whole.bytes().filter(|b| *b == b'"').count() % 2 == 0 {
                 split_quoted(&whole, self.delimiter, fields);
                 return true;
@@ -73,7 +71,7 @@ fn plain<'a>(line: &'a str, delimiter: u8, fields: &mut Vec<Cow<'a, str>>) {
         if b == delimiter {
             fields.push(Cow::Borrowed(line.get(start..at).unwrap_or_default()));
             start = at + 1;
-            if fields.len() > MAX_COLUMNS {
+            if fields.len() > SERIES_COLUMNS {
                 return;
             }
         }
@@ -94,7 +92,7 @@ fn split_quoted(line: &str, delimiter: u8, fields: &mut Vec<Cow<'_, str>>) {
             '"' => is_quoted = !is_quoted,
             c if c == char::from(delimiter) && !is_quoted => {
                 fields.push(Cow::Owned(std::mem::take(&mut field)));
-                if fields.len() > MAX_COLUMNS {
+                if fields.len() > SERIES_COLUMNS {
                     return;
                 }
             }
@@ -180,9 +178,11 @@ pub(super) fn parse(text: &str) -> Result<Vec<Table>, ParseError> {
     while let Some(number) = records.next(&mut fields) {
         if has_header && fields.first() == header.first() && fields == header {
             // Another file behind this one.
-            if tables.len() < MAX_TABLES {
-                tables.push(std::mem::replace(&mut builder, Builder::from_sample(empty())).finish());
+            if tables.len() + 1 >= SERIES_TABLES {
+                builder.leave_out_at(Limit::SERIES_TABLES, number);
+                break;
             }
+            tables.push(std::mem::replace(&mut builder, Builder::from_sample(empty())).finish());
             continue;
         }
         row(&mut builder, number, &fields);
@@ -201,7 +201,7 @@ fn row(builder: &mut Builder, line: u32, fields: &[Cow<'_, str>]) {
         [all @ .., last] if all.len() == width && last.trim().is_empty() => all.len(),
         all => all.len(),
     };
-    if has != width && width < MAX_COLUMNS {
+    if has != width && width < SERIES_COLUMNS {
         builder.refuse(line, None, || format!("the row has {has} fields, and there are {width} columns"));
         return;
     }

@@ -2,6 +2,7 @@
 
 use super::build::Builder;
 use super::table::{Form, NoteKind, Table};
+use crate::bounds::{Limit, SERIES_COLUMNS, SERIES_DEPTH};
 use crate::error::ParseError;
 use crate::json::quote_not_finite;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -10,8 +11,6 @@ use std::fmt;
 
 /// Objects that decide upon the kinds of columns.
 const SAMPLE: usize = 64;
-/// Objects in objects that are read.
-const MAX_DEPTH: u8 = 4;
 
 /// A table with the places of its columns by name.
 struct Rows {
@@ -49,7 +48,7 @@ impl Rows {
             }
         };
         let at = self.next - 1;
-        if at >= self.order.len() && at < super::MAX_COLUMNS {
+        if at >= self.order.len() && at < SERIES_COLUMNS {
             self.order.resize(at + 1, None);
         }
         if let Some(slot) = self.order.get_mut(at) {
@@ -201,10 +200,13 @@ impl<'de> Visitor<'de> for Value<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let prefix = self.place.and_then(|c| self.rows.builder.name(c)).map(str::to_owned);
         match prefix {
-            Some(prefix) if self.depth < MAX_DEPTH => {
+            Some(prefix) if usize::from(self.depth) < SERIES_DEPTH => {
                 Object { rows: self.rows, prefix: &prefix, depth: self.depth + 1 }.visit_map(map)
             }
-            _ => {
+            prefix => {
+                if prefix.is_some() {
+                    self.rows.builder.leave_out(Limit::SERIES_DEPTH);
+                }
                 while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
                 Ok(())
             }

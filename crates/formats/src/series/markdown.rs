@@ -2,7 +2,7 @@
 
 use super::build::Builder;
 use super::table::{Form, Table};
-use super::{MAX_COLUMNS, MAX_TABLES};
+use crate::bounds::{Limit, SERIES_COLUMNS, SERIES_TABLES, leave_out};
 use crate::text::lines;
 
 /// Rows that decide upon the kinds of columns.
@@ -12,10 +12,15 @@ const SAMPLE: usize = 64;
 pub(super) fn parse(text: &str) -> Vec<Table> {
     let mut tables = Vec::new();
     let mut all = lines(text).peekable();
-    while let Some((_, line)) = all.next() {
+    while let Some((line_number, line)) = all.next() {
         let Some(header) = cells(line) else { continue };
         let is_rule = |l: &str| cells(l).is_some_and(|c| c.len() == header.len() && c.iter().all(|c| is_dashes(c)));
-        if all.next_if(|(_, next)| is_rule(next)).is_none() || tables.len() >= MAX_TABLES {
+        if all.next_if(|(_, next)| is_rule(next)).is_none() {
+            continue;
+        }
+        if tables.len() >= SERIES_TABLES {
+            let list: Option<&mut Table> = tables.last_mut();
+            list.into_iter().for_each(|t| leave_out(&mut t.left_out, Limit::SERIES_TABLES, line_number));
             continue;
         }
         let mut rows = Vec::new();
@@ -50,8 +55,8 @@ pub(super) fn parse(text: &str) -> Vec<Table> {
 fn cells(line: &str) -> Option<Vec<&str>> {
     let inner = line.trim_start_matches(['>', ' ', '\t']).trim_end().strip_prefix('|')?;
     let inner = inner.strip_suffix('|').unwrap_or(inner);
-    let all: Vec<&str> = inner.split('|').map(str::trim).take(MAX_COLUMNS + 1).collect();
-    (all.len() <= MAX_COLUMNS).then_some(all)
+    let all: Vec<&str> = inner.split('|').map(str::trim).take(SERIES_COLUMNS + 1).collect();
+    (all.len() <= SERIES_COLUMNS).then_some(all)
 }
 
 fn is_dashes(cell: &str) -> bool {

@@ -25,17 +25,6 @@ pub use table::{Cells, Column, Form, Labels, Note, NoteKind, Refused, Table};
 use crate::error::ParseError;
 use crate::text;
 
-/// Columns of a table.
-const MAX_COLUMNS: usize = 1024;
-/// Rows of a table.
-const MAX_ROWS: usize = 1 << 25;
-/// Tables of a text.
-const MAX_TABLES: usize = 4096;
-/// Cells and rows that could not be read, and are told one by one.
-const MAX_REFUSED: usize = 64;
-/// Longest name or label that is kept.
-const MAX_TEXT: usize = 200;
-
 /// Reads the tables of a text. A text without any is an error that says why.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Table>, ParseError> {
     let text = text::decode(bytes);

@@ -142,7 +142,7 @@ pub(super) fn split(name: &str) -> (SmolStr, Option<UnitText>) {
 }
 
 fn cut(text: &str) -> &str {
-    text.char_indices().nth(super::MAX_TEXT).and_then(|(at, _)| text.get(..at)).unwrap_or(text)
+    text.char_indices().nth(crate::bounds::SERIES_TEXT).and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }
 
 /// The role that a name gives; the cells may take it away.

@@ -1,6 +1,7 @@
 //! What a table of measurements says.
 
 use super::names::{Role, UnitText};
+use crate::bounds::LeftOut;
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -13,14 +14,12 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// 1-based line of each row.
     pub lines: Vec<u32>,
-    /// Rows beyond those that are kept.
-    pub rows_not_kept: u64,
-    /// Columns beyond those that are kept.
-    pub columns_not_kept: u64,
     /// Cells and rows that could not be read, and why.
     pub refused: Vec<Refused>,
     /// Those beyond the ones that are kept.
     pub refused_not_kept: u64,
+    /// Rows, columns, later tables, objects in objects, ends of long words beyond the limits.
+    pub left_out: Vec<LeftOut>,
     /// Which of several readings was taken, and why.
     pub notes: Vec<Note>,
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::bounds::{Limit, SERIES_TABLES, beyond};
 
 fn one(text: &str) -> Table {
     let mut tables = parse(text.as_bytes()).unwrap();
@@ -176,14 +177,37 @@ fn memory_follows_the_text() {
     let text = format!("{{\"a\":1{names}}}\n{}", "{\"a\":1}\n".repeat(20_000));
     let t = one(&text);
     assert!(
-        t.rows_not_kept > 0 && t.len() * t.columns.len() <= text.len().max(65_536) + t.columns.len(),
+        beyond(&t.left_out, Limit::SERIES_ROWS) > 0
+            && t.len() * t.columns.len() <= text.len().max(65_536) + t.columns.len(),
         "{}",
         t.len()
     );
     // The names come last.
     let text = format!("{}{{\"a\":1{names}}}\n", "{\"a\":1}\n".repeat(20_000));
     let t = one(&text);
-    assert!(t.columns_not_kept > 0 && t.rows_not_kept == 0 && t.len() == 20_001);
+    assert!(
+        beyond(&t.left_out, Limit::SERIES_COLUMNS) > 0
+            && beyond(&t.left_out, Limit::SERIES_ROWS) == 0
+            && t.len() == 20_001
+    );
+}
+
+#[test]
+fn what_is_beyond_a_limit_is_counted() {
+    // Files one behind the other.
+    let tables = parse("t,v\n1,2\n".repeat(SERIES_TABLES + 2).as_bytes()).unwrap();
+    assert_eq!((tables.len(), tables.iter().map(Table::len).max()), (SERIES_TABLES, Some(1)));
+    assert_eq!(beyond(&tables[SERIES_TABLES - 1].left_out, Limit::SERIES_TABLES), 1);
+    // Columns.
+    let head: Vec<String> = (0..1030).map(|i| format!("c{i}")).collect();
+    let t = one(&format!("{}\n{}\n", head.join(","), vec!["1"; 1030].join(",")));
+    assert_eq!((t.columns.len(), beyond(&t.left_out, Limit::SERIES_COLUMNS) > 0), (1024, true));
+    // A label, and an object in others.
+    let t = one(&format!("name,v\n{},1\nb,2\n", "a".repeat(300)));
+    assert_eq!(beyond(&t.left_out, Limit::SERIES_TEXT), 1);
+    let t = one("{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":1}}}}},\"v\":1}\n");
+    assert_eq!(beyond(&t.left_out, Limit::SERIES_DEPTH), 1);
+    assert!(one("t,v\n1,2\n").left_out.is_empty());
 }
 
 #[test]

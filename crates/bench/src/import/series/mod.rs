@@ -10,6 +10,7 @@ mod shape;
 
 use super::Sink;
 use crate::model::{Note, Run};
+use linerate_formats::bounds::Limit;
 use linerate_formats::series::{self as theirs, Column, Table};
 use rows::{Places, text};
 use shape::Shape;
@@ -30,6 +31,10 @@ fn table(t: &Table, to: &mut Sink<'_>) {
     }
     if t.refused_not_kept > 0 {
         to.refuse(0, format!("{} more cells that could not be read", t.refused_not_kept));
+    }
+    // A label that is cut is no measurement that is missing: a note says it.
+    for l in t.left_out.iter().filter(|l| l.limit != Limit::SERIES_TEXT) {
+        to.refuse(l.line, l.to_string());
     }
     let nameless = t.notes.iter().any(|n| n.kind == theirs::NoteKind::NoHeader);
     if nameless && t.columns.iter().any(|c| matches!(c.cells, theirs::Cells::Labels(_))) {
@@ -58,9 +63,6 @@ fn table(t: &Table, to: &mut Sink<'_>) {
     let line = t.lines.first().copied().unwrap_or(0);
     let several = runs.len() > 1;
     for (name, mut run, _) in runs {
-        if t.rows_not_kept > 0 {
-            run.notes.push(Note { what: format!("{} more rows were not kept", t.rows_not_kept), line: None });
-        }
         run.notes.extend(notes(t));
         if run.points() == 0 && several {
             to.refuse(line, format!("run {name} has no numbers"));
@@ -88,8 +90,8 @@ fn notes(t: &Table) -> Vec<Note> {
         theirs::NoteKind::NoHeader => "there is no header: columns are named by their place",
         theirs::NoteKind::ListsLeftOut => "lists in JSON are not read",
     };
-    t.notes
-        .iter()
-        .map(|n| Note { what: format!("column {}: {}", n.column, word(n.kind)), line: Some(n.line) })
-        .collect()
+    let cut = t.left_out.iter().filter(|l| l.limit == Limit::SERIES_TEXT);
+    let cut = cut.map(|l| Note { what: l.to_string(), line: Some(l.line) });
+    let of = |n: &theirs::Note| Note { what: format!("column {}: {}", n.column, word(n.kind)), line: Some(n.line) };
+    t.notes.iter().map(of).chain(cut).collect()
 }
