@@ -1,12 +1,10 @@
 //! From what was observed to the answer.
 
 use crate::NodeGiven;
-use crate::answer::{Answer, Cause, Confidence, Evidence, Note, Undecided};
+use crate::answer::{self, Answer, Confidence, Evidence, Note, Undecided};
 use crate::case::Case;
-use crate::causes::{
-    self, Found, Known, gdr_by_design, gdr_lacking, gdr_missing, gdr_works, plugin_may_be_needed, verbs_failed,
-    verbs_reasons,
-};
+use crate::causes::gdr::seen as gdr;
+use crate::causes::{self, Cause, Found, ib, kernel, net};
 use crate::jobs::{self, Job};
 use crate::nodes::NodeView;
 use crate::observe::groups::Group;
@@ -47,7 +45,7 @@ pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
         }
         judge(&case, if jobs.len() > 1 { Some(i + 1) } else { None }, &mut answer);
         failed |= case.failed();
-        direct |= gdr_works(&case);
+        direct |= gdr::works(&case);
     }
     if let Some(second) = o.second.as_ref().filter(|_| answer.causes.iter().all(|c| c.severity == Severity::Info)) {
         answer.causes.extend(
@@ -69,15 +67,15 @@ pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
 }
 
 /// A cause whose lines are in no form that their program is known to print: it may be quoted, so it is not asserted.
-fn in_unknown_dress(cause: Cause) -> Cause {
+fn in_unknown_dress(cause: answer::Cause) -> answer::Cause {
     let because =
         format!("{}; the line is not in a form that its program prints by itself, so it may be quoted", cause.because);
-    Cause { confidence: Confidence::Possible, because, ..cause }
+    answer::Cause { confidence: Confidence::Possible, because, ..cause }
 }
 
 /// What only fits comes last; among the others what ends a job comes first. Where a job failed, what ends jobs comes before all that makes
 /// them slow, however sure that is: a missing /GDRDMA ends none.
-fn sort(causes: &mut [Cause], failed: bool) {
+fn sort(causes: &mut [answer::Cause], failed: bool) {
     causes.sort_by_key(|c| {
         let critical = c.severity == Severity::Critical;
         (
@@ -110,11 +108,11 @@ fn by_host<'a>(o: &Observer, given: &'a [NodeGiven<'a>]) -> (Vec<&'a NodeGiven<'
 
 /// Causes of one job, what follows from them, what cannot be decided, what is none.
 fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
-    let found: Vec<(&'static Known, Found)> =
-        causes::known().filter_map(|k| Some((k, heard(case.o, causes::found(k, case)?)))).collect();
+    let found: Vec<(&'static Cause, Found)> =
+        causes::causes().filter_map(|k| Some((k, heard(case.o, causes::found(k, case)?)))).collect();
     let ids: BTreeSet<&str> =
         found.iter().filter(|(_, f)| f.confidence >= Confidence::Likely).map(|(k, _)| k.id).collect();
-    let follows = |k: &Known| k.follows.iter().find(|id| ids.contains(*id));
+    let follows = |k: &Cause| k.follows.iter().find(|id| ids.contains(*id));
     let suffix = number.map(|n| format!(" (job {n})")).unwrap_or_default();
     if answer.jobs.iter().any(|j| !j.benchmarks.is_empty()) && case.nodes.is_empty() && case.is_first {
         answer.limits.push(
@@ -151,8 +149,8 @@ fn heard(o: &Observer, mut found: Found) -> Found {
     found
 }
 
-fn cause(k: &'static Known, f: &Found, suffix: &str) -> Cause {
-    Cause {
+fn cause(k: &'static Cause, f: &Found, suffix: &str) -> answer::Cause {
+    answer::Cause {
         id: k.id,
         title: k.title,
         summary: format!("{}{suffix}", f.summary),
@@ -192,7 +190,7 @@ fn findings(nodes: &[NodeView<'_>], direct: bool, answer: &mut Answer) {
             } else {
                 "the node's own state says so; the log does not show that it is the reason"
             };
-            answer.causes.push(Cause {
+            answer.causes.push(answer::Cause {
                 id: f.rule,
                 title: f.title,
                 summary: format!("{}: {}", n.name, f.message),
@@ -234,14 +232,14 @@ fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut A
             read: vec!["the logs of all ranks: the first completion with another status than 5, by time".to_owned()],
         });
     }
-    let missing = gdr_missing(case);
+    let missing = gdr::missing(case);
     if !missing.is_empty() && !any("gdr/") {
         let scope = case.scope(missing.iter().copied());
         let scope = if scope.is_empty() { String::new() } else { format!(", on {scope}") };
         answer.undecided.push(Undecided {
             symptom: "symptom/gpudirect-disabled",
             summary: format!("connections over RDMA without /GDRDMA{scope}; these lines do not say why{suffix}"),
-            evidence: gdr_lacking(case),
+            evidence: gdr::lacking(case),
             candidates: vec!["gdr/no-peer-memory", "gdr/too-far", "gdr/level-too-low-by-env", "gdr/default-off-behind-cpu"],
             read: vec![
                 "the lines `GPU Direct RDMA Enabled/Disabled` of the same job: NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV".to_owned(),
@@ -331,9 +329,9 @@ fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Ans
 
 /// Verbs calls that fail: what each leaves as reasons, by call and error.
 fn refused(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
-    let failed = verbs_failed(case);
+    let failed = ib::verbs_call_failed::failed(case);
     let Some((call, error, g)) = failed.first().filter(|_| !ids.iter().any(|id| id.starts_with("ib/"))) else { return };
-    let row = verbs_reasons(call, error);
+    let row = ib::reasons::reasons(call, error);
     let silent = error.is_empty();
     let mut read: Vec<String> = row.into_iter().flat_map(|r| r.read.iter().map(|s| (*s).to_owned())).collect();
     if silent {
@@ -426,7 +424,7 @@ fn none(case: &Case<'_>, answer: &mut Answer) {
     let o = case.o;
     let missing = case.of(&o.plugins).find(|((kind, _), _)| *kind == PLUGIN_MISSING);
     // Only where another network than sockets works without one; on EFA it is the cause.
-    if let Some((_, g)) = missing.filter(|_| !plugin_may_be_needed(case)) {
+    if let Some((_, g)) = missing.filter(|_| !net::plugin::may_need(case)) {
         let why = "NCCL looks for an external plugin and goes on with its own transports where there is none; missing symbols of other plugin versions are tried one after the other";
         note(
             "no external network plugin, or one without a symbol of some version",
@@ -440,9 +438,9 @@ fn none(case: &Case<'_>, answer: &mut Answer) {
         let why = "DMA-BUF is available and the NICs can use GPU memory: nvidia-peermem is not needed";
         note("nvidia-peermem that is not loaded", why, vec![case.at(place, "DMA-BUF is available on GPU device")]);
     }
-    if gdr_by_design(case) {
+    if causes::gdr::read_off_by_design::by_design(case) {
         let why = "GPUs before Ampere without NVLink are not read directly by default (NCCL_NET_GDR_READ); receiving is direct, and that is what counts";
-        note("sending without /GDRDMA", why, gdr_lacking(case).into_iter().take(2).collect());
+        note("sending without /GDRDMA", why, gdr::lacking(case).into_iter().take(2).collect());
     }
     if case.multi_node() == Some(false) && !case.socket_processes().is_empty() {
         let lines = case
@@ -453,7 +451,7 @@ fn none(case: &Case<'_>, answer: &mut Answer) {
             .unwrap_or_default();
         note("the network Socket", "all ranks are on one node: data does not go through it", lines);
     }
-    for (what, why, evidence) in causes::kernel_elsewhere(case).into_iter().chain(causes::harmless_xids(case)) {
+    for (what, why, evidence) in kernel::elsewhere(case).into_iter().chain(kernel::xid::harmless(case)) {
         note(&what, &why, evidence);
     }
     let port_active =
