@@ -37,7 +37,7 @@ fn said(k: &Cause, c: &Case<'_>) -> Option<Found> {
         .tools(|t| matches!(t, ToolTrouble::Says { .. }))
         .into_iter()
         .filter_map(|(t, g)| match t {
-            ToolTrouble::Says { which, headed } => ALL.get(which).map(|s| (s, s.sure(headed), g)),
+            ToolTrouble::Says { which, headed } => ALL.get(which).map(|s| (*s, s.sure(headed), g)),
             _ => None,
         })
         .collect();
