@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::observe::groups::Group;
 use crate::observe::says::{ALL, Says, Sure};
 use crate::observe::trouble::ToolTrouble;
+use linerate_formats::nccl_log::status::Status;
 
 /// What is found of a cause: by its check, or in a program's own message where that is surer.
 pub(crate) fn found(k: &Cause, c: &Case<'_>) -> Option<Found> {
@@ -19,15 +20,19 @@ pub(crate) fn found(k: &Cause, c: &Case<'_>) -> Option<Found> {
 }
 
 /// Statuses of failed requests, by the cause that they are of.
-const STATUSES: &[(&str, u32)] =
-    &[("ib/local-protection", 4), ("ib/remote-access", 10), ("ib/retry-exceeded", 12), ("ib/rnr-retry-exceeded", 13)];
+const STATUSES: &[(&str, Status)] = &[
+    ("ib/local-protection", Status::LocalProtection),
+    ("ib/remote-access", Status::RemoteAccess),
+    ("ib/retry-exceeded", Status::RetryExceeded),
+    ("ib/rnr-retry-exceeded", Status::RnrRetryExceeded),
+];
 
 /// What the verbs library prints of a request that failed, where its program says nothing of it.
 fn entry(k: &Cause, c: &Case<'_>) -> Option<Found> {
     let (_, status) = STATUSES.iter().find(|(id, _)| *id == k.id)?;
     let all = c.tools(|t| matches!(t, ToolTrouble::Entry(s) if s == status));
     let (_, g) = all.first()?;
-    let words = format!("a request of a NIC failed with status {status}");
+    let words = format!("a request of a NIC failed with status {}", status.number());
     let why = "libmlx5 prints the entry; a peer that ends leaves such entries behind, too";
     Some(Found::new(Confidence::Possible, words, why).with(c.quotes(g)))
 }

@@ -4,9 +4,10 @@ use crate::answer::{Answer, Evidence, Note};
 use crate::case::Case;
 use crate::causes::gdr::{read_off_by_design, seen as gdr};
 use crate::causes::{kernel, net};
-use crate::observe::PLUGIN_MISSING;
 use crate::observe::groups::Group;
+use crate::observe::keys::PluginEvent;
 use crate::observe::trouble::Trouble;
+use linerate_formats::nccl_log::status::Status;
 use std::collections::BTreeSet;
 
 /// Warnings that alarm and mean nothing.
@@ -59,7 +60,7 @@ pub(crate) fn is_harmless(g: &Group) -> bool {
 
 /// Flush errors beside a cause: told as what they are.
 pub(super) fn flushed(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
-    let found = case.failures(|t| matches!(t, Trouble::Completion(5)));
+    let found = case.failures(|t| matches!(t, Trouble::Completion(Status::Flushed)));
     if let (Some((_, g)), true) =
         (found.first(), ids.iter().any(|id| id.starts_with("ib/") || id.starts_with("kernel/")))
     {
@@ -79,7 +80,7 @@ pub(super) fn not_causes(case: &Case<'_>, answer: &mut Answer) {
         }
     };
     let o = case.o;
-    let missing = case.of(&o.plugins).find(|((kind, _), _)| *kind == PLUGIN_MISSING);
+    let missing = case.of(&o.plugins).find(|(event, _)| *event == PluginEvent::Missing);
     // Only where another network than sockets works without one; on EFA it is the cause.
     if let Some((_, g)) = missing.filter(|_| !net::plugin::may_need(case)) {
         let why = "NCCL looks for an external plugin and goes on with its own transports where there is none; missing symbols of other plugin versions are tried one after the other";
@@ -89,7 +90,7 @@ pub(super) fn not_causes(case: &Case<'_>, answer: &mut Answer) {
             case.quotes(g).into_iter().take(2).collect(),
         );
     }
-    if let Some((_, p)) = case.processes().find(|(_, p)| p.dmabuf.is_some() && p.gdr_nics.0 > 0)
+    if let Some((_, p)) = case.processes().find(|(_, p)| p.dmabuf.is_some() && p.gdr_nics.able > 0)
         && let Some(place) = p.dmabuf
     {
         let why = "DMA-BUF is available and the NICs can use GPU memory: nvidia-peermem is not needed";
@@ -108,7 +109,7 @@ pub(super) fn not_causes(case: &Case<'_>, answer: &mut Answer) {
             .unwrap_or_default();
         note("the network Socket", "all ranks are on one node: data does not go through it", lines);
     }
-    for (what, why, evidence) in kernel::elsewhere(case).into_iter().chain(kernel::xid::harmless(case)) {
+    for Note { what, why, evidence } in kernel::elsewhere(case).into_iter().chain(kernel::xid::harmless(case)) {
         note(&what, &why, evidence);
     }
     let port_active =

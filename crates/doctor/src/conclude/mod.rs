@@ -33,7 +33,7 @@ pub fn conclude(o: &Observer, given: &[NodeGiven<'_>]) -> Answer {
     let release = o.threads.processes.iter().find_map(|p| p.release.told);
     let version = release.map(|(major, minor, patch)| Version { major, minor, patch });
     let env: Vec<(String, String)> =
-        o.settings.list.iter().map(|((n, v), _)| (o.name(*n).to_owned(), o.name(*v).to_owned())).collect();
+        o.settings.list.iter().map(|(s, _)| (o.name(s.name).to_owned(), o.name(s.value).to_owned())).collect();
     let (of_job, strangers) = by_host(o, given);
     let nodes: Vec<NodeView<'_>> = of_job.into_iter().map(|g| NodeView::new(g, version, &env)).collect();
     let mut answer = Answer {

@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::causes::gdr::seen as gdr;
 use crate::causes::ib;
 use crate::observe::trouble::Trouble;
+use linerate_formats::nccl_log::status::Status;
 use std::collections::BTreeSet;
 
 /// What is wrong without a cause that is found.
@@ -13,7 +14,7 @@ pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, ans
     let any = |area: &str| ids.iter().any(|id| id.starts_with(area));
     refused(case, ids, suffix, answer);
     // A job that failed, of which only consequences are seen.
-    let closed = case.failures(|t| matches!(t, Trouble::Completion(5)));
+    let closed = case.failures(|t| matches!(t, Trouble::Completion(Status::Flushed)));
     if let (Some((_, g)), false) = (closed.first(), any("ib/") || any("kernel/")) {
         answer.undecided.push(Undecided {
             symptom: "symptom/completion-errors",
@@ -142,5 +143,16 @@ fn refused(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Ans
 
 /// Troubles that a cause's check looks at by itself.
 fn known_elsewhere(t: &Trouble) -> bool {
-    matches!(t, Trouble::Completion(4 | 5 | 10..=13 | 19))
+    matches!(
+        t,
+        Trouble::Completion(
+            Status::LocalProtection
+                | Status::Flushed
+                | Status::RemoteAccess
+                | Status::RemoteOperation
+                | Status::RetryExceeded
+                | Status::RnrRetryExceeded
+                | Status::Fatal
+        )
+    )
 }

@@ -1,6 +1,9 @@
 //! What equal lines are grouped by.
 
-use crate::place::Place;
+use super::names::Name;
+use crate::place::{FileId, Place};
+use linerate_formats::pci::Bdf;
+use linerate_formats::xid::Recovery;
 
 /// A line about a pair of GPU and NIC, as far as equal ones are one thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,12 +43,75 @@ pub struct Tuning {
     pub first: Place,
 }
 
-/// Kinds of [`Observer::plugins`].
-pub(crate) const PLUGIN_LOADED: u8 = 0;
+/// A variable and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Setting {
+    pub(crate) name: Name,
+    pub(crate) value: Name,
+}
 
-pub(crate) const PLUGIN_MISSING: u8 = 1;
+/// The devices of a network, as one list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct DeviceList {
+    pub(crate) net: Name,
+    pub(crate) list: Name,
+}
 
-pub(crate) const PLUGIN_FAILED: u8 = 2;
+/// What became of a network plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum PluginEvent {
+    /// It was loaded, under this name.
+    Loaded(Name),
+    /// It was not found.
+    Missing,
+    /// The loader refused it, or it could not start.
+    Failed,
+    /// Another line of the OFI plugin.
+    Ofi,
+}
 
-/// A line of the OFI plugin.
-pub(crate) const PLUGIN_OFI: u8 = 3;
+/// Whether a NIC can use GPU memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct GdrNic {
+    pub(crate) able: bool,
+    /// As printed.
+    pub(crate) reason: Option<Name>,
+}
+
+/// How many NICs can and cannot use GPU memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct GdrCount {
+    pub(crate) able: u32,
+    pub(crate) unable: u32,
+}
+
+/// A queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct QueuePair {
+    /// Active MTU, as `enum ibv_mtu` counts.
+    pub(crate) mtu: u32,
+    /// Index of the GID; on RoCE only.
+    pub(crate) gid_index: Option<i64>,
+}
+
+/// The recovery action that the GPU driver named last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recovered {
+    pub(crate) file: FileId,
+    pub(crate) gpu: Option<Bdf>,
+    pub(crate) action: Recovery,
+}
+
+/// A word that a process printed, and where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named {
+    pub(crate) name: Name,
+    pub(crate) at: Place,
+}
+
+/// The NICs or interfaces of a process, and where it lists them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listed {
+    pub(crate) devices: DeviceList,
+    pub(crate) at: Place,
+}

@@ -6,7 +6,7 @@ mod file;
 mod frameworks;
 pub mod groups;
 mod kernel;
-mod keys;
+pub(crate) mod keys;
 pub mod names;
 mod nccl;
 mod other;
@@ -25,14 +25,12 @@ pub mod trouble;
 pub(crate) mod voice;
 
 pub use file::FileSeen;
-pub(crate) use keys::{PLUGIN_FAILED, PLUGIN_LOADED, PLUGIN_MISSING, PLUGIN_OFI};
 pub use keys::{Pair, Tuning};
 
-use crate::place::{FileId, Place};
+use crate::place::FileId;
 use groups::Groups;
+use keys::{DeviceList, GdrNic, PluginEvent, QueuePair, Recovered, Setting};
 use linerate_formats::dmesg::Requester;
-use linerate_formats::pci::Bdf;
-use linerate_formats::xid::Recovery;
 use linerate_formats::{nccl_tests, perftest, torch_log};
 use names::{Name, Names};
 use ranks::Ranks;
@@ -55,7 +53,7 @@ pub struct Observer {
     pub(crate) threads: Threads,
     pub(crate) ranks: Ranks,
     /// Variables and values.
-    pub(crate) settings: Groups<(Name, Name)>,
+    pub(crate) settings: Groups<Setting>,
     /// What failed.
     pub(crate) failures: Groups<Trouble>,
     /// The kernel's.
@@ -63,7 +61,7 @@ pub struct Observer {
     /// Devices that drivers started, by the kernel's log.
     pub(crate) bound: Vec<Requester>,
     /// The recovery action that the GPU driver named last, by file and GPU.
-    pub(crate) recoveries: Vec<(FileId, Option<Bdf>, Recovery)>,
+    pub(crate) recoveries: Vec<Recovered>,
     /// Other tools'.
     pub(crate) tools: Groups<ToolTrouble>,
     /// Frameworks'.
@@ -71,17 +69,17 @@ pub struct Observer {
     /// Pairs of GPU and NIC.
     pub(crate) pairs: Groups<Pair>,
     /// NICs that can and cannot use GPU memory, with the reason that is printed.
-    pub(crate) gdr_nics: Groups<(bool, Option<Name>)>,
+    pub(crate) gdr_nics: Groups<GdrNic>,
     /// Lists of devices by network.
-    pub(crate) devices: Groups<(Name, Name)>,
+    pub(crate) devices: Groups<DeviceList>,
     /// Networks chosen.
     pub(crate) networks: Groups<Name>,
     /// Networks without a device.
     pub(crate) no_device: Groups<Name>,
     /// Plugins loaded, missing, failed.
-    pub(crate) plugins: Groups<(u8, Name)>,
-    /// Active MTU of queue pairs (as `ibv_mtu`), whether on RoCE, and the GID's index.
-    pub(crate) queue_pairs: Groups<(u32, Option<i64>)>,
+    pub(crate) plugins: Groups<PluginEvent>,
+    /// Queue pairs, by MTU and GID.
+    pub(crate) queue_pairs: Groups<QueuePair>,
     /// Advice that NCCL prints.
     pub(crate) hints: Groups<Name>,
     /// Algorithms and protocols chosen.
@@ -99,8 +97,8 @@ pub struct Observer {
     /// Where ranks are in the sequence of collectives.
     pub(crate) sequences: frameworks::Sequences,
     tables: Tables,
-    /// A list of interfaces that was broken over lines: who prints, which network, what of it was read.
-    listing: Option<(Place, String, String)>,
+    /// A list of interfaces that was broken over lines.
+    listing: Option<nccl::Listing>,
     tool_lines: tools::Reader,
     says: says::Reader,
     entries: cqe::Reader,

@@ -23,6 +23,16 @@ fn joined<'a>(l: &Line<'a>) -> Option<(Line<'a>, Line<'a>)> {
     is_device.then_some((Line { message: outer.trim_end(), ..*l }, Line { before: "", who: l.who, ..inner }))
 }
 
+/// A list of interfaces that was broken over lines.
+#[derive(Debug)]
+pub(super) struct Listing {
+    place: Place,
+    /// Who prints it.
+    who: String,
+    /// What of it was read, from the network on.
+    list: String,
+}
+
 impl Observer {
     /// A line.
     pub(crate) fn line(&mut self, place: Place, line: &str) {
@@ -104,7 +114,7 @@ impl Observer {
                 && rest.ends_with("<0>")
         });
         match &mut self.listing {
-            Some((place, _, list)) if is_entry && list.len() < MAX_LISTING => {
+            Some(Listing { place, list, .. }) if is_entry && list.len() < MAX_LISTING => {
                 list.push(' ');
                 list.push_str(entry);
                 let file = place.file;
@@ -119,7 +129,7 @@ impl Observer {
     }
 
     pub(super) fn end_listing(&mut self) {
-        let Some((place, who, text)) = self.listing.take() else { return };
+        let Some(Listing { place, who, list: text }) = self.listing.take() else { return };
         if text.ends_with("Using") {
             return;
         }
@@ -130,7 +140,7 @@ impl Observer {
     fn nccl(&mut self, place: Place, l: Line<'_>) {
         let message = Message::read(&l);
         if message == Message::Other && l.message.starts_with("NET/") && l.message.ends_with("Using") {
-            self.listing = Some((place, l.who.to_owned(), l.message.to_owned()));
+            self.listing = Some(Listing { place, who: l.who.to_owned(), list: l.message.to_owned() });
         }
         if !message.is_whole(l.message)
             // Two writers in one line: what stands before the second head is the first one's, cut.

@@ -1,5 +1,6 @@
 //! Lines that NCCL did not print.
 
+use super::keys::Recovered;
 use super::record::trouble;
 use super::{Observer, frameworks, kernel, programs, titles};
 use crate::observe::groups::Seen;
@@ -129,9 +130,9 @@ impl Observer {
     fn recovery(&mut self, file: FileId, key: KernelTrouble) {
         let KernelTrouble::Xid { gpu, detail: Detail::Recovery(action), .. } = key else { return };
         let room = self.recoveries.len() < MAX_BOUND;
-        match self.recoveries.iter_mut().find(|(f, g, _)| (*f, *g) == (file, gpu)) {
-            Some((.., last)) => *last = action,
-            None if room => self.recoveries.push((file, gpu, action)),
+        match self.recoveries.iter_mut().find(|r| (r.file, r.gpu) == (file, gpu)) {
+            Some(last) => last.action = action,
+            None if room => self.recoveries.push(Recovered { file, gpu, action }),
             None => {}
         }
     }

@@ -1,13 +1,14 @@
 //! What a message of NCCL adds to the state.
 
 use super::Observer;
-use super::keys::{PLUGIN_FAILED, PLUGIN_LOADED, PLUGIN_MISSING, PLUGIN_OFI, Pair};
+use super::keys::{DeviceList, GdrNic, Listed, Named, Pair, PluginEvent, QueuePair, Setting};
 use crate::observe::groups::Seen;
 use crate::observe::names::Names;
 use crate::observe::trouble::{ToolTrouble, Trouble};
 use crate::place::{FileId, Place};
 use linerate_formats::nccl_log;
 use linerate_formats::nccl_log::stamp::Stamp;
+use linerate_formats::nccl_log::status::Status;
 use linerate_formats::nccl_log::{Failure, Level, Line, Message, Plugin, stamp};
 
 /// `mlx5_0:1/IB`, without rail and plane; `eth0` of interfaces, whose addresses differ on every host.
@@ -21,7 +22,7 @@ pub(super) fn words(n: &nccl_log::Nic<'_>) -> String {
 pub(super) fn trouble(failure: &Failure<'_>, names: &mut Names) -> Trouble {
     match failure {
         Failure::Verbs { call, error, .. } => Trouble::Verbs { call: names.id(call), error: names.id(error) },
-        Failure::Completion(c) => Trouble::Completion(c.status),
+        Failure::Completion(c) => Trouble::Completion(Status::of(c.status)),
         Failure::Async { event, fatal, .. } => Trouble::Async { event: names.id(event), fatal: *fatal },
         Failure::Socket { trouble, .. } => Trouble::Socket(*trouble),
         Failure::SharedMemory { no_space, .. } => Trouble::SharedMemory { no_space: *no_space },
@@ -81,18 +82,18 @@ impl Observer {
             Message::Version(v) => p.release.tell(v),
             Message::CudaDriver(v) => p.cuda_driver = Some(v),
             Message::Bootstrap(list) => {
-                p.bootstrap.get_or_insert((names.id(list), place));
+                p.bootstrap.get_or_insert(Named { name: names.id(list), at: place });
             }
             Message::Env { name, value } => {
-                let key = (names.id(name), names.id(value));
+                let key = Setting { name: names.id(name), value: names.id(value) };
                 self.settings.add(key, &seen);
             }
             Message::Using { net, list } => {
                 let devices: Vec<String> = nccl_log::nics(list).map(|n| words(&n)).collect();
-                let key = (names.id(net), names.id(&devices.join(" ")));
-                p.nics = Some((key.0, key.1, place));
+                let key = DeviceList { net: names.id(net), list: names.id(&devices.join(" ")) };
+                p.nics = Some(Listed { devices: key, at: place });
                 if let Some(oob) = nccl_log::oob(list) {
-                    p.bootstrap.get_or_insert((names.id(oob), place));
+                    p.bootstrap.get_or_insert(Named { name: names.id(oob), at: place });
                 }
                 self.devices.add(key, &seen);
             }
@@ -103,7 +104,7 @@ impl Observer {
             }
             Message::Network(net) => {
                 let net = names.id(net);
-                p.network = Some((net, place));
+                p.network = Some(Named { name: net, at: place });
                 self.networks.add(net, &seen);
             }
             // From 2.27 NCCL names its own transports so, too: they are no plugin that somebody installed.
@@ -113,12 +114,12 @@ impl Observer {
                 let key = match plugin {
                     Plugin::Loaded(_, name) => {
                         let name = names.id(name);
-                        p.plugin = Some((name, place));
-                        (PLUGIN_LOADED, name)
+                        p.plugin = Some(Named { name, at: place });
+                        PluginEvent::Loaded(name)
                     }
-                    Plugin::Missing(_) => (PLUGIN_MISSING, names.id("")),
-                    Plugin::Failed(_) => (PLUGIN_FAILED, names.id("")),
-                    Plugin::Ofi(_) => (PLUGIN_OFI, names.id("")),
+                    Plugin::Missing(_) => PluginEvent::Missing,
+                    Plugin::Failed(_) => PluginEvent::Failed,
+                    Plugin::Ofi(_) => PluginEvent::Ofi,
                 };
                 self.plugins.add(key, &seen);
             }
@@ -126,9 +127,9 @@ impl Observer {
                 p.dmabuf.get_or_insert(place);
             }
             Message::GdrNic { enabled, reason, .. } => {
-                let count = if enabled { &mut p.gdr_nics.0 } else { &mut p.gdr_nics.1 };
+                let count = if enabled { &mut p.gdr_nics.able } else { &mut p.gdr_nics.unable };
                 *count += 1;
-                let key = (enabled, reason.map(|r| names.id(r)));
+                let key = GdrNic { able: enabled, reason: reason.map(|r| names.id(r)) };
                 self.gdr_nics.add(key, &seen);
             }
             Message::GdrPair(pair) => {
@@ -136,7 +137,7 @@ impl Observer {
                 self.pairs.add(Pair { enabled, distance, limit, inclusive }, &seen);
             }
             Message::QueuePair { mtu, gid_index } => {
-                self.queue_pairs.add((mtu, gid_index), &seen);
+                self.queue_pairs.add(QueuePair { mtu, gid_index }, &seen);
             }
             Message::P2pRefused(_) => {
                 self.failures.add(Trouble::P2pRefused, &seen);

@@ -54,11 +54,11 @@ pub(crate) fn lacking(c: &Case<'_>) -> Vec<Evidence> {
 
 /// NICs of which NCCL says that they cannot use GPU memory.
 pub(super) fn incapable<'a>(c: &Case<'a>) -> Vec<&'a Group> {
-    c.of(&c.o.gdr_nics).filter(|((enabled, _), _)| !enabled).map(|(_, g)| g).collect()
+    c.of(&c.o.gdr_nics).filter(|(nic, _)| !nic.able).map(|(_, g)| g).collect()
 }
 
 pub(super) fn incapable_processes(c: &Case<'_>) -> BTreeSet<usize> {
-    c.processes().filter(|(_, p)| p.gdr_nics.1 > 0 && p.gdr_nics.0 == 0).map(|(i, _)| i).collect()
+    c.processes().filter(|(_, p)| p.gdr_nics.unable > 0 && p.gdr_nics.able == 0).map(|(i, _)| i).collect()
 }
 
 /// Whether the job runs on Grace: device names in a benchmark's header, or the nodes that were given.

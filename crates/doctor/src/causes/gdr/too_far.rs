@@ -96,7 +96,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return Some(node_words(found, c, &joined));
     }
     // The NIC can, no switch in the environment: what is left is the distance.
-    let capable = c.of(&c.o.gdr_nics).any(|((enabled, _), _)| enabled);
+    let capable = c.of(&c.o.gdr_nics).any(|(nic, _)| nic.able);
     let node_denies = c.nodes.iter().any(|n| !n.not_direct(|r| matches!(r, GdrReason::NicLacksGdr { .. })).is_empty());
     // A node that was given and would talk directly: then it is not the distance, or not this node.
     let node_allows = c.nodes.iter().any(|n| n.all_direct() == Some(true));

@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::causes::{Cause, ENV_RST, Found, environment, nccl};
 use crate::observe::groups::Group;
 use crate::observe::trouble::Trouble;
+use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -49,14 +50,14 @@ pub(super) static CAUSE: Cause = Cause {
 
 fn check(c: &Case<'_>) -> Option<Found> {
     let modify = verbs(c, |call, _| matches!(call, "ibv_modify_qp" | "ibv_create_ah"));
-    let early = c.failures(|t| matches!(t, Trouble::Completion(12)));
+    let early = c.failures(|t| matches!(t, Trouble::Completion(Status::RetryExceeded)));
     let forced = c.env("NCCL_IB_GID_INDEX").filter(|(v, _)| v.trim() != "-1");
     let named =
         modify.iter().any(|(_, _, g)| g.quotes.iter().any(|q| q.text.contains("dev roce") || q.text.contains("ROCE")));
     let roce = c
         .is_roce()
         .or(named.then_some(true))
-        .or_else(|| c.of(&c.o.queue_pairs).any(|((_, gid), _)| gid.is_some()).then_some(true));
+        .or_else(|| c.of(&c.o.queue_pairs).any(|(pair, _)| pair.gid_index.is_some()).then_some(true));
     if roce == Some(false) {
         return None;
     }

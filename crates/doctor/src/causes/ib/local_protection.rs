@@ -4,6 +4,7 @@ use super::{VERBS, completions, peers};
 use crate::answer::Confidence::Likely;
 use crate::case::Case;
 use crate::causes::{Cause, Found, TROUBLESHOOTING, investigate};
+use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -28,7 +29,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let g = completions(c, &[4])?;
+    let g = completions(c, &[Status::LocalProtection])?;
     let words = format!("a NIC could not use the local buffer{}", peers(g));
     let found =
         Found::new(Likely, words, "the completion says so; ACS, IOMMU and peer memory are what the node must show")

@@ -18,6 +18,7 @@ use crate::case::Case;
 use crate::causes::{Cause, nccl};
 use crate::observe::groups::Group;
 use crate::observe::trouble::Trouble;
+use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Source;
 
 pub(super) static CAUSES: &[&Cause] = &[
@@ -67,7 +68,7 @@ fn is_down(event: &str) -> bool {
 }
 
 /// Completions of a status.
-fn completions<'a>(c: &Case<'a>, status: &[u32]) -> Option<&'a Group> {
+fn completions<'a>(c: &Case<'a>, status: &[Status]) -> Option<&'a Group> {
     c.failures(|t| matches!(t, Trouble::Completion(s) if status.contains(s))).first().map(|(_, g)| *g)
 }
 

@@ -5,6 +5,7 @@ use crate::answer::Confidence::Likely;
 use crate::case::Case;
 use crate::causes::{Cause, Found, investigate};
 use crate::observe::trouble::{KernelTrouble, Trouble};
+use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -36,11 +37,29 @@ fn check(c: &Case<'_>) -> Option<Found> {
     };
     let fatal = c.failures(|t| matches!(t, Trouble::Async { event, fatal } if bad(c.name(*event), *fatal)));
     let kernel = c.kernel(|k| matches!(k, KernelTrouble::NicFirmware(_)));
-    let g =
-        fatal.first().map(|(_, g)| *g).or_else(|| completions(c, &[19])).or_else(|| kernel.first().map(|(_, g)| *g))?;
+    let g = fatal
+        .first()
+        .map(|(_, g)| *g)
+        .or_else(|| completions(c, &[Status::Fatal]))
+        .or_else(|| kernel.first().map(|(_, g)| *g))?;
     // A queue pair in error is what every failed request leaves behind.
     let queue = g.quotes.iter().all(|q| q.text.contains(" on QP") || q.text.contains(" on CQ"));
-    if queue && completions(c, &[1, 2, 4, 9, 10, 11, 12, 13]).is_some() {
+    if queue
+        && completions(
+            c,
+            &[
+                Status::LocalLength,
+                Status::LocalQueuePair,
+                Status::LocalProtection,
+                Status::RemoteInvalid,
+                Status::RemoteAccess,
+                Status::RemoteOperation,
+                Status::RetryExceeded,
+                Status::RnrRetryExceeded,
+            ],
+        )
+        .is_some()
+    {
         return None;
     }
     Some(

@@ -4,6 +4,7 @@ use super::{VERBS, completions, peers};
 use crate::answer::Confidence::Likely;
 use crate::case::Case;
 use crate::causes::{Cause, Found, investigate};
+use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -24,7 +25,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let g = completions(c, &[10, 11])?;
+    let g = completions(c, &[Status::RemoteAccess, Status::RemoteOperation])?;
     let words = format!("the peer's NIC refused a request{}", peers(g));
     let found = Found::new(Likely, words, "the completion says so; the reason is on the peer").with(c.quotes(g));
     Some(

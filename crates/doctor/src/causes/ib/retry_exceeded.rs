@@ -4,6 +4,7 @@ use super::{VERBS, completions, peers};
 use crate::answer::Confidence::Likely;
 use crate::case::Case;
 use crate::causes::{Cause, ENV_RST, Found, investigate};
+use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -51,7 +52,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let g = completions(c, &[12])?;
+    let g = completions(c, &[Status::RetryExceeded])?;
     let words = format!(
         "{} got no answer from {}{}",
         c.hosts(g.first_process).join(""),

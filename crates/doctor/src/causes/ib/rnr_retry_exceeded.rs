@@ -4,6 +4,7 @@ use super::{VERBS, completions, peers};
 use crate::answer::Confidence::Likely;
 use crate::case::Case;
 use crate::causes::{Cause, Found, investigate};
+use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -24,7 +25,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let g = completions(c, &[13])?;
+    let g = completions(c, &[Status::RnrRetryExceeded])?;
     let words = format!("a peer was not ready to receive{}", peers(g));
     Some(
         Found::new(Likely, words, "the completion says so; why the peer was not ready is for its process to tell")

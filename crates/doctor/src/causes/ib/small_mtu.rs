@@ -28,11 +28,14 @@ pub(super) static CAUSE: Cause = Cause {
     check,
 };
 
+/// `IBV_MTU_1024` of `enum ibv_mtu`.
+const MTU_1024: u32 = 3;
+
 fn check(c: &Case<'_>) -> Option<Found> {
     let mut small: Option<&Group> = None;
     let mut large = false;
-    for ((mtu, gid), g) in c.of(&c.o.queue_pairs) {
-        if gid.is_some() && mtu <= 3 {
+    for (pair, g) in c.of(&c.o.queue_pairs) {
+        if pair.gid_index.is_some() && pair.mtu <= MTU_1024 {
             small = Some(g);
         } else {
             large = true;

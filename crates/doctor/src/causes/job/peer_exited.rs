@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::causes::{Cause, Found, investigate};
 use crate::observe::trouble::{FrameworkTrouble, Trouble};
 use linerate_formats::nccl_log::SocketTrouble;
+use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 use std::collections::BTreeSet;
 
@@ -57,7 +58,7 @@ pub(super) static CAUSE: Cause = Cause {
 
 fn check(c: &Case<'_>) -> Option<Found> {
     let found = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::Closed)));
-    let flushed = c.failures(|t| matches!(t, Trouble::Completion(5)));
+    let flushed = c.failures(|t| matches!(t, Trouble::Completion(Status::Flushed)));
     let ended = c.frameworks(|t| matches!(t, FrameworkTrouble::Ended | FrameworkTrouble::Killed));
     let Some((_, g)) = found.first() else {
         // Connections in error, and a program that ended: the one follows from the other.
@@ -105,7 +106,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
 fn remote(c: &Case<'_>) -> Option<Found> {
     let all = c.frameworks(|t| matches!(t, FrameworkTrouble::Error("ncclRemoteError")));
     let (_, g) = all.first()?;
-    let others = c.failures(|t| !t.is_survivable() && !matches!(t, Trouble::Completion(5)));
+    let others = c.failures(|t| !t.is_survivable() && !matches!(t, Trouble::Completion(Status::Flushed)));
     if !others.is_empty() || !c.kernel(|_| true).is_empty() {
         return None;
     }

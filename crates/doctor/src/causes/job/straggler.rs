@@ -58,12 +58,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
         let words = format!("{} did not join the collective that all wait for", Case::rank_words(late));
         return Some(Found::new(Certain, words, "the framework's report names the ranks").with(c.quotes(g)));
     }
-    let behind = sequences.of.values().map(|(enqueued, _)| *enqueued).min();
-    let ahead = sequences.of.values().map(|(enqueued, _)| *enqueued).max();
+    let behind = sequences.of.values().map(|p| p.enqueued).min();
+    let ahead = sequences.of.values().map(|p| p.enqueued).max();
     if let (Some(behind), Some(ahead)) = (behind, ahead)
         && behind < ahead
     {
-        let ranks = sequences.of.iter().filter(|(_, (e, _))| *e == behind).map(|(r, _)| *r);
+        let ranks = sequences.of.iter().filter(|(_, p)| p.enqueued == behind).map(|(r, _)| *r);
         let words = format!("{} called collective {behind} last, others {ahead}", Case::rank_words(ranks));
         return Some(
             Found::new(

@@ -5,7 +5,7 @@ mod oom;
 mod pcie_error;
 pub(crate) mod xid;
 
-use crate::answer::Evidence;
+use crate::answer::Note;
 use crate::case::Case;
 use crate::causes::{Cause, investigate};
 use iommu_fault::faults;
@@ -26,7 +26,7 @@ fn device(c: &Case<'_>, of: Requester) -> Device {
 }
 
 /// Errors of devices that have no part in the job's path.
-pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<(String, String, Vec<Evidence>)> {
+pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<Note> {
     let why = "it is neither GPU nor RDMA NIC nor a port above one: the error is its own matter";
     let faults = faults(c).into_iter().map(|f| ("IOMMU faults", f.of, f.device, f.group));
     let errors = pcie_error::errors(c).into_iter().map(|(of, d, g)| ("PCIe errors", of, d, g));
@@ -34,7 +34,11 @@ pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<(String, String, Vec<Evidence>)> {
     of_others
         .map(|(what, of, d, g)| {
             let address = of.bdf.map(|b| format!(" {b}")).unwrap_or_default();
-            (format!("{what} of {}{address}", d.what), why.to_owned(), c.quotes(g).into_iter().take(1).collect())
+            Note {
+                what: format!("{what} of {}{address}", d.what),
+                why: why.to_owned(),
+                evidence: c.quotes(g).into_iter().take(1).collect(),
+            }
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! `kernel/xid`.
 
 use crate::answer::Confidence::{Certain, Likely, Possible};
-use crate::answer::Evidence;
+use crate::answer::Note;
 use crate::case::Case;
 use crate::causes::{Cause, Found, investigate};
 use crate::observe::groups::Group;
@@ -71,8 +71,8 @@ pub(crate) fn judged<'a>(c: &Case<'a>) -> Vec<(Seen, Judgement, &'a Group)> {
     let mut known: Vec<Seen> = all.iter().filter_map(|(k, _)| seen(k)).collect();
     // What each log said last counts; where logs of several hosts disagree about an address, the worst.
     let mut last = c.o.recoveries.clone();
-    last.sort_by_key(|(_, _, action)| judge_rank(*action));
-    known.extend(last.into_iter().map(|(_, gpu, r)| Seen { gpu, number: 154, detail: Detail::Recovery(r) }));
+    last.sort_by_key(|r| judge_rank(r.action));
+    known.extend(last.into_iter().map(|r| Seen { gpu: r.gpu, number: 154, detail: Detail::Recovery(r.action) }));
     let named = |s: Seen| named(s, &known);
     all.iter().filter_map(|(k, g)| seen(k).map(named).map(|s| (s, judge(&s, &known), *g))).collect()
 }
@@ -103,11 +103,17 @@ pub(crate) fn is_nvlink(j: &Judgement) -> bool {
 }
 
 /// Xids that the catalogue says to ignore.
-pub(crate) fn harmless(c: &Case<'_>) -> Vec<(String, String, Vec<Evidence>)> {
+pub(crate) fn harmless(c: &Case<'_>) -> Vec<Note> {
     let why = |j: &Judgement| match j.meaning.class {
         Class::Recovery => "the driver wants nothing to be done".to_owned(),
         _ => format!("NVIDIA's catalogue: {}", j.meaning.immediate.name()),
     };
     let quiet = judged(c).into_iter().filter(|(_, j, _)| !is_cause(j));
-    quiet.map(|(_, j, g)| (j.words.clone(), why(&j), c.quotes(g).into_iter().take(1).collect())).collect()
+    quiet
+        .map(|(_, j, g)| Note {
+            what: j.words.clone(),
+            why: why(&j),
+            evidence: c.quotes(g).into_iter().take(1).collect(),
+        })
+        .collect()
 }

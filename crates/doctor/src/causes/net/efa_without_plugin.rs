@@ -1,13 +1,12 @@
 //! `net/efa-without-plugin`.
 
-use super::plugin::{efa, failed, fell_back, names_efa, of, reason};
+use super::plugin::{self, efa, failed, fell_back, names_efa, reason};
 use super::{NET_CC, socket_lines};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::answer::Evidence;
 use crate::case::Case;
 use crate::causes::{Cause, Found, nccl, software};
 use crate::observe::groups::Group;
-use crate::observe::{PLUGIN_LOADED, PLUGIN_MISSING};
 use linerate_formats::nccl_log::Plugin;
 use linerate_rules::{Severity, Source};
 
@@ -51,9 +50,9 @@ fn check(c: &Case<'_>) -> Option<Found> {
     if !failed.is_empty() && failed.iter().flat_map(|g| &g.quotes).all(|q| Plugin::failed_later(&q.text)) {
         return None;
     }
-    let missing: Vec<&Group> = of(c, PLUGIN_MISSING);
+    let missing: Vec<&Group> = plugin::missing(c);
     let names = |g: &&&Group| g.quotes.iter().any(|q| names_efa(&q.text));
-    let loaded = !of(c, PLUGIN_LOADED).is_empty();
+    let loaded = !plugin::loaded(c).is_empty();
     let (groups, words, sure) = if !failed.is_empty() {
         let why = reason(&failed).map(|r| format!(": {r}")).unwrap_or_default();
         (failed, format!("the OFI plugin does not start{why}"), Certain)

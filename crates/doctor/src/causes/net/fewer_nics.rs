@@ -33,10 +33,10 @@ pub(super) static CAUSE: Cause = Cause {
 
 fn check(c: &Case<'_>) -> Option<Found> {
     let Some((hosts, least, most)) = fewer(c) else { return counts_differ(c) };
-    let differing_filter = c.of(&c.o.settings).filter(|((n, _), _)| c.name(*n) == "NCCL_IB_HCA").count() > 1;
+    let differing_filter = c.of(&c.o.settings).filter(|(s, _)| c.name(s.name) == "NCCL_IB_HCA").count() > 1;
     let processes: BTreeSet<usize> =
         c.processes().filter(|(_, p)| hosts.iter().any(|h| h == c.name(p.host))).map(|(i, _)| i).collect();
-    let lines = c.of(&c.o.devices).filter(|((_, l), _)| c.name(*l).split(' ').count() < most).take(1);
+    let lines = c.of(&c.o.devices).filter(|(d, _)| c.name(d.list).split(' ').count() < most).take(1);
     let why = if differing_filter {
         "the lists of NICs differ, and so does NCCL_IB_HCA"
     } else {

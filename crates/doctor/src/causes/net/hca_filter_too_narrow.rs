@@ -53,7 +53,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     }
     // Another host of the job, with another filter, uses more.
     if let Some((hosts, least, most)) = fewer(c) {
-        let differing = c.of(&c.o.settings).filter(|((n, _), _)| c.name(*n) == "NCCL_IB_HCA").count() > 1;
+        let differing = c.of(&c.o.settings).filter(|(s, _)| c.name(s.name) == "NCCL_IB_HCA").count() > 1;
         let has_less =
             g.processes.iter().filter_map(|p| c.o.process(*p)).all(|p| hosts.iter().any(|h| h == c.name(p.host)));
         if differing || has_less && g.processes.len() < c.job.processes.len() {

@@ -18,6 +18,7 @@ mod wrong_interface;
 use crate::answer::Evidence;
 use crate::case::Case;
 use crate::causes::{Cause, nccl};
+use crate::observe::keys::DeviceList;
 use crate::observe::trouble::Trouble;
 use linerate_rules::Source;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +52,7 @@ const IB_CC: Source = nccl(
 /// The lines that say that sockets are used.
 fn socket_lines(c: &Case<'_>) -> Vec<Evidence> {
     let chosen = c.of(&c.o.networks).filter(|(n, _)| Case::is_socket(c.name(*n)));
-    let using = c.of(&c.o.devices).filter(|((n, _), _)| Case::is_socket(c.name(*n))).map(|(_, g)| g);
+    let using = c.of(&c.o.devices).filter(|(d, _)| Case::is_socket(c.name(d.net))).map(|(_, g)| g);
     chosen.map(|(_, g)| g).chain(using).take(1).flat_map(|g| c.quotes(g).into_iter().take(1)).collect()
 }
 
@@ -63,9 +64,9 @@ fn no_device_lines(c: &Case<'_>) -> Vec<Evidence> {
 /// Processes that found no RDMA device, or list none.
 fn without_device(c: &Case<'_>) -> BTreeSet<usize> {
     let told = c.processes().filter(|(_, p)| p.no_device.is_some()).map(|(i, _)| i);
-    let empty = c
-        .processes()
-        .filter(|(_, p)| p.nics.is_some_and(|(net, list, _)| !Case::is_socket(c.name(net)) && c.name(list).is_empty()));
+    let empty = c.processes().filter(|(_, p)| {
+        p.nics.is_some_and(|n| !Case::is_socket(c.name(n.devices.net)) && c.name(n.devices.list).is_empty())
+    });
     told.chain(empty.map(|(i, _)| i)).collect()
 }
 
@@ -82,7 +83,7 @@ fn verbs_missing(c: &Case<'_>) -> bool {
 fn lists<'a>(c: &Case<'a>) -> BTreeMap<String, BTreeSet<&'a str>> {
     let mut by_host: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for (_, p) in c.processes() {
-        if let Some((net, list, _)) = p.nics
+        if let Some(DeviceList { net, list }) = p.nics.map(|n| n.devices)
             && !Case::is_socket(c.name(net))
         {
             let names = c.name(list).split(' ').filter(|n| !n.is_empty());

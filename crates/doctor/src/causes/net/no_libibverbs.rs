@@ -53,7 +53,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
 
 /// What shows that there is RDMA to be used, or that the job asks for it.
 fn wants_rdma(c: &Case<'_>) -> Option<&'static str> {
-    let mut settings = c.of(&c.o.settings).map(|((n, v), _)| (c.name(n), c.name(v)));
+    let mut settings = c.of(&c.o.settings).map(|(s, _)| (c.name(s.name), c.name(s.value)));
     let asked = |(name, value): (&str, &str)| match name {
         "NCCL_IB_DISABLE" => value.trim() == "0",
         "NCCL_NET" => value.trim().eq_ignore_ascii_case("IB"),
@@ -74,7 +74,7 @@ fn wants_rdma(c: &Case<'_>) -> Option<&'static str> {
         name.is_some_and(|b| b.is_ascii_digit() || matches!(b, b'p' | b's'))
     };
     let listed = c.of(&c.o.devices).flat_map(|(_, g)| &g.quotes).flat_map(|q| q.text.split([' ', ']']));
-    let bootstrap = c.processes().filter_map(|(_, p)| p.bootstrap).flat_map(|(list, _)| c.name(list).split([' ', ']']));
+    let bootstrap = c.processes().filter_map(|(_, p)| p.bootstrap).flat_map(|b| c.name(b.name).split([' ', ']']));
     if listed.chain(bootstrap).any(is_ib) {
         return Some("an interface of the host is InfiniBand's");
     }

@@ -6,6 +6,7 @@ use super::{
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
 use crate::causes::{Cause, Found, investigate};
+use crate::observe::keys::PluginEvent;
 use crate::observe::trouble::{ToolTrouble, Trouble};
 use linerate_rules::Severity;
 
@@ -65,8 +66,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return Some(found.with(c.quotes(g)).with(no_device_lines(c)).scope(c.scope(without)));
     }
     // HPC-X's plugin is for RDMA and nothing else.
-    let plugin = c.of(&c.o.plugins).any(|((k, n), _)| {
-        k == crate::observe::PLUGIN_LOADED && ["RDMA", "IBext"].iter().any(|w| c.name(n).contains(w))
+    let plugin = c.of(&c.o.plugins).any(|(event, _)| {
+        matches!(event, PluginEvent::Loaded(name) if ["RDMA", "IBext"].iter().any(|w| c.name(name).contains(w)))
     });
     let wanted = c.env("NCCL_IB_HCA").is_some() || c.env("NCCL_IB_GID_INDEX").is_some() || plugin;
     // Neither that the job spans nodes nor that there should be RDMA: told as undecided.

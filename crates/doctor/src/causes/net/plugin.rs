@@ -4,21 +4,31 @@ use super::efa_without_plugin;
 use crate::answer::Evidence;
 use crate::case::Case;
 use crate::observe::groups::Group;
+use crate::observe::keys::PluginEvent;
 use crate::observe::trouble::{ToolTrouble, Trouble};
-use crate::observe::{PLUGIN_FAILED, PLUGIN_MISSING, PLUGIN_OFI};
 use linerate_formats::dlerror::{LoadError, LoadFault};
 use linerate_node::rdma::Purpose;
 use std::collections::BTreeSet;
 
+/// Lines that say that a plugin was loaded.
+pub(super) fn loaded<'a>(c: &Case<'a>) -> Vec<&'a Group> {
+    of(c, |e| matches!(e, PluginEvent::Loaded(_)))
+}
+
+/// Lines that say that a plugin was not found.
+pub(super) fn missing<'a>(c: &Case<'a>) -> Vec<&'a Group> {
+    of(c, |e| *e == PluginEvent::Missing)
+}
+
 /// Lines about plugins of one kind.
-pub(super) fn of<'a>(c: &Case<'a>, kind: u8) -> Vec<&'a Group> {
-    c.of(&c.o.plugins).filter(|((k, _), _)| *k == kind).map(|(_, g)| g).collect()
+pub(super) fn of<'a>(c: &Case<'a>, is: impl Fn(&PluginEvent) -> bool) -> Vec<&'a Group> {
+    c.of(&c.o.plugins).filter(|(event, _)| is(event)).map(|(_, g)| g).collect()
 }
 
 /// Plugins that say that they cannot start, or that the loader refused.
 pub(super) fn failed<'a>(c: &Case<'a>) -> Vec<&'a Group> {
     let warned = c.failures(|t| matches!(t, Trouble::Plugin));
-    warned.into_iter().map(|(_, g)| g).chain(of(c, PLUGIN_FAILED)).collect()
+    warned.into_iter().map(|(_, g)| g).chain(of(c, |e| *e == PluginEvent::Failed)).collect()
 }
 
 /// Whether a plugin that is needed is missing or fails: then no device of NCCL's own transport is missing.
@@ -38,15 +48,16 @@ pub(super) fn names_efa(text: &str) -> bool {
 
 /// Lines and nodes that show EFA.
 pub(super) fn efa(c: &Case<'_>) -> Vec<Evidence> {
-    let kinds = [PLUGIN_OFI, PLUGIN_FAILED, PLUGIN_MISSING].into_iter().flat_map(|k| of(c, k));
+    let kinds =
+        [PluginEvent::Ofi, PluginEvent::Failed, PluginEvent::Missing].into_iter().flat_map(|k| of(c, move |e| *e == k));
     let warned = c.failures(|t| matches!(t, Trouble::Plugin)).into_iter().map(|(_, g)| g);
     let groups: Vec<&Group> = kinds.chain(warned).collect();
     if groups.iter().flat_map(|g| &g.quotes).any(|q| q.text.contains("cxi")) {
         return Vec::new();
     }
     let lines = groups.iter().filter_map(|g| g.quotes.iter().find(|q| names_efa(&q.text)).map(|q| c.evidence(q)));
-    let set = c.of(&c.o.settings).filter(|((n, v), _)| {
-        let (name, value) = (c.name(*n), c.name(*v));
+    let set = c.of(&c.o.settings).filter(|(s, _)| {
+        let (name, value) = (c.name(s.name), c.name(s.value));
         name.starts_with("FI_EFA_")
             || name == "FI_PROVIDER" && value.contains("efa")
             || name == "NCCL_NET_PLUGIN" && value.contains("ofi")

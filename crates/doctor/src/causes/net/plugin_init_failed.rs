@@ -1,11 +1,10 @@
 //! `net/plugin-init-failed`.
 
-use super::plugin::{asked, failed, fell_back, of, reason};
+use super::plugin::{self, asked, failed, fell_back, reason};
 use super::{NET_CC, efa_without_plugin, socket_lines};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
 use crate::causes::{Cause, Found, investigate};
-use crate::observe::{PLUGIN_LOADED, PLUGIN_MISSING};
 use linerate_rules::Severity;
 use std::collections::BTreeSet;
 
@@ -48,8 +47,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let passed_over: BTreeSet<usize> = c
         .processes()
         .filter(|(_, p)| {
-            let (Some((plugin, _)), Some((network, _))) = (p.plugin, p.network) else { return false };
-            let (plugin, network) = (c.name(plugin), c.name(network));
+            let (Some(plugin), Some(network)) = (p.plugin, p.network) else { return false };
+            let (plugin, network) = (c.name(plugin.name), c.name(network.name));
             plugin != network
                 && (network == "IB" || Case::is_socket(network))
                 && !Case::is_socket(plugin)
@@ -58,7 +57,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         .map(|(i, _)| i)
         .collect();
     if groups.is_empty() && !passed_over.is_empty() && c.env("NCCL_NET").is_none() && c.multi_node() == Some(true) {
-        let loaded = of(c, PLUGIN_LOADED).into_iter().flat_map(|g| c.quotes(g).into_iter().take(1));
+        let loaded = plugin::loaded(c).into_iter().flat_map(|g| c.quotes(g).into_iter().take(1));
         let chosen = c.of(&c.o.networks).flat_map(|(_, g)| c.quotes(g).into_iter().take(1));
         let words = "a network plugin was loaded, and another network is used: the plugin did not start";
         let found = Found::new(Likely, words, "both lines are in the log; why the plugin did not start is not");
@@ -101,11 +100,11 @@ fn in_use(c: &Case<'_>) -> bool {
 /// A plugin that the environment names, and that is not found.
 fn not_found(c: &Case<'_>) -> Option<Found> {
     let (value, set) = asked(c)?;
-    let missing = of(c, PLUGIN_MISSING);
+    let missing = plugin::missing(c);
     let missing = missing
         .iter()
         .find(|g| g.quotes.iter().any(|q| q.text.contains("Could not find") || q.text.contains("No plugin found")))?;
-    if !of(c, PLUGIN_LOADED).is_empty() || c.multi_node() == Some(false) {
+    if !plugin::loaded(c).is_empty() || c.multi_node() == Some(false) {
         return None;
     }
     let (hit, fell) = fell_back(c, &[missing]);

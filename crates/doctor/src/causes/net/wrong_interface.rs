@@ -5,6 +5,7 @@ use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
 use crate::causes::{Cause, ENV_RST, Found, environment};
 use crate::observe::groups::Group;
+use crate::observe::keys::{DeviceList, Listed, Named};
 use crate::observe::trouble::Trouble;
 use linerate_formats::nccl_log::SocketTrouble;
 use linerate_rules::Severity;
@@ -46,7 +47,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let (mut interfaces, mut files) = (BTreeSet::new(), BTreeSet::new());
     let mut local = None;
     for (_, p) in c.processes() {
-        let Some((list, place)) = p.bootstrap else { continue };
+        let Some(Named { name: list, at: place }) = p.bootstrap else { continue };
         let text = c.name(list).trim_start_matches("[0]");
         let (interface, _) = text.split_once(':').unwrap_or((text, ""));
         subnets.entry(prefix(text)).or_default().insert(c.name(p.host).to_owned());
@@ -57,11 +58,13 @@ fn check(c: &Case<'_>) -> Option<Found> {
         }
     }
     // Data goes over all interfaces that are listed, the bridges of containers too.
-    let listed = c.processes().filter_map(|(_, p)| p.nics).find_map(|(net, list, place)| {
-        let names = c.name(list).split(' ').filter(|_| Case::is_socket(c.name(net)));
-        let name = names.into_iter().find(|n| LOCAL.iter().any(|l| n.starts_with(l)))?;
-        Some((name.to_owned(), place))
-    });
+    let listed = c.processes().filter_map(|(_, p)| p.nics).find_map(
+        |Listed { devices: DeviceList { net, list }, at: place }| {
+            let names = c.name(list).split(' ').filter(|_| Case::is_socket(c.name(net)));
+            let name = names.into_iter().find(|n| LOCAL.iter().any(|l| n.starts_with(l)))?;
+            Some((name.to_owned(), place))
+        },
+    );
     let local = local.or(listed);
     if let Some((interface, place)) = local {
         let words = format!("{interface} is used, which other hosts do not reach");
@@ -76,14 +79,13 @@ fn check(c: &Case<'_>) -> Option<Found> {
         // Without a communicator in common they may be different jobs: then the address that failed has to be of another network.
         let all = c.failures(|t| matches!(t, Trouble::Socket(_)));
         let apart = all.iter().any(|(_, g)| {
-            let own = g.first_process.and_then(|p| c.o.process(p)?.bootstrap).map(|(list, _)| prefix(c.name(list)));
+            let own = g.first_process.and_then(|p| c.o.process(p)?.bootstrap).map(|b| prefix(c.name(b.name)));
             let words = ["onnect to ", "remote peer ", "recv from "];
             let peer =
                 g.quotes.first().and_then(|q| words.iter().find_map(|w| q.text.split_once(w))).map(|(_, r)| prefix(r));
             own.zip(peer).is_some_and(|(own, peer)| own != peer && own.contains('.') && peer.contains('.'))
         });
-        let of =
-            |r: &usize| c.o.process(c.o.ranks.all.get(*r)?.process)?.bootstrap.map(|(list, _)| prefix(c.name(list)));
+        let of = |r: &usize| c.o.process(c.o.ranks.all.get(*r)?.process)?.bootstrap.map(|b| prefix(c.name(b.name)));
         // Who refuses was reached.
         let refused = failed.iter().all(|(t, _)| matches!(t, Trouble::Socket(SocketTrouble::Refused)));
         if refused {
@@ -142,15 +144,15 @@ fn loopback(c: &Case<'_>) -> Option<Found> {
     if c.ran() || c.job.hosts(c.o).len() < 2 {
         return None;
     }
-    let bootstrap = c.processes().filter_map(|(_, p)| p.bootstrap).find_map(|(list, place)| {
+    let bootstrap = c.processes().filter_map(|(_, p)| p.bootstrap).find_map(|Named { name: list, at: place }| {
         let text = c.name(list).trim_start_matches("[0]");
         text.strip_prefix("lo:").filter(|address| address.starts_with("127.")).map(|_| place)
     });
     // Of an interface NCCL takes the first address, which on lo is this one.
     let data = || {
-        c.processes()
-            .filter_map(|(_, p)| p.nics)
-            .find_map(|(net, list, place)| (Case::is_socket(c.name(net)) && c.name(list) == "lo").then_some(place))
+        c.processes().filter_map(|(_, p)| p.nics).find_map(|Listed { devices: DeviceList { net, list }, at: place }| {
+            (Case::is_socket(c.name(net)) && c.name(list) == "lo").then_some(place)
+        })
     };
     let place = bootstrap.or_else(data)?;
     let words = "NCCL takes the loopback address, which other hosts do not reach";
@@ -164,11 +166,13 @@ fn bridges(c: &Case<'_>) -> Option<Found> {
     if c.ran() || c.multi_node() == Some(false) || !c.rdma_processes().is_empty() || !without_device(c).is_empty() {
         return None;
     }
-    let (names, place) = c.processes().filter_map(|(_, p)| p.nics).find_map(|(net, list, place)| {
-        let names = c.name(list).split(' ').filter(|n| BRIDGES.iter().any(|b| n.starts_with(b)));
-        let names: Vec<String> = names.filter(|_| Case::is_socket(c.name(net))).map(str::to_owned).collect();
-        (!names.is_empty()).then_some((names, place))
-    })?;
+    let (names, place) = c.processes().filter_map(|(_, p)| p.nics).find_map(
+        |Listed { devices: DeviceList { net, list }, at: place }| {
+            let names = c.name(list).split(' ').filter(|n| BRIDGES.iter().any(|b| n.starts_with(b)));
+            let names: Vec<String> = names.filter(|_| Case::is_socket(c.name(net))).map(str::to_owned).collect();
+            (!names.is_empty()).then_some((names, place))
+        },
+    )?;
     let words = format!("sockets use {}, which are local to a host", crate::ranges::some(&names, 3));
     let line = c.at(place, format!("NET/Socket : Using {}", names.join(" ")));
     let why = "NCCL spreads connections over all interfaces in this list; no failed connection is shown";

@@ -15,11 +15,18 @@ use std::collections::BTreeMap;
 /// Ranks whose place in the sequence of collectives is kept.
 const MAX_RANKS: usize = 64 << 10;
 
+/// Where a rank is in the group in question.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Progress {
+    /// The last collective that it called; `-1` before the first.
+    pub(crate) enqueued: i64,
+}
+
 /// Where ranks are: what tells the one that all wait for.
 #[derive(Debug, Default)]
 pub(crate) struct Sequences {
-    /// Of each rank of the job: the last collective that it called and the last that ended, of the group in question (`-1`: none).
-    pub(crate) of: BTreeMap<u32, (i64, i64)>,
+    /// Of each rank of the job.
+    pub(crate) of: BTreeMap<u32, Progress>,
     /// Ranks that a report calls lagging, and how.
     pub(crate) lagging: Vec<(u32, Lag)>,
 }
@@ -31,7 +38,7 @@ impl Sequences {
                 let Some(rank) = line.job_rank() else { return };
                 let number = |n: Option<u64>| n.and_then(|n| i64::try_from(n).ok()).unwrap_or(-1);
                 if self.of.len() < MAX_RANKS || self.of.contains_key(&rank) {
-                    self.of.insert(rank, (number(p.enqueued), number(p.completed)));
+                    self.of.insert(rank, Progress { enqueued: number(p.enqueued) });
                 }
             }
             Event::Lagging { ranks, lag, .. } => {

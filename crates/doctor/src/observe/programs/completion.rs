@@ -1,31 +1,32 @@
 //! Statuses of requests that failed, in the words of UCX, perftest, Open MPI, uDAPL and the verbs library.
 
+use linerate_formats::nccl_log::status::Status;
 use linerate_formats::printed;
 
 /// A status by its name in `enum ibv_wc_status` (rdma-core, `libibverbs/verbs.h`), at the end of a line that says which request failed with it:
 /// `RECV 93B246F7.0.169 failed: IBV_WC_RETRY_EXC_ERR`. A sentence, or code that compares with it, counts for nothing.
-pub(super) fn named_status(text: &str) -> Option<u32> {
+pub(super) fn named_status(text: &str) -> Option<Status> {
     let (before, name) = text.trim_end().rsplit_once(" failed: IBV_WC_")?;
     let request = before.split_whitespace().next_back()?;
-    let numbered = request.bytes().any(|b| b.is_ascii_digit()) && !printed::is_prose(before);
-    numbered.then(|| NAMES.iter().find(|(n, _)| *n == name).map(|(_, s)| *s)).flatten()
+    let counted = request.bytes().any(|b| b.is_ascii_digit()) && !printed::is_prose(before);
+    counted.then(|| NAMED.iter().copied().find(|s| s.name() == Some(name))).flatten()
 }
 
-/// Names of [`STATUS`], without `IBV_WC_`.
-const NAMES: &[(&str, u32)] = &[
-    ("LOC_LEN_ERR", 1),
-    ("LOC_QP_OP_ERR", 2),
-    ("LOC_PROT_ERR", 4),
-    ("WR_FLUSH_ERR", 5),
-    ("REM_ACCESS_ERR", 10),
-    ("REM_OP_ERR", 11),
-    ("RETRY_EXC_ERR", 12),
-    ("RNR_RETRY_EXC_ERR", 13),
+/// Statuses that count by their names.
+const NAMED: &[Status] = &[
+    Status::LocalLength,
+    Status::LocalQueuePair,
+    Status::LocalProtection,
+    Status::Flushed,
+    Status::RemoteAccess,
+    Status::RemoteOperation,
+    Status::RetryExceeded,
+    Status::RnrRetryExceeded,
 ];
 
 /// UCX: `Transport retry count exceeded on mlx5_0:1/RoCE (synd 0x15 …`; perftest: ` Failed status 12: wr_id 0 syndrom 0x81`, later
 /// ` Failed status-transport retry counter exceeded (12): wr_id 0 …`.
-pub(super) fn completion(text: &str) -> Option<u32> {
+pub(super) fn completion(text: &str) -> Option<Status> {
     if let Some(status) = old_ucx(text) {
         return Some(status);
     }
@@ -47,7 +48,7 @@ pub(super) fn completion(text: &str) -> Option<u32> {
     }
     // perftest, `perftest_resources.c`.
     if let Some(rest) = text.strip_prefix("Poll send CQ error status=") {
-        return rest.split_once(" qp ").and_then(|(number, _)| number.parse().ok());
+        return rest.split_once(" qp ").and_then(|(number, _)| numbered(number));
     }
     if let Some(status) = example(text).or_else(|| dapl(text)).or_else(|| mlx4(text)) {
         return Some(status);
@@ -57,41 +58,45 @@ pub(super) fn completion(text: &str) -> Option<u32> {
     if let Some((_, tail)) = rest.split_once('(')
         && let Some((number, end)) = tail.split_once(") for wr_id ")
     {
-        return end.trim().bytes().all(|b| b.is_ascii_digit()).then(|| number.parse().ok()).flatten();
+        return end.trim().bytes().all(|b| b.is_ascii_digit()).then(|| numbered(number)).flatten();
     }
     let (number, rest) = match rest.strip_prefix('-') {
         Some(named) => named.split_once('(')?.1.split_once("):")?,
         None => rest.trim_start().split_once(':')?,
     };
-    rest.trim_start().starts_with("wr_id ").then(|| number.trim().parse().ok()).flatten()
+    rest.trim_start().starts_with("wr_id ").then(|| numbered(number.trim())).flatten()
+}
+
+fn numbered(number: &str) -> Option<Status> {
+    number.parse().ok().map(Status::of)
 }
 
 /// Mellanox's RDMA Aware programming manual, `RDMA_RC_example.c`, as many programs copied it: `got bad completion with status: 0xd, vendor syndrome: 0x87`.
-fn example(text: &str) -> Option<u32> {
+fn example(text: &str) -> Option<Status> {
     let (status, vendor) =
         text.strip_prefix("got bad completion with status: 0x")?.split_once(", vendor syndrome: 0x")?;
     let hex = |t: &str| u32::from_str_radix(t.trim_end(), 16).ok();
-    hex(vendor).and(hex(status))
+    hex(vendor).and(hex(status)).map(Status::of)
 }
 
 /// uDAPL, which Intel MPI used (`dapl/openib_common/cq.c`): `n1:UCM:d600:37cc880: 1890740163 us(1890740163 us!!!): DTO completion ERR: status 12, op
 /// RDMA_WRITE, vendor_err 0x81 - 10.0.0.1`.
-fn dapl(text: &str) -> Option<u32> {
+fn dapl(text: &str) -> Option<Status> {
     let (before, rest) = text.split_once("DTO completion ERR: status ")?;
     let (number, rest) = rest.split_once(", op ")?;
     let head = before.is_empty() || before.trim_end().ends_with(" us!!!):") || before.trim_end().ends_with(" us):");
-    (head && rest.contains(" - ")).then(|| number.parse().ok()).flatten()
+    (head && rest.contains(" - ")).then(|| numbered(number)).flatten()
 }
 
 /// libmlx4 (rdma-core, `providers/mlx4/cq.c`): `mlx4: local QP operation err (QPN 0002c8, WQE index 0, vendor syndrome 70, opcode = 5e)`.
-fn mlx4(text: &str) -> Option<u32> {
+fn mlx4(text: &str) -> Option<Status> {
     let rest = text.strip_prefix("mlx4: local QP operation err (QPN ")?;
-    (rest.contains(", vendor syndrome ") && rest.trim_end().ends_with(')')).then_some(2)
+    (rest.contains(", vendor syndrome ") && rest.trim_end().ends_with(')')).then_some(Status::LocalQueuePair)
 }
 
 /// UCX 1.2 to 1.5: `Error on QP 0x61f5 wqe[0]: Transport retry count exceeded (synd 0x15 vend 0x81) opcode SEND` (`ib_mlx5_log.c`); and
 /// `send completion with error: local protection error [qpn 0xf9db …` of every release (`rc_verbs_iface.c`, `ud_verbs.c`), with its level before it.
-fn old_ucx(text: &str) -> Option<u32> {
+fn old_ucx(text: &str) -> Option<Status> {
     let text =
         ["FATAL: ", "FATAL ", "ERROR ", "WARN ", "DIAG "].iter().find_map(|l| text.strip_prefix(l)).unwrap_or(text);
     let text = text.trim_start();
@@ -108,32 +113,32 @@ fn old_ucx(text: &str) -> Option<u32> {
 }
 
 /// Completions in UCX's words (`src/uct/ib/mlx5/ib_mlx5_log.c`).
-const UCX: &[(&str, u32)] = &[
-    ("Transport retry count exceeded", 12),
-    ("Receive-no-ready retry count exceeded", 13),
-    ("Local protection", 4),
-    ("Remote access", 10),
-    ("Remote operation", 11),
-    ("Local length", 1),
-    ("Local QP operation", 2),
-    ("WR flushed because QP in error state", 5),
+const UCX: &[(&str, Status)] = &[
+    ("Transport retry count exceeded", Status::RetryExceeded),
+    ("Receive-no-ready retry count exceeded", Status::RnrRetryExceeded),
+    ("Local protection", Status::LocalProtection),
+    ("Remote access", Status::RemoteAccess),
+    ("Remote operation", Status::RemoteOperation),
+    ("Local length", Status::LocalLength),
+    ("Local QP operation", Status::LocalQueuePair),
+    ("WR flushed because QP in error state", Status::Flushed),
 ];
 
 /// First lines of Open MPI 4 and before, `opal/mca/btl/openib/help-mpi-btl-openib.txt`.
-const OPENIB: &[(&str, u32)] = &[
-    ("The InfiniBand retry count between two MPI processes has been", 12),
-    ("The OpenFabrics \"receiver not ready\" retry count on a per-peer", 13),
-    ("The OpenFabrics \"receiver not ready\" retry count on a shared receive", 13),
+const OPENIB: &[(&str, Status)] = &[
+    ("The InfiniBand retry count between two MPI processes has been", Status::RetryExceeded),
+    ("The OpenFabrics \"receiver not ready\" retry count on a per-peer", Status::RnrRetryExceeded),
+    ("The OpenFabrics \"receiver not ready\" retry count on a shared receive", Status::RnrRetryExceeded),
 ];
 
 /// Completions in the words of `ibv_wc_status_str` (rdma-core, `libibverbs/verbs.c`).
-const STATUS: &[(&str, u32)] = &[
-    ("local length error", 1),
-    ("local QP operation error", 2),
-    ("local protection error", 4),
-    ("Work Request Flushed Error", 5),
-    ("remote access error", 10),
-    ("remote operation error", 11),
-    ("transport retry counter exceeded", 12),
-    ("RNR retry counter exceeded", 13),
+const STATUS: &[(&str, Status)] = &[
+    ("local length error", Status::LocalLength),
+    ("local QP operation error", Status::LocalQueuePair),
+    ("local protection error", Status::LocalProtection),
+    ("Work Request Flushed Error", Status::Flushed),
+    ("remote access error", Status::RemoteAccess),
+    ("remote operation error", Status::RemoteOperation),
+    ("transport retry counter exceeded", Status::RetryExceeded),
+    ("RNR retry counter exceeded", Status::RnrRetryExceeded),
 ];

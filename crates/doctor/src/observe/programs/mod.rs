@@ -57,10 +57,10 @@ pub(super) fn failure(line: &str) -> Option<Failure<'_>> {
         return Some(call);
     }
     if let Some(status) = named_status(text) {
-        return Some(Failure::Completion(Completion { status, ..Completion::default() }));
+        return Some(Failure::Completion(Completion { status: status.number(), ..Completion::default() }));
     }
     if let Some(status) = completion(text) {
-        return Some(Failure::Completion(Completion { status, ..Completion::default() }));
+        return Some(Failure::Completion(Completion { status: status.number(), ..Completion::default() }));
     }
     if let Some(failure) = connection(text).or_else(|| shared_memory(text)).or_else(|| asynchronous(text)) {
         return Some(failure);
