@@ -59,8 +59,8 @@ impl<'a> Case<'a> {
 
     /// The values of a variable, with who has them.
     pub(crate) fn env(&self, name: &str) -> Option<(&'a str, &'a Group)> {
-        let mut all = self.of(&self.o.settings).filter(|((n, _), _)| self.o.name(*n) == name);
-        all.next().map(|((_, value), g)| (self.o.name(value), g))
+        let mut all = self.of(&self.o.settings).filter(|(s, _)| self.o.name(s.name) == name);
+        all.next().map(|(s, g)| (self.o.name(s.value), g))
     }
 
     /// The value as a number, as NCCL reads it.
@@ -230,8 +230,8 @@ impl<'a> Case<'a> {
 
     /// Whether the NICs are RoCE, InfiniBand, or not told.
     pub(crate) fn is_roce(&self) -> Option<bool> {
-        let lists = self.of(&self.o.devices).filter(|((net, _), _)| self.o.name(*net).contains("IB"));
-        let mut kinds = lists.map(|((_, list), _)| self.o.name(list)).filter(|l| l.contains('/'));
+        let lists = self.of(&self.o.devices).filter(|(d, _)| self.o.name(d.net).contains("IB"));
+        let mut kinds = lists.map(|(d, _)| self.o.name(d.list)).filter(|l| l.contains('/'));
         kinds.next().map(|l| l.contains("/RoCE"))
     }
 }

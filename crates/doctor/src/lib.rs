@@ -26,7 +26,9 @@ pub mod place;
 mod ranges;
 mod shown;
 
-pub use docs::{CauseDoc, Symptom, cause_docs, symptoms};
+pub use causes::Cause;
+pub use causes::registry::causes;
+pub use docs::{Symptom, symptoms};
 pub use lines::Reader;
 pub use observe::Observer;
 pub use place::{FileId, Place, Quote};

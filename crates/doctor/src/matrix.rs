@@ -12,11 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Rows that are made.
 const MAX_ROWS: usize = 24;
 
-/// The first kind of column that is a network.
-const NET: u8 = 7;
+/// A column; in the order in which columns are shown.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Column {
+    carrier: Carrier,
+    name: String,
+}
 
-/// Columns in the order in which they are shown.
-type Column = (u8, String);
+impl Column {
+    /// Whether its connections go over a network.
+    fn is_network(&self) -> bool {
+        self.carrier >= Carrier::Net
+    }
+}
 
 /// The matrix of a job's largest communicator, or of all ranks where none is known.
 pub(crate) fn matrix(o: &Observer, job: &Job) -> Matrix {
@@ -37,26 +45,31 @@ pub(crate) fn matrix(o: &Observer, job: &Job) -> Matrix {
     let mut sorted: Vec<(Vec<Option<Gdr>>, Vec<&Rank>)> = patterns.into_iter().collect();
     sorted.sort_by_key(|(_, ranks)| (std::cmp::Reverse(ranks.len()), ranks.first().and_then(|r| r.rank)));
     // Of each column: what most of the ranks have that have a network there; of others whether most ranks have it.
-    let most = |at: usize, kind: u8| {
+    let most = |at: usize, column: &Column| {
         let mut counts: BTreeMap<Option<Gdr>, usize> = BTreeMap::new();
         for (p, of) in &sorted {
             let here = p.get(at).copied().flatten();
-            if kind < NET || here.is_some() {
+            if !column.is_network() || here.is_some() {
                 *counts.entry(here).or_default() += of.len();
             }
         }
         counts.into_iter().max_by_key(|(_, n)| *n).and_then(|(state, _)| state)
     };
-    let usual: Vec<Option<Gdr>> = columns.iter().enumerate().map(|(at, (kind, _))| most(at, *kind)).collect();
+    let usual: Vec<Option<Gdr>> = columns.iter().enumerate().map(|(at, column)| most(at, column)).collect();
     let rows = sorted.iter().take(MAX_ROWS).map(|(p, ranks)| row(o, &columns, &places, &usual, p, ranks));
-    Matrix { rows: rows.collect(), columns: columns.into_iter().map(|(_, name)| name).collect() }
+    Matrix { rows: rows.collect(), columns: columns.into_iter().map(|c| c.name).collect() }
 }
 
 /// What decides the column of a connection.
-type Way = (Carrier, Option<Name>, Option<Direction>);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Way {
+    carrier: Carrier,
+    net: Option<Name>,
+    direction: Option<Direction>,
+}
 
 fn way(cell: &ranks::Cell) -> Way {
-    (cell.carrier, cell.net, cell.direction)
+    Way { carrier: cell.carrier, net: cell.net, direction: cell.direction }
 }
 
 /// The columns of these ranks, and at which place each way of connecting is.
@@ -68,23 +81,24 @@ fn columns(o: &Observer, ranks: &[&Rank]) -> (Vec<Column>, BTreeMap<Way, usize>)
     (columns, places)
 }
 
-fn column(o: &Observer, (carrier, net, direction): Way) -> Column {
+fn column(o: &Observer, Way { carrier, net, direction }: Way) -> Column {
     let half = |base: &str| match direction {
         Some(Direction::Send) => format!("{base} send"),
         Some(Direction::Receive) => format!("{base} receive"),
         None => base.to_owned(),
     };
-    match carrier {
-        Carrier::P2pDirect => (0, "P2P/direct".to_owned()),
-        Carrier::P2pCumem => (1, "P2P/CUMEM".to_owned()),
-        Carrier::P2pIpc => (2, "P2P/IPC".to_owned()),
-        Carrier::P2pMnnvl => (3, "P2P/MNNVL".to_owned()),
-        Carrier::P2pIndirect => (4, "P2P/indirect".to_owned()),
-        Carrier::P2pOther => (5, "P2P".to_owned()),
-        Carrier::Shm => (6, "SHM".to_owned()),
-        Carrier::Net => (7, half(&format!("NET/{}", net.map_or("", |n| o.name(n))))),
-        Carrier::CollNet => (8, half(&format!("COLLNET/{}", net.map_or("", |n| o.name(n))))),
-    }
+    let name = match carrier {
+        Carrier::P2pDirect => "P2P/direct".to_owned(),
+        Carrier::P2pCumem => "P2P/CUMEM".to_owned(),
+        Carrier::P2pIpc => "P2P/IPC".to_owned(),
+        Carrier::P2pMnnvl => "P2P/MNNVL".to_owned(),
+        Carrier::P2pIndirect => "P2P/indirect".to_owned(),
+        Carrier::P2pOther => "P2P".to_owned(),
+        Carrier::Shm => "SHM".to_owned(),
+        Carrier::Net => half(&format!("NET/{}", net.map_or("", |n| o.name(n)))),
+        Carrier::CollNet => half(&format!("COLLNET/{}", net.map_or("", |n| o.name(n)))),
+    };
+    Column { carrier, name }
 }
 
 /// Of each column: whether the rank has it, and with GPUDirect.
@@ -127,17 +141,17 @@ fn row(
         channels: ranges(bits(channels)),
         devices: ranges(devices),
         // Sockets copy through the kernel in any case.
-        gdr: gdr.filter(|_| c.0 >= NET && !crate::case::Case::is_socket(&c.1)),
+        gdr: gdr.filter(|_| c.is_network() && !crate::case::Case::is_socket(&c.name)),
         proxied,
     });
     // The ends of a ring have a network where the others have none: that is no oddity. Another way of doing the same is.
-    let odd = columns.iter().zip(usual.iter().zip(pattern)).find_map(|((kind, name), (u, p))| match (u, p) {
-        (Some(u), Some(p)) if u != p && *kind >= NET => Some(match p {
-            Gdr::None => format!("{name} without GDRDMA"),
-            Gdr::Some => format!("{name} partly without GDRDMA"),
-            Gdr::All => format!("{name} with GDRDMA"),
+    let odd = columns.iter().zip(usual.iter().zip(pattern)).find_map(|(column, (u, p))| match (u, p) {
+        (Some(u), Some(p)) if u != p && column.is_network() => Some(match p {
+            Gdr::None => format!("{} without GDRDMA", column.name),
+            Gdr::Some => format!("{} partly without GDRDMA", column.name),
+            Gdr::All => format!("{} with GDRDMA", column.name),
         }),
-        (None, Some(_)) if *kind < NET => Some(format!("{name}, which most have not")),
+        (None, Some(_)) if !column.is_network() => Some(format!("{}, which most have not", column.name)),
         _ => None,
     });
     Row {

@@ -5,9 +5,10 @@ use crate::case::Case;
 use crate::conclude::is_harmless;
 use crate::jobs::Job;
 use crate::matrix::matrix;
+use crate::observe::Observer;
 use crate::observe::groups::Group;
+use crate::observe::keys::{DeviceList, PluginEvent};
 use crate::observe::trouble::KernelTrouble;
-use crate::observe::{Observer, PLUGIN_LOADED};
 use crate::ranges::some;
 use linerate_topology::Version;
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,7 +165,7 @@ pub(crate) fn job(case: &Case<'_>, index: usize) -> Shown {
     }
     let mut lists: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     for (_, p) in &processes {
-        if let Some((net, list, _)) = p.nics {
+        if let Some(DeviceList { net, list }) = p.nics.map(|n| n.devices) {
             lists
                 .entry((o.name(net).to_owned(), o.name(list).to_owned()))
                 .or_default()
@@ -176,7 +177,10 @@ pub(crate) fn job(case: &Case<'_>, index: usize) -> Shown {
         nics: list.split(' ').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
         hosts: hosts.into_iter().collect(),
     });
-    let plugins = case.of(&o.plugins).filter(|((k, _), _)| *k == PLUGIN_LOADED).map(|((_, n), _)| o.name(n).to_owned());
+    let plugins = case.of(&o.plugins).filter_map(|(event, _)| match event {
+        PluginEvent::Loaded(name) => Some(o.name(name).to_owned()),
+        _ => None,
+    });
     let channels: Vec<u32> = case.ranks().filter_map(|r| r.channels).map(|(c, _)| c).collect();
     let drivers =
         processes.iter().filter_map(|(_, p)| p.cuda_driver).map(|v| format!("{}.{}", v / 1000, v % 1000 / 10));
@@ -214,9 +218,9 @@ fn environment(case: &Case<'_>) -> Vec<Setting> {
     let o = case.o;
     let settings: Vec<(linerate_env::Setting, &Group)> = case
         .of(&o.settings)
-        .map(|((name, value), g)| {
+        .map(|(s, g)| {
             let origin = linerate_env::Origin::new(linerate_env::OriginKind::Log);
-            (linerate_env::Setting::new(o.name(name), o.name(value), origin), g)
+            (linerate_env::Setting::new(o.name(s.name), o.name(s.value), origin), g)
         })
         .collect();
     let judged = linerate_env::judge(&settings.iter().map(|(s, _)| s.clone()).collect::<Vec<_>>(), &env_context(case));

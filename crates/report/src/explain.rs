@@ -3,7 +3,7 @@
 use crate::json;
 use crate::style::{Page, Style, Tone};
 use crate::terminal::{quality, tone_of};
-use linerate_doctor::{CauseDoc, Symptom};
+use linerate_doctor::{Cause, Symptom};
 use linerate_formats::xid::{Bucket, Detail};
 use linerate_rules::{Area, Effect, Myth, Rule, Severity, Source, xid};
 use serde::Serialize;
@@ -48,21 +48,25 @@ pub fn symptom(s: &Symptom, style: Style) -> String {
     })
 }
 
-/// Everything about a cause, for the terminal.
+/// Everything about a cause, for the terminal: its sections, in the order of their documentation (`linerate_doctor::Cause`).
 #[must_use]
-pub fn cause(c: &CauseDoc, style: Style) -> String {
+pub fn cause(c: &Cause, style: Style) -> String {
     page(style, |page| {
         head(page, "CAUSE", Tone::Bad, c.id, c.title)?;
-        page.blank()?;
-        markdown(c.docs, page)?;
-        for (title, list) in [("What would confirm it", c.confirm), ("What would refute it", c.refute)] {
-            if !list.is_empty() {
-                page.heading(title)?;
-            }
-            for text in list {
-                page.item(2, "·", Tone::Dim, Tone::Plain, text)?;
-            }
+        page.heading("What it is")?;
+        page.item(2, "", Tone::Plain, Tone::Plain, c.what)?;
+        page.heading("How it shows")?;
+        bullets(page, c.shows)?;
+        page.heading("Why")?;
+        page.item(2, "", Tone::Plain, Tone::Plain, c.why)?;
+        page.heading("How to see it yourself")?;
+        bullets(page, c.confirm)?;
+        if !c.refute.is_empty() {
+            page.heading("What would refute it")?;
+            bullets(page, c.refute)?;
         }
+        page.heading("Fix")?;
+        page.item(2, "", Tone::Plain, Tone::Plain, &(c.remedy)().summary)?;
         if !c.rules.is_empty() {
             page.heading("Rules that judge it on a node")?;
         }
@@ -71,6 +75,10 @@ pub fn cause(c: &CauseDoc, style: Style) -> String {
         }
         sources(c.sources, page)
     })
+}
+
+fn bullets(page: &mut Page<'_>, list: &[&str]) -> io::Result<()> {
+    list.iter().try_for_each(|text| page.item(2, "·", Tone::Dim, Tone::Plain, text))
 }
 
 /// What NVIDIA's catalogue says about an Xid, and what is to be done, for the terminal.

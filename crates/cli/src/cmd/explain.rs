@@ -2,7 +2,7 @@
 
 use crate::args::ExplainArgs;
 use crate::output::{Failure, Sink, width};
-use linerate_doctor::{cause_docs, symptoms};
+use linerate_doctor::{causes, symptoms};
 use linerate_report::{Style, explain};
 use std::io::Write;
 
@@ -27,7 +27,7 @@ fn text(id: &str, style: Style) -> Option<String> {
     let id = id.trim_end_matches('/');
     match id {
         "symptom" | "symptoms" => return Some(explain::list(symptoms().iter().map(|s| (s.id, s.title)), style)),
-        "cause" | "causes" => return Some(explain::list(cause_docs().iter().map(|c| (c.id, c.title)), style)),
+        "cause" | "causes" => return Some(explain::list(causes().map(|c| (c.id, c.title)), style)),
         _ => {}
     }
     if let Some(number) = xid_number(id) {
@@ -35,7 +35,7 @@ fn text(id: &str, style: Style) -> Option<String> {
     }
     let rule = linerate_rules::find(id).map(|r| explain::explain(r, style));
     let symptom = || symptoms().iter().find(|s| s.id == id).map(|s| explain::symptom(s, style));
-    let cause = || cause_docs().iter().find(|c| c.id == id).map(|c| explain::cause(c, style));
+    let cause = || causes().find(|c| c.id == id).map(|c| explain::cause(c, style));
     rule.or_else(symptom).or_else(cause)
 }
 
@@ -54,7 +54,7 @@ fn nearest(asked: &str) -> Option<&'static str> {
         wanted.iter().filter(|p| have.contains(p)).count() * 200 / (have.len() + wanted.len()).max(1)
     };
     let rules = linerate_rules::rules().iter().map(|r| r.id);
-    let all = rules.chain(symptoms().iter().map(|s| s.id)).chain(cause_docs().iter().map(|c| c.id));
+    let all = rules.chain(symptoms().iter().map(|s| s.id)).chain(causes().map(|c| c.id));
     all.map(|id| (score(id), id)).max().filter(|(s, _)| *s >= 40).map(|(_, id)| id)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 use linerate_doctor::answer::Answer;
-use linerate_doctor::cause_docs;
+use linerate_doctor::causes;
 use linerate_env::{Context, Kind, NodeFacts, Origin, OriginKind, Setting};
 use linerate_node::Node;
 use linerate_report::topo::Topo;
@@ -87,7 +87,7 @@ pub(crate) fn by_explain(a: &Audit, answer: &Answer, t: &mut Table) {
     let style = Style { colour: false, width: 80, verbose: true };
     let page = |id: &str| {
         let rule = linerate_rules::find(id).map(|r| explain::explain(r, style));
-        rule.or_else(|| cause_docs().iter().find(|c| c.id == id).map(|c| explain::cause(c, style)))
+        rule.or_else(|| causes().find(|c| c.id == id).map(|c| explain::cause(c, style)))
     };
     let mut ids: Vec<(&'static str, String)> = a.verdicts.iter().map(|v| ("audit", v.rule.id.to_owned())).collect();
     for c in &answer.causes {

@@ -1,6 +1,6 @@
 //! Causes by an expert's phrases: what remains where nothing else was found.
 
-use super::{Found, Known, known};
+use super::{Cause, Found, causes};
 use crate::answer::{Confidence, Evidence};
 use crate::observe::Observer;
 use crate::observe::groups::Group;
@@ -11,7 +11,7 @@ use crate::place::Quote;
 const MAX: usize = 6;
 
 /// The causes that phrases name outside of what somebody writes about such messages: never more than possible, in the order of the lines.
-pub(crate) fn by_phrases(o: &Observer) -> Vec<(&'static Known, Found)> {
+pub(crate) fn by_phrases(o: &Observer) -> Vec<(&'static Cause, Found)> {
     let mut groups: Vec<(usize, Vec<Evidence>, &Group)> = o
         .phrases
         .found
@@ -21,11 +21,11 @@ pub(crate) fn by_phrases(o: &Observer) -> Vec<(&'static Known, Found)> {
         .filter(|(_, quotes, _): &(usize, Vec<Evidence>, &Group)| !quotes.iter().all(|e| o.is_quoted(e)))
         .collect();
     groups.sort_by_key(|(.., g)| (g.first.file, g.first.line));
-    let mut out: Vec<(&'static Known, Found)> = Vec::new();
+    let mut out: Vec<(&'static Cause, Found)> = Vec::new();
     for (which, quotes, _) in groups {
         let Some(phrase) = phrases().get(which) else { continue };
-        let Some(k) = known().find(|k| k.id == phrase.cause) else { continue };
-        if let Some((_, found)) = out.iter_mut().find(|(known, _)| known.id == k.id) {
+        let Some(k) = causes().find(|k| k.id == phrase.cause) else { continue };
+        if let Some((_, found)) = out.iter_mut().find(|(cause, _)| cause.id == k.id) {
             found.evidence.extend(quotes.into_iter().take(1));
             continue;
         }

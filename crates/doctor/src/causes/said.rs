@@ -1,14 +1,15 @@
 //! What programs say of a cause by themselves, beside what its check found.
 
-use super::{Found, Known};
+use super::{Cause, Found};
 use crate::answer::Confidence::{self, Likely, Possible};
 use crate::case::Case;
 use crate::observe::groups::Group;
 use crate::observe::says::{ALL, Says, Sure};
 use crate::observe::trouble::ToolTrouble;
+use linerate_formats::nccl_log::status::Status;
 
 /// What is found of a cause: by its check, or in a program's own message where that is surer.
-pub(crate) fn found(k: &Known, c: &Case<'_>) -> Option<Found> {
+pub(crate) fn found(k: &Cause, c: &Case<'_>) -> Option<Found> {
     let by_check = (k.check)(c);
     let said = said(k, c);
     match (by_check, said) {
@@ -19,25 +20,29 @@ pub(crate) fn found(k: &Known, c: &Case<'_>) -> Option<Found> {
 }
 
 /// Statuses of failed requests, by the cause that they are of.
-const STATUSES: &[(&str, u32)] =
-    &[("ib/local-protection", 4), ("ib/remote-access", 10), ("ib/retry-exceeded", 12), ("ib/rnr-retry-exceeded", 13)];
+const STATUSES: &[(&str, Status)] = &[
+    ("ib/local-protection", Status::LocalProtection),
+    ("ib/remote-access", Status::RemoteAccess),
+    ("ib/retry-exceeded", Status::RetryExceeded),
+    ("ib/rnr-retry-exceeded", Status::RnrRetryExceeded),
+];
 
 /// What the verbs library prints of a request that failed, where its program says nothing of it.
-fn entry(k: &Known, c: &Case<'_>) -> Option<Found> {
+fn entry(k: &Cause, c: &Case<'_>) -> Option<Found> {
     let (_, status) = STATUSES.iter().find(|(id, _)| *id == k.id)?;
     let all = c.tools(|t| matches!(t, ToolTrouble::Entry(s) if s == status));
     let (_, g) = all.first()?;
-    let words = format!("a request of a NIC failed with status {status}");
+    let words = format!("a request of a NIC failed with status {}", status.number());
     let why = "libmlx5 prints the entry; a peer that ends leaves such entries behind, too";
     Some(Found::new(Confidence::Possible, words, why).with(c.quotes(g)))
 }
 
-fn said(k: &Known, c: &Case<'_>) -> Option<Found> {
+fn said(k: &Cause, c: &Case<'_>) -> Option<Found> {
     let all: Vec<(&Says, Sure, &Group)> = c
         .tools(|t| matches!(t, ToolTrouble::Says { .. }))
         .into_iter()
         .filter_map(|(t, g)| match t {
-            ToolTrouble::Says { which, headed } => ALL.get(which).map(|s| (s, s.sure(headed), g)),
+            ToolTrouble::Says { which, headed } => ALL.get(which).map(|s| (*s, s.sure(headed), g)),
             _ => None,
         })
         .collect();

@@ -1,26 +1,11 @@
 //! What the texts name exists.
 
-use super::{cause_docs, symptoms};
+use super::symptoms;
+use crate::causes::causes;
 use std::collections::BTreeSet;
 
-/// Causes that the texts may name, until each has a text of its own.
-const CAUSES: &str = "\
-net/ib-disabled-by-env net/socket-forced net/no-rdma-device net/no-libibverbs net/hca-filter-matches-nothing
-net/hca-filter-too-narrow net/hca-filter-too-wide net/fewer-nics net/plugin-init-failed net/no-interface net/wrong-interface
-gdr/no-peer-memory gdr/dmabuf-disabled-by-env gdr/too-far gdr/level-too-low-by-env gdr/level-forces-far
-gdr/read-disabled-by-env gdr/read-off-by-design gdr/default-off-behind-cpu p2p/disabled-by-env p2p/refused-by-driver
-p2p/containers-isolated shm/disabled-by-env shm/too-small ib/gid-index ib/retry-exceeded ib/rnr-retry-exceeded
-ib/local-protection ib/remote-access ib/flushed ib/memlock ib/gpu-registration ib/port-went-down ib/small-mtu
-kernel/iommu-fault kernel/xid kernel/oom gpu/nvlink gpu/imex gpu/out-of-memory gpu/driver-too-old gpu/duplicate
-job/peer-exited job/bootstrap-unreachable job/version-mismatch job/collective-mismatch job/straggler
-env/algo-or-proto-forced env/topo-file perf/below-ceiling net/efa-without-plugin net/library-missing gdr/peermem-not-loaded
-p2p/acs-redirects topo/virtual-link-speed ib/verbs-call-failed";
-
-fn causes() -> BTreeSet<&'static str> {
-    match cause_docs() {
-        [] => CAUSES.split_whitespace().collect(),
-        docs => docs.iter().map(|d| d.id).collect(),
-    }
+fn ids_of_causes() -> BTreeSet<&'static str> {
+    causes().map(|c| c.id).collect()
 }
 
 /// Words that look like `area/slug`.
@@ -33,7 +18,7 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn rules_causes_and_symptoms_that_are_named_exist() {
-    let (causes, known) = (causes(), symptoms().iter().map(|s| s.id).collect::<BTreeSet<_>>());
+    let (causes, known) = (ids_of_causes(), symptoms().iter().map(|s| s.id).collect::<BTreeSet<_>>());
     let mut named = BTreeSet::new();
     for s in symptoms() {
         for id in ids(s.docs) {
@@ -67,16 +52,38 @@ fn patterns_of_rules_match_some() {
 fn ids_are_of_one_thing_each() {
     let mut all = BTreeSet::new();
     let rules = linerate_rules::rules().iter().map(|r| r.id);
-    for id in rules.chain(causes()).chain(symptoms().iter().map(|s| s.id)) {
+    for id in rules.chain(ids_of_causes()).chain(symptoms().iter().map(|s| s.id)) {
         assert!(all.insert(id), "{id} is two things");
     }
 }
 
 #[test]
 fn causes_name_rules_that_exist() {
-    for c in cause_docs() {
+    for c in causes() {
         for r in c.rules {
             assert!(linerate_rules::find(r).is_some(), "{}: {r}", c.id);
         }
     }
+}
+
+#[test]
+fn pages_of_causes_are_whole() {
+    let known = ids_of_causes();
+    for c in causes() {
+        for text in [c.what, c.why] {
+            assert!(text.ends_with('.') && !text.contains("  "), "{}: {text}", c.id);
+        }
+        for list in [c.shows, c.confirm] {
+            assert!(!list.is_empty() && list.iter().all(|l| !l.is_empty() && !l.contains("  ")), "{}: {list:?}", c.id);
+        }
+        assert!(!c.sources.is_empty() && !(c.remedy)().summary.is_empty(), "{}", c.id);
+        for id in c.follows {
+            assert!(known.contains(id) && *id != c.id, "{} follows {id}", c.id);
+        }
+    }
+    // Each area is in one piece, so that its list is its folder's.
+    let mut areas: Vec<&str> = causes().map(|c| c.area()).collect();
+    areas.dedup();
+    assert_eq!(areas.len(), areas.iter().collect::<BTreeSet<_>>().len(), "{areas:?}");
+    assert_eq!(known.len(), causes().count());
 }

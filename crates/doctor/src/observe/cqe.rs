@@ -12,6 +12,7 @@
 //! The last line holds the vendor's syndrome, the syndrome, and the kind of entry (`struct mlx5_err_cqe`): it is known without counting, so lines
 //! of several ranks may be mixed.
 
+use linerate_formats::nccl_log::status::Status;
 use linerate_formats::printed;
 
 /// Lines behind a head among which its bytes are looked for.
@@ -20,20 +21,20 @@ const NEAR: u8 = 64;
 const ERRORS: [u32; 2] = [13, 14];
 
 /// `enum ibv_wc_status` by the syndromes of mlx5 (`mlx5_handle_error_cqe`).
-const SYNDROMES: &[(u32, u32)] = &[
-    (0x01, 1),
-    (0x02, 2),
-    (0x04, 4),
-    (0x05, 5),
-    (0x06, 6),
-    (0x10, 7),
-    (0x11, 8),
-    (0x12, 9),
-    (0x13, 10),
-    (0x14, 11),
-    (0x15, 12),
-    (0x16, 13),
-    (0x22, 14),
+const SYNDROMES: &[(u32, Status)] = &[
+    (0x01, Status::LocalLength),
+    (0x02, Status::LocalQueuePair),
+    (0x04, Status::LocalProtection),
+    (0x05, Status::Flushed),
+    (0x06, Status::MemoryWindow),
+    (0x10, Status::BadResponse),
+    (0x11, Status::LocalAccess),
+    (0x12, Status::RemoteInvalid),
+    (0x13, Status::RemoteAccess),
+    (0x14, Status::RemoteOperation),
+    (0x15, Status::RetryExceeded),
+    (0x16, Status::RnrRetryExceeded),
+    (0x22, Status::LocalRdd),
 ];
 
 /// Reads a file's lines.
@@ -45,7 +46,7 @@ pub(super) struct Reader {
 
 impl Reader {
     /// The status of a completion, at the last line of its bytes.
-    pub(super) fn line(&mut self, line: &str) -> Option<u32> {
+    pub(super) fn line(&mut self, line: &str) -> Option<Status> {
         if self.near == 0 && !line.contains("got completion with error:") {
             return None;
         }
@@ -78,7 +79,7 @@ fn ends(rest: &str) -> bool {
 }
 
 /// The last line of an entry.
-fn status(text: &str) -> Option<u32> {
+fn status(text: &str) -> Option<Status> {
     let mut rest = text;
     let mut words = [0_u32; 4];
     for word in &mut words {
@@ -97,7 +98,7 @@ mod tests {
 
     fn all(text: &str) -> Vec<u32> {
         let mut reader = Reader::default();
-        text.lines().filter_map(|l| reader.line(l)).collect()
+        text.lines().filter_map(|l| reader.line(l)).map(Status::number).collect()
     }
 
     const ZERO: &str = "00000000 00000000 00000000 00000000";

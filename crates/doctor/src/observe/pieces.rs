@@ -5,6 +5,7 @@
 
 use super::Observer;
 use super::groups::Seen;
+use super::keys::Setting;
 use crate::place::Place;
 use linerate_formats::printed;
 
@@ -38,7 +39,7 @@ impl Observer {
             second
         });
         if let Some((name, value)) = setting {
-            let key = (second.names.id(name), second.names.id(value));
+            let key = Setting { name: second.names.id(name), value: second.names.id(value) };
             second.settings.add(key, &Seen { place, text: line, stamp: None, process: None, rank: None });
         }
         for piece in found {

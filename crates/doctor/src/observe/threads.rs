@@ -1,5 +1,6 @@
 //! Who prints: threads of processes of hosts.
 
+use super::keys::{GdrCount, Listed, Named};
 use super::names::{Name, Names};
 use super::release::Release;
 use crate::place::Place;
@@ -45,19 +46,19 @@ pub struct Process {
     /// CUDA driver, as `12040`.
     pub cuda_driver: Option<u32>,
     /// The network that it uses.
-    pub(crate) network: Option<(Name, Place)>,
+    pub(crate) network: Option<Named>,
     /// Its RDMA NICs, or interfaces, as listed.
-    pub(crate) nics: Option<(Name, Name, Place)>,
+    pub(crate) nics: Option<Listed>,
     /// `NET/IB : No device found.`
     pub(crate) no_device: Option<Place>,
     /// A plugin that is loaded.
-    pub(crate) plugin: Option<(Name, Place)>,
+    pub(crate) plugin: Option<Named>,
     /// GPUs export DMA-BUF.
     pub(crate) dmabuf: Option<Place>,
     /// Interface of the bootstrap.
-    pub(crate) bootstrap: Option<(Name, Place)>,
+    pub(crate) bootstrap: Option<Named>,
     /// NICs that can and cannot use GPU memory.
-    pub(crate) gdr_nics: (u32, u32),
+    pub(crate) gdr_nics: GdrCount,
     /// Lines that were asked for the release.
     pub(crate) wordings: u16,
 }
@@ -138,7 +139,7 @@ const WORDINGS: u16 = 64;
 impl Process {
     /// The network that it uses: the one that it chose, or the one whose devices it lists.
     pub(crate) fn uses(&self) -> Option<Name> {
-        self.network.map(|(net, _)| net).or(self.nics.map(|(net, ..)| net))
+        self.network.map(|n| n.name).or(self.nics.map(|n| n.devices.net))
     }
 
     pub(crate) fn wording(&mut self, message: &str) {
@@ -161,7 +162,7 @@ impl Process {
             plugin: None,
             dmabuf: None,
             bootstrap: None,
-            gdr_nics: (0, 0),
+            gdr_nics: GdrCount::default(),
             wordings: 0,
         }
     }

@@ -53,7 +53,7 @@ fn named(line: &str) -> Option<(&str, Failure<'_>)> {
     let introduces = title.ends_with([':', '-', '–', '—']);
     let own =
         title.contains(['"', '`', '“', '‘', '>', '#', '?']) || title.len() > MAX_TITLE || printed::own(line).quoted;
-    if !introduces || own || printed::is_prose(title) || !super::ends_with_error(message) {
+    if !introduces || own || printed::is_prose(title) || !super::bare::ends_with_error(message) {
         return None;
     }
     let line = Line { before: "", who: "", level: Level::Warn, source: None, message };

@@ -4,6 +4,7 @@ use super::names::Name;
 use linerate_formats::dlerror::LoadFault;
 use linerate_formats::dmesg::Requester;
 use linerate_formats::nccl_log::SocketTrouble;
+use linerate_formats::nccl_log::status::Status;
 use linerate_formats::pci::Bdf;
 use linerate_formats::xid::Detail;
 
@@ -18,7 +19,7 @@ pub enum Trouble {
         error: Name,
     },
     /// A work completion, by status.
-    Completion(u32),
+    Completion(Status),
     /// An asynchronous event of a NIC.
     Async {
         /// What.
@@ -76,7 +77,7 @@ impl Trouble {
     /// Whether it follows from a failure elsewhere, as a rule: not where the search begins.
     #[must_use]
     pub fn is_consequence(&self) -> bool {
-        matches!(self, Trouble::Completion(5) | Trouble::Socket(SocketTrouble::Closed))
+        matches!(self, Trouble::Completion(Status::Flushed) | Trouble::Socket(SocketTrouble::Closed))
     }
 
     /// Whether a job goes on with it.
@@ -187,7 +188,7 @@ pub enum ToolTrouble {
     /// NVML, or a tool on it, says that the driver's library and module are of different releases.
     DriverMismatch,
     /// The verbs library of mlx5 prints the entry of a request that failed: its status.
-    Entry(u32),
+    Entry(Status),
     /// A batch system ended the job: by somebody's wish, or because its time was over.
     Cancelled,
     /// A program's message that names a cause by itself.

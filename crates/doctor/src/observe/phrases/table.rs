@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_row_is_a_phrase_of_a_known_cause() {
-        let known: BTreeSet<&str> = crate::causes::known().map(|k| k.id).collect();
+        let known: BTreeSet<&str> = crate::causes::causes().map(|k| k.id).collect();
         for row in rows() {
             let phrase = Phrase::read(row);
             assert!(phrase.is_some(), "a row is cause, program, words, meaning: {row}");

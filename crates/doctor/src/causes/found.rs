@@ -1,0 +1,62 @@
+//! What a check answers.
+
+use crate::answer::{Confidence, Evidence};
+use crate::case::Case;
+use linerate_rules::{Remedy, Severity};
+
+/// What a check found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) confidence: Confidence,
+    /// Why that sure.
+    pub(crate) because: String,
+    /// What it is here.
+    pub(crate) summary: String,
+    pub(crate) scope: String,
+    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) severity: Option<Severity>,
+    /// What to do here, where that differs from what the cause says in general; `Some(None)`: nothing.
+    pub(crate) remedy: Option<Option<Remedy>>,
+}
+
+impl Found {
+    pub(crate) fn new(confidence: Confidence, summary: impl Into<String>, because: impl Into<String>) -> Self {
+        let (summary, because) = (summary.into(), because.into());
+        Found { confidence, because, summary, scope: String::new(), evidence: Vec::new(), severity: None, remedy: None }
+    }
+
+    pub(crate) fn scope(mut self, scope: String) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    pub(crate) fn with(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+
+    pub(crate) fn severity(mut self, severity: Severity) -> Self {
+        self.severity = Some(severity);
+        self
+    }
+
+    /// What to do in this case.
+    pub(crate) fn fix(mut self, remedy: Option<Remedy>) -> Self {
+        self.remedy = Some(remedy);
+        self
+    }
+
+    /// Adds what fails on the nodes that were given: it makes a likely cause certain.
+    pub(crate) fn join(mut self, case: &Case<'_>, rules: &[&str]) -> Self {
+        let failing = case.failing(rules);
+        if let Some(worst) = failing.first() {
+            self.because = format!("{}; on the node, {} fails: {}", self.because, worst.rule, worst.message);
+            self.confidence = Confidence::Certain;
+            self.severity = Some(self.severity.unwrap_or(worst.severity).max(worst.severity));
+        }
+        self.evidence.extend(
+            failing.into_iter().take(3).map(|f| Evidence { at: f.at, text: format!("{}: {}", f.rule, f.message) }),
+        );
+        self
+    }
+}

@@ -1,0 +1,101 @@
+//! `gdr/peermem-not-loaded`.
+
+use super::seen;
+use crate::answer::Confidence::Certain;
+use crate::case::Case;
+use crate::causes::{Cause, Found, nccl, software};
+use crate::observe::trouble::{KernelTrouble, PeermemTrouble};
+use linerate_rules::{Severity, Source};
+
+pub(super) static CAUSE: Cause = Cause {
+    id: "gdr/peermem-not-loaded",
+    title: "nvidia-peermem cannot be loaded",
+    what: "nvidia-peermem (nv_peer_mem before it) cannot be loaded. Without it only DMA-BUF lets NICs use GPU \
+            memory.",
+    shows: &[
+        "`nvidia_peermem: disagrees about version of symbol …`, `Unknown symbol … (err -22)`: built against another \
+         driver or RDMA stack than the one that runs",
+        "`Unknown symbol … (err -2)`, `Invalid argument`: the RDMA core has no peer-memory interface",
+        "`Module nvidia-peermem not found in directory …`: not installed for this kernel, or not visible in the \
+         container",
+    ],
+    why: "The module takes `nvidia_p2p_*` of the GPU driver and `ib_register_peer_memory_client` of the RDMA core of \
+           MLNX_OFED or DOCA-OFED. Both must be there, in the versions that it was built against.",
+    confirm: &[
+        "on the node: `grep -w ib_register_peer_memory_client /proc/kallsyms`, and `modinfo nvidia-peermem`",
+        "DMA-BUF: the open GPU driver, and `DMA-BUF is available on GPU device 0` in NCCL's log",
+    ],
+    refute: &["connections with /GDRDMA: then DMA-BUF serves, and the module is not needed"],
+    remedy: || {
+        software(
+            "Rebuild nvidia-peermem for the GPU driver and the RDMA stack that run (reinstall the GPU driver after MLNX_OFED or DOCA-OFED), make the module visible where it is loaded, or use the open GPU driver with DMA-BUF instead",
+        )
+    },
+    sources: &[PEERMEM, LOADER],
+    severity: Severity::High,
+    rules: &["gpumem/registration-path", "gpumem/peermem-symbols", "gpumem/peermem-inbox"],
+    follows: &[],
+    check,
+};
+
+fn check(c: &Case<'_>) -> Option<Found> {
+    let found = c.kernel(|k| matches!(k, KernelTrouble::Peermem(p) if *p != PeermemTrouble::Error));
+    if found.is_empty() || seen::works(c) {
+        return None;
+    }
+    // A mismatch says most, then what is absent; a refusal follows from either.
+    let rank = |k: &KernelTrouble| match k {
+        KernelTrouble::Peermem(PeermemTrouble::Mismatch) => 0,
+        KernelTrouble::Peermem(PeermemTrouble::Absent) => 1,
+        KernelTrouble::Peermem(PeermemTrouble::NotFound) => 2,
+        _ => 3,
+    };
+    let (k, g) = found.iter().min_by_key(|(k, g)| (rank(k), g.first))?;
+    let KernelTrouble::Peermem(what) = k else { return None };
+    let of = g.quotes.iter().find_map(|q| symbol(&q.text)).map(owner).unwrap_or("another module");
+    let (words, why) = match what {
+        PeermemTrouble::Mismatch => (
+            format!("it was built against another version of {of}"),
+            "the kernel compares the symbols' versions as it loads the module",
+        ),
+        PeermemTrouble::Absent => {
+            (format!("a symbol of {of} is not there"), "the kernel names the symbol as it loads the module")
+        }
+        PeermemTrouble::NotFound => (
+            "its file is not where modprobe looks".to_owned(),
+            "modprobe says so; in a container it looks in the container's /lib/modules",
+        ),
+        _ => (
+            "the kernel refuses it: the RDMA core has no peer-memory interface, as a rule".to_owned(),
+            "modprobe says so; the kernel's log has the symbol",
+        ),
+    };
+    Some(Found::new(Certain, format!("nvidia-peermem cannot be loaded: {words}"), why).with(c.quotes(g)))
+}
+
+const PEERMEM: Source = nccl(
+    "open-gpu-kernel-modules, kernel-open/nvidia-peermem/nvidia-peermem.c",
+    "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia-peermem/nvidia-peermem.c",
+);
+
+const LOADER: Source = nccl(
+    "Linux, kernel/module/main.c: resolve_symbol",
+    "https://github.com/torvalds/linux/blob/master/kernel/module/main.c",
+);
+
+/// Who has a symbol that the module needs.
+fn owner(symbol: &str) -> &'static str {
+    if symbol.starts_with("nvidia_p2p_") {
+        "the GPU driver (nvidia)"
+    } else if symbol.starts_with("ib_") || symbol.starts_with("rdma_") {
+        "the RDMA core (ib_core) of MLNX_OFED or DOCA-OFED"
+    } else {
+        "another module"
+    }
+}
+
+/// The symbol that a line names.
+fn symbol(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once(" symbol ")?;
+    rest.split(' ').next()
+}

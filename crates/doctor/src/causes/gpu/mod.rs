@@ -1,0 +1,37 @@
+//! What fails on GPUs and between them.
+
+mod driver_mismatch;
+mod driver_too_old;
+mod duplicate;
+mod imex;
+mod nvlink;
+mod out_of_memory;
+
+use crate::case::Case;
+use crate::causes::{Cause, nccl};
+use crate::observe::groups::Group;
+use crate::observe::trouble::Trouble;
+use linerate_rules::Source;
+
+pub(super) static CAUSES: &[&Cause] = &[
+    &duplicate::CAUSE,
+    &driver_too_old::CAUSE,
+    &driver_mismatch::CAUSE,
+    &out_of_memory::CAUSE,
+    &nvlink::CAUSE,
+    &imex::CAUSE,
+];
+
+const CUDA: Source =
+    nccl("CUDA runtime API: cudaError", "https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html");
+
+/// CUDA calls that failed with one of these numbers or words.
+fn cuda<'a>(c: &Case<'a>, codes: &[i64], words: &[&str]) -> Option<&'a Group> {
+    let is = |t: &Trouble| match t {
+        Trouble::Cuda { code, error } => {
+            code.is_some_and(|n| codes.contains(&n)) || words.iter().any(|w| c.name(*error).contains(w))
+        }
+        _ => false,
+    };
+    c.failures(is).first().map(|(_, g)| *g)
+}

@@ -1,0 +1,96 @@
+//! `ib/verbs-call-failed`.
+
+use super::reasons::reasons;
+use super::{WRAP, gid_index, gpu_registration, memlock};
+use crate::answer::Confidence::{Likely, Possible};
+use crate::case::Case;
+use crate::causes::{Cause, Found, TROUBLESHOOTING, investigate};
+use crate::conclude::is_harmless;
+use crate::observe::groups::Group;
+use crate::observe::trouble::{KernelTrouble, Trouble};
+use linerate_rules::Severity;
+
+pub(super) static CAUSE: Cause = Cause {
+    id: "ib/verbs-call-failed",
+    title: "A call to the NIC failed, and the job ends with it",
+    what: "A call to the NIC failed, and the job ends with it. The doctor names this cause where no more exact one \
+            fits.",
+    shows: &[
+        "`Call to ibv_… failed with error …` of NCCL, `ibv_…() failed: …` of UCX, perftest and others",
+        "`CREATE_MKEY … failed, status limits exceeded(0x8)` of mlx5_core",
+    ],
+    why: "NCCL stops where a verbs call fails. The call and its error number say what was refused; the reason is a \
+           limit, a device that may not be used, or an address.",
+    confirm: &["what the line about this call says to read: the reasons differ by call and error"],
+    refute: &["an earlier failure in the log of another rank"],
+    remedy: || investigate("Read what decides for this call, in the job's own environment"),
+    sources: &[WRAP, TROUBLESHOOTING],
+    severity: Severity::Critical,
+    rules: &["memory/memlock", "rdma/device-present", "rdma/gid-table"],
+    follows: &[
+        "ib/memlock",
+        "ib/gpu-registration",
+        "ib/gid-index",
+        "ib/nic-fault",
+        "ib/port-went-down",
+        "net/no-rdma-device",
+        "kernel/xid",
+        "kernel/oom",
+        "kernel/iommu-fault",
+    ],
+    check,
+};
+
+fn check(c: &Case<'_>) -> Option<Found> {
+    let failed = failed(c);
+    let Some((call, error, g)) = failed.first().copied() else { return of_firmware(c) };
+    let exact: [&Cause; 3] = [&memlock::CAUSE, &gpu_registration::CAUSE, &gid_index::CAUSE];
+    if exact.iter().any(|k| (k.check)(c).is_some()) {
+        return None;
+    }
+    let row = reasons(call, error);
+    let what = if error.is_empty() { format!("{call} failed") } else { format!("{call} failed: {error}") };
+    let words = match row {
+        Some(r) => format!("{what}; {}", r.words),
+        None => what,
+    };
+    // The call is certain; its reason only where the error names one.
+    let named = row.is_some_and(|r| !r.error.is_empty() && !r.candidates.is_empty());
+    let sure = if named { Likely } else { Possible };
+    Some(
+        Found::new(sure, words, "the call itself fails; the reason is what its error leaves")
+            .with(c.quotes(g))
+            .scope(c.scope(g.processes.iter().copied())),
+    )
+}
+
+/// Calls whose failure ends a job. What is only asked (`ibv_query_port_speed`, `ibv_fork_init`) does not.
+fn is_fatal(call: &str) -> bool {
+    !["ibv_query_port_speed", "ibv_fork_init", "ibv_event_type", "ibv_destroy", "ibv_dereg", "ibv_dealloc", "ibv_close"]
+        .iter()
+        .any(|c| call.starts_with(c))
+}
+
+/// Failed calls, the first first.
+pub(crate) fn failed<'a>(c: &Case<'a>) -> Vec<(&'a str, &'a str, &'a Group)> {
+    let all = c.failures(|t| matches!(t, Trouble::Verbs { .. }));
+    let mut found: Vec<_> = all
+        .into_iter()
+        .filter_map(|(t, g)| match t {
+            Trouble::Verbs { call, error } => Some((c.name(call), c.name(error), g)),
+            _ => None,
+        })
+        .filter(|(call, _, g)| is_fatal(call) && !is_harmless(g))
+        .collect();
+    found.sort_by_key(|(_, _, g)| g.first);
+    found
+}
+
+/// The firmware refuses a further object, by the kernel's log alone.
+fn of_firmware(c: &Case<'_>) -> Option<Found> {
+    let all = c.kernel(|k| matches!(k, KernelTrouble::NicLimit(_)));
+    let (_, g) = all.first()?;
+    let words = "the NIC has no room for another memory key or queue: a limit of its firmware is reached";
+    let why = "the driver's log says so; that a job ended with it is not shown";
+    Some(Found::new(Possible, words, why).with(c.quotes(g)))
+}

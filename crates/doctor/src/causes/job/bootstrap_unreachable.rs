@@ -1,0 +1,100 @@
+//! `job/bootstrap-unreachable`.
+
+use super::SOCKET_CC;
+use crate::answer::Confidence::{Likely, Possible};
+use crate::case::Case;
+use crate::causes::{Cause, Found, investigate};
+use crate::observe::trouble::{FrameworkTrouble, Trouble};
+use linerate_formats::nccl_log::SocketTrouble;
+use linerate_rules::Severity;
+
+pub(super) static CAUSE: Cause = Cause {
+    id: "job/bootstrap-unreachable",
+    title: "Ranks cannot connect to each other",
+    what: "Ranks cannot connect to each other over TCP.",
+    shows: &[
+        "`Connect to … failed : Connection refused`, `Connection timed out`, `No route to host`",
+        "`connect() to … failed` of MPI, PyTorch's store on MASTER_ADDR that does not answer",
+    ],
+    why: "The bootstrap is TCP on free ports. Refused: nobody listens there (the process is gone, or another \
+           address). Timed out or no route: a firewall, a network policy, or the wrong network.",
+    confirm: &[
+        "from the host of the message: `nc -zv ADDRESS PORT`",
+        "firewall, security groups, NetworkPolicy between the nodes",
+    ],
+    refute: &["the peer's process ended before: then it is the cause"],
+    remedy: || investigate("Open all TCP ports between the nodes, on the interface that NCCL_SOCKET_IFNAME names"),
+    sources: &[SOCKET_CC],
+    severity: Severity::Critical,
+    rules: &[],
+    follows: &[
+        "net/wrong-interface",
+        "net/no-interface",
+        "kernel/oom",
+        "kernel/xid",
+        "shm/too-small",
+        "gpu/out-of-memory",
+        "job/peer-exited",
+        "ib/memlock",
+        "gpu/duplicate",
+        "gpu/driver-too-old",
+        "gpu/nvlink",
+    ],
+    check,
+};
+
+fn check(c: &Case<'_>) -> Option<Found> {
+    let found = c.failures(|t| {
+        matches!(t, Trouble::Socket(SocketTrouble::Refused | SocketTrouble::TimedOut | SocketTrouble::Unreachable))
+    });
+    let Some((t, g)) = found.first() else { return of_mpi(c).or_else(|| store(c)).or_else(|| not_yet(c)) };
+    let what = match t {
+        Trouble::Socket(SocketTrouble::Refused) => "was refused: nobody listens there",
+        Trouble::Socket(SocketTrouble::TimedOut) => "timed out: no answer",
+        _ => "found no way: no route to the address, or a firewall or security group drops it",
+    };
+    let early = !c.ran();
+    let (sure, why) = if early {
+        (Likely, "connections fail before any collective")
+    } else {
+        (Possible, "connections fail in a job that had run: a peer may have ended")
+    };
+    Some(
+        Found::new(sure, format!("a connection between ranks {what}"), why)
+            .with(c.quotes(g))
+            .scope(c.scope(g.processes.iter().copied())),
+    )
+}
+
+/// Connections that are refused and tried again: every start has them where ranks do not come at once.
+fn not_yet(c: &Case<'_>) -> Option<Found> {
+    let all = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::RefusedYet)));
+    let (_, g) = all.first()?;
+    let made = c
+        .ranks()
+        .any(|r| r.phase.is_some_and(|p| p >= linerate_formats::nccl_log::Phase::Complete) || !r.cells.is_empty());
+    if c.ran() || made {
+        return None;
+    }
+    let words = "a connection between ranks is refused, and tried again";
+    let why = "the other rank may simply not listen yet; the log does not show that it was reached";
+    Some(Found::new(Possible, words, why).with(c.quotes(g)).scope(c.scope(g.processes.iter().copied())))
+}
+
+/// A connection of MPI's, where the error is in another line or is not printed.
+fn of_mpi(c: &Case<'_>) -> Option<Found> {
+    let words = ["connect() to ", "unable to complete a TCP connection"];
+    let all = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::Other)));
+    let (_, g) = all.iter().find(|(_, g)| g.quotes.iter().any(|q| words.iter().any(|w| q.text.contains(w))))?;
+    let why = "Open MPI or its launcher says so; the error is not in the same line";
+    (!c.ran()).then(|| Found::new(Likely, "a TCP connection between hosts could not be made", why).with(c.quotes(g)))
+}
+
+/// The store over which PyTorch's ranks find each other (`torch/csrc/distributed/c10d/socket.cpp`): a rank gave up connecting to it.
+fn store(c: &Case<'_>) -> Option<Found> {
+    let all = c.frameworks(|t| matches!(t, FrameworkTrouble::Unreachable));
+    let (_, g) = all.first().filter(|_| !c.ran())?;
+    let words = "a rank could not connect to the store on MASTER_ADDR";
+    let why = "the connection was tried until its time was over: nobody listens there yet, or the address or port is not reached";
+    Some(Found::new(Likely, words, why).with(c.quotes(g)))
+}

@@ -1,0 +1,85 @@
+//! `job/collective-mismatch`.
+
+use super::{TORCH, is_bootstrap};
+use crate::answer::Confidence::{Certain, Likely, Possible};
+use crate::case::Case;
+use crate::causes::{Cause, Found, investigate};
+use crate::observe::groups::Group;
+use crate::observe::trouble::{FrameworkTrouble, Trouble};
+use linerate_rules::Severity;
+use std::collections::BTreeSet;
+
+pub(super) static CAUSE: Cause = Cause {
+    id: "job/collective-mismatch",
+    title: "Ranks called different collectives, or the same with different sizes",
+    what: "Ranks called different collectives, or the same with different sizes. The job hangs, or messages are \
+            truncated.",
+    shows: &[
+        "a mismatch in PyTorch's report, or timeouts with one number and different kinds of collective",
+        "`Message truncated : received … bytes instead of …`",
+    ],
+    why: "All ranks of a communicator must call the same collectives in the same order with the same sizes. A branch \
+           that only some ranks take, uneven data, or an exception that one rank swallowed breaks that.",
+    confirm: &[
+        "TORCH_DISTRIBUTED_DEBUG=DETAIL, or the flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE) of all ranks",
+        "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=COLL: the calls of each rank",
+    ],
+    refute: &["all ranks' last calls are equal"],
+    remedy: || investigate("Compare the calls of the ranks around the first difference; it is in the program"),
+    sources: &[TORCH],
+    severity: Severity::Critical,
+    rules: &[],
+    follows: &["job/version-mismatch"],
+    check,
+};
+
+fn check(c: &Case<'_>) -> Option<Found> {
+    let nccl = c.failures(|t| matches!(t, Trouble::CollectiveMismatch));
+    let torch = c.frameworks(|t| matches!(t, FrameworkTrouble::Mismatch));
+    if let Some(g) = torch.first().map(|(_, g)| *g) {
+        return Some(
+            Found::new(Certain, "ranks called different collectives", "the framework's report says so")
+                .with(c.quotes(g)),
+        );
+    }
+    // Collectives of one number and different kinds.
+    let timeouts = c.frameworks(|t| matches!(t, FrameworkTrouble::Timeout(_)));
+    if let [(_, one), (_, other), ..] = timeouts.as_slice()
+        && same_sequence(one, other)
+    {
+        let words = "ranks wait in different collectives with the same number";
+        return Some(
+            Found::new(Certain, words, "the watchdog prints kind and number of each")
+                .with(c.quotes(one).into_iter().take(1))
+                .with(c.quotes(other).into_iter().take(1)),
+        );
+    }
+    let (_, g) = nccl.first()?;
+    if is_bootstrap(g) {
+        return None;
+    }
+    let says = |w: &str| g.quotes.iter().any(|q| q.text.contains(w));
+    // 2.4 to 2.7 suspect it where a program hangs.
+    let sure = match (says("may be caused by"), says("mismatch")) {
+        (true, _) => Possible,
+        (_, true) => Certain,
+        _ => Likely,
+    };
+    Some(
+        Found::new(
+            sure,
+            "sizes of messages differ between ranks",
+            "NCCL got a message of another size than it expected",
+        )
+        .with(c.quotes(g)),
+    )
+}
+
+/// Whether two groups of timeouts tell the same number.
+fn same_sequence(a: &Group, b: &Group) -> bool {
+    let numbers = |g: &Group| -> BTreeSet<String> {
+        let after = g.quotes.iter().filter_map(|q| q.text.split_once("SeqNum="));
+        after.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect()).collect()
+    };
+    !numbers(a).is_disjoint(&numbers(b))
+}

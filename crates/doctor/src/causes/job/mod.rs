@@ -1,0 +1,32 @@
+//! What goes wrong between ranks.
+
+mod bootstrap_unreachable;
+mod collective_mismatch;
+mod peer_exited;
+mod straggler;
+mod version_mismatch;
+
+use crate::causes::{Cause, nccl};
+use crate::observe::groups::Group;
+use linerate_rules::Source;
+
+pub(super) static CAUSES: &[&Cause] = &[
+    &version_mismatch::CAUSE,
+    &collective_mismatch::CAUSE,
+    &bootstrap_unreachable::CAUSE,
+    &peer_exited::CAUSE,
+    &straggler::CAUSE,
+];
+
+const SOCKET_CC: Source =
+    nccl("NCCL, src/misc/socket.cc", "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/misc/socket.cc");
+
+const TORCH: Source = nccl(
+    "PyTorch, ProcessGroupNCCL.cpp",
+    "https://github.com/pytorch/pytorch/blob/main/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp",
+);
+
+/// Whether the bootstrap's own messages have the wrong size: nothing of the program was exchanged yet.
+fn is_bootstrap(g: &Group) -> bool {
+    g.quotes.iter().all(|q| q.text.starts_with("Message truncated"))
+}

@@ -1,0 +1,79 @@
+//! `job/straggler`.
+
+use super::TORCH;
+use crate::answer::Confidence::{Certain, Likely, Possible};
+use crate::case::Case;
+use crate::causes::{Cause, Found, investigate};
+use crate::observe::trouble::FrameworkTrouble;
+use linerate_formats::torch_log::Lag;
+use linerate_rules::Severity;
+
+pub(super) static CAUSE: Cause = Cause {
+    id: "job/straggler",
+    title: "Collectives time out: a rank did not come, or did not finish",
+    what: "Collectives time out because a rank did not join them, or did not finish.",
+    shows: &[
+        "`Watchdog caught collective operation timeout: …`",
+        "`last enqueued NCCL work: …` of each rank, and PyTorch's report of lagging ranks",
+    ],
+    why: "The watchdog's timeout says that a collective did not end, on the rank that prints it. The rank to look at \
+           is the one that is behind: the lowest number of the last enqueued collective. Where all have enqueued it, \
+           the collective itself hangs: network, GPU, or different arguments.",
+    confirm: &[
+        "last enqueued and last completed of every rank (the watchdog prints them)",
+        "stacks of the rank that is behind (py-spy dump)",
+    ],
+    refute: &["all ranks have enqueued the same collective: then it is not a straggler"],
+    remedy: || investigate("Look at the rank that is behind: data loader, checkpoint, exception, a slow or dead node"),
+    sources: &[TORCH],
+    severity: Severity::Critical,
+    rules: &[],
+    follows: &[
+        "kernel/oom",
+        "kernel/xid",
+        "kernel/iommu-fault",
+        "ib/retry-exceeded",
+        "ib/port-went-down",
+        "ib/nic-fault",
+        "ib/local-protection",
+        "ib/remote-access",
+        "ib/rnr-retry-exceeded",
+        "job/collective-mismatch",
+        "gpu/out-of-memory",
+        "job/version-mismatch",
+        "shm/too-small",
+        "ib/memlock",
+        "gpu/nvlink",
+    ],
+    check,
+};
+
+fn check(c: &Case<'_>) -> Option<Found> {
+    let found = c.frameworks(|t| matches!(t, FrameworkTrouble::Timeout(_) | FrameworkTrouble::Lagging));
+    let (_, g) = found.first()?;
+    let sequences = &c.o.sequences;
+    let late: Vec<u32> =
+        sequences.lagging.iter().filter(|(_, lag)| !matches!(lag, Lag::DidNotFinish)).map(|(r, _)| *r).collect();
+    if !late.is_empty() {
+        let words = format!("{} did not join the collective that all wait for", Case::rank_words(late));
+        return Some(Found::new(Certain, words, "the framework's report names the ranks").with(c.quotes(g)));
+    }
+    let behind = sequences.of.values().map(|p| p.enqueued).min();
+    let ahead = sequences.of.values().map(|p| p.enqueued).max();
+    if let (Some(behind), Some(ahead)) = (behind, ahead)
+        && behind < ahead
+    {
+        let ranks = sequences.of.iter().filter(|(_, p)| p.enqueued == behind).map(|(r, _)| *r);
+        let words = format!("{} called collective {behind} last, others {ahead}", Case::rank_words(ranks));
+        return Some(
+            Found::new(
+                Likely,
+                words,
+                "the last collectives that the ranks called differ; numbers of different groups would look the same",
+            )
+            .with(c.quotes(g)),
+        );
+    }
+    let why = "a collective did not end in time; which rank is behind is not shown";
+    Some(Found::new(Possible, "a collective timed out", why).with(c.quotes(g)))
+}

@@ -1,0 +1,57 @@
+//! What the kernel and its drivers reported.
+
+mod iommu_fault;
+mod oom;
+mod pcie_error;
+pub(crate) mod xid;
+
+use crate::answer::Note;
+use crate::case::Case;
+use crate::causes::{Cause, investigate};
+use iommu_fault::faults;
+use linerate_formats::dmesg::Requester;
+use linerate_node::pci::PciTree;
+use linerate_node::requester;
+use linerate_node::requester::{Device, Standing};
+use linerate_rules::Remedy;
+
+pub(super) static CAUSES: &[&Cause] = &[&iommu_fault::CAUSE, &oom::CAUSE, &xid::CAUSE, &pcie_error::CAUSE];
+
+/// What a message's device is: by a node that was given, else by what the log says.
+fn device(c: &Case<'_>, of: Requester) -> Device {
+    let bound = || c.o.bound.iter().copied();
+    let on_nodes = c.nodes.iter().map(|n| requester::device_in_log(&n.node.pci, false, of, bound()));
+    let known = on_nodes.into_iter().find(|d| d.standing != Standing::Unknown);
+    known.unwrap_or_else(|| requester::device_in_log(&PciTree::default(), false, of, bound()))
+}
+
+/// Errors of devices that have no part in the job's path.
+pub(crate) fn elsewhere(c: &Case<'_>) -> Vec<Note> {
+    let why = "it is neither GPU nor RDMA NIC nor a port above one: the error is its own matter";
+    let faults = faults(c).into_iter().map(|f| ("IOMMU faults", f.of, f.device, f.group));
+    let errors = pcie_error::errors(c).into_iter().map(|(of, d, g)| ("PCIe errors", of, d, g));
+    let of_others = faults.chain(errors).filter(|(_, _, d, _)| d.standing == Standing::Elsewhere);
+    of_others
+        .map(|(what, of, d, g)| {
+            let address = of.bdf.map(|b| format!(" {b}")).unwrap_or_default();
+            Note {
+                what: format!("{what} of {}{address}", d.what),
+                why: why.to_owned(),
+                evidence: c.quotes(g).into_iter().take(1).collect(),
+            }
+        })
+        .collect()
+}
+
+/// Words for a device that nothing identifies.
+fn nameless(of: Requester) -> String {
+    match of.bdf {
+        Some(b) => format!("of {b}: what that device is, these lines do not show"),
+        None => "of a device that the line does not name".to_owned(),
+    }
+}
+
+/// What to do about an error of a device that nothing identifies.
+fn identify() -> Remedy {
+    investigate("Find out what the device is (`lspci -D -nn` on that host, or `linerate doctor LOG --node SNAPSHOT`)")
+}

@@ -1,0 +1,70 @@
+//! `kernel/pcie-error`.
+
+use super::{device, identify, nameless};
+use crate::answer::Confidence::{Likely, Possible};
+use crate::case::Case;
+use crate::causes::{Cause, Found, hands, nccl};
+use crate::observe::groups::Group;
+use crate::observe::trouble::KernelTrouble;
+use linerate_formats::dmesg::Requester;
+use linerate_node::requester::{Device, Standing};
+use linerate_rules::Severity;
+
+pub(super) static CAUSE: Cause = Cause {
+    id: "kernel/pcie-error",
+    title: "A GPU, a NIC or a port above one had a PCIe error that was not corrected",
+    what: "A GPU, a NIC or a port above one had a PCIe error that was not corrected, or the link of its slot went \
+            down.",
+    shows: &[
+        "`PCIe Bus Error: severity=Uncorrected (Fatal), …` and other AER lines",
+        "`pcieport …: pciehp: Slot(…): Link Down`",
+    ],
+    why: "Requests in flight are lost; with a fatal error the link itself is. What talks to the device hangs or \
+           fails.",
+    confirm: &[
+        "`lspci -vvs BDF`: UESta, LnkSta against LnkCap",
+        "/sys/bus/pci/devices/BDF/aer_dev_fatal and aer_dev_nonfatal, twice under traffic",
+    ],
+    refute: &["the error is an Unsupported Request at boot, when buses are scanned"],
+    remedy: || {
+        hands(
+            "Drain the node, and check the device's seating, riser and cables; see whether the error moves with the card",
+        )
+    },
+    sources: &[nccl(
+        "Linux Documentation/PCI/pcieaer-howto.rst",
+        "https://github.com/torvalds/linux/blob/master/Documentation/PCI/pcieaer-howto.rst",
+    )],
+    severity: Severity::Critical,
+    rules: &["pcie/aer-errors", "pcie/device-gone", "pcie/link-width", "pcie/link-speed"],
+    follows: &["kernel/xid"],
+    check,
+};
+
+fn check(c: &Case<'_>) -> Option<Found> {
+    let (found, other): (Vec<_>, Vec<_>) = errors(c).into_iter().partition(|(_, d, _)| d.standing == Standing::Path);
+    if found.is_empty() {
+        let (of, _, g) = other.iter().find(|(_, d, _)| d.standing == Standing::Unknown)?;
+        let words = format!("{} uncorrected PCIe error(s) or lost links {}", g.count, nameless(*of));
+        let why = "only errors of a GPU, an RDMA NIC or a port above one concern the job";
+        return Some(Found::new(Possible, words, why).with(c.quotes(g)).fix(Some(identify())));
+    }
+    let (of, d, g) = found.first()?;
+    let name = of.bdf.map_or_else(|| d.what.to_owned(), |b| format!("{b} ({})", d.what));
+    let words = format!("{} uncorrected PCIe error(s) or lost links of {name}", g.count);
+    Some(
+        Found::new(Likely, words, "the kernel's log says so, and the device is on the way between GPU and NIC")
+            .with(c.quotes(g))
+            .join(c, &["pcie/device-gone", "pcie/aer-errors"]),
+    )
+}
+
+/// Uncorrected errors and lost slots, and what their devices are.
+pub(super) fn errors<'a>(c: &Case<'a>) -> Vec<(Requester, Device, &'a Group)> {
+    let all = c.kernel(|k| matches!(k, KernelTrouble::PcieError(_) | KernelTrouble::SlotDown(_))).into_iter();
+    all.filter_map(|(k, g)| match k {
+        KernelTrouble::PcieError(of) | KernelTrouble::SlotDown(of) => Some((of, device(c, of), g)),
+        _ => None,
+    })
+    .collect()
+}

@@ -1,0 +1,119 @@
+//! `kernel/xid`.
+
+use crate::answer::Confidence::{Certain, Likely, Possible};
+use crate::answer::Note;
+use crate::case::Case;
+use crate::causes::{Cause, Found, investigate};
+use crate::observe::groups::Group;
+use crate::observe::trouble::KernelTrouble;
+use linerate_formats::xid::{Class, Detail};
+use linerate_rules::Severity;
+use linerate_rules::xid::{CATALOGUE, Do, Judgement, NUMBERS, Seen, judge};
+
+pub(super) static CAUSE: Cause = Cause {
+    id: "kernel/xid",
+    title: "The GPU driver reported an error (Xid)",
+    what: "The GPU driver reported an error of a GPU or of a program on it (Xid). The rank on that GPU fails, all \
+            others wait for it.",
+    shows: &["`NVRM: Xid (PCI:0000:18:00): 79, …`", "`GPU has fallen off the bus`"],
+    why: "NVIDIA's catalogue says by number what to do: nothing (63, 92, 137), restart the application (13, 31, 94), \
+           reset the GPU (64, 95, 119), restart the machine (79). 43 and 45 follow from the program or from another \
+           error; 154 names the action that the driver wants.",
+    confirm: &[
+        "`linerate explain xid/N`: the catalogue's row of the number",
+        "`nvidia-smi -q` on that node: GPU Recovery Action, remapped rows, NVLink errors",
+    ],
+    refute: &["13, 31 or 43: the program made the error; the GPU is fine"],
+    remedy: || investigate("Do what the catalogue says for this number: `linerate explain xid/N`"),
+    sources: &[CATALOGUE, NUMBERS],
+    severity: Severity::Critical,
+    rules: &["gpumem/xid", "gpumem/nvlink-fabric", "pcie/device-gone"],
+    follows: &[],
+    check,
+};
+
+fn check(c: &Case<'_>) -> Option<Found> {
+    let found: Vec<_> = judged(c).into_iter().filter(|(_, j, _)| is_cause(j) && !is_nvlink(j)).collect();
+    if found.is_empty() && judged(c).is_empty() {
+        let lost = c.kernel(|k| matches!(k, KernelTrouble::GpuLost));
+        let (_, g) = lost.first()?;
+        let fell = Seen { gpu: None, number: 79, detail: Detail::Number };
+        let what = Found::new(Certain, "a GPU fell off the bus", "the driver says so").with(c.quotes(g));
+        return Some(what.fix(judge(&fell, &[fell]).remedy()));
+    }
+    // The worst counts; among equals the first, and what follows from others last.
+    let (seen, j, g) = found
+        .iter()
+        .min_by_key(|(_, j, g)| (std::cmp::Reverse(j.severity), matches!(j.what_to_do, Do::Others), g.first))?;
+    let whose = seen.gpu.map(|b| format!(" of {b}")).unwrap_or_default();
+    let app = matches!(j.meaning.class, Class::App | Class::Engine);
+    let sure = match j.what_to_do {
+        Do::NotKnown | Do::Nothing | Do::Others => Possible,
+        _ if app => Likely,
+        _ => Certain,
+    };
+    let several = found.len() > 1 && app;
+    let more = if several { "; of several Xids of programs it is the first" } else { "" };
+    let words = format!("{}{whose}{more}", j.words);
+    let why = "the driver's own report in the kernel's log, and NVIDIA's catalogue";
+    // For the node an error of a program is no trouble; for the job it is what ended it.
+    let severity = if app && j.what_to_do != Do::NotKnown { j.severity.max(Severity::Medium) } else { j.severity };
+    Some(Found::new(sure, words, why).with(c.quotes(g)).severity(severity).fix(j.remedy()))
+}
+
+/// All Xids, each beside the others of its GPU.
+pub(crate) fn judged<'a>(c: &Case<'a>) -> Vec<(Seen, Judgement, &'a Group)> {
+    let all = c.kernel(|k| matches!(k, KernelTrouble::Xid { .. }));
+    let seen = |k: &KernelTrouble| match *k {
+        KernelTrouble::Xid { number, gpu, detail } => Some(Seen { gpu, number, detail }),
+        _ => None,
+    };
+    let mut known: Vec<Seen> = all.iter().filter_map(|(k, _)| seen(k)).collect();
+    // What each log said last counts; where logs of several hosts disagree about an address, the worst.
+    let mut last = c.o.recoveries.clone();
+    last.sort_by_key(|r| judge_rank(r.action));
+    known.extend(last.into_iter().map(|r| Seen { gpu: r.gpu, number: 154, detail: Detail::Recovery(r.action) }));
+    let named = |s: Seen| named(s, &known);
+    all.iter().filter_map(|(k, g)| seen(k).map(named).map(|s| (s, judge(&s, &known), *g))).collect()
+}
+
+/// An Xid 45 names the one that it follows: where that one's own line is not in the log, it is known by its number.
+fn named(seen: Seen, all: &[Seen]) -> Seen {
+    match seen.detail {
+        Detail::After(number) if !all.iter().any(|s| s.gpu == seen.gpu && s.number == number) => {
+            Seen { number, detail: Detail::Number, ..seen }
+        }
+        _ => seen,
+    }
+}
+
+fn judge_rank(action: linerate_formats::xid::Recovery) -> Severity {
+    let one = Seen { gpu: None, number: 154, detail: Detail::Recovery(action) };
+    judge(&one, &[one]).severity
+}
+
+/// Whether an Xid can be why a job failed: errors of programs and of hardware, not what the catalogue ignores.
+fn is_cause(j: &Judgement) -> bool {
+    j.what_to_do != Do::Nothing || j.meaning.class == Class::App
+}
+
+/// Whether it is told by gpu/nvlink.
+pub(crate) fn is_nvlink(j: &Judgement) -> bool {
+    j.meaning.class == Class::Nvlink
+}
+
+/// Xids that the catalogue says to ignore.
+pub(crate) fn harmless(c: &Case<'_>) -> Vec<Note> {
+    let why = |j: &Judgement| match j.meaning.class {
+        Class::Recovery => "the driver wants nothing to be done".to_owned(),
+        _ => format!("NVIDIA's catalogue: {}", j.meaning.immediate.name()),
+    };
+    let quiet = judged(c).into_iter().filter(|(_, j, _)| !is_cause(j));
+    quiet
+        .map(|(_, j, g)| Note {
+            what: j.words.clone(),
+            why: why(&j),
+            evidence: c.quotes(g).into_iter().take(1).collect(),
+        })
+        .collect()
+}

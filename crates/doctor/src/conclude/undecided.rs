@@ -1,0 +1,158 @@
+//! What is wrong without a cause that is found.
+
+use super::harmless::is_harmless;
+use crate::answer::{Answer, Evidence, Undecided};
+use crate::case::Case;
+use crate::causes::gdr::seen as gdr;
+use crate::causes::ib;
+use crate::observe::trouble::Trouble;
+use linerate_formats::nccl_log::status::Status;
+use std::collections::BTreeSet;
+
+/// What is wrong without a cause that is found.
+pub(super) fn undecided(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
+    let any = |area: &str| ids.iter().any(|id| id.starts_with(area));
+    refused(case, ids, suffix, answer);
+    // A job that failed, of which only consequences are seen.
+    let closed = case.failures(|t| matches!(t, Trouble::Completion(Status::Flushed)));
+    if let (Some((_, g)), false) = (closed.first(), any("ib/") || any("kernel/")) {
+        answer.undecided.push(Undecided {
+            symptom: "symptom/completion-errors",
+            summary: format!(
+                "requests were flushed (status 5): the first error of that connection is not in these lines{suffix}"
+            ),
+            evidence: case.quotes(g),
+            candidates: vec!["ib/retry-exceeded", "ib/local-protection", "ib/remote-access", "job/peer-exited"],
+            read: vec!["the logs of all ranks: the first completion with another status than 5, by time".to_owned()],
+        });
+    }
+    let missing = gdr::missing(case);
+    if !missing.is_empty() && !any("gdr/") {
+        let scope = case.scope(missing.iter().copied());
+        let scope = if scope.is_empty() { String::new() } else { format!(", on {scope}") };
+        answer.undecided.push(Undecided {
+            symptom: "symptom/gpudirect-disabled",
+            summary: format!("connections over RDMA without /GDRDMA{scope}; these lines do not say why{suffix}"),
+            evidence: gdr::lacking(case),
+            candidates: vec!["gdr/no-peer-memory", "gdr/too-far", "gdr/level-too-low-by-env", "gdr/default-off-behind-cpu"],
+            read: vec![
+                "the lines `GPU Direct RDMA Enabled/Disabled` of the same job: NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV".to_owned(),
+                "the node: `linerate doctor LOG --node SNAPSHOT` joins both".to_owned(),
+            ],
+        });
+    }
+    sockets(case, ids, suffix, answer);
+    let silent =
+        case.job.processes.iter().all(|p| {
+            case.o.process(*p).is_none_or(|p| p.network.is_none() && p.nics.is_none() && p.bootstrap.is_none())
+        });
+    let quiet = case.ranks().all(|r| r.cells.is_empty())
+        && case.failures(|_| true).is_empty()
+        && case.frameworks(|_| true).is_empty();
+    if silent
+        && quiet
+        && !case.job.processes.is_empty()
+        && case.of(&case.o.settings).next().is_none()
+        && case.kernel(|_| true).is_empty()
+        && ids.is_empty()
+    {
+        answer.undecided.push(Undecided {
+            symptom: "symptom/low-bandwidth-with-gpudirect",
+            summary: format!(
+                "these lines show neither networks nor connections: nothing can be said of the path{suffix}"
+            ),
+            evidence: Vec::new(),
+            candidates: Vec::new(),
+            read: vec!["a log with NCCL_DEBUG=INFO (at WARN NCCL prints errors only)".to_owned()],
+        });
+    }
+    let others: Vec<_> = case.failures(|t| {
+        matches!(
+            t,
+            Trouble::Other(_)
+                | Trouble::Completion(_)
+                | Trouble::Cuda { .. }
+                | Trouble::Usage
+                | Trouble::NoTransport
+                | Trouble::NicsDiffer
+                | Trouble::Verbs { .. }
+                | Trouble::Async { .. }
+        )
+    });
+    let harmful: Vec<_> = others.into_iter().filter(|(t, g)| !known_elsewhere(t) && !is_harmless(g)).collect();
+    let torch = case.frameworks(|_| true);
+    if ids.is_empty()
+        && answer.causes.is_empty()
+        && answer.undecided.is_empty()
+        && (!harmful.is_empty() || !torch.is_empty())
+    {
+        let groups = harmful.iter().map(|(_, g)| *g).chain(torch.iter().map(|(_, g)| *g));
+        let evidence: Vec<Evidence> = groups.flat_map(|g| case.quotes(g).into_iter().take(1)).take(6).collect();
+        answer.undecided.push(Undecided {
+            symptom: "symptom/hang",
+            summary: format!("something failed for which these lines show no cause{suffix}"),
+            evidence,
+            candidates: Vec::new(),
+            read: vec![
+                "the lines before these: NCCL prints the reason as a warning (`NCCL WARN`) in the log of the rank that failed first".to_owned(),
+                "NCCL_DEBUG=INFO on all ranks, and the kernel's log of their nodes".to_owned(),
+            ],
+        });
+    }
+}
+
+/// Sockets of which nobody knows whether they matter.
+fn sockets(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
+    let unopened = case.failures(|t| matches!(t, Trouble::Library(n) if case.name(*n).contains("libibverbs")));
+    let sockets = !case.socket_processes().is_empty();
+    let without = case.of(&case.o.no_device).next().map(|(_, g)| ("found no RDMA device", g));
+    let without = without.or_else(|| Some(("cannot open libibverbs", unopened.first().filter(|_| sockets)?.1)));
+    let open = case.multi_node().is_none() && !ids.iter().any(|id| id.starts_with("net/"));
+    let Some((what, g)) = without.filter(|_| open) else { return };
+    answer.undecided.push(Undecided {
+        symptom: "symptom/falls-back-to-sockets",
+        summary: format!("NCCL {what}; whether that matters is not shown: neither that the job spans nodes, nor that they have RDMA{suffix}"),
+        evidence: case.quotes(g).into_iter().take(1).collect(),
+        candidates: vec!["net/no-rdma-device", "net/no-libibverbs", "net/ib-disabled-by-env"],
+        read: vec![
+            "on the node: `ls /sys/class/infiniband`; in the container: `ls /dev/infiniband`".to_owned(),
+            "connections in the log (`via NET/…`): NCCL_DEBUG=INFO of the whole start".to_owned(),
+        ],
+    });
+}
+
+/// Verbs calls that fail: what each leaves as reasons, by call and error.
+fn refused(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
+    let failed = ib::verbs_call_failed::failed(case);
+    let Some((call, error, g)) = failed.first().filter(|_| !ids.iter().any(|id| id.starts_with("ib/"))) else { return };
+    let row = ib::reasons::reasons(call, error);
+    let silent = error.is_empty();
+    let mut read: Vec<String> = row.into_iter().flat_map(|r| r.read.iter().map(|s| (*s).to_owned())).collect();
+    if silent {
+        read.push("NCCL 2.14 or later prints the reason".to_owned());
+    }
+    let why = if silent { "and this release does not print why".to_owned() } else { format!("with `{error}`") };
+    answer.undecided.push(Undecided {
+        symptom: "symptom/completion-errors",
+        summary: format!("{call} failed, {why}{suffix}"),
+        evidence: case.quotes(g),
+        candidates: row.map(|r| r.candidates.to_vec()).unwrap_or_default(),
+        read,
+    });
+}
+
+/// Troubles that a cause's check looks at by itself.
+fn known_elsewhere(t: &Trouble) -> bool {
+    matches!(
+        t,
+        Trouble::Completion(
+            Status::LocalProtection
+                | Status::Flushed
+                | Status::RemoteAccess
+                | Status::RemoteOperation
+                | Status::RetryExceeded
+                | Status::RnrRetryExceeded
+                | Status::Fatal
+        )
+    )
+}

@@ -1,0 +1,114 @@
+//! Lines of the kernel's log, and of the tools that load modules and libraries, among others or in a log of their own. A line counts by
+//! the grammar of its program, from its beginning; what people write about such lines does not.
+
+mod module;
+mod nic;
+mod oom;
+mod words;
+
+pub(crate) use words::{OF_NCCL, Words};
+
+use super::trouble::{KernelTrouble, PeermemTrouble};
+use linerate_formats::dmesg::{AerSeverity, Event, Mlx5Event, Requester};
+use linerate_formats::{dmesg, printed};
+use module::{is_peermem, module};
+use nic::{catastrophe, limit, pages};
+use oom::{killed, killed_unit};
+
+/// A line with which a driver says what a device is.
+pub(super) fn device(line: &str) -> Option<Requester> {
+    match dmesg::classify(message(line)?) {
+        Some(Event::Bound(of)) => Some(of),
+        _ => None,
+    }
+}
+
+/// The kernel's message in a line, behind what launchers, collectors and the kernel's own clock put before it. A quoted line needs the
+/// clock: without it, it may be anybody's words.
+fn message(line: &str) -> Option<&str> {
+    let (time, direct) = dmesg::split(line);
+    if time.is_some() {
+        // A container runtime's time is followed by its stream.
+        let stream = ["stdout F ", "stderr F "].iter().find_map(|s| direct.strip_prefix(s));
+        return Some(stream.map_or(direct, |inner| dmesg::split(inner).1));
+    }
+    let own = printed::own(direct);
+    let (time, text) = dmesg::split(field(own.text));
+    (time.is_some() || !own.quoted).then_some(text)
+}
+
+/// The message in a field of a collector's JSON: `"MESSAGE" : "…"` of `journalctl -o json-pretty`, `"textPayload": "…\\r\\n",` of Google's
+/// serial consoles. A field of another name may hold anything: a pattern, a description.
+fn field(text: &str) -> &str {
+    let value = ["\"MESSAGE\"", "\"textPayload\""].iter().find_map(|name| text.strip_prefix(name));
+    let value = value.and_then(|r| r.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"'));
+    value.map_or(text, |v| v.split("\\r").next().unwrap_or(v).trim_end_matches(',').trim_end_matches('"'))
+}
+
+/// What the kernel says in a line.
+pub(super) fn read(line: &str) -> Option<KernelTrouble> {
+    if killed_unit(line) {
+        return Some(KernelTrouble::OutOfMemory);
+    }
+    let message = message(line)?;
+    if let Some(trouble) = killed(message)
+        .or_else(|| lost(message))
+        .or_else(|| module(message))
+        .or_else(|| pages(message))
+        .or_else(|| limit(message))
+        .or_else(|| catastrophe(message))
+    {
+        return Some(trouble);
+    }
+    // Old kernels print the reason of a fault in a line of its own, and tickets often have only that one.
+    if message.strip_prefix("DMAR:").is_some_and(|r| r.trim_start().starts_with("[fault reason ")) {
+        return Some(KernelTrouble::IommuFault { of: Requester::UNNAMED, arm: false });
+    }
+    Some(match dmesg::classify(message)? {
+        Event::IoPageFault { of, .. } | Event::DmarFault { of, .. } => KernelTrouble::IommuFault { of, arm: false },
+        Event::SmmuEvent { of, .. } => KernelTrouble::IommuFault { of, arm: true },
+        Event::Xid { bdf, number, detail } => KernelTrouble::Xid { number, gpu: bdf, detail },
+        Event::SXid { fatal, .. } => KernelTrouble::SwitchError(fatal),
+        Event::Mlx5 { bdf, event: Mlx5Event::LinkDown } => KernelTrouble::LinkDown(bdf),
+        Event::Mlx5 { bdf, event: Mlx5Event::Health(text) } if !text.contains("Failed to create ") => {
+            KernelTrouble::NicFirmware(bdf)
+        }
+        // A command that is answered `failed, status bad parameter` asks for what this firmware has not: frequent, and harmless.
+        Event::Mlx5 { bdf, event: Mlx5Event::CommandFailed(text) } if text.contains("timeout") => {
+            KernelTrouble::NicFirmware(bdf)
+        }
+        Event::Aer { of, severity: AerSeverity::NonFatal | AerSeverity::Fatal, .. } => KernelTrouble::PcieError(of),
+        Event::PciLink { of, up: false } => KernelTrouble::SlotDown(of),
+        // The GPU's memory was given back while the NIC still held it, as a program ended: benign, and frequent.
+        Event::Peermem { error: true, text } if !text.contains("invalid context") => {
+            KernelTrouble::Peermem(PeermemTrouble::Error)
+        }
+        Event::SymbolMismatch { module, .. } if is_peermem(&module) => KernelTrouble::Peermem(PeermemTrouble::Mismatch),
+        // -22 is the same mismatch again, -2 that nobody has the symbol.
+        Event::UnknownSymbol { module, .. } if is_peermem(&module) => {
+            let absent = message.contains("(err -2)") || message.contains("(err 0)");
+            KernelTrouble::Peermem(if absent { PeermemTrouble::Absent } else { PeermemTrouble::Mismatch })
+        }
+        Event::DmabufAttachFailed(_) => KernelTrouble::DmabufRefused,
+        Event::DmaMapFailed { .. } => KernelTrouble::BounceBuffers,
+        Event::NvidiaVersionMismatch => KernelTrouble::DriverMismatch,
+        _ => return None,
+    })
+}
+
+/// A GPU that is gone, without its Xid.
+fn lost(m: &str) -> Option<KernelTrouble> {
+    let by_driver = m.starts_with("NVRM: ")
+        && !m.starts_with("NVRM: Xid")
+        && m.split_once("fallen off the bus").is_some_and(|(_, rest)| {
+            matches!(
+                rest.trim_end(),
+                "" | "." | " and is not responding to commands" | " and is not responding to commands."
+            )
+        });
+    let by_tool = m.starts_with("Unable to determine the device handle for GPU") && m.contains("GPU is lost");
+    (by_driver || by_tool).then_some(KernelTrouble::GpuLost)
+}
+
+#[cfg(test)]
+mod tests;

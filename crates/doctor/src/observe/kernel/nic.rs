@@ -1,0 +1,30 @@
+//! What the drivers of NICs report of firmware and memory.
+
+use crate::observe::trouble::KernelTrouble;
+
+/// mlx5's firmware has no room for another object (drivers/net/ethernet/mellanox/mlx5/core/cmd.c, `cmd_status_print`): `mlx5_core 0000:81:00.0:
+/// mlx5_cmd_check:794:(pid 0): CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x59c8a4)`; newer `mlx5_cmd_out_err:…`.
+pub(super) fn limit(m: &str) -> Option<KernelTrouble> {
+    let (head, rest) = m.strip_prefix("mlx5_core ")?.split_once(": ")?;
+    let (_, command) = rest.strip_prefix("mlx5_cmd_")?.split_once("): ")?;
+    let created = command.starts_with("CREATE_") && !command.split_once('(')?.0.contains(' ');
+    (created && command.contains(" failed, status limits exceeded(0x8)"))
+        .then(|| KernelTrouble::NicLimit(head.split(' ').next().and_then(|h| h.parse().ok())))
+}
+
+/// mlx4's firmware ended (drivers/net/ethernet/mellanox/mlx4/catas.c).
+pub(super) fn catastrophe(m: &str) -> Option<KernelTrouble> {
+    let (head, rest) = m.strip_prefix("mlx4_core ")?.split_once(": ")?;
+    rest.starts_with("Internal error detected").then(|| KernelTrouble::NicFirmware(head.parse().ok()))
+}
+
+/// Pages of a registration that cannot be pinned (drivers/infiniband/core/umem.c; mlx4, mlx5 `mr.c`, `umr.c`). -12 is a limit.
+pub(super) fn pages(m: &str) -> Option<KernelTrouble> {
+    let core = m.starts_with("ib_umem_get: failed to get user pages, nr_pages=");
+    let nic = ["infiniband mlx", "mlx5_", "mlx4_"].iter().any(|n| m.starts_with(n));
+    let failed = nic.then(|| m.split_once("umem get failed (")).flatten();
+    let by_nic = failed.is_some_and(|(before, rest)| {
+        before.split(' ').count() <= 5 && !rest.starts_with("-12)") && rest.starts_with(['-', '1', '2'])
+    });
+    (core || by_nic).then_some(KernelTrouble::PagesRefused)
+}

@@ -1,0 +1,117 @@
+//! What equal lines are grouped by.
+
+use super::names::Name;
+use crate::place::{FileId, Place};
+use linerate_formats::pci::Bdf;
+use linerate_formats::xid::Recovery;
+
+/// A line about a pair of GPU and NIC, as far as equal ones are one thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pair {
+    /// Done or not.
+    pub enabled: bool,
+    /// Distance, in the release's scale.
+    pub distance: i64,
+    /// Limit.
+    pub limit: i64,
+    /// The limit itself is allowed.
+    pub inclusive: bool,
+}
+
+impl Pair {
+    /// Whether it is not done, and the distance says why.
+    pub(crate) fn is_too_far(&self) -> bool {
+        !self.enabled && self.distance > self.allowed()
+    }
+
+    /// The greatest distance that is allowed, in the release's scale.
+    pub(crate) fn allowed(&self) -> i64 {
+        if self.inclusive { self.limit } else { self.limit - 1 }
+    }
+}
+
+/// Algorithm and protocol of messages.
+#[derive(Debug, Clone)]
+pub struct Tuning {
+    /// Algorithm, name or number as printed.
+    pub algorithm: String,
+    /// Protocol.
+    pub protocol: String,
+    /// Lines.
+    pub count: u64,
+    /// Where first.
+    pub first: Place,
+}
+
+/// A variable and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Setting {
+    pub(crate) name: Name,
+    pub(crate) value: Name,
+}
+
+/// The devices of a network, as one list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct DeviceList {
+    pub(crate) net: Name,
+    pub(crate) list: Name,
+}
+
+/// What became of a network plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum PluginEvent {
+    /// It was loaded, under this name.
+    Loaded(Name),
+    /// It was not found.
+    Missing,
+    /// The loader refused it, or it could not start.
+    Failed,
+    /// Another line of the OFI plugin.
+    Ofi,
+}
+
+/// Whether a NIC can use GPU memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct GdrNic {
+    pub(crate) able: bool,
+    /// As printed.
+    pub(crate) reason: Option<Name>,
+}
+
+/// How many NICs can and cannot use GPU memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct GdrCount {
+    pub(crate) able: u32,
+    pub(crate) unable: u32,
+}
+
+/// A queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct QueuePair {
+    /// Active MTU, as `enum ibv_mtu` counts.
+    pub(crate) mtu: u32,
+    /// Index of the GID; on RoCE only.
+    pub(crate) gid_index: Option<i64>,
+}
+
+/// The recovery action that the GPU driver named last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recovered {
+    pub(crate) file: FileId,
+    pub(crate) gpu: Option<Bdf>,
+    pub(crate) action: Recovery,
+}
+
+/// A word that a process printed, and where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named {
+    pub(crate) name: Name,
+    pub(crate) at: Place,
+}
+
+/// The NICs or interfaces of a process, and where it lists them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listed {
+    pub(crate) devices: DeviceList,
+    pub(crate) at: Place,
+}

@@ -1,0 +1,139 @@
+//! Lines that NCCL did not print.
+
+use super::keys::Recovered;
+use super::record::trouble;
+use super::{Observer, frameworks, kernel, programs, titles};
+use crate::observe::groups::Seen;
+use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble};
+use crate::place::{FileId, Place};
+use linerate_formats::nccl_log::{Failure, stamp};
+use linerate_formats::xid::Detail;
+use linerate_formats::{printed, torch_log};
+
+/// Devices, and GPUs with a recovery action, at most.
+const MAX_BOUND: usize = 4096;
+
+impl Observer {
+    /// A line that NCCL did not print.
+    pub(super) fn other(&mut self, place: Place, line: &str) {
+        if line.is_empty() {
+            return;
+        }
+        let before = self.file(place.file).other;
+        self.program(place, line);
+        // What no program said is a person's, or of no interest.
+        if self.file(place.file).other == before {
+            if let Some(voice) = self.voices.get_mut(place.file.0 as usize) {
+                voice.line(place.line, line);
+            }
+            self.look_again(place, line);
+            self.look_for_phrases(place, line);
+        }
+    }
+
+    /// A line of another program than NCCL.
+    fn program(&mut self, place: Place, line: &str) {
+        let number = u32::try_from(place.line).unwrap_or(u32::MAX);
+        self.tables.nccl_tests.line(number, line.as_bytes());
+        self.tables.perftest.line(number, line.as_bytes());
+        let names = &mut self.names;
+        let seen = |stamp| Seen { place, text: line, stamp, process: None, rank: None };
+        self.tool_lines.header(line);
+        self.gpu_buffers |= programs::is_gpu_buffer(line);
+        if let Some(torch) = self.torch.line(number, line.as_bytes()) {
+            self.sequences.read(&torch);
+            if let Some(key) = frameworks::trouble(&torch, names) {
+                self.frameworks.add(key, &seen(stamp::find(line)));
+            }
+            // NCCL's own words in an exception.
+            if let torch_log::Event::LastError { text } = &torch.event {
+                self.quoted(place, text);
+            } else if let Some(words) = frameworks::last_error(line) {
+                self.quoted(place, words);
+            }
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(status) = self.entries.line(line) {
+            self.tools.add(ToolTrouble::Entry(status), &seen(None));
+            self.file(place.file).other += 1;
+            return;
+        }
+        if self.matrices.line(line) {
+            self.tools.add(ToolTrouble::P2pSlower, &seen(None));
+            self.file(place.file).other += 1;
+            return;
+        }
+        let Some(of_nccl) = self.kernel_words.any(line) else { return };
+        if of_nccl && self.quoted(place, line) {
+            return;
+        }
+        if printed::own(line).text.starts_with("RCCL version : ") {
+            self.rccl = true;
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(of) = kernel::device(line) {
+            if self.bound.len() < MAX_BOUND && !self.bound.contains(&of) {
+                self.bound.push(of);
+            }
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(key) = kernel::read(line) {
+            self.recovery(place.file, key);
+            self.kernel.add(key, &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+            return;
+        }
+        let names = &mut self.names;
+        if place.line <= titles::LINES
+            && let Some((text, failure)) = titles::quoted(line)
+        {
+            let key = trouble(&failure, names);
+            self.failures.add(key, &Seen { place, text, stamp: None, process: None, rank: None });
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(failure) = programs::failure(line) {
+            let key = trouble(&failure, names);
+            self.failures.add(key, &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(key) = frameworks::ended(line).or_else(|| frameworks::nccl_tests(line)) {
+            if matches!(key, FrameworkTrouble::Ended | FrameworkTrouble::Killed) {
+                self.says.ended();
+            }
+            self.frameworks.add(key, &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some(key) = programs::tool(line).or_else(|| self.tool_lines.read(line, names)) {
+            self.tools.add(key, &seen(None));
+            self.file(place.file).other += 1;
+            return;
+        }
+        if let Some((which, headed)) = self.says.read(line) {
+            self.tools.add(ToolTrouble::Says { which, headed }, &seen(None));
+            self.file(place.file).other += 1;
+            return;
+        }
+        // CUDA's words in a program's own error.
+        if let Some((code, error)) = frameworks::cuda(line) {
+            let key = trouble(&Failure::Cuda { code, error }, names);
+            self.failures.add(key, &seen(stamp::find(line)));
+            self.file(place.file).other += 1;
+        }
+    }
+
+    fn recovery(&mut self, file: FileId, key: KernelTrouble) {
+        let KernelTrouble::Xid { gpu, detail: Detail::Recovery(action), .. } = key else { return };
+        let room = self.recoveries.len() < MAX_BOUND;
+        match self.recoveries.iter_mut().find(|r| (r.file, r.gpu) == (file, gpu)) {
+            Some(last) => last.action = action,
+            None if room => self.recoveries.push(Recovered { file, gpu, action }),
+            None => {}
+        }
+    }
+}
