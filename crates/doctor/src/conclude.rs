@@ -165,6 +165,7 @@ fn cause(k: &'static Known, f: &Found, suffix: &str) -> Cause {
         refute: k.refute.iter().map(|s| (*s).to_owned()).collect(),
         rules: k.rules.to_vec(),
         remedy: f.remedy.clone().unwrap_or_else(|| Some((k.remedy)())),
+        role: None,
         sources: k.sources.to_vec(),
     }
 }
@@ -205,6 +206,7 @@ fn findings(nodes: &[NodeView<'_>], direct: bool, answer: &mut Answer) {
                 refute: Vec::new(),
                 rules: vec![f.rule],
                 remedy: f.remedy,
+                role: n.role(),
                 sources: f.sources.to_vec(),
             });
         }

@@ -6,7 +6,8 @@ mod rendered;
 use linerate_node::Node;
 use linerate_remedy::change::*;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
-use linerate_remedy::{Act, Condition, Disruption};
+use linerate_remedy::{Act, Condition, Disruption, On, Permanence, terms};
+use linerate_rules::Action;
 use linerate_snapshot::Snapshot;
 use proptest::prelude::*;
 use rendered::{commands, files, one, pair, systemd_takes};
@@ -333,19 +334,45 @@ fn a_card_is_reset_where_that_is_enough() {
     assert_eq!(last(&without), None, "the source shows no program that resets");
     let r = set(&s, &[("LINK_TYPE_P1", "2")], true);
     assert_eq!(last(&r).as_deref(), Some("mstfwreset -d 0000:81:00.0 -l 3 -y reset"));
-    assert_eq!((r.disruption, r.change.len()), (Disruption::Service, 2));
+    assert_eq!(r.change.len(), 2);
     assert!(matches!(&r.precondition[..], [.., Condition::Program { name, .. }] if name == "mstfwreset"));
-    for r in
-        [set(&s, &[("LINK_TYPE_P1", "2")], false), set(&s, &[("LINK_TYPE_P1", "2"), ("ATS_ENABLED", "False")], true)]
-    {
-        assert_eq!((last(&r), r.disruption), (None, Disruption::DrainReboot), "one reboot for all of them");
-    }
+    assert_eq!(last(&set(&s, &[("LINK_TYPE_P1", "2")], false)), None, "the reboot does it");
     let waits = link("IB(1)", "ETH(2)");
     let ask_reset = |reset: bool| {
         one(with_tool(Ask::NicFirmwareReset { device: device(), reset, except: Vec::new() }, "mlxfwreset", &waits))
     };
     assert_eq!(last(&ask_reset(true)).as_deref(), Some("mlxfwreset -d 0000:81:00.0 -l 3 -y reset"));
-    assert_eq!(ask_reset(false).disruption, Disruption::DrainReboot);
+    assert_eq!(last(&ask_reset(false)), None);
+}
+
+#[test]
+fn terms_of_a_nics_firmware() {
+    let tools = Tools { looked: true, seen: vec!["mstfwreset".into()] };
+    let (with, without) = (Platform { tools, ..platform(Network::Unknown) }, platform(Network::Unknown));
+    let waits = nic("True(1)", "True(1)", "         LINK_TYPE_P1   ETH(2)   IB(1)   ETH(2)\n");
+    let node = Node::decode(&waits);
+    let of = |action: &Action, resets_by| terms(action, &On { resets_by, ..On::node(&node) }).expect("a plan does it");
+    let set = |parameter: &'static str, value: &'static str| Action::NicFirmware {
+        device: "0000:81:00.0".into(),
+        parameter: parameter.into(),
+        value: value.into(),
+    };
+    let reset = Action::NicFirmwareReset { device: "0000:81:00.0".into() };
+    for (action, resets_by, disruption) in [
+        (set("LINK_TYPE_P1", "ETH"), Some(&with), Disruption::Service),
+        (set("LINK_TYPE_P1", "ETH"), Some(&without), Disruption::DrainReboot),
+        (set("LINK_TYPE_P1", "ETH"), None, Disruption::DrainReboot),
+        // What the host enumerates, and what is hidden until another setting is in force.
+        (set("ATS_ENABLED", "False"), Some(&with), Disruption::DrainReboot),
+        (set("MAX_ACC_OUT_READ", "0"), Some(&with), Disruption::DrainReboot),
+        (reset.clone(), Some(&with), Disruption::Service),
+        (reset, None, Disruption::DrainReboot),
+    ] {
+        let terms = of(&action, resets_by);
+        assert_eq!((terms.persistence, terms.disruption), (Permanence::DeviceReset, disruption), "{action:?}");
+    }
+    let back = of(&set("LINK_TYPE_P1", "1"), None);
+    assert_eq!((back.persistence, back.disruption), (Permanence::Immediate, Disruption::None), "it is in force");
 }
 
 proptest! {

@@ -33,7 +33,7 @@ pub(crate) use verbs::{failed as verbs_failed, reasons as verbs_reasons};
 use crate::answer::{Confidence, Evidence};
 use crate::case::Case;
 use crate::docs::CauseDoc;
-use linerate_rules::{Action, Persistence, Remedy, Risk, Severity, Source};
+use linerate_rules::{Action, Remedy, Severity, Source};
 
 /// A cause, as documentation and as a check.
 pub(crate) struct Known {
@@ -159,21 +159,20 @@ fn environment(summary: &'static str, set: &[&'static str], unset: &[&'static st
         set: set.iter().map(|s| (*s).into()).collect(),
         unset: unset.iter().map(|s| (*s).into()).collect(),
     };
-    Remedy::new(summary, action, Persistence::Immediate, Risk::None).prove("the next job's log")
+    Remedy::new(summary, action).prove("the next job's log")
 }
 
 /// A person has to look.
 fn investigate(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Investigate { what: summary.into() }, Persistence::Hardware, Risk::None)
+    Remedy::new(summary, Action::Investigate { what: summary.into() })
 }
 
 fn software(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Software { what: summary.into() }, Persistence::Immediate, Risk::Low)
-        .prove("the next job's log")
+    Remedy::new(summary, Action::Software { what: summary.into() }).prove("the next job's log")
 }
 
 fn hands(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Physical { what: summary.into() }, Persistence::Hardware, Risk::Medium)
+    Remedy::new(summary, Action::Physical { what: summary.into() })
 }
 
 pub(crate) const ENV_RST: Source = Source {

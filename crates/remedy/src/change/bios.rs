@@ -2,7 +2,7 @@
 
 use super::{Refusal, Rendered};
 use crate::bios::{Found, Meant, Setup};
-use crate::model::{Act, Disruption, Permanence, Proof};
+use crate::model::{Act, Proof};
 
 /// Without a BMC neither the attribute's name nor the value to come back to is known.
 pub(super) fn by_hand(setting: &str, value: &str) -> Refusal {
@@ -57,8 +57,6 @@ pub(crate) fn set(setting: &str, value: &str, setup: &Setup) -> Result<Rendered,
                 after: m.value.clone(),
             })
             .collect(),
-        persistence: Permanence::NextBoot,
-        disruption: Disruption::DrainReboot,
         proof: meant.iter().map(|m| Proof::Bios { attribute: m.name.to_owned(), value: m.value.clone() }).collect(),
         note: note.join("; "),
     })

@@ -1,7 +1,7 @@
 //! Limits of resources: of sessions (pam_limits), and of services that start jobs.
 
 use super::{Limit, Refusal, Rendered, ours};
-use crate::model::{Act, Disruption, Permanence};
+use crate::model::Act;
 use linerate_snapshot::{Lookup, Snapshot};
 
 const LIMITS: &str = "/etc/security/limits.d/90-linerate.conf";
@@ -69,8 +69,6 @@ pub(super) fn limits(asked: &[Limit], s: &Snapshot) -> Result<Rendered, Refusal>
         summary: "let sessions and job services lock memory without limit".into(),
         precondition: Vec::new(),
         change,
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
         proof: Vec::new(),
         note,
     })

@@ -8,7 +8,7 @@ pub mod labels;
 mod limits;
 mod modules;
 pub(crate) mod network;
-mod nicfw;
+pub(crate) mod nicfw;
 mod ours;
 mod registers;
 mod unit;
@@ -16,7 +16,7 @@ pub(crate) mod values;
 pub(crate) mod words;
 
 use crate::address::Cidr;
-use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use crate::model::{Act, Condition, Proof};
 use crate::platform::Platform;
 use linerate_formats::pci::Bdf;
 use linerate_node::Node;
@@ -45,14 +45,14 @@ pub enum Ask {
         device: String,
         /// Settings and values.
         set: Vec<(String, String)>,
-        /// Whether the card is reset for them, where that is enough.
+        /// Whether the card is reset for them: the planner has seen that this is enough ([`crate::terms`]).
         reset: bool,
     },
     /// That a NIC's pending settings become current.
     NicFirmwareReset {
         /// The NIC, as the rules name it.
         device: String,
-        /// Whether the card is reset, where that is enough; else the reboot does it.
+        /// Whether the card is reset: the planner has seen that this is enough ([`crate::terms`]); else the reboot does it.
         reset: bool,
         /// Settings that another step sets back: they do not become current.
         except: Vec<String>,
@@ -128,7 +128,7 @@ pub struct DeviceControl {
     pub value: u32,
 }
 
-/// What a renderer makes: a step without what the planner knows (rules, reasons, risk).
+/// What a renderer makes: a step without what the planner knows (rules, reasons, [`crate::terms`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rendered {
     /// Name of the step, stable, `[a-z0-9-]` only, the same for the same ask: `modules`, `nicfw-0000-81-00-0`.
@@ -139,10 +139,6 @@ pub struct Rendered {
     pub precondition: Vec<Condition>,
     /// The acts, in order.
     pub change: Vec<Act>,
-    /// When it holds, and how long.
-    pub persistence: Permanence,
-    /// What it disturbs.
-    pub disruption: Disruption,
     /// What is read again besides the rules that ask: those the planner adds.
     pub proof: Vec<Proof>,
     /// What people should know of this way of doing it; is put behind the remedy's own risk note.
@@ -197,9 +193,9 @@ pub fn render(ask: &Ask, platform: &Platform, node: &Node<'_>, snapshot: &Snapsh
         Ask::Limit(limits) => limits.iter().map(|l| limits::limits(std::slice::from_ref(l), snapshot)).collect(),
         Ask::AcsControl(ports) => vec![registers::acs(ports, node, snapshot)],
         Ask::DeviceControl(fields) => vec![registers::device_control(fields, node, snapshot)],
-        Ask::NicFirmware { device, set, reset } => nicfw::set(device, set, *reset, platform, node),
+        Ask::NicFirmware { device, set, reset } => nicfw::set(device, set, *reset, platform, &node.nic_firmware),
         Ask::NicFirmwareReset { device, reset, except } => {
-            vec![nicfw::reset(device, *reset, except, platform, node)]
+            vec![nicfw::reset(device, *reset, except, platform, &node.nic_firmware)]
         }
         Ask::Bios { setting, value } => vec![Err(bios::by_hand(setting, value))],
     }

@@ -1,7 +1,7 @@
 //! Modules that are loaded at each boot (`modules-load.d`), and their options (`modprobe.d`, and the initramfs that holds a copy).
 
 use super::{ModuleOption, Refusal, Rendered, ours, words};
-use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use crate::model::{Act, Condition, Proof};
 use crate::platform::{Boot, Initramfs, Platform};
 use crate::see;
 use linerate_formats::cmdline::same_name;
@@ -30,8 +30,6 @@ pub(super) fn load(modules: &[String], node: &Node<'_>, s: &Snapshot) -> Result<
         summary: format!("load {} now and at each boot", modules.join(", ")),
         precondition: vec![Condition::Program { name: "modprobe".into(), package: "kmod".into() }],
         change,
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
         proof: modules.iter().map(|m| proof(m)).collect(),
         note: String::new(),
     })
@@ -75,8 +73,6 @@ pub(super) fn options(asked: &[ModuleOption], platform: &Platform, s: &Snapshot)
         summary: format!("give options to modules: {}", names.join(", ")),
         precondition: vec![Condition::Program { name, package }],
         change: vec![file, rebuild],
-        persistence: Permanence::NextBoot,
-        disruption: Disruption::DrainReboot,
         proof: asked.iter().filter_map(option_proof).collect(),
         note,
     })

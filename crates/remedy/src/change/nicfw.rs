@@ -1,10 +1,10 @@
 //! Settings of NIC firmware, and the reset that they wait for.
 
 use super::{Refusal, Rendered, words};
-use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use crate::model::{Act, Condition, Disruption, Permanence, Proof, Risk};
 use crate::platform::Platform;
+use crate::terms::{On, Terms};
 use linerate_formats::mlxconfig::{Param, Value};
-use linerate_node::Node;
 use linerate_node::nicfw::NicFirmware;
 
 /// Shown only while this is in force (facts §5.2).
@@ -33,15 +33,47 @@ fn by_reset(parameter: &str) -> bool {
     BY_RESET.iter().any(|p| parameter.starts_with(p))
 }
 
-/// Settings of one NIC. With `reset` they come into force by a reset of the card, where all of them can.
+/// The terms of a setting. One that waits and is set back to what is in force changes nothing else, and nothing has to be reset.
+pub(crate) fn terms(device: &str, parameter: &str, value: &str, on: &On<'_>) -> Terms {
+    let shown = find(device, on.firmware).ok().and_then(|nic| nic.config.param(parameter));
+    if shown.and_then(|p| p.current.as_ref()).is_some_and(|c| same(c, value)) {
+        return Terms { persistence: Permanence::Immediate, disruption: Disruption::None, risk: Risk::Low };
+    }
+    // A hidden setting takes another one first, which a reset of the card does not bring into force.
+    in_force(device, shown.is_some() && by_reset(parameter), on)
+}
+
+/// The terms of what waits for a reset of a NIC.
+pub(crate) fn terms_of_reset(device: &str, on: &On<'_>) -> Terms {
+    let except: Vec<String> = on.set.iter().filter(|(d, _)| d == device).map(|(_, p)| p.clone()).collect();
+    let waiting = find(device, on.firmware).map(|nic| waiting(nic, &except)).unwrap_or_default();
+    in_force(device, !waiting.is_empty() && waiting.iter().all(|p| by_reset(&p.name)), on)
+}
+
+fn in_force(device: &str, by_reset: bool, on: &On<'_>) -> Terms {
+    let by_card = by_reset && on.resets_by.is_some_and(|platform| resetting(device, platform).is_some());
+    let disruption = if by_card { Disruption::Service } else { Disruption::DrainReboot };
+    Terms { persistence: Permanence::DeviceReset, disruption, risk: Risk::High }
+}
+
+/// Settings whose value for the next reset is another than the one in force.
+fn waiting<'n>(nic: &'n NicFirmware, except: &[String]) -> Vec<&'n Param> {
+    let pending = |p: &&Param| {
+        let waits = matches!((&p.current, &p.next), (Some(c), Some(n)) if !same(c, &n.raw));
+        waits && !except.iter().any(|e| p.name == *e)
+    };
+    nic.config.params.iter().filter(pending).collect()
+}
+
+/// Settings of one NIC. With `reset` they come into force by a reset of the card.
 pub(super) fn set(
     device: &str,
     asked: &[(String, String)],
     reset: bool,
     platform: &Platform,
-    node: &Node<'_>,
+    firmware: &[NicFirmware],
 ) -> Vec<Result<Rendered, Refusal>> {
-    let nic = match find(device, node) {
+    let nic = match find(device, firmware) {
         Ok(nic) => nic,
         Err(e) => return vec![Err(e)],
     };
@@ -84,12 +116,8 @@ pub(super) fn set(
                 _ => None,
             })
             .collect();
-        let all = acts.iter().all(|a| matches!(a, Act::NicFirmware { parameter, .. } if by_reset(parameter)));
-        let by_card = if reset && all { resetting(device, platform) } else { None };
-        let (disruption, note) = match &by_card {
-            Some(_) => (Disruption::Service, RESETS),
-            None => (Disruption::DrainReboot, REBOOTS),
-        };
+        let by_card = if reset { resetting(device, platform) } else { None };
+        let note = if by_card.is_some() { RESETS } else { REBOOTS };
         let mut precondition = vec![tool, Condition::NoLockdown];
         if let Some((program, act)) = by_card {
             precondition.push(program);
@@ -100,8 +128,6 @@ pub(super) fn set(
             summary: format!("set {} in the firmware of {device}", names.join(", ")),
             precondition,
             change: acts,
-            persistence: Permanence::DeviceReset,
-            disruption,
             proof,
             note: note.into(),
         }));
@@ -123,8 +149,6 @@ fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -
         summary: format!("cancel what waits for a reset in the firmware of {device}: {}", names.join(", ")),
         precondition: vec![tool, Condition::NoLockdown],
         change: acts,
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
         proof,
         note: "only the value for the next reset is written; the one in force stays".into(),
     }
@@ -151,14 +175,10 @@ pub(super) fn reset(
     reset: bool,
     except: &[String],
     platform: &Platform,
-    node: &Node<'_>,
+    firmware: &[NicFirmware],
 ) -> Result<Rendered, Refusal> {
-    let nic = find(device, node)?;
-    let pending = |p: &&Param| {
-        let waits = matches!((&p.current, &p.next), (Some(c), Some(n)) if !same(c, &n.raw));
-        waits && !except.iter().any(|e| p.name == *e)
-    };
-    let waiting: Vec<&Param> = nic.config.params.iter().filter(pending).collect();
+    let nic = find(device, firmware)?;
+    let waiting = waiting(nic, except);
     if waiting.is_empty() {
         return Err(Refusal::Already { reason: format!("no setting of {device} waits for a reset in the source") });
     }
@@ -170,15 +190,12 @@ pub(super) fn reset(
         1 => "a pending setting of".to_owned(),
         n => format!("{n} pending settings of"),
     };
-    let can = reset && waiting.iter().all(|p| by_reset(&p.name));
-    let by_card = can.then(|| resetting(device, platform)).flatten();
+    let by_card = if reset { resetting(device, platform) } else { None };
     let rendered = Rendered {
         id: format!("nicreset-{}", slug(device)),
         summary: format!("reboot: {settings} {device} become current"),
         precondition: Vec::new(),
         change: Vec::new(),
-        persistence: Permanence::DeviceReset,
-        disruption: Disruption::DrainReboot,
         proof: proof.collect(),
         note: "settings that ask for a power cycle stay pending after a reboot: then power the node off and on".into(),
     };
@@ -188,14 +205,13 @@ pub(super) fn reset(
             summary: format!("reset {device}: {settings} it become current"),
             precondition: vec![program],
             change: vec![act],
-            disruption: Disruption::Service,
             note: RESETS.into(),
             ..rendered
         },
     })
 }
 
-fn find<'n>(device: &str, node: &'n Node<'_>) -> Result<&'n NicFirmware, Refusal> {
+fn find<'n>(device: &str, firmware: &'n [NicFirmware]) -> Result<&'n NicFirmware, Refusal> {
     let bdf = device.parse().map_err(|_| {
         Refusal::no(format!(
             "the PCI address of {} is not known: the tool could not be told which NIC",
@@ -205,8 +221,8 @@ fn find<'n>(device: &str, node: &'n Node<'_>) -> Result<&'n NicFirmware, Refusal
     let card = |n: &&NicFirmware| {
         n.bdf == Some(bdf) || n.bdf.is_some_and(|b| (b.domain, b.bus, b.device) == (bdf.domain, bdf.bus, bdf.device))
     };
-    let exact = node.nic_firmware.iter().find(|n| n.bdf == Some(bdf));
-    exact.or_else(|| node.nic_firmware.iter().find(card)).ok_or_else(|| {
+    let exact = firmware.iter().find(|n| n.bdf == Some(bdf));
+    exact.or_else(|| firmware.iter().find(card)).ok_or_else(|| {
         Refusal::no(format!(
             "no query of the settings of {bdf} is in the source: the value to come back to is not known"
         ))

@@ -2,7 +2,7 @@
 
 use super::unit::{Pair, Unit};
 use super::{AcsControl, DeviceControl, Refusal, Rendered};
-use crate::model::{Condition, Disruption, Permanence};
+use crate::model::Condition;
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::Express;
 use linerate_node::Node;
@@ -121,8 +121,6 @@ fn unit(name: &str, step: &str, description: &str, pairs: Vec<Pair>, s: &Snapsho
             Condition::NoLockdown,
         ],
         change,
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
         proof: Vec::new(),
         note: String::new(),
     })

@@ -1,7 +1,7 @@
 //! Values under `/sys` and `/proc/sys`: written now, and again at each boot by `tmpfiles.d`, `sysctl.d` or tuned.
 
 use super::{Refusal, Rendered, Sysfs, ours, words};
-use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use crate::model::{Act, Condition, Proof};
 use crate::see;
 use linerate_snapshot::{EntryId, EntryKind, Snapshot};
 
@@ -60,8 +60,6 @@ pub(super) fn values(asked: &[Sysfs], s: &Snapshot) -> Result<Rendered, Refusal>
             .into_iter()
             .collect(),
         change: now.into_iter().chain(files).collect(),
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
         proof,
         note,
     })

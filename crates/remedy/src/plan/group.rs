@@ -111,7 +111,7 @@ pub(super) fn without_contradictions(wishes: Vec<Wish>, refused: &mut Vec<Refuse
     out
 }
 
-/// What is asked of the renderers; `None` for kernel arguments, which `crate::boot` writes. `reset`: NICs may be reset for it.
+/// What is asked of the renderers; `None` for kernel arguments, which `crate::boot` writes. `reset`: the NIC is reset for it.
 pub(super) fn ask(cx: &Cx<'_, '_>, kind: &Kind, wishes: &[&Wish], reset: bool) -> Option<Ask> {
     fn each<T: PartialEq>(wishes: &[&Wish], pick: impl Fn(&Action) -> Vec<T>) -> Vec<T> {
         let mut out = Vec::new();

@@ -19,6 +19,7 @@ use crate::change::labels::Asked;
 use crate::model::{NodeId, Plan};
 use crate::platform::Platform;
 use crate::see;
+use crate::terms::On;
 use linerate_node::Node;
 use linerate_rules::Audit;
 use linerate_snapshot::Snapshot;
@@ -89,6 +90,18 @@ struct Cx<'a, 's> {
     platform: &'a Platform,
     /// Settings of NICs that wait for a reset, and that the plan sets anew: device and parameter.
     set: Vec<(String, String)>,
+}
+
+impl Cx<'_, '_> {
+    /// What of the node decides the terms of its fixes. `reset`: NICs may be reset without a reboot.
+    fn on(&self, reset: bool) -> On<'_> {
+        On {
+            role: self.platform.role,
+            firmware: &self.node.nic_firmware,
+            resets_by: reset.then_some(self.platform),
+            set: &self.set,
+        }
+    }
 }
 
 /// A plan that grows.

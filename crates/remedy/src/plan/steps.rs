@@ -6,8 +6,9 @@ use super::wish::{Wish, distinct, rules, say_no};
 use super::{Cx, KERNEL_ARGS, Parts, hand};
 use crate::boot::{self, KernelArgs, Written};
 use crate::change::{self, Refusal, Rendered};
-use crate::model::{Condition, Disruption, Permanence, Proof, Risk, Step};
+use crate::model::{Condition, Disruption, Proof, Step};
 use crate::platform::Boot;
+use crate::terms::{self, Terms};
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -55,7 +56,7 @@ fn all(cx: &Cx<'_, '_>, groups: &BTreeMap<Kind, Vec<&Wish>>, reset: bool, out: &
     made
 }
 
-fn step(id: &str, of: &[&Wish]) -> Step {
+fn step(id: &str, of: &[&Wish], terms: Terms) -> Step {
     let about = |w: &&Wish| Proof::Rule { rule: w.rule.to_owned(), subject: w.subject.clone() };
     let mut seen = HashSet::new();
     let proof = of.iter().filter(|w| seen.insert((w.rule, &w.subject))).map(about).collect();
@@ -68,12 +69,17 @@ fn step(id: &str, of: &[&Wish]) -> Step {
         trial: vec![],
         change: vec![],
         proof,
-        risk: of.iter().map(|w| w.risk()).max().unwrap_or(Risk::None),
+        risk: terms.risk,
         risk_note: distinct(of.iter().map(|w| w.remedy.risk_note.to_string())).join("; "),
-        persistence: Permanence::NextBoot,
-        disruption: Disruption::DrainReboot,
+        persistence: terms.persistence,
+        disruption: terms.disruption,
         unsimulated: vec![],
     }
+}
+
+/// The terms of a step for these wishes. `reset`: NICs may be reset without a reboot.
+fn terms_of(cx: &Cx<'_, '_>, of: &[&Wish], reset: bool) -> Option<Terms> {
+    terms::of(of.iter().map(|w| &w.remedy.action), &cx.on(reset))
 }
 
 fn note(step: &mut Step, more: &str) {
@@ -106,11 +112,10 @@ fn kernel_args(cx: &Cx<'_, '_>, of: &[&Wish], out: &mut Parts) -> Option<Step> {
         }
         return None;
     }
-    let mut step = step(KERNEL_ARGS, of);
+    let mut step = step(KERNEL_ARGS, of, terms_of(cx, of, false)?);
     let with = (!add.is_empty()).then(|| format!(" with {}", add.join(" ")));
     let without = (!remove.is_empty()).then(|| format!(" without {}", remove.join(" ")));
     step.summary = format!("boot{}{}", with.unwrap_or_default(), without.unwrap_or_default());
-    step.risk = step.risk.max(Risk::Medium);
     let asked = KernelArgs { step: KERNEL_ARGS, add: &add, remove: &remove, trial: cx.options.trial };
     let elsewhere = cx.options.export && matches!(cx.platform.boot, Boot::Talos | Boot::OpenShift | Boot::Unknown(_));
     let written = if elsewhere {
@@ -145,7 +150,7 @@ fn kernel_args(cx: &Cx<'_, '_>, of: &[&Wish], out: &mut Parts) -> Option<Step> {
 fn bios(cx: &Cx<'_, '_>, setting: &str, value: &str, of: &[&Wish], out: &mut Parts) -> Vec<Step> {
     let Some(setup) = &cx.options.redfish else { return Vec::new() };
     match change::bios::set(setting, value, setup) {
-        Ok(r) => vec![finished(r, of)],
+        Ok(r) => terms_of(cx, of, false).map(|t| finished(r, of, t)).into_iter().collect(),
         Err(refusal) => {
             of.iter().for_each(|w| refused(w, &refusal, out));
             Vec::new()
@@ -162,13 +167,16 @@ fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], reset: bool, out: &mut P
         of.iter().for_each(|w| refused(w, &refusal, out));
         return Vec::new();
     }
+    let terms = |of: &[&Wish]| terms_of(cx, of, reset);
+    let finish = |r: Rendered, of: &[&Wish]| terms(of).map(|t| finished(r, of, t));
     let render = |of: &[&Wish]| {
-        let ask = group::ask(cx, kind, of, reset);
+        let by_card = terms(of).is_some_and(|t| t.disruption == Disruption::Service);
+        let ask = group::ask(cx, kind, of, by_card);
         ask.map(|a| change::render(&a, cx.platform, cx.node, cx.snapshot)).unwrap_or_default()
     };
     let results = render(of);
     if results.iter().all(Result::is_ok) {
-        return results.into_iter().flatten().map(|r| finished(r, of)).collect();
+        return results.into_iter().flatten().filter_map(|r| finish(r, of)).collect();
     }
     let mut fine = Vec::new();
     for w in of {
@@ -183,7 +191,7 @@ fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], reset: bool, out: &mut P
     let mut steps = Vec::new();
     for r in render(&fine) {
         match r {
-            Ok(r) => steps.push(finished(r, &fine)),
+            Ok(r) => steps.extend(finish(r, &fine)),
             Err(refusal) => fine.iter().for_each(|w| refused(w, &refusal, out)),
         }
     }
@@ -208,15 +216,13 @@ fn not_by_talos(cx: &Cx<'_, '_>, kind: &Kind) -> Option<Refusal> {
     }))
 }
 
-fn finished(r: Rendered, of: &[&Wish]) -> Step {
-    let mut step = step(&r.id, of);
+fn finished(r: Rendered, of: &[&Wish], terms: Terms) -> Step {
+    let mut step = step(&r.id, of, terms);
     if !r.summary.is_empty() {
         step.summary = r.summary;
     }
     step.precondition = r.precondition;
     step.change = r.change;
-    step.persistence = r.persistence;
-    step.disruption = r.disruption;
     for p in r.proof {
         if !step.proof.contains(&p) {
             step.proof.push(p);

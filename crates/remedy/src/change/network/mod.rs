@@ -9,7 +9,7 @@ mod networkd;
 
 use super::{Link, Refusal, Rendered, ours, words};
 use crate::address::Cidr;
-use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use crate::model::{Act, Condition, Proof};
 use crate::platform::{Boot, Network, Platform};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;
@@ -164,8 +164,6 @@ fn rendered(good: &[Want<'_>], mut precondition: Vec<Condition>, change: Vec<Act
         summary: format!("{}, now and at each boot", parts.join("; ")),
         precondition,
         change,
-        persistence: Permanence::Immediate,
-        disruption: Disruption::Service,
         // Addresses are proven by the rule that asks: the port's GIDs are made of them.
         proof: good
             .iter()

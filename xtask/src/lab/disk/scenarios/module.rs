@@ -9,7 +9,8 @@ use linerate_apply::protocol::{Answer, Request};
 use linerate_node::Node;
 use linerate_remedy::change::{Ask, render};
 use linerate_remedy::platform::Platform;
-use linerate_remedy::{NodeId, Plan, Step};
+use linerate_remedy::{NodeId, On, Plan, Step};
+use linerate_rules::Action;
 use linerate_snapshot::Snapshot;
 use std::fs;
 use std::path::Path;
@@ -55,12 +56,14 @@ fn load(node: NodeId, snapshot: &Snapshot) -> Result<Plan> {
     let platform = Platform::detect(snapshot, &decoded);
     let rendered = render(&Ask::Modules(vec![MODULE.to_owned()]), &platform, &decoded, snapshot);
     let [Ok(made)] = rendered.as_slice() else { return Err(format!("expected one change, saw {rendered:?}")) };
+    let terms = linerate_remedy::terms(&Action::LoadModule { module: MODULE.into() }, &On::node(&decoded))
+        .ok_or("no plan loads a module")?;
     let step = Step {
         precondition: made.precondition.clone(),
         change: made.change.clone(),
         proof: made.proof.clone(),
-        persistence: made.persistence,
-        disruption: made.disruption,
+        persistence: terms.persistence,
+        disruption: terms.disruption,
         ..plans::step(&made.id, &made.summary)
     };
     Ok(plans::plan(node, vec![step]))
