@@ -1,7 +1,7 @@
 //! What the planner says of a desired state on a node: when it holds, how long, what it disturbs and what it can break. The only place: rules state a
 //! desired state, and the audit, the plan, its exports and the doctor show what is said here.
 
-use crate::change::nicfw;
+use crate::change;
 use crate::model::{Disruption, Permanence, Risk};
 use crate::platform::Platform;
 use linerate_node::Node;
@@ -48,24 +48,8 @@ impl<'a> On<'a> {
 /// The terms of a desired state; `None`: people do it, and choose when and how.
 #[must_use]
 pub fn terms(action: &Action, on: &On<'_>) -> Option<Terms> {
-    let said = |persistence, disruption, risk| Terms { persistence, disruption, risk };
-    let reboot = |risk| said(Permanence::NextBoot, Disruption::DrainReboot, risk);
-    let mut terms = match action {
-        Action::KernelArgs { .. } | Action::ModuleOption { .. } | Action::Bios { .. } => reboot(Risk::Medium),
-        Action::LoadModule { .. } | Action::DeviceControl { .. } | Action::Sysfs { .. } | Action::Limit { .. } => {
-            said(Permanence::Immediate, Disruption::None, Risk::Low)
-        }
-        // What peers send to each other takes another way while it is under way.
-        Action::AcsControl { .. } => said(Permanence::Immediate, Disruption::Service, Risk::Medium),
-        Action::Mtu { .. } | Action::Address { .. } => said(Permanence::Immediate, Disruption::Service, Risk::Medium),
-        Action::NicFirmware { device, parameter, value } => nicfw::terms(device, parameter, value, on),
-        Action::NicFirmwareReset { device } => nicfw::terms_of_reset(device, on),
-        Action::Environment { .. }
-        | Action::Software { .. }
-        | Action::Physical { .. }
-        | Action::HostSide { .. }
-        | Action::Investigate { .. } => return None,
-    };
+    let (.., kind) = change::kind(action)?;
+    let mut terms = kind.terms(action, on);
     // All virtual machines go down with their host.
     if terms.disruption >= Disruption::DrainReboot && on.role == Some(Role::VmHost) {
         terms.risk = terms.risk.max(Risk::High);
@@ -136,6 +120,20 @@ mod tests {
         let of = |role| terms(&args("iommu=pt"), &On { role, ..On::default() }).map(|t| (t.disruption, t.risk));
         assert_eq!(of(Some(Role::VmHost)), Some((Disruption::DrainReboot, Risk::High)));
         assert_eq!(of(Some(Role::BareMetal)), Some((Disruption::DrainReboot, Risk::Medium)));
+    }
+
+    #[test]
+    fn what_people_do_has_no_terms() {
+        let what = "x";
+        for action in [
+            Action::Environment { set: vec![], unset: vec![what.into()] },
+            Action::Software { what: what.into() },
+            Action::Physical { what: what.into() },
+            Action::HostSide { what: what.into() },
+            Action::Investigate { what: what.into() },
+        ] {
+            assert_eq!(terms(&action, &On::default()), None, "{action:?}");
+        }
     }
 
     #[test]

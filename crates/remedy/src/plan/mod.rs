@@ -1,7 +1,6 @@
 //! From failing verdicts to a plan.
 
 mod address;
-mod args;
 mod bios;
 mod group;
 mod hand;
@@ -15,11 +14,11 @@ mod wish;
 
 use crate::address::Given;
 use crate::bios::Setup;
+use crate::change::Setting;
 use crate::change::labels::Asked;
 use crate::model::{NodeId, Plan};
 use crate::platform::Platform;
 use crate::see;
-use crate::terms::On;
 use linerate_node::Node;
 use linerate_rules::Audit;
 use linerate_snapshot::Snapshot;
@@ -93,13 +92,15 @@ struct Cx<'a, 's> {
 }
 
 impl Cx<'_, '_> {
-    /// What of the node decides the terms of its fixes. `reset`: NICs may be reset without a reboot.
-    fn on(&self, reset: bool) -> On<'_> {
-        On {
-            role: self.platform.role,
-            firmware: &self.node.nic_firmware,
-            resets_by: reset.then_some(self.platform),
+    /// The node for which changes are made. `reset`: NICs may be reset without a reboot.
+    fn setting(&self, reset: bool) -> Setting<'_, '_> {
+        Setting {
+            snapshot: self.snapshot,
+            node: self.node,
+            platform: self.platform,
+            options: self.options,
             set: &self.set,
+            reset,
         }
     }
 }

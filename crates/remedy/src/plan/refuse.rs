@@ -73,7 +73,7 @@ fn reason(cx: &Cx<'_, '_>, w: &Wish, snp: bool) -> Option<(String, Option<String
         }
     }
     let allowed = |w: &Wish| cx.options.allow.iter().any(|a| a == w.rule);
-    let risk = terms(&w.remedy.action, &cx.on(cx.options.reset_devices)).map(|t| t.risk);
+    let risk = terms(&w.remedy.action, &cx.setting(cx.options.reset_devices).on()).map(|t| t.risk);
     if risk == Some(Risk::Dangerous) && !allowed(w) {
         let note =
             if w.remedy.risk_note.is_empty() { "it removes isolation or can damage" } else { &w.remedy.risk_note };

@@ -1,11 +1,14 @@
 //! Settings of NIC firmware, and the reset that they wait for.
 
-use super::{Refusal, Rendered, words};
-use crate::model::{Act, Condition, Disruption, Permanence, Proof, Risk};
+mod kind;
+
+use super::{Change, Refusal, words};
+use crate::model::{Act, Condition, Proof};
 use crate::platform::Platform;
-use crate::terms::{On, Terms};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
+
+pub(super) use kind::{Resets, Settings};
 
 /// Shown only while this is in force (facts §5.2).
 const HIDDEN: [&str; 4] = ["MAX_ACC_OUT_READ", "PCI_WR_ORDERING", "FORCE_ETH_PCI_SUBCLASS", "IBM_CAPI_EN"];
@@ -33,29 +36,6 @@ fn by_reset(parameter: &str) -> bool {
     BY_RESET.iter().any(|p| parameter.starts_with(p))
 }
 
-/// The terms of a setting. One that waits and is set back to what is in force changes nothing else, and nothing has to be reset.
-pub(crate) fn terms(device: &str, parameter: &str, value: &str, on: &On<'_>) -> Terms {
-    let shown = find(device, on.firmware).ok().and_then(|nic| nic.config.param(parameter));
-    if shown.and_then(|p| p.current.as_ref()).is_some_and(|c| same(c, value)) {
-        return Terms { persistence: Permanence::Immediate, disruption: Disruption::None, risk: Risk::Low };
-    }
-    // A hidden setting takes another one first, which a reset of the card does not bring into force.
-    in_force(device, shown.is_some() && by_reset(parameter), on)
-}
-
-/// The terms of what waits for a reset of a NIC.
-pub(crate) fn terms_of_reset(device: &str, on: &On<'_>) -> Terms {
-    let except: Vec<String> = on.set.iter().filter(|(d, _)| d == device).map(|(_, p)| p.clone()).collect();
-    let waiting = find(device, on.firmware).map(|nic| waiting(nic, &except)).unwrap_or_default();
-    in_force(device, !waiting.is_empty() && waiting.iter().all(|p| by_reset(&p.name)), on)
-}
-
-fn in_force(device: &str, by_reset: bool, on: &On<'_>) -> Terms {
-    let by_card = by_reset && on.resets_by.is_some_and(|platform| resetting(device, platform).is_some());
-    let disruption = if by_card { Disruption::Service } else { Disruption::DrainReboot };
-    Terms { persistence: Permanence::DeviceReset, disruption, risk: Risk::High }
-}
-
 /// Settings whose value for the next reset is another than the one in force.
 fn waiting<'n>(nic: &'n NicFirmware, except: &[String]) -> Vec<&'n Param> {
     let pending = |p: &&Param| {
@@ -66,13 +46,13 @@ fn waiting<'n>(nic: &'n NicFirmware, except: &[String]) -> Vec<&'n Param> {
 }
 
 /// Settings of one NIC. With `reset` they come into force by a reset of the card.
-pub(super) fn set(
+fn set(
     device: &str,
-    asked: &[(String, String)],
+    asked: &[(&str, &str)],
     reset: bool,
     platform: &Platform,
     firmware: &[NicFirmware],
-) -> Vec<Result<Rendered, Refusal>> {
+) -> Vec<Result<Change, Refusal>> {
     let nic = match find(device, firmware) {
         Ok(nic) => nic,
         Err(e) => return vec![Err(e)],
@@ -83,7 +63,7 @@ pub(super) fn set(
     };
     let (mut out, mut acts, mut proof, mut shown) = (Vec::new(), Vec::new(), Vec::new(), false);
     for (parameter, value) in asked {
-        let hidden = HIDDEN.contains(&parameter.as_str()) && nic.config.param(parameter).is_none();
+        let hidden = HIDDEN.contains(parameter) && nic.config.param(parameter).is_none();
         match one(nic, device, parameter, value) {
             Ok((act, proven)) => {
                 acts.push(act);
@@ -123,11 +103,12 @@ pub(super) fn set(
             precondition.push(program);
             acts.push(act);
         }
-        out.push(Ok(Rendered {
+        out.push(Ok(Change {
             id: format!("nicfw-{}", slug(device)),
             summary: format!("set {} in the firmware of {device}", names.join(", ")),
             precondition,
-            change: acts,
+            trial: Vec::new(),
+            acts: acts,
             proof,
             note: note.into(),
         }));
@@ -136,7 +117,7 @@ pub(super) fn set(
 }
 
 /// What waits is set back to what is in force: nothing else changes, and nothing has to be reset.
-fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -> Rendered {
+fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -> Change {
     let names: Vec<String> = acts
         .iter()
         .filter_map(|a| match a {
@@ -144,11 +125,12 @@ fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -
             _ => None,
         })
         .collect();
-    Rendered {
+    Change {
         id: format!("nicfw-{}", slug(device)),
         summary: format!("cancel what waits for a reset in the firmware of {device}: {}", names.join(", ")),
         precondition: vec![tool, Condition::NoLockdown],
-        change: acts,
+        trial: Vec::new(),
+        acts: acts,
         proof,
         note: "only the value for the next reset is written; the one in force stays".into(),
     }
@@ -170,13 +152,13 @@ fn resetting(device: &str, platform: &Platform) -> Option<(Condition, Act)> {
 }
 
 /// Pending settings are made current: by a reset of the card where that is enough for all of them, else by a reboot.
-pub(super) fn reset(
+fn reset(
     device: &str,
     reset: bool,
     except: &[String],
     platform: &Platform,
     firmware: &[NicFirmware],
-) -> Result<Rendered, Refusal> {
+) -> Result<Change, Refusal> {
     let nic = find(device, firmware)?;
     let waiting = waiting(nic, except);
     if waiting.is_empty() {
@@ -191,20 +173,22 @@ pub(super) fn reset(
         n => format!("{n} pending settings of"),
     };
     let by_card = if reset { resetting(device, platform) } else { None };
-    let rendered = Rendered {
+    let rendered = Change {
         id: format!("nicreset-{}", slug(device)),
         summary: format!("reboot: {settings} {device} become current"),
         precondition: Vec::new(),
-        change: Vec::new(),
+        trial: Vec::new(),
+        acts: Vec::new(),
         proof: proof.collect(),
         note: "settings that ask for a power cycle stay pending after a reboot: then power the node off and on".into(),
     };
     Ok(match by_card {
         None => rendered,
-        Some((program, act)) => Rendered {
+        Some((program, act)) => Change {
             summary: format!("reset {device}: {settings} it become current"),
             precondition: vec![program],
-            change: vec![act],
+            trial: Vec::new(),
+            acts: vec![act],
             note: RESETS.into(),
             ..rendered
         },
