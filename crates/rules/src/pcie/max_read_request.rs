@@ -87,7 +87,7 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     }
     finding.at(at).fix(|| {
         Remedy::new(
-            "set the largest read request to 4096 bytes, at every boot and driver load",
+            "set the largest read request to 4096 bytes",
             Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 },
         )
         .because("a masked write of one field")

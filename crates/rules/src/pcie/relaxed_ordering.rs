@@ -106,7 +106,7 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
     }
     finding.at(at).fix(|| {
         Remedy::new(
-            "allow relaxed ordering in the NIC's Device Control at every boot",
+            "allow relaxed ordering in the NIC's Device Control",
             Action::DeviceControl { function: f.bdf, field: "relaxed-ordering".into(), value: 1 },
         )
         .because("software that polls the last byte of a write may not use it without its own ordering")

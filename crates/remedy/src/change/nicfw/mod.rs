@@ -108,7 +108,7 @@ fn set(
             summary: format!("set {} in the firmware of {device}", names.join(", ")),
             precondition,
             trial: Vec::new(),
-            acts: acts,
+            acts,
             proof,
             note: note.into(),
         }));
@@ -130,7 +130,7 @@ fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -
         summary: format!("cancel what waits for a reset in the firmware of {device}: {}", names.join(", ")),
         precondition: vec![tool, Condition::NoLockdown],
         trial: Vec::new(),
-        acts: acts,
+        acts,
         proof,
         note: "only the value for the next reset is written; the one in force stays".into(),
     }
