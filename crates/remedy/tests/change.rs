@@ -9,7 +9,7 @@ use linerate_remedy::plan::Options;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
 use linerate_remedy::{Act, Condition, Disruption, On, Permanence, terms};
 use linerate_rules::Action;
-use linerate_snapshot::Snapshot;
+use linerate_snapshot::{Coverage, Snapshot};
 use proptest::prelude::*;
 use rendered::{commands, files, one, pair, systemd_takes};
 
@@ -192,6 +192,45 @@ fn limits_reach_sessions_and_services_that_are_there() {
     let dropin = "/etc/systemd/system/containerd.service.d/90-linerate.conf";
     assert_eq!(paths, ["/etc/security/limits.d/90-linerate.conf", dropin]);
     assert!(r.note.contains("containerd keep their limit until they are restarted"));
+}
+
+#[test]
+fn a_service_is_started_only_where_it_is_seen_to_be_off() {
+    let unit = "usr/lib/systemd/system/nvidia-fabricmanager.service";
+    let asked = vec![Action::Service { service: "nvidia-fabricmanager".into() }];
+    let off = |collected: bool| {
+        let mut s = tree();
+        if collected {
+            s.coverage = Coverage::Full { not_tried: vec![] };
+        }
+        s
+    };
+    let by_hand = |s: &Snapshot| {
+        let found = ask(asked.clone(), Network::Unknown, s);
+        assert!(matches!(found.as_slice(), [Err(Refusal::ByHand { .. })]), "{found:?}");
+    };
+    by_hand(&off(true));
+    let mut s = off(true);
+    s.add_file(unit, b"");
+    let r = one(ask(asked.clone(), Network::Unknown, &s));
+    let name = "nvidia-fabricmanager.service";
+    let start = format!("systemctl enable --now {name}");
+    assert_eq!(commands(&r), [pair(&start, &format!("systemctl disable --now {name}"))]);
+    assert_eq!(r.id, "service-nvidia-fabricmanager");
+    // Enabled, running, or not looked at.
+    s.add_link(&format!("etc/systemd/system/multi-user.target.wants/{name}"), b"/nowhere");
+    by_hand(&s);
+    for group in ["system.slice", "systemd/system.slice"] {
+        let mut s = off(true);
+        s.add_file(unit, b"");
+        s.add_dir(&format!("sys/fs/cgroup/{group}/{name}"));
+        by_hand(&s);
+    }
+    let mut s = off(false);
+    s.add_file(unit, b"");
+    by_hand(&s);
+    let no = ask(vec![Action::Service { service: "a b".into() }], Network::Unknown, &s);
+    assert!(matches!(no.as_slice(), [Err(Refusal::No { .. })]), "{no:?}");
 }
 
 /// A bridge at 00:01.0 with ACS (control 0x1d), an endpoint's Device Control beside it (MaxReadReq 512, relaxed ordering).
@@ -410,6 +449,7 @@ proptest! {
             Action::Mtu { interface: own(&a), mtu: n },
             sysfs(&format!("/sys/{a}"), &b),
             limit(&a, &b),
+            Action::Service { service: own(&a) },
             field(&a, n),
             Action::NicFirmware { device: own(&a), parameter: own(&b), value: own(&a) },
             Action::NicFirmwareReset { device: own(&a) },

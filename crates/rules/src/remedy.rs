@@ -98,6 +98,11 @@ pub enum Action {
         /// Value.
         value: Text,
     },
+    /// A service of systemd that runs now and at each boot.
+    Service {
+        /// Its name, without `.service`.
+        service: Text,
+    },
     /// Environment of the job.
     Environment {
         /// To set, NAME=value.

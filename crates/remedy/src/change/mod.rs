@@ -14,6 +14,7 @@ mod nicfw;
 mod options;
 mod ours;
 mod registers;
+mod services;
 mod unit;
 pub(crate) mod values;
 pub(crate) mod words;
@@ -69,12 +70,13 @@ pub(crate) enum Through {
 }
 
 /// All kinds, in the order of their steps.
-static KINDS: [&dyn Kind; 11] = [
+static KINDS: [&dyn Kind; 12] = [
     &modules::Modules,
     &options::ModuleOptions,
     &limits::Limits,
     &values::Values,
     &network::Interfaces,
+    &services::Services,
     &registers::Acs,
     &registers::DeviceControl,
     &nicfw::Settings,

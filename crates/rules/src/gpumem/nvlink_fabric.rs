@@ -101,7 +101,7 @@ fn fail(cx: &Cx<'_>, g: &Gpu, state: &str, place: linerate_snapshot::Place, out:
         let (summary, action): (&str, Action) = match manager(cx, g) {
             Manager::Here => (
                 "run nvidia-fabricmanager in the driver's version; where it runs, read its log",
-                Action::Software { what: "nvidia-fabricmanager of the driver's version, enabled at boot".into() },
+                Action::Service { service: "nvidia-fabricmanager".into() },
             ),
             Manager::HereWithNvlsm => (
                 "run nvidia-fabricmanager in the driver's version with NVLSM, and load ib_umad; where they run, read their logs",
