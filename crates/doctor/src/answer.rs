@@ -1,6 +1,7 @@
 //! What the doctor answers. Everything is owned and can be shown without what it was concluded from.
 
 use crate::place::Quote;
+use linerate_node::context::Role;
 use linerate_rules::{Remedy, Severity};
 pub use linerate_verdict::Confidence;
 use serde::Serialize;
@@ -15,7 +16,8 @@ pub struct Answer {
     pub inputs: Vec<Input>,
     /// Jobs that ran, told apart by their communicators.
     pub jobs: Vec<Job>,
-    /// Causes, the most important first.
+    /// Causes, the most important first. Not serialized: who renders them adds what the planner says of their remedies.
+    #[serde(skip)]
     pub causes: Vec<Cause>,
     /// What is wrong but cannot be decided from this, with what to read.
     pub undecided: Vec<Undecided>,
@@ -196,8 +198,12 @@ pub struct Cause {
     pub refute: Vec<String>,
     /// Rules that judge it on a node.
     pub rules: Vec<&'static str>,
-    /// What to do.
+    /// What to do. Not serialized: who renders it adds what the planner says of it.
+    #[serde(skip)]
     pub remedy: Option<Remedy>,
+    /// The role of the node that is to be changed, where it is one that was given: what a fix can break depends on it.
+    #[serde(skip)]
+    pub role: Option<Role>,
     /// Primary sources.
     pub sources: Vec<linerate_rules::Source>,
 }

@@ -47,6 +47,11 @@ impl<'a> NodeView<'a> {
         NodeView { name: &given.name, node, snapshot: given.snapshot, audit, analysis }
     }
 
+    /// Bare metal, VM host or guest.
+    pub(crate) fn role(&self) -> Option<linerate_node::context::Role> {
+        self.node.context.role.value
+    }
+
     /// What fails of these rules (`area/slug`, or `area/*`), worst first.
     pub(crate) fn failing(&self, ids: &[&str]) -> Vec<Failing> {
         let wanted =

@@ -46,6 +46,21 @@ impl Cidr {
     }
 }
 
+/// How one gives an address.
+pub(crate) const OPTION: &str = "--address";
+
+/// What an interface is given.
+pub(crate) fn of_interface<'a>(given: &'a [Given], interface: &'a str) -> impl Iterator<Item = &'a Given> {
+    given.iter().filter(move |g| g.interface == interface)
+}
+
+/// Where nobody said which: how one does.
+pub(crate) fn open(given: &[Given], interface: &str) -> Option<String> {
+    of_interface(given, interface).next().is_none().then(|| {
+        format!("decide the address, in a subnet that no other RoCE port of the node has: linerate plan {OPTION} {interface}=ADDR/PREFIX")
+    })
+}
+
 /// An address that somebody gives an interface: `eth1=10.7.0.1/24`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {

@@ -19,6 +19,7 @@ pub mod plan;
 pub mod platform;
 mod see;
 pub mod simulate;
+pub mod terms;
 pub mod verify;
 
 pub use hash::sha256;
@@ -27,3 +28,4 @@ pub use model::{
     Plan, PlanError, Proof, Refused, Risk, SCHEMA, Simulation, State, Step,
 };
 pub use simulate::{Simulated, simulate};
+pub use terms::{On, Terms, terms};

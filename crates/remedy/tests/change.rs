@@ -5,9 +5,11 @@ mod rendered;
 
 use linerate_node::Node;
 use linerate_remedy::change::*;
+use linerate_remedy::plan::Options;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
-use linerate_remedy::{Act, Condition, Disruption};
-use linerate_snapshot::Snapshot;
+use linerate_remedy::{Act, Condition, Disruption, On, Permanence, terms};
+use linerate_rules::Action;
+use linerate_snapshot::{Coverage, Snapshot};
 use proptest::prelude::*;
 use rendered::{commands, files, one, pair, systemd_takes};
 
@@ -45,17 +47,59 @@ fn tree() -> Snapshot {
     s
 }
 
-fn ask(ask: Ask, network: Network, s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
-    render(&ask, &platform(network), &Node::decode(s), s)
+fn made(actions: &[Action], platform: &Platform, reset: bool, s: &Snapshot) -> Vec<Result<Change, Refusal>> {
+    let (node, options) = (Node::decode(s), Options::default());
+    changes(actions, &Setting { snapshot: s, node: &node, platform, options: &options, set: &[], reset })
+}
+
+fn ask(actions: Vec<Action>, network: Network, s: &Snapshot) -> Vec<Result<Change, Refusal>> {
+    made(&actions, &platform(network), false, s)
+}
+
+fn module(name: &str) -> Action {
+    Action::LoadModule { module: name.to_owned().into() }
+}
+
+fn sysfs(path: &str, value: &str) -> Action {
+    Action::Sysfs { path: path.to_owned().into(), value: value.to_owned().into() }
+}
+
+fn limit(limit: &str, value: &str) -> Action {
+    Action::Limit { limit: limit.to_owned().into(), value: value.to_owned().into() }
+}
+
+fn option(module: &str, option: &str, value: Option<&str>) -> Action {
+    let own = |w: &str| w.to_owned().into();
+    Action::ModuleOption { module: own(module), option: own(option), value: value.map(own) }
+}
+
+fn field(field: &str, value: u32) -> Action {
+    Action::DeviceControl {
+        function: "0000:00:03.0".parse().expect("an address"),
+        field: field.to_owned().into(),
+        value,
+    }
+}
+
+fn acs(clear: u16, set: u16) -> Action {
+    Action::AcsControl { ports: vec!["0000:00:03.0".parse().expect("an address")], clear, set }
+}
+
+fn firmware(parameter: &str, value: &str) -> Action {
+    Action::NicFirmware {
+        device: "0000:81:00.0".into(),
+        parameter: parameter.to_owned().into(),
+        value: value.to_owned().into(),
+    }
 }
 
 #[test]
 fn modules_are_loaded_now_and_at_boot() {
     let s = tree();
-    let r = one(ask(Ask::Modules(vec!["nvidia_peermem".into(), "ib_core".into()]), Network::Unknown, &s));
+    let r = one(ask(vec![module("nvidia_peermem"), module("ib_core")], Network::Unknown, &s));
     assert!(files(&r)[0].1.ends_with("\nnvidia_peermem\nib_core\n"));
     assert_eq!(commands(&r), [pair("modprobe -- nvidia_peermem", "modprobe -r -- nvidia_peermem")], "ib_core is there");
-    let no = ask(Ask::Modules(vec!["a b".into()]), Network::Unknown, &s);
+    let no = ask(vec![module("a b")], Network::Unknown, &s);
     assert!(matches!(no.as_slice(), [Err(Refusal::No { .. })]));
 }
 
@@ -65,10 +109,10 @@ fn a_class_of_letters_names_only_them() {
     for (cpu, state) in (0..2).flat_map(|c| (0..4).map(move |n| (c, n))) {
         s.add_file(&format!("sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}/disable"), b"0\n");
     }
-    let path = "/sys/devices/system/cpu/cpu*/cpuidle/state[23]/disable".to_owned();
-    let r = one(ask(Ask::Sysfs(vec![Sysfs { path, value: "1".into() }]), Network::Unknown, &s));
+    let path = "/sys/devices/system/cpu/cpu*/cpuidle/state[23]/disable";
+    let r = one(ask(vec![sysfs(path, "1")], Network::Unknown, &s));
     let now: Vec<&str> = r
-        .change
+        .acts
         .iter()
         .filter_map(|a| match a {
             Act::Value { path, .. } => path.strip_prefix("/sys/devices/system/cpu/"),
@@ -83,23 +127,17 @@ fn a_class_of_letters_names_only_them() {
 
 #[test]
 fn options_go_into_the_initramfs_and_other_files_stay() {
-    let option = |value: Option<&str>| {
-        Ask::ModuleOptions(vec![ModuleOption {
-            module: "ib_core".into(),
-            option: "netns_mode".into(),
-            value: value.map(str::to_owned),
-        }])
-    };
+    let option = |value: Option<&str>| vec![option("ib_core", "netns_mode", value)];
     let mut s = tree();
     let r = one(ask(option(Some("0")), Network::Unknown, &s));
     let rebuild = "update-initramfs -u -k 6.1.0-18-amd64";
     assert_eq!(commands(&r), [pair(rebuild, rebuild)], "undone by making it again");
-    let none_kept = r.change.iter().all(|a| !matches!(a, Act::Run { writes, .. } if !writes.is_empty()));
+    let none_kept = r.acts.iter().all(|a| !matches!(a, Act::Run { writes, .. } if !writes.is_empty()));
     assert!(none_kept, "an initramfs is larger than what apply keeps");
     s.add_file("usr/lib/modules/6.1.0-18-amd64/vmlinuz", b"");
     let on = |boot: Boot| {
         let p = Platform { boot, initramfs: Initramfs::Dracut, ..platform(Network::Unknown) };
-        render(&option(Some("0")), &p, &Node::decode(&s), &s)
+        made(&option(Some("0")), &p, false, &s)
     };
     let install = "kernel-install add 6.1.0-18-amd64 /usr/lib/modules/6.1.0-18-amd64/vmlinuz";
     assert_eq!(commands(&one(on(Boot::Uki))), [pair(install, install)], "the image has the initramfs in it");
@@ -116,46 +154,83 @@ fn options_go_into_the_initramfs_and_other_files_stay() {
 #[test]
 fn values_are_expanded_and_kept() {
     let s = tree();
-    let sysfs = |path: &str, value: &str| Sysfs { path: path.into(), value: value.into() };
     let governor = sysfs("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "performance");
     let all = vec![
         governor.clone(),
         sysfs("/proc/sys/kernel/numa_balancing", "0"),
         sysfs("/sys/kernel/mm/transparent_hugepage/enabled", "madvise"),
     ];
-    let r = one(ask(Ask::Sysfs(all), Network::Unknown, &s));
-    let values = r.change.iter().filter(|a| matches!(a, Act::Value { .. })).count();
+    let r = one(ask(all, Network::Unknown, &s));
+    let values = r.acts.iter().filter(|a| matches!(a, Act::Value { .. })).count();
     assert_eq!(values, 3, "two governors and a switch: the rest is so already");
     let [(_, tmpfiles), (_, sysctl)] = files(&r)[..] else { panic!("{r:?}") };
     assert!(tmpfiles.contains("\nw- /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor - - - - performance\n"));
     assert!(sysctl.ends_with("\nkernel.numa_balancing = 0\n"));
     let mut s = tree();
     s.add_file("etc/tuned/active_profile", b"network-latency\n");
-    let r = one(ask(Ask::Sysfs(vec![governor.clone()]), Network::Unknown, &s));
+    let r = one(ask(vec![governor.clone()], Network::Unknown, &s));
     assert_eq!(files(&r)[0].0, "/etc/tuned/linerate/tuned.conf");
     assert!(files(&r)[0].1.contains("include=network-latency\n\n[cpu]\ngovernor=performance\n"));
     assert_eq!(commands(&r), [pair("tuned-adm profile linerate", "tuned-adm profile network-latency")]);
     s.add_file("etc/tuned/profiles/theirs/tuned.conf", b"[main]\n");
-    let r = one(ask(Ask::Sysfs(vec![governor]), Network::Unknown, &s));
+    let r = one(ask(vec![governor], Network::Unknown, &s));
     assert_eq!(files(&r)[0].0, "/etc/tuned/profiles/linerate/tuned.conf");
     for bad in
         [sysfs("/etc/passwd", "x"), sysfs("/sys/kernel/x", "1"), sysfs("/proc/sys/kernel/numa_balancing", "0\n1")]
     {
-        assert!(matches!(ask(Ask::Sysfs(vec![bad]), Network::Unknown, &s).as_slice(), [Err(Refusal::No { .. })]));
+        assert!(matches!(ask(vec![bad], Network::Unknown, &s).as_slice(), [Err(Refusal::No { .. })]));
     }
 }
 
 #[test]
 fn limits_reach_sessions_and_services_that_are_there() {
     let s = tree();
-    let memlock = Limit { limit: "memlock".into(), value: "unlimited".into() };
-    let shm = Limit { limit: "/dev/shm".into(), value: "some GiB".into() };
-    let found = ask(Ask::Limit(vec![memlock, shm]), Network::Unknown, &s);
+    let both = vec![limit("memlock", "unlimited"), limit("/dev/shm", "some GiB")];
+    let found = ask(both, Network::Unknown, &s);
     let [Ok(r), Err(Refusal::ByHand { .. })] = found.as_slice() else { panic!("{found:?}") };
     let paths: Vec<&str> = files(r).iter().map(|f| f.0).collect();
     let dropin = "/etc/systemd/system/containerd.service.d/90-linerate.conf";
     assert_eq!(paths, ["/etc/security/limits.d/90-linerate.conf", dropin]);
     assert!(r.note.contains("containerd keep their limit until they are restarted"));
+}
+
+#[test]
+fn a_service_is_started_only_where_it_is_seen_to_be_off() {
+    let unit = "usr/lib/systemd/system/nvidia-fabricmanager.service";
+    let asked = vec![Action::Service { service: "nvidia-fabricmanager".into() }];
+    let off = |collected: bool| {
+        let mut s = tree();
+        if collected {
+            s.coverage = Coverage::Full { not_tried: vec![] };
+        }
+        s
+    };
+    let by_hand = |s: &Snapshot| {
+        let found = ask(asked.clone(), Network::Unknown, s);
+        assert!(matches!(found.as_slice(), [Err(Refusal::ByHand { .. })]), "{found:?}");
+    };
+    by_hand(&off(true));
+    let mut s = off(true);
+    s.add_file(unit, b"");
+    let r = one(ask(asked.clone(), Network::Unknown, &s));
+    let name = "nvidia-fabricmanager.service";
+    let start = format!("systemctl enable --now {name}");
+    assert_eq!(commands(&r), [pair(&start, &format!("systemctl disable --now {name}"))]);
+    assert_eq!(r.id, "service-nvidia-fabricmanager");
+    // Enabled, running, or not looked at.
+    s.add_link(&format!("etc/systemd/system/multi-user.target.wants/{name}"), b"/nowhere");
+    by_hand(&s);
+    for group in ["system.slice", "systemd/system.slice"] {
+        let mut s = off(true);
+        s.add_file(unit, b"");
+        s.add_dir(&format!("sys/fs/cgroup/{group}/{name}"));
+        by_hand(&s);
+    }
+    let mut s = off(false);
+    s.add_file(unit, b"");
+    by_hand(&s);
+    let no = ask(vec![Action::Service { service: "a b".into() }], Network::Unknown, &s);
+    assert!(matches!(no.as_slice(), [Err(Refusal::No { .. })]), "{no:?}");
 }
 
 /// A bridge at 00:01.0 with ACS (control 0x1d), an endpoint's Device Control beside it (MaxReadReq 512, relaxed ordering).
@@ -184,8 +259,7 @@ fn with_registers() -> Snapshot {
 #[test]
 fn registers_are_written_masked_and_written_back() {
     let s = with_registers();
-    let port = "0000:00:03.0".parse().expect("an address");
-    let r = one(ask(Ask::AcsControl(vec![AcsControl { port, clear: 0x1c, set: 0 }]), Network::Unknown, &s));
+    let r = one(ask(vec![acs(0x1c, 0)], Network::Unknown, &s));
     let (path, text) = files(&r)[0];
     assert!(
         text.contains(
@@ -202,27 +276,24 @@ fn registers_are_written_masked_and_written_back() {
         ]
     );
     systemd_takes(path, text);
-    let field = |field: &str, value| {
-        let asked = DeviceControl { function: port, field: field.into(), value };
-        ask(Ask::DeviceControl(vec![asked]), Network::Unknown, &s)
-    };
+    let field = |name: &str, value| ask(vec![field(name, value)], Network::Unknown, &s);
     let r = one(field("max-read-request", 4096));
     assert!(files(&r)[0].1.contains("CAP_EXP+8.w=5000:7000\nExecStop=setpci -s 0000:00:03.0 CAP_EXP+8.w=2000:7000\n"));
     assert!(matches!(field("max-read-request", 4000).as_slice(), [Err(Refusal::No { .. })]));
     assert!(matches!(field("reset", 1).as_slice(), [Err(Refusal::No { .. })]));
     let unseen = tree();
-    let found = ask(Ask::AcsControl(vec![AcsControl { port, clear: 0x1c, set: 0 }]), Network::Unknown, &unseen);
+    let found = ask(vec![acs(0x1c, 0)], Network::Unknown, &unseen);
     assert!(matches!(found.as_slice(), [Err(Refusal::No { .. })]), "the old value is not known");
 
     // The same unit again keeps the value of before the first one, and what the first one set of other bits.
     let mut later = with_registers();
     later.add_file("etc/systemd/system/linerate-acs.service", text.as_bytes());
-    let r = one(ask(Ask::AcsControl(vec![AcsControl { port, clear: 0x08, set: 0x04 }]), Network::Unknown, &later));
+    let r = one(ask(vec![acs(0x08, 0x04)], Network::Unknown, &later));
     assert_eq!(register_writes(&r), ["=0:10", "=4:c", "stop =1c:1c"]);
 }
 
 /// What the unit writes, without device and register.
-fn register_writes(r: &Rendered) -> Vec<String> {
+fn register_writes(r: &Change) -> Vec<String> {
     let short = |l: &str| {
         let stop = if l.starts_with("ExecStop=") { "stop " } else { "" };
         l.contains("setpci").then(|| format!("{stop}={}", l.rsplit('=').next().unwrap_or_default()))
@@ -232,20 +303,18 @@ fn register_writes(r: &Rendered) -> Vec<String> {
 
 #[test]
 fn fields_of_one_register_do_not_replace_each_other() {
-    let function = "0000:00:03.0".parse().expect("an address");
-    let field = |field: &str, value| DeviceControl { function, field: field.into(), value };
     let mrrs = || field("max-read-request", 4096);
     let relaxed = || field("relaxed-ordering", 0);
     let s = with_registers();
     let both = ["=5000:7000", "=0:10", "stop =2000:7000", "stop =10:10"];
-    let r = one(ask(Ask::DeviceControl(vec![mrrs(), relaxed()]), Network::Unknown, &s));
+    let r = one(ask(vec![mrrs(), relaxed()], Network::Unknown, &s));
     assert_eq!(register_writes(&r), both, "in one plan");
-    let first = one(ask(Ask::DeviceControl(vec![mrrs()]), Network::Unknown, &s));
+    let first = one(ask(vec![mrrs()], Network::Unknown, &s));
     let mut later = with_registers();
     later.add_file("etc/systemd/system/linerate-registers.service", files(&first)[0].1.as_bytes());
-    let r = one(ask(Ask::DeviceControl(vec![relaxed()]), Network::Unknown, &later));
+    let r = one(ask(vec![relaxed()], Network::Unknown, &later));
     assert_eq!(register_writes(&r), both, "in two plans");
-    let r = one(ask(Ask::DeviceControl(vec![field("max-read-request", 256)]), Network::Unknown, &later));
+    let r = one(ask(vec![field("max-read-request", 256)], Network::Unknown, &later));
     assert_eq!(register_writes(&r), ["=1000:7000", "stop =2000:7000"], "the same field again");
 }
 
@@ -272,13 +341,10 @@ fn nic(current: &str, next: &str, extra: &str) -> Snapshot {
 
 #[test]
 fn firmware_settings_say_what_is_and_what_waits() {
-    let set = |s: &Snapshot, name: &str, value: &str| {
-        let device = "0000:81:00.0".to_owned();
-        ask(Ask::NicFirmware { device, set: vec![(name.into(), value.into())], reset: true }, Network::Unknown, s)
-    };
+    let set = |s: &Snapshot, name: &str, value: &str| ask(vec![firmware(name, value)], Network::Unknown, s);
     let s = nic("True(1)", "True(1)", "");
     let r = one(set(&s, "ATS_ENABLED", "False"));
-    let [Act::NicFirmware { before, after, .. }] = r.change.as_slice() else { panic!("{r:?}") };
+    let [Act::NicFirmware { before, after, .. }] = r.acts.as_slice() else { panic!("{r:?}") };
     assert_eq!((before.as_str(), after.as_str(), r.id.as_str()), ("True(1)", "0", "nicfw-0000-81-00-0"));
     let waits = nic("True(1)", "False(0)", "");
     let found = set(&waits, "ATS_ENABLED", "False");
@@ -303,49 +369,71 @@ fn firmware_settings_say_what_is_and_what_waits() {
     let found = set(&hidden, "MAX_ACC_OUT_READ", "0");
     let [Err(Refusal::No { .. }), Ok(first)] = found.as_slice() else { panic!("{found:?}") };
     assert!(first.summary.contains("ADVANCED_PCI_SETTINGS to 1"));
-    let device = "0000:81:00.0".to_owned();
-    let r = one(ask(Ask::NicFirmwareReset { device, reset: true, except: Vec::new() }, Network::Unknown, &waits));
-    assert!(r.change.is_empty() && r.proof.len() == 1, "what the host enumerates changes by a reboot");
+    let reset = Action::NicFirmwareReset { device: "0000:81:00.0".into() };
+    let r = one(with_tool(&[reset], "mstfwreset", true, &waits));
+    assert!(r.acts.is_empty() && r.proof.len() == 1, "what the host enumerates changes by a reboot");
 }
 
-fn with_tool(ask: Ask, tool: &str, s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
+fn with_tool(asked: &[Action], tool: &str, reset: bool, s: &Snapshot) -> Vec<Result<Change, Refusal>> {
     let tools = Tools { looked: true, seen: vec!["mstconfig".into(), tool.into()] };
-    render(&ask, &Platform { tools, ..platform(Network::Unknown) }, &Node::decode(s), s)
+    made(asked, &Platform { tools, ..platform(Network::Unknown) }, reset, s)
 }
 
 #[test]
 fn a_card_is_reset_where_that_is_enough() {
-    let device = || "0000:81:00.0".to_owned();
     let link = |current: &str, next: &str| {
         nic("True(1)", "True(1)", &format!("         LINK_TYPE_P1   ETH(2)   {current}   {next}\n"))
     };
     let set = |s: &Snapshot, settings: &[(&str, &str)], reset: bool| {
-        let set = settings.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        one(with_tool(Ask::NicFirmware { device: device(), set, reset }, "mstfwreset", s))
+        let set: Vec<Action> = settings.iter().map(|(n, v)| firmware(n, v)).collect();
+        one(with_tool(&set, "mstfwreset", reset, s))
     };
     let s = link("IB(1)", "IB(1)");
-    let last = |r: &Rendered| match r.change.last() {
+    let last = |r: &Change| match r.acts.last() {
         Some(Act::Run { argv, .. }) => Some(argv.join(" ")),
         _ => None,
     };
-    let asked = Ask::NicFirmware { device: device(), set: vec![("LINK_TYPE_P1".into(), "2".into())], reset: true };
-    let without = one(ask(asked, Network::Unknown, &s));
+    let without = one(made(&[firmware("LINK_TYPE_P1", "2")], &platform(Network::Unknown), true, &s));
     assert_eq!(last(&without), None, "the source shows no program that resets");
     let r = set(&s, &[("LINK_TYPE_P1", "2")], true);
     assert_eq!(last(&r).as_deref(), Some("mstfwreset -d 0000:81:00.0 -l 3 -y reset"));
-    assert_eq!((r.disruption, r.change.len()), (Disruption::Service, 2));
+    assert_eq!(r.acts.len(), 2);
     assert!(matches!(&r.precondition[..], [.., Condition::Program { name, .. }] if name == "mstfwreset"));
     for r in
         [set(&s, &[("LINK_TYPE_P1", "2")], false), set(&s, &[("LINK_TYPE_P1", "2"), ("ATS_ENABLED", "False")], true)]
     {
-        assert_eq!((last(&r), r.disruption), (None, Disruption::DrainReboot), "one reboot for all of them");
+        assert_eq!(last(&r), None, "one reboot for all of them");
     }
     let waits = link("IB(1)", "ETH(2)");
-    let ask_reset = |reset: bool| {
-        one(with_tool(Ask::NicFirmwareReset { device: device(), reset, except: Vec::new() }, "mlxfwreset", &waits))
-    };
+    let asked = [Action::NicFirmwareReset { device: "0000:81:00.0".into() }];
+    let ask_reset = |reset: bool| one(with_tool(&asked, "mlxfwreset", reset, &waits));
     assert_eq!(last(&ask_reset(true)).as_deref(), Some("mlxfwreset -d 0000:81:00.0 -l 3 -y reset"));
-    assert_eq!(ask_reset(false).disruption, Disruption::DrainReboot);
+    assert_eq!(last(&ask_reset(false)), None);
+}
+
+#[test]
+fn terms_of_a_nics_firmware() {
+    let tools = Tools { looked: true, seen: vec!["mstfwreset".into()] };
+    let (with, without) = (Platform { tools, ..platform(Network::Unknown) }, platform(Network::Unknown));
+    let waits = nic("True(1)", "True(1)", "         LINK_TYPE_P1   ETH(2)   IB(1)   ETH(2)\n");
+    let node = Node::decode(&waits);
+    let of = |action: &Action, resets_by| terms(action, &On { resets_by, ..On::node(&node) }).expect("a plan does it");
+    let reset = Action::NicFirmwareReset { device: "0000:81:00.0".into() };
+    for (action, resets_by, disruption) in [
+        (firmware("LINK_TYPE_P1", "ETH"), Some(&with), Disruption::Service),
+        (firmware("LINK_TYPE_P1", "ETH"), Some(&without), Disruption::DrainReboot),
+        (firmware("LINK_TYPE_P1", "ETH"), None, Disruption::DrainReboot),
+        // What the host enumerates, and what is hidden until another setting is in force.
+        (firmware("ATS_ENABLED", "False"), Some(&with), Disruption::DrainReboot),
+        (firmware("MAX_ACC_OUT_READ", "0"), Some(&with), Disruption::DrainReboot),
+        (reset.clone(), Some(&with), Disruption::Service),
+        (reset, None, Disruption::DrainReboot),
+    ] {
+        let terms = of(&action, resets_by);
+        assert_eq!((terms.persistence, terms.disruption), (Permanence::DeviceReset, disruption), "{action:?}");
+    }
+    let back = of(&firmware("LINK_TYPE_P1", "1"), None);
+    assert_eq!((back.persistence, back.disruption), (Permanence::Immediate, Disruption::None), "it is in force");
 }
 
 proptest! {
@@ -354,21 +442,24 @@ proptest! {
     #[test]
     fn no_word_of_data_ends_a_line_or_a_word(a in any::<String>(), b in any::<String>(), n in any::<u32>()) {
         let s = with_registers();
+        let own = |w: &str| w.to_owned().into();
         let asks = vec![
-            Ask::Modules(vec![a.clone()]),
-            Ask::ModuleOptions(vec![ModuleOption { module: a.clone(), option: b.clone(), value: Some(a.clone()) }]),
-            Ask::Network(vec![Link { interface: a.clone(), mtu: Some(n), addresses: vec![] }]),
-            Ask::Sysfs(vec![Sysfs { path: format!("/sys/{a}"), value: b.clone() }]),
-            Ask::Limit(vec![Limit { limit: a.clone(), value: b.clone() }]),
-            Ask::DeviceControl(vec![DeviceControl { function: "0000:00:03.0".parse().expect("address"), field: a.clone(), value: n }]),
-            Ask::NicFirmware { device: a.clone(), set: vec![(b.clone(), a.clone())], reset: true },
-            Ask::NicFirmwareReset { device: a.clone(), reset: true, except: Vec::new() },
+            module(&a),
+            option(&a, &b, Some(&a)),
+            Action::Mtu { interface: own(&a), mtu: n },
+            sysfs(&format!("/sys/{a}"), &b),
+            limit(&a, &b),
+            Action::Service { service: own(&a) },
+            field(&a, n),
+            Action::NicFirmware { device: own(&a), parameter: own(&b), value: own(&a) },
+            Action::NicFirmwareReset { device: own(&a) },
+            Action::KernelArgs { add: vec![own(&a)], remove: vec![own(&b)] },
         ];
         for asked in asks {
             for network in [Network::Netplan, Network::Networkd, Network::Ifupdown] {
-                for r in ask(asked.clone(), network, &s).into_iter().flatten() {
+                for r in made(std::slice::from_ref(&asked), &platform(network), true, &s).into_iter().flatten() {
                     prop_assert!(r.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
-                    for act in &r.change {
+                    for act in &r.acts {
                         if let Act::Run { argv, .. } = act {
                             prop_assert!(argv.iter().all(|w| w.bytes().all(|b| (b'!'..=b'~').contains(&b))), "{argv:?}");
                         }

@@ -104,7 +104,8 @@ const UUID: &str = "11111111-2222-3333-4444-555555555555";
 
 /// What a plan has `nmcli` set in the profile of an interface.
 fn settings(profile: &str) -> Vec<String> {
-    use linerate_remedy::change::{Ask, Link, render};
+    use linerate_remedy::change::{Setting, changes};
+    use linerate_rules::Action;
     let mut s = linerate_snapshot::Snapshot::new("t");
     let home = "sys/devices/pci0000:00/0000:00:03.0/net/eth1";
     s.add_file(&format!("{home}/mtu"), b"1500\n");
@@ -116,11 +117,13 @@ fn settings(profile: &str) -> Vec<String> {
     s.add_file("run/NetworkManager/NetworkManager.pid", b"");
     let node = linerate_node::Node::decode(&s);
     let platform = platform::Platform::detect(&s, &node);
-    let cidr = address::Cidr { address: [10, 7, 0, 1].into(), prefix: 24 };
-    let link = Link { interface: "eth1".into(), mtu: Some(4092), addresses: vec![cidr] };
-    let made = render(&Ask::Network(vec![link]), &platform, &node, &s);
+    let given = address::Given { interface: "eth1".into(), address: [10, 7, 0, 1].into(), prefix: 24 };
+    let options = plan::Options { addresses: vec![given], ..plan::Options::default() };
+    let actions = [Action::Mtu { interface: "eth1".into(), mtu: 4092 }, Action::Address { interface: "eth1".into() }];
+    let on = Setting { snapshot: &s, node: &node, platform: &platform, options: &options, set: &[], reset: false };
+    let made = changes(&actions, &on);
     let [Ok(r)] = made.as_slice() else { panic!("{made:?}") };
-    let Some(Act::Run { argv, .. }) = r.change.last() else { panic!("{r:?}") };
+    let Some(Act::Run { argv, .. }) = r.acts.last() else { panic!("{r:?}") };
     assert_eq!(argv[..5], ["nmcli", "connection", "modify", "uuid", UUID]);
     argv[5..].to_vec()
 }

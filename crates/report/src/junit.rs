@@ -4,9 +4,11 @@
 //! `<skipped>`. A note of severity info is a case that passed, with its text in `<system-out>`.
 
 use crate::Report;
-use crate::terminal::{quality, terms};
+use crate::fix::Fix;
+use crate::terminal::quality;
 use crate::words::Words;
 use linerate_out::markup::{attribute, xml};
+use linerate_remedy::On;
 use linerate_rules::{Severity, Status, Verdict};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -53,6 +55,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         all.errors,
         all.skipped
     )?;
+    let on = On::node(report.node);
     for (area, verdicts) in areas {
         let sums = Sums::of(verdicts.iter().copied());
         writeln!(
@@ -65,14 +68,14 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             sums.skipped
         )?;
         for v in verdicts {
-            case(v, &words, out)?;
+            case(v, &words, &on, out)?;
         }
         out.write_all(b"  </testsuite>\n")?;
     }
     out.write_all(b"</testsuites>\n")
 }
 
-fn case(v: &Verdict, words: &Words<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn case(v: &Verdict, words: &Words<'_>, on: &On<'_>, out: &mut dyn Write) -> io::Result<()> {
     let f = &v.finding;
     let message = attribute(&f.message);
     write!(out, "    <testcase classname=\"{}\" name=\"{}\"", attribute(v.rule.id), attribute(&f.subject.to_string()))?;
@@ -80,22 +83,26 @@ fn case(v: &Verdict, words: &Words<'_>, out: &mut dyn Write) -> io::Result<()> {
         Status::Pass => return out.write_all(b"/>\n"),
         Status::NotApplicable => writeln!(out, ">\n      <skipped message=\"{message}\"/>")?,
         Status::Unknown => {
-            writeln!(out, ">\n      <error type=\"unknown\" message=\"{message}\">{}</error>", xml(&body(v, words)))?;
+            writeln!(
+                out,
+                ">\n      <error type=\"unknown\" message=\"{message}\">{}</error>",
+                xml(&body(v, words, on))
+            )?;
         }
         Status::Fail if v.severity() == Severity::Info => {
-            writeln!(out, ">\n      <system-out>{}\n{}</system-out>", xml(&f.message), xml(&body(v, words)))?;
+            writeln!(out, ">\n      <system-out>{}\n{}</system-out>", xml(&f.message), xml(&body(v, words, on)))?;
         }
         Status::Fail => writeln!(
             out,
             ">\n      <failure type=\"{}\" message=\"{message}\">{}</failure>",
             v.severity().name(),
-            xml(&body(v, words))
+            xml(&body(v, words, on))
         )?,
     }
     out.write_all(b"    </testcase>\n")
 }
 
-fn body(v: &Verdict, words: &Words<'_>) -> String {
+fn body(v: &Verdict, words: &Words<'_>, on: &On<'_>) -> String {
     let f = &v.finding;
     let mut lines = vec![format!("right is: {}", v.rule.title)];
     for e in &f.evidence {
@@ -110,7 +117,7 @@ fn body(v: &Verdict, words: &Words<'_>) -> String {
         lines.push(format!("to see it: {see}"));
     }
     if let Some(r) = &f.remedy {
-        lines.push(format!("fix: {}; {}", r.summary, terms(r, str::to_owned)));
+        lines.push(format!("fix: {}; {}", r.summary, Fix::of(r, on).words(str::to_owned)));
     }
     lines.push(format!("more: linerate explain {}", v.rule.id));
     lines.join("\n")

@@ -11,6 +11,7 @@ mod compact;
 pub mod doctor;
 pub mod env;
 pub mod explain;
+mod fix;
 pub mod fleet;
 mod group;
 pub mod json;

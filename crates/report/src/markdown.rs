@@ -1,12 +1,14 @@
 //! Markdown for a ticket: the same order as on the terminal, nothing from data able to format or mention.
 
+use crate::fix::Fix;
 use crate::group::{Group, group};
 use crate::style::clip;
-use crate::terminal::{quality, terms};
+use crate::terminal::quality;
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
 use linerate_out::markdown::{block, cell, inline};
 use linerate_out::terminal;
+use linerate_remedy::On;
 use linerate_rules::{Status, Verdict};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -43,8 +45,9 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     if !groups.is_empty() {
         writeln!(out, "\n## Findings")?;
     }
+    let on = On::node(node);
     for g in &groups {
-        finding(g, &words, out)?;
+        finding(g, &words, &on, out)?;
     }
     let notes = group(report.notes());
     if !notes.is_empty() {
@@ -61,7 +64,7 @@ fn said(g: &Group<'_>) -> String {
     if about.is_empty() { g.message() } else { format!("{about}: {}", g.message()) }
 }
 
-fn finding(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn finding(g: &Group<'_>, words: &Words<'_>, on: &On<'_>, out: &mut dyn Write) -> io::Result<()> {
     let first = g.first();
     writeln!(out, "\n### {}: `{}`\n\n{}\n", first.severity().name().to_uppercase(), first.rule.id, inline(&said(g)))?;
     let effect = first.rule.effect;
@@ -72,7 +75,7 @@ fn finding(g: &Group<'_>, words: &Words<'_>, out: &mut dyn Write) -> io::Result<
             continue;
         }
         summaries.push(&r.summary);
-        writeln!(out, "- **Fix**: {}; {}", inline(&r.summary), terms(r, inline))?;
+        writeln!(out, "- **Fix**: {}; {}", inline(&r.summary), Fix::of(r, on).words(inline))?;
     }
     for s in first.rule.sources {
         if s.at.starts_with("http") {

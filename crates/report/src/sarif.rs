@@ -3,8 +3,10 @@
 //! Failures are results of kind `fail`, unknown answers of kind `open` (SARIF: "the evaluation could not decide"). What passed or
 //! does not apply is not written: common viewers show every result as an alert.
 
+use crate::fix::Fix;
 use crate::words::Words;
 use crate::{Report, VERSION, json};
+use linerate_remedy::On;
 use linerate_rules::{Evidence, Rule, Severity, Status, Verdict};
 use linerate_snapshot::{Pos, Snapshot};
 use serde_json::{Value, json};
@@ -30,7 +32,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             rules.len() - 1
         });
         let time = times.entry((v.rule.id, v.finding.subject.to_string())).or_default();
-        results.push(result(v, at, *time, report.snapshot, &words));
+        results.push(result(v, at, *time, report, &words));
         *time += 1;
     }
     let log = json!({
@@ -73,7 +75,8 @@ fn level(s: Severity) -> &'static str {
     }
 }
 
-fn result(v: &Verdict, rule_index: usize, time: u32, snapshot: &Snapshot, words: &Words<'_>) -> Value {
+fn result(v: &Verdict, rule_index: usize, time: u32, report: &Report<'_>, words: &Words<'_>) -> Value {
+    let snapshot = report.snapshot;
     let f = &v.finding;
     let failed = f.status == Status::Fail;
     let mut text = format!("{}: {}", f.subject, f.message);
@@ -113,7 +116,7 @@ fn result(v: &Verdict, rule_index: usize, time: u32, snapshot: &Snapshot, words:
         out["relatedLocations"] = json!(related);
     }
     if let Some(r) = &f.remedy {
-        out["properties"]["remedy"] = json!(r);
+        out["properties"]["remedy"] = json!(Fix::of(r, &On::node(report.node)));
     }
     out
 }

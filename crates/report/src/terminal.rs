@@ -1,12 +1,14 @@
 //! The report for a terminal: what is wrong, worst first, then why and what to do, then what could not be seen.
 
 use crate::compact;
+use crate::fix::Fix;
 use crate::group::{Group, bundle, group};
 use crate::style::{Page, Style, Tone, clip};
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
 use linerate_node::pci::Kind;
-use linerate_rules::{Action, Evidence, Persistence, Quality, Remedy, Risk, Severity, Status, Verdict};
+use linerate_remedy::On;
+use linerate_rules::{Evidence, Quality, Remedy, Severity, Status, Verdict};
 use linerate_snapshot::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -171,11 +173,12 @@ impl Terminal<'_, '_> {
             return self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Plain, &text);
         }
         let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
+        let on = On::node(self.report.node);
         for (r, n) in fixes.iter().take(shown) {
             let times = if *n > 1 && fixes.len() > 1 { format!(" ({n}\u{a0}×)") } else { String::new() };
             let text = format!("{}{times}", r.summary);
             self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Bold, &text)?;
-            self.page.field(2, "", &terms(r, str::to_owned))?;
+            self.page.field(2, "", &Fix::of(r, &on).words(str::to_owned))?;
             if self.page.style.verbose && !r.reread.is_empty() {
                 self.page.field(2, "", &format!("to prove it, read again: {}", r.reread.join(", ")))?;
             }
@@ -351,38 +354,5 @@ pub(crate) fn quality(q: Quality) -> &'static str {
         Quality::Measured => "measured",
         Quality::Estimate => "estimate",
         Quality::DirectionOnly => "direction only: nobody published a number",
-    }
-}
-
-/// When a fix starts and how long it lasts.
-pub(crate) fn persistence(p: Persistence) -> &'static str {
-    match p {
-        Persistence::Runtime => "at once, lost at reboot or reload",
-        Persistence::Immediate => "at once, and kept",
-        Persistence::NextBoot => "from the next boot on",
-        Persistence::FirmwareReset => "after a firmware reset or reboot",
-        Persistence::Hardware => "hands on the hardware",
-    }
-}
-
-/// When a fix starts, how long it lasts, what it can break. Where a person only looks, nothing is changed and nothing lasts.
-pub(crate) fn terms(r: &Remedy, escape: impl Fn(&str) -> String) -> String {
-    let why = if r.risk_note.is_empty() { String::new() } else { format!(": {}", escape(&r.risk_note)) };
-    let risk = format!("risk {}{why}", risk(r.risk));
-    match (&r.action, r.risk) {
-        (Action::Investigate { .. }, Risk::None) => "to be decided by a person; changes nothing by itself".to_owned(),
-        (Action::Investigate { .. }, _) => format!("to be decided by a person; {risk}"),
-        _ => format!("{}; {risk}", persistence(r.persistence)),
-    }
-}
-
-/// In one word.
-pub(crate) fn risk(r: Risk) -> &'static str {
-    match r {
-        Risk::None => "none",
-        Risk::Low => "low",
-        Risk::Medium => "medium (drain the node)",
-        Risk::High => "high (can take the node or its network down)",
-        Risk::Dangerous => "dangerous",
     }
 }

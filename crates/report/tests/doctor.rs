@@ -9,7 +9,7 @@ use linerate_doctor::answer::{
 };
 use linerate_report::Style;
 use linerate_report::doctor::{json, markdown, text};
-use linerate_rules::{Action, Persistence, Remedy, Risk, Severity, Source};
+use linerate_rules::{Action, Remedy, Severity, Source};
 use serde_json::Value;
 use std::path::Path;
 
@@ -118,12 +118,11 @@ fn cause(id: &'static str, severity: Severity, confidence: Confidence) -> Cause 
             Remedy::new(
                 "remove NCCL_NET_GDR_LEVEL from the environment of the job",
                 Action::Environment { set: vec![], unset: vec!["NCCL_NET_GDR_LEVEL".into()] },
-                Persistence::Runtime,
-                Risk::Low,
             )
             .because("another path than the one that was measured until now")
             .prove("channel lines of the log"),
         ),
+        role: None,
         sources: vec![Source {
             title: "NCCL, src/graph/paths.cc: ncclTopoCheckGdr",
             at: "https://example.org/paths.cc",
@@ -355,7 +354,7 @@ fn documents_match_their_schema() {
         ("/schema", Value::from("linerate.doctor/2")),
         ("/exit_code", 7.into()),
         ("/causes/0/confidence", "sure".into()),
-        ("/causes/0/remedy/risk", Value::Null),
+        ("/causes/0/remedy/risk", "severe".into()),
         ("/jobs/0/matrix/rows/0/cells/1/gdr", "yes".into()),
         ("/timeline/1/after", "later".into()),
         ("/inputs/0/lines", (-1).into()),

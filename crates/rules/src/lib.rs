@@ -32,6 +32,6 @@ pub use cmdline::words::{domain_asked_for, iommu_turned_off};
 pub use engine::{Audit, Verdict, audit};
 pub use finding::{Evidence, Finding, Findings, Status, Subject, Words};
 pub use registry::{Area, areas, find, rules};
-pub use remedy::{Action, Persistence, Remedy, Risk};
+pub use remedy::{Action, Remedy};
 pub use rule::{Cx, Effect, Myth, Quality, Roles, Rule, Severity, Source};
 pub use survey::{Answer, Survey, survey};

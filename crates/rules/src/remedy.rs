@@ -1,4 +1,5 @@
-//! A fix is a desired state, not a command. Platform back-ends turn it into files, commands or manifests.
+//! A fix is a desired state, not a command. The planner (`linerate-remedy`) turns it into files, commands or manifests of a platform; it alone says
+//! when a fix holds, how long, what it disturbs and what it can break.
 
 use linerate_formats::pci::Bdf;
 use serde::Serialize;
@@ -97,6 +98,11 @@ pub enum Action {
         /// Value.
         value: Text,
     },
+    /// A service of systemd that runs now and at each boot.
+    Service {
+        /// Its name, without `.service`.
+        service: Text,
+    },
     /// Environment of the job.
     Environment {
         /// To set, NAME=value.
@@ -126,50 +132,14 @@ pub enum Action {
     },
 }
 
-/// How long a fix lasts, and when it starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Persistence {
-    /// At once; lost at reboot, reset or driver reload.
-    Runtime,
-    /// At once, and kept.
-    Immediate,
-    /// From the next boot on.
-    NextBoot,
-    /// After a firmware reset or a reboot.
-    FirmwareReset,
-    /// Not a software state.
-    Hardware,
-}
-
-/// What a fix can break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Risk {
-    /// Nothing.
-    None,
-    /// An inconvenience.
-    Low,
-    /// Needs a drained node.
-    Medium,
-    /// Can take the node or its network down.
-    High,
-    /// Removes isolation or can damage.
-    Dangerous,
-}
-
 /// A fix.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Remedy {
     /// One sentence in the imperative.
     pub summary: Text,
     /// The desired state.
     pub action: Action,
-    /// When and how long.
-    pub persistence: Persistence,
-    /// What it can break.
-    pub risk: Risk,
-    /// Why that risk; empty for none.
+    /// What the rule knows that it can break; empty: nothing beyond what the planner says of every fix of this kind.
     pub risk_note: Text,
     /// What to read again to prove it.
     pub reread: Vec<Text>,
@@ -177,8 +147,8 @@ pub struct Remedy {
 
 impl Remedy {
     /// A fix without risk note and rereads; see the builder methods.
-    pub fn new(summary: impl Into<Text>, action: Action, persistence: Persistence, risk: Risk) -> Self {
-        Remedy { summary: summary.into(), action, persistence, risk, risk_note: Text::default(), reread: Vec::new() }
+    pub fn new(summary: impl Into<Text>, action: Action) -> Self {
+        Remedy { summary: summary.into(), action, risk_note: Text::default(), reread: Vec::new() }
     }
 
     /// Says why it is risky.

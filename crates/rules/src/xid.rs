@@ -1,7 +1,7 @@
 //! What to do about Xids: NVIDIA's catalogue ([`linerate_formats::xid`]) as severity, words and remedy. The audit's rule, the doctor's causes
 //! and `explain` all ask here.
 
-use crate::{Action, Persistence, Remedy, Risk, Severity, Source};
+use crate::{Action, Remedy, Severity, Source};
 use linerate_formats::pci::Bdf;
 use linerate_formats::xid::{Bucket, Class, Detail, Meaning, Recovery, meaning};
 use std::borrow::Cow;
@@ -192,7 +192,7 @@ pub fn switch_remedy(fatal: Option<bool>) -> Option<Remedy> {
     }
     let what = "read the fabric manager's log of that time, and the SXid's row in the Fabric Manager user guide: it says whether GPUs and switches are to be reset";
     let action = Action::Investigate { what: what.into() };
-    Some(Remedy::new(what, action, Persistence::Runtime, Risk::None).prove("dmesg"))
+    Some(Remedy::new(what, action).prove("dmesg"))
 }
 
 impl Judgement {
@@ -249,19 +249,18 @@ impl Judgement {
             return None;
         }
         let what = Action::Investigate { what: advice.clone() };
-        let (risk, note) = match self.what_to_do {
-            Do::Reset | Do::DrainAndReset => (Risk::Medium, "programs on the GPU end"),
-            Do::DrainP2p => (Risk::Medium, "programs that use peer-to-peer end"),
-            Do::Reboot | Do::RestartVm => (Risk::High, "the machine is restarted"),
-            Do::Mechanics => (Risk::High, "the machine is switched off"),
-            Do::RecoverImex => (Risk::Medium, "programs that use memory over NVLink between nodes end"),
-            Do::Update => (Risk::Medium, "the driver is loaded again"),
-            _ => (Risk::None, ""),
+        let note = match self.what_to_do {
+            Do::Reset | Do::DrainAndReset => "programs on the GPU end",
+            Do::DrainP2p => "programs that use peer-to-peer end",
+            Do::Reboot | Do::RestartVm => "the machine is restarted",
+            Do::Mechanics => "the machine is switched off",
+            Do::RecoverImex => "programs that use memory over NVLink between nodes end",
+            Do::Update => "the driver is loaded again",
+            _ => "",
         };
         let mechanics = self.what_to_do == Do::Mechanics;
         let action = if mechanics { Action::Physical { what: advice.clone() } } else { what };
-        let persistence = if mechanics { Persistence::Hardware } else { Persistence::Runtime };
-        Some(Remedy::new(advice, action, persistence, risk).because(note).prove("dmesg"))
+        Some(Remedy::new(advice, action).because(note).prove("dmesg"))
     }
 }
 

@@ -58,7 +58,7 @@ fn a_fabric_fault_is_mended_where_the_fabric_manager_runs() {
         let fail = all.iter().find(|v| v.finding.status == Status::Fail).expect("a finding");
         fail.finding.remedy.as_ref().expect("a remedy").action.clone()
     };
-    let here = |a: &Action| matches!(a, Action::Software { .. });
+    let here = |a: &Action| matches!(a, Action::Service { .. } | Action::Software { .. });
     assert!(here(&action("NVIDIA H100 80GB HBM3", switch, Role::BareMetal)));
     assert!(here(&action("NVIDIA H100 80GB HBM3", switch, Role::VmGuest)), "full passthrough: in the guest");
     assert!(matches!(action("NVIDIA H100 80GB HBM3", "", Role::VmGuest), Action::HostSide { .. }));

@@ -1,6 +1,6 @@
 //! Remedies of the kinds that causes have.
 
-use linerate_rules::{Action, Persistence, Remedy, Risk};
+use linerate_rules::{Action, Remedy};
 
 /// Unsets variables, or sets them otherwise.
 pub(crate) fn environment(summary: &'static str, set: &[&'static str], unset: &[&'static str]) -> Remedy {
@@ -8,19 +8,19 @@ pub(crate) fn environment(summary: &'static str, set: &[&'static str], unset: &[
         set: set.iter().map(|s| (*s).into()).collect(),
         unset: unset.iter().map(|s| (*s).into()).collect(),
     };
-    Remedy::new(summary, action, Persistence::Immediate, Risk::None).prove("the next job's log")
+    Remedy::new(summary, action).prove("the next job's log")
 }
 
 /// A person has to look.
 pub(crate) fn investigate(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Investigate { what: summary.into() }, Persistence::Hardware, Risk::None)
+    Remedy::new(summary, Action::Investigate { what: summary.into() })
 }
 
 pub(crate) fn software(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Software { what: summary.into() }, Persistence::Immediate, Risk::Low)
+    Remedy::new(summary, Action::Software { what: summary.into() })
         .prove("the next job's log")
 }
 
 pub(crate) fn hands(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Physical { what: summary.into() }, Persistence::Hardware, Risk::Medium)
+    Remedy::new(summary, Action::Physical { what: summary.into() })
 }

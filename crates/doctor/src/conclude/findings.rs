@@ -60,6 +60,7 @@ pub(super) fn findings(nodes: &[NodeView<'_>], direct: bool, answer: &mut Answer
                 refute: Vec::new(),
                 rules: vec![f.rule],
                 remedy: f.remedy,
+                role: n.role(),
                 sources: f.sources.to_vec(),
             });
         }

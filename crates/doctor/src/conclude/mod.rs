@@ -151,6 +151,7 @@ fn cause(k: &'static Cause, f: &Found, suffix: &str) -> answer::Cause {
         refute: k.refute.iter().map(|s| (*s).to_owned()).collect(),
         rules: k.rules.to_vec(),
         remedy: f.remedy.clone().unwrap_or_else(|| Some((k.remedy)())),
+        role: None,
         sources: k.sources.to_vec(),
     }
 }

@@ -1,11 +1,50 @@
 //! Settings of the system's firmware, with the names and values that its BMC shows.
 
-use super::{Refusal, Rendered};
+use super::{BY_REBOOT, Change, Kind, Refusal, Setting, Through};
 use crate::bios::{Found, Meant, Setup};
-use crate::model::{Act, Disruption, Permanence, Proof};
+use crate::model::{Act, Proof};
+use crate::terms::{On, Terms};
+use linerate_rules::Action;
+
+/// Settings of the system's firmware.
+pub(super) struct Bios;
+
+impl Kind for Bios {
+    fn takes(&self, action: &Action) -> Option<String> {
+        of(action).map(|(setting, value)| format!("{setting}\n{value}"))
+    }
+
+    fn terms(&self, _: &Action, _: &On<'_>) -> Terms {
+        BY_REBOOT
+    }
+
+    fn claims(&self, action: &Action) -> Vec<(String, String)> {
+        of(action).map(|(setting, value)| (format!("BIOS {setting}"), value.to_owned())).into_iter().collect()
+    }
+
+    fn through(&self) -> Through {
+        Through::Beside
+    }
+
+    fn changes(&self, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {
+        let Some((setting, value)) = actions.first().and_then(|a| of(a)) else { return Vec::new() };
+        vec![match &on.options.redfish {
+            Some(setup) => set(setting, value, setup),
+            None => Err(by_hand(setting, value)),
+        }]
+    }
+}
+
+/// Setting and value, in the words of vendors.
+fn of(action: &Action) -> Option<(&str, &str)> {
+    match action {
+        Action::Bios { setting, value } => Some((setting, value)),
+        _ => None,
+    }
+}
 
 /// Without a BMC neither the attribute's name nor the value to come back to is known.
-pub(super) fn by_hand(setting: &str, value: &str) -> Refusal {
+fn by_hand(setting: &str, value: &str) -> Refusal {
     let how = vec![
         format!("in the set-up of the system's firmware: {setting}: {value}"),
         "or name the node's BMC with --redfish, and the plan sets it".into(),
@@ -16,7 +55,7 @@ pub(super) fn by_hand(setting: &str, value: &str) -> Refusal {
 }
 
 /// The attributes of a BMC that are to be set.
-pub(crate) fn set(setting: &str, value: &str, setup: &Setup) -> Result<Rendered, Refusal> {
+fn set(setting: &str, value: &str, setup: &Setup) -> Result<Change, Refusal> {
     let found = setup.find(setting, value);
     let mut meant: Vec<&Meant<'_>> = Vec::new();
     let (mut held, mut open) = (Vec::new(), Vec::new());
@@ -45,11 +84,12 @@ pub(crate) fn set(setting: &str, value: &str, setup: &Setup) -> Result<Rendered,
     note.extend(waits);
     note.extend(held);
     note.extend(open.into_iter().map(|o| format!("left to people: {o}")));
-    Ok(Rendered {
+    Ok(Change {
         id: format!("bios-{}", ids.join("-")),
         summary: format!("set by Redfish: {}", words.join(", ")),
         precondition: Vec::new(),
-        change: meant
+        trial: Vec::new(),
+        acts: meant
             .iter()
             .map(|m| Act::Bios {
                 attribute: m.name.to_owned(),
@@ -57,8 +97,6 @@ pub(crate) fn set(setting: &str, value: &str, setup: &Setup) -> Result<Rendered,
                 after: m.value.clone(),
             })
             .collect(),
-        persistence: Permanence::NextBoot,
-        disruption: Disruption::DrainReboot,
         proof: meant.iter().map(|m| Proof::Bios { attribute: m.name.to_owned(), value: m.value.clone() }).collect(),
         note: note.join("; "),
     })
@@ -103,7 +141,7 @@ mod tests {
         assert!(r.note.contains("left to people: proximity"), "{}", r.note);
         let act =
             Act::Bios { attribute: "NodeInterleaving".into(), before: "Enabled".into(), after: "Disabled".into() };
-        assert_eq!(r.change, [act]);
+        assert_eq!(r.acts, [act]);
         let r = set("node interleaving", "off", &setup("Enabled", Some("Disabled"))).unwrap();
         assert!(r.note.contains("waits already"), "{}", r.note);
     }

@@ -1,7 +1,9 @@
 //! Limits of resources: of sessions (pam_limits), and of services that start jobs.
 
-use super::{Limit, Refusal, Rendered, ours};
-use crate::model::{Act, Disruption, Permanence};
+use super::{AT_ONCE, Change, Kind, Refusal, Setting, ours};
+use crate::model::Act;
+use crate::terms::{On, Terms};
+use linerate_rules::Action;
 use linerate_snapshot::{Lookup, Snapshot};
 
 const LIMITS: &str = "/etc/security/limits.d/90-linerate.conf";
@@ -13,24 +15,62 @@ const SERVICES: [&str; 5] = ["slurmd", "containerd", "docker", "crio", "kubelet"
 const UNITS: [&str; 4] =
     ["etc/systemd/system", "usr/lib/systemd/system", "lib/systemd/system", "sys/fs/cgroup/system.slice"];
 
-/// Limits; of these only `memlock` is known.
-pub(super) fn limits(asked: &[Limit], s: &Snapshot) -> Result<Rendered, Refusal> {
-    for l in asked {
-        match (l.limit.as_str(), l.value.as_str()) {
-            ("memlock", "unlimited") => {}
-            ("/dev/shm", _) => {
-                return Err(Refusal::ByHand {
-                    how: vec![
-                        "in /etc/fstab: tmpfs /dev/shm tmpfs defaults,size=SIZE 0 0, with SIZE as jobs need it".into(),
-                        "now: mount -o remount,size=SIZE /dev/shm".into(),
-                        "in Kubernetes: an emptyDir with medium: Memory at /dev/shm of the pod".into(),
-                    ],
-                    reread: vec!["proc/self/mounts".into()],
-                });
-            }
-            (limit, _) => {
-                return Err(Refusal::no(format!("no way is known to set the limit {}", limit.escape_default())));
-            }
+/// Limits of resources.
+pub(super) struct Limits;
+
+impl Kind for Limits {
+    fn takes(&self, action: &Action) -> Option<String> {
+        of(action).map(|_| String::new())
+    }
+
+    fn terms(&self, _: &Action, _: &On<'_>) -> Terms {
+        AT_ONCE
+    }
+
+    fn claims(&self, action: &Action) -> Vec<(String, String)> {
+        of(action).map(|(limit, value)| (format!("limit {limit}"), value.to_owned())).into_iter().collect()
+    }
+
+    fn open(&self, action: &Action, _: &Setting<'_, '_>) -> Option<String> {
+        let (limit, value) = of(action)?;
+        value.contains(' ').then(|| format!("decide how large {limit} is to be ({value})"))
+    }
+
+    fn on_talos(&self) -> Option<&'static str> {
+        Some(
+            "Talos has no limits.d and no drop-ins of units: set the limit in the pod or in the container runtime's configuration",
+        )
+    }
+
+    fn changes(&self, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {
+        super::each(actions, of).into_iter().map(|(limit, value)| one(limit, value, on.snapshot)).collect()
+    }
+}
+
+/// Limit and value.
+fn of(action: &Action) -> Option<(&str, &str)> {
+    match action {
+        Action::Limit { limit, value } => Some((limit, value)),
+        _ => None,
+    }
+}
+
+/// One limit; only `memlock` is known.
+fn one(limit: &str, value: &str, s: &Snapshot) -> Result<Change, Refusal> {
+    match (limit, value) {
+        ("memlock", "unlimited") => {}
+        ("/dev/shm", _) => {
+            return Err(Refusal::ByHand {
+                how: vec![
+                    "in /etc/fstab: tmpfs /dev/shm tmpfs defaults,size=SIZE 0 0, with SIZE as jobs need it".into(),
+                    "now: mount -o remount,size=SIZE /dev/shm".into(),
+                    "in Kubernetes: an emptyDir with medium: Memory at /dev/shm of the pod".into(),
+                ],
+                reread: vec!["proc/self/mounts".into()],
+            });
+        }
+        (limit, _) => {
+            return Err(Refusal::no(format!("no way is known to set the limit {}", limit.escape_default())));
         }
     }
     // `*` does not mean root (limits.conf(5)).
@@ -64,13 +104,12 @@ pub(super) fn limits(asked: &[Limit], s: &Snapshot) -> Result<Rendered, Refusal>
             services.join(", ")
         ));
     }
-    Ok(Rendered {
+    Ok(Change {
         id: "limits".into(),
         summary: "let sessions and job services lock memory without limit".into(),
         precondition: Vec::new(),
-        change,
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
+        trial: Vec::new(),
+        acts: change,
         proof: Vec::new(),
         note,
     })

@@ -1,155 +1,145 @@
-//! From desired states to acts: everything but kernel arguments (`crate::boot`).
+//! From desired states to acts: a file for each kind of change, and the table of them. A kind says what it takes, its terms, what it fixes to which
+//! value, and what becomes of it on this platform; nothing else knows it.
 //!
-//! The planner groups the remedies of one kind into an [`Ask`], so that one file is written once, and [`render`] turns it into a change of
-//! this platform, or says why it does not. Words in an [`Ask`] come from data: a renderer checks them by a strict character set first.
+//! Words of actions come from data: a kind checks them by a strict character set first.
 
+mod args;
 pub(crate) mod bios;
+mod kernel_args;
 pub mod labels;
 mod limits;
 mod modules;
 pub(crate) mod network;
 mod nicfw;
+mod options;
 mod ours;
 mod registers;
+mod services;
 mod unit;
 pub(crate) mod values;
 pub(crate) mod words;
 
-use crate::address::Cidr;
-use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use crate::model::{Act, Condition, Disruption, Permanence, Proof, Risk};
+use crate::plan::Options;
 use crate::platform::Platform;
-use linerate_formats::pci::Bdf;
+use crate::terms::{On, Terms};
 use linerate_node::Node;
+use linerate_rules::Action;
 use linerate_snapshot::Snapshot;
 
-/// All desired states of one kind that findings ask for. No value is there twice, and none contradicts another: the planner has seen to that.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Ask {
-    /// Modules that are loaded at each boot.
-    Modules(Vec<String>),
-    /// Options of modules.
-    ModuleOptions(Vec<ModuleOption>),
-    /// MTUs and addresses of interfaces.
-    Network(Vec<Link>),
-    /// Files under `/sys` or `/proc/sys`.
-    Sysfs(Vec<Sysfs>),
-    /// Limits of resources.
-    Limit(Vec<Limit>),
-    /// ACS control bits of ports, written masked at each boot.
-    AcsControl(Vec<AcsControl>),
-    /// Fields of Device Control, written masked at each boot.
-    DeviceControl(Vec<DeviceControl>),
-    /// Settings of one NIC's firmware.
-    NicFirmware {
-        /// The NIC, as the rules name it.
-        device: String,
-        /// Settings and values.
-        set: Vec<(String, String)>,
-        /// Whether the card is reset for them, where that is enough.
-        reset: bool,
-    },
-    /// That a NIC's pending settings become current.
-    NicFirmwareReset {
-        /// The NIC, as the rules name it.
-        device: String,
-        /// Whether the card is reset, where that is enough; else the reboot does it.
-        reset: bool,
-        /// Settings that another step sets back: they do not become current.
-        except: Vec<String>,
-    },
-    /// A setting of the system's firmware, where no BMC was named: [`crate::bios`] has the other way.
-    Bios {
-        /// What vendors call it.
-        setting: String,
-        /// Wanted value, in words.
-        value: String,
-    },
+/// A kind of change.
+pub(crate) trait Kind: Sync {
+    /// What of an action has one step: `None`: the action is of another kind; else what tells the steps of this kind apart, such as a device.
+    fn takes(&self, action: &Action) -> Option<String>;
+
+    /// When it holds, what it disturbs and what it can break.
+    fn terms(&self, action: &Action, on: &On<'_>) -> Terms;
+
+    /// What an action fixes to which value: two with one key and different values contradict each other.
+    fn claims(&self, action: &Action) -> Vec<(String, String)>;
+
+    /// A value that the rule leaves open, and how a person decides it.
+    fn open(&self, _action: &Action, _on: &Setting<'_, '_>) -> Option<String> {
+        None
+    }
+
+    /// What it goes through: who else may own that, and whether it can be reached.
+    fn through(&self) -> Through {
+        Through::System
+    }
+
+    /// How it is done on Talos, where its machine configuration has no form for it.
+    fn on_talos(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What actions of one step become here: one change, or several whose parts differ in what can be done. No value is there twice, and none
+    /// contradicts another: the planner has seen to that.
+    fn changes(&self, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>>;
 }
 
-/// An option of a module.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModuleOption {
-    /// Module.
-    pub module: String,
-    /// Option.
-    pub option: String,
-    /// Value; `None`: the option is removed.
-    pub value: Option<String>,
-}
-
-/// What is wanted of an interface.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// Interface.
-    pub interface: String,
-    /// Its MTU in bytes.
-    pub mtu: Option<u32>,
-    /// Addresses that it gets beside those that it has.
-    pub addresses: Vec<Cidr>,
-}
-
-/// A value under `/sys` or `/proc/sys`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sysfs {
-    /// Path or pattern (`*`), absolute.
-    pub path: String,
-    /// Value.
-    pub value: String,
-}
-
-/// A limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limit {
-    /// Limit, as `ulimit` and systemd name it, or `/dev/shm`.
-    pub limit: String,
-    /// Value.
-    pub value: String,
-}
-
-/// ACS control bits of a port. `clear` and `set` have no bit in common.
+/// What a change goes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AcsControl {
-    /// Port.
-    pub port: Bdf,
-    /// Bits to clear.
-    pub clear: u16,
-    /// Bits to set.
-    pub set: u16,
+pub(crate) enum Through {
+    /// Files, units and values of the running system, which another system may own.
+    System,
+    /// A device's firmware, by its maker's tool on the node.
+    Firmware,
+    /// The boot loader, or a service beside the node: they say themselves what they refuse.
+    Beside,
 }
 
-/// A field of a function's Device Control register.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeviceControl {
-    /// Function.
-    pub function: Bdf,
-    /// `max-read-request`, `relaxed-ordering`, `ten-bit-tag`.
-    pub field: String,
-    /// Value, in the field's own unit.
-    pub value: u32,
+/// All kinds, in the order of their steps.
+static KINDS: [&dyn Kind; 12] = [
+    &modules::Modules,
+    &options::ModuleOptions,
+    &limits::Limits,
+    &values::Values,
+    &network::Interfaces,
+    &services::Services,
+    &registers::Acs,
+    &registers::DeviceControl,
+    &nicfw::Settings,
+    &nicfw::Resets,
+    &bios::Bios,
+    &kernel_args::KernelArguments,
+];
+
+/// Which kind an action is of: its place among all, what tells its step apart, and itself. `None`: it is left to people.
+pub(crate) fn kind(action: &Action) -> Option<(usize, String, &'static dyn Kind)> {
+    KINDS.iter().enumerate().find_map(|(place, kind)| Some((place, kind.takes(action)?, *kind)))
 }
 
-/// What a renderer makes: a step without what the planner knows (rules, reasons, risk).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rendered {
-    /// Name of the step, stable, `[a-z0-9-]` only, the same for the same ask: `modules`, `nicfw-0000-81-00-0`.
+/// The node for which changes are made, and what was asked of the planner.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a, 's> {
+    /// What was read.
+    pub snapshot: &'a Snapshot,
+    /// The node.
+    pub node: &'a Node<'s>,
+    /// Its platform.
+    pub platform: &'a Platform,
+    /// What was asked.
+    pub options: &'a Options,
+    /// Pending settings that the plan sets anew: device and parameter.
+    pub set: &'a [(String, String)],
+    /// Whether NICs may be reset without a reboot: something else of the plan may reboot anyway.
+    pub reset: bool,
+}
+
+impl<'a> Setting<'a, '_> {
+    /// What of it decides the terms.
+    #[must_use]
+    pub fn on(&self) -> On<'a> {
+        On {
+            role: self.platform.role,
+            firmware: &self.node.nic_firmware,
+            resets_by: self.reset.then_some(self.platform),
+            set: self.set,
+        }
+    }
+}
+
+/// A step without what the planner knows (rules, reasons, [`crate::terms`]).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Change {
+    /// Name of the step, stable, `[a-z0-9-]` only, the same for the same actions: `modules`, `nicfw-0000-81-00-0`.
     pub id: String,
     /// One sentence in the imperative; empty: the planner takes the remedy's.
     pub summary: String,
     /// What must hold before.
     pub precondition: Vec<Condition>,
+    /// Acts that hold for one start of the kernel only.
+    pub trial: Vec<Act>,
     /// The acts, in order.
-    pub change: Vec<Act>,
-    /// When it holds, and how long.
-    pub persistence: Permanence,
-    /// What it disturbs.
-    pub disruption: Disruption,
+    pub acts: Vec<Act>,
     /// What is read again besides the rules that ask: those the planner adds.
     pub proof: Vec<Proof>,
     /// What people should know of this way of doing it; is put behind the remedy's own risk note.
     pub note: String,
 }
 
-/// Why nothing is rendered.
+/// Why nothing is changed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Refusal {
     /// It must not or cannot be done.
@@ -181,26 +171,41 @@ impl Refusal {
     }
 }
 
-/// What an ask becomes on this platform: one step, or several where the parts differ in when they hold or what they disturb. What cannot be
-/// done here, or has a word that must not go into a file, is refused.
-pub fn render(ask: &Ask, platform: &Platform, node: &Node<'_>, snapshot: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
-    if platform.container {
-        return vec![Err(Refusal::no(
-            "the source was read inside a container: nothing of the host can be changed from it",
-        ))];
-    }
-    match ask {
-        Ask::Modules(modules) => vec![modules::load(modules, node, snapshot)],
-        Ask::ModuleOptions(options) => vec![modules::options(options, platform, snapshot)],
-        Ask::Network(links) => network::network(links, platform, node, snapshot),
-        Ask::Sysfs(values) => vec![values::values(values, snapshot)],
-        Ask::Limit(limits) => limits.iter().map(|l| limits::limits(std::slice::from_ref(l), snapshot)).collect(),
-        Ask::AcsControl(ports) => vec![registers::acs(ports, node, snapshot)],
-        Ask::DeviceControl(fields) => vec![registers::device_control(fields, node, snapshot)],
-        Ask::NicFirmware { device, set, reset } => nicfw::set(device, set, *reset, platform, node),
-        Ask::NicFirmwareReset { device, reset, except } => {
-            vec![nicfw::reset(device, *reset, except, platform, node)]
-        }
-        Ask::Bios { setting, value } => vec![Err(bios::by_hand(setting, value))],
+/// What actions of one step become on this platform. What cannot be done here, or has a word that must not go into a file, is refused.
+#[must_use]
+pub fn changes(actions: &[Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {
+    let actions: Vec<&Action> = actions.iter().collect();
+    match actions.first().and_then(|a| kind(a)) {
+        Some((.., kind)) => made(kind, &actions, on),
+        None => Vec::new(),
     }
 }
+
+/// As [`changes`], of a kind that is known.
+pub(crate) fn made(kind: &dyn Kind, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {
+    if on.platform.container && kind.through() != Through::Beside {
+        let why = "the source was read inside a container: nothing of the host can be changed from it";
+        return vec![Err(Refusal::no(why))];
+    }
+    kind.changes(actions, on)
+}
+
+/// What actions of a kind ask for, each once.
+fn each<'a, T: PartialEq>(actions: &[&'a Action], pick: impl Fn(&'a Action) -> Option<T>) -> Vec<T> {
+    let mut out = Vec::new();
+    for one in actions.iter().filter_map(|a| pick(a)) {
+        if !out.contains(&one) {
+            out.push(one);
+        }
+    }
+    out
+}
+
+/// Terms of what holds at once, is written again at each boot, and disturbs nothing.
+const AT_ONCE: Terms = Terms { persistence: Permanence::Immediate, disruption: Disruption::None, risk: Risk::Low };
+/// Terms of what interrupts links or device traffic.
+const INTERRUPTS: Terms =
+    Terms { persistence: Permanence::Immediate, disruption: Disruption::Service, risk: Risk::Medium };
+/// Terms of what holds from the next boot on.
+const BY_REBOOT: Terms =
+    Terms { persistence: Permanence::NextBoot, disruption: Disruption::DrainReboot, risk: Risk::Medium };

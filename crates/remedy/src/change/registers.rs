@@ -1,11 +1,13 @@
 //! Registers of configuration space that only last until the next boot: masked writes by a unit at each boot.
 
 use super::unit::{Pair, Unit};
-use super::{AcsControl, DeviceControl, Refusal, Rendered};
-use crate::model::{Condition, Disruption, Permanence};
+use super::{AT_ONCE, Change, INTERRUPTS, Kind, Refusal, Setting, each};
+use crate::model::Condition;
+use crate::terms::{On, Terms};
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::Express;
 use linerate_node::Node;
+use linerate_rules::Action;
 use linerate_snapshot::Snapshot;
 
 /// After the drivers' modules, before what opens GPUs and NICs (facts §2.4).
@@ -14,8 +16,106 @@ const ORDER: [&str; 2] = [
     "Before=nvidia-persistenced.service nvidia-fabricmanager.service openibd.service libvirtd.service slurmd.service kubelet.service",
 ];
 
-/// ACS control bits.
-pub(super) fn acs(asked: &[AcsControl], node: &Node<'_>, s: &Snapshot) -> Result<Rendered, Refusal> {
+/// ACS control bits of ports, written masked at each boot.
+pub(super) struct Acs;
+
+impl Kind for Acs {
+    fn takes(&self, action: &Action) -> Option<String> {
+        matches!(action, Action::AcsControl { .. }).then(String::new)
+    }
+
+    /// What devices send to each other takes another way while it is under way.
+    fn terms(&self, _: &Action, _: &On<'_>) -> Terms {
+        INTERRUPTS
+    }
+
+    fn claims(&self, action: &Action) -> Vec<(String, String)> {
+        let Action::AcsControl { ports, clear, set } = action else { return Vec::new() };
+        let bits: Vec<(u16, u16)> =
+            (0..16).filter(|b| (clear | set) >> b & 1 == 1).map(|b| (b, set >> b & 1)).collect();
+        let of = |p: &Bdf| bits.iter().map(|(b, v)| (format!("ACS bit {b} of {p}"), v.to_string())).collect::<Vec<_>>();
+        ports.iter().flat_map(of).collect()
+    }
+
+    fn on_talos(&self) -> Option<&'static str> {
+        Some(
+            "Talos runs no units: for ACS bits add pci=config_acs=…@ADDRESS (Linux 6.11 or later) to the kernel arguments of the node's schematic, or \
+             run a privileged DaemonSet with setpci",
+        )
+    }
+
+    fn changes(&self, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {
+        vec![acs(&by_port(actions), on.node, on.snapshot)]
+    }
+}
+
+/// Fields of Device Control, written masked at each boot.
+pub(super) struct DeviceControl;
+
+impl Kind for DeviceControl {
+    fn takes(&self, action: &Action) -> Option<String> {
+        asked_field(action).map(|_| String::new())
+    }
+
+    fn terms(&self, _: &Action, _: &On<'_>) -> Terms {
+        AT_ONCE
+    }
+
+    fn claims(&self, action: &Action) -> Vec<(String, String)> {
+        let claim = |a: Asked<'_>| (format!("{} of {}", a.field, a.function), a.value.to_string());
+        asked_field(action).map(claim).into_iter().collect()
+    }
+
+    fn on_talos(&self) -> Option<&'static str> {
+        Some("Talos runs no units: run a privileged DaemonSet that writes the register with setpci")
+    }
+
+    fn changes(&self, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {
+        vec![device_control(&each(actions, asked_field), on.node, on.snapshot)]
+    }
+}
+
+/// Bits of a port. `clear` and `set` have none in common.
+struct Bits {
+    port: Bdf,
+    clear: u16,
+    set: u16,
+}
+
+/// One entry for each port, with the bits of all.
+fn by_port(actions: &[&Action]) -> Vec<Bits> {
+    let mut out: Vec<Bits> = Vec::new();
+    for action in actions {
+        let Action::AcsControl { ports, clear, set } = action else { continue };
+        for port in ports {
+            match out.iter_mut().find(|a| a.port == *port) {
+                Some(a) => {
+                    a.clear |= clear;
+                    a.set |= set;
+                }
+                None => out.push(Bits { port: *port, clear: *clear, set: *set }),
+            }
+        }
+    }
+    out
+}
+
+/// A field of a function's Device Control register: `max-read-request`, `relaxed-ordering`, `ten-bit-tag`; the value in its own unit.
+#[derive(PartialEq)]
+struct Asked<'a> {
+    function: Bdf,
+    field: &'a str,
+    value: u32,
+}
+
+fn asked_field(action: &Action) -> Option<Asked<'_>> {
+    match action {
+        Action::DeviceControl { function, field, value } => Some(Asked { function: *function, field, value: *value }),
+        _ => None,
+    }
+}
+
+fn acs(asked: &[Bits], node: &Node<'_>, s: &Snapshot) -> Result<Change, Refusal> {
     let mut pairs = Vec::new();
     for a in asked {
         let mask = a.clear | a.set;
@@ -37,8 +137,7 @@ pub(super) fn acs(asked: &[AcsControl], node: &Node<'_>, s: &Snapshot) -> Result
     Ok(rendered)
 }
 
-/// Fields of Device Control and Device Control 2.
-pub(super) fn device_control(asked: &[DeviceControl], node: &Node<'_>, s: &Snapshot) -> Result<Rendered, Refusal> {
+fn device_control(asked: &[Asked<'_>], node: &Node<'_>, s: &Snapshot) -> Result<Change, Refusal> {
     let mut pairs = Vec::new();
     for a in asked {
         let f = node.pci.find(a.function).and_then(|id| node.pci.functions.get(id.0 as usize));
@@ -62,9 +161,9 @@ struct Field {
 }
 
 /// Where a field lies (facts §4.1). Bit 15 of Device Control starts a reset on endpoints: it is never in a mask.
-fn field(a: &DeviceControl, e: &Express) -> Result<Field, Refusal> {
+fn field(a: &Asked<'_>, e: &Express) -> Result<Field, Refusal> {
     let flag = |register, mask: u16, now: Option<bool>| {
-        let now = now.ok_or_else(|| unknown(a.function, &a.field))?;
+        let now = now.ok_or_else(|| unknown(a.function, a.field))?;
         let after = match a.value {
             0 => 0,
             1 => mask,
@@ -72,7 +171,7 @@ fn field(a: &DeviceControl, e: &Express) -> Result<Field, Refusal> {
         };
         Ok(Field { register, mask, before: if now { mask } else { 0 }, after })
     };
-    match a.field.as_str() {
+    match a.field {
         "max-read-request" => {
             let now = e.max_read_request.ok_or_else(|| unknown(a.function, "MaxReadReq"))?;
             let (Some(before), Some(after)) = (request(u32::from(now)), request(a.value)) else {
@@ -104,7 +203,7 @@ fn pair(function: Bdf, register: &str, after: u16, before: u16, mask: u16) -> Pa
     Pair { start: write(after), stop: write(before), mask: Some(mask), key }
 }
 
-fn unit(name: &str, step: &str, description: &str, pairs: Vec<Pair>, s: &Snapshot) -> Result<Rendered, Refusal> {
+fn unit(name: &str, step: &str, description: &str, pairs: Vec<Pair>, s: &Snapshot) -> Result<Change, Refusal> {
     let order = ORDER.map(str::to_owned);
     let change = Unit { name, step, description, order: &order, pairs }.acts(s)?;
     if change.is_empty() {
@@ -112,7 +211,7 @@ fn unit(name: &str, step: &str, description: &str, pairs: Vec<Pair>, s: &Snapsho
             reason: format!("{name} does it at each boot: is it enabled, and did it run?"),
         });
     }
-    Ok(Rendered {
+    Ok(Change {
         id: step.into(),
         summary: String::new(),
         precondition: vec![
@@ -120,9 +219,8 @@ fn unit(name: &str, step: &str, description: &str, pairs: Vec<Pair>, s: &Snapsho
             Condition::Program { name: "systemctl".into(), package: "systemd".into() },
             Condition::NoLockdown,
         ],
-        change,
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
+        trial: Vec::new(),
+        acts: change,
         proof: Vec::new(),
         note: String::new(),
     })

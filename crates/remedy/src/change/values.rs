@@ -1,9 +1,11 @@
 //! Values under `/sys` and `/proc/sys`: written now, and again at each boot by `tmpfiles.d`, `sysctl.d` or tuned.
 
-use super::{Refusal, Rendered, Sysfs, ours, words};
-use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use super::{AT_ONCE, Change, Kind, Refusal, Setting, each, ours, words};
+use crate::model::{Act, Condition, Proof};
 use crate::see;
+use crate::terms::{On, Terms};
 use linerate_formats::wildcard;
+use linerate_rules::Action;
 use linerate_snapshot::{EntryId, EntryKind, Snapshot};
 
 const TMPFILES: &str = "/etc/tmpfiles.d/linerate.conf";
@@ -15,13 +17,48 @@ const ACTIVE: &str = "/etc/tuned/active_profile";
 /// Paths that one ask may become: the idle states of a large machine are some thousands.
 const MOST: usize = 16 * 1024;
 
-/// Values.
-pub(super) fn values(asked: &[Sysfs], s: &Snapshot) -> Result<Rendered, Refusal> {
+/// Values under `/sys` and `/proc/sys`.
+pub(super) struct Values;
+
+impl Kind for Values {
+    fn takes(&self, action: &Action) -> Option<String> {
+        of(action).map(|_| String::new())
+    }
+
+    fn terms(&self, _: &Action, _: &On<'_>) -> Terms {
+        AT_ONCE
+    }
+
+    fn claims(&self, action: &Action) -> Vec<(String, String)> {
+        of(action).map(|a| (a.path.to_owned(), a.value.to_owned())).into_iter().collect()
+    }
+
+    fn changes(&self, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {
+        vec![values(&each(actions, of), on.snapshot)]
+    }
+}
+
+/// A value.
+#[derive(PartialEq)]
+struct Sysfs<'a> {
+    /// Path or pattern (`*`), absolute.
+    path: &'a str,
+    value: &'a str,
+}
+
+fn of(action: &Action) -> Option<Sysfs<'_>> {
+    match action {
+        Action::Sysfs { path, value } => Some(Sysfs { path, value }),
+        _ => None,
+    }
+}
+
+fn values(asked: &[Sysfs<'_>], s: &Snapshot) -> Result<Change, Refusal> {
     let mut now = Vec::new();
     let mut proof = Vec::new();
     for a in asked {
-        words::kernel_path(&a.path, true)?;
-        words::value(&a.value)?;
+        words::kernel_path(a.path, true)?;
+        words::value(a.value)?;
         // Reads as `Global tclass=106`: what is written there is never what is read.
         if a.path.ends_with("/traffic_class") {
             return Err(Refusal::ByHand {
@@ -29,13 +66,13 @@ pub(super) fn values(asked: &[Sysfs], s: &Snapshot) -> Result<Rendered, Refusal>
                     format!("write {} to {} now, and at each boot after the driver is loaded", a.value, a.path),
                     "(a udev rule or a unit of the fabric's own set-up: it has to match the switches)".into(),
                 ],
-                reread: vec![a.path.clone()],
+                reread: vec![a.path.to_owned()],
             });
         }
-        for (path, there) in expand(s, &a.path)? {
+        for (path, there) in expand(s, a.path)? {
             if there != a.value && !there.split_whitespace().any(|w| w == format!("[{}]", a.value)) {
-                now.push(Act::Value { path: path.clone(), before: there, after: a.value.clone() });
-                proof.push(Proof::Value { path, value: a.value.clone() });
+                now.push(Act::Value { path: path.clone(), before: there, after: a.value.to_owned() });
+                proof.push(Proof::Value { path, value: a.value.to_owned() });
             }
             if now.len() > MOST {
                 return Err(Refusal::no(format!("{} names more than {MOST} files", a.path)));
@@ -50,7 +87,7 @@ pub(super) fn values(asked: &[Sysfs], s: &Snapshot) -> Result<Rendered, Refusal>
         note.push_str("; a device that appears later than systemd-tmpfiles-setup at boot is not written: the proof after a reboot shows it");
     }
     let tuned = files.iter().any(|f| matches!(f, Act::File { path, .. } if path.starts_with("/etc/tuned/")));
-    Ok(Rendered {
+    Ok(Change {
         id: "values".into(),
         summary: format!(
             "write {} now and at each boot",
@@ -60,24 +97,24 @@ pub(super) fn values(asked: &[Sysfs], s: &Snapshot) -> Result<Rendered, Refusal>
             .then(|| Condition::Program { name: "tuned-adm".into(), package: "tuned".into() })
             .into_iter()
             .collect(),
-        change: now.into_iter().chain(files).collect(),
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
+        trial: Vec::new(),
+        acts: now.into_iter().chain(files).collect(),
         proof,
         note,
     })
 }
 
 /// What writes them at each boot, and what to know of it.
-fn lasting(asked: &[Sysfs], s: &Snapshot) -> Result<(Vec<Act>, String), Refusal> {
+fn lasting(asked: &[Sysfs<'_>], s: &Snapshot) -> Result<(Vec<Act>, String), Refusal> {
     if let Some(old) = tuned(s)? {
         return by_tuned(asked, s, old);
     }
-    let (sysctl, sysfs): (Vec<&Sysfs>, Vec<&Sysfs>) = asked.iter().partition(|a| a.path.starts_with("/proc/sys/"));
+    let (sysctl, sysfs): (Vec<&Sysfs<'_>>, Vec<&Sysfs<'_>>) =
+        asked.iter().partition(|a| a.path.starts_with("/proc/sys/"));
     let mut files = Vec::new();
     if !sysfs.is_empty() {
         let lines: Vec<String> = sysfs.iter().map(|a| format!("w- {} - - - - {}", a.path, a.value)).collect();
-        let keep = |l: &str| !sysfs.iter().any(|a| l.split_whitespace().nth(1) == Some(a.path.as_str()));
+        let keep = |l: &str| !sysfs.iter().any(|a| l.split_whitespace().nth(1) == Some(a.path));
         files.extend(ours::with_lines(s, TMPFILES, "values", &lines, keep)?);
     }
     if !sysctl.is_empty() {
@@ -86,9 +123,9 @@ fn lasting(asked: &[Sysfs], s: &Snapshot) -> Result<(Vec<Act>, String), Refusal>
             if a.path.contains('*') {
                 return Err(Refusal::no(format!("{}: sysctl.d has no patterns", a.path)));
             }
-            lines.push(format!("{} = {}", sysctl_name(&a.path), a.value));
+            lines.push(format!("{} = {}", sysctl_name(a.path), a.value));
         }
-        let keep = |l: &str| !sysctl.iter().any(|a| l.split_whitespace().next() == Some(sysctl_name(&a.path).as_str()));
+        let keep = |l: &str| !sysctl.iter().any(|a| l.split_whitespace().next() == Some(sysctl_name(a.path).as_str()));
         files.extend(ours::with_lines(s, SYSCTL, "values", &lines, keep)?);
     }
     Ok((files, "at boot systemd-tmpfiles and systemd-sysctl write them".into()))
@@ -115,13 +152,13 @@ fn tuned(s: &Snapshot) -> Result<Option<String>, Refusal> {
 }
 
 /// A profile of ours that includes the one in force and says only what was asked.
-fn by_tuned(asked: &[Sysfs], s: &Snapshot, old: String) -> Result<(Vec<Act>, String), Refusal> {
+fn by_tuned(asked: &[Sysfs<'_>], s: &Snapshot, old: String) -> Result<(Vec<Act>, String), Refusal> {
     const GOVERNOR: &str = "/cpufreq/scaling_governor";
     if old == "linerate" {
         return Err(Refusal::no("tuned's profile is linerate's own of an earlier plan: linerate rollback first"));
     }
     let mut text = format!("{}[main]\ninclude={old}\n", ours::head("values"));
-    let of = |want: &dyn Fn(&str) -> bool| asked.iter().filter(|a| want(&a.path)).collect::<Vec<_>>();
+    let of = |want: &dyn Fn(&str) -> bool| asked.iter().filter(|a| want(a.path)).collect::<Vec<_>>();
     for a in of(&|p| p.ends_with(GOVERNOR)).iter().take(1) {
         text.push_str(&format!("\n[cpu]\ngovernor={}\n", a.value));
     }
@@ -134,7 +171,7 @@ fn by_tuned(asked: &[Sysfs], s: &Snapshot, old: String) -> Result<(Vec<Act>, Str
             text.push_str(&format!("\n[{section}]\n"));
         }
         for a in all {
-            let key = if section == "sysctl" { sysctl_name(&a.path) } else { a.path.clone() };
+            let key = if section == "sysctl" { sysctl_name(a.path) } else { a.path.to_owned() };
             text.push_str(&format!("{key}={}\n", a.value));
         }
     }

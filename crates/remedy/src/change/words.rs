@@ -33,6 +33,11 @@ pub(super) fn module(word: &str) -> Result<&str, Refusal> {
     check(word, "name of a kernel module", 64, alnum, name)
 }
 
+/// A service of systemd, without `.service`.
+pub(super) fn service(word: &str) -> Result<&str, Refusal> {
+    check(word, "name of a service", 64, alnum, name)
+}
+
 /// Name of a module's option.
 pub(super) fn option(word: &str) -> Result<&str, Refusal> {
     check(word, "name of a module option", 64, alnum, name)

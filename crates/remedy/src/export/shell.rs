@@ -4,7 +4,7 @@
 use super::quote::comment;
 use super::{Export, Rest, nic_tool};
 use crate::hash::sha256;
-use crate::model::{Act, Condition, Content, Disruption, FileState, Plan, Risk, Step};
+use crate::model::{Act, Condition, Content, Disruption, FileState, Plan, Step};
 use linerate_out::shell;
 use std::collections::BTreeMap;
 
@@ -84,13 +84,7 @@ fn heading(step: &Step) -> String {
     for why in &step.why {
         text.push_str(&format!("#   because: {}\n", comment(why)));
     }
-    let risk = match step.risk {
-        Risk::None => "none",
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-        Risk::Dangerous => "DANGEROUS",
-    };
+    let risk = step.risk.words();
     let note = if step.risk_note.is_empty() { String::new() } else { format!(": {}", comment(&step.risk_note)) };
     text.push_str(&format!("#   risk {risk}{note}\n"));
     text

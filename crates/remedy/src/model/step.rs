@@ -132,7 +132,7 @@ pub enum Risk {
     None,
     /// An inconvenience.
     Low,
-    /// Needs a drained node.
+    /// Jobs or devices can fail. Whether the node is drained first, [`Disruption`] says.
     Medium,
     /// Can take the node or its network down.
     High,
@@ -140,20 +140,22 @@ pub enum Risk {
     Dangerous,
 }
 
-impl From<linerate_rules::Risk> for Risk {
-    fn from(risk: linerate_rules::Risk) -> Risk {
-        match risk {
-            linerate_rules::Risk::None => Risk::None,
-            linerate_rules::Risk::Low => Risk::Low,
-            linerate_rules::Risk::Medium => Risk::Medium,
-            linerate_rules::Risk::High => Risk::High,
-            linerate_rules::Risk::Dangerous => Risk::Dangerous,
+impl Risk {
+    /// In words, the same in the audit, the plan and its exports.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Risk::None => "none",
+            Risk::Low => "low",
+            Risk::Medium => "medium (jobs or devices can fail)",
+            Risk::High => "high (can take the node or its network down)",
+            Risk::Dangerous => "dangerous (has to be named on the command line)",
         }
     }
 }
 
-/// When a fix holds, and how long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// When a fix holds, and how long; the earliest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Permanence {
     /// At once; lost at the next boot.
@@ -166,16 +168,42 @@ pub enum Permanence {
     DeviceReset,
 }
 
+impl Permanence {
+    /// In words, the same everywhere.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Permanence::Runtime => "at once, lost at the next boot",
+            Permanence::Immediate => "at once, and kept",
+            Permanence::NextBoot => "from the next boot on",
+            Permanence::DeviceReset => "after a reset of the device, or a reboot",
+        }
+    }
+}
+
 /// What a fix disturbs, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disruption {
     /// Nothing.
     None,
-    /// A link or a service for moments: drain the node.
+    /// Links, services or traffic between devices for moments: drain the node.
     Service,
     /// A reboot of the drained node.
     DrainReboot,
     /// Power off and on.
     PowerCycle,
+}
+
+impl Disruption {
+    /// In words, the same everywhere.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Disruption::None => "nothing",
+            Disruption::Service => "links, services or device traffic for moments: drain the node",
+            Disruption::DrainReboot => "a reboot of the drained node",
+            Disruption::PowerCycle => "power off and on of the drained node",
+        }
+    }
 }

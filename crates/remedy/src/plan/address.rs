@@ -2,36 +2,18 @@
 
 use super::Cx;
 use super::wish::Wish;
-use crate::address::{Cidr, Given};
+use crate::address::{Cidr, Given, OPTION, of_interface};
 use crate::change::network::files::{self, Fit};
 use crate::model::Refused;
 use linerate_rules::Action;
 use std::net::Ipv6Addr;
 
-/// How one gives an address.
-const OPTION: &str = "--address";
 /// Why two ports do not share a subnet.
 const SHARED: &str = "two RoCE ports in one subnet need arp_announce and arp_ignore set, or subnets of their own";
 
-fn given<'a>(cx: &'a Cx<'_, '_>, interface: &str) -> Vec<&'a Given> {
-    cx.options.addresses.iter().filter(|g| g.interface == interface).collect()
-}
-
-/// The address that an interface is given.
-pub(super) fn chosen(cx: &Cx<'_, '_>, interface: &str) -> Option<Cidr> {
-    given(cx, interface).first().and_then(|g| g.v4())
-}
-
-/// Where nobody said which: how one does.
-pub(super) fn open(cx: &Cx<'_, '_>, interface: &str) -> Option<String> {
-    given(cx, interface).is_empty().then(|| {
-        format!("decide the address, in a subnet that no other RoCE port of the node has: linerate plan {OPTION} {interface}=ADDR/PREFIX")
-    })
-}
-
 /// What speaks against the address that an interface is given.
 pub(super) fn refused(cx: &Cx<'_, '_>, interface: &str) -> Option<String> {
-    let all = given(cx, interface);
+    let all: Vec<&Given> = of_interface(&cx.options.addresses, interface).collect();
     let one = all.first()?;
     if let Some(other) = all.get(1) {
         return Some(format!("{OPTION} {one} and {OPTION} {other} give {interface} two addresses: name one"));

@@ -1,7 +1,8 @@
 //! What is left to people.
 
 use super::wish::{Wish, distinct};
-use super::{Cx, address, bios, group};
+use super::{Cx, bios};
+use crate::change;
 use crate::model::ByHand;
 use linerate_rules::Action;
 
@@ -9,9 +10,10 @@ use linerate_rules::Action;
 pub(super) fn split(cx: &Cx<'_, '_>, wishes: Vec<Wish>) -> (Vec<Wish>, Vec<ByHand>) {
     let (mut doable, mut by_hand) = (Vec::new(), Vec::new());
     for w in wishes {
-        let open = open_value(cx, &w.remedy.action);
+        let kind = change::kind(&w.remedy.action);
+        let open = kind.as_ref().and_then(|(.., k)| k.open(&w.remedy.action, &cx.setting(false)));
         let bios = matches!(w.remedy.action, Action::Bios { .. }) && cx.options.redfish.is_none();
-        if group::kind(&w.remedy.action).is_some() && !bios && open.is_none() {
+        if kind.is_some() && !bios && open.is_none() {
             doable.push(w);
             continue;
         }
@@ -33,21 +35,6 @@ pub(super) fn add(by_hand: &mut Vec<ByHand>, w: &Wish, how: Vec<String>, reread:
         return;
     }
     by_hand.push(ByHand { rules: vec![w.rule.to_owned()], summary, how: distinct(how), reread });
-}
-
-/// A value that the rule leaves open: a person decides it.
-fn open_value(cx: &Cx<'_, '_>, action: &Action) -> Option<String> {
-    match action {
-        Action::Address { interface } => address::open(cx, interface),
-        Action::KernelArgs { add, .. } => {
-            let word = add.iter().find(|w| w.ends_with("=N"))?;
-            Some(format!("decide the number in {word}; the kernel arguments are: {}", add.join(" ")))
-        }
-        Action::Limit { limit, value } if value.contains(' ') => {
-            Some(format!("decide how large {limit} is to be ({value})"))
-        }
-        _ => None,
-    }
 }
 
 fn how(cx: &Cx<'_, '_>, action: &Action) -> Vec<String> {

@@ -8,7 +8,7 @@ use crate::simulate::{Judged, Simulated, simulate_from};
 use linerate_formats::mlxconfig::Param;
 use linerate_node::context::Basis;
 use linerate_node::nicfw::NicFirmware;
-use linerate_rules::{Action, Persistence, Remedy, Risk};
+use linerate_rules::{Action, Remedy};
 
 /// The rule that speaks of settings that wait for a reset.
 const PENDING: &str = "nicfw/pending-reset";
@@ -231,8 +231,6 @@ fn unless_set(cx: &Cx<'_, '_>, mut w: Wish, set: &[(String, String, String)]) ->
         parameter: parameter.clone().into(),
         value: value.clone().into(),
     };
-    // Its reset, and what that disturbs, is not made.
-    (w.remedy.risk, w.remedy.risk_note) = (Risk::Low, "".into());
     Some(w)
 }
 
@@ -245,8 +243,6 @@ fn cancel(p: &Pending, why: &str) -> Wish {
             parameter: p.parameter.clone().into(),
             value: p.back.clone().into(),
         },
-        Persistence::Immediate,
-        Risk::Low,
     )
     .because("somebody wanted this setting: it is cancelled because the node would be worse with it")
     .prove(format!("mlxconfig -d {} -e q", p.device));

@@ -1,7 +1,6 @@
 //! From failing verdicts to a plan.
 
 mod address;
-mod args;
 mod bios;
 mod group;
 mod hand;
@@ -15,6 +14,7 @@ mod wish;
 
 use crate::address::Given;
 use crate::bios::Setup;
+use crate::change::Setting;
 use crate::change::labels::Asked;
 use crate::model::{NodeId, Plan};
 use crate::platform::Platform;
@@ -89,6 +89,20 @@ struct Cx<'a, 's> {
     platform: &'a Platform,
     /// Settings of NICs that wait for a reset, and that the plan sets anew: device and parameter.
     set: Vec<(String, String)>,
+}
+
+impl Cx<'_, '_> {
+    /// The node for which changes are made. `reset`: NICs may be reset without a reboot.
+    fn setting(&self, reset: bool) -> Setting<'_, '_> {
+        Setting {
+            snapshot: self.snapshot,
+            node: self.node,
+            platform: self.platform,
+            options: self.options,
+            set: &self.set,
+            reset,
+        }
+    }
 }
 
 /// A plan that grows.

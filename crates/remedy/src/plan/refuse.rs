@@ -4,12 +4,11 @@ use super::wish::{Wish, say_no};
 use super::{ALLOW, Cx, address};
 use crate::boot::words;
 use crate::model::{Refused, Risk};
+use crate::terms::{takes_isolation, terms};
 use linerate_node::context::Role;
 use linerate_node::kernel::module_param;
 use linerate_rules::{Action, Status};
 
-/// ACS Translation Blocking: to clear it takes no isolation away, VMs with ATS need it clear (facts §2.3).
-const TRANSLATION_BLOCKING: u16 = 1 << 1;
 /// The rule that knows whether this is a host of SEV-SNP guests.
 const SNP_RULE: &str = "iommu/snp-needs-translation";
 
@@ -40,16 +39,15 @@ fn reason(cx: &Cx<'_, '_>, w: &Wish, snp: bool) -> Option<(String, Option<String
     {
         return Some((why, None));
     }
-    let (clears, adds) = match &w.remedy.action {
-        Action::AcsControl { clear, .. } => (clear & !TRANSLATION_BLOCKING != 0, &[][..]),
-        Action::KernelArgs { add, .. } => (add.iter().any(|a| sets_acs(a)), add.as_slice()),
-        _ => (false, &[][..]),
+    let adds = match &w.remedy.action {
+        Action::KernelArgs { add, .. } => add.as_slice(),
+        _ => &[],
     };
     match (&w.remedy.action, cx.platform.role) {
         (Action::AcsControl { .. }, Some(Role::VmGuest)) => {
             return no("this is a virtual machine: its ports do not route real traffic, ACS is set on the host");
         }
-        (_, Some(Role::VmHost)) if clears => {
+        (action, Some(Role::VmHost)) if takes_isolation(action) => {
             let vms = cx.platform.vms.as_deref().unwrap_or("it passes devices to virtual machines");
             return Some((
                 format!(
@@ -75,7 +73,8 @@ fn reason(cx: &Cx<'_, '_>, w: &Wish, snp: bool) -> Option<(String, Option<String
         }
     }
     let allowed = |w: &Wish| cx.options.allow.iter().any(|a| a == w.rule);
-    if w.risk() == Risk::Dangerous && !allowed(w) {
+    let risk = terms(&w.remedy.action, &cx.setting(cx.options.reset_devices).on()).map(|t| t.risk);
+    if risk == Some(Risk::Dangerous) && !allowed(w) {
         let note =
             if w.remedy.risk_note.is_empty() { "it removes isolation or can damage" } else { &w.remedy.risk_note };
         return Some((format!("it is dangerous: {note}"), Some(format!("{ALLOW} {}", w.rule))));
@@ -92,11 +91,6 @@ fn passthrough(word: &str) -> bool {
         "amd_iommu" => value.split(',').any(|v| v == "off"),
         _ => false,
     }
-}
-
-fn sets_acs(word: &str) -> bool {
-    word.strip_prefix("pci=")
-        .is_some_and(|v| v.split(',').any(|o| o.starts_with("disable_acs_redir=") || o.starts_with("config_acs=")))
 }
 
 /// Whether this host is to run SEV-SNP guests: the module says so, the command line asks for it, or the rule has judged it.

@@ -1,22 +1,26 @@
 //! Steps of what may be planned, in order.
 
-use super::args::{Args, args, in_one_word, nothing_to_do};
-use super::group::{self, Kind};
 use super::wish::{Wish, distinct, rules, say_no};
-use super::{Cx, KERNEL_ARGS, Parts, hand};
-use crate::boot::{self, KernelArgs, Written};
-use crate::change::{self, Refusal, Rendered};
-use crate::model::{Condition, Disruption, Permanence, Proof, Risk, Step};
+use super::{Cx, Parts, hand};
+use crate::boot;
+use crate::change::{self, Change, Kind, Refusal, Through};
+use crate::model::{Disruption, Proof, Step};
 use crate::platform::Boot;
+use crate::terms::{self, Terms};
 
 use std::collections::{BTreeMap, HashSet};
 
+/// The place of a kind among all, and what tells its steps apart.
+type Key = (usize, String);
+/// Wishes that have one step, unless their kind makes several of them.
+type Groups<'w> = BTreeMap<Key, (&'static dyn Kind, Vec<&'w Wish>)>;
+
 /// Fills in the steps: those that need no reboot first, then those that share the one.
 pub(super) fn steps(cx: &Cx<'_, '_>, wishes: Vec<Wish>, out: &mut Parts) {
-    let mut groups: BTreeMap<Kind, Vec<&Wish>> = BTreeMap::new();
+    let mut groups: Groups<'_> = BTreeMap::new();
     for w in &wishes {
-        if let Some(kind) = group::kind(&w.remedy.action) {
-            groups.entry(kind).or_default().push(w);
+        if let Some((place, own, kind)) = change::kind(&w.remedy.action) {
+            groups.entry((place, own)).or_insert_with(|| (kind, Vec::new())).1.push(w);
         }
     }
     let reset = cx.options.reset_devices;
@@ -42,20 +46,15 @@ pub(super) fn steps(cx: &Cx<'_, '_>, wishes: Vec<Wish>, out: &mut Parts) {
 }
 
 /// The steps of each group. `reset`: NICs may be reset without a reboot.
-fn all(cx: &Cx<'_, '_>, groups: &BTreeMap<Kind, Vec<&Wish>>, reset: bool, out: &mut Parts) -> Vec<(Kind, Step)> {
+fn all(cx: &Cx<'_, '_>, groups: &Groups<'_>, reset: bool, out: &mut Parts) -> Vec<(Key, Step)> {
     let mut made = Vec::new();
-    for (kind, of) in groups {
-        let steps = match kind {
-            Kind::KernelArgs => kernel_args(cx, of, out).into_iter().collect(),
-            Kind::Bios(setting, value) => bios(cx, setting, value, of, out),
-            _ => rendered(cx, kind, of, reset, out),
-        };
-        made.extend(steps.into_iter().map(|s| (kind.clone(), s)));
+    for (key, (kind, of)) in groups {
+        made.extend(changed(cx, *kind, of, reset, out).into_iter().map(|s| (key.clone(), s)));
     }
     made
 }
 
-fn step(id: &str, of: &[&Wish]) -> Step {
+fn step(id: &str, of: &[&Wish], terms: Terms) -> Step {
     let about = |w: &&Wish| Proof::Rule { rule: w.rule.to_owned(), subject: w.subject.clone() };
     let mut seen = HashSet::new();
     let proof = of.iter().filter(|w| seen.insert((w.rule, &w.subject))).map(about).collect();
@@ -68,10 +67,10 @@ fn step(id: &str, of: &[&Wish]) -> Step {
         trial: vec![],
         change: vec![],
         proof,
-        risk: of.iter().map(|w| w.risk()).max().unwrap_or(Risk::None),
+        risk: terms.risk,
         risk_note: distinct(of.iter().map(|w| w.remedy.risk_note.to_string())).join("; "),
-        persistence: Permanence::NextBoot,
-        disruption: Disruption::DrainReboot,
+        persistence: terms.persistence,
+        disruption: terms.disruption,
         unsimulated: vec![],
     }
 }
@@ -86,93 +85,31 @@ fn note(step: &mut Step, more: &str) {
     step.risk_note.push_str(more);
 }
 
-/// All kernel arguments: one step.
-fn kernel_args(cx: &Cx<'_, '_>, of: &[&Wish], out: &mut Parts) -> Option<Step> {
-    let running = cx.node.kernel.cmdline.known();
-    let mut words = args(of, running);
-    if let (Boot::Grubby, Some(running)) = (&cx.platform.boot, running) {
-        in_one_word(&mut words, running);
-    }
-    let Args { add, remove } = words;
-    if running.is_some_and(|r| nothing_to_do(&Args { add: add.clone(), remove: remove.clone() }, r)) {
-        let why = boot::taken_and_ignored(cx.snapshot, &add);
-        for w in of {
-            say_no(
-                &mut out.refused,
-                w,
-                format!("the running kernel has these arguments already, and they are not effective: {why}"),
-                None,
-            );
-        }
-        return None;
-    }
-    let mut step = step(KERNEL_ARGS, of);
-    let with = (!add.is_empty()).then(|| format!(" with {}", add.join(" ")));
-    let without = (!remove.is_empty()).then(|| format!(" without {}", remove.join(" ")));
-    step.summary = format!("boot{}{}", with.unwrap_or_default(), without.unwrap_or_default());
-    step.risk = step.risk.max(Risk::Medium);
-    let asked = KernelArgs { step: KERNEL_ARGS, add: &add, remove: &remove, trial: cx.options.trial };
-    let elsewhere = cx.options.export && matches!(cx.platform.boot, Boot::Talos | Boot::OpenShift | Boot::Unknown(_));
-    let written = if elsewhere {
-        Ok(Written { note: "for another system to make: nothing is run on this node".to_owned(), ..Written::default() })
-    } else {
-        boot::permanent(asked, cx.platform, cx.snapshot)
-    };
-    let Written { precondition, trial, change, note: more } = match written {
-        Ok(w) => w,
-        Err(refusal) => {
-            of.iter().for_each(|w| refused(w, &refusal, out));
-            return None;
-        }
-    };
-    // What was running when the plan was made: else the node was changed since.
-    if let Some(now) = running {
-        let there = |w: &&String| nothing_to_do(&Args { add: vec![(*w).clone()], remove: vec![] }, now);
-        let (has, _): (Vec<&String>, Vec<&String>) = remove.iter().partition(there);
-        let (_, lacks): (Vec<&String>, Vec<&String>) = add.iter().partition(there);
-        let own = |w: Vec<&String>| w.into_iter().cloned().collect();
-        step.precondition.push(Condition::Cmdline { has: own(has), lacks: own(lacks) });
-    }
-    step.precondition.extend(precondition);
-    step.trial = trial;
-    step.change = change;
-    step.proof.push(Proof::Cmdline { has: add, lacks: remove });
-    note(&mut step, &more);
-    Some(step)
-}
-
-/// A setting of the firmware, by what its BMC shows.
-fn bios(cx: &Cx<'_, '_>, setting: &str, value: &str, of: &[&Wish], out: &mut Parts) -> Vec<Step> {
-    let Some(setup) = &cx.options.redfish else { return Vec::new() };
-    match change::bios::set(setting, value, setup) {
-        Ok(r) => vec![finished(r, of)],
-        Err(refusal) => {
-            of.iter().for_each(|w| refused(w, &refusal, out));
-            Vec::new()
-        }
-    }
-}
-
-/// Everything else. Where a group cannot be rendered, each wish is asked alone, so that one bad word does not take the others with it.
-fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], reset: bool, out: &mut Parts) -> Vec<Step> {
-    // A NIC's firmware is nobody's configuration; files, units and values are what the other system writes.
-    let firmware = matches!(kind, Kind::NicFirmware(..) | Kind::NicFirmwareReset(_));
-    if let Some(refusal) = boot::of_another(cx.platform).filter(|_| !firmware && !cx.options.export) {
-        let refusal = not_by_talos(cx, kind).unwrap_or(refusal);
+/// The steps of a group. Where it cannot be changed whole, each wish is asked alone, so that one bad word does not take the others with it.
+fn changed(cx: &Cx<'_, '_>, kind: &dyn Kind, of: &[&Wish], reset: bool, out: &mut Parts) -> Vec<Step> {
+    let foreign = boot::of_another(cx.platform).filter(|_| kind.through() == Through::System && !cx.options.export);
+    if let Some(refusal) = foreign {
+        let on_talos = kind.on_talos().filter(|_| cx.platform.boot == Boot::Talos);
+        let refusal = on_talos.map_or(refusal, Refusal::no);
         of.iter().for_each(|w| refused(w, &refusal, out));
         return Vec::new();
     }
-    let render = |of: &[&Wish]| {
-        let ask = group::ask(cx, kind, of, reset);
-        ask.map(|a| change::render(&a, cx.platform, cx.node, cx.snapshot)).unwrap_or_default()
+    let setting = cx.setting(reset);
+    let changes = |of: &[&Wish]| {
+        let actions: Vec<_> = of.iter().map(|w| &w.remedy.action).collect();
+        change::made(kind, &actions, &setting)
     };
-    let results = render(of);
+    let finish = |c: Change, of: &[&Wish]| {
+        let terms = terms::of(of.iter().map(|w| &w.remedy.action), &setting.on());
+        terms.map(|t| finished(c, of, t))
+    };
+    let results = changes(of);
     if results.iter().all(Result::is_ok) {
-        return results.into_iter().flatten().map(|r| finished(r, of)).collect();
+        return results.into_iter().flatten().filter_map(|c| finish(c, of)).collect();
     }
     let mut fine = Vec::new();
     for w in of {
-        match render(&[w]).into_iter().find_map(Result::err) {
+        match changes(&[w]).into_iter().find_map(Result::err) {
             Some(refusal) => refused(w, &refusal, out),
             None => fine.push(*w),
         }
@@ -181,48 +118,29 @@ fn rendered(cx: &Cx<'_, '_>, kind: &Kind, of: &[&Wish], reset: bool, out: &mut P
         return Vec::new();
     }
     let mut steps = Vec::new();
-    for r in render(&fine) {
-        match r {
-            Ok(r) => steps.push(finished(r, &fine)),
+    for c in changes(&fine) {
+        match c {
+            Ok(c) => steps.extend(finish(c, &fine)),
             Err(refusal) => fine.iter().for_each(|w| refused(w, &refusal, out)),
         }
     }
     steps
 }
 
-/// What Talos' machine configuration has no form for: `--format talos` would leave it out, too.
-fn not_by_talos(cx: &Cx<'_, '_>, kind: &Kind) -> Option<Refusal> {
-    if cx.platform.boot != Boot::Talos {
-        return None;
+fn finished(c: Change, of: &[&Wish], terms: Terms) -> Step {
+    let mut step = step(&c.id, of, terms);
+    if !c.summary.is_empty() {
+        step.summary = c.summary;
     }
-    Some(Refusal::no(match kind {
-        Kind::AcsControl => {
-            "Talos runs no units: for ACS bits add pci=config_acs=…@ADDRESS (Linux 6.11 or later) to the kernel arguments of the node's schematic, or \
-             run a privileged DaemonSet with setpci"
-        }
-        Kind::DeviceControl => "Talos runs no units: run a privileged DaemonSet that writes the register with setpci",
-        Kind::Limit => {
-            "Talos has no limits.d and no drop-ins of units: set the limit in the pod or in the container runtime's configuration"
-        }
-        _ => return None,
-    }))
-}
-
-fn finished(r: Rendered, of: &[&Wish]) -> Step {
-    let mut step = step(&r.id, of);
-    if !r.summary.is_empty() {
-        step.summary = r.summary;
-    }
-    step.precondition = r.precondition;
-    step.change = r.change;
-    step.persistence = r.persistence;
-    step.disruption = r.disruption;
-    for p in r.proof {
+    step.precondition = c.precondition;
+    step.trial = c.trial;
+    step.change = c.acts;
+    for p in c.proof {
         if !step.proof.contains(&p) {
             step.proof.push(p);
         }
     }
-    note(&mut step, &r.note);
+    note(&mut step, &c.note);
     step
 }
 

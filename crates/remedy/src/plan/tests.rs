@@ -5,7 +5,7 @@ use super::*;
 use crate::model::{Act, Condition, Disruption, Proof, Refused, Risk};
 use crate::platform::{Boot, Initramfs, Network, Tools};
 use linerate_node::context::Role;
-use linerate_rules::{Action, Persistence, Remedy};
+use linerate_rules::{Action, Remedy};
 use linerate_snapshot::Coverage;
 
 fn platform(boot: Boot, role: Role) -> Platform {
@@ -25,21 +25,19 @@ fn platform(boot: Boot, role: Role) -> Platform {
     }
 }
 
-fn wish(rule: &'static str, action: Action, risk: linerate_rules::Risk) -> Wish {
-    let remedy = Remedy::new(format!("fix {rule}"), action, Persistence::NextBoot, risk)
-        .because("it changes things")
-        .prove("proc/cmdline");
+fn wish(rule: &'static str, action: Action) -> Wish {
+    let remedy = Remedy::new(format!("fix {rule}"), action).because("it changes things").prove("proc/cmdline");
     Wish { rule, subject: "node".into(), message: format!("{rule} is wrong"), remedy }
 }
 
 fn args(rule: &'static str, add: &[&'static str], remove: &[&'static str]) -> Wish {
     let own = |w: &[&'static str]| w.iter().map(|w| (*w).into()).collect();
-    wish(rule, Action::KernelArgs { add: own(add), remove: own(remove) }, linerate_rules::Risk::Medium)
+    wish(rule, Action::KernelArgs { add: own(add), remove: own(remove) })
 }
 
 fn acs(rule: &'static str, clear: u16) -> Wish {
     let port = "0000:41:00.0".parse().expect("a BDF");
-    wish(rule, Action::AcsControl { ports: vec![port], clear, set: 0 }, linerate_rules::Risk::Medium)
+    wish(rule, Action::AcsControl { ports: vec![port], clear, set: 0 })
 }
 
 fn snapshot(cmdline: &str) -> Snapshot {
@@ -127,9 +125,9 @@ fn snp_hosts_keep_translation() {
 #[test]
 fn danger_is_named() {
     let s = snapshot("quiet");
-    let p = platform(Boot::GrubDebian, Role::BareMetal);
-    let mut w = args("a/one", &["x=y"], &[]);
-    w.remedy.risk = linerate_rules::Risk::Dangerous;
+    // Whether the node holds virtual machines is not known.
+    let p = Platform { role: None, ..platform(Boot::GrubDebian, Role::BareMetal) };
+    let w = args("a/one", &["pci=disable_acs_redir=pci:1:2"], &[]);
     let out = parts(&s, &p, &Options::default(), vec![w.clone()]);
     assert_eq!(out.refused.iter().map(|r| r.unless.as_deref()).collect::<Vec<_>>(), [Some("--allow a/one")]);
     let o = Options { allow: vec!["a/one".into()], ..Options::default() };
@@ -159,12 +157,11 @@ fn what_another_system_configures_is_not_changed_here() {
     let mut s = snapshot("quiet");
     s.add_file("proc/sys/kernel/numa_balancing", b"1\n");
     s.add_file("proc/sys/kernel/osrelease", b"6.1.0\n");
-    let risk = linerate_rules::Risk::Low;
     let wishes = || {
         vec![
-            wish("a/module", Action::LoadModule { module: "nvidia_peermem".into() }, risk),
-            wish("a/value", Action::Sysfs { path: "/proc/sys/kernel/numa_balancing".into(), value: "0".into() }, risk),
-            wish("a/limit", Action::Limit { limit: "memlock".into(), value: "unlimited".into() }, risk),
+            wish("a/module", Action::LoadModule { module: "nvidia_peermem".into() }),
+            wish("a/value", Action::Sysfs { path: "/proc/sys/kernel/numa_balancing".into(), value: "0".into() }),
+            wish("a/limit", Action::Limit { limit: "memlock".into(), value: "unlimited".into() }),
         ]
     };
     for (boot, format) in
@@ -223,12 +220,8 @@ fn what_people_do_and_values_that_are_open() {
     let p = platform(Boot::GrubDebian, Role::BareMetal);
     let wishes = vec![
         args("memory/hugepages", &["hugepagesz=1G", "hugepages=N"], &[]),
-        wish("pcie/x", Action::Physical { what: "reseat it".into() }, linerate_rules::Risk::Low),
-        wish(
-            "pcie/ari",
-            Action::Bios { setting: "ARI Support".into(), value: "enabled".into() },
-            linerate_rules::Risk::Low,
-        ),
+        wish("pcie/x", Action::Physical { what: "reseat it".into() }),
+        wish("pcie/ari", Action::Bios { setting: "ARI Support".into(), value: "enabled".into() }),
         args("a/hostile", &["x=$(reboot)"], &[]),
     ];
     let out = parts(&s, &p, &Options::default(), wishes);
@@ -244,11 +237,10 @@ fn what_is_asked_of_one_interface_is_one_step() {
     s.add_file("sys/class/net/eth1/mtu", b"1500\n");
     s.add_file("etc/systemd/network/10-a.network", b"[Match]\nName=eth1\n");
     let p = platform(Boot::GrubDebian, Role::BareMetal);
-    let risk = linerate_rules::Risk::Low;
     let wishes = || {
         vec![
-            wish("a/mtu", Action::Mtu { interface: "eth1".into(), mtu: 9000 }, risk),
-            wish("b/address", Action::Address { interface: "eth1".into() }, risk),
+            wish("a/mtu", Action::Mtu { interface: "eth1".into(), mtu: 9000 }),
+            wish("b/address", Action::Address { interface: "eth1".into() }),
         ]
     };
     let given = |all: &[&str]| Options {

@@ -1,7 +1,7 @@
 //! What a finding asks for.
 
 use super::Cx;
-use crate::model::{Refused, Risk};
+use crate::model::Refused;
 use linerate_rules::{Remedy, Severity, Status};
 
 /// A failing verdict's remedy.
@@ -12,12 +12,6 @@ pub(super) struct Wish {
     /// What the verdict says.
     pub(super) message: String,
     pub(super) remedy: Remedy,
-}
-
-impl Wish {
-    pub(super) fn risk(&self) -> Risk {
-        self.remedy.risk.into()
-    }
 }
 
 /// All wishes, the worst findings first.

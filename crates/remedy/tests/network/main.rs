@@ -9,9 +9,11 @@ mod rendered;
 
 use linerate_node::Node;
 use linerate_remedy::Act;
-use linerate_remedy::address::Cidr;
+use linerate_remedy::address::Given;
 use linerate_remedy::change::*;
+use linerate_remedy::plan::Options;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
+use linerate_rules::Action;
 use linerate_snapshot::{Coverage, Snapshot};
 use proptest::prelude::*;
 use rendered::{commands, files, one, pair, systemd_takes};
@@ -54,25 +56,49 @@ fn tree(files: &[(&str, &str)]) -> Snapshot {
     s
 }
 
-fn cidr(text: &str) -> Cidr {
-    let (address, prefix) = text.split_once('/').expect("a prefix");
-    Cidr { address: address.parse().expect("an address"), prefix: prefix.parse().expect("a number") }
+/// What is asked of an interface.
+#[derive(Clone)]
+struct Link {
+    interface: String,
+    mtu: Option<u32>,
+    addresses: Vec<Given>,
 }
 
 fn link(interface: &str, mtu: Option<u32>, addresses: &[&str]) -> Link {
-    Link { interface: interface.into(), mtu, addresses: addresses.iter().map(|a| cidr(a)).collect() }
+    let given = |text: &&str| {
+        let (address, prefix) = text.split_once('/').expect("a prefix");
+        Given {
+            interface: interface.into(),
+            address: address.parse().expect("an address"),
+            prefix: prefix.parse().expect("a number"),
+        }
+    };
+    Link { interface: interface.into(), mtu, addresses: addresses.iter().map(given).collect() }
 }
 
 fn both() -> Vec<Link> {
     vec![link("eth1", Some(9000), &["10.7.0.1/24"])]
 }
 
-fn ask(links: Vec<Link>, network: Network, s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
-    render(&Ask::Network(links), &platform(network, &["systemctl"]), &Node::decode(s), s)
+fn ask(links: Vec<Link>, network: Network, s: &Snapshot) -> Vec<Result<Change, Refusal>> {
+    made(links, &platform(network, &["systemctl"]), s)
+}
+
+fn made(links: Vec<Link>, platform: &Platform, s: &Snapshot) -> Vec<Result<Change, Refusal>> {
+    let mut actions = Vec::new();
+    let mut options = Options::default();
+    for link in links {
+        let interface = || link.interface.clone().into();
+        actions.extend(link.mtu.map(|mtu| Action::Mtu { interface: interface(), mtu }));
+        actions.extend((!link.addresses.is_empty()).then(|| Action::Address { interface: interface() }));
+        options.addresses.extend(link.addresses);
+    }
+    let node = Node::decode(s);
+    changes(&actions, &Setting { snapshot: s, node: &node, platform, options: &options, set: &[], reset: false })
 }
 
 /// What people are told.
-fn by_hand(found: Vec<Result<Rendered, Refusal>>) -> Vec<String> {
+fn by_hand(found: Vec<Result<Change, Refusal>>) -> Vec<String> {
     match found.as_slice() {
         [Err(Refusal::ByHand { how, .. })] => how.clone(),
         other => panic!("{other:?}"),
@@ -120,7 +146,7 @@ proptest! {
         ]);
         for way in [Network::Netplan, Network::NetworkManager, Network::Networkd] {
             for r in ask(both(), way, &s).into_iter().flatten() {
-                for act in &r.change {
+                for act in &r.acts {
                     let words = match act {
                         Act::Run { argv, undo, writes, .. } => [argv.clone(), undo.clone(), writes.clone()].concat(),
                         Act::File { path, .. } => vec![path.clone()],

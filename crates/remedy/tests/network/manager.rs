@@ -24,9 +24,9 @@ fn a_profile_of_network_manager_is_changed_and_its_file_is_kept() {
         "nmcli connection modify uuid {UUID} 802-3-ethernet.mtu 9000 +ipv4.addresses 10.7.0.1/24 ipv4.method manual"
     );
     assert_eq!(commands(&r), [address, pair(&modify, &format!("nmcli connection load {path}"))]);
-    assert!(r.change.contains(&mtu) && files(&r).is_empty());
+    assert!(r.acts.contains(&mtu) && files(&r).is_empty());
     assert!(
-        matches!(r.change.last(), Some(Act::Run { writes, .. }) if *writes == [path.clone()]),
+        matches!(r.acts.last(), Some(Act::Run { writes, .. }) if *writes == [path.clone()]),
         "it comes back byte for byte"
     );
     assert!(r.precondition.contains(&Condition::Exists { path }));

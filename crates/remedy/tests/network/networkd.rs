@@ -72,6 +72,6 @@ fn a_unit_does_it_where_no_file_can() {
         }
     }
     let s = tree(&[]);
-    let bare = render(&Ask::Network(both()), &platform(Network::Unknown, &[]), &Node::decode(&s), &s);
+    let bare = made(both(), &platform(Network::Unknown, &[]), &s);
     assert!(by_hand(bare)[0].contains("does not show who configures"), "without systemd");
 }

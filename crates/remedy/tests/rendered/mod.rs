@@ -1,10 +1,10 @@
-//! What a rendered change holds.
+//! What a change holds.
 
-use linerate_remedy::change::{Refusal, Rendered};
+use linerate_remedy::change::{Change, Refusal};
 use linerate_remedy::{Act, Content};
 use std::process::Command;
 
-pub(crate) fn one(found: Vec<Result<Rendered, Refusal>>) -> Rendered {
+pub(crate) fn one(found: Vec<Result<Change, Refusal>>) -> Change {
     match found.as_slice() {
         [Ok(r)] => r.clone(),
         other => panic!("{other:?}"),
@@ -12,20 +12,20 @@ pub(crate) fn one(found: Vec<Result<Rendered, Refusal>>) -> Rendered {
 }
 
 /// Path and content of the files.
-pub(crate) fn files(r: &Rendered) -> Vec<(&str, &str)> {
+pub(crate) fn files(r: &Change) -> Vec<(&str, &str)> {
     let file = |a| match a {
         &Act::File { ref path, after: Some(Content(ref text)), .. } => Some((path.as_str(), text.as_str())),
         _ => None,
     };
-    r.change.iter().filter_map(file).collect()
+    r.acts.iter().filter_map(file).collect()
 }
 
-pub(crate) fn commands(r: &Rendered) -> Vec<(String, String)> {
+pub(crate) fn commands(r: &Change) -> Vec<(String, String)> {
     let run = |a: &Act| match a {
         Act::Run { argv, undo, .. } => Some((argv.join(" "), undo.join(" "))),
         _ => None,
     };
-    r.change.iter().filter_map(run).collect()
+    r.acts.iter().filter_map(run).collect()
 }
 
 pub(crate) fn pair(a: &str, b: &str) -> (String, String) {

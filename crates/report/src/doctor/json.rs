@@ -1,7 +1,10 @@
 //! The answer for programs, schema `linerate.doctor/1` (docs/schema/doctor-1.json).
 
+use super::on;
 use crate::VERSION;
+use crate::fix::Fix;
 use linerate_doctor::Answer;
+use linerate_doctor::answer::Cause;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -13,8 +16,16 @@ struct Document<'a> {
     schema: &'static str,
     linerate: &'static str,
     exit_code: u8,
+    causes: Vec<CauseOut<'a>>,
     #[serde(flatten)]
     answer: &'a Answer,
+}
+
+#[derive(Serialize)]
+struct CauseOut<'a> {
+    #[serde(flatten)]
+    cause: &'a Cause,
+    remedy: Option<Fix<'a>>,
 }
 
 /// Writes the document.
@@ -22,6 +33,9 @@ struct Document<'a> {
 /// # Errors
 /// Those of the writer.
 pub fn render(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
-    let document = Document { schema: SCHEMA, linerate: VERSION, exit_code: answer.exit_code(), answer };
+    let causes =
+        answer.causes.iter().map(|c| CauseOut { cause: c, remedy: c.remedy.as_ref().map(|r| Fix::of(r, &on(c))) });
+    let document =
+        Document { schema: SCHEMA, linerate: VERSION, exit_code: answer.exit_code(), causes: causes.collect(), answer };
     crate::json::write_pretty(&document, out)
 }

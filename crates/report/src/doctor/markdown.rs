@@ -2,8 +2,8 @@
 
 use super::words::{self, LIST, cells, names, verdict};
 use crate::VERSION;
+use crate::fix::Fix;
 use crate::style::clip;
-use crate::terminal::terms;
 use linerate_doctor::answer::{Answer, Cause, Evidence, Job, Note};
 use linerate_out::markdown::{block, cell, inline};
 use linerate_out::terminal;
@@ -75,7 +75,7 @@ fn cause(number: usize, c: &Cause, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     if let Some(r) = &c.remedy {
-        writeln!(out, "- **Do**: {}; {}", inline(&r.summary), terms(r, inline))?;
+        writeln!(out, "- **Do**: {}; {}", inline(&r.summary), Fix::of(r, &super::on(c)).words(inline))?;
     }
     for rule in &c.rules {
         writeln!(out, "- **Rule**: `linerate explain {rule}`")?;

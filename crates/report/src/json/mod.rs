@@ -10,13 +10,15 @@ mod node;
 mod pci;
 mod value;
 
+use crate::fix::Fix;
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
 use linerate_formats::pci::Bdf;
 use linerate_node::context::{Basis, Devices, Judged, P2pPlan, Role, TopologyType};
 use linerate_node::rdma::LinkLayer;
 use linerate_out::json::Inert;
-use linerate_rules::{Effect, Remedy, Severity, Source, Status, Subject, Verdict};
+use linerate_remedy::On;
+use linerate_rules::{Effect, Severity, Source, Status, Subject, Verdict};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
@@ -108,7 +110,7 @@ struct VerdictOut<'a> {
     evidence: Vec<EvidenceOut<'a>>,
     effect: Effect,
     sources: &'static [Source],
-    remedy: Option<&'a Remedy>,
+    remedy: Option<Fix<'a>>,
     see: Option<&'a str>,
 }
 
@@ -167,6 +169,7 @@ fn in_pieces(out: &mut dyn Write, write: impl FnOnce(&mut Pieces<'_>) -> serde_j
 
 fn document<'a>(report: &Report<'a>) -> Document<'a> {
     let words = Words::of(report.snapshot);
+    let on = On::node(report.node);
     let (s, context) = (report.snapshot, &report.node.context);
     Document {
         schema: SCHEMA,
@@ -187,7 +190,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
             partly_judged: about::not_judged(report.node),
         },
         summary: Summary { counts: Counts::of(report.audit), exit_code: report.audit.exit_code() },
-        verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words)).collect(),
+        verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words, &on)).collect(),
         node: node::node(report.node, &words),
     }
 }
@@ -215,7 +218,7 @@ fn judged<T: Copy>(j: &Judged<T>, words: &Words<'_>) -> JudgedOut<T> {
     JudgedOut { value: j.value, basis: j.basis, reasons }
 }
 
-fn verdict<'a>(v: &'a Verdict, words: &Words<'_>) -> VerdictOut<'a> {
+fn verdict<'a>(v: &'a Verdict, words: &Words<'_>, on: &On<'_>) -> VerdictOut<'a> {
     let f = &v.finding;
     VerdictOut {
         rule: v.rule.id,
@@ -235,7 +238,7 @@ fn verdict<'a>(v: &'a Verdict, words: &Words<'_>) -> VerdictOut<'a> {
             .collect(),
         effect: v.rule.effect,
         sources: v.rule.sources,
-        remedy: f.remedy.as_deref(),
+        remedy: f.remedy.as_deref().map(|r| Fix::of(r, on)),
         see: f.see.as_deref(),
     }
 }

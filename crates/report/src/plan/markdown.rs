@@ -64,9 +64,9 @@ fn one(number: usize, step: &Step, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "- **Needs**: {}", inline(&words::condition(c)))?;
     }
     let note = if step.risk_note.is_empty() { String::new() } else { format!(": {}", inline(&step.risk_note)) };
-    writeln!(out, "- **Risk**: {}{note}", words::risk(step.risk))?;
-    writeln!(out, "- **Disturbs**: {}", words::disturbs(step.disruption))?;
-    writeln!(out, "- **Lasts**: {}", words::lasts(step.persistence))?;
+    writeln!(out, "- **Risk**: {}{note}", step.risk.words())?;
+    writeln!(out, "- **Disturbs**: {}", step.disruption.words())?;
+    writeln!(out, "- **Lasts**: {}", step.persistence.words())?;
     for text in &step.unsimulated {
         writeln!(out, "- **Not simulated**: {}", inline(text))?;
     }

@@ -70,9 +70,9 @@ impl Terminal<'_, '_> {
             Risk::Medium => Tone::Warn,
             Risk::None | Risk::Low => Tone::Plain,
         };
-        self.page.item(INDENT, "risk    ", Tone::Dim, tone, &format!("{}{note}", words::risk(step.risk)))?;
-        self.page.field(INDENT, "disturbs", words::disturbs(step.disruption))?;
-        self.page.field(INDENT, "lasts", words::lasts(step.persistence))?;
+        self.page.item(INDENT, "risk    ", Tone::Dim, tone, &format!("{}{note}", step.risk.words()))?;
+        self.page.field(INDENT, "disturbs", step.disruption.words())?;
+        self.page.field(INDENT, "lasts", step.persistence.words())?;
         self.list("unseen", step.unsimulated.iter().map(|u| format!("not simulated: {u}")))?;
         self.list("undo", change::rollback(step).into_iter())?;
         self.list("proof", step.proof.iter().map(words::proof))

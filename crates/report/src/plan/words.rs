@@ -1,38 +1,10 @@
 //! Words of plans that several forms share.
 
 use linerate_remedy::verify::{Identity, Verification};
-use linerate_remedy::{Changed, Condition, Counts, Disruption, Permanence, Plan, Proof, Risk, Simulation, State};
+use linerate_remedy::{Changed, Condition, Counts, Disruption, Plan, Proof, Simulation, State};
 
 pub(crate) fn plural(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
-}
-
-pub(crate) fn risk(risk: Risk) -> &'static str {
-    match risk {
-        Risk::None => "none",
-        Risk::Low => "low",
-        Risk::Medium => "medium (drain the node)",
-        Risk::High => "high (can take the node or its network down)",
-        Risk::Dangerous => "dangerous (has to be named on the command line)",
-    }
-}
-
-pub(super) fn lasts(persistence: Permanence) -> &'static str {
-    match persistence {
-        Permanence::Runtime => "at once, lost at the next boot",
-        Permanence::Immediate => "at once, and kept",
-        Permanence::NextBoot => "from the next boot on",
-        Permanence::DeviceReset => "after a reset of the device, or a reboot",
-    }
-}
-
-pub(crate) fn disturbs(disruption: Disruption) -> &'static str {
-    match disruption {
-        Disruption::None => "nothing",
-        Disruption::Service => "a link or a service for moments: drain the node",
-        Disruption::DrainReboot => "a reboot of the drained node",
-        Disruption::PowerCycle => "power off and on of the drained node",
-    }
 }
 
 pub(super) fn condition(c: &Condition) -> String {

@@ -9,8 +9,7 @@ use linerate_node::Node;
 use linerate_node::pci::Kind;
 use linerate_report::Report;
 use linerate_rules::{
-    Action, Area, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source,
-    Subject, Survey,
+    Action, Area, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject, Survey,
 };
 use linerate_snapshot::{Output, OutputKind, Place, Snapshot};
 
@@ -152,13 +151,7 @@ pub static ECHO: Rule = Rule {
         let text = cx.snapshot.label.clone();
         let fix = text.clone();
         out.fail(Subject::Named(text.as_str().into()), text.clone()).at_noting(seen(cx), text.clone()).fix(move || {
-            Remedy::new(
-                fix.clone(),
-                Action::AcsControl { ports: vec![], clear: 0, set: 0 },
-                Persistence::NextBoot,
-                Risk::Low,
-            )
-            .because(fix.clone())
+            Remedy::new(fix.clone(), Action::AcsControl { ports: vec![], clear: 0, set: 0 }).because(fix.clone())
         });
         out.unknown(Subject::Named(text.as_str().into()), text.clone()).see(text);
     },
@@ -184,8 +177,6 @@ fn redirect(cx: &Cx<'_>, out: &mut Findings) {
                 Remedy::new(
                     "clear request and completion redirect on the port, at every boot",
                     Action::AcsControl { ports: vec![f.bdf], clear: 0x2c, set: 0 },
-                    Persistence::NextBoot,
-                    Risk::Medium,
                 )
                 .because("removes DMA isolation between the devices below")
                 .prove("the register")
@@ -197,12 +188,7 @@ fn translated(cx: &Cx<'_>, out: &mut Findings) {
     for f in cx.node.pci.functions.iter().filter(|f| matches!(f.kind, Kind::Gpu | Kind::RdmaNic)) {
         let group = f.iommu_group.known().copied().unwrap_or(0);
         out.fail(f.bdf, format!("group {group} is translated (DMA-FQ)")).at(f.iommu_group.place()).fix(|| {
-            Remedy::new(
-                "boot with iommu=pt",
-                Action::KernelArgs { add: vec!["iommu=pt".into()], remove: vec![] },
-                Persistence::NextBoot,
-                Risk::Low,
-            )
+            Remedy::new("boot with iommu=pt", Action::KernelArgs { add: vec!["iommu=pt".into()], remove: vec![] })
         });
     }
 }

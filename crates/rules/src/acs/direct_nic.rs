@@ -1,7 +1,7 @@
 //! `acs/direct-nic`.
 
 use super::{RDMA_TOPO, control, control_place, differs, names};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_formats::pci::caps::PortType;
 use linerate_node::context::TopologyType;
 use linerate_node::direct::{self, Part, part};
@@ -160,7 +160,7 @@ fn judge(cx: &Cx<'_>, w: &Wanted, argument: Option<&str>, out: &mut Findings) {
 fn remedy(cx: &Cx<'_>, w: &Wanted, port: &PciFunction<'_>, argument: Option<&str>) -> Remedy {
     let prove = format!("sys/bus/pci/devices/{}/config ACS control", port.bdf);
     let by_hand = |what: String| {
-        Remedy::new(what.clone(), Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::Medium)
+        Remedy::new(what.clone(), Action::Investigate { what: what.into() })
             .because("IOMMU groups change; needs a reboot")
             .prove(prove.clone())
     };
@@ -194,10 +194,11 @@ fn remedy(cx: &Cx<'_>, w: &Wanted, port: &PciFunction<'_>, argument: Option<&str
     }
     Remedy::new(
         "boot with the list that rdma_topo writes",
-        Action::KernelArgs { add: vec![argument.to_owned().into()], remove: alone.into_iter().map(|r| r.to_owned().into()).collect() },
-        Persistence::NextBoot,
-        Risk::Medium,
+        Action::KernelArgs {
+            add: vec![argument.to_owned().into()],
+            remove: alone.into_iter().map(|r| r.to_owned().into()).collect(),
+        },
     )
-    .because("IOMMU groups change; needs a reboot; Linux 6.11 to 6.14 mis-parse lists unless corrected: read the registers afterwards")
+    .because("IOMMU groups change; Linux 6.11 to 6.14 mis-parse lists unless corrected: read the registers afterwards")
     .prove(prove)
 }

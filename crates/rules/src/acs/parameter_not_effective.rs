@@ -1,14 +1,10 @@
 //! `acs/parameter-not-effective`.
 
 use super::{KERNEL_PCI, control, control_place, differs, names};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Status,
-    Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Status, Subject};
 use linerate_formats::cmdline::Cmdline;
 use linerate_formats::dmesg::Event;
 use linerate_formats::pci::Bdf;
-use linerate_formats::pci::caps::AcsBits;
 use linerate_node::Node;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
@@ -271,8 +267,6 @@ fn fix(f: &PciFunction<'_>, set: u16, clear: u16) -> Remedy {
     Remedy::new(
         "correct the parameter or the kernel, or write the bits with a masked setpci at boot; then read the register",
         Action::AcsControl { ports: vec![f.bdf], clear, set },
-        Persistence::NextBoot,
-        if clear & AcsBits::REDIRECT != 0 { Risk::Medium } else { Risk::Low },
     )
     .because("changes DMA isolation between the devices below")
     .prove(format!("sys/bus/pci/devices/{}/config ACS control", f.bdf))

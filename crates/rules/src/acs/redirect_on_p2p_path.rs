@@ -1,7 +1,7 @@
 //! `acs/redirect-on-p2p-path`.
 
 use super::{KERNEL_PCI, NCCL_ACS, RDMA_TOPO, control, control_place};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::context::TopologyType;
 use linerate_node::direct::part;
@@ -241,10 +241,8 @@ fn gpu_pairs(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) -> Vec<Por
 
 fn clear(port: &PciFunction<'_>, bits: u16) -> Remedy {
     Remedy::new(
-        format!("clear {} on the port, at every boot", super::names(bits)),
+        format!("clear {} on the port", super::names(bits)),
         Action::AcsControl { ports: vec![port.bdf], clear: bits, set: 0 },
-        Persistence::NextBoot,
-        Risk::Medium,
     )
     .because("removes DMA isolation between the devices below; never on a host that passes devices to virtual machines")
     .prove(format!("sys/bus/pci/devices/{}/config ACS control", port.bdf))

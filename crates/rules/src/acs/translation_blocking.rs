@@ -1,7 +1,7 @@
 //! `acs/translation-blocking`.
 
 use super::{KERNEL_PCI, RDMA_TOPO, VM_DOC, control, control_place};
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::pci::{FnId, PciFunction};
 use linerate_snapshot::Reading;
@@ -91,7 +91,7 @@ fn fix(port: &PciFunction<'_>, noats: bool) -> Remedy {
             Action::AcsControl { ports: vec![port.bdf], clear: AcsBits::TB, set: 0 },
         )
     };
-    Remedy::new(summary, action, Persistence::NextBoot, Risk::Medium)
+    Remedy::new(summary, action)
         .because("virtual machines that use the devices must be stopped")
         .prove(format!("sys/bus/pci/devices/{}/config ACS control", port.bdf))
 }

@@ -1,7 +1,7 @@
 //! `acs/vmhost-direct-translated`.
 
 use super::{KERNEL_PCI, NCCL_ACS, RDMA_TOPO, VM_DOC, control, control_place, differs, names};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::context::TopologyType;
 use linerate_node::pci::{FnId, Kind, PciFunction};
@@ -93,8 +93,6 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &str, out: &mut Findings) {
                     Remedy::new(
                         "use a switch with ACS, or give everything below the port to one virtual machine",
                         Action::Investigate { what: format!("port {} without ACS", port.bdf).into() },
-                        Persistence::Hardware,
-                        Risk::None,
                     )
                 });
         }
@@ -113,8 +111,6 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &str, out: &mut Findings) {
                     Remedy::new(
                         format!("set {} on the port, before virtual machines start", names(set & !incapable)),
                         Action::AcsControl { ports: vec![port.bdf], clear: 0, set: set & !incapable },
-                        Persistence::NextBoot,
-                        Risk::Medium,
                     )
                     .because("all virtual machines that use the devices must be stopped")
                     .prove(format!("sys/bus/pci/devices/{}/config ACS control", port.bdf))

@@ -1,7 +1,7 @@
 //! `ats/bare-metal`.
 
 use super::RDMA_TOPO;
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
 
@@ -63,10 +63,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                             parameter: "ATS_ENABLED".into(),
                             value: "False".into(),
                         },
-                        Persistence::FirmwareReset,
-                        Risk::Medium,
                     )
-                    .because("a firmware reset takes the link down")
                     .prove(format!("sys/bus/pci/devices/{}/config ATS capability", f.bdf))
                 });
             }

@@ -1,7 +1,7 @@
 //! `ats/not-enabled-with-vm`.
 
 use super::VM_DOC;
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
@@ -72,10 +72,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Remedy::new(
                         "boot the host without pci=noats",
                         Action::KernelArgs { add: vec![], remove: vec!["pci=noats".into()] },
-                        Persistence::NextBoot,
-                        Risk::High,
                     )
-                    .because("all virtual machines of the host go down for the reboot")
                     .prove(format!("sys/bus/pci/devices/{}/config ATS control, with the VM running", f.bdf))
                 });
             }

@@ -1,7 +1,7 @@
 //! `ats/vmhost`.
 
 use super::{RDMA_TOPO, VM_DOC};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 use linerate_node::context::TopologyType;
 use linerate_snapshot::Reading;
 
@@ -62,16 +62,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Reading::Absent(p) => {
                 out.fail(f.bdf, "passed to a VM without ATS").at(*p).at(f.driver.place()).fix(|| {
                     Remedy::new(
-                        "set ATS_ENABLED to true in the NIC's firmware and reboot the host",
+                        "set ATS_ENABLED to true in the NIC's firmware",
                         Action::NicFirmware {
                             device: f.bdf.to_string().into(),
                             parameter: "ATS_ENABLED".into(),
                             value: "True".into(),
                         },
-                        Persistence::FirmwareReset,
-                        Risk::High,
                     )
-                    .because("all virtual machines of the host go down for the reboot")
                     .prove(format!("sys/bus/pci/devices/{}/config ATS capability", f.bdf))
                 });
             }

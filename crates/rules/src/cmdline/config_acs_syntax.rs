@@ -1,7 +1,7 @@
 //! `cmdline/config-acs-syntax`.
 
 use super::words::{self, KPARAM, PCI_CORE};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_formats::cmdline::Param;
 use linerate_formats::dmesg::Event;
 use linerate_formats::pci::Bdf;
@@ -187,15 +187,14 @@ fn device_problem(device: &str) -> Option<&'static str> {
 
 fn rewrite() -> Remedy {
     let what = "write the list as rdma_topo does: entries FLAGS@DEVICE separated by `;`, no leading `=`, the word quoted in the boot loader's file";
-    Remedy::new("correct the list", Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::Medium)
+    Remedy::new("correct the list", Action::Investigate { what: what.into() })
         .because("ACS bits change: never clear redirection on a host of virtual machines")
         .prove("sys/bus/pci/devices/*/config ACS control")
 }
 
 fn reread() -> Remedy {
     let what = "read ACSCtl of every listed port after boot";
-    Remedy::new(what, Action::Investigate { what: what.into() }, Persistence::Runtime, Risk::None)
-        .prove("sys/bus/pci/devices/*/config ACS control")
+    Remedy::new(what, Action::Investigate { what: what.into() }).prove("sys/bus/pci/devices/*/config ACS control")
 }
 
 #[cfg(test)]

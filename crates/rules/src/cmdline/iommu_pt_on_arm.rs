@@ -1,7 +1,7 @@
 //! `cmdline/iommu-pt-on-arm`.
 
 use super::words::{self, KPARAM, X86_DMA};
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-pt-on-arm",
@@ -52,8 +52,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let remedy = Remedy::new(
         "boot with iommu.passthrough=1 instead",
         Action::KernelArgs { add: vec!["iommu.passthrough=1".into()], remove: vec!["iommu=pt".into()] },
-        Persistence::NextBoot,
-        Risk::Medium,
     )
     .because("host DMA is no longer confined by the IOMMU")
     .prove("sys/kernel/iommu_groups/*/type");

@@ -1,6 +1,6 @@
 //! What the rules about kernel parameters share: sources, the effective request, spelling.
 
-use crate::{Action, Cx, Findings, Persistence, Remedy, Risk, Source, Subject};
+use crate::{Action, Cx, Findings, Remedy, Source, Subject};
 use linerate_formats::cmdline::{Cmdline, Param, kernel_bool, same_name};
 use linerate_node::Node;
 use linerate_node::context::Role;
@@ -85,8 +85,6 @@ pub(crate) fn remove(words: &[&str], note: &'static str) -> Remedy {
     Remedy::new(
         format!("boot without {}", words.join(" ")),
         Action::KernelArgs { add: vec![], remove: words.into_iter().map(Into::into).collect() },
-        Persistence::NextBoot,
-        if note.is_empty() { Risk::None } else { Risk::Medium },
     )
     .because(note)
     .prove("proc/cmdline")

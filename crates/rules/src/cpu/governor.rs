@@ -1,8 +1,6 @@
 //! `cpu/governor`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::cpu::Tally;
 
 pub(super) static RULE: Rule = Rule {
@@ -104,8 +102,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         path: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor".into(),
                         value: "performance".into(),
                     },
-                    Persistence::Runtime,
-                    Risk::None,
                 )
                 .prove("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
             });

@@ -1,6 +1,6 @@
 //! `cpu/idle-states`.
 
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
@@ -92,8 +92,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 path: format!("/sys/devices/system/cpu/cpu*/cpuidle/state[{numbers}]/disable").into(),
                 value: "1".into(),
             },
-            Persistence::Runtime,
-            Risk::Low,
         )
         .because("more power and less turbo")
         .prove("sys/devices/system/cpu/cpu0/cpuidle/state*/disable")

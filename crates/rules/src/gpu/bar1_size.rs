@@ -1,9 +1,7 @@
 //! `gpu/bar1-size`.
 
 use super::GDR_DOC;
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Words,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Words};
 use linerate_node::context::Role;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
@@ -196,8 +194,6 @@ fn small<'o>(
                     what: "64-bit MMIO window of the guest's firmware (OVMF: opt/ovmf/X-PciMmio64Mb); BAR1 on the host"
                         .into(),
                 },
-                Persistence::NextBoot,
-                Risk::Medium,
             )
             .because("the guest restarts with another memory map")
             .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))
@@ -210,10 +206,8 @@ fn small<'o>(
                 setting: "Above 4G Decoding, Resizable BAR, MMIO high size".into(),
                 value: "enabled".into(),
             },
-            Persistence::NextBoot,
-            Risk::Medium,
         )
-        .because("changes the memory map; needs a reboot through the firmware")
+        .because("changes the memory map")
         .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))
     })
 }

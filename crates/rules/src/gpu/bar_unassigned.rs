@@ -1,7 +1,7 @@
 //! `gpu/bar-unassigned`.
 
 use super::GDR_DOC;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_formats::dmesg::Event;
 use linerate_node::pci::{Bar, PciFunction};
 use linerate_snapshot::Place;
@@ -102,9 +102,7 @@ fn fix(f: &PciFunction<'_>) -> Remedy {
             setting: "Above 4G Decoding, MMIO high base and size".into(),
             value: "enabled, large enough for all GPUs".into(),
         },
-        Persistence::NextBoot,
-        Risk::Medium,
     )
-    .because("changes the memory map; needs a reboot through the firmware")
+    .because("changes the memory map")
     .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))
 }

@@ -1,9 +1,7 @@
 //! `gpumem/dmabuf-attach`.
 
 use super::{count, no_log, silent_log};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
@@ -60,13 +58,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let reason: String = reason.chars().filter(|c| !c.is_control()).take(120).collect();
         let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
         out.fail(Subject::Node, format_args!("dma-buf attach failed: {reason}{times}")).at(place).fix(|| {
-            Remedy::new(
-                advice,
-                Action::Investigate { what: "which GPU and NIC were to be paired".into() },
-                Persistence::Hardware,
-                Risk::None,
-            )
-            .prove("dmesg")
+            Remedy::new(advice, Action::Investigate { what: "which GPU and NIC were to be paired".into() })
+                .prove("dmesg")
         });
     }
     if out.is_empty() {

@@ -1,9 +1,7 @@
 //! `gpumem/driver-init`.
 
 use super::{no_log, silent_log};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
@@ -58,8 +56,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Remedy::new(
                 "drain the node, check BARs, power and PCIe link of the GPU, reboot; replace it if it comes back",
                 Action::Investigate { what: "why the GPU does not initialise".into() },
-                Persistence::Hardware,
-                Risk::Medium,
             )
             .because("needs a reboot")
             .prove("dmesg")
@@ -75,8 +71,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Action::Investigate {
                         what: "which version of the driver is installed, and which is loaded".into(),
                     },
-                    Persistence::NextBoot,
-                    Risk::Medium,
                 )
                 .because("running jobs end")
                 .prove("proc/driver/nvidia/version")

@@ -1,6 +1,6 @@
 //! `gpumem/driver-loaded`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::context::Role;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
@@ -56,21 +56,14 @@ fn runs(cx: &Cx<'_>) -> bool {
 }
 
 fn load() -> Remedy {
-    Remedy::new(
-        "load the NVIDIA driver built for this kernel",
-        Action::LoadModule { module: "nvidia".into() },
-        Persistence::NextBoot,
-        Risk::Low,
-    )
-    .because("installing a driver replaces kernel modules")
+    Remedy::new("load the NVIDIA driver built for this kernel", Action::LoadModule { module: "nvidia".into() })
+        .because("installing a driver replaces kernel modules")
 }
 
 fn refused(f: &PciFunction<'_>) -> Remedy {
     Remedy::new(
         "find out why the driver that runs did not take this GPU, or was taken from it",
         Action::Investigate { what: format!("the kernel's log: lines of NVRM and of {}", f.bdf).into() },
-        Persistence::Hardware,
-        Risk::None,
     )
 }
 
@@ -87,8 +80,6 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
             let remedy = Remedy::new(
                 format!("keep {d} from the GPU (blacklist it, in the initramfs too) and load the NVIDIA driver"),
                 Action::Software { what: "NVIDIA driver".into() },
-                Persistence::NextBoot,
-                Risk::Medium,
             );
             out.fail(f.bdf, format_args!("driver {d}, not nvidia"))
                 .at(place)

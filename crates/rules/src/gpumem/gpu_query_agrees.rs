@@ -1,9 +1,7 @@
 //! `gpumem/gpu-query-agrees`.
 
 use super::{no_own_gpu, own_gpus};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
 
@@ -88,8 +86,6 @@ fn lost() -> Remedy {
     Remedy::new(
         "drain the node, read the kernel log about this GPU, power-cycle the node; replace the GPU if it stays away",
         Action::Investigate { what: "why the driver does not have this GPU".into() },
-        Persistence::Hardware,
-        Risk::Medium,
     )
     .because("running jobs end")
     .prove("nvidia-smi -q -x")

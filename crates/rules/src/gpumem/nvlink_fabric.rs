@@ -1,9 +1,7 @@
 //! `gpumem/nvlink-fabric`.
 
 use super::no_own_gpu;
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::context::Role;
 use linerate_node::gpu::Gpu;
 use linerate_node::pci::Kind;
@@ -103,7 +101,7 @@ fn fail(cx: &Cx<'_>, g: &Gpu, state: &str, place: linerate_snapshot::Place, out:
         let (summary, action): (&str, Action) = match manager(cx, g) {
             Manager::Here => (
                 "run nvidia-fabricmanager in the driver's version; where it runs, read its log",
-                Action::Software { what: "nvidia-fabricmanager of the driver's version, enabled at boot".into() },
+                Action::Service { service: "nvidia-fabricmanager".into() },
             ),
             Manager::HereWithNvlsm => (
                 "run nvidia-fabricmanager in the driver's version with NVLSM, and load ib_umad; where they run, read their logs",
@@ -122,7 +120,7 @@ fn fail(cx: &Cx<'_>, g: &Gpu, state: &str, place: linerate_snapshot::Place, out:
                 Action::Investigate { what: "fabric manager: on this system, its host, or the NVLink switches".into() },
             ),
         };
-        Remedy::new(summary, action, Persistence::Immediate, Risk::Low)
+        Remedy::new(summary, action)
             .because("restarting it ends CUDA programs that use NVLink")
             .prove("nvidia-smi -q -x")
     });

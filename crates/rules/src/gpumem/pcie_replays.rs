@@ -1,8 +1,6 @@
 //! `gpumem/pcie-replays`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
@@ -69,8 +67,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         Remedy::new(
                             "reseat the GPU or its riser; check connectors and retimers",
                             Action::Physical { what: "PCIe connection of the GPU".into() },
-                            Persistence::Hardware,
-                            Risk::Medium,
                         )
                         .because("the node is opened: drain it")
                         .prove("nvidia-smi -q -x")

@@ -2,7 +2,7 @@
 
 use super::no_own_gpu;
 use super::registration_path::{OPERATOR, PEERMEM};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
@@ -92,8 +92,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Remedy::new(
                     "rebuild the NVIDIA driver against the running RDMA stack, then load nvidia-peermem",
                     Action::LoadModule { module: "nvidia-peermem".into() },
-                    Persistence::Immediate,
-                    Risk::Low,
                 )
                 .because("a rebuild of the driver needs a drained node")
                 .prove("sys/module/nvidia_peermem/version")
@@ -111,8 +109,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Remedy::new(
                     "remove the entry and rely on DMA-BUF, or install an RDMA stack with the interface",
                     Action::Investigate { what: "which way of registering GPU memory this node should use".into() },
-                    Persistence::NextBoot,
-                    Risk::Low,
                 )
                 .because("the entry does nothing but fail at each boot")
                 .prove("gpumem/registration-path")

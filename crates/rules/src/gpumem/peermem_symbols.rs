@@ -2,9 +2,7 @@
 
 use super::registration_path::PEERMEM;
 use super::{count, no_log, silent_log};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
@@ -144,12 +142,10 @@ fn remedy(owner: Option<Owner>) -> Remedy {
             return Remedy::new(
                 "look at what ended at that time: a program that exits while the NIC uses its memory causes such lines",
                 Action::Investigate { what: "errors of the peer-memory module".into() },
-                Persistence::Runtime,
-                Risk::None,
             );
         }
     };
-    Remedy::new(summary, Action::Software { what: what.into() }, Persistence::NextBoot, Risk::Medium)
+    Remedy::new(summary, Action::Software { what: what.into() })
         .because("the driver is replaced: drain the node")
         .prove("sys/module/nvidia_peermem/version")
 }

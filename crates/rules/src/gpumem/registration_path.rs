@@ -1,9 +1,7 @@
 //! `gpumem/registration-path`.
 
 use super::{no_own_gpu, own_gpus, paths};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::gpu::Flavour;
 use linerate_snapshot::Reading;
 
@@ -138,31 +136,19 @@ fn fail(cx: &Cx<'_>, dmabuf: &paths::Way, out: &mut Findings) {
     let remedy = match (&stack, old) {
         _ if driverless => Remedy::new(
             "load the NVIDIA driver first",
-            Action::LoadModule { module: "nvidia".into() },
-            Persistence::NextBoot,
-            Risk::Medium,
-        ),
+            Action::LoadModule { module: "nvidia".into() }),
         (Some(stack), _) => Remedy::new(
             format!("load nvidia-peermem at each boot ({stack} has the interface), or use the open kernel modules"),
-            Action::LoadModule { module: "nvidia-peermem".into() },
-            Persistence::Immediate,
-            Risk::Low,
-        )
+            Action::LoadModule { module: "nvidia-peermem".into() })
         .because("a driver built before the RDMA stack must be rebuilt first, else the module refuses to load"),
         (None, None) if cx.node.nvidia.driver.flavour.known() == Some(&Flavour::Open) => Remedy::new(
             format!("what DMA-BUF lacks is not the GPU driver: {why}; boot a kernel that has it, or install an RDMA stack with the peer-memory interface (MLNX_OFED, DOCA-OFED) and load nvidia-peermem"),
-            Action::Software { what: "a kernel in which the NIC driver registers DMA-BUFs".into() },
-            Persistence::NextBoot,
-            Risk::Medium,
-        )
+            Action::Software { what: "a kernel in which the NIC driver registers DMA-BUFs".into() })
         .because("the kernel or the RDMA stack is replaced: drain the node"),
         (None, None) => Remedy::new(
             "install the open NVIDIA kernel modules (with a kernel of 5.12 or later): DMA-BUF needs nothing else here; or, where \
              `grep ib_register_peer_memory_client /proc/kallsyms` finds it, load nvidia-peermem at each boot",
-            Action::Software { what: "open NVIDIA kernel modules".into() },
-            Persistence::NextBoot,
-            Risk::Medium,
-        )
+            Action::Software { what: "open NVIDIA kernel modules".into() })
         .because("the driver is replaced: drain the node"),
         (None, Some((architecture, place))) => {
             f.at(place);
@@ -173,10 +159,7 @@ fn fail(cx: &Cx<'_>, dmabuf: &paths::Way, out: &mut Findings) {
             }
             Remedy::new(
                 format!("{architecture} GPUs need nvidia-peermem, and that needs MLNX_OFED or DOCA-OFED"),
-                Action::Software { what: "an RDMA stack with the peer-memory interface, then nvidia-peermem".into() },
-                Persistence::NextBoot,
-                Risk::Medium,
-            )
+                Action::Software { what: "an RDMA stack with the peer-memory interface, then nvidia-peermem".into() })
             .because("replaces the RDMA stack: drain the node")
         }
     };

@@ -2,7 +2,7 @@
 
 use super::ends::group_count;
 use crate::cmdline::words::{ABI_GROUPS, AMD_INIT, GDR_DOC, INTEL_IOMMU, KPARAM, iommu_off, vm_host};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_formats::kernel_config::{Setting, find};
 use linerate_node::context::Role;
 use linerate_snapshot::{Place, Reading};
@@ -90,8 +90,7 @@ struct Diagnosis {
 }
 
 fn look(what: &'static str) -> Remedy {
-    Remedy::new(what, Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::None)
-        .prove("sys/kernel/iommu_groups")
+    Remedy::new(what, Action::Investigate { what: what.into() }).prove("sys/kernel/iommu_groups")
 }
 
 /// The matrix of ACPI table, command line and kernel configuration.
@@ -99,8 +98,6 @@ fn diagnose(cx: &Cx<'_>) -> Diagnosis {
     let bios = Remedy::new(
         "switch the IOMMU on in the firmware set-up",
         Action::Bios { setting: "Intel VT-d, AMD-Vi or IOMMU".into(), value: "Enabled".into() },
-        Persistence::NextBoot,
-        Risk::Medium,
     )
     .because("the kernel then enables ACS on switch ports; read the ACS rules again after the reboot")
     .prove("sys/firmware/acpi/tables");
@@ -165,8 +162,6 @@ fn diagnose(cx: &Cx<'_>) -> Diagnosis {
             remedy: Remedy::new(
                 "boot with intel_iommu=on",
                 Action::KernelArgs { add: vec!["intel_iommu=on".into()], remove: vec![] },
-                Persistence::NextBoot,
-                Risk::Medium,
             )
             .because("host drivers get translated domains too; add iommu=pt if GPUs are also used by the host itself")
             .prove("sys/kernel/iommu_groups"),

@@ -1,6 +1,6 @@
 //! `iommu/arm-peer-to-peer`.
 
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_formats::dmesg::Event;
 use linerate_formats::pci::caps::PortType;
 use linerate_node::pci::PciFunction;
@@ -118,10 +118,7 @@ fn apart<'o>(
     finding.fix(|| {
         Remedy::new(
             "put GPU and NIC below one PCIe switch",
-            Action::Physical { what: "move the card, or use a board with a switch for the pair; otherwise accept copies through host memory".into() },
-            Persistence::Hardware,
-            Risk::Low,
-        )
+            Action::Physical { what: "move the card, or use a board with a switch for the pair; otherwise accept copies through host memory".into() })
         .because("cards change their addresses")
         .prove("sys/bus/pci/devices")
     })

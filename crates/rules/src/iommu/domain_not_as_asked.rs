@@ -2,7 +2,7 @@
 
 use super::ends::Domains;
 use crate::cmdline::words::{self, INTEL_IOMMU, IOMMU_CORE, KPARAM, X86_DMA, asked_domain};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_formats::cmdline::Cmdline;
 use linerate_node::context::Role;
 use linerate_node::iommu::DomainType;
@@ -133,8 +133,6 @@ fn one_word() -> Remedy {
     Remedy::new(
         "boot with iommu.passthrough=1",
         Action::KernelArgs { add: vec!["iommu.passthrough=1".into()], remove: vec![] },
-        Persistence::NextBoot,
-        Risk::Medium,
     )
     .because("host DMA is no longer confined by the IOMMU; SEV-SNP hosts need translation")
     .prove("sys/kernel/iommu_groups/*/type")
@@ -145,9 +143,6 @@ fn look() -> Remedy {
         "find out what overrides the request",
         Action::Investigate {
             what: "read the kernel log for `Default domain type`, memory encryption and SNP; ask whether somebody wrote to /sys/kernel/iommu_groups/N/type; in a guest, whether the emulated IOMMU supports passthrough".into(),
-        },
-        Persistence::NextBoot,
-        Risk::None,
-    )
+        })
     .prove("sys/kernel/iommu_groups/*/type")
 }

@@ -1,9 +1,7 @@
 //! `iommu/faults`.
 
 use crate::cmdline::words::GDR_DOC;
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_formats::dmesg::{Event, Requester};
 use linerate_node::requester::{Standing, device_in_log, locate};
 use linerate_snapshot::{Coverage, Place};
@@ -132,10 +130,7 @@ fn tell(cx: &Cx<'_>, faults: &Faulty, out: &mut Findings) {
             "find out which domain the device is in, and take it out of translation",
             Action::Investigate {
                 what: "read iommu/translated-domain for this device; run the job once with NCCL_NET_GDR_LEVEL=LOC to see whether GPUDirect RDMA is what faults".into(),
-            },
-            Persistence::NextBoot,
-            Risk::Low,
-        )
+            })
         .because("without GPUDirect RDMA the test run is slower")
         .prove("dmesg")
     });

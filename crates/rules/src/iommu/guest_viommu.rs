@@ -1,7 +1,7 @@
 //! `iommu/guest-viommu`.
 
 use super::ends::{Domains, group_count};
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "iommu/guest-viommu",
@@ -66,8 +66,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Remedy::new(
                 "take the virtual IOMMU out of the domain's XML, or boot the guest with iommu=pt",
                 Action::HostSide { what: "remove <iommu model=…/> from the domain; the guest restarts".into() },
-                Persistence::NextBoot,
-                Risk::Medium,
             )
             .because("nested passthrough and more than 255 virtual CPUs need the virtual IOMMU")
             .prove("sys/kernel/iommu_groups")

@@ -1,9 +1,7 @@
 //! `iommu/shared-group`.
 
 use crate::cmdline::words::RDMA_TOPO;
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::context::TopologyType;
 use linerate_node::pci::{FnId, Kind};
 use linerate_snapshot::Reading;
@@ -201,7 +199,7 @@ fn unique(cx: &Cx<'_>, out: &mut Findings) {
 }
 
 fn look(what: &'static str) -> Remedy {
-    Remedy::new(what, Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::High)
+    Remedy::new(what, Action::Investigate { what: what.into() })
         .because("ACS decides how peer-to-peer packets are routed and which devices can be isolated; wrong bits break either")
         .prove("sys/bus/pci/devices/*/iommu_group")
 }

@@ -1,7 +1,7 @@
 //! `iommu/translated-domain`.
 
 use crate::cmdline::words::asked_domain;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::iommu::DomainType;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
@@ -116,23 +116,18 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
 fn remedy(cx: &Cx<'_>, arg: &'static str) -> Remedy {
     if super::ends::snp_wanted(cx).is_some() {
         let what = "SEV-SNP needs translation: pass GPU and NIC to guests instead, or give up SEV-SNP on this node";
-        return Remedy::new(what, Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::High)
+        return Remedy::new(what, Action::Investigate { what: what.into() })
             .because("passthrough switches SEV-SNP off");
     }
     let asked = cx.node.kernel.cmdline.known().and_then(|c| asked_domain(cx, c));
     if asked.is_some_and(|a| a.identity) {
         let what = "passthrough is asked for already: iommu/domain-not-as-asked lists what overrides it";
-        return Remedy::new(what, Action::Investigate { what: what.into() }, Persistence::NextBoot, Risk::None);
+        return Remedy::new(what, Action::Investigate { what: what.into() });
     }
     // Of several words the last one holds (`iommu_setup`, `iommu_set_def_domain_type`): all that ask for translation go, wherever they stand.
     let line = cx.node.kernel.cmdline.known();
     let contrary = line.into_iter().flat_map(|c| crate::cmdline::words::asking(cx, c, false));
     let contrary = contrary.map(|p| crate::cmdline::words::short(&p.raw).into()).collect();
-    Remedy::new(
-        format!("boot with {arg}"),
-        Action::KernelArgs { add: vec![arg.into()], remove: contrary },
-        Persistence::NextBoot,
-        Risk::Medium,
-    )
-    .because("host DMA is no longer confined by the IOMMU; SEV-SNP hosts need translation")
+    Remedy::new(format!("boot with {arg}"), Action::KernelArgs { add: vec![arg.into()], remove: contrary })
+        .because("host DMA is no longer confined by the IOMMU; SEV-SNP hosts need translation")
 }

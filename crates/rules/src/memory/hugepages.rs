@@ -1,8 +1,6 @@
 //! `memory/hugepages`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "memory/hugepages",
@@ -44,8 +42,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Remedy::new(
                     "reserve huge pages for the guests",
                     Action::KernelArgs { add: vec!["hugepagesz=1G".into(), "hugepages=N".into()], remove: vec![] },
-                    Persistence::NextBoot,
-                    Risk::Medium,
                 )
                 .because("the memory is gone for everything else")
                 .prove("proc/meminfo")

@@ -1,8 +1,6 @@
 //! `memory/memlock`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::memory::Limit;
 
 pub(super) static RULE: Rule = Rule {
@@ -85,8 +83,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Remedy::new(
                 "make locked memory unlimited for whatever starts RDMA jobs",
                 Action::Limit { limit: "memlock".into(), value: "unlimited".into() },
-                Persistence::Immediate,
-                Risk::Low,
             )
             .because("a job can then pin all memory")
             .prove("proc/self/limits")
@@ -97,10 +93,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 fn container() -> Remedy {
     Remedy::new(
         "give the container the capability IPC_LOCK, or unlimited locked memory, unless it has the capability (`capsh --print`)",
-        Action::Investigate { what: "capabilities and limit of locked memory in the container's specification".into() },
-        Persistence::Immediate,
-        Risk::Low,
-    )
+        Action::Investigate { what: "capabilities and limit of locked memory in the container's specification".into() })
     .because("the container starts anew")
     .prove("proc/self/limits")
 }

@@ -2,9 +2,7 @@
 
 use linerate_snapshot::Place;
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "memory/shm-size",
@@ -71,8 +69,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Remedy::new(
                         "give the container a larger /dev/shm",
                         Action::Limit { limit: "/dev/shm".into(), value: "some GiB".into() },
-                        Persistence::Immediate,
-                        Risk::Low,
                     )
                     .because("what is stored there counts as the container's memory")
                     .prove("proc/mounts")

@@ -1,8 +1,6 @@
 //! `memory/transparent-hugepages`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "memory/transparent-hugepages",
@@ -49,8 +47,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         path: "/sys/kernel/mm/transparent_hugepage/enabled".into(),
                         value: "madvise".into(),
                     },
-                    Persistence::Runtime,
-                    Risk::Low,
                 )
                 .prove("sys/kernel/mm/transparent_hugepage/enabled")
             });

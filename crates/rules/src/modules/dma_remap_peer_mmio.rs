@@ -3,7 +3,7 @@
 use super::nvidia::{self, NV_REG, READS};
 use crate::cmdline::words::GDR_DOC;
 use crate::iommu::ends::Domains;
-use crate::{Cx, Effect, Findings, Quality, Risk, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Subject};
 use linerate_node::iommu::DomainType;
 
 pub(super) static RULE: Rule = Rule {
@@ -37,7 +37,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let subject = || Subject::Module("nvidia NVreg_DmaRemapPeerMmio".into());
     match nvidia::effective_or_asked(cx, "DmaRemapPeerMmio") {
         Some((0, place)) => {
-            let remedy = || nvidia::reset("DmaRemapPeerMmio", "the driver is loaded anew: drain the node", Risk::Low);
+            let remedy = || nvidia::reset("DmaRemapPeerMmio", "");
             let domains = Domains::in_use(cx);
             if let Some((n, (bdf, domain, at))) = domains.first(DomainType::translated) {
                 out.fail(

@@ -2,7 +2,7 @@
 
 use super::nvidia::{self, NV_REG, READS};
 use crate::cmdline::words::RDMA_TOPO;
-use crate::{Cx, Effect, Findings, Quality, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/grdma-topo-override",
@@ -61,14 +61,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     nvidia::reset(
                         "GrdmaPciTopoCheckOverride",
                         "GPUDirect RDMA stops where it only worked because of the override",
-                        Risk::Medium,
                     )
                 });
         }
         Some((value, place)) => {
-            out.fail(subject(), format_args!("{value}: no NIC gets a mapping of GPU memory")).at(place).fix(|| {
-                nvidia::reset("GrdmaPciTopoCheckOverride", "the driver is loaded anew: drain the node", Risk::Low)
-            });
+            out.fail(subject(), format_args!("{value}: no NIC gets a mapping of GPU memory"))
+                .at(place)
+                .fix(|| nvidia::reset("GrdmaPciTopoCheckOverride", ""));
         }
         None if params.known().is_some() => {
             out.not_applicable("the driver has no such parameter (before branch 570)").at(params.place());

@@ -1,7 +1,7 @@
 //! `modules/imex-channel0`.
 
 use super::nvidia::{self, NV_REG, READS};
-use crate::{Cx, Effect, Findings, Quality, Risk, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/imex-channel0",
@@ -56,7 +56,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     nvidia::reset(
                         "CreateImexChannel0",
                         "jobs that use NVLink across nodes need a channel from elsewhere",
-                        Risk::Medium,
                     )
                 });
             }

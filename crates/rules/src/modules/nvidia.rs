@@ -1,6 +1,6 @@
 //! What the rules about the NVIDIA driver share: its parameters, and what was asked of them.
 
-use crate::{Action, Cx, Persistence, Remedy, Risk, Source};
+use crate::{Action, Cx, Remedy, Source};
 use linerate_node::modprobe;
 use linerate_snapshot::{Place, Reading};
 use std::borrow::Cow;
@@ -95,12 +95,10 @@ pub(super) fn effective_or_asked(cx: &Cx<'_>, name: &str) -> Option<(u32, Place)
 }
 
 /// Takes an option away again.
-pub(super) fn reset(name: &str, note: &'static str, risk: Risk) -> Remedy {
+pub(super) fn reset(name: &str, note: &'static str) -> Remedy {
     Remedy::new(
         format!("remove NVreg_{name} from modprobe.d and from the kernel command line"),
         Action::ModuleOption { module: "nvidia".into(), option: format!("NVreg_{name}").into(), value: None },
-        Persistence::NextBoot,
-        risk,
     )
     .because(note)
     .prove("proc/driver/nvidia/params")

@@ -2,7 +2,7 @@
 
 use super::nvidia::{self, NV_PROCFS, NV_REG, PARAMETERS, READS};
 use crate::cmdline::words;
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/nvidia-parameter-not-effective",
@@ -80,14 +80,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     .at(place)
                     .at(a.place)
                     .fix(|| {
-                        Remedy::new(
-                            "give the option where the module is loaded from",
-                            action,
-                            Persistence::NextBoot,
-                            Risk::Low,
-                        )
-                        .because("the driver is loaded anew: drain the node")
-                        .prove("proc/driver/nvidia/params")
+                        Remedy::new("give the option where the module is loaded from", action)
+                            .prove("proc/driver/nvidia/params")
                     });
             }
             None => {

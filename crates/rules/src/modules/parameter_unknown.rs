@@ -2,7 +2,7 @@
 
 use super::nvidia::{self, NV_PROCFS, NV_REG, PARAMETERS};
 use crate::cmdline::words;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
@@ -85,10 +85,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             f.at(p);
         }
         let action = Action::ModuleOption { module: "nvidia".into(), option: option.clone().into(), value: None };
-        f.fix(|| {
-            Remedy::new(format!("remove {option}, or spell it right"), action, Persistence::NextBoot, Risk::None)
-                .prove("proc/driver/nvidia/params")
-        });
+        f.fix(|| Remedy::new(format!("remove {option}, or spell it right"), action).prove("proc/driver/nvidia/params"));
     }
     if let (true, Some(place)) = (out.is_empty(), first) {
         out.pass(Subject::Node, format_args!("{good} option(s) of the nvidia module, all of them exist")).at(place);

@@ -1,7 +1,7 @@
 //! `nicfw/ats-enabled`.
 
 use super::{Missing, Setting, function, judge_each};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::context::Role;
 
 pub(super) static RULE: Rule = Rule {
@@ -109,14 +109,8 @@ fn host(cx: &Cx<'_>, s: &Setting<'_>, on: bool, out: &mut Findings) {
 fn set(s: &Setting<'_>, value: &'static str, summary: &'static str) -> Remedy {
     Remedy::new(
         summary,
-        Action::NicFirmware {
-            device: s.nic.name.clone().into(),
-            parameter: "ATS_ENABLED".into(),
-            value: value.into(),
-        },
-        Persistence::NextBoot,
-        Risk::High,
+        Action::NicFirmware { device: s.nic.name.clone().into(), parameter: "ATS_ENABLED".into(), value: value.into() },
     )
-    .because("a firmware setting that changes the card's PCI capabilities: the host must be rebooted; save the old settings first")
+    .because("changes the card's PCI capabilities")
     .prove(format!("mlxconfig -d {} -e q", s.nic.name))
 }

@@ -1,9 +1,7 @@
 //! `nicfw/link-type`.
 
 use super::{QUERY, cards};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 use linerate_node::rdma::LinkLayer;
@@ -143,8 +141,6 @@ fn set(card: &NicFirmware, param: &Param, layer: LinkLayer) -> Remedy {
             parameter: param.name.to_string().into(),
             value: value.into(),
         },
-        Persistence::FirmwareReset,
-        Risk::High,
     )
     .because("with the wrong link type the node loses this network after the reset")
     .prove(format!("mlxconfig -d {} -e q", card.name))

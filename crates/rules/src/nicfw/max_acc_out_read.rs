@@ -1,7 +1,7 @@
 //! `nicfw/max-acc-out-read`.
 
 use super::{Missing, Setting, function, judge_each};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/max-acc-out-read",
@@ -76,10 +76,8 @@ fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
                 parameter: "MAX_ACC_OUT_READ".into(),
                 value: "0".into(),
             },
-            Persistence::FirmwareReset,
-            Risk::High,
         )
-        .because("a firmware setting needs a reset of the NIC; save the old settings first. The gain is not certain: keep what measures better")
+        .because("the gain is not certain: keep what measures better")
         .prove(format!("mlxconfig -d {} -e q", s.nic.name))
     });
 }

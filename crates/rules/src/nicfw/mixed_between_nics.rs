@@ -1,7 +1,7 @@
 //! `nicfw/mixed-between-nics`.
 
 use super::{cards, names};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 
@@ -180,8 +180,6 @@ fn report(kind: &[&NicFirmware], name: &str, out: &mut Findings) -> bool {
         Remedy::new(
             format!("decide on one value of {name}, set it on the NICs that differ, and reset them"),
             Action::Investigate { what: format!("which value of {name} is wanted on this node").into() },
-            Persistence::FirmwareReset,
-            Risk::High,
         )
         .because("firmware settings need a reset of the NIC; save the old settings first")
         .prove("mlxconfig -d BDF -e q of every NIC")

@@ -1,7 +1,7 @@
 //! `nicfw/pci-wr-ordering`.
 
 use super::{Missing, Setting, judge_each};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/pci-wr-ordering",
@@ -62,10 +62,8 @@ fn judge(s: &Setting<'_>, out: &mut Findings) {
                             parameter: "PCI_WR_ORDERING".into(),
                             value: "0".into(),
                         },
-                        Persistence::FirmwareReset,
-                        Risk::High,
                     )
-                    .because("needs a reset of the NIC; programs that never ask for relaxed ordering may get slower")
+                    .because("programs that never ask for relaxed ordering may get slower")
                     .prove(format!("mlxconfig -d {} -e q", s.nic.name))
                 });
         }

@@ -1,9 +1,7 @@
 //! `nicfw/pending-reset`.
 
 use super::{QUERY, cards, names, nic};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 use linerate_snapshot::OutputKind;
@@ -103,10 +101,7 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
             Remedy::new(
                 "reboot the drained node (or reset the NIC's firmware), then query again",
                 Action::NicFirmwareReset { device: card.name.clone().into() },
-                Persistence::FirmwareReset,
-                Risk::High,
             )
-            .because("links and RDMA of the NIC go down; settings that change BARs or capabilities need a reboot of the host")
             .prove(format!("mlxconfig -d {} -e q", card.name))
         });
     } else if let Some(first) = undecided.first() {

@@ -1,7 +1,7 @@
 //! `nicfw/power-settings`.
 
 use super::{Missing, judge_each};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/power-settings",
@@ -48,8 +48,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Remedy::new(
                     "find out who switched it on; restore the default unless a vendor's instruction asks for it",
                     Action::Investigate { what: "power settings of the NIC".into() },
-                    Persistence::FirmwareReset,
-                    Risk::Dangerous,
                 )
                 .because("wrong power settings may damage hardware")
                 .prove(format!("mlxconfig -d {} -e q", s.nic.name))

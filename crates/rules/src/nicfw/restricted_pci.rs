@@ -1,7 +1,7 @@
 //! `nicfw/restricted-pci`.
 
 use super::{Missing, QUERY, cards, nic, not_shown};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 
@@ -84,8 +84,6 @@ fn fail(card: &NicFirmware, p: &Param, out: &mut Findings) {
         Remedy::new(
             "find out why the PCIe link is restricted; restore the default by hand",
             Action::Investigate { what: format!("{} of {}", p.name, card.name).into() },
-            Persistence::FirmwareReset,
-            Risk::High,
         )
         .because("a wrong PCIe setting in the firmware can make the card or the host unreachable")
         .prove(format!("mlxconfig -d {} -e q", card.name))

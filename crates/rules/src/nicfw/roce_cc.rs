@@ -2,7 +2,7 @@
 
 use super::roce_control::is_ethernet;
 use super::{Missing, QUERY, cards, nic, not_for, not_shown};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::nicfw::NicFirmware;
 
 pub(super) static RULE: Rule = Rule {
@@ -104,10 +104,8 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
                             parameter: mask.into(),
                             value: "255".into(),
                         },
-                        Persistence::FirmwareReset,
-                        Risk::High,
                     )
-                    .because("the NIC is reset; congestion control must match the switches")
+                    .because("congestion control must match the switches")
                     .prove(format!("mlxconfig -d {} -e q", card.name))
                 });
             }

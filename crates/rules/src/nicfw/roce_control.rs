@@ -1,7 +1,7 @@
 //! `nicfw/roce-control`.
 
 use super::{Missing, Setting, judge_each, not_for};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 use linerate_node::rdma::LinkLayer;
 
 pub(super) static RULE: Rule = Rule {
@@ -72,10 +72,7 @@ fn judge(cx: &Cx<'_>, s: &Setting<'_>, ethernet: Option<bool>, out: &mut Finding
                         parameter: "ROCE_CONTROL".into(),
                         value: "2".into(),
                     },
-                    Persistence::FirmwareReset,
-                    Risk::High,
                 )
-                .because("the NIC is reset and its links go down")
                 .prove(format!("mlxconfig -d {} -e q", s.nic.name))
             });
         }

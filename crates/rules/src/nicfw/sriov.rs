@@ -1,9 +1,7 @@
 //! `nicfw/sriov`.
 
 use super::{QUERY, cards, function, names, nic};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_formats::mlxconfig::Value;
 use linerate_node::nicfw::NicFirmware;
 use linerate_snapshot::Place;
@@ -147,8 +145,6 @@ fn disagrees(card: &NicFirmware, place: Place, message: String, out: &mut Findin
             Action::Investigate {
                 what: "the host has not enumerated the card since its SR-IOV settings changed".into(),
             },
-            Persistence::NextBoot,
-            Risk::Medium,
         )
         .because("a BIOS that lacks address space for the virtual functions may leave devices without BARs")
         .prove(format!("sys/bus/pci/devices/{}/sriov_totalvfs", card.name))

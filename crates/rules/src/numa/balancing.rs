@@ -1,6 +1,6 @@
 //! `numa/balancing`.
 
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::pci::Kind;
 
 pub(super) static RULE: Rule = Rule {
@@ -63,8 +63,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Remedy::new(
                         "switch automatic NUMA balancing off",
                         Action::Sysfs { path: "/proc/sys/kernel/numa_balancing".into(), value: "0".into() },
-                        Persistence::Runtime,
-                        Risk::Low,
                     )
                     .prove("proc/sys/kernel/numa_balancing")
                 });

@@ -1,6 +1,6 @@
 //! `numa/cross-socket-nic`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 use linerate_node::pci::{Distance, PciFunction};
 use linerate_node::rails::Rail;
 
@@ -131,8 +131,6 @@ fn apart(cx: &Cx<'_>, rail: &Rail, gpu: &PciFunction<'_>, nic: &PciFunction<'_>,
                 Remedy::new(
                     "give the GPU a NIC on its own socket",
                     Action::Physical { what: "a NIC in a slot of the GPU's socket, best below its PCIe switch".into() },
-                    Persistence::Hardware,
-                    Risk::Medium,
                 )
             });
         }
@@ -141,8 +139,6 @@ fn apart(cx: &Cx<'_>, rail: &Rail, gpu: &PciFunction<'_>, nic: &PciFunction<'_>,
                 Remedy::new(
                     "benchmark with one NUMA node per socket, where NCCL calls such a pair PHB",
                     Action::Investigate { what: "NPS or sub-NUMA clustering in the BIOS: see numa/nps".into() },
-                    Persistence::NextBoot,
-                    Risk::Medium,
                 )
             });
         }

@@ -1,6 +1,6 @@
 //! `numa/no-shared-switch`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_formats::nvidia_smi::{PathKind, Topo};
 use linerate_node::context::TopologyType;
 use linerate_node::pci::Distance;
@@ -101,8 +101,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Remedy::new(
                         "allow GPUDirect RDMA through the root complex and measure",
                         Action::Environment { set: vec!["NCCL_NET_GDR_LEVEL=PHB".into()], unset: vec![] },
-                        Persistence::Runtime,
-                        Risk::Low,
                     )
                     .because("some root complexes forward peer-to-peer slowly: keep it only if the benchmark gains")
                     .prove("NCCL log: via NET/IB/…/GDRDMA")

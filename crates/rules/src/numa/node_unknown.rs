@@ -1,8 +1,6 @@
 //! `numa/node-unknown`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::pci::PciFunction;
 
 pub(super) static RULE: Rule = Rule {
@@ -91,8 +89,6 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, nodes: Option<usize>, out: &mut Findi
                         setting: "node interleaving; PCIe proximity (_PXM)".into(),
                         value: "off; reported".into(),
                     },
-                    Persistence::NextBoot,
-                    Risk::Medium,
                 )
                 .because("writing numa_node by hand taints the kernel")
                 .prove(format!("sys/bus/pci/devices/{}/numa_node", f.bdf))

@@ -1,8 +1,6 @@
 //! `numa/nps`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "numa/nps",
@@ -73,10 +71,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             .at(place)
             .fix(|| Remedy::new(
                 "nothing, unless NCCL classifies nearby devices as SYS and the benchmark prefers one node per socket",
-                Action::Investigate { what: "NPS or sub-NUMA clustering in the BIOS".into() },
-                Persistence::NextBoot,
-                Risk::Medium,
-            ));
+                Action::Investigate { what: "NPS or sub-NUMA clustering in the BIOS".into() }));
     } else if (with_cpus as u64) < u64::from(sockets) {
         out.fail(
             Subject::Node,
@@ -89,8 +84,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Remedy::new(
                 "switch node interleaving off, and remove numa=off from the kernel command line if it is there",
                 Action::Bios { setting: "node interleaving".into(), value: "off".into() },
-                Persistence::NextBoot,
-                Risk::Medium,
             )
             .prove("sys/devices/system/node/node*/cpulist")
         });

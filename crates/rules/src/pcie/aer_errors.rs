@@ -1,7 +1,7 @@
 //! `pcie/aer-errors`.
 
 use super::{PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity, Source};
 use linerate_node::aer::{AerCount, AerFiles};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
@@ -102,8 +102,6 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, files: &mut AerFiles<'_>, out: &mut F
             Remedy::new(
                 "read the kernel log around the error; sample the counters twice under load; reseat card and riser",
                 Action::Investigate { what: format!("PCIe errors of {} {}", cx.node.name_of(f), f.bdf).into() },
-                Persistence::Hardware,
-                Risk::None,
             )
             .prove(format!("sys/bus/pci/devices/{}/aer_dev_{{nonfatal,fatal}}", f.bdf))
         });

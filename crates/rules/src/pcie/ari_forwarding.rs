@@ -1,7 +1,7 @@
 //! `pcie/ari-forwarding`.
 
 use super::{KERNEL_PARAMETERS, PHYSICAL};
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity, Source};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 use linerate_snapshot::Reading;
 
@@ -94,8 +94,6 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, vfs: u16, out: &mut Finding
             Remedy::new(
                 "boot without pci=noari, with ARI switched on in the firmware set-up",
                 Action::Bios { setting: "ARI Support".into(), value: "enabled".into() },
-                Persistence::NextBoot,
-                Risk::Medium,
             )
             .because("routing IDs of virtual functions change")
             .prove(format!("sys/bus/pci/devices/{}/config Device Control 2", port.bdf))

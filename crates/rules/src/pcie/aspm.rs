@@ -1,7 +1,7 @@
 //! `pcie/aspm`.
 
 use super::{KERNEL_PARAMETERS, PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
@@ -52,8 +52,6 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
                 Remedy::new(
                     "boot with pcie_aspm.policy=performance",
                     Action::KernelArgs { add: vec!["pcie_aspm.policy=performance".into()], remove: vec![] },
-                    Persistence::NextBoot,
-                    Risk::Low,
                 )
                 .because("more idle power")
                 .prove(format!("sys/bus/pci/devices/{}/config Link Control", f.bdf))

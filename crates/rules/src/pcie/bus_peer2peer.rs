@@ -1,7 +1,7 @@
 //! `pcie/bus-peer2peer`.
 
 use super::{KERNEL_PARAMETERS, PHYSICAL};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
@@ -46,10 +46,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         Remedy::new(
                             "boot without pci=pcie_bus_peer2peer",
                             Action::KernelArgs { add: vec![], remove: vec!["pci=pcie_bus_peer2peer".into()] },
-                            Persistence::NextBoot,
-                            Risk::Medium,
                         )
-                        .because("needs a reboot")
                         .prove("proc/cmdline")
                     });
             }

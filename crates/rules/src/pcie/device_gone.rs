@@ -1,7 +1,7 @@
 //! `pcie/device-gone`.
 
 use super::PCI_REGS;
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::pci::Kind;
 use linerate_snapshot::Place;
 
@@ -62,8 +62,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Remedy::new(
                 "drain the node and power-cycle it; then check power, temperature and seating of the device",
                 Action::Physical { what: format!("power-cycle; inspect {}", f.bdf).into() },
-                Persistence::Hardware,
-                Risk::High,
             )
             .because("takes the node down")
             .prove(format!("sys/bus/pci/devices/{}/config", f.bdf))

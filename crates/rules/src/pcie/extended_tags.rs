@@ -1,7 +1,7 @@
 //! `pcie/extended-tags`.
 
 use super::{PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity, Source};
 use linerate_node::pci::{ExpressRegister, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
@@ -66,8 +66,6 @@ fn judge(f: &PciFunction<'_>, out: &mut Findings) {
                 Remedy::new(
                     "find what cleared the bit, or the kernel's reason in its log (`disabling Extended Tags`)",
                     Action::Investigate { what: "extended tags are off after boot".into() },
-                    Persistence::NextBoot,
-                    Risk::None,
                 )
                 .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
             });

@@ -1,7 +1,7 @@
 //! `pcie/link-speed`.
 
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity};
 use linerate_node::pci::{FnId, Kind, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
@@ -95,8 +95,6 @@ fn degraded(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
             Remedy::new(
                 "set the slot's link speed to automatic in the firmware set-up; reseat card and riser",
                 Action::Physical { what: format!("reseat {} {}", cx.node.name_of(f), f.bdf).into() },
-                Persistence::Hardware,
-                Risk::Medium,
             )
             .because("the node must be powered off")
             .prove(format!("sys/bus/pci/devices/{}/current_link_speed", f.bdf))

@@ -1,7 +1,7 @@
 //! `pcie/link-width`.
 
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity};
 use linerate_node::pci::{FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
@@ -62,8 +62,6 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
                 Remedy::new(
                     "reseat the card and its riser; check the slot's bifurcation; try another slot",
                     Action::Physical { what: format!("reseat {} {}", cx.node.name_of(f), f.bdf).into() },
-                    Persistence::Hardware,
-                    Risk::Medium,
                 )
                 .because("the node must be powered off")
                 .prove(format!("sys/bus/pci/devices/{}/current_link_width", f.bdf))

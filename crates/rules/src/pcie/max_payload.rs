@@ -1,7 +1,7 @@
 //! `pcie/max-payload`.
 
 use super::{KERNEL_PARAMETERS, PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
@@ -75,11 +75,8 @@ fn judge(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &mut Findings) {
             out.fail(end.bdf, format_args!("{mps} bytes on {}, which could 256 like everything on the way", f.bdf)).at(at).fix(|| {
                 Remedy::new(
                     "set Max Payload to 256 bytes or more in the firmware set-up; remove pci=pcie_bus_peer2peer if it is on the command line",
-                    Action::Bios { setting: "PCIe Max Payload Size".into(), value: "256 bytes or automatic".into() },
-                    Persistence::NextBoot,
-                    Risk::Medium,
-                )
-                .because("needs a reboot; a value set on one device only causes Malformed TLP errors")
+                    Action::Bios { setting: "PCIe Max Payload Size".into(), value: "256 bytes or automatic".into() })
+                .because("a value set on one device only causes Malformed TLP errors")
                 .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
             });
         }

@@ -1,7 +1,7 @@
 //! `pcie/max-read-request`.
 
 use super::{KERNEL_PARAMETERS, PHYSICAL};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity, Source};
 use linerate_node::pci::{ExpressRegister, PciFunction};
 use linerate_snapshot::Reading;
 
@@ -87,10 +87,8 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     }
     finding.at(at).fix(|| {
         Remedy::new(
-            "set the largest read request to 4096 bytes, at every boot and driver load",
+            "set the largest read request to 4096 bytes",
             Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 },
-            Persistence::Runtime,
-            Risk::Low,
         )
         .because("a masked write of one field")
         .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))

@@ -1,7 +1,7 @@
 //! `pcie/nic-fits-port`.
 
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity};
 use linerate_formats::pci::Bdf;
 use linerate_formats::units::{GBps, Gbps};
 use linerate_node::pci::{DataPath, ExpressRegister, FnId, Kind, PciFunction};
@@ -154,14 +154,9 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
             false => Severity::Medium,
         };
         out.fail(nic.bdf, told).severity(severity).fix(|| {
-            Remedy::new(
-                what,
-                Action::Physical { what: format!("{} {}", cx.node.name_of(nic), nic.bdf).into() },
-                Persistence::Hardware,
-                Risk::Medium,
-            )
-            .because("the node must be powered off")
-            .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf))
+            Remedy::new(what, Action::Physical { what: format!("{} {}", cx.node.name_of(nic), nic.bdf).into() })
+                .because("the node must be powered off")
+                .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf))
         })
     };
     finding.at(f.link.speed.place()).at(f.link.width.place());

@@ -4,7 +4,7 @@ use super::demand::{self, Demand};
 use super::links::{self, Uplink};
 use super::nic_fits_port::efficiency;
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS};
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity};
 use linerate_formats::units::GBps;
 use linerate_node::pci::{FnId, PciFunction};
 
@@ -96,10 +96,7 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
             .fix(|| {
                 Remedy::new(
                     "reseat the switch board or cable; update switch and retimer firmware; check the port's link speed in the firmware set-up",
-                    Action::Physical { what: format!("link above switch port {}", f.bdf).into() },
-                    Persistence::Hardware,
-                    Risk::Medium,
-                )
+                    Action::Physical { what: format!("link above switch port {}", f.bdf).into() })
                 .because("the node must be powered off")
                 .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf))
             });
@@ -146,8 +143,6 @@ fn overloaded(cx: &Cx<'_>, f: &PciFunction<'_>, demand: &Demand, net: GBps, out:
             Remedy::new(
                 "put the NICs below the switches of their GPUs, or plan with what the link carries",
                 Action::Physical { what: nics.clone().into() },
-                Persistence::Hardware,
-                Risk::Medium,
             )
             .because("the node must be powered off")
         });

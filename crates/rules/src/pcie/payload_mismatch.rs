@@ -1,7 +1,7 @@
 //! `pcie/payload-mismatch`.
 
 use super::{KERNEL_PARAMETERS, PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity, Source};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
@@ -88,11 +88,7 @@ fn mismatch(f: &PciFunction<'_>, message: String, other: &PciFunction<'_>, out: 
         .fix(|| {
             Remedy::new(
                 "remove what writes MaxPayload of single devices, and let firmware or kernel set one value for the tree at boot",
-                Action::KernelArgs { add: vec!["pci=pcie_bus_safe".into()], remove: vec![] },
-                Persistence::NextBoot,
-                Risk::Medium,
-            )
-            .because("needs a reboot")
+                Action::KernelArgs { add: vec!["pci=pcie_bus_safe".into()], remove: vec![] })
             .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
         });
 }

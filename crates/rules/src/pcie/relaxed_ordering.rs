@@ -1,7 +1,7 @@
 //! `pcie/relaxed-ordering`.
 
 use super::{PCI_REGS, PHYSICAL};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity, Source};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
@@ -106,10 +106,8 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
     }
     finding.at(at).fix(|| {
         Remedy::new(
-            "allow relaxed ordering in the NIC's Device Control at every boot",
+            "allow relaxed ordering in the NIC's Device Control",
             Action::DeviceControl { function: f.bdf, field: "relaxed-ordering".into(), value: 1 },
-            Persistence::Runtime,
-            Risk::Low,
         )
         .because("software that polls the last byte of a write may not use it without its own ordering")
         .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))

@@ -1,7 +1,7 @@
 //! `rdma/bond`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::net::NetDev;
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
 use linerate_snapshot::Reading;
@@ -134,8 +134,6 @@ fn broken(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, what: &str, severity: Sever
             Remedy::new(
                 "bond the two ports of one card in mode 1, 2 or 4, or use them as two rails",
                 Action::Investigate { what: "mode and parts of the bond".into() },
-                Persistence::Immediate,
-                Risk::Medium,
             )
             .because("the interface goes down while its bond changes")
         });

@@ -1,9 +1,7 @@
 //! `rdma/connectx3`.
 
 use super::common;
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::pci::PciFunction;
 use linerate_node::rdma::RdmaDevice;
 
@@ -81,8 +79,6 @@ fn judge(d: &RdmaDevice, function: Option<&PciFunction<'_>>, out: &mut Findings)
     let remedy = Remedy::new(
         "plan for host-staged transfers and one port's bandwidth, or replace the card",
         Action::Physical { what: "a NIC with DMA-BUF support (ConnectX-4 or later)".into() },
-        Persistence::Hardware,
-        Risk::Low,
     );
     if let Some((speed, width, place)) = link {
         let carries = speed.bandwidth(width).0 * 8.0;

@@ -1,9 +1,7 @@
 //! `rdma/device-present`.
 
 use super::common;
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::pci::{FnId, Kind, PciFunction};
 use linerate_snapshot::Reading;
 
@@ -137,7 +135,7 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         .at(cx.node.rdma.place())
         .at(f.driver.place())
         .fix(|| {
-            Remedy::new("load the RDMA driver of the NIC at each boot", action, Persistence::Immediate, Risk::Low)
+            Remedy::new("load the RDMA driver of the NIC at each boot", action)
                 .because("in exclusive namespace mode a pod may own the device: look there first")
                 .prove(format!("sys/bus/pci/devices/{}/infiniband", f.bdf))
         });

@@ -1,8 +1,6 @@
 //! `rdma/efa-plugin`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::rdma::Purpose;
 use linerate_snapshot::Reading;
 
@@ -71,8 +69,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Remedy::new(
                         "install it with AWS' EFA installer, or run jobs from images that have it",
                         Action::Software { what: "EFA software (libfabric, aws-ofi-nccl)".into() },
-                        Persistence::Immediate,
-                        Risk::Low,
                     )
                     .prove("NCCL log: NET/OFI Selected Provider is efa")
                 });

@@ -1,7 +1,7 @@
 //! `rdma/firmware-mixed`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::rdma::RdmaDevice;
 
 pub(super) static RULE: Rule = Rule {
@@ -96,8 +96,6 @@ fn judge(board: &str, list: &[&RdmaDevice], out: &mut Findings) {
                 Remedy::new(
                     "bring all devices of the board to one firmware version",
                     Action::Software { what: "NIC firmware of the same version on all devices of the board".into() },
-                    Persistence::FirmwareReset,
-                    Risk::High,
                 )
                 .because("flashing can leave a NIC unusable; drain the node, save the settings first")
                 .prove("sys/class/infiniband/*/fw_ver")

@@ -1,7 +1,7 @@
 //! `rdma/gid-ndev`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity};
 use linerate_node::net::NetDev;
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
 
@@ -82,8 +82,6 @@ fn judge(nets: &[NetDev<'_>], d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) 
                     Remedy::new(
                         "find out why the GID names an interface of another card",
                         Action::Investigate { what: "bond, switchdev or renaming of the interface".into() },
-                        Persistence::Runtime,
-                        Risk::None,
                     )
                 });
             return;

@@ -1,7 +1,7 @@
 //! `rdma/gid-table`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::rdma::{Gid, RdmaDevice, RdmaPort};
 use linerate_snapshot::{Place, Reading};
 
@@ -166,7 +166,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         },
     };
     out.fail(subject, format_args!("{held}; {}", usage.words())).severity(severity).at(p.gids.place()).fix(|| {
-        Remedy::new(format!("give {interface} an IPv4 address"), action, Persistence::Immediate, Risk::Low)
+        Remedy::new(format!("give {interface} an IPv4 address"), action)
             .prove(format!("sys/class/infiniband/{}/ports/{}/gids", d.name, p.number))
     });
 }

@@ -1,9 +1,7 @@
 //! `rdma/global-pause`.
 
 use super::common::{self, Use};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::net::flow_control;
 
 pub(super) static RULE: Rule = Rule {
@@ -79,8 +77,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                                 Action::Investigate {
                                     what: format!("ethtool -A {} rx off tx off, persistently", net.name).into(),
                                 },
-                                Persistence::Runtime,
-                                Risk::Medium,
                             )
                             .because("the link may bounce")
                             .prove(format!("ethtool -a {}", net.name))

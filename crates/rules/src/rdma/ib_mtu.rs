@@ -1,7 +1,7 @@
 //! `rdma/ib-mtu`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::rdma::LinkLayer;
 
 pub(super) static RULE: Rule = Rule {
@@ -79,8 +79,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     Remedy::new(
                         "let the subnet manager use MTU 4096 for the partition",
                         Action::Investigate { what: "partition MTU in the subnet manager".into() },
-                        Persistence::Immediate,
-                        Risk::Medium,
                     )
                     .because("members with a smaller MTU leave the partition")
                     .prove(format!("ibv_devinfo -d {} active_mtu", d.name))

@@ -1,7 +1,7 @@
 //! `rdma/link-layer`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_node::rdma::{LinkLayer, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
@@ -122,8 +122,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             Remedy::new(
                 "find out which link layer the port is meant to have; if this is wrong, set LINK_TYPE in its firmware",
                 Action::Investigate { what: "LINK_TYPE_Px of the NIC (mlxconfig)".into() },
-                Persistence::FirmwareReset,
-                Risk::High,
             )
             .because("the wrong link type takes the port off its network")
             .prove(format!("sys/class/infiniband/{}/ports/{}/link_layer", d.name, p.number))

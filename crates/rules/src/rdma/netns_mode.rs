@@ -1,8 +1,6 @@
 //! `rdma/netns-mode`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::rdma::netns_shared;
 use linerate_snapshot::Reading;
 
@@ -55,8 +53,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                             option: "netns_mode".into(),
                             value: Some("1".into()),
                         },
-                        Persistence::NextBoot,
-                        Risk::Medium,
                     )
                     .because("an RDMA CNI relies on exclusive mode")
                     .prove("sys/module/ib_core/parameters/netns_mode")

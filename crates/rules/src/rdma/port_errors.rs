@@ -1,7 +1,7 @@
 //! `rdma/port-errors`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
@@ -92,8 +92,6 @@ fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         Remedy::new(
             "read the counters again after some traffic; act only on what grows",
             Action::Investigate { what: "growth of the error counters under load".into() },
-            Persistence::Runtime,
-            Risk::None,
         )
         .prove(format!("sys/class/infiniband/{}/ports/{}/counters", d.name, p.number))
     });

@@ -1,7 +1,7 @@
 //! `rdma/port-rate`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::rdma::{LinkLayer, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
@@ -149,8 +149,6 @@ fn remedy(d: &RdmaDevice, p: &RdmaPort) -> Remedy {
     Remedy::new(
         "find out why the link trained low: cable, transceiver, or a split or limited switch port",
         Action::Physical { what: "cable and switch port".into() },
-        Persistence::Hardware,
-        Risk::Low,
     )
     .prove(format!("sys/class/infiniband/{}/ports/{}/rate", d.name, p.number))
 }

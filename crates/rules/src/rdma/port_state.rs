@@ -1,7 +1,7 @@
 //! `rdma/port-state`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 use linerate_node::rdma::{PortState, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
@@ -107,10 +107,7 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
     };
     let action =
         if disabled { Action::Investigate { what: what.into() } } else { Action::Physical { what: what.into() } };
-    f.fix(|| {
-        Remedy::new(summary, action, if disabled { Persistence::Runtime } else { Persistence::Hardware }, Risk::Low)
-            .prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number))
-    });
+    f.fix(|| Remedy::new(summary, action).prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number)));
 }
 
 fn other_near(cx: &Cx<'_>, d: &RdmaDevice) -> bool {

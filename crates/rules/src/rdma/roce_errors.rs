@@ -1,7 +1,7 @@
 //! `rdma/roce-errors`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::rdma::{LinkLayer, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
@@ -118,8 +118,6 @@ fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         Remedy::new(
             "read the counters again under load; where losses grow, look at drops, PFC and ECN along the path",
             Action::Investigate { what: "drops and pauses of the switch ports on the path".into() },
-            Persistence::Runtime,
-            Risk::None,
         )
         .prove(format!("sys/class/infiniband/{}/ports/{}/hw_counters", d.name, p.number))
     });

@@ -1,7 +1,7 @@
 //! `rdma/roce-mtu`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
 use linerate_node::roce;
 use linerate_snapshot::Place;
@@ -122,7 +122,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         None => (Action::Investigate { what: "interface of the RoCE port and its MTU".into() }, reread),
     };
     f.fix(|| {
-        Remedy::new("raise the MTU of the interface, switches first", action, Persistence::Immediate, Risk::Medium)
+        Remedy::new("raise the MTU of the interface, switches first", action)
             .because("a switch on the way with a smaller MTU drops the large packets")
             .prove(reread)
     });

@@ -1,9 +1,7 @@
 //! `rdma/roce-qos`.
 
 use super::common::{self, Use};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::net::{FlowControl, ecn_reaction, flow_control};
 use linerate_snapshot::Place;
 
@@ -150,8 +148,6 @@ fn scheme(interface: &str) -> Remedy {
     Remedy::new(
         "agree on one scheme for NICs and switches and set it on both ends, persistently",
         Action::Investigate { what: "trust dscp, PFC priority and ECN of the interface, to match the switches".into() },
-        Persistence::Runtime,
-        Risk::High,
     )
     .because("PFC on one side only can stall the network")
     .prove(format!("mlnx_qos -i {interface}"))

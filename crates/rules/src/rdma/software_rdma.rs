@@ -1,8 +1,6 @@
 //! `rdma/software-rdma`.
 
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
@@ -56,8 +54,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 Remedy::new(
                     "remove the software RDMA device, or leave it out of jobs",
                     Action::Investigate { what: "what creates the rxe or siw device at boot".into() },
-                    Persistence::Runtime,
-                    Risk::Low,
                 )
                 .prove("sys/class/infiniband")
             });

@@ -1,7 +1,7 @@
 //! `rdma/subnet-manager`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
 use linerate_node::rdma::{LinkLayer, PortState, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
@@ -104,8 +104,6 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
             Action::Investigate {
                 what: "subnet manager of this fabric: sminfo, its log, its partition and port policy".into(),
             },
-            Persistence::Runtime,
-            Risk::Low,
         )
         .prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number))
     });

@@ -1,9 +1,7 @@
 //! `rdma/traffic-class`.
 
 use super::common::{self, Use};
-use crate::{
-    Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Source, Subject,
-};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::rdma::{RdmaDevice, traffic_class};
 use linerate_snapshot::{Place, Reading};
 
@@ -79,8 +77,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                             path: "/sys/class/infiniband/*/tc/1/traffic_class".into(),
                             value: value.to_string().into(),
                         },
-                        Persistence::Runtime,
-                        Risk::Low,
                     )
                     .prove("sys/class/infiniband/*/tc/1/traffic_class")
                 });

@@ -1,7 +1,7 @@
 //! `topo/flat-guest`.
 
 use super::{LAYOUT, settled, usable};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
 use linerate_node::pci::PciFunction;
 use linerate_node::rails;
 
@@ -99,8 +99,6 @@ fn flat(cx: &Cx<'_>, gpu: &PciFunction<'_>, out: &mut Findings) {
         Remedy::new(
             "put each GPU and its NIC below one virtual switch, or give NCCL a topology file",
             Action::HostSide { what: format!("{LAYOUT}; else NCCL_TOPO_FILE in /etc/nccl.conf of the guest").into() },
-            Persistence::NextBoot,
-            Risk::Medium,
         )
         .because("bus numbers in the guest change with its PCIe tree")
         .prove("NCCL log: via NET/IB/…/GDRDMA")

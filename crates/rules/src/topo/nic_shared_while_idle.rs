@@ -1,7 +1,7 @@
 //! `topo/nic-shared-while-idle`.
 
 use super::{Slot, slot, usable};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_node::context::Role;
 use linerate_node::pci::{Distance, FnId};
 use linerate_node::rails::{self, Rail};
@@ -137,11 +137,11 @@ fn shared(cx: &Cx<'_>, rail: &Rail, sharing: usize, cards: usize, free: FnId, ou
             node.name_of(idle),
             gpu.bdf
         );
-        let (action, lasts) = match node.context.role.value {
-            Some(Role::VmGuest) => (Action::HostSide { what: what.into() }, Persistence::NextBoot),
-            _ => (Action::Physical { what: what.into() }, Persistence::Hardware),
+        let action = match node.context.role.value {
+            Some(Role::VmGuest) => Action::HostSide { what: what.into() },
+            _ => Action::Physical { what: what.into() },
         };
-        Remedy::new("give each GPU a NIC of its own", action, lasts, Risk::Medium)
+        Remedy::new("give each GPU a NIC of its own", action)
     });
 }
 

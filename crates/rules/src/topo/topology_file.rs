@@ -2,7 +2,7 @@
 
 use super::file::{self, Device};
 use super::usable;
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 use linerate_topology::Document;
@@ -198,7 +198,7 @@ fn other_use(cx: &Cx<'_>, f: &PciFunction<'_>, rails: &[&PciFunction<'_>]) -> bo
 }
 
 fn remedy(what: &'static str) -> Remedy {
-    Remedy::new(what, Action::Software { what: "NCCL's topology file".into() }, Persistence::Immediate, Risk::Low)
+    Remedy::new(what, Action::Software { what: "NCCL's topology file".into() })
         .prove("NCCL_DEBUG_SUBSYS=GRAPH: Loading topology file")
 }
 

@@ -1,7 +1,7 @@
 //! `topo/virtual-hides-affinity`.
 
 use super::{LAYOUT, settled, usable};
-use crate::{Action, Cx, Effect, Findings, Myth, Persistence, Quality, Remedy, Risk, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
 use linerate_node::pci::{FnId, PciFunction};
 use linerate_node::rails;
 
@@ -148,8 +148,6 @@ fn hidden(cx: &Cx<'_>, gpus: &[FnId], nics: &[FnId], top: FnId, near: &[rails::R
         Remedy::new(
             "show the host's topology in the guest, or give NCCL a topology file",
             Action::HostSide { what: format!("{LAYOUT}; else NCCL_TOPO_FILE in /etc/nccl.conf of the guest").into() },
-            Persistence::NextBoot,
-            Risk::Medium,
         )
         .because("bus numbers in the guest change with its PCIe tree")
         .prove("sys/bus/pci/devices/* (tree)")

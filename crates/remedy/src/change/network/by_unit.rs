@@ -2,7 +2,7 @@
 
 use super::{STEP, Want, rendered};
 use crate::change::unit::{Pair, Unit, escaped};
-use crate::change::{Refusal, Rendered};
+use crate::change::{Change, Refusal};
 use crate::model::Condition;
 use linerate_snapshot::Snapshot;
 
@@ -11,7 +11,7 @@ const NAME: &str = "linerate-network.service";
 
 /// A unit after ifupdown, or where nobody is known to keep an interface: `/etc/network/interfaces` is the user's, and a second stanza for an
 /// interface would bring it up twice.
-pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Result<Rendered, Refusal> {
+pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Result<Change, Refusal> {
     let mut order = vec!["After=network.target networking.service systemd-networkd.service".to_owned()];
     let mut pairs = Vec::new();
     for w in good {

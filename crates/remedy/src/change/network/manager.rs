@@ -3,12 +3,12 @@
 
 use super::files::{self, Ini, PROFILES};
 use super::{Want, rendered};
-use crate::change::{Refusal, Rendered, ours};
+use crate::change::{Change, Refusal, ours};
 use crate::model::Condition;
 use linerate_snapshot::Snapshot;
 
 /// One step for all interfaces whose profile is a keyfile of its own; the others are left to people, with the exact words.
-pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
+pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Change, Refusal>> {
     let (mut out, mut mine) = (Vec::new(), Vec::new());
     for w in good {
         match profile(w, s) {

@@ -7,23 +7,82 @@ mod manager;
 mod netplan;
 mod networkd;
 
-use super::{Link, Refusal, Rendered, ours, words};
-use crate::address::Cidr;
-use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+use super::{Change, INTERRUPTS, Kind, Refusal, Setting, ours, words};
+use crate::address::{Cidr, Given, of_interface};
+use crate::model::{Act, Condition, Proof};
 use crate::platform::{Boot, Network, Platform};
+use crate::terms::{On, Terms};
 use linerate_node::Node;
+use linerate_rules::Action;
 use linerate_snapshot::Snapshot;
 
 /// The step, and the first line of its files.
 const STEP: &str = "network";
 
-/// What is asked of interfaces.
-pub(super) fn network(
-    asked: &[Link],
-    platform: &Platform,
-    node: &Node<'_>,
-    s: &Snapshot,
-) -> Vec<Result<Rendered, Refusal>> {
+/// MTUs and addresses of interfaces.
+pub(super) struct Interfaces;
+
+impl Kind for Interfaces {
+    fn takes(&self, action: &Action) -> Option<String> {
+        matches!(action, Action::Mtu { .. } | Action::Address { .. }).then(String::new)
+    }
+
+    fn terms(&self, _: &Action, _: &On<'_>) -> Terms {
+        INTERRUPTS
+    }
+
+    fn claims(&self, action: &Action) -> Vec<(String, String)> {
+        match action {
+            Action::Mtu { interface, mtu } => vec![(format!("MTU of {interface}"), mtu.to_string())],
+            _ => Vec::new(),
+        }
+    }
+
+    fn open(&self, action: &Action, on: &Setting<'_, '_>) -> Option<String> {
+        match action {
+            Action::Address { interface } => crate::address::open(&on.options.addresses, interface),
+            _ => None,
+        }
+    }
+
+    fn changes(&self, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {
+        network(&links(actions, &on.options.addresses), on.platform, on.node, on.snapshot)
+    }
+}
+
+/// What is wanted of an interface.
+struct Link<'a> {
+    interface: &'a str,
+    mtu: Option<u32>,
+    /// Addresses that it gets beside those that it has.
+    addresses: Vec<Cidr>,
+}
+
+/// One entry for each interface, with what is asked of it. Which address it gets, people say.
+fn links<'a>(actions: &[&'a Action], given: &[Given]) -> Vec<Link<'a>> {
+    let mut out: Vec<Link<'a>> = Vec::new();
+    for action in actions {
+        let (interface, mtu, addresses) = match action {
+            Action::Mtu { interface, mtu } => (interface, Some(*mtu), Vec::new()),
+            Action::Address { interface } => {
+                (interface, None, of_interface(given, interface).filter_map(Given::v4).collect())
+            }
+            _ => continue,
+        };
+        let at = out.iter().position(|l| l.interface == &**interface).unwrap_or_else(|| {
+            out.push(Link { interface, mtu: None, addresses: Vec::new() });
+            out.len() - 1
+        });
+        if let Some(link) = out.get_mut(at) {
+            link.mtu = link.mtu.or(mtu);
+            let new: Vec<Cidr> = addresses.into_iter().filter(|a| !link.addresses.contains(a)).collect();
+            link.addresses.extend(new);
+        }
+    }
+    out
+}
+
+fn network(asked: &[Link<'_>], platform: &Platform, node: &Node<'_>, s: &Snapshot) -> Vec<Result<Change, Refusal>> {
     let (mut good, mut out) = (Vec::new(), Vec::new());
     for link in asked {
         match want(link, node, s) {
@@ -111,8 +170,8 @@ impl Want<'_> {
     }
 }
 
-fn want<'w>(link: &'w Link, node: &'w Node<'_>, s: &'w Snapshot) -> Result<Want<'w>, Refusal> {
-    let name = words::interface(&link.interface)?;
+fn want<'w>(link: &'w Link<'_>, node: &'w Node<'_>, s: &'w Snapshot) -> Result<Want<'w>, Refusal> {
+    let name = words::interface(link.interface)?;
     let dev = node.net.known().into_iter().flatten().find(|d| d.name == name);
     let dev = dev.ok_or_else(|| Refusal::no(format!("the source does not show {name}")))?;
     let mtu = match link.mtu {
@@ -141,7 +200,7 @@ fn want<'w>(link: &'w Link, node: &'w Node<'_>, s: &'w Snapshot) -> Result<Want<
     })
 }
 
-fn rendered(good: &[Want<'_>], mut precondition: Vec<Condition>, change: Vec<Act>, note: &str) -> Rendered {
+fn rendered(good: &[Want<'_>], mut precondition: Vec<Condition>, change: Vec<Act>, note: &str) -> Change {
     let mut parts: Vec<String> = Vec::new();
     let mut notes = vec![note];
     let mtus: Vec<String> = good.iter().filter_map(|w| Some(format!("{} to {}", w.name, w.mtu?.after))).collect();
@@ -159,13 +218,12 @@ fn rendered(good: &[Want<'_>], mut precondition: Vec<Condition>, change: Vec<Act
             precondition.push(ip);
         }
     }
-    Rendered {
+    Change {
         id: STEP.into(),
         summary: format!("{}, now and at each boot", parts.join("; ")),
         precondition,
-        change,
-        persistence: Permanence::Immediate,
-        disruption: Disruption::Service,
+        trial: Vec::new(),
+        acts: change,
         // Addresses are proven by the rule that asks: the port's GIDs are made of them.
         proof: good
             .iter()

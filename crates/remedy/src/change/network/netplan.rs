@@ -2,14 +2,14 @@
 
 use super::files::{self, Fit, NetFile};
 use super::{STEP, Want, rendered};
-use crate::change::{Refusal, Rendered, ours};
+use crate::change::{Change, Refusal, ours};
 use crate::model::{Act, Condition, FileState};
 use linerate_snapshot::Snapshot;
 
 const FILE: &str = "/etc/netplan/90-linerate.yaml";
 
 /// One step for the interfaces that netplan knows by their names, or not at all.
-pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
+pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Change, Refusal>> {
     let (mut ours, mut out) = (Vec::new(), Vec::new());
     for w in good {
         match standing(w, s) {
@@ -99,7 +99,7 @@ fn profile_fits(f: &NetFile<'_>, interface: &str) -> Fit {
     }
 }
 
-fn file(good: &[(Want<'_>, bool)], s: &Snapshot) -> Result<Rendered, Refusal> {
+fn file(good: &[(Want<'_>, bool)], s: &Snapshot) -> Result<Change, Refusal> {
     // Files of netplan can hold secrets: of those only names are collected.
     if !matches!(ours::there(s, FILE), Ok(None)) {
         return Err(Refusal::no(format!("{FILE} is there from an earlier plan: linerate rollback first")));

@@ -2,13 +2,13 @@
 
 use super::files::{self, Fit};
 use super::{STEP, Want, by_unit, rendered};
-use crate::change::{Refusal, Rendered, ours};
+use crate::change::{Change, Refusal, ours};
 use crate::model::{Act, Condition};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;
 
 /// One step for those that a `.network` file is known to match, one for the others: for them a unit does it, which no other file can hide.
-pub(super) fn render(good: &[Want<'_>], node: &Node<'_>, s: &Snapshot) -> Vec<Result<Rendered, Refusal>> {
+pub(super) fn render(good: &[Want<'_>], node: &Node<'_>, s: &Snapshot) -> Vec<Result<Change, Refusal>> {
     let mut out = Vec::new();
     let (mut acts, mut matched, mut alone) = (Vec::new(), Vec::new(), Vec::new());
     for w in good {
@@ -36,7 +36,7 @@ pub(super) fn render(good: &[Want<'_>], node: &Node<'_>, s: &Snapshot) -> Vec<Re
         out.push(Ok(rendered(&matched, vec![program], change, "networkd configures links again whose files changed")));
     }
     if !alone.is_empty() {
-        out.push(by_unit::render(&alone, s).map(|r| Rendered { id: format!("{STEP}-unit"), ..r }));
+        out.push(by_unit::render(&alone, s).map(|r| Change { id: format!("{STEP}-unit"), ..r }));
     }
     out
 }

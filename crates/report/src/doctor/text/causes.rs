@@ -1,9 +1,10 @@
 //! Causes with what proves them, what would refute them, and what to do.
 
 use super::Terminal;
-use crate::doctor::words;
+use crate::doctor::{self, words};
+use crate::fix::Fix;
 use crate::style::Tone;
-use crate::terminal::{terms, tone_of};
+use crate::terminal::tone_of;
 use linerate_doctor::answer::Cause;
 use std::io;
 
@@ -51,7 +52,7 @@ impl Terminal<'_, '_> {
         match &c.remedy {
             Some(r) => {
                 self.page.item(2, &format!("{:<8}", "do"), Tone::Good, Tone::Bold, &r.summary)?;
-                self.page.field(2, "", &terms(r, str::to_owned))?;
+                self.page.field(2, "", &Fix::of(r, &doctor::on(c)).words(str::to_owned))?;
                 if !r.reread.is_empty() {
                     self.page.field(2, "", &format!("to prove it, read again: {}", r.reread.join(", ")))?;
                 }

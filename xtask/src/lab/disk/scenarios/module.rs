@@ -7,9 +7,11 @@ use super::{BOOT, expect, plans};
 use crate::lab::Result;
 use linerate_apply::protocol::{Answer, Request};
 use linerate_node::Node;
-use linerate_remedy::change::{Ask, render};
+use linerate_remedy::change::{Setting, changes};
+use linerate_remedy::plan::Options;
 use linerate_remedy::platform::Platform;
-use linerate_remedy::{NodeId, Plan, Step};
+use linerate_remedy::{NodeId, Plan, Step, terms};
+use linerate_rules::Action;
 use linerate_snapshot::Snapshot;
 use std::fs;
 use std::path::Path;
@@ -53,14 +55,17 @@ pub(super) fn at_boot(lab: &Lab<'_>) -> Result<()> {
 fn load(node: NodeId, snapshot: &Snapshot) -> Result<Plan> {
     let decoded = Node::decode(snapshot);
     let platform = Platform::detect(snapshot, &decoded);
-    let rendered = render(&Ask::Modules(vec![MODULE.to_owned()]), &platform, &decoded, snapshot);
-    let [Ok(made)] = rendered.as_slice() else { return Err(format!("expected one change, saw {rendered:?}")) };
+    let (options, action) = (Options::default(), Action::LoadModule { module: MODULE.into() });
+    let on = Setting { snapshot, node: &decoded, platform: &platform, options: &options, set: &[], reset: false };
+    let all = changes(std::slice::from_ref(&action), &on);
+    let [Ok(made)] = all.as_slice() else { return Err(format!("expected one change, saw {all:?}")) };
+    let terms = terms(&action, &on.on()).ok_or("no plan loads a module")?;
     let step = Step {
         precondition: made.precondition.clone(),
-        change: made.change.clone(),
+        change: made.acts.clone(),
         proof: made.proof.clone(),
-        persistence: made.persistence,
-        disruption: made.disruption,
+        persistence: terms.persistence,
+        disruption: terms.disruption,
         ..plans::step(&made.id, &made.summary)
     };
     Ok(plans::plan(node, vec![step]))

@@ -1,11 +1,14 @@
 //! Settings of NIC firmware, and the reset that they wait for.
 
-use super::{Refusal, Rendered, words};
-use crate::model::{Act, Condition, Disruption, Permanence, Proof};
+mod kind;
+
+use super::{Change, Refusal, words};
+use crate::model::{Act, Condition, Proof};
 use crate::platform::Platform;
 use linerate_formats::mlxconfig::{Param, Value};
-use linerate_node::Node;
 use linerate_node::nicfw::NicFirmware;
+
+pub(super) use kind::{Resets, Settings};
 
 /// Shown only while this is in force (facts §5.2).
 const HIDDEN: [&str; 4] = ["MAX_ACC_OUT_READ", "PCI_WR_ORDERING", "FORCE_ETH_PCI_SUBCLASS", "IBM_CAPI_EN"];
@@ -33,15 +36,24 @@ fn by_reset(parameter: &str) -> bool {
     BY_RESET.iter().any(|p| parameter.starts_with(p))
 }
 
-/// Settings of one NIC. With `reset` they come into force by a reset of the card, where all of them can.
-pub(super) fn set(
+/// Settings whose value for the next reset is another than the one in force.
+fn waiting<'n>(nic: &'n NicFirmware, except: &[String]) -> Vec<&'n Param> {
+    let pending = |p: &&Param| {
+        let waits = matches!((&p.current, &p.next), (Some(c), Some(n)) if !same(c, &n.raw));
+        waits && !except.iter().any(|e| p.name == *e)
+    };
+    nic.config.params.iter().filter(pending).collect()
+}
+
+/// Settings of one NIC. With `reset` they come into force by a reset of the card.
+fn set(
     device: &str,
-    asked: &[(String, String)],
+    asked: &[(&str, &str)],
     reset: bool,
     platform: &Platform,
-    node: &Node<'_>,
-) -> Vec<Result<Rendered, Refusal>> {
-    let nic = match find(device, node) {
+    firmware: &[NicFirmware],
+) -> Vec<Result<Change, Refusal>> {
+    let nic = match find(device, firmware) {
         Ok(nic) => nic,
         Err(e) => return vec![Err(e)],
     };
@@ -51,7 +63,7 @@ pub(super) fn set(
     };
     let (mut out, mut acts, mut proof, mut shown) = (Vec::new(), Vec::new(), Vec::new(), false);
     for (parameter, value) in asked {
-        let hidden = HIDDEN.contains(&parameter.as_str()) && nic.config.param(parameter).is_none();
+        let hidden = HIDDEN.contains(parameter) && nic.config.param(parameter).is_none();
         match one(nic, device, parameter, value) {
             Ok((act, proven)) => {
                 acts.push(act);
@@ -84,24 +96,19 @@ pub(super) fn set(
                 _ => None,
             })
             .collect();
-        let all = acts.iter().all(|a| matches!(a, Act::NicFirmware { parameter, .. } if by_reset(parameter)));
-        let by_card = if reset && all { resetting(device, platform) } else { None };
-        let (disruption, note) = match &by_card {
-            Some(_) => (Disruption::Service, RESETS),
-            None => (Disruption::DrainReboot, REBOOTS),
-        };
+        let by_card = if reset { resetting(device, platform) } else { None };
+        let note = if by_card.is_some() { RESETS } else { REBOOTS };
         let mut precondition = vec![tool, Condition::NoLockdown];
         if let Some((program, act)) = by_card {
             precondition.push(program);
             acts.push(act);
         }
-        out.push(Ok(Rendered {
+        out.push(Ok(Change {
             id: format!("nicfw-{}", slug(device)),
             summary: format!("set {} in the firmware of {device}", names.join(", ")),
             precondition,
-            change: acts,
-            persistence: Permanence::DeviceReset,
-            disruption,
+            trial: Vec::new(),
+            acts,
             proof,
             note: note.into(),
         }));
@@ -110,7 +117,7 @@ pub(super) fn set(
 }
 
 /// What waits is set back to what is in force: nothing else changes, and nothing has to be reset.
-fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -> Rendered {
+fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -> Change {
     let names: Vec<String> = acts
         .iter()
         .filter_map(|a| match a {
@@ -118,13 +125,12 @@ fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -
             _ => None,
         })
         .collect();
-    Rendered {
+    Change {
         id: format!("nicfw-{}", slug(device)),
         summary: format!("cancel what waits for a reset in the firmware of {device}: {}", names.join(", ")),
         precondition: vec![tool, Condition::NoLockdown],
-        change: acts,
-        persistence: Permanence::Immediate,
-        disruption: Disruption::None,
+        trial: Vec::new(),
+        acts,
         proof,
         note: "only the value for the next reset is written; the one in force stays".into(),
     }
@@ -146,19 +152,15 @@ fn resetting(device: &str, platform: &Platform) -> Option<(Condition, Act)> {
 }
 
 /// Pending settings are made current: by a reset of the card where that is enough for all of them, else by a reboot.
-pub(super) fn reset(
+fn reset(
     device: &str,
     reset: bool,
     except: &[String],
     platform: &Platform,
-    node: &Node<'_>,
-) -> Result<Rendered, Refusal> {
-    let nic = find(device, node)?;
-    let pending = |p: &&Param| {
-        let waits = matches!((&p.current, &p.next), (Some(c), Some(n)) if !same(c, &n.raw));
-        waits && !except.iter().any(|e| p.name == *e)
-    };
-    let waiting: Vec<&Param> = nic.config.params.iter().filter(pending).collect();
+    firmware: &[NicFirmware],
+) -> Result<Change, Refusal> {
+    let nic = find(device, firmware)?;
+    let waiting = waiting(nic, except);
     if waiting.is_empty() {
         return Err(Refusal::Already { reason: format!("no setting of {device} waits for a reset in the source") });
     }
@@ -170,32 +172,30 @@ pub(super) fn reset(
         1 => "a pending setting of".to_owned(),
         n => format!("{n} pending settings of"),
     };
-    let can = reset && waiting.iter().all(|p| by_reset(&p.name));
-    let by_card = can.then(|| resetting(device, platform)).flatten();
-    let rendered = Rendered {
+    let by_card = if reset { resetting(device, platform) } else { None };
+    let rendered = Change {
         id: format!("nicreset-{}", slug(device)),
         summary: format!("reboot: {settings} {device} become current"),
         precondition: Vec::new(),
-        change: Vec::new(),
-        persistence: Permanence::DeviceReset,
-        disruption: Disruption::DrainReboot,
+        trial: Vec::new(),
+        acts: Vec::new(),
         proof: proof.collect(),
         note: "settings that ask for a power cycle stay pending after a reboot: then power the node off and on".into(),
     };
     Ok(match by_card {
         None => rendered,
-        Some((program, act)) => Rendered {
+        Some((program, act)) => Change {
             summary: format!("reset {device}: {settings} it become current"),
             precondition: vec![program],
-            change: vec![act],
-            disruption: Disruption::Service,
+            trial: Vec::new(),
+            acts: vec![act],
             note: RESETS.into(),
             ..rendered
         },
     })
 }
 
-fn find<'n>(device: &str, node: &'n Node<'_>) -> Result<&'n NicFirmware, Refusal> {
+fn find<'n>(device: &str, firmware: &'n [NicFirmware]) -> Result<&'n NicFirmware, Refusal> {
     let bdf = device.parse().map_err(|_| {
         Refusal::no(format!(
             "the PCI address of {} is not known: the tool could not be told which NIC",
@@ -205,8 +205,8 @@ fn find<'n>(device: &str, node: &'n Node<'_>) -> Result<&'n NicFirmware, Refusal
     let card = |n: &&NicFirmware| {
         n.bdf == Some(bdf) || n.bdf.is_some_and(|b| (b.domain, b.bus, b.device) == (bdf.domain, bdf.bus, bdf.device))
     };
-    let exact = node.nic_firmware.iter().find(|n| n.bdf == Some(bdf));
-    exact.or_else(|| node.nic_firmware.iter().find(card)).ok_or_else(|| {
+    let exact = firmware.iter().find(|n| n.bdf == Some(bdf));
+    exact.or_else(|| firmware.iter().find(card)).ok_or_else(|| {
         Refusal::no(format!(
             "no query of the settings of {bdf} is in the source: the value to come back to is not known"
         ))

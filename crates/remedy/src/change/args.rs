@@ -1,6 +1,5 @@
 //! The words of the kernel's command line that all findings together add and remove.
 
-use super::wish::Wish;
 use linerate_formats::cmdline::Cmdline;
 use linerate_rules::Action;
 
@@ -12,15 +11,15 @@ pub(super) struct Args {
 }
 
 /// Of all wishes, against the running kernel's arguments: an option in a list (`pci=realloc,noats`) goes, and the rest of its list stays.
-pub(super) fn args(wishes: &[&Wish], running: Option<&Cmdline>) -> Args {
+pub(super) fn args(actions: &[&Action], running: Option<&Cmdline>) -> Args {
     let mut out = Args::default();
     let put = |list: &mut Vec<String>, w: String| {
         if !list.contains(&w) {
             list.push(w);
         }
     };
-    for w in wishes {
-        let Action::KernelArgs { add, remove } = &w.remedy.action else { continue };
+    for action in actions {
+        let Action::KernelArgs { add, remove } = action else { continue };
         add.iter().for_each(|a| put(&mut out.add, a.to_string()));
         remove.iter().for_each(|r| put(&mut out.remove, r.to_string()));
     }
