@@ -17,8 +17,7 @@ pub(crate) fn investigate(summary: &'static str) -> Remedy {
 }
 
 pub(crate) fn software(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Software { what: summary.into() })
-        .prove("the next job's log")
+    Remedy::new(summary, Action::Software { what: summary.into() }).prove("the next job's log")
 }
 
 pub(crate) fn hands(summary: &'static str) -> Remedy {
