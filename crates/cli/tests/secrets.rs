@@ -16,8 +16,8 @@ const REPORTS: &[&str] = &["text", "json", "markdown", "sarif", "junit"];
 const PLANS: &[&str] =
     &["text", "json", "markdown", "shell", "machineconfig", "talos", "nmstate", "nicconfig", "ansible", "cloud-init"];
 
-fn home() -> PathBuf {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("planted");
+fn home_of(name: &str) -> PathBuf {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).unwrap();
     dir
@@ -61,7 +61,7 @@ fn survivors(what: &str, printed: &[u8], planted: &[&Planted]) -> Vec<String> {
 
 #[test]
 fn no_report_plan_or_error_shows_what_was_planted() {
-    let home = home();
+    let home = home_of("planted");
     let sources: Vec<sources::Source> = sources::all().into_iter().filter(|s| s.file).collect();
     let tree = tree(&home, &sources);
     let at = tree.to_str().unwrap();
@@ -144,4 +144,47 @@ fn no_report_plan_or_error_shows_what_was_planted() {
     println!("{calls} calls, {} planted, {} shown", planted.len(), lost.len());
     assert!(calls > 60 && planted.len() > 5000);
     assert!(lost.is_empty(), "{} shown:\n{}", lost.len(), lost.iter().take(60).cloned().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn no_benchmark_shows_what_was_planted() {
+    let home = home_of("planted-bench");
+    let planted: Vec<Planted> = corpus::lines(120_000)
+        .into_iter()
+        .filter(|p| !p.text.contains(['"', ',', '\n', '\\']))
+        .chain(corpus::tokens(5).into_iter().filter(|t| !t.text.contains(',')))
+        .collect();
+    let table: String = planted
+        .iter()
+        .enumerate()
+        .map(|(n, p)| format!("{n},probe,busbw,GB/s,{},{}.5,{}\n", 1024 << (n % 8), 10 + n % 7, p.text))
+        .collect();
+    let name = format!("log password={}.csv", planted[0].secret);
+    std::fs::write(home.join(&name), format!("run,tool,metric,unit,size,value,rail\n{table}")).unwrap();
+    let label = format!("token={}", planted[0].secret);
+    let store = ["--store", "history.db"];
+    let (mut lost, mut marks) = (Vec::new(), 0);
+    let all: Vec<&Planted> = planted.iter().collect();
+    let mut call = |arguments: &[&str]| {
+        let printed = run(&home, arguments);
+        marks += printed.windows(10).filter(|w| w == b"[redacted]").count();
+        lost.extend(survivors(&arguments.join(" "), &printed, &all));
+    };
+    call(&[&["bench", "import", &name, "--label", &label][..], &store].concat());
+    call(&["bench", "import", &name, "--no-store", "--format", "json"]);
+    call(&[&["bench", "history", "--format", "json"][..], &store].concat());
+    call(&[&["bench", "history", "--label", &label][..], &store].concat());
+    for format in ["text", "json", "markdown", "html"] {
+        call(&["bench", "summary", &name, "--format", format]);
+    }
+    for file in ["x.csv", "x.json", "x.jsonl"] {
+        call(&[&["bench", "history", "--export", file][..], &store].concat());
+    }
+    assert!(planted.len() > 100 && marks > 300, "{} planted, {marks} hidden", planted.len());
+    for file in ["history.db", "x.csv", "x.json", "x.jsonl"] {
+        let bytes = std::fs::read(home.join(file)).unwrap();
+        assert!(bytes.len() > 1000, "{file}");
+        lost.extend(survivors(file, &bytes, &all));
+    }
+    assert!(lost.is_empty(), "{} shown:\n{}", lost.len(), lost.iter().take(40).cloned().collect::<Vec<_>>().join("\n"));
 }

@@ -39,7 +39,9 @@ fn open(out: &OutArgs) -> Result<(Sink, Style), Failure> {
 fn refused(list: &[linerate_bench::import::Refused]) -> Vec<linerate_report::bench::Refused> {
     let one = |r: &linerate_bench::import::Refused| {
         let kind = r.kind.filter(|k| *k != linerate_bench::Kind::Series).map_or_else(String::new, |k| format!("{k}: "));
-        linerate_report::bench::Refused { name: r.source.clone(), line: r.line, why: format!("{kind}{}", r.why) }
+        let why = format!("{kind}{}", r.why);
+        let hidden = |text: &str| linerate_snapshot::without_secrets(text).into_owned();
+        linerate_report::bench::Refused { name: hidden(&r.source), line: r.line, why: hidden(&why) }
     };
     list.iter().map(one).collect()
 }

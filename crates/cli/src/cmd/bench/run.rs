@@ -6,11 +6,12 @@ use crate::output::{Failure, Sink, Standard, remark};
 use crate::progress;
 use linerate_bench::compare::{Input, Options, compare};
 use linerate_bench::facts::Facts;
-use linerate_bench::import::{Refused, import};
+use linerate_bench::import::{Refused, import, remove_secrets};
 use linerate_bench::{Param, Run};
 use linerate_out::file::{self, Access};
 use linerate_report::bench::{comparison_text, runs_json, runs_text};
 use linerate_runner::{Event, HostSpec, Measured, RawOutput, Request, Stopped, Variant, What, collect, prepare};
+use linerate_snapshot::without_secrets;
 use linerate_store::{Imported, Place, SnapshotRef, TextRef};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -41,6 +42,7 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     screen.clear();
     // The plan is said before anything runs, on standard error where the answer is for a program.
     let text = prepared.plan.to_string();
+    let text = without_secrets(&text);
     if a.format == BenchFormat::Json && !a.dry_run {
         let _ = io::stderr().write_all(text.as_bytes());
     } else {
@@ -77,7 +79,7 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     }
     sink.finish()?;
     for f in &measured.failures {
-        remark(&format!("failed: {f}"));
+        remark(&format!("failed: {}", without_secrets(&f.to_string())));
     }
     Ok(match (measured.stopped, measured.failures.is_empty()) {
         (Some(stopped), _) => {
@@ -147,7 +149,8 @@ fn variant(text: &str) -> Result<Variant, Failure> {
         Failure::new(format!("{text}: {why}")).hint("a setting is written as NAME: VAR=VALUE … args=ARG,ARG")
     };
     let (name, rest) = text.split_once(':').ok_or_else(|| no("there is no colon behind its name"))?;
-    let mut v = Variant { name: name.trim().to_owned(), ..Variant::default() };
+    // Runs are found by it, so it is cleaned once, here.
+    let mut v = Variant { name: without_secrets(name.trim()).into_owned(), ..Variant::default() };
     if v.name.is_empty() {
         return Err(no("it has no name"));
     }
@@ -177,6 +180,7 @@ fn complete(mut run: Run, output: &RawOutput, measured: &Measured) -> Run {
         }
     }
     run.notes.extend(output.notes.iter().map(|n| linerate_bench::Note { what: n.clone(), line: None }));
+    remove_secrets(&mut run);
     run
 }
 
@@ -257,7 +261,7 @@ impl Screen {
             Event::NoSnapshot { host, why } => {
                 self.clear();
                 // The host may have said why.
-                remark(&format!("no snapshot of {host}: {why}"));
+                remark(&format!("no snapshot of {host}: {}", without_secrets(why)));
                 return;
             }
             Event::Started { step, number, of, plan } => {
