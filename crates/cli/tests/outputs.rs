@@ -92,6 +92,33 @@ fn a_file_is_for_its_owner_and_follows_no_link() {
     assert_eq!(names(&dir), ["job.env", "node", "out", "victim"], "nothing is left beside them");
 }
 
+/// Man pages: in place of a link, not through it; on a full disk, the earlier page stays.
+#[test]
+fn man_pages_are_replaced_whole() {
+    let dir = scratch("man");
+    let (pages, victim) = (dir.join("pages"), dir.join("victim"));
+    fs::create_dir(&pages).unwrap();
+    fs::write(&victim, "keep").unwrap();
+    symlink(&victim, pages.join("linerate.1")).unwrap();
+    fs::write(pages.join("linerate-audit.1"), "earlier").unwrap();
+    let full = Command::new("bash")
+        .args(["-c", "ulimit -f 0; trap '' XFSZ; \"$1\" man \"$2\"", "sh", env!("CARGO_BIN_EXE_linerate")])
+        .arg(&pages)
+        .output()
+        .unwrap();
+    assert_eq!(full.status.code(), Some(3), "{}", String::from_utf8_lossy(&full.stderr));
+    assert_eq!(fs::read(pages.join("linerate-audit.1")).unwrap(), b"earlier");
+    assert_eq!(names(&pages), ["linerate-audit.1", "linerate.1"], "nothing is left beside them");
+    let done = linerate(&dir, &["man", pages.to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(fs::read(&victim).unwrap(), b"keep");
+    for page in names(&pages) {
+        assert!(fs::symlink_metadata(pages.join(&page)).unwrap().is_file(), "{page}");
+        assert!(fs::read_to_string(pages.join(&page)).unwrap().contains(".SH NAME"), "{page}");
+    }
+    assert!(names(&pages).len() > 10 && !names(&pages).iter().any(|n| n.contains("hand")), "{:?}", names(&pages));
+}
+
 /// A limit on the size of files stands for a full disk: the earlier file is whole, and nothing is left beside it.
 #[test]
 fn a_file_that_cannot_be_written_leaves_the_earlier_one() {

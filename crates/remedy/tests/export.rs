@@ -83,6 +83,66 @@ fn the_script_is_clean() {
     }
 }
 
+/// Every way in which a word or a file's text is written: quotes, options, what a `printf` makes again.
+#[test]
+fn scripts_of_hostile_words_are_clean() {
+    let words = [
+        "plain",
+        "",
+        " ",
+        "-n",
+        "--",
+        "a=b",
+        "if",
+        "%s%n",
+        "\\",
+        "\\n",
+        "'",
+        "''",
+        "\"",
+        "$(id)",
+        "`id`",
+        "$HOME",
+        "*",
+        "~",
+        "#",
+        "!",
+        "a\tb",
+        "a\nb",
+        "\n",
+        "x\n\n",
+        "\u{1b}[2J",
+        "\u{1b}7",
+        "\u{7}1",
+        "\u{202e}'\u{202e}",
+        "\u{9b}'\\%",
+        "é\u{200b}ü",
+        "EOF",
+        "LINERATE",
+    ];
+    let mut texts = Vec::new();
+    for word in words {
+        let text = |w: &str| w.to_owned();
+        let argv = vec!["mark".to_owned(), text(word), text(word)];
+        let run = Act::Run { argv, writes: vec!["/etc/x".into()], undo: vec!["true".into(), text(word)], limit: 9 };
+        let path = format!("/etc/{}.conf", word.replace('/', "_"));
+        let acts = vec![file(&path, word, 0o600), run];
+        let mut s =
+            step("x", Disruption::None, acts, vec![Proof::Cmdline { has: vec![text(word)], lacks: vec![text(word)] }]);
+        (s.summary, s.why) = (text(word), vec![text(word)]);
+        texts.push((word, export::shell(&bare(vec![s])).text));
+    }
+    // Notes below a warning are about intent: that `$HOME` in single quotes stays as it is, is what is wanted.
+    let mut bad = String::new();
+    for (word, text) in &texts {
+        let Some((good, said)) = tool("shellcheck", &["-s", "sh", "-S", "warning", "-"], text) else { return };
+        if !good {
+            bad.push_str(&format!("{word:?}: {said}\n"));
+        }
+    }
+    assert!(bad.is_empty(), "{bad}");
+}
+
 /// Words that drive a terminal or reorder a line are seen by who reads the script, and are the same words for the shell.
 #[test]
 fn the_script_hides_nothing_from_its_reader() {

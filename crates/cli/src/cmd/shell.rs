@@ -3,6 +3,8 @@
 use crate::args::Cli;
 use crate::output::{Failure, Sink};
 use clap::CommandFactory;
+use clap_mangen::Man;
+use linerate_out::file::{self, Access};
 use std::io::Write;
 use std::path::Path;
 
@@ -20,13 +22,26 @@ pub(crate) fn man(dir: Option<&Path>) -> Result<u8, Failure> {
     match dir {
         Some(dir) => {
             std::fs::create_dir_all(dir).map_err(|e| Failure::writing(dir, &e))?;
-            clap_mangen::generate_to(Cli::command(), dir).map_err(|e| Failure::writing(dir, &e))?;
+            let mut command = Cli::command().disable_help_subcommand(true);
+            command.build();
+            pages(&command, dir)?;
         }
         None => {
             let mut sink = Sink::open(None)?;
-            clap_mangen::Man::new(Cli::command()).render(&mut sink)?;
+            Man::new(Cli::command()).render(&mut sink)?;
             sink.finish()?;
         }
     }
     Ok(0)
+}
+
+/// A page for a command, and for each command below it.
+fn pages(command: &clap::Command, dir: &Path) -> Result<(), Failure> {
+    for below in command.get_subcommands().filter(|c| !c.is_hide_set()) {
+        pages(below, dir)?;
+    }
+    let (page, mut text) = (Man::new(command.clone()), Vec::new());
+    let path = dir.join(page.get_filename());
+    let written = page.render(&mut text).and_then(|()| file::write(&path, Access::Umask, &text));
+    written.map_err(|e| Failure::writing(&path, &e))
 }
