@@ -56,6 +56,9 @@ bounds! {
     NET_FUNCTIONS: usize = 2_048, "Network functions and RDMA devices of a node.", "error; of a text the rest is left out";
     FIRMWARE_DEVICES: usize = 1_024, "Devices of a text of mlxconfig.", "the rest is left out";
     FIRMWARE_SETTINGS: usize = 16_384, "Settings in a text of mlxconfig.", "the rest is left out";
+    FIXES: usize = 2_048, "Fixes of one plan.", "the rest is refused; apply, and plan again";
+    SIMULATIONS: usize = 1_000, "Simulations of one plan until one is found that makes nothing worse.", "no fix is planned; name fewer rules by `--fix`";
+    SIMULATED_ENTRIES: usize = 4_000_000, "Entries of the node, times simulations of one plan; four simulations are always made.", "see SIMULATIONS";
     XML_BYTES: usize = 16 << 20, "Bytes of a topology.", "error";
     XML_ELEMENTS: usize = 100_000, "Elements of a topology.", "error with the line";
     XML_ATTRIBUTES: usize = 256, "Attributes of one element of a topology; NCCL keeps 16.", "error with the line";

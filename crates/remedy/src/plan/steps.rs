@@ -217,11 +217,8 @@ fn finished(r: Rendered, of: &[&Wish]) -> Step {
     step.change = r.change;
     step.persistence = r.persistence;
     step.disruption = r.disruption;
-    for p in r.proof {
-        if !step.proof.contains(&p) {
-            step.proof.push(p);
-        }
-    }
+    let mut seen: HashSet<Proof> = step.proof.iter().cloned().collect();
+    step.proof.extend(r.proof.into_iter().filter(|p| seen.insert(p.clone())));
     note(&mut step, &r.note);
     step
 }
