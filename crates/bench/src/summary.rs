@@ -4,7 +4,7 @@
 use crate::ceiling::{Ceiling, Known, ceiling};
 use crate::model::{Better, Kind, Label, Metric, Run, Stat, Unit};
 use smol_str::SmolStr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Parts of a cluster, in the order in which they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -122,23 +122,20 @@ pub fn summary(runs: &[Run], known: &Known, gradient: Option<u64>, nodes: Option
     let options = crate::compare::Options::default();
     let mut values: BTreeMap<Key, Vec<(Option<u64>, f64, usize)>> = BTreeMap::new();
     let mut metrics: BTreeMap<Key, Metric> = BTreeMap::new();
+    let (mut hosts, mut notes) = (HashSet::new(), HashSet::new());
     for (n, run) in runs.iter().enumerate() {
-        for host in &run.hosts {
-            if !out.hosts.contains(host) {
-                out.hosts.push(host.clone());
-            }
-        }
+        out.hosts.extend(run.hosts.iter().filter(|h| hosts.insert((*h).clone())).cloned());
         if let Some(f) = run.void() {
             out.invalid.push(format!("{} ({}): {}", run.program(), run.source.name, f.what));
             continue;
         }
         for note in &run.notes {
             let text = format!("{}: {}", run.program(), note.what);
-            if !out.notes.contains(&text) {
+            if notes.insert(text.clone()) {
                 out.notes.push(text);
             }
         }
-        for s in run.series.iter().filter(|s| options.wants(run, &s.metric)) {
+        for s in options.wanted(run) {
             let labels: Vec<Label> = s.telling().cloned().collect();
             let key = (
                 Area::of(run.kind),

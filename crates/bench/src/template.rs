@@ -17,7 +17,7 @@ pub fn template(runs: &[Run]) -> String {
     type Key = (crate::Kind, String, String, String, String, Option<u64>, Vec<Label>);
     let mut values: BTreeMap<Key, (Vec<f64>, BTreeSet<usize>)> = BTreeMap::new();
     for (place, run) in runs.iter().enumerate().filter(|(_, r)| r.is_valid()) {
-        for s in run.series.iter().filter(|s| options.wants(run, &s.metric)) {
+        for s in options.wanted(run) {
             let labels: Vec<Label> = s.telling().cloned().collect();
             for p in s.points.valid() {
                 let m = &s.metric;

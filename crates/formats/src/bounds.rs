@@ -193,6 +193,9 @@ bounds! {
     ENV_LOG_LINE: usize = 64 << 10, "Bytes of a line of a log that `env check` holds while its end has not come.", "the rest of the line is left out; exit code 2 with a note";
     ENV_LOG_SAID: usize = 8 << 10, "Bytes of a line of a log behind the words that say a setting.", "the value is cut, as by ENV_VALUE, which is less";
     ENV_DEPTH: usize = 6, "Commands of a script, one in the other by `$(…)`, that `env check` looks into.", "the inner commands are left out; exit code 2 with a note";
+    FIXES: usize = 2_048, "Fixes of one plan.", "the rest is refused; apply, and plan again";
+    SIMULATIONS: usize = 1_000, "Simulations of one plan until one is found that makes nothing worse.", "no fix is planned; name fewer rules by `--fix`";
+    SIMULATED_ENTRIES: usize = 4_000_000, "Entries of the node, times simulations of one plan; four simulations are always made.", "see SIMULATIONS";
     XML_BYTES: usize = 16 << 20, "Bytes of a topology.", "error";
     XML_ELEMENTS: usize = 100_000, "Elements of a topology.", "error with the line";
     XML_ATTRIBUTES: usize = 256, "Attributes of one element of a topology; NCCL keeps 16.", "error with the line";

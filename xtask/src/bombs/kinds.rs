@@ -2,7 +2,7 @@
 
 use super::pack::{PACKED, Packing, Tar, deep_pack, some, wide_pack};
 use super::random::Random;
-use super::rows::{ROWS, Rows, text};
+use super::rows::{Rows, text};
 
 /// What a bomb may occupy on the disk.
 pub(super) const MOST: usize = 1_000_000;
@@ -23,6 +23,8 @@ pub(super) struct Seeds {
     pub(super) tree: Vec<(String, Vec<u8>)>,
     /// Outputs of tools and logs.
     pub(super) texts: Vec<(String, Vec<u8>)>,
+    /// Texts by their rows.
+    pub(super) rows: Vec<Rows>,
 }
 
 const OTHERS: &[(&str, Make)] = &[
@@ -55,9 +57,9 @@ const OTHERS: &[(&str, Make)] = &[
 ];
 
 /// Number of kinds.
-pub(super) fn count() -> usize {
-    // Rows three times, and grown seeds more often: most readers are behind them.
-    OTHERS.len() + ROWS.len() * 2 + 24
+pub(super) fn count(seeds: &Seeds) -> usize {
+    // Grown seeds more often: most readers are behind them.
+    OTHERS.len() + seeds.rows.len() * 2 + 24
 }
 
 /// The n-th kind's bomb.
@@ -66,11 +68,11 @@ pub(super) fn make(n: usize, random: &mut Random, seeds: &Seeds) -> (String, Bom
         return ((*name).to_owned(), make(random, seeds));
     }
     let n = n - OTHERS.len();
-    if let Some(of) = ROWS.get(n) {
+    if let Some(of) = seeds.rows.get(n) {
         let bytes = of.rows(random, MOST, Some(Packing::Plain));
-        return (of.name.to_owned(), bytes);
+        return (of.name.clone(), bytes);
     }
-    if let Some(of) = ROWS.get(n - ROWS.len()) {
+    if let Some(of) = seeds.rows.get(n - seeds.rows.len()) {
         let most = *random.pick(&[4 << 20, 16 << 20, 40 << 20]);
         return (format!("{}-packed", of.name), of.rows(random, most, None));
     }
@@ -99,8 +101,8 @@ fn one_byte(random: &mut Random, _: &Seeds) -> Bomb {
     file(&format!("x.log{}", packing.ending()), bytes)
 }
 
-fn repeated_line(random: &mut Random, _: &Seeds) -> Bomb {
-    let of = random.pick(ROWS);
+fn repeated_line(random: &mut Random, seeds: &Seeds) -> Bomb {
+    let of = random.pick(&seeds.rows);
     let block = text(of, 1 << 20, random);
     let packing = *random.pick(&PACKED);
     file(&format!("{}{}", of.file, packing.ending()), packing.repeat(&block, MOST))
@@ -122,9 +124,9 @@ fn nested_packing(random: &mut Random, _: &Seeds) -> Bomb {
     file(&name, bytes)
 }
 
-fn many_members(random: &mut Random, _: &Seeds) -> Bomb {
+fn many_members(random: &mut Random, seeds: &Seeds) -> Bomb {
     let packing = *random.pick(&PACKED);
-    let mut line = random.pick(ROWS).head.as_bytes().to_vec();
+    let mut line = random.pick(&seeds.rows).head.as_bytes().to_vec();
     line.extend(b"NCCL INFO x\n");
     file(&format!("members.log{}", packing.ending()), packing.repeat(&line, MOST))
 }
@@ -182,7 +184,7 @@ fn tar_links(random: &mut Random, _: &Seeds) -> Bomb {
     packed(tar, random)
 }
 
-fn tar_large(random: &mut Random, _: &Seeds) -> Bomb {
+fn tar_large(random: &mut Random, seeds: &Seeds) -> Bomb {
     let mut tar = Tar::default();
     let names = [
         "proc/cmdline",
@@ -194,7 +196,7 @@ fn tar_large(random: &mut Random, _: &Seeds) -> Bomb {
         "cmd/1/stdout",
     ];
     for _ in 0..1 + random.below(8) {
-        let of = random.pick(ROWS);
+        let of = random.pick(&seeds.rows);
         let (path, bytes) = (*random.pick(&names), 1 << (16 + random.below(8)));
         tar.file(path, &text(of, bytes, random));
     }
@@ -336,17 +338,17 @@ fn texts(random: &mut Random, seeds: &Seeds) -> Bomb {
     Bomb::Dir(texts.collect())
 }
 
-fn packed_texts(random: &mut Random, _: &Seeds) -> Bomb {
-    let of = random.pick(ROWS);
+fn packed_texts(random: &mut Random, seeds: &Seeds) -> Bomb {
+    let of = random.pick(&seeds.rows);
     let packing = *random.pick(&PACKED);
     let bytes = packing.pack(&text(of, 1 << 20, random).repeat(16));
     let n = (MOST / bytes.len().max(1)).clamp(1, 60);
     Bomb::Dir((0..n).map(|i| (format!("{i}-{}{}", of.file, packing.ending()), bytes.clone())).collect())
 }
 
-fn holes(random: &mut Random, _: &Seeds) -> Bomb {
-    let of = random.pick(ROWS);
-    Bomb::Holes(of.file.to_owned(), text(of, 4096, random), 1 << (26 + random.below(12)))
+fn holes(random: &mut Random, seeds: &Seeds) -> Bomb {
+    let of = random.pick(&seeds.rows);
+    Bomb::Holes(of.file.clone(), text(of, 4096, random), 1 << (26 + random.below(12)))
 }
 
 fn json_deep(random: &mut Random, _: &Seeds) -> Bomb {

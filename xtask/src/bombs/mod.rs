@@ -1,7 +1,8 @@
-//! `cargo xtask bombs [--count N] [--seed S] [--jobs N] [--binary PATH] [--keep DIR] [--kind NAME] [--within SECONDS]`: inputs of at
-//! most 1 MB that cost their reader dear, given to every verb that reads. Each run is measured by what the kernel says of it:
-//! over 10 s of CPU, over 256 MiB of memory, or an end by a signal or a panic is a failure. `--growth`: how cost grows with each
-//! dimension, instead.
+//! `cargo xtask bombs [--count N] [--from N] [--seed S] [--jobs N] [--binary PATH] [--keep DIR] [--kind NAME] [--within SECONDS]
+//! [--least N]`: inputs of at most 1 MB that cost their reader dear, given to every verb that reads. Each run is measured by what the
+//! kernel says of it: over 10 s of CPU, over 256 MiB of memory, or an end by a signal or a panic is a failure. So is a command that
+//! ran fewer bombs than asked for; with `--within`, fewer than `--least`. `--from` goes on where another command ended.
+//! `--growth`: how cost grows with each dimension, instead.
 
 mod growth;
 mod kinds;
@@ -29,6 +30,9 @@ const MEMORY: u64 = 256 << 10;
 
 struct Asked {
     count: usize,
+    from: usize,
+    /// Bombs, or dimensions, below which the command fails. Without it: all.
+    least: Option<usize>,
     seed: u64,
     jobs: usize,
     binary: Option<PathBuf>,
@@ -46,6 +50,8 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 fn asked(args: &[String]) -> Result<Asked> {
     let mut a = Asked {
         count: 150,
+        from: 0,
+        least: None,
         seed: 1,
         jobs: 2,
         binary: None,
@@ -69,6 +75,8 @@ fn asked(args: &[String]) -> Result<Asked> {
         let number = || value.parse::<u64>().map_err(|e| format!("{name} {value}: {e}"));
         match name.as_str() {
             "--count" => a.count = usize::try_from(number()?).map_err(|e| e.to_string())?,
+            "--from" => a.from = usize::try_from(number()?).map_err(|e| e.to_string())?,
+            "--least" => a.least = Some(usize::try_from(number()?).map_err(|e| e.to_string())?),
             "--seed" => a.seed = number()?,
             "--jobs" => a.jobs = usize::try_from(number()?.max(1)).map_err(|e| e.to_string())?,
             "--binary" => a.binary = Some(value.into()),
@@ -105,7 +113,7 @@ fn all(a: Asked) -> Result<()> {
     let work = std::env::temp_dir().join(format!("linerate-bombs-{}", std::process::id()));
     std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
     if a.growth {
-        let done = seeds::all().and_then(|s| growth::run(&binary, &work, &s, a.kind.as_deref(), a.within));
+        let done = seeds::all().and_then(|s| growth::run(&binary, &work, &s, &a));
         let _ = std::fs::remove_dir_all(&work);
         return done;
     }
@@ -124,10 +132,22 @@ fn all(a: Asked) -> Result<()> {
         seen.most_memory.1,
         seen.failures.len()
     );
-    if seen.failures.is_empty() && seen.runs > 0 {
+    if !seen.failures.is_empty() {
+        return Err(format!("{} of {} runs cost too much or ended badly", seen.failures.len(), seen.runs));
+    }
+    // Of one kind there are as many as come.
+    enough("bombs", seen.bombs, if a.kind.is_some() { 1 } else { a.count }, a.least)
+}
+
+/// A command that measured nothing, or little, shows nothing.
+fn enough(what: &str, run: usize, all: usize, least: Option<usize>) -> Result<()> {
+    let wanted = least.unwrap_or(all).min(all).max(1);
+    if run >= wanted {
         return Ok(());
     }
-    Err(format!("{} of {} runs cost too much or ended badly", seen.failures.len(), seen.runs))
+    Err(format!(
+        "only {run} {what} were run, {wanted} were wanted: allow more time (--within), or ask for fewer (--least)"
+    ))
 }
 
 /// The profile of the lab's guests: built quickly, and fast enough that the limits mean something.
@@ -139,6 +159,8 @@ fn built() -> Result<PathBuf> {
 fn explode(a: &Asked, binary: &Path, work: &Path) -> Result<Seen> {
     let seeds = seeds::all()?;
     let plan = verbs::prepare(binary, work)?;
+    let kinds = kinds::count(&seeds);
+    let stride = (37..).find(|s| coprime(*s, kinds)).unwrap_or(1);
     let servers: Vec<_> = (0..a.jobs).map(|_| measure::Server::start()).collect::<Result<_>>()?;
     let (seen, next, began) = (Mutex::new(Seen::default()), AtomicUsize::new(0), Instant::now());
     std::thread::scope(|threads| {
@@ -146,13 +168,13 @@ fn explode(a: &Asked, binary: &Path, work: &Path) -> Result<Seen> {
             let (seen, next, seeds, plan) = (&seen, &next, &seeds, &plan);
             threads.spawn(move || {
                 loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    if i >= a.count || a.within.is_some_and(|w| began.elapsed() > w) {
+                    let i = a.from + next.fetch_add(1, Ordering::Relaxed);
+                    if i >= a.from + a.count || a.within.is_some_and(|w| began.elapsed() > w) {
                         return;
                     }
                     let mut random = Random::new(a.seed.wrapping_mul(1_000_003).wrapping_add(i as u64));
                     // Every kind in turn, so that a short run sees them all in some order.
-                    let n = (i * 37 + a.seed as usize) % kinds::count();
+                    let n = (i * stride + a.seed as usize) % kinds;
                     let (kind, bomb) = kinds::make(n, &mut random, seeds);
                     if a.kind.as_ref().is_some_and(|k| !kind.starts_with(k.as_str())) {
                         continue;
@@ -168,6 +190,10 @@ fn explode(a: &Asked, binary: &Path, work: &Path) -> Result<Seen> {
         }
     });
     seen.into_inner().map_err(|e| e.to_string())
+}
+
+fn coprime(a: usize, b: usize) -> bool {
+    if b == 0 { a == 1 } else { coprime(b, a % b) }
 }
 
 fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
@@ -239,6 +265,7 @@ fn one(
             }
         }
         if let Some(why) = why {
+            // Printed at once: a long run may be ended.
             let cost = used.map_or_else(|_| String::new(), |u| format!(" ({:.1} s, {} MiB)", u.cpu, u.peak >> 10));
             println!("FAILED {name}: {why}{cost}");
             seen.failures.push(name);

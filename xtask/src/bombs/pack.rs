@@ -1,5 +1,8 @@
 //! Containers: packed streams, tars, snapshots with packs.
 
+#[path = "../../../crates/snapshot/tests/packs/mod.rs"]
+mod packs;
+
 use super::random::Random;
 use std::io::Write;
 
@@ -99,54 +102,19 @@ impl Tar {
     }
 }
 
-/// A pack of directories, each in the one before, behind a small tar that it belongs to.
+/// A pack behind a small tar that it belongs to.
+fn with_pack(body: &[u8]) -> Vec<u8> {
+    packs::behind(&packs::tar(&[("linerate/manifest.json", br#"{"schema":1,"tried":["**"]}"#)]), body)
+}
+
+/// A pack of directories, each in the one before.
 pub(super) fn deep_pack(depth: u32) -> Vec<u8> {
-    let n = depth;
-    let mut body = n.to_le_bytes().to_vec();
-    (0..=n).for_each(|i| body.extend(u32::from(i < n).to_le_bytes()));
-    body.extend(std::iter::repeat_n(b'5', n as usize));
-    (0..n).for_each(|_| body.extend(1_u16.to_le_bytes()));
-    (0..n).for_each(|_| body.extend(0_u32.to_le_bytes()));
-    body.extend(std::iter::repeat_n(b'a', n as usize));
-    with_pack(&body)
+    with_pack(&packs::deep(depth))
 }
 
 /// A pack of so many files in the root.
 pub(super) fn wide_pack(files: u32) -> Vec<u8> {
-    let mut body = files.to_le_bytes().to_vec();
-    body.extend(files.to_le_bytes());
-    (0..files).for_each(|_| body.extend(0_u32.to_le_bytes()));
-    body.extend(std::iter::repeat_n(b'0', files as usize));
-    (0..files).for_each(|_| body.extend(8_u16.to_le_bytes()));
-    (0..files).for_each(|_| body.extend(0_u32.to_le_bytes()));
-    (0..files).for_each(|i| body.extend(format!("{i:08}").as_bytes()));
-    with_pack(&body)
-}
-
-fn with_pack(body: &[u8]) -> Vec<u8> {
-    let mut tar = Tar::default();
-    tar.file("linerate/manifest.json", br#"{"schema":1,"tried":["**"]}"#);
-    let mut to = zstd::Encoder::new(Vec::new(), 3).and_then(|mut e| e.include_checksum(true).map(|()| e));
-    let tar = tar.end();
-    let Ok(archive) = to
-        .as_mut()
-        .map_err(|_| ())
-        .and_then(|e| e.write_all(&tar).map_err(|_| ()))
-        .and_then(|()| to.map_err(|_| ()).and_then(|e| e.finish().map_err(|_| ())))
-    else {
-        return Vec::new();
-    };
-    // In one go, so that the frame says its size.
-    let packed = zstd::bulk::compress(body, 3).unwrap_or_default();
-    let mut out = archive.clone();
-    out.extend(0x184d_2a5e_u32.to_le_bytes());
-    out.extend((20 + packed.len() as u32).to_le_bytes());
-    out.extend(b"LRP2");
-    out.extend((archive.len() as u64).to_le_bytes());
-    out.extend(archive.last_chunk::<4>().copied().unwrap_or_default());
-    out.extend(crc32fast::hash(&packed).to_le_bytes());
-    out.extend(packed);
-    out
+    with_pack(&packs::wide(files))
 }
 
 /// Packs a text in some way, so that it is at most so long on the disk.

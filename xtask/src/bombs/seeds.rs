@@ -1,13 +1,14 @@
 //! What bombs grow from: the files of composed nodes, the fixtures of the readers, logs of the lab.
 
 use super::kinds::Seeds;
+use super::rows;
 use crate::shell::{self, Result};
 use linerate_compose::Description;
 use linerate_logs::{Dress, scenarios};
 use std::path::Path;
 
 pub(super) fn all() -> Result<Seeds> {
-    let mut seeds = Seeds { tree: Vec::new(), texts: Vec::new() };
+    let mut seeds = Seeds { tree: Vec::new(), texts: Vec::new(), rows: rows::all()? };
     let nodes = shell::root().join("lab/nodes");
     for name in ["sick-8gpu.toml", "healthy-8gpu-roce.toml"] {
         let tree = Description::load(&nodes.join(name)).and_then(|d| d.compose());

@@ -31,7 +31,7 @@ pub(super) struct Layout {
 
 pub(super) fn design(a: &Input<'_>, b: &Input<'_>) -> Layout {
     let (ha, hb) = (hosts(a), hosts(b));
-    let nodes = match (ha.is_empty() || hb.is_empty(), ha == hb, ha.iter().any(|h| hb.contains(h))) {
+    let nodes = match (ha.is_empty() || hb.is_empty(), ha == hb, ha.iter().any(|h| hb.binary_search(h).is_ok())) {
         (true, ..) => Nodes::Unknown,
         (_, true, _) => Nodes::Same,
         (_, _, true) => Nodes::Overlapping,

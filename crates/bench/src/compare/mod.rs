@@ -24,10 +24,10 @@ pub use answer::{
 
 use crate::ceiling::{AgainstCeiling, Ceiling, Known, ceiling};
 use crate::facts::Facts;
-use crate::model::{Kind, Metric, Run, Stat};
+use crate::model::{Kind, Metric, Run, Series, Stat};
 use select::{Cell, Key};
 use smol_str::SmolStr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A side of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -92,16 +92,28 @@ const SECONDARY: [(Kind, &str); 22] = [
 ];
 
 impl Options {
-    /// Whether a metric of a run is compared. Of the statistics of one metric the nearest to a typical value, and the 99th percentile.
-    pub(crate) fn wants(&self, run: &Run, metric: &Metric) -> bool {
-        if !self.metrics.is_empty() {
-            return metric.stat.is_comparable()
-                && self.metrics.iter().any(|m| *m == metric.name || *m == metric.to_string());
+    /// Series of a run that are compared. Of the statistics of one metric the nearest to a typical value, and the 99th percentile.
+    pub(crate) fn wanted<'r>(&'r self, run: &'r Run) -> impl Iterator<Item = &'r Series> {
+        const TYPICAL: [Stat; 3] = [Stat::Value, Stat::Median, Stat::Mean];
+        // The nearest that each metric has: a run may have as many metrics as its text has lines.
+        let mut nearest: HashMap<&str, usize> = HashMap::new();
+        for s in &run.series {
+            if let Some(place) = TYPICAL.iter().position(|t| *t == s.metric.stat) {
+                let there = nearest.entry(s.metric.name.as_str()).or_insert(place);
+                *there = place.min(*there);
+            }
         }
-        let has = |stat: Stat| run.series.iter().any(|s| s.metric.name == metric.name && s.metric.stat == stat);
-        let typical = [Stat::Value, Stat::Median, Stat::Mean].into_iter().find(|s| has(*s));
-        let secondary = SECONDARY.iter().any(|(kind, name)| *kind == run.kind && *name == metric.name);
-        !secondary && (typical == Some(metric.stat) || metric.stat == Stat::Percentile(99.0))
+        let asked =
+            |m: &Metric| m.stat.is_comparable() && self.metrics.iter().any(|n| *n == m.name || *n == m.to_string());
+        run.series.iter().filter(move |s| {
+            let metric = &s.metric;
+            if !self.metrics.is_empty() {
+                return asked(metric);
+            }
+            let typical = nearest.get(metric.name.as_str()).and_then(|n| TYPICAL.get(*n));
+            let secondary = SECONDARY.iter().any(|(kind, name)| *kind == run.kind && *name == metric.name);
+            !secondary && (typical == Some(&metric.stat) || metric.stat == Stat::Percentile(99.0))
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Input, Options};
 use crate::model::{Better, Dimension, Kind, Label, Metric, Param, Run, RunId, Series, Stat, Unit};
 use linerate_formats::bounds::COMPARED;
 use smol_str::SmolStr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Points of a series with a place in time, from which on it is a time series.
 const SERIES: usize = 8;
@@ -55,9 +55,11 @@ pub(super) fn cells(a: &Input<'_>, b: &Input<'_>, options: &Options) -> (BTreeMa
         let name = if place == 0 { "A" } else { "B" };
         let mut left = 0;
         let served = |r: &Run| r.params.get("role") == Some(&Param::Text("server".into()));
+        let other_end: BTreeSet<Kind> =
+            side.runs.iter().filter(|r| r.is_valid() && !served(r)).map(|r| r.kind).collect();
         for run in side.runs {
             // Both ends tell of one test: it counts once.
-            if served(run) && side.runs.iter().any(|r| r.kind == run.kind && r.is_valid() && !served(r)) {
+            if served(run) && other_end.contains(&run.kind) {
                 let why = "the server's end of a test that the client's output tells, too".to_owned();
                 excluded.push(Excluded { side: name, what: format!("run {} ({})", run.id(), run.source.name), why });
                 continue;
@@ -121,14 +123,11 @@ fn take(
     let id = run.id();
     let order = run.order();
     let mut mine: BTreeMap<Key, (&Metric, Vec<&Series>)> = BTreeMap::new();
-    for s in run.series.iter().filter(|s| options.wants(run, &s.metric)) {
+    let whole = whole(run);
+    for s in options.wanted(run) {
         // Streams and ranks are for looking at where the run has the value of all of them.
-        let whole = |other: &Series| {
-            other.metric == s.metric
-                && !other.labels.iter().any(Label::is_member)
-                && other.labels.len() < s.labels.len()
-        };
-        if s.labels.iter().any(Label::is_member) && run.series.iter().any(whole) {
+        let has_whole = || whole.get(&of_metric(&s.metric)).is_some_and(|fewest| *fewest < s.labels.len());
+        if s.labels.iter().any(Label::is_member) && has_whole() {
             continue;
         }
         let key = Key {
@@ -174,6 +173,21 @@ fn take(
         }
     }
     left
+}
+
+/// What makes two metrics the same, for a map.
+fn of_metric(m: &Metric) -> (&str, &str, String, Better) {
+    (&m.name, m.unit.name(), m.stat.to_string(), m.better)
+}
+
+/// Of each metric, the fewest labels of a series that is of no member alone.
+fn whole(run: &Run) -> HashMap<(&str, &str, String, Better), usize> {
+    let mut fewest = HashMap::new();
+    for s in run.series.iter().filter(|s| !s.labels.iter().any(Label::is_member)) {
+        let there = fewest.entry(of_metric(&s.metric)).or_insert(s.labels.len());
+        *there = s.labels.len().min(*there);
+    }
+    fewest
 }
 
 /// Values by size, members (ranks, streams) averaged where they stand at the same place in time.

@@ -39,7 +39,7 @@ fn run(found: &theirs::Run, rows: Rows) -> Run {
     let mut run = Run { version: found.version.as_ref().map(|v| v.value.as_str().into()), ..Run::default() };
     run.tool = found.collective.as_ref().map(|c| program(c.value).into());
     params(found, &rows, &mut run);
-    found.ranks.iter().filter_map(|r| r.host.as_deref()).for_each(|h| run.host(h));
+    run.all_hosts(found.ranks.iter().filter_map(|r| r.host.as_deref()));
     faults(found, &mut run);
     notes(found, &rows, &mut run);
     run.faults.extend(rows.faults);

@@ -24,7 +24,7 @@ fn run(found: &theirs::Run) -> Run {
     run.param("samples", found.samples.as_ref().map(|s| s.value));
     run.param("mean", found.is_mean.as_ref().map(|m| m.value));
     let hosts = found.host.iter().map(|h| &h.value).chain(found.devices.iter().filter_map(|d| d.host.as_ref()));
-    hosts.for_each(|h| run.host(h));
+    run.all_hosts(hosts.map(|h| h.as_str()));
     for test in &found.tests {
         let name = test.name.clone().unwrap_or_else(|| SmolStr::new_static("unnamed"));
         if test.status == Status::Unfinished {

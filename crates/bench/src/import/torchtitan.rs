@@ -28,10 +28,8 @@ fn run(found: &theirs::Run) -> Run {
     let lost = |f: &&theirs::Failure| matches!(f.kind, FailureKind::NotFinite(Field::Loss, _));
     let diverged = found.failures.iter().filter(lost).filter_map(|f| f.step).min();
     let many = found.ranks.len() > 1;
+    run.all_hosts(found.ranks.iter().filter_map(|r| r.who.host.as_deref()));
     for rank in &found.ranks {
-        if let Some(host) = &rank.who.host {
-            run.host(host);
-        }
         let labels: Vec<Label> = if many { vec![Label::new("rank", name(&rank.who, rank.copy))] } else { Vec::new() };
         for (metric, value) in metrics() {
             let points: Points = rank.steps.iter().filter_map(|s| point(s, value, diverged)).collect();

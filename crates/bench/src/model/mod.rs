@@ -18,7 +18,7 @@ pub use sweep::Sweep;
 
 use serde::Serialize;
 use smol_str::SmolStr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 /// Parameter: every row is a repetition of its own.
@@ -118,9 +118,14 @@ impl Run {
 
     /// Adds a host once.
     pub fn host(&mut self, host: &str) {
-        if !host.is_empty() && !self.hosts.iter().any(|h| h == host) {
-            self.hosts.push(host.into());
-        }
+        self.all_hosts([host]);
+    }
+
+    /// Adds hosts, each once. There may be as many as ranks, or as rows of a table: those are added in one go.
+    pub fn all_hosts<'h>(&mut self, hosts: impl IntoIterator<Item = &'h str>) {
+        let mut seen: HashSet<SmolStr> = self.hosts.iter().cloned().collect();
+        let new = hosts.into_iter().filter(|h| !h.is_empty()).map(SmolStr::from).filter(|h| seen.insert(h.clone()));
+        self.hosts.extend(new);
     }
 }
 

@@ -7,13 +7,14 @@ use crate::address::Cidr;
 use crate::model::{Act, Disruption, Plan, Proof, Step};
 use linerate_formats::pci::Bdf;
 use serde_json::Value as Json;
+use std::collections::HashSet;
 use text::lines;
 
 /// Programs that reset a NIC: what waits in its firmware comes into force.
 const RESETS: [&str; 2] = ["mstfwreset", "mlxfwreset"];
 
 /// What a node shows when a change is made.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// A file of the system holds this text; `None`: there is no such file.
     File {
@@ -121,13 +122,8 @@ pub fn reboots(plan: &Plan) -> bool {
 #[must_use]
 pub fn of_step(step: &Step) -> Vec<Effect> {
     let all = step.change.iter().flat_map(of_act).chain(step.proof.iter().filter_map(of_proof));
-    let mut out: Vec<Effect> = Vec::new();
-    for e in all {
-        if !out.contains(&e) {
-            out.push(e);
-        }
-    }
-    out
+    let mut seen = HashSet::new();
+    all.filter(|e| seen.insert(e.clone())).collect()
 }
 
 impl Effect {

@@ -73,7 +73,7 @@ pub enum Condition {
 }
 
 /// What must be read after the change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Proof {
     /// The rule passes for this subject, on the node read again.

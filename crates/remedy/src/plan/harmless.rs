@@ -1,28 +1,18 @@
 //! No plan makes a node worse: each is simulated before it is offered, and what harms is left out, or changed.
 
-use super::wish::{Wish, say_no, wishes};
+use super::pending::{Pending, Waiting, cancel};
+use super::wish::{self, Wish, say_no, wishes};
 use super::{Cx, Parts, labels, node_id};
 use crate::effect;
-use crate::model::{Act, Changed, Disruption, Plan, SCHEMA, Simulation, Step};
+use crate::model::{Changed, Disruption, Plan, Refused, SCHEMA, Simulation, Step};
 use crate::simulate::{Judged, Simulated, simulate_from};
-use linerate_formats::mlxconfig::Param;
+use linerate_formats::bounds::{FIXES, SIMULATED_ENTRIES, SIMULATIONS};
 use linerate_node::context::Basis;
-use linerate_node::nicfw::NicFirmware;
-use linerate_rules::{Action, Remedy};
+use linerate_snapshot::Snapshot;
+use std::cell::Cell;
 
-/// The rule that speaks of settings that wait for a reset.
-const PENDING: &str = "nicfw/pending-reset";
-
-/// A setting of a NIC's firmware that waits for a reset.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Pending {
-    device: String,
-    parameter: String,
-    now: String,
-    next: String,
-    /// The value in force, as it is given to the tool.
-    back: String,
-}
+/// Pending settings that are tried one by one. Of more, halves are tried first.
+const EACH: usize = 32;
 
 /// What the simulation has shown not to do.
 #[derive(Debug, Clone, Default)]
@@ -33,32 +23,171 @@ struct Held {
     left: Vec<(String, String)>,
 }
 
+/// What every plan is made of.
+struct All<'a, 'c, 's> {
+    cx: &'a Cx<'c, 's>,
+    wishes: Vec<Wish>,
+    waiting: Waiting,
+    trials: Trials<'a>,
+}
+
+/// Simulations, as many as one plan may take.
+struct Trials<'a> {
+    before: Judged,
+    snapshot: &'a Snapshot,
+    left: Cell<usize>,
+}
+
+impl Trials<'_> {
+    /// What a plan does. `None`: there were too many.
+    fn run(&self, plan: &Plan) -> Option<Simulated> {
+        self.left.set(self.left.get().checked_sub(1)?);
+        Some(simulate_from(&self.before, self.snapshot, plan))
+    }
+}
+
+/// Why a search for a plan ended before one was found.
+struct TooMany;
+
 /// The plan of all wishes that makes nothing worse.
 pub(super) fn plan(cx: &Cx<'_, '_>) -> Plan {
     let wishes = wishes(cx);
-    let mut held = Held::default();
-    let mut plan = make(cx, &wishes, &held);
-    if plan.steps.iter().all(|s| effect::of_step(s).is_empty()) {
-        return plan;
+    let waiting = Waiting::of(cx.node);
+    let first = make(cx, &wishes, &waiting, &Held::default());
+    if first.steps.iter().all(|s| effect::of_step(s).is_empty()) {
+        return first;
     }
-    let before = Judged::of(cx.snapshot, plan.role);
-    let run = |plan: &Plan| simulate_from(&before, cx.snapshot, plan);
-    let mut seen = run(&plan);
-    // Each round cancels a setting or leaves a rule out, or ends.
-    loop {
-        let next = match seen.worse().next() {
-            Some(_) => better(cx, &wishes, &held, &plan, &seen, &run),
-            None => useful(&held, &plan, &seen),
+    // The larger a node, the fewer: each reads and judges all of it.
+    let most = SIMULATIONS.min(SIMULATED_ENTRIES / cx.snapshot.len().max(1)).max(LEAST);
+    let before = Judged::of(cx.snapshot, first.role);
+    let trials = Trials { before, snapshot: cx.snapshot, left: Cell::new(most) };
+    let all = All { cx, wishes, waiting, trials };
+    all.search(first).unwrap_or_else(|TooMany| all.nothing(most))
+}
+
+/// Simulations that a plan may take on the largest of nodes.
+const LEAST: usize = 4;
+
+impl All<'_, '_, '_> {
+    fn make(&self, held: &Held) -> Plan {
+        make(self.cx, &self.wishes, &self.waiting, held)
+    }
+
+    fn run(&self, plan: &Plan) -> Result<Simulated, TooMany> {
+        self.trials.run(plan).ok_or(TooMany)
+    }
+
+    /// From the plan of all wishes to one that makes nothing worse.
+    fn search(&self, mut plan: Plan) -> Result<Plan, TooMany> {
+        let mut held = Held::default();
+        let mut seen = self.run(&plan)?;
+        // Each round cancels settings or leaves rules out, or ends.
+        loop {
+            let next = match seen.worse().next() {
+                Some(_) => self.better(&held, &plan, &seen)?,
+                None => useful(&held, &plan, &seen),
+            };
+            let Some(next) = next else { break };
+            held = next;
+            plan = self.make(&held);
+            seen = self.run(&plan)?;
+        }
+        if plan.steps.iter().any(|s| !effect::of_step(s).is_empty()) {
+            show(&mut plan, seen);
+        }
+        Ok(plan)
+    }
+
+    /// No fix at all: that one does no harm has to be seen.
+    fn nothing(&self, most: usize) -> Plan {
+        let why = format!(
+            "no plan was found that makes nothing worse within {most} simulations of this node: plan fewer rules at a time, with --fix RULE"
+        );
+        let left = self.wishes.iter().map(|w| (w.rule.to_owned(), why.clone())).collect();
+        self.make(&Held { cancelled: Vec::new(), left })
+    }
+
+    /// What to hold back besides, so that fewer verdicts are worse: first pending settings that the plan would bring into force, then the rule whose
+    /// fixes do most of the harm. Where no single one does, rules are taken in one after the other, each where it harms nothing.
+    fn better(&self, held: &Held, plan: &Plan, seen: &Simulated) -> Result<Option<Held>, TooMany> {
+        let now = seen.worse().count();
+        let mut next = held.clone();
+        let pending: Vec<&Pending> =
+            self.waiting.in_force_by(plan).filter(|p| !held.cancelled.iter().any(|(c, _)| c == *p)).collect();
+        self.harmful(&pending, held, seen, &mut next)?;
+        if next.cancelled.len() > held.cancelled.len() {
+            return Ok(Some(next));
+        }
+        let rules = rules(plan);
+        let mut best: Option<(usize, &String, Simulated)> = None;
+        for rule in &rules {
+            let mut tried = held.clone();
+            tried.left.push((rule.clone(), String::new()));
+            let other = self.run(&self.make(&tried))?;
+            let worse = other.worse().count();
+            if best.as_ref().is_none_or(|(least, ..)| worse < *least) {
+                best = Some((worse, rule, other));
+            }
+        }
+        if let Some((_, rule, other)) = best.filter(|(worse, ..)| *worse < now) {
+            next.left.push((rule.clone(), reason(&gone(seen, &other))));
+            return Ok(Some(next));
+        }
+        // Several together harm, each alone would, too.
+        let mut base = held.clone();
+        base.left.extend(rules.iter().map(|r| (r.clone(), reason(&seen.worse().collect::<Vec<_>>()))));
+        for rule in &rules {
+            let mut tried = base.clone();
+            tried.left.retain(|(r, _)| r != rule);
+            if self.run(&self.make(&tried))?.worse().next().is_none() {
+                base = tried;
+            }
+        }
+        Ok((base.left.len() > held.left.len()).then_some(base))
+    }
+
+    /// Those of some pending settings without which fewer verdicts are worse.
+    fn harmful(&self, of: &[&Pending], held: &Held, seen: &Simulated, next: &mut Held) -> Result<(), TooMany> {
+        let without = |some: &[&Pending]| {
+            let mut tried = held.clone();
+            tried.cancelled.extend(some.iter().map(|p| ((*p).clone(), String::new())));
+            let other = self.run(&self.make(&tried))?;
+            Ok((other.worse().count() < seen.worse().count()).then_some(other))
         };
-        let Some(next) = next else { break };
-        held = next;
-        plan = make(cx, &wishes, &held);
-        seen = run(&plan);
+        if of.len() > EACH {
+            // Most nodes have few that wait, and of many most do no harm.
+            if without(of)?.is_some() {
+                let (a, b) = of.split_at(of.len() / 2);
+                self.harmful(a, held, seen, next)?;
+                self.harmful(b, held, seen, next)?;
+            }
+            return Ok(());
+        }
+        for p in of {
+            if let Some(other) = without(&[p])? {
+                next.cancelled.push(((*p).clone(), reason(&gone(seen, &other))));
+            }
+        }
+        Ok(())
     }
-    if plan.steps.iter().any(|s| !effect::of_step(s).is_empty()) {
-        show(&mut plan, seen);
-    }
-    plan
+}
+
+/// Without the rules whose steps the simulation made whole, and of which no verdict changed: what they change is not what is missing.
+fn useful(held: &Held, plan: &Plan, seen: &Simulated) -> Option<Held> {
+    let whole = |s: &Step| {
+        let reboot = s.disruption >= Disruption::DrainReboot;
+        seen.is_whole(&s.id) && (!reboot || seen.is_whole("")) && !effect::of_step(s).is_empty()
+    };
+    let changed = |rule: &String| seen.verdicts.changed.iter().any(|c| c.rule == *rule);
+    let idle = rules(plan)
+        .into_iter()
+        .filter(|rule| plan.steps.iter().filter(|s| s.rules.contains(rule)).all(whole) && !changed(rule));
+    let mut next = held.clone();
+    next.left.extend(idle.map(|rule| {
+        let why = format!("in the simulation of the whole plan nothing of {rule} changes: something else is missing");
+        (rule, why)
+    }));
+    (next.left.len() > held.left.len()).then_some(next)
 }
 
 /// Puts what the simulation shows into the plan.
@@ -72,74 +201,6 @@ fn show(plan: &mut Plan, seen: Simulated) {
     }
     let Simulated { verdicts, .. } = seen;
     plan.simulation = Some(verdicts);
-}
-
-/// What to hold back besides, so that fewer verdicts are worse: first pending settings that the plan would bring into force, then the rule whose
-/// fixes do most of the harm. Where no single one does, rules are taken in one after the other, each where it harms nothing.
-fn better(
-    cx: &Cx<'_, '_>,
-    wishes: &[Wish],
-    held: &Held,
-    plan: &Plan,
-    seen: &Simulated,
-    run: &impl Fn(&Plan) -> Simulated,
-) -> Option<Held> {
-    let now = seen.worse().count();
-    let mut next = held.clone();
-    for pending in pending(cx, plan).into_iter().filter(|p| !held.cancelled.iter().any(|(c, _)| c == p)) {
-        let mut tried = held.clone();
-        tried.cancelled.push((pending.clone(), String::new()));
-        let other = run(&make(cx, wishes, &tried));
-        if other.worse().count() < now {
-            let why = reason(&gone(seen, &other));
-            next.cancelled.push((pending, why));
-        }
-    }
-    if next.cancelled.len() > held.cancelled.len() {
-        return Some(next);
-    }
-    let rules = rules(plan);
-    let without = |rule: &String| {
-        let mut tried = held.clone();
-        tried.left.push((rule.clone(), String::new()));
-        let other = run(&make(cx, wishes, &tried));
-        (other.worse().count(), other)
-    };
-    let best = rules.iter().map(|r| (r, without(r))).min_by_key(|(_, (n, _))| *n);
-    if let Some((rule, (_, other))) = best.filter(|(_, (n, _))| *n < now) {
-        next.left.push((rule.clone(), reason(&gone(seen, &other))));
-        return Some(next);
-    }
-    // Several together harm, each alone would, too.
-    let mut base = held.clone();
-    base.left.extend(rules.iter().map(|r| (r.clone(), reason(&seen.worse().collect::<Vec<_>>()))));
-    for rule in &rules {
-        let mut tried = base.clone();
-        tried.left.retain(|(r, _)| r != rule);
-        if run(&make(cx, wishes, &tried)).worse().next().is_none() {
-            base = tried;
-        }
-    }
-    (base.left.len() > held.left.len()).then_some(base)
-}
-
-/// Without the rules whose steps the simulation made whole, and of which no verdict changed: what they change is not what is missing.
-fn useful(held: &Held, plan: &Plan, seen: &Simulated) -> Option<Held> {
-    let whole = |s: &Step| {
-        let reboot = s.disruption >= Disruption::DrainReboot;
-        let all = seen.unsimulated_of(&s.id).is_empty() && (!reboot || seen.unsimulated_of("").is_empty());
-        all && !effect::of_step(s).is_empty()
-    };
-    let changed = |rule: &String| seen.verdicts.changed.iter().any(|c| c.rule == *rule);
-    let idle = rules(plan)
-        .into_iter()
-        .filter(|rule| plan.steps.iter().filter(|s| s.rules.contains(rule)).all(whole) && !changed(rule));
-    let mut next = held.clone();
-    next.left.extend(idle.map(|rule| {
-        let why = format!("in the simulation of the whole plan nothing of {rule} changes: something else is missing");
-        (rule, why)
-    }));
-    (next.left.len() > held.left.len()).then_some(next)
 }
 
 /// Rules that the plan's steps are for.
@@ -174,9 +235,18 @@ fn reason(worse: &[&Changed]) -> String {
 }
 
 /// A plan of all wishes but what is held back.
-fn make(cx: &Cx<'_, '_>, wishes: &[Wish], held: &Held) -> Plan {
+fn make(cx: &Cx<'_, '_>, wishes: &[Wish], waiting: &Waiting, held: &Held) -> Plan {
     let mut out = Parts::default();
     let mut kept = Vec::new();
+    let (wishes, more) = wishes.split_at(wishes.len().min(FIXES));
+    if !more.is_empty() {
+        out.refused.push(Refused {
+            rules: wish::rules(more),
+            summary: format!("{} more fixes", more.len()),
+            reason: format!("one plan has at most {FIXES} fixes: apply it, and make another plan"),
+            unless: None,
+        });
+    }
     for w in wishes {
         match held.left.iter().find(|(rule, _)| rule == w.rule) {
             Some((_, why)) => say_no(&mut out.refused, w, why.clone(), None),
@@ -184,8 +254,8 @@ fn make(cx: &Cx<'_, '_>, wishes: &[Wish], held: &Held) -> Plan {
         }
     }
     kept.extend(held.cancelled.iter().map(|(p, why)| cancel(p, why)));
-    let set = settings(cx, &kept);
-    let kept = kept.into_iter().filter_map(|w| unless_set(cx, w, &set)).collect();
+    let set = waiting.set_by(&kept);
+    let kept = kept.into_iter().map(|w| waiting.unless_set(w, &set)).collect();
     let own = |(device, parameter, _): &(String, String, String)| (device.clone(), parameter.clone());
     let cx = Cx { set: set.iter().map(own).collect(), ..cx.clone() };
     let mut parts = Parts::of(&cx, kept);
@@ -207,94 +277,62 @@ fn make(cx: &Cx<'_, '_>, wishes: &[Wish], held: &Held) -> Plan {
     }
 }
 
-/// Settings that wait for a reset, and that wishes set anew: device, parameter, value.
-fn settings(cx: &Cx<'_, '_>, wishes: &[Wish]) -> Vec<(String, String, String)> {
-    let waits =
-        |device: &str, parameter: &str| waiting(cx).any(|p| same_card(&p.device, device) && p.parameter == parameter);
-    let set = wishes.iter().filter_map(|w| match &w.remedy.action {
-        Action::NicFirmware { device, parameter, value } if waits(device, parameter) => {
-            Some((device.to_string(), parameter.to_string(), value.to_string()))
-        }
-        _ => None,
-    });
-    set.collect()
-}
-
-/// A wish; a reset of a NIC of which all that waits is set anew has nothing left to bring into force: what sets it is its fix, too.
-fn unless_set(cx: &Cx<'_, '_>, mut w: Wish, set: &[(String, String, String)]) -> Option<Wish> {
-    let Action::NicFirmwareReset { device } = &w.remedy.action else { return Some(w) };
-    let own: Vec<_> = set.iter().filter(|(d, ..)| same_card(d, device)).collect();
-    let left = waiting(cx).any(|p| same_card(&p.device, device) && !own.iter().any(|(_, o, _)| *o == p.parameter));
-    let Some((device, parameter, value)) = own.first().filter(|_| !left) else { return Some(w) };
-    w.remedy.action = Action::NicFirmware {
-        device: device.clone().into(),
-        parameter: parameter.clone().into(),
-        value: value.clone().into(),
-    };
-    Some(w)
-}
-
-/// That a setting keeps its value: the one for the next reset is set back.
-fn cancel(p: &Pending, why: &str) -> Wish {
-    let remedy = Remedy::new(
-        format!("cancel {} {} → {} of {}, which waits for a reset", p.parameter, p.now, p.next, p.device),
-        Action::NicFirmware {
-            device: p.device.clone().into(),
-            parameter: p.parameter.clone().into(),
-            value: p.back.clone().into(),
-        },
-    )
-    .because("somebody wanted this setting: it is cancelled because the node would be worse with it")
-    .prove(format!("mlxconfig -d {} -e q", p.device));
-    let message =
-        format!("{} {} → {} waits for a reset, and a reboot brings it into force; {why}", p.parameter, p.now, p.next);
-    Wish { rule: PENDING, subject: p.device.clone(), message, remedy }
-}
-
-/// Settings that wait, and that the plan neither makes nor cancels itself, where it brings them into force.
-fn pending(cx: &Cx<'_, '_>, plan: &Plan) -> Vec<Pending> {
-    let resets =
-        plan.steps.iter().any(|s| effect::of_step(s).iter().any(|e| matches!(e, effect::Effect::NicReset { .. })));
-    if !effect::reboots(plan) && !resets {
-        return Vec::new();
-    }
-    let set = |s: &Step, p: &Pending| {
-        s.change.iter().any(|a| matches!(a, Act::NicFirmware { device, parameter, .. } if same_card(device, &p.device) && *parameter == p.parameter))
-    };
-    waiting(cx).filter(|p| !plan.steps.iter().any(|s| set(s, p))).collect()
-}
-
-/// All settings that wait, of each card once.
-fn waiting<'c>(cx: &'c Cx<'_, '_>) -> impl Iterator<Item = Pending> + 'c {
-    let all = &cx.node.nic_firmware;
-    let first = |n: &NicFirmware| all.iter().find(|o| o.same_card(n)).is_none_or(|o| o.name == n.name);
-    all.iter().filter(move |n| first(n)).flat_map(|n| n.config.params.iter().filter_map(|p| waits(n, p)))
-}
-
-fn waits(n: &NicFirmware, p: &Param) -> Option<Pending> {
-    let (now, next) = (p.current.as_ref()?, p.next.as_ref()?);
-    let differs = now.raw != next.raw && (now.number.is_none() || now.number != next.number);
-    (differs && !now.is_unavailable() && !next.is_unavailable()).then(|| Pending {
-        device: n.name.clone(),
-        parameter: p.name.to_string(),
-        now: now.raw.to_string(),
-        next: next.raw.to_string(),
-        back: now.number.map_or_else(|| now.raw.to_string(), |n| n.to_string()),
-    })
-}
-
-/// Functions of one card share its settings.
-fn same_card(a: &str, b: &str) -> bool {
-    let card = |d: &str| d.parse::<linerate_formats::pci::Bdf>().ok().map(|b| (b.domain, b.bus, b.device));
-    a == b || card(a).is_some() && card(a) == card(b)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Counts, State};
+    use crate::model::{Act, Counts, State};
+    use crate::plan::{Options, Platform};
     use crate::simulate::Unsimulated;
     use crate::verify::example::{plan, step};
+    use linerate_node::Node;
+    use linerate_rules::{Action, Audit, Persistence, Remedy, Risk};
+
+    /// The planner's view of a node of which nothing is known.
+    fn with_cx(f: impl FnOnce(&Cx<'_, '_>)) {
+        let snapshot = Snapshot::new("test");
+        let (node, audit, options) = (Node::decode(&snapshot), Audit { verdicts: Vec::new() }, Options::default());
+        let platform = Platform::detect(&snapshot, &node);
+        f(&Cx {
+            snapshot: &snapshot,
+            node: &node,
+            audit: &audit,
+            options: &options,
+            platform: &platform,
+            set: Vec::new(),
+        });
+    }
+
+    fn wish(rule: &'static str) -> Wish {
+        let action = Action::Sysfs { path: "/sys/a".into(), value: "1".into() };
+        let remedy = Remedy::new("fix it", action, Persistence::Runtime, Risk::Low);
+        Wish { rule, subject: "node".into(), message: "it is wrong".into(), remedy }
+    }
+
+    /// A search that takes too many simulations plans nothing, and says what to do.
+    #[test]
+    fn a_search_that_takes_too_long_plans_nothing() {
+        with_cx(|cx| {
+            let trials = Trials { before: Judged::default(), snapshot: cx.snapshot, left: Cell::new(0) };
+            let all = All { cx, wishes: vec![wish("a/one")], waiting: Waiting::of(cx.node), trials };
+            assert!(all.search(plan(Vec::new())).is_err());
+            let none = all.nothing(7);
+            assert!(none.steps.is_empty(), "{:?}", none.steps);
+            let [refused] = none.refused.as_slice() else { panic!("{:?}", none.refused) };
+            assert!(refused.reason.contains("within 7 simulations") && refused.reason.contains("--fix"), "{refused:?}");
+        });
+    }
+
+    /// A plan has a limited number of fixes; those beyond are named by their rules.
+    #[test]
+    fn a_plan_has_so_many_fixes_and_names_the_rules_of_the_rest() {
+        with_cx(|cx| {
+            let mut wishes = vec![wish("a/one"); FIXES];
+            wishes.extend(vec![wish("b/two"); 3]);
+            let plan = make(cx, &wishes, &Waiting::of(cx.node), &Held::default());
+            let rest = plan.refused.iter().find(|r| r.summary == "3 more fixes").expect("the rest");
+            assert_eq!(rest.rules, ["b/two"]);
+        });
+    }
 
     /// A step that was simulated whole and changes nothing of its rule is left out; what could not be simulated is not judged by that.
     #[test]

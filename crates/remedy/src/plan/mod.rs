@@ -6,6 +6,7 @@ mod group;
 mod hand;
 mod harmless;
 mod labels;
+mod pending;
 mod refuse;
 mod steps;
 #[cfg(test)]

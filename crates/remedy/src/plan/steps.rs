@@ -135,11 +135,8 @@ fn finished(c: Change, of: &[&Wish], terms: Terms) -> Step {
     step.precondition = c.precondition;
     step.trial = c.trial;
     step.change = c.acts;
-    for p in c.proof {
-        if !step.proof.contains(&p) {
-            step.proof.push(p);
-        }
-    }
+    let mut seen: HashSet<Proof> = step.proof.iter().cloned().collect();
+    step.proof.extend(c.proof.into_iter().filter(|p| seen.insert(p.clone())));
     note(&mut step, &c.note);
     step
 }

@@ -3,6 +3,7 @@
 use super::Cx;
 use crate::model::Refused;
 use linerate_rules::{Remedy, Severity, Status};
+use std::collections::HashSet;
 
 /// A failing verdict's remedy.
 #[derive(Debug, Clone)]
@@ -37,13 +38,8 @@ pub(super) fn rules<'w>(wishes: impl IntoIterator<Item = &'w Wish>) -> Vec<Strin
 }
 
 pub(super) fn distinct(words: impl IntoIterator<Item = String>) -> Vec<String> {
-    let mut out = Vec::new();
-    for w in words {
-        if !w.is_empty() && !out.contains(&w) {
-            out.push(w);
-        }
-    }
-    out
+    let mut seen = HashSet::new();
+    words.into_iter().filter(|w| !w.is_empty() && seen.insert(w.clone())).collect()
 }
 
 /// Says no. The same no to several wishes is said once.

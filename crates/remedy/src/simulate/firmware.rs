@@ -1,10 +1,14 @@
 //! Settings of NIC firmware: what waits, what a reset brings into force, and what the card shows then.
 
-use super::{Sim, network, registers};
-use linerate_formats::mlxconfig::{self, Param, Value};
+mod cards;
+
+use super::{Sim, registers};
+pub(super) use cards::Cards;
+use cards::Column;
+use linerate_formats::mlxconfig::{Param, Value};
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::config::{drop_extended, give_extended};
-use linerate_snapshot::{EntryId, OutputKind};
+use linerate_snapshot::OutputKind;
 
 /// Address Translation Services, in the extended list.
 const ATS: u16 = 0x000f;
@@ -12,44 +16,18 @@ const ATS: u16 = 0x000f;
 /// Settings whose value alone is what rules read: nothing else of the node follows that they judge.
 const ALONE: [&str; 6] = ["MAX_ACC_OUT_READ", "PCI_WR_ORDERING", "ROCE_CC_", "CNP_", "ZERO_TOUCH", "ATS_ENABLED"];
 
-/// A column of a query.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Current,
-    Next,
-}
-
-/// A query of a NIC's firmware: the text, and which function it is about.
-struct Query {
-    entry: EntryId,
-    bdf: Option<Bdf>,
-    device: Option<String>,
-    params: Vec<Param>,
-}
-
-fn queries(sim: &Sim<'_>) -> Vec<Query> {
-    let mut out = Vec::new();
-    for o in sim.s.outputs.iter().filter(|o| o.kind == OutputKind::MlxconfigText && network::is_whole(&sim.s, o.entry))
-    {
-        let asked = o.argv.iter().zip(o.argv.iter().skip(1)).find(|(a, _)| *a == "-d").map(|(_, d)| d.clone());
-        let found = mlxconfig::parse(sim.s.data(o.entry)).devices;
-        let single = found.len() == 1;
-        for config in found {
-            let asked = asked.clone().filter(|_| single);
-            let bdf = config.bdf.or_else(|| asked.as_ref()?.parse().ok());
-            let device = asked.or_else(|| config.device.map(|d| d.value));
-            out.push(Query { entry: o.entry, bdf, device, params: config.params });
-        }
-    }
+/// Does something to the settings of all cards: they are read where they are needed first.
+fn with_cards<T>(sim: &mut Sim<'_>, f: impl FnOnce(&mut Sim<'_>, &mut Cards) -> T) -> T {
+    let mut cards = sim.cards.take().unwrap_or_else(|| Cards::read(&sim.s));
+    let out = f(sim, &mut cards);
+    sim.cards = Some(cards);
     out
 }
 
-/// Whether a query is about a device's card.
-fn of(query: &Query, device: &str) -> bool {
-    let card = |b: Bdf| (b.domain, b.bus, b.device);
-    match (query.bdf, device.parse::<Bdf>()) {
-        (Some(a), Ok(b)) => card(a) == card(b),
-        _ => query.device.as_deref() == Some(device),
+/// Writes the texts that changed.
+pub(super) fn settle(sim: &mut Sim<'_>) {
+    if let Some(cards) = sim.cards.take() {
+        cards.write(&mut sim.s);
     }
 }
 
@@ -69,12 +47,15 @@ fn resolves_itself(v: &Value) -> bool {
 
 /// A setting of the next reset is written.
 pub(super) fn next(sim: &mut Sim<'_>, device: &str, parameter: &str, value: &str) {
-    let mut done = false;
-    for q in queries(sim).iter().filter(|q| of(q, device)) {
-        let Some(p) = q.params.iter().find(|p| p.name == parameter) else { continue };
-        let raw = printed(p, value);
-        done |= put(sim, q.entry, p, Column::Next, &raw);
-    }
+    let done = with_cards(sim, |sim, cards| {
+        let mut done = false;
+        for q in cards.of(device) {
+            let Some((n, p)) = cards.param(q, parameter) else { continue };
+            let raw = printed(p, value);
+            done |= cards.put(sim, q, n, Column::Next, &raw);
+        }
+        done
+    });
     if !done {
         sim.cannot(format!("{parameter} of {device}: the source shows no text of its settings"));
     }
@@ -99,41 +80,41 @@ fn printed(p: &Param, value: &str) -> String {
 
 /// A card is reset: all that waits in it comes into force.
 pub(super) fn reset(sim: &mut Sim<'_>, device: &str) {
-    for q in queries(sim).into_iter().filter(|q| of(q, device)) {
-        restart(sim, &q);
-    }
+    with_cards(sim, |sim, cards| cards.of(device).into_iter().for_each(|q| restart(sim, cards, q)));
 }
 
 /// The node starts: all that waits in any card comes into force.
 pub(super) fn start(sim: &mut Sim<'_>) {
-    for q in queries(sim) {
-        restart(sim, &q);
-    }
+    with_cards(sim, |sim, cards| cards.all().for_each(|q| restart(sim, cards, q)));
     let json = sim.s.outputs.iter().any(|o| o.kind == OutputKind::MlxconfigJson);
     if json {
         sim.cannot("settings of NIC firmware that the source shows as JSON: what waits there comes into force");
     }
 }
 
-fn restart(sim: &mut Sim<'_>, q: &Query) {
-    for p in q.params.iter().filter(|p| waits(p)) {
+fn restart(sim: &mut Sim<'_>, cards: &mut Cards, q: usize) {
+    let Some(query) = cards.query(q) else { return };
+    let name = query.name();
+    let bdf = query.bdf;
+    let waiting: Vec<(usize, Param)> =
+        query.params.iter().enumerate().filter(|(_, p)| waits(p)).map(|(n, p)| (n, p.clone())).collect();
+    for (n, p) in waiting {
         let Some(next) = &p.next else { continue };
-        let name = q.bdf.map_or_else(|| q.device.clone().unwrap_or_default(), |b| b.to_string());
         if resolves_itself(next) {
             sim.cannot(format!("{} of {name}: the card resolves {} when it starts", p.name, next.raw));
             continue;
         }
-        if !put(sim, q.entry, p, Column::Current, &next.raw) {
+        if !cards.put(sim, q, n, Column::Current, &next.raw) {
             sim.cannot(format!("{} of {name} comes into force: its line is not understood", p.name));
             continue;
         }
-        follow(sim, q, p, next, &name);
+        follow(sim, bdf, &p, next, &name);
     }
 }
 
 /// What a card shows when a setting is in force.
-fn follow(sim: &mut Sim<'_>, q: &Query, p: &Param, value: &Value, name: &str) {
-    match (p.name.as_str(), value.as_bool(), q.bdf) {
+fn follow(sim: &mut Sim<'_>, bdf: Option<Bdf>, p: &Param, value: &Value, name: &str) {
+    match (p.name.as_str(), value.as_bool(), bdf) {
         ("ATS_ENABLED", Some(on), Some(bdf)) => ats(sim, bdf, on),
         (parameter, ..) if ALONE.iter().any(|a| parameter.starts_with(a)) => {}
         (parameter, ..) => {
@@ -172,74 +153,10 @@ pub(super) fn in_force(sim: &mut Sim<'_>, device: &str, parameter: &str, value: 
     let shows = |p: &Param| {
         p.current.as_ref().is_some_and(|c| c.raw == value || c.number.is_some() && c.number == wanted.number)
     };
-    let found: Vec<bool> = queries(sim)
-        .iter()
-        .filter(|q| of(q, device))
-        .filter_map(|q| Some(shows(q.params.iter().find(|p| p.name == parameter)?)))
-        .collect();
-    if !found.contains(&true) {
+    let holds = with_cards(sim, |_, cards| {
+        cards.of(device).into_iter().any(|q| cards.param(q, parameter).is_some_and(|(_, p)| shows(p)))
+    });
+    if !holds {
         sim.cannot(format!("that {parameter} of {device} is {value} in force"));
-    }
-}
-
-/// Writes a value into the line of a setting.
-fn put(sim: &mut Sim<'_>, entry: EntryId, p: &Param, column: Column, raw: &str) -> bool {
-    if !sim.has_room(sim.s.data(entry).len()) {
-        return false;
-    }
-    let Ok(text) = std::str::from_utf8(sim.s.data(entry)) else { return false };
-    let old = match column {
-        Column::Current => p.current.as_ref(),
-        Column::Next => p.next.as_ref(),
-    };
-    let Some(old) = old.map(|v| v.raw.to_string()) else { return false };
-    let mut done = false;
-    let mut new: Vec<String> = Vec::new();
-    for (n, line) in (1..).zip(text.split('\n')) {
-        let changed = (n == p.line).then(|| in_line(line, &old, column, raw)).flatten();
-        done |= changed.is_some();
-        new.push(changed.unwrap_or_else(|| line.to_owned()));
-    }
-    let path = sim.s.path(entry);
-    done && sim.write(&path, &new.join("\n"))
-}
-
-/// The last word of a line is the next value, the one before it the value in force.
-fn in_line(line: &str, old: &str, column: Column, raw: &str) -> Option<String> {
-    let end = line.trim_end();
-    let last = end.rfind(char::is_whitespace)? + 1;
-    let at = match column {
-        Column::Next => last,
-        Column::Current => {
-            let before = end.get(..last)?.trim_end();
-            before.rfind(char::is_whitespace)? + 1
-        }
-    };
-    let rest = line.get(at..)?.strip_prefix(old)?;
-    if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
-        return None;
-    }
-    Some(format!("{}{raw}{}{rest}", line.get(..at)?, if rest.is_empty() { "" } else { " " }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_column_of_a_line_changes() {
-        let line = "*       ATS_ENABLED           False(0)     False(0)     True(1)   ";
-        let next = in_line(line, "True(1)", Column::Next, "False(0)").expect("its line");
-        assert_eq!(
-            next.split_whitespace().collect::<Vec<_>>(),
-            ["*", "ATS_ENABLED", "False(0)", "False(0)", "False(0)"]
-        );
-        let current = in_line(line, "False(0)", Column::Current, "True(1)").expect("its line");
-        assert_eq!(
-            current.split_whitespace().collect::<Vec<_>>(),
-            ["*", "ATS_ENABLED", "False(0)", "True(1)", "True(1)"]
-        );
-        assert_eq!(in_line(line, "False(0)", Column::Next, "x"), None, "another value is there");
-        assert_eq!(in_line("x", "x", Column::Next, "y"), None);
     }
 }

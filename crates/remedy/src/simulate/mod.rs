@@ -22,6 +22,7 @@ use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_rules::{audit, rules};
 use linerate_snapshot::Snapshot;
+use std::collections::HashSet;
 
 /// A node after a plan.
 #[derive(Debug, Clone)]
@@ -35,7 +36,7 @@ pub struct Simulated {
 }
 
 /// An effect that could not be simulated.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Unsimulated {
     /// Name of the step; empty: the reboot of the plan.
     pub step: String,
@@ -54,6 +55,12 @@ impl Simulated {
     pub fn unsimulated_of(&self, step: &str) -> Vec<String> {
         self.unsimulated.iter().filter(|u| u.step == step).map(|u| u.what.clone()).collect()
     }
+
+    /// Whether all of a step could be simulated.
+    #[must_use]
+    pub fn is_whole(&self, step: &str) -> bool {
+        self.unsimulated.iter().all(|u| u.step != step)
+    }
 }
 
 /// What a node would show after a plan, all steps made and the reboot done. Pure: the snapshot is not touched.
@@ -67,8 +74,16 @@ pub fn simulate(snapshot: &Snapshot, plan: &Plan) -> Simulated {
 #[must_use]
 pub fn simulate_from(before: &Judged, snapshot: &Snapshot, plan: &Plan) -> Simulated {
     let node = Node::decode_as(snapshot, plan.role);
-    let mut sim =
-        Sim { before: snapshot, node: &node, s: snapshot.clone(), step: String::new(), unsimulated: Vec::new() };
+    let mut sim = Sim {
+        before: snapshot,
+        node: &node,
+        s: snapshot.clone(),
+        step: String::new(),
+        unsimulated: Vec::new(),
+        said: HashSet::new(),
+        cards: None,
+        reserved: 0,
+    };
     let reboots = effect::reboots(plan);
     let steps: Vec<(&str, Vec<Effect>)> = plan.steps.iter().map(|s| (s.id.as_str(), effect::of_step(s))).collect();
     // What is written first, and what the reboot brings; then what the steps promise to prove, which is so by then, or was not understood.
@@ -84,6 +99,7 @@ pub fn simulate_from(before: &Judged, snapshot: &Snapshot, plan: &Plan) -> Simul
         sim.step = (*id).to_owned();
         effects.iter().for_each(|e| apply::after_reboot(&mut sim, e));
     }
+    firmware::settle(&mut sim);
     // A file that says so, and a unit that does so again: in whatever order they are written, the last word is the register's.
     let Sim { s, unsimulated, .. } = sim;
     let after = Judged::of(&s, plan.role);
@@ -100,13 +116,19 @@ struct Sim<'a> {
     /// The step whose effects are written.
     step: String,
     unsimulated: Vec<Unsimulated>,
+    /// The same, to say each once.
+    said: HashSet<Unsimulated>,
+    /// Settings of NICs, from the first step on that asks for them.
+    cards: Option<firmware::Cards>,
+    /// Bytes that will be written at the end.
+    reserved: usize,
 }
 
 impl Sim<'_> {
     /// Says that something cannot be simulated; the same once.
     fn cannot(&mut self, what: impl Into<String>) {
         let one = Unsimulated { step: self.step.clone(), what: what.into() };
-        if !self.unsimulated.contains(&one) {
+        if self.said.insert(one.clone()) {
             self.unsimulated.push(one);
         }
     }
@@ -119,10 +141,17 @@ impl Sim<'_> {
     /// Whether so many bytes may be written into the copy. It keeps what it was as well as what it is, so that a long text with many
     /// settings would fill the memory.
     fn has_room(&mut self, bytes: usize) -> bool {
-        let room = self.s.size() + bytes <= self.before.size() + KEPT;
+        let room = self.s.size() + self.reserved + bytes <= self.before.size() + KEPT;
         if !room {
             self.cannot(format!("more than {} MiB would be written into the copy of the node", KEPT >> 20));
         }
+        room
+    }
+
+    /// Whether there will be room for so many bytes at the end: then it is kept for them.
+    fn reserve(&mut self, bytes: usize) -> bool {
+        let room = self.has_room(bytes);
+        self.reserved += if room { bytes } else { 0 };
         room
     }
 

@@ -1,5 +1,8 @@
 //! Archives that mean harm, or were harmed.
 
+#[path = "../../tests/packs/mod.rs"]
+mod packs;
+
 use super::error::OpenError;
 use super::{Limits, Reader};
 use crate::{Coverage, EntryKind, Lookup, Why};
@@ -340,26 +343,8 @@ fn the_tree_is_found_at_any_prefix() {
 
 /// A pack of directories, each in the one before, behind a tar that it belongs to.
 fn deep_pack(depth: u32) -> Vec<u8> {
-    let mut body = depth.to_le_bytes().to_vec();
-    (0..=depth).for_each(|i| body.extend(u32::from(i < depth).to_le_bytes()));
-    body.extend(vec![b'5'; depth as usize]);
-    (0..depth).for_each(|_| body.extend(1_u16.to_le_bytes()));
-    (0..depth).for_each(|_| body.extend(0_u32.to_le_bytes()));
-    body.extend(vec![b'a'; depth as usize]);
-    let mut frame = zstd::Encoder::new(Vec::new(), 3).unwrap();
-    frame.include_checksum(true).unwrap();
-    frame.write_all(&tar(&[file("linerate/manifest.json", br#"{"schema":1}"#), file("proc/cpuinfo", CPU)])).unwrap();
-    let archive = frame.finish().unwrap();
-    let packed = zstd::bulk::compress(&body, 3).unwrap();
-    let mut out = archive.clone();
-    out.extend(0x184d_2a5e_u32.to_le_bytes());
-    out.extend((20 + packed.len() as u32).to_le_bytes());
-    out.extend(b"LRP2");
-    out.extend((archive.len() as u64).to_le_bytes());
-    out.extend(archive.last_chunk::<4>().unwrap());
-    out.extend(crc32fast::hash(&packed).to_le_bytes());
-    out.extend(packed);
-    out
+    let tar = tar(&[file("linerate/manifest.json", br#"{"schema":1}"#), file("proc/cpuinfo", CPU)]);
+    packs::behind(&tar, &packs::deep(depth))
 }
 
 #[test]

@@ -5,13 +5,15 @@ use super::shape::{Long, Shape};
 use crate::model::{Kind, Label, Metric, Note, Param, Point, Points, ROWS_ARE_RUNS, Run, Series, Stat, Unit};
 use linerate_formats::series::{self as theirs, Column};
 use smol_str::{SmolStr, ToSmolStr};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A run's series by what tells them apart: numbers that stand for cells, so that a row of a known series makes no words.
 #[derive(Default)]
 pub(super) struct Places {
     known: HashMap<Box<[u64]>, usize>,
     key: Vec<u64>,
+    /// Cells of the hosts that the run has.
+    hosts: HashSet<u64>,
 }
 
 /// What a row gives to one series.
@@ -59,8 +61,12 @@ impl Shape<'_> {
     }
 
     pub(super) fn take(&self, row: usize, run: &mut Run, places: &mut Places) {
-        if let Some(host) = self.hosts.and_then(|c| c.label(row)) {
-            run.host(host);
+        if let Some(c) = self.hosts
+            && places.hosts.insert(cell(c, row))
+            && let Some(host) = c.label(row).filter(|h| !h.is_empty())
+        {
+            // A word of a column is there once.
+            run.hosts.push(host.into());
         }
         let size = self.size.and_then(|c| c.number(row)).filter(|v| (0.0..1e18).contains(v)).map(|v| v as u64);
         let at = self.at.and_then(|c| c.number(row));
@@ -119,7 +125,7 @@ impl Shape<'_> {
             && let Some(text) = long.hosts.and_then(|c| c.label(row))
         {
             let hosts: Vec<String> = serde_json::from_str(text).unwrap_or_default();
-            hosts.iter().for_each(|h| run.host(h));
+            run.all_hosts(hosts.iter().map(String::as_str));
         }
         if let Some(text) = long.params.and_then(|c| c.label(row))
             && run.params.len() <= 1
