@@ -1,6 +1,9 @@
 //! Inputs that cost their reader dear, as commands meet them: an error or a remark that names the limit, and the option that raises it.
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
 
+#[path = "../../snapshot/tests/packs/mod.rs"]
+mod packs;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -38,47 +41,9 @@ fn bz2(block: &[u8], times: usize) -> Vec<u8> {
     e.finish().unwrap().repeat(times)
 }
 
-/// CRC-32, bit by bit.
-fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, b| {
-        (0..8).fold(crc ^ u32::from(*b), |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 })
-    })
-}
-
 /// The attack: a snapshot of half a kilobyte whose pack is millions of directories deep.
 fn deep_snapshot(depth: u32) -> Vec<u8> {
-    let mut header = [0_u8; 512];
-    let manifest = br#"{"schema":1}"#;
-    header[..22].copy_from_slice(b"linerate/manifest.json");
-    header[124..135].copy_from_slice(format!("{:011o}", manifest.len()).as_bytes());
-    header[148..156].copy_from_slice(b"        ");
-    header[156] = b'0';
-    header[257..263].copy_from_slice(b"ustar\0");
-    let sum: u32 = header.iter().map(|b| u32::from(*b)).sum();
-    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-    let mut tar = header.to_vec();
-    tar.extend(manifest);
-    tar.resize(2048, 0);
-    let mut frame = zstd::Encoder::new(Vec::new(), 3).unwrap();
-    frame.include_checksum(true).unwrap();
-    frame.write_all(&tar).unwrap();
-    let archive = frame.finish().unwrap();
-    let mut body = depth.to_le_bytes().to_vec();
-    (0..=depth).for_each(|i| body.extend(u32::from(i < depth).to_le_bytes()));
-    body.extend(vec![b'5'; depth as usize]);
-    (0..depth).for_each(|_| body.extend(1_u16.to_le_bytes()));
-    (0..depth).for_each(|_| body.extend(0_u32.to_le_bytes()));
-    body.extend(vec![b'a'; depth as usize]);
-    let packed = zstd::bulk::compress(&body, 3).unwrap();
-    let mut out = archive.clone();
-    out.extend(0x184d_2a5e_u32.to_le_bytes());
-    out.extend((20 + packed.len() as u32).to_le_bytes());
-    out.extend(b"LRP2");
-    out.extend((archive.len() as u64).to_le_bytes());
-    out.extend(archive.last_chunk::<4>().unwrap());
-    out.extend(crc(&packed).to_le_bytes());
-    out.extend(packed);
-    out
+    packs::behind(&packs::tar(&[("linerate/manifest.json", br#"{"schema":1}"#)]), &packs::deep(depth))
 }
 
 #[test]
@@ -172,4 +137,26 @@ fn settings_beyond_the_limit_end_env_check_with_2() {
     };
     assert_eq!(code(10), (Some(0), false));
     assert_eq!(code(4100), (Some(2), true));
+}
+
+/// A command that may take so many seconds of CPU.
+fn within(seconds: u32, arguments: &[&str]) -> Output {
+    let limited = format!("ulimit -t {seconds} && exec \"$0\" \"$@\"");
+    Command::new("sh").args(["-c", &limited, env!("CARGO_BIN_EXE_linerate")]).args(arguments).output().unwrap()
+}
+
+/// Texts whose readers took time with the square of their rows: more than a minute each.
+#[test]
+fn rows_cost_time_in_proportion() {
+    let dir = dir("rows");
+    let settings: String = (0..16_000).map(|i| format!("        KEY_{i} False(0) False(0) True(1)\n")).collect();
+    let head =
+        "Device #1:\nDevice type:    ConnectX7\nDevice:         41:00.0\nConfigurations:   Default Current Next Boot\n";
+    let mlxconfig = write(&dir, "mlxconfig.txt", format!("{head}{settings}").as_bytes());
+    let hosts: String = (0..150_000).map(|i| format!("{i},{i},{i}.5,h{i}\n")).collect();
+    let table = write(&dir, "values.csv", format!("size,time,busbw,host\n{hosts}").as_bytes());
+    for arguments in [&["plan", &mlxconfig][..], &["bench", "summary", &table], &["bench", "compare", &table, &table]] {
+        let out = within(20, arguments);
+        assert!(out.status.code().is_some_and(|c| c <= 3), "{arguments:?}: {} {}", out.status, said(&out));
+    }
 }
