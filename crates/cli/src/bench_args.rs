@@ -72,7 +72,7 @@ Examples:
 Exit codes:
   0  all that was read is a valid result
   1  a run is no valid result: wrong elements, failures
-  2  something looks like a result and could not be read
+  2  something looks like a result and could not be read, or is beyond a limit
   3  usage or internal error, or nothing was read at all")]
 pub(crate) struct ImportArgs {
     /// Files, directories, or `-`. Each is known by its content; packed ones (.gz, .zst, .xz, .bz2) are unpacked.

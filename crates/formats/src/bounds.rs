@@ -1,7 +1,7 @@
 //! Every limit on what an input may cost, in one place: what it bounds, its value, and how to raise it.
 //!
-//! Limits of one tool's own text (so many jobs of fio, so many devices of nvbandwidth) stand in that tool's folder, where the
-//! reader that holds them says what was left out. Here stand those that hold for all readers, and those of trees and archives.
+//! What is beyond a limit is an error or a remark, never silence: a reader counts it as [`LeftOut`], and whoever shows what was read shows
+//! that, too. Not here: what a line of a tool's own grammar is (so many tags, so long a date), which leaves nothing out.
 
 use serde::Serialize;
 use std::fmt;
