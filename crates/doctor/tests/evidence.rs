@@ -440,7 +440,7 @@ const WRAPPED: &[(&str, &str)] = &[
         "kernel/oom",
         "Nov 21 07:00:00 host systemd[1]: train.service: A process of this unit has been killed by the OOM killer.",
     ),
-    // Programs whose sources stand at their readers in observe/programs.rs.
+    // Programs whose sources stand at their readers in observe/programs/.
     (
         "ib/retry-exceeded",
         "CRITICAL_EVENT:AppCriticalEvents/RdmaError:RECV 93B246F7.0.169 failed: IBV_WC_RETRY_EXC_ERR",

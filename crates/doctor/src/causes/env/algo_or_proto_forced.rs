@@ -15,7 +15,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Error : no algorithm/protocol available …`",
     ],
     why: "NCCL chooses by size and topology. A forced value is right for the size and machine for which it was \
-           measured, and costs elsewhere: few channels do not fill a fast network, LL does not fill any.",
+          measured, and costs elsewhere: few channels do not fill a fast network, LL does not fill any.",
     confirm: &["the same benchmark without the variable"],
     refute: &["the benchmark is as fast without it"],
     remedy: || environment("Unset the variable and measure again", &[], DECISIONS),

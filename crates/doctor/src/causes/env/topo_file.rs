@@ -10,13 +10,13 @@ pub(super) static CAUSE: Cause = Cause {
     id: "env/topo-file",
     title: "A topology file cannot be read, or does not fit",
     what: "A topology file cannot be read, or does not fit this machine. NCCL stops, or decides from a wrong \
-            topology.",
+           topology.",
     shows: &[
         "`Could not open XML topology file …`, or a bus id in it that NCCL does not find",
         "`NCCL_TOPO_FILE set by environment to …`",
     ],
     why: "NCCL_TOPO_FILE (or the default virtual topology) is an XML with the bus ids of one machine. The path is \
-           not in the container, or the file belongs to another machine.",
+          not in the container, or the file belongs to another machine.",
     confirm: &[
         "`ls -l $NCCL_TOPO_FILE` in the same container",
         "`linerate topo FILE`: are the bus ids those of `nvidia-smi`?",

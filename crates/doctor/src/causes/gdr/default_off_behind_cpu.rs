@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
         "connections `via NET/IB/…` without /GDRDMA, and a release before 2.27",
     ],
     why: "There GPU and NIC meet in the CPU (GPU, C2C, CPU, PCIe, NIC), which NCCL counts as PHB or further. NCCL to \
-           2.25 then copies by design; 2.26 has NCCL_NET_GDR_C2C (off), 2.27 has it on.",
+          2.25 then copies by design; 2.26 has NCCL_NET_GDR_C2C (off), 2.27 has it on.",
     confirm: &["NCCL 2.27 or later, or NCCL_NET_GDR_LEVEL=SYS (NCCL_NET_GDR_C2C=1 in 2.26), and the same benchmark"],
     refute: &["the machine is no Grace"],
     remedy: || {

@@ -11,13 +11,13 @@ pub(super) static CAUSE: Cause = Cause {
     id: "gdr/dmabuf-disabled-by-env",
     title: "NCCL_DMABUF_ENABLE=0 takes the only way to register GPU memory",
     what: "NCCL_DMABUF_ENABLE=0 switches DMA-BUF off where nvidia-peermem is not loaded, so NICs have no way to \
-            register GPU memory.",
+           register GPU memory.",
     shows: &[
         "`NCCL_DMABUF_ENABLE set by environment to 0`",
         "`GPU Direct RDMA Disabled for HCA …`, or connections `via NET/IB/…` without /GDRDMA",
     ],
     why: "NICs register GPU memory through nvidia-peermem or through DMA-BUF. The variable removes one, and the \
-           other is not there.",
+          other is not there.",
     confirm: &[
         "unset NCCL_DMABUF_ENABLE: the log then says `DMA-BUF is available on GPU device 0` and `GPU Direct RDMA Enabled for HCA`",
     ],

@@ -17,7 +17,7 @@ pub(super) static CAUSE: Cause = Cause {
         "pairs of GPU and NIC across sockets that are enabled",
     ],
     why: "That link is on many machines slower than a copy through host memory, and on some it does not work. The \
-           value is often copied from recipes as \"full GPUDirect\".",
+          value is often copied from recipes as \"full GPUDirect\".",
     confirm: &[
         "unset NCCL_NET_GDR_LEVEL, or set PHB, and compare the same benchmark",
         "`linerate topo --explain` for the pairs that the level allows",

@@ -18,8 +18,8 @@ pub(super) static CAUSE: Cause = Cause {
         "connections `via NET/IB/…` without /GDRDMA",
     ],
     why: "NCCL_NET_GDR_LEVEL is the greatest distance between GPU and NIC at which they talk directly. LOC (0) \
-           switches GPUDirect RDMA off, PIX (1) allows it below one PCIe switch only. The default is PXB. Numbers are \
-           of an old scale: 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 SYS.",
+          switches GPUDirect RDMA off, PIX (1) allows it below one PCIe switch only. The default is PXB. Numbers are \
+          of an old scale: 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 SYS.",
     confirm: &["unset NCCL_NET_GDR_LEVEL", "`linerate topo --explain GPU0 mlx5_0` on the node shows the distance"],
     refute: &["connections lack /GDRDMA without the variable, too"],
     remedy: || environment("Unset NCCL_NET_GDR_LEVEL", &[], &["NCCL_NET_GDR_LEVEL"]),

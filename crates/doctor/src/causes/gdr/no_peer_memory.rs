@@ -14,16 +14,16 @@ pub(super) static CAUSE: Cause = Cause {
     id: "gdr/no-peer-memory",
     title: "Neither nvidia-peermem nor DMA-BUF lets the NIC use GPU memory",
     what: "NICs cannot register GPU memory: neither a peer-memory module nor DMA-BUF is available. All data is \
-            copied through host memory.",
+           copied through host memory.",
     shows: &[
         "`GPU Direct RDMA Disabled for HCA …`",
         "`neither nv_peer_mem, or nvidia_peermem detected` of NVSHMEM",
         "connections `via NET/IB/…` without /GDRDMA",
     ],
     why: "NCCL asks for each NIC whether GPU memory can be registered: by the file of a peer-memory module \
-           (nv_peer_mem, nvidia-peermem), or by DMA-BUF (NCCL 2.13, open GPU driver, kernel 5.12 or later, CUDA \
-           driver 11.7, a NIC driver that supports it). The log does not show which of the conditions is missing; the \
-           node does.",
+          (nv_peer_mem, nvidia-peermem), or by DMA-BUF (NCCL 2.13, open GPU driver, kernel 5.12 or later, CUDA \
+          driver 11.7, a NIC driver that supports it). The log does not show which of the conditions is missing; the \
+          node does.",
     confirm: &[
         "on the node: `ls /sys/module/nvidia_peermem/version /sys/kernel/mm/memory_peers/*/version`",
         "`linerate audit` on the node: gpumem/registration-path, gpumem/open-module, gpumem/peermem-symbols",

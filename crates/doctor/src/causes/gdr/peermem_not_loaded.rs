@@ -11,7 +11,7 @@ pub(super) static CAUSE: Cause = Cause {
     id: "gdr/peermem-not-loaded",
     title: "nvidia-peermem cannot be loaded",
     what: "nvidia-peermem (nv_peer_mem before it) cannot be loaded. Without it only DMA-BUF lets NICs use GPU \
-            memory.",
+           memory.",
     shows: &[
         "`nvidia_peermem: disagrees about version of symbol …`, `Unknown symbol … (err -22)`: built against another \
          driver or RDMA stack than the one that runs",
@@ -20,7 +20,7 @@ pub(super) static CAUSE: Cause = Cause {
          container",
     ],
     why: "The module takes `nvidia_p2p_*` of the GPU driver and `ib_register_peer_memory_client` of the RDMA core of \
-           MLNX_OFED or DOCA-OFED. Both must be there, in the versions that it was built against.",
+          MLNX_OFED or DOCA-OFED. Both must be there, in the versions that it was built against.",
     confirm: &[
         "on the node: `grep -w ib_register_peer_memory_client /proc/kallsyms`, and `modinfo nvidia-peermem`",
         "DMA-BUF: the open GPU driver, and `DMA-BUF is available on GPU device 0` in NCCL's log",

@@ -11,13 +11,13 @@ pub(super) static CAUSE: Cause = Cause {
     id: "gdr/read-disabled-by-env",
     title: "NCCL_NET_GDR_READ=0: sends are copied through host memory",
     what: "NCCL_NET_GDR_READ=0 forbids NICs to read GPU memory: what is sent is copied through host memory, \
-            receiving stays direct.",
+           receiving stays direct.",
     shows: &[
         "`NCCL_NET_GDR_READ set by environment to 0`",
         "`[send] via NET/IB/…` without /GDRDMA, `[receive]` with it",
     ],
     why: "For sending, the NIC reads GPU memory. Without the variable NCCL reads directly on Ampere and later, and \
-           where GPUs have NVLink.",
+          where GPUs have NVLink.",
     confirm: &["unset NCCL_NET_GDR_READ: `[send] … /GDRDMA` appears"],
     refute: &["receiving lacks /GDRDMA as well: then the reason is another one"],
     remedy: || environment("Unset NCCL_NET_GDR_READ", &[], &["NCCL_NET_GDR_READ"]),

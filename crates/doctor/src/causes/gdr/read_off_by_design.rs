@@ -10,7 +10,7 @@ pub(super) static CAUSE: Cause = Cause {
     id: "gdr/read-off-by-design",
     title: "GPUs before Ampere without NVLink are not read directly: no cause",
     what: "On PCIe GPUs before Ampere NCCL does not let NICs read GPU memory. Receiving is direct, sending is not. \
-            That is the default, and not what makes a job slow.",
+           That is the default, and not what makes a job slow.",
     shows: &[
         "`[receive] via NET/IB/…/GDRDMA`, and `[send]` without it",
         "pairs of GPU and NIC that are enabled with `read 0`",

@@ -22,9 +22,9 @@ pub(super) static CAUSE: Cause = Cause {
         "with a node: the distance in its topology",
     ],
     why: "By default NCCL lets GPU and NIC talk directly across PCIe switches (PXB), not through a CPU's root \
-           complex (PHB) nor across sockets (SYS). On machines without switches, each device behind its own root \
-           port, that means never. The numbers in `distance 6 > 4` mean different distances in different releases. \
-           NCCL looks at neither the IOMMU nor ACS.",
+          complex (PHB) nor across sockets (SYS). On machines without switches, each device behind its own root \
+          port, that means never. The numbers in `distance 6 > 4` mean different distances in different releases. \
+          NCCL looks at neither the IOMMU nor ACS.",
     confirm: &[
         "`linerate topo --explain GPU0 mlx5_0` on the node",
         "`nvidia-smi topo -m`: PHB, NODE or SYS between the GPU and the NIC that it uses",

@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`NVRM: API mismatch` in the kernel's log",
     ],
     why: "The driver was upgraded, and the old kernel module still runs; or a container carries a driver library of \
-           its own.",
+          its own.",
     confirm: &[
         "`cat /proc/driver/nvidia/version` (module) against `ls /usr/lib*/libnvidia-ml.so.*` (library), in the job's container, too",
     ],

@@ -10,7 +10,7 @@ pub(super) static CAUSE: Cause = Cause {
     id: "gpu/driver-too-old",
     title: "The GPU driver is too old for the CUDA runtime",
     what: "The CUDA runtime in the image needs a newer GPU driver than the node has, or NCCL needs a newer CUDA \
-            driver than it finds.",
+           driver than it finds.",
     shows: &[
         "`CUDA driver version is insufficient for CUDA runtime version` (35), CUDA errors 803 and 804",
         "`The NVIDIA driver on your system is too old` of PyTorch",

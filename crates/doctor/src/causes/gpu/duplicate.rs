@@ -15,7 +15,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Multiple Ranks are using the same GPU/Partition.`",
     ],
     why: "As a rule every process took device 0: the local rank was not used, or CUDA_VISIBLE_DEVICES is the same \
-           for all.",
+          for all.",
     confirm: &[
         "print local rank and torch.cuda.current_device() in each process",
         "`env | grep -e LOCAL_RANK -e CUDA_VISIBLE_DEVICES` in each rank",

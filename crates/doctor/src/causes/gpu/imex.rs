@@ -12,7 +12,7 @@ pub(super) static CAUSE: Cause = Cause {
     what: "Multi-node NVLink does not work: the IMEX domain is not complete.",
     shows: &["`MNNVL (cliqueSize …) is available but not working on this system. Check the IMEX …`"],
     why: "Memory is shared over multi-node NVLink through the IMEX service and its channels. A node's nvidia-imex is \
-           not running, its configuration lists other nodes, or the container lacks /dev/nvidia-caps-imex-channels.",
+          not running, its configuration lists other nodes, or the container lacks /dev/nvidia-caps-imex-channels.",
     confirm: &[
         "`nvidia-imex-ctl -N`: all nodes UP",
         "`ls /dev/nvidia-caps-imex-channels` in the container",

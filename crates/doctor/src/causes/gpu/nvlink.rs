@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     id: "gpu/nvlink",
     title: "NVLink or NVSwitch is not ready",
     what: "NVLink or NVSwitch is not ready or in error: CUDA says 802 (system not yet initialized), or multicast \
-            memory (NVLS) cannot be bound.",
+           memory (NVLS) cannot be bound.",
     shows: &[
         "`system not yet initialized` (CUDA error 802)",
         "`Failed to bind NVLink SHARP (NVLS) Multicast memory …`",
@@ -21,9 +21,9 @@ pub(super) static CAUSE: Cause = Cause {
         "`fabric manager NVIDIA GPU driver interface version … don't match with driver version …`",
     ],
     why: "On NVSwitch machines CUDA needs the fabric manager, in the driver's own version. Where it runs depends on \
-           the machine: on the node that has the NVSwitches (in a guest that was given all of them: in the guest; in \
-           the shared and vGPU models: on the host), on HGX B200 and B300 with NVLSM, and on GB200 and GB300 NVL72 on \
-           the NVLink switches (NMX-C), not on the node.",
+          the machine: on the node that has the NVSwitches (in a guest that was given all of them: in the guest; in \
+          the shared and vGPU models: on the host), on HGX B200 and B300 with NVLSM, and on GB200 and GB300 NVL72 on \
+          the NVLink switches (NMX-C), not on the node.",
     confirm: &[
         "`systemctl status nvidia-fabricmanager`, and its version against the driver's",
         "`nvidia-smi -q | grep -A3 Fabric`: State Completed, Status Success",

@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     what: "A GPU has no memory left for NCCL's buffers.",
     shows: &["`Cuda failure 2 'out of memory'`, `Failed to CUDA calloc …`, `CUDA out of memory. Tried to allocate …`"],
     why: "NCCL allocates buffers on the GPU for each communicator and channel, outside the framework's pool. Where \
-           the framework has taken nearly all, NCCL's cudaMalloc fails.",
+          the framework has taken nearly all, NCCL's cudaMalloc fails.",
     confirm: &[
         "`nvidia-smi` while the job starts: what else is on the GPU",
         "fewer communicators, NCCL_BUFFSIZE or fewer channels: does it start?",

@@ -19,8 +19,8 @@ pub(super) static CAUSE: Cause = Cause {
         "`NCCL_IB_GID_INDEX set by environment to …`",
     ],
     why: "An entry is a RoCE version and an address. NCCL_IB_GID_INDEX forces the same number on all hosts, where it \
-           may be another entry, an empty one, or a link-local one. Before 2.21 the default was 0, which is \
-           link-local RoCE v1. From 2.21 NCCL finds the right entry by itself.",
+          may be another entry, an empty one, or a link-local one. Before 2.21 the default was 0, which is \
+          link-local RoCE v1. From 2.21 NCCL finds the right entry by itself.",
     confirm: &[
         "`show_gids`, or /sys/class/infiniband/*/ports/1/gids and gid_attrs/types, on both hosts",
         "unset NCCL_IB_GID_INDEX with NCCL 2.21 or later",

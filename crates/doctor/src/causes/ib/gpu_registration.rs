@@ -16,8 +16,8 @@ pub(super) static CAUSE: Cause = Cause {
         "errors of `nvidia-peermem`, `dma-buf attach`, `ib_umem_get` in the kernel's log",
     ],
     why: "NCCL asks whether GPU memory can be registered, and tries it only when a connection is made. It fails \
-           where nvidia-peermem is older than the driver or the RDMA stack, the GPU's BAR1 is too small or used up, \
-           the driver refuses the dma-buf for this topology, or the NIC's driver cannot import one.",
+          where nvidia-peermem is older than the driver or the RDMA stack, the GPU's BAR1 is too small or used up, \
+          the driver refuses the dma-buf for this topology, or the NIC's driver cannot import one.",
     confirm: &[
         "the kernel's log at that time: `nvidia-peermem`, `NVRM`, `dma-buf attach`",
         "`ib_write_bw --use_cuda=0` (with and without --use_cuda_dmabuf) on the same NIC",

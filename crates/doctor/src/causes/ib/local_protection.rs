@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     what: "Completion status 4: the NIC could not read or write the local memory of the request.",
     shows: &["`Got completion from peer … with status=4`, `local protection error`"],
     why: "With GPUDirect RDMA that is GPU memory which the NIC does not reach: ACS that redirects to a root complex \
-           that drops it, an IOMMU that has no mapping, a stale nvidia-peermem, or memory that was freed.",
+          that drops it, an IOMMU that has no mapping, a stale nvidia-peermem, or memory that was freed.",
     confirm: &[
         "NCCL_NET_GDR_LEVEL=LOC: does it go away?",
         "the kernel's log: IO_PAGE_FAULT, DMAR",

@@ -17,7 +17,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`max locked memory (kbytes, -l) 64`, `libibverbs: Warning: RLIMIT_MEMLOCK is … bytes`",
     ],
     why: "RDMA locks the memory that NICs use. 64 KiB to 8 MiB are usual defaults of `ulimit -l`. Services, batch \
-           systems and container runtimes give the job their own limit, whatever limits.conf says.",
+          systems and container runtimes give the job their own limit, whatever limits.conf says.",
     confirm: &["in the job itself: `ulimit -l`, or `grep locked /proc/PID/limits`"],
     refute: &["`ulimit -l` says unlimited in the job: then the NIC or GPU driver refuses, see its log"],
     remedy: || {

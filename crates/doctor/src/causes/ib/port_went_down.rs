@@ -11,7 +11,7 @@ pub(super) static CAUSE: Cause = Cause {
     id: "ib/port-went-down",
     title: "A NIC's port went down",
     what: "The link of a NIC's port was lost during the job. Connections over it use up their retries and fail some \
-            seconds later.",
+           seconds later.",
     shows: &["`NET/IB : … Got async event : port error`", "`mlx5_core …: Link down` in the kernel's log"],
     why: "A cable, a transceiver, a switch, or a driver that was reset.",
     confirm: &[

@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     what: "Completion status 10 (or 11): the peer's NIC got the request and could not carry it out.",
     shows: &["`Got completion from peer … with status=10`, `remote access error`, `remote operation error`"],
     why: "The peer's memory is not registered for its NIC any more, or is GPU memory that the NIC does not reach \
-           (ACS, IOMMU, stale nvidia-peermem).",
+          (ACS, IOMMU, stale nvidia-peermem).",
     confirm: &["the peer's own log and its kernel's log at that time", "NCCL_NET_GDR_LEVEL=LOC: does it go away?"],
     refute: &["the peer failed before"],
     remedy: || investigate("Read the peer's log; judge ACS and IOMMU on its node"),

@@ -11,14 +11,14 @@ pub(super) static CAUSE: Cause = Cause {
     id: "ib/retry-exceeded",
     title: "A peer's NIC did not answer: transport retries exceeded",
     what: "Completion status 12: the NIC sent, repeated (NCCL_IB_TIMEOUT, NCCL_IB_RETRY_CNT: several seconds each) \
-            and got no acknowledgement.",
+           and got no acknowledgement.",
     shows: &[
         "`Got completion from peer … with status=12`, `transport retry counter exceeded`, `Transport retry count \
          exceeded on …`",
     ],
     why: "The peer's process or node is gone, the path is cut (link, switch, routing, firewall), packets are lost \
-           for want of flow control, MTUs differ, or on RoCE the GID does not lead there. ACS or an IOMMU that \
-           misroutes GPU memory can look like this, too. The counters of both NICs and of the switch show which.",
+          for want of flow control, MTUs differ, or on RoCE the GID does not lead there. ACS or an IOMMU that \
+          misroutes GPU memory can look like this, too. The counters of both NICs and of the switch show which.",
     confirm: &[
         "`ib_write_bw` between exactly these two NICs, with and without --use_cuda",
         "counters on both sides: local_ack_timeout_err, out_of_sequence, link_downed; pause and discard counters of the switch port",

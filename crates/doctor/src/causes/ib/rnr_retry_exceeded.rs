@@ -11,7 +11,7 @@ pub(super) static CAUSE: Cause = Cause {
     id: "ib/rnr-retry-exceeded",
     title: "A peer posted no receive in time",
     what: "Completion status 13: the peer's NIC answers, but its process posted no receive for longer than all \
-            retries take.",
+           retries take.",
     shows: &["`Got completion from peer … with status=13`, `RNR retry counter exceeded`"],
     why: "The process hangs, gets too little CPU, or is at another point of the program.",
     confirm: &["stacks of the peer's process (py-spy, gdb)", "CPU affinity and load of the peer's node"],

@@ -13,8 +13,8 @@ pub(super) static CAUSE: Cause = Cause {
     what: "RoCE runs with an RDMA MTU of 1024 or less.",
     shows: &["`NET/IB: … mtu 3 … GID …`: NCCL prints the MTU of each connection (3 is 1024)"],
     why: "The RDMA MTU follows the interface's: with 1500 bytes it is 1024, with 4200 and more it is 4096. With 1024 \
-           headers take more of the link (92.6 % remain for data, 98 % with 4096), and four times the packets have to \
-           be processed.",
+          headers take more of the link (92.6 % remain for data, 98 % with 4096), and four times the packets have to \
+          be processed.",
     confirm: &["`ibv_devinfo | grep active_mtu`, `ip link show` on both ends, and the switch's MTU"],
     refute: &[],
     remedy: || software("Set the interface's MTU to 9000 (4200 at least) on hosts and switches, end to end"),

@@ -14,13 +14,13 @@ pub(super) static CAUSE: Cause = Cause {
     id: "ib/verbs-call-failed",
     title: "A call to the NIC failed, and the job ends with it",
     what: "A call to the NIC failed, and the job ends with it. The doctor names this cause where no more exact one \
-            fits.",
+           fits.",
     shows: &[
         "`Call to ibv_… failed with error …` of NCCL, `ibv_…() failed: …` of UCX, perftest and others",
         "`CREATE_MKEY … failed, status limits exceeded(0x8)` of mlx5_core",
     ],
     why: "NCCL stops where a verbs call fails. The call and its error number say what was refused; the reason is a \
-           limit, a device that may not be used, or an address.",
+          limit, a device that may not be used, or an address.",
     confirm: &["what the line about this call says to read: the reasons differ by call and error"],
     refute: &["an earlier failure in the log of another rank"],
     remedy: || investigate("Read what decides for this call, in the job's own environment"),

@@ -17,7 +17,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`connect() to … failed` of MPI, PyTorch's store on MASTER_ADDR that does not answer",
     ],
     why: "The bootstrap is TCP on free ports. Refused: nobody listens there (the process is gone, or another \
-           address). Timed out or no route: a firewall, a network policy, or the wrong network.",
+          address). Timed out or no route: a firewall, a network policy, or the wrong network.",
     confirm: &[
         "from the host of the message: `nc -zv ADDRESS PORT`",
         "firewall, security groups, NetworkPolicy between the nodes",

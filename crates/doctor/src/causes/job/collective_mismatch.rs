@@ -13,13 +13,13 @@ pub(super) static CAUSE: Cause = Cause {
     id: "job/collective-mismatch",
     title: "Ranks called different collectives, or the same with different sizes",
     what: "Ranks called different collectives, or the same with different sizes. The job hangs, or messages are \
-            truncated.",
+           truncated.",
     shows: &[
         "a mismatch in PyTorch's report, or timeouts with one number and different kinds of collective",
         "`Message truncated : received … bytes instead of …`",
     ],
     why: "All ranks of a communicator must call the same collectives in the same order with the same sizes. A branch \
-           that only some ranks take, uneven data, or an exception that one rank swallowed breaks that.",
+          that only some ranks take, uneven data, or an exception that one rank swallowed breaks that.",
     confirm: &[
         "TORCH_DISTRIBUTED_DEBUG=DETAIL, or the flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE) of all ranks",
         "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=COLL: the calls of each rank",

@@ -19,7 +19,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`ncclRemoteError` alone, or a program that ended beside requests that were flushed",
     ],
     why: "The closed connection is what the survivors see. The rank that ended first is the one to read: its own \
-           log, its exit code, its node's kernel log.",
+          log, its exit code, its node's kernel log.",
     confirm: &["log and exit code of the rank that ended first", "its node's kernel log: out of memory, Xid"],
     refute: &["an error of that rank is in these logs: then that is the cause"],
     remedy: || investigate("Read the log of the rank that ended first; all else follows from it"),

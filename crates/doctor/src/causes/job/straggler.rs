@@ -17,8 +17,8 @@ pub(super) static CAUSE: Cause = Cause {
         "`last enqueued NCCL work: …` of each rank, and PyTorch's report of lagging ranks",
     ],
     why: "The watchdog's timeout says that a collective did not end, on the rank that prints it. The rank to look at \
-           is the one that is behind: the lowest number of the last enqueued collective. Where all have enqueued it, \
-           the collective itself hangs: network, GPU, or different arguments.",
+          is the one that is behind: the lowest number of the last enqueued collective. Where all have enqueued it, \
+          the collective itself hangs: network, GPU, or different arguments.",
     confirm: &[
         "last enqueued and last completed of every rank (the watchdog prints them)",
         "stacks of the rank that is behind (py-spy dump)",

@@ -19,7 +19,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Message truncated : received …` in the bootstrap",
     ],
     why: "The bootstrap exchanges data whose layout differs between releases. Older releases fail with truncated \
-           messages or wrong magic, or hang.",
+          messages or wrong magic, or hang.",
     confirm: &[
         "`python -c 'import torch; print(torch.cuda.nccl.version())'` on every node",
         "`ldd` or LD_PRELOAD: which libnccl is loaded",

@@ -19,7 +19,7 @@ pub(super) static CAUSE: Cause = Cause {
          of a GPU, an RDMA NIC or a port above one",
     ],
     why: "Peer-to-peer traffic between GPU and NIC in a translated domain ends so: NCCL checks neither the IOMMU's \
-           mode nor ACS, and hangs or sees errors.",
+          mode nor ACS, and hangs or sees errors.",
     confirm: &[
         "whose is the address of the device? `lspci -s BDF`",
         "`linerate audit --rule 'iommu/*'`: the domain of GPU and NIC",

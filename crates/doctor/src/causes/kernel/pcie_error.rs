@@ -14,13 +14,13 @@ pub(super) static CAUSE: Cause = Cause {
     id: "kernel/pcie-error",
     title: "A GPU, a NIC or a port above one had a PCIe error that was not corrected",
     what: "A GPU, a NIC or a port above one had a PCIe error that was not corrected, or the link of its slot went \
-            down.",
+           down.",
     shows: &[
         "`PCIe Bus Error: severity=Uncorrected (Fatal), …` and other AER lines",
         "`pcieport …: pciehp: Slot(…): Link Down`",
     ],
     why: "Requests in flight are lost; with a fatal error the link itself is. What talks to the device hangs or \
-           fails.",
+          fails.",
     confirm: &[
         "`lspci -vvs BDF`: UESta, LnkSta against LnkCap",
         "/sys/bus/pci/devices/BDF/aer_dev_fatal and aer_dev_nonfatal, twice under traffic",

@@ -14,11 +14,11 @@ pub(super) static CAUSE: Cause = Cause {
     id: "kernel/xid",
     title: "The GPU driver reported an error (Xid)",
     what: "The GPU driver reported an error of a GPU or of a program on it (Xid). The rank on that GPU fails, all \
-            others wait for it.",
+           others wait for it.",
     shows: &["`NVRM: Xid (PCI:0000:18:00): 79, …`", "`GPU has fallen off the bus`"],
     why: "NVIDIA's catalogue says by number what to do: nothing (63, 92, 137), restart the application (13, 31, 94), \
-           reset the GPU (64, 95, 119), restart the machine (79). 43 and 45 follow from the program or from another \
-           error; 154 names the action that the driver wants.",
+          reset the GPU (64, 95, 119), restart the machine (79). 43 and 45 follow from the program or from another \
+          error; 154 names the action that the driver wants.",
     confirm: &[
         "`linerate explain xid/N`: the catalogue's row of the number",
         "`nvidia-smi -q` on that node: GPU Recovery Action, remapped rows, NVLink errors",

@@ -14,14 +14,14 @@ pub(super) static CAUSE: Cause = Cause {
     id: "net/efa-without-plugin",
     title: "EFA without its plugin: NCCL cannot use it by itself",
     what: "The node has EFA, and the OFI plugin that NCCL needs for it is missing or does not start. NCCL goes on \
-            with sockets, or stops.",
+           with sockets, or stops.",
     shows: &[
         "`NET/Plugin: Could not find: libnccl-net.so`, or a warning of `NET/OFI`",
         "settings or nodes that name EFA: `FI_PROVIDER=efa`, `FI_EFA_*`, an RDMA device of EFA",
     ],
     why: "NCCL's own InfiniBand transport takes ports of InfiniBand and Ethernet; a port of EFA is neither. Only the \
-           OFI plugin (aws-ofi-nccl, libnccl-net-ofi.so) over libfabric uses EFA. It needs libfabric, libefa, \
-           libhwloc and libibverbs of fitting versions, and a provider. NCCL_IB_* variables do nothing there.",
+          OFI plugin (aws-ofi-nccl, libnccl-net-ofi.so) over libfabric uses EFA. It needs libfabric, libefa, \
+          libhwloc and libibverbs of fitting versions, and a provider. NCCL_IB_* variables do nothing there.",
     confirm: &[
         "in the container: `ldd /opt/amazon/ofi-nccl/lib/*/libnccl-net*.so | grep -e 'not found' -e libfabric -e libibverbs`",
         "`fi_info -p efa` in the container: the provider, and its devices",

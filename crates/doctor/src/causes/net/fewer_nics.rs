@@ -17,7 +17,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Detected mixed local Net device counts` (2.28 and later)",
     ],
     why: "A collective is as fast as its slowest node. A node whose port is down, or whose NIC is missing or \
-           filtered away, has fewer rails than the others, and all wait for it.",
+          filtered away, has fewer rails than the others, and all wait for it.",
     confirm: &[
         "`ibv_devinfo | grep -e hca_id -e state` on the node against another node",
         "`linerate audit` on the node: rdma/port-state, rdma/device-present",

@@ -12,14 +12,14 @@ pub(super) static CAUSE: Cause = Cause {
     id: "net/hca-filter-matches-nothing",
     title: "NCCL_IB_HCA names no NIC that is there",
     what: "NCCL_IB_HCA selects NICs by name, and no active NIC matches. NCCL finds no device and goes on with \
-            sockets, or stops.",
+           sockets, or stops.",
     shows: &[
         "`NCCL_IB_HCA set by environment to …`",
         "`NET/IB : No device found.`",
         "with a node: its active NICs, none of which the filter names",
     ],
     why: "The names in the variable are prefixes (`=` exact, `^` exclude). A filter from another machine, or from \
-           before NICs were renamed, names nothing here.",
+          before NICs were renamed, names nothing here.",
     confirm: &["`ibv_devices` on the node against the variable", "unset NCCL_IB_HCA: NICs are found"],
     refute: &["no NIC is found without the variable either"],
     remedy: || {

@@ -18,7 +18,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`NET/IB : Using …` lists fewer NICs than other hosts, or than the node has near its GPUs",
     ],
     why: "With fewer NICs than GPUs per node the rails that are left out carry nothing. A filter copied from another \
-           machine is the usual reason.",
+          machine is the usual reason.",
     confirm: &["`ibv_devices` and `nvidia-smi topo -m` on the node: which NICs are near GPUs and are not in the list"],
     refute: &["the NICs that are left out belong to storage or management"],
     remedy: || environment("Name all compute NICs: NCCL_IB_HCA==mlx5_0,mlx5_1,…", &[], &["NCCL_IB_HCA"]),

@@ -12,13 +12,13 @@ pub(super) static CAUSE: Cause = Cause {
     id: "net/hca-filter-too-wide",
     title: "NCCL_IB_HCA catches NICs that it should not",
     what: "NCCL_IB_HCA also selects NICs that it should not. NCCL then sends over links that are slower or lead \
-            elsewhere.",
+           elsewhere.",
     shows: &[
         "`NCCL_IB_HCA set by environment to mlx5_1`",
         "`NET/IB : Using …` lists mlx5_10 too, or both InfiniBand and RoCE ports",
     ],
     why: "The names in the variable are prefixes: `mlx5_1` also takes mlx5_10 to mlx5_19; `mlx5` takes every port, \
-           which is right where all of them are for the job.",
+          which is right where all of them are for the job.",
     confirm: &[
         "the list in `NET/IB : Using …` against the NICs that you meant",
         "write `NCCL_IB_HCA==mlx5_1` (two equals signs: exact)",

@@ -10,10 +10,10 @@ pub(super) static CAUSE: Cause = Cause {
     id: "net/ib-disabled-by-env",
     title: "NCCL_IB_DISABLE keeps NCCL from InfiniBand and RoCE",
     what: "NCCL_IB_DISABLE=1 makes NCCL skip its own InfiniBand and RoCE transport: all traffic between nodes goes \
-            through TCP.",
+           through TCP.",
     shows: &["`NCCL_IB_DISABLE set by environment to 1`", "`Using network Socket`, or connections `via NET/Socket/…`"],
     why: "NCCL tries an external plugin, then its own InfiniBand/RoCE transport, then sockets. The variable removes \
-           the second. External plugins (IBext of HPC-X, OFI) need not heed it.",
+          the second. External plugins (IBext of HPC-X, OFI) need not heed it.",
     confirm: &["unset NCCL_IB_DISABLE: the log then says `NET/IB : Using …` and `Using network IB`"],
     refute: &["`Using network` names another network than Socket although the variable is set"],
     remedy: || {

@@ -12,14 +12,14 @@ pub(super) static CAUSE: Cause = Cause {
     id: "net/library-missing",
     title: "A library that the network's software needs cannot be loaded",
     what: "A library that a network plugin or a network program needs cannot be loaded. NCCL passes over the plugin \
-            and goes on with sockets; a program does not start.",
+           and goes on with sockets; a program does not start.",
     shows: &[
         "`cannot open shared object file`, `undefined symbol: …`, `version … not found` for a library of the \
          network's software",
         "`libibverbs: Warning: no userspace device-specific driver found for …`",
     ],
     why: "The dynamic loader did not find the library, or found another version first, or libibverbs has no library \
-           for the vendor of a device. Images that are made smaller for run time lose such libraries.",
+          for the vendor of a device. Images that are made smaller for run time lose such libraries.",
     confirm: &["`ldd PLUGIN_OR_PROGRAM | grep 'not found'` in the same container", "`ldconfig -p | grep NAME`"],
     refute: &["`Using network` names the plugin's network"],
     remedy: || {

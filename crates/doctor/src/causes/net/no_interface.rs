@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Address family not supported by protocol`: some releases go on with an invalid address",
     ],
     why: "Ranks find each other over TCP before anything else. NCCL_SOCKET_IFNAME selects the interfaces by prefix, \
-           and matches none of the container's.",
+          and matches none of the container's.",
     confirm: &["`ip -brief address` in the same container against NCCL_SOCKET_IFNAME"],
     refute: &[],
     remedy: || {

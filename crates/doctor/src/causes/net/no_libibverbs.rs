@@ -14,7 +14,7 @@ pub(super) static CAUSE: Cause = Cause {
     what: "NCCL cannot open libibverbs.so, so it has neither InfiniBand nor RoCE, whatever the host has.",
     shows: &["`Failed to open libibverbs.so`", "`Using network Socket` in the same process"],
     why: "NCCL opens the library at run time, and the image lacks it. On machines without RDMA the line is in every \
-           log and means nothing.",
+          log and means nothing.",
     confirm: &[
         "in the container: `ldconfig -p | grep libibverbs`",
         "install rdma-core's libibverbs1 and ibverbs-providers in the image and run again",

@@ -19,8 +19,8 @@ pub(super) static CAUSE: Cause = Cause {
         "`Unable to open device`, `No IB devices found` of a tool of the verbs library",
     ],
     why: "On a cluster with RDMA that is one of: no /dev/infiniband in the container, no device plugin resource in \
-           the pod, drivers not loaded, all ports down, an exclusive RDMA network namespace, or a VM without the \
-           devices. On a cluster without RDMA it is right.",
+          the pod, drivers not loaded, all ports down, an exclusive RDMA network namespace, or a VM without the \
+          devices. On a cluster without RDMA it is right.",
     confirm: &[
         "in the same container: `ls /dev/infiniband; ibv_devinfo | grep -e hca_id -e state`",
         "`linerate audit` on the node: rdma/device-present, rdma/port-state, rdma/netns-mode",

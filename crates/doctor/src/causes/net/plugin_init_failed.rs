@@ -12,15 +12,15 @@ pub(super) static CAUSE: Cause = Cause {
     id: "net/plugin-init-failed",
     title: "A network plugin is there and cannot start",
     what: "An external network plugin (IBext of HPC-X, FastSocket, FasTrak, an OFI plugin) was found, but could not \
-            be loaded or did not initialise.",
+           be loaded or did not initialise.",
     shows: &[
         "a warning of the plugin itself, or the loader's error for its library",
         "`NCCL_NET_PLUGIN` names a plugin, and NCCL does not find it",
         "a plugin is loaded, and `Using network` names another network",
     ],
     why: "A library that the plugin needs is missing or of another version, a symbol is undefined, or a device is \
-           not there. NCCL then goes on with what is left: its own InfiniBand transport, then sockets. A plugin that \
-           is merely not found is a failure only where it was asked for.",
+          not there. NCCL then goes on with what is left: its own InfiniBand transport, then sockets. A plugin that \
+          is merely not found is a failure only where it was asked for.",
     confirm: &[
         "read the plugin's own first warning: it names the missing device, library or setting",
         "`ldd PLUGIN` inside the container: `not found`, and which libibverbs comes first",

@@ -21,7 +21,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Cannot assign requested address`",
     ],
     why: "Without NCCL_SOCKET_IFNAME NCCL takes the first interface that is not lo or docker, with ib* before \
-           others. That can be a bridge of containers or VMs, or a network that not all hosts share.",
+          others. That can be a bridge of containers or VMs, or a network that not all hosts share.",
     confirm: &[
         "`ip -brief address` on both hosts; `nc -zv ADDRESS PORT` from the other one",
         "set NCCL_SOCKET_IFNAME to the interface of the cluster's network",

@@ -10,13 +10,13 @@ pub(super) static CAUSE: Cause = Cause {
     id: "p2p/acs-redirects",
     title: "A PCIe port redirects peer-to-peer requests (ACS)",
     what: "A PCIe port sends requests between the devices below it up to the root complex (`ReqRedir+`). GPUDirect \
-            then is slow, or fails.",
+           then is slow, or fails.",
     shows: &[
         "`ACSCtl: … ReqRedir+ …` of lspci",
         "p2pBandwidthLatencyTest: GPUs that copy slower with peer-to-peer than without",
     ],
     why: "The root complex or the IOMMU is slower than the switch, or drops such requests. It matters on switch \
-           ports between a GPU and its NIC, not on ports that no such path crosses.",
+          ports between a GPU and its NIC, not on ports that no such path crosses.",
     confirm: &[
         "`lspci -vvv` as root, whole: which ports have ReqRedir+, and are GPU and NIC below the same switch?",
         "`linerate audit --rule acs/redirect-on-p2p-path` on the node",

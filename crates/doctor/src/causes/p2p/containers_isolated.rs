@@ -12,14 +12,14 @@ pub(super) static CAUSE: Cause = Cause {
     id: "p2p/containers-isolated",
     title: "Ranks of one node are in containers that do not see each other",
     what: "Ranks of one node run in containers that do not see each other. They talk through the NIC, or fail when \
-            they import each other's memory.",
+           they import each other's memory.",
     shows: &[
         "more nodes counted (`nNodes`) than host names printed",
         "ranks of one host connected `via NET/…` only",
         "`invalid device ordinal`, `nvmlDeviceGetHandleBy… Not Found`",
     ],
     why: "NCCL connects ranks through CUDA IPC or shared memory only where they share a host identity and /dev/shm. \
-           It takes ranks in separate containers without a shared IPC namespace for ranks of different nodes.",
+          It takes ranks in separate containers without a shared IPC namespace for ranks of different nodes.",
     confirm: &[
         "`nNodes` in the log against the number of machines",
         "start the containers with a shared IPC namespace (--ipc=host, hostIPC, or one pod) and all GPUs visible",

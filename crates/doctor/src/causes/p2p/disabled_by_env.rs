@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
         "connections `via SHM/…` and none `via P2P/…`",
     ],
     why: "NCCL_P2P_DISABLE=1 and NCCL_P2P_LEVEL=LOC (0) forbid direct traffic. NCCL_P2P_LEVEL=NVL does so on \
-           machines whose GPUs have no NVLink. As a rule they are left over from debugging.",
+          machines whose GPUs have no NVLink. As a rule they are left over from debugging.",
     confirm: &["unset the variable: `via P2P/…` appears in place of `via SHM/…`"],
     refute: &["`via P2P/…` in the log"],
     remedy: || environment("Unset NCCL_P2P_DISABLE and NCCL_P2P_LEVEL", &[], &["NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL"]),

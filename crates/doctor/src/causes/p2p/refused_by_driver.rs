@@ -11,10 +11,10 @@ pub(super) static CAUSE: Cause = Cause {
     id: "p2p/refused-by-driver",
     title: "The driver refuses peer-to-peer between GPUs",
     what: "The GPU driver refuses peer-to-peer between GPUs of a node although the topology would allow it. NCCL \
-            goes on through host memory.",
+           goes on through host memory.",
     shows: &["`P2P is disabled between …`, `peer access is not supported between these two devices` (CUDA error 217)"],
     why: "The driver does not offer it for this product (GeForce), the chipset or a virtual machine does not support \
-           it, ACS or the IOMMU is in the way, or NVLink is in error.",
+          it, ACS or the IOMMU is in the way, or NVLink is in error.",
     confirm: &[
         "`nvidia-smi topo -p2p r` on the node: CNS (chipset), GNS (GPU), TNS (topology), DR (disabled)",
         "`linerate audit`: acs/redirect-on-p2p-path, iommu/translated-domain",

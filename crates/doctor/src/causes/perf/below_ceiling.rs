@@ -14,9 +14,9 @@ pub(super) static CAUSE: Cause = Cause {
     what: "A benchmark is far below what the links allow, and the log shows nothing wrong.",
     shows: &["a table of nccl-tests over several nodes, and `--node` snapshots that show the rates of the ports"],
     why: "For large messages the bus bandwidth of all-reduce, all-gather and reduce-scatter over several nodes \
-           approaches the bandwidth of the rails of a node together (that of alltoall, sendrecv, gather, scatter and \
-           hypercube counts one rank and is not compared). Where a benchmark stays far below, a link runs slower than \
-           it could, NICs are shared or far from their GPUs, or the fabric is congested.",
+          approaches the bandwidth of the rails of a node together (that of alltoall, sendrecv, gather, scatter and \
+          hypercube counts one rank and is not compared). Where a benchmark stays far below, a link runs slower than \
+          it could, NICs are shared or far from their GPUs, or the fabric is congested.",
     confirm: &[
         "`linerate audit` and `linerate topo --ceiling --nodes 2` on the nodes",
         "`ib_write_bw` per NIC: each should reach its line rate",

@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
     what: "NCCL_SHM_DISABLE=1 sends traffic within a node to the NIC.",
     shows: &["`NCCL_SHM_DISABLE set by environment to 1`", "connections within a host `via NET/…`"],
     why: "Where GPUs cannot talk directly, ranks of a node use shared memory. The variable forbids that, too, and \
-           leaves the network.",
+          leaves the network.",
     confirm: &["unset NCCL_SHM_DISABLE: `via SHM/…` appears in place of `via NET/…`"],
     refute: &["all ranks of a node are connected by P2P: then the variable changes nothing"],
     remedy: || environment("Unset NCCL_SHM_DISABLE", &[], &["NCCL_SHM_DISABLE"]),

@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`Not enough memory to write total of … bytes. Please check that /dev/shm …` of UCX",
     ],
     why: "Ranks of a node exchange data and messages through files in /dev/shm. Containers have 64 MiB of it by \
-           default, which several ranks use up.",
+          default, which several ranks use up.",
     confirm: &["`df -h /dev/shm` in the same container"],
     refute: &["/dev/shm is large and empty: then look for a limit of the memory cgroup"],
     remedy: || {

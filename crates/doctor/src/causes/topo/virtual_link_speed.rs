@@ -12,8 +12,8 @@ pub(super) static CAUSE: Cause = Cause {
     what: "NCCL computes with a virtual port's link speed: 2.5 GT/s on one lane.",
     shows: &["`link_speed=\"2.5 GT/s\" link_width=\"1\"` of a bridge in a topology, or NCCL's line about it"],
     why: "Emulated PCIe ports of a virtual machine report 2.5 GT/s and one lane, whatever the hardware below does. \
-           NCCL multiplies both, takes 0.2 GB/s for the link between CPU and switch, and chooses rings, NICs and \
-           channels by it.",
+          NCCL multiplies both, takes 0.2 GB/s for the link between CPU and switch, and chooses rings, NICs and \
+          channels by it.",
     confirm: &[
         "`NCCL_TOPO_DUMP_FILE` in the guest: link_speed and link_width of the bridges above GPUs and NICs",
         "NCCL_TOPO_FILE with the host's real speeds, and the same benchmark",

@@ -1,4 +1,4 @@
-//! The messages, each with its program, what it means and how sure that is. A new one: an entry here, and its form with its source in
+//! The messages, each with its program, what it means and how sure that is. A new one: an entry in the file of its subject, and its form with its source in
 //! `lab/messages/frameworks.toml`.
 
 mod collectives;
