@@ -8,7 +8,7 @@ use common::{lab, snapshot};
 use linerate_compose::{Description, Tree};
 use linerate_formats::nvidia_smi::PathKind;
 use linerate_node::Node;
-use linerate_snapshot::{Coverage, Lookup, Output, OutputKind, Snapshot, Why};
+use linerate_snapshot::{Coverage, OutputKind};
 use linerate_topology::from_node::matrix::Device;
 use linerate_topology::from_node::{FromNode, FromNodeError, Matrix, compare_with_topo_m, from_node};
 use linerate_topology::xml::{Dialect, Element};

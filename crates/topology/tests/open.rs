@@ -7,10 +7,9 @@ mod common;
 use common::{lab, snapshot};
 use linerate_compose::Description;
 use linerate_node::Node;
-use linerate_snapshot::{Coverage, Lookup, Output, OutputKind, Snapshot, Why};
+use linerate_snapshot::{Coverage, Output, OutputKind, Snapshot};
 use linerate_topology::from_node::from_node;
 use linerate_topology::{Analysis, Config, Nvlink, Open, Search};
-use std::path::{Path, PathBuf};
 
 /// A composed node without the files whose paths have one of these in them.
 fn without(name: &str, gone: &[&str]) -> Snapshot {

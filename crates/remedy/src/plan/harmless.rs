@@ -285,12 +285,12 @@ mod tests {
     use crate::simulate::Unsimulated;
     use crate::verify::example::{plan, step};
     use linerate_node::Node;
-    use linerate_rules::{Action, Audit, Persistence, Remedy, Risk};
+    use linerate_rules::{Action, Audit, Remedy};
 
     /// The planner's view of a node of which nothing is known.
     fn with_cx(f: impl FnOnce(&Cx<'_, '_>)) {
         let snapshot = Snapshot::new("test");
-        let (node, audit, options) = (Node::decode(&snapshot), Audit { verdicts: Vec::new() }, Options::default());
+        let (node, audit, options) = (Node::decode(&snapshot), Audit { verdicts: Vec::new(), incomplete: false }, Options::default());
         let platform = Platform::detect(&snapshot, &node);
         f(&Cx {
             snapshot: &snapshot,
@@ -304,7 +304,7 @@ mod tests {
 
     fn wish(rule: &'static str) -> Wish {
         let action = Action::Sysfs { path: "/sys/a".into(), value: "1".into() };
-        let remedy = Remedy::new("fix it", action, Persistence::Runtime, Risk::Low);
+        let remedy = Remedy::new("fix it", action);
         Wish { rule, subject: "node".into(), message: "it is wrong".into(), remedy }
     }
 
