@@ -231,6 +231,7 @@ mod tests {
             Token::Word(w, l) => format!("{l}:{w}"),
             Token::End => ";".to_owned(),
             Token::Directive(d, l) => format!("{l}#{d}"),
+            Token::TooDeep(l) => format!("{l}!"),
         };
         tokens(text, 1).into_iter().map(word).collect()
     }
@@ -256,5 +257,12 @@ mod tests {
         ] {
             assert_eq!(words(text), want, "{text}");
         }
+    }
+
+    #[test]
+    fn commands_that_are_too_deep_are_said() {
+        let nested = |depth: usize| "$(a ".repeat(depth) + &")".repeat(depth);
+        let deep = |depth| words(&nested(depth)).iter().filter(|w| w.ends_with('!')).count();
+        assert_eq!((deep(ENV_DEPTH), deep(ENV_DEPTH + 1)), (0, 1));
     }
 }
