@@ -3,7 +3,7 @@
 use crate::mutate::Random;
 use linerate_doctor::{Answer, Observer, Reader, conclude};
 use linerate_formats::nccl_log::{
-    Completion, Message, Status, Who, comm_of_call, distance, nics, oob, split, stamp, wording,
+    Completion, Message, Who, comm_of_call, distance, nics, oob, split, stamp, status, wording,
 };
 use linerate_logs::{Dress, gallery, releases, scenarios};
 use linerate_report::Style;
@@ -41,7 +41,7 @@ fn parts(text: &str) {
         assert!(first <= last, "{first} to {last}");
     }
     let number = text.bytes().find(u8::is_ascii_digit).map_or(0, |b| b - b'0');
-    black_box((Status::of(number.into()).name(), distance::name(u16::from(number) * 4, 0, i64::from(number))));
+    black_box((status::Status::of(number.into()).name(), distance::name(u16::from(number) * 4, 0, i64::from(number))));
 }
 
 /// As a stream, in pieces of sizes that the input decides: the answer is that of the same bytes at once.

@@ -109,7 +109,7 @@ fn remarks(input: &Value) -> String {
 fn a_log_of_which_part_was_not_read_is_never_good() {
     let d = dir("unread");
     let log = d.join("good.log");
-    write(&log, &healthy());
+    write(&log, healthy());
     let whole = d.display().to_string();
     assert_eq!(doctor(&[&whole]).status.code(), Some(0), "all of it is good");
     let unread = |arguments: &[&str]| {

@@ -72,7 +72,7 @@ impl Net<'_> {
             .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
             .count();
         let name = rest.get(..len)?;
-        if len == 0 || !names::is_secret(name) && !(name.eq_ignore_ascii_case(b"value") && self.named_before(at)) {
+        if len == 0 || !(names::is_secret(name) || name.eq_ignore_ascii_case(b"value") && self.named_before(at)) {
             return None;
         }
         let open = rest.iter().take(1024).position(|b| *b == b'>')?;
