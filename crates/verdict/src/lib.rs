@@ -2,6 +2,8 @@
 //!
 //! Each type is ordered from the mildest to the worst (or surest), and has one name, which JSON uses too.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 use serde::Serialize;
 use std::fmt;
 

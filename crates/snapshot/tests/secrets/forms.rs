@@ -41,7 +41,7 @@ pub(super) const LINES: &[&str] = &[
     "tool: ---> PASS §",
     // Prompts and sentences.
     "[sudo] password for me: §",
-    "Enter passphrase for key '/root/.ssh/id_rsa': §",
+    "Enter passphrase for key '/etc/ssh/id_rsa': §",
     "tool: password (it is shown): §",
     "tool: the password \"§\" was refused",
     "tool: wrong password '§' for root",
