@@ -9,6 +9,7 @@ use crate::{Report, VERSION, json};
 use linerate_remedy::On;
 use linerate_rules::{Evidence, Rule, Severity, Status, Verdict};
 use linerate_snapshot::{Pos, Snapshot};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -21,35 +22,70 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let words = Words::of(report.snapshot);
     let mut rules: Vec<&'static Rule> = Vec::new();
     let mut index: HashMap<&'static str, usize> = HashMap::new();
-    let mut times: HashMap<(&'static str, String), u32> = HashMap::new();
-    let mut results = Vec::new();
-    for v in &report.audit.verdicts {
-        if !matches!(v.finding.status, Status::Fail | Status::Unknown) {
-            continue;
-        }
-        let at = *index.entry(v.rule.id).or_insert_with(|| {
+    for v in shown(report) {
+        index.entry(v.rule.id).or_insert_with(|| {
             rules.push(v.rule);
             rules.len() - 1
         });
-        let time = times.entry((v.rule.id, v.finding.subject.to_string())).or_default();
-        results.push(result(v, at, *time, report, &words));
-        *time += 1;
     }
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
+    let log = Log {
+        schema: "https://json.schemastore.org/sarif-2.1.0.json",
+        runs: [Run {
+            automation_details: json!({ "id": format!("linerate/{}", report.snapshot.label) }),
+            column_kind: "unicodeCodePoints",
+            results: Results { report, words: &words, index: &index },
+            tool: json!({ "driver": {
                 "name": "linerate",
                 "version": VERSION,
                 "rules": rules.into_iter().map(rule).collect::<Vec<_>>(),
-            }},
-            "columnKind": "unicodeCodePoints",
-            "automationDetails": { "id": format!("linerate/{}", report.snapshot.label) },
-            "results": results,
+            }}),
         }],
-    });
+        version: "2.1.0",
+    };
     json::write_pretty(&log, out)
+}
+
+/// Verdicts that are results.
+fn shown<'r>(report: &'r Report<'_>) -> impl Iterator<Item = &'r Verdict> {
+    report.audit.verdicts.iter().filter(|v| matches!(v.finding.status, Status::Fail | Status::Unknown))
+}
+
+/// Members in the order of their names, as everywhere in our JSON.
+#[derive(Serialize)]
+struct Log<'r, 's> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    runs: [Run<'r, 's>; 1],
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<'r, 's> {
+    automation_details: Value,
+    column_kind: &'static str,
+    results: Results<'r, 's>,
+    tool: Value,
+}
+
+/// Results, each made when it is written: a hostile node has tens of thousands.
+struct Results<'r, 's> {
+    report: &'r Report<'s>,
+    words: &'r Words<'r>,
+    index: &'r HashMap<&'static str, usize>,
+}
+
+impl Serialize for Results<'_, '_> {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let mut times: HashMap<(&'static str, String), u32> = HashMap::new();
+        s.collect_seq(shown(self.report).map(|v| {
+            let at = self.index.get(v.rule.id).copied().unwrap_or_default();
+            let time = times.entry((v.rule.id, v.finding.subject.to_string())).or_default();
+            let made = result(v, at, *time, self.report, self.words);
+            *time += 1;
+            made
+        }))
+    }
 }
 
 fn rule(r: &'static Rule) -> Value {

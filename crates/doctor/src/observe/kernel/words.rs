@@ -163,7 +163,14 @@ pub(crate) const OF_NCCL: &[&str] = &[
 ];
 
 /// Finds the words.
-pub(crate) struct Words(Option<AhoCorasick>);
+pub(crate) struct Words(Option<Built>);
+
+/// Automatons of all words, and of those of NCCL.
+#[derive(Clone)]
+struct Built {
+    all: AhoCorasick,
+    of_nccl: AhoCorasick,
+}
 
 impl std::fmt::Debug for Words {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -174,9 +181,12 @@ impl std::fmt::Debug for Words {
 impl Default for Words {
     fn default() -> Self {
         // Built once: an automaton of all words takes longer than reading a short log.
-        static BUILT: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-            let words = WORDS.iter().chain(OF_NCCL).copied().chain(crate::observe::says::words());
-            AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()
+        static BUILT: LazyLock<Option<Built>> = LazyLock::new(|| {
+            let of = |words: &mut dyn Iterator<Item = &'static str>| {
+                AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()
+            };
+            let all = of(&mut WORDS.iter().chain(OF_NCCL).copied().chain(crate::observe::says::words()))?;
+            Some(Built { all, of_nccl: of(&mut OF_NCCL.iter().copied())? })
         });
         Words(BUILT.clone())
     }
@@ -186,7 +196,6 @@ impl Words {
     /// Whether the line has one of the words, and whether that is one of NCCL's own.
     pub(crate) fn any(&self, line: &str) -> Option<bool> {
         let Some(words) = &self.0 else { return Some(true) };
-        words.find(line)?;
-        Some(OF_NCCL.iter().any(|w| line.contains(w)))
+        words.all.is_match(line).then(|| words.of_nccl.is_match(line))
     }
 }
