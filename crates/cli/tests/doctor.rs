@@ -126,6 +126,14 @@ fn a_log_of_which_part_was_not_read_is_never_good() {
     let packed = zstd::encode_all(healthy().repeat(2000).as_bytes(), 3).unwrap();
     std::fs::write(d.join("packed.log.zst"), packed).unwrap();
     assert!(unread(&["--max-input", "64K", &whole]).contains("--max-input"));
+    // Packed lines that are searched for all that programs print count as longer than they are.
+    let searched = "lacks = 'DMAR: x'\n".repeat(11_000);
+    std::fs::write(d.join("packed.log.zst"), zstd::encode_all(searched.as_bytes(), 3).unwrap()).unwrap();
+    assert!(unread(&["--max-input", "1M", &whole]).contains("--max-input"));
+    std::fs::write(d.join("plain.log"), &searched).unwrap();
+    std::fs::remove_file(d.join("packed.log.zst")).unwrap();
+    assert_eq!(answer(&["--max-input", "1M", &whole])["exit_code"].as_u64(), Some(0), "what is plain has no budget");
+    std::fs::remove_file(d.join("plain.log")).unwrap();
     // One that is damaged.
     let mut damaged = zstd::encode_all(healthy().as_bytes(), 3).unwrap();
     damaged.truncate(damaged.len() / 2);

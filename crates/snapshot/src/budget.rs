@@ -1,6 +1,6 @@
 //! What packed input may become, over all inputs of one command.
 
-use linerate_formats::bounds::{ALLOWANCE, MEMBER_BYTES, MEMBERS, RATIO};
+use linerate_formats::bounds::{ALLOWANCE, MEMBER_BYTES, MEMBERS, RATIO, SEARCHED};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -25,7 +25,7 @@ struct Inner {
 
 /// There is more than the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it unpacks to more than {} MiB, which is the limit of packed input ({rule}); `--max-input` raises it", .limit >> 20, rule = rule(*.asked, *.packed))]
+#[error("{what} more than {} MiB, which is the limit of packed input ({rule}); `--max-input` raises it", .limit >> 20, what = if *.searched { "to search its lines counts as" } else { "it unpacks to" }, rule = rule(*.asked, *.packed))]
 pub struct Exceeded {
     /// Bytes that packed input may become.
     pub limit: u64,
@@ -33,6 +33,8 @@ pub struct Exceeded {
     pub packed: u64,
     /// Whether the user set the limit.
     pub asked: bool,
+    /// Whether searching took it, not unpacking.
+    pub searched: bool,
 }
 
 fn rule(asked: bool, packed: u64) -> String {
@@ -73,6 +75,18 @@ impl Budget {
     /// # Errors
     /// They are too many.
     pub fn take(&self, bytes: u64) -> Result<(), Exceeded> {
+        self.charge(bytes, false)
+    }
+
+    /// Notes that lines of so many bytes, which came out before, are searched for all that programs print: they count [`SEARCHED`] times.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub fn search(&self, bytes: u64) -> Result<(), Exceeded> {
+        self.charge(bytes.saturating_mul(SEARCHED - 1), true)
+    }
+
+    fn charge(&self, bytes: u64, searched: bool) -> Result<(), Exceeded> {
         let unpacked = self.0.unpacked.fetch_add(bytes, Relaxed).saturating_add(bytes);
         let packed = self.0.packed.load(Relaxed);
         let limit = self.0.most.unwrap_or_else(|| ALLOWANCE.saturating_add(packed.saturating_mul(RATIO)));
@@ -81,7 +95,7 @@ impl Budget {
         }
         // What is refused was not read: another input may still fit.
         self.0.unpacked.fetch_sub(bytes, Relaxed);
-        Err(Exceeded { limit, packed, asked: self.0.most.is_some() })
+        Err(Exceeded { limit, packed, asked: self.0.most.is_some(), searched })
     }
 }
 
@@ -166,6 +180,9 @@ mod tests {
         assert!(b.take(1).is_err());
         let asked = Budget::new(Some(5));
         asked.packed(1 << 30);
+        let searching = Budget::default();
+        assert_eq!(searching.search(ALLOWANCE / (SEARCHED - 1)), Ok(()));
+        assert!(searching.search(1).is_err_and(|e| e.searched));
         assert!(asked.take(5).is_ok() && asked.take(1).is_err_and(|e| e.asked && e.limit == 5));
     }
 }

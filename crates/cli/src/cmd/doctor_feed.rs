@@ -231,9 +231,19 @@ impl<'a> Feed<'a> {
         reader.feed(&mut self.observer, &head);
         let large = s.size.is_some_and(|n| n > DOCTOR_TEXT as u64);
         let mut copy = (!large).then_some(head);
+        let mut searched = self.observer.searched();
         while let Some(n) = self.more(s, open) {
             let bytes = self.buffer.get(..n).unwrap_or_default();
             reader.feed(&mut self.observer, bytes);
+            // What is packed costs no more than a multiple of what lies on the disk.
+            let more = self.observer.searched() - searched;
+            searched += more;
+            if open.from.packing().is_some()
+                && let Err(e) = crate::budget::budget().search(more)
+            {
+                self.unread(&s.name, e.to_string());
+                break;
+            }
             match &mut copy {
                 Some(c) if c.len() + n <= DOCTOR_TEXT => c.extend_from_slice(bytes),
                 _ => copy = None,

@@ -105,6 +105,8 @@ pub struct Observer {
     matrices: p2p_matrix::Reader,
     torch: torch_log::Reader,
     kernel_words: kernel::Words,
+    /// See [`Observer::searched`].
+    searched: u64,
     /// Who speaks in each file, by its prose.
     pub(crate) voices: Vec<voice::Voice>,
     /// What the second look at lines in an unknown dress shows, and how many were looked at.
@@ -117,6 +119,12 @@ pub struct Observer {
 }
 
 impl Observer {
+    /// Bytes of lines with a word of some program, which are searched for all that programs print: they cost many times what others cost.
+    #[must_use]
+    pub fn searched(&self) -> u64 {
+        self.searched
+    }
+
     pub(crate) fn open(&mut self, name: &str) -> FileId {
         self.files.push(FileSeen { name: name.to_owned(), ..FileSeen::default() });
         self.voices.push(voice::Voice::default());

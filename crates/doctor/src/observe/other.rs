@@ -65,6 +65,7 @@ impl Observer {
             return;
         }
         let Some(of_nccl) = self.kernel_words.any(line) else { return };
+        self.searched += line.len() as u64;
         if of_nccl && self.quoted(place, line) {
             return;
         }
