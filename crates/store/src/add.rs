@@ -4,10 +4,11 @@ use crate::cells::{self, Cell, Subject};
 use crate::imported::{Added, Imported, Reread, TextRef};
 use crate::points::{self, PART};
 use crate::{Store, StoreError};
-use linerate_bench::{Label, Param, Point, Run, RunId, Stat};
+use linerate_bench::{Kind, Label, Param, Point, Run, RunId, Stat};
 use linerate_snapshot::without_secrets;
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params, types::Value};
-use std::collections::HashSet;
+use smol_str::SmolStr;
+use std::collections::{HashMap, HashSet};
 
 impl Store {
     /// Stores runs, all of them or, where that fails, none. A run that is there already is not stored twice: neither one with the same
@@ -29,7 +30,7 @@ impl Store {
         // The lock is taken before anything is looked up, so nobody can add the same run in between.
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
         let given: HashSet<RunId> = ids.iter().copied().collect();
-        let mut writer = Writer { tx: &tx, now, subjects: Vec::new(), cells: Vec::new() };
+        let mut writer = Writer { tx: &tx, now, subjects: HashMap::new(), cells: Vec::new() };
         let mut added = Added::default();
         for (imported, id) in prepared {
             writer.one(imported, id, &given, &mut added).map_err(told)?;
@@ -64,11 +65,16 @@ fn fit(imported: &Imported<'_>, id: RunId) -> Result<(), StoreError> {
 /// Cells that are held back, to be written in order: 14 MB.
 const CELLS: usize = 1 << 18;
 
+/// Subjects of a transaction that are remembered; beyond, all are forgotten and looked up again: some 10 MB.
+const SUBJECTS: usize = 1 << 15;
+
+type SubjectKey = (Kind, Option<SmolStr>, (SmolStr, Vec<Label>));
+
 struct Writer<'a> {
     tx: &'a Transaction<'a>,
     now: f64,
-    /// Those of this transaction, by kind and tool.
-    subjects: Vec<(linerate_bench::Kind, Option<smol_str::SmolStr>, Subject, i64)>,
+    /// Those of this transaction, with their keys in the database, by kind, tool and [`Subject::key`].
+    subjects: HashMap<SubjectKey, Vec<(Subject, i64)>>,
     /// Subject, size, run.
     cells: Vec<(i64, i64, i64, Cell)>,
 }
@@ -185,9 +191,9 @@ impl Writer<'_> {
     }
 
     fn subject(&mut self, run: &Run, subject: Subject) -> rusqlite::Result<i64> {
-        let same = |(kind, tool, s, _): &&(_, _, Subject, i64)| (*kind, tool, s) == (run.kind, &run.tool, &subject);
-        if let Some(known) = self.subjects.iter().find(same) {
-            return Ok(known.3);
+        let of = (run.kind, run.tool.clone(), subject.key());
+        if let Some((_, key)) = self.subjects.get(&of).and_then(|same| same.iter().find(|s| s.0 == subject)) {
+            return Ok(*key);
         }
         let m = &subject.metric;
         let (kind, tool) = (run.kind.name(), run.tool.as_deref());
@@ -205,11 +211,10 @@ impl Writer<'_> {
                 self.tx.last_insert_rowid()
             }
         };
-        // A list, because there are few; bounded, because hostile runs may have many.
-        if self.subjects.len() >= 256 {
+        if self.subjects.len() >= SUBJECTS {
             self.subjects.clear();
         }
-        self.subjects.push((run.kind, run.tool.clone(), subject, key));
+        self.subjects.entry(of).or_default().push((subject, key));
         Ok(key)
     }
 

@@ -1,6 +1,8 @@
 //! What a run says of each of its subjects at each size: one value, because a run is one repetition.
 
 use linerate_bench::{Label, Metric, Run};
+use smol_str::SmolStr;
+use std::collections::HashMap;
 
 /// A metric under the labels that tell measurements apart; ranks and streams, which are many of one, are left out.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,6 +10,13 @@ pub(crate) struct Subject {
     pub(crate) metric: Metric,
     /// Sorted.
     pub(crate) labels: Vec<Label>,
+}
+
+impl Subject {
+    /// What looks it up. Subjects of one key differ in unit, statistic or direction only, so they are few.
+    pub(crate) fn key(&self) -> (SmolStr, Vec<Label>) {
+        (self.metric.name.clone(), self.labels.clone())
+    }
 }
 
 /// A run's valid points of one subject at one size.
@@ -47,10 +56,13 @@ pub(crate) fn telling(labels: &[Label]) -> Vec<Label> {
 
 pub(crate) fn cells(run: &Run) -> Cells {
     let mut out = Cells::default();
+    let mut known: HashMap<_, Vec<usize>> = HashMap::new();
     for s in &run.series {
         let subject = Subject { metric: s.metric.clone(), labels: telling(&s.labels) };
-        let known = out.subjects.iter().position(|k| *k == subject);
-        out.of_series.push(known.unwrap_or_else(|| {
+        let same = known.entry(subject.key()).or_default();
+        let place = same.iter().copied().find(|k| out.subjects.get(*k) == Some(&subject));
+        out.of_series.push(place.unwrap_or_else(|| {
+            same.push(out.subjects.len());
             out.subjects.push(subject);
             out.subjects.len() - 1
         }));
@@ -58,9 +70,14 @@ pub(crate) fn cells(run: &Run) -> Cells {
     if !run.is_valid() {
         return out;
     }
-    for subject in 0..out.subjects.len() {
+    // Of each subject, its series.
+    let mut series = vec![Vec::new(); out.subjects.len()];
+    for (s, of) in run.series.iter().zip(&out.of_series) {
+        series[*of].push(s);
+    }
+    for (subject, of) in series.into_iter().enumerate() {
         let mut members: Vec<Cell> = Vec::new();
-        for (s, _) in run.series.iter().zip(&out.of_series).filter(|(_, of)| **of == subject) {
+        for s in of {
             let mut values: Vec<(i64, f64)> = Vec::with_capacity(s.points.len());
             values.extend(s.points.valid().filter(|p| p.value.is_finite()).map(|p| (size(p.size), p.value)));
             values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));

@@ -5,7 +5,7 @@ use crate::filter::Measured;
 use crate::{Filter, Store, StoreError, cells};
 use linerate_bench::{Better, Run, RunId};
 use rusqlite::types::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A run's value beside those of other runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +107,11 @@ impl Store {
         filter.params.extend(params);
         let view = self.db.unchecked_transaction().map_err(|e| self.told(e))?;
         let runs = self.times(&filter, Some(run.id()))?;
-        let subjects = self.subjects(&filter)?;
+        // Those of this run's kind and tool, by name and labels.
+        let mut subjects: HashMap<_, Vec<(i64, Measured)>> = HashMap::new();
+        for (key, of) in self.subjects(&filter)? {
+            subjects.entry((of.metric.name.clone(), of.labels.clone())).or_default().push((key, of));
+        }
         let found = cells::cells(run);
         let mut out = Vec::new();
         for cell in found.cells.iter().filter(|c| filter.size.is_none_or(|s| cells::size(Some(s)) == c.size)) {
@@ -125,7 +129,7 @@ impl Store {
                 labels: subject.labels.clone(),
             };
             let value = if typical == Typical::Mean { cell.mean } else { cell.median };
-            let band = match subjects.iter().find(|s| s.1 == of) {
+            let band = match subjects.get(&subject.key()).and_then(|same| same.iter().find(|s| s.1 == of)) {
                 Some((key, _)) => self.band(&of, &self.cells(*key, size_of(cell.size), typical, &runs)?, &runs)?,
                 None => None,
             };

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i32 = 0x4c6e_5274;
 
 /// Step n leads from form n to form n + 1.
-pub(crate) const STEPS: &[&str] = &[include_str!("schema.sql")];
+pub(crate) const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("schema-2.sql")];
 
 /// The form that this program reads and writes.
 pub(crate) const FORM: i64 = STEPS.len() as i64;

@@ -6,6 +6,7 @@
 //! powers of 1000.
 
 mod amount;
+mod defined;
 mod json;
 mod reader;
 mod run;

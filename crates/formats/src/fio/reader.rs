@@ -1,8 +1,9 @@
 //! Line by line: what belongs to which run.
 
+use super::defined::{Defined, Seen};
 use super::run::{Direction, Job, Kind, Run, Times};
 use super::terse::{self, Terse};
-use super::text::{self, Definition, Latency};
+use super::text::{self, Latency};
 use super::{json, settle};
 use crate::bounds::{BENCH_SHORT_LINE, FIO_PERCENTILES, Limit, leave_out};
 use crate::launcher;
@@ -16,7 +17,9 @@ use crate::units::Microseconds;
 pub struct Reader {
     record: Recorder<Run>,
     /// Jobs as defined at the beginning.
-    defined: Vec<Definition>,
+    defined: Defined,
+    /// The jobs of this run.
+    seen: Seen,
     /// What the percentiles below are of.
     percentiles: Option<(Latency, f64)>,
     /// `fsync/fdatasync/sync_file_range:` was said.
@@ -92,10 +95,9 @@ impl Reader {
                 self.end_run();
             }
             if !self.record.is_begun() {
-                self.defined.clear();
+                self.defined = Defined::default();
             }
-            let run = self.record.touch(number);
-            keep(&mut self.defined, defined, Limit::FIO_JOBS, number, &mut run.left_out);
+            self.defined.keep(defined, number, &mut self.record.touch(number).left_out);
         } else if let Some(version) = version(line) {
             if self.record.run.version.is_some() {
                 self.end_run();
@@ -130,12 +132,7 @@ impl Reader {
             self.end_run();
             self.defined = defined;
         }
-        let is_again = self
-            .record
-            .run
-            .jobs
-            .iter()
-            .any(|j| j.name == job.name && j.group == job.group && j.pid == job.pid && job.pid.is_some());
+        let is_again = job.pid.is_some() && self.seen.has(&job);
         if is_again {
             // `--status-interval`: the same processes report again.
             let mut next = Run { version: self.record.run.version.clone(), ..Run::default() };
@@ -149,14 +146,14 @@ impl Reader {
             self.end_run();
             self.defined = defined;
         }
-        let own = self.defined.iter().find(|(name, group, _)| *name == job.name && Some(*group) == job.group);
-        job.options = own.map(|(_, _, options)| options.clone()).unwrap_or_default();
+        job.options = self.defined.options(&job);
         (self.percentiles, self.in_sync) = (None, false);
         let run = self.record.touch(number);
         if let (Some(code), Some(reason)) = (job.error.filter(|e| *e != 0), &job.error_text) {
             let text = format!("{}: error {code}: {reason}", job.name);
             run.fail(Said::new(number, &text));
         }
+        self.seen.take(&job);
         run.push_job(job);
     }
 
@@ -172,11 +169,10 @@ impl Reader {
             self.end_run();
             self.defined = defined;
         }
-        let is_again = self.record.run.jobs.iter().any(|j| j.name == job.name && j.group == job.group);
+        let is_again = self.seen.has(&job);
         // Disks that did the same until now are those of one call.
         let is_decided = disks.is_some() && self.record.run.disks == disks;
-        let own = self.defined.iter().find(|(name, group, _)| *name == job.name && Some(*group) == job.group);
-        let options = own.map(|(_, _, options)| options.clone()).unwrap_or_default();
+        let options = self.defined.options(&job);
         let is_new = is_again && !is_decided && !std::mem::replace(&mut self.is_undecided, is_again && !is_decided);
         let run = self.record.touch(number);
         (run.is_terse, run.end, run.disks) = (true, End::Finished, disks);
@@ -188,6 +184,7 @@ impl Reader {
         if let Some(code) = job.error.filter(|e| *e != 0) {
             run.fail(Said::new(number, &format!("{}: error {code}", job.name)));
         }
+        self.seen.take(&job);
         run.push_job(Job { options, ..job });
     }
 
@@ -295,7 +292,7 @@ impl Reader {
     fn end_run(&mut self) {
         (self.percentiles, self.in_sync, self.group) = (None, false, None);
         self.is_undecided = false;
-        self.defined.clear();
+        (self.defined, self.seen) = Default::default();
         if let Some(mut run) = self.record.end() {
             if run.jobs.is_empty() && !run.failures.is_empty() {
                 run.end = End::Failed;
