@@ -1,15 +1,15 @@
 //! What an act of a plan names: the files that may be kept before it, and put back after it. Nothing else is.
 
-use linerate_remedy::{Act, BootTrial};
+use linerate_remedy::{Act, BootTrial, FileAct, RunAct, TrialAct};
 
 /// Whether an act names a file: as its own, or as one that its program writes. The files of an entry that is started once are the boot
 /// loader's, and known by its kind.
 pub(crate) fn is_named(act: &Act, path: &str) -> bool {
     match act {
-        Act::File { path: own, .. } => own == path,
-        Act::Run { writes, .. } => writes.iter().any(|w| w == path),
-        Act::Trial { boot, .. } => is_of_loader(*boot, path),
-        Act::Value { .. } | Act::NicFirmware { .. } | Act::Bios { .. } | Act::Label { .. } => false,
+        Act::File(FileAct { path: own, .. }) => own == path,
+        Act::Run(RunAct { writes, .. }) => writes.iter().any(|w| w == path),
+        Act::Trial(TrialAct { boot, .. }) => is_of_loader(*boot, path),
+        Act::Value(_) | Act::NicFirmware(_) | Act::Bios(_) | Act::Label(_) => false,
     }
 }
 

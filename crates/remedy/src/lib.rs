@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod act;
 pub mod address;
 pub mod bios;
 pub mod boot;
@@ -24,8 +25,9 @@ pub mod verify;
 
 pub use hash::sha256;
 pub use model::{
-    Act, BootTrial, ByHand, Changed, Condition, Content, Counts, Disruption, FileState, KubeNode, NodeId, Permanence,
-    Plan, PlanError, Proof, Refused, Risk, SCHEMA, Simulation, State, Step,
+    Act, BiosAct, BootTrial, ByHand, Changed, Condition, Content, Counts, Disruption, FileAct, FileState, KubeNode,
+    LabelAct, NicFirmwareAct, NodeId, Permanence, Plan, PlanError, Proof, Refused, Risk, RunAct, SCHEMA, Simulation,
+    State, Step, TrialAct, ValueAct,
 };
 pub use simulate::{Simulated, simulate};
 pub use terms::{On, Terms, terms};

@@ -17,7 +17,7 @@ pub(crate) use value::{shows, shows_only};
 pub(crate) use wrong::{Done, Wrong};
 
 use crate::journal::{Journal, Seen};
-use linerate_remedy::Act;
+use linerate_remedy::{Act, FileAct, NicFirmwareAct, RunAct, TrialAct, ValueAct};
 
 /// Bytes of a file that is changed or kept: an initramfs is not, a `grub.cfg` is.
 pub(crate) const FILE: usize = 64 << 20;
@@ -63,49 +63,49 @@ impl Hands<'_> {
     /// Looks at what an act will change, refuses what the plan did not expect (`stale`), and keeps it under the name `kept`.
     pub(crate) fn before(&self, act: &Act, journal: &Journal, kept: &str) -> Done<Seen> {
         match act {
-            Act::File { path, before, .. } => file::before(self.root, path, before, journal, kept),
-            Act::Run { writes, .. } => file::keep(self.root, writes, journal, kept),
-            Act::Value { path, before, .. } => value::before(self.root, path, before),
-            Act::Trial { boot, add, remove } => trial::before(self, *boot, add, remove, journal, kept),
-            Act::NicFirmware { device, parameter, before, .. } => {
+            Act::File(FileAct { path, before, .. }) => file::before(self.root, path, before, journal, kept),
+            Act::Run(RunAct { writes, .. }) => file::keep(self.root, writes, journal, kept),
+            Act::Value(ValueAct { path, before, .. }) => value::before(self.root, path, before),
+            Act::Trial(TrialAct { boot, add, remove }) => trial::before(self, *boot, add, remove, journal, kept),
+            Act::NicFirmware(NicFirmwareAct { device, parameter, before, .. }) => {
                 firmware::before(self.root, device, parameter, before, journal)
             }
-            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
+            Act::Bios(_) | Act::Label(_) => Err(not_here()),
         }
     }
 
     /// Makes it.
     pub(crate) fn make(&self, act: &Act, before: &Seen, journal: &Journal) -> Done<Made> {
         match act {
-            Act::File { path, after, mode, .. } => {
+            Act::File(FileAct { path, after, mode, .. }) => {
                 file::make(self.root, path, after.as_ref().map(|c| c.0.as_bytes()), *mode, before)
             }
-            Act::Run { argv, writes, limit, .. } => {
+            Act::Run(RunAct { argv, writes, limit, .. }) => {
                 let output = run::run(self.root, argv, *limit, self.mark)?;
                 Ok(Made { after: file::look(self.root, writes)?, output: Some(output) })
             }
-            Act::Value { path, after, .. } => value::make(self.root, path, after),
-            Act::Trial { .. } => trial::make(self, before, journal, self.mark),
-            Act::NicFirmware { device, parameter, after, .. } => {
+            Act::Value(ValueAct { path, after, .. }) => value::make(self.root, path, after),
+            Act::Trial(_) => trial::make(self, before, journal, self.mark),
+            Act::NicFirmware(NicFirmwareAct { device, parameter, after, .. }) => {
                 firmware::make(self.root, device, parameter, after, self.mark)
             }
-            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
+            Act::Bios(_) | Act::Label(_) => Err(not_here()),
         }
     }
 
     /// Looks where an announced act stands.
     pub(crate) fn look(&self, act: &Act, before: &Seen) -> Done<Look> {
         match act {
-            Act::File { path, after, .. } => {
+            Act::File(FileAct { path, after, .. }) => {
                 file::stands(self.root, path, after.as_ref().map(|c| c.0.as_bytes()), before)
             }
-            Act::Run { .. } => Ok(Look::Before),
-            Act::Value { path, after, .. } => value::stands(self.root, path, after, before),
-            Act::Trial { .. } => trial::stands(self, before),
-            Act::NicFirmware { device, parameter, after, .. } => {
+            Act::Run(_) => Ok(Look::Before),
+            Act::Value(ValueAct { path, after, .. }) => value::stands(self.root, path, after, before),
+            Act::Trial(_) => trial::stands(self, before),
+            Act::NicFirmware(NicFirmwareAct { device, parameter, after, .. }) => {
                 firmware::stands(self.root, device, parameter, after, before)
             }
-            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
+            Act::Bios(_) | Act::Label(_) => Err(not_here()),
         }
     }
 
@@ -119,29 +119,29 @@ impl Hands<'_> {
         same_boot: bool,
     ) -> Done<Undo> {
         match act {
-            Act::File { path, after: content, .. } => {
+            Act::File(FileAct { path, after: content, .. }) => {
                 file::undo(self.root, path, content.as_ref().map(|c| c.0.as_bytes()), before, after, journal)
             }
-            Act::Run { .. } => file::undo_writes(self.root, before, after, journal),
-            Act::Value { path, after: set, .. } => value::undo(self.root, path, set, before, same_boot),
-            Act::Trial { .. } => trial::undo(self, before, journal, self.mark),
-            Act::NicFirmware { device, parameter, after, .. } => {
+            Act::Run(_) => file::undo_writes(self.root, before, after, journal),
+            Act::Value(ValueAct { path, after: set, .. }) => value::undo(self.root, path, set, before, same_boot),
+            Act::Trial(_) => trial::undo(self, before, journal, self.mark),
+            Act::NicFirmware(NicFirmwareAct { device, parameter, after, .. }) => {
                 firmware::undo(self.root, device, parameter, after, before, self.mark)
             }
-            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
+            Act::Bios(_) | Act::Label(_) => Err(not_here()),
         }
     }
 
     /// Puts back what a failed attempt may have changed: all of it, because the act announced all of it and nobody else was asked.
     pub(crate) fn put_back(&self, act: &Act, before: &Seen, journal: &Journal) -> Done<()> {
         match act {
-            Act::File { .. } | Act::Run { .. } => file::put_back(self.root, before, journal),
-            Act::Value { path, .. } => value::put_back(self.root, path, before),
-            Act::Trial { .. } => trial::undo(self, before, journal, self.mark).map(|_| ()),
-            Act::NicFirmware { device, parameter, .. } => {
+            Act::File(_) | Act::Run(_) => file::put_back(self.root, before, journal),
+            Act::Value(ValueAct { path, .. }) => value::put_back(self.root, path, before),
+            Act::Trial(_) => trial::undo(self, before, journal, self.mark).map(|_| ()),
+            Act::NicFirmware(NicFirmwareAct { device, parameter, .. }) => {
                 firmware::put_back(self.root, device, parameter, before, self.mark)
             }
-            Act::Bios { .. } | Act::Label { .. } => Ok(()),
+            Act::Bios(_) | Act::Label(_) => Ok(()),
         }
     }
 }
@@ -154,10 +154,12 @@ pub(crate) fn run_undo(hands: &Hands<'_>, argv: &[String], limit: u32) -> Done<S
 /// Whether a program's next value is the plan's: for the check before anything is done.
 pub(crate) fn check(hands: &Hands<'_>, act: &Act) -> Done<()> {
     match act {
-        Act::Value { path, before, .. } => value::before(hands.root, path, before).map(|_| ()),
-        Act::NicFirmware { device, parameter, before, .. } => firmware::check(hands.root, device, parameter, before),
-        Act::Trial { boot, add, remove } => trial::check(hands, *boot, add, remove),
-        Act::File { .. } | Act::Run { .. } | Act::Bios { .. } | Act::Label { .. } => Ok(()),
+        Act::Value(ValueAct { path, before, .. }) => value::before(hands.root, path, before).map(|_| ()),
+        Act::NicFirmware(NicFirmwareAct { device, parameter, before, .. }) => {
+            firmware::check(hands.root, device, parameter, before)
+        }
+        Act::Trial(TrialAct { boot, add, remove }) => trial::check(hands, *boot, add, remove),
+        Act::File(_) | Act::Run(_) | Act::Bios(_) | Act::Label(_) => Ok(()),
     }
 }
 

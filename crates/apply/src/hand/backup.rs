@@ -16,10 +16,10 @@ pub(super) fn fits(key: &Key, act: &Act, seen: &Seen) -> Done<()> {
     };
     let kind = matches!(
         (act, seen),
-        (Act::File { .. } | Act::Run { .. }, Seen::Files { .. })
-            | (Act::Trial { .. }, Seen::Trial { .. })
-            | (Act::Value { .. } | Act::NicFirmware { .. }, Seen::Value { .. })
-            | (Act::Bios { .. } | Act::Label { .. }, Seen::Elsewhere { .. })
+        (Act::File(_) | Act::Run(_), Seen::Files { .. })
+            | (Act::Trial(_), Seen::Trial { .. })
+            | (Act::Value(_) | Act::NicFirmware(_), Seen::Value { .. })
+            | (Act::Bios(_) | Act::Label(_), Seen::Elsewhere { .. })
     );
     if !kind {
         return refuse("keeps something of another kind".to_owned());

@@ -3,7 +3,7 @@
 use super::{Work, acts, boot, node_id, now, steps};
 use crate::act::{Done, FILE, Hands, Root, TrialMaker, Wrong, check, shows, stale};
 use crate::journal::{Journal, Key, Ledger, Record, STATE, next_order, open_plan};
-use linerate_remedy::{Act, Condition, FileState, Plan};
+use linerate_remedy::{Act, Condition, FileAct, FileState, Plan, RunAct, ValueAct};
 use std::collections::BTreeMap;
 
 /// Space that has to be free wherever something is written.
@@ -189,7 +189,7 @@ fn act_troubles(hands: &Hands<'_>, act: &Act, later: &mut BTreeMap<String, Optio
         names.filter_map(|name| hands.root.program(name).err()).collect::<Vec<_>>()
     };
     match act {
-        Act::Run { argv, undo, writes, .. } => {
+        Act::Run(RunAct { argv, undo, writes, .. }) => {
             let mut wrongs = programs([argv, undo]);
             if argv.is_empty() {
                 wrongs.push(Wrong::failed("an act runs a program without a name"));
@@ -197,7 +197,7 @@ fn act_troubles(hands: &Hands<'_>, act: &Act, later: &mut BTreeMap<String, Optio
             wrongs.extend(writes.iter().filter_map(|path| hands.root.read(path, FILE).err()));
             wrongs
         }
-        Act::File { path, before, after, .. } => {
+        Act::File(FileAct { path, before, after, .. }) => {
             let wrong = match later.get(path) {
                 Some(text) if before.is(text.as_ref().map(|t| t.as_bytes())) => None,
                 Some(_) => Some(Wrong::failed(format!(
@@ -208,13 +208,13 @@ fn act_troubles(hands: &Hands<'_>, act: &Act, later: &mut BTreeMap<String, Optio
             later.insert(path.clone(), after.as_ref().map(|c| c.0.clone()));
             wrong.into_iter().collect()
         }
-        Act::Value { path, after, .. } => {
+        Act::Value(ValueAct { path, after, .. }) => {
             let wrong = if later.contains_key(path) { None } else { check(hands, act).err() };
             later.insert(path.clone(), Some(after.clone()));
             wrong.into_iter().collect()
         }
-        Act::NicFirmware { .. } | Act::Trial { .. } => check(hands, act).err().into_iter().collect(),
-        Act::Bios { .. } | Act::Label { .. } => Vec::new(),
+        Act::NicFirmware(_) | Act::Trial(_) => check(hands, act).err().into_iter().collect(),
+        Act::Bios(_) | Act::Label(_) => Vec::new(),
     }
 }
 
@@ -234,10 +234,10 @@ fn space(root: &Root, acts: &[(Key, super::Phase, &Act)]) -> Vec<(Option<String>
     for (key, _, act) in acts {
         let step = Some(key.step.clone());
         match act {
-            Act::File { path, after, .. } => {
+            Act::File(FileAct { path, after, .. }) => {
                 wanted.push((step, path.clone(), after.as_ref().map_or(0, |c| c.0.len() as u64)));
             }
-            Act::Run { writes, .. } => {
+            Act::Run(RunAct { writes, .. }) => {
                 let size = |path: &String| root.read(path, FILE).ok().flatten().map_or(0, |t| t.bytes.len() as u64);
                 wanted.extend(writes.iter().map(|path| (step.clone(), path.clone(), size(path) * 2)));
             }

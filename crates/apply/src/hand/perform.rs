@@ -6,7 +6,7 @@ use crate::act::{Done, Hands, Look, Made, Wrong, end_left, run_undo, unexpected}
 use crate::hand::fault::boundary;
 use crate::journal::{Journal, Key, Record, Seen};
 use crate::protocol::{Phase, Stands};
-use linerate_remedy::{Act, Plan};
+use linerate_remedy::{Act, Plan, RunAct, TrialAct};
 
 /// How often an act is begun.
 const ATTEMPTS: u32 = 5;
@@ -49,7 +49,7 @@ fn trial_runs(hands: &Hands<'_>, plan: &Plan, key: &Key) -> Done<()> {
     let cmdline = hands.root.text("/proc/cmdline").unwrap_or_default();
     let words: Vec<&str> = cmdline.split_whitespace().collect();
     for act in trials {
-        let Act::Trial { add, remove, .. } = act else { continue };
+        let Act::Trial(TrialAct { add, remove, .. }) = act else { continue };
         let missing = add.iter().filter(|w| !words.contains(&w.as_str())).map(|w| format!("{w} is not there"));
         let still = remove.iter().filter(|w| words.contains(&w.as_str())).map(|w| format!("{w} is there"));
         let differs: Vec<String> = missing.chain(still).collect();
@@ -127,7 +127,7 @@ fn failed(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, before
     // Its files first, as when it is undone later: a program that makes the system read them again has to find them as they were.
     let back = hands.put_back(act, before, journal);
     let undone = back.and_then(|()| match act {
-        Act::Run { undo, limit, .. } if !undo.is_empty() => run_undo(hands, undo, *limit).map(drop),
+        Act::Run(RunAct { undo, limit, .. }) if !undo.is_empty() => run_undo(hands, undo, *limit).map(drop),
         _ => Ok(()),
     });
     match undone {

@@ -6,7 +6,7 @@ use crate::act::{Done, Hands, Undo, Wrong, end_left, run_undo, unexpected};
 use crate::hand::fault::boundary;
 use crate::journal::{ActRecord, Journal, Key, Record, next_order, open_plan};
 use crate::protocol::{Phase, Stands};
-use linerate_remedy::Act;
+use linerate_remedy::{Act, RunAct};
 
 /// An act of which files are back, and a program is still to be run.
 struct Later<'a> {
@@ -95,7 +95,7 @@ fn files_back<'a>(
     let same_boot = record.boot == boot(hands.root);
     let end = hands.undo(act, &record.before, record.after.as_ref(), journal, same_boot)?;
     boundary("undo: files are back");
-    let Act::Run { argv, undo, limit, .. } = act else {
+    let Act::Run(RunAct { argv, undo, limit, .. }) = act else {
         let (Undo::Back(how) | Undo::Rerun(how)) = end;
         undone(journal, key, how)?;
         return Ok(None);
@@ -162,7 +162,7 @@ pub(super) fn finish(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work) 
     }
     for (key, phase, act) in acts.iter().rev() {
         let Some(record) = journal.ledger.acts.get(key).cloned() else { continue };
-        let trial = matches!(act, Act::Trial { .. }) && *phase == Phase::First;
+        let trial = matches!(act, Act::Trial(_)) && *phase == Phase::First;
         if !trial || record.stands != Stands::Made {
             continue;
         }

@@ -6,7 +6,7 @@ use super::volatile::path_is;
 use super::{Change, What, glob::within};
 use crate::bios::names;
 use crate::effect::{self, Effect};
-use crate::model::{Act, Plan, Proof, Step};
+use crate::model::{Act, FileAct, Plan, Proof, RunAct, Step, TrialAct};
 
 /// Differences that a step explains.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ fn follow(table: Follows, thing: &str, subject: &str, out: &mut Found) {
 
 fn of_act(act: &Act, out: &mut Found) {
     match act {
-        Act::File { path, after, .. } => {
+        Act::File(FileAct { path, after, .. }) => {
             any(path, out);
             follow(FILES, bare(path), "", out);
             let text = after.as_ref().map_or("", |c| c.0.as_str());
@@ -103,15 +103,15 @@ fn of_act(act: &Act, out: &mut Found) {
                 words_of(text).filter_map(|l| l.split_whitespace().nth(1)).for_each(|p| value(p, out));
             }
         }
-        Act::Run { writes, .. } => writes.iter().for_each(|p| any(p, out)),
-        Act::Trial { add, remove, .. } => {
+        Act::Run(RunAct { writes, .. }) => writes.iter().for_each(|p| any(p, out)),
+        Act::Trial(TrialAct { add, remove, .. }) => {
             add.iter().chain(remove).for_each(|w| argument(w, out));
             argument("panic=30", out);
             for path in ["boot/grub*/custom.cfg", "boot/grub*/grubenv", "boot/**/loader/entries/*linerate*"] {
                 any(path, out);
             }
         }
-        Act::Value { .. } | Act::NicFirmware { .. } | Act::Bios { .. } | Act::Label { .. } => {}
+        Act::Value(_) | Act::NicFirmware(_) | Act::Bios(_) | Act::Label(_) => {}
     }
     effect::of_act(act).iter().for_each(|e| of_effect(e, out));
 }

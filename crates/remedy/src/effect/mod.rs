@@ -4,7 +4,7 @@
 mod text;
 
 use crate::address::Cidr;
-use crate::model::{Act, Disruption, Plan, Proof, Step};
+use crate::model::{Act, BiosAct, Disruption, FileAct, LabelAct, NicFirmwareAct, Plan, Proof, RunAct, Step, ValueAct};
 use linerate_formats::pci::Bdf;
 use serde_json::Value as Json;
 use std::collections::HashSet;
@@ -192,24 +192,26 @@ pub(crate) fn loaded(path: &str) -> Option<&str> {
 #[must_use]
 pub fn of_act(act: &Act) -> Vec<Effect> {
     match act {
-        Act::File { path, after, .. } => {
+        Act::File(FileAct { path, after, .. }) => {
             let text = after.as_ref().map(|c| c.0.clone());
             let mut out = vec![Effect::File { path: path.clone(), text: text.clone() }];
             out.extend(said_by(path.trim_start_matches('/'), text.as_deref().unwrap_or_default()));
             out
         }
-        Act::Run { argv, .. } => of_program(&argv.iter().map(String::as_str).collect::<Vec<_>>()).into_iter().collect(),
-        Act::Value { path, after, .. } => vec![Effect::Value { path: path.clone(), value: after.clone() }],
+        Act::Run(RunAct { argv, .. }) => {
+            of_program(&argv.iter().map(String::as_str).collect::<Vec<_>>()).into_iter().collect()
+        }
+        Act::Value(ValueAct { path, after, .. }) => vec![Effect::Value { path: path.clone(), value: after.clone() }],
         // Holds for one start only.
-        Act::Trial { .. } => Vec::new(),
-        Act::NicFirmware { device, parameter, after, .. } => {
+        Act::Trial(_) => Vec::new(),
+        Act::NicFirmware(NicFirmwareAct { device, parameter, after, .. }) => {
             let (device, parameter, value) = (device.clone(), parameter.clone(), after.clone());
             vec![Effect::NextNicFirmware { device, parameter, value }]
         }
-        Act::Bios { attribute, after, .. } => {
+        Act::Bios(BiosAct { attribute, after, .. }) => {
             vec![Effect::Bios { attribute: attribute.clone(), value: after.clone() }]
         }
-        Act::Label { node, key, after, .. } => {
+        Act::Label(LabelAct { node, key, after, .. }) => {
             vec![Effect::Label { node: node.clone(), key: key.clone(), value: after.clone() }]
         }
     }

@@ -4,7 +4,7 @@
 use super::quote::comment;
 use super::yaml::Y;
 use super::{Export, Rest, nic_tool};
-use crate::model::{Act, Condition, Content, Disruption, Plan, Step};
+use crate::model::{Act, Condition, Content, Disruption, FileAct, NicFirmwareAct, Plan, RunAct, Step, ValueAct};
 
 /// Writes a value that is not there already, and says whether it did. The words come as arguments: nothing of them is read as a script.
 const VALUE: &str = "case \"$(cat -- \"$1\")\" in \"$2\"|*\"[$2]\"*) echo same ;; *) printf '%s\\n' \"$2\" >\"$1\" && echo written ;; esac";
@@ -110,7 +110,7 @@ fn task(step: &Step, act: &Act) -> Result<Y, String> {
     };
     let entry = |key: &str, value: Y| (key.to_owned(), value);
     Ok(match act {
-        Act::File { path, after: Some(Content(text)), mode, .. } => {
+        Act::File(FileAct { path, after: Some(Content(text)), mode, .. }) => {
             as_it_is(&[path])?;
             if template(text) {
                 return Err(TEMPLATE.into());
@@ -124,15 +124,15 @@ fn task(step: &Step, act: &Act) -> Result<Y, String> {
             ];
             copied(entries, "copy")
         }
-        Act::File { path, after: None, .. } => {
+        Act::File(FileAct { path, after: None, .. }) => {
             as_it_is(&[path])?;
             copied(vec![entry("path", Y::str(path)), entry("state", Y::str("absent"))], "file")
         }
-        Act::Run { argv, .. } => {
+        Act::Run(RunAct { argv, .. }) => {
             as_it_is(argv)?;
             command(&name, argv, true)
         }
-        Act::Value { path, after, .. } => {
+        Act::Value(ValueAct { path, after, .. }) => {
             as_it_is(&[path, after])?;
             let Y::Map(mut task) = command(&name, &["sh", "-c", VALUE, "sh", path, after], true) else {
                 return Err("no task".into());
@@ -141,14 +141,14 @@ fn task(step: &Step, act: &Act) -> Result<Y, String> {
             task.push(entry("changed_when", Y::str("linerate_value.stdout == 'written'")));
             Y::Map(task)
         }
-        Act::NicFirmware { device, parameter, after, .. } => {
+        Act::NicFirmware(NicFirmwareAct { device, parameter, after, .. }) => {
             let set = format!("{parameter}={after}");
             as_it_is(&[device, &set])?;
             command(&name, &[nic_tool(step), "-y", "-d", device, "set", &set], true)
         }
-        Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
-        Act::Bios { .. } => return Err("it is set by Redfish, with the credentials of the BMC".into()),
-        Act::Label { .. } => return Err(super::LABEL.into()),
+        Act::Trial(_) => return Err("a trial start needs somebody who looks at it".into()),
+        Act::Bios(_) => return Err("it is set by Redfish, with the credentials of the BMC".into()),
+        Act::Label(_) => return Err(super::LABEL.into()),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::yaml::Y;
 use super::{Export, Rest};
-use crate::model::{Act, Content, Disruption, Plan};
+use crate::model::{Act, Content, Disruption, FileAct, Plan, RunAct, ValueAct};
 
 /// Writes a value. The words come as arguments: nothing of them is read as a script.
 const VALUE: &str = "printf '%s\\n' \"$2\" >\"$1\"";
@@ -19,7 +19,7 @@ pub fn cloud_init(plan: &Plan) -> Export {
         for act in &step.change {
             match act {
                 // All files are written before the first program: the last content of a path counts.
-                Act::File { path, after: Some(Content(text)), mode, .. } => {
+                Act::File(FileAct { path, after: Some(Content(text)), mode, .. }) => {
                     files.retain(
                         |f| !matches!(f, Y::Map(m) if m.iter().any(|(k, v)| k == "path" && *v == Y::str(path))),
                     );
@@ -29,17 +29,19 @@ pub fn cloud_init(plan: &Plan) -> Export {
                         ("content", Y::str(text)),
                     ]));
                 }
-                Act::File { path, after: None, .. } => run.push(Y::strings(&["rm", "-f", "--", path])),
-                Act::Run { argv, .. } => run.push(Y::strings(argv)),
-                Act::Value { path, after, .. } => run.push(Y::strings(&["sh", "-c", VALUE, "sh", path, after])),
-                Act::NicFirmware { .. } => rest.leave(
+                Act::File(FileAct { path, after: None, .. }) => run.push(Y::strings(&["rm", "-f", "--", path])),
+                Act::Run(RunAct { argv, .. }) => run.push(Y::strings(argv)),
+                Act::Value(ValueAct { path, after, .. }) => {
+                    run.push(Y::strings(&["sh", "-c", VALUE, "sh", path, after]))
+                }
+                Act::NicFirmware(_) => rest.leave(
                     &step.id,
                     act.summary(),
                     "settings stay in the card: set them once, by --format shell or nicconfig",
                 ),
-                Act::Bios { .. } => rest.leave(&step.id, act.summary(), "the system's firmware is set by Redfish"),
-                Act::Label { .. } => rest.leave(&step.id, act.summary(), super::LABEL),
-                Act::Trial { .. } => rest.leave(&step.id, act.summary(), "a new node has no start to fall back to"),
+                Act::Bios(_) => rest.leave(&step.id, act.summary(), "the system's firmware is set by Redfish"),
+                Act::Label(_) => rest.leave(&step.id, act.summary(), super::LABEL),
+                Act::Trial(_) => rest.leave(&step.id, act.summary(), "a new node has no start to fall back to"),
             }
         }
     }

@@ -2,7 +2,9 @@
 //! same step, so that an exporter that matches all pieces drops nothing.
 
 use crate::address::Cidr;
-use crate::model::{Act, Condition, Plan, Proof, Step};
+use crate::model::{
+    Act, BiosAct, Condition, FileAct, LabelAct, NicFirmwareAct, Plan, Proof, RunAct, Step, TrialAct, ValueAct,
+};
 use linerate_out::shell;
 use std::collections::BTreeMap;
 
@@ -90,7 +92,7 @@ pub(super) fn pieces(plan: &Plan) -> Vec<(&Step, Piece<'_>)> {
     let mut last: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (s, step) in plan.steps.iter().enumerate() {
         for (a, act) in step.change.iter().enumerate() {
-            if let Act::File { path, .. } = act {
+            if let Act::File(FileAct { path, .. }) = act {
                 last.insert(path, (s, a));
             }
         }
@@ -124,7 +126,7 @@ fn of_step<'p>(step: &'p Step, is_last: impl Fn(&str, usize) -> bool) -> Vec<Pie
     let (mut files, mut values) = (Vec::new(), Vec::new());
     for (n, act) in step.change.iter().enumerate() {
         match act {
-            Act::File { path, after: Some(content), mode, .. } => {
+            Act::File(FileAct { path, after: Some(content), mode, .. }) => {
                 let file = FileRef { path, content: &content.0, mode: *mode };
                 match kind(path, &covers) {
                     Kind::Covered => {}
@@ -137,18 +139,18 @@ fn of_step<'p>(step: &'p Step, is_last: impl Fn(&str, usize) -> bool) -> Vec<Pie
                     Kind::Other => out.push(Piece::File { file }),
                 }
             }
-            Act::File { path, after: None, .. } => out.push(Piece::Gone { path }),
-            Act::Value { path, .. } if covers.network && path.ends_with("/mtu") => {}
-            Act::Value { path, after, .. } => values.push((path.as_str(), after.as_str())),
-            Act::NicFirmware { device, parameter, after, .. } => {
+            Act::File(FileAct { path, after: None, .. }) => out.push(Piece::Gone { path }),
+            Act::Value(ValueAct { path, .. }) if covers.network && path.ends_with("/mtu") => {}
+            Act::Value(ValueAct { path, after, .. }) => values.push((path.as_str(), after.as_str())),
+            Act::NicFirmware(NicFirmwareAct { device, parameter, after, .. }) => {
                 out.push(Piece::NicFirmware { device, parameter, value: after });
             }
-            Act::Bios { attribute, after, .. } => out.push(Piece::Bios { attribute, value: after }),
-            Act::Label { key, after, .. } => out.push(Piece::Label { key, value: after.as_deref() }),
-            Act::Run { argv, .. } if implied(argv, step, &covers) => {}
-            Act::Run { argv, .. } => out.push(Piece::Run { argv }),
+            Act::Bios(BiosAct { attribute, after, .. }) => out.push(Piece::Bios { attribute, value: after }),
+            Act::Label(LabelAct { key, after, .. }) => out.push(Piece::Label { key, value: after.as_deref() }),
+            Act::Run(RunAct { argv, .. }) if implied(argv, step, &covers) => {}
+            Act::Run(RunAct { argv, .. }) => out.push(Piece::Run { argv }),
             // The arguments are a piece of the step's proof; a trial itself is a matter of a live node.
-            Act::Trial { .. } => {}
+            Act::Trial(_) => {}
         }
     }
     if !files.is_empty() || !values.is_empty() {
@@ -172,7 +174,7 @@ fn kernel_args(step: &Step) -> Option<Piece<'_>> {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
     let trials = step.trial.iter().chain(&step.change);
     for act in trials {
-        if let Act::Trial { add: a, remove: r, .. } = act {
+        if let Act::Trial(TrialAct { add: a, remove: r, .. }) = act {
             // `panic=30` belongs to the trial (a panic falls back by itself).
             add.extend(a.iter().map(String::as_str).filter(|w| !w.starts_with("panic=")));
             remove.extend(r.iter().map(String::as_str));
@@ -205,7 +207,7 @@ fn mtu(proof: &Proof) -> Option<(&str, u32)> {
 
 /// What `ip address replace` gives an interface.
 fn address(act: &Act) -> Option<(&str, Cidr)> {
-    let Act::Run { argv, .. } = act else { return None };
+    let Act::Run(RunAct { argv, .. }) = act else { return None };
     let [program, object, verb, cidr, dev, interface] = argv.as_slice() else { return None };
     let it = program == "ip" && object == "address" && verb == "replace" && dev == "dev";
     it.then_some(())?;
@@ -251,8 +253,9 @@ fn kind<'p>(path: &'p str, covers: &Covers) -> Kind<'p> {
 /// Programs that make the system take the files, settings or arguments of the same step: another system does that in its own way.
 fn implied(argv: &[String], step: &Step, covers: &Covers) -> bool {
     let Some(program) = argv.first().map(|p| p.rsplit('/').next().unwrap_or(p)) else { return true };
-    let has =
-        |prefix: &str| step.change.iter().any(|a| matches!(a, Act::File { path, .. } if path.starts_with(prefix)));
+    let has = |prefix: &str| {
+        step.change.iter().any(|a| matches!(a, Act::File(FileAct { path, .. }) if path.starts_with(prefix)))
+    };
     match program {
         "systemctl" => has("/etc/systemd/system/") || argv.get(1).is_some_and(|v| v == "daemon-reload"),
         "modprobe" => has("/etc/modules-load.d/"),

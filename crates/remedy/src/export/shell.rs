@@ -4,7 +4,9 @@
 use super::quote::comment;
 use super::{Export, Rest, nic_tool};
 use crate::hash::sha256;
-use crate::model::{Act, Condition, Content, Disruption, FileState, Plan, Step};
+use crate::model::{
+    Act, Condition, Content, Disruption, FileAct, FileState, LabelAct, NicFirmwareAct, Plan, RunAct, Step, ValueAct,
+};
 use linerate_out::shell;
 use std::collections::BTreeMap;
 
@@ -102,7 +104,7 @@ fn checks(plan: &Plan, rest: &mut Rest) -> String {
             }
         }
         for act in &step.change {
-            if let Act::File { path, before, after, .. } = act {
+            if let Act::File(FileAct { path, before, after, .. }) = act {
                 let states = files.entry(path).or_default();
                 if states.is_empty() {
                     states.push(match before {
@@ -142,7 +144,7 @@ fn one(step: &Step, act: &Act) -> Result<String, String> {
     const NUL: &str = "it holds a character that no shell word can";
     let nul = || NUL.to_owned();
     Ok(match act {
-        Act::File { path, after: Some(Content(text)), mode, .. } => {
+        Act::File(FileAct { path, after: Some(Content(text)), mode, .. }) => {
             if text.contains('\0') {
                 return Err(nul());
             }
@@ -154,11 +156,11 @@ fn one(step: &Step, act: &Act) -> Result<String, String> {
                 format!("printf '%s' {} | {put}\n", shell::word(text).ok_or_else(nul)?)
             }
         }
-        Act::File { path, after: None, .. } => {
+        Act::File(FileAct { path, after: None, .. }) => {
             let path = shell::word(path).ok_or_else(nul)?;
             format!("keep {path}\nrm -f -- {path}\n")
         }
-        Act::Run { argv, writes, .. } => {
+        Act::Run(RunAct { argv, writes, .. }) => {
             let mut text = String::new();
             for path in writes {
                 text.push_str(&format!("keep {}\n", shell::word(path).ok_or_else(nul)?));
@@ -166,19 +168,19 @@ fn one(step: &Step, act: &Act) -> Result<String, String> {
             text.push_str(&format!("{}\n", shell::command(argv).ok_or_else(nul)?));
             text
         }
-        Act::Value { path, before, after } => {
+        Act::Value(ValueAct { path, before, after }) => {
             format!("{}\n", shell::words(&["put_value", path, before, after]).ok_or_else(nul)?)
         }
-        Act::NicFirmware { device, parameter, after, .. } => {
+        Act::NicFirmware(NicFirmwareAct { device, parameter, after, .. }) => {
             let set = format!("{parameter}={after}");
             let tool = nic_tool(step);
             let query = shell::command(&[tool, "-d", device, "-e", "query", parameter]).ok_or_else(nul)?;
             format!("{query}\n{}\n", shell::command(&[tool, "-y", "-d", device, "set", &set]).ok_or_else(nul)?)
         }
-        Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
-        Act::Bios { .. } => return Err("it is set by Redfish, with the credentials of the BMC".into()),
+        Act::Trial(_) => return Err("a trial start needs somebody who looks at it".into()),
+        Act::Bios(_) => return Err("it is set by Redfish, with the credentials of the BMC".into()),
         // For people to read: where this script runs there is no kubectl, and it proves nothing.
-        Act::Label { node, key, after, .. } => {
+        Act::Label(LabelAct { node, key, after, .. }) => {
             let word = after.as_ref().map_or(format!("{key}-"), |value| format!("{key}={value}"));
             let line = shell::command(&["kubectl", "label", "node", node, &word, "--overwrite"]).ok_or_else(nul)?;
             let when = if after.is_some() { "when the node is proven" } else { "before anything is changed" };

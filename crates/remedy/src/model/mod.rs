@@ -1,11 +1,12 @@
 //! What a plan is.
 
-mod act;
 mod plan;
 mod simulation;
 mod step;
 
-pub use act::{Act, BootTrial, Content, FileState};
+pub use crate::act::{
+    Act, BiosAct, BootTrial, Content, FileAct, FileState, LabelAct, NicFirmwareAct, RunAct, TrialAct, ValueAct,
+};
 pub use plan::{ByHand, KubeNode, NodeId, Plan, PlanError, Refused, SCHEMA};
 pub use simulation::{Changed, Counts, Simulation, State};
 pub use step::{Condition, Disruption, Permanence, Proof, Risk, Step};

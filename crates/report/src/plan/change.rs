@@ -1,7 +1,7 @@
 //! What an act changes, exactly: a unified diff, or a command.
 
 use linerate_out::shell;
-use linerate_remedy::{Act, Content, FileState, Step};
+use linerate_remedy::{Act, BiosAct, Content, FileAct, FileState, LabelAct, NicFirmwareAct, RunAct, Step, ValueAct};
 use similar::TextDiff;
 
 /// Lines around a change.
@@ -12,7 +12,7 @@ const USUAL: u32 = 0o644;
 /// A file's change as a unified diff; `None` for acts that change no file. Where the plan tells only a digest of what was there, every
 /// line is a new one.
 pub(super) fn diff(act: &Act) -> Option<String> {
-    let Act::File { path, before, after, .. } = act else { return None };
+    let Act::File(FileAct { path, before, after, .. }) = act else { return None };
     let (old, old_name) = match before {
         FileState::Absent => ("", "/dev/null"),
         FileState::Content(text) => (text.as_str(), path.as_str()),
@@ -30,7 +30,7 @@ pub(super) fn diff(act: &Act) -> Option<String> {
 pub(super) fn notes(act: &Act) -> Vec<String> {
     let mut out = Vec::new();
     match act {
-        Act::File { before, after, mode, .. } => {
+        Act::File(FileAct { before, after, mode, .. }) => {
             if let FileState::Digest(digest) = before {
                 out.push(format!("what is there now is not told in the plan; its SHA-256 must be {digest}"));
             }
@@ -38,20 +38,20 @@ pub(super) fn notes(act: &Act) -> Vec<String> {
                 out.push(format!("permissions {mode:04o}"));
             }
         }
-        Act::Run { writes, limit, .. } => {
+        Act::Run(RunAct { writes, limit, .. }) => {
             if !writes.is_empty() {
                 out.push(format!("it writes {}, which is kept before", writes.join(", ")));
             }
             out.push(format!("it may take {limit} s"));
         }
-        Act::Trial { .. } => {
+        Act::Trial(_) => {
             out.push("holds for one start: if it does not come up, the next start takes the usual entry".to_owned())
         }
-        Act::Label { after, .. } => {
+        Act::Label(LabelAct { after, .. }) => {
             let when = if after.is_some() { "when all else is proven" } else { "before anything else is changed" };
             out.push(format!("made through the Kubernetes API, {when}"));
         }
-        Act::Value { .. } | Act::NicFirmware { .. } | Act::Bios { .. } => {}
+        Act::Value(_) | Act::NicFirmware(_) | Act::Bios(_) => {}
     }
     out
 }
@@ -60,7 +60,7 @@ pub(super) fn notes(act: &Act) -> Vec<String> {
 pub(super) fn rollback(step: &Step) -> Vec<String> {
     let acts = || step.trial.iter().chain(&step.change).rev();
     let runs = acts().filter_map(|act| match act {
-        Act::Run { undo, .. } if !undo.is_empty() => Some(format!("then run {}", shell::shown(undo))),
+        Act::Run(RunAct { undo, .. }) if !undo.is_empty() => Some(format!("then run {}", shell::shown(undo))),
         _ => None,
     });
     let out: Vec<String> = acts().filter_map(back).chain(runs).collect();
@@ -70,14 +70,16 @@ pub(super) fn rollback(step: &Step) -> Vec<String> {
 /// How what an act changed comes back.
 fn back(act: &Act) -> Option<String> {
     Some(match act {
-        Act::File { path, before: FileState::Absent, .. } => format!("remove {path}"),
-        Act::File { path, .. } => format!("put {path} back as it was"),
-        Act::Run { writes, .. } if !writes.is_empty() => format!("put {} back as it was", writes.join(", ")),
-        Act::Value { path, before, .. } => format!("write {before} to {path}"),
-        Act::NicFirmware { device, parameter, before, .. } => format!("set {parameter} of {device} to {before}"),
-        Act::Bios { attribute, before, .. } => format!("set the BIOS attribute {attribute} to {before}"),
-        Act::Label { key, before: Some(before), .. } => format!("put the label {key}={before} back"),
-        Act::Label { key, .. } => format!("take the label {key} off"),
-        Act::Run { .. } | Act::Trial { .. } => return None,
+        Act::File(FileAct { path, before: FileState::Absent, .. }) => format!("remove {path}"),
+        Act::File(FileAct { path, .. }) => format!("put {path} back as it was"),
+        Act::Run(RunAct { writes, .. }) if !writes.is_empty() => format!("put {} back as it was", writes.join(", ")),
+        Act::Value(ValueAct { path, before, .. }) => format!("write {before} to {path}"),
+        Act::NicFirmware(NicFirmwareAct { device, parameter, before, .. }) => {
+            format!("set {parameter} of {device} to {before}")
+        }
+        Act::Bios(BiosAct { attribute, before, .. }) => format!("set the BIOS attribute {attribute} to {before}"),
+        Act::Label(LabelAct { key, before: Some(before), .. }) => format!("put the label {key}={before} back"),
+        Act::Label(LabelAct { key, .. }) => format!("take the label {key} off"),
+        Act::Run(_) | Act::Trial(_) => return None,
     })
 }
