@@ -23,11 +23,11 @@ pub mod simulate;
 pub mod terms;
 pub mod verify;
 
+pub use act::*;
 pub use hash::sha256;
 pub use model::{
-    Act, BiosAct, BootTrial, ByHand, Changed, Condition, Content, Counts, Disruption, FileAct, FileState, KubeNode,
-    LabelAct, NicFirmwareAct, NodeId, Permanence, Plan, PlanError, Proof, Refused, Risk, RunAct, SCHEMA, Simulation,
-    State, Step, TrialAct, ValueAct,
+    ByHand, Changed, Condition, Counts, Disruption, KubeNode, NodeId, Permanence, Plan, PlanError, Proof, Refused,
+    Risk, SCHEMA, Simulation, State, Step,
 };
 pub use simulate::{Simulated, simulate};
 pub use terms::{On, Terms, terms};

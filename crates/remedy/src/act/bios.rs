@@ -1,5 +1,8 @@
 //! A setting of the system's firmware.
 
+use super::{ActShown, Deed};
+use crate::effect::Effect;
+use crate::model::Step;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -13,4 +16,24 @@ pub struct BiosAct {
     pub before: Json,
     /// Value to set.
     pub after: Json,
+}
+
+impl ActShown for BiosAct {
+    fn summary(&self) -> String {
+        format!("set the BIOS attribute {} to {} (now {})", self.attribute, self.after, self.before)
+    }
+
+    fn rollback(&self) -> Option<String> {
+        Some(format!("set the BIOS attribute {} to {}", self.attribute, self.before))
+    }
+
+    fn effects(&self) -> Vec<Effect> {
+        vec![Effect::Bios { attribute: self.attribute.clone(), value: self.after.clone() }]
+    }
+
+    fn deed(&self, _: &Step) -> Deed<'_> {
+        const BMC: &str = "it is set by Redfish, with the credentials of the BMC";
+        let what = Some(format!("BIOS attribute {}={}", self.attribute, self.after));
+        Deed::Left { what, script: BMC.into(), playbook: BMC, others: "the system's firmware is set by Redfish" }
+    }
 }

@@ -1,5 +1,8 @@
 //! A value of the running kernel.
 
+use super::{ActShown, Deed};
+use crate::effect::Effect;
+use crate::model::Step;
 use serde::{Deserialize, Serialize};
 
 /// A value under `/sys` or `/proc/sys`, which lasts until the next boot.
@@ -12,4 +15,22 @@ pub struct ValueAct {
     pub before: String,
     /// What is written, and then read. Where the kernel shows a choice, `[…]` marks it.
     pub after: String,
+}
+
+impl ActShown for ValueAct {
+    fn summary(&self) -> String {
+        format!("write {} to {} (now {})", self.after, self.path, self.before)
+    }
+
+    fn rollback(&self) -> Option<String> {
+        Some(format!("write {} to {}", self.before, self.path))
+    }
+
+    fn effects(&self) -> Vec<Effect> {
+        vec![Effect::Value { path: self.path.clone(), value: self.after.clone() }]
+    }
+
+    fn deed(&self, _: &Step) -> Deed<'_> {
+        Deed::Value(self)
+    }
 }

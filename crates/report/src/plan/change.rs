@@ -1,13 +1,11 @@
 //! What an act changes, exactly: a unified diff, or a command.
 
 use linerate_out::shell;
-use linerate_remedy::{Act, BiosAct, Content, FileAct, FileState, LabelAct, NicFirmwareAct, RunAct, Step, ValueAct};
+use linerate_remedy::{Act, Content, FileAct, FileState, RunAct, Step};
 use similar::TextDiff;
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
-/// Permissions that need no word.
-const USUAL: u32 = 0o644;
 
 /// A file's change as a unified diff; `None` for acts that change no file. Where the plan tells only a digest of what was there, every
 /// line is a new one.
@@ -26,36 +24,6 @@ pub(super) fn diff(act: &Act) -> Option<String> {
     Some(diff.unified_diff().context_radius(CONTEXT).header(old_name, new_name).to_string())
 }
 
-/// What the diff does not say; empty: nothing.
-pub(super) fn notes(act: &Act) -> Vec<String> {
-    let mut out = Vec::new();
-    match act {
-        Act::File(FileAct { before, after, mode, .. }) => {
-            if let FileState::Digest(digest) = before {
-                out.push(format!("what is there now is not told in the plan; its SHA-256 must be {digest}"));
-            }
-            if after.is_some() && *mode != USUAL {
-                out.push(format!("permissions {mode:04o}"));
-            }
-        }
-        Act::Run(RunAct { writes, limit, .. }) => {
-            if !writes.is_empty() {
-                out.push(format!("it writes {}, which is kept before", writes.join(", ")));
-            }
-            out.push(format!("it may take {limit} s"));
-        }
-        Act::Trial(_) => {
-            out.push("holds for one start: if it does not come up, the next start takes the usual entry".to_owned())
-        }
-        Act::Label(LabelAct { after, .. }) => {
-            let when = if after.is_some() { "when all else is proven" } else { "before anything else is changed" };
-            out.push(format!("made through the Kubernetes API, {when}"));
-        }
-        Act::Value(_) | Act::NicFirmware(_) | Act::Bios(_) => {}
-    }
-    out
-}
-
 /// Undoing a step: what was there comes back, the last first; then what reads it is run.
 pub(super) fn rollback(step: &Step) -> Vec<String> {
     let acts = || step.trial.iter().chain(&step.change).rev();
@@ -63,23 +31,6 @@ pub(super) fn rollback(step: &Step) -> Vec<String> {
         Act::Run(RunAct { undo, .. }) if !undo.is_empty() => Some(format!("then run {}", shell::shown(undo))),
         _ => None,
     });
-    let out: Vec<String> = acts().filter_map(back).chain(runs).collect();
+    let out: Vec<String> = acts().filter_map(Act::rollback).chain(runs).collect();
     if out.is_empty() { vec!["nothing: what was changed ends by itself".to_owned()] } else { out }
-}
-
-/// How what an act changed comes back.
-fn back(act: &Act) -> Option<String> {
-    Some(match act {
-        Act::File(FileAct { path, before: FileState::Absent, .. }) => format!("remove {path}"),
-        Act::File(FileAct { path, .. }) => format!("put {path} back as it was"),
-        Act::Run(RunAct { writes, .. }) if !writes.is_empty() => format!("put {} back as it was", writes.join(", ")),
-        Act::Value(ValueAct { path, before, .. }) => format!("write {before} to {path}"),
-        Act::NicFirmware(NicFirmwareAct { device, parameter, before, .. }) => {
-            format!("set {parameter} of {device} to {before}")
-        }
-        Act::Bios(BiosAct { attribute, before, .. }) => format!("set the BIOS attribute {attribute} to {before}"),
-        Act::Label(LabelAct { key, before: Some(before), .. }) => format!("put the label {key}={before} back"),
-        Act::Label(LabelAct { key, .. }) => format!("take the label {key} off"),
-        Act::Run(_) | Act::Trial(_) => return None,
-    })
 }
