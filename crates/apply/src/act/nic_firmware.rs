@@ -1,9 +1,11 @@
 //! Settings of a NIC's firmware, by `mstconfig` or `mlxconfig`. What they set is in force after a reset or a reboot; here only the value for
 //! that next start is looked at.
 
-use super::{Done, FILE, Look, Made, Meta, Root, Undo, Wrong, run, unexpected};
+use super::value::old;
+use super::{ActDone, Done, FILE, Hands, Look, Made, Meta, Root, Texts, Undo, Wrong, program, unexpected};
 use crate::journal::{Journal, Seen};
 use linerate_formats::mlxconfig;
+use linerate_remedy::NicFirmwareAct;
 
 /// Seconds that a query or a setting may take.
 const LIMIT: u32 = 120;
@@ -14,21 +16,50 @@ fn tool(root: &Root) -> Done<&'static str> {
     })
 }
 
-fn ask(root: &Root, device: &str, words: &[&str], mark: &str) -> Done<String> {
-    let argv: Vec<String> = [tool(root)?, "-d", device].iter().chain(words).map(|w| (*w).to_owned()).collect();
-    run::run(root, &argv, LIMIT, mark)
+fn ask(hands: &Hands<'_>, device: &str, words: &[&str]) -> Done<String> {
+    let argv: Vec<String> = [tool(hands.root)?, "-d", device].iter().chain(words).map(|w| (*w).to_owned()).collect();
+    program::run(hands, &argv, LIMIT)
 }
 
 /// The value for the next start; the tool's own word for it.
-fn next(root: &Root, device: &str, parameter: &str, mark: &str) -> Done<String> {
+fn next(hands: &Hands<'_>, NicFirmwareAct { device, parameter, .. }: &NicFirmwareAct) -> Done<String> {
     plain(device, parameter)?;
-    let text = ask(root, device, &["-e", "query", parameter], mark)?;
+    let text = ask(hands, device, &["-e", "query", parameter])?;
     value_of(&text, parameter).ok_or_else(|| {
         Wrong::new(
             "stale",
             format!("{device} shows no {parameter}: it may be hidden until ADVANCED_PCI_SETTINGS is in force. Make a new plan then"),
         )
     })
+}
+
+/// Sets a value, and reads it.
+fn set(hands: &Hands<'_>, act: &NicFirmwareAct, value: &str) -> Done<Made> {
+    let NicFirmwareAct { device, parameter, .. } = act;
+    plain(device, value)?;
+    let output = ask(hands, device, &["-y", "set", &format!("{parameter}={}", written(value))])?;
+    let now = next(hands, act)?;
+    if !same(&now, value) {
+        let what = format!(
+            "{parameter} of {device}: the tool reported success for {value}, and the next start's value is {now}"
+        );
+        return Err(Wrong::failed(what));
+    }
+    Ok(Made { after: Seen::Value { value: now }, output: Some(output) })
+}
+
+/// Refuses another value for the next start than the plan expects.
+fn expected(hands: &Hands<'_>, act: &NicFirmwareAct) -> Done<()> {
+    let (now, NicFirmwareAct { device, parameter, before, .. }) = (next(hands, act)?, act);
+    if same(&now, before) {
+        return Ok(());
+    }
+    Err(Wrong::new(
+        "stale",
+        format!(
+            "{parameter} of {device}: the plan expects {before} for the next start, there is {now}: make a new plan"
+        ),
+    ))
 }
 
 fn value_of(text: &str, parameter: &str) -> Option<String> {
@@ -70,83 +101,59 @@ fn same(a: &str, b: &str) -> bool {
     }
 }
 
-pub(super) fn check(root: &Root, device: &str, parameter: &str, expected: &str) -> Done<()> {
-    let now = next(root, device, parameter, "check")?;
-    if same(&now, expected) {
-        return Ok(());
+impl ActDone for NicFirmwareAct {
+    fn check(&self, hands: &Hands<'_>, _: &mut Texts) -> Vec<Wrong> {
+        expected(hands, self).err().into_iter().collect()
     }
-    Err(Wrong::new(
-        "stale",
-        format!(
-            "{parameter} of {device}: the plan expects {expected} for the next start, there is {now}: make a new plan"
-        ),
-    ))
-}
 
-/// Looks, and keeps all settings of the device as the tool prints them, and as it can load them again where it offers that.
-pub(super) fn before(root: &Root, device: &str, parameter: &str, expected: &str, journal: &Journal) -> Done<Seen> {
-    check(root, device, parameter, expected)?;
-    let name: String = device.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let path = journal.kept(&format!("firmware-{name}.txt"));
-    if !root.exists(&path) {
-        let all = ask(root, device, &["-e", "query"], "check")?;
-        root.replace(&path, all.as_bytes(), Meta::OWN)?;
+    /// Keeps all settings of the device as the tool prints them.
+    fn before(&self, hands: &Hands<'_>, journal: &Journal, _: &str) -> Done<Seen> {
+        expected(hands, self)?;
+        let root = hands.root;
+        let name: String = self.device.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let path = journal.kept(&format!("firmware-{name}.txt"));
+        if !root.exists(&path) {
+            let all = ask(hands, &self.device, &["-e", "query"])?;
+            root.replace(&path, all.as_bytes(), Meta::OWN)?;
+        }
+        let kept = root.read(&path, FILE)?.map(|t| t.bytes).unwrap_or_default();
+        let shown = value_of(&String::from_utf8_lossy(&kept), &self.parameter);
+        Ok(Seen::Value { value: next(hands, self).or_else(|e| shown.ok_or(e))? })
     }
-    let kept = root.read(&path, FILE)?.map(|t| t.bytes).unwrap_or_default();
-    let shown = value_of(&String::from_utf8_lossy(&kept), parameter);
-    Ok(Seen::Value { value: next(root, device, parameter, "check").or_else(|e| shown.ok_or(e))? })
-}
 
-pub(super) fn make(root: &Root, device: &str, parameter: &str, value: &str, mark: &str) -> Done<Made> {
-    plain(device, value)?;
-    let output = ask(root, device, &["-y", "set", &format!("{parameter}={}", written(value))], mark)?;
-    let now = next(root, device, parameter, mark)?;
-    if !same(&now, value) {
-        let what = format!(
-            "{parameter} of {device}: the tool reported success for {value}, and the next start's value is {now}"
-        );
-        return Err(Wrong::failed(what));
+    fn make(&self, hands: &Hands<'_>, _: &Journal, _: &Seen) -> Done<Made> {
+        set(hands, self, &self.after)
     }
-    Ok(Made { after: Seen::Value { value: now }, output: Some(output) })
-}
 
-fn old_of(before: &Seen) -> Done<&str> {
-    match before {
-        Seen::Value { value } => Ok(value),
-        _ => Err(Wrong::new("journal", "the journal has no value where the plan has one")),
+    fn look(&self, hands: &Hands<'_>, before: &Seen) -> Done<Look> {
+        let (now, old) = (next(hands, self)?, old(before)?);
+        Ok(match () {
+            () if same(&now, &self.after) => Look::After(Seen::Value { value: now }),
+            () if same(&now, old) => Look::Before,
+            () => {
+                Look::Other(format!("{} of {} is {now}, neither as before nor as planned", self.parameter, self.device))
+            }
+        })
     }
-}
 
-pub(super) fn stands(root: &Root, device: &str, parameter: &str, after: &str, before: &Seen) -> Done<Look> {
-    let now = next(root, device, parameter, "check")?;
-    let old = old_of(before)?;
-    Ok(if same(&now, after) {
-        Look::After(Seen::Value { value: now })
-    } else if same(&now, old) {
-        Look::Before
-    } else {
-        Look::Other(format!("{parameter} of {device} is {now}, neither as before nor as planned"))
-    })
-}
-
-pub(super) fn undo(root: &Root, device: &str, parameter: &str, set: &str, before: &Seen, mark: &str) -> Done<Undo> {
-    let (now, old) = (next(root, device, parameter, mark)?, old_of(before)?);
-    if same(&now, old) {
-        return Ok(Undo::Back(format!("{parameter} of {device} is {old} already")));
+    fn undo(&self, hands: &Hands<'_>, _: &Journal, before: &Seen, _: Option<&Seen>, _: bool) -> Done<Undo> {
+        let (now, old, what) = (next(hands, self)?, old(before)?, format!("{} of {}", self.parameter, self.device));
+        if same(&now, old) {
+            return Ok(Undo::Back(format!("{what} is {old} already")));
+        }
+        if !same(&now, &self.after) {
+            return Err(unexpected(format!("{what} is {now}, neither as linerate left it nor as it was")));
+        }
+        set(hands, self, old)?;
+        Ok(Undo::Back(format!("{what} is {old} again for the next start")))
     }
-    if !same(&now, set) {
-        return Err(unexpected(format!("{parameter} of {device} is {now}, neither as linerate left it nor as it was")));
-    }
-    make(root, device, parameter, old, mark)?;
-    Ok(Undo::Back(format!("{parameter} of {device} is {old} again for the next start")))
-}
 
-/// Puts the value back after an attempt that failed.
-pub(super) fn put_back(root: &Root, device: &str, parameter: &str, before: &Seen, mark: &str) -> Done<()> {
-    let old = old_of(before)?;
-    if same(&next(root, device, parameter, mark)?, old) {
-        Ok(())
-    } else {
-        make(root, device, parameter, old, mark).map(|_| ())
+    fn put_back(&self, hands: &Hands<'_>, _: &Journal, before: &Seen) -> Done<()> {
+        let old = old(before)?;
+        if same(&next(hands, self)?, old) { Ok(()) } else { set(hands, self, old).map(drop) }
+    }
+
+    fn keeps(&self, seen: &Seen) -> bool {
+        matches!(seen, Seen::Value { .. })
     }
 }

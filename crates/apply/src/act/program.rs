@@ -1,6 +1,6 @@
 //! Programs: found in the system's directories, started without a shell, with an environment of their own.
 
-use super::{Done, Root, Wrong};
+use super::{Done, Hands, Wrong};
 use linerate_out::child::{self, Need};
 use linerate_out::{lines, shell};
 use std::collections::VecDeque;
@@ -18,8 +18,8 @@ const MARK: &str = "LINERATE_APPLY";
 const LONGEST: u32 = 3600;
 
 /// Runs a program to its end; its output, cleaned.
-pub(super) fn run(root: &Root, argv: &[String], limit: u32, mark: &str) -> Done<String> {
-    let (code, output) = run_any(root, argv, limit, mark)?;
+pub(crate) fn run(hands: &Hands<'_>, argv: &[String], limit: u32) -> Done<String> {
+    let (code, output) = run_any(hands, argv, limit)?;
     match code {
         Some(0) => Ok(output),
         Some(code) => Err(Wrong::failed(format!("{} ended with {code}{}", shell::shown(argv), last_words(&output)))),
@@ -34,14 +34,15 @@ fn last_words(output: &str) -> String {
     if last.is_empty() { String::new() } else { format!(": {}", last.chars().take(600).collect::<String>()) }
 }
 
-fn run_any(root: &Root, argv: &[String], limit: u32, mark: &str) -> Done<(Option<i32>, String)> {
+fn run_any(hands: &Hands<'_>, argv: &[String], limit: u32) -> Done<(Option<i32>, String)> {
+    let root = hands.root;
     let Some((name, arguments)) = argv.split_first() else { return Err(Wrong::failed("a program without a name")) };
     let program = root.program(name)?;
     let mut child = child::command(root.host_path(&program), Need::Nothing)
         .args(arguments)
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
         .env("HOME", "/root")
-        .env(MARK, mark)
+        .env(MARK, hands.mark)
         .current_dir(root.host_path("/"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

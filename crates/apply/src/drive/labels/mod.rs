@@ -29,14 +29,6 @@ impl Was {
     fn note(&self) -> String {
         serde_json::json!({ "value": self.value }).to_string()
     }
-
-    fn read(note: &str) -> Option<Was> {
-        match serde_json::from_str::<Value>(note).ok()?.get("value")? {
-            Value::Null => Some(Was { value: None }),
-            Value::String(value) => Some(Was { value: Some(value.clone()) }),
-            _ => None,
-        }
-    }
 }
 
 impl Remote for LabelAct {
@@ -47,7 +39,11 @@ impl Remote for LabelAct {
     }
 
     fn was(note: &str) -> Option<Was> {
-        Was::read(note)
+        match serde_json::from_str::<Value>(note).ok()?.get("value")? {
+            Value::Null => Some(Was { value: None }),
+            Value::String(value) => Some(Was { value: Some(value.clone()) }),
+            _ => None,
+        }
     }
 
     fn names(&self, was: &Was) -> bool {
