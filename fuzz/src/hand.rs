@@ -3,7 +3,9 @@
 use linerate_apply::drive::{Operator, accepts};
 use linerate_apply::hand::{NoTrial, Root, serve_bytes, serve_with};
 use linerate_apply::protocol::{Call, Phase, Request, Session};
-use linerate_remedy::{Act, Content, Disruption, FileState, NodeId, Permanence, Plan, Risk, SCHEMA, Step};
+use linerate_remedy::{
+    Act, Content, Disruption, FileAct, FileState, LabelAct, NodeId, Permanence, Plan, Risk, SCHEMA, Step,
+};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -36,8 +38,13 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 
 fn plan(node: NodeId) -> Plan {
     let after = Some(Content("nvidia_peermem\n".to_owned()));
-    let file = Act::File { path: "/etc/x.conf".to_owned(), before: FileState::Absent, after, mode: 0o644 };
-    let label = Act::Label { node: "n1".to_owned(), key: "a".to_owned(), before: Some("yes".to_owned()), after: None };
+    let file = Act::File(FileAct { path: "/etc/x.conf".to_owned(), before: FileState::Absent, after, mode: 0o644 });
+    let label = Act::Label(LabelAct {
+        node: "n1".to_owned(),
+        key: "a".to_owned(),
+        before: Some("yes".to_owned()),
+        after: None,
+    });
     let step = Step {
         id: "a".to_owned(),
         rules: Vec::new(),

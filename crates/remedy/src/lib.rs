@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod act;
 pub mod address;
 pub mod bios;
 pub mod boot;
@@ -22,10 +23,11 @@ pub mod simulate;
 pub mod terms;
 pub mod verify;
 
+pub use act::*;
 pub use hash::sha256;
 pub use model::{
-    Act, BootTrial, ByHand, Changed, Condition, Content, Counts, Disruption, FileState, KubeNode, NodeId, Permanence,
-    Plan, PlanError, Proof, Refused, Risk, SCHEMA, Simulation, State, Step,
+    ByHand, Changed, Condition, Counts, Disruption, KubeNode, NodeId, Permanence, Plan, PlanError, Proof, Refused,
+    Risk, SCHEMA, Simulation, State, Step,
 };
 pub use simulate::{Simulated, simulate};
 pub use terms::{On, Terms, terms};

@@ -8,7 +8,7 @@ use linerate_node::Node;
 use linerate_remedy::plan::{Options, plan_for};
 use linerate_remedy::platform::{Network, Platform};
 use linerate_remedy::verify::verify;
-use linerate_remedy::{Act, Plan, Proof};
+use linerate_remedy::{Act, Plan, Proof, RunAct};
 use linerate_rules::{audit, rules};
 use linerate_snapshot::Snapshot;
 
@@ -44,8 +44,7 @@ fn a_port_without_an_address_gets_the_one_that_is_given() {
     let plan = planned(&s, &["eth4=192.168.77.1/24"]);
     let [step] = plan.steps.as_slice() else { panic!("{:?}", plan.refused) };
     assert!(plan.by_hand.is_empty() && plan.refused.is_empty(), "{:?}", plan.refused);
-    let given =
-        |a: &Act| matches!(a, Act::Run { argv, .. } if argv.join(" ") == "ip address replace 192.168.77.1/24 dev eth4");
+    let given = |a: &Act| matches!(a, Act::Run(RunAct { argv, .. }) if argv.join(" ") == "ip address replace 192.168.77.1/24 dev eth4");
     assert!(step.change.iter().any(given), "{:?}", step.change);
     let [Proof::Rule { rule, subject }] = step.proof.as_slice() else { panic!("{:?}", step.proof) };
     assert_eq!((rule.as_str(), subject.as_str()), ("rdma/gid-table", "mlx5_2/1"));

@@ -7,7 +7,7 @@ use linerate_node::Node;
 use linerate_remedy::change::*;
 use linerate_remedy::plan::Options;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
-use linerate_remedy::{Act, Condition, Disruption, On, Permanence, terms};
+use linerate_remedy::{Act, Condition, Disruption, NicFirmwareAct, On, Permanence, RunAct, ValueAct, terms};
 use linerate_rules::Action;
 use linerate_snapshot::{Coverage, Snapshot};
 use proptest::prelude::*;
@@ -115,7 +115,7 @@ fn a_class_of_letters_names_only_them() {
         .acts
         .iter()
         .filter_map(|a| match a {
-            Act::Value { path, .. } => path.strip_prefix("/sys/devices/system/cpu/"),
+            Act::Value(ValueAct { path, .. }) => path.strip_prefix("/sys/devices/system/cpu/"),
             _ => None,
         })
         .collect();
@@ -132,7 +132,7 @@ fn options_go_into_the_initramfs_and_other_files_stay() {
     let r = one(ask(option(Some("0")), Network::Unknown, &s));
     let rebuild = "update-initramfs -u -k 6.1.0-18-amd64";
     assert_eq!(commands(&r), [pair(rebuild, rebuild)], "undone by making it again");
-    let none_kept = r.acts.iter().all(|a| !matches!(a, Act::Run { writes, .. } if !writes.is_empty()));
+    let none_kept = r.acts.iter().all(|a| !matches!(a, Act::Run(RunAct { writes, .. }) if !writes.is_empty()));
     assert!(none_kept, "an initramfs is larger than what apply keeps");
     s.add_file("usr/lib/modules/6.1.0-18-amd64/vmlinuz", b"");
     let on = |boot: Boot| {
@@ -161,7 +161,7 @@ fn values_are_expanded_and_kept() {
         sysfs("/sys/kernel/mm/transparent_hugepage/enabled", "madvise"),
     ];
     let r = one(ask(all, Network::Unknown, &s));
-    let values = r.acts.iter().filter(|a| matches!(a, Act::Value { .. })).count();
+    let values = r.acts.iter().filter(|a| matches!(a, Act::Value(_))).count();
     assert_eq!(values, 3, "two governors and a switch: the rest is so already");
     let [(_, tmpfiles), (_, sysctl)] = files(&r)[..] else { panic!("{r:?}") };
     assert!(tmpfiles.contains("\nw- /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor - - - - performance\n"));
@@ -344,7 +344,7 @@ fn firmware_settings_say_what_is_and_what_waits() {
     let set = |s: &Snapshot, name: &str, value: &str| ask(vec![firmware(name, value)], Network::Unknown, s);
     let s = nic("True(1)", "True(1)", "");
     let r = one(set(&s, "ATS_ENABLED", "False"));
-    let [Act::NicFirmware { before, after, .. }] = r.acts.as_slice() else { panic!("{r:?}") };
+    let [Act::NicFirmware(NicFirmwareAct { before, after, .. })] = r.acts.as_slice() else { panic!("{r:?}") };
     assert_eq!((before.as_str(), after.as_str(), r.id.as_str()), ("True(1)", "0", "nicfw-0000-81-00-0"));
     let waits = nic("True(1)", "False(0)", "");
     let found = set(&waits, "ATS_ENABLED", "False");
@@ -390,7 +390,7 @@ fn a_card_is_reset_where_that_is_enough() {
     };
     let s = link("IB(1)", "IB(1)");
     let last = |r: &Change| match r.acts.last() {
-        Some(Act::Run { argv, .. }) => Some(argv.join(" ")),
+        Some(Act::Run(RunAct { argv, .. })) => Some(argv.join(" ")),
         _ => None,
     };
     let without = one(made(&[firmware("LINK_TYPE_P1", "2")], &platform(Network::Unknown), true, &s));
@@ -460,7 +460,7 @@ proptest! {
                 for r in made(std::slice::from_ref(&asked), &platform(network), true, &s).into_iter().flatten() {
                     prop_assert!(r.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
                     for act in &r.acts {
-                        if let Act::Run { argv, .. } = act {
+                        if let Act::Run(RunAct { argv, .. }) = act {
                             prop_assert!(argv.iter().all(|w| w.bytes().all(|b| (b'!'..=b'~').contains(&b))), "{argv:?}");
                         }
                     }

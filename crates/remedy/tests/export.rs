@@ -124,7 +124,8 @@ fn scripts_of_hostile_words_are_clean() {
     for word in words {
         let text = |w: &str| w.to_owned();
         let argv = vec!["mark".to_owned(), text(word), text(word)];
-        let run = Act::Run { argv, writes: vec!["/etc/x".into()], undo: vec!["true".into(), text(word)], limit: 9 };
+        let run =
+            Act::Run(RunAct { argv, writes: vec!["/etc/x".into()], undo: vec!["true".into(), text(word)], limit: 9 });
         let path = format!("/etc/{}.conf", word.replace('/', "_"));
         let acts = vec![file(&path, word, 0o600), run];
         let mut s =
@@ -149,7 +150,12 @@ fn the_script_hides_nothing_from_its_reader() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = format!("{}/\u{202e}file", dir.path().display());
     let word = "\u{1b}[8m\u{202e}\u{9b}2J\u{200b}; touch evil";
-    let run = Act::Run { argv: vec!["printf".into(), word.into()], writes: vec![], undo: vec![word.into()], limit: 9 };
+    let run = Act::Run(RunAct {
+        argv: vec!["printf".into(), word.into()],
+        writes: vec![],
+        undo: vec![word.into()],
+        limit: 9,
+    });
     let mut s = step("x", Disruption::None, vec![file(&path, word, 0o600), run], Vec::new());
     (s.summary, s.why) = (word.into(), vec![word.into()]);
     let made = export::shell(&bare(vec![s]));
@@ -210,13 +216,13 @@ proptest! {
             (s.id, s.summary, s.risk_note, s.why) = (a.clone(), b.clone(), c.clone(), words.clone());
             for act in &mut s.change {
                 match act {
-                    Act::File { after: Some(Content(text)), .. } => *text = format!("{b}\n{text}{a}"),
-                    Act::Run { argv, writes, .. } => {
+                    Act::File(FileAct { after: Some(Content(text)), .. }) => *text = format!("{b}\n{text}{a}"),
+                    Act::Run(RunAct { argv, writes, .. }) => {
                         argv.extend(words.clone());
                         writes.push(c.clone());
                     }
-                    Act::Value { path, before, after } => (*path, *before, *after) = (format!("/sys/{a}"), b.clone(), c.clone()),
-                    Act::NicFirmware { device, parameter, after, .. } => (*device, *parameter, *after) = (a.clone(), b.clone(), c.clone()),
+                    Act::Value(ValueAct { path, before, after }) => (*path, *before, *after) = (format!("/sys/{a}"), b.clone(), c.clone()),
+                    Act::NicFirmware(NicFirmwareAct { device, parameter, after, .. }) => (*device, *parameter, *after) = (a.clone(), b.clone(), c.clone()),
                     _ => {}
                 }
             }

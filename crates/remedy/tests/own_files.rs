@@ -6,7 +6,7 @@ mod common;
 
 use linerate_node::Node;
 use linerate_remedy::plan::{Options, plan};
-use linerate_remedy::{Act, Content};
+use linerate_remedy::{Act, Content, FileAct};
 use linerate_rules::{audit, rules};
 use linerate_snapshot::capture::{self, Purpose, capture};
 use linerate_snapshot::{Lookup, MARK};
@@ -25,7 +25,7 @@ fn no_file_of_a_plan_is_hidden_from_the_next_plan() {
         let audit = audit(&node, &s, rules());
         let plan = plan(&s, &node, &audit, &Options::default());
         for act in plan.steps.iter().flat_map(|s| &s.change) {
-            if let Act::File { path, after: Some(Content(text)), .. } = act {
+            if let Act::File(FileAct { path, after: Some(Content(text)), .. }) = act {
                 files.insert((path.clone(), text.clone()));
             }
         }

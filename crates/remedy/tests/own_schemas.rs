@@ -94,7 +94,9 @@ fn decoded(letters: &str) -> String {
 fn planned(plan: &Plan, wanted: &str) -> (String, u32) {
     let acts = plan.steps.iter().flat_map(|s| &s.change);
     let mut found = acts.filter_map(|a| match a {
-        Act::File { path, after: Some(Content(text)), mode, .. } if path == wanted => Some((text.clone(), *mode)),
+        Act::File(FileAct { path, after: Some(Content(text)), mode, .. }) if path == wanted => {
+            Some((text.clone(), *mode))
+        }
         _ => None,
     });
     found.next().unwrap_or_else(|| panic!("the plan has no {wanted}"))

@@ -123,7 +123,7 @@ fn settings(profile: &str) -> Vec<String> {
     let on = Setting { snapshot: &s, node: &node, platform: &platform, options: &options, set: &[], reset: false };
     let made = changes(&actions, &on);
     let [Ok(r)] = made.as_slice() else { panic!("{made:?}") };
-    let Some(Act::Run { argv, .. }) = r.acts.last() else { panic!("{r:?}") };
+    let Some(Act::Run(RunAct { argv, .. })) = r.acts.last() else { panic!("{r:?}") };
     assert_eq!(argv[..5], ["nmcli", "connection", "modify", "uuid", UUID]);
     argv[5..].to_vec()
 }
@@ -244,7 +244,7 @@ fn ansible_does_what_the_plan_says() {
     written(&node, "value", "1500\n");
     written(&node, "choice", "always [madvise] never\n");
     written(&node, "gone", "");
-    let gone = Act::File { path: at("gone"), before: FileState::Absent, after: None, mode: 0o644 };
+    let gone = Act::File(FileAct { path: at("gone"), before: FileState::Absent, after: None, mode: 0o644 });
     let acts = vec![
         file(&at("a b'\"$(x)"), hostile, 0o600),
         file(&at("lines"), "{\"a\": 1}\n\n[unit]\n", 0o644),

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{ECHO, LSPCI, bytes, lspci, usual, with};
-use linerate_remedy::{Act, ByHand, Disruption, NodeId, Permanence, Plan, Proof, Refused, Risk, SCHEMA, Step};
+use linerate_remedy::{Act, ByHand, Disruption, NodeId, Permanence, Plan, Proof, Refused, Risk, RunAct, SCHEMA, Step};
 use linerate_report::plan::{json as plan_json, markdown as plan_markdown, text as plan_text};
 use linerate_report::{Style, json, junit, markdown, sarif, terminal};
 use proptest::prelude::*;
@@ -119,12 +119,12 @@ fn plan(text: &str) -> Plan {
         why: vec![t()],
         precondition: Vec::new(),
         trial: Vec::new(),
-        change: vec![Act::Run {
+        change: vec![Act::Run(RunAct {
             argv: vec!["true".into(), t()],
             writes: vec![t()],
             undo: vec!["undo".into(), t()],
             limit: 9,
-        }],
+        })],
         proof: vec![Proof::Value { path: t(), value: t() }],
         risk: Risk::Low,
         risk_note: t(),
@@ -190,7 +190,7 @@ fn the_words_of_a_command_can_be_told_apart() {
     let made = |argv: &[&str]| {
         let mut plan = plan("x");
         let argv = argv.iter().map(|w| (*w).to_owned()).collect();
-        plan.steps[0].change = vec![Act::Run { argv, writes: vec![], undo: vec![], limit: 9 }];
+        plan.steps[0].change = vec![Act::Run(RunAct { argv, writes: vec![], undo: vec![], limit: 9 })];
         plan
     };
     let text = |p: &Plan| bytes(|out| plan_text::render(p, Style { width: 140, ..Style::default() }, out));

@@ -6,8 +6,9 @@ mod common;
 use common::schema::check;
 use linerate_remedy::verify::{Verification, verify};
 use linerate_remedy::{
-    Act, BootTrial, ByHand, Changed, Condition, Content, Counts, Disruption, FileState, KubeNode, NodeId, Permanence,
-    Plan, Proof, Refused, Risk, SCHEMA, Simulation, State, Step,
+    Act, BiosAct, BootTrial, ByHand, Changed, Condition, Content, Counts, Disruption, FileAct, FileState, KubeNode,
+    LabelAct, NicFirmwareAct, NodeId, Permanence, Plan, Proof, Refused, Risk, RunAct, SCHEMA, Simulation, State, Step,
+    TrialAct, ValueAct,
 };
 use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
@@ -26,9 +27,13 @@ fn arguments() -> Step {
         summary: "start the kernel with iommu=pt".into(),
         why: list(&["group 45 of GPU 0000:18:00.0 is translated (DMA-FQ): peer-to-peer goes through the IOMMU"]),
         precondition: vec![Condition::Program { name: "update-grub".into(), package: "grub2-common".into() }],
-        trial: vec![Act::Trial { boot: BootTrial::GrubCustom, add: list(&["iommu=pt", "panic=30"]), remove: vec![] }],
+        trial: vec![Act::Trial(TrialAct {
+            boot: BootTrial::GrubCustom,
+            add: list(&["iommu=pt", "panic=30"]),
+            remove: vec![],
+        })],
         change: vec![
-            Act::File {
+            Act::File(FileAct {
                 path: "/etc/default/grub.d/90-linerate.cfg".into(),
                 before: FileState::Content("# Written by linerate\nGRUB_TIMEOUT=2\n".into()),
                 after: Some(Content(
@@ -36,13 +41,13 @@ fn arguments() -> Step {
                         .into(),
                 )),
                 mode: 0o644,
-            },
-            Act::Run {
+            }),
+            Act::Run(RunAct {
                 argv: list(&["update-grub"]),
                 writes: list(&["/boot/grub/grub.cfg"]),
                 undo: list(&["update-grub"]),
                 limit: 120,
-            },
+            }),
         ],
         proof: vec![
             Proof::Cmdline { has: list(&["iommu=pt"]), lacks: vec![] },
@@ -65,13 +70,17 @@ fn mtu() -> Step {
         precondition: vec![Condition::Value { path: "/sys/class/net/eth1/mtu".into(), value: "1500".into() }],
         trial: vec![],
         change: vec![
-            Act::File {
+            Act::File(FileAct {
                 path: "/etc/netplan/90-linerate.yaml".into(),
                 before: FileState::Absent,
                 after: Some(Content("network:\n  ethernets:\n    eth1:\n      mtu: 9000\n".into())),
                 mode: 0o600,
-            },
-            Act::Value { path: "/sys/class/net/eth1/mtu".into(), before: "1500".into(), after: "9000".into() },
+            }),
+            Act::Value(ValueAct {
+                path: "/sys/class/net/eth1/mtu".into(),
+                before: "1500".into(),
+                after: "9000".into(),
+            }),
         ],
         proof: vec![Proof::Value { path: "/sys/class/net/eth1/mtu".into(), value: "9000".into() }],
         risk: Risk::High,
@@ -91,20 +100,25 @@ fn acs() -> Step {
         precondition: vec![Condition::NoLockdown],
         trial: vec![],
         change: vec![
-            Act::NicFirmware {
+            Act::NicFirmware(NicFirmwareAct {
                 device: "0000:19:00.0".into(),
                 parameter: "ATS_ENABLED".into(),
                 before: "True(1)".into(),
                 after: "False(0)".into(),
-            },
-            Act::Bios { attribute: "AcsControl".into(), before: "Enabled".into(), after: "Disabled".into() },
-            Act::Label { node: "gpu-17".into(), key: "acs-off".into(), before: Some("true".into()), after: None },
-            Act::Label {
+            }),
+            Act::Bios(BiosAct { attribute: "AcsControl".into(), before: "Enabled".into(), after: "Disabled".into() }),
+            Act::Label(LabelAct {
+                node: "gpu-17".into(),
+                key: "acs-off".into(),
+                before: Some("true".into()),
+                after: None,
+            }),
+            Act::Label(LabelAct {
                 node: "gpu-17".into(),
                 key: "example.com/acs".into(),
                 before: None,
                 after: Some("off".into()),
-            },
+            }),
         ],
         proof: vec![
             Proof::NicFirmware {
@@ -332,7 +346,7 @@ fn first_and_last_lines_say_what_must_not_be_missed() {
 fn lines_fit_the_width() {
     let mut p = plan();
     for s in &mut p.steps {
-        s.change.retain(|a| !matches!(a, Act::File { .. }));
+        s.change.retain(|a| !matches!(a, Act::File(_)));
     }
     for width in [60, 80, 120] {
         for got in [text::to_string(&p, show(width)), text::verified_to_string(&verified(), show(width))] {

@@ -1,23 +1,25 @@
 //! One act: look at what is there and keep it, make it, look again, undo it. Each is the same when done twice.
 
 mod file;
-mod firmware;
+mod kept;
+mod nic_firmware;
+mod program;
 mod root;
 mod run;
 mod trial;
 mod value;
 mod wrong;
 
-pub(crate) use file::stale;
+pub(crate) use program::{end_left, run};
 pub use root::Root;
 pub(crate) use root::{Meta, There, Xattrs};
-pub(crate) use run::end_left;
 pub use trial::{NoTrial, NodeFiles, TrialEntry, TrialMaker};
 pub(crate) use value::{shows, shows_only};
 pub(crate) use wrong::{Done, Wrong};
 
 use crate::journal::{Journal, Seen};
 use linerate_remedy::Act;
+use std::collections::BTreeMap;
 
 /// Bytes of a file that is changed or kept: an initramfs is not, a `grub.cfg` is.
 pub(crate) const FILE: usize = 64 << 20;
@@ -59,113 +61,62 @@ pub(crate) enum Undo {
     Rerun(String),
 }
 
-impl Hands<'_> {
-    /// Looks at what an act will change, refuses what the plan did not expect (`stale`), and keeps it under the name `kept`.
-    pub(crate) fn before(&self, act: &Act, journal: &Journal, kept: &str) -> Done<Seen> {
-        match act {
-            Act::File { path, before, .. } => file::before(self.root, path, before, journal, kept),
-            Act::Run { writes, .. } => file::keep(self.root, writes, journal, kept),
-            Act::Value { path, before, .. } => value::before(self.root, path, before),
-            Act::Trial { boot, add, remove } => trial::before(self, *boot, add, remove, journal, kept),
-            Act::NicFirmware { device, parameter, before, .. } => {
-                firmware::before(self.root, device, parameter, before, journal)
-            }
-            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
-        }
-    }
+/// What earlier acts of a plan will have left at paths; `None`: nothing.
+pub(crate) type Texts = BTreeMap<String, Option<String>>;
+
+/// How an act is made on the node, seen to be made, and undone.
+pub(crate) trait ActDone {
+    /// What speaks against it before anything is begun. It adds to `later` what it will leave.
+    fn check(&self, hands: &Hands<'_>, later: &mut Texts) -> Vec<Wrong>;
+
+    /// Looks at what it will change, refuses what the plan did not expect (`stale`), and keeps it under the name `kept`.
+    fn before(&self, hands: &Hands<'_>, journal: &Journal, kept: &str) -> Done<Seen>;
 
     /// Makes it.
-    pub(crate) fn make(&self, act: &Act, before: &Seen, journal: &Journal) -> Done<Made> {
-        match act {
-            Act::File { path, after, mode, .. } => {
-                file::make(self.root, path, after.as_ref().map(|c| c.0.as_bytes()), *mode, before)
-            }
-            Act::Run { argv, writes, limit, .. } => {
-                let output = run::run(self.root, argv, *limit, self.mark)?;
-                Ok(Made { after: file::look(self.root, writes)?, output: Some(output) })
-            }
-            Act::Value { path, after, .. } => value::make(self.root, path, after),
-            Act::Trial { .. } => trial::make(self, before, journal, self.mark),
-            Act::NicFirmware { device, parameter, after, .. } => {
-                firmware::make(self.root, device, parameter, after, self.mark)
-            }
-            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
-        }
-    }
+    fn make(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen) -> Done<Made>;
 
-    /// Looks where an announced act stands.
-    pub(crate) fn look(&self, act: &Act, before: &Seen) -> Done<Look> {
-        match act {
-            Act::File { path, after, .. } => {
-                file::stands(self.root, path, after.as_ref().map(|c| c.0.as_bytes()), before)
-            }
-            Act::Run { .. } => Ok(Look::Before),
-            Act::Value { path, after, .. } => value::stands(self.root, path, after, before),
-            Act::Trial { .. } => trial::stands(self, before),
-            Act::NicFirmware { device, parameter, after, .. } => {
-                firmware::stands(self.root, device, parameter, after, before)
-            }
-            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
-        }
-    }
+    /// Looks where it was when it had been announced.
+    fn look(&self, hands: &Hands<'_>, before: &Seen) -> Done<Look>;
 
     /// Puts back what was there. `after` is what was seen when it was made; `None`: it was interrupted. `same_boot`: no boot lies between.
-    pub(crate) fn undo(
+    fn undo(
         &self,
-        act: &Act,
+        hands: &Hands<'_>,
+        journal: &Journal,
         before: &Seen,
         after: Option<&Seen>,
-        journal: &Journal,
         same_boot: bool,
-    ) -> Done<Undo> {
-        match act {
-            Act::File { path, after: content, .. } => {
-                file::undo(self.root, path, content.as_ref().map(|c| c.0.as_bytes()), before, after, journal)
-            }
-            Act::Run { .. } => file::undo_writes(self.root, before, after, journal),
-            Act::Value { path, after: set, .. } => value::undo(self.root, path, set, before, same_boot),
-            Act::Trial { .. } => trial::undo(self, before, journal, self.mark),
-            Act::NicFirmware { device, parameter, after, .. } => {
-                firmware::undo(self.root, device, parameter, after, before, self.mark)
-            }
-            Act::Bios { .. } | Act::Label { .. } => Err(not_here()),
-        }
-    }
+    ) -> Done<Undo>;
 
     /// Puts back what a failed attempt may have changed: all of it, because the act announced all of it and nobody else was asked.
-    pub(crate) fn put_back(&self, act: &Act, before: &Seen, journal: &Journal) -> Done<()> {
-        match act {
-            Act::File { .. } | Act::Run { .. } => file::put_back(self.root, before, journal),
-            Act::Value { path, .. } => value::put_back(self.root, path, before),
-            Act::Trial { .. } => trial::undo(self, before, journal, self.mark).map(|_| ()),
-            Act::NicFirmware { device, parameter, .. } => {
-                firmware::put_back(self.root, device, parameter, before, self.mark)
-            }
-            Act::Bios { .. } | Act::Label { .. } => Ok(()),
-        }
+    fn put_back(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen) -> Done<()>;
+
+    /// Whether a record is one of what such an act changes: of files, where it does not say otherwise.
+    fn keeps(&self, seen: &Seen) -> bool {
+        matches!(seen, Seen::Files { .. })
+    }
+
+    /// Whether it names a file, as its own or as one that its program writes: only such files may be kept before it, and put back after it.
+    fn names(&self, _path: &str) -> bool {
+        false
+    }
+
+    /// Where it writes, and how many bytes that takes.
+    fn room(&self, _root: &Root) -> Vec<(&str, u64)> {
+        Vec::new()
     }
 }
 
-/// Runs a program of an undoing.
-pub(crate) fn run_undo(hands: &Hands<'_>, argv: &[String], limit: u32) -> Done<String> {
-    run::run(hands.root, argv, limit, hands.mark)
-}
-
-/// Whether a program's next value is the plan's: for the check before anything is done.
-pub(crate) fn check(hands: &Hands<'_>, act: &Act) -> Done<()> {
+/// The act as the node's hand makes it; `None`: it is an act of another service, which the driver makes (`drive/elsewhere.rs`).
+pub(crate) fn on_node(act: &Act) -> Option<&dyn ActDone> {
     match act {
-        Act::Value { path, before, .. } => value::before(hands.root, path, before).map(|_| ()),
-        Act::NicFirmware { device, parameter, before, .. } => firmware::check(hands.root, device, parameter, before),
-        Act::Trial { boot, add, remove } => trial::check(hands, *boot, add, remove),
-        Act::File { .. } | Act::Run { .. } | Act::Bios { .. } | Act::Label { .. } => Ok(()),
+        Act::File(act) => Some(act),
+        Act::Run(act) => Some(act),
+        Act::Value(act) => Some(act),
+        Act::Trial(act) => Some(act),
+        Act::NicFirmware(act) => Some(act),
+        Act::Bios(_) | Act::Label(_) => None,
     }
-}
-
-fn not_here() -> Wrong {
-    Wrong::new(
-        "not-here",
-        "BIOS attributes are set by Redfish, and labels by the Kubernetes API, from where these can be reached: the operator's side does it",
-    )
 }
 
 /// A reason why something else is there than the plan or the journal expects.
@@ -174,4 +125,26 @@ pub(crate) fn unexpected(what: impl std::fmt::Display) -> Wrong {
         "unexpected",
         format!("{what}: somebody else changed it meanwhile; it is left as it is. Look at it, then decide"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::on_node;
+    use linerate_remedy::Plan;
+
+    /// A plan with acts of all kinds.
+    const WRITTEN: &[u8] = include_bytes!("../../../remedy/tests/fixtures/plan-0.1.0.json");
+
+    #[test]
+    fn what_is_not_made_here_is_made_elsewhere() {
+        let plan = Plan::read(WRITTEN).unwrap();
+        let acts = plan.steps.iter().flat_map(|s| s.trial.iter().chain(&s.change));
+        let here: Vec<bool> = acts
+            .map(|act| {
+                assert_eq!(on_node(act).is_none(), act.is_elsewhere(), "{act:?}");
+                act.is_elsewhere()
+            })
+            .collect();
+        assert!(here.contains(&true) && here.contains(&false));
+    }
 }

@@ -1,158 +1,71 @@
-//! Programs: found in the system's directories, started without a shell, with an environment of their own.
+//! A program of the plan, and the files that it writes.
 
-use super::{Done, Root, Wrong};
-use linerate_out::child::{self, Need};
-use linerate_out::{lines, shell};
-use std::collections::VecDeque;
-use std::io::Read;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use super::{ActDone, Done, FILE, Hands, Look, Made, Root, Texts, Undo, Wrong, kept, program};
+use crate::journal::{Journal, Seen};
+use linerate_remedy::RunAct;
 
-/// Bytes of a program's output that are kept: its end.
-const TAIL: usize = 64 << 10;
-/// By which variable what a killed hand left running is found.
-const MARK: &str = "LINERATE_APPLY";
-/// The most that a plan may ask for.
-const LONGEST: u32 = 3600;
-
-/// Runs a program to its end; its output, cleaned.
-pub(super) fn run(root: &Root, argv: &[String], limit: u32, mark: &str) -> Done<String> {
-    let (code, output) = run_any(root, argv, limit, mark)?;
-    match code {
-        Some(0) => Ok(output),
-        Some(code) => Err(Wrong::failed(format!("{} ended with {code}{}", shell::shown(argv), last_words(&output)))),
-        None => Err(Wrong::failed(format!("{} was ended by a signal{}", shell::shown(argv), last_words(&output)))),
+impl ActDone for RunAct {
+    fn check(&self, hands: &Hands<'_>, _: &mut Texts) -> Vec<Wrong> {
+        let names = [&self.argv, &self.undo].into_iter().filter_map(|argv| argv.first());
+        let mut wrongs: Vec<Wrong> = names.filter_map(|name| hands.root.program(name).err()).collect();
+        if self.argv.is_empty() {
+            wrongs.push(Wrong::failed("an act runs a program without a name"));
+        }
+        wrongs.extend(self.writes.iter().filter_map(|path| hands.root.read(path, FILE).err()));
+        wrongs
     }
-}
 
-fn last_words(output: &str) -> String {
-    let output = linerate_snapshot::without_secrets(output);
-    let lines: Vec<&str> = output.lines().filter(|l| !l.trim().is_empty()).collect();
-    let last = lines.get(lines.len().saturating_sub(3)..).unwrap_or_default().join(" / ");
-    if last.is_empty() { String::new() } else { format!(": {}", last.chars().take(600).collect::<String>()) }
-}
+    fn before(&self, hands: &Hands<'_>, journal: &Journal, kept: &str) -> Done<Seen> {
+        let (files, dirs) = kept::keep(hands.root, &self.writes, journal, kept)?;
+        Ok(Seen::Files { files, dirs })
+    }
 
-fn run_any(root: &Root, argv: &[String], limit: u32, mark: &str) -> Done<(Option<i32>, String)> {
-    let Some((name, arguments)) = argv.split_first() else { return Err(Wrong::failed("a program without a name")) };
-    let program = root.program(name)?;
-    let mut child = child::command(root.host_path(&program), Need::Nothing)
-        .args(arguments)
-        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-        .env("HOME", "/root")
-        .env(MARK, mark)
-        .current_dir(root.host_path("/"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(|why| Wrong::failed(format!("cannot start {program}: {why}")))?;
-    let (tell, heard) = channel();
-    let pipes: [Option<Box<dyn Read + Send>>; 2] =
-        [child.stdout.take().map(|p| Box::new(p) as _), child.stderr.take().map(|p| Box::new(p) as _)];
-    for mut pipe in pipes.into_iter().flatten() {
-        let tell = tell.clone();
-        std::thread::spawn(move || {
-            let mut piece = [0_u8; 8192];
-            while let Ok(n @ 1..) = pipe.read(&mut piece) {
-                if tell.send(piece.get(..n).unwrap_or_default().to_vec()).is_err() {
-                    break;
-                }
-            }
+    fn make(&self, hands: &Hands<'_>, _: &Journal, _: &Seen) -> Done<Made> {
+        let output = program::run(hands, &self.argv, self.limit)?;
+        Ok(Made { after: kept::left(kept::look_all(hands.root, &self.writes)?), output: Some(output) })
+    }
+
+    /// It is made again: twice is the same as once.
+    fn look(&self, _: &Hands<'_>, _: &Seen) -> Done<Look> {
+        Ok(Look::Before)
+    }
+
+    /// Puts its files back, where they are as it left them.
+    fn undo(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen, after: Option<&Seen>, _: bool) -> Done<Undo> {
+        let Seen::Files { files, .. } = before else {
+            return Err(Wrong::new("journal", "the journal has no files where the plan has some"));
+        };
+        let paths: Vec<String> = files.iter().map(|f| f.path.clone()).collect();
+        let now = kept::look_all(hands.root, &paths)?;
+        let made = match after {
+            Some(Seen::Files { files, .. }) => Some(files),
+            _ => None,
+        };
+        let others = files.iter().zip(&now).enumerate().filter(|(n, (old, there))| {
+            let ours = made.is_none_or(|made| made.get(*n).is_some_and(|made| made.like(there)));
+            !ours && !old.like(there)
         });
-    }
-    drop(tell);
-    let limit = Duration::from_secs(limit.clamp(1, LONGEST).into());
-    let mut tail = VecDeque::new();
-    let code = wait(&mut child, limit, &heard, &mut tail).map_err(|why| match why {
-        None => {
-            Wrong::failed(format!("{} was not done after {} s, and was killed", shell::shown(argv), limit.as_secs()))
+        let others: Vec<&str> = others.map(|(_, (old, _))| old.path.as_str()).collect();
+        if !others.is_empty() {
+            return Ok(Undo::Rerun(format!("{} was written anew since", others.join(", "))));
         }
-        Some(why) => Wrong::failed(format!("cannot wait for {program}: {why}")),
-    })?;
-    let mut output = Vec::from(tail);
-    // Half a line may be half a secret.
-    if output.len() == TAIL {
-        let half = output.iter().position(|b| *b == b'\n').map_or(output.len(), |end| end + 1);
-        output.drain(..half);
+        kept::put_back(hands.root, before, journal)?;
+        Ok(Undo::Back("what it wrote is as it was".to_owned()))
     }
-    Ok((code, lines(&String::from_utf8_lossy(&output)).into_owned()))
-}
 
-/// Waits for the end; `Err(None)`: it took too long, and its process group was killed.
-fn wait(
-    child: &mut Child,
-    limit: Duration,
-    heard: &Receiver<Vec<u8>>,
-    tail: &mut VecDeque<u8>,
-) -> Result<Option<i32>, Option<std::io::Error>> {
-    let begun = Instant::now();
-    let mut ended: Option<(Option<i32>, Instant)> = None;
-    loop {
-        match heard.recv_timeout(Duration::from_millis(10)) {
-            Ok(piece) => {
-                tail.extend(piece);
-                tail.drain(..tail.len().saturating_sub(TAIL));
-            }
-            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
-            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
-                if let Some((code, _)) = ended {
-                    return Ok(code);
-                }
-                std::thread::sleep(Duration::from_millis(2));
-            }
-        }
-        if ended.is_none() {
-            ended = child.try_wait().map_err(Some)?.map(|status| (status.code(), Instant::now()));
-        }
-        match ended {
-            // What it started in the background may keep its pipes: that is not waited for.
-            Some((code, at)) if at.elapsed() > Duration::from_secs(1) => return Ok(code),
-            None if begun.elapsed() > limit => {
-                kill_group(child);
-                return Err(None);
-            }
-            _ => {}
-        }
+    /// Its files first, as when it is undone later: a program that makes the system read them again has to find them as they were. It may
+    /// have done part of its work before it failed: the one that undoes it is run.
+    fn put_back(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen) -> Done<()> {
+        kept::put_back(hands.root, before, journal)?;
+        if self.undo.is_empty() { Ok(()) } else { program::run(hands, &self.undo, self.limit).map(drop) }
     }
-}
 
-fn kill_group(child: &mut Child) {
-    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(group) = group {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    fn names(&self, path: &str) -> bool {
+        self.writes.iter().any(|w| w == path)
     }
-    let _ = child.wait();
-    let begun = Instant::now();
-    while group.is_some_and(|g| rustix::process::test_kill_process_group(g).is_ok())
-        && begun.elapsed() < Duration::from_secs(2)
-    {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
-/// Kills what a killed hand left running, so that its program does not run beside the one that is run again. How many there were.
-pub(crate) fn end_left(mark: &str) -> usize {
-    let wanted = format!("{MARK}={mark}");
-    let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = pids.filter_map(|e| e.file_name().to_str()?.parse::<i32>().ok());
-    let mut ended = 0;
-    for pid in pids {
-        let Ok(environ) = std::fs::read(format!("/proc/{pid}/environ")) else { continue };
-        if !environ.split(|b| *b == 0).any(|variable| variable == wanted.as_bytes()) {
-            continue;
-        }
-        if let Some(pid) = rustix::process::Pid::from_raw(pid) {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            ended += 1;
-        }
-        let gone = || !std::path::Path::new(&format!("/proc/{pid}/exe")).exists();
-        let begun = Instant::now();
-        while !gone() && begun.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+    fn room(&self, root: &Root) -> Vec<(&str, u64)> {
+        let size = |path: &String| root.read(path, FILE).ok().flatten().map_or(0, |t| t.bytes.len() as u64);
+        self.writes.iter().map(|path| (path.as_str(), size(path) * 2)).collect()
     }
-    ended
 }

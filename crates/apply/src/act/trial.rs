@@ -1,9 +1,9 @@
 //! An entry of the boot loader that is started once.
 
-use super::{Done, FILE, Hands, Look, Made, Meta, Root, Undo, Wrong, file, run, unexpected};
+use super::{ActDone, Done, FILE, Hands, Look, Made, Meta, Root, Texts, Undo, Wrong, kept, program, unexpected};
 use crate::hand::fault::boundary;
 use crate::journal::{FileSeen, Journal, Seen};
-use linerate_remedy::{BootTrial, sha256};
+use linerate_remedy::{BootTrial, TrialAct, sha256};
 
 /// An entry as it is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,10 +69,10 @@ impl TrialMaker for NoTrial {
     }
 }
 
-fn entry(hands: &Hands<'_>, boot: BootTrial, add: &[String], remove: &[String]) -> Done<TrialEntry> {
+fn entry(hands: &Hands<'_>, TrialAct { boot, add, remove }: &TrialAct) -> Done<TrialEntry> {
     let entry = hands
         .maker
-        .entry(boot, add, remove, hands.root)
+        .entry(*boot, add, remove, hands.root)
         .map_err(|why| Wrong::new("stale", format!("no entry to be started once can be made: {why}")))?;
     for argv in [&entry.choose, &entry.forget] {
         argv.first().map(|program| hands.root.program(program)).transpose()?;
@@ -80,54 +80,95 @@ fn entry(hands: &Hands<'_>, boot: BootTrial, add: &[String], remove: &[String]) 
     Ok(entry)
 }
 
-pub(super) fn check(hands: &Hands<'_>, boot: BootTrial, add: &[String], remove: &[String]) -> Done<()> {
-    entry(hands, boot, add, remove).map(|_| ())
-}
-
-pub(super) fn before(
-    hands: &Hands<'_>,
-    boot: BootTrial,
-    add: &[String],
-    remove: &[String],
-    journal: &Journal,
-    kept: &str,
-) -> Done<Seen> {
-    let entry = entry(hands, boot, add, remove)?;
-    let paths: Vec<String> = std::iter::once(entry.path).chain(entry.environment).collect();
-    let Seen::Files { files, dirs } = file::keep(hands.root, &paths, journal, kept)? else {
-        return Err(Wrong::failed("nothing was kept"));
-    };
-    let new = format!("{kept}-new");
-    hands.root.replace(&journal.kept(&new), entry.content.as_bytes(), Meta::OWN)?;
-    let digest = sha256(entry.content.as_bytes());
-    Ok(Seen::Trial { files, dirs, new, digest, choose: entry.choose, forget: entry.forget })
-}
-
 fn wrong_kind() -> Wrong {
     Wrong::new("journal", "the journal has no entry of the boot loader where the plan has one")
 }
 
-pub(super) fn make(hands: &Hands<'_>, before: &Seen, journal: &Journal, mark: &str) -> Done<Made> {
-    let Seen::Trial { files, dirs, new, digest, choose, .. } = before else { return Err(wrong_kind()) };
-    let Some(old) = files.first() else { return Err(wrong_kind()) };
-    let path = journal.kept(new);
-    let bytes = hands.root.read(&path, FILE)?.map(|t| t.bytes).unwrap_or_default();
-    if sha256(&bytes) != *digest {
-        return Err(Wrong::new("journal", format!("{path}, which holds the entry, is missing or damaged")));
+impl ActDone for TrialAct {
+    fn check(&self, hands: &Hands<'_>, _: &mut Texts) -> Vec<Wrong> {
+        entry(hands, self).err().into_iter().collect()
     }
-    for dir in dirs {
-        hands.root.make_dir(dir, 0o755)?;
+
+    fn before(&self, hands: &Hands<'_>, journal: &Journal, kept: &str) -> Done<Seen> {
+        let entry = entry(hands, self)?;
+        let paths: Vec<String> = std::iter::once(entry.path).chain(entry.environment).collect();
+        let (files, dirs) = kept::keep(hands.root, &paths, journal, kept)?;
+        let new = format!("{kept}-new");
+        hands.root.replace(&journal.kept(&new), entry.content.as_bytes(), Meta::OWN)?;
+        let digest = sha256(entry.content.as_bytes());
+        Ok(Seen::Trial { files, dirs, new, digest, choose: entry.choose, forget: entry.forget })
     }
-    let (mode, owner) = old.there.as_ref().map_or((0o644, None), |t| (t.mode, Some((t.uid, t.gid))));
-    hands.root.replace(&old.path, &bytes, Meta { mode, owner, mtime: None })?;
-    boundary("trial: entry written");
-    let output = run::run(hands.root, choose, 60, mark)?;
-    boundary("trial: chosen");
-    if let Some(environment) = files.get(1) {
-        is_chosen(hands.root, &environment.path, choose, &output)?;
+
+    fn make(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen) -> Done<Made> {
+        let Seen::Trial { files, dirs, new, digest, choose, .. } = before else { return Err(wrong_kind()) };
+        let Some(old) = files.first() else { return Err(wrong_kind()) };
+        let path = journal.kept(new);
+        let bytes = hands.root.read(&path, FILE)?.map(|t| t.bytes).unwrap_or_default();
+        if sha256(&bytes) != *digest {
+            return Err(Wrong::new("journal", format!("{path}, which holds the entry, is missing or damaged")));
+        }
+        for dir in dirs {
+            hands.root.make_dir(dir, 0o755)?;
+        }
+        let (mode, owner) = old.there.as_ref().map_or((0o644, None), |t| (t.mode, Some((t.uid, t.gid))));
+        hands.root.replace(&old.path, &bytes, Meta { mode, owner, mtime: None })?;
+        boundary("trial: entry written");
+        let output = program::run(hands, choose, 60)?;
+        boundary("trial: chosen");
+        if let Some(environment) = files.get(1) {
+            is_chosen(hands.root, &environment.path, choose, &output)?;
+        }
+        let paths: Vec<String> = files.iter().map(|f| f.path.clone()).collect();
+        Ok(Made { after: kept::left(kept::look_all(hands.root, &paths)?), output: Some(output) })
     }
-    let paths: Vec<String> = files.iter().map(|f| f.path.clone()).collect();
-    Ok(Made { after: file::look(hands.root, &paths)?, output: Some(output) })
+
+    /// An interrupted one is made again: choosing an entry twice is choosing it.
+    fn look(&self, hands: &Hands<'_>, before: &Seen) -> Done<Look> {
+        let (old, now, ours) = entry_now(hands.root, before)?;
+        Ok(if ours || now.like(old) {
+            Look::Before
+        } else {
+            Look::Other(format!("{} is neither as before nor as planned", old.path))
+        })
+    }
+
+    fn undo(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen, _: Option<&Seen>, _: bool) -> Done<Undo> {
+        let (old, now, ours) = entry_now(hands.root, before)?;
+        let Seen::Trial { files, dirs, forget, .. } = before else { return Err(wrong_kind()) };
+        if !ours && !now.like(old) {
+            return Err(unexpected(format!("{} is neither as linerate left it nor as it was", old.path)));
+        }
+        if !forget.is_empty() {
+            program::run(hands, forget, 60)?;
+            boundary("trial: choice taken back");
+        }
+        kept::restore(hands.root, old, &now, journal)?;
+        kept::remove_dirs(hands.root, dirs)?;
+        if let Some(environment) = files.get(1) {
+            restore_environment(hands.root, environment, journal)?;
+        }
+        Ok(Undo::Back(format!("{} is as it was, and nothing is chosen for the next start", old.path)))
+    }
+
+    fn put_back(&self, hands: &Hands<'_>, journal: &Journal, before: &Seen) -> Done<()> {
+        self.undo(hands, journal, before, None, true).map(drop)
+    }
+
+    fn keeps(&self, seen: &Seen) -> bool {
+        matches!(seen, Seen::Trial { .. })
+    }
+
+    /// The file of an entry that is started once, and the environment block of GRUB.
+    fn names(&self, path: &str) -> bool {
+        let Some((dir, name)) = path.rsplit_once('/') else { return false };
+        let entry = name.ends_with(".conf") && name.contains("linerate-trial");
+        let entries = ["/boot/loader/entries", "/efi/loader/entries", "/boot/efi/loader/entries"].contains(&dir);
+        match self.boot {
+            BootTrial::GrubCustom => path == "/boot/grub/custom.cfg" || path == "/boot/grub/grubenv",
+            BootTrial::GrubBls => path == "/boot/grub2/grubenv" || entry && entries,
+            BootTrial::SystemdBoot => entry && entries,
+        }
+    }
 }
 
 /// Whether GRUB's environment block names the entry: `grub-reboot` ends well, too, where it could not write it.
@@ -144,47 +185,16 @@ fn is_chosen(root: &Root, environment: &str, choose: &[String], output: &str) ->
     )))
 }
 
-/// An interrupted one is made again: choosing an entry twice is choosing it.
-pub(super) fn stands(hands: &Hands<'_>, before: &Seen) -> Done<Look> {
-    let (old, now, ours) = entry_now(hands.root, before)?;
-    Ok(if ours || now.like(old) {
-        Look::Before
-    } else {
-        Look::Other(format!("{} is neither as before nor as planned", old.path))
-    })
-}
-
 /// The entry's file before and now, and whether it is ours now.
 fn entry_now<'a>(root: &Root, before: &'a Seen) -> Done<(&'a FileSeen, FileSeen, bool)> {
     let Seen::Trial { files, digest, .. } = before else { return Err(wrong_kind()) };
     let Some(old) = files.first() else { return Err(wrong_kind()) };
     root.sweep(&old.path)?;
-    let Seen::Files { files: now, .. } = file::look(root, std::slice::from_ref(&old.path))? else {
-        return Err(wrong_kind());
-    };
-    let now = now.into_iter().next().ok_or_else(wrong_kind)?;
+    let now = kept::look(root, &old.path)?;
     // `grubby --update-kernel=ALL` writes every entry anew, ours as well: a file that has our name, and was not there, is ours.
     let own = old.there.is_none() && old.path.rsplit('/').next().is_some_and(|name| name.contains("linerate-trial"));
     let ours = now.there.as_ref().is_some_and(|t| own || t.digest == *digest);
     Ok((old, now, ours))
-}
-
-pub(super) fn undo(hands: &Hands<'_>, before: &Seen, journal: &Journal, mark: &str) -> Done<Undo> {
-    let (old, now, ours) = entry_now(hands.root, before)?;
-    let Seen::Trial { files, dirs, forget, .. } = before else { return Err(wrong_kind()) };
-    if !ours && !now.like(old) {
-        return Err(unexpected(format!("{} is neither as linerate left it nor as it was", old.path)));
-    }
-    if !forget.is_empty() {
-        run::run(hands.root, forget, 60, mark)?;
-        boundary("trial: choice taken back");
-    }
-    file::restore(hands.root, old, &now, journal)?;
-    file::remove_dirs(hands.root, dirs)?;
-    if let Some(environment) = files.get(1) {
-        restore_environment(hands.root, environment, journal)?;
-    }
-    Ok(Undo::Back(format!("{} is as it was, and nothing is chosen for the next start", old.path)))
 }
 
 /// Puts GRUB's environment block back if nothing but the choice of the next entry, or the order of its lines, differs.
@@ -200,5 +210,5 @@ fn restore_environment(root: &Root, old: &FileSeen, journal: &Journal) -> Done<(
     let was = root.read(&journal.kept(kept), FILE)?;
     let is = root.read(&old.path, FILE)?;
     let (Some(was), Some(is)) = (was, is) else { return Ok(()) };
-    if lines(was.bytes) == lines(is.bytes) { file::put_back_one(root, old, journal) } else { Ok(()) }
+    if lines(was.bytes) == lines(is.bytes) { kept::put_back_one(root, old, journal) } else { Ok(()) }
 }

@@ -1,7 +1,8 @@
 //! Values of the running kernel.
 
-use super::{Done, Look, Made, Root, Undo, Wrong, unexpected};
-use crate::journal::Seen;
+use super::{ActDone, Done, Hands, Look, Made, Root, Texts, Undo, Wrong, unexpected};
+use crate::journal::{Journal, Seen};
+use linerate_remedy::ValueAct;
 
 /// What a file of the kernel shows: of a choice, the marked word.
 fn shown(text: &str) -> &str {
@@ -26,68 +27,98 @@ fn read(root: &Root, path: &str) -> Done<String> {
     Ok(String::from_utf8_lossy(&there.bytes).trim().to_owned())
 }
 
-pub(super) fn before(root: &Root, path: &str, expected: &str) -> Done<Seen> {
-    let now = read(root, path)?;
-    if !shows(&now, expected) {
-        let what = format!("{path}: the plan expects {expected:?}, there is {now:?}: make a new plan");
-        return Err(Wrong::new("stale", what));
-    }
-    Ok(Seen::Value { value: shown(&now).to_owned() })
-}
-
 /// Whether the kernel shows one value and not the other. What is not there shows neither.
 pub(crate) fn shows_only(root: &Root, path: &str, value: &str, other: &str) -> Done<bool> {
     let now = root.read(path, 1 << 16)?.map(|there| String::from_utf8_lossy(&there.bytes).into_owned());
     Ok(now.is_some_and(|now| shows(&now, value) && !shows(&now, other)))
 }
 
-pub(super) fn make(root: &Root, path: &str, value: &str) -> Done<Made> {
+fn seen(now: &str) -> Seen {
+    Seen::Value { value: shown(now).to_owned() }
+}
+
+/// The value that was there before.
+pub(super) fn old(before: &Seen) -> Done<&str> {
+    match before {
+        Seen::Value { value } => Ok(value),
+        _ => Err(Wrong::new("journal", "the journal has no value where the plan has one")),
+    }
+}
+
+/// Writes a value, and reads it.
+fn set(root: &Root, path: &str, value: &str) -> Done<Made> {
     root.set_value(path, shown(value))?;
     let now = read(root, path)?;
     if !shows(&now, value) {
         return Err(Wrong::failed(format!("{path}: the kernel took {value:?} and shows {now:?}")));
     }
-    Ok(Made { after: Seen::Value { value: shown(&now).to_owned() }, output: None })
+    Ok(Made { after: seen(&now), output: None })
 }
 
-pub(super) fn stands(root: &Root, path: &str, after: &str, before: &Seen) -> Done<Look> {
+/// What is there, where the plan expects it.
+fn expected(root: &Root, ValueAct { path, before, .. }: &ValueAct) -> Done<Seen> {
     let now = read(root, path)?;
-    if shows(&now, after) {
-        return Ok(Look::After(Seen::Value { value: shown(&now).to_owned() }));
+    if !shows(&now, before) {
+        let what = format!("{path}: the plan expects {before:?}, there is {now:?}: make a new plan");
+        return Err(Wrong::new("stale", what));
     }
-    Ok(match before {
-        Seen::Value { value } if shows(&now, value) => Look::Before,
-        _ => Look::Other(format!("{path} is {now:?}, neither as before nor as planned")),
-    })
+    Ok(seen(&now))
 }
 
-pub(super) fn undo(root: &Root, path: &str, set: &str, before: &Seen, same_boot: bool) -> Done<Undo> {
-    let Seen::Value { value: old } = before else {
-        return Err(Wrong::new("journal", "the journal has no value where the plan has one"));
-    };
-    let now = match read(root, path) {
-        Err(_) if !same_boot => return Ok(Undo::Back(format!("{path} is gone since the boot"))),
-        now => now?,
-    };
-    if shows(&now, old) {
-        return Ok(Undo::Back(format!("{path} is {old} already")));
+impl ActDone for ValueAct {
+    fn check(&self, hands: &Hands<'_>, later: &mut Texts) -> Vec<Wrong> {
+        let wrong = if later.contains_key(&self.path) { None } else { expected(hands.root, self).err() };
+        later.insert(self.path.clone(), Some(self.after.clone()));
+        wrong.into_iter().collect()
     }
-    if !shows(&now, set) {
-        if !same_boot {
-            return Ok(Undo::Back(format!("{path} did not outlive the boot: it is {now:?}")));
+
+    fn before(&self, hands: &Hands<'_>, _: &Journal, _: &str) -> Done<Seen> {
+        expected(hands.root, self)
+    }
+
+    fn make(&self, hands: &Hands<'_>, _: &Journal, _: &Seen) -> Done<Made> {
+        set(hands.root, &self.path, &self.after)
+    }
+
+    fn look(&self, hands: &Hands<'_>, before: &Seen) -> Done<Look> {
+        let (now, path) = (read(hands.root, &self.path)?, &self.path);
+        Ok(match before {
+            _ if shows(&now, &self.after) => Look::After(seen(&now)),
+            Seen::Value { value } if shows(&now, value) => Look::Before,
+            _ => Look::Other(format!("{path} is {now:?}, neither as before nor as planned")),
+        })
+    }
+
+    fn undo(&self, hands: &Hands<'_>, _: &Journal, before: &Seen, _: Option<&Seen>, same_boot: bool) -> Done<Undo> {
+        let (old, path) = (old(before)?, &self.path);
+        let now = match read(hands.root, path) {
+            Err(_) if !same_boot => return Ok(Undo::Back(format!("{path} is gone since the boot"))),
+            now => now?,
+        };
+        if shows(&now, old) {
+            return Ok(Undo::Back(format!("{path} is {old} already")));
         }
-        return Err(unexpected(format!("{path} is {now:?}, neither as linerate left it nor as it was")));
+        if !shows(&now, &self.after) {
+            if !same_boot {
+                return Ok(Undo::Back(format!("{path} did not outlive the boot: it is {now:?}")));
+            }
+            return Err(unexpected(format!("{path} is {now:?}, neither as linerate left it nor as it was")));
+        }
+        set(hands.root, path, old)?;
+        Ok(Undo::Back(format!("{path} is {old} again")))
     }
-    make(root, path, old)?;
-    Ok(Undo::Back(format!("{path} is {old} again")))
-}
 
-/// Puts the value back after an attempt that failed, whatever the kernel made of it.
-pub(super) fn put_back(root: &Root, path: &str, before: &Seen) -> Done<()> {
-    match before {
-        Seen::Value { value } if shows(&read(root, path)?, value) => Ok(()),
-        Seen::Value { value } => make(root, path, value).map(|_| ()),
-        _ => Err(Wrong::new("journal", "the journal has no value where the plan has one")),
+    /// Whatever the kernel made of it.
+    fn put_back(&self, hands: &Hands<'_>, _: &Journal, before: &Seen) -> Done<()> {
+        let old = old(before)?;
+        if shows(&read(hands.root, &self.path)?, old) {
+            return Ok(());
+        }
+        set(hands.root, &self.path, old).map(drop)
+    }
+
+    fn keeps(&self, seen: &Seen) -> bool {
+        matches!(seen, Seen::Value { .. })
     }
 }
 

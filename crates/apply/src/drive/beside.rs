@@ -1,11 +1,12 @@
 //! What stands beside a node while a plan is applied to it: its BMC, and its object in Kubernetes.
 
-use super::elsewhere::{self, Afar, At, Place, trouble};
+use super::elsewhere::{self, Afar, At, Place, is_wanted, trouble};
 use super::labels::{Labels, Whose, unknown, whose};
 use super::one::Work;
-use super::{Event, Stop, bios, labels};
+use super::{Event, Stop, bios};
 use crate::protocol::{Answer, Phase, Request, Stands, State};
 use linerate_remedy::verify::Told;
+use linerate_remedy::{BiosAct, LabelAct};
 
 impl Work<'_> {
     /// Why what the plan sets elsewhere cannot be set: no service was named, or it is another machine's.
@@ -17,7 +18,7 @@ impl Work<'_> {
     }
 
     fn without_bmc(&mut self, uuid: Option<&str>) -> Result<Option<String>, Stop> {
-        if !bios::wanted(self.plan, &self.steps) {
+        if !is_wanted::<BiosAct>(self.plan, &self.steps) {
             return Ok(None);
         }
         let Some(bmc) = self.link.bmc() else {
@@ -39,7 +40,7 @@ impl Work<'_> {
     }
 
     fn without_kube(&mut self) -> Result<Option<String>, Stop> {
-        if !labels::wanted(self.plan, &self.steps) {
+        if !is_wanted::<LabelAct>(self.plan, &self.steps) {
             return Ok(None);
         }
         let Some(node) = &self.plan.kubernetes else {
@@ -83,15 +84,12 @@ impl Work<'_> {
     /// Makes what a phase sets elsewhere, journalled on the node.
     pub(super) fn elsewhere(&mut self, state: &State, phase: Phase) -> Result<(), Stop> {
         let claims = phase == Phase::Claims;
-        let acts = labels::acts(self.plan, self.link.record, state)
-            .into_iter()
-            .filter(|a| a.set.after.is_some() == claims)
-            .collect::<Vec<_>>();
+        let acts = self.labels(state).filter(|a| a.set.after.is_some() == claims).collect::<Vec<_>>();
         if let (Some(kube), Some(node)) = (self.link.kube(), self.plan.kubernetes.as_ref()) {
             self.make(&Labels { kube, node }, &acts)?;
         }
         if let (Some(bmc), false) = (self.link.bmc(), claims) {
-            let acts = bios::acts(self.plan, self.link.record, state);
+            let acts = elsewhere::acts(self.plan, self.link.record, state);
             if let Some(after) = self.make(bmc, &acts)? {
                 self.answers = Told::default();
                 bios::answers(&after, &acts, &mut self.answers);
@@ -125,9 +123,13 @@ impl Work<'_> {
         kept.map_err(|e| Stop::Refused(vec![trouble("not-kept", Some(&at.step), e.to_string())]))
     }
 
+    fn labels(&self, state: &State) -> impl Iterator<Item = Afar<LabelAct>> + use<> {
+        elsewhere::acts(self.plan, self.link.record, state).into_iter()
+    }
+
     /// Labels that are still to be put when all else is proven.
     pub(super) fn claims(&self, state: &State) -> Vec<String> {
-        let claims = labels::acts(self.plan, self.link.record, state).into_iter().filter(|a| a.set.after.is_some());
+        let claims = self.labels(state).filter(|a| a.set.after.is_some());
         claims.filter(|a| a.at.stands != Stands::Made).map(|a| a.set.key).collect()
     }
 

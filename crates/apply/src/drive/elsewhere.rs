@@ -7,15 +7,32 @@ use super::Stop;
 use crate::hand::fault::boundary;
 use crate::plans::Record;
 use crate::protocol::{ActState, Stands, State, Trouble};
-use linerate_remedy::{Act, Plan};
-use std::fmt::Display;
+use linerate_remedy::{Act, BiosAct, LabelAct, Plan};
+use std::fmt::{Debug, Display};
+
+/// Acts of one service.
+pub(super) trait Remote: Clone {
+    /// What was there before an act.
+    type Was: Debug + Clone;
+
+    /// The act of this service that an act is.
+    fn of(act: &Act) -> Option<&Self>;
+
+    /// What was there, as a journal's note says it.
+    fn was(note: &str) -> Option<Self::Was>;
+
+    /// Whether what was there is one of the two values that the plan names.
+    fn names(&self, was: &Self::Was) -> bool;
+}
 
 /// An act that is made from afar, as it stands on the node.
 #[derive(Debug, Clone)]
-pub(super) struct Afar<S> {
+pub(super) struct Afar<A: Remote> {
     pub(super) at: At,
-    /// What it sets, and what was there before it.
-    pub(super) set: S,
+    /// What it sets.
+    pub(super) set: A,
+    /// What was there before it.
+    pub(super) was: Option<A::Was>,
 }
 
 /// Which act, and how it stands.
@@ -29,7 +46,13 @@ pub(super) struct At {
     pub(super) before: Option<String>,
 }
 
-impl<S> Afar<S> {
+impl<A: Remote> Afar<A> {
+    /// One that nobody has begun.
+    pub(super) fn open(set: &A) -> Afar<A> {
+        let (step, what) = (String::new(), String::new());
+        Afar { at: At { step, number: 0, stands: Stands::Open, what, before: None }, set: set.clone(), was: None }
+    }
+
     /// Whether something of it may be there.
     pub(super) fn is_begun(&self) -> bool {
         matches!(self.at.stands, Stands::Made | Stands::Announced)
@@ -46,7 +69,7 @@ pub(super) enum Way {
 /// A service that holds what some acts set.
 pub(super) trait Place {
     /// What an act sets.
-    type Set;
+    type Set: Remote;
     /// All that it shows at one moment.
     type Seen;
     /// Why it does not.
@@ -187,7 +210,7 @@ pub(super) fn send_back<P: Place>(
     Ok(Some((after, left)))
 }
 
-fn refused<S>(acts: &[&Afar<S>], e: &impl Display) -> Stop {
+fn refused<A: Remote>(acts: &[&Afar<A>], e: &impl Display) -> Stop {
     let step = acts.first().map(|a| a.at.step.as_str());
     Stop::Refused(vec![trouble("failed", step, e.to_string())])
 }
@@ -196,36 +219,36 @@ pub(super) fn trouble(code: &str, step: Option<&str>, what: impl Into<String>) -
     Trouble { code: code.to_owned(), step: step.map(str::to_owned), what: what.into() }
 }
 
-/// Acts of one service, in order of the plan, as they stand on the node. `of`: what an act sets there, and what was there before it. What that
-/// was is this operator's own record; an answer that says otherwise was refused before it came here.
-pub(super) fn acts<S>(
-    plan: &Plan,
-    record: &Record,
-    state: &State,
-    of: impl Fn(&Act, Option<&str>) -> Option<S>,
-) -> Vec<Afar<S>> {
+/// Acts of one service, in order of the plan, as they stand on the node. What was there before them is this operator's own record; an answer
+/// that says otherwise was refused before it came here.
+pub(super) fn acts<A: Remote>(plan: &Plan, record: &Record, state: &State) -> Vec<Afar<A>> {
     let one = |a: &ActState| {
         let step = plan.step(&a.step)?;
         let act = step.trial.iter().chain(&step.change).nth(a.number)?;
+        let set = A::of(act)?.clone();
         let before = record.before(&a.step, a.number).or_else(|| a.before.clone());
-        let set = of(act, before.as_deref())?;
+        let was = before.as_deref().and_then(A::was);
         let (step, number, stands, what) = (a.step.clone(), a.number, a.stands, act.summary());
-        Some(Afar { at: At { step, number, stands, what, before }, set })
+        Some(Afar { at: At { step, number, stands, what, before }, set, was })
     };
     state.acts.iter().filter_map(one).collect()
 }
 
-/// Whether what was there before an act, as its note says, is one of the two values that the plan names for it.
-pub(super) fn is_planned(act: &Act, note: &str) -> bool {
-    match act {
-        Act::Label { before, after, .. } => super::labels::is_one_of(note, before.as_deref(), after.as_deref()),
-        Act::Bios { before, after, .. } => super::bios::is_one_of(note, before, after),
-        _ => false,
-    }
+/// Acts of one service in the steps that are taken; `chosen` is empty: all.
+pub(super) fn chosen<'p, A: Remote + 'p>(plan: &'p Plan, chosen: &'p [String]) -> impl Iterator<Item = &'p A> {
+    let steps = plan.steps.iter().filter(move |s| chosen.is_empty() || chosen.contains(&s.id));
+    steps.flat_map(|s| s.trial.iter().chain(&s.change)).filter_map(A::of)
 }
 
-/// Acts of the steps that are taken; `chosen` is empty: all.
-pub(super) fn chosen<'p>(plan: &'p Plan, chosen: &'p [String]) -> impl Iterator<Item = &'p Act> {
-    let steps = plan.steps.iter().filter(move |s| chosen.is_empty() || chosen.contains(&s.id));
-    steps.flat_map(|s| s.trial.iter().chain(&s.change))
+/// Whether steps that are taken have acts of a service.
+pub(super) fn is_wanted<A: Remote>(plan: &Plan, steps: &[String]) -> bool {
+    chosen::<A>(plan, steps).next().is_some()
+}
+
+/// Whether what was there before an act, as its note says, is one of the two values that the plan names for it.
+pub(super) fn is_planned(act: &Act, note: &str) -> bool {
+    fn names<A: Remote>(act: &Act, note: &str) -> bool {
+        A::of(act).zip(A::was(note)).is_some_and(|(act, was)| act.names(&was))
+    }
+    names::<BiosAct>(act, note) || names::<LabelAct>(act, note)
 }

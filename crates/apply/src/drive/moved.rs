@@ -36,10 +36,10 @@ fn acts(call: &Call, planned: &[(Key, Phase, &Act)], state: &State, last: &State
     let may = |key: &Key, phase: Phase, act: &Act| match &call.ask {
         Request::Elsewhere { step, number, .. } => (step, *number) == (&key.step, key.number),
         Request::Perform { phase: asked, .. } => {
-            !act.is_elsewhere() && (phase == *asked || matches!(act, Act::Trial { .. }))
+            !act.is_elsewhere() && (phase == *asked || matches!(act, Act::Trial(_)))
         }
         Request::Rollback { .. } => !act.is_elsewhere(),
-        Request::Finish { .. } => matches!(act, Act::Trial { .. }),
+        Request::Finish { .. } => matches!(act, Act::Trial(_)),
         _ => false,
     };
     for ((key, phase, act), (now, then)) in planned.iter().zip(state.acts.iter().zip(&last.acts)) {

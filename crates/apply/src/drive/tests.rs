@@ -8,7 +8,9 @@ use crate::hand::tests::{Grub, INSPECT, Node as Dir, run, session, step};
 use crate::kube::Kube;
 use crate::plans::Record;
 use crate::protocol::{Answer, Call, Stage};
-use linerate_remedy::{Act, BootTrial, Content, Disruption, FileState, Permanence, Plan, Proof, Step};
+use linerate_remedy::{
+    Act, BootTrial, Content, Disruption, FileAct, FileState, Permanence, Plan, Proof, Step, TrialAct,
+};
 use linerate_runner::Cancel;
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options as Capture, Purpose};
@@ -117,14 +119,14 @@ impl<W: Wrapped> Node for W {
 /// An argument of the kernel: tried once, then made permanent.
 pub(super) fn plan(dir: &Dir) -> Plan {
     let words = vec!["iommu=pt".to_owned()];
-    let drop_in = Act::File {
+    let drop_in = Act::File(FileAct {
         path: "/etc/default/grub.d/90-linerate.cfg".to_owned(),
         before: FileState::Absent,
         after: Some(Content("GRUB_CMDLINE_LINUX=\"iommu=pt\"\n".to_owned())),
         mode: 0o644,
-    };
+    });
     let args = Step {
-        trial: vec![Act::Trial { boot: BootTrial::GrubCustom, add: words.clone(), remove: Vec::new() }],
+        trial: vec![Act::Trial(TrialAct { boot: BootTrial::GrubCustom, add: words.clone(), remove: Vec::new() })],
         proof: vec![Proof::Cmdline { has: words, lacks: Vec::new() }],
         persistence: Permanence::NextBoot,
         disruption: Disruption::DrainReboot,

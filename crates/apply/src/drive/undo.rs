@@ -1,15 +1,15 @@
 //! Puts a node back as it was.
 
-use super::bios::{self, BiosAct};
+use super::bios;
 use super::boot::Reboot;
-use super::elsewhere::{self, At, trouble};
+use super::elsewhere::{self, Afar, At, trouble};
 use super::labels::Labelled;
 use super::lifecycle::Service;
 use super::link::{Link, refused};
 use super::{Event, Lifecycle, Node, Operator, Stop};
 use crate::plans::{How, Record};
 use crate::protocol::{Answer, Request, Stage, Stands, State, Trouble};
-use linerate_remedy::Plan;
+use linerate_remedy::{BiosAct, Plan};
 use linerate_runner::Cancel;
 use std::time::Duration;
 
@@ -109,7 +109,7 @@ pub(super) fn undo(
     let hash = plan.hash.clone();
     tell(Event::Undoing);
     let mut ending = false;
-    let mut acts = bios::acts(plan, record, state);
+    let mut acts = elsewhere::acts(plan, record, state);
     foreign(link, &acts)?;
     // Where all of it is undone, only the reboot behind it, or the release, is missing: the reboot, where the boot still runs in which it
     // was undone.
@@ -126,7 +126,7 @@ pub(super) fn undo(
             other => other?,
         };
         let after = after.state.as_ref().unwrap_or(state);
-        acts = bios::acts(plan, record, after);
+        acts = elsewhere::acts(plan, record, after);
         firmware(link, &acts, how.keep_changed, tell)?;
         Labelled { link, how, tell }.put_back(after)?;
     }
@@ -147,7 +147,7 @@ pub(super) fn undo(
 }
 
 /// Refuses a BMC of which is not known that it is this machine's, before anything is undone.
-fn foreign(link: &Link<'_>, acts: &[BiosAct]) -> Result<(), Stop> {
+fn foreign(link: &Link<'_>, acts: &[Afar<BiosAct>]) -> Result<(), Stop> {
     let Some(bmc) = link.bmc().filter(|_| !acts.is_empty()) else { return Ok(()) };
     let refuse =
         |what: String| Err(Stop::Refused(vec![trouble("other-bmc", None, format!("{what}. Nothing is undone"))]));
@@ -161,7 +161,7 @@ fn foreign(link: &Link<'_>, acts: &[BiosAct]) -> Result<(), Stop> {
 }
 
 /// Puts back what was set by the BMC. `keep`: what somebody else set since is left.
-fn firmware(link: &Link<'_>, acts: &[BiosAct], keep: bool, tell: &mut dyn FnMut(Event<'_>)) -> Result<(), Stop> {
+fn firmware(link: &Link<'_>, acts: &[Afar<BiosAct>], keep: bool, tell: &mut dyn FnMut(Event<'_>)) -> Result<(), Stop> {
     let Some(first) = acts.iter().find(|a| a.is_begun()) else { return Ok(()) };
     let Some(bmc) = link.bmc() else {
         let what = "BIOS attributes were set by Redfish, and no BMC is named to put them back: name it with --redfish, and roll back again";

@@ -1,6 +1,6 @@
 //! Whether what a journal kept is what the plan names. Who could write a journal could else have any file of the node overwritten.
 
-use crate::act::{Done, Wrong};
+use crate::act::{Done, Wrong, on_node};
 use crate::journal::{Key, Seen};
 use crate::named::{CHOOSERS, is_above, is_named};
 use linerate_remedy::Act;
@@ -14,13 +14,7 @@ pub(super) fn fits(key: &Key, act: &Act, seen: &Seen) -> Done<()> {
         );
         Err(Wrong::new("backup", what))
     };
-    let kind = matches!(
-        (act, seen),
-        (Act::File { .. } | Act::Run { .. }, Seen::Files { .. })
-            | (Act::Trial { .. }, Seen::Trial { .. })
-            | (Act::Value { .. } | Act::NicFirmware { .. }, Seen::Value { .. })
-            | (Act::Bios { .. } | Act::Label { .. }, Seen::Elsewhere { .. })
-    );
+    let kind = on_node(act).map_or_else(|| matches!(seen, Seen::Elsewhere { .. }), |act| act.keeps(seen));
     if !kind {
         return refuse("keeps something of another kind".to_owned());
     }

@@ -1,10 +1,9 @@
 //! Taking a node for a plan: everything is looked at before anything is changed.
 
 use super::{Work, acts, boot, node_id, now, steps};
-use crate::act::{Done, FILE, Hands, Root, TrialMaker, Wrong, check, shows, stale};
+use crate::act::{Done, Hands, Root, Texts, TrialMaker, Wrong, on_node, shows};
 use crate::journal::{Journal, Key, Ledger, Record, STATE, next_order, open_plan};
-use linerate_remedy::{Act, Condition, FileState, Plan};
-use std::collections::BTreeMap;
+use linerate_remedy::{Act, Condition, Plan};
 
 /// Space that has to be free wherever something is written.
 const SPARE: u64 = 16 << 20;
@@ -131,9 +130,9 @@ fn troubles(hands: &Hands<'_>, plan: &Plan, chosen: &[String]) -> Vec<(Option<St
         all.extend(conditions.map(|wrong| (Some(step.id.clone()), wrong)));
     }
     let acts = acts(plan, chosen);
-    let mut later = BTreeMap::new();
+    let mut later = Texts::new();
     for (key, _, act) in &acts {
-        let wrongs = act_troubles(hands, act, &mut later);
+        let wrongs = on_node(act).map(|act| act.check(hands, &mut later)).unwrap_or_default();
         all.extend(wrongs.into_iter().map(|wrong| (Some(key.step.clone()), wrong)));
     }
     all.extend(space(hands.root, &acts));
@@ -182,67 +181,12 @@ fn condition(root: &Root, condition: &Condition) -> Done<()> {
     }
 }
 
-/// What speaks against an act. `later`: what earlier acts will have left in files.
-fn act_troubles(hands: &Hands<'_>, act: &Act, later: &mut BTreeMap<String, Option<String>>) -> Vec<Wrong> {
-    let programs = |lists: [&Vec<String>; 2]| {
-        let names = lists.into_iter().filter_map(|argv| argv.first());
-        names.filter_map(|name| hands.root.program(name).err()).collect::<Vec<_>>()
-    };
-    match act {
-        Act::Run { argv, undo, writes, .. } => {
-            let mut wrongs = programs([argv, undo]);
-            if argv.is_empty() {
-                wrongs.push(Wrong::failed("an act runs a program without a name"));
-            }
-            wrongs.extend(writes.iter().filter_map(|path| hands.root.read(path, FILE).err()));
-            wrongs
-        }
-        Act::File { path, before, after, .. } => {
-            let wrong = match later.get(path) {
-                Some(text) if before.is(text.as_ref().map(|t| t.as_bytes())) => None,
-                Some(_) => Some(Wrong::failed(format!(
-                    "{path} is changed twice in the plan, and the second does not fit the first"
-                ))),
-                None => file_trouble(hands.root, path, before),
-            };
-            later.insert(path.clone(), after.as_ref().map(|c| c.0.clone()));
-            wrong.into_iter().collect()
-        }
-        Act::Value { path, after, .. } => {
-            let wrong = if later.contains_key(path) { None } else { check(hands, act).err() };
-            later.insert(path.clone(), Some(after.clone()));
-            wrong.into_iter().collect()
-        }
-        Act::NicFirmware { .. } | Act::Trial { .. } => check(hands, act).err().into_iter().collect(),
-        Act::Bios { .. } | Act::Label { .. } => Vec::new(),
-    }
-}
-
-fn file_trouble(root: &Root, path: &str, before: &FileState) -> Option<Wrong> {
-    match root.missing_dirs(path).and_then(|_| root.read(path, FILE)) {
-        Ok(there) => {
-            let fits = before.is(there.as_ref().map(|t| t.bytes.as_slice()));
-            (!fits).then(|| stale(path, before, there.as_ref()))
-        }
-        Err(wrong) => Some(wrong),
-    }
-}
-
 /// Whether there is room where files are written, and whether they can be.
 fn space(root: &Root, acts: &[(Key, super::Phase, &Act)]) -> Vec<(Option<String>, Wrong)> {
     let mut wanted: Vec<(Option<String>, String, u64)> = vec![(None, format!("{STATE}/x"), 0)];
     for (key, _, act) in acts {
-        let step = Some(key.step.clone());
-        match act {
-            Act::File { path, after, .. } => {
-                wanted.push((step, path.clone(), after.as_ref().map_or(0, |c| c.0.len() as u64)));
-            }
-            Act::Run { writes, .. } => {
-                let size = |path: &String| root.read(path, FILE).ok().flatten().map_or(0, |t| t.bytes.len() as u64);
-                wanted.extend(writes.iter().map(|path| (step.clone(), path.clone(), size(path) * 2)));
-            }
-            _ => {}
-        }
+        let room = on_node(act).map(|act| act.room(root)).unwrap_or_default();
+        wanted.extend(room.into_iter().map(|(path, size)| (Some(key.step.clone()), path.to_owned(), size)));
     }
     let kept: u64 = wanted.iter().map(|(_, _, size)| size).sum();
     let wrong = |(step, path, size): (Option<String>, String, u64)| {

@@ -268,7 +268,7 @@ pub(crate) fn acts<'a>(plan: &'a Plan, chosen: &'a [String]) -> Vec<(Key, Phase,
 
 /// Whether an act is made. So is an entry on trial that was removed again because what was tried is permanent.
 pub(crate) fn is_made(ledger: &Ledger, key: &Key, act: &Act) -> bool {
-    let removed = || matches!(act, Act::Trial { .. }) && !ledger.undoing && ledger.stands(key) == Stands::Undone;
+    let removed = || matches!(act, Act::Trial(_)) && !ledger.undoing && ledger.stands(key) == Stands::Undone;
     ledger.stands(key) == Stands::Made || removed()
 }
 

@@ -2,11 +2,11 @@
 
 use super::carried::by_a_boot;
 use super::{Work, acts, boot, is_made, now};
-use crate::act::{Done, Hands, Look, Made, Wrong, end_left, run_undo, unexpected};
+use crate::act::{ActDone, Done, Hands, Look, Made, Wrong, end_left, on_node, unexpected};
 use crate::hand::fault::boundary;
 use crate::journal::{Journal, Key, Record, Seen};
 use crate::protocol::{Phase, Stands};
-use linerate_remedy::{Act, Plan};
+use linerate_remedy::{Act, Plan, TrialAct};
 
 /// How often an act is begun.
 const ATTEMPTS: u32 = 5;
@@ -49,7 +49,7 @@ fn trial_runs(hands: &Hands<'_>, plan: &Plan, key: &Key) -> Done<()> {
     let cmdline = hands.root.text("/proc/cmdline").unwrap_or_default();
     let words: Vec<&str> = cmdline.split_whitespace().collect();
     for act in trials {
-        let Act::Trial { add, remove, .. } = act else { continue };
+        let Act::Trial(TrialAct { add, remove, .. }) = act else { continue };
         let missing = add.iter().filter(|w| !words.contains(&w.as_str())).map(|w| format!("{w} is not there"));
         let still = remove.iter().filter(|w| words.contains(&w.as_str())).map(|w| format!("{w} is there"));
         let differs: Vec<String> = missing.chain(still).collect();
@@ -76,8 +76,9 @@ fn one(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, work: &mu
     if let Some(begun) = &begun {
         super::backup::fits(key, act, &begun.before)?;
     }
+    let done = on_node(act).ok_or_else(not_here)?;
     let before = match begun {
-        Some(begun) if begun.stands == Stands::Announced => match hands.look(act, &begun.before)? {
+        Some(begun) if begun.stands == Stands::Announced => match done.look(hands, &begun.before)? {
             Look::After(after) => {
                 work.told.push(format!("{}: it was made before linerate was interrupted", act.summary()));
                 return note(journal, hands, key, Made { after, output: None });
@@ -88,24 +89,35 @@ fn one(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, work: &mu
             }
             Look::Other(what) => return Err(unexpected(what)),
         },
-        _ => announce(hands, journal, key, act)?,
+        _ => announce(hands, journal, key, act, done)?,
     };
     boundary("act: announced");
-    match hands.make(act, &before, journal) {
+    match done.make(hands, journal, &before) {
         Ok(made) => {
             boundary("act: made");
             note(journal, hands, key, made)
         }
-        Err(wrong) => Err(failed(hands, journal, key, act, &before, wrong)),
+        Err(wrong) => {
+            boundary("act: failed");
+            let back = done.put_back(hands, journal, &before);
+            Err(failed(journal, key, act, back, wrong))
+        }
     }
 }
 
-fn announce(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act) -> Done<Seen> {
+fn not_here() -> Wrong {
+    Wrong::new(
+        "not-here",
+        "BIOS attributes are set by Redfish, and labels by the Kubernetes API, from where these can be reached: the operator's side does it",
+    )
+}
+
+fn announce(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, done: &dyn ActDone) -> Done<Seen> {
     boundary("act: begun");
     let order = acts(&journal.plan, &journal.ledger.steps).iter().position(|(k, ..)| k == key).unwrap_or_default();
     let before = match by_a_boot(hands, journal, key, act)? {
         Some(before) => before,
-        None => hands.before(act, journal, &format!("{order:03}"))?,
+        None => done.before(hands, journal, &format!("{order:03}"))?,
     };
     boundary("act: before is kept");
     let (act, what, boot) = (key.clone(), act.summary(), boot(hands.root));
@@ -120,17 +132,9 @@ fn note(journal: &mut Journal, hands: &Hands<'_>, key: &Key, made: Made) -> Done
     Ok(())
 }
 
-/// Puts back what a failed act may have changed, and says which of both it was. A program may have done part of its work before it
-/// failed: the one that undoes it is run. Where that fails, too, the act stays announced, and the rollback runs it again.
-fn failed(hands: &Hands<'_>, journal: &mut Journal, key: &Key, act: &Act, before: &Seen, why: Wrong) -> Wrong {
-    boundary("act: failed");
-    // Its files first, as when it is undone later: a program that makes the system read them again has to find them as they were.
-    let back = hands.put_back(act, before, journal);
-    let undone = back.and_then(|()| match act {
-        Act::Run { undo, limit, .. } if !undo.is_empty() => run_undo(hands, undo, *limit).map(drop),
-        _ => Ok(()),
-    });
-    match undone {
+/// Says whether what a failed act may have changed is put back. Where it is not, the act stays announced, and the rollback does it again.
+fn failed(journal: &mut Journal, key: &Key, act: &Act, back: Done<()>, why: Wrong) -> Wrong {
+    match back {
         Ok(()) => {
             boundary("act: put back");
             let record = Record::Failed { act: key.clone(), why: why.what.clone(), when: now() };

@@ -2,11 +2,11 @@
 
 use super::carried::by_a_boot;
 use super::{Work, acts, boot, is_made, now};
-use crate::act::{Done, Hands, Undo, Wrong, end_left, run_undo, unexpected};
+use crate::act::{ActDone, Done, Hands, Undo, Wrong, end_left, on_node, run, unexpected};
 use crate::hand::fault::boundary;
 use crate::journal::{ActRecord, Journal, Key, Record, next_order, open_plan};
 use crate::protocol::{Phase, Stands};
-use linerate_remedy::Act;
+use linerate_remedy::{Act, RunAct};
 
 /// An act of which files are back, and a program is still to be run.
 struct Later<'a> {
@@ -48,11 +48,9 @@ pub(super) fn rollback(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work
     let mut later = Vec::new();
     for (key, _, act) in acts.iter().rev() {
         let Some(record) = journal.ledger.acts.get(key).cloned() else { continue };
-        // The driver puts these back from where it is, and tells it.
-        if !made(journal, key) || act.is_elsewhere() {
-            continue;
-        }
-        match files_back(hands, journal, key, act, &record) {
+        // Others are put back by the driver from where it is, which tells it.
+        let Some(done) = on_node(act).filter(|_| made(journal, key)) else { continue };
+        match files_back(hands, journal, (key, act, done), &record) {
             Ok(None) => {}
             Ok(Some(rest)) => later.push(rest),
             Err(wrong) => leave(journal, key, wrong, work)?,
@@ -65,7 +63,7 @@ pub(super) fn rollback(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work
             if ran.contains(&argv) {
                 continue;
             }
-            match run_undo(hands, argv, limit) {
+            match run(hands, argv, limit) {
                 Ok(_) => ran.push(argv),
                 // It has passed before the files were back, and has nothing left to do.
                 Err(_) if passed => {}
@@ -85,17 +83,16 @@ pub(super) fn rollback(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work
 fn files_back<'a>(
     hands: &Hands<'_>,
     journal: &mut Journal,
-    key: &'a Key,
-    act: &'a Act,
+    (key, act, done): (&'a Key, &'a Act, &dyn ActDone),
     record: &ActRecord,
 ) -> Done<Option<Later<'a>>> {
     super::backup::fits(key, act, &record.before)?;
     boundary("undo: act begun");
     journal.write(Record::UndoAnnounced { act: key.clone(), when: now() })?;
     let same_boot = record.boot == boot(hands.root);
-    let end = hands.undo(act, &record.before, record.after.as_ref(), journal, same_boot)?;
+    let end = done.undo(hands, journal, &record.before, record.after.as_ref(), same_boot)?;
     boundary("undo: files are back");
-    let Act::Run { argv, undo, limit, .. } = act else {
+    let Act::Run(RunAct { argv, undo, limit, .. }) = act else {
         let (Undo::Back(how) | Undo::Rerun(how)) = end;
         undone(journal, key, how)?;
         return Ok(None);
@@ -110,7 +107,7 @@ fn files_back<'a>(
     // `systemctl disable` needs the unit's file, which is still there now; `netplan apply` needs that files are back, which they are later.
     // That it has passed is written down: when it is asked for again, the unit's file may be gone.
     let mut passed = record.undo_ran;
-    if !passed && !undo.is_empty() && run_undo(hands, undo, *limit).is_ok() {
+    if !passed && !undo.is_empty() && run(hands, undo, *limit).is_ok() {
         boundary("undo: program run before files are back");
         journal.write(Record::UndoRan { act: key.clone(), when: now() })?;
         passed = true;
@@ -162,12 +159,12 @@ pub(super) fn finish(hands: &Hands<'_>, journal: &mut Journal, work: &mut Work) 
     }
     for (key, phase, act) in acts.iter().rev() {
         let Some(record) = journal.ledger.acts.get(key).cloned() else { continue };
-        let trial = matches!(act, Act::Trial { .. }) && *phase == Phase::First;
-        if !trial || record.stands != Stands::Made {
+        let Act::Trial(trial) = act else { continue };
+        if *phase != Phase::First || record.stands != Stands::Made {
             continue;
         }
         // What was tried is permanent and proven, whatever became of its entry.
-        if let Err(wrong) = files_back(hands, journal, key, act, &record) {
+        if let Err(wrong) = files_back(hands, journal, (key, act, trial), &record) {
             journal.write(Record::Left { act: key.clone(), why: wrong.what.clone(), when: now() })?;
             work.told.push(format!("{}: {}", key.step, wrong.what));
         }

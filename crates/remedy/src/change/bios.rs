@@ -2,7 +2,7 @@
 
 use super::{BY_REBOOT, Change, Kind, Refusal, Setting, Through};
 use crate::bios::{Found, Meant, Setup};
-use crate::model::{Act, Proof};
+use crate::model::{Act, BiosAct, Proof};
 use crate::terms::{On, Terms};
 use linerate_rules::Action;
 
@@ -91,10 +91,12 @@ fn set(setting: &str, value: &str, setup: &Setup) -> Result<Change, Refusal> {
         trial: Vec::new(),
         acts: meant
             .iter()
-            .map(|m| Act::Bios {
-                attribute: m.name.to_owned(),
-                before: m.attribute.active.clone(),
-                after: m.value.clone(),
+            .map(|m| {
+                Act::Bios(BiosAct {
+                    attribute: m.name.to_owned(),
+                    before: m.attribute.active.clone(),
+                    after: m.value.clone(),
+                })
             })
             .collect(),
         proof: meant.iter().map(|m| Proof::Bios { attribute: m.name.to_owned(), value: m.value.clone() }).collect(),
@@ -139,8 +141,11 @@ mod tests {
         assert_eq!(r.id, "bios-node-interleaving");
         assert_eq!(r.summary, "set by Redfish: NodeInterleaving \"Enabled\" → \"Disabled\"");
         assert!(r.note.contains("left to people: proximity"), "{}", r.note);
-        let act =
-            Act::Bios { attribute: "NodeInterleaving".into(), before: "Enabled".into(), after: "Disabled".into() };
+        let act = Act::Bios(BiosAct {
+            attribute: "NodeInterleaving".into(),
+            before: "Enabled".into(),
+            after: "Disabled".into(),
+        });
         assert_eq!(r.acts, [act]);
         let r = set("node interleaving", "off", &setup("Enabled", Some("Disabled"))).unwrap();
         assert!(r.note.contains("waits already"), "{}", r.note);

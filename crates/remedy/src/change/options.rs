@@ -1,7 +1,7 @@
 //! Options of kernel modules (`modprobe.d`, and the initramfs that holds a copy), from the next load of the module on.
 
 use super::{BY_REBOOT, Change, Kind, Refusal, Setting, each, ours, words};
-use crate::model::{Act, Condition, Proof};
+use crate::model::{Act, Condition, Proof, RunAct};
 use crate::platform::{Boot, Initramfs, Platform};
 use crate::see;
 use crate::terms::{On, Terms};
@@ -79,7 +79,7 @@ fn options(asked: &[ModuleOption<'_>], platform: &Platform, s: &Snapshot) -> Res
             None => format!("{} without {}", o.module, o.option),
         })
         .collect();
-    let Act::Run { argv, .. } = &rebuild else { return Err(Refusal::no("no program makes the initramfs")) };
+    let Act::Run(RunAct { argv, .. }) = &rebuild else { return Err(Refusal::no("no program makes the initramfs")) };
     let name = argv.first().cloned().unwrap_or_default();
     Ok(Change {
         id: "module-options".into(),

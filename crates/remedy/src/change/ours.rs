@@ -1,7 +1,7 @@
 //! Files of ours: what is there now, and what it becomes.
 
 use super::Refusal;
-use crate::model::{Act, Content, FileState};
+use crate::model::{Act, Content, FileAct, FileState, RunAct};
 use linerate_snapshot::{EntryKind, Lookup, MARK, Snapshot};
 
 /// Longest file of ours that is read and written again.
@@ -72,7 +72,7 @@ fn whole(old: Option<&str>, path: &str, text: String, mode: u32) -> Option<Act> 
         return None;
     }
     let before = old.map_or(FileState::Absent, |t| FileState::Content(t.to_owned()));
-    Some(Act::File { path: path.to_owned(), before, after: Some(Content(text)), mode })
+    Some(Act::File(FileAct { path: path.to_owned(), before, after: Some(Content(text)), mode }))
 }
 
 /// A program that is run.
@@ -83,7 +83,7 @@ pub(super) fn run(argv: &[&str], undo: &[&str], limit: u32) -> Act {
 /// A program that is run and writes files.
 pub(super) fn run_writing(argv: &[&str], writes: Vec<String>, undo: &[&str], limit: u32) -> Act {
     let words = |w: &[&str]| w.iter().map(|s| (*s).to_owned()).collect();
-    Act::Run { argv: words(argv), writes, undo: words(undo), limit }
+    Act::Run(RunAct { argv: words(argv), writes, undo: words(undo), limit })
 }
 
 #[cfg(test)]
@@ -95,7 +95,8 @@ mod tests {
         let mut s = Snapshot::new("t");
         let path = "/etc/modules-load.d/linerate.conf";
         let lines = ["nvidia_peermem".to_owned()];
-        let Ok(Some(Act::File { before, after, .. })) = with_lines(&s, path, "modules", &lines, |_| true) else {
+        let Ok(Some(Act::File(FileAct { before, after, .. }))) = with_lines(&s, path, "modules", &lines, |_| true)
+        else {
             panic!("no file")
         };
         assert_eq!(before, FileState::Absent);
@@ -104,7 +105,8 @@ mod tests {
         s.add_file("etc/modules-load.d/linerate.conf", text.as_bytes());
         assert_eq!(with_lines(&s, path, "modules", &lines, |_| true), Ok(None), "nothing is left to write");
         let more = ["ib_umad".to_owned()];
-        let Ok(Some(Act::File { before, after, .. })) = with_lines(&s, path, "modules", &more, |_| true) else {
+        let Ok(Some(Act::File(FileAct { before, after, .. }))) = with_lines(&s, path, "modules", &more, |_| true)
+        else {
             panic!("no file")
         };
         assert_eq!(before, FileState::Content(text));

@@ -1,7 +1,7 @@
 //! Values under `/sys` and `/proc/sys`: written now, and again at each boot by `tmpfiles.d`, `sysctl.d` or tuned.
 
 use super::{AT_ONCE, Change, Kind, Refusal, Setting, each, ours, words};
-use crate::model::{Act, Condition, Proof};
+use crate::model::{Act, Condition, FileAct, Proof, ValueAct};
 use crate::see;
 use crate::terms::{On, Terms};
 use linerate_formats::wildcard;
@@ -71,7 +71,7 @@ fn values(asked: &[Sysfs<'_>], s: &Snapshot) -> Result<Change, Refusal> {
         }
         for (path, there) in expand(s, a.path)? {
             if there != a.value && !there.split_whitespace().any(|w| w == format!("[{}]", a.value)) {
-                now.push(Act::Value { path: path.clone(), before: there, after: a.value.to_owned() });
+                now.push(Act::Value(ValueAct { path: path.clone(), before: there, after: a.value.to_owned() }));
                 proof.push(Proof::Value { path, value: a.value.to_owned() });
             }
             if now.len() > MOST {
@@ -86,7 +86,7 @@ fn values(asked: &[Sysfs<'_>], s: &Snapshot) -> Result<Change, Refusal> {
     if asked.iter().any(|a| a.path.starts_with("/sys/class/") || a.path.starts_with("/sys/bus/")) {
         note.push_str("; a device that appears later than systemd-tmpfiles-setup at boot is not written: the proof after a reboot shows it");
     }
-    let tuned = files.iter().any(|f| matches!(f, Act::File { path, .. } if path.starts_with("/etc/tuned/")));
+    let tuned = files.iter().any(|f| matches!(f, Act::File(FileAct { path, .. }) if path.starts_with("/etc/tuned/")));
     Ok(Change {
         id: "values".into(),
         summary: format!(

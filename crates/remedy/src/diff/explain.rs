@@ -5,8 +5,9 @@ use super::text::clip;
 use super::volatile::path_is;
 use super::{Change, What, glob::within};
 use crate::bios::names;
+use crate::effect::text::lines;
 use crate::effect::{self, Effect};
-use crate::model::{Act, Plan, Proof, Step};
+use crate::model::{Plan, Proof, Step};
 
 /// Differences that a step explains.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,9 +67,10 @@ fn dragged(changes: &[Change], known: &mut Vec<Explanation>) {
 }
 
 fn of_step(step: &Step) -> Vec<Explanation> {
-    let mut found: Vec<(String, String)> = Vec::new();
+    let mut found = Found::new();
     for act in step.trial.iter().chain(&step.change) {
-        of_act(act, &mut found);
+        act.shown().explains(&mut found);
+        act.shown().effects().iter().for_each(|e| of_effect(e, &mut found));
     }
     for proof in &step.proof {
         of_proof(proof, &mut found);
@@ -76,9 +78,11 @@ fn of_step(step: &Step) -> Vec<Explanation> {
     found.into_iter().map(|(path, part)| Explanation { step: step.id.clone(), path, part }).collect()
 }
 
-type Found = Vec<(String, String)>;
+/// Paths or commands, and parts.
+pub(crate) type Found = Vec<(String, String)>;
 
-fn any(path: &str, out: &mut Found) {
+/// All of a path.
+pub(crate) fn whole(path: &str, out: &mut Found) {
     out.push((bare(path).to_owned(), "*".to_owned()));
 }
 
@@ -93,27 +97,13 @@ fn follow(table: Follows, thing: &str, subject: &str, out: &mut Found) {
     }
 }
 
-fn of_act(act: &Act, out: &mut Found) {
-    match act {
-        Act::File { path, after, .. } => {
-            any(path, out);
-            follow(FILES, bare(path), "", out);
-            let text = after.as_ref().map_or("", |c| c.0.as_str());
-            if bare(path).starts_with("etc/tmpfiles.d/") {
-                words_of(text).filter_map(|l| l.split_whitespace().nth(1)).for_each(|p| value(p, out));
-            }
-        }
-        Act::Run { writes, .. } => writes.iter().for_each(|p| any(p, out)),
-        Act::Trial { add, remove, .. } => {
-            add.iter().chain(remove).for_each(|w| argument(w, out));
-            argument("panic=30", out);
-            for path in ["boot/grub*/custom.cfg", "boot/grub*/grubenv", "boot/**/loader/entries/*linerate*"] {
-                any(path, out);
-            }
-        }
-        Act::Value { .. } | Act::NicFirmware { .. } | Act::Bios { .. } | Act::Label { .. } => {}
+/// What a file explains, besides its effects.
+pub(crate) fn of_file(path: &str, text: &str, out: &mut Found) {
+    whole(path, out);
+    follow(FILES, bare(path), "", out);
+    if bare(path).starts_with("etc/tmpfiles.d/") {
+        lines(text).filter_map(|l| l.split_whitespace().nth(1)).for_each(|p| value(p, out));
     }
-    effect::of_act(act).iter().for_each(|e| of_effect(e, out));
 }
 
 fn of_proof(proof: &Proof, out: &mut Found) {
@@ -131,7 +121,7 @@ fn of_effect(effect: &Effect, out: &mut Found) {
         Effect::Module { name } => module(name, out),
         Effect::ModuleOption { module, option, .. } => {
             let module = module.replace('-', "_");
-            any(&format!("sys/module/{module}/parameters/{option}"), out);
+            whole(&format!("sys/module/{module}/parameters/{option}"), out);
             if module == "nvidia" {
                 let option = option.strip_prefix("NVreg_").unwrap_or(option);
                 out.push(("proc/driver/nvidia/params".to_owned(), option.to_owned()));
@@ -158,7 +148,7 @@ fn of_effect(effect: &Effect, out: &mut Found) {
 }
 
 /// A word of the kernel's arguments.
-fn argument(word: &str, out: &mut Found) {
+pub(crate) fn argument(word: &str, out: &mut Found) {
     // As differences name it: a list of many ports is cut there.
     out.push(("proc/cmdline".to_owned(), clip(word.as_bytes())));
     let name = word.split('=').next().unwrap_or(word);
@@ -174,43 +164,38 @@ fn argument(word: &str, out: &mut Found) {
         out.extend(rows.map(|(_, path, part)| ((*path).to_owned(), (*part).to_owned())));
     }
     if let Some((m, parameter)) = name.split_once('.') {
-        any(&format!("sys/module/{}/parameters/{parameter}", m.replace('-', "_")), out);
+        whole(&format!("sys/module/{}/parameters/{parameter}", m.replace('-', "_")), out);
     }
 }
 
 /// A module that is loaded: itself, those that it needs, and what they show.
 fn module(name: &str, out: &mut Found) {
     let name = name.replace('-', "_");
-    any(&format!("sys/module/{name}/**"), out);
+    whole(&format!("sys/module/{name}/**"), out);
     out.push(("proc/modules".to_owned(), name.clone()));
     if name.contains("peermem") || name.contains("peer_mem") {
-        any("sys/kernel/mm/memory_peers/**", out);
+        whole("sys/kernel/mm/memory_peers/**", out);
     }
 }
 
 /// A value under /sys or /proc/sys, also where its class is a link to the device.
 fn value(path: &str, out: &mut Found) {
-    any(path, out);
+    whole(path, out);
     let mut names: Vec<&str> = bare(path).split('/').collect();
     let (Some(leaf), Some(of)) = (names.pop(), names.pop()) else { return };
     match names.pop() {
         Some("net") => {
-            any(&format!("**/net/{of}/{leaf}"), out);
+            whole(&format!("**/net/{of}/{leaf}"), out);
             if leaf == "mtu" {
                 // The interface's MTU decides what its RDMA port uses.
                 out.push(("`ibv_devinfo*".to_owned(), "active_mtu".to_owned()));
             }
         }
-        Some("devices") => any(&format!("**/{of}/{leaf}"), out),
+        Some("devices") => whole(&format!("**/{of}/{leaf}"), out),
         _ => {}
     }
     // Each CPU's governor is its policy's.
     if bare(path).starts_with("sys/devices/system/cpu/") {
-        any(&format!("sys/devices/system/cpu/**/{leaf}"), out);
+        whole(&format!("sys/devices/system/cpu/**/{leaf}"), out);
     }
-}
-
-/// Lines that are no comment.
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with(['#', ';']))
 }

@@ -11,6 +11,7 @@ mod volatile;
 mod walk;
 
 pub use explain::{Explanation, explanations, outside};
+pub(crate) use explain::{Found, argument, of_file, whole};
 pub use volatile::{VOLATILE, Volatile};
 pub(crate) use walk::looked;
 

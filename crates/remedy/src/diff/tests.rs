@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 use super::*;
-use crate::model::{Act, Content, FileState, Plan, Proof, Step};
+use crate::model::{Act, Content, FileAct, FileState, NicFirmwareAct, Plan, Proof, RunAct, Step};
 use linerate_snapshot::{Coverage, Output, OutputKind};
 use proptest::prelude::*;
 
@@ -133,24 +133,24 @@ fn registers_of_configuration_space() {
 
 #[test]
 fn a_plan_explains_what_follows_from_it() {
-    let grub = Act::File {
+    let grub = Act::File(FileAct {
         path: "/etc/default/grub.d/90-linerate.cfg".into(),
         before: FileState::Absent,
         after: Some(Content("GRUB_CMDLINE_LINUX=\"iommu=pt\"\n".into())),
         mode: 0o644,
-    };
-    let load = Act::File {
+    });
+    let load = Act::File(FileAct {
         path: "/etc/modules-load.d/linerate.conf".into(),
         before: FileState::Absent,
         after: Some(Content("# ours\nnvidia_peermem\n".into())),
         mode: 0o644,
-    };
-    let run = Act::Run {
+    });
+    let run = Act::Run(RunAct {
         argv: vec!["update-grub".into()],
         writes: vec!["/boot/grub/grub.cfg".into()],
         undo: Vec::new(),
         limit: 60,
-    };
+    });
     let plan = plan(
         vec![grub, load, run],
         vec![
@@ -231,12 +231,12 @@ fn settings_of_a_nic_are_compared_by_name() {
     let a = of("Configurations:\n    ATS_ENABLED   False(0)  False(0) False(0)\n    NUM_OF_VFS  0 0 0\n");
     let b = of("Configurations:\n*   ATS_ENABLED   False(0)  False(0) True(1)\n*   NUM_OF_VFS  0 0 4\n");
     let plan = plan(
-        vec![Act::NicFirmware {
+        vec![Act::NicFirmware(NicFirmwareAct {
             device: "0000:18:00.0".into(),
             parameter: "ATS_ENABLED".into(),
             before: "False(0)".into(),
             after: "True(1)".into(),
-        }],
+        })],
         vec![],
     );
     let changes = diff(&a, &b);

@@ -1,14 +1,14 @@
 //! What a step does to a node, as data. One definition for two readers: [`crate::verify`] reads effects back on a node that was read again, the
 //! simulation ([`crate::simulate`]) writes them into a node that was not changed yet.
 
-mod text;
+pub(crate) mod text;
 
 use crate::address::Cidr;
-use crate::model::{Act, Disruption, Plan, Proof, Step};
+use crate::model::{Disruption, Plan, Proof, Step};
 use linerate_formats::pci::Bdf;
 use serde_json::Value as Json;
 use std::collections::HashSet;
-use text::lines;
+use text::{lines, options};
 
 /// Programs that reset a NIC: what waits in its firmware comes into force.
 const RESETS: [&str; 2] = ["mstfwreset", "mlxfwreset"];
@@ -121,7 +121,7 @@ pub fn reboots(plan: &Plan) -> bool {
 /// Effects of a step, in the order in which they come about, each once: those of its acts, then those that it promises to prove.
 #[must_use]
 pub fn of_step(step: &Step) -> Vec<Effect> {
-    let all = step.change.iter().flat_map(of_act).chain(step.proof.iter().filter_map(of_proof));
+    let all = step.change.iter().flat_map(|act| act.shown().effects()).chain(step.proof.iter().filter_map(of_proof));
     let mut seen = HashSet::new();
     all.filter(|e| seen.insert(e.clone())).collect()
 }
@@ -188,35 +188,15 @@ pub(crate) fn loaded(path: &str) -> Option<&str> {
     path.trim_start_matches('/').strip_prefix("sys/module/")?.strip_suffix("/initstate").filter(|n| !n.contains('/'))
 }
 
-/// What an act brings about. Programs that only make the system take what files say (`systemctl`, `update-grub`) have no effect of their own.
-#[must_use]
-pub fn of_act(act: &Act) -> Vec<Effect> {
-    match act {
-        Act::File { path, after, .. } => {
-            let text = after.as_ref().map(|c| c.0.clone());
-            let mut out = vec![Effect::File { path: path.clone(), text: text.clone() }];
-            out.extend(said_by(path.trim_start_matches('/'), text.as_deref().unwrap_or_default()));
-            out
-        }
-        Act::Run { argv, .. } => of_program(&argv.iter().map(String::as_str).collect::<Vec<_>>()).into_iter().collect(),
-        Act::Value { path, after, .. } => vec![Effect::Value { path: path.clone(), value: after.clone() }],
-        // Holds for one start only.
-        Act::Trial { .. } => Vec::new(),
-        Act::NicFirmware { device, parameter, after, .. } => {
-            let (device, parameter, value) = (device.clone(), parameter.clone(), after.clone());
-            vec![Effect::NextNicFirmware { device, parameter, value }]
-        }
-        Act::Bios { attribute, after, .. } => {
-            vec![Effect::Bios { attribute: attribute.clone(), value: after.clone() }]
-        }
-        Act::Label { node, key, after, .. } => {
-            vec![Effect::Label { node: node.clone(), key: key.clone(), value: after.clone() }]
-        }
-    }
+/// What a file brings about; `None`: there is no such file any more.
+pub(crate) fn of_file(path: &str, text: Option<&str>) -> Vec<Effect> {
+    let mut out = vec![Effect::File { path: path.to_owned(), text: text.map(str::to_owned) }];
+    out.extend(said_by(path.trim_start_matches('/'), text.unwrap_or_default()));
+    out
 }
 
 /// What a program that a step or a unit of it runs brings about.
-fn of_program(argv: &[&str]) -> Option<Effect> {
+pub(crate) fn of_program(argv: &[&str]) -> Option<Effect> {
     match argv {
         ["modprobe", "--", name] => Some(Effect::Module { name: (*name).to_owned() }),
         ["ip", "address", "replace", cidr, "dev", interface] => {
@@ -247,7 +227,12 @@ fn said_by(path: &str, text: &str) -> Vec<Effect> {
         return lines(text).map(|l| Effect::Module { name: l.to_owned() }).collect();
     }
     if within("etc/modprobe.d/") {
-        return lines(text).flat_map(options).collect();
+        let option = |(module, word): (&str, &str)| {
+            let (option, value) = word.split_once('=')?;
+            let (module, option, value) = (module.to_owned(), option.to_owned(), Some(value.to_owned()));
+            Some(Effect::ModuleOption { module, option, value })
+        };
+        return options(text).filter_map(option).collect();
     }
     if within("etc/sysctl.d/") {
         let value = |l: &str| {
@@ -265,18 +250,6 @@ fn said_by(path: &str, text: &str) -> Vec<Effect> {
         return vec![Effect::MemlockUnlimited];
     }
     Vec::new()
-}
-
-/// `options MODULE NAME=VALUE …`
-fn options(line: &str) -> Vec<Effect> {
-    let mut words = line.split_whitespace();
-    let (Some("options"), Some(module)) = (words.next(), words.next()) else { return Vec::new() };
-    let one = |w: &str| {
-        let (option, value) = w.split_once('=')?;
-        let (module, option, value) = (module.to_owned(), option.to_owned(), Some(value.to_owned()));
-        Some(Effect::ModuleOption { module, option, value })
-    };
-    words.filter_map(one).collect()
 }
 
 #[cfg(test)]

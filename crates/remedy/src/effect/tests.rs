@@ -1,14 +1,7 @@
 use super::*;
-use crate::model::{Content, FileState};
 
 fn file(path: &str, text: &str) -> Vec<Effect> {
-    let act = Act::File {
-        path: path.to_owned(),
-        before: FileState::Absent,
-        after: Some(Content(text.to_owned())),
-        mode: 0o644,
-    };
-    of_act(&act).into_iter().filter(|e| !matches!(e, Effect::File { .. })).collect()
+    of_file(path, Some(text)).into_iter().filter(|e| !matches!(e, Effect::File { .. })).collect()
 }
 
 #[test]

@@ -3,8 +3,9 @@
 
 use super::quote::comment;
 use super::yaml::Y;
-use super::{Export, Rest, nic_tool};
-use crate::model::{Act, Condition, Content, Disruption, Plan, Step};
+use super::{Export, Rest, TRIAL};
+use crate::act::Deed;
+use crate::model::{Act, Condition, Disruption, Plan, Step, ValueAct};
 
 /// Writes a value that is not there already, and says whether it did. The words come as arguments: nothing of them is read as a script.
 const VALUE: &str = "case \"$(cat -- \"$1\")\" in \"$2\"|*\"[$2]\"*) echo same ;; *) printf '%s\\n' \"$2\" >\"$1\" && echo written ;; esac";
@@ -29,13 +30,7 @@ pub fn ansible(plan: &Plan) -> Export {
         }
     }
     for step in &plan.steps {
-        for act in &step.trial {
-            rest.leave(
-                &step.id,
-                act.summary(),
-                "a trial start needs somebody who looks at it: here the change is made at once, and nothing falls back",
-            );
-        }
+        rest.leave_trial(step, TRIAL);
         for act in &step.change {
             match task(step, act) {
                 Ok(task) => tasks.push(task),
@@ -109,30 +104,29 @@ fn task(step: &Step, act: &Act) -> Result<Y, String> {
         Y::Map(vec![("name".to_owned(), Y::str(plain(&name))), (format!("ansible.builtin.{module}"), Y::Map(entries))])
     };
     let entry = |key: &str, value: Y| (key.to_owned(), value);
-    Ok(match act {
-        Act::File { path, after: Some(Content(text)), mode, .. } => {
+    Ok(match act.shown().deed(step) {
+        Deed::Write { path, text, mode } => {
             as_it_is(&[path])?;
             if template(text) {
                 return Err(TEMPLATE.into());
             }
-            let mode = Y::str(format!("{:04o}", mode & 0o7777));
             let entries = vec![
                 entry("dest", Y::str(path)),
                 entry("content", Y::str(text)),
-                entry("mode", mode),
+                entry("mode", Y::str(format!("{:04o}", mode & 0o7777))),
                 entry("backup", Y::Bool(true)),
             ];
             copied(entries, "copy")
         }
-        Act::File { path, after: None, .. } => {
+        Deed::Remove { path } => {
             as_it_is(&[path])?;
             copied(vec![entry("path", Y::str(path)), entry("state", Y::str("absent"))], "file")
         }
-        Act::Run { argv, .. } => {
+        Deed::Run { argv, .. } => {
             as_it_is(argv)?;
             command(&name, argv, true)
         }
-        Act::Value { path, after, .. } => {
+        Deed::Value(ValueAct { path, after, .. }) => {
             as_it_is(&[path, after])?;
             let Y::Map(mut task) = command(&name, &["sh", "-c", VALUE, "sh", path, after], true) else {
                 return Err("no task".into());
@@ -141,14 +135,11 @@ fn task(step: &Step, act: &Act) -> Result<Y, String> {
             task.push(entry("changed_when", Y::str("linerate_value.stdout == 'written'")));
             Y::Map(task)
         }
-        Act::NicFirmware { device, parameter, after, .. } => {
-            let set = format!("{parameter}={after}");
-            as_it_is(&[device, &set])?;
-            command(&name, &[nic_tool(step), "-y", "-d", device, "set", &set], true)
+        Deed::Set { set, .. } => {
+            as_it_is(&set)?;
+            command(&name, &set, true)
         }
-        Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
-        Act::Bios { .. } => return Err("it is set by Redfish, with the credentials of the BMC".into()),
-        Act::Label { .. } => return Err(super::LABEL.into()),
+        Deed::Left { playbook, .. } => return Err(playbook.into()),
     })
 }
 

@@ -2,7 +2,8 @@
 
 use super::yaml::Y;
 use super::{Export, Rest};
-use crate::model::{Act, Content, Disruption, Plan};
+use crate::act::Deed;
+use crate::model::{Disruption, Plan, ValueAct};
 
 /// Writes a value. The words come as arguments: nothing of them is read as a script.
 const VALUE: &str = "printf '%s\\n' \"$2\" >\"$1\"";
@@ -13,13 +14,11 @@ pub fn cloud_init(plan: &Plan) -> Export {
     let mut rest = Rest::of(plan);
     let (mut files, mut run): (Vec<Y>, Vec<Y>) = (Vec::new(), Vec::new());
     for step in &plan.steps {
-        for act in &step.trial {
-            rest.leave(&step.id, act.summary(), "a new node has no start to fall back to: the change is made at once");
-        }
+        rest.leave_trial(step, "a new node has no start to fall back to: the change is made at once");
         for act in &step.change {
-            match act {
+            match act.shown().deed(step) {
                 // All files are written before the first program: the last content of a path counts.
-                Act::File { path, after: Some(Content(text)), mode, .. } => {
+                Deed::Write { path, text, mode } => {
                     files.retain(
                         |f| !matches!(f, Y::Map(m) if m.iter().any(|(k, v)| k == "path" && *v == Y::str(path))),
                     );
@@ -29,17 +28,14 @@ pub fn cloud_init(plan: &Plan) -> Export {
                         ("content", Y::str(text)),
                     ]));
                 }
-                Act::File { path, after: None, .. } => run.push(Y::strings(&["rm", "-f", "--", path])),
-                Act::Run { argv, .. } => run.push(Y::strings(argv)),
-                Act::Value { path, after, .. } => run.push(Y::strings(&["sh", "-c", VALUE, "sh", path, after])),
-                Act::NicFirmware { .. } => rest.leave(
-                    &step.id,
-                    act.summary(),
-                    "settings stay in the card: set them once, by --format shell or nicconfig",
-                ),
-                Act::Bios { .. } => rest.leave(&step.id, act.summary(), "the system's firmware is set by Redfish"),
-                Act::Label { .. } => rest.leave(&step.id, act.summary(), super::LABEL),
-                Act::Trial { .. } => rest.leave(&step.id, act.summary(), "a new node has no start to fall back to"),
+                Deed::Remove { path } => run.push(Y::strings(&["rm", "-f", "--", path])),
+                Deed::Run { argv, .. } => run.push(Y::strings(argv)),
+                Deed::Value(ValueAct { path, after, .. }) => {
+                    run.push(Y::strings(&["sh", "-c", VALUE, "sh", path, after]));
+                }
+                Deed::Set { first_start: why, .. } | Deed::Left { others: why, .. } => {
+                    rest.leave(&step.id, act.summary(), why);
+                }
             }
         }
     }

@@ -87,8 +87,7 @@ impl Parts {
             Piece::NicFirmware { .. } => {
                 return Err("firmware is the NIC configuration operator's: --format nicconfig");
             }
-            Piece::Bios { .. } => return Err("the system's firmware is set by Redfish"),
-            Piece::Label { .. } => return Err(super::LABEL),
+            Piece::Left { why, .. } => return Err(why),
             Piece::Run { .. } => return Err("a MachineConfig runs no programs"),
             Piece::Reboot => return Err("the operator reboots when a MachineConfig changes, and only then"),
         }

@@ -23,8 +23,9 @@ pub use nmstate::nmstate;
 pub use shell::shell;
 pub use talos::{TalosBoot, talos};
 
-use crate::model::{Condition, Plan, Step};
+use crate::model::{Plan, Step};
 use crate::platform::{Boot, Platform};
+pub(crate) use pieces::Piece;
 use quote::comment;
 
 /// A plan in the words of another system.
@@ -87,18 +88,16 @@ fn shown(known: &[String]) -> String {
     if known.is_empty() { "no pool is known".into() } else { format!("known: {}", known.join(", ")) }
 }
 
-/// Why no form that is carried out on a node, or at its first start, carries labels.
-const LABEL: &str = "a label says what a node does, and this form proves nothing: `linerate apply` changes it";
+/// Why the trial of a step is not in a form that is carried out on a node.
+const TRIAL: &str =
+    "a trial start needs somebody who looks at it: here the change is made at once, and nothing falls back";
+
+/// Why words with a NUL are in no script.
+pub(crate) const NUL: &str = "it holds a character that no shell word can";
 
 /// What is left out while an export is made.
 struct Rest {
     list: Vec<LeftOut>,
-}
-
-/// The program that sets a NIC's firmware on this node: the one that the step needs.
-fn nic_tool(step: &Step) -> &'static str {
-    let mft = |c: &Condition| matches!(c, Condition::Program { name, .. } if name == "mlxconfig");
-    if step.precondition.iter().any(mft) { "mlxconfig" } else { "mstconfig" }
 }
 
 impl Rest {
@@ -115,6 +114,11 @@ impl Rest {
         if !self.list.contains(&left) {
             self.list.push(left);
         }
+    }
+
+    /// A start that is watched is in no form that others carry out.
+    fn leave_trial(&mut self, step: &Step, why: &str) {
+        step.trial.iter().for_each(|act| self.leave(&step.id, act.summary(), why));
     }
 
     /// The head of a text: what it is, and what is not in it.

@@ -1,14 +1,16 @@
 //! What the acts of a plan mean, for systems that are told states rather than steps. Every act becomes a piece or is covered by one of the
 //! same step, so that an exporter that matches all pieces drops nothing.
 
+use crate::act::Deed;
 use crate::address::Cidr;
-use crate::model::{Act, Condition, Plan, Proof, Step};
+use crate::effect::text::{lines, options};
+use crate::model::{Act, Condition, FileAct, Plan, Proof, RunAct, Step, TrialAct, ValueAct};
 use linerate_out::shell;
 use std::collections::BTreeMap;
 
 /// A file of the plan as it is at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FileRef<'p> {
+pub(crate) struct FileRef<'p> {
     pub(super) path: &'p str,
     pub(super) content: &'p str,
     pub(super) mode: u32,
@@ -16,7 +18,7 @@ pub(super) struct FileRef<'p> {
 
 /// What acts mean.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Piece<'p> {
+pub(crate) enum Piece<'p> {
     /// Kernel arguments.
     KernelArgs { add: Vec<&'p str>, remove: Vec<&'p str> },
     /// A file of `modules-load.d`, with its names.
@@ -39,10 +41,8 @@ pub(super) enum Piece<'p> {
     Gone { path: &'p str },
     /// A setting of a NIC's firmware.
     NicFirmware { device: &'p str, parameter: &'p str, value: &'p str },
-    /// A setting of the system's firmware.
-    Bios { attribute: &'p str, value: &'p serde_json::Value },
-    /// A label of the node's object in Kubernetes.
-    Label { key: &'p str, value: Option<&'p str> },
+    /// What no such system carries: what it is, and where it belongs.
+    Left { what: String, why: &'static str },
     /// A program whose purpose is not known here.
     Run { argv: &'p [String] },
     /// A reboot that something waits for, and nothing else.
@@ -76,9 +76,7 @@ impl Piece<'_> {
             Piece::File { file } => format!("file {}", file.path),
             Piece::Gone { path } => format!("removal of {path}"),
             Piece::NicFirmware { device, parameter, value } => format!("{parameter}={value} of {device}"),
-            Piece::Bios { attribute, value } => format!("BIOS attribute {attribute}={value}"),
-            Piece::Label { key, value: Some(value) } => format!("the label {key}={value}"),
-            Piece::Label { key, value: None } => format!("removal of the label {key}"),
+            Piece::Left { what, .. } => what.clone(),
             Piece::Run { argv } => format!("program {}", shell::shown(argv)),
             Piece::Reboot => "a reboot".into(),
         }
@@ -90,7 +88,7 @@ pub(super) fn pieces(plan: &Plan) -> Vec<(&Step, Piece<'_>)> {
     let mut last: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (s, step) in plan.steps.iter().enumerate() {
         for (a, act) in step.change.iter().enumerate() {
-            if let Act::File { path, .. } = act {
+            if let Act::File(FileAct { path, .. }) = act {
                 last.insert(path, (s, a));
             }
         }
@@ -123,32 +121,27 @@ fn of_step<'p>(step: &'p Step, is_last: impl Fn(&str, usize) -> bool) -> Vec<Pie
     }
     let (mut files, mut values) = (Vec::new(), Vec::new());
     for (n, act) in step.change.iter().enumerate() {
-        match act {
-            Act::File { path, after: Some(content), mode, .. } => {
-                let file = FileRef { path, content: &content.0, mode: *mode };
+        match act.shown().deed(step) {
+            Deed::Write { path, text: content, mode } => {
+                let file = FileRef { path, content, mode };
                 match kind(path, &covers) {
                     Kind::Covered => {}
                     _ if !is_last(path, n) => {}
                     Kind::Setting => files.push(file),
-                    Kind::Modules => out.push(Piece::Modules { file, names: lines(file.content).collect() }),
-                    Kind::Options => out.push(Piece::Options { file, options: options(file.content) }),
+                    Kind::Modules => out.push(Piece::Modules { file, names: lines(content).collect() }),
+                    Kind::Options => out.push(Piece::Options { file, options: options(content).collect() }),
                     Kind::Unit(name) => out.push(Piece::Unit { file, name }),
                     Kind::DropIn(unit, name) => out.push(Piece::DropIn { file, unit, name }),
                     Kind::Other => out.push(Piece::File { file }),
                 }
             }
-            Act::File { path, after: None, .. } => out.push(Piece::Gone { path }),
-            Act::Value { path, .. } if covers.network && path.ends_with("/mtu") => {}
-            Act::Value { path, after, .. } => values.push((path.as_str(), after.as_str())),
-            Act::NicFirmware { device, parameter, after, .. } => {
-                out.push(Piece::NicFirmware { device, parameter, value: after });
-            }
-            Act::Bios { attribute, after, .. } => out.push(Piece::Bios { attribute, value: after }),
-            Act::Label { key, after, .. } => out.push(Piece::Label { key, value: after.as_deref() }),
-            Act::Run { argv, .. } if implied(argv, step, &covers) => {}
-            Act::Run { argv, .. } => out.push(Piece::Run { argv }),
-            // The arguments are a piece of the step's proof; a trial itself is a matter of a live node.
-            Act::Trial { .. } => {}
+            Deed::Remove { path } => out.push(Piece::Gone { path }),
+            Deed::Value(ValueAct { path, .. }) if covers.network && path.ends_with("/mtu") => {}
+            Deed::Value(ValueAct { path, after, .. }) => values.push((path.as_str(), after.as_str())),
+            Deed::Run { argv, .. } if implied(argv, step, &covers) => {}
+            Deed::Run { argv, .. } => out.push(Piece::Run { argv }),
+            Deed::Set { piece, .. } => out.push(piece),
+            Deed::Left { what, others: why, .. } => out.extend(what.map(|what| Piece::Left { what, why })),
         }
     }
     if !files.is_empty() || !values.is_empty() {
@@ -172,7 +165,7 @@ fn kernel_args(step: &Step) -> Option<Piece<'_>> {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
     let trials = step.trial.iter().chain(&step.change);
     for act in trials {
-        if let Act::Trial { add: a, remove: r, .. } = act {
+        if let Act::Trial(TrialAct { add: a, remove: r, .. }) = act {
             // `panic=30` belongs to the trial (a panic falls back by itself).
             add.extend(a.iter().map(String::as_str).filter(|w| !w.starts_with("panic=")));
             remove.extend(r.iter().map(String::as_str));
@@ -205,7 +198,7 @@ fn mtu(proof: &Proof) -> Option<(&str, u32)> {
 
 /// What `ip address replace` gives an interface.
 fn address(act: &Act) -> Option<(&str, Cidr)> {
-    let Act::Run { argv, .. } = act else { return None };
+    let Act::Run(RunAct { argv, .. }) = act else { return None };
     let [program, object, verb, cidr, dev, interface] = argv.as_slice() else { return None };
     let it = program == "ip" && object == "address" && verb == "replace" && dev == "dev";
     it.then_some(())?;
@@ -251,8 +244,9 @@ fn kind<'p>(path: &'p str, covers: &Covers) -> Kind<'p> {
 /// Programs that make the system take the files, settings or arguments of the same step: another system does that in its own way.
 fn implied(argv: &[String], step: &Step, covers: &Covers) -> bool {
     let Some(program) = argv.first().map(|p| p.rsplit('/').next().unwrap_or(p)) else { return true };
-    let has =
-        |prefix: &str| step.change.iter().any(|a| matches!(a, Act::File { path, .. } if path.starts_with(prefix)));
+    let has = |prefix: &str| {
+        step.change.iter().any(|a| matches!(a, Act::File(FileAct { path, .. }) if path.starts_with(prefix)))
+    };
     match program {
         "systemctl" => has("/etc/systemd/system/") || argv.get(1).is_some_and(|v| v == "daemon-reload"),
         "modprobe" => has("/etc/modules-load.d/"),
@@ -265,20 +259,4 @@ fn implied(argv: &[String], step: &Step, covers: &Covers) -> bool {
         | "grub-reboot" | "grub2-reboot" | "ukify" => covers.args,
         _ => false,
     }
-}
-
-/// Lines that are no comments.
-pub(super) fn lines(content: &str) -> impl Iterator<Item = &str> {
-    content.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with(['#', ';']))
-}
-
-fn options(content: &str) -> Vec<(&str, &str)> {
-    let mut out = Vec::new();
-    for line in lines(content) {
-        let mut words = line.split_whitespace();
-        if let (Some("options"), Some(module)) = (words.next(), words.next()) {
-            out.extend(words.map(|w| (module, w)));
-        }
-    }
-    out
 }

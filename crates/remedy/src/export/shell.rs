@@ -2,9 +2,10 @@
 //! can be run again; it makes no trial start of a kernel, proves nothing and undoes nothing: `linerate apply` does.
 
 use super::quote::comment;
-use super::{Export, Rest, nic_tool};
+use super::{Export, NUL, Rest, TRIAL};
+use crate::act::Deed;
 use crate::hash::sha256;
-use crate::model::{Act, Condition, Content, Disruption, FileState, Plan, Step};
+use crate::model::{Act, Condition, Content, Disruption, FileAct, FileState, Plan, Step, ValueAct};
 use linerate_out::shell;
 use std::collections::BTreeMap;
 
@@ -19,13 +20,7 @@ pub fn shell(plan: &Plan) -> Export {
     let mut body = String::new();
     for step in &plan.steps {
         body.push_str(&heading(step));
-        for act in &step.trial {
-            rest.leave(
-                &step.id,
-                act.summary(),
-                "a trial start needs somebody who looks at it: here the change is made at once, and nothing falls back",
-            );
-        }
+        rest.leave_trial(step, TRIAL);
         for act in &step.change {
             match one(step, act) {
                 Ok(text) => body.push_str(&text),
@@ -98,11 +93,11 @@ fn checks(plan: &Plan, rest: &mut Rest) -> String {
         for condition in &step.precondition {
             match check(condition) {
                 Some(more) => lines.extend(more),
-                None => rest.leave(&step.id, "a condition", "it holds a character that no shell word can"),
+                None => rest.leave(&step.id, "a condition", NUL),
             }
         }
         for act in &step.change {
-            if let Act::File { path, before, after, .. } = act {
+            if let Act::File(FileAct { path, before, after, .. }) = act {
                 let states = files.entry(path).or_default();
                 if states.is_empty() {
                     states.push(match before {
@@ -139,13 +134,10 @@ fn check(condition: &Condition) -> Option<Vec<String>> {
 
 /// One act, or why it is not in a script.
 fn one(step: &Step, act: &Act) -> Result<String, String> {
-    const NUL: &str = "it holds a character that no shell word can";
     let nul = || NUL.to_owned();
-    Ok(match act {
-        Act::File { path, after: Some(Content(text)), mode, .. } => {
-            if text.contains('\0') {
-                return Err(nul());
-            }
+    Ok(match act.shown().deed(step) {
+        Deed::Write { text, .. } if text.contains('\0') => return Err(nul()),
+        Deed::Write { path, text, mode } => {
             let put = format!("put_file {} {:04o}", shell::word(path).ok_or_else(nul)?, mode & 0o7777);
             if text.ends_with('\n') {
                 let end = delimiter(text);
@@ -154,11 +146,11 @@ fn one(step: &Step, act: &Act) -> Result<String, String> {
                 format!("printf '%s' {} | {put}\n", shell::word(text).ok_or_else(nul)?)
             }
         }
-        Act::File { path, after: None, .. } => {
+        Deed::Remove { path } => {
             let path = shell::word(path).ok_or_else(nul)?;
             format!("keep {path}\nrm -f -- {path}\n")
         }
-        Act::Run { argv, writes, .. } => {
+        Deed::Run { argv, writes } => {
             let mut text = String::new();
             for path in writes {
                 text.push_str(&format!("keep {}\n", shell::word(path).ok_or_else(nul)?));
@@ -166,24 +158,14 @@ fn one(step: &Step, act: &Act) -> Result<String, String> {
             text.push_str(&format!("{}\n", shell::command(argv).ok_or_else(nul)?));
             text
         }
-        Act::Value { path, before, after } => {
+        Deed::Value(ValueAct { path, before, after }) => {
             format!("{}\n", shell::words(&["put_value", path, before, after]).ok_or_else(nul)?)
         }
-        Act::NicFirmware { device, parameter, after, .. } => {
-            let set = format!("{parameter}={after}");
-            let tool = nic_tool(step);
-            let query = shell::command(&[tool, "-d", device, "-e", "query", parameter]).ok_or_else(nul)?;
-            format!("{query}\n{}\n", shell::command(&[tool, "-y", "-d", device, "set", &set]).ok_or_else(nul)?)
+        Deed::Set { show, set, .. } => {
+            let line = |argv| shell::command(argv).ok_or_else(nul);
+            format!("{}\n{}\n", line(&show)?, line(&set)?)
         }
-        Act::Trial { .. } => return Err("a trial start needs somebody who looks at it".into()),
-        Act::Bios { .. } => return Err("it is set by Redfish, with the credentials of the BMC".into()),
-        // For people to read: where this script runs there is no kubectl, and it proves nothing.
-        Act::Label { node, key, after, .. } => {
-            let word = after.as_ref().map_or(format!("{key}-"), |value| format!("{key}={value}"));
-            let line = shell::command(&["kubectl", "label", "node", node, &word, "--overwrite"]).ok_or_else(nul)?;
-            let when = if after.is_some() { "when the node is proven" } else { "before anything is changed" };
-            return Err(format!("it is made where the Kubernetes API is reached, {when}: {line}"));
-        }
+        Deed::Left { script, .. } => return Err(script),
     })
 }
 

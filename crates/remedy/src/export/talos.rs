@@ -130,8 +130,7 @@ impl Parts {
             Piece::NicFirmware { .. } => {
                 return Err("it needs a privileged pod with mstflint, or the NIC configuration operator");
             }
-            Piece::Bios { .. } => return Err("the system's firmware is set by Redfish"),
-            Piece::Label { .. } => return Err(super::LABEL),
+            Piece::Left { why, .. } => return Err(why),
             Piece::Run { .. } => return Err("Talos has no shell"),
             Piece::Reboot => return Err("talosctl reboot"),
         }

@@ -280,7 +280,7 @@ fn make(cx: &Cx<'_, '_>, wishes: &[Wish], waiting: &Waiting, held: &Held) -> Pla
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Act, Counts, State};
+    use crate::model::{Act, Counts, State, ValueAct};
     use crate::plan::{Options, Platform};
     use crate::simulate::Unsimulated;
     use crate::verify::example::{plan, step};
@@ -341,7 +341,7 @@ mod tests {
         let value = |rule: &str| Step {
             rules: vec![rule.into()],
             disruption: Disruption::None,
-            change: vec![Act::Value { path: "/sys/a".into(), before: "0".into(), after: "1".into() }],
+            change: vec![Act::Value(ValueAct { path: "/sys/a".into(), before: "0".into(), after: "1".into() })],
             ..step(rule)
         };
         let plan = plan(vec![value("a/idle"), value("a/useful"), value("a/open")]);

@@ -3,7 +3,7 @@
 use super::wish::distinct;
 use super::{Cx, Parts, node_id};
 use crate::change::labels::{Asked, Wanted};
-use crate::model::{Act, Disruption, KubeNode, Permanence, Proof, Refused, Risk, Step};
+use crate::model::{Act, Disruption, KubeNode, LabelAct, Permanence, Proof, Refused, Risk, Step};
 use linerate_rules::Status;
 
 /// The name of the step.
@@ -103,11 +103,13 @@ fn step(cx: &Cx<'_, '_>, node: &KubeNode, changes: &[(&Wanted, Option<&String>)]
         trial: Vec::new(),
         change: changes
             .iter()
-            .map(|(w, before)| Act::Label {
-                node: name.clone(),
-                key: w.key.clone(),
-                before: before.cloned(),
-                after: w.value.clone(),
+            .map(|(w, before)| {
+                Act::Label(LabelAct {
+                    node: name.clone(),
+                    key: w.key.clone(),
+                    before: before.cloned(),
+                    after: w.value.clone(),
+                })
             })
             .collect(),
         proof: rules.into_iter().chain(changes.iter().map(label)).collect(),
@@ -180,11 +182,13 @@ mod tests {
         let [step] = plan.steps.as_slice() else { panic!("{}", refused(&plan)) };
         assert_eq!((step.id.as_str(), step.risk, step.disruption), ("labels", Risk::Low, Disruption::None));
         assert!(step.rules.is_empty() && step.why == ["asked for by --label old-", "asked for by --label new=1"]);
-        let label = |key: &str, before: Option<&str>, after: Option<&str>| Act::Label {
-            node: "n1".into(),
-            key: key.into(),
-            before: before.map(str::to_owned),
-            after: after.map(str::to_owned),
+        let label = |key: &str, before: Option<&str>, after: Option<&str>| {
+            Act::Label(LabelAct {
+                node: "n1".into(),
+                key: key.into(),
+                before: before.map(str::to_owned),
+                after: after.map(str::to_owned),
+            })
         };
         assert_eq!(step.change, [label("old", Some("1"), None), label("new", None, Some("1"))]);
         assert_eq!(step.proof.len(), 2);

@@ -2,7 +2,7 @@
 
 use super::wish::Wish;
 use crate::effect;
-use crate::model::{Act, Plan};
+use crate::model::{Act, NicFirmwareAct, Plan};
 use linerate_formats::mlxconfig::Param;
 use linerate_formats::pci::Bdf;
 use linerate_node::Node;
@@ -100,7 +100,7 @@ impl Waiting {
         let acts = plan.steps.iter().flat_map(|s| &s.change);
         let set: HashSet<(String, &String)> = acts
             .filter_map(|a| match a {
-                Act::NicFirmware { device, parameter, .. } => Some((card(device), parameter)),
+                Act::NicFirmware(NicFirmwareAct { device, parameter, .. }) => Some((card(device), parameter)),
                 _ => None,
             })
             .collect();

@@ -2,7 +2,7 @@
 
 use super::wish::Wish;
 use super::*;
-use crate::model::{Act, Condition, Disruption, Proof, Refused, Risk};
+use crate::model::{Act, Condition, Disruption, FileAct, Proof, Refused, Risk, RunAct, TrialAct};
 use crate::platform::{Boot, Initramfs, Network, Tools};
 use linerate_node::context::Role;
 use linerate_rules::{Action, Remedy};
@@ -66,9 +66,11 @@ fn kernel_arguments_are_one_step_with_a_trial() {
     let lacks = vec!["iommu=off".to_owned(), "pci=noats".to_owned(), "pci=realloc,noats".to_owned()];
     assert!(step.proof.contains(&Proof::Cmdline { has: has.clone(), lacks: lacks.clone() }), "{:?}", step.proof);
     assert_eq!(step.proof.iter().filter(|p| matches!(p, Proof::Rule { .. })).count(), 2);
-    assert!(matches!(step.trial.as_slice(), [Act::Trial { add, remove, .. }] if *add == has && *remove == lacks));
     assert!(
-        matches!(step.change.as_slice(), [Act::File { path, .. }, Act::Run { argv, .. }] if path == crate::boot::grub::DROP_IN && argv == &["update-grub"])
+        matches!(step.trial.as_slice(), [Act::Trial(TrialAct { add, remove, .. })] if *add == has && *remove == lacks)
+    );
+    assert!(
+        matches!(step.change.as_slice(), [Act::File(FileAct { path, .. }), Act::Run(RunAct { argv, .. })] if path == crate::boot::grub::DROP_IN && argv == &["update-grub"])
     );
     assert!(
         step.precondition.iter().any(|c| matches!(c, Condition::Cmdline { has, lacks }
@@ -207,7 +209,8 @@ fn a_drop_in_of_ours_keeps_what_it_had() {
     s.add_file("etc/default/grub.d/90-linerate.cfg", old.as_bytes());
     let p = platform(Boot::GrubDebian, Role::BareMetal);
     let out = parts(&s, &p, &Options::default(), vec![args("a/one", &["y=1"], &["old=1"])]);
-    let Some(Act::File { before, after: Some(after), .. }) = out.steps.first().and_then(|s| s.change.first()) else {
+    let Some(Act::File(FileAct { before, after: Some(after), .. })) = out.steps.first().and_then(|s| s.change.first())
+    else {
         panic!("{:?}", out.refused)
     };
     assert_eq!(*before, crate::FileState::Content(old));
@@ -257,7 +260,7 @@ fn what_is_asked_of_one_interface_is_one_step() {
         .change
         .iter()
         .filter_map(|a| match a {
-            Act::File { after: Some(text), .. } => Some(text.0.as_str()),
+            Act::File(FileAct { after: Some(text), .. }) => Some(text.0.as_str()),
             _ => None,
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use super::Cx;
 use super::look::{Look, at, texts};
-use crate::model::{Act, FileState, Step};
+use crate::model::{Act, FileAct, FileState, Step};
 use linerate_formats::cmdline::same_name;
 use linerate_snapshot::Snapshot;
 
@@ -15,7 +15,7 @@ pub(super) fn of_step(cx: &Cx<'_>, step: &Step) -> Option<String> {
 pub(super) fn files_of(cx: &Cx<'_>, step: &Step) -> Option<String> {
     let tried = !step.trial.is_empty();
     step.change.iter().find_map(|act| {
-        let Act::File { path, before, after, .. } = act else { return None };
+        let Act::File(FileAct { path, before, after, .. }) = act else { return None };
         // With a trial the file is written when the trial was proven; until then it is as it was.
         let untouched = match at(cx.after, path) {
             Look::Absent(_) => before.is(None),
@@ -45,17 +45,17 @@ pub(super) fn files_of(cx: &Cx<'_>, step: &Step) -> Option<String> {
 /// Whether the step writes files, and the node shows all of them as they were written.
 pub(super) fn shows_files_of(cx: &Cx<'_>, step: &Step) -> bool {
     let mut files = step.change.iter().filter_map(|act| match act {
-        Act::File { path, after: Some(_), .. } => Some(path),
+        Act::File(FileAct { path, after: Some(_), .. }) => Some(path),
         _ => None,
     });
-    let some = step.change.iter().any(|act| matches!(act, Act::File { .. }));
+    let some = step.change.iter().any(|act| matches!(act, Act::File(_)));
     some && files_of(cx, step).is_none() && files.all(|p| matches!(at(cx.after, p), Look::Text(..)))
 }
 
 /// Modules that the step loads at boot.
 fn modules_of(step: &Step) -> Vec<&str> {
     let texts = step.change.iter().filter_map(|act| match act {
-        Act::File { path, after: Some(text), .. } if path.contains("modules-load.d/") => Some(text.0.as_str()),
+        Act::File(FileAct { path, after: Some(text), .. }) if path.contains("modules-load.d/") => Some(text.0.as_str()),
         _ => None,
     });
     texts.flat_map(str::lines).map(str::trim).filter(|l| !l.is_empty() && !l.starts_with(['#', ';'])).collect()

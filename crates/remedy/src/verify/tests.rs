@@ -2,7 +2,7 @@
 
 use super::example::{plan, step};
 use super::*;
-use crate::model::{Act, Content, Disruption, FileState, Permanence};
+use crate::model::{Act, Content, Disruption, FileAct, FileState, Permanence, TrialAct};
 use linerate_snapshot::{Coverage, Output, OutputKind, Why};
 
 fn snapshot(boot: &str, files: &[(&str, &str)]) -> Snapshot {
@@ -30,7 +30,7 @@ fn pt() -> Proof {
 }
 
 fn file(path: &str, text: &str) -> Act {
-    Act::File { path: path.into(), before: FileState::Absent, after: Some(Content(text.into())), mode: 0o644 }
+    Act::File(FileAct { path: path.into(), before: FileState::Absent, after: Some(Content(text.into())), mode: 0o644 })
 }
 
 #[test]
@@ -260,7 +260,11 @@ fn another_machine_is_not_judged() {
 
 #[test]
 fn a_trial_that_fell_back_is_told() {
-    let trial = Act::Trial { boot: crate::model::BootTrial::GrubCustom, add: vec!["iommu=pt".into()], remove: vec![] };
+    let trial = Act::Trial(TrialAct {
+        boot: crate::model::BootTrial::GrubCustom,
+        add: vec!["iommu=pt".into()],
+        remove: vec![],
+    });
     let args = Step {
         trial: vec![trial],
         change: vec![file("/etc/default/grub.d/90-linerate.cfg", "x\n")],

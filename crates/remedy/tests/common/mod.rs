@@ -8,11 +8,16 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 pub(crate) fn file(path: &str, text: &str, mode: u32) -> Act {
-    Act::File { path: path.into(), before: FileState::Absent, after: Some(Content(text.into())), mode }
+    Act::File(FileAct { path: path.into(), before: FileState::Absent, after: Some(Content(text.into())), mode })
 }
 
 pub(crate) fn run(argv: &[&str]) -> Act {
-    Act::Run { argv: argv.iter().map(|w| (*w).to_owned()).collect(), writes: Vec::new(), undo: Vec::new(), limit: 60 }
+    Act::Run(RunAct {
+        argv: argv.iter().map(|w| (*w).to_owned()).collect(),
+        writes: Vec::new(),
+        undo: Vec::new(),
+        limit: 60,
+    })
 }
 
 pub(crate) fn step(id: &str, disruption: Disruption, change: Vec<Act>, proof: Vec<Proof>) -> Step {
@@ -34,12 +39,12 @@ pub(crate) fn step(id: &str, disruption: Disruption, change: Vec<Act>, proof: Ve
 }
 
 pub(crate) fn value(path: &str, before: &str, after: &str) -> Act {
-    Act::Value { path: path.into(), before: before.into(), after: after.into() }
+    Act::Value(ValueAct { path: path.into(), before: before.into(), after: after.into() })
 }
 
 pub(crate) fn label(key: &str, before: Option<&str>, after: Option<&str>) -> Act {
     let own = |value: Option<&str>| value.map(str::to_owned);
-    Act::Label { node: "node7".into(), key: key.into(), before: own(before), after: own(after) }
+    Act::Label(LabelAct { node: "node7".into(), key: key.into(), before: own(before), after: own(after) })
 }
 
 /// One step of each kind.
@@ -48,28 +53,28 @@ pub(crate) fn plan() -> Plan {
         "kernel-args",
         Disruption::DrainReboot,
         vec![
-            Act::File {
+            Act::File(FileAct {
                 path: "/etc/default/grub.d/90-linerate.cfg".into(),
                 before: FileState::Absent,
                 after: Some(Content("GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX iommu=pt\"\n".into())),
                 mode: 0o644,
-            },
-            Act::Run {
+            }),
+            Act::Run(RunAct {
                 argv: vec!["update-grub".into()],
                 writes: vec!["/boot/grub/grub.cfg".into()],
                 undo: Vec::new(),
                 limit: 120,
-            },
+            }),
         ],
         vec![Proof::Cmdline { has: vec!["iommu=pt".into()], lacks: vec!["pci=noats".into()] }],
     );
     args.precondition.push(Condition::Program { name: "update-grub".into(), package: "grub2-common".into() });
     args.precondition.push(Condition::Cmdline { has: Vec::new(), lacks: vec!["iommu=pt".into()] });
-    args.trial.push(Act::Trial {
+    args.trial.push(Act::Trial(TrialAct {
         boot: BootTrial::GrubCustom,
         add: vec!["iommu=pt".into(), "panic=30".into()],
         remove: Vec::new(),
-    });
+    }));
     let unit = "[Unit]\nDescription=ACS control bits\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\n\
                 ExecStart=setpci -s 0000:41:00.0 ECAP_ACS+6.w=0:1c\nExecStop=setpci -s 0000:41:00.0 ECAP_ACS+6.w=1c:1c\n\n\
                 [Install]\nWantedBy=multi-user.target\n";
@@ -151,18 +156,18 @@ pub(crate) fn plan() -> Plan {
         step(
             "nicfw-0000-81-00-0",
             Disruption::DrainReboot,
-            vec![Act::NicFirmware {
+            vec![Act::NicFirmware(NicFirmwareAct {
                 device: "0000:81:00.0".into(),
                 parameter: "ATS_ENABLED".into(),
                 before: "True(1)".into(),
                 after: "0".into(),
-            }],
+            })],
             Vec::new(),
         ),
         step(
             "bios",
             Disruption::PowerCycle,
-            vec![Act::Bios { attribute: "ProcVtd".into(), before: "Disable".into(), after: "Enable".into() }],
+            vec![Act::Bios(BiosAct { attribute: "ProcVtd".into(), before: "Disable".into(), after: "Enable".into() })],
             Vec::new(),
         ),
         args,

@@ -8,11 +8,11 @@ mod networkd;
 mod rendered;
 
 use linerate_node::Node;
-use linerate_remedy::Act;
 use linerate_remedy::address::Given;
 use linerate_remedy::change::*;
 use linerate_remedy::plan::Options;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
+use linerate_remedy::{Act, FileAct, RunAct, ValueAct};
 use linerate_rules::Action;
 use linerate_snapshot::{Coverage, Snapshot};
 use proptest::prelude::*;
@@ -106,7 +106,8 @@ fn by_hand(found: Vec<Result<Change, Refusal>>) -> Vec<String> {
 }
 
 fn at_once() -> (Act, (String, String)) {
-    let mtu = Act::Value { path: "/sys/class/net/eth1/mtu".into(), before: "1500".into(), after: "9000".into() };
+    let mtu =
+        Act::Value(ValueAct { path: "/sys/class/net/eth1/mtu".into(), before: "1500".into(), after: "9000".into() });
     (mtu, pair("ip address replace 10.7.0.1/24 dev eth1", "ip address flush dev eth1 to 10.7.0.1/32"))
 }
 
@@ -148,8 +149,8 @@ proptest! {
             for r in ask(both(), way, &s).into_iter().flatten() {
                 for act in &r.acts {
                     let words = match act {
-                        Act::Run { argv, undo, writes, .. } => [argv.clone(), undo.clone(), writes.clone()].concat(),
-                        Act::File { path, .. } => vec![path.clone()],
+                        Act::Run(RunAct { argv, undo, writes, .. }) => [argv.clone(), undo.clone(), writes.clone()].concat(),
+                        Act::File(FileAct { path, .. }) => vec![path.clone()],
                         _ => vec![],
                     };
                     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:@+".contains(&b);

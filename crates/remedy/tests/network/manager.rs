@@ -26,7 +26,7 @@ fn a_profile_of_network_manager_is_changed_and_its_file_is_kept() {
     assert_eq!(commands(&r), [address, pair(&modify, &format!("nmcli connection load {path}"))]);
     assert!(r.acts.contains(&mtu) && files(&r).is_empty());
     assert!(
-        matches!(r.acts.last(), Some(Act::Run { writes, .. }) if *writes == [path.clone()]),
+        matches!(r.acts.last(), Some(Act::Run(RunAct { writes, .. })) if *writes == [path.clone()]),
         "it comes back byte for byte"
     );
     assert!(r.precondition.contains(&Condition::Exists { path }));

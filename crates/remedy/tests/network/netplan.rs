@@ -20,7 +20,7 @@ fn netplan_gets_both_in_one_file() {
         "undone last, netplan applies when the file is gone"
     );
     assert!(r.acts.contains(&mtu));
-    assert!(r.acts.iter().any(|a| matches!(a, Act::File { mode: 0o600, before: FileState::Absent, .. })));
+    assert!(r.acts.iter().any(|a| matches!(a, Act::File(FileAct { mode: 0o600, before: FileState::Absent, .. }))));
     let [(_, text)] = files(&r)[..] else { panic!("{r:?}") };
     assert!(text.ends_with("    \"eth1\":\n      mtu: 9000\n      addresses:\n        - \"10.7.0.1/24\"\n"), "{text}");
     let value = Proof::Value { path: "/sys/class/net/eth1/mtu".into(), value: "9000".into() };

@@ -1,7 +1,7 @@
 //! What a change holds.
 
 use linerate_remedy::change::{Change, Refusal};
-use linerate_remedy::{Act, Content};
+use linerate_remedy::{Act, Content, FileAct, RunAct};
 use std::process::Command;
 
 pub(crate) fn one(found: Vec<Result<Change, Refusal>>) -> Change {
@@ -14,7 +14,7 @@ pub(crate) fn one(found: Vec<Result<Change, Refusal>>) -> Change {
 /// Path and content of the files.
 pub(crate) fn files(r: &Change) -> Vec<(&str, &str)> {
     let file = |a| match a {
-        &Act::File { ref path, after: Some(Content(ref text)), .. } => Some((path.as_str(), text.as_str())),
+        &Act::File(FileAct { ref path, after: Some(Content(ref text)), .. }) => Some((path.as_str(), text.as_str())),
         _ => None,
     };
     r.acts.iter().filter_map(file).collect()
@@ -22,7 +22,7 @@ pub(crate) fn files(r: &Change) -> Vec<(&str, &str)> {
 
 pub(crate) fn commands(r: &Change) -> Vec<(String, String)> {
     let run = |a: &Act| match a {
-        Act::Run { argv, undo, .. } => Some((argv.join(" "), undo.join(" "))),
+        Act::Run(RunAct { argv, undo, .. }) => Some((argv.join(" "), undo.join(" "))),
         _ => None,
     };
     r.acts.iter().filter_map(run).collect()

@@ -82,7 +82,7 @@ fn one(number: usize, step: &Step, out: &mut dyn Write) -> io::Result<()> {
 
 fn acts(title: &str, acts: &[Act], out: &mut dyn Write) -> io::Result<()> {
     for act in acts {
-        let notes = change::notes(act);
+        let notes = act.notes();
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", inline(&notes.join("; "))) };
         writeln!(out, "\n{title}: {}{notes}", inline(&act.summary()))?;
         if let Some(diff) = change::diff(act) {

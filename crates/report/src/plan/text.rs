@@ -108,7 +108,7 @@ impl Terminal<'_, '_> {
             for line in change::diff(act).iter().flat_map(|d| d.lines()) {
                 self.diff_line(line)?;
             }
-            for note in change::notes(act) {
+            for note in act.notes() {
                 self.page.item(INNER, "", Tone::Plain, Tone::Dim, &note)?;
             }
         }

@@ -4,13 +4,11 @@ mod work;
 
 pub(super) use work::{answers, is_back};
 
-use super::elsewhere::{self, Afar};
-use crate::plans::Record;
-use crate::protocol::State;
+use super::elsewhere::{self, Remote};
 use crate::redfish::{Attributes, Bios, Client, Error, Origin, Patience, Registry, System, Task, Transport, same};
 use linerate_remedy::bios::{Attribute, Setup};
 use linerate_remedy::verify::Told;
-use linerate_remedy::{Act, Plan, Proof};
+use linerate_remedy::{Act, BiosAct, Plan, Proof};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -168,51 +166,33 @@ fn told_of(seen: &Seen, wanted: &[(&String, &Value)]) -> Told {
     told
 }
 
-/// An attribute that an act of a plan sets.
-#[derive(Debug, Clone)]
-pub(super) struct Set {
-    pub(super) was: Option<Was>,
-    pub(super) attribute: String,
-    pub(super) before: Value,
-    pub(super) after: Value,
-}
+impl Remote for BiosAct {
+    type Was = Was;
 
-/// An act of a plan that sets an attribute.
-pub(super) type BiosAct = Afar<Set>;
+    fn of(act: &Act) -> Option<&BiosAct> {
+        if let Act::Bios(bios) = act { Some(bios) } else { None }
+    }
 
-/// Those acts, in order of the plan, as they stand on the node.
-pub(super) fn acts(plan: &Plan, record: &Record, state: &State) -> Vec<BiosAct> {
-    elsewhere::acts(plan, record, state, |act, was| {
-        let Act::Bios { attribute, before, after } = act else { return None };
-        let was = was.and_then(|b| serde_json::from_str(b).ok());
-        Some(Set { was, attribute: attribute.clone(), before: before.clone(), after: after.clone() })
-    })
-}
+    fn was(note: &str) -> Option<Was> {
+        serde_json::from_str(note).ok()
+    }
 
-/// Whether a note of what was there says one of these values.
-pub(super) fn is_one_of(note: &str, before: &Value, after: &Value) -> bool {
-    let was: Option<Was> = serde_json::from_str(note).ok();
-    was.is_some_and(|was| [&was.active, was.next()].iter().all(|v| same(v, before) || same(v, after)))
-}
-
-/// Whether steps of a plan set attributes.
-pub(super) fn wanted(plan: &Plan, chosen: &[String]) -> bool {
-    elsewhere::chosen(plan, chosen).any(|a| matches!(a, Act::Bios { .. }))
+    fn names(&self, was: &Was) -> bool {
+        [&was.active, was.next()].iter().all(|v| same(v, &self.before) || same(v, &self.after))
+    }
 }
 
 /// What speaks against a plan that is not yet begun: the firmware is set to something else than it expects.
 pub(super) fn stale(bmc: &Bmc, plan: &Plan, chosen: &[String]) -> Result<Option<String>, Error> {
     let seen = bmc.look()?;
-    let wrong = elsewhere::chosen(plan, chosen).filter_map(|act| match act {
-        Act::Bios { attribute, before, after } => match seen.of(attribute) {
+    let wrong =
+        elsewhere::chosen(plan, chosen).filter_map(|BiosAct { attribute, before, after }| match seen.of(attribute) {
             None => Some(format!("the BMC shows no BIOS attribute {attribute}")),
             Some(is) if !same(&is.active, before) && !same(&is.active, after) => {
                 Some(format!("the BIOS attribute {attribute} is {}, and the plan expects {before}", is.active))
             }
             Some(_) => None,
-        },
-        _ => None,
-    });
+        });
     let wrong: Vec<String> = wrong.collect();
     Ok((!wrong.is_empty()).then(|| format!("{}: make a new plan", wrong.join("; "))))
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::drive::Stop;
-use crate::drive::elsewhere::{At, make, put_back};
+use crate::drive::elsewhere::{Afar, At, make, put_back};
 use crate::protocol::Stands;
 use crate::redfish::{Method, Request, Response};
 use serde_json::json;
@@ -103,7 +103,7 @@ fn one(name: &str, value: &str) -> Attributes {
 
 /// The node's journal, as far as it knows acts that are made elsewhere.
 struct Journal {
-    act: BiosAct,
+    act: Afar<BiosAct>,
     /// Requests that are answered; then the connection is gone.
     left: usize,
 }
@@ -112,8 +112,8 @@ impl Journal {
     fn new() -> Journal {
         let at =
             At { step: "bios-iommu".into(), number: 0, stands: Stands::Open, what: "set Iommu".into(), before: None };
-        let set = Set { was: None, attribute: "Iommu".into(), before: "Off".into(), after: "On".into() };
-        let act = Afar { at, set };
+        let set = BiosAct { attribute: "Iommu".into(), before: "Off".into(), after: "On".into() };
+        let act = Afar { at, set, was: None };
         Journal { act, left: usize::MAX }
     }
 
@@ -123,7 +123,7 @@ impl Journal {
         }
         self.left -= 1;
         if stands == Stands::Announced && self.act.at.stands != Stands::Announced {
-            self.act.set.was = serde_json::from_str(text).ok();
+            self.act.was = serde_json::from_str(text).ok();
         }
         self.act.at.stands = stands;
         Ok(())

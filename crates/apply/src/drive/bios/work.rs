@@ -1,15 +1,16 @@
 //! Attributes as acts that are made elsewhere.
 
-use super::{BiosAct, Bmc, LOOKS, Seen, Set, Was};
+use super::{Bmc, LOOKS, Seen, Was};
 use crate::drive::Stop;
 use crate::drive::elsewhere::{Afar, Place, Way, trouble};
 use crate::redfish::{Attributes, Error, same};
+use linerate_remedy::BiosAct;
 use linerate_remedy::verify::Told;
 use serde_json::Value;
 use std::time::Duration;
 
 impl Place for Bmc {
-    type Set = Set;
+    type Set = BiosAct;
     type Seen = Seen;
     type Error = Error;
 
@@ -17,16 +18,16 @@ impl Place for Bmc {
         Bmc::look(self)
     }
 
-    fn before(&self, seen: &Seen, act: &BiosAct) -> Result<String, Stop> {
+    fn before(&self, seen: &Seen, act: &Afar<BiosAct>) -> Result<String, Stop> {
         Ok(serde_json::to_string(&was(seen, act)?).unwrap_or_default())
     }
 
-    fn is_due(&self, seen: &Seen, act: &BiosAct) -> bool {
+    fn is_due(&self, seen: &Seen, act: &Afar<BiosAct>) -> bool {
         seen.of(&act.set.attribute).is_some_and(|was| !same(was.next(), &act.set.after))
     }
 
-    fn send(&self, _: &Seen, acts: &[&BiosAct], way: Way) -> Result<Seen, Error> {
-        let value = |act: &BiosAct| match way {
+    fn send(&self, _: &Seen, acts: &[&Afar<BiosAct>], way: Way) -> Result<Seen, Error> {
+        let value = |act: &Afar<BiosAct>| match way {
             Way::Make => act.set.after.clone(),
             Way::Back => target(act).clone(),
         };
@@ -50,7 +51,7 @@ impl Place for Bmc {
         }
     }
 
-    fn made(&self, after: &Seen, act: &BiosAct) -> Result<(String, String), Stop> {
+    fn made(&self, after: &Seen, act: &Afar<BiosAct>) -> Result<(String, String), Stop> {
         let (is, wanted) = (was(after, act)?, &act.set.after);
         let how = match () {
             () if same(&is.active, wanted) => "in force".to_owned(),
@@ -63,7 +64,7 @@ impl Place for Bmc {
         Ok((how.clone(), format!("{how}{said}")))
     }
 
-    fn goes_back(&self, seen: &Seen, act: &BiosAct) -> Result<bool, Stop> {
+    fn goes_back(&self, seen: &Seen, act: &Afar<BiosAct>) -> Result<bool, Stop> {
         let is = was(seen, act)?;
         let next = is.next();
         // Where the service does not show what waits, the change may wait unseen: it is overwritten.
@@ -80,7 +81,7 @@ impl Place for Bmc {
         Ok(true)
     }
 
-    fn back(&self, after: &Seen, act: &BiosAct) -> Result<String, Stop> {
+    fn back(&self, after: &Seen, act: &Afar<BiosAct>) -> Result<String, Stop> {
         let (is, target, attribute) = (was(after, act)?, target(act), &act.set.attribute);
         if !same(is.next(), target) && after.pending.is_some() {
             let what = format!(
@@ -101,9 +102,9 @@ fn answer(after: &Seen) -> Option<String> {
 }
 
 /// The same for each attribute that was sent, for the proof.
-pub(in crate::drive) fn answers(after: &Seen, acts: &[BiosAct], told: &mut Told) {
+pub(in crate::drive) fn answers(after: &Seen, acts: &[Afar<BiosAct>], told: &mut Told) {
     let Some(answer) = answer(after) else { return };
-    for Set { attribute, after: wanted, .. } in acts.iter().map(|a| &a.set) {
+    for BiosAct { attribute, after: wanted, .. } in acts.iter().map(|a| &a.set) {
         if !after.sent.contains(attribute) {
             continue;
         }
@@ -114,7 +115,7 @@ pub(in crate::drive) fn answers(after: &Seen, acts: &[BiosAct], told: &mut Told)
 }
 
 /// After a start: whether what was put back is in force. `keep`: what somebody else set is left.
-pub(in crate::drive) fn is_back(bmc: &Bmc, acts: &[BiosAct], keep: bool) -> Result<(), Stop> {
+pub(in crate::drive) fn is_back(bmc: &Bmc, acts: &[Afar<BiosAct>], keep: bool) -> Result<(), Stop> {
     let mut last = Ok(());
     for look in 0..LOOKS {
         if look > 0 {
@@ -122,7 +123,7 @@ pub(in crate::drive) fn is_back(bmc: &Bmc, acts: &[BiosAct], keep: bool) -> Resu
         }
         let step = acts.first().map(|a| a.at.step.as_str());
         let seen = bmc.look().map_err(|e| Stop::Refused(vec![trouble("failed", step, e.to_string())]))?;
-        let other = acts.iter().filter(|a| a.set.was.is_some()).find_map(|a| {
+        let other = acts.iter().filter(|a| a.was.is_some()).find_map(|a| {
             let is = seen.of(&a.set.attribute)?.active;
             let theirs = keep && !same(&is, &a.set.after);
             (!same(&is, target(a)) && !theirs).then_some((a, is))
@@ -140,11 +141,11 @@ pub(in crate::drive) fn is_back(bmc: &Bmc, acts: &[BiosAct], keep: bool) -> Resu
 }
 
 /// What is put back: what the next start would have brought.
-fn target(act: &BiosAct) -> &Value {
-    act.set.was.as_ref().map_or(&act.set.before, Was::next)
+fn target(act: &Afar<BiosAct>) -> &Value {
+    act.was.as_ref().map_or(&act.set.before, Was::next)
 }
 
-fn was(seen: &Seen, act: &Afar<Set>) -> Result<Was, Stop> {
+fn was(seen: &Seen, act: &Afar<BiosAct>) -> Result<Was, Stop> {
     seen.of(&act.set.attribute).ok_or_else(|| {
         let what = format!("the BMC shows no BIOS attribute {}: is it this node's? Make a new plan", act.set.attribute);
         Stop::Refused(vec![trouble("stale", Some(&act.at.step), what)])

@@ -78,10 +78,10 @@ fn is_of(plan: &Plan, state: &State) -> bool {
             let begun = matches!(said.stands, crate::protocol::Stands::Made | crate::protocol::Stands::Announced);
             let before = match (&act, said.before.as_deref().filter(|_| begun)) {
                 (_, None) => true,
-                (Act::Label { .. }, Some(b)) => {
+                (Act::Label(_), Some(b)) => {
                     ["{\"value\":null}", "{\"value\":\"yes\"}", "{\"value\":\"1\"}"].contains(&b)
                 }
-                (Act::Bios { .. }, Some(b)) => b.contains("\"Off\"") || b.contains("\"On\""),
+                (Act::Bios(_), Some(b)) => b.contains("\"Off\"") || b.contains("\"On\""),
                 _ => false,
             };
             said.kept.iter().all(kept) && before

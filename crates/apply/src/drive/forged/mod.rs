@@ -18,7 +18,7 @@ use crate::plans::Record;
 use crate::protocol::{Answer, Call, Request};
 use later::LATER;
 use lies::{Expect, LIES, Lie, World};
-use linerate_remedy::{Act, Disruption, Plan, Proof, Step};
+use linerate_remedy::{Act, BiosAct, Disruption, Plan, Proof, Step};
 use linerate_runner::Cancel;
 use linerate_snapshot::Snapshot;
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ fn bios() -> Step {
     Step {
         proof: vec![Proof::Bios { attribute: "Iommu".into(), value: "On".into() }],
         disruption: Disruption::DrainReboot,
-        ..step("bios", vec![Act::Bios { attribute: "Iommu".into(), before: "Off".into(), after: "On".into() }])
+        ..step("bios", vec![Act::Bios(BiosAct { attribute: "Iommu".into(), before: "Off".into(), after: "On".into() })])
     }
 }
 

@@ -5,7 +5,7 @@ use crate::drive::{Ended, Event, Lone, Operator, Options, Stop, Target, Undoing,
 use crate::hand::tests::{INSPECT, begin, codes, session, step, value};
 use crate::plans::Record;
 use crate::protocol::{Call, Phase, Request, Session, Stage, Stands};
-use linerate_remedy::{Act, Content, FileState, Plan, Proof, Step};
+use linerate_remedy::{Act, Content, FileAct, FileState, Plan, Proof, Step};
 use linerate_runner::Cancel;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ const FILE: &str = "etc/modules-load.d/linerate.conf";
 
 /// Acts that need no reboot, so that rounds are short: what is slow is what takes turns.
 fn plan(node: &Flaky) -> Plan {
-    let file = Act::File {
+    let file = Act::File(FileAct {
         path: format!("/{FILE}"),
         before: FileState::Absent,
         after: Some(Content("nvidia_peermem\n".to_owned())),
         mode: 0o644,
-    };
+    });
     let proof = vec![Proof::Cmdline { has: vec!["ro".to_owned()], lacks: Vec::new() }];
     node.dir.plan_of(vec![Step { proof, ..step("a", vec![file, value("9000")]) }])
 }

@@ -1,12 +1,13 @@
 //! Undoing: a label that says what the node does goes before that is undone, and one that was taken off comes back at the end.
 
-use super::{LabelAct, Labels, Whose, acts, unknown, whose};
-use crate::drive::elsewhere::{self, At, Place, trouble};
+use super::{Labels, Whose, unknown, whose};
+use crate::drive::elsewhere::{self, Afar, At, Place, trouble};
 use crate::drive::link::Link;
 use crate::drive::{Event, Stop, Undoing, undo};
 use crate::hand::fault::boundary;
 use crate::kube::{Error, Object};
 use crate::protocol::{Stands, State};
+use linerate_remedy::LabelAct;
 
 /// A plan that is undone, as far as it changed labels.
 pub(in crate::drive) struct Labelled<'a> {
@@ -32,7 +33,7 @@ impl<'a> Labelled<'a> {
         for act in begun.iter().filter(|_| !self.how.keep_changed) {
             labels.goes_back(&seen, act)?;
         }
-        let claims: Vec<LabelAct> = begun.into_iter().filter(|a| a.set.after.is_some()).collect();
+        let claims: Vec<Afar<LabelAct>> = begun.into_iter().filter(|a| a.set.after.is_some()).collect();
         elsewhere::send_back(&labels, &claims, self.how.keep_changed)?;
         boundary("labels: claims are gone");
         Ok(())
@@ -56,8 +57,8 @@ impl<'a> Labelled<'a> {
         Ok(())
     }
 
-    fn begun(&self, state: &State) -> Vec<LabelAct> {
-        acts(self.link.plan, self.link.record, state).into_iter().filter(LabelAct::is_begun).collect()
+    fn begun(&self, state: &State) -> Vec<Afar<LabelAct>> {
+        elsewhere::acts(self.link.plan, self.link.record, state).into_iter().filter(Afar::is_begun).collect()
     }
 
     fn note(&mut self, at: &At, how: String) -> Result<(), Stop> {
@@ -65,7 +66,7 @@ impl<'a> Labelled<'a> {
     }
 
     /// The labels, where acts have changed some.
-    fn labels(&mut self, begun: &[LabelAct]) -> Result<Option<Labels<'a>>, Stop> {
+    fn labels(&mut self, begun: &[Afar<LabelAct>]) -> Result<Option<Labels<'a>>, Stop> {
         let Some(first) = begun.first() else { return Ok(None) };
         if let (Some(kube), Some(node)) = (self.link.kube(), &self.link.plan.kubernetes) {
             return Ok(Some(Labels { kube, node }));
@@ -78,7 +79,7 @@ impl<'a> Labelled<'a> {
     }
 
     /// The object; `None`: the one that had the labels is gone, and what others changed is left.
-    fn look(&self, labels: &Labels<'_>, begun: &[LabelAct]) -> Result<Option<Object>, Stop> {
+    fn look(&self, labels: &Labels<'_>, begun: &[Afar<LabelAct>]) -> Result<Option<Object>, Stop> {
         let step = begun.first().map(|a| a.at.step.as_str());
         let refuse = |code: &str, e: &Error| Err(Stop::Refused(vec![trouble(code, step, e.to_string())]));
         match labels.look() {

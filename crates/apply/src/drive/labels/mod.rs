@@ -9,24 +9,14 @@ pub(super) use back::Labelled;
 
 use super::Stop;
 use super::bios::is_of;
-use super::elsewhere::{self, Afar, Place, Way, trouble};
+use super::elsewhere::{self, Afar, Place, Remote, Way, trouble};
 use crate::kube::{Change, Error, Kube, Object};
-use crate::plans::Record;
-use crate::protocol::{Stands, State};
-use linerate_remedy::{Act, KubeNode, NodeId, Plan};
+use crate::protocol::Stands;
+use linerate_remedy::{Act, KubeNode, LabelAct, NodeId, Plan};
 use serde_json::Value;
 
 /// How often it is tried where others change the object in between.
 const TRIES: u32 = 5;
-
-/// A label that an act of a plan changes.
-#[derive(Debug, Clone)]
-pub(super) struct Label {
-    pub(super) was: Option<Was>,
-    pub(super) key: String,
-    pub(super) before: Option<String>,
-    pub(super) after: Option<String>,
-}
 
 /// What was there; `None`: no such label.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,36 +29,26 @@ impl Was {
     fn note(&self) -> String {
         serde_json::json!({ "value": self.value }).to_string()
     }
+}
 
-    fn read(note: &str) -> Option<Was> {
+impl Remote for LabelAct {
+    type Was = Was;
+
+    fn of(act: &Act) -> Option<&LabelAct> {
+        if let Act::Label(label) = act { Some(label) } else { None }
+    }
+
+    fn was(note: &str) -> Option<Was> {
         match serde_json::from_str::<Value>(note).ok()?.get("value")? {
             Value::Null => Some(Was { value: None }),
             Value::String(value) => Some(Was { value: Some(value.clone()) }),
             _ => None,
         }
     }
-}
 
-/// An act of a plan that changes a label.
-pub(super) type LabelAct = Afar<Label>;
-
-/// Those acts, in order of the plan, as they stand on the node.
-pub(super) fn acts(plan: &Plan, record: &Record, state: &State) -> Vec<LabelAct> {
-    elsewhere::acts(plan, record, state, |act, was| {
-        let Act::Label { key, before, after, .. } = act else { return None };
-        let was = was.and_then(Was::read);
-        Some(Label { was, key: key.clone(), before: before.clone(), after: after.clone() })
-    })
-}
-
-/// Whether a note of what was there says one of these values.
-pub(super) fn is_one_of(note: &str, before: Option<&str>, after: Option<&str>) -> bool {
-    Was::read(note).is_some_and(|was| was.value.as_deref() == before || was.value.as_deref() == after)
-}
-
-/// Whether steps of a plan change labels.
-pub(super) fn wanted(plan: &Plan, chosen: &[String]) -> bool {
-    elsewhere::chosen(plan, chosen).any(|a| matches!(a, Act::Label { .. }))
+    fn names(&self, was: &Was) -> bool {
+        was.value == self.before || was.value == self.after
+    }
 }
 
 /// The labels of one object.
@@ -77,15 +57,15 @@ pub(super) struct Labels<'a> {
     pub(super) node: &'a KubeNode,
 }
 
-impl Label {
+impl Afar<LabelAct> {
     /// What is put back.
     fn target(&self) -> Option<&str> {
-        self.was.as_ref().map_or(&self.before, |was| &was.value).as_deref()
+        self.was.as_ref().map_or(&self.set.before, |was| &was.value).as_deref()
     }
 
     fn goal(&self, way: Way) -> Option<&str> {
         match way {
-            Way::Make => self.after.as_deref(),
+            Way::Make => self.set.after.as_deref(),
             Way::Back => self.target(),
         }
     }
@@ -102,21 +82,21 @@ fn shown(value: Option<&str>) -> String {
 impl Labels<'_> {
     /// What speaks against changes that are not yet begun: another value than the plan expects.
     pub(super) fn refuses(&self, plan: &Plan, chosen: &[String], seen: &Object) -> Option<String> {
-        let acts: Vec<LabelAct> = elsewhere::chosen(plan, chosen).filter_map(open).collect();
+        let acts: Vec<Afar<LabelAct>> = elsewhere::chosen(plan, chosen).map(Afar::open).collect();
         let stale: Vec<String> =
             acts.iter().filter_map(|a| self.before(seen, a).err()).map(|e| e.to_string()).collect();
         (!stale.is_empty()).then(|| stale.join("; "))
     }
 
     /// Changes labels where they still are as they were seen.
-    fn change(&self, seen: &Object, acts: &[&LabelAct], way: Way) -> Result<(), Error> {
+    fn change(&self, seen: &Object, acts: &[&Afar<LabelAct>], way: Way) -> Result<(), Error> {
         let mut now = seen.clone();
         for _ in 0..TRIES {
             let changed = acts.iter().find(|a| of(&now, &a.set.key) != of(seen, &a.set.key));
             if let Some(act) = changed {
                 return Err(Error::Changed { node: self.node.name.clone(), key: act.set.key.clone() });
             }
-            let goals = acts.iter().map(|a| (a.set.key.as_str(), a.set.goal(way)));
+            let goals = acts.iter().map(|a| (a.set.key.as_str(), a.goal(way)));
             let changes: Vec<Change<'_>> = goals.filter(|(key, goal)| of(&now, key) != *goal).collect();
             if changes.is_empty() {
                 return Ok(());
@@ -130,16 +110,8 @@ impl Labels<'_> {
     }
 }
 
-/// An act that nobody has begun.
-fn open(act: &Act) -> Option<LabelAct> {
-    let Act::Label { key, before, after, .. } = act else { return None };
-    let set = Label { was: None, key: key.clone(), before: before.clone(), after: after.clone() };
-    let at = elsewhere::At { step: String::new(), number: 0, stands: Stands::Open, what: String::new(), before: None };
-    Some(Afar { at, set })
-}
-
 impl Place for Labels<'_> {
-    type Set = Label;
+    type Set = LabelAct;
     type Seen = Object;
     type Error = Error;
 
@@ -147,10 +119,10 @@ impl Place for Labels<'_> {
         self.kube.look_for(self.node)
     }
 
-    fn before(&self, seen: &Object, act: &LabelAct) -> Result<String, Stop> {
+    fn before(&self, seen: &Object, act: &Afar<LabelAct>) -> Result<String, Stop> {
         let (is, set) = (of(seen, &act.set.key), &act.set);
         // Announced: what was there then is what is expected, or the change itself.
-        let expected = if act.at.stands == Stands::Announced { set.target() } else { set.before.as_deref() };
+        let expected = if act.at.stands == Stands::Announced { act.target() } else { set.before.as_deref() };
         if is != expected && is != set.after.as_deref() {
             let what = format!(
                 "the label {} of the Kubernetes node {} is {}, and the plan expects {}: make a new plan",
@@ -164,11 +136,11 @@ impl Place for Labels<'_> {
         Ok(Was { value: is.map(str::to_owned) }.note())
     }
 
-    fn is_due(&self, seen: &Object, act: &LabelAct) -> bool {
+    fn is_due(&self, seen: &Object, act: &Afar<LabelAct>) -> bool {
         of(seen, &act.set.key) != act.set.after.as_deref()
     }
 
-    fn send(&self, seen: &Object, acts: &[&LabelAct], way: Way) -> Result<Object, Error> {
+    fn send(&self, seen: &Object, acts: &[&Afar<LabelAct>], way: Way) -> Result<Object, Error> {
         self.change(seen, acts, way)?;
         self.look().map_err(|e| Error::Sent(Box::new(e)))
     }
@@ -181,15 +153,15 @@ impl Place for Labels<'_> {
         e.brief()
     }
 
-    fn made(&self, after: &Object, act: &LabelAct) -> Result<(String, String), Stop> {
+    fn made(&self, after: &Object, act: &Afar<LabelAct>) -> Result<(String, String), Stop> {
         self.shows(after, act, act.set.after.as_deref())?;
         let how = "the API shows it".to_owned();
         Ok((how.clone(), how))
     }
 
-    fn goes_back(&self, seen: &Object, act: &LabelAct) -> Result<bool, Stop> {
+    fn goes_back(&self, seen: &Object, act: &Afar<LabelAct>) -> Result<bool, Stop> {
         let (is, set) = (of(seen, &act.set.key), &act.set);
-        if is == set.target() {
+        if is == act.target() {
             return Ok(false);
         }
         if is == set.after.as_deref() {
@@ -204,8 +176,8 @@ impl Place for Labels<'_> {
         Err(Stop::Refused(vec![trouble("unexpected", Some(&act.at.step), what)]))
     }
 
-    fn back(&self, after: &Object, act: &LabelAct) -> Result<String, Stop> {
-        let target = act.set.target();
+    fn back(&self, after: &Object, act: &Afar<LabelAct>) -> Result<String, Stop> {
+        let target = act.target();
         self.shows(after, act, target)?;
         Ok(match target {
             Some(value) => {
@@ -218,7 +190,7 @@ impl Place for Labels<'_> {
 
 impl Labels<'_> {
     /// What was sent has to be there when it is read again.
-    fn shows(&self, after: &Object, act: &LabelAct, wanted: Option<&str>) -> Result<(), Stop> {
+    fn shows(&self, after: &Object, act: &Afar<LabelAct>, wanted: Option<&str>) -> Result<(), Stop> {
         let is = of(after, &act.set.key);
         if is == wanted {
             return Ok(());

@@ -9,7 +9,10 @@ mod works;
 
 use super::{NodeFiles, Root, TrialEntry, TrialMaker, node_id, serve_with};
 use crate::protocol::{Answer, Call, Phase, Request, Session, Stage};
-use linerate_remedy::{Act, BootTrial, Content, Disruption, FileState, Permanence, Plan, Risk, SCHEMA as PLAN, Step};
+use linerate_remedy::{
+    Act, BootTrial, Content, Disruption, FileAct, FileState, NicFirmwareAct, Permanence, Plan, Risk, RunAct,
+    SCHEMA as PLAN, Step, TrialAct, ValueAct,
+};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -151,11 +154,13 @@ impl Node {
     }
 
     pub(crate) fn plan(&self) -> Plan {
-        let file = |path: &str, before: FileState, after: Option<&str>| Act::File {
-            path: path.to_owned(),
-            before,
-            after: after.map(|t| Content(t.to_owned())),
-            mode: 0o644,
+        let file = |path: &str, before: FileState, after: Option<&str>| {
+            Act::File(FileAct {
+                path: path.to_owned(),
+                before,
+                after: after.map(|t| Content(t.to_owned())),
+                mode: 0o644,
+            })
         };
         let held = |path: &str| FileState::Content(self.read(path).unwrap());
         let drop_in =
@@ -184,11 +189,11 @@ impl Node {
                 ],
             ),
             Step {
-                trial: vec![Act::Trial {
+                trial: vec![Act::Trial(TrialAct {
                     boot: BootTrial::GrubCustom,
                     add: vec!["iommu=pt".to_owned()],
                     remove: Vec::new(),
-                }],
+                })],
                 ..step("args", vec![drop_in, run(&["update-grub"], &["/boot/grub/grub.cfg"], &[])])
             },
         ];
@@ -274,21 +279,25 @@ pub(crate) fn step(id: &str, change: Vec<Act>) -> Step {
 }
 
 pub(crate) fn value(after: &str) -> Act {
-    Act::Value { path: "/sys/class/net/eth1/mtu".to_owned(), before: "1500".to_owned(), after: after.to_owned() }
+    Act::Value(ValueAct {
+        path: "/sys/class/net/eth1/mtu".to_owned(),
+        before: "1500".to_owned(),
+        after: after.to_owned(),
+    })
 }
 
 fn nic() -> Act {
-    Act::NicFirmware {
+    Act::NicFirmware(NicFirmwareAct {
         device: "0000:81:00.0".to_owned(),
         parameter: "ADVANCED_PCI_SETTINGS".to_owned(),
         before: "False(0)".to_owned(),
         after: "True(1)".to_owned(),
-    }
+    })
 }
 
 pub(crate) fn run(argv: &[&str], writes: &[&str], undo: &[&str]) -> Act {
     let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
-    Act::Run { argv: words(argv), writes: words(writes), undo: words(undo), limit: 20 }
+    Act::Run(RunAct { argv: words(argv), writes: words(writes), undo: words(undo), limit: 20 })
 }
 
 pub(crate) fn stage(answer: &Answer) -> Option<Stage> {

@@ -2,11 +2,11 @@
 
 use super::{Node, begin, codes, run, step, value};
 use crate::protocol::{Phase, Request};
-use linerate_remedy::{Act, Condition, Content, FileState, Step};
+use linerate_remedy::{Act, BiosAct, Condition, Content, FileAct, FileState, Step, ValueAct};
 
 fn file(path: &str) -> Act {
     let after = Some(Content("x\n".to_owned()));
-    Act::File { path: path.to_owned(), before: FileState::Absent, after, mode: 0o644 }
+    Act::File(FileAct { path: path.to_owned(), before: FileState::Absent, after, mode: 0o644 })
 }
 
 /// Begins a plan of these acts and says why not; nothing may have changed.
@@ -20,9 +20,13 @@ fn refused(node: &Node, acts: Vec<Act>) -> Vec<(String, String)> {
 #[test]
 fn all_troubles_at_once() {
     let node = Node::new();
-    let stale = Act::File { path: "/etc/limits.conf".to_owned(), before: FileState::Absent, after: None, mode: 0 };
-    let value =
-        Act::Value { path: "/sys/class/net/eth1/mtu".to_owned(), before: "4000".to_owned(), after: "1".to_owned() };
+    let stale =
+        Act::File(FileAct { path: "/etc/limits.conf".to_owned(), before: FileState::Absent, after: None, mode: 0 });
+    let value = Act::Value(ValueAct {
+        path: "/sys/class/net/eth1/mtu".to_owned(),
+        before: "4000".to_owned(),
+        after: "1".to_owned(),
+    });
     let found = refused(&node, vec![stale, value, run(&["nowhere"], &[], &[])]);
     let codes: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
     assert_eq!(codes, ["stale", "stale", "missing-program"]);
@@ -150,7 +154,7 @@ fn a_torn_line_is_told_and_a_damaged_journal_is_not_used() {
 fn what_the_driver_makes_is_noted_in_order() {
     use crate::protocol::Stands;
     let node = Node::new();
-    let bios = Act::Bios { attribute: "Iommu".into(), before: "Off".into(), after: "On".into() };
+    let bios = Act::Bios(BiosAct { attribute: "Iommu".into(), before: "Off".into(), after: "On".into() });
     let plan = node.plan_of(vec![step("bios", vec![bios])]);
     node.ask(begin(&plan));
     let tell = |stands, note: &str| {

@@ -5,7 +5,7 @@ use crate::act::{Meta, Root};
 use crate::hand::{serve_bytes, serve_with};
 use crate::journal::{FileSeen, Journal, Key, Record, Seen, Shape};
 use crate::protocol::{Call, Phase, Request, SCHEMA};
-use linerate_remedy::{Act, Content, FileState, sha256};
+use linerate_remedy::{Act, Content, FileAct, FileState, sha256};
 use std::os::unix::fs::chown;
 
 const STATE: &str = "var/lib/linerate/apply";
@@ -88,7 +88,7 @@ fn a_backup_of_what_the_plan_does_not_name_is_refused() {
     ] {
         let node = Node::new();
         let after = Some(Content("new\n".to_owned()));
-        let act = Act::File { path: "/etc/x.conf".to_owned(), before: FileState::Absent, after, mode: 0o644 };
+        let act = Act::File(FileAct { path: "/etc/x.conf".to_owned(), before: FileState::Absent, after, mode: 0o644 });
         let plan = node.plan_of(vec![step("a", vec![act])]);
         assert!(node.ask(begin(&plan)).refused.is_empty());
         let key = Key { step: "a".to_owned(), number: 0 };

@@ -2,7 +2,7 @@
 
 use super::{INSPECT, Node, begin, codes, run, stage, step, value};
 use crate::protocol::{Phase, Request, Stage, Stands};
-use linerate_remedy::{Act, Content, FileState};
+use linerate_remedy::{Act, BiosAct, Content, FileAct, FileState, RunAct};
 
 #[test]
 fn made_then_undone() {
@@ -43,7 +43,7 @@ fn a_program_that_fails_leaves_nothing() {
 fn a_program_that_hangs_is_killed_with_all_it_started() {
     let node = Node::new();
     let argv = vec!["hangs".to_owned()];
-    let hangs = Act::Run { argv, writes: Vec::new(), undo: Vec::new(), limit: 1 };
+    let hangs = Act::Run(RunAct { argv, writes: Vec::new(), undo: Vec::new(), limit: 1 });
     let plan = node.plan_of(vec![step("a", vec![hangs])]);
     node.ask(begin(&plan));
     let end = node.ask(Request::Perform { plan: plan.hash.clone(), phase: Phase::First });
@@ -110,8 +110,10 @@ fn contents_are_not_in_journals() {
     let before = FileState::Digest(linerate_remedy::sha256(b"password=hunter2\n"));
     node.write("etc/secret.conf", "password=hunter2\n");
     let after = Some(linerate_remedy::Content("a\n".to_owned()));
-    let plan = node
-        .plan_of(vec![step("a", vec![Act::File { path: "/etc/secret.conf".to_owned(), before, after, mode: 0o600 }])]);
+    let plan = node.plan_of(vec![step(
+        "a",
+        vec![Act::File(FileAct { path: "/etc/secret.conf".to_owned(), before, after, mode: 0o600 })],
+    )]);
     assert_eq!(codes(&node.apply(&plan)), Vec::<&str>::new());
     let dir = format!("var/lib/linerate/apply/{}", plan.hash.get(..16).unwrap());
     assert!(!node.read(&format!("{dir}/journal.jsonl")).unwrap().contains("hunter2"));
@@ -125,11 +127,13 @@ fn contents_are_not_in_journals() {
 fn a_value_that_a_boot_has_set_is_made_and_undone_as_any_other() {
     let node = Node::new();
     let path = "/etc/udev/rules.d/mtu.rules".to_owned();
-    let drop_in = || Act::File {
-        path: path.clone(),
-        before: FileState::Absent,
-        after: Some(linerate_remedy::Content("mtu=9000\n".to_owned())),
-        mode: 0o644,
+    let drop_in = || {
+        Act::File(FileAct {
+            path: path.clone(),
+            before: FileState::Absent,
+            after: Some(linerate_remedy::Content("mtu=9000\n".to_owned())),
+            mode: 0o644,
+        })
     };
     let broken = step("b", vec![run(&["fails"], &["/boot/grub/grub.cfg"], &[])]);
     let plan = node.plan_of(vec![step("a", vec![drop_in()]), broken, step("c", vec![value("9000")])]);
@@ -236,12 +240,12 @@ fn an_entry_that_was_not_chosen_is_told() {
 #[test]
 fn the_plan_that_was_used_last_is_known_however_quickly_they_follow() {
     let node = Node::new();
-    let file = Act::File {
+    let file = Act::File(FileAct {
         path: "/etc/modules-load.d/linerate.conf".to_owned(),
         before: FileState::Absent,
         after: Some(Content("nvidia_peermem\n".to_owned())),
         mode: 0o644,
-    };
+    });
     let (a, b) = (node.plan_of(vec![step("a", vec![value("9000")])]), node.plan_of(vec![step("b", vec![file])]));
     let last = || node.ask(INSPECT).state.map(|s| s.plan);
     for (plan, made) in
@@ -257,7 +261,7 @@ fn the_plan_that_was_used_last_is_known_however_quickly_they_follow() {
 #[test]
 fn a_phase_is_completed_in_the_boot_of_the_act_that_was_made_last() {
     let node = Node::new();
-    let bios = Act::Bios { attribute: "Iommu".to_owned(), before: "Off".into(), after: "On".into() };
+    let bios = Act::Bios(BiosAct { attribute: "Iommu".to_owned(), before: "Off".into(), after: "On".into() });
     let plan = node.plan_of(vec![step("a", vec![value("9000")]), step("bios", vec![bios])]);
     assert!(node.ask(begin(&plan)).refused.is_empty());
     for stands in [Stands::Announced, Stands::Made] {

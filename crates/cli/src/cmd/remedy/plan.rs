@@ -74,7 +74,7 @@ fn known(a: &PlanArgs, mut plan: Plan) -> Result<Plan, Failure> {
     if beside.is_empty() || a.source.is_some() {
         return Ok(plan);
     }
-    let by_bmc = beside.iter().any(|act| matches!(act, Act::Bios { .. }));
+    let by_bmc = beside.iter().any(|act| matches!(act, Act::Bios(_)));
     let found = drive::identity(&*a.reach.node()?, &super::operator(false));
     match found {
         Ok(id) if plan.node.machine.is_some() && id.machine == plan.node.machine => {

@@ -2,7 +2,7 @@
 
 use super::{KernelArgs, SLOW, Written, add_note, changed, entries, file, program, running};
 use crate::change::Refusal;
-use crate::model::Act;
+use crate::model::{Act, RunAct};
 use crate::see::{self, There};
 use linerate_snapshot::{MARK, Snapshot};
 
@@ -52,7 +52,7 @@ pub(super) fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<W
         precondition: vec![program("kernel-install", "systemd")],
         change: vec![
             file(PATH, before, format!("{}\n", words.join(" "))),
-            Act::Run { argv: add, writes, undo, limit: SLOW },
+            Act::Run(RunAct { argv: add, writes, undo, limit: SLOW }),
         ],
         note,
         ..Written::default()

@@ -7,7 +7,7 @@ pub(crate) use install::kernel_install;
 use super::words::for_grub;
 use super::{BootError, check_all, grub};
 use crate::change::Refusal;
-use crate::model::{Act, BootTrial, Condition, Content, FileState};
+use crate::model::{Act, BootTrial, Condition, Content, FileAct, FileState, RunAct, TrialAct};
 use crate::platform::{Boot, Platform};
 use crate::see::{self, There};
 use linerate_snapshot::Snapshot;
@@ -80,7 +80,7 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
         ),
         Some((boot, tool, package)) if args.trial => {
             out.precondition.push(program(tool, package));
-            out.trial.push(Act::Trial { boot, add: args.add.to_vec(), remove: args.remove.to_vec() });
+            out.trial.push(Act::Trial(TrialAct { boot, add: args.add.to_vec(), remove: args.remove.to_vec() }));
         }
         Some(_) => add_note(
             &mut out.note,
@@ -137,13 +137,13 @@ fn grub_debian(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Resul
         precondition,
         change: vec![
             file(grub::DROP_IN, before, grub::drop_in(args.step, &add, &remove)),
-            Act::Run {
+            Act::Run(RunAct {
                 argv: vec!["update-grub".into()],
                 // grub-mkconfig writes the second, and leaves it there when one of its parts fails.
                 writes: vec!["/boot/grub/grub.cfg".into(), "/boot/grub/grub.cfg.new".into()],
                 undo: vec![],
                 limit: SLOW,
-            },
+            }),
         ],
         ..Written::default()
     })
@@ -178,7 +178,7 @@ fn grubby(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     };
     Written {
         precondition: vec![program("grubby", "grubby")],
-        change: vec![Act::Run { argv: call(args.add, args.remove), writes, undo, limit: SLOW }],
+        change: vec![Act::Run(RunAct { argv: call(args.add, args.remove), writes, undo, limit: SLOW })],
         ..Written::default()
     }
 }
@@ -200,12 +200,12 @@ fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
     };
     Written {
         precondition: vec![program("rpm-ostree", "rpm-ostree")],
-        change: vec![Act::Run {
+        change: vec![Act::Run(RunAct {
             argv: call(args.add, args.remove),
             writes: vec![],
             undo: call(&had, &new),
             limit: SLOW,
-        }],
+        })],
         note:
             "a new deployment is made; the one before stays in the boot menu and comes back with `rpm-ostree rollback`"
                 .to_owned(),
@@ -242,7 +242,7 @@ fn program(name: &str, package: &str) -> Condition {
 }
 
 fn file(path: &str, before: FileState, text: String) -> Act {
-    Act::File { path: path.to_owned(), before, after: Some(Content(text)), mode: 0o644 }
+    Act::File(FileAct { path: path.to_owned(), before, after: Some(Content(text)), mode: 0o644 })
 }
 
 fn add_note(note: &mut String, more: &str) {

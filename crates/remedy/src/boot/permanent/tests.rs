@@ -17,7 +17,7 @@ fn written(boot: Boot, s: &Snapshot) -> Result<Written, Refusal> {
 
 fn argv(w: &Written) -> (Vec<String>, Vec<String>, Vec<String>) {
     let run = w.change.iter().find_map(|a| match a {
-        Act::Run { argv, undo, writes, .. } => Some((argv.clone(), undo.clone(), writes.clone())),
+        Act::Run(RunAct { argv, undo, writes, .. }) => Some((argv.clone(), undo.clone(), writes.clone())),
         _ => None,
     });
     run.unwrap_or_default()
@@ -133,7 +133,7 @@ fn kernel_install_gets_the_running_kernel() {
 fn etc_kernel_cmdline() {
     let mut s = snapshot();
     let text = |w: Written| match w.change.first() {
-        Some(Act::File { after: Some(Content(t)), before, .. }) => (t.clone(), before.clone()),
+        Some(Act::File(FileAct { after: Some(Content(t)), before, .. })) => (t.clone(), before.clone()),
         other => panic!("{other:?}"),
     };
     let (new, before) = text(written(Boot::SystemdBoot, &s).expect("a way"));

@@ -9,7 +9,7 @@ mod networkd;
 
 use super::{Change, INTERRUPTS, Kind, Refusal, Setting, ours, words};
 use crate::address::{Cidr, Given, of_interface};
-use crate::model::{Act, Condition, Proof};
+use crate::model::{Act, Condition, Proof, ValueAct};
 use crate::platform::{Boot, Network, Platform};
 use crate::terms::{On, Terms};
 use linerate_node::Node;
@@ -130,10 +130,12 @@ struct Mtu {
 impl Want<'_> {
     /// What makes it so at once. Undone, it is as it was.
     fn now(&self) -> Vec<Act> {
-        let mtu = self.mtu.filter(|m| m.before != m.after).map(|m| Act::Value {
-            path: format!("/sys/class/net/{}/mtu", self.name),
-            before: m.before.to_string(),
-            after: m.after.to_string(),
+        let mtu = self.mtu.filter(|m| m.before != m.after).map(|m| {
+            Act::Value(ValueAct {
+                path: format!("/sys/class/net/{}/mtu", self.name),
+                before: m.before.to_string(),
+                after: m.after.to_string(),
+            })
         });
         let addresses = self.addresses.iter().map(|c| {
             let (cidr, one) = (c.to_string(), format!("{}/32", c.address));

@@ -3,7 +3,7 @@
 use super::files::{self, Fit, NetFile};
 use super::{STEP, Want, rendered};
 use crate::change::{Change, Refusal, ours};
-use crate::model::{Act, Condition, FileState};
+use crate::model::{Act, Condition, FileAct, FileState};
 use linerate_snapshot::Snapshot;
 
 const FILE: &str = "/etc/netplan/90-linerate.yaml";
@@ -120,13 +120,13 @@ fn file(good: &[(Want<'_>, bool)], s: &Snapshot) -> Result<Change, Refusal> {
             w.addresses.iter().for_each(|c| text.push_str(&format!("        - \"{c}\"\n")));
         }
     }
-    let Some(Act::File { path, after, .. }) = ours::written(s, FILE, text, 0o600)? else {
+    let Some(Act::File(FileAct { path, after, .. })) = ours::written(s, FILE, text, 0o600)? else {
         return Err(Refusal::Already { reason: format!("{FILE} says so") });
     };
     // Undone last, the first makes netplan apply what is there by then.
     let mut change = vec![ours::run(&["netplan", "generate"], &["netplan", "apply"], 120)];
     change.extend(good.iter().flat_map(|(w, _)| w.now()));
-    change.push(Act::File { path, before: FileState::Absent, after, mode: 0o600 });
+    change.push(Act::File(FileAct { path, before: FileState::Absent, after, mode: 0o600 }));
     change.push(ours::run(&["netplan", "generate"], &[], 120));
     change.push(ours::run(&["netplan", "apply"], &[], 120));
     let program = Condition::Program { name: "netplan".into(), package: "netplan.io".into() };

@@ -3,7 +3,7 @@
 mod kind;
 
 use super::{Change, Refusal, words};
-use crate::model::{Act, Condition, Proof};
+use crate::model::{Act, Condition, NicFirmwareAct, Proof, RunAct};
 use crate::platform::Platform;
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
@@ -81,7 +81,7 @@ fn set(
         }
     }
     let back = |a: &Act| match a {
-        Act::NicFirmware { parameter, after, .. } => {
+        Act::NicFirmware(NicFirmwareAct { parameter, after, .. }) => {
             nic.config.param(parameter).and_then(|p| p.current.as_ref()).is_some_and(|c| same(c, after))
         }
         _ => false,
@@ -92,7 +92,7 @@ fn set(
         let names: Vec<String> = acts
             .iter()
             .filter_map(|a| match a {
-                Act::NicFirmware { parameter, after, .. } => Some(format!("{parameter} to {after}")),
+                Act::NicFirmware(NicFirmwareAct { parameter, after, .. }) => Some(format!("{parameter} to {after}")),
                 _ => None,
             })
             .collect();
@@ -121,7 +121,7 @@ fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -
     let names: Vec<String> = acts
         .iter()
         .filter_map(|a| match a {
-            Act::NicFirmware { parameter, before, .. } => Some(format!("{parameter} → {before}")),
+            Act::NicFirmware(NicFirmwareAct { parameter, before, .. }) => Some(format!("{parameter} → {before}")),
             _ => None,
         })
         .collect();
@@ -147,7 +147,7 @@ fn resetting(device: &str, platform: &Platform) -> Option<(Condition, Act)> {
         .into_iter()
         .find(|(tool, _)| platform.tools.has(tool) == Some(true))?;
     let argv = [name, "-d", device, "-l", "3", "-y", "reset"].map(str::to_owned).to_vec();
-    let act = Act::Run { argv, writes: Vec::new(), undo: Vec::new(), limit: RESET };
+    let act = Act::Run(RunAct { argv, writes: Vec::new(), undo: Vec::new(), limit: RESET });
     Some((Condition::Program { name: name.into(), package: package.into() }, act))
 }
 
@@ -266,8 +266,12 @@ fn one(nic: &NicFirmware, device: &str, parameter: &str, value: &str) -> Result<
         return Err(Refusal::Already { reason });
     }
     let after = Value::new(&printed).number.map_or_else(|| value.to_owned(), |n| n.to_string());
-    let act =
-        Act::NicFirmware { device: device.into(), parameter: parameter.into(), before: next.raw.to_string(), after };
+    let act = Act::NicFirmware(NicFirmwareAct {
+        device: device.into(),
+        parameter: parameter.into(),
+        before: next.raw.to_string(),
+        after,
+    });
     Ok((act, Proof::NicFirmware { device: device.into(), parameter: parameter.into(), value: printed }))
 }
 

@@ -4,7 +4,7 @@ use super::super::{Group, Guest, Lab, Spec};
 use super::{BOOT, domains, expect, plans};
 use crate::lab::Result;
 use crate::lab::patience::Patience;
-use linerate_remedy::{Act, BootTrial, Disruption, NodeId, Permanence, Plan, Proof, Risk, Step};
+use linerate_remedy::{Act, BootTrial, Disruption, NodeId, Permanence, Plan, Proof, Risk, Step, TrialAct};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -234,7 +234,7 @@ pub(super) fn panics_once(operator: &Operator<'_>, guest: &Guest<'_>, boot: Boot
 fn unbootable(node: NodeId, boot: BootTrial) -> Plan {
     let add = vec!["root=/dev/none".to_owned(), "rootwait=5".to_owned(), "init=/none".to_owned()];
     let step = Step {
-        trial: vec![Act::Trial { boot, add: add.clone(), remove: Vec::new() }],
+        trial: vec![Act::Trial(TrialAct { boot, add: add.clone(), remove: Vec::new() })],
         proof: vec![Proof::Cmdline { has: add, lacks: Vec::new() }],
         risk: Risk::Medium,
         persistence: Permanence::NextBoot,

@@ -36,11 +36,13 @@ impl Wrapped for Lab {
 
 /// A label that goes, and one that claims what the plan makes.
 pub(in crate::drive) fn labels() -> Step {
-    let act = |key: &str, before: Option<&str>, after: Option<&str>| Act::Label {
-        node: "n1".into(),
-        key: key.into(),
-        before: before.map(str::to_owned),
-        after: after.map(str::to_owned),
+    let act = |key: &str, before: Option<&str>, after: Option<&str>| {
+        Act::Label(LabelAct {
+            node: "n1".into(),
+            key: key.into(),
+            before: before.map(str::to_owned),
+            after: after.map(str::to_owned),
+        })
     };
     let proof = |key: &str, value: Option<&str>| Proof::Label {
         node: "n1".into(),

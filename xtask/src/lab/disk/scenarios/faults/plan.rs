@@ -1,27 +1,24 @@
 //! What is done while it breaks.
 
 use super::super::plans;
-use linerate_remedy::{Act, BootTrial, Content, FileState, NodeId, Plan, Step};
+use linerate_remedy::{Act, BootTrial, Content, FileAct, FileState, NodeId, Plan, RunAct, Step, TrialAct, ValueAct};
 
 /// Every kind of act that a guest has: files new, changed and removed, programs that write others, a value, an entry on trial.
 pub(super) fn plan(node: NodeId, value: &str) -> Plan {
-    let file = |path: &str, before: FileState, after: Option<&str>| Act::File {
-        path: path.to_owned(),
-        before,
-        after: after.map(|t| Content(t.to_owned())),
-        mode: 0o644,
+    let file = |path: &str, before: FileState, after: Option<&str>| {
+        Act::File(FileAct { path: path.to_owned(), before, after: after.map(|t| Content(t.to_owned())), mode: 0o644 })
     };
     let words = |list: &[&str]| list.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
-    let run = |argv: &[&str], writes: &[&str], undo: &[&str]| Act::Run {
-        argv: words(argv),
-        writes: words(writes),
-        undo: words(undo),
-        limit: 300,
+    let run = |argv: &[&str], writes: &[&str], undo: &[&str]| {
+        Act::Run(RunAct { argv: words(argv), writes: words(writes), undo: words(undo), limit: 300 })
     };
     let step = |id: &str, trial, change| Step { trial, change, ..plans::step(id, &format!("the lab's {id}")) };
-    let swappiness =
-        Act::Value { path: "/proc/sys/vm/swappiness".to_owned(), before: value.to_owned(), after: "10".to_owned() };
-    let trial = Act::Trial { boot: BootTrial::GrubCustom, add: words(&["lab_trial=1"]), remove: Vec::new() };
+    let swappiness = Act::Value(ValueAct {
+        path: "/proc/sys/vm/swappiness".to_owned(),
+        before: value.to_owned(),
+        after: "10".to_owned(),
+    });
+    let trial = Act::Trial(TrialAct { boot: BootTrial::GrubCustom, add: words(&["lab_trial=1"]), remove: Vec::new() });
     let steps = vec![
         step(
             "files",
