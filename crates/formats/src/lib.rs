@@ -39,6 +39,7 @@ pub mod nvbandwidth;
 pub mod nvidia_proc;
 pub mod nvidia_smi;
 pub mod nvml;
+pub mod parsers;
 pub mod pci;
 pub mod perftest;
 pub mod ping;
