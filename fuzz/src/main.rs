@@ -14,7 +14,7 @@ mod targets;
 use mutate::Random;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use targets::{TARGETS, Target};
+use targets::{Target, targets};
 
 /// Longest time for one input.
 const MAX_TIME: Duration = Duration::from_secs(2);
@@ -31,13 +31,14 @@ fn main() -> ExitCode {
             "--seed" => seed = args.next().and_then(|v| v.parse().ok()).unwrap_or(seed),
             "--help" => {
                 println!("usage: linerate-fuzz [--seconds N] [--seed N] [TARGET…]\ntargets:");
-                TARGETS.iter().for_each(|t| println!("  {}", t.name));
+                targets().iter().for_each(|t| println!("  {}", t.name));
                 return ExitCode::SUCCESS;
             }
             name => only.push(name.to_owned()),
         }
     }
-    let chosen: Vec<&Target> = TARGETS.iter().filter(|t| only.is_empty() || only.iter().any(|o| o == t.name)).collect();
+    let chosen: Vec<Target> =
+        targets().into_iter().filter(|t| only.is_empty() || only.iter().any(|o| o == t.name)).collect();
     if chosen.is_empty() {
         eprintln!("no such target; --help lists them");
         return ExitCode::from(3);

@@ -1,6 +1,7 @@
 //! Seeds: what the composed sick node shows, in each format, and a few texts of our own.
 
 use linerate_compose::Description;
+use linerate_formats::{Kind, sniff};
 use linerate_snapshot::Snapshot;
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,6 +12,12 @@ static SEEDS: LazyLock<HashMap<&'static str, Vec<Vec<u8>>>> = LazyLock::new(make
 /// Seeds of a target; never empty.
 pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
     SEEDS.get(target).filter(|s| !s.is_empty()).cloned().unwrap_or_else(|| vec![b"0000:00:00.0 0 text\n".to_vec()])
+}
+
+/// Targets that have seeds of their own.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    SEEDS.keys().copied().filter(|n| *n != Kind::Other.tool().name)
 }
 
 fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
@@ -30,7 +37,7 @@ fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
                 p if p.starts_with("boot/config-") => "kernel-config",
                 p if p.ends_with("/cpulist") => "cpulist",
                 p if p.contains("/gids/") => "gid",
-                p if p.ends_with("/stdout") => by_content(bytes),
+                p if p.ends_with("/stdout") => sniff::sniff("", bytes).tool().name,
                 _ => continue,
             };
             configs += usize::from(target == "config-space");
@@ -40,7 +47,8 @@ fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
             }
         }
     }
-    for (target, text) in OWN {
+    let samples = Kind::ALL.iter().map(|k| k.tool()).flat_map(|t| t.samples.iter().map(|text| (t.name, *text)));
+    for (target, text) in samples.chain(OWN.iter().copied()) {
         out.entry(target).or_default().push(text.as_bytes().to_vec());
     }
     let (calls, answers) = crate::hand::seeds();
@@ -69,17 +77,6 @@ const FILES: &[&str] = &[
     "title a\nversion 6.1.0\nlinux /vmlinuz\noptions root=/dev/vda1 $kernelopts\n",
     "eth1=10.7.0.1/24",
 ];
-
-fn by_content(bytes: &[u8]) -> &'static str {
-    let text = String::from_utf8_lossy(bytes);
-    match () {
-        () if text.contains("<nvidia_smi_log") => "nvidia-smi-xml",
-        () if text.contains("NVSMI LOG") => "nvidia-smi-query",
-        () if text.contains("GPU0") => "nvidia-smi-topo",
-        () if text.contains("Configurations:") => "mlxconfig",
-        _ => "dmesg",
-    }
-}
 
 /// A small snapshot in each container.
 fn archives() -> Vec<Vec<u8>> {
@@ -127,7 +124,7 @@ const OWN: &[(&str, &str)] = &[
         r#"[{"realpath": "/sys/devices/pci0008:00/0008:00:00.0", "config": "eJy7J7BRiQEMWNgYGBgZRhoAAMq/Ac0=", "iommu_group": 1,
  "modalias": "pci:v000010DEd000022B1sv00000000sd00000000bc06sc04i00", "numa_node": 0, "vpd": "eJxrYmSoqAAAA/sBdA==", "subsystems": {"net": ["a"]}}]"#,
     ),
-    ("topology-xml", include_str!("../../crates/report/tests/data/two-rails.xml")),
+    ("nccl-topo-xml", include_str!("../../crates/report/tests/data/two-rails.xml")),
     ("topology-env", "NCCL_NET_GDR_LEVEL=PHB\nNCCL_P2P_LEVEL=4\nexport NCCL_NET_FORCE_MERGE=mlx5_0,mlx5_1\n"),
     (
         "nccl-tests",
@@ -151,21 +148,21 @@ const OWN: &[(&str, &str)] = &[
          #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n 65536      5000    0.00   181.46   0.346100\n \
          Failed status 12: wr_id 0 syndrom 0x81\n{\n\"test_info\": {\n\"test\": \"Send_BW_Test\",\n},\n\"results\": {\n\"MsgSize\": 65536,\n\"BW_average\": 38.2,\n\"MsgRate\": 0.072872\n}\n}\n",
     ),
-    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-bidir-p2.txt")),
-    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-server-output.txt")),
-    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-udp-p2.txt")),
-    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-interrupted.json")),
-    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf3-bidir.json")),
-    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf2-full-duplex.txt")),
-    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf2-udp-enhanced.txt")),
+    ("iperf3", include_str!("../../crates/formats/tests/fixtures/net/iperf3-bidir-p2.txt")),
+    ("iperf3", include_str!("../../crates/formats/tests/fixtures/net/iperf3-server-output.txt")),
+    ("iperf3", include_str!("../../crates/formats/tests/fixtures/net/iperf3-udp-p2.txt")),
+    ("iperf3", include_str!("../../crates/formats/tests/fixtures/net/iperf3-interrupted.json")),
+    ("iperf3", include_str!("../../crates/formats/tests/fixtures/net/iperf3-bidir.json")),
+    ("iperf3", include_str!("../../crates/formats/tests/fixtures/net/iperf2-full-duplex.txt")),
+    ("iperf3", include_str!("../../crates/formats/tests/fixtures/net/iperf2-udp-enhanced.txt")),
     (
-        "iperf",
+        "iperf3",
         "{\"event\":\"start\",\"data\":{\"connected\":[],\"version\":\"iperf 3.17\"}}\n{\"event\":\"interval\",\"data\":{\"streams\":[{\"socket\":5,\"start\":0,\"end\":1,\"bits_per_second\":-nan}]}}\n\
          {\"event\":\"error\",\"data\":\"x\"}\n",
     ),
-    ("iperf", include_str!("../../crates/formats/tests/fixtures/net/iperf2-csv-p2.txt")),
+    ("iperf3", include_str!("../../crates/formats/tests/fixtures/net/iperf2-csv-p2.txt")),
     (
-        "iperf",
+        "iperf3",
         "19700101000000,127.0.0.1,52067,127.0.0.1,5702,2,0.0-1.0,1315650,10507841,0.000,0,-1,-0.000,0\n\
          20261122003756.314,::1,55962,::1,5701,-1,0.0-0.5,398590012,6377440192,0.005,0,895,0.000,0\n",
     ),
@@ -250,7 +247,7 @@ const OWN: &[(&str, &str)] = &[
          \tCapabilities: <access denied>\n00: de 10 30 23 06 04 10 00\n",
     ),
     (
-        "mlxconfig",
+        "mlxconfig-text",
         "Device #1:\n----------\nDevice type:    ConnectX7\nDevice:         /dev/mst/mt4129_pciconf0\nConfigurations:   Default Current Next Boot\n*  RO  NUM_OF_VFS   0  8  16\n       SRIOV_EN  False(0)  True(1) True(1)\n",
     ),
     (
@@ -267,7 +264,7 @@ const OWN: &[(&str, &str)] = &[
     ),
     ("ibdev2netdev", "mlx5_0 port 1 ==> ens1f0np0 (Up)\n"),
     (
-        "rdma-json",
+        "rdma-link",
         r#"[{"ifindex":0,"ifname":"mlx5_0","port":1,"state":"ACTIVE","physical_state":"LINK_UP","netdev":"eth0"}]"#,
     ),
     (
@@ -275,7 +272,7 @@ const OWN: &[(&str, &str)] = &[
         "Priority trust state: dscp\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n\tenabled     0   0   0   1   0   0   0   0\n",
     ),
     (
-        "ethtool",
+        "ethtool-stats",
         "NIC statistics:\n     rx_prio3_pause: 12\nPause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\ton\n",
     ),
     (
@@ -290,5 +287,5 @@ const OWN: &[(&str, &str)] = &[
         "nvidia-smi-topo",
         "\tGPU0\tGPU1\tNIC0\tCPU Affinity\nGPU0\t X \tNV18\tPIX\t0-51\nGPU1\tNV18\t X \tSYS\t52-103\nNIC0\tPIX\tSYS\t X \n\nNIC Legend:\n\n  NIC0: mlx5_0\n",
     ),
-    ("nvidia-smi-other", "name, pci.bus_id\nNVIDIA H100, 00000000:19:00.0\n"),
+    ("nvidia-smi-csv", "name, pci.bus_id\nNVIDIA H100, 00000000:19:00.0\n"),
 ];

@@ -43,15 +43,7 @@ impl Area {
     /// The part that a kind measures.
     #[must_use]
     pub fn of(kind: Kind) -> Area {
-        match kind {
-            Kind::Nvbandwidth => Area::Gpu,
-            Kind::NcclTests => Area::Collectives,
-            Kind::Perftest => Area::Rdma,
-            Kind::Iperf3 | Kind::Iperf2 | Kind::Sockperf | Kind::Ping => Area::Tcp,
-            Kind::Fio => Area::Storage,
-            Kind::Torchtitan => Area::Training,
-            Kind::Series => Area::Other,
-        }
+        kind.benchmark().area
     }
 }
 

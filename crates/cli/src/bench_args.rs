@@ -2,6 +2,7 @@
 
 use crate::args::When;
 use clap::{Args, Subcommand, ValueEnum};
+use linerate_bench::Kind;
 use linerate_bench::ceiling::Links;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Read outputs of benchmarks into the history: nccl-tests, perftest, iperf, sockperf, fio, ping, nvbandwidth, TorchTitan, tables.
+    #[command(about = format!("Read outputs of benchmarks into the history: {}, tables", Kind::called().join(", ")))]
     Import(ImportArgs),
     /// Say what two sides of a measurement show, what they cannot show, and how far from the ceiling both are.
     Compare(CompareArgs),

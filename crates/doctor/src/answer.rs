@@ -6,6 +6,8 @@ use linerate_rules::{Remedy, Severity};
 pub use linerate_verdict::Confidence;
 use serde::Serialize;
 
+/// Kind of an input in which nothing is recognised.
+pub const NOTHING_KNOWN: &str = "nothing known";
 /// Version of the JSON form.
 pub const SCHEMA: u32 = 1;
 

@@ -1,6 +1,6 @@
 //! What was read and what ran, for the answer: inputs, jobs, failures in the order of time, limits.
 
-use crate::answer::{Evidence, Failure, Input, Job as Shown, NicList, Setting};
+use crate::answer::{Evidence, Failure, Input, Job as Shown, NOTHING_KNOWN, NicList, Setting};
 use crate::case::Case;
 use crate::conclude::is_harmless;
 use crate::jobs::Job;
@@ -53,7 +53,7 @@ pub(crate) fn inputs(o: &Observer) -> Vec<Input> {
             if f.nccl > 0 && f.unended {
                 remarks.push("the last line has no end: the file may be cut".to_owned());
             }
-            let kind = if kinds.is_empty() { "nothing known".to_owned() } else { kinds.join(" and ") };
+            let kind = if kinds.is_empty() { NOTHING_KNOWN.to_owned() } else { kinds.join(" and ") };
             Input {
                 name: f.name.clone(),
                 kind,

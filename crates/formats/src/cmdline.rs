@@ -3,7 +3,36 @@
 //! Double quotes protect spaces; they are removed when they enclose the whole parameter or the whole value, and kept elsewhere.
 //! There are no backslash escapes. In names a dash equals an underscore. After `--` everything belongs to init.
 
+use crate::sniff::content;
+use crate::tool::{Args, Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
+
+/// `/proc/cmdline`, as text.
+pub const TOOL: Tool = Tool {
+    name: "cmdline",
+    called: "kernel command line",
+    run: "cat /proc/cmdline",
+    gives: Gives::Facts,
+    marks: &[
+        Mark::Line(|l| starts(l, &["BOOT_IMAGE="]) || l.contains(" BOOT_IMAGE=") && l.contains("root=")),
+        Mark::Whole(is_one_line),
+    ],
+    commands: &[Command { program: "cat", args: Args::End("/proc/cmdline") }],
+    files: &["cmdline"],
+    read: |b| seen(parse(b)),
+    samples: &["BOOT_IMAGE=/vmlinuz root=UUID=x ro quiet\n", "ro iommu=pt pci=realloc\n"],
+    ..Tool::NONE
+};
+
+/// A line alone, with at least two parameters that most command lines have.
+fn is_one_line(text: &str) -> bool {
+    const NAMES: &[&str] =
+        &["root=", "console=", "iommu=", "intel_iommu=", "amd_iommu=", "pci=", "crashkernel=", "initrd="];
+    let mut content = content(text);
+    let (Some(line), None) = (content.next(), content.next()) else { return false };
+    let usual = |w: &&str| starts(w, NAMES) || matches!(*w, "ro" | "rw" | "quiet");
+    line.split_whitespace().filter(usual).count() >= 2
+}
 
 /// One parameter, in the order of the line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

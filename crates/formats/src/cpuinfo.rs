@@ -1,9 +1,35 @@
 //! `/proc/cpuinfo` of x86, arm, ppc64, s390 and others. Every architecture prints its own keys.
 
 use crate::text::{At, ESC, decode, leading_number, lines, split_key};
+use crate::tool::{Args, Command, Gives, Mark, Tool, seen};
 use memchr::memmem;
 use serde::Serialize;
 use std::collections::BTreeSet;
+
+/// `/proc/cpuinfo`.
+pub const TOOL: Tool = Tool {
+    name: "cpuinfo",
+    called: "proc/cpuinfo",
+    run: "cat /proc/cpuinfo",
+    gives: Gives::Copy("proc/cpuinfo"),
+    marks: &[Mark::Line(is_own)],
+    commands: &[Command { program: "cat", args: Args::End("/proc/cpuinfo") }],
+    files: &["cpuinfo"],
+    read: |b| seen(parse(b)),
+    samples: &["processor\t: 0\nvendor_id\t: GenuineIntel\n"],
+    ..Tool::NONE
+};
+
+fn is_own(line: &str) -> bool {
+    let Some((key, value)) = line.split_once(':') else { return false };
+    let (key, value) = (key.trim_end(), value.trim());
+    match key {
+        "processor" => !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) && line.contains('\t'),
+        "vendor_id" => matches!(value, "GenuineIntel" | "AuthenticAMD" | "CentaurHauls" | "Shanghai" | "IBM/S390"),
+        "CPU implementer" => true,
+        _ => false,
+    }
+}
 
 /// Who made the processor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

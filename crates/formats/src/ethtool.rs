@@ -2,7 +2,46 @@
 
 use crate::bounds::TEXT_ITEMS;
 use crate::text::{At, decode, leading_number, lines, split_key};
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
+
+/// `ethtool -S`.
+pub const STATISTICS: Tool = Tool {
+    name: "ethtool-stats",
+    called: "ethtool",
+    run: "ethtool -S IF",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(|l| starts(l, &["NIC statistics:"]))],
+    commands: &[Command::with("ethtool", &["-S"])],
+    read: |b| seen(parse_statistics(b)),
+    samples: &["NIC statistics:\n     rx_packets: 1\n"],
+    ..Tool::NONE
+};
+
+/// `ethtool -a`.
+pub const PAUSE: Tool = Tool {
+    name: "ethtool-pause",
+    called: "ethtool",
+    run: "ethtool -a IF",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(|l| starts(l, &["Pause parameters for "]))],
+    commands: &[Command::with("ethtool", &["-a"])],
+    read: |b| seen(parse_pause(b)),
+    samples: &["Pause parameters for eth0:\n"],
+    ..Tool::NONE
+};
+
+/// `ethtool IF`.
+pub const SETTINGS: Tool = Tool {
+    name: "ethtool-settings",
+    called: "ethtool",
+    run: "ethtool IF",
+    gives: Gives::NoFacts("ethtool's settings of an interface"),
+    marks: &[Mark::Line(|l| starts(l, &["Settings for "]) && l.ends_with(':'))],
+    read: |b| seen(parse_settings(b)),
+    samples: &["Settings for eth0:\n\tSpeed: 100000Mb/s\n"],
+    ..Tool::NONE
+};
 
 /// A counter of `ethtool -S`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

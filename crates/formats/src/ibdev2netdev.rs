@@ -3,7 +3,22 @@
 use crate::bounds::TEXT_ITEMS;
 use crate::pci::Bdf;
 use crate::text::{decode, lines};
+use crate::tool::{Command, Gives, Mark, Tool, seen};
 use serde::Serialize;
+
+/// `ibdev2netdev`.
+pub const TOOL: Tool = Tool {
+    name: "ibdev2netdev",
+    called: "ibdev2netdev",
+    run: "ibdev2netdev",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(|l| l.contains("==>") && l.contains(" port ") && !l.contains(")==>"))],
+    commands: &[Command::any("ibdev2netdev")],
+    files: &["ibdev2netdev"],
+    read: |b| seen(parse(b)),
+    samples: &["mlx5_0 port 1 ==> ib0 (Up)\n"],
+    ..Tool::NONE
+};
 
 /// One mapping.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

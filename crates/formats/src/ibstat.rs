@@ -4,7 +4,28 @@ use crate::bounds::{Kept, Limit, NET_FUNCTIONS, TEXT_ITEMS, leave_out};
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
 use crate::text::{At, decode, leading_number, lines, number, split_key};
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
+
+/// `ibstat`, `ibstatus`.
+pub const TOOL: Tool = Tool {
+    name: "ibstat",
+    called: "ibstat",
+    run: "ibstat",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(|l| starts(l, &["CA '", "Infiniband device '"]))],
+    commands: &[Command::any("ibstat"), Command::any("ibstatus")],
+    files: &["ibstat"],
+    read: |b| seen(parse(b)),
+    samples: &[
+        "CA 'mlx5_0'\n",
+        "Infiniband device 'mlx5_0' port 1 status:\n",
+        "root@n:~# sudo /usr/bin/ibstat\ncommand failed\n",
+        // Beside a measurement, what tells of the node decides.
+        "PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\nCA 'mlx5_0'\n",
+    ],
+    ..Tool::NONE
+};
 
 /// A channel adapter.
 #[derive(Debug, Clone, PartialEq, Serialize)]

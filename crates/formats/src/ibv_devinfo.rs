@@ -4,7 +4,22 @@ use crate::bounds::{Kept, Limit, NET_FUNCTIONS, TEXT_ITEMS, leave_out};
 use crate::gid::Gid;
 use crate::ib_port::{LinkLayer, PortState};
 use crate::text::{At, decode, leading_number, lines, number, split_key};
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
+
+/// `ibv_devinfo`.
+pub const TOOL: Tool = Tool {
+    name: "ibv-devinfo",
+    called: "ibv_devinfo",
+    run: "ibv_devinfo -v",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(|l| starts(l, &["hca_id:"]))],
+    commands: &[Command::any("ibv_devinfo")],
+    files: &["ibv_devinfo"],
+    read: |b| seen(parse(b)),
+    samples: &["hca_id:\tmlx5_0\n"],
+    ..Tool::NONE
+};
 
 /// An RDMA device.
 #[derive(Debug, Clone, PartialEq, Serialize)]

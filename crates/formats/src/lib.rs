@@ -39,9 +39,11 @@ pub mod nvbandwidth;
 pub mod nvidia_proc;
 pub mod nvidia_smi;
 pub mod nvml;
+pub mod parsers;
 pub mod pci;
 pub mod perftest;
 pub mod ping;
+pub mod plain;
 pub mod printed;
 pub mod rdma_json;
 pub mod rdma_topo_dump;
@@ -51,6 +53,8 @@ pub mod series;
 pub mod sniff;
 pub mod sockperf;
 pub mod text;
+#[macro_use]
+pub mod tool;
 pub mod torch_log;
 pub mod torchtitan;
 pub mod units;
@@ -59,3 +63,50 @@ pub mod xid;
 
 pub use error::ParseError;
 pub use text::At;
+pub use tool::{Gives, Tool};
+
+// The texts that are recognised: a line here makes a text known everywhere. `tool.rs` says what follows from it.
+tools! {
+    NcclLog => nccl_log::TOOL,
+    NcclTests => nccl_tests::TOOL,
+    Perftest => perftest::TOOL,
+    Iperf3 => iperf::IPERF3,
+    Iperf2 => iperf::IPERF2,
+    Sockperf => sockperf::TOOL,
+    Fio => fio::TOOL,
+    Ping => ping::TOOL,
+    Nvbandwidth => nvbandwidth::TOOL,
+    Torchtitan => torchtitan::TOOL,
+    NvidiaSmiP2p => nvidia_smi::P2P,
+    NvidiaSmiTopo => nvidia_smi::TOPO,
+    NvidiaSmiXml => nvidia_smi::XML,
+    NvidiaSmiQuery => nvidia_smi::QUERY,
+    NvidiaSmiTable => nvidia_smi::TABLE,
+    NvidiaSmiCsv => nvidia_smi::CSV,
+    IbvDevinfo => ibv_devinfo::TOOL,
+    Ibstat => ibstat::TOOL,
+    Ibdev2netdev => ibdev2netdev::TOOL,
+    EthtoolStats => ethtool::STATISTICS,
+    EthtoolPause => ethtool::PAUSE,
+    EthtoolSettings => ethtool::SETTINGS,
+    MlnxQos => mlnx_qos::TOOL,
+    RdmaTopoDump => rdma_topo_dump::DUMP,
+    RdmaTopoCheck => rdma_topo_dump::CHECK,
+    RdmaTopo => rdma_topo_dump::TOPO,
+    RdmaSystem => rdma_json::SYSTEM,
+    RdmaLink => rdma_json::LINK,
+    RdmaStatistic => rdma_json::STATISTIC,
+    MlxconfigJson => mlxconfig::JSON,
+    MlxconfigText => mlxconfig::TEXT,
+    Cpuinfo => cpuinfo::TOOL,
+    Modules => modules::TOOL,
+    Dmesg => dmesg::TOOL,
+    Lspci => pci::lspci::TOOL,
+    DetectVirt => plain::DETECT_VIRT,
+    Cmdline => cmdline::TOOL,
+    ModinfoNvidia => plain::MODINFO_NVIDIA,
+    Nvml => nvml::TOOL,
+    VirshXml => plain::VIRSH_XML,
+    NcclTopoXml => plain::NCCL_TOPO_XML,
+    Series => series::TOOL,
+}

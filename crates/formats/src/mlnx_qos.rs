@@ -1,7 +1,22 @@
 //! `mlnx_qos -i IF`: trust state and priority flow control.
 
 use crate::text::{At, decode, lines, split_key};
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
+
+/// `mlnx_qos`.
+pub const TOOL: Tool = Tool {
+    name: "mlnx-qos",
+    called: "mlnx_qos",
+    run: "mlnx_qos -i IF",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(|l| starts(l, &["Priority trust state:", "PFC configuration:", "DCBX mode:"]))],
+    commands: &[Command::any("mlnx_qos")],
+    files: &["mlnx_qos"],
+    read: |b| seen(parse(b)),
+    samples: &["DCBX mode: OS controlled\nPriority trust state: pcp\n"],
+    ..Tool::NONE
+};
 
 /// What matters for RoCE.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]

@@ -3,7 +3,28 @@
 use crate::bounds::TEXT_ITEMS;
 use crate::cmdline::same_name;
 use crate::text::{decode, lines};
+use crate::tool::{Args, Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
+
+/// `/proc/modules`, `lsmod`.
+pub const TOOL: Tool = Tool {
+    name: "modules",
+    called: "proc/modules",
+    run: "cat /proc/modules",
+    gives: Gives::Copy("proc/modules"),
+    // The state and the address of `/proc/modules` are unmistakable.
+    marks: &[Mark::Line(|l| {
+        starts(l, &["Module "]) && l.ends_with("Used by") || l.contains(" Live 0x") && !parse(l.as_bytes()).is_empty()
+    })],
+    commands: &[Command { program: "cat", args: Args::End("/proc/modules") }, Command::any("lsmod")],
+    files: &["modules", "lsmod"],
+    read: |b| seen(parse(b)),
+    samples: &[
+        "nvidia 54000000 12 nvidia_uvm, Live 0xffffffffc0000000 (POE)\n",
+        "Module                  Size  Used by\n",
+    ],
+    ..Tool::NONE
+};
 
 /// A loaded module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -2,7 +2,19 @@
 
 use crate::error::ParseError;
 use crate::pci::Bdf;
+use crate::tool::{Gives, Tool, seen};
 use serde::Deserialize;
+
+/// The library's answers, as the capture writes them down.
+pub const TOOL: Tool = Tool {
+    name: "nvml",
+    called: "answers of NVML",
+    run: "linerate collect",
+    gives: Gives::Facts,
+    documents: &["nvml"],
+    read: |b| seen(parse(b).is_ok()),
+    ..Tool::NONE
+};
 
 /// The library's answers. A number that it refused is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

@@ -3,8 +3,74 @@
 use crate::error::ParseError;
 use crate::ib_port::PortState;
 use crate::text::{decode, line_number, lines};
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+
+/// `rdma link`.
+pub const LINK: Tool = Tool {
+    name: "rdma-link",
+    called: "rdma",
+    run: "rdma -j link",
+    gives: Gives::Facts,
+    marks: &[
+        Mark::Line(|l| l.contains(" state ") && starts(l, &["link "]) && l.contains('/')),
+        Mark::Json(|text| text.contains("\"ifname\"") && text.contains("\"physical_state\"")),
+    ],
+    commands: &[Command::with("rdma", &["link"])],
+    documents: &["rdma-link"],
+    read: |b| seen(parse_links(b).is_ok()),
+    samples: &[
+        "[{\"ifname\":\"mlx5_0\",\"port\":1,\"state\":\"ACTIVE\",\"physical_state\":\"LINK_UP\"}]",
+        "link mlx5_0/1 state ACTIVE physical_state LINK_UP\n",
+    ],
+    ..Tool::NONE
+};
+
+/// `rdma statistic`.
+pub const STATISTIC: Tool = Tool {
+    name: "rdma-statistic",
+    called: "rdma",
+    run: "rdma -j statistic",
+    gives: Gives::Facts,
+    marks: &[Mark::Json(|text| {
+        text.trim_start().starts_with('[')
+            && text.contains("\"ifname\"")
+            && !text.contains("\"physical_state\"")
+            && has_port(text)
+    })],
+    commands: &[Command::with("rdma", &["statistic"])],
+    documents: &["rdma-statistic"],
+    read: |b| seen(parse_statistics(b).is_ok()),
+    samples: &[
+        "[ {\n\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":0}]",
+        "[ {\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":0}]",
+    ],
+    ..Tool::NONE
+};
+
+/// `rdma system`.
+pub const SYSTEM: Tool = Tool {
+    name: "rdma-system",
+    called: "rdma",
+    run: "rdma system",
+    gives: Gives::Facts,
+    marks: &[
+        Mark::Line(|l| starts(l, &["netns shared", "netns exclusive"])),
+        Mark::Json(|text| text.contains("\"netns\"") && !text.contains("\"ifname\"")),
+    ],
+    commands: &[Command::with("rdma", &["system"])],
+    read: |b| seen(parse_system(b)),
+    samples: &["netns shared copy-on-fork on\n", "[{\"netns\":\"shared\"}]", "[\n {\"netns\":\"shared\"}]"],
+    ..Tool::NONE
+};
+
+/// `"port": 1`, which tells counters of rdma from those of `ip`.
+fn has_port(text: &str) -> bool {
+    text.split("\"port\"").skip(1).any(|r| {
+        r.trim_start().strip_prefix(':').is_some_and(|r| r.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
 
 /// A port of `rdma link`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -4,13 +4,58 @@
 //! Binary values are zlib streams in Base64. They stay packed here: who unpacks them sets the limit.
 
 use crate::error::ParseError;
+use crate::sniff::content;
 use crate::text::decode;
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value as Json};
+
+/// `rdma_topo dump`.
+pub const DUMP: Tool = Tool {
+    name: "rdma-topo-dump",
+    called: "rdma_topo",
+    run: "rdma_topo dump",
+    gives: Gives::Facts,
+    marks: &[Mark::Json(|text| ["\"realpath\"", "\"config\"", "\"modalias\""].iter().all(|key| text.contains(key)))],
+    commands: &[Command::with("rdma_topo", &["dump"])],
+    read: |b| seen(parse(b).is_ok()),
+    samples: &[
+        "[\n    {\n        \"realpath\": \"/sys\",\n        \"config\": \"eJwD\",\n        \"modalias\": \"pci:v\"",
+    ],
+    ..Tool::NONE
+};
+
+/// `rdma_topo check`: a verdict on each line.
+pub const CHECK: Tool = Tool {
+    name: "rdma-topo-check",
+    called: "rdma_topo",
+    run: "rdma_topo check",
+    gives: Gives::Facts,
+    marks: &[Mark::Whole(|text| {
+        let mut content = content(text).peekable();
+        content.peek().is_some() && content.all(|l| starts(l, &["OK", "FAIL"]))
+    })],
+    commands: &[Command::with("rdma_topo", &["check"])],
+    samples: &["OK\tACS\nFAIL\tATS\n"],
+    ..Tool::NONE
+};
+
+/// `rdma_topo topo -j`.
+pub const TOPO: Tool = Tool {
+    name: "rdma-topo",
+    called: "rdma_topo",
+    run: "rdma_topo topo -j",
+    gives: Gives::Facts,
+    marks: &[Mark::Json(|text| text.contains("\"rdma_dma\"") || text.contains("\"rdma_nic_pp\""))],
+    commands: &[Command::any("rdma_topo")],
+    documents: &["rdma_topo", "rdma-topo"],
+    samples: &["[{\"rdma_nic_pp\": \"0000:00:01.0\"}]"],
+    ..Tool::NONE
+};
 
 /// A PCI function.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

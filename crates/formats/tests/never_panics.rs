@@ -1,61 +1,9 @@
 //! Every parser takes any bytes. The inputs are random bytes, and random pieces of the words that the formats consist of, which
 //! reach deeper than bytes do.
 
-use linerate_formats::*;
+use linerate_formats::parsers::parsers;
+use linerate_formats::{Kind, cmdline, dmesg, sniff};
 use proptest::prelude::*;
-
-type Parser = (&'static str, fn(&[u8]));
-
-macro_rules! parsers {
-    ($($path:expr),* $(,)?) => { &[$((stringify!($path), |b| { let _ = $path(b); })),*] };
-}
-
-const PARSERS: &[Parser] = parsers![
-    cmdline::parse,
-    mlxconfig::parse,
-    mlxconfig::parse_json,
-    nvidia_smi::parse_query,
-    nvidia_smi::parse_xml,
-    nvidia_smi::parse_topo,
-    nvidia_smi::parse_p2p,
-    nvidia_smi::parse_csv,
-    nvidia_smi::parse_table,
-    ibstat::parse,
-    ibv_devinfo::parse,
-    ibdev2netdev::parse,
-    rdma_json::parse_links,
-    rdma_json::parse_statistics,
-    rdma_json::parse_system,
-    mlnx_qos::parse,
-    ethtool::parse_statistics,
-    ethtool::parse_pause,
-    ethtool::parse_settings,
-    dmesg::scan,
-    cpuinfo::parse,
-    modules::parse,
-    kernel_config::parse,
-    limits::parse_memlock,
-    nccl_tests::parse,
-    perftest::parse,
-    iperf::parse,
-    sockperf::parse,
-    fio::parse,
-    ping::parse,
-    torch_log::parse,
-    nvidia_proc::parse_version,
-    nvidia_proc::parse_params,
-    nvidia_proc::parse_information,
-    |b: &[u8]| sniff::sniff("x", b),
-    |b: &[u8]| text_of(b, |t| (printed::own(t).text.len(), printed::is_prose(t), printed::is_tags(t))),
-    |b: &[u8]| text_of(b, |t| dlerror::LoadError::read(t).or(dlerror::LoadError::line(t)).map(|e| e.fault)),
-    |b: &[u8]| text_of(b, |t| nccl_log::split(t).or(nccl_log::split_short(t)).is_some()),
-    |b: &[u8]| cpulist::parse(&String::from_utf8_lossy(b)).map(|l| l.count()),
-    |b: &[u8]| kernel_version::parse(&String::from_utf8_lossy(b)),
-];
-
-fn text_of<T>(bytes: &[u8], read: impl Fn(&str) -> T) -> T {
-    read(&String::from_utf8_lossy(bytes))
-}
 
 /// Pieces of real formats, joined at random.
 const WORDS: &[&str] = &[
@@ -226,30 +174,36 @@ const WORDS: &[&str] = &[
     "name, pci.bus_id [x]",
 ];
 
+/// Pieces, and the samples of every text.
+fn words() -> Vec<&'static str> {
+    let samples = Kind::ALL.iter().flat_map(|k| k.tool().samples);
+    WORDS.iter().chain(samples).copied().collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        for (_, parse) in PARSERS {
+        for (_, parse) in parsers() {
             parse(&bytes);
         }
     }
 
     #[test]
-    fn any_words(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..60)) {
+    fn any_words(words in proptest::collection::vec(proptest::sample::select(words()), 0..60)) {
         let text = words.concat();
-        for (_, parse) in PARSERS {
+        for (_, parse) in parsers() {
             parse(text.as_bytes());
         }
         // A cut inside a character or a UTF-16 pair.
-        for (_, parse) in PARSERS {
+        for (_, parse) in parsers() {
             parse(text.as_bytes().get(..text.len() / 2).unwrap_or_default());
         }
     }
 
     #[test]
-    fn normalising_keeps_the_lines(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..60)) {
+    fn normalising_keeps_the_lines(words in proptest::collection::vec(proptest::sample::select(words()), 0..60)) {
         let text = words.concat();
         let clean = sniff::normalise(text.as_bytes());
         let count = |b: &[u8]| b.iter().filter(|b| **b == b'\n').count();
@@ -258,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn a_scan_finds_what_reading_line_by_line_finds(words in proptest::collection::vec(proptest::sample::select(WORDS), 0..60)) {
+    fn a_scan_finds_what_reading_line_by_line_finds(words in proptest::collection::vec(proptest::sample::select(words()), 0..60)) {
         let text: String = words.concat().replace('\u{1b}', "");
         let slow: Vec<(u32, dmesg::Event)> =
             dmesg::lines(&text).filter_map(|l| Some((l.number, dmesg::classify(l.message)?))).collect();
@@ -280,9 +234,9 @@ proptest! {
 #[ignore = "takes a minute; run it after a change to a parser"]
 fn long_repetitions_take_linear_time() {
     const TIMES: usize = 8_000;
-    for word in WORDS {
+    for word in words() {
         for text in [word.repeat(TIMES), format!("{word}\n").repeat(TIMES), format!("{word} ").repeat(TIMES)] {
-            for (name, parse) in PARSERS {
+            for (name, parse) in parsers() {
                 let start = std::time::Instant::now();
                 parse(text.as_bytes());
                 let took = start.elapsed();

@@ -3,7 +3,6 @@
 // The lint configuration allows these in test functions only, not in their helpers.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-use linerate_formats::sniff::Kind;
 use linerate_formats::*;
 use std::path::{Path, PathBuf};
 
@@ -37,16 +36,16 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Files of a folder whose content is something else than the folder's name says: prose, code, other tools.
 const NOT_WHAT_THE_FOLDER_SAYS: &[(&str, Kind)] = &[
-    ("lspci/cvs__cvs_tests_platform_host_configs_cvs.py", Kind::Unknown),
-    ("lspci/jc__tests_fixtures_ubuntu-20.10_lspci-mmv.json", Kind::Unknown),
-    ("lspci/jc__tests_fixtures_ubuntu-20.10_lspci-nnmmv.json", Kind::Unknown),
-    ("ibv_devinfo/cvs__docs", Kind::Unknown),
-    ("ibstat/nccltests-71__iblinkinfo", Kind::Unknown),
+    ("lspci/cvs__cvs_tests_platform_host_configs_cvs.py", Kind::Other),
+    ("lspci/jc__tests_fixtures_ubuntu-20.10_lspci-mmv.json", Kind::Other),
+    ("lspci/jc__tests_fixtures_ubuntu-20.10_lspci-nnmmv.json", Kind::Other),
+    ("ibv_devinfo/cvs__docs", Kind::Other),
+    ("ibstat/nccltests-71__iblinkinfo", Kind::Other),
     ("ibstat/imbue-4__ibdev2netdev", Kind::Ibdev2netdev),
-    ("iperf3/PerfKitBenchmarker__tests_data_cloudharmony_iperf.csv", Kind::SeriesTable),
+    ("iperf3/PerfKitBenchmarker__tests_data_cloudharmony_iperf.csv", Kind::Series),
     ("iperf3/PerfKitBenchmarker__tests_windows_packages_iperf3_test.py.1.txt", Kind::Iperf3),
     // Histograms that fio's own output became.
-    ("fio/PerfKitBenchmarker__tests_data_fio_hist_expected", Kind::Unknown),
+    ("fio/PerfKitBenchmarker__tests_data_fio_hist_expected", Kind::Other),
     // Benchmark and log in one: the log is the richer source.
     ("nccl-tests/superbenchmark__", Kind::NcclLog),
 ];
@@ -70,8 +69,8 @@ fn every_folder_is_recognised() {
         ("iperf3", Kind::Iperf2),
         ("sockperf", Kind::Sockperf),
         ("fio", Kind::Fio),
-        ("torchtitan", Kind::TorchTitan),
-        ("misc-health", Kind::Unknown),
+        ("torchtitan", Kind::Torchtitan),
+        ("misc-health", Kind::Other),
     ] {
         for file in files(&data.join(folder)) {
             let name = file.strip_prefix(&data).unwrap().display().to_string();
@@ -89,11 +88,11 @@ fn every_folder_is_recognised() {
         ("cases/nccl-304-acs-plx-gdr-crash/lspci-acsctl-broken.txt", Kind::Lspci),
         ("cases/onl-897-dmar-fault/dmesg.txt", Kind::Dmesg),
         ("cases/nccltests-206-memlock/nccl-warn.txt", Kind::NcclLog),
-        ("cases/multus-1100-gid-index-differs-per-pod/show_gids-pod-a.txt", Kind::Unknown),
+        ("cases/multus-1100-gid-index-differs-per-pod/show_gids-pod-a.txt", Kind::Other),
         ("misc-bench/superbenchmark__nvbandwidth_results.log", Kind::Nvbandwidth),
-        ("misc-bench/superbenchmark__monitor.jsonl", Kind::SeriesTable),
-        ("README.md", Kind::Unknown),
-        ("INDEX.tsv", Kind::Unknown),
+        ("misc-bench/superbenchmark__monitor.jsonl", Kind::Series),
+        ("README.md", Kind::Other),
+        ("INDEX.tsv", Kind::Other),
     ] {
         assert_eq!(sniff::sniff("", &std::fs::read(data.join(name)).unwrap()), kind, "{name}");
         seen += 1;

@@ -2,8 +2,8 @@
 //!
 //! File names are no evidence: people name files after tickets, racks and dates, too.
 
-use crate::OutputKind;
-use crate::recognise::{HEAD, Recognised};
+use crate::recognise::HEAD;
+use linerate_formats::{Gives, Kind};
 use std::collections::BTreeSet;
 
 /// Names that a machine has before it has its own.
@@ -16,7 +16,7 @@ pub(crate) struct Hosts(Vec<(String, BTreeSet<String>)>);
 
 impl Hosts {
     /// Notes the hosts that a text names.
-    pub(crate) fn add(&mut self, file: &str, what: Recognised, bytes: &[u8]) {
+    pub(crate) fn add(&mut self, file: &str, what: Kind, bytes: &[u8]) {
         let names = of_text(what, bytes);
         if !names.is_empty() {
             self.0.push((file.to_owned(), names));
@@ -33,9 +33,9 @@ impl Hosts {
 }
 
 /// Hosts that a text names in its beginning.
-pub(crate) fn of_text(what: Recognised, bytes: &[u8]) -> BTreeSet<String> {
+pub(crate) fn of_text(what: Kind, bytes: &[u8]) -> BTreeSet<String> {
     let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(HEAD)).unwrap_or_default());
-    let log = what.output() == OutputKind::Dmesg;
+    let log = what.gives() == Gives::KernelLog;
     let names =
         head.lines().filter_map(|l| if log { of_log(l) } else { None }).chain(head.lines().next().and_then(of_uname));
     names.filter_map(short).collect()

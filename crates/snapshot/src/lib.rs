@@ -33,7 +33,7 @@ pub use redact::secrets::{
     MARK, boot_digest, named as without_secrets_named, remove_secrets, setting, without_secrets,
 };
 pub use source::{is_snapshot_dir, load, load_bytes, options_for};
-pub use texts::{Content, Texts, content, hosts_of};
+pub use texts::{Texts, content, hosts_of};
 
 /// Where the capture keeps the answers of the NVML library.
 pub(crate) const NVML_PATH: &str = "linerate/nvml.json";

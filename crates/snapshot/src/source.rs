@@ -3,11 +3,11 @@
 use crate::archive::{OpenError, PackedText, Reader, is_archive, packed_text};
 use crate::capture::{self, Options, Progress, Purpose};
 use crate::hosts::Hosts;
-use crate::recognise::{HEAD, Recognised, is_lfs_stub, recognise};
+use crate::recognise::{HEAD, is_lfs_stub, output, recognise};
 use crate::redact::secrets;
-use crate::{Budget, Output, OutputKind, Snapshot};
+use crate::{Budget, Output, Snapshot};
 use linerate_formats::bounds::{KEPT, TEXT as MAX_TEXT, TEXTS as MAX_TEXTS};
-use linerate_formats::sniff;
+use linerate_formats::{Gives, Kind, sniff};
 use std::io::Read;
 use std::path::Path;
 
@@ -100,11 +100,12 @@ fn damaged(packed: &PackedText, name: &str) -> Option<String> {
 /// A snapshot of one text.
 fn one_text(bytes: &[u8], name: &str) -> Result<Snapshot, OpenError> {
     let mut s = Snapshot::new(name);
-    let why = match recognise(name, bytes) {
-        Recognised::NoFacts(what) => format!("it is {what}: not a source of facts for the audit"),
-        Recognised::Unknown => not_recognised(bytes).to_owned(),
-        what => {
-            text(&mut s, name, what, bytes);
+    let kind = recognise(name, bytes);
+    let why = match kind.gives() {
+        Gives::NoFacts(what) => format!("it is {what}: not a source of facts for the audit"),
+        Gives::Unknown => not_recognised(bytes).to_owned(),
+        Gives::Facts | Gives::KernelLog | Gives::Copy(_) => {
+            text(&mut s, name, kind, bytes);
             return Ok(s);
         }
     };
@@ -125,28 +126,29 @@ fn not_recognised(bytes: &[u8]) -> &'static str {
 }
 
 /// Adds a text under its name, or where the file that it is a copy of belongs.
-pub(crate) fn text(s: &mut Snapshot, name: &str, what: Recognised, bytes: &[u8]) {
+pub(crate) fn text(s: &mut Snapshot, name: &str, kind: Kind, bytes: &[u8]) {
     let name = name.rsplit('/').next().unwrap_or(name);
     let pasted = format!("pasted/{name}");
-    let path = if let Recognised::File(path) = what { path } else { pasted.as_str() };
+    let copy = if let Gives::Copy(path) = kind.gives() { Some(path) } else { None };
+    let path = copy.unwrap_or(&pasted);
     let whole = bytes.get(..MAX_TEXT as usize).is_none_or(|b| b.len() == bytes.len());
     let kept = bytes.get(..MAX_TEXT as usize).unwrap_or(bytes);
     // Windows and terminals leave their traces in what people paste.
     let mut kept = sniff::normalise(kept).into_owned();
     // A dump's functions are taken from it as it came: packed configuration spaces look like tokens.
-    let dump = (what.output() == OutputKind::RdmaTopoDump).then(|| kept.clone());
-    match what {
-        Recognised::File(path) => secrets::file(path, &mut kept),
-        _ => secrets::output(what.output(), &mut kept),
+    let dump = (kind == Kind::RdmaTopoDump).then(|| kept.clone());
+    match copy {
+        Some(path) => secrets::file(path, &mut kept),
+        None => secrets::output(output(kind), &mut kept),
     }
     let entry = if whole { s.add_file(path, &kept) } else { s.add_cut_file(path, &kept) };
     if !whole {
         s.left_out(format!("{name}: only the first {} MiB were read", MAX_TEXT >> 20));
     }
-    match (entry, what) {
-        (None, _) => s.problems.push(format!("{name}: there is another {path} already; left out")),
-        (Some(_), Recognised::File(_)) => {}
-        (Some(entry), _) => s.outputs.push(Output { kind: what.output(), entry, argv: Vec::new(), status: None }),
+    match entry {
+        None => s.problems.push(format!("{name}: there is another {path} already; left out")),
+        Some(_) if copy.is_some() => {}
+        Some(entry) => s.outputs.push(Output { kind: output(kind), entry, argv: Vec::new(), status: None }),
     }
     if let (Some(_), Some(dump)) = (entry, dump) {
         crate::rdma_dump::unpack(s, name, &dump);
@@ -219,20 +221,19 @@ fn texts(path: &Path, budget: &Budget) -> Result<Snapshot, OpenError> {
         }
         let found = recognise(name, &bytes);
         hosts.add(name, found, &bytes);
-        match found {
-            Recognised::Unknown => s.problems.push(format!("{name}: {}; left out", not_recognised(&bytes))),
-            what => {
-                if let Recognised::NoFacts(is) = what {
-                    s.problems.push(format!("{name}: {is}: not a source of facts for the audit"));
-                }
-                known |= !matches!(what, Recognised::NoFacts(_));
-                if s.size() + bytes.len() > KEPT {
-                    s.left_out(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
-                    continue;
-                }
-                text(&mut s, name, what, &bytes);
+        match found.gives() {
+            Gives::Unknown => {
+                s.problems.push(format!("{name}: {}; left out", not_recognised(&bytes)));
+                continue;
             }
+            Gives::NoFacts(what) => s.problems.push(format!("{name}: {what}: not a source of facts for the audit")),
+            Gives::Facts | Gives::KernelLog | Gives::Copy(_) => known = true,
         }
+        if s.size() + bytes.len() > KEPT {
+            s.left_out(format!("{name}: left out: texts of one directory are read up to {} MiB", KEPT >> 20));
+            continue;
+        }
+        text(&mut s, name, found, &bytes);
     }
     s.problems.extend(hosts.contradiction());
     if !known {

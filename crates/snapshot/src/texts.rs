@@ -2,32 +2,14 @@
 
 use crate::archive::PackedText;
 use crate::hosts::{self, Hosts};
-use crate::recognise::{Recognised, recognise};
-use crate::{OutputKind, Snapshot, source};
-
-/// What a text is good for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Content {
-    /// Facts about a node: the tool, or the path of the file that it is a copy of.
-    Facts(&'static str),
-    /// A kernel log: facts about a node, and a log to be searched.
-    KernelLog,
-    /// Known, but no source of facts about a node: what it is, with an article.
-    NoFacts(&'static str),
-    /// Not recognised.
-    Unknown,
-}
+use crate::recognise::recognise;
+use crate::{Snapshot, source};
+use linerate_formats::{Gives, Kind};
 
 /// What a text is, by its beginning (64 KiB are enough) and its name, which may end in that of a packing.
 #[must_use]
-pub fn content(name: &str, head: &[u8]) -> Content {
-    match recognise(PackedText::name(name), head) {
-        Recognised::Output(OutputKind::Dmesg) => Content::KernelLog,
-        Recognised::Output(kind) => Content::Facts(kind.name()),
-        Recognised::File(path) => Content::Facts(path),
-        Recognised::NoFacts(what) => Content::NoFacts(what),
-        Recognised::Unknown => Content::Unknown,
-    }
+pub fn content(name: &str, head: &[u8]) -> Kind {
+    recognise(PackedText::name(name), head)
 }
 
 /// Hosts that a text names itself: a kernel log with host names, the line of `uname -a`. File names are no evidence.
@@ -55,13 +37,13 @@ impl Texts {
     pub fn add(&mut self, name: &str, bytes: &[u8], above: usize) -> bool {
         let name = PackedText::name(name);
         let what = recognise(name, bytes);
-        if matches!(what, Recognised::NoFacts(_) | Recognised::Unknown) {
+        if !what.gives().facts() {
             return false;
         }
         self.hosts.add(name, what, bytes);
         // A document begins with its first byte; nothing may stand before it.
         let document = bytes.trim_ascii_start().first().is_some_and(|b| matches!(b, b'<' | b'{' | b'['));
-        if above == 0 || document && what.output() != OutputKind::Dmesg {
+        if above == 0 || document && what.gives() != Gives::KernelLog {
             source::text(&mut self.snapshot, name, what, bytes);
         } else {
             let mut below = vec![b'\n'; above];
@@ -90,10 +72,11 @@ mod tests {
 
     #[test]
     fn each_text_is_what_it_is() {
-        assert_eq!(content("kern.log.gz", DMESG.as_bytes()), Content::KernelLog);
-        assert_eq!(content("x", MODULES.as_bytes()), Content::Facts("proc/modules"));
-        assert_eq!(content("x", b"a:1:2 [0] NCCL INFO Using network IB\n"), Content::NoFacts("an NCCL log"));
-        assert_eq!(content("x", b"hello\n"), Content::Unknown);
+        assert_eq!(content("kern.log.gz", DMESG.as_bytes()), Kind::Dmesg);
+        assert_eq!(content("x", MODULES.as_bytes()).gives(), Gives::Copy("proc/modules"));
+        let log = content("x", b"a:1:2 [0] NCCL INFO Using network IB\n");
+        assert_eq!((log, log.gives()), (Kind::NcclLog, Gives::NoFacts("an NCCL log")));
+        assert_eq!(content("x", b"hello\n").gives(), Gives::Unknown);
         assert_eq!(hosts_of("x", DMESG.as_bytes()), ["gpu-1"]);
     }
 

@@ -65,32 +65,6 @@ impl Default for Options {
     }
 }
 
-/// Metrics that say again what another one says, in other units; and those that describe the run. Compared only where asked for.
-const SECONDARY: [(Kind, &str); 22] = [
-    (Kind::NcclTests, "time"),
-    (Kind::NcclTests, "algbw"),
-    (Kind::Perftest, "message_rate"),
-    (Kind::Perftest, "transactions"),
-    (Kind::Perftest, "cpu"),
-    (Kind::Perftest, "iterations"),
-    (Kind::Fio, "iops"),
-    (Kind::Sockperf, "message_rate"),
-    (Kind::Iperf3, "interval_bandwidth"),
-    (Kind::Iperf3, "cpu"),
-    (Kind::Iperf3, "rtt"),
-    (Kind::Iperf3, "retransmits"),
-    (Kind::Iperf2, "interval_bandwidth"),
-    (Kind::Iperf2, "cpu"),
-    (Kind::Iperf2, "rtt"),
-    (Kind::Iperf2, "retransmits"),
-    (Kind::Nvbandwidth, "bandwidth"),
-    (Kind::Torchtitan, "mfu"),
-    (Kind::Torchtitan, "tflops"),
-    (Kind::Torchtitan, "memory"),
-    (Kind::Torchtitan, "loss"),
-    (Kind::Torchtitan, "grad_norm"),
-];
-
 impl Options {
     /// Series of a run that are compared. Of the statistics of one metric the nearest to a typical value, and the 99th percentile.
     pub(crate) fn wanted<'r>(&'r self, run: &'r Run) -> impl Iterator<Item = &'r Series> {
@@ -111,7 +85,7 @@ impl Options {
                 return asked(metric);
             }
             let typical = nearest.get(metric.name.as_str()).and_then(|n| TYPICAL.get(*n));
-            let secondary = SECONDARY.iter().any(|(kind, name)| *kind == run.kind && *name == metric.name);
+            let secondary = run.kind.benchmark().secondary.contains(&metric.name.as_str());
             !secondary && (typical == Some(&metric.stat) || metric.stat == Stat::Percentile(99.0))
         })
     }

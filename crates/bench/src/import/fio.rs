@@ -1,7 +1,8 @@
 //! fio: storage.
 
-use super::Sink;
+use super::{Benchmark, Sink};
 use crate::model::{Better, Fault, Label, Metric, Note, Run, Stat, Unit};
+use crate::summary::Area;
 use linerate_formats::fio::{self as theirs, Direction, Job, Kind, Times};
 use linerate_formats::refusal::End;
 use std::collections::HashMap;
@@ -22,7 +23,10 @@ const OPTIONS: [&str; 12] = [
     "sync",
 ];
 
-pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+pub(super) const BENCHMARK: Benchmark =
+    Benchmark { tool: &theirs::TOOL, read, area: Area::Storage, secondary: &["iops"] };
+
+fn read(bytes: &[u8], to: &mut Sink<'_>) {
     let all = theirs::parse(bytes);
     let last = all.len().saturating_sub(1);
     for (n, found) in all.iter().enumerate() {

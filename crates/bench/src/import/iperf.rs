@@ -1,12 +1,21 @@
 //! iperf 2 and 3.
 
-use super::Sink;
+use super::{Benchmark, Sink};
 use crate::model::{Better, Fault, Kind, Label, Metric, Note, Run, Unit};
+use crate::summary::Area;
 use linerate_formats::iperf::{self as theirs, Role, Row, Scope, Stream, Tool, Way};
 use linerate_formats::refusal::End;
 
+pub(super) const IPERF3: Benchmark = Benchmark {
+    tool: &theirs::IPERF3,
+    read,
+    area: Area::Tcp,
+    secondary: &["interval_bandwidth", "cpu", "rtt", "retransmits"],
+};
+pub(super) const IPERF2: Benchmark = Benchmark { tool: &theirs::IPERF2, ..IPERF3 };
+
 /// `kind` is the program whose runs are wanted: both print similar tables, and are read by one reader.
-pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
         let is = |tool| found.tool == Some(tool);
         to.kind = if is(Tool::Iperf2) { Kind::Iperf2 } else { Kind::Iperf3 };

@@ -5,64 +5,10 @@ use aho_corasick::{AhoCorasick, MatchKind, packed};
 use std::sync::LazyLock;
 
 /// Words, and whose they are. A word here only makes the reader of that kind look; the reader decides.
-const MARKS: &[(&str, Kind)] = &[
-    ("# nThread", Kind::NcclTests),
-    ("out-of-place", Kind::NcclTests),
-    ("busbw", Kind::NcclTests),
-    ("\"busBw\"", Kind::NcclTests),
-    ("\"nccl_version\"", Kind::NcclTests),
-    ("-tests version ", Kind::NcclTests),
-    ("Test NCCL failure", Kind::NcclTests),
-    ("Test CUDA failure", Kind::NcclTests),
-    ("Out of bounds values", Kind::NcclTests),
-    (" #bytes", Kind::Perftest),
-    ("#bytes ", Kind::Perftest),
-    (" BW Test", Kind::Perftest),
-    (" Latency Test", Kind::Perftest),
-    ("\"BW_average\"", Kind::Perftest),
-    ("\"t_avg\"", Kind::Perftest),
-    ("\"test_info\"", Kind::Perftest),
-    ("IB device", Kind::Perftest),
-    ("Couldn't ", Kind::Perftest),
-    (" Waiting for client to connect... *", Kind::Perftest),
-    ("iperf3:", Kind::Iperf3),
-    ("iperf 3.", Kind::Iperf3),
-    ("Connecting to host ", Kind::Iperf3),
-    ("- - - - - - - - - -", Kind::Iperf3),
-    ("iperf Done.", Kind::Iperf3),
-    ("Bitrate", Kind::Iperf3),
-    ("  Bandwidth  ", Kind::Iperf3),
-    ("\"bits_per_second\"", Kind::Iperf3),
-    ("\"test_start\"", Kind::Iperf3),
-    ("\"system_info\"", Kind::Iperf3),
-    ("Client connecting to ", Kind::Iperf2),
-    ("Server listening on UDP", Kind::Iperf2),
-    ("Server listening on TCP", Kind::Iperf2),
-    ("  Bandwidth", Kind::Iperf2),
-    ("sockperf", Kind::Sockperf),
-    ("fio-", Kind::Fio),
-    ("\"fio version\"", Kind::Fio),
-    ("fio: ", Kind::Fio),
-    (": (groupid=", Kind::Fio),
-    ("Run status group", Kind::Fio),
-    ("%=0;0%=0;0%=0;", Kind::Fio),
-    ("PING ", Kind::Ping),
-    ("ping statistics", Kind::Ping),
-    ("icmp_seq", Kind::Ping),
-    ("rtt min/avg/max", Kind::Ping),
-    ("round-trip min/avg/max", Kind::Ping),
-    ("Reply from ", Kind::Ping),
-    ("Ping statistics for ", Kind::Ping),
-    ("Ping request could not find host ", Kind::Ping),
-    ("nvbandwidth", Kind::Nvbandwidth),
-    ("memcpy CE ", Kind::Nvbandwidth),
-    ("memcpy SM ", Kind::Nvbandwidth),
-    ("\"bandwidth_matrix\"", Kind::Nvbandwidth),
-    ("tps:", Kind::Torchtitan),
-    ("mfu:", Kind::Torchtitan),
-    ("wps:", Kind::Torchtitan),
-    ("[titan]", Kind::Torchtitan),
-];
+static MARKS: LazyLock<Vec<(&'static str, Kind)>> = LazyLock::new(|| {
+    let of = |k: Kind| k.benchmark().tool.words.iter().map(move |w| (*w, k));
+    Kind::ALL.into_iter().flat_map(of).collect()
+});
 
 /// Several words at once by vector instructions, where the processor has them.
 static PACKED: LazyLock<Option<packed::Searcher>> = LazyLock::new(|| {
@@ -115,7 +61,7 @@ mod tests {
         let packed = PACKED.as_ref();
         let finder = FINDER.as_ref();
         assert!(finder.is_some());
-        for (mark, kind) in MARKS {
+        for (mark, kind) in MARKS.iter() {
             let text = format!("x {mark} y\n{mark}");
             let of = |pattern: usize| MARKS.get(pattern).map(|m| m.1);
             let slow = finder.and_then(|f| of(f.find_iter(&text).next()?.pattern().as_usize()));

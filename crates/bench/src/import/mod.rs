@@ -13,11 +13,104 @@ mod series;
 mod sockperf;
 mod torchtitan;
 
-use crate::model::{Kind, Run};
+use crate::model::Run;
+use crate::summary::Area;
+use linerate_formats::Tool;
 use linerate_formats::bounds::LeftOut;
 use linerate_formats::refusal::Refusals;
 pub use secrets::remove_secrets;
 use serde::Serialize;
+use std::fmt;
+
+/// A benchmark: one in each file here, beside what makes a [`Run`] of its output.
+pub(crate) struct Benchmark {
+    /// Its output.
+    pub(crate) tool: &'static Tool,
+    /// Reads it.
+    read: fn(&[u8], &mut Sink<'_>),
+    /// What it measures.
+    pub(crate) area: Area,
+    /// Metrics that say again what another one says, in other units, and those that describe the run: compared only where asked for.
+    pub(crate) secondary: &'static [&'static str],
+}
+
+/// Makes [`Kind`] of the list of benchmarks.
+macro_rules! benchmarks {
+    ($($(#[$about:meta])* $kind:ident => $benchmark:expr),* $(,)?) => {
+        /// Whose output a run is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Kind {
+            $($(#[$about])* $kind,)*
+        }
+
+        impl Kind {
+            /// All, in the order in which they are listed.
+            pub const ALL: [Kind; { [$(Kind::$kind),*].len() }] = [$(Kind::$kind),*];
+
+            /// What is known of it.
+            pub(crate) fn benchmark(self) -> &'static Benchmark {
+                match self {
+                    $(Kind::$kind => const { &$benchmark },)*
+                }
+            }
+        }
+    };
+}
+
+// The benchmarks that are read: a line here makes one known everywhere.
+benchmarks! {
+    /// nccl-tests and rccl-tests.
+    NcclTests => nccl_tests::BENCHMARK,
+    /// perftest: `ib_write_bw` and its family.
+    Perftest => perftest::BENCHMARK,
+    /// iperf3.
+    Iperf3 => iperf::IPERF3,
+    /// iperf 2.
+    Iperf2 => iperf::IPERF2,
+    /// sockperf.
+    Sockperf => sockperf::BENCHMARK,
+    /// fio.
+    Fio => fio::BENCHMARK,
+    /// ping.
+    Ping => ping::BENCHMARK,
+    /// nvbandwidth.
+    Nvbandwidth => nvbandwidth::BENCHMARK,
+    /// TorchTitan's training log.
+    Torchtitan => torchtitan::BENCHMARK,
+    /// A table of measurements or a time series of another maker: CSV, JSON lines, Markdown.
+    #[default]
+    Series => series::BENCHMARK,
+}
+
+impl Kind {
+    /// As it is written, in JSON as well.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.benchmark().tool.name
+    }
+
+    /// The kind of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|k| k.name() == name)
+    }
+
+    /// The benchmarks as people call them, each once, without tables of others.
+    #[must_use]
+    pub fn called() -> Vec<&'static str> {
+        let tools = Kind::ALL.into_iter().filter(|k| *k != Kind::Series);
+        let mut called: Vec<&str> = tools.map(|k| k.benchmark().tool.called).collect();
+        called.dedup();
+        called
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
 
 /// What a text held.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -75,8 +168,8 @@ fn all(name: &str, bytes: &[u8]) -> Imported {
     if found.runs.is_empty() && found.refused.iter().all(|r| r.kind == Some(Kind::Series) && r.line <= 1) {
         let why = match found.refused.first() {
             _ if bytes.is_empty() => "it is empty".to_owned(),
-            Some(table) => format!("{NOTHING}; as a table: {}", table.why),
-            None => NOTHING.to_owned(),
+            Some(table) => format!("{}; as a table: {}", nothing(), table.why),
+            None => nothing(),
         };
         found.refused = vec![Refused { source: name.to_owned(), line: 0, kind: kinds.first().copied(), why }];
     }
@@ -85,29 +178,23 @@ fn all(name: &str, bytes: &[u8]) -> Imported {
 
 /// Longest text whose readers are asked one by one.
 const EXCERPT: usize = 16 << 20;
-const NOTHING: &str =
-    "no output of nccl-tests, perftest, iperf, sockperf, fio, ping, nvbandwidth or TorchTitan is in it";
+
+fn nothing() -> String {
+    let called = Kind::called();
+    let (last, others) = called.split_last().unwrap_or((&"", &[]));
+    format!("no output of {} or {last} is in it", others.join(", "))
+}
 
 fn read(kind: Kind, all: &[Kind], name: &str, bytes: &[u8], found: &mut Imported) {
-    let mut to = Sink { name, kind, found };
-    match kind {
-        Kind::NcclTests => nccl_tests::read(bytes, &mut to),
-        Kind::Perftest => perftest::read(bytes, &mut to),
-        // One reader for both, which tells them apart.
-        Kind::Iperf3 => iperf::read(bytes, &mut to),
-        Kind::Iperf2 if all.contains(&Kind::Iperf3) => {}
-        Kind::Iperf2 => iperf::read(bytes, &mut to),
-        Kind::Sockperf => sockperf::read(bytes, &mut to),
-        Kind::Fio => fio::read(bytes, &mut to),
-        Kind::Ping => ping::read(bytes, &mut to),
-        Kind::Nvbandwidth => nvbandwidth::read(bytes, &mut to),
-        Kind::Torchtitan => torchtitan::read(bytes, &mut to),
-        Kind::Series => series::read(bytes, &mut to),
+    // One reader for both, which tells them apart.
+    if kind == Kind::Iperf2 && all.contains(&Kind::Iperf3) {
+        return;
     }
+    (kind.benchmark().read)(bytes, &mut Sink { name, kind, found });
 }
 
 /// Where a reader puts what it finds.
-struct Sink<'a> {
+pub(crate) struct Sink<'a> {
     name: &'a str,
     kind: Kind,
     found: &'a mut Imported,
@@ -143,5 +230,18 @@ impl Sink<'_> {
     fn refuse(&mut self, line: u32, why: impl Into<String>) {
         let why = why.into();
         self.found.refused.push(Refused { source: self.name.to_owned(), line, kind: Some(self.kind), why });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_written_as_its_tool_is_named() {
+        for kind in Kind::ALL {
+            assert_eq!(serde_json::to_value(kind).ok().as_ref().and_then(|v| v.as_str()), Some(kind.name()));
+            assert_eq!(Kind::of_name(kind.name()), Some(kind));
+        }
     }
 }

@@ -1,12 +1,16 @@
 //! nccl-tests and rccl-tests.
 
-use super::Sink;
+use super::{Benchmark, Sink};
 use crate::model::{Better, Fault, Label, Metric, Note, Run, Series, Stat, Sweep, Unit};
+use crate::summary::Area;
 use linerate_formats::bounds::{Limit, beyond};
 use linerate_formats::nccl_tests::{self as theirs, Collect, Collective, Errors, Measure, Row};
 use smol_str::SmolStr;
 
-pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+pub(super) const BENCHMARK: Benchmark =
+    Benchmark { tool: &theirs::TOOL, read, area: Area::Collectives, secondary: &["time", "algbw"] };
+
+fn read(bytes: &[u8], to: &mut Sink<'_>) {
     theirs::parts(bytes, &mut Reader { to, rows: Rows::default() });
 }
 

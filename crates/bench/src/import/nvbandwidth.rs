@@ -1,11 +1,15 @@
 //! nvbandwidth: a matrix for each test.
 
-use super::Sink;
+use super::{Benchmark, Sink};
 use crate::model::{Better, Fault, Label, Metric, Note, Point, Points, Run, Series, Unit};
+use crate::summary::Area;
 use linerate_formats::nvbandwidth::{self as theirs, Matrix, Status, Values};
 use smol_str::SmolStr;
 
-pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+pub(super) const BENCHMARK: Benchmark =
+    Benchmark { tool: &theirs::TOOL, read, area: Area::Gpu, secondary: &["bandwidth"] };
+
+fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
         to.record("rows", &found.refused, &found.left_out);
         let line = found.lines.0;

@@ -1,11 +1,19 @@
 //! perftest: bandwidth and latency over RDMA.
 
-use super::Sink;
+use super::{Benchmark, Sink};
 use crate::model::{Better, Fault, Label, Metric, Note, Point, Run, Stat, Unit};
+use crate::summary::Area;
 use linerate_formats::bounds::{Limit, beyond};
 use linerate_formats::perftest::{self as theirs, BandwidthValues, LatencyValues, Values};
 
-pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    tool: &theirs::TOOL,
+    read,
+    area: Area::Rdma,
+    secondary: &["message_rate", "transactions", "cpu", "iterations"],
+};
+
+fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
         to.record("rows", &found.refused, &found.left_out);
         if found.rows.is_empty() && found.failures.is_empty() {

@@ -1,10 +1,13 @@
 //! ping: round trips, one by one.
 
-use super::Sink;
+use super::{Benchmark, Sink};
 use crate::model::{Better, Fault, Metric, Note, Point, Run, Stat, Unit};
+use crate::summary::Area;
 use linerate_formats::ping as theirs;
 
-pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+pub(super) const BENCHMARK: Benchmark = Benchmark { tool: &theirs::TOOL, read, area: Area::Tcp, secondary: &[] };
+
+fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
         to.record("lines", &found.refused, &found.left_out);
         let line = found.lines.0;

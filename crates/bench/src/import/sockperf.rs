@@ -1,11 +1,15 @@
 //! sockperf: latency and throughput of sockets.
 
-use super::Sink;
+use super::{Benchmark, Sink};
 use crate::model::{Better, Fault, Label, Metric, Note, Run, Stat, Unit};
+use crate::summary::Area;
 use linerate_formats::refusal::End;
 use linerate_formats::sockperf::{self as theirs, Latency, Measured, Mode, Observations, Transport};
 
-pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+pub(super) const BENCHMARK: Benchmark =
+    Benchmark { tool: &theirs::TOOL, read, area: Area::Tcp, secondary: &["message_rate"] };
+
+fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
         to.record("lines", &found.refused, &found.left_out);
         let line = found.lines.0;

@@ -1,11 +1,19 @@
 //! TorchTitan's training log: a time series for each rank.
 
-use super::Sink;
+use super::{Benchmark, Sink};
 use crate::model::{Better, Fault, Label, Metric, Note, Point, Points, Run, Unit};
+use crate::summary::Area;
 use linerate_formats::bounds::{Limit, beyond};
 use linerate_formats::torchtitan::{self as theirs, FailureKind, Field, NoteKind, Step, Who};
 
-pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    tool: &theirs::TOOL,
+    read,
+    area: Area::Training,
+    secondary: &["mfu", "tflops", "memory", "loss", "grad_norm"],
+};
+
+fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
         to.record("lines", &found.refused, &found.left_out);
         let line = found.lines.0;

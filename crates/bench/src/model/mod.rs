@@ -9,6 +9,7 @@ mod points;
 mod series;
 mod sweep;
 
+pub use crate::import::Kind;
 pub use id::RunId;
 pub use metric::{Better, Dimension, Metric, Stat, Unit};
 pub use places::Places;
@@ -126,78 +127,6 @@ impl Run {
         let mut seen: HashSet<SmolStr> = self.hosts.iter().cloned().collect();
         let new = hosts.into_iter().filter(|h| !h.is_empty()).map(SmolStr::from).filter(|h| seen.insert(h.clone()));
         self.hosts.extend(new);
-    }
-}
-
-/// Whose output a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// nccl-tests and rccl-tests.
-    NcclTests,
-    /// perftest: `ib_write_bw` and its family.
-    Perftest,
-    /// iperf3.
-    Iperf3,
-    /// iperf 2.
-    Iperf2,
-    /// sockperf.
-    Sockperf,
-    /// fio.
-    Fio,
-    /// ping.
-    Ping,
-    /// nvbandwidth.
-    Nvbandwidth,
-    /// TorchTitan's training log.
-    Torchtitan,
-    /// A table of measurements or a time series of another maker: CSV, JSON lines, Markdown.
-    #[default]
-    Series,
-}
-
-impl Kind {
-    /// All, in the order in which they are listed.
-    pub const ALL: [Kind; 10] = [
-        Kind::NcclTests,
-        Kind::Perftest,
-        Kind::Iperf3,
-        Kind::Iperf2,
-        Kind::Sockperf,
-        Kind::Fio,
-        Kind::Ping,
-        Kind::Nvbandwidth,
-        Kind::Torchtitan,
-        Kind::Series,
-    ];
-
-    /// As it is written, in JSON as well.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::NcclTests => "nccl-tests",
-            Kind::Perftest => "perftest",
-            Kind::Iperf3 => "iperf3",
-            Kind::Iperf2 => "iperf2",
-            Kind::Sockperf => "sockperf",
-            Kind::Fio => "fio",
-            Kind::Ping => "ping",
-            Kind::Nvbandwidth => "nvbandwidth",
-            Kind::Torchtitan => "torchtitan",
-            Kind::Series => "series",
-        }
-    }
-
-    /// The kind of a name.
-    #[must_use]
-    pub fn of_name(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|k| k.name() == name)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

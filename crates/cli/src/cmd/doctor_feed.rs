@@ -1,18 +1,14 @@
-//! One input after the other: opened once, unpacked, recognised by its beginning, streamed into the observer. Memory does not grow
-//! with an input: what is kept of texts that are facts about a node is bounded, too.
+//! One input after the other: opened once, unpacked, and handed over in pieces. What becomes of them, the doctor decides.
 
-use super::doctor_cut;
-use super::doctor_nodes::{Kept, group};
 use super::doctor_walk::{Found, Source};
 use crate::progress::Line;
-use linerate_doctor::{Observer, Reader};
-use linerate_formats::bounds::{DOCTOR_KEPT, DOCTOR_TEXT};
+use linerate_doctor::{Inputs, Text};
 use linerate_snapshot::capture::Purpose;
-use linerate_snapshot::{Content, Exceeded, Snapshot, Unpacked, charge_holes, content, is_archive_head};
+use linerate_snapshot::{Exceeded, Unpacked, charge_holes, is_archive_head};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes that show what an input is.
 const HEAD: usize = 64 << 10;
@@ -21,12 +17,7 @@ const CHUNK: usize = 64 << 10;
 
 /// Reads inputs.
 pub(super) struct Feed<'a> {
-    observer: Observer,
-    nodes: Vec<(String, Snapshot)>,
-    texts: Vec<Kept>,
-    kept: usize,
-    remarks: Vec<Remark>,
-    taken: Vec<Taken>,
+    pub(super) inputs: Inputs,
     line: &'a Line,
     /// Bytes of all inputs that have a size; `None` where one has none.
     total: Option<u64>,
@@ -36,32 +27,6 @@ pub(super) struct Feed<'a> {
     buffer: Vec<u8>,
 }
 
-/// An input that holds facts about a node.
-pub(super) struct Taken {
-    pub(super) name: String,
-    /// What it was taken for.
-    pub(super) kind: String,
-    /// Bytes, unpacked; 0 where they were not counted.
-    pub(super) bytes: u64,
-}
-
-/// What came of it.
-pub(super) struct Fed {
-    pub(super) taken: Vec<Taken>,
-    pub(super) observer: Observer,
-    pub(super) nodes: Vec<(String, Snapshot)>,
-    pub(super) remarks: Vec<Remark>,
-}
-
-/// What was noticed while an input was read.
-pub(super) struct Remark {
-    /// The input.
-    pub(super) name: String,
-    pub(super) text: String,
-    /// Part of the input was not read.
-    pub(super) unread: bool,
-}
-
 impl<'a> Feed<'a> {
     pub(super) fn new(line: &'a Line, all: &[Found]) -> Self {
         let sizes = all.iter().map(|f| match f {
@@ -69,12 +34,7 @@ impl<'a> Feed<'a> {
             Found::Stream(s) => s.size,
         });
         Feed {
-            observer: Observer::default(),
-            nodes: Vec::new(),
-            texts: Vec::new(),
-            kept: 0,
-            remarks: Vec::new(),
-            taken: Vec::new(),
+            inputs: Inputs::default(),
             line,
             total: sizes.sum(),
             files: all.len(),
@@ -84,21 +44,13 @@ impl<'a> Feed<'a> {
         }
     }
 
-    pub(super) fn finish(mut self) -> Fed {
-        self.nodes.extend(group(self.texts));
-        Fed { taken: self.taken, observer: self.observer, nodes: self.nodes, remarks: self.remarks }
-    }
-
     /// A directory that is a snapshot or a tree.
     pub(super) fn tree(&mut self, path: &Path, name: &str) {
         self.at += 1;
         let line = self.line;
         match linerate_snapshot::load(path, &crate::budget::options(path, Purpose::Audit), &|p| line.capture(p)) {
-            Ok(s) => {
-                self.take(name, "snapshot", 0);
-                self.nodes.push((name.to_owned(), s));
-            }
-            Err(e) => self.unread(name, e.to_string()),
+            Ok(s) => self.inputs.snapshot(name, s),
+            Err(e) => self.inputs.unread(name, e.to_string()),
         }
     }
 
@@ -113,30 +65,8 @@ impl<'a> Feed<'a> {
             }),
         };
         if let Err(e) = opened.and_then(|from| self.read(s, from)) {
-            self.unread(&s.name, format!("it cannot be read: {e}"));
+            self.inputs.unread(&s.name, format!("it cannot be read: {e}"));
         }
-    }
-
-    fn take(&mut self, name: &str, kind: &str, bytes: u64) {
-        self.taken.push(Taken { name: name.to_owned(), kind: kind.to_owned(), bytes });
-    }
-
-    /// What was cut out of a file.
-    fn take_cut(&mut self, s: &Source, cut: doctor_cut::Cut) {
-        for what in cut.whats {
-            self.take(&s.name, tool(what), 0);
-        }
-        self.nodes.extend(cut.nodes);
-        cut.left_out.into_iter().for_each(|why| self.unread(&s.name, why));
-    }
-
-    fn remark(&mut self, name: &str, text: String) {
-        self.remarks.push(Remark { name: name.to_owned(), text, unread: false });
-    }
-
-    /// As [`Self::remark`], of what was not read.
-    fn unread(&mut self, name: &str, text: String) {
-        self.remarks.push(Remark { name: name.to_owned(), text, unread: true });
     }
 
     fn read(&mut self, s: &Source, from: Box<dyn Read>) -> io::Result<()> {
@@ -147,8 +77,8 @@ impl<'a> Feed<'a> {
         let head = open.head();
         if head.is_empty() {
             match open.damage.take() {
-                Some(why) => self.unread(&s.name, why),
-                None => self.remark(&s.name, "it is empty".to_owned()),
+                Some(why) => self.inputs.unread(&s.name, why),
+                None => self.inputs.remark(&s.name, "it is empty".to_owned()),
             }
             return Ok(());
         }
@@ -156,12 +86,20 @@ impl<'a> Feed<'a> {
             self.archive(s, head, open);
             return Ok(());
         }
-        match content(&s.name, &head) {
-            Content::Facts(what) => self.facts(s, what, head, &mut open),
-            what => self.log(s, what, head, &mut open),
+        let mut text = Text::new(s, head, &mut self.inputs);
+        while let Some(n) = self.more(s, &mut open) {
+            let searched = text.feed(self.buffer.get(..n).unwrap_or_default(), &mut self.inputs);
+            // What is packed costs no more than a multiple of what lies on the disk.
+            if open.from.packing().is_some()
+                && let Err(e) = crate::budget::budget().search(searched)
+            {
+                self.inputs.unread(&s.name, e.to_string());
+                break;
+            }
         }
+        text.finish(&mut self.inputs);
         if let Some(why) = open.damage.take() {
-            self.unread(&s.name, why);
+            self.inputs.unread(&s.name, why);
         }
         self.done.set(self.done.get() + open.progress.get());
         Ok(())
@@ -179,114 +117,12 @@ impl<'a> Feed<'a> {
                 .read_from(io::Cursor::new(head).chain(open.from), &s.name),
         };
         match loaded {
-            Ok(snapshot) => {
-                self.take(&s.name, "snapshot", 0);
-                self.nodes.push((s.name.clone(), snapshot));
-            }
-            Err(e) => self.unread(
+            Ok(snapshot) => self.inputs.snapshot(&s.name, snapshot),
+            Err(e) => self.inputs.unread(
                 &s.name,
                 format!("{e}; logs inside an archive are not read: unpack it, and name the directory"),
             ),
         }
-    }
-
-    /// A tool's text. It is a log as well where lines of a job or of a kernel stand in it: people paste both into one file.
-    fn facts(&mut self, s: &Source, what: &'static str, head: Vec<u8>, open: &mut Open<'_>) {
-        let mut bytes = head;
-        let mut longer = false;
-        while let Some(n) = self.more(s, open) {
-            bytes.extend_from_slice(self.buffer.get(..n).unwrap_or_default());
-            if bytes.len() > DOCTOR_TEXT {
-                longer = true;
-                break;
-            }
-        }
-        let pieces = !longer && doctor_cut::has_no_device(what, &bytes);
-        if longer || pieces || doctor_cut::is_mixed(&bytes) {
-            let mut reader = Reader::new(&mut self.observer, &s.name);
-            reader.feed(&mut self.observer, &bytes);
-            while let Some(n) = self.more(s, open) {
-                reader.feed(&mut self.observer, self.buffer.get(..n).unwrap_or_default());
-            }
-            reader.finish(&mut self.observer);
-        }
-        if pieces {
-            return;
-        }
-        if longer {
-            let most = DOCTOR_TEXT >> 20;
-            self.unread(&s.name, format!("facts were read from its first {most} MiB only (limit DOCTOR_TEXT)"));
-        }
-        let cut = doctor_cut::nodes(&s.name, &bytes);
-        if cut.several {
-            self.take_cut(s, cut);
-        } else {
-            self.keep(s, what, bytes);
-        }
-    }
-
-    /// A log, or nothing that is known: streamed. What tools printed in between is cut out where the whole of it is small.
-    fn log(&mut self, s: &Source, what: Content, head: Vec<u8>, open: &mut Open<'_>) {
-        let mut reader = Reader::new(&mut self.observer, &s.name);
-        reader.feed(&mut self.observer, &head);
-        let large = s.size.is_some_and(|n| n > DOCTOR_TEXT as u64);
-        let mut copy = (!large).then_some(head);
-        let mut searched = self.observer.searched();
-        while let Some(n) = self.more(s, open) {
-            let bytes = self.buffer.get(..n).unwrap_or_default();
-            reader.feed(&mut self.observer, bytes);
-            // What is packed costs no more than a multiple of what lies on the disk.
-            let more = self.observer.searched() - searched;
-            searched += more;
-            if open.from.packing().is_some()
-                && let Err(e) = crate::budget::budget().search(more)
-            {
-                self.unread(&s.name, e.to_string());
-                break;
-            }
-            match &mut copy {
-                Some(c) if c.len() + n <= DOCTOR_TEXT => c.extend_from_slice(bytes),
-                _ => copy = None,
-            }
-        }
-        reader.finish(&mut self.observer);
-        match copy {
-            Some(copy) if what == Content::KernelLog => {
-                let cut = doctor_cut::nodes(&s.name, &copy);
-                if cut.several {
-                    self.take_cut(s, cut);
-                } else {
-                    self.keep(s, "Dmesg", copy);
-                }
-            }
-            Some(copy) => {
-                let cut = doctor_cut::nodes(&s.name, &copy);
-                self.take_cut(s, cut);
-            }
-            None if what == Content::KernelLog => self.remark(
-                &s.name,
-                format!(
-                    "longer than {} MiB: searched for failures, not read for facts about the node",
-                    DOCTOR_TEXT >> 20
-                ),
-            ),
-            None => {}
-        }
-    }
-
-    /// Keeps a text for a node.
-    fn keep(&mut self, s: &Source, what: &'static str, bytes: Vec<u8>) {
-        if self.kept + bytes.len() > DOCTOR_KEPT {
-            let most = DOCTOR_KEPT >> 20;
-            let why = format!(
-                "texts about nodes exceed {most} MiB (limit DOCTOR_KEPT): it was not read for facts about its node"
-            );
-            return self.unread(&s.name, why);
-        }
-        self.kept += bytes.len();
-        self.take(&s.name, tool(what), bytes.len() as u64);
-        let path = s.path.clone().unwrap_or_else(|| PathBuf::from("standard-input.txt"));
-        self.texts.push(Kept { path, what, bytes });
     }
 
     /// The next piece, in the buffer.
@@ -295,31 +131,6 @@ impl<'a> Feed<'a> {
         let done = self.done.get() + open.progress.get();
         self.line.bytes(done, self.total, &s.name, self.at, self.files);
         n
-    }
-}
-
-/// The tool whose text it is, as people call it.
-fn tool(what: &str) -> &str {
-    match what {
-        "Lspci" => "lspci",
-        "Dmesg" => "kernel log",
-        "NvidiaSmiTopo" => "nvidia-smi topo -m",
-        "NvidiaSmiP2p" => "nvidia-smi topo -p2p",
-        "NvidiaSmiQuery" | "NvidiaSmiXml" => "nvidia-smi -q",
-        "MlxconfigText" | "MlxconfigJson" => "mlxconfig",
-        "Ibstat" => "ibstat",
-        "IbvDevinfo" => "ibv_devinfo",
-        "Ibdev2netdev" => "ibdev2netdev",
-        "Cmdline" => "kernel command line",
-        "RdmaLink" | "RdmaStatistic" | "RdmaSystem" => "rdma",
-        "MlnxQos" => "mlnx_qos",
-        "EthtoolStats" | "EthtoolPause" => "ethtool",
-        "VirshXml" => "libvirt domain",
-        "RdmaTopo" | "RdmaTopoCheck" | "RdmaTopoDump" => "rdma_topo",
-        "DetectVirt" => "systemd-detect-virt",
-        "ModinfoNvidia" => "modinfo",
-        "Nvml" => "answers of NVML",
-        path => path,
     }
 }
 

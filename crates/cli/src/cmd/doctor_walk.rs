@@ -1,6 +1,7 @@
 //! What the user named becomes a list of things to read, in a fixed order and of a bounded length.
 
 use super::doctor::is_standard;
+pub(in crate::cmd) use linerate_doctor::Source;
 use linerate_formats::bounds::{WALK_DEPTH, WALK_ENTRIES, WALK_FILES};
 use linerate_snapshot::is_snapshot_dir;
 use std::collections::HashSet;
@@ -14,16 +15,6 @@ pub(in crate::cmd) enum Found {
     Tree { path: PathBuf, name: String },
     /// Anything else: opened once, read from the beginning to the end.
     Stream(Source),
-}
-
-/// A file, a pipe, standard input.
-pub(in crate::cmd) struct Source {
-    /// `None`: standard input.
-    pub(in crate::cmd) path: Option<PathBuf>,
-    /// Name in the answer.
-    pub(in crate::cmd) name: String,
-    /// Bytes on disk, where that is known.
-    pub(in crate::cmd) size: Option<u64>,
 }
 
 /// What was found.

@@ -14,8 +14,45 @@ pub use event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
 pub use header::{Time, split};
 
 use crate::text::{decode, line_number};
+use crate::tool::{Command, Gives, Mark, Tool, seen};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, Span, packed};
 use std::sync::OnceLock;
+
+/// The kernel log.
+pub const TOOL: Tool = Tool {
+    name: "dmesg",
+    called: "kernel log",
+    run: "dmesg",
+    gives: Gives::KernelLog,
+    marks: &[Mark::Line(is_own)],
+    commands: &[Command::any("dmesg"), Command::any("journalctl")],
+    files: &["dmesg", "journal", "kern.log"],
+    read: |b| seen(scan(b)),
+    samples: &[
+        "[    0.5] x\n",
+        "6,1,2,-;x\n",
+        "<6>[    0.5] x\n",
+        "DMAR: IOMMU enabled\n",
+        "Nov 21 07:00:00 h kernel: x\n",
+        "[    0.000000] Linux version 6.8.0 (gcc \"13\")\n[    1.5] x \"y\"\n",
+        "[  +0.000012] usb 1-1: Product: \"x\"\n",
+    ],
+    ..Tool::NONE
+};
+
+fn is_own(line: &str) -> bool {
+    let (time, message) = split(line);
+    match time {
+        Some(Time::Seconds(_)) => !message.is_empty(),
+        Some(Time::Text(_)) => line.contains(" kernel: ") || line.starts_with("kern ") || line.starts_with('['),
+        None => classify(message).is_some_and(|e| !is_of_boot(&e)),
+    }
+}
+
+/// What other files say in the same words: `/proc/version`, a pasted command line.
+fn is_of_boot(event: &Event) -> bool {
+    matches!(event, Event::CommandLine(_) | Event::KernelRelease(_) | Event::Machine(_) | Event::Hypervisor(_))
+}
 
 /// One line of a log.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -17,5 +17,38 @@ mod text;
 pub use reader::{Reader, parse};
 pub use run::{Direction, Group, Job, Kind, Run, Samples, Times};
 
+use crate::tool::{Command, Gives, Mark, Tool, seen};
+
+/// fio.
+pub const TOOL: Tool = Tool {
+    name: "fio",
+    called: "fio",
+    run: "fio JOB --output-format=normal,json",
+    gives: Gives::NoFacts("a result of fio"),
+    marks: &[
+        Mark::Aside(is_own),
+        Mark::Json(|t| t.contains("\"fio version\"") || t.contains("\"jobs\"") && t.contains("\"jobname\"")),
+    ],
+    commands: &[Command::any("fio")],
+    words: &["fio-", "\"fio version\"", "fio: ", ": (groupid=", "Run status group", "%=0;0%=0;0%=0;"],
+    read: |b| seen(parse(b)),
+    samples: &[
+        "w: (g=0): rw=read, bs=(R) 4096B-4096B, ioengine=psync, iodepth=1\nfio-3.33\n",
+        "{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : []}",
+    ],
+    ..Tool::NONE
+};
+
+fn is_own(line: &str) -> bool {
+    let has = |word: &str| line.contains(word);
+    let version =
+        line.strip_prefix("fio-").is_some_and(|v| v.len() < 40 && v.starts_with(|c: char| c.is_ascii_digit()));
+    has(": (groupid=") && has("err=")
+        || has(": (g=") && has("): rw=")
+        || version && !has(" ")
+        || line.starts_with("fio: ")
+        || has(";fio-") && line.matches(';').count() > 20
+}
+
 #[cfg(test)]
 mod tests;

@@ -8,8 +8,45 @@ pub use text::{parse, parse_like, parse_text};
 
 use crate::pci::Bdf;
 use crate::text::{At, trim};
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 use smol_str::SmolStr;
+
+/// A query, as text.
+pub const TEXT: Tool = Tool {
+    name: "mlxconfig-text",
+    called: "mlxconfig",
+    run: "mlxconfig -d DEVICE -e query",
+    gives: Gives::Facts,
+    marks: &[
+        Mark::Line(|l| {
+            starts(l, &["Device type:", "-E- Failed to open device", "-E- Failed to query"])
+                || starts(l, &["Configurations:"]) && l.contains("Next Boot")
+        }),
+        // Labelled values such as `True(1)` are the tool's own; a table of upper-case words is not enough.
+        Mark::Whole(|text| {
+            let labelled = |p: &Param| p.next.as_ref().is_some_and(|v| v.label.is_some());
+            parse_text(text).devices.iter().any(|d| d.params.iter().any(labelled))
+        }),
+    ],
+    commands: &[Command::any("mlxconfig"), Command::any("mstconfig")],
+    files: &["mlxconfig", "mstconfig"],
+    read: |b| seen(parse(b)),
+    samples: &["   ATS_ENABLED       False(0)\n", "-E- Failed to open device: x\n"],
+    ..Tool::NONE
+};
+
+/// A query, as JSON.
+pub const JSON: Tool = Tool {
+    name: "mlxconfig-json",
+    called: "mlxconfig",
+    run: "mlxconfig -d DEVICE -j FILE query",
+    gives: Gives::Facts,
+    marks: &[Mark::Json(|text| text.contains("\"tlv_configuration\""))],
+    read: |b| seen(parse_json(b).is_ok()),
+    samples: &["{\"Device #1\":{\"tlv_configuration\":{}}}"],
+    ..Tool::NONE
+};
 
 /// Which values a query shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

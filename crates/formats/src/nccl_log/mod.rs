@@ -33,5 +33,25 @@ pub use message::{Message, comm_of_call};
 pub use net::{Nic, nics, oob};
 pub use plugin::Plugin;
 
+use crate::text::decode;
+use crate::tool::{Gives, Mark, Tool, seen};
+
+/// A log of NCCL or RCCL.
+pub const TOOL: Tool = Tool {
+    name: "nccl-log",
+    called: "NCCL log",
+    run: "NCCL_DEBUG=INFO, in the environment of a job",
+    gives: Gives::NoFacts("an NCCL log"),
+    marks: &[
+        // With what follows them in a log: prose names these words too.
+        Mark::Line(|l| ["NCCL INFO ", "NCCL WARN ", "NCCL WARN:"].iter().any(|w| l.contains(w))),
+        // The benchmark prints its header before the library's log begins.
+        Mark::LineWith(crate::nccl_tests::is_own, "NCCL INFO"),
+    ],
+    read: |b| decode(b).lines().for_each(|l| seen((split(l), split_short(l)))),
+    samples: &["node:1:1 [0] NCCL INFO Using network IB\n"],
+    ..Tool::NONE
+};
+
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,71 @@ pub use run::{
 
 use crate::bounds::{Limit, NCCL_TESTS_ROWS, leave_out};
 use crate::record::{has_room, keep};
+use crate::tool::{Gives, Mark, seen, starts};
+
+/// nccl-tests and rccl-tests.
+pub const TOOL: crate::Tool = crate::Tool {
+    name: "nccl-tests",
+    called: "nccl-tests",
+    run: "all_reduce_perf -b 8 -e 8G -f 2 -g 8",
+    gives: Gives::NoFacts("a result of nccl-tests"),
+    marks: &[
+        Mark::Line(is_own),
+        Mark::Json(|text| {
+            let has = |key: &str| text.contains(key);
+            has("\"nccl_version\"") && has("\"args\"") || has("\"algBw\"") && has("\"busBw\"")
+        }),
+    ],
+    words: &[
+        "# nThread",
+        "out-of-place",
+        "busbw",
+        "\"busBw\"",
+        "\"nccl_version\"",
+        "-tests version ",
+        "Test NCCL failure",
+        "Test CUDA failure",
+        "Out of bounds values",
+    ],
+    read: |b| seen(parse(b)),
+    samples: &[
+        "# nThread 1 nGpus 8 minBytes 8\n",
+        "rccl-tests: Version develop:0123456\n",
+        "# nThreads: 1 nGpus: 8 nRanks: 2 minBytes: 8\n",
+        "# Collective test starting: all_reduce_perf\n",
+        "{\"version\":3,\"args\":[\"./all_reduce_perf\"],\"nccl_version\":23007,\"results\":[]}",
+        "[{\"name\":\"AllReduce\",\"algBw\":1.0,\"busBw\":1.5}]",
+    ],
+    ..crate::Tool::NONE
+};
+
+/// Whether only these programs print such a line.
+pub(crate) fn is_own(line: &str) -> bool {
+    const BEGIN: &[&str] = &[
+        "# nThread ",
+        "# nThreads: ",
+        "# nThread: ",
+        "# nccl-tests version",
+        "# Avg bus bandwidth",
+        "rccl-tests: Version",
+        "# rccl-tests version",
+        "# Collective test starting: ",
+        "# Rank ",
+    ];
+    starts(line, BEGIN) || line.contains("algbw   busbw") || line.contains("#  Rank  ") || is_row(line)
+}
+
+/// `128  32  float  sum  87.60 …`: a row without its header.
+fn is_row(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let number = |w: Option<&str>| w.is_some_and(|w| w.parse::<u64>().is_ok());
+    let size_and_count = number(words.next()) && number(words.next());
+    size_and_count
+        && words
+            .next()
+            .is_some_and(|t| ["float", "half", "double", "bfloat16", "int8", "uint8", "int32", "uint64"].contains(&t))
+        && words.next().is_some_and(|o| ["sum", "prod", "max", "min", "avg", "none"].contains(&o))
+}
 
 /// Rows of a usual sweep, 8 B to 8 GiB.
 const USUAL_ROWS: usize = 31;

@@ -13,5 +13,32 @@ mod run;
 pub use reader::{Reader, parse};
 pub use run::{Device, Failure, Format, Matrix, Nanoseconds, Run, Status, Test, Values};
 
+use crate::tool::{Gives, Mark, Tool, seen};
+
+/// nvbandwidth.
+pub const TOOL: Tool = Tool {
+    name: "nvbandwidth",
+    called: "nvbandwidth",
+    run: "nvbandwidth",
+    gives: Gives::NoFacts("a result of nvbandwidth"),
+    marks: &[Mark::Line(is_own), Mark::Json(|text| text.contains("\"nvbandwidth\""))],
+    words: &["nvbandwidth", "memcpy CE ", "memcpy SM ", "\"bandwidth_matrix\""],
+    read: |b| seen(parse(b)),
+    samples: &[
+        "nvbandwidth Version: v0.6\n",
+        "SUM host_to_device_memcpy_ce 845.90\n",
+        "{\n \"nvbandwidth\" : { \"testcases\" : [] } }\n",
+    ],
+    ..Tool::NONE
+};
+
+fn is_own(line: &str) -> bool {
+    let is_sum = || line.strip_prefix("SUM ").is_some_and(|r| r.contains("_memcpy_") || r.contains("_latency_sm "));
+    line.starts_with("nvbandwidth Version: ")
+        || line.starts_with("\"nvbandwidth\" :")
+        || is_sum()
+        || line.starts_with("memcpy ") && line.ends_with("(GB/s)")
+}
+
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,91 @@ pub use topo::{Affinities, NicName, P2pStatus, PathKind, Topo, TopoP2p, TopoRow,
 use crate::bounds::LeftOut;
 use crate::pci::Bdf;
 use crate::text::{At, leading_number};
+use crate::tool::{Args, Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
+
+/// `nvidia-smi -q`.
+pub const QUERY: Tool = Tool {
+    name: "nvidia-smi-query",
+    called: "nvidia-smi -q",
+    run: "nvidia-smi -q",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(|l| l.contains("==NVSMI LOG=="))],
+    commands: &[Command::with("nvidia-smi", &["-q"])],
+    read: |b| seen(parse_query(b)),
+    samples: &["$ nvidia-smi -q\n==============NVSMI LOG==============\n"],
+    ..Tool::NONE
+};
+
+/// `nvidia-smi -q -x`.
+pub const XML: Tool = Tool {
+    name: "nvidia-smi-xml",
+    called: "nvidia-smi -q",
+    run: "nvidia-smi -q -x",
+    gives: Gives::Facts,
+    marks: &[Mark::Root(|root, _| root == "nvidia_smi_log")],
+    commands: &[Command::with("nvidia-smi", &["-q", "-x"])],
+    read: |b| seen(parse_xml(b).is_ok()),
+    samples: &["<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"x\">\n<nvidia_smi_log>"],
+    ..Tool::NONE
+};
+
+/// `nvidia-smi topo -m`.
+pub const TOPO: Tool = Tool {
+    name: "nvidia-smi-topo",
+    called: "nvidia-smi topo -m",
+    run: "nvidia-smi topo -m",
+    gives: Gives::Facts,
+    marks: &[Mark::Matrix(|text| {
+        !topo::has_states(text)
+            && parse_topo(text.as_bytes()).is_ok_and(|t| !t.rows.is_empty() || !t.broken_rows.is_empty())
+    })],
+    commands: &[Command::with("nvidia-smi", &["topo"])],
+    read: |b| seen(parse_topo(b).is_ok()),
+    samples: &["\x1b[4m\tGPU0\tGPU1\tCPU Affinity\x1b[0m\r\nGPU0\t X \tNV12\t0-3\r\n"],
+    ..Tool::NONE
+};
+
+/// `nvidia-smi topo -p2p X`.
+pub const P2P: Tool = Tool {
+    name: "nvidia-smi-p2p",
+    called: "nvidia-smi topo -p2p",
+    run: "nvidia-smi topo -p2p r",
+    gives: Gives::Facts,
+    marks: &[Mark::Matrix(topo::has_states)],
+    commands: &[Command::with("nvidia-smi", &["-p2p"])],
+    read: |b| seen(parse_p2p(b).is_ok()),
+    samples: &[" \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n"],
+    ..Tool::NONE
+};
+
+/// `nvidia-smi` without arguments.
+pub const TABLE: Tool = Tool {
+    name: "nvidia-smi-table",
+    called: "nvidia-smi",
+    run: "nvidia-smi",
+    gives: Gives::NoFacts("nvidia-smi's summary (`nvidia-smi -q -x` says more)"),
+    marks: &[Mark::Line(|l| starts(l, &["| NVIDIA-SMI"]))],
+    commands: &[Command { program: "nvidia-smi", args: Args::None }],
+    read: |b| seen(parse_table(b)),
+    samples: &["| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |\n"],
+    ..Tool::NONE
+};
+
+/// `nvidia-smi --query-gpu=… --format=csv`.
+pub const CSV: Tool = Tool {
+    name: "nvidia-smi-csv",
+    called: "nvidia-smi --query",
+    run: "nvidia-smi --query-gpu=name,pci.bus_id --format=csv",
+    gives: Gives::NoFacts("a table of nvidia-smi (`nvidia-smi -q -x` says more)"),
+    marks: &[Mark::Whole(|text| {
+        parse_csv(text.as_bytes()).is_ok_and(|csv| !csv.rows.is_empty() && csv.columns.len() > 1)
+    })],
+    commands: &[Command { program: "nvidia-smi", args: Args::Within("--query-") }],
+    read: |b| seen(parse_csv(b).is_ok()),
+    samples: &["name, pci.bus_id\nH100, 00000000:1B:00.0\n"],
+    ..Tool::NONE
+};
 
 /// `nvidia-smi -q`, from text or XML. A field is `None` where the output did not show it; texts are as printed (`N/A` included),
 /// numbers are `None` for `N/A`.

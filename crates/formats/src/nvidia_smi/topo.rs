@@ -278,6 +278,12 @@ pub fn parse_p2p(bytes: &[u8]) -> Result<TopoP2p, ParseError> {
     })
 }
 
+/// Whether a text has a matrix with peer-to-peer states.
+pub(super) fn has_states(text: &str) -> bool {
+    let is_state = |s: &P2pStatus| !matches!(s, P2pStatus::Other(_) | P2pStatus::Itself);
+    parse_p2p(text.as_bytes()).is_ok_and(|m| m.rows.iter().flat_map(|(_, _, cells)| cells).any(is_state))
+}
+
 fn status(word: &str) -> P2pStatus {
     match word {
         "X" => P2pStatus::Itself,

@@ -14,9 +14,47 @@ use crate::bounds::{LeftOut, Limit};
 use crate::record::recorded;
 use crate::refusal::{End, Refusals, Said};
 use crate::text::At;
+use crate::tool::{Command, Gives, Mark, Tool, seen};
 use crate::units::{Bytes, Microseconds, Percent};
 use serde::Serialize;
 use smol_str::SmolStr;
+
+/// ping.
+pub const TOOL: Tool = Tool {
+    name: "ping",
+    called: "ping",
+    run: "ping -c 10 HOST",
+    gives: Gives::NoFacts("a result of ping"),
+    marks: &[Mark::Aside(is_own)],
+    commands: &[Command::any("ping"), Command::any("ping6")],
+    words: &[
+        "PING ",
+        "ping statistics",
+        "icmp_seq",
+        "rtt min/avg/max",
+        "round-trip min/avg/max",
+        "Reply from ",
+        "Ping statistics for ",
+        "Ping request could not find host ",
+    ],
+    read: |b| seen(parse(b)),
+    samples: &[
+        "PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n",
+        "[1795294324.960938] 64 bytes from ::1: icmp_seq=1 ttl=64 time=0.217 ms\n",
+    ],
+    ..Tool::NONE
+};
+
+fn is_own(line: &str) -> bool {
+    let has = |word: &str| line.contains(word);
+    line.starts_with("PING ") && has("bytes") && has("(")
+        || has(" ping statistics ---")
+        || has(" bytes from ") && (has("icmp_seq=") || has("icmp_req=") || has(" seq=") && has("ttl="))
+        || line.starts_with("ping: ")
+        || line.starts_with("Reply from ") && (has(": bytes=") && has("time") || has(": time"))
+        || line.starts_with("Pinging ") && has(" bytes of data:")
+        || line.starts_with("Ping statistics for ")
+}
 
 /// One run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]

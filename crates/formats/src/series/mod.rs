@@ -24,6 +24,57 @@ pub use table::{Cells, Column, Form, Labels, Note, NoteKind, Refused, Table};
 
 use crate::error::ParseError;
 use crate::text;
+use crate::tool::{Mark, Tool, seen};
+
+/// A table of measurements. Those who look for facts about a node do not know it.
+pub const TOOL: Tool = Tool {
+    name: "series",
+    called: "table of measurements",
+    run: "any program that writes CSV, Markdown or JSON lines",
+    marks: &[Mark::Last(is_measured)],
+    read: |b| seen(parse(b).is_ok()),
+    samples: &[
+        "time,busbw (GB/s)\n0,93.1\n1,93.2\n",
+        "| size | GB/s |\n|---|---|\n| 1 MB | 5.91 |\n",
+        "{\"step\": 1, \"loss\": 2.5}\n{\"step\": 2, \"loss\": 2.4}\n",
+    ],
+    ..Tool::NONE
+};
+
+/// A column of numbers that is a metric by its unit or its name, or beside a time, a step, a size or a run. The text may be a
+/// beginning alone, and its last line cut.
+fn is_measured(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "bw",
+        "bandwidth",
+        "busbw",
+        "algbw",
+        "latency",
+        "lat",
+        "loss",
+        "throughput",
+        "tps",
+        "tflops",
+        "mfu",
+        "rate",
+        "jitter",
+        "iops",
+    ];
+    let whole = text.rfind('\n').map_or(text, |at| text.get(..=at).unwrap_or(text));
+    let Ok(tables) = parse(whole.as_bytes()) else { return false };
+    tables.iter().any(|t| {
+        let rows = t.len();
+        let refused = t.refused.len() as u64 + t.refused_not_kept;
+        let is_ordered = t.columns.iter().any(|c| matches!(c.role, Role::Time | Role::Step | Role::Size | Role::Run));
+        let is_measured = |c: &Column| {
+            let name = c.name.to_ascii_lowercase();
+            let mut words = name.split(|x: char| !x.is_ascii_alphanumeric());
+            is_ordered || c.unit.as_ref().is_some_and(|u| u.unit.is_some()) || words.any(|w| WORDS.contains(&w))
+        };
+        let mut metrics = t.of(Role::Metric).filter(|c| (0..rows).any(|r| c.number(r).is_some()));
+        t.columns.len() > 1 && refused <= rows as u64 && metrics.any(is_measured)
+    })
+}
 
 /// Reads the tables of a text. A text without any is an error that says why.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Table>, ParseError> {

@@ -14,5 +14,21 @@ pub use run::{
     Transport,
 };
 
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
+
+/// sockperf.
+pub const TOOL: Tool = Tool {
+    name: "sockperf",
+    called: "sockperf",
+    run: "sockperf ping-pong -i SERVER",
+    gives: Gives::NoFacts("a result of sockperf"),
+    marks: &[Mark::Aside(|l| starts(l, &["sockperf: ", "sockperf[CLIENT]", "**sockperf: "]))],
+    commands: &[Command::any("sockperf")],
+    words: &["sockperf"],
+    read: |b| seen(parse(b)),
+    samples: &["sockperf: == version #3.7-no.git == \n"],
+    ..Tool::NONE
+};
+
 #[cfg(test)]
 mod tests;

@@ -17,5 +17,29 @@ pub use run::{
     Who,
 };
 
+use crate::tool::{Gives, Mark, Tool, seen};
+
+/// The metric lines of a training log.
+pub const TOOL: Tool = Tool {
+    name: "torchtitan",
+    called: "TorchTitan",
+    run: "a training job of TorchTitan",
+    gives: Gives::NoFacts("a log of TorchTitan"),
+    marks: &[Mark::Line(is_own)],
+    words: &["tps:", "mfu:", "wps:", "[titan]"],
+    read: |b| seen(parse(b)),
+    samples: &[
+        "[rank0]:[titan] 2025-07-21 15:57:42,774 - root - INFO - step:  3  loss:  4.9  memory:  0.00GiB(0.00%)  tps: 30,768  mfu: 0.32%\n",
+    ],
+    ..Tool::NONE
+};
+
+/// A line of a step; a line of another program has not all of the names.
+fn is_own(line: &str) -> bool {
+    let Some((_, fields)) = line.split_once("step:") else { return false };
+    let has = |names: &[&str]| names.iter().any(|n| fields.contains(n));
+    has(&["loss:"]) && has(&["memory:"]) && has(&["tps:", "wps:"])
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,12 @@
 //! Words that all forms share: the verdict, sizes, shortened lists.
 
 use crate::compact;
-use linerate_doctor::answer::{Answer, Cause, Gdr, Input, Job, NicList, Row};
+use linerate_doctor::answer::{Answer, Cause, Gdr, Input, Job, NOTHING_KNOWN, NicList, Row};
 use linerate_rules::Severity;
 use std::borrow::Cow;
 
 /// Members of a list before the rest becomes a number.
 pub(super) const LIST: usize = 8;
-
-/// Kind of an input that is none of those that are recognised.
-const NOTHING_KNOWN: &str = "nothing known";
 
 /// What kind of answer it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use super::MANIFEST;
 use super::prefix::find;
 use crate::catalogue::catalogue;
+use crate::recognise::{output, recognise};
 use crate::redact::secrets::without_secrets;
 use crate::{Coverage, EntryKind, Manifest, Output, OutputKind, Snapshot, Why};
 use linerate_formats::bounds;
@@ -90,9 +91,7 @@ fn outputs(s: &mut Snapshot) {
             let text = |leaf| s.child(dir, leaf).and_then(|i| std::str::from_utf8(s.data(i)).ok()).unwrap_or_default();
             let argv = argv(text("argv"));
             let name = argv.first().cloned().unwrap_or_default();
-            let kind = catalogue()
-                .kind_of_command(&argv)
-                .unwrap_or_else(|| crate::recognise::recognise(&name, s.data(entry)).output());
+            let kind = catalogue().kind_of_command(&argv).unwrap_or_else(|| output(recognise(&name, s.data(entry))));
             let status = text("status").trim().parse().ok();
             found.push((n, Output { kind, entry, argv, status }));
         }
@@ -119,7 +118,7 @@ pub(super) fn sos_commands(s: &mut Snapshot) {
     for (_, plugin) in s.children(dir) {
         for (name, id) in s.children(plugin) {
             if matches!(s.kind(id), EntryKind::File | EntryKind::CutFile) {
-                let kind = crate::recognise::recognise(name, s.data(id)).output();
+                let kind = output(recognise(name, s.data(id)));
                 if kind != OutputKind::Other {
                     found.push(Output { kind, entry: id, argv: Vec::new(), status: None });
                 }

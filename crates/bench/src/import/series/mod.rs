@@ -8,8 +8,9 @@ mod names;
 mod rows;
 mod shape;
 
-use super::Sink;
+use super::{Benchmark, Sink};
 use crate::model::{Note, Run};
+use crate::summary::Area;
 use linerate_formats::bounds::Limit;
 use linerate_formats::series::{self as theirs, Column, Table};
 use rows::{Places, text};
@@ -17,7 +18,9 @@ use shape::Shape;
 use smol_str::SmolStr;
 use std::collections::HashMap;
 
-pub(super) fn read(bytes: &[u8], to: &mut Sink<'_>) {
+pub(super) const BENCHMARK: Benchmark = Benchmark { tool: &theirs::TOOL, read, area: Area::Other, secondary: &[] };
+
+fn read(bytes: &[u8], to: &mut Sink<'_>) {
     match theirs::parse(bytes) {
         Err(e) => to.refuse(e.line, e.what),
         Ok(tables) => tables.iter().for_each(|t| table(t, to)),

@@ -33,6 +33,35 @@ use std::collections::HashMap;
 use super::Bdf;
 use super::class::Class;
 use crate::bounds::{GPUS, Kept, LeftOut, Limit, NET_FUNCTIONS, PCI_FUNCTIONS, leave_out};
+use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
+
+/// `lspci`.
+pub const TOOL: Tool = Tool {
+    name: "lspci",
+    called: "lspci",
+    run: "lspci -nnvvv",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(is_own)],
+    commands: &[Command::any("lspci")],
+    files: &["lspci"],
+    read: |b| seen(parse(b).is_ok()),
+    samples: &[
+        "01:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)\n",
+        "00:00.0 \"Host bridge\" \"Intel Corporation\"\n",
+        "\tACSCtl:\tSrcValid+ TransBlk-\n",
+    ],
+    ..Tool::NONE
+};
+
+fn is_own(line: &str) -> bool {
+    let function = line.split_once(' ').filter(|(first, _)| first.len() >= 7 && first.parse::<Bdf>().is_ok());
+    if let Some((_, rest)) = function {
+        return rest.contains(": ") || rest.starts_with('"');
+    }
+    const INNER: &[&str] =
+        &["ACSCtl:", "ACSCap:", "LnkSta:", "LnkCap:", "DevCtl:", "DevCap:", "ATSCtl:", "Capabilities: ["];
+    starts(line, INNER) || starts(line, &["Slot:\t"]) || starts(line, &["Device:\t"]) && line.len() > 14
+}
 
 /// A text in which no PCI device was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,5 +1,6 @@
 //! Texts of tools become nodes: those of one directory belong together, unless they are of several hosts.
 
+use linerate_formats::Kind;
 use linerate_snapshot::{Snapshot, Texts, hosts_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,8 +8,7 @@ use std::path::{Path, PathBuf};
 /// A text that was kept.
 pub(super) struct Kept {
     pub(super) path: PathBuf,
-    /// The tool.
-    pub(super) what: &'static str,
+    pub(super) kind: Kind,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -65,7 +65,7 @@ fn hosts(t: &Kept) -> Vec<String> {
 
 /// Two texts of one tool.
 fn doubled(texts: &[Kept]) -> bool {
-    let kinds: BTreeSet<&str> = texts.iter().map(|t| t.what).collect();
+    let kinds: BTreeSet<Kind> = texts.iter().map(|t| t.kind).collect();
     kinds.len() < texts.len()
 }
 
@@ -76,11 +76,11 @@ fn file_words(path: &Path) -> Vec<String> {
 
 /// Words that stand in names of files of different tools, but not in all.
 fn common_words(texts: &[Kept]) -> BTreeSet<String> {
-    let mut tools: BTreeMap<String, (BTreeSet<&str>, usize)> = BTreeMap::new();
+    let mut tools: BTreeMap<String, (BTreeSet<Kind>, usize)> = BTreeMap::new();
     for t in texts {
         for w in file_words(&t.path).into_iter().collect::<BTreeSet<_>>() {
             let entry = tools.entry(w).or_default();
-            entry.0.insert(t.what);
+            entry.0.insert(t.kind);
             entry.1 += 1;
         }
     }
@@ -100,8 +100,8 @@ fn node(name: String, texts: Vec<Kept>) -> Option<(String, Snapshot)> {
 mod tests {
     use super::*;
 
-    fn kept(path: &str, what: &'static str, text: &str) -> Kept {
-        Kept { path: path.into(), what, bytes: text.into() }
+    fn kept(path: &str, kind: Kind, text: &str) -> Kept {
+        Kept { path: path.into(), kind, bytes: text.into() }
     }
 
     fn names(texts: Vec<Kept>) -> Vec<(String, usize)> {
@@ -114,23 +114,26 @@ mod tests {
 
     #[test]
     fn texts_of_one_directory_are_one_node() {
-        let all =
-            vec![kept("d/lspci.txt", "Lspci", LSPCI), kept("d/dmesg", "Dmesg", DMESG), kept("e/dmesg", "Dmesg", OF_A)];
+        let all = vec![
+            kept("d/lspci.txt", Kind::Lspci, LSPCI),
+            kept("d/dmesg", Kind::Dmesg, DMESG),
+            kept("e/dmesg", Kind::Dmesg, OF_A),
+        ];
         assert_eq!(names(all), [("d".to_owned(), 2), ("e/dmesg".to_owned(), 1)]);
     }
 
     #[test]
     fn texts_of_several_hosts_are_told_apart() {
         let all = vec![
-            kept("d/lspci-n1.txt", "Lspci", LSPCI),
-            kept("d/lspci-n2.txt", "Lspci", LSPCI),
-            kept("d/dmesg-n1.txt", "Dmesg", DMESG),
-            kept("d/dmesg-n2.txt", "Dmesg", DMESG),
+            kept("d/lspci-n1.txt", Kind::Lspci, LSPCI),
+            kept("d/lspci-n2.txt", Kind::Lspci, LSPCI),
+            kept("d/dmesg-n1.txt", Kind::Dmesg, DMESG),
+            kept("d/dmesg-n2.txt", Kind::Dmesg, DMESG),
         ];
         assert_eq!(names(all), [("n1".to_owned(), 2), ("n2".to_owned(), 2)]);
-        let all = vec![kept("d/x.log", "Dmesg", OF_A), kept("d/y.log", "Dmesg", &OF_A.replace(" a ", " b "))];
+        let all = vec![kept("d/x.log", Kind::Dmesg, OF_A), kept("d/y.log", Kind::Dmesg, &OF_A.replace(" a ", " b "))];
         assert_eq!(names(all), [("a".to_owned(), 1), ("b".to_owned(), 1)]);
-        let all = vec![kept("d/x", "Lspci", LSPCI), kept("d/y", "Lspci", LSPCI)];
+        let all = vec![kept("d/x", Kind::Lspci, LSPCI), kept("d/y", Kind::Lspci, LSPCI)];
         assert_eq!(names(all), [("d/x".to_owned(), 1), ("d/y".to_owned(), 1)]);
     }
 }

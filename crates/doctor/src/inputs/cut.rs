@@ -4,7 +4,8 @@
 use linerate_formats::bounds::{DOCTOR_BLOCK_NODES, DOCTOR_BLOCKS};
 use linerate_formats::dmesg::{self, Time};
 use linerate_formats::pci::Bdf;
-use linerate_snapshot::{Content, Snapshot, Texts, content};
+use linerate_formats::{Gives, Kind, sniff};
+use linerate_snapshot::{Snapshot, Texts, content};
 use std::collections::BTreeSet;
 
 /// What was cut out of a file.
@@ -13,15 +14,15 @@ pub(super) struct Cut {
     pub(super) nodes: Vec<(String, Snapshot)>,
     /// There is more than one kind of text in it, or text of more than one node.
     pub(super) several: bool,
-    /// The tools.
-    pub(super) whats: BTreeSet<&'static str>,
+    /// The texts, by name: tools first, then copies of files.
+    pub(super) kinds: Vec<Kind>,
     /// What is beyond limits.
     pub(super) left_out: Vec<String>,
 }
 
 /// A tool's text within a file.
 struct Block {
-    what: &'static str,
+    kind: Kind,
     /// Lines above it.
     above: usize,
     text: String,
@@ -29,14 +30,14 @@ struct Block {
 
 /// Whether lines that the doctor reads stand in a text that begins as a tool's: of a job, of the kernel, of a program that fails.
 pub(super) fn is_mixed(bytes: &[u8]) -> bool {
-    String::from_utf8_lossy(bytes).lines().any(is_kernels) || linerate_doctor::reads(bytes)
+    String::from_utf8_lossy(bytes).lines().any(is_kernels) || crate::reads(bytes)
 }
 
 /// Whether it is what `lspci -vvv | grep ACSCtl` leaves: lines of devices without the devices, facts about no node. The doctor reads them
 /// as they are.
-pub(super) fn has_no_device(what: &str, bytes: &[u8]) -> bool {
+pub(super) fn has_no_device(kind: Kind, bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
-    what == "Lspci" && text.contains("ACSCtl:") && !text.lines().any(|l| function(l).is_some())
+    kind == Kind::Lspci && text.contains("ACSCtl:") && !text.lines().any(is_function)
 }
 
 /// The nodes that the texts in a file make.
@@ -52,7 +53,7 @@ pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
     let mut beyond = 0;
     let mut nodes: Vec<Vec<&Block>> = Vec::new();
     for b in &blocks {
-        let fits = |n: &Vec<&Block>| n.iter().all(|have| have.what != b.what || go_together(have, b));
+        let fits = |n: &Vec<&Block>| n.iter().all(|have| have.kind != b.kind || go_together(have, b));
         let at = nodes.iter().position(fits).unwrap_or(nodes.len());
         if at < DOCTOR_BLOCK_NODES {
             nodes.resize(nodes.len().max(at + 1), Vec::new());
@@ -68,8 +69,10 @@ pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
             "{beyond} texts of tools were not read: they are of more than {DOCTOR_BLOCK_NODES} nodes (limit DOCTOR_BLOCK_NODES)"
         ));
     }
-    let whats: BTreeSet<&str> = blocks.iter().map(|b| b.what).collect();
-    let several = nodes.len() > 1 || whats.len() > 1;
+    let mut kinds: Vec<Kind> = blocks.iter().map(|b| b.kind).collect();
+    kinds.sort_unstable_by_key(|k| (matches!(k.gives(), Gives::Copy(_)), k.name()));
+    kinds.dedup();
+    let several = nodes.len() > 1 || kinds.len() > 1;
     let base = name.rsplit('/').next().unwrap_or(name);
     let mut out = Vec::new();
     for (i, blocks) in nodes.iter().enumerate() {
@@ -81,13 +84,13 @@ pub(super) fn nodes(name: &str, bytes: &[u8]) -> Cut {
         }
         out.extend(texts.finish().map(|s| (label, s)));
     }
-    Cut { nodes: out, several, whats, left_out }
+    Cut { nodes: out, several, kinds, left_out }
 }
 
 /// `lspci | grep NVIDIA` and `lspci | grep Mellanox` are of one node; two lists of the same devices are of two.
 fn go_together(a: &Block, b: &Block) -> bool {
     let bdfs = |b: &Block| b.text.lines().filter_map(function).collect::<BTreeSet<Bdf>>();
-    a.what == "Lspci" && bdfs(a).is_disjoint(&bdfs(b))
+    a.kind == Kind::Lspci && bdfs(a).is_disjoint(&bdfs(b))
 }
 
 /// Texts of tools in a file, and whether there may be more than the limit.
@@ -120,10 +123,10 @@ fn blocks(text: &str) -> Blocks {
     }
     segment(&lines, start, lines.len(), &mut out);
     // Messages of the kernel stand among other lines: all of them are one text, each at its own line.
-    if !out.list.iter().any(|b| b.what == "Dmesg") && lines.iter().any(|l| is_kernels(l)) {
+    if !out.list.iter().any(|b| b.kind == Kind::Dmesg) && lines.iter().any(|l| is_kernels(l)) {
         let last = lines.iter().rposition(|l| is_kernels(l)).map_or(0, |at| at + 1);
         let kernels = lines.iter().take(last).map(|l| if is_kernels(l) { l } else { "" });
-        out.push(Block { what: "Dmesg", above: 0, text: kernels.flat_map(|l| [l, "\n"]).collect() });
+        out.push(Block { kind: Kind::Dmesg, above: 0, text: kernels.flat_map(|l| [l, "\n"]).collect() });
     }
     out
 }
@@ -139,44 +142,56 @@ fn segment(lines: &[&str], from: usize, to: usize, out: &mut Blocks) {
         out.full = true;
         return;
     }
-    let mut push = |what, from: usize, to: usize| {
-        out.push(Block { what, above: from, text: of(from, to).join("\n") + "\n" });
+    let mut push = |kind, from: usize, to: usize| {
+        out.push(Block { kind, above: from, text: of(from, to).join("\n") + "\n" });
     };
     let prompted = all.first().is_some_and(|l| is_prompt(l));
     // The next paragraph may be prose.
     let known = if prompted || all.len() > 1 || all.iter().any(|l| l.contains("BOOT_IMAGE=")) {
         content("", all.join("\n").as_bytes())
     } else {
-        Content::Unknown
+        Kind::Other
     };
-    if let Content::Facts(what) = known {
-        // Words alone are no evidence; below a command they are.
-        let weak = matches!(what, "DetectVirt" | "RdmaTopoCheck");
-        let precise = matches!(what, "Lspci" | "IbvDevinfo" | "NvidiaSmiTopo");
-        if !precise && (prompted || !weak) {
-            return push(what, from, to);
-        }
+    // Words alone are no evidence; below a command they are.
+    let is_shown = prompted || !known.tool().is_weak();
+    let is_cut = CUTS.iter().any(|c| c.kind == known);
+    if matches!(known.gives(), Gives::Facts | Gives::Copy(_)) && is_shown && !is_cut {
+        return push(known, from, to);
     }
     let mut i = from;
     while i < to {
         let line = lines.get(i).copied().unwrap_or_default();
-        let end = if is_matrix_head(line) {
-            matrix_end(lines, i, to).map(|end| ("NvidiaSmiTopo", end))
-        } else if line.trim_start().starts_with("hca_id:") {
-            Some(("IbvDevinfo", indented_end(lines, i, to, |l| l.trim_start().starts_with("hca_id:"))))
-        } else if function(line).is_some() {
-            Some(("Lspci", indented_end(lines, i, to, |l| function(l).is_some())))
-        } else {
-            None
-        };
-        match end {
-            Some((what, end)) => {
-                push(what, i, end);
+        let text = CUTS.iter().find(|c| (c.begins)(line)).and_then(|c| Some((c.kind, (c.end)(lines, i, to)?)));
+        match text {
+            Some((kind, end)) => {
+                push(kind, i, end);
                 i = end.max(i + 1);
             }
             None => i += 1,
         }
     }
+}
+
+/// A text that is cut out line by line, wherever it stands.
+struct CutOut {
+    kind: Kind,
+    begins: fn(&str) -> bool,
+    /// The line behind it, of the lines between two; none where nothing follows its head.
+    end: fn(&[&str], usize, usize) -> Option<usize>,
+}
+
+const CUTS: &[CutOut] = &[
+    CutOut { kind: Kind::NvidiaSmiTopo, begins: is_matrix_head, end: matrix_end },
+    CutOut { kind: Kind::IbvDevinfo, begins: is_hca, end: |l, i, to| Some(indented_end(l, i, to, is_hca)) },
+    CutOut { kind: Kind::Lspci, begins: is_function, end: |l, i, to| Some(indented_end(l, i, to, is_function)) },
+];
+
+fn is_hca(line: &str) -> bool {
+    line.trim_start().starts_with("hca_id:")
+}
+
+fn is_function(line: &str) -> bool {
+    function(line).is_some()
 }
 
 /// `GPU0 GPU1 NIC0 CPU Affinity`: the head of a matrix, which names no path.
@@ -213,7 +228,7 @@ fn matrix_end(lines: &[&str], from: usize, to: usize) -> Option<usize> {
 }
 
 /// Lines that begin an item, and the indented ones below; an empty line may stand between items.
-fn indented_end(lines: &[&str], from: usize, to: usize, item: impl Fn(&str) -> bool) -> usize {
+fn indented_end(lines: &[&str], from: usize, to: usize, item: fn(&str) -> bool) -> usize {
     let mut end = from + 1;
     for i in from + 1..to {
         let line = lines.get(i).copied().unwrap_or_default();
@@ -246,22 +261,6 @@ fn is_log(line: &str) -> bool {
 
 /// A command line: of a tool that is known, or of any after `user@host:~$`.
 fn is_prompt(line: &str) -> bool {
-    const TOOLS: &[&str] = &[
-        "lspci",
-        "dmesg",
-        "journalctl",
-        "config",
-        "nvidia-smi",
-        "ib",
-        "cat /proc",
-        "lsmod",
-        "rdma",
-        "mlnx_qos",
-        "ethtool",
-        "virsh",
-        "systemd-detect-virt",
-        "modinfo",
-    ];
     if line.len() > 200 || is_log(line) {
         return false;
     }
@@ -269,9 +268,7 @@ fn is_prompt(line: &str) -> bool {
     let (before, command) = line.split_at(at);
     let command = command.get(1..).unwrap_or_default();
     let user = before.contains('@') && !before.contains(": ") && command.starts_with(' ');
-    user || TOOLS.iter().any(|t| command.contains(t))
-        && before.len() < 80
-        && matches!(content("", line.as_bytes()), Content::Facts(_) | Content::KernelLog)
+    user || before.len() < 80 && sniff::command(line).is_some_and(|k| k.gives().facts())
 }
 
 /// `[12345.678901] …` or `… kernel: …`.
@@ -321,8 +318,11 @@ hca_id:\tmlx5_0
 
     #[test]
     fn a_ticket_is_cut_at_its_lines() {
-        let got: Vec<_> = blocks(TICKET).list.into_iter().map(|b| (b.what, b.above, b.text.lines().count())).collect();
-        assert_eq!(got, [("NvidiaSmiTopo", 7, 13), ("Lspci", 22, 4), ("IbvDevinfo", 27, 3), ("Dmesg", 0, 5)]);
+        let got: Vec<_> = blocks(TICKET).list.into_iter().map(|b| (b.kind, b.above, b.text.lines().count())).collect();
+        assert_eq!(
+            got,
+            [(Kind::NvidiaSmiTopo, 7, 13), (Kind::Lspci, 22, 4), (Kind::IbvDevinfo, 27, 3), (Kind::Dmesg, 0, 5)]
+        );
         let cut = nodes("dir/ticket.txt", TICKET.as_bytes());
         assert!(cut.several);
         let [(name, s)] = cut.nodes.as_slice() else { panic!("{}", cut.nodes.len()) };

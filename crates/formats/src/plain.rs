@@ -1,0 +1,59 @@
+//! Texts that are recognised and have no parser here: a word is taken as it is, or another crate reads them.
+
+use crate::sniff::content;
+use crate::tool::{Args, Command, Gives, Mark, Tool, starts};
+
+/// The hypervisors that `systemd-detect-virt` names in a word.
+const HYPERVISORS: &[&str] =
+    &["kvm", "qemu", "vmware", "microsoft", "amazon", "oracle", "xen", "bhyve", "parallels", "google"];
+
+/// `systemd-detect-virt`.
+pub const DETECT_VIRT: Tool = Tool {
+    name: "detect-virt",
+    called: "systemd-detect-virt",
+    run: "systemd-detect-virt",
+    gives: Gives::Facts,
+    marks: &[Mark::Whole(|text| {
+        let mut content = content(text);
+        content.next().is_some_and(|l| HYPERVISORS.contains(&l)) && content.next().is_none()
+    })],
+    commands: &[Command::any("systemd-detect-virt")],
+    files: &["systemd-detect-virt"],
+    samples: &["kvm\n"],
+    ..Tool::NONE
+};
+
+/// `modinfo nvidia`.
+pub const MODINFO_NVIDIA: Tool = Tool {
+    name: "modinfo-nvidia",
+    called: "modinfo",
+    run: "modinfo nvidia",
+    gives: Gives::Facts,
+    marks: &[Mark::Line(|line| starts(line, &["filename:"]) && line.contains("nvidia"))],
+    commands: &[Command { program: "modinfo", args: Args::Within("nvidia") }],
+    samples: &["filename: /lib/modules/6.8/nvidia.ko\n"],
+    ..Tool::NONE
+};
+
+/// The domain of a virtual machine.
+pub const VIRSH_XML: Tool = Tool {
+    name: "virsh-xml",
+    called: "libvirt domain",
+    run: "virsh dumpxml DOMAIN",
+    gives: Gives::Facts,
+    marks: &[Mark::Root(|root, _| matches!(root, "domain" | "domstatus"))],
+    commands: &[Command::with("virsh", &["dumpxml"])],
+    samples: &["<domain type='kvm' id='1'>\n"],
+    ..Tool::NONE
+};
+
+/// A topology that NCCL wrote.
+pub const NCCL_TOPO_XML: Tool = Tool {
+    name: "nccl-topo-xml",
+    called: "NCCL topology",
+    run: "NCCL_TOPO_DUMP_FILE=FILE, in the environment of a job",
+    gives: Gives::NoFacts("a topology that NCCL wrote"),
+    marks: &[Mark::Root(|root, rest| root == "system" && rest.contains("<cpu"))],
+    samples: &["<!-- <domain> -->\n<system version=\"1\">\n<cpu numaid=\"0\"/>"],
+    ..Tool::NONE
+};
