@@ -2,7 +2,9 @@
 //! Tests start it as a process of its own, which can be interrupted.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use linerate_runner::{Cancel, Event, HostSpec, Request, What, collect, prepare};
+use linerate_runner::{Event, Request, What, prepare};
+use linerate_transport::{Cancel, Collect, HostSpec};
+use std::error::Error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -16,10 +18,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<bool, String> {
+fn run() -> Result<bool, Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [what, on, more @ ..] = args.as_slice() else {
-        return Err("usage: measure WHAT HOSTS [SECONDS [REPETITIONS]]".to_owned());
+        return Err("usage: measure WHAT HOSTS [SECONDS [REPETITIONS]]".into());
     };
     let number = |at: usize, default| more.get(at).map_or(Ok(default), |n| n.parse().map_err(|_| format!("{n}?")));
     let mut request = Request::new(What::of_name(what)?);
@@ -29,14 +31,14 @@ fn run() -> Result<bool, String> {
     request.size = 64 << 20;
     request.variants[0].args = std::env::var("MEASURE_ARGS").into_iter().flat_map(|a| words(&a)).collect();
     let ssh: Vec<String> = std::env::var("MEASURE_SSH").into_iter().flat_map(|o| words(&o)).collect();
-    let hosts = HostSpec::list(on).map_err(|e| e.to_string())?;
+    let hosts = HostSpec::list(on)?;
     let cancel = Cancel::new();
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, cancel.flag()).map_err(|e| e.to_string())?;
+        signal_hook::flag::register(signal, cancel.flag())?;
     }
-    let snapshots: &dyn collect::Collector =
-        if std::env::var_os("MEASURE_SNAPSHOTS").is_some() { &collect::Standard::default() } else { &collect::Nothing };
-    let prepared = prepare(&hosts, &request, &ssh, snapshots, &cancel, &mut |_| {}).map_err(|e| e.to_string())?;
+    let how = Collect::default();
+    let snapshots = std::env::var_os("MEASURE_SNAPSHOTS").map(|_| &how);
+    let prepared = prepare(&hosts, &request, &ssh, snapshots, &cancel, &mut |_| {})?;
     print!("{}", prepared.plan);
     let measured = prepared.measure(&cancel, &mut |event| match event {
         Event::Started { step, number, of, plan } => {
