@@ -30,7 +30,7 @@ pub use command::Command;
 pub use error::{NotDone, TransportError};
 pub use host::{HostError, HostSpec, Way};
 pub use local::Local;
-pub use process::{End, Ended, Heard, Process, Ran, Stream};
+pub use process::{End, Ended, Heard, Process, Ran, Stream, chance};
 pub use push::{PushError, Pushed, push};
 pub use ssh::Ssh;
 
@@ -79,7 +79,7 @@ pub trait Transport: Send + Sync {
         if let Some((name, _)) = command.env.iter().find(|(n, _)| !word(n)) {
             return Err(bad(name));
         }
-        let mark = process::mark();
+        let mark = process::chance();
         let guarded = command.guarded(&mark);
         if let Some(a) = guarded.iter().find(|a| a.contains('\0')) {
             return Err(bad(a));

@@ -112,8 +112,9 @@ pub struct Process {
     ended: Option<Ended>,
 }
 
-/// A word that tells a guard's lines from its program's, and its program's descendants from others.
-pub(super) fn mark() -> String {
+/// 16 hexadecimal digits of chance: a word that tells a guard's lines from its program's, a session or a directory from others.
+#[must_use]
+pub fn chance() -> String {
     let mut bytes = [0_u8; 8];
     let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
     if got.is_err() {

@@ -114,7 +114,7 @@ fn sockets() -> Option<PathBuf> {
     let short = |p: &PathBuf| p.as_os_str().len() <= 24 && p.is_dir();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(short);
     let base = runtime.unwrap_or_else(|| PathBuf::from("/tmp"));
-    let path = base.join(format!("linerate-{}", crate::process::mark()));
+    let path = base.join(format!("linerate-{}", crate::process::chance()));
     std::fs::DirBuilder::new().mode(0o700).create(&path).ok()?;
     Some(path)
 }
