@@ -3,7 +3,7 @@
 //! Two sides. The **hand** works on the node itself: it holds the lock, writes its journal ahead and synced, makes one [`Act`] after
 //! another, and puts everything back. It is asked by one [`protocol::Request`] at a time and answers with one [`protocol::Answer`]; it
 //! needs nobody to go on, so a lost connection leaves no half-made act behind. The **driver** works wherever the operator is: it asks
-//! hands over the runner's transports, drains, reboots, waits for a new boot, has the node read again and judged.
+//! hands over `linerate_transport`, drains, reboots, waits for a new boot, has the node read again and judged.
 //!
 //! [`Act`]: linerate_remedy::Act
 

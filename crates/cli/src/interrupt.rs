@@ -1,6 +1,6 @@
 //! What takes care of a signal itself, instead of ending at once.
 
-use linerate_runner::Cancel;
+use linerate_transport::Cancel;
 use std::sync::OnceLock;
 
 /// What goes on on hosts: it ends itself where nothing is half made, and cleans up on all of them.

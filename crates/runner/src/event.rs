@@ -1,8 +1,8 @@
 //! What a run tells while it goes on. The command line draws it.
 
-use crate::outcome::{Failure, RawOutput};
+use crate::outcome::{Failure, NoSnapshot, RawOutput};
 use crate::plan::{Plan, Step};
-use crate::transport::Stream;
+use linerate_transport::Stream;
 use std::time::Duration;
 
 /// Something that happened.
@@ -23,7 +23,7 @@ pub enum Event<'a> {
         /// Host.
         host: &'a str,
         /// Why.
-        why: &'a str,
+        why: &'a NoSnapshot,
     },
     /// A run begins.
     Started {

@@ -2,6 +2,7 @@
 
 use linerate_bench::{Kind, Param};
 use linerate_snapshot::Snapshot;
+use linerate_transport::{CollectError, TransportError};
 use std::fmt;
 use std::sync::Arc;
 
@@ -102,6 +103,19 @@ pub enum Why {
     Directory(String),
 }
 
+impl From<TransportError> for Why {
+    fn from(e: TransportError) -> Self {
+        match e {
+            TransportError::NotConnected { .. } | TransportError::Lost { .. } => Why::Lost(e.to_string()),
+            TransportError::TimedOut { seconds, .. } => Why::TimedOut(seconds),
+            TransportError::Cancelled => Why::Cancelled,
+            TransportError::Start { .. } | TransportError::Option { .. } | TransportError::Argument { .. } => {
+                Why::NotStarted(e.to_string())
+            }
+        }
+    }
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -151,7 +165,21 @@ pub struct MeasuredHost {
     /// Its name for itself.
     pub node: String,
     /// Its configuration, or why it is not known.
-    pub snapshot: Result<Arc<Snapshot>, String>,
+    pub snapshot: Configuration,
+}
+
+/// The configuration of a host, or why it is not known.
+pub type Configuration = Result<Arc<Snapshot>, Arc<NoSnapshot>>;
+
+/// Why the configuration of a host is not known.
+#[derive(Debug, thiserror::Error)]
+pub enum NoSnapshot {
+    /// The user did not want one.
+    #[error("not asked for")]
+    NotAsked,
+    /// It could not be taken. The run goes on, and its numbers do not know that host's configuration.
+    #[error(transparent)]
+    Collect(CollectError),
 }
 
 /// Why a measurement ended before its plan did.

@@ -1,6 +1,6 @@
 //! What a host is asked before anything starts: which programs it has, who we are there, and what of it cannot be in a snapshot.
 
-use crate::transport::{Command, Transport, TransportError};
+use linerate_transport::{Cancel, Command, Transport, TransportError};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -46,8 +46,8 @@ impl Probe {
     ///
     /// # Errors
     /// It cannot be reached.
-    pub fn ask(host: &dyn Transport, tools: &[&str], cancelled: &dyn Fn() -> bool) -> Result<Probe, TransportError> {
-        let ran = host.run(&Command::script(SCRIPT, tools).limit(Duration::from_secs(30)), cancelled)?;
+    pub fn ask(host: &dyn Transport, tools: &[&str], cancel: &Cancel) -> Result<Probe, TransportError> {
+        let ran = host.run(&Command::script(SCRIPT, tools).limit(Duration::from_secs(30)), cancel)?;
         let text = ran.text();
         if !text.lines().any(|l| l == "end") {
             let said = String::from_utf8_lossy(&ran.stderr);
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn this_host_answers() {
-        let host = crate::transport::Local::new();
-        let probe = Probe::ask(&host, &["sh", "no-such-tool-here"], &|| false).unwrap();
+        let host = linerate_transport::Local::new();
+        let probe = Probe::ask(&host, &["sh", "no-such-tool-here"], &Cancel::new()).unwrap();
         assert!(probe.uid.is_some() && !probe.name.is_empty());
         assert_eq!((probe.has("sh"), probe.has("no-such-tool-here")), (true, false));
     }

@@ -17,7 +17,7 @@ impl What {
     ///
     /// # Errors
     /// A name that is none, with those that there are.
-    pub fn of_name(name: &str) -> Result<What, String> {
+    pub fn of_name(name: &str) -> Result<What, Unknown> {
         if let Some(suite) = Suite::ALL.into_iter().find(|s| s.name() == name) {
             return Ok(What::Suite(suite));
         }
@@ -33,13 +33,7 @@ impl What {
                 }
             }
             if out.len() == before && !tests().any(|t| t.name == part) {
-                let suites: Vec<&str> = Suite::ALL.into_iter().map(Suite::name).collect();
-                let names: Vec<&str> = tests().map(|t| t.name).collect();
-                return Err(format!(
-                    "{part:?} is neither a suite ({}), nor a kind, nor a test ({})",
-                    suites.join(", "),
-                    names.join(", ")
-                ));
+                return Err(Unknown(part.to_owned()));
             }
         }
         Ok(What::Tests(out))
@@ -51,6 +45,19 @@ impl What {
             What::Tests(list) => list.clone(),
         }
     }
+}
+
+/// A name that is none of a test.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is neither a suite ({suites}), nor a kind, nor a test ({names})", suites = suites(), names = names())]
+pub struct Unknown(pub String);
+
+fn suites() -> String {
+    Suite::ALL.map(Suite::name).join(", ")
+}
+
+fn names() -> String {
+    tests().map(|t| t.name).collect::<Vec<_>>().join(", ")
 }
 
 /// A setting to compare with others.

@@ -5,8 +5,8 @@
 mod common;
 
 use common::{all_gone, have, measured, prepared, processes, request, wait_for, word};
-use linerate_runner::transport::{Command as Run, End, Heard, Local, Stream, Transport, TransportError};
-use linerate_runner::{Cancel, Event, Stopped, Why};
+use linerate_runner::{Event, Stopped, Why};
+use linerate_transport::Cancel;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -132,56 +132,4 @@ fn cancelled_before_and_in_the_middle() {
     let measured = prepared.measure(&cancel, &mut |_| {});
     assert_eq!((measured.stopped, measured.outputs.len()), (Some(Stopped::Cancelled), 0));
     all_gone(&word);
-}
-
-/// Grandchildren in sessions of their own, programs that ignore TERM: the guard gets them all.
-#[test]
-fn stubborn_processes_are_killed() {
-    let word = word("stubborn");
-    let script = "trap '' TERM; setsid sleep 1000 & setsid sh -c 'sleep 1000' & echo up; while :; do sleep 1; done";
-    let command = Run::script(script, &[]).env(&[("LINERATE_TEST".into(), word.clone())]);
-    let mut process = Local::new().start(&command).unwrap();
-    wait_for("up", || matches!(process.next(Duration::from_millis(50)), Heard::Line(Stream::Out, l) if l == b"up\n"));
-    assert!(processes(&word).len() >= 4);
-    let began = Instant::now();
-    process.kill();
-    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
-    all_gone(&word);
-}
-
-#[test]
-fn what_a_guard_guards_is_heard_as_it_is() {
-    let local = Local::new();
-    let ran = local.run(&Run::new(["printf", "%s", "$(x) 'y'\n\\z"]), &|| false).unwrap();
-    assert_eq!((ran.status, ran.text().as_str(), ran.stderr.is_empty()), (0, "$(x) 'y'\n\\z", true));
-    let ran = local.run(&Run::script("echo oops >&2; exit 7", &[]), &|| false).unwrap();
-    assert_eq!((ran.status, ran.stderr.as_slice()), (7, b"oops\n".as_slice()));
-    let ran = local.run(&Run::new(["no-such-program-here"]), &|| false).unwrap();
-    assert_eq!(ran.status, 127);
-    let env = [("A_B".to_owned(), "x y".to_owned())];
-    assert_eq!(local.run(&Run::new(["printenv", "A_B"]).env(&env), &|| false).unwrap().text(), "x y\n");
-    let ran = local.run(&Run::script("kill -SEGV $$", &[]), &|| false).unwrap();
-    assert_eq!(ran.status, 139);
-    let limit = Duration::from_millis(300);
-    let late = local.run(&Run::new(["sleep", "100"]).limit(limit), &|| false);
-    assert!(matches!(late, Err(TransportError::TimedOut { .. })), "{late:?}");
-    for bad in [("A B", "x"), ("", "x"), ("A;B", "x"), ("A", "x\0y")] {
-        let env = [(bad.0.to_owned(), bad.1.to_owned())];
-        assert!(matches!(local.start(&Run::new(["true"]).env(&env)), Err(TransportError::Argument { .. })), "{bad:?}");
-    }
-}
-
-/// The limit of the guard itself, for a linerate that forgot.
-#[test]
-fn a_guard_keeps_its_limit() {
-    let command = Run { patience: Duration::from_secs(1), ..Run::new(["sleep", "100"]).limit(Duration::from_secs(1)) };
-    let mut process = Local::new().start(&command).unwrap();
-    let began = Instant::now();
-    let ended = loop {
-        match process.next(Duration::from_millis(100)) {
-            Heard::Ended(e) => break e,
-            _ => assert!(began.elapsed() < Duration::from_secs(10)),
-        }
-    };
-    assert_eq!(ended.end, End::Status(143));
 }

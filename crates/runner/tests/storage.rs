@@ -3,7 +3,8 @@
 mod common;
 
 use common::{all_gone, have, measured, prepared, request, word};
-use linerate_runner::{Cancel, Event, Stopped, Why};
+use linerate_runner::{Event, Stopped, Why};
+use linerate_transport::Cancel;
 
 #[test]
 fn files_are_written_below_the_directory_and_removed() {

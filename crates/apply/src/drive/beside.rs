@@ -30,8 +30,8 @@ impl Work<'_> {
             Err(e) if !self.touched => return Ok(Some(format!("its BMC: {e}"))),
             Err(e) => return Err(Stop::Refused(vec![trouble("failed", None, format!("its BMC: {e}"))])),
         };
-        if let Err(what) = self.link.is_sure().and_then(|()| bios::is_sure(self.plan, uuid, theirs.as_deref())) {
-            return Ok(Some(what));
+        if let Err(why) = self.link.is_sure().and_then(|()| bios::is_sure(self.plan, uuid, theirs.as_deref())) {
+            return Ok(Some(why.to_string()));
         }
         if self.touched {
             return Ok(None);
@@ -66,8 +66,8 @@ impl Work<'_> {
             Whose::Unknown => return Ok(Some(unknown(&node.name))),
             Whose::Ours => {}
         }
-        if let Err(what) = self.link.is_sure() {
-            return Ok(Some(what));
+        if let Err(why) = self.link.is_sure() {
+            return Ok(Some(why.to_string()));
         }
         if self.touched {
             return Ok(None);

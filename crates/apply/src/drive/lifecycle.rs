@@ -6,6 +6,20 @@
 use super::Event;
 use linerate_remedy::Plan;
 
+/// Why a scheduler did not do it, each with what it said.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LifecycleError {
+    /// It was not reached, or did not answer.
+    #[error("{0}")]
+    Unreached(String),
+    /// It refused.
+    #[error("{0}")]
+    Refused(String),
+    /// Jobs still run on the node.
+    #[error("{0}")]
+    Busy(String),
+}
+
 /// What a scheduler does with a node.
 pub trait Lifecycle: Send + Sync {
     /// What it is, for people: `Slurm`.
@@ -15,27 +29,27 @@ pub trait Lifecycle: Send + Sync {
     /// where nobody gave one. `None`: it is in service.
     ///
     /// # Errors
-    /// In words; then nothing is changed.
-    fn out_of_service(&self, node: &str) -> Result<Option<String>, String>;
+    /// Nothing is changed then.
+    fn out_of_service(&self, node: &str) -> Result<Option<String>, LifecycleError>;
 
     /// Gives the node no further jobs, for this reason. Fails where it is out of service already, and leaves the reason that is there.
     ///
     /// # Errors
-    /// In words; then nothing is changed on the node.
-    fn cordon(&self, node: &str, why: &str) -> Result<(), String>;
+    /// Nothing is changed on the node then.
+    fn cordon(&self, node: &str, why: &str) -> Result<(), LifecycleError>;
 
     /// Waits until no job is on it. Called only while the node is out of service.
     ///
     /// # Errors
-    /// In words; then nothing is changed on the node.
-    fn drain(&self, node: &str) -> Result<(), String>;
+    /// Nothing is changed on the node then.
+    fn drain(&self, node: &str) -> Result<(), LifecycleError>;
 
     /// Gives it back. Called only where [`Lifecycle::out_of_service`] says the reason of this plan, and when the node has shown that it is right, or is
     /// as it was.
     ///
     /// # Errors
-    /// In words; the node then stays out of service.
-    fn give_back(&self, node: &str) -> Result<(), String>;
+    /// The node then stays out of service.
+    fn give_back(&self, node: &str) -> Result<(), LifecycleError>;
 }
 
 /// No scheduler: the operator sees to it that nothing runs there.
@@ -47,19 +61,19 @@ impl Lifecycle for Lone {
         "no scheduler is configured: make sure that no job is running on the node"
     }
 
-    fn out_of_service(&self, _: &str) -> Result<Option<String>, String> {
+    fn out_of_service(&self, _: &str) -> Result<Option<String>, LifecycleError> {
         Ok(None)
     }
 
-    fn cordon(&self, _: &str, _: &str) -> Result<(), String> {
+    fn cordon(&self, _: &str, _: &str) -> Result<(), LifecycleError> {
         Ok(())
     }
 
-    fn drain(&self, _: &str) -> Result<(), String> {
+    fn drain(&self, _: &str) -> Result<(), LifecycleError> {
         Ok(())
     }
 
-    fn give_back(&self, _: &str) -> Result<(), String> {
+    fn give_back(&self, _: &str) -> Result<(), LifecycleError> {
         Ok(())
     }
 }
@@ -77,7 +91,7 @@ impl<'a> Service<'a> {
     }
 
     /// Takes the node out of service, where it is not, and waits until no job is on it.
-    pub(super) fn take_out(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<(), String> {
+    pub(super) fn take_out(&self, tell: &mut dyn FnMut(Event<'_>)) -> Result<(), LifecycleError> {
         tell(Event::Lifecycle(self.lifecycle.name()));
         match self.lifecycle.out_of_service(self.node)? {
             None => self.lifecycle.cordon(self.node, &self.mark)?,
@@ -88,7 +102,7 @@ impl<'a> Service<'a> {
     }
 
     /// Gives the node back where this plan took it out of service. Returned: why it stays out of service all the same.
-    pub(super) fn give_back(&self) -> Result<Option<String>, String> {
+    pub(super) fn give_back(&self) -> Result<Option<String>, LifecycleError> {
         match self.lifecycle.out_of_service(self.node)? {
             None => Ok(None),
             Some(reason) if reason == self.mark => self.lifecycle.give_back(self.node).map(|()| None),

@@ -4,6 +4,7 @@
 use super::fits::{self, Known};
 use super::node::{Node, Reached, Unreached, again, heard, is_busy};
 use super::session::{Operator, is_gone};
+use super::unsure::Unsure;
 use super::{Bmc, Event, Stop};
 use crate::hand::fault::boundary;
 use crate::hand::now;
@@ -12,8 +13,8 @@ use crate::plans::Record;
 use crate::protocol::{Answer, Call, Holder, Request, State};
 use linerate_remedy::plan::node_id;
 use linerate_remedy::{NodeId, Plan};
-use linerate_runner::Cancel;
 use linerate_snapshot::Snapshot;
+use linerate_transport::Cancel;
 use std::cell::{Cell, RefCell};
 
 /// A node, for one plan of one operator.
@@ -209,23 +210,17 @@ impl<'a> Link<'a> {
         self.node.boot()
     }
 
-    /// Whether the machine that answers is surely the plan's, for acts beside it; else why not. What was not established when the plan was
-    /// made is not taken from the node now.
-    pub(super) fn is_sure(&self) -> Result<(), String> {
+    /// Whether the machine that answers is surely the plan's, for acts beside it; else why not.
+    pub(super) fn is_sure(&self) -> Result<(), Unsure> {
         let plan = &self.plan.node;
         if plan.machine.is_none() {
-            return Err("the plan does not know its machine's id: make it of the node itself, as root".to_owned());
+            return Err(Unsure::NoMachine);
         }
         let Some(then) = &plan.host_key else { return Ok(()) };
-        match self.node.host_key() {
-            Ok(Some(now)) if now == *then => Ok(()),
-            // Not over SSH: it is this machine itself.
-            Ok(None) => Ok(()),
-            Ok(Some(now)) => Err(format!(
-                "the SSH host key is {now}, and it was {then} when the plan was made: another machine answers, or its key was made anew. Look \
-                 which, then make a new plan"
-            )),
-            Err(e) => Err(format!("the SSH host key cannot be compared with the plan's: {e}")),
+        match self.node.host_key().map_err(Unsure::NoKey)? {
+            Some(now) if now != *then => Err(Unsure::OtherKey { now, then: then.clone() }),
+            // The same; or not over SSH: it is this machine itself.
+            _ => Ok(()),
         }
     }
 }

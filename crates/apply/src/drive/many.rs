@@ -2,7 +2,7 @@
 
 use super::{Ended, Event, Lifecycle, Node, Options, Outcome, apply};
 use linerate_remedy::Plan;
-use linerate_runner::Cancel;
+use linerate_transport::Cancel;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

@@ -19,6 +19,7 @@ mod node;
 mod one;
 mod session;
 mod undo;
+mod unsure;
 
 #[cfg(test)]
 mod forged;
@@ -27,7 +28,7 @@ mod tests;
 
 pub use bios::{Bmc, Carrier};
 pub use event::Event;
-pub use lifecycle::{Lifecycle, Lone};
+pub use lifecycle::{Lifecycle, LifecycleError, Lone};
 pub use link::{accepts, begun, check, identity, standing};
 pub use many::{Fleet, Job, many};
 pub use node::{Node, Reached, Remote, Unreached};

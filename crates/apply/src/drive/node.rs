@@ -3,9 +3,9 @@
 use super::Bmc;
 use crate::kube::Kube;
 use crate::protocol::{Answer, Call, SCHEMA};
-use linerate_runner::Cancel;
-use linerate_runner::transport::{Command, Transport, TransportError};
+use linerate_out::child::Need;
 use linerate_snapshot::Snapshot;
+use linerate_transport::{Cancel, Collect, CollectError, Command, Ran, Transport, TransportError, collect_there};
 use std::time::Duration;
 
 /// Why a node gave no answer.
@@ -115,16 +115,14 @@ pub(super) fn again<T>(cancel: &Cancel, ask: impl Fn() -> Reached<T>, is_busy: i
 const PHASE: Duration = Duration::from_secs(3600);
 /// Longest that a capture may take.
 const CAPTURE: Duration = Duration::from_secs(300);
-/// Largest snapshot.
-const MOST: usize = 256 << 20;
 /// Largest answer of a hand.
 const ANSWER: usize = 16 << 20;
 
 /// A node over a transport, where `linerate` is installed.
 pub struct Remote {
     transport: Box<dyn Transport>,
-    /// What comes before `linerate` there: `sudo -n`.
-    before: Vec<String>,
+    /// `linerate` runs below `sudo -n` there.
+    sudo: bool,
     cancel: Cancel,
 }
 
@@ -132,30 +130,15 @@ impl Remote {
     /// A node. With `sudo`, the hand runs below `sudo -n`.
     #[must_use]
     pub fn new(transport: Box<dyn Transport>, sudo: bool, cancel: Cancel) -> Self {
-        let before = if sudo { vec!["sudo".to_owned(), "-n".to_owned()] } else { Vec::new() };
-        Remote { transport, before, cancel }
+        Remote { transport, sudo, cancel }
     }
 
-    fn argv(&self, words: &[&str]) -> Vec<String> {
-        self.before.iter().cloned().chain(words.iter().map(|w| (*w).to_owned())).collect()
-    }
-
-    fn foreign(&self, what: &str, status: i32, said: &[u8]) -> Unreached {
-        let said = String::from_utf8_lossy(said);
-        let said = linerate_snapshot::without_secrets(&said);
-        let last = said.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing");
-        let hint = match status {
-            127 => "; install the same version of linerate there",
-            // What a hand of the first protocol says of a call.
-            3 if said.contains("it is no request") => {
-                "; linerate there is older than this protocol: install the same version there"
-            }
-            _ if last.contains("password") => {
-                "; let this user run linerate there without a password, or reach it as root"
-            }
-            _ => "",
-        };
-        Unreached::Foreign(format!("{}: {what} there ended with status {status} and said: {last}{hint}", self.name()))
+    fn foreign(&self, what: &'static str, ran: &Ran) -> Unreached {
+        // What a hand of the first protocol says of a call.
+        let old = ran.status == 3 && String::from_utf8_lossy(&ran.stderr).contains("it is no request");
+        let hint =
+            if old { "; linerate there is older than this protocol: install the same version there" } else { "" };
+        Unreached::Foreign(format!("{}: {}{hint}", self.name(), ran.not_done(what)))
     }
 }
 
@@ -170,35 +153,34 @@ impl Node for Remote {
 
     fn ask(&self, call: &Call) -> Reached<Answer> {
         let text = serde_json::to_vec(call).map_err(|e| Unreached::Foreign(e.to_string()))?;
-        let argv = self.argv(&["linerate", "hand"]);
+        let argv = ["sudo", "-n", "linerate", "hand"].into_iter().skip(if self.sudo { 0 } else { 2 });
+        let command = Command::new(argv).limit(PHASE).most(ANSWER).need(Need::Plain);
         // What was begun there is brought to an end: to stop waiting would not stop it.
-        let ran = self.transport.converse(&argv, text, PHASE, ANSWER, &|| false)?;
-        heard(self.name(), &ran.stdout).unwrap_or_else(|| Err(self.foreign("linerate hand", ran.status, &ran.stderr)))
+        let ran = self.transport.converse(&command, text, &Cancel::new())?;
+        heard(self.name(), &ran.stdout).unwrap_or_else(|| Err(self.foreign("linerate hand", &ran)))
     }
 
     fn host_key(&self) -> Reached<Option<String>> {
-        Ok(self.transport.host_key(&|| self.cancel.is_cancelled())?)
+        Ok(self.transport.host_key(&self.cancel)?)
     }
 
     fn read(&self) -> Reached<Snapshot> {
-        // Redaction hashes anew each time: before and after would differ everywhere. Secrets are never captured.
-        let argv = self.argv(&["linerate", "collect", "--quiet", "--no-redact", "--output", "-"]);
-        let ran = self.transport.converse(&argv, Vec::new(), CAPTURE, MOST, &|| self.cancel.is_cancelled())?;
-        if ran.status != 0 || ran.cut {
-            return Err(self.foreign("linerate collect", ran.status, &ran.stderr));
-        }
-        let bad = |e: linerate_snapshot::OpenError| Unreached::Foreign(format!("{}: its snapshot: {e}", self.name()));
-        linerate_snapshot::load_bytes(&ran.stdout, self.name()).map_err(bad)
+        // Redaction hashes anew each time: before and after would differ everywhere.
+        let how = Collect { redact: false, sudo: self.sudo, limit: CAPTURE };
+        collect_there(&*self.transport, &how, &self.cancel).map_err(|e| match e {
+            CollectError::Transport(e) => e.into(),
+            other => Unreached::Foreign(format!("{}: {other}", self.name())),
+        })
     }
 
     fn boot(&self) -> Reached<String> {
         let command = Command::new(["cat", "/proc/sys/kernel/random/boot_id"]).limit(Duration::from_secs(20));
-        let ran = self.transport.run(&command, &|| self.cancel.is_cancelled())?;
+        let ran = self.transport.run(&command, &self.cancel)?;
         let id = ran.text().trim().to_owned();
         if ran.status == 0 && !id.is_empty() {
             Ok(linerate_snapshot::boot_digest(&id))
         } else {
-            Err(self.foreign("cat", ran.status, &ran.stderr))
+            Err(self.foreign("cat", &ran))
         }
     }
 }
@@ -229,16 +211,14 @@ pub(super) fn heard(node: &str, bytes: &[u8]) -> Option<Reached<Answer>> {
 mod tests {
     use super::{Remote, Unreached};
     use crate::hand::tests::secrets::corpus;
-    use linerate_runner::Cancel;
-    use linerate_runner::transport::Local;
+    use linerate_transport::{Cancel, Local, Ran};
 
     #[test]
     fn what_a_node_says_instead_of_an_answer_is_told_without_secrets() {
         let remote = Remote::new(Box::new(Local::new()), false, Cancel::new());
         for p in corpus::lines(0) {
-            let Unreached::Foreign(said) = remote.foreign("linerate hand", 1, p.text.as_bytes()) else {
-                panic!("it is no answer")
-            };
+            let ran = Ran { status: 1, stdout: Vec::new(), stderr: p.text.into(), cut: false };
+            let Unreached::Foreign(said) = remote.foreign("linerate hand", &ran) else { panic!("it is no answer") };
             assert!(!said.contains(&p.secret), "{said}");
         }
     }

@@ -4,13 +4,13 @@ use super::boot::Reboot;
 use super::elsewhere::trouble;
 use super::lifecycle::Service;
 use super::link::{Link, refused};
-use super::{Event, Lifecycle, Node, Operator, Unreached};
+use super::{Event, Lifecycle, LifecycleError, Node, Operator, Unreached};
 use crate::plans::{How, Record, StoreError};
 use crate::protocol::{ActState, Answer, Note, Phase, Request, Stage, Stands, State, Trouble};
 use linerate_remedy::verify::{Outcome as Shown, Proved, StepResult, Told, Verification, verify_told};
 use linerate_remedy::{Disruption, Plan, Proof};
-use linerate_runner::Cancel;
 use linerate_snapshot::Snapshot;
+use linerate_transport::Cancel;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -244,7 +244,7 @@ impl Work<'_> {
     }
 
     /// Gives the node back, where this plan took it out of service.
-    fn given_back(&mut self) -> Result<(), String> {
+    fn given_back(&mut self) -> Result<(), LifecycleError> {
         self.remarks.extend(self.service.give_back()?);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use crate::protocol::Session;
 use linerate_remedy::sha256;
+use linerate_transport::chance;
 use std::fs;
 
 /// Who asks nodes, and how it comes to hold them.
@@ -20,20 +21,15 @@ impl Operator {
         let plain: String = who.chars().filter(char::is_ascii_graphic).take(128).collect();
         let who = if plain.is_empty() { "somebody".to_owned() } else { plain };
         let pid = std::process::id();
-        let session = Session { id: chance(), who, place: place(), pid, began: began(pid).unwrap_or_default() };
+        let session = Session {
+            id: format!("{}{}", chance(), chance()),
+            who,
+            place: place(),
+            pid,
+            began: began(pid).unwrap_or_default(),
+        };
         Operator { session, take_over: false }
     }
-}
-
-/// 32 digits that nobody guesses.
-fn chance() -> String {
-    let mut bytes = [0_u8; 32];
-    if rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).is_err() {
-        // It has to differ from others' only.
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        bytes[..16].copy_from_slice(&(now ^ u128::from(std::process::id())).to_le_bytes());
-    }
-    sha256(&bytes).chars().take(32).collect()
 }
 
 /// Where process numbers mean the same: the machine, its boot, and the name space of its processes.

@@ -11,9 +11,9 @@ use crate::protocol::{Answer, Call, Stage};
 use linerate_remedy::{
     Act, BootTrial, Content, Disruption, FileAct, FileState, Permanence, Plan, Proof, Step, TrialAct,
 };
-use linerate_runner::Cancel;
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options as Capture, Purpose};
+use linerate_transport::Cancel;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

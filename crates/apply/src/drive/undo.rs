@@ -10,7 +10,7 @@ use super::{Event, Lifecycle, Node, Operator, Stop};
 use crate::plans::{How, Record};
 use crate::protocol::{Answer, Request, Stage, Stands, State, Trouble};
 use linerate_remedy::{BiosAct, Plan};
-use linerate_runner::Cancel;
+use linerate_transport::Cancel;
 use std::time::Duration;
 
 /// Reboots that undoing may add.
@@ -154,7 +154,8 @@ fn foreign(link: &Link<'_>, acts: &[Afar<BiosAct>]) -> Result<(), Stop> {
     let node = link.inspect()?.node.uuid;
     match bmc.uuid() {
         Ok(theirs) => {
-            link.is_sure().and_then(|()| bios::is_sure(link.plan, node.as_deref(), theirs.as_deref())).or_else(refuse)
+            let sure = link.is_sure().and_then(|()| bios::is_sure(link.plan, node.as_deref(), theirs.as_deref()));
+            sure.or_else(|why| refuse(why.to_string()))
         }
         Err(e) => refuse(format!("its BMC: {e}")),
     }

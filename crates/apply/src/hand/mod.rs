@@ -47,11 +47,19 @@ impl After {
     ///
     /// # Errors
     /// No program that reboots is there, or it did not start.
-    pub fn run(self, root: &Root) -> Result<(), String> {
+    pub fn run(self, root: &Root) -> Result<(), NoReboot> {
         match self {
-            After::Reboot => node::reboot(root).map_err(|wrong| wrong.what),
+            After::Reboot => node::reboot(root).map_err(|wrong| NoReboot { why: wrong.what }),
         }
     }
+}
+
+/// The node was to be rebooted, and was not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the reboot was refused: {why}")]
+pub struct NoReboot {
+    /// Which program did not start, and why.
+    pub why: String,
 }
 
 /// What a request found and did.

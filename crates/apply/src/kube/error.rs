@@ -1,6 +1,6 @@
 //! What can go wrong between the operator and the Kubernetes API.
 
-use linerate_runner::transport::{Ran, TransportError};
+use linerate_transport::{Ran, TransportError};
 
 /// Longest part of what kubectl said that is told.
 const SAID: usize = 300;
@@ -124,7 +124,7 @@ impl Error {
 
     /// Of a program that ended with a status other than 0.
     pub(super) fn of_status(what: &str, node: &str, ran: &Ran) -> Error {
-        let (what, said) = (what.to_owned(), said(&ran.stderr));
+        let (what, said) = (what.to_owned(), said(ran));
         // `setsid` or `env` did not find it.
         if ran.status == 127 {
             return Error::Missing;
@@ -179,9 +179,6 @@ impl Error {
 }
 
 /// The last line, shortened, without what drives a terminal.
-pub(super) fn said(stderr: &[u8]) -> String {
-    let text = String::from_utf8_lossy(stderr);
-    let text = linerate_snapshot::without_secrets(&text);
-    let last = text.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing");
-    last.chars().filter(|c| !c.is_control()).take(SAID).collect()
+pub(super) fn said(ran: &Ran) -> String {
+    ran.last_words().chars().filter(|c| !c.is_control()).take(SAID).collect()
 }

@@ -9,8 +9,8 @@ pub use program::Program;
 use linerate_remedy::change::labels::{key, node_name, value_of};
 use linerate_remedy::verify::Told;
 use linerate_remedy::{KubeNode, Plan, Proof};
-use linerate_runner::transport::Ran;
 use linerate_snapshot::machine_digest;
+use linerate_transport::Ran;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ impl Kube {
         if ran.cut {
             return Err(Error::Answer { what, why: "it is longer than 1 MiB".to_owned() });
         }
-        object(node, &ran.stdout).map_err(|why| Error::Answer { what, why })
+        object(node, &ran.stdout, &what)
     }
 
     /// The API's no, where it does not allow to change labels of a node. A dry run would say more, and kubectl before 1.27 makes it only with the
@@ -132,22 +132,24 @@ fn has_labels(plan: &Plan) -> bool {
     plan.steps.iter().flat_map(|s| &s.proof).any(|p| matches!(p, Proof::Label { .. }))
 }
 
-fn object(node: &str, json: &[u8]) -> Result<Object, String> {
-    let form: Value = serde_json::from_slice(json).map_err(|e| e.to_string())?;
+/// Of the answer to a question.
+fn object(node: &str, json: &[u8], what: &str) -> Result<Object, Error> {
+    let bad = |why: String| Error::Answer { what: what.to_owned(), why };
+    let form: Value = serde_json::from_slice(json).map_err(|e| bad(e.to_string()))?;
     let text = |path: &str| form.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let (kind, name) = (text("/kind"), text("/metadata/name"));
     if kind != "Node" || name != node {
-        return Err(format!("it is the {kind} {name}"));
+        return Err(bad(format!("it is the {kind} {name}")));
     }
     // Opaque words, of which one goes back as it came: they must not be more than a word.
     let word = |w: &str| !w.is_empty() && w.len() <= 128 && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
     if !word(version) || !word(uid) {
-        return Err("its uid or resourceVersion is none".to_owned());
+        return Err(bad("its uid or resourceVersion is none".to_owned()));
     }
     let mut labels = BTreeMap::new();
     for (key, value) in form.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten() {
-        let value = value.as_str().ok_or_else(|| format!("its label {key} is no text"))?;
+        let value = value.as_str().ok_or_else(|| bad(format!("its label {key} is no text")))?;
         labels.insert(key.clone(), value.to_owned());
     }
     let (system, machine) = (text("/status/nodeInfo/systemUUID"), text("/status/nodeInfo/machineID"));

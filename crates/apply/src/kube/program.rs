@@ -1,9 +1,8 @@
-//! kubectl itself: started by its argument list, below the runner's guard, within limits of time and output.
+//! kubectl itself: started by its argument list, below a guard, within limits of time and output.
 
 use super::{Error, Kubectl};
 use linerate_out::child::Need;
-use linerate_runner::Cancel;
-use linerate_runner::transport::{Command, Local, Ran, Transport};
+use linerate_transport::{Cancel, Command, Local, Ran, Transport};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -42,7 +41,8 @@ impl Kubectl for Program {
         let command = Command::new(self.argv(arguments)?).limit(LIMIT).need(Need::Kubectl);
         // A change that is on its way is brought to its end: it is a matter of seconds, and then known.
         let reads = arguments.first().is_some_and(|a| a == "get");
-        let ran = Local::new().run(&command, &|| reads && self.cancel.is_cancelled());
+        let cancel = if reads { self.cancel.clone() } else { Cancel::new() };
+        let ran = Local::new().run(&command, &cancel);
         ran.map_err(|e| Error::of_transport(what, &e))
     }
 }

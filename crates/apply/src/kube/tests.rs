@@ -1,7 +1,7 @@
 //! kubectl as a few lines: an object, what others do to it, and what kubectl then says.
 
 use super::*;
-use linerate_runner::transport::TransportError;
+use linerate_transport::TransportError;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub(crate) const UUID: &str = "27946b59-9e44-4fa7-8e91-f3527a1ef094";
@@ -169,14 +169,14 @@ fn no_word_that_is_more_than_a_word_reaches_a_program() {
     }
     for (field, wrong) in [("7", "7 --all"), ("u-1", "u 1"), ("\"Node\"", "\"Pod\""), ("\"n1\"", "\"n2\"")] {
         let text = json(&cluster.state()).replace(field, wrong);
-        assert!(object("n1", text.as_bytes()).is_err(), "{text}");
+        assert!(object("n1", text.as_bytes(), "").is_err(), "{text}");
     }
     let numbered = json(&cluster.state()).replace("\"yes\"", "1");
     assert!(
-        object("n1", numbered.as_bytes()).is_err_and(|why| why.contains("old")),
+        object("n1", numbered.as_bytes(), "").is_err_and(|e| e.to_string().contains("old")),
         "a label that is no text is not skipped"
     );
-    assert!(object("n1", b"{}").is_err() && object("n1", b"").is_err());
+    assert!(object("n1", b"{}", "").is_err() && object("n1", b"", "").is_err());
 }
 
 /// What kubectl 1.20 and 1.32 print.
@@ -227,7 +227,8 @@ fn the_operator_may_name_the_only_object() {
 #[test]
 fn what_kubectl_says_is_told_without_secrets() {
     for p in crate::hand::tests::secrets::corpus::lines(0) {
-        let said = super::error::said(format!("a line\n{}\n", p.text).as_bytes());
+        let stderr = format!("a line\n{}\n", p.text).into_bytes();
+        let said = super::error::said(&Ran { status: 1, stdout: Vec::new(), stderr, cut: false });
         assert!(!said.contains(&p.secret), "{said}");
     }
 }

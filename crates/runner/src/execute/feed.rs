@@ -1,7 +1,7 @@
 //! A running program and what it has printed, within limits.
 
 use crate::event::Event;
-use crate::transport::{End, Ended, Heard, Process, Stream};
+use linerate_transport::{End, Ended, Heard, Process, Stream};
 use std::time::Duration;
 
 /// What is kept of one output of one run.

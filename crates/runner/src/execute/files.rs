@@ -3,7 +3,7 @@
 
 use crate::outcome::Why;
 use crate::tools::refuse_directory;
-use crate::transport::{Command, Transport, TransportError};
+use linerate_transport::{Cancel, Command, Transport};
 use std::time::Duration;
 
 /// `$1` directory. Says its real path, free KiB, file system, and whether O_DIRECT works, with a file of one page.
@@ -44,14 +44,8 @@ pub(super) struct Place {
 }
 
 /// Looks at a directory, and refuses it where need be. Empty: the host's directory for temporary files.
-pub(super) fn look(
-    host: &dyn Transport,
-    directory: &str,
-    needed: u64,
-    cancelled: &dyn Fn() -> bool,
-) -> Result<Place, Why> {
-    let ran = host.run(&Command::script(LOOK, &[directory]).limit(Duration::from_secs(30)), cancelled);
-    let ran = ran.map_err(|e| why(&e))?;
+pub(super) fn look(host: &dyn Transport, directory: &str, needed: u64, cancel: &Cancel) -> Result<Place, Why> {
+    let ran = host.run(&Command::script(LOOK, &[directory]).limit(Duration::from_secs(30)), cancel)?;
     let shown = if directory.is_empty() { "the directory for temporary files" } else { directory };
     if ran.status != 0 {
         let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
@@ -92,29 +86,17 @@ pub(super) fn wrap(path: &str, argv: &[String]) -> Command {
     Command::script(WRAP, &words)
 }
 
-/// Errors of a transport as reasons.
-pub(super) fn why(e: &TransportError) -> Why {
-    match e {
-        TransportError::Start { .. } | TransportError::Option { .. } | TransportError::Argument { .. } => {
-            Why::NotStarted(e.to_string())
-        }
-        TransportError::Lost { .. } => Why::Lost(e.to_string()),
-        TransportError::TimedOut { seconds, .. } => Why::TimedOut(*seconds),
-        TransportError::Cancelled => Why::Cancelled,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::Local;
+    use linerate_transport::Local;
 
     #[test]
     fn directories() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().to_str().unwrap().to_owned();
         let local = Local::new();
-        let seen = |directory: &str, needed| look(&local, directory, needed, &|| false);
+        let seen = |directory: &str, needed| look(&local, directory, needed, &Cancel::new());
         let place = seen(&path, 1 << 20).unwrap();
         assert!(place.free.is_some() && !place.fs.is_empty(), "{place:?}");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left of the look");

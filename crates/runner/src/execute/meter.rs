@@ -1,6 +1,6 @@
 //! What passes a host's interfaces while a test runs: the budget is kept by what is really moved, whatever the tool believes.
 
-use crate::transport::Command;
+use linerate_transport::Command;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

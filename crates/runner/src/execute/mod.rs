@@ -10,10 +10,10 @@ mod step;
 
 pub use prepare::{Host, Prepared, RunError, prepare};
 
-use crate::cancel::Cancel;
 use crate::event::Event;
 use crate::outcome::{Measured, MeasuredHost, Stopped, Why};
 use crate::plan::{Plan, Step};
+use linerate_transport::Cancel;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

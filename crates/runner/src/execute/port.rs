@@ -1,7 +1,7 @@
 //! A free port on a host: its kernel is asked, by binding port 0. Between that and the server's start another program can take it;
 //! then the next one is tried.
 
-use crate::transport::{Command, Transport, TransportError};
+use linerate_transport::{Cancel, Command, Transport, TransportError};
 use std::time::Duration;
 
 /// Binds port 0 for TCP and says which it was; for UDP the same number must be free.
@@ -33,7 +33,7 @@ pub(super) fn free(
     host: &dyn Transport,
     asker: Asker,
     tried: &[u16],
-    cancelled: &dyn Fn() -> bool,
+    cancel: &Cancel,
 ) -> Result<Option<u16>, TransportError> {
     let limit = Duration::from_secs(20);
     let argv = match asker {
@@ -42,13 +42,13 @@ pub(super) fn free(
         Asker::Nobody => Vec::new(),
     };
     if !argv.is_empty() {
-        let text = host.run(&Command::new(argv).limit(limit), cancelled)?.text();
+        let text = host.run(&Command::new(argv).limit(limit), cancel)?.text();
         let port = text.lines().find_map(|l| l.strip_prefix("port ")?.trim().parse().ok());
         if let Some(port) = port.filter(|p| !tried.contains(p)) {
             return Ok(Some(port));
         }
     }
-    let text = host.run(&Command::script(USED, &[]).limit(limit), cancelled)?.text();
+    let text = host.run(&Command::script(USED, &[]).limit(limit), cancel)?.text();
     let start = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
     Ok(unused(&text, tried, start))
 }
@@ -73,7 +73,7 @@ fn unused(text: &str, tried: &[u16], start: u32) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::Local;
+    use linerate_transport::Local;
 
     #[test]
     fn an_unused_one() {
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn all_ways_find_one_that_can_be_bound() {
         for asker in [Asker::Python, Asker::Perl, Asker::Nobody] {
-            let port = free(&Local::new(), asker, &[], &|| false).unwrap().unwrap();
+            let port = free(&Local::new(), asker, &[], &Cancel::new()).unwrap().unwrap();
             std::net::TcpListener::bind(("0.0.0.0", port)).unwrap();
         }
     }

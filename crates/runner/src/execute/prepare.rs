@@ -1,17 +1,13 @@
 //! Before anything is measured: hosts are reached and asked, snapshots taken, the plan made.
 
-use crate::cancel::Cancel;
-use crate::collect::Collector;
 use crate::event::Event;
 use crate::facts::Facts;
-use crate::host::{HostSpec, Way};
-use crate::outcome::Measured;
+use crate::outcome::{Configuration, Measured, NoSnapshot};
 use crate::plan::{Plan, PlanError, PlanHost, plan};
 use crate::probe::{BASE, OPTIONAL, Probe};
 use crate::request::Request;
 use crate::tools::tests;
-use crate::transport::{Command, Transport, TransportError};
-use linerate_snapshot::Snapshot;
+use linerate_transport::{Cancel, Collect, Command, HostSpec, Transport, TransportError, Way, collect};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +20,7 @@ pub struct Host {
     /// What it answered.
     pub probe: Probe,
     /// Its configuration, or why it is not known.
-    pub snapshot: Result<Arc<Snapshot>, String>,
+    pub snapshot: Configuration,
 }
 
 /// Why nothing was measured.
@@ -53,7 +49,7 @@ impl Prepared {
     }
 }
 
-/// Reaches the hosts, asks them, takes their snapshots, plans.
+/// Reaches the hosts, asks them, takes their snapshots (`None`: it does not), plans.
 ///
 /// # Errors
 /// A host cannot be reached, something is missing or refused, or the budget does not suffice.
@@ -61,7 +57,7 @@ pub fn prepare(
     specs: &[HostSpec],
     request: &Request,
     ssh_options: &[String],
-    collector: &dyn Collector,
+    snapshots: Option<&Collect>,
     cancel: &Cancel,
     listen: &mut dyn FnMut(Event<'_>),
 ) -> Result<Prepared, RunError> {
@@ -73,8 +69,8 @@ pub fn prepare(
         let transport = spec.transport(ssh_options)?;
         let name = transport.host().to_owned();
         listen(Event::Asking { host: &name });
-        let probe = Probe::ask(&*transport, &programs, &|| cancel.is_cancelled())?;
-        hosts.push(Host { name, transport, probe, snapshot: Err("not asked for".to_owned()) });
+        let probe = Probe::ask(&*transport, &programs, cancel)?;
+        hosts.push(Host { name, transport, probe, snapshot: Err(NoSnapshot::NotAsked.into()) });
     }
     let addresses = addresses(specs, &hosts);
     let mut planned = Vec::new();
@@ -96,7 +92,7 @@ pub fn prepare(
     if let Some(e) = early {
         return Err(e.into());
     }
-    let mut here: Option<Result<Arc<Snapshot>, String>> = None;
+    let mut here: Option<Configuration> = None;
     for (host, planned) in hosts.iter_mut().zip(&mut planned) {
         if cancel.is_cancelled() {
             return Err(TransportError::Cancelled.into());
@@ -104,7 +100,8 @@ pub fn prepare(
         let known = here.clone().filter(|_| host.transport.is_here());
         host.snapshot = known.unwrap_or_else(|| {
             listen(Event::Collecting { host: &host.name });
-            collector.collect(&*host.transport, cancel).map(Arc::new)
+            let how = snapshots.ok_or(NoSnapshot::NotAsked)?;
+            Ok(Arc::new(collect(&*host.transport, how, cancel).map_err(NoSnapshot::Collect)?))
         });
         if host.transport.is_here() {
             here = Some(host.snapshot.clone());
@@ -139,7 +136,7 @@ fn interface(host: &Host, to: &str, cancel: &Cancel) -> Option<String> {
         return None;
     }
     let command = Command::new(["ip", "-o", "route", "get", to]).limit(Duration::from_secs(10));
-    let text = host.transport.run(&command, &|| cancel.is_cancelled()).ok()?.text();
+    let text = host.transport.run(&command, cancel).ok()?.text();
     route_device(&text)
 }
 

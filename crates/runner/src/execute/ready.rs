@@ -1,7 +1,7 @@
 //! Waiting until a server listens: the host's kernel is asked, every 50 ms, in one program there.
 
 use crate::tools::Listens;
-use crate::transport::Command;
+use linerate_transport::Command;
 use std::time::Duration;
 
 /// `$1` protocol, `$2` port as the kernel writes it, `$3` state, `$4` process id. Ends with 0 when this process has a socket of that

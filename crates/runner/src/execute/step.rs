@@ -1,7 +1,7 @@
 //! One run: the server, its readiness, the client, their limits, their ends.
 
 use super::feed::{Feed, MAX};
-use super::files::{self, why};
+use super::files;
 use super::meter::{self, Meter};
 use super::port::{self, Asker};
 use super::{Run, ready};
@@ -10,7 +10,7 @@ use crate::outcome::{Failure, RawOutput, Why};
 use crate::plan::{Planned, Side, Step};
 use crate::request::Variant;
 use crate::tools::{Call, Listens, Shape};
-use crate::transport::{Command, End, Heard, Process, Stream, Transport};
+use linerate_transport::{Command, End, Heard, Process, Stream, Transport};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Ports that are tried.
@@ -129,7 +129,7 @@ impl<'a> Work<'a> {
 
     fn start(&self, side: &Side, command: &Command, server: bool) -> Result<Feed, Why> {
         let transport = self.transport(side.host)?;
-        let process = transport.start(command).map_err(|e| why(&e))?;
+        let process = transport.start(command)?;
         Ok(Feed::new(process, transport.host(), server))
     }
 
@@ -206,7 +206,7 @@ impl<'a> Work<'a> {
             Asker::Nobody
         };
         let host = self.transport(server.host)?;
-        let port = port::free(host, asker, tried, &|| self.run.cancel.is_cancelled()).map_err(|e| why(&e))?;
+        let port = port::free(host, asker, tried, self.run.cancel)?;
         port.ok_or_else(|| Why::NotStarted(format!("{} has no free port", host.host())))
     }
 
@@ -232,7 +232,7 @@ impl<'a> Work<'a> {
                 (None, Some(pid)) => {
                     match self
                         .transport(side.host)
-                        .and_then(|t| t.start(&ready::wait(listens, port, pid)).map_err(|e| why(&e)))
+                        .and_then(|t| t.start(&ready::wait(listens, port, pid)).map_err(Why::from))
                     {
                         Ok(process) => asking = Some(process),
                         Err(why) => break Err(why),
@@ -260,7 +260,7 @@ impl<'a> Work<'a> {
     /// Counts what passes the client's interfaces from now on. A host that shows no counters is not counted.
     fn start_meter(&mut self, tell: Tell<'_>) -> Result<(), Why> {
         let transport = self.transport(self.planned.client.host)?;
-        let process = transport.start(&meter::command(self.planned.limit + 30)).map_err(|e| why(&e))?;
+        let process = transport.start(&meter::command(self.planned.limit + 30))?;
         self.meter = Some((process, Meter::through(self.planned.client.through.as_deref())));
         let until = Instant::now() + LINGER;
         while Instant::now() < until && self.meter.as_ref().is_some_and(|(_, m)| !m.has_begun()) {
@@ -380,7 +380,7 @@ impl<'a> Work<'a> {
         let Some((_, mut meter)) = self.meter.take() else { return };
         let last = self
             .transport(self.planned.client.host)
-            .and_then(|t| t.run(&meter::command(1), &|| self.run.cancel.is_cancelled()).map_err(|e| why(&e)));
+            .and_then(|t| t.run(&meter::command(1), self.run.cancel).map_err(Why::from));
         if let Ok(ran) = last {
             ran.text().lines().for_each(|l| meter.line(l));
         }
@@ -391,7 +391,7 @@ impl<'a> Work<'a> {
         let side = &self.planned.client;
         let host = self.transport(side.host)?;
         let named = self.planned.directory.as_deref().unwrap_or_default();
-        let place = files::look(host, named, side.call.size, &|| self.run.cancel.is_cancelled())?;
+        let place = files::look(host, named, side.call.size, self.run.cancel)?;
         if !place.direct {
             let note = format!("{} ({}) takes no O_DIRECT: the page cache takes part", place.path, place.fs);
             self.output.notes.push(note);

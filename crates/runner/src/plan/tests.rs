@@ -216,6 +216,6 @@ fn names_of_what() {
     assert_eq!(names("iperf3-reverse, ping,ping").unwrap(), ["iperf3-reverse", "ping"]);
     assert_eq!(names("quick").unwrap(), ["ping", "iperf3"]);
     assert!(names("perftest").unwrap().contains(&"ib_read_lat"));
-    let error = names("iperf").unwrap_err();
+    let error = names("iperf").unwrap_err().to_string();
     assert!(error.contains("\"iperf\" is neither a suite (quick, network") && error.contains("ib_write_bw-sizes"));
 }

@@ -5,6 +5,7 @@ mod work;
 pub(super) use work::{answers, is_back};
 
 use super::elsewhere::{self, Remote};
+use super::unsure::Unsure;
 use crate::redfish::{Attributes, Bios, Client, Error, Origin, Patience, Registry, System, Task, Transport, same};
 use linerate_remedy::bios::{Attribute, Setup};
 use linerate_remedy::verify::Told;
@@ -213,28 +214,17 @@ pub(super) fn is_of(node: Option<&str>, bmc: Option<&str>) -> Option<bool> {
 }
 
 /// Whether a BMC is the machine's of a plan; else why not. Unknown is not: what it is told to set would be set on any machine.
-pub(super) fn is_sure(plan: &Plan, node: Option<&str>, bmc: Option<&str>) -> Result<(), String> {
-    let make = "make a new plan of the node itself, as root there";
-    let Some(planned) = plan.node.uuid.as_deref() else {
-        return Err(format!(
-            "the plan does not know the UUID of its machine (SMBIOS), by which its BMC is known: {make}"
-        ));
-    };
-    let Some(bmc) = bmc else { return Err("the BMC shows no UUID: whose it is is not known".to_owned()) };
-    let Some(node) = node else {
-        return Err(
-            "the node does not say its UUID (SMBIOS): it takes root there, and a firmware that has one".to_owned()
-        );
-    };
-    match (is_of(Some(planned), Some(bmc)), is_of(Some(planned), Some(node))) {
+pub(super) fn is_sure(plan: &Plan, node: Option<&str>, bmc: Option<&str>) -> Result<(), Unsure> {
+    let planned = plan.node.uuid.as_deref().ok_or(Unsure::NoUuid)?;
+    let bmc = bmc.ok_or(Unsure::NoUuidOfBmc)?;
+    let node = node.ok_or(Unsure::NoUuidOfNode)?;
+    let (of_bmc, of_node) = (is_of(Some(planned), Some(bmc)), is_of(Some(planned), Some(node)));
+    let (planned, bmc, node) = (planned.to_owned(), bmc.to_owned(), node.to_owned());
+    match (of_bmc, of_node) {
         (Some(true), Some(true)) => Ok(()),
-        (Some(false), _) => {
-            Err(format!("the BMC is another machine's: it says UUID {bmc}, and the plan was made for {planned}"))
-        }
-        (_, Some(false)) => Err(format!("the node says UUID {node}, and the plan was made for {planned}")),
-        _ => Err(format!(
-            "a UUID is no UUID of one machine (the plan's is {planned}, the BMC's {bmc}): whose the BMC is is not known"
-        )),
+        (Some(false), _) => Err(Unsure::OtherBmc { bmc, planned }),
+        (_, Some(false)) => Err(Unsure::OtherNode { node, planned }),
+        _ => Err(Unsure::NoOnes { planned, bmc }),
     }
 }
 

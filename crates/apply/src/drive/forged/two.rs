@@ -6,7 +6,7 @@ use crate::hand::tests::{INSPECT, begin, codes, session, step, value};
 use crate::plans::Record;
 use crate::protocol::{Call, Phase, Request, Session, Stage, Stands};
 use linerate_remedy::{Act, Content, FileAct, FileState, Plan, Proof, Step};
-use linerate_runner::Cancel;
+use linerate_transport::Cancel;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -26,7 +26,7 @@ impl<'a> Labelled<'a> {
         let refuse =
             |what: String| Err(Stop::Refused(vec![trouble("other-node", None, format!("{what}. Nothing is undone"))]));
         match whose(&seen.node, &self.link.plan.node) {
-            Whose::Ours => self.link.is_sure().or_else(refuse)?,
+            Whose::Ours => self.link.is_sure().or_else(|why| refuse(why.to_string()))?,
             Whose::Foreign(what) => return refuse(what),
             Whose::Unknown => return refuse(unknown(&seen.node.name)),
         }

@@ -3,7 +3,7 @@
 use super::super::tests::{Flaky, operator, options, plan};
 use super::super::{Ended, Options, Outcome, Target, Undoing, apply, rollback};
 use super::*;
-use linerate_runner::Cancel;
+use linerate_transport::Cancel;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -46,29 +46,29 @@ impl Lifecycle for Slurm {
         "Slurm"
     }
 
-    fn out_of_service(&self, _: &str) -> Result<Option<String>, String> {
+    fn out_of_service(&self, _: &str) -> Result<Option<String>, LifecycleError> {
         Ok(self.reason())
     }
 
-    fn cordon(&self, _: &str, why: &str) -> Result<(), String> {
+    fn cordon(&self, _: &str, why: &str) -> Result<(), LifecycleError> {
         let mut state = self.state();
         if state.rival {
             state.reason = Some(FAN.to_owned());
-            return Err("it is drained already".to_owned());
+            return Err(LifecycleError::Refused("it is drained already".to_owned()));
         }
         state.reason = Some(why.to_owned());
         Ok(())
     }
 
-    fn drain(&self, _: &str) -> Result<(), String> {
+    fn drain(&self, _: &str) -> Result<(), LifecycleError> {
         let mut state = self.state();
         if state.rewritten {
             state.reason = Some(FAN.to_owned());
         }
-        if state.busy { Err("job 7 still runs".to_owned()) } else { Ok(()) }
+        if state.busy { Err(LifecycleError::Busy("job 7 still runs".to_owned())) } else { Ok(()) }
     }
 
-    fn give_back(&self, _: &str) -> Result<(), String> {
+    fn give_back(&self, _: &str) -> Result<(), LifecycleError> {
         let mut state = self.state();
         state.reason = None;
         state.given_back += 1;
@@ -141,17 +141,17 @@ fn what_is_cancelled_before_the_first_change_is_given_back() {
         fn name(&self) -> &str {
             self.0.name()
         }
-        fn out_of_service(&self, node: &str) -> Result<Option<String>, String> {
+        fn out_of_service(&self, node: &str) -> Result<Option<String>, LifecycleError> {
             self.0.out_of_service(node)
         }
-        fn cordon(&self, node: &str, why: &str) -> Result<(), String> {
+        fn cordon(&self, node: &str, why: &str) -> Result<(), LifecycleError> {
             self.0.cordon(node, why)
         }
-        fn drain(&self, _: &str) -> Result<(), String> {
+        fn drain(&self, _: &str) -> Result<(), LifecycleError> {
             self.1.cancel();
             Ok(())
         }
-        fn give_back(&self, node: &str) -> Result<(), String> {
+        fn give_back(&self, node: &str) -> Result<(), LifecycleError> {
             self.0.give_back(node)
         }
     }

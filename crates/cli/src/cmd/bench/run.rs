@@ -10,9 +10,10 @@ use linerate_bench::import::{Refused, import, remove_secrets};
 use linerate_bench::{Param, Run};
 use linerate_out::file::{self, Access};
 use linerate_report::bench::{comparison_text, runs_json, runs_text};
-use linerate_runner::{Event, HostSpec, Measured, RawOutput, Request, Stopped, Variant, What, collect, prepare};
+use linerate_runner::{Event, Measured, RawOutput, Request, Stopped, Variant, What, prepare};
 use linerate_snapshot::without_secrets;
 use linerate_store::{Imported, Place, SnapshotRef, TextRef};
+use linerate_transport::{Collect, HostSpec};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -29,9 +30,8 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     let hosts = HostSpec::list(&a.on).map_err(Failure::new)?;
     let cancel = crate::interrupt::cancel();
     let mut screen = Screen::new(a.quiet);
-    let snapshots: Box<dyn collect::Collector> =
-        if a.no_snapshot { Box::new(collect::Nothing) } else { Box::new(collect::Standard::default()) };
-    let prepared = prepare(&hosts, &request, &a.ssh_option, &*snapshots, &cancel, &mut |e| screen.show(e));
+    let snapshots = (!a.no_snapshot).then(Collect::default);
+    let prepared = prepare(&hosts, &request, &a.ssh_option, snapshots.as_ref(), &cancel, &mut |e| screen.show(e));
     let prepared = match prepared {
         Ok(p) => p,
         Err(e) => {
@@ -261,7 +261,7 @@ impl Screen {
             Event::NoSnapshot { host, why } => {
                 self.clear();
                 // The host may have said why.
-                remark(&format!("no snapshot of {host}: {}", without_secrets(why)));
+                remark(&format!("no snapshot of {host}: {}", without_secrets(&why.to_string())));
                 return;
             }
             Event::Started { step, number, of, plan } => {

@@ -15,7 +15,7 @@ pub(crate) fn run() -> Result<u8, Failure> {
     // Who asked may be gone; the journal knows what was done.
     let _ = out.write_all(&text).and_then(|()| out.flush());
     if let Some(after) = served.after {
-        after.run(&root).map_err(|e| Failure::new(format!("the reboot was refused: {e}")))?;
+        after.run(&root).map_err(Failure::new)?;
     }
     Ok(u8::from(!served.answer.refused.is_empty()))
 }

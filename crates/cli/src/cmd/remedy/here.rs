@@ -39,7 +39,7 @@ impl Node for Here {
         let root = Root::open(&self.root).map_err(bad)?;
         let served = serve_with(call.clone(), &root, &Loaders);
         if let Some(after) = served.after {
-            after.run(&root).map_err(|e| Unreached::Foreign(format!("the reboot was refused: {e}")))?;
+            after.run(&root).map_err(|e| Unreached::Foreign(e.to_string()))?;
         }
         Ok(served.answer)
     }

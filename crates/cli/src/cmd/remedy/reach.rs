@@ -4,8 +4,7 @@ use super::here::Here;
 use crate::output::Failure;
 use crate::plan_args::Reach;
 use linerate_apply::drive::{Node, Remote};
-use linerate_runner::HostSpec;
-use linerate_runner::host::Way;
+use linerate_transport::{HostSpec, Way};
 use std::path::Path;
 
 /// A node by its name; without one, this machine.

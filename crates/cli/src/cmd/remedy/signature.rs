@@ -121,8 +121,7 @@ impl Drop for Held {
 
 fn held(signature: &[u8]) -> Result<Held, Failure> {
     use std::os::unix::fs::OpenOptionsExt;
-    let session = linerate_apply::drive::Operator::new("signature").session.id;
-    let path = std::env::temp_dir().join(format!("linerate-{session}.sig"));
+    let path = std::env::temp_dir().join(format!("linerate-{}.sig", linerate_transport::chance()));
     let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
     let mut file = file.map_err(|e| Failure::writing(&path, &e))?;
     let held = Held(path);

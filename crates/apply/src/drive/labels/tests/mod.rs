@@ -9,7 +9,7 @@ use crate::hand::tests::{INSPECT, step};
 use crate::kube::tests::{Cluster, UUID};
 use crate::protocol::{Request, Stage};
 use linerate_remedy::{Proof, Step};
-use linerate_runner::Cancel;
+use linerate_transport::Cancel;
 use std::time::Duration;
 
 const START: &str = "old=yes zone=a";

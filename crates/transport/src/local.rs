@@ -1,6 +1,6 @@
 //! This host, as it is or inside one of its network namespaces.
 
-use super::{Transport, TransportError};
+use crate::{Transport, TransportError};
 
 /// This host.
 #[derive(Debug, Clone, Default)]

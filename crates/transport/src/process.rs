@@ -1,6 +1,6 @@
 //! A program that runs below a guard, and what is heard of it.
 
-use super::{Command, TransportError};
+use crate::{Cancel, Command, NotDone, TransportError};
 use linerate_out::child::{self, Need};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -37,14 +37,6 @@ pub enum End {
     Lost,
 }
 
-impl End {
-    /// Status 0.
-    #[must_use]
-    pub fn is_success(self) -> bool {
-        self == End::Status(0)
-    }
-}
-
 /// How it ended, and what the carrying program said when it was not the program's own end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
@@ -65,7 +57,7 @@ pub enum Heard {
     Nothing,
 }
 
-/// A helper that ended.
+/// A program that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     /// Its status.
@@ -83,6 +75,20 @@ impl Ran {
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// As the reason why it did not do what it was run for.
+    #[must_use]
+    pub fn not_done(&self, what: &'static str) -> NotDone {
+        NotDone { what, status: self.status, said: self.last_words() }
+    }
+
+    /// The last line that it said on standard error, without secrets.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        let said = String::from_utf8_lossy(&self.stderr);
+        let said = linerate_snapshot::without_secrets(&said);
+        said.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing").to_owned()
     }
 }
 
@@ -106,8 +112,9 @@ pub struct Process {
     ended: Option<Ended>,
 }
 
-/// A word that tells a guard's lines from its program's, and its program's descendants from others.
-pub(super) fn mark() -> String {
+/// 16 hexadecimal digits of chance: a word that tells a guard's lines from its program's, a session or a directory from others.
+#[must_use]
+pub fn chance() -> String {
     let mut bytes = [0_u8; 8];
     let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
     if got.is_err() {
@@ -118,35 +125,43 @@ pub(super) fn mark() -> String {
     format!("{:016x}", u64::from_le_bytes(bytes))
 }
 
-/// A local program, and what of the environment it gets.
-pub(super) struct Start<'a> {
-    pub(super) argv: &'a [String],
-    pub(super) need: Need,
+/// Starts a local program for a host, with its input and both outputs connected.
+pub(super) fn begin(host: &str, argv: &[String], need: Need) -> Result<Child, TransportError> {
+    let program = argv.first().cloned().unwrap_or_default();
+    let started = child::command(&program, need)
+        .args(argv.iter().skip(1))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // Ctrl-C in the terminal reaches linerate only, which then ends both sides in order.
+        .process_group(0)
+        .spawn();
+    started.map_err(|e| TransportError::Start { host: host.to_owned(), program, why: e.to_string() })
+}
+
+/// Kills a local process group.
+pub(super) fn kill_group(pid: u32) {
+    if let Some(group) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
 }
 
 impl Process {
+    /// Starts a guarded program by the local one that carries it.
     pub(super) fn spawn(
         host: &str,
-        start: &Start<'_>,
+        argv: &[String],
+        need: Need,
         mark: String,
         patience: Duration,
     ) -> Result<Self, TransportError> {
-        let argv = start.argv;
+        let mut child = begin(host, argv, need)?;
         let program = argv.first().cloned().unwrap_or_default();
         let fail = |e: std::io::Error| TransportError::Start {
             host: host.to_owned(),
             program: program.clone(),
             why: e.to_string(),
         };
-        let mut child = child::command(&program, start.need)
-            .args(argv.iter().skip(1))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // Ctrl-C in the terminal reaches linerate only, which then ends both sides in order.
-            .process_group(0)
-            .spawn()
-            .map_err(fail)?;
         let (to, heard) = sync_channel(QUEUE);
         if let Some(out) = child.stdout.take() {
             listen(out, Stream::Out, to.clone()).map_err(fail)?;
@@ -174,22 +189,10 @@ impl Process {
         })
     }
 
-    /// Host that it runs on.
-    #[must_use]
-    pub fn host(&self) -> &str {
-        &self.host
-    }
-
     /// Its process id on the host (also that of its process group), once known.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.pid
-    }
-
-    /// Process id of the local program that carries it.
-    #[must_use]
-    pub fn carrier(&self) -> u32 {
-        self.child.id()
     }
 
     /// Waits for the next line or the end, no longer than this.
@@ -288,39 +291,24 @@ impl Process {
         }
         if self.ended.is_none() {
             // The carrier hangs (a dead network). The guard on the other side ends when it hears nothing more.
-            for pid in self.pid.into_iter().chain([self.child.id()]) {
-                self.kill_group(pid);
-            }
+            // Only the carrier's group is a local one for sure: the program's own id counts where the carrier is its shell.
+            let local = self.pid.filter(|_| self.program == "sh" || self.program == "ip");
+            local.into_iter().chain([self.child.id()]).for_each(kill_group);
             let _ = self.child.kill();
             let _ = self.child.wait();
             self.ended = Some(Ended { end: End::Lost, why: Some("it did not end when it was told to".to_owned()) });
         }
     }
 
-    /// Only the carrier's group is a local one for sure: the program's own id counts where the carrier is its shell.
-    fn kill_group(&self, pid: u32) {
-        let local = pid == self.child.id() || self.program == "sh" || self.program == "ip";
-        if let (true, Ok(raw)) = (local, i32::try_from(pid))
-            && let Some(group) = rustix::process::Pid::from_raw(raw)
-        {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-    }
-
     /// Listens until the end.
-    pub(crate) fn finish(
-        mut self,
-        command: &Command,
-        max: usize,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<Ran, TransportError> {
+    pub(crate) fn finish(mut self, command: &Command, cancel: &Cancel) -> Result<Ran, TransportError> {
         let until = Instant::now() + command.limit;
         let mut ran = Ran { status: 0, stdout: Vec::new(), stderr: Vec::new(), cut: false };
         loop {
             match self.next(Duration::from_millis(50)) {
                 Heard::Line(stream, line) => {
                     let to = if stream == Stream::Out { &mut ran.stdout } else { &mut ran.stderr };
-                    let room = max.saturating_sub(to.len()).min(line.len());
+                    let room = command.most.saturating_sub(to.len()).min(line.len());
                     ran.cut |= room < line.len();
                     to.extend_from_slice(line.get(..room).unwrap_or_default());
                 }
@@ -328,15 +316,23 @@ impl Process {
                     ran.status = status;
                     return Ok(ran);
                 }
-                Heard::Ended(e) => return Err(TransportError::Lost { host: self.host.clone(), why: e.why }),
+                Heard::Ended(Ended { why, .. }) => {
+                    let host = self.host.clone();
+                    // A guard's first line says which process it began.
+                    let lost = self.pid.is_some() || !ran.stdout.is_empty();
+                    return Err(if lost {
+                        TransportError::Lost { host, why }
+                    } else {
+                        TransportError::NotConnected { host, why }
+                    });
+                }
                 Heard::Nothing => {}
             }
-            if cancelled() {
+            if cancel.is_cancelled() {
                 return Err(TransportError::Cancelled);
             }
             if Instant::now() >= until {
-                let program = command.argv.first().cloned().unwrap_or_default();
-                let seconds = command.limit.as_secs();
+                let (program, seconds) = (command.program(), command.limit.as_secs());
                 return Err(TransportError::TimedOut { host: self.host.clone(), program, seconds });
             }
         }

@@ -1,11 +1,11 @@
 //! A program that is handed a text and answers with one. No guard is above it: what it began it brings to an end, whatever becomes of
 //! the connection. So it must end by itself.
 
-use super::{Ran, TransportError};
-use linerate_out::child::{self, Need};
+use crate::process::{begin, kill_group};
+use crate::{Cancel, Command, Ran, Transport, TransportError};
 use std::io::{Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Child;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,72 +16,54 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Words of standard error that are kept.
 const WORDS: u64 = 64 << 10;
 
-/// Who is spoken to, and for how long.
-pub(super) struct With<'a> {
-    pub(super) host: &'a str,
-    pub(super) is_here: bool,
-    /// Local argument list.
-    pub(super) argv: &'a [String],
-    /// What of the environment it gets.
-    pub(super) need: Need,
-    pub(super) limit: Duration,
-    /// Bytes of the answer that are kept.
-    pub(super) most: usize,
-}
-
-pub(super) fn converse(with: &With<'_>, input: Vec<u8>, cancelled: &dyn Fn() -> bool) -> Result<Ran, TransportError> {
-    let program = with.argv.first().cloned().unwrap_or_default();
-    let host = || with.host.to_owned();
-    let failed =
-        |e: std::io::Error| TransportError::Start { host: host(), program: program.clone(), why: e.to_string() };
-    let mut child = child::command(&program, with.need)
-        .args(with.argv.iter().skip(1))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(failed)?;
-    let (out, err) = (keep(child.stdout.take(), with.most as u64 + 1), keep(child.stderr.take(), WORDS));
+/// `argv` is what the local program is called with; the command has the limits of time, and of what is kept of the answer.
+pub(super) fn converse(
+    with: &(impl Transport + ?Sized),
+    argv: &[String],
+    command: &Command,
+    input: Vec<u8>,
+    cancel: &Cancel,
+) -> Result<Ran, TransportError> {
+    let (limit, most, host) = (command.limit, command.most, || with.host().to_owned());
+    let mut child = begin(with.host(), argv, with.carrier().unwrap_or(command.need))?;
+    let (out, err) = (keep(child.stdout.take(), most as u64 + 1), keep(child.stderr.take(), WORDS));
     let stdin = child.stdin.take();
     // A program that ends without reading breaks the pipe: what it says tells why.
     let told = std::thread::spawn(move || stdin.map(|mut to| to.write_all(&input)));
-    let ended = wait(&mut child, with.limit, cancelled);
+    let ended = wait(&mut child, limit, cancel);
     if ended.is_none() {
         // Its children hold its outputs open.
-        let _ = i32::try_from(child.id())
-            .ok()
-            .and_then(rustix::process::Pid::from_raw)
-            .map(|group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL));
+        kill_group(child.id());
         let _ = child.wait();
     }
     let _ = told.join();
     let (mut stdout, stderr) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
     let Some(status) = ended else {
-        return Err(if cancelled() {
+        return Err(if cancel.is_cancelled() {
             TransportError::Cancelled
         } else {
-            TransportError::TimedOut { host: host(), program, seconds: with.limit.as_secs() }
+            let program = argv.first().cloned().unwrap_or_default();
+            TransportError::TimedOut { host: host(), program, seconds: limit.as_secs() }
         });
     };
-    if status == SSH_FAILED && !with.is_here {
+    if status == SSH_FAILED && !with.is_here() {
         let said = String::from_utf8_lossy(&stderr);
         let why = said.lines().map(str::trim).rfind(|l| !l.is_empty()).map(str::to_owned);
         return Err(TransportError::Lost { host: host(), why });
     }
-    let cut = stdout.len() > with.most;
-    stdout.truncate(with.most);
+    let cut = stdout.len() > most;
+    stdout.truncate(most);
     Ok(Ran { status, stdout, stderr, cut })
 }
 
 /// Status, as a shell counts signals; `None`: it did not end in time, or nobody waits any more.
-fn wait(child: &mut Child, limit: Duration, cancelled: &dyn Fn() -> bool) -> Option<i32> {
+fn wait(child: &mut Child, limit: Duration, cancel: &Cancel) -> Option<i32> {
     let until = Instant::now() + limit;
     loop {
         if let Some(status) = child.try_wait().ok()? {
             return Some(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
         }
-        if Instant::now() > until || cancelled() {
+        if Instant::now() > until || cancel.is_cancelled() {
             return None;
         }
         std::thread::sleep(LOOK);
@@ -102,12 +84,12 @@ fn keep(from: Option<impl Read + Send + 'static>, most: u64) -> JoinHandle<Vec<u
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Local, Transport};
     use super::*;
+    use crate::Local;
 
     fn ask(argv: &[&str], input: &str, limit: u64, most: usize) -> Result<Ran, TransportError> {
-        let argv: Vec<String> = argv.iter().map(|a| (*a).to_owned()).collect();
-        Local::new().converse(&argv, input.as_bytes().to_vec(), Duration::from_millis(limit), most, &|| false)
+        let command = Command::new(argv.iter().copied()).limit(Duration::from_millis(limit)).most(most);
+        Local::new().converse(&command, input.as_bytes().to_vec(), &Cancel::new())
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Hosts as people name them: `local`, `node1`, `root@node1:2222`, each with `=ADDRESS` where the data goes another way.
 
-use crate::transport::{Local, Ssh, Transport, TransportError};
+use crate::{Local, Ssh, Transport, TransportError};
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// A host of a run.
+/// A host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HostSpec {
     /// How it is reached.

@@ -1,7 +1,7 @@
 //! Another host, over the user's own `ssh`: its configuration, keys, agent and jump hosts are used as they are.
 
-use super::converse::{With, converse};
-use super::{Transport, TransportError};
+use crate::converse::converse;
+use crate::{Cancel, Command, Transport, TransportError};
 use linerate_out::child::{self, Need};
 use linerate_out::shell;
 use std::os::unix::fs::DirBuilderExt;
@@ -114,7 +114,7 @@ fn sockets() -> Option<PathBuf> {
     let short = |p: &PathBuf| p.as_os_str().len() <= 24 && p.is_dir();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(short);
     let base = runtime.unwrap_or_else(|| PathBuf::from("/tmp"));
-    let path = base.join(format!("linerate-{}", super::process::mark()));
+    let path = base.join(format!("linerate-{}", crate::process::chance()));
     std::fs::DirBuilder::new().mode(0o700).create(&path).ok()?;
     Some(path)
 }
@@ -126,21 +126,13 @@ impl Transport for Ssh {
 
     /// A connection of its own, because one that is shared was made before: `ssh` says which key it saw before anything of the host's is
     /// printed, and ends where it is not the one that the user's files know.
-    fn host_key(&self, cancelled: &dyn Fn() -> bool) -> Result<Option<String>, TransportError> {
+    fn host_key(&self, cancel: &Cancel) -> Result<Option<String>, TransportError> {
         let mut argv = self.head();
         let first = ["-o", "LogLevel=DEBUG1", "-o", "ControlMaster=no", "-o", "ControlPath=none"].map(str::to_owned);
         // The first value of an option is the one that counts.
         let _ = argv.splice(1..1, first);
         argv.extend(["--".to_owned(), self.destination.clone(), "true".to_owned()]);
-        let with = With {
-            host: &self.name,
-            is_here: false,
-            need: Need::Ssh,
-            argv: &argv,
-            limit: Duration::from_secs(30),
-            most: 1024,
-        };
-        let ran = converse(&with, Vec::new(), cancelled)?;
+        let ran = converse(self, &argv, &Command::new(["ssh"]).limit(Duration::from_secs(30)), Vec::new(), cancel)?;
         let none = || TransportError::Lost {
             host: self.name.clone(),
             why: Some("ssh did not show the host's key".to_owned()),
