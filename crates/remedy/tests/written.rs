@@ -3,7 +3,7 @@
 
 mod common;
 
-use linerate_remedy::{Act, Plan};
+use linerate_remedy::{Act, Plan, Step};
 use std::path::{Path, PathBuf};
 
 /// A plan of version 0.1.0 with acts of all kinds, on one line.
@@ -20,7 +20,7 @@ fn a_plan_that_was_written_before_has_its_digest() {
 #[test]
 fn acts_are_closed() {
     let plan = common::plan();
-    for act in plan.steps.iter().flat_map(|s| s.trial.iter().chain(&s.change)) {
+    for act in plan.steps.iter().flat_map(Step::acts) {
         let read = |with: &str| {
             let mut json = serde_json::to_value(act).expect("JSON");
             json[with] = "more".into();

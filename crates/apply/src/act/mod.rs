@@ -130,7 +130,7 @@ pub(crate) fn unexpected(what: impl std::fmt::Display) -> Wrong {
 #[cfg(test)]
 mod tests {
     use super::on_node;
-    use linerate_remedy::Plan;
+    use linerate_remedy::{Plan, Step};
 
     /// A plan with acts of all kinds.
     const WRITTEN: &[u8] = include_bytes!("../../../remedy/tests/fixtures/plan-0.1.0.json");
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_not_made_here_is_made_elsewhere() {
         let plan = Plan::read(WRITTEN).unwrap();
-        let acts = plan.steps.iter().flat_map(|s| s.trial.iter().chain(&s.change));
+        let acts = plan.steps.iter().flat_map(Step::acts);
         let here: Vec<bool> = acts
             .map(|act| {
                 assert_eq!(on_node(act).is_none(), act.is_elsewhere(), "{act:?}");

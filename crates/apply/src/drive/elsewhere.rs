@@ -7,7 +7,7 @@ use super::Stop;
 use crate::hand::fault::boundary;
 use crate::plans::Record;
 use crate::protocol::{ActState, Stands, State, Trouble};
-use linerate_remedy::{Act, BiosAct, LabelAct, Plan};
+use linerate_remedy::{Act, BiosAct, LabelAct, Plan, Step};
 use std::fmt::{Debug, Display};
 
 /// Acts of one service.
@@ -223,8 +223,7 @@ pub(super) fn trouble(code: &str, step: Option<&str>, what: impl Into<String>) -
 /// that says otherwise was refused before it came here.
 pub(super) fn acts<A: Remote>(plan: &Plan, record: &Record, state: &State) -> Vec<Afar<A>> {
     let one = |a: &ActState| {
-        let step = plan.step(&a.step)?;
-        let act = step.trial.iter().chain(&step.change).nth(a.number)?;
+        let act = plan.act(&a.step, a.number)?;
         let set = A::of(act)?.clone();
         let before = record.before(&a.step, a.number).or_else(|| a.before.clone());
         let was = before.as_deref().and_then(A::was);
@@ -237,7 +236,7 @@ pub(super) fn acts<A: Remote>(plan: &Plan, record: &Record, state: &State) -> Ve
 /// Acts of one service in the steps that are taken; `chosen` is empty: all.
 pub(super) fn chosen<'p, A: Remote + 'p>(plan: &'p Plan, chosen: &'p [String]) -> impl Iterator<Item = &'p A> {
     let steps = plan.steps.iter().filter(move |s| chosen.is_empty() || chosen.contains(&s.id));
-    steps.flat_map(|s| s.trial.iter().chain(&s.change)).filter_map(A::of)
+    steps.flat_map(Step::acts).filter_map(A::of)
 }
 
 /// Whether steps that are taken have acts of a service.

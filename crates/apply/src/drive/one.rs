@@ -392,10 +392,7 @@ impl Work<'_> {
         let was_made =
             |a: &ActState| state.acts.iter().any(|b| (&b.step, b.number, b.stands) == (&a.step, a.number, a.stands));
         for act in after.acts.iter().filter(|a| a.stands == Stands::Made && !was_made(a)) {
-            if let Some(step) = self.plan.step(&act.step)
-                && let Some(made) = step.trial.iter().chain(&step.change).nth(act.number)
-                && !made.is_elsewhere()
-            {
+            if let Some(made) = self.plan.act(&act.step, act.number).filter(|made| !made.is_elsewhere()) {
                 (self.tell)(Event::Made(&made.summary()));
             }
         }

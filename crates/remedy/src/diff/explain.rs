@@ -68,7 +68,7 @@ fn dragged(changes: &[Change], known: &mut Vec<Explanation>) {
 
 fn of_step(step: &Step) -> Vec<Explanation> {
     let mut found = Found::new();
-    for act in step.trial.iter().chain(&step.change) {
+    for act in step.acts() {
         act.shown().explains(&mut found);
         act.shown().effects().iter().for_each(|e| of_effect(e, &mut found));
     }

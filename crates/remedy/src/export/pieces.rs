@@ -163,8 +163,7 @@ struct Covers {
 /// The words that the running kernel must have, and must not.
 fn kernel_args(step: &Step) -> Option<Piece<'_>> {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
-    let trials = step.trial.iter().chain(&step.change);
-    for act in trials {
+    for act in step.acts() {
         if let Act::Trial(TrialAct { add: a, remove: r, .. }) = act {
             // `panic=30` belongs to the trial (a panic falls back by itself).
             add.extend(a.iter().map(String::as_str).filter(|w| !w.starts_with("panic=")));
@@ -244,9 +243,7 @@ fn kind<'p>(path: &'p str, covers: &Covers) -> Kind<'p> {
 /// Programs that make the system take the files, settings or arguments of the same step: another system does that in its own way.
 fn implied(argv: &[String], step: &Step, covers: &Covers) -> bool {
     let Some(program) = argv.first().map(|p| p.rsplit('/').next().unwrap_or(p)) else { return true };
-    let has = |prefix: &str| {
-        step.change.iter().any(|a| matches!(a, Act::File(FileAct { path, .. }) if path.starts_with(prefix)))
-    };
+    let has = |prefix: &str| step.files().any(|file| file.path.starts_with(prefix));
     match program {
         "systemctl" => has("/etc/systemd/system/") || argv.get(1).is_some_and(|v| v == "daemon-reload"),
         "modprobe" => has("/etc/modules-load.d/"),

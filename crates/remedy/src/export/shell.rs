@@ -96,18 +96,16 @@ fn checks(plan: &Plan, rest: &mut Rest) -> String {
                 None => rest.leave(&step.id, "a condition", NUL),
             }
         }
-        for act in &step.change {
-            if let Act::File(FileAct { path, before, after, .. }) = act {
-                let states = files.entry(path).or_default();
-                if states.is_empty() {
-                    states.push(match before {
-                        FileState::Absent => "absent".into(),
-                        FileState::Content(text) => sha256(text.as_bytes()),
-                        FileState::Digest(digest) => digest.chars().filter(char::is_ascii_hexdigit).collect(),
-                    });
-                }
-                states.push(after.as_ref().map_or("absent".into(), |Content(text)| sha256(text.as_bytes())));
+        for FileAct { path, before, after, .. } in step.files() {
+            let states = files.entry(path).or_default();
+            if states.is_empty() {
+                states.push(match before {
+                    FileState::Absent => "absent".into(),
+                    FileState::Content(text) => sha256(text.as_bytes()),
+                    FileState::Digest(digest) => digest.chars().filter(char::is_ascii_hexdigit).collect(),
+                });
             }
+            states.push(after.as_ref().map_or("absent".into(), |Content(text)| sha256(text.as_bytes())));
         }
     }
     for (path, states) in files {

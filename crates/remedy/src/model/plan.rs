@@ -1,6 +1,6 @@
 //! A plan.
 
-use super::{Disruption, Risk, Simulation, Step};
+use super::{Act, Disruption, Risk, Simulation, Step};
 use crate::hash::sha256;
 use linerate_node::context::Role;
 use serde::de::Error;
@@ -197,5 +197,11 @@ impl Plan {
     #[must_use]
     pub fn step(&self, id: &str) -> Option<&Step> {
         self.steps.iter().find(|s| s.id == id)
+    }
+
+    /// An act of a step by its number.
+    #[must_use]
+    pub fn act(&self, step: &str, number: usize) -> Option<&Act> {
+        self.step(step)?.acts().nth(number)
     }
 }

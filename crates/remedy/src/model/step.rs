@@ -1,6 +1,6 @@
 //! A step: one fix, from what must be so before to what must be read after.
 
-use super::Act;
+use super::{Act, FileAct};
 use serde::{Deserialize, Serialize};
 
 /// A fix of a plan.
@@ -36,6 +36,18 @@ pub struct Step {
     /// What of its effects the simulation does not show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsimulated: Vec<String>,
+}
+
+impl Step {
+    /// Its acts in order, those on trial first: an act's number counts them so.
+    pub fn acts(&self) -> impl DoubleEndedIterator<Item = &Act> {
+        self.trial.iter().chain(&self.change)
+    }
+
+    /// Files that its change writes or removes.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &FileAct> {
+        self.change.iter().filter_map(|act| if let Act::File(file) = act { Some(file) } else { None })
+    }
 }
 
 /// A condition on the node.

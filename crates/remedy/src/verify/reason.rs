@@ -2,7 +2,7 @@
 
 use super::Cx;
 use super::look::{Look, at, texts};
-use crate::model::{Act, FileAct, FileState, Step};
+use crate::model::{FileAct, FileState, Step};
 use linerate_formats::cmdline::same_name;
 use linerate_snapshot::Snapshot;
 
@@ -14,8 +14,7 @@ pub(super) fn of_step(cx: &Cx<'_>, step: &Step) -> Option<String> {
 /// A file of the step that is not there, or not as it was written. Redacted texts are not compared.
 pub(super) fn files_of(cx: &Cx<'_>, step: &Step) -> Option<String> {
     let tried = !step.trial.is_empty();
-    step.change.iter().find_map(|act| {
-        let Act::File(FileAct { path, before, after, .. }) = act else { return None };
+    step.files().find_map(|FileAct { path, before, after, .. }| {
         // With a trial the file is written when the trial was proven; until then it is as it was.
         let untouched = match at(cx.after, path) {
             Look::Absent(_) => before.is(None),
@@ -44,20 +43,16 @@ pub(super) fn files_of(cx: &Cx<'_>, step: &Step) -> Option<String> {
 
 /// Whether the step writes files, and the node shows all of them as they were written.
 pub(super) fn shows_files_of(cx: &Cx<'_>, step: &Step) -> bool {
-    let mut files = step.change.iter().filter_map(|act| match act {
-        Act::File(FileAct { path, after: Some(_), .. }) => Some(path),
-        _ => None,
-    });
-    let some = step.change.iter().any(|act| matches!(act, Act::File(_)));
-    some && files_of(cx, step).is_none() && files.all(|p| matches!(at(cx.after, p), Look::Text(..)))
+    let mut written = step.files().filter(|file| file.after.is_some());
+    step.files().next().is_some()
+        && files_of(cx, step).is_none()
+        && written.all(|file| matches!(at(cx.after, &file.path), Look::Text(..)))
 }
 
 /// Modules that the step loads at boot.
 fn modules_of(step: &Step) -> Vec<&str> {
-    let texts = step.change.iter().filter_map(|act| match act {
-        Act::File(FileAct { path, after: Some(text), .. }) if path.contains("modules-load.d/") => Some(text.0.as_str()),
-        _ => None,
-    });
+    let lists = step.files().filter(|file| file.path.contains("modules-load.d/"));
+    let texts = lists.filter_map(|file| file.after.as_ref()).map(|text| text.0.as_str());
     texts.flat_map(str::lines).map(str::trim).filter(|l| !l.is_empty() && !l.starts_with(['#', ';'])).collect()
 }
 

@@ -26,7 +26,7 @@ pub(super) fn diff(act: &Act) -> Option<String> {
 
 /// Undoing a step: what was there comes back, the last first; then what reads it is run.
 pub(super) fn rollback(step: &Step) -> Vec<String> {
-    let acts = || step.trial.iter().chain(&step.change).rev();
+    let acts = || step.acts().rev();
     let runs = acts().filter_map(|act| match act {
         Act::Run(RunAct { undo, .. }) if !undo.is_empty() => Some(format!("then run {}", shell::shown(undo))),
         _ => None,

@@ -68,15 +68,13 @@ fn changes() -> impl Strategy<Value = Vec<(usize, u8, usize)>> {
 
 /// Whether all that is said is of the plan.
 fn is_of(plan: &Plan, state: &State) -> bool {
-    let act =
-        |step: &str, number: usize| plan.step(step).and_then(|s| s.trial.iter().chain(&s.change).nth(number).cloned());
     let text = serde_json::to_string(plan).unwrap();
     state.plan == plan.hash
         && state.acts.iter().all(|said| {
-            let Some(act) = act(&said.step, said.number) else { return false };
+            let Some(act) = plan.act(&said.step, said.number) else { return false };
             let kept = |path: &String| text.contains(&format!("{path:?}")) || path.starts_with("/boot/grub/");
             let begun = matches!(said.stands, crate::protocol::Stands::Made | crate::protocol::Stands::Announced);
-            let before = match (&act, said.before.as_deref().filter(|_| begun)) {
+            let before = match (act, said.before.as_deref().filter(|_| begun)) {
                 (_, None) => true,
                 (Act::Label(_), Some(b)) => {
                     ["{\"value\":null}", "{\"value\":\"yes\"}", "{\"value\":\"1\"}"].contains(&b)

@@ -12,7 +12,7 @@ use linerate_node::rdma::LinkLayer;
 use linerate_out::file::Access;
 use linerate_remedy::export::{LinkType, NicType};
 use linerate_remedy::platform::Platform;
-use linerate_remedy::{Act, Plan, export, plan};
+use linerate_remedy::{Act, Plan, Step, export, plan};
 use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
 use linerate_snapshot::Snapshot;
@@ -69,7 +69,7 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
 /// The plan with what is known of its machine from this side, where it changes something beside the machine: by that, and by nothing that a
 /// node says later, is decided whose BMC and whose Kubernetes object it is.
 fn known(a: &PlanArgs, mut plan: Plan) -> Result<Plan, Failure> {
-    let acts = plan.steps.iter().flat_map(|s| s.trial.iter().chain(&s.change));
+    let acts = plan.steps.iter().flat_map(Step::acts);
     let beside: Vec<&Act> = acts.filter(|act| act.is_elsewhere()).collect();
     if beside.is_empty() || a.source.is_some() {
         return Ok(plan);

@@ -6,6 +6,7 @@ use crate::output::Failure;
 use crate::plan_args::RollbackArgs;
 use linerate_apply::drive::{Lone, Stop, Target, Undoing, rollback, standing};
 use linerate_apply::protocol::Stands;
+use linerate_remedy::Act;
 use std::time::Duration;
 
 pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
@@ -46,8 +47,7 @@ fn show(target: &Target<'_>) -> Result<u8, Failure> {
         return Err(Failure::new(format!("{}: no such plan was begun there", node.name())));
     };
     for act in state.acts.iter().rev().filter(|a| !matches!(a.stands, Stands::Open | Stands::Undone)) {
-        let step = plan.step(&act.step);
-        let what = step.and_then(|s| Some(s.trial.iter().chain(&s.change).nth(act.number)?.summary()));
+        let what = plan.act(&act.step, act.number).map(Act::summary);
         crate::output::remark(&format!("would undo {}: {}", act.step, what.unwrap_or_default()));
     }
     crate::output::remark("nothing was changed; --yes does it");
