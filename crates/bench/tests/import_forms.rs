@@ -157,3 +157,23 @@ fn what_is_beyond_a_limit_is_refused_with_its_number() {
         assert!(found.refused.iter().any(|r| r.line == line && r.why == want), "{name}: {:?}", found.refused);
     }
 }
+
+#[test]
+fn tables_of_osu() {
+    let run = one("\
+# OSU MPI-CUDA Bandwidth Test v7.5
+# Datatype: MPI_CHAR.
+# Size      Bandwidth (MB/s)        Validation
+1                       1.50              Pass
+1048576             12345.67              Pass
+2097152             20000.00              Fail
+");
+    assert_eq!(
+        (run.kind, run.tool.as_deref(), run.version.as_deref()),
+        (Kind::Osu, Some("MPI-CUDA Bandwidth"), Some("7.5"))
+    );
+    assert_eq!(values(&run, "bandwidth", Stat::Value), [0.0015, 12345.67 * 1e-3, 20.0]);
+    let points = &series(&run, "bandwidth", Stat::Value)[0].points;
+    assert_eq!(points.valid().map(|p| p.size).collect::<Vec<_>>(), [Some(1), Some(1 << 20)]);
+    assert_eq!((run.faults.len(), run.faults[0].line, run.is_valid()), (1, Some(6), true));
+}

@@ -39,6 +39,7 @@ pub mod nvbandwidth;
 pub mod nvidia_proc;
 pub mod nvidia_smi;
 pub mod nvml;
+pub mod osu;
 pub mod parsers;
 pub mod pci;
 pub mod perftest;
@@ -77,7 +78,9 @@ tools! {
     Ping => ping::TOOL,
     Nvbandwidth => nvbandwidth::TOOL,
     Torchtitan => torchtitan::TOOL,
+    Osu => osu::TOOL,
     NvidiaSmiP2p => nvidia_smi::P2P,
+    NvidiaSmiNvlink => nvidia_smi::NVLINK,
     NvidiaSmiTopo => nvidia_smi::TOPO,
     NvidiaSmiXml => nvidia_smi::XML,
     NvidiaSmiQuery => nvidia_smi::QUERY,

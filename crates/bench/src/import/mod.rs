@@ -6,6 +6,7 @@ mod iperf;
 mod marks;
 mod nccl_tests;
 mod nvbandwidth;
+mod osu;
 mod perftest;
 mod ping;
 mod secrets;
@@ -78,6 +79,8 @@ benchmarks! {
     Nvbandwidth => nvbandwidth::BENCHMARK,
     /// TorchTitan's training log.
     Torchtitan => torchtitan::BENCHMARK,
+    /// The OSU micro-benchmarks.
+    Osu => osu::BENCHMARK,
     /// A table of measurements or a time series of another maker: CSV, JSON lines, Markdown.
     #[default]
     Series => series::BENCHMARK,

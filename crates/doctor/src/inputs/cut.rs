@@ -343,6 +343,13 @@ hca_id:\tmlx5_0
     }
 
     #[test]
+    fn a_comment_behind_a_line_is_no_command() {
+        let text = "mlx5_0   port  1  ==>  ibp26s0        (Down)  # CX-7 1/8 infiniband\n".repeat(2);
+        assert_eq!(nodes("x", text.as_bytes()).nodes.len(), 1);
+        assert!(is_prompt("[root@n ~]# ibdev2netdev") && is_prompt("# cat /proc/cmdline") && !is_prompt("# ib is up"));
+    }
+
+    #[test]
     fn prose_and_logs_alone_make_no_node() {
         let log = "node1:1:2 [0] NCCL INFO Using network IB\n".repeat(1000) + "OK\nFAIL\nkvm\n12:30.1 noon: lunch\n";
         assert!(nodes("x", log.as_bytes()).nodes.is_empty());

@@ -2,6 +2,7 @@
 
 mod csv;
 mod matrix;
+mod nvlink;
 mod query_text;
 mod query_xml;
 mod quick_xml;
@@ -9,6 +10,7 @@ mod table;
 mod topo;
 
 pub use csv::{Csv, CsvRow, parse_csv};
+pub use nvlink::{GpuLinks, NVLINK, parse_nvlink};
 pub use query_text::parse_query;
 pub use query_xml::parse_xml;
 pub use table::{Table, TableGpu, parse_table};
