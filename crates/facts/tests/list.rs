@@ -1,5 +1,7 @@
 //! The list: ids, paths, and what an empty source answers.
 
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
+
 use linerate_facts::{Fact, Reading, Subject, Value, defs, each, moves};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;

@@ -17,18 +17,22 @@ pub(crate) struct Row<F> {
     pub(crate) read: F,
 }
 
-/// A row that version 1 notes where it is not seen.
-const fn fact<F: Copy>(id: &'static str, unit: Unit, what: &'static str, read: F) -> Row<F> {
-    as_in(Version1::Noted, id, unit, what, read)
+/// A fact that version 1 notes where it is not seen.
+const fn fact<F: Copy>(id: &'static str, what: &'static str, read: F) -> Row<F> {
+    as_in(Version1::Noted, id, what, read)
 }
 
-/// A row that version 1 leaves `null` without a note.
-const fn quiet<F: Copy>(id: &'static str, unit: Unit, what: &'static str, read: F) -> Row<F> {
-    as_in(Version1::Null, id, unit, what, read)
+/// A fact that version 1 leaves `null` without a note.
+const fn quiet<F: Copy>(id: &'static str, what: &'static str, read: F) -> Row<F> {
+    as_in(Version1::Null, id, what, read)
 }
 
-const fn as_in<F: Copy>(version1: Version1, id: &'static str, unit: Unit, what: &'static str, read: F) -> Row<F> {
-    Row { def: Def { id, unit, what, version1 }, read }
+const fn as_in<F: Copy>(version1: Version1, id: &'static str, what: &'static str, read: F) -> Row<F> {
+    Row { def: Def { id, unit: Unit::None, what, version1 }, read }
+}
+
+const fn counting<F: Copy>(unit: Unit, row: Row<F>) -> Row<F> {
+    Row { def: Def { unit, ..row.def }, read: row.read }
 }
 
 /// A fact of the node.
@@ -56,6 +60,10 @@ fn copy<T: Copy>(r: &Reading<T>, f: impl FnOnce(T) -> Value<'static>) -> Said<'s
 
 fn there<T>(r: &Reading<T>) -> Said<'_> {
     r.as_ref().map(|_| Value::There)
+}
+
+fn known(value: Value<'_>, place: Place) -> Said<'_> {
+    Reading::Known(value, place)
 }
 
 /// What the model holds as an option: there, or certainly not.
