@@ -1,11 +1,10 @@
 //! What a node was when it was measured: the facts that can move a benchmark, few enough to be stored with every run, and compared
 //! later without the snapshot.
 
-mod devices;
-mod system;
+mod read;
 
 use crate::compare::{Confound, Weight};
-use linerate_node::{Node, Reading};
+use linerate_node::Node;
 use linerate_rules::{Severity, Status};
 use linerate_snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -40,8 +39,7 @@ impl Facts {
     pub fn of(snapshot: &Snapshot) -> Facts {
         let node = Node::decode(snapshot);
         let mut facts = Facts { host: snapshot.manifest.host.clone(), ..Facts::default() };
-        system::facts(&node, &mut facts);
-        devices::facts(&node, &mut facts);
+        read::facts(&node, &mut facts);
         facts.rules(&node, snapshot);
         facts
     }
@@ -93,11 +91,6 @@ impl Facts {
             self.list.insert(format!("rule {id}"), fact);
         }
     }
-}
-
-/// The value of a reading, in words.
-fn known<T: ToString>(reading: &Reading<T>) -> Option<String> {
-    reading.known().map(ToString::to_string)
 }
 
 /// Many of the same: each value with its count, so that sixteen equal ports are one fact.

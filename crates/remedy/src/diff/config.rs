@@ -1,12 +1,12 @@
 //! Configuration space of a PCI function, compared by registers: those that hold a state move, those that hold a setting do not.
 
 use super::{Change, What};
+use linerate_facts::moves::ERRORS;
 
 /// A run of bytes of a capability: first, behind the last, name, and why it moves by itself; empty: it does not.
 type Register = (usize, usize, &'static str, &'static str);
 
 const STATUS: &str = "status bits follow what the device does";
-const ERRORS: &str = "error status: rules judge it";
 const LINK: &str = "the link trains by itself; rules judge its speed and width";
 const VECTORS: &str = "interrupt vectors are dealt out at each start of a driver";
 const MAILBOX: &str = "a window through which tools talk to the device";

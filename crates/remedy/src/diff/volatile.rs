@@ -1,8 +1,9 @@
-//! What moves by itself between two readings of a node that nobody changed, each with the reason. Registers of PCI functions are in
-//! `config.rs`.
+//! What moves by itself between two readings of a node that nobody changed, each with the reason: files and outputs that are no fact of the
+//! list (`linerate_facts::moves` has those). Registers of PCI functions are in `config.rs`.
 
 use super::What;
 use super::glob::{covers, within};
+use linerate_facts::moves::{COUNTS, GIDS, LIDS, LINKS, MOVING};
 
 /// A pattern of paths and parts that says nothing when it differs.
 #[derive(Debug, Clone, Copy)]
@@ -29,11 +30,8 @@ const fn parts(path: &'static str, parts: &'static [&'static str], reason: &'sta
     Volatile { path, parts, values_only: false, reason }
 }
 
-const GIDS: &str = "GIDs follow addresses, which link states and neighbours bring and take";
 const SMI: &str = "`nvidia-smi -q*";
 const CLOCK: &str = "clock frequencies follow load and heat";
-const COUNTS: &str = "counters count";
-const LINKS: &str = "links train by themselves, also in pauses; rules judge speed and state";
 const SENSOR: &str = "temperature, power, clocks and load are sensors";
 const MEMORY: &str = "free memory follows what runs";
 const AGAIN: &str = "it says again what the registers and files say, which are compared themselves";
@@ -116,23 +114,12 @@ pub const VOLATILE: &[Volatile] = &[
     all("**/counters/*", COUNTS),
     all("**/hw_counters/*", COUNTS),
     all("**/statistics/*", COUNTS),
-    values("**/current_link_speed", &["*"], LINKS),
-    values("**/current_link_width", &["*"], LINKS),
     values("**/power_state", &["*"], "power states follow the load"),
     values("**/enable", &["*"], "it counts the drivers that use the function"),
-    values("**/net/*/operstate", &["*"], LINKS),
     values("**/net/*/carrier", &["*"], LINKS),
-    values("**/net/*/speed", &["*"], LINKS),
     values("**/net/*/duplex", &["*"], LINKS),
-    values("**/infiniband/*/ports/*/state", &["*"], LINKS),
-    values("**/infiniband/*/ports/*/phys_state", &["*"], LINKS),
-    values("**/infiniband/*/ports/*/rate", &["*"], LINKS),
-    values("**/infiniband/*/ports/*/lid", &["*"], "the subnet manager deals out LIDs"),
-    values("**/infiniband/*/ports/*/sm_lid", &["*"], "the subnet manager deals out LIDs"),
-    all("**/infiniband/*/ports/*/gids/*", GIDS),
     all("**/net/*/ifindex", "the kernel counts interfaces anew at each start"),
     all("run/NetworkManager/devices/*", "NetworkManager notes its devices by the kernel's numbers"),
-    all("**/infiniband/*/ports/*/gid_attrs/**", GIDS),
     values("**/free_hugepages", &["*"], MEMORY),
     values("sys/devices/system/node/*/meminfo", &["*"], MEMORY),
     values("**/cpufreq/scaling_cur_freq", &["*"], CLOCK),
@@ -165,8 +152,8 @@ pub const VOLATILE: &[Volatile] = &[
     values("`rdma -j link*", &["*"], LINKS),
     values("`ibv_devinfo*", &["state"], LINKS),
     values("`ibv_devinfo*", &["phys_state"], LINKS),
-    values("`ibv_devinfo*", &["port_lid"], "the subnet manager deals out LIDs"),
-    values("`ibv_devinfo*", &["sm_lid"], "the subnet manager deals out LIDs"),
+    values("`ibv_devinfo*", &["port_lid"], LIDS),
+    values("`ibv_devinfo*", &["sm_lid"], LIDS),
     parts("`ibv_devinfo*", &["GID*"], GIDS),
     values("`ibv_devinfo*", &["active_width"], LINKS),
     values("`ibv_devinfo*", &["active_speed"], LINKS),
@@ -177,10 +164,10 @@ pub const VOLATILE: &[Volatile] = &[
 /// Why a difference says nothing; `None`: it does.
 pub(super) fn why(path: &str, part: &str, what: &What) -> Option<&'static str> {
     let other_value = matches!(what, What::Changed { .. });
-    VOLATILE
-        .iter()
-        .find(|v| (other_value || !v.values_only) && path_is(v.path, path) && v.parts.iter().any(|p| within(p, part)))
-        .map(|v| v.reason)
+    let mut facts = MOVING.iter().filter(|m| other_value || m.comes_and_goes);
+    let fact = facts.find(|m| path_is(m.path, path)).map(|m| m.reason);
+    let mut others = VOLATILE.iter().filter(|v| other_value || !v.values_only);
+    fact.or_else(|| Some(others.find(|v| path_is(v.path, path) && v.parts.iter().any(|p| within(p, part)))?.reason))
 }
 
 /// Whether a pattern is of this path or command.

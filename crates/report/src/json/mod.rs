@@ -5,10 +5,7 @@
 //! does not show the field. Orders are those of the model (functions by address, answers worst first), so the same input
 //! gives the same bytes.
 
-mod gpu;
 mod node;
-mod pci;
-mod value;
 
 use crate::fix::Fix;
 use crate::words::Words;
@@ -191,7 +188,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
         },
         summary: Summary { counts: Counts::of(report.audit), exit_code: report.audit.exit_code() },
         verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words, &on)).collect(),
-        node: node::node(report.node, &words),
+        node: node::NodeOut { node: report.node, snapshot: report.snapshot },
     }
 }
 

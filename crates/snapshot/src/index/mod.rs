@@ -23,6 +23,11 @@ use std::hash::BuildHasher;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryId(u32);
 
+impl EntryId {
+    /// The root, in every snapshot.
+    pub const ROOT: EntryId = EntryId(0);
+}
+
 /// What an entry is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryKind {
@@ -187,7 +192,7 @@ impl Snapshot {
     /// The root directory.
     #[must_use]
     pub fn root(&self) -> EntryId {
-        EntryId(0)
+        EntryId::ROOT
     }
 
     /// Number of entries, the root included.
