@@ -1,5 +1,6 @@
 //! The command line. Help, man pages and completions are made from these types.
 
+use crate::not_a_value::NotAValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use linerate_node::context::Role;
 use std::path::PathBuf;
@@ -443,17 +444,16 @@ pub(crate) enum When {
 }
 
 /// A release of NCCL that there is.
-pub(crate) fn released(text: &str) -> Result<linerate_topology::Version, String> {
-    let v = text.parse().map_err(|e: linerate_topology::NotAVersion| e.to_string())?;
-    linerate_env::released(v).map_err(|e| e.to_string())
+pub(crate) fn released(text: &str) -> Result<linerate_topology::Version, NotAValue> {
+    Ok(linerate_env::released(text.parse()?)?)
 }
 
 /// A release whose topology is rebuilt.
-pub(crate) fn modelled(text: &str) -> Result<linerate_topology::Version, String> {
+pub(crate) fn modelled(text: &str) -> Result<linerate_topology::Version, NotAValue> {
     let v = released(text)?;
     let oldest = linerate_topology::Version::OLDEST;
     if v.since(oldest.major, oldest.minor) {
         return Ok(v);
     }
-    Err(format!("the topology of NCCL {v} is not rebuilt here: {oldest} is the oldest that is"))
+    Err(NotAValue::NotRebuilt { asked: v, oldest })
 }

@@ -57,5 +57,5 @@ pub mod units;
 pub mod wildcard;
 pub mod xid;
 
-pub use error::ParseError;
+pub use error::{ParseError, Why};
 pub use text::At;

@@ -21,6 +21,7 @@
 //! A call of `touch` is two comparisons and no allocation: a table of millions of rows makes one for each.
 
 use crate::bounds::{LeftOut, Limit, leave_out};
+use crate::error::Why;
 use crate::refusal::Refusals;
 
 /// A run of a tool, as a recorder sees it.
@@ -84,7 +85,7 @@ impl<R: Recorded> Recorder<R> {
     }
 
     /// Notes what looks like a measurement and is none.
-    pub(crate) fn refuse(&mut self, number: u32, why: impl Into<String>) {
+    pub(crate) fn refuse(&mut self, number: u32, why: Why) {
         self.touch(number).refused().push(number, why);
     }
 
@@ -155,7 +156,7 @@ mod tests {
         assert!(r.end().is_none() && r.run.payload.is_none(), "noted, and no line: nothing");
         let most = u32::try_from(Run::RUNS.value()).unwrap();
         for number in 1..=most + 3 {
-            r.refuse(2 * number, "why");
+            r.refuse(2 * number, Why::Missing("why"));
             r.touch(2 * number + 1);
             let run = r.end().unwrap();
             assert_eq!((run.lines, run.refused.kept.len()), ((2 * number, 2 * number + 1), 1));

@@ -130,7 +130,7 @@ impl Sink<'_> {
     /// What a tool's reader refused and left out of a run. `what` is refused: rows, lines.
     fn record(&mut self, what: &str, refused: &Refusals, left_out: &[LeftOut]) {
         for r in &refused.kept {
-            self.refuse(r.line, r.why.as_str());
+            self.refuse(r.line, r.why.to_string());
         }
         if refused.not_kept > 0 {
             self.refuse(0, format!("{} more {what} that could not be read", refused.not_kept));

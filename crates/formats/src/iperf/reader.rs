@@ -5,6 +5,7 @@ use super::row::{self, Columns};
 use super::run::{Connection, Direction, Endpoint, Protocol, Role, Row, Run, Scope, Stream, Tool};
 use super::{csv, json, settle};
 use crate::bounds::BENCH_SHORT_LINE;
+use crate::error::Why;
 use crate::launcher;
 use crate::record::Recorder;
 use crate::refusal::{End, Said};
@@ -92,7 +93,7 @@ impl Reader {
     }
 
     /// A line of `-y C`.
-    fn csv(&mut self, number: u32, found: Result<csv::Line, String>) {
+    fn csv(&mut self, number: u32, found: Result<csv::Line, Why>) {
         if self.test.is_none() {
             // A server of two-way tests says first that it calls back.
             if self.record.run.rows.is_empty() && self.record.run.failures.is_empty() {

@@ -4,6 +4,7 @@ use super::line::{self, Found};
 use super::run::{Failure, FailureKind, Note, NoteKind, Rank, Run, Seconds, Setup, Step, TFlops, Who};
 use crate::bounds::{BENCH_LOG_LINE, Limit, TORCHTITAN_COPIES, TORCHTITAN_RANKS, TORCHTITAN_STEPS, leave_out};
 use crate::clock;
+use crate::error::Why;
 use crate::record::{Recorder, keep};
 use crate::text::{self, At};
 use crate::units::GiB;
@@ -265,7 +266,7 @@ impl Reader {
         }
         let Some(step) = self.record.run.ranks.get_mut(place).and_then(|r| r.steps.pop()) else { return };
         self.record.run.ranks.retain(|r| !r.steps.is_empty() || !r.validation.is_empty());
-        let why = "the text ends in this line, and fields of the lines before are missing";
+        let why = Why::Missing("the text ends in this line, and fields of the lines before are missing");
         self.record.run.refused.push(step.line, why);
     }
 
