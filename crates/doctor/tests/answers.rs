@@ -308,7 +308,7 @@ fn xids_are_what_the_catalogue_says() {
     }
 }
 
-/// nccl-tests prints a row of its table piece by piece: what NCCL says meanwhile stands behind the piece.
+/// nccl-tests prints a row of its table piece by piece: what NCCL says meanwhile follows the piece.
 #[test]
 fn a_tables_row_is_no_part_of_a_hosts_name() {
     let head = "mew0:64904:64904 [1] NCCL INFO";

@@ -60,7 +60,7 @@ pub(crate) fn pieces<T: for<'de> Deserialize<'de>>(
         };
         number = last_line(number, body.get(..length));
         offset = text.len() - body.len() + length;
-        // What follows on the last line is a line of its own only where something stands there.
+        // What follows on the last line is a line of its own only where something is there.
         let after = text.get(offset..).unwrap_or_default();
         let blank = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
         if after.get(blank..).is_some_and(|a| a.starts_with('\n')) {

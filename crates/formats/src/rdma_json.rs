@@ -156,7 +156,7 @@ fn looks_like_json(text: &str) -> bool {
 /// Line and members.
 type Object = (u32, Map<String, Json>);
 
-/// The objects of the array, with the line on which each one's device name stands. Text before the array (a prompt) is ignored.
+/// The objects of the array, with the line on which each one's device name is. Text before the array (a prompt) is ignored.
 fn objects(text: &str) -> Result<Vec<Object>, ParseError> {
     let start = text.find('[').ok_or_else(|| ParseError::new(0, Why::Foreign("no JSON array of rdma")))?;
     let before = memchr::memchr_iter(b'\n', text.get(..start).unwrap_or_default().as_bytes()).count();

@@ -89,7 +89,7 @@ impl<'s> Node<'s> {
         Self::decode_as(s, None)
     }
 
-    /// Decodes a snapshot of a node whose role the user told.
+    /// Decodes a snapshot of a node whose role the user gave.
     #[must_use]
     pub fn decode_as(s: &'s Snapshot, told: Option<Role>) -> Self {
         let mut cuts = Vec::new();

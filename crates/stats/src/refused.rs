@@ -54,7 +54,7 @@ pub enum Refused {
         /// The value.
         value: f64,
     },
-    /// The mean of side A cannot be told from zero (or is negative), so that no ratio to it is bounded.
+    /// The mean of side A cannot be distinguished from zero (or is negative), so that no ratio to it is bounded.
     BaselineNearZero {
         /// Mean of side A.
         mean: f64,
@@ -70,7 +70,7 @@ pub enum Refused {
         /// Count of what belongs to them.
         others: usize,
     },
-    /// Side and time cannot be told apart: one side was measured before the other.
+    /// Side and time cannot be distinguished: one side was measured before the other.
     OrderDecides,
     /// The series wanders so slowly that its length holds no information on its mean.
     NoSteadyMean {

@@ -67,7 +67,7 @@ impl Store {
         self.created
     }
 
-    /// An error of SQLite, told.
+    /// An error of SQLite, with the path.
     pub(crate) fn told(&self, e: rusqlite::Error) -> StoreError {
         StoreError::sqlite(&self.path, self.wait.as_secs(), e)
     }

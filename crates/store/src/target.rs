@@ -48,11 +48,11 @@ pub struct TargetCheck {
     pub size: Option<u64>,
     /// In the target's unit; `None` where the run's unit measures something else.
     pub value: Option<f64>,
-    /// How it stands; `None` where it cannot be compared.
+    /// How it compares; `None` where it cannot be compared.
     pub outcome: Option<Outcome>,
 }
 
-/// How a value stands to its target.
+/// How a value relates to its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -193,7 +193,7 @@ impl Target {
             && self.params.iter().all(|(k, v)| run.params.get(k.as_str()).is_some_and(|p| p.to_string() == *v))
     }
 
-    /// How a value, in the target's unit, stands.
+    /// How a value, in the target's unit, compares with it.
     #[must_use]
     pub fn outcome(&self, value: f64) -> Outcome {
         if self.low.is_some_and(|low| value < low) {

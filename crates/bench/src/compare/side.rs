@@ -1,4 +1,4 @@
-//! A side, as it is told.
+//! A side, as it is shown.
 
 use super::Input;
 use super::answer::{RunRef, Side};

@@ -1,5 +1,5 @@
 //! From a tool's output to runs. The kind is known by content; one text may hold several tools' outputs, several runs, and lines of
-//! others between them. What looks like a result and is none is refused with its reason.
+//! others between them. What looks like a result but is not one is refused with its reason.
 
 mod fio;
 mod iperf;
@@ -115,7 +115,7 @@ struct Sink<'a> {
 
 impl Sink<'_> {
     fn run(&mut self, mut run: Run, line: u32) {
-        // A table in long form may be another tool's, told again.
+        // A table in long form may repeat another tool's.
         if self.kind != Kind::Series {
             run.kind = self.kind;
         }

@@ -93,7 +93,7 @@ impl Run {
         &mut self.series[place]
     }
 
-    /// Sets a parameter where the output told it.
+    /// Sets a parameter where the output prints it.
     pub fn param(&mut self, key: &'static str, value: Option<impl Into<Param>>) {
         if let Some(value) = value {
             self.params.insert(SmolStr::new_static(key), value.into());

@@ -99,7 +99,7 @@ pub(super) fn in_microseconds(value: f64, unit: f64) -> Microseconds {
     Microseconds(if unit < 1.0 { value / (1.0 / unit).round() } else { value * unit })
 }
 
-/// What stands behind `name=`, where a name of its own stands before it.
+/// What follows `name=`, where a name of its own comes before it.
 pub(super) fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let mut from = 0;
     while let Some(at) = line.get(from..)?.find(name) {

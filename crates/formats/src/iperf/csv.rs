@@ -22,7 +22,7 @@ const MAX_LINE: usize = 512;
 /// A line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line {
-    /// Seconds, in a zone that is not told: good for differences. `None` where it is none.
+    /// Seconds, in a zone that is not printed: good for differences. `None` where it is none.
     stamp: Option<Stamp>,
     ends: [Option<Endpoint>; 2],
     row: Row,
@@ -134,9 +134,9 @@ struct Seen {
     time: Option<(f64, f64)>,
     /// Both are exact to a thousandth.
     exact: bool,
-    /// The whole was told.
+    /// The whole was printed.
     is_over: bool,
-    /// What arrived was told.
+    /// What arrived was printed.
     is_received: bool,
 }
 
@@ -196,7 +196,7 @@ impl Test {
             }
         }
         if line.is_udp && !is_received {
-            // Only a sender knows nothing of what arrived.
+            // Only a sender knows nothing about what arrived.
             run.role = Some(Role::Client);
         }
         run.push_row(line.row);

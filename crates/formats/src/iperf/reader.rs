@@ -247,7 +247,7 @@ impl Reader {
         self.record.run.is_servers_view = is_view;
         self.record.run.tool = self.record.run.tool.or(Some(Tool::Iperf3));
         self.end_run();
-        // The client's own part stands before the server's output.
+        // The client's own part comes before the server's output.
         for run in self.record.done().iter_mut().rev().take(if is_view { 2 } else { 0 }).filter(|r| r.end == End::Cut) {
             run.end = End::Finished;
         }

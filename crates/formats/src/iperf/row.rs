@@ -133,7 +133,7 @@ fn more(rest: &str, columns: Option<Columns>) -> Result<Measured, Why> {
     match (columns, first_count) {
         (Some(c), count) if c.retransmits => out.retransmits = count,
         (Some(c), count @ Some(_)) if c.datagrams => out.packets = count,
-        // Without a header: what stands before a window.
+        // Without a header: what comes before a window.
         (None, count) if out.cwnd.is_some() && out.rtt.is_none() => out.retransmits = count,
         _ => {}
     }

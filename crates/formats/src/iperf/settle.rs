@@ -115,7 +115,7 @@ pub(super) fn text(run: &mut Run) {
         run.direction = Some(Direction::Both);
     }
     if run.role == Some(Role::Client) && run.peer.is_some() && !run.rows.is_empty() {
-        // The other directions are told.
+        // The other directions are shown.
         run.direction = run.direction.or(Some(Direction::Forward));
     }
     // A duplex test whose way back could not be opened measured the way there.

@@ -104,7 +104,7 @@ const LATER: &[&str] = &[
 ];
 
 impl Plugin<'_> {
-    /// Whether a line of a failed OFI plugin is of a later moment than its search for a network: it says nothing of EFA.
+    /// Whether a line of a failed OFI plugin is of a later moment than its search for a network: it says nothing about EFA.
     #[must_use]
     pub fn failed_later(line: &str) -> bool {
         LATER.iter().any(|w| line.contains(w))

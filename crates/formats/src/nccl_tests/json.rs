@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 /// its tree takes ten times the memory.
 const MAX_TREE: usize = 64 << 20;
 
-/// Reads a document of either program. `lines` is where it stands.
+/// Reads a document of either program. `lines` is where it is.
 pub(super) fn parse(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseError> {
     usual(text, lines, |_| {}).map_or_else(|| general(text, lines), |run| Ok(vec![run]))
 }
@@ -97,7 +97,7 @@ fn whole(other: Map<String, Value>, results: Option<Results>, lines: (u32, u32))
     Some(run)
 }
 
-/// Gives what was read of a document the lines where it stands.
+/// Gives what was read of a document the lines where it is.
 fn place(run: &mut Run, lines: (u32, u32)) {
     run.lines = lines;
     if lines.0 != LINE {

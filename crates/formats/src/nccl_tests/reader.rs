@@ -92,7 +92,7 @@ fn sniffs(text: &str) -> bool {
         || text.contains("\"algBw\"") && text.contains("\"busBw\"")
 }
 
-/// What a line of a head has, wherever its `#` stands.
+/// What a line of a head has, wherever its `#` is.
 const HEAD: [&str; 11] = [
     "# nThread",
     "#  Rank ",

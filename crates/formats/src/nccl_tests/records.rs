@@ -32,7 +32,7 @@ pub(super) struct Results(pub(super) Run);
 #[derive(Debug)]
 pub(super) struct Records(pub(super) Vec<Run>);
 
-/// The line of rows until it is known where their document stands: that of a whole text.
+/// The line of rows until it is known where their document is: that of a whole text.
 pub(super) const LINE: u32 = 1;
 
 impl<'de> Deserialize<'de> for Results {
@@ -167,7 +167,7 @@ struct Record<'a> {
     wrong: Number,
 }
 
-/// A number, as one or as text; or what stands where one should.
+/// A number, as one or as text; or what is where one should.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) enum Number {
     /// `null`, `N/A`, or nothing.
@@ -317,7 +317,7 @@ fn errors(n: Number) -> Option<Errors> {
 }
 
 impl NcclResult<'_> {
-    /// Adds the row to the run, or says why it is none.
+    /// Adds the row to the run, or says why it is not one.
     pub(super) fn put(&self, run: &mut Run, line: u32) {
         let (Some(size), Some(count), Some(dtype)) = (self.size.whole(), self.count.whole(), self.dtype.as_deref())
         else {
@@ -413,7 +413,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Adds the measurement to the run, or says why it is none.
+    /// Adds the measurement to the run, or says why it is not one.
     fn put(&self, run: &mut Run, line: u32) {
         let positive = |n: Number| n.value().filter(|v| *v >= 0.0);
         let read = || {

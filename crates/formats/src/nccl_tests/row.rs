@@ -144,7 +144,7 @@ fn is_log(text: &str) -> bool {
     text.contains("NCCL INFO ") || text.contains("NCCL WARN ")
 }
 
-/// Whether a whole measurement's width of blanks stands before the first of `rest`.
+/// Whether a whole measurement's width of blanks comes before the first of `rest`.
 fn is_blank_before(text: &str, rest: &[&str]) -> bool {
     let Some(first) = rest.first() else { return false };
     let before = text.get(..offset(text, first)).unwrap_or_default();
@@ -174,7 +174,7 @@ fn lead_len(word: &str) -> usize {
     if digits > 0 { word.len() - number.len() + digits } else { known_op(word).map_or(word.len(), str::len) }
 }
 
-/// What stands before the measurements, and how many words that is.
+/// What comes before the measurements, and how many words that is.
 fn lead(line: u32, size: u64, words: &[&str], columns: &Columns) -> Option<(Row, usize)> {
     let mut row = Row {
         line,

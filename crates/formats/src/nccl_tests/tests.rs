@@ -410,7 +410,7 @@ fn documents_line_by_line_are_runs_each() {
     let one = r#"{"nccl_version":22807,"args":["./build/all_reduce_perf"],"config":{"nthreads":1},"results":[]}"#;
     assert_eq!(parse(one.as_bytes()).len(), 1);
     assert_eq!(parse(format!("{one}\n{one}\n").as_bytes()).len(), 2);
-    // One that is broken is still told as such.
+    // One that is broken is still reported as such.
     let broken = parse(&one.as_bytes()[..60]);
     assert!(broken.iter().all(|r| r.rows.is_empty()) && broken.iter().any(|r| !r.refused.is_empty()), "{broken:?}");
 }
@@ -453,7 +453,7 @@ fn results_are_the_same_in_both_ways() {
         let runs = runs(&odd);
         assert!(runs.iter().all(|r| r.rows.is_empty()), "{odd}: {runs:#?}");
     }
-    // A list of that name that stands elsewhere.
+    // A list of that name that is elsewhere.
     let inside = format!(r#"{{"args":["./all_reduce_perf"],"nccl_version":22807,"config":{{"results":[{usual}]}}}}"#);
     assert_eq!(parse(inside.as_bytes()).iter().map(|r| r.rows.len()).collect::<Vec<_>>(), [0]);
 }

@@ -10,7 +10,7 @@ use crate::units::Bytes;
 use serde_json::Value;
 use smol_str::SmolStr;
 
-/// Reads a document. `lines` is where it stands; values have its first line. `is_open`: braces are.
+/// Reads a document. `lines` is where it is; values have its first line. `is_open`: braces are.
 pub(super) fn parse(text: &str, lines: (u32, u32), is_open: bool) -> Run {
     let line = lines.0;
     let mut run = Run { format: Format::Json, lines, ..Run::default() };

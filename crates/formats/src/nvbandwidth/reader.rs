@@ -20,7 +20,7 @@ pub struct Reader {
     document: Option<Document>,
     /// Names of the run's tests that ran.
     names: HashSet<SmolStr>,
-    /// The line before, where it is one word: the host stands above the devices.
+    /// The line before, where it is one word: the host is above the devices.
     word: Option<At<SmolStr>>,
     /// A command line above the next run.
     command: Option<At<String>>,
@@ -426,7 +426,7 @@ fn is_description(line: &str) -> bool {
     line.len() < 200 && begins.iter().any(|b| line.starts_with(b)) && (line.contains("GPU") || line.contains(" All "))
 }
 
-/// `SUM name value`, `&&&& PERF name value unit`, and what stands below.
+/// `SUM name value`, `&&&& PERF name value unit`, and what is below.
 fn summary(line: &str) -> Option<(&str, &str)> {
     let line = line.strip_prefix("&&&& ").unwrap_or(line);
     let (what, rest) = line.split_once(' ')?;

@@ -52,7 +52,7 @@ pub struct TopoRow {
     pub device: String,
     /// One path per column of [`Topo::devices`].
     pub cells: Vec<PathKind>,
-    /// What stands after the paths.
+    /// What comes after the paths.
     pub affinities: Affinities,
 }
 

@@ -90,7 +90,7 @@ pub(super) fn columns(text: &str) -> Option<Result<Columns, Why>> {
     Some(Ok(Columns { columns: found.into_iter().map(|(_, c)| c).collect(), unit }))
 }
 
-/// A row that is as the header says, and nothing else; [`row`] tells why another is none.
+/// A row that is as the header says, and nothing else; [`row`] tells why another is not one.
 pub(super) fn whole_row(line: u32, bytes: &[u8], columns: &Columns) -> Option<Row> {
     let mut words = Fields::new(bytes);
     let mut raw = Raw::default();
@@ -201,7 +201,7 @@ impl Raw {
         }
     }
 
-    /// The unit of a bandwidth that is told without one: size × rate of messages is the same in bytes.
+    /// The unit of a bandwidth that is shown without one: size × rate of messages is the same in bytes.
     pub(super) fn unit(&self) -> Option<Unit> {
         let (average, messages) = (self.average?, self.messages?);
         #[allow(clippy::cast_precision_loss)] // A size of more than 2⁵³ bytes is no size.

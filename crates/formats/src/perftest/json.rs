@@ -38,7 +38,7 @@ impl Report {
         Report { depth, run: Run { lines: (line, line), copies: 1, ..Run::default() }, ..Report::default() }
     }
 
-    /// Takes a line, or all of a document that stands in one line. Whether the report goes on.
+    /// Takes a line, or all of a document that is in one line. Whether the report goes on.
     pub(super) fn line(&mut self, line: u32, text: &str) -> bool {
         self.run.lines.1 = line;
         for part in parts(text) {

@@ -115,7 +115,7 @@ fn delimiter(text: &str) -> Option<u8> {
     };
     [b'\t', b';', b','].into_iter().find(|d| {
         let all = widths(*d);
-        // The header's width, or that of most records where another line stands above.
+        // The header's width, or that of most records where another line is above.
         let count = |w: usize| all.iter().filter(|x| **x == w).count();
         let most = all.iter().copied().max_by_key(|w| count(*w)).unwrap_or(0);
         // One record in ten may be another program's line, or cut; so may be the last one.

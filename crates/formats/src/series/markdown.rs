@@ -9,7 +9,7 @@ use crate::text::lines;
 /// Rows that decide upon the kinds of columns.
 const SAMPLE: usize = 64;
 
-/// All tables of a text, whatever stands between them.
+/// All tables of a text, whatever is between them.
 pub(super) fn parse(text: &str) -> Vec<Table> {
     let mut tables = Vec::new();
     let mut all = lines(text).peekable();

@@ -59,7 +59,7 @@ pub enum Kind {
     Unknown,
 }
 
-/// Lines that are looked at. A text that does not show its nature by then is not one of ours.
+/// Lines that are looked at. A text that does not show its nature by then is not of a kind that is read.
 const MAX_LINES: usize = 2000;
 
 /// Recognises a text by its beginning (some tens of kilobytes are enough) and its file name (may be empty).

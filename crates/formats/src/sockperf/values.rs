@@ -19,7 +19,7 @@ fn count(line: &str, mark: &str) -> Option<u64> {
     value(line, mark)?.parse().ok()
 }
 
-/// A time behind a mark: nothing, or the reason why it is none.
+/// A time behind a mark: nothing, or the reason why it is not one.
 fn time(line: &str, mark: &str) -> Result<Option<Microseconds>, Why> {
     value(line, mark).map(|v| decimal(v, Fraction::Always).map(Microseconds)).transpose()
 }

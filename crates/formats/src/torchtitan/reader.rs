@@ -273,7 +273,7 @@ impl Reader {
     fn end_run(&mut self) {
         self.places.clear();
         (self.begin, self.last, self.usual) = (None, None, 0);
-        // What stands before the first step belongs to it.
+        // What comes before the first step belongs to it.
         if self.record.run.ranks.is_empty() && self.record.run.refused.is_empty() {
             return;
         }

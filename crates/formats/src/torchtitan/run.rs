@@ -163,7 +163,7 @@ pub enum FailureKind {
     Exception(String),
 }
 
-/// What stands where a number should.
+/// What is printed where a number should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotFinite {

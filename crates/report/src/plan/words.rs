@@ -123,7 +123,7 @@ pub(super) fn ending(plan: &Plan) -> String {
     format!("{}.", out.join("; "))
 }
 
-/// Outcomes in the order in which they are told, with the words for headings.
+/// Outcomes in the order in which they are shown, with the words for headings.
 pub(super) const OUTCOMES: [(&str, &str); 4] =
     [("ineffective", "INEFFECTIVE"), ("pending", "PENDING"), ("unknown", "UNKNOWN"), ("effective", "EFFECTIVE")];
 

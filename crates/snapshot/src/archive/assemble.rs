@@ -66,7 +66,7 @@ impl Assembly {
         self.snapshot.reserve(unpacked / 1024 + 64, unpacked / 4);
     }
 
-    /// Over a snapshot that a pack has filled, which is one of ours.
+    /// Over a snapshot that a pack has filled, which linerate wrote.
     pub(super) fn packed(snapshot: Snapshot, limits: Limits) -> Self {
         Assembly { own: true, seen: snapshot.len(), ..Self::new(snapshot, limits) }
     }

@@ -1,7 +1,7 @@
 //! From a node to the topology XML that NCCL would dump there.
 //!
 //! The definition is NCCL 2.30.7: `graph/xml.cc` for what it reads of sysfs and NVML, `graph/topo.cc` for the order, and
-//! `transport/net_ib/init.cc` for the devices that its InfiniBand plugin lists. What a snapshot cannot show is told, never guessed in
+//! `transport/net_ib/init.cc` for the devices that its InfiniBand plugin lists. What a snapshot cannot show is reported as unknown, never guessed in
 //! silence: an attribute that is not known is left out and listed.
 
 mod arena;

@@ -91,7 +91,7 @@ fn bare(host: &str) -> &str {
     }
 }
 
-/// A node with what stands beside it.
+/// A node with what is beside it.
 struct Beside {
     node: Box<dyn Node>,
     bmc: Option<Bmc>,

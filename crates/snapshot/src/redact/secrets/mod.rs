@@ -16,7 +16,7 @@ use crate::{EntryKind, OutputKind, Snapshot};
 pub(crate) use net::remove;
 use std::borrow::Cow;
 
-/// What stands in the place of a secret: one word for every reader, and inert in XML, JSON and shells.
+/// What is in the place of a secret: one word for every reader, and inert in XML, JSON and shells.
 pub const MARK: &str = "[redacted]";
 
 /// How a text is read.
@@ -242,7 +242,7 @@ fn is_attribute(data: &[u8]) -> bool {
     short || data.starts_with(b"0x") && data.chunks(LINE).all(window)
 }
 
-/// A text without secrets, as far as their form shows them: for what is told of other programs' words.
+/// A text without secrets, as far as their form shows them: for what is shown of other programs' words.
 #[must_use]
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
     match lines::cleaned(text.as_bytes()) {
