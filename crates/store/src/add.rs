@@ -25,18 +25,18 @@ impl Store {
             fit(imported, *id)?;
             prepared.push((imported, *id));
         }
-        let told = |e| StoreError::sqlite(&self.path, self.wait.as_secs(), e);
+        let failed = |e| StoreError::sqlite(&self.path, self.wait.as_secs(), e);
         // The lock is taken before anything is looked up, so nobody can add the same run in between.
-        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let given: HashSet<RunId> = ids.iter().copied().collect();
         let mut writer = Writer { tx: &tx, now, subjects: Vec::new(), cells: Vec::new() };
         let mut added = Added::default();
         for (imported, id) in prepared {
-            writer.one(imported, id, &given, &mut added).map_err(told)?;
+            writer.one(imported, id, &given, &mut added).map_err(failed)?;
         }
-        writer.flush().map_err(told)?;
+        writer.flush().map_err(failed)?;
         drop(writer);
-        tx.commit().map_err(told)?;
+        tx.commit().map_err(failed)?;
         Ok(added)
     }
 }
