@@ -60,7 +60,7 @@ pub enum StoreError {
         waited_s: u64,
     },
     /// No space.
-    #[error("{}: no space left for the history; nothing of this import was stored, what was there before is intact. Make space and import again", path.display())]
+    #[error("{}: no space left for the history; nothing from this import was stored, what was there before is intact. Make space and import again", path.display())]
     Full {
         /// Where.
         path: PathBuf,

@@ -40,7 +40,7 @@ pub enum Change {
 pub enum ChangeError {
     /// A text that names no change; cut at 60 characters.
     #[error(
-        "`{0}` is no change: give full-links, link=BUSID:Gen5x16, move=NIC:BUSID, move=NIC:NUMA1, level=PHB, \
+        "`{0}` is not a change: give full-links, link=BUSID:Gen5x16, move=NIC:BUSID, move=NIC:NUMA1, level=PHB, \
          NCCL_VARIABLE=VALUE or nccl=VERSION"
     )]
     Unknown(String),

@@ -230,11 +230,10 @@ fn run(document: Document, place: Place) -> Run {
         ..Run::default()
     };
     if place.is_cut {
-        run.refused.push(place.lines.1, Why::Missing("the document ends in the middle: what stands before is kept"));
+        run.refused.push(place.lines.1, Why::Missing("the document ends in the middle: what was read before is kept"));
     }
     if place.had_nan {
-        run.refused
-            .push(line, Why::Missing("`nan` or `inf` stands where a number belongs: nothing was measured there"));
+        run.refused.push(line, Why::Missing("`nan` or `inf` in the place of a number: nothing was measured there"));
     }
     // In client and server mode the last of the clients is the sum of the others.
     for each in document.jobs.into_iter().chain(document.clients) {

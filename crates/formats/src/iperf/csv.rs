@@ -60,7 +60,7 @@ fn read(number: u32, line: &str) -> Result<Line, Why> {
         Ok(id) => Stream::One(u32::try_from(id).map_err(|_| Why::Impossible("the stream's number is too large"))?),
         Err(_) => return Err(Why::Missing("the stream has no number")),
     };
-    let (start, end) = span.split_once('-').ok_or(Why::Foreign("the interval is none"))?;
+    let (start, end) = span.split_once('-').ok_or(Why::Foreign("the interval is not START-END"))?;
     let (start, end) = (decimal(start, Fraction::Maybe)?, decimal(end, Fraction::Maybe)?);
     if start < 0.0 || start > end {
         return Err(Why::Impossible("the interval ends before it begins"));

@@ -101,11 +101,10 @@ fn run(document: Document, place: Place) -> Run {
         run.end = End::Finished;
     }
     if place.is_cut {
-        run.refused.push(place.lines.1, Why::Missing("the document ends in the middle: what stands before is kept"));
+        run.refused.push(place.lines.1, Why::Missing("the document ends in the middle: what was read before is kept"));
     }
     if place.had_nan {
-        run.refused
-            .push(line, Why::Missing("`nan` or `inf` stands where a number belongs: nothing was measured there"));
+        run.refused.push(line, Why::Missing("`nan` or `inf` in the place of a number: nothing was measured there"));
     }
     settle::check(&mut run);
     run

@@ -82,7 +82,7 @@ pub(super) fn columns(text: &str) -> Option<Result<Columns, Why>> {
         () => return Some(Err(Why::Unclear("the header names no known unit of bandwidth"))),
     };
     if text.contains("[cycles]") {
-        return Some(Err(Why::Unclear("times in processor cycles: the frequency is not told")));
+        return Some(Err(Why::Unclear("times in processor cycles: the frequency is not printed")));
     }
     if !is_bandwidth && !has(&[Column::Mean, Column::Typical]) {
         return Some(Err(Why::Unclear("the header names neither a bandwidth nor a latency")));

@@ -32,7 +32,7 @@ pub(super) fn notes(act: &Act) -> Vec<String> {
     match act {
         Act::File { before, after, mode, .. } => {
             if let FileState::Digest(digest) = before {
-                out.push(format!("what is there now is not told in the plan; its SHA-256 must be {digest}"));
+                out.push(format!("the plan does not show what is there now; its SHA-256 must be {digest}"));
             }
             if after.is_some() && *mode != USUAL {
                 out.push(format!("permissions {mode:04o}"));

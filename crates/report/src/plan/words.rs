@@ -138,7 +138,7 @@ pub(super) fn verdict(v: &Verification) -> String {
             n => {
                 let outside = match v.outside.len() {
                     0 => String::new(),
-                    n => format!("; {} outside the plan, told below", plural(n, "change")),
+                    n => format!("; {} outside the plan, listed below", plural(n, "change")),
                 };
                 // Without a snapshot from before nobody can tell what else changed.
                 let else_ = match &v.before {

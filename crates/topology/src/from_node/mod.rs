@@ -182,7 +182,7 @@ pub fn from_node_with(node: &Node<'_>, options: &Options) -> Result<FromNode, Fr
         }
     }
     b.assumed.say(format!("ranks 0 to {}: one process a GPU, in NVML's order", gpus.len() - 1));
-    b.assumed.say("host_hash: a number of ours; NCCL replaces it when it reads a file");
+    b.assumed.say("host_hash: a placeholder; NCCL replaces it when it reads a file");
     b.assumed.say("no GIN, RMA or CollNet plugin: <net> has no gin, rma or coll");
     Ok(FromNode {
         document: b.arena.into_document(),
