@@ -265,7 +265,7 @@ impl Answer {
         }
     }
 
-    /// Whether nothing of the inputs was of use.
+    /// Whether no input was useful.
     #[must_use]
     pub fn nothing_understood(&self) -> bool {
         self.jobs.is_empty() && self.causes.is_empty() && self.timeline.is_empty() && self.not_causes.is_empty()

@@ -1,4 +1,4 @@
-//! Whole answers to small logs: what is concluded, what is not, and that nothing of the input can break it.
+//! Whole answers to small logs: what is concluded, what is not, and that no input can break it.
 
 use linerate_doctor::answer::{Answer, Confidence};
 use linerate_doctor::{Observer, Reader, conclude};

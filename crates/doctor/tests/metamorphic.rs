@@ -74,7 +74,7 @@ fn pasting(text: &str) -> Vec<Changed> {
     out
 }
 
-/// What people write about such troubles; nothing of it is evidence.
+/// What people write about such troubles; none of it is evidence.
 const PROSE: &str = "\
 # Hang with NCCL WARN on two nodes
 We checked dmesg: no IO_PAGE_FAULT errors, no `NVRM: Xid (PCI:0000:18:00): 79, pid=1`.

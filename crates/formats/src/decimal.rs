@@ -2,7 +2,7 @@
 
 use crate::error::{SHOWN, Why, shown};
 
-/// What is known of the field that a number stands in.
+/// What is known about the field of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fraction {
     /// The tool prints three or more decimals here, always: a comma can only be the decimal one.

@@ -70,7 +70,7 @@ pub struct Node<'s> {
     pub net: Reading<Vec<net::NetDev<'s>>>,
     /// What EFA needs besides its driver.
     pub efa: efa::Efa,
-    /// What NCCL is told about the topology.
+    /// What NCCL is configured with about the topology.
     pub nccl: nccl::Nccl<'s>,
     /// Limits.
     pub memory: memory::Memory,

@@ -1,4 +1,4 @@
-//! What NCCL is told about the topology: `/etc/nccl.conf` and the topology file in force.
+//! What NCCL is configured with about the topology: `/etc/nccl.conf` and the topology file in force.
 
 mod filter;
 

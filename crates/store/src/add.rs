@@ -95,7 +95,7 @@ impl Writer<'_> {
         self.beside(key, i)
     }
 
-    /// The run that was read from this place before. One that this import has as well, elsewhere in the text, is none: the reader has
+    /// The run that was read from this place before. One that this import has as well, elsewhere in the text, does not count: the reader has
     /// learned to see a further run before it.
     fn reading(&self, at: TextRef<'_>, given: &HashSet<RunId>) -> rusqlite::Result<Option<(i64, RunId)>> {
         let sql = "SELECT run.key, run.id FROM text JOIN run ON run.key = text.run WHERE digest = ?1 AND ordinal = ?2";

@@ -20,7 +20,7 @@ pub enum StoreError {
     Foreign {
         /// Where.
         path: PathBuf,
-        /// What it is, as far as can be told.
+        /// What it is, as far as is known.
         what: String,
     },
     /// A newer program wrote it.

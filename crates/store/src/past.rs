@@ -89,7 +89,7 @@ impl Store {
         Ok(out)
     }
 
-    /// Where a run stands among the others that measured the same with the same parameters, as far as `same` names them
+    /// The rank of a run among the others that measured the same with the same parameters, as far as `same` names them
     /// (`["ranks", "dtype"]`); the run itself is left out, whether it is stored or not.
     ///
     /// # Errors

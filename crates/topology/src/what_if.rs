@@ -35,7 +35,7 @@ pub enum Change {
     Nccl(Version),
 }
 
-/// Why a change is none, or cannot be made in this topology.
+/// Why a text is not a change, or the change cannot be made in this topology.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
     /// A text that names no change; cut at 60 characters.

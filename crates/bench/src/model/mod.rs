@@ -66,7 +66,7 @@ impl Run {
         self.void().is_none()
     }
 
-    /// Why nothing of it counts, where that is so.
+    /// Why the whole run does not count, where that is so.
     #[must_use]
     pub fn void(&self) -> Option<&Fault> {
         self.faults.iter().find(|f| f.whole_run)

@@ -23,7 +23,7 @@ pub struct Reader {
     /// `fsync/fdatasync/sync_file_range:` was said.
     in_sync: bool,
     group: Option<u32>,
-    /// Lines of one name were told to be undecided.
+    /// That lines of one name are undecided was noted.
     is_undecided: bool,
 }
 

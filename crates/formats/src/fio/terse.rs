@@ -2,7 +2,7 @@
 //!
 //! By the HOWTO's "Terse output", and beside the JSON of the same runs: bandwidth is KiB/s, times are microseconds, run times
 //! milliseconds. What has no decimals is cut, not rounded: a time of 0 is one below 1 µs. There are two directions (version 4: and
-//! trims), or one where the job was told to report them together. The percentiles are the completion's, unless the job asked for
+//! trims), or one where the job was set to report them together. The percentiles are the completion's, unless the job asked for
 //! others: the line does not say.
 
 use super::run::{Direction, Job, Kind, Times};
@@ -63,7 +63,7 @@ pub(super) fn line(number: u32, line: &str) -> Result<Terse, Why> {
         }
     };
     let is_share = |at: usize| fields.get(at).is_some_and(|f| f.ends_with('%'));
-    // Behind the directions stands the load of the processor, which is a share; a direction begins with a count.
+    // The load of the processor follows the directions, and is a share; a direction begins with a count.
     let count = (1..=3)
         .find(|n| is_share(HEAD + n * size))
         .ok_or(Why::Missing("the terse line is cut, or its columns are elsewhere"))?;

@@ -52,7 +52,7 @@ fn who(inner: &str) -> Option<(Who, Option<Way>)> {
     if let Some(id) = trimmed.strip_prefix('*').and_then(number) {
         return Some((Who::Stream(Stream::One(id)), Some(Way::ToClient)));
     }
-    // Width 3 and more: `[0]` of other programs is none.
+    // Width 3 and more: `[0]` of other programs is not one.
     number(trimmed).filter(|_| inner.len() >= 3).map(|id| (Who::Stream(Stream::One(id)), None))
 }
 

@@ -21,7 +21,7 @@ pub struct Reader {
     in_summary: bool,
     /// The next row of this stream is what the server reported (iperf 2).
     reported: Option<Stream>,
-    /// The interrupt was told before the run: standard error is quicker than standard output.
+    /// The interrupt was printed before the run: standard error is quicker than standard output.
     is_interrupted_ahead: bool,
     /// What follows is the server's output that the client fetched.
     is_servers_view: bool,

@@ -36,7 +36,7 @@ pub(super) fn protocol(header: &str) -> Option<Protocol> {
     }
 }
 
-/// A row that ends in `sender` or `receiver`, or is of an interval; refused where a number is none.
+/// A row that ends in `sender` or `receiver`, or is of an interval; refused where a number is not one.
 pub(super) fn row(number: u32, tagged: &Tagged<'_>, columns: Option<Columns>) -> Option<Result<Row, Why>> {
     let Who::Stream(stream) = tagged.who else { return None };
     let (span, rest) = line::interval(tagged.rest)?;

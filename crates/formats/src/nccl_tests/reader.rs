@@ -277,7 +277,7 @@ impl Reader {
         self.comment(number, rest)
     }
 
-    /// The lines that every table has, told by how they begin. Whether it is one.
+    /// The lines that every table has, known by how they begin. Whether it is one.
     fn common(&mut self, number: u32, line: &str) -> bool {
         let body = line.get(1..).unwrap_or_default().trim_ascii_start();
         match body.as_bytes() {

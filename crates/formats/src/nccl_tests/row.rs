@@ -21,7 +21,7 @@ pub(super) enum Seen {
     Row(Row, Vec<ParseError>),
     /// A row that may go on in a later line, and where in this line another's output begins.
     Open(Open, usize),
-    /// Looks like a row, and is none.
+    /// Looks like a row but is not one.
     Refused(ParseError),
     /// Something else.
     Other,

@@ -347,7 +347,7 @@ pub enum FailureKind {
     Propagated,
     /// Wrong elements.
     WrongData,
-    /// The library's last error, told at the end.
+    /// The library's last error, printed at the end.
     LastError,
     /// The run cannot be done: too few GPUs, an impossible option.
     Usage,

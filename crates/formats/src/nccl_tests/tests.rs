@@ -442,7 +442,7 @@ fn results_are_the_same_in_both_ways() {
         assert_eq!(runs(&text), expected, "{text}");
         assert_eq!(runs(&format!("{text},{usual}"))[0].rows.len(), 2, "{text}");
     }
-    // What is no JSON is none in either.
+    // What is not JSON is not in either.
     for odd in ["012.5", "12.", ".5", "+1", "12.5.1", "0x1"] {
         let runs = runs(&usual.replacen("12.500000", odd, 1));
         assert!(runs.iter().all(|r| r.rows.is_empty()), "{odd}: {runs:#?}");

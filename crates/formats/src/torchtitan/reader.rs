@@ -178,7 +178,7 @@ impl Reader {
         if is_named && places.iter().any(|p| of(*p).is_some_and(of_step)) {
             return Place::Repeated;
         }
-        // All ranks begin together: a rank whose first line comes when others are far is none, but a new beginning.
+        // All ranks begin together: a rank whose first line comes when others are far is not late: it is a new beginning.
         let is_young = |p: &usize| of(*p).is_none_or(|r| r.steps.len() <= 2);
         let is_new_rank = places.is_empty() || !is_named && places.iter().all(is_young);
         if !is_new_rank {

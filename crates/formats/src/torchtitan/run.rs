@@ -196,6 +196,6 @@ pub enum NoteKind {
     LossNotVisible,
     /// The peak of the device is not known; the program took another's, and `mfu` is wrong.
     PeakUnknown,
-    /// Lines carry no rank: which is which is told from repeated steps.
+    /// Lines carry no rank: which is which follows from repeated steps.
     RanksNotNamed,
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// Members of a list before the rest becomes a number.
 pub(super) const LIST: usize = 8;
 
-/// Kind of an input that is none of those that are recognised.
+/// Kind of an input that is not recognised.
 const NOTHING_KNOWN: &str = "nothing known";
 
 /// What kind of answer it is.

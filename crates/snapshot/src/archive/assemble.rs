@@ -187,7 +187,7 @@ impl Assembly {
         self.snapshot.add_at(self.last_id, name, kind, data);
     }
 
-    /// The snapshot, or that nothing of one was found in `label`.
+    /// The snapshot; `label` names the source in the error.
     pub(crate) fn finish(mut self, label: &str) -> Result<Snapshot, OpenError> {
         let mut s = self.snapshot;
         if self.odd > 0 {

@@ -191,7 +191,7 @@ impl RatioEstimate {
         }
     }
 
-    /// The interval at another level; `None` where the level is none, or Fieller's method has no bounded interval at it.
+    /// The interval at another level; `None` where the level is not in (0, 1), or Fieller's method has no bounded interval at it.
     #[must_use]
     pub fn interval_at(&self, level: f64) -> Option<Interval> {
         fraction("level", level).ok().and_then(|l| self.basis.interval(l))

@@ -67,7 +67,7 @@ pub enum Mood {
     Warn,
     /// Wrong.
     Bad,
-    /// Cannot be told.
+    /// Not known.
     Doubt,
 }
 

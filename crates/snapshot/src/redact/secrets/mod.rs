@@ -233,7 +233,7 @@ fn harmless(data: &[u8]) -> bool {
             && data.iter().all(|b| b.is_ascii_hexdigit() || b.is_ascii_whitespace() || matches!(b, b'-' | b'x' | b'.'))
 }
 
-/// What the kernel prints of a device, where nothing of it could be a secret: a short word, or the windows of a PCI function.
+/// What the kernel prints of a device, where no part of it could be a secret: a short word, or the windows of a PCI function.
 fn is_attribute(data: &[u8]) -> bool {
     const LINE: usize = 57;
     let short = data.len() < 20 && !data.iter().any(|b| matches!(b, b'=' | b':' | b'@' | b'<' | b'$'));

@@ -6,7 +6,7 @@ use super::{BACK, Net};
 /// What a pipe or a here-string leads to that asks for a secret, in small letters.
 const ASKERS: &[&[u8]] =
     &[b"passw", b"sudo", b"cryptsetup", b"login", b"secret", b"token", b"passphrase", b"kinit", b"ssh-add", b"gpg"];
-/// What follows the name of a secret on a line of two words and is none.
+/// What follows the name of a secret on a line of two words and is not a secret.
 const STATES: &[&str] = &[
     "required",
     "incorrect",

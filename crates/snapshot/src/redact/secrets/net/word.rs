@@ -26,7 +26,7 @@ impl Net<'_> {
             let path = self.text.get(from - back..from)?.contains(&b'/');
             return Some((if path { from } else { from - back }, end));
         }
-        // Once for each whole run: where nothing of it is before.
+        // Once for each whole run: where it begins.
         if !before.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/')) {
             let whole = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/');
             let len = self.rest(from).iter().take(4096).take_while(whole).count();
