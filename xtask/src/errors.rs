@@ -4,7 +4,7 @@ use crate::shell;
 use std::path::{Path, PathBuf};
 
 /// Crates that still have some, and how many lines. The numbers may only fall; a crate without any loses its row.
-const LEFT: &[(&str, usize)] = &[("apply", 32), ("remedy", 3), ("runner", 7)];
+const LEFT: &[(&str, usize)] = &[("apply", 24), ("remedy", 3), ("runner", 7)];
 
 /// The error type of each `Result<…>` in a line, and of `type Err = …`.
 fn error_types(line: &str) -> impl Iterator<Item = &str> {
