@@ -8,6 +8,8 @@ mod bombs;
 mod deps;
 mod docs;
 mod doctor;
+#[cfg(test)]
+mod errors;
 mod examples;
 mod fuzz;
 mod lab;

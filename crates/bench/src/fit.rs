@@ -2,6 +2,7 @@
 
 use crate::model::{Dimension, Kind, Run, Series, Unit};
 use linerate_stats::{Fit, Refused, alpha_beta};
+use smol_str::SmolStr;
 
 /// A fit, and what brings it back into the metric that was measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,16 +31,30 @@ impl SweepFit {
     }
 }
 
+/// Why a series has no fit.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NoFit {
+    /// The metric is of another dimension.
+    #[error("{metric} is neither a time nor a bandwidth")]
+    Dimension {
+        /// Its name.
+        metric: SmolStr,
+    },
+    /// Too few sizes, or nothing that a line can be laid through.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+}
+
 /// Fits a series of a run. Of nccl-tests the times are taken, which are printed with more digits than bandwidths.
 ///
 /// # Errors
-/// Nothing is measured over at least three sizes, or it is neither a time nor a bandwidth: in words.
-pub fn fit(run: &Run, series: &Series) -> Result<SweepFit, String> {
+/// Nothing is measured over at least three sizes, or it is neither a time nor a bandwidth.
+pub fn fit(run: &Run, series: &Series) -> Result<SweepFit, NoFit> {
     let (dimension, scale) = series.metric.unit.dimension();
     let is_time = match dimension {
         Dimension::Time => true,
         Dimension::Bandwidth => false,
-        Dimension::Only(_) => return Err(format!("{} is neither a time nor a bandwidth", series.metric.name)),
+        Dimension::Only(_) => return Err(NoFit::Dimension { metric: series.metric.name.clone() }),
     };
     let sizes = |s: &Series, seconds: &dyn Fn(f64, f64) -> f64| -> Vec<(f64, f64)> {
         let points = s.points.valid();
@@ -47,9 +62,8 @@ pub fn fit(run: &Run, series: &Series) -> Result<SweepFit, String> {
         each.map(|(size, v)| (size, seconds(size, v))).filter(|(s, t)| *s > 0.0 && *t > 0.0 && t.is_finite()).collect()
     };
     let of_time = |s: &Series, scale: f64| sizes(s, &|_, v| v * scale);
-    let told = |e: Refused| e.to_string();
     if is_time {
-        let fit = alpha_beta(&of_time(series, scale)).map_err(told)?;
+        let fit = alpha_beta(&of_time(series, scale))?;
         return Ok(SweepFit { fit, unit: series.metric.unit.clone(), factor: scale, is_time });
     }
     // Bandwidth per byte per second: 1 for what was sent, the collective's factor for bus bandwidth.
@@ -60,11 +74,11 @@ pub fn fit(run: &Run, series: &Series) -> Result<SweepFit, String> {
             && s.labels == series.labels
     });
     let Some(time) = time else {
-        let fit = alpha_beta(&sizes(series, &|size, v| size / (v * scale))).map_err(told)?;
+        let fit = alpha_beta(&sizes(series, &|size, v| size / (v * scale)))?;
         return Ok(SweepFit { fit, unit: series.metric.unit.clone(), factor: 1.0 / scale, is_time });
     };
     let (_, unit) = time.metric.unit.dimension();
-    let fit = alpha_beta(&of_time(time, unit)).map_err(told)?;
+    let fit = alpha_beta(&of_time(time, unit))?;
     let largest = series.points.valid().filter(|p| p.size > Some(0)).max_by_key(|p| p.size);
     let factor = largest.and_then(|p| {
         let t = time.points.iter().find(|t| t.size == p.size)?.value * unit;

@@ -1,5 +1,5 @@
 //! Benchmarks: what a tool printed becomes a [`Run`] with typed units; runs are compared with intervals, never by one number; every
-//! bandwidth stands beside its ceiling.
+//! bandwidth is beside its ceiling.
 //!
 //! Pure: bytes and data in, data out. The store and the runner do the I/O.
 

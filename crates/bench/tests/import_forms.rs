@@ -1,4 +1,4 @@
-//! Forms that say less than others of their tools: known by their content, and no more is told than they say.
+//! Forms that say less than others of their tools: known by their content, and no more is reported than they say.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // helpers of tests, outside of test functions
 
 use linerate_bench::import::{Imported, import};

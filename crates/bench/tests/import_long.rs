@@ -1,4 +1,4 @@
-//! Runs of nccl-tests that are so long that they come in parts: nothing is lost, told twice, or left over for the next run.
+//! Runs of nccl-tests that are so long that they come in parts: nothing is lost, reported twice, or left over for the next run.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // helpers of tests, outside of test functions
 
 use linerate_bench::Run;
@@ -78,7 +78,7 @@ fn documents() {
     left.push((1.5, Some(8)));
     assert_eq!((times(&found.runs[0]), found.runs[0].points(), found.refused.len()), (left, 6 * (ROWS - 1) + 3, 2));
     assert_eq!(found.runs[0].notes.iter().filter(|n| n.what.starts_with("results of 1 sizes")).count(), 1);
-    // A document that is none leaves nothing of its rows.
+    // A broken document leaves none of its rows.
     let mut broken = usual;
     broken.push("{]".to_owned());
     let found = import(broken);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const FOLDERS: [&str; 9] =
     ["nccl-tests", "bench-logs", "perftest", "iperf3", "sockperf", "fio", "torchtitan", "generated-here", "misc-bench"];
 
-/// Files that hold no measurement, or none that counts, and a word of the reason that must be told.
+/// Files that hold no measurement, or none that counts, and a word of the reason that must be reported.
 const REFUSED: &[(&str, &str)] = &[];
 
 fn data() -> Option<PathBuf> {

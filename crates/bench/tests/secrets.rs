@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const PASSWORD: &str = "correct0001horse";
 
-/// A secret that its shape gives away, one that its name gives away, one that stands in a URL.
+/// A secret that its shape gives away, one that its name gives away, one that is in a URL.
 fn planted() -> [String; 3] {
     let token = ["gh", "p_"].concat() + "q7Zt1Xw4Lk9Bv2Nf8Rd3Hs6Yc5Mj0Pa7Ge1U";
     [token, format!("password={PASSWORD}"), format!("https://u:{PASSWORD}@h/x")]

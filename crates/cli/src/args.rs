@@ -1,5 +1,6 @@
 //! The command line. Help, man pages and completions are made from these types.
 
+use crate::not_a_value::NotAValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use linerate_node::context::Role;
 use std::path::PathBuf;
@@ -36,7 +37,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Environment variables of NCCL, UCX and their company.
     Env(EnvArgs),
-    /// Benchmarks: run, import, compare, and refuse to conclude too much.
+    /// Run, import and compare benchmarks, with confidence intervals.
     Bench(Box<crate::bench_args::BenchArgs>),
     /// Plan the fixes of what was found, for the platform at hand: what, why, how to undo it, how to prove it.
     Plan(crate::plan_args::PlanArgs),
@@ -49,7 +50,7 @@ pub(crate) enum Command {
     /// What apply asks on a node.
     #[command(hide = true)]
     Hand,
-    /// Teach a rule, a symptom or a cause: what it is, why, how to see it yourself, the fix, the myths.
+    /// Explain a rule, a symptom or a cause: what it is, why, how to see it yourself, the fix, the myths.
     Explain(ExplainArgs),
     /// List the rules.
     Rules(RulesArgs),
@@ -179,7 +180,7 @@ pub(crate) struct TopoArgs {
     /// A variable of NCCL's environment, KEY=VALUE. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) env: Vec<String>,
-    /// Equal nodes of the job: decides what rings and trees there are, and the ceiling across nodes.
+    /// Number of identical nodes in the job: decides what rings and trees there are, and the ceiling across nodes.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) nodes: u32,
     /// Also what could be reached, how that is derived, and what limits it. In text and JSON.
@@ -191,7 +192,7 @@ pub(crate) struct TopoArgs {
     /// The same with a change, and what differs. May be repeated.
     #[arg(long, value_name = "CHANGE")]
     pub(crate) what_if: Vec<linerate_topology::what_if::Change>,
-    /// How to read an XML: as a file that NCCL fills in, or as a dump that is complete. Without it, its content decides.
+    /// How to read an XML: as a file that NCCL fills in, or as a dump that is complete. Default: detected from its content.
     #[arg(long = "as", value_enum, value_name = "KIND")]
     pub(crate) input: Option<XmlKind>,
     /// Where the source does not say it: compute capability of the GPUs, times ten.
@@ -315,7 +316,7 @@ Examples:
   linerate doctor slurm-*.out --node node7.tar.zst     with what `linerate collect` took on a node
   linerate doctor ticket.txt --format markdown -o answer.md
 
-What an input is, its content decides: NCCL logs of any launcher, kernel logs, tables of nccl-tests and perftest, texts of
+The type of each input is detected from its content: NCCL logs of any launcher, kernel logs, tables of nccl-tests and perftest, texts of
 nvidia-smi, lspci and other tools, snapshots; plain or packed by gzip, zstd, xz, bzip2. Memory does not grow with the logs.
 
 Exit codes:
@@ -443,17 +444,16 @@ pub(crate) enum When {
 }
 
 /// A release of NCCL that there is.
-pub(crate) fn released(text: &str) -> Result<linerate_topology::Version, String> {
-    let v = text.parse().map_err(|e: linerate_topology::NotAVersion| e.to_string())?;
-    linerate_env::released(v).map_err(|e| e.to_string())
+pub(crate) fn released(text: &str) -> Result<linerate_topology::Version, NotAValue> {
+    Ok(linerate_env::released(text.parse()?)?)
 }
 
 /// A release whose topology is rebuilt.
-pub(crate) fn modelled(text: &str) -> Result<linerate_topology::Version, String> {
+pub(crate) fn modelled(text: &str) -> Result<linerate_topology::Version, NotAValue> {
     let v = released(text)?;
     let oldest = linerate_topology::Version::OLDEST;
     if v.since(oldest.major, oldest.minor) {
         return Ok(v);
     }
-    Err(format!("the topology of NCCL {v} is not rebuilt here: {oldest} is the oldest that is"))
+    Err(NotAValue::NotRebuilt { asked: v, oldest })
 }

@@ -1,6 +1,7 @@
 //! Arguments of `linerate bench`.
 
 use crate::args::When;
+use crate::not_a_value::NotAValue;
 use clap::{Args, Subcommand, ValueEnum};
 use linerate_bench::Kind;
 use linerate_bench::ceiling::Links;
@@ -445,17 +446,17 @@ pub(crate) struct SummaryArgs {
 }
 
 /// `2%`, `0.02`.
-fn share(text: &str) -> Result<f64, String> {
+fn share(text: &str) -> Result<f64, NotAValue> {
     let (number, scale) = match text.trim().strip_suffix('%') {
         Some(percent) => (percent.trim(), 0.01),
         None => (text.trim(), 1.0),
     };
     let value = number.parse::<f64>().map(|v| v * scale).ok().filter(|v| *v > 0.0 && *v < 1.0);
-    value.ok_or_else(|| "a share above 0 and below 100 %, such as 2% or 0.02".to_owned())
+    value.ok_or(NotAValue::Share)
 }
 
 /// `90`, `90s`, `10m`, `2h`, `7d`.
-fn seconds(text: &str) -> Result<u64, String> {
+fn seconds(text: &str) -> Result<u64, NotAValue> {
     let text = text.trim();
     let (number, unit) = match text.char_indices().last() {
         Some((at, 's')) => (&text[..at], 1),
@@ -465,11 +466,11 @@ fn seconds(text: &str) -> Result<u64, String> {
         _ => (text, 1),
     };
     let value = number.trim().parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).filter(|n| *n > 0);
-    value.ok_or_else(|| "a time such as 90s, 10m, 2h or 7d".to_owned())
+    value.ok_or(NotAValue::Time)
 }
 
 /// `8388608`, `8M`, `8MiB` (2²⁰), `8MB` (10⁶).
-fn bytes(text: &str) -> Result<u64, String> {
+fn bytes(text: &str) -> Result<u64, NotAValue> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
@@ -483,10 +484,10 @@ fn bytes(text: &str) -> Result<u64, String> {
         "MB" => 1e6,
         "GB" => 1e9,
         "TB" => 1e12,
-        _ => return Err("bytes such as 8388608, 8M or 8MiB (powers of 1024), 8MB (10^6)".to_owned()),
+        _ => return Err(NotAValue::ByteUnit),
     };
     let value = number.parse::<f64>().map(|v| v * factor).ok().filter(|v| (0.0..1e18).contains(v));
-    value.map(|v| v as u64).ok_or_else(|| "a number of bytes".to_owned())
+    value.map(|v| v as u64).ok_or(NotAValue::Bytes)
 }
 
 #[cfg(test)]

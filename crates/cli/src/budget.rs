@@ -1,5 +1,6 @@
 //! What packed input may become in this command: one budget for all its inputs, and the option that sets it.
 
+use crate::not_a_value::NotAValue;
 use linerate_snapshot::Budget;
 use linerate_snapshot::capture::{Options, Purpose};
 use std::path::PathBuf;
@@ -23,8 +24,8 @@ pub(crate) fn options(root: impl Into<PathBuf>, purpose: Purpose) -> Options {
 }
 
 /// A size: a number of bytes, with K, M, G or T for powers of 1024, and perhaps `iB` or `B` behind it.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
-    let bad = || format!("`{text}` is no size: write 500M, 20G or a number of bytes");
+pub(crate) fn size(text: &str) -> Result<u64, NotAValue> {
+    let bad = || NotAValue::Size(text.to_owned());
     let lower = text.trim().to_ascii_lowercase();
     let short = lower.strip_suffix("ib").or_else(|| lower.strip_suffix('b')).unwrap_or(&lower);
     let (digits, shift) = match short.char_indices().next_back() {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 /// What goes on on hosts: it ends itself where nothing is half made, and cleans up on all of them.
 static RUNNING: OnceLock<Cancel> = OnceLock::new();
 
-/// Told by the signal's thread. Whether somebody takes care of it, which they are told once.
+/// Called by the signal's thread. Whether somebody takes care of it: they are asked once.
 pub(crate) fn interrupted() -> bool {
     match RUNNING.get() {
         Some(cancel) if !cancel.is_cancelled() => {

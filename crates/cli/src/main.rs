@@ -7,6 +7,7 @@ mod bench_args;
 mod budget;
 mod cmd;
 mod interrupt;
+mod not_a_value;
 mod output;
 mod plan_args;
 mod progress;

@@ -47,7 +47,7 @@ pub(crate) struct RedfishArgs {
     /// Certificates to trust instead of the system's.
     #[arg(long, help_heading = BMC, value_name = "FILE", requires = "redfish")]
     pub(crate) redfish_cacert: Option<PathBuf>,
-    /// Take any certificate of the BMC.
+    /// Do not verify the BMC's TLS certificate.
     #[arg(long, help_heading = BMC, requires = "redfish")]
     pub(crate) redfish_insecure: bool,
 }
@@ -224,7 +224,7 @@ Examples:
                                                   after another machine's session ended without leaving the node
 
 What is made, gone on with or undone is the plan that is held here: the file, or the copy in $XDG_STATE_HOME/linerate/plans
-(~/.local/state/linerate/plans). A node only says how it stands; what does not fit the plan is refused and shown.
+(~/.local/state/linerate/plans). A node only reports its state; what does not fit the plan is refused and shown.
 
 --yes removes old plans from that store: those undone more than 30 days ago, and those proven more than 365 days ago. It keeps the
 last plan of each host, and every plan that is neither proven nor undone.
@@ -233,7 +233,7 @@ A node returns to service only when it shows, read again, that every step is eff
 
 Exit codes:
   0  every node is proven, or it was a dry run
-  1  a node is not proven: it was undone, or is left as it is, which is told
+  1  a node is not proven: it was undone, or is left as it is, which is shown
   2  a reboot is due
   3  usage or internal error, or nothing was changed")]
 pub(crate) struct ApplyArgs {
@@ -256,7 +256,7 @@ pub(crate) struct ApplyArgs {
     /// A directory that stands for a machine, for rehearsals: its own programs reboot it.
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "host")]
     pub(crate) root: Option<PathBuf>,
-    /// Do it. Without, what would be done is shown.
+    /// Apply the changes (default: dry run).
     #[arg(long)]
     pub(crate) yes: bool,
     /// Go on with the plan that was applied to the node from here last. The plan is the operator's own copy, never the node's.
@@ -390,7 +390,7 @@ pub(crate) struct RollbackArgs {
     pub(crate) redfish: RedfishArgs,
     #[command(flatten)]
     pub(crate) kube: KubeArgs,
-    /// Do it. Without, what would be undone is shown.
+    /// Undo the changes (default: dry run).
     #[arg(long)]
     pub(crate) yes: bool,
     /// Reboot afterwards, and wait.

@@ -192,7 +192,7 @@ fn targets_and_what_misses_them() {
     let busbw = list(&check, "history").iter().find(|s| s["metric"] == "busbw").unwrap();
     assert_eq!((&busbw["band"]["n"], &busbw["rank"]), (&6.into(), &0.0.into()), "itself is left out");
     assert_eq!(place.bench(&["history", "--check", &id("0.txt"), "--format", "json"]).status.code(), Some(1));
-    // The first of its kind has nothing to stand beside.
+    // The first of its kind has no earlier run to compare with.
     let first = place.answer("bench-check", &["history", "--check", &id("ping.txt")]);
     assert!(list(&first, "targets").is_empty());
     assert!(list(&first, "history").iter().all(|s| s["band"].is_null() && s["rank"].is_null() && s["size"].is_null()));

@@ -44,7 +44,7 @@ fn tree(home: &Path, sources: &[sources::Source]) -> PathBuf {
     std::fs::remove_dir_all(dir.join("linerate")).unwrap();
     let old = std::fs::read_to_string(dir.join("proc/cmdline")).unwrap();
     sources::write_tree(&dir, sources);
-    // What the rules complain of stands beside what is planted.
+    // What the rules complain of is beside what is planted.
     let planted = std::fs::read_to_string(dir.join("proc/cmdline")).unwrap();
     std::fs::write(dir.join("proc/cmdline"), format!("{} {planted}", old.trim())).unwrap();
     dir

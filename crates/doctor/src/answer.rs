@@ -16,7 +16,7 @@ pub const SCHEMA: u32 = 1;
 pub struct Answer {
     /// What was read, and how much of it was understood.
     pub inputs: Vec<Input>,
-    /// Jobs that ran, told apart by their communicators.
+    /// Jobs that ran, distinguished by their communicators.
     pub jobs: Vec<Job>,
     /// Causes, the most important first. Not serialized: who renders them adds what the planner says of their remedies.
     #[serde(skip)]
@@ -29,7 +29,7 @@ pub struct Answer {
     pub not_causes: Vec<Note>,
     /// Failures in the order of time.
     pub timeline: Vec<Failure>,
-    /// What was read but not told apart for want of room, clocks that disagree, mixed lines: limits of this answer.
+    /// What was read but not distinguished for want of room, clocks that disagree, mixed lines: limits of this answer.
     pub limits: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct Input {
 pub struct Job {
     /// `job 1`.
     pub name: String,
-    /// Releases of NCCL, as told or by wordings; the grammar that decides what numbers mean.
+    /// Releases of NCCL, as given or by wordings; the grammar that decides what numbers mean.
     pub releases: Vec<String>,
     /// CUDA driver versions, `12.4`.
     pub cuda_drivers: Vec<String>,
@@ -267,7 +267,7 @@ impl Answer {
         }
     }
 
-    /// Whether nothing of the inputs was of use.
+    /// Whether no input was useful.
     #[must_use]
     pub fn nothing_understood(&self) -> bool {
         self.jobs.is_empty() && self.causes.is_empty() && self.timeline.is_empty() && self.not_causes.is_empty()

@@ -162,7 +162,7 @@ impl<'a> Case<'a> {
         Evidence::of(q, self.file(q.place))
     }
 
-    /// Evidence in words of ours, about a line of which no text was kept.
+    /// Evidence in our own words, about a line of which no text was kept.
     pub(crate) fn at(&self, place: Place, text: impl Into<String>) -> Evidence {
         Evidence {
             at: format!("{}:{}", self.file(place), place.line),
@@ -228,7 +228,7 @@ impl<'a> Case<'a> {
         self.ranks().any(|r| r.calls > 0 || r.phase == Some(Phase::Destroyed))
     }
 
-    /// Whether the NICs are RoCE, InfiniBand, or not told.
+    /// Whether the NICs are RoCE, InfiniBand, or not known.
     pub(crate) fn is_roce(&self) -> Option<bool> {
         let lists = self.of(&self.o.devices).filter(|(d, _)| self.o.name(d.net).contains("IB"));
         let mut kinds = lists.map(|(d, _)| self.o.name(d.list)).filter(|l| l.contains('/'));

@@ -1,4 +1,4 @@
-//! Jobs among the processes that print: told apart by their communicators.
+//! Jobs among the processes that print: distinguished by their communicators.
 
 use crate::observe::Observer;
 use hashbrown::HashMap;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A communicator.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// Ranks, as told.
+    /// Ranks, as given.
     pub(crate) size: u32,
     /// Its members: rank to index in [`Observer`]'s ranks.
     pub(crate) members: BTreeMap<u32, usize>,

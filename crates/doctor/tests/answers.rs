@@ -1,4 +1,4 @@
-//! Whole answers to small logs: what is concluded, what is not, and that nothing of the input can break it.
+//! Whole answers to small logs: what is concluded, what is not, and that no input can break it.
 
 use linerate_doctor::answer::{Answer, Confidence};
 use linerate_doctor::{Observer, Reader, conclude};
@@ -308,7 +308,7 @@ fn xids_are_what_the_catalogue_says() {
     }
 }
 
-/// nccl-tests prints a row of its table piece by piece: what NCCL says meanwhile stands behind the piece.
+/// nccl-tests prints a row of its table piece by piece: what NCCL says meanwhile follows the piece.
 #[test]
 fn a_tables_row_is_no_part_of_a_hosts_name() {
     let head = "mew0:64904:64904 [1] NCCL INFO";

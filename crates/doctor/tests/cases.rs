@@ -16,7 +16,7 @@ enum Want {
     First(&'static str),
     /// The text does not show the cause, and something failed or is open: that is said, and nothing is asserted.
     Undecided,
-    /// Nothing is wrong, or nothing of it is for the doctor: nothing is asserted.
+    /// Nothing is wrong, or it is not for the doctor: nothing is asserted.
     Nothing,
 }
 use Want::{Asserted, First, Nothing, Undecided};

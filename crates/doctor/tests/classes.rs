@@ -166,7 +166,7 @@ fn peer_to_peer_that_is_slower_than_without_is_possible() {
     assert_eq!(ids(&answer(&text("25.60"))), [""; 0]);
 }
 
-/// Nothing but a quote, or what stands behind the words for "reports": possible at most.
+/// Nothing but a quote, or what follows the words for "reports": possible at most.
 #[test]
 fn quotes_that_are_a_line_are_possible() {
     let words = "peer2peer transfer not possible between the selected gpu devices";

@@ -5,7 +5,7 @@ mod common;
 use common::{answer, answer_to, asserted, ids};
 use linerate_doctor::answer::Confidence;
 
-/// Sentences, Markdown, commands, documents, tables: nothing of them is printed by the kernel, NCCL, a launcher.
+/// Sentences, Markdown, commands, documents, tables: none of them is printed by the kernel, NCCL, a launcher.
 const PROSE: &[&str] = &[
     "We checked dmesg: no IO_PAGE_FAULT errors.",
     "There is no `NVRM: Xid (PCI:0000:18:00): 79, pid=1` in dmesg, and no DMAR fault.",

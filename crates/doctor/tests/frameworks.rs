@@ -1,4 +1,4 @@
-//! The messages of programs that name a cause, or seem to: each alone and behind heads, against the verdict that stands beside it.
+//! The messages of programs that name a cause, or seem to: each alone and behind heads, against the verdict that is beside it.
 
 mod common;
 
@@ -21,7 +21,7 @@ struct Message {
     alone: Option<String>,
 }
 
-/// What stands before a line, as launchers and loggers have it.
+/// What comes before a line, as launchers and loggers have it.
 const HEADS: &[&str] = &[
     "[rank3]: ",
     "(VllmWorker rank=3 pid=15164) ERROR 06-19 07:06:13 [multiproc_executor.py:527] ",

@@ -6,7 +6,7 @@ use common::{answer, asserted, ids};
 
 const MESSAGES: &str = include_str!("kernel_messages.tsv");
 
-/// What stands before a message: dmesg, its `-T`, journals in several languages, syslogd, consoles, collectors.
+/// What comes before a message: dmesg, its `-T`, journals in several languages, syslogd, consoles, collectors.
 const HEADS: &[&str] = &[
     "",
     "[ 1234.567890] ",

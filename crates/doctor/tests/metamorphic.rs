@@ -74,7 +74,7 @@ fn pasting(text: &str) -> Vec<Changed> {
     out
 }
 
-/// What people write about such troubles; nothing of it is evidence.
+/// What people write about such troubles; none of it is evidence.
 const PROSE: &str = "\
 # Hang with NCCL WARN on two nodes
 We checked dmesg: no IO_PAGE_FAULT errors, no `NVRM: Xid (PCI:0000:18:00): 79, pid=1`.
@@ -123,7 +123,7 @@ fn differs(before: &Answer, after: &Answer, keeps: bool) -> Option<String> {
     let consequences = before.consequences.iter().map(|n| n.what.as_str()).collect::<Vec<_>>();
     let added: Vec<&&str> = new.iter().filter(|id| !all.contains(id)).collect();
     let lost: Vec<&&str> = old.iter().filter(|id| keeps && !new.contains(id)).collect();
-    // What followed from a cause stands alone where that cause was cut away.
+    // What followed from a cause is alone where that cause was cut away.
     let explained = !consequences.is_empty() && !keeps;
     ((!added.is_empty() && !explained) || !lost.is_empty()).then(|| format!("{old:?} became {new:?}"))
 }

@@ -1,4 +1,4 @@
-//! The third look: messages in dresses that no grammar knows name their cause, as possible; told of, titled, searched for, coded or explained, they
+//! The third look: messages in dresses that no grammar knows name their cause, as possible; described, titled, searched for, coded or explained, they
 //! name nothing.
 
 mod common;

@@ -27,7 +27,7 @@ pub struct Context {
     pub node: Option<NodeFacts>,
     /// The network that NCCL said it uses: `IB`, `Socket`, a plugin's name.
     pub network: Option<String>,
-    /// How nodes are connected, where somebody told it; else the node's ports tell.
+    /// How nodes are connected, where the user gave it; else the node's ports tell.
     pub fabric: Option<Fabric>,
     /// An input names AMD's RCCL, which reads `NCCL_*`, too.
     pub rccl: bool,
@@ -54,7 +54,7 @@ impl Context {
         self.rccl || self.node.as_ref().is_some_and(|n| n.amd_only)
     }
 
-    /// How nodes are connected: as told, or by the ports that NCCL would use.
+    /// How nodes are connected: as given, or by the ports that NCCL would use.
     #[must_use]
     pub fn fabric(&self) -> Option<Fabric> {
         if self.fabric.is_some() {

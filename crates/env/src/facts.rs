@@ -219,7 +219,7 @@ fn interface(n: &linerate_node::net::NetDev<'_>) -> Interface {
 
 fn nics(node: &Node<'_>, devices: &[RdmaDevice], nearness: &Nearness) -> Vec<Nic> {
     let kernel = matches!(nearness, Nearness::Kernel);
-    // What serves a GPU; not to be told where the tree does not show the way.
+    // What serves a GPU; not known where the tree does not show the way.
     let told = kernel && !node.rails.is_empty() && node.rails.iter().all(|r| r.distance != Distance::Unknown);
     let mut all: Vec<Nic> = Vec::new();
     // EFA is not among what NCCL's own transport lists; what manages NVLink is, and serves no job.

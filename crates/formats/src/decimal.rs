@@ -1,6 +1,8 @@
 //! Numbers as benchmarks print them, also under a locale with a decimal comma.
 
-/// What is known of the field that a number stands in.
+use crate::error::{SHOWN, Why, shown};
+
+/// What is known about the field of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fraction {
     /// The tool prints three or more decimals here, always: a comma can only be the decimal one.
@@ -10,26 +12,30 @@ pub(crate) enum Fraction {
 }
 
 /// A finite number. `nan`, `inf` and what could be two numbers are refused with the reason.
-pub(crate) fn decimal(word: &str, fraction: Fraction) -> Result<f64, String> {
+pub(crate) fn decimal(word: &str, fraction: Fraction) -> Result<f64, Why> {
     let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
-    let shown = || word.chars().take(24).collect::<String>().escape_debug().to_string();
+    let not = || Why::word(word, "not a number");
     let lower = digits.get(..3).unwrap_or_default().to_ascii_lowercase();
     if lower == "nan" || lower == "inf" {
-        return Err(format!("`{}` is not a number: nothing was measured", shown()));
+        return Err(Why::word(word, "not a number: nothing was measured"));
     }
     let is_plain = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'e' | b'E' | b'+' | b'-');
     if !digits.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'.') || !digits.bytes().all(is_plain) {
-        return Err(format!("`{}` is not a number", shown()));
+        return Err(not());
     }
     let commas = digits.bytes().filter(|b| *b == b',').count();
     let plain = match (commas, digits.split_once(',')) {
-        (0, _) | (_, None) => return finite(word).ok_or_else(|| format!("`{}` is not a number", shown())),
+        (0, _) | (_, None) => return finite(word).ok_or_else(not),
         // Groups and a decimal point: 1,234.5.
         (_, Some(_)) if digits.contains('.') => grouped(digits),
         (1, Some((whole, decimals))) => {
             let could_be_group = decimals.len() == 3 && (1..=3).contains(&whole.len()) && !whole.starts_with('0');
             if could_be_group && fraction == Fraction::Maybe {
-                return Err(format!("`{}` may be {whole}{decimals} or {whole}.{decimals}", shown()));
+                return Err(Why::Comma {
+                    word: shown(word, SHOWN),
+                    whole: whole.to_owned(),
+                    decimals: decimals.to_owned(),
+                });
             }
             Some(format!("{whole}.{decimals}"))
         }
@@ -37,7 +43,7 @@ pub(crate) fn decimal(word: &str, fraction: Fraction) -> Result<f64, String> {
         _ => grouped(digits),
     };
     let sign = if word.starts_with('-') { -1.0 } else { 1.0 };
-    plain.and_then(|p| finite(&p)).map(|v| v * sign).ok_or_else(|| format!("`{}` is not a number", shown()))
+    plain.and_then(|p| finite(&p)).map(|v| v * sign).ok_or_else(not)
 }
 
 fn finite(text: &str) -> Option<f64> {
@@ -87,6 +93,6 @@ mod tests {
         ] {
             assert_eq!(decimal(text, fraction).ok(), want, "{text}");
         }
-        assert!(decimal("1,234", Maybe).is_err_and(|e| e.contains("1234 or 1.234")));
+        assert!(decimal("1,234", Maybe).is_err_and(|e| e.to_string().contains("1234 or 1.234")));
     }
 }

@@ -43,7 +43,7 @@ pub fn parse(bytes: &[u8]) -> Vec<IbNetdev> {
     lines(&text).filter_map(|(line, raw)| mapping(raw, line)).take(TEXT_ITEMS).collect()
 }
 
-/// `mlx5_0 port 1 ==> ib0 (Up)`; with `-v` the address comes first and a description stands before `port`.
+/// `mlx5_0 port 1 ==> ib0 (Up)`; with `-v` the address comes first and a description comes before `port`.
 fn mapping(raw: &str, line: u32) -> Option<IbNetdev> {
     let (left, right) = raw.split_once("==>")?;
     let words: Vec<&str> = left.split_whitespace().collect();

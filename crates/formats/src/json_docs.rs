@@ -1,6 +1,7 @@
 //! JSON documents in a text: several after each other, with lines of other programs between them, cut at the end, and with the
 //! `nan` that no JSON has.
 
+use crate::error::Why;
 use serde::de::Deserialize;
 use std::borrow::Cow;
 
@@ -20,7 +21,7 @@ pub(crate) enum Piece<'a, T> {
     Line(u32, &'a str),
     Document(T, Place),
     /// A document that cannot be read.
-    Broken(Place, &'static str),
+    Broken(Place, Why),
 }
 
 /// Splits a text. A line that begins with `{`, and is `ours` by the next few thousand bytes, begins a document.
@@ -59,7 +60,7 @@ pub(crate) fn pieces<T: for<'de> Deserialize<'de>>(
         };
         number = last_line(number, body.get(..length));
         offset = text.len() - body.len() + length;
-        // What follows on the last line is a line of its own only where something stands there.
+        // What follows on the last line is a line of its own only where something is there.
         let after = text.get(offset..).unwrap_or_default();
         let blank = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
         if after.get(blank..).is_some_and(|a| a.starts_with('\n')) {
@@ -103,9 +104,9 @@ fn repaired<T: for<'de> Deserialize<'de>>(number: u32, body: &str, take: &mut im
     match serde_json::from_str::<T>(&fixed) {
         Ok(document) => take(Piece::Document(document, place)),
         Err(_) if place.is_cut => {
-            take(Piece::Broken(place, "the document ends in the middle, before anything was measured"))
+            take(Piece::Broken(place, Why::Missing("the document ends in the middle, before anything was measured")))
         }
-        Err(_) => take(Piece::Broken(place, "looks like a result of this tool, but is not JSON")),
+        Err(_) => take(Piece::Broken(place, Why::Foreign("looks like a result of this tool, but is not JSON"))),
     }
     extent.length.max(1)
 }

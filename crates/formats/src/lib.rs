@@ -62,7 +62,7 @@ pub mod units;
 pub mod wildcard;
 pub mod xid;
 
-pub use error::ParseError;
+pub use error::{ParseError, Why};
 pub use text::At;
 pub use tool::{Gives, Tool};
 

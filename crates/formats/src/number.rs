@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The next word as a number: see [`simple`]. Where it is none, the place in the line is lost.
+    /// The next word as a number: see [`simple`]. Where it is not one, the place in the line is lost.
     #[inline]
     pub(crate) fn decimal(&mut self) -> Option<f64> {
         self.skip_blanks();
@@ -112,7 +112,7 @@ impl<'a> Fields<'a> {
         Some(value as f64 / POWERS.get(digits - before.unwrap_or(digits))?)
     }
 
-    /// The next word as digits alone. Where it is none, the place in the line is lost.
+    /// The next word as digits alone. Where it is not one, the place in the line is lost.
     #[inline]
     pub(crate) fn whole(&mut self) -> Option<u64> {
         self.skip_blanks();

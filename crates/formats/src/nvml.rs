@@ -65,9 +65,8 @@ impl Device {
 /// # Errors
 /// It is not this JSON.
 pub fn parse(bytes: &[u8]) -> Result<Nvml, ParseError> {
-    serde_json::from_slice(bytes).map_err(|e| {
-        ParseError::new(u32::try_from(e.line()).unwrap_or(0), format!("not the capture's NVML answers: {e}"))
-    })
+    serde_json::from_slice(bytes)
+        .map_err(|e| ParseError::syntax(u32::try_from(e.line()).unwrap_or(0), "not the capture's NVML answers", &e))
 }
 
 #[cfg(test)]

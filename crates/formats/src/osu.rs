@@ -4,6 +4,7 @@
 //! <https://mvapich.cse.ohio-state.edu/benchmarks/>
 
 use crate::bounds::{BENCH_SHORT_LINE, LeftOut, Limit};
+use crate::error::Why;
 use crate::launcher;
 use crate::record::{Recorder, keep, recorded};
 use crate::refusal::Refusals;
@@ -121,7 +122,7 @@ impl Reader {
         let Some(size) = words.next().and_then(|w| w.parse::<u64>().ok()) else { return };
         let words: Vec<&str> = words.take(self.0.run.columns.len() + 1).collect();
         if words.len() != self.0.run.columns.len() {
-            let why = format!("{} values in a table of {} columns", words.len(), self.0.run.columns.len());
+            let why = Why::Columns { has: words.len(), cells: "values", columns: self.0.run.columns.len() };
             return self.0.refuse(number, why);
         }
         let run = self.0.touch(number);

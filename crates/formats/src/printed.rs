@@ -1,4 +1,4 @@
-//! Where a program's own line begins, behind what launchers, collectors and terminals put before it; and whether what stands before it
+//! Where a program's own line begins, behind what launchers, collectors and terminals put before it; and whether what comes before it
 //! is of their making at all, or a sentence in which somebody quotes the line.
 
 use crate::launcher;
@@ -11,7 +11,7 @@ const MAX_TAGS: usize = 10;
 pub struct Printed<'a> {
     /// The program's own text.
     pub text: &'a str,
-    /// It stands behind `>`, as people quote a mail or a comment.
+    /// It follows `>`, as people quote a mail or a comment.
     pub quoted: bool,
 }
 
@@ -61,7 +61,7 @@ pub fn is_tags(before: &str) -> bool {
     rest.is_empty() || own(rest).text.trim().is_empty() || own(&format!("{rest} ")).text.is_empty()
 }
 
-/// Whether what stands before a line of a program is a sentence, a list, or a command that names the line: then nobody printed it there.
+/// Whether what comes before a line of a program is a sentence, a list, or a command that names the line: then nobody printed it there.
 #[must_use]
 pub fn is_prose(before: &str) -> bool {
     let text = before.trim();

@@ -1,6 +1,6 @@
 //! `rdma` of iproute2: `rdma -j link`, `rdma -j statistic`, `rdma system`, and the text forms of link and system.
 
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::ib_port::PortState;
 use crate::text::{decode, line_number, lines};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
@@ -222,21 +222,22 @@ fn looks_like_json(text: &str) -> bool {
 /// Line and members.
 type Object = (u32, Map<String, Json>);
 
-/// The objects of the array, with the line on which each one's device name stands. Text before the array (a prompt) is ignored.
+/// The objects of the array, with the line on which each one's device name is. Text before the array (a prompt) is ignored.
 fn objects(text: &str) -> Result<Vec<Object>, ParseError> {
-    let start = text.find('[').ok_or_else(|| ParseError::new(0, "no JSON array of rdma"))?;
+    let start = text.find('[').ok_or_else(|| ParseError::new(0, Why::Foreign("no JSON array of rdma")))?;
     let before = memchr::memchr_iter(b'\n', text.get(..start).unwrap_or_default().as_bytes()).count();
     let json = text.get(start..).unwrap_or_default();
     let mut stream = serde_json::Deserializer::from_str(json).into_iter::<Vec<Json>>();
     let array = match stream.next() {
         Some(Ok(array)) => array,
         Some(Err(e)) => {
-            return Err(ParseError::new(
+            return Err(ParseError::syntax(
                 line_number(before + e.line().saturating_sub(1)),
-                format!("broken JSON of rdma: {e}"),
+                "broken JSON of rdma",
+                &e,
             ));
         }
-        None => return Err(ParseError::new(0, "no JSON array of rdma")),
+        None => return Err(ParseError::new(0, Why::Foreign("no JSON array of rdma"))),
     };
     // Each object has one "ifname" or "netns" key, so the n-th key marks the n-th object.
     let mut marks = Vec::new();

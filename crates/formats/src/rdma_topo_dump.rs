@@ -3,7 +3,7 @@
 //!
 //! Binary values are zlib streams in Base64. They stay packed here: who unpacks them sets the limit.
 
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::sniff::content;
 use crate::text::decode;
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
@@ -96,8 +96,8 @@ pub fn parse(bytes: &[u8]) -> Result<Dump, ParseError> {
     let mut values = serde_json::Deserializer::from_str(text.get(at..).unwrap_or_default()).into_iter::<Vec<Json>>();
     let list = match values.next() {
         Some(Ok(list)) => list,
-        Some(Err(e)) => return Err(ParseError::new(u32::try_from(e.line()).unwrap_or_default(), e.to_string())),
-        None => return Err(ParseError::new(0, "not a dump of rdma_topo: a JSON array is expected")),
+        Some(Err(e)) => return Err(ParseError::syntax(u32::try_from(e.line()).unwrap_or_default(), "", &e)),
+        None => return Err(ParseError::new(0, Why::Foreign("not a dump of rdma_topo: a JSON array is expected"))),
     };
     let mut dump = Dump::default();
     for (number, value) in list.iter().enumerate() {

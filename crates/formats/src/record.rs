@@ -9,7 +9,7 @@
 //! - **Limits.** What hostile text can repeat without end is a list of a run with a [`Limit`] of [`crate::bounds`]: [`keep`] adds to
 //!   the list or counts the item in the run's `left_out`. Runs are such a list, too ([`Recorded::RUNS`]): those beyond the limit are
 //!   counted in the last run that is kept. Nothing is dropped without a count.
-//! - **Refusals.** What looks like a measurement and is none goes to the run's [`Refusals`], with its line and the reason. The first
+//! - **Refusals.** What looks like a measurement but is not one goes to the run's [`Refusals`], with its line and the reason. The first
 //!   are kept, the others are counted.
 //!
 //! So a run shows three things beside its measurements: `lines`, `refused`, `left_out`. Whoever uses a run shows the last two; the
@@ -21,6 +21,7 @@
 //! A call of `touch` is two comparisons and no allocation: a table of millions of rows makes one for each.
 
 use crate::bounds::{LeftOut, Limit, leave_out};
+use crate::error::Why;
 use crate::refusal::Refusals;
 
 /// A run of a tool, as a recorder sees it.
@@ -29,7 +30,7 @@ pub(crate) trait Recorded: Default {
     const RUNS: Limit;
     /// First and last line, 1-based; 0 before the first.
     fn lines(&mut self) -> &mut (u32, u32);
-    /// What looks like a measurement and is none.
+    /// What looks like a measurement but is not one.
     fn refused(&mut self) -> &mut Refusals;
     /// What is beyond limits.
     fn left_out(&mut self) -> &mut Vec<LeftOut>;
@@ -83,8 +84,8 @@ impl<R: Recorded> Recorder<R> {
         &mut self.run
     }
 
-    /// Notes what looks like a measurement and is none.
-    pub(crate) fn refuse(&mut self, number: u32, why: impl Into<String>) {
+    /// Notes what looks like a measurement but is not one.
+    pub(crate) fn refuse(&mut self, number: u32, why: Why) {
         self.touch(number).refused().push(number, why);
     }
 
@@ -155,7 +156,7 @@ mod tests {
         assert!(r.end().is_none() && r.run.payload.is_none(), "noted, and no line: nothing");
         let most = u32::try_from(Run::RUNS.value()).unwrap();
         for number in 1..=most + 3 {
-            r.refuse(2 * number, "why");
+            r.refuse(2 * number, Why::Missing("why"));
             r.touch(2 * number + 1);
             let run = r.end().unwrap();
             assert_eq!((run.lines, run.refused.kept.len()), ((2 * number, 2 * number + 1), 1));

@@ -1,30 +1,22 @@
 //! What the parsers of benchmarks say of text that is no measurement, and of how a run ended.
 
 use crate::bounds::REFUSALS;
+use crate::error::{ParseError, Why};
 use serde::Serialize;
-
-/// Something that looks like a measurement and is none.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
-    /// 1-based line.
-    pub line: u32,
-    /// What was wrong.
-    pub why: String,
-}
 
 /// Refused pieces of a run: the first ones, and the number of the others.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Refusals {
     /// At most as many as are worth showing.
-    pub kept: Vec<Refused>,
+    pub kept: Vec<ParseError>,
     /// Those beyond.
     pub not_kept: u64,
 }
 
 impl Refusals {
-    pub(crate) fn push(&mut self, line: u32, why: impl Into<String>) {
+    pub(crate) fn push(&mut self, line: u32, why: Why) {
         if self.kept.len() < REFUSALS {
-            self.kept.push(Refused { line, why: why.into() });
+            self.kept.push(ParseError { line, why });
         } else {
             self.not_kept += 1;
         }

@@ -131,7 +131,7 @@ fn what_was_cut_is_unseen_and_what_conventional_pci_cannot_have_is_not_present()
     let short = ConfigSpace::new(&space.0[..256]).capabilities();
     assert!(short.express.get().is_some());
     assert_eq!(short.acs, Cap::Unseen(Unseen::Cut(256)));
-    // Between two capabilities: what stands before the cut is found.
+    // Between two capabilities: what comes before the cut is found.
     let short = ConfigSpace::new(&space.0[..0x160]).capabilities();
     assert!(short.acs.get().is_some());
     assert_eq!(short.ats, Cap::Unseen(Unseen::Cut(0x160)));

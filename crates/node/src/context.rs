@@ -11,7 +11,7 @@ use linerate_snapshot::{Place, Reading};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where the system stands.
+/// Where the system is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {

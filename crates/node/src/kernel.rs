@@ -28,7 +28,7 @@ pub struct Kernel {
     pub foreign: Vec<&'static str>,
     /// Build configuration: option name and value (`y`, `m`, `n`).
     pub config: Reading<Vec<ConfigOption>>,
-    /// Classified lines of the log. Known and empty: the log was read and says nothing of interest. A log buffer wraps: what is
+    /// Classified lines of the log. Known and empty: the log was read and holds no line of interest. A log buffer wraps: what is
     /// not in it may have been said before.
     pub log: Reading<Vec<LogEvent>>,
 }

@@ -70,7 +70,7 @@ pub struct Node<'s> {
     pub net: Reading<Vec<net::NetDev<'s>>>,
     /// What EFA needs besides its driver.
     pub efa: efa::Efa,
-    /// What NCCL is told about the topology.
+    /// What NCCL is configured with about the topology.
     pub nccl: nccl::Nccl<'s>,
     /// Limits.
     pub memory: memory::Memory,
@@ -89,7 +89,7 @@ impl<'s> Node<'s> {
         Self::decode_as(s, None)
     }
 
-    /// Decodes a snapshot of a node whose role the user told.
+    /// Decodes a snapshot of a node whose role the user gave.
     #[must_use]
     pub fn decode_as(s: &'s Snapshot, told: Option<Role>) -> Self {
         let mut cuts = Vec::new();

@@ -66,7 +66,7 @@ fn meminfo(s: &Snapshot, key: &str) -> Reading<u64> {
 }
 
 fn shm(s: &Snapshot, total_kib: &Reading<u64>) -> Reading<u64> {
-    s.text(s.root(), "proc/mounts").parse("no mount of /dev/shm whose size can be told", |t| {
+    s.text(s.root(), "proc/mounts").parse("no mount of /dev/shm whose size is shown", |t| {
         let options = t.lines().find_map(|l| {
             let mut w = l.split_whitespace();
             (w.nth(1)? == "/dev/shm").then(|| w.nth(1)).flatten()

@@ -1,4 +1,4 @@
-//! What NCCL is told about the topology: `/etc/nccl.conf` and the topology file in force.
+//! What NCCL is configured with about the topology: `/etc/nccl.conf` and the topology file in force.
 
 mod filter;
 
@@ -32,14 +32,14 @@ impl<'s> Nccl<'s> {
         Nccl { conf: conf.clone(), named, topology }
     }
 
-    /// A variable of `/etc/nccl.conf`, and its line. Names and values are taken as NCCL takes them: what stands before the first `=`, spaces
+    /// A variable of `/etc/nccl.conf`, and its line. Names and values are taken as NCCL takes them: what comes before the first `=`, spaces
     /// and all, is the name; the first line of a name wins.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<(String, Place)> {
         variable(&self.conf, name)
     }
 
-    /// Whether a topology file speaks in the place of sysfs: `None` where that cannot be told.
+    /// Whether a topology file speaks in the place of sysfs: `None` where that cannot be known.
     #[must_use]
     pub fn has_topology_file(&self) -> Option<bool> {
         match (&self.topology, &self.conf) {

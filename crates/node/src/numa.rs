@@ -12,7 +12,7 @@ pub struct NumaNode {
     pub cpulist: String,
     /// The same as a mask in the kernel's words (`ffff,ffffffff`), where it was collected.
     pub cpumap: Option<String>,
-    /// The socket of its CPUs (`physical_package_id`), where all of them are seen to be in one. The node's number says nothing of it: a
+    /// The socket of its CPUs (`physical_package_id`), where all of them are seen to be in one. The node's number says nothing about it: a
     /// socket may have several nodes (NPS2, NPS4, SNC), and several sockets one (node interleaving).
     pub socket: Option<u32>,
     /// Distances to nodes 0, 1, …

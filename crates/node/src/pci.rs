@@ -39,7 +39,7 @@ pub enum Kind {
     NvSwitch,
     /// ConnectX-7 function that manages NVLink switches: its Vital Product Data says `SMDL=SW_MNG`. No network card.
     NvlinkBridge,
-    /// ConnectX-7 function of a baseboard that has such functions, where nothing of the source tells whether it is one: neither VPD, nor
+    /// ConnectX-7 function of a baseboard that has such functions, where the source does not show whether it is one: neither VPD, nor
     /// a network interface, nor a GPU below the same switch. Judged neither as a NIC nor as none.
     PerhapsNvlinkBridge,
     /// NIC that does RDMA: in class/infiniband, or an NVIDIA/Mellanox (15b3) network function, or AWS' EFA (1d0f:efa*).

@@ -105,7 +105,7 @@ fn blank<'s>(d: &lspci::Device, entry: EntryId) -> PciFunction<'s> {
 struct Habits {
     drivers: bool,
     groups: bool,
-    /// Line of the last device, where the text may end in the middle of it: then nothing of it is missing for a reason.
+    /// Line of the last device, where the text may end in the middle of it: then what it lacks may be behind the end.
     unfinished: Option<u32>,
 }
 

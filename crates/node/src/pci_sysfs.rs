@@ -188,7 +188,7 @@ fn no_link(at: Place) -> Link {
     }
 }
 
-/// Link attributes. The kernel writes "Unknown" for a speed that it cannot tell, and 0, 63 or 255 for a width that is none.
+/// Link attributes. The kernel writes "Unknown" for a speed that it cannot tell, and 0, 63 or 255 for a width that it does not know.
 fn link(s: &Snapshot, home: EntryId) -> Link {
     let speed = |leaf| s.text(home, leaf).parse("no PCIe link speed", LinkSpeed::parse);
     let width = |leaf| {

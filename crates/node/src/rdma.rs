@@ -205,7 +205,7 @@ pub struct RdmaDevice {
 }
 
 impl RdmaDevice {
-    /// Emulated in software: Soft-RoCE (rxe) or siw. Their names are free; what has a PCI function is none of them.
+    /// Emulated in software: Soft-RoCE (rxe) or siw. Their names are free; what has a PCI function is not one of them.
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.pci.is_none() && (self.is_virtual || self.name.starts_with("rxe") || self.name.starts_with("siw"))

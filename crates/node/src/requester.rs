@@ -4,21 +4,21 @@ use crate::pci::{FnId, Kind, PciFunction, PciTree};
 use linerate_formats::dmesg::{DriverClass, Requester};
 use linerate_formats::pci::Bdf;
 
-/// How a device stands to the path between GPU and NIC.
+/// How a device relates to the path between GPU and NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// A GPU, an RDMA NIC, an NVSwitch, or a port above one of them.
     Path,
     /// None of them: its errors are its own matter.
     Elsewhere,
-    /// What it is cannot be told.
+    /// What it is cannot be known.
     Unknown,
 }
 
 /// A device that a message names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
-    /// How it stands to the path.
+    /// How it relates to the path.
     pub standing: Standing,
     /// The function, where the node has it.
     pub function: Option<FnId>,

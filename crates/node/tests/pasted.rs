@@ -88,7 +88,7 @@ fn a_boot_log_tells_kernel_and_machine() {
         assert_eq!(found.value, role, "{text}");
         assert!(found.reasons.iter().any(|(r, _)| r.contains(reason)), "{:?}", found.reasons);
     }
-    // A program that mentions a kernel is none.
+    // A program that mentions a kernel is not one.
     let s = pasted(OutputKind::Dmesg, "[    5.000000] Linux version is 5.14.0-570.el9.x86_64\n");
     assert!(Node::decode(&s).kernel.release.known().is_none());
 }

@@ -150,7 +150,7 @@ const BENCHMARK: &[&str] = &[
     "HF_HOME",
 ];
 
-/// Where a program of the system is looked for when nothing of the user's counts.
+/// Where a program of the system is looked for when no directory of the user counts.
 pub const SYSTEM_PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin";
 
 /// Names, with commas between them, of further variables that the user hands on: for what a proxy command of `ssh` or a plugin of

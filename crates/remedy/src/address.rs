@@ -92,59 +92,95 @@ impl fmt::Display for Given {
 /// Why a text gives no interface an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; it is written as INTERFACE=ADDRESS/PREFIX")]
-pub struct NotGiven(String);
+pub struct NotGiven(#[from] Wrong);
+
+/// What is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
+    /// No interface is named.
+    #[error("there is no = behind an interface")]
+    NoInterface,
+    /// A name that no interface can have.
+    #[error("{0:?} is no name of a network interface")]
+    Interface(String),
+    /// An address alone.
+    #[error("{0:?} has no prefix: without it the network is not known")]
+    NoPrefix(String),
+    /// No address.
+    #[error("{0:?} is no IP address")]
+    Address(String),
+    /// No number behind the slash.
+    #[error("{0:?} is no prefix")]
+    Prefix(String),
+    /// A prefix that no interface's network has.
+    #[error("a prefix of {prefix} is none for the network of an interface: 8 to {longest}")]
+    Length {
+        /// Bits of the network.
+        prefix: u8,
+        /// The most that there may be.
+        longest: u8,
+    },
+    /// An IPv4 address that is not one interface's.
+    #[error("{0} is no address of one interface: a unicast address is")]
+    NotUnicast(Ipv4Addr),
+    /// The first address of a network.
+    #[error("{address} is the address of the network {0} itself", address = .0.address)]
+    Network(Cidr),
+    /// The last address of a network.
+    #[error("{address} is the broadcast address of {0}", address = .0.address)]
+    Broadcast(Cidr),
+    /// An IPv6 address that is not for people to give.
+    #[error("{0} is no address to give an interface: a global or unique local unicast address is")]
+    NotGlobal(Ipv6Addr),
+}
 
 impl FromStr for Given {
     type Err = NotGiven;
 
     fn from_str(text: &str) -> Result<Given, NotGiven> {
-        let no = |why: String| NotGiven(why);
-        let (interface, rest) = text.split_once('=').ok_or_else(|| no("there is no = behind an interface".into()))?;
+        let (interface, rest) = text.split_once('=').ok_or(Wrong::NoInterface)?;
         if crate::change::words::interface(interface).is_err() {
-            return Err(no(format!("{interface:?} is no name of a network interface")));
+            return Err(Wrong::Interface(interface.to_owned()).into());
         }
-        let (address, prefix) = rest
-            .split_once('/')
-            .ok_or_else(|| no(format!("{rest:?} has no prefix: without it the network is not known")))?;
-        let address: IpAddr = address.parse().map_err(|_| no(format!("{address:?} is no IP address")))?;
+        let (address, prefix) = rest.split_once('/').ok_or_else(|| Wrong::NoPrefix(rest.to_owned()))?;
+        let address: IpAddr = address.parse().map_err(|_| Wrong::Address(address.to_owned()))?;
         let digits = !prefix.is_empty() && prefix.bytes().all(|b| b.is_ascii_digit());
-        let prefix = prefix.parse().ok().filter(|_| digits).ok_or_else(|| no(format!("{prefix:?} is no prefix")))?;
+        let prefix = prefix.parse().ok().filter(|_| digits).ok_or_else(|| Wrong::Prefix(prefix.to_owned()))?;
         match address {
             IpAddr::V4(v4) => host4(Cidr { address: v4, prefix }),
             IpAddr::V6(v6) => host6(v6, prefix),
-        }
-        .map_err(no)?;
+        }?;
         Ok(Given { interface: interface.to_owned(), address, prefix })
     }
 }
 
 /// Whether a host may have it.
-fn host4(c: Cidr) -> Result<(), String> {
+fn host4(c: Cidr) -> Result<(), Wrong> {
     let Cidr { address: a, prefix } = c;
     if !(8..=31).contains(&prefix) {
-        return Err(format!("a prefix of {prefix} is none for the network of an interface: 8 to 31"));
+        return Err(Wrong::Length { prefix, longest: 31 });
     }
     // 0/8 is this host, 127/8 the loopback, 224/4 groups, 240/4 reserved with the broadcast address (RFC 6890).
     if matches!(a.octets().first(), Some(0 | 127 | 224..)) {
-        return Err(format!("{a} is no address of one interface: a unicast address is"));
+        return Err(Wrong::NotUnicast(a));
     }
     let host = u32::from(a) & !c.mask();
     // Both addresses of a /31 are hosts (RFC 3021).
     match prefix {
         31 => Ok(()),
-        _ if host == 0 => Err(format!("{a} is the address of the network {c} itself")),
-        _ if host == !c.mask() => Err(format!("{a} is the broadcast address of {c}")),
+        _ if host == 0 => Err(Wrong::Network(c)),
+        _ if host == !c.mask() => Err(Wrong::Broadcast(c)),
         _ => Ok(()),
     }
 }
 
-fn host6(a: Ipv6Addr, prefix: u8) -> Result<(), String> {
+fn host6(a: Ipv6Addr, prefix: u8) -> Result<(), Wrong> {
     if !(8..=127).contains(&prefix) {
-        return Err(format!("a prefix of {prefix} is none for the network of an interface: 8 to 127"));
+        return Err(Wrong::Length { prefix, longest: 127 });
     }
     let link_local = a.segments().first().is_some_and(|s| s & 0xffc0 == 0xfe80);
     if a.is_unspecified() || a.is_loopback() || a.is_multicast() || a.to_ipv4_mapped().is_some() || link_local {
-        return Err(format!("{a} is no address to give an interface: a global or unique local unicast address is"));
+        return Err(Wrong::NotGlobal(a));
     }
     Ok(())
 }

@@ -222,7 +222,7 @@ pub(crate) fn devices(node: &Node<'_>) -> String {
     format!("{}; {all} PCI function{} in all", parts.join(", "), if all == 1 { "" } else { "s" })
 }
 
-/// The name that people use stands in the last brackets: `GH100 [H100 SXM5 80GB]`.
+/// The name that people use is in the last brackets: `GH100 [H100 SXM5 80GB]`.
 fn short_name(name: &str) -> &str {
     let name = name.rsplit_once("[AMD/ATI] ").map_or(name, |(_, device)| device);
     match (name.rfind('['), name.rfind(']')) {

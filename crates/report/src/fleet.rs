@@ -122,7 +122,7 @@ impl Fleet {
         }
     }
 
-    /// Takes in a node that could not be read: nothing can be told about it.
+    /// Takes in a node that could not be read: nothing is known about it.
     ///
     /// # Errors
     /// Those of the writer.

@@ -1,4 +1,4 @@
-//! Terminal text: colour only when told, lines no wider than told, nothing from data raw.
+//! Terminal text: colour only when asked for, lines no wider than the given width, nothing from data raw.
 
 use linerate_out::terminal;
 use std::borrow::Cow;

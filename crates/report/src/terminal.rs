@@ -103,7 +103,7 @@ impl Terminal<'_, '_> {
     }
 
     fn list(&mut self, groups: &[Vec<Group<'_>>]) -> io::Result<()> {
-        // A single one is told at once in full.
+        // A single one is shown at once in full.
         if groups.len() < 2 {
             return Ok(());
         }

@@ -244,7 +244,7 @@ fn verdicts_stand_in_the_first_lines() {
     assert!(first(&sick()).starts_with("CAUSE, certain: on gpu-2 NCCL_NET_GDR_LEVEL=PIX"));
 }
 
-/// No line is wider than told, except a word that does not fit a line at all.
+/// No line is wider than asked for, except a word that does not fit a line at all.
 #[test]
 fn lines_fit_the_width() {
     for width in [60, 80, 100, 120, 140] {

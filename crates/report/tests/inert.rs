@@ -184,7 +184,7 @@ proptest! {
     }
 }
 
-/// Two words and one with a blank in it are told apart, in text and in Markdown; JSON keeps the list.
+/// Two words and one with a blank in it are distinguished, in text and in Markdown; JSON keeps the list.
 #[test]
 fn the_words_of_a_command_can_be_told_apart() {
     let made = |argv: &[&str]| {

@@ -341,7 +341,7 @@ fn first_and_last_lines_say_what_must_not_be_missed() {
     assert_eq!(first(&verified()), "NOT PROVEN: 1 ineffective, 1 unknown, 1 effective, 1 change outside the plan");
 }
 
-/// No line is wider than told, except a word that does not fit, and what is read to the letter: diffs and commands.
+/// No line is wider than asked for, except a word that does not fit, and what is read to the letter: diffs and commands.
 #[test]
 fn lines_fit_the_width() {
     let mut p = plan();

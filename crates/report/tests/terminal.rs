@@ -37,7 +37,7 @@ fn an_empty_source() {
     assert!(got.contains("CANNOT TELL"), "{got}");
 }
 
-/// No line is wider than told, except a word that does not fit a line at all; colour does not count.
+/// No line is wider than asked for, except a word that does not fit a line at all; colour does not count.
 #[test]
 fn lines_fit_the_width() {
     for width in [40, 60, 80, 100, 132, 200] {

@@ -57,7 +57,7 @@ fn a_decision_is_explained() {
     let said = with(NODE, &[], |topo| {
         let find = |n| names::find(&topo.analysis.system, n).unwrap();
         let pairs = [("GPU0", "mlx5_0"), ("gpu1", "0000:71:00.0"), ("GPU1", "mlx5_0"), ("GPU0", "GPU1")];
-        assert!(names::find(&topo.analysis.system, "GPU7").unwrap_err().contains("mlx5_1"));
+        assert!(names::find(&topo.analysis.system, "GPU7").unwrap_err().there.iter().any(|n| n == "mlx5_1"));
         pairs.map(|(a, b)| text::explain(topo, find(a), find(b)).join("\n")).join("\n\n")
     });
     insta::assert_snapshot!(said);

@@ -18,7 +18,7 @@ pub struct Answer {
     pub severity: Severity,
 }
 
-/// What a node of a fleet is told by.
+/// What a node of a fleet is known by.
 #[derive(Debug)]
 pub struct Survey {
     /// All answers, those of one rule together.

@@ -133,7 +133,7 @@ fn every_rule_is_shown_to_fail_to_pass_and_to_be_undecided() {
     );
 }
 
-/// What a node without any fault may still be told above Info: facts of its design that a job's environment can answer.
+/// What a node without any fault may still have above Info: facts of its design that a job's environment can answer.
 const BY_DESIGN: &[(&str, &str)] = &[];
 
 #[test]

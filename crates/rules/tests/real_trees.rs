@@ -63,7 +63,7 @@ fn the_h100_class_tree_has_one_doubtful_link_and_no_other_finding() {
     let Some(s) = h100() else { return };
     let audit = common::judge(&s);
     print(&audit);
-    // mlx5_1's link_downed stands at the end of its counter; nothing else is wrong there.
+    // mlx5_1's link_downed is at the end of its counter; nothing else is wrong there.
     let found = findings(&audit);
     assert_eq!(found.len(), 1, "{found:#?}");
     assert!(found[0].starts_with("rdma/port-errors fail low mlx5_1/1"), "{found:?}");

@@ -99,7 +99,7 @@ impl Budget {
     }
 }
 
-/// Charges a file with holes, which costs its length and occupies less, as packed input. A file system that knows nothing of holes
+/// Charges a file with holes, which costs its length and occupies less, as packed input. A file system that knows nothing about holes
 /// says that there are none.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ const LISTS: [(&str, &str, usize); 3] = [
     ("sys/class/net", "network interfaces", PCI_FUNCTIONS),
 ];
 
-/// Why a source is none of a node: it shows too many devices.
+/// Why a source is not of one node: it shows too many devices.
 pub(crate) fn too_many(s: &Snapshot) -> Option<String> {
     for (dir, what, most) in LISTS {
         let Lookup::Found(id) = s.resolve(dir) else { continue };

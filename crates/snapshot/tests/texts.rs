@@ -148,7 +148,7 @@ fn a_packed_text_is_limited_and_may_be_damaged() {
         let s = load_bytes(&bytes[..bytes.len() / 2], &format!("dmesg.{ending}")).unwrap();
         assert_eq!(s.outputs[0].kind, OutputKind::Dmesg, "{ending}");
         assert!(s.problems.iter().any(|p| p.contains("compression is damaged")), "{ending}: {:?}", s.problems);
-        // Nothing comes out of a few bytes, and nothing of a header alone.
+        // Nothing comes out of a few bytes, nor out of a header alone.
         for n in [0, 1, 3, 6, 12] {
             assert!(load_bytes(&bytes[..n], "x").is_err(), "{ending} {n}");
         }

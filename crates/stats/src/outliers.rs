@@ -4,7 +4,7 @@
 //! 2013, on the median absolute deviation; 5 instead of their 3 because a comparison looks at up to 160 values), on
 //! logarithms if all values are positive. The deviation is the larger of the side's own and that of both sides together, since
 //! that of five values alone is often too small by chance. Where more than half of the values are equal, the mean absolute
-//! deviation stands in (Iglewicz & Hoaglin, How to Detect and Handle Outliers, 1993).
+//! deviation takes its place (Iglewicz & Hoaglin, How to Detect and Handle Outliers, 1993).
 
 use crate::describe::{MAD_TO_SD, mad, median};
 use crate::refused::Side;

@@ -45,7 +45,7 @@ impl Plan {
     }
 
     /// Probability that two one-sided tests at `alpha` show equivalence within 1 ± `threshold` at a true log ratio (Phillips,
-    /// J. Pharmacokinet. Biopharm. 18, 1990). 0 for a threshold that is none.
+    /// J. Pharmacokinet. Biopharm. 18, 1990). 0 for a threshold that is not one.
     #[must_use]
     pub fn power_equivalent(&self, log_ratio: f64, threshold: f64, alpha: f64) -> f64 {
         let Ok((low, high)) = margin(threshold) else { return 0.0 };
@@ -117,7 +117,7 @@ pub fn minimal_detectable_effect(plan: Plan, alpha: f64, power: f64) -> Result<f
 /// true ratio and spreads were these; whichever takes fewer. `None` above [`MOST_RUNS`].
 ///
 /// # Errors
-/// A ratio or spread that is none, a threshold or power outside (0, 1).
+/// A ratio or spread that is not a positive number, a threshold or power outside (0, 1).
 pub fn runs_per_side(ratio: f64, sds: (f64, f64), threshold: f64, power: f64) -> Result<Option<u32>, Refused> {
     check(sds.0, sds.1)?;
     margin(threshold)?;

@@ -54,7 +54,7 @@ pub enum Refused {
         /// The value.
         value: f64,
     },
-    /// The mean of side A cannot be told from zero (or is negative), so that no ratio to it is bounded.
+    /// The mean of side A cannot be distinguished from zero (or is negative), so that no ratio to it is bounded.
     BaselineNearZero {
         /// Mean of side A.
         mean: f64,
@@ -70,7 +70,7 @@ pub enum Refused {
         /// Count of what belongs to them.
         others: usize,
     },
-    /// Side and time cannot be told apart: one side was measured before the other.
+    /// Side and time cannot be distinguished: one side was measured before the other.
     OrderDecides,
     /// The series wanders so slowly that its length holds no information on its mean.
     NoSteadyMean {
@@ -103,13 +103,13 @@ impl fmt::Display for Refused {
                 write!(f, "value {index} of {side} (counted from 0) is {value}; the method takes logarithms, so values must be positive")
             }
             Self::BaselineNearZero { mean, se } => {
-                write!(f, "the mean of side A, {mean} with standard error {se}, cannot be told from zero or is negative: a ratio to it has no bounded interval")
+                write!(f, "the mean of side A, {mean} with standard error {se}, cannot be distinguished from zero or is negative: a ratio to it has no bounded interval")
             }
             Self::Lengths { side, values, others } => {
                 write!(f, "{side} has {values} values and {others} times: one time for each value is needed")
             }
             Self::OrderDecides => f.write_str(
-                "side and time cannot be told apart: one side was measured before the other; interleave the runs (A B B A …)",
+                "side and time cannot be separated: one side was measured before the other; interleave the runs (A B B A …)",
             ),
             Self::NoSteadyMean { side, near_unit_root } => write!(
                 f,

@@ -166,7 +166,7 @@ fn equal_values_show_nothing() {
     // Spread on one side is spread.
     let e = ratio(&[3.0; 5], &[3.3, 3.31, 3.29, 3.3, 3.32], 0.95).unwrap();
     assert!(!e.no_spread && e.df() == 4.0, "{e:?}");
-    // A mere difference in rounding is none.
+    // A mere difference in rounding does not count.
     let e = ratio(&[0.3, 0.1 + 0.2, 0.3], &[0.3, 0.3, 0.1 + 0.2], 0.95).unwrap();
     assert!(e.no_spread && e.outliers.is_empty(), "{e:?}");
 }

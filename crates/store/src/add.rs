@@ -26,18 +26,18 @@ impl Store {
             fit(imported, *id)?;
             prepared.push((imported, *id));
         }
-        let told = |e| StoreError::sqlite(&self.path, self.wait.as_secs(), e);
+        let failed = |e| StoreError::sqlite(&self.path, self.wait.as_secs(), e);
         // The lock is taken before anything is looked up, so nobody can add the same run in between.
-        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let given: HashSet<RunId> = ids.iter().copied().collect();
         let mut writer = Writer { tx: &tx, now, subjects: HashMap::new(), cells: Vec::new() };
         let mut added = Added::default();
         for (imported, id) in prepared {
-            writer.one(imported, id, &given, &mut added).map_err(told)?;
+            writer.one(imported, id, &given, &mut added).map_err(failed)?;
         }
-        writer.flush().map_err(told)?;
+        writer.flush().map_err(failed)?;
         drop(writer);
-        tx.commit().map_err(told)?;
+        tx.commit().map_err(failed)?;
         Ok(added)
     }
 }
@@ -101,7 +101,7 @@ impl Writer<'_> {
         self.beside(key, i)
     }
 
-    /// The run that was read from this place before. One that this import has as well, elsewhere in the text, is none: the reader has
+    /// The run that was read from this place before. One that this import has as well, elsewhere in the text, does not count: the reader has
     /// learned to see a further run before it.
     fn reading(&self, at: TextRef<'_>, given: &HashSet<RunId>) -> rusqlite::Result<Option<(i64, RunId)>> {
         let sql = "SELECT run.key, run.id FROM text JOIN run ON run.key = text.run WHERE digest = ?1 AND ordinal = ?2";

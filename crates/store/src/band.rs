@@ -64,7 +64,7 @@ impl Band {
         self.quantile(0.5)
     }
 
-    /// A 95 % interval of the median that assumes nothing of the values but that they are independent: the order statistics between
+    /// A 95 % interval of the median that assumes nothing about the values but that they are independent: the order statistics between
     /// which it lies with that probability (David and Nagaraja, *Order Statistics*, 2003, §7.1). Below six runs there is none.
     ///
     /// Runs of one afternoon on one node are hardly independent: it is then an interval of that afternoon.

@@ -93,7 +93,7 @@ pub(crate) fn cells(run: &Run) -> Cells {
 fn member(subject: usize, values: &[(i64, f64)]) -> Option<Cell> {
     let (&(size, min), &(_, max)) = (values.first()?, values.last()?);
     let (low, high) = (values.get((values.len() - 1) / 2)?.1, values.get(values.len() / 2)?.1);
-    // Each divided before they are added: the sum of large values is none.
+    // Each divided before they are added: the sum of large values overflows.
     let n = values.len() as f64;
     let mean = if values.len() == 1 { min } else { values.iter().map(|v| v.1 / n).sum::<f64>().clamp(min, max) };
     let median = if low == high { low } else { low / 2.0 + high / 2.0 };

@@ -20,7 +20,7 @@ pub enum StoreError {
     Foreign {
         /// Where.
         path: PathBuf,
-        /// What it is, as far as can be told.
+        /// What it is, as far as is known.
         what: String,
     },
     /// A newer program wrote it.
@@ -60,7 +60,7 @@ pub enum StoreError {
         waited_s: u64,
     },
     /// No space.
-    #[error("{}: no space left for the history; nothing of this import was stored, what was there before is intact. Make space and import again", path.display())]
+    #[error("{}: no space left for the history; nothing from this import was stored, what was there before is intact. Make space and import again", path.display())]
     Full {
         /// Where.
         path: PathBuf,
@@ -131,7 +131,7 @@ fn list(ids: &[RunId]) -> String {
 pub(crate) const WAIT_S: u64 = 20;
 
 impl StoreError {
-    /// An error of SQLite as one of ours.
+    /// An error of SQLite as a [`StoreError`].
     pub(crate) fn sqlite(path: &Path, waited_s: u64, source: rusqlite::Error) -> StoreError {
         let path = path.to_path_buf();
         let what = source.to_string();
@@ -148,7 +148,7 @@ impl StoreError {
                     what: "a text or a series".to_owned(),
                     why: "it is larger than 64 MiB".to_owned(),
                 },
-                // Tables of ours are missing, or the schema does not parse.
+                // Tables of the history are missing, or the schema does not parse.
                 ErrorCode::Unknown if ["no such", "malformed", "has no column"].iter().any(|w| what.contains(w)) => {
                     StoreError::Damaged { path, what }
                 }
@@ -156,7 +156,7 @@ impl StoreError {
                 ErrorCode::ConstraintViolation => StoreError::Damaged { path, what },
                 _ => StoreError::Sqlite { path, source },
             },
-            // Tables or columns of ours are missing, or a column holds what no version of ours has written.
+            // Tables or columns of the history are missing, or a column holds what no version of linerate has written.
             rusqlite::Error::SqlInputError { msg, .. } => StoreError::Damaged { path, what: msg.clone() },
             rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)

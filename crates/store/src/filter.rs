@@ -186,19 +186,19 @@ impl Store {
         let sql =
             format!("SELECT key, kind, tool, metric, unit, stat, better, labels FROM subject{} ORDER BY key", c.sql());
         let mut out = Vec::new();
-        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.told(e))?;
-        let mut rows = query.query(rusqlite::params_from_iter(&c.values)).map_err(|e| self.told(e))?;
-        while let Some(row) = rows.next().map_err(|e| self.told(e))? {
-            let text = |i| row.get::<_, String>(i).map_err(|e| self.told(e));
+        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.failed(e))?;
+        let mut rows = query.query(rusqlite::params_from_iter(&c.values)).map_err(|e| self.failed(e))?;
+        while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
+            let text = |i| row.get::<_, String>(i).map_err(|e| self.failed(e));
             let measured = Measured {
                 kind: self.kind(&text(1)?)?,
-                tool: row.get::<_, Option<String>>(2).map_err(|e| self.told(e))?.map(SmolStr::from),
+                tool: row.get::<_, Option<String>>(2).map_err(|e| self.failed(e))?.map(SmolStr::from),
                 metric: self.metric(text(3)?, &text(4)?, &text(5)?, &text(6)?)?,
                 labels: labels_of(&text(7)?).ok_or_else(|| self.damaged("labels of a subject"))?,
             };
             let wanted = cells::telling(&filter.series);
             if wanted.iter().all(|l| measured.labels.contains(l)) {
-                out.push((row.get(0).map_err(|e| self.told(e))?, measured));
+                out.push((row.get(0).map_err(|e| self.failed(e))?, measured));
             }
         }
         Ok(out)

@@ -72,17 +72,17 @@ impl Store {
             "SELECT {COLUMNS} FROM run WHERE run.key IN (SELECT run.key FROM run{} {order} LIMIT {limit}) {order}",
             conditions.sql()
         );
-        let mut query = self.db.prepare(&sql).map_err(|e| self.told(e))?;
-        let mut rows = query.query(rusqlite::params_from_iter(&conditions.values)).map_err(|e| self.told(e))?;
+        let mut query = self.db.prepare(&sql).map_err(|e| self.failed(e))?;
+        let mut rows = query.query(rusqlite::params_from_iter(&conditions.values)).map_err(|e| self.failed(e))?;
         let mut out = Vec::new();
-        while let Some(row) = rows.next().map_err(|e| self.told(e))? {
+        while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
             out.push(self.summary(row)?);
         }
         Ok(out)
     }
 
     fn summary(&self, row: &Row<'_>) -> Result<Summary, StoreError> {
-        let e = |e| self.told(e);
+        let e = |e| self.failed(e);
         let text = |i| row.get::<_, Option<String>>(i).map_err(e);
         let list = |i| {
             let json: String = row.get(i).map_err(e)?;
@@ -125,9 +125,9 @@ impl Store {
             return Err(none());
         }
         let sql = format!("SELECT id FROM run WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT {}", SHOWN + 1);
-        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.told(e))?;
-        let rows = query.query_map([&digits], |r| r.get::<_, String>(0)).map_err(|e| self.told(e))?;
-        let texts = rows.collect::<Result<Vec<String>, _>>().map_err(|e| self.told(e))?;
+        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.failed(e))?;
+        let rows = query.query_map([&digits], |r| r.get::<_, String>(0)).map_err(|e| self.failed(e))?;
+        let texts = rows.collect::<Result<Vec<String>, _>>().map_err(|e| self.failed(e))?;
         let mut candidates = texts.iter().map(|t| self.run_id(t)).collect::<Result<Vec<RunId>, _>>()?;
         match candidates[..] {
             [] => Err(none()),

@@ -13,7 +13,7 @@ impl Store {
     /// [`StoreError::NoSuchRun`]; [`StoreError::Damaged`] where what is read is not what was written.
     pub fn load(&self, id: RunId) -> Result<Run, StoreError> {
         // One view on the database, whatever others write meanwhile.
-        let view = self.db.unchecked_transaction().map_err(|e| self.told(e))?;
+        let view = self.db.unchecked_transaction().map_err(|e| self.failed(e))?;
         let sql = "SELECT key, kind, tool, version, began, source, line FROM run WHERE id = ?1";
         let head = |row: &Row<'_>| {
             let text = |i| Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(i)?.map(SmolStr::from));
@@ -22,16 +22,16 @@ impl Store {
             Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, run))
         };
         let found = self.db.prepare_cached(sql).and_then(|mut q| q.query_row([id.to_string()], head).optional());
-        let Some((key, kind, mut run)) = found.map_err(|e| self.told(e))? else {
+        let Some((key, kind, mut run)) = found.map_err(|e| self.failed(e))? else {
             return Err(StoreError::NoSuchRun { path: self.path.clone(), text: id.to_string() });
         };
         run.kind = self.kind(&kind)?;
         self.rows("SELECT host FROM run_host WHERE run = ?1 ORDER BY place", key, |row| {
-            run.hosts.push(row.get::<_, String>(0).map_err(|e| self.told(e))?.into());
+            run.hosts.push(row.get::<_, String>(0).map_err(|e| self.failed(e))?.into());
             Ok(())
         })?;
         self.rows("SELECT key, form, value FROM run_param WHERE run = ?1", key, |row| {
-            let (name, value) = param(row).map_err(|e| self.told(e))?;
+            let (name, value) = param(row).map_err(|e| self.failed(e))?;
             run.params.insert(name, value.ok_or_else(|| self.damaged("a parameter of no known form"))?);
             Ok(())
         })?;
@@ -39,7 +39,7 @@ impl Store {
             self.remark(row, &mut run)
         })?;
         self.series(key, run.kind, &mut run.series)?;
-        view.finish().map_err(|e| self.told(e))?;
+        view.finish().map_err(|e| self.failed(e))?;
         // Pages that hold rows can be lost without SQLite seeing it: the name is made of the content.
         if run.id() != id {
             return Err(self.damaged("a run whose content is not what its name was made of"));
@@ -57,7 +57,7 @@ impl Store {
                    WHERE run = ?1 ORDER BY host, digest";
         let mut out = Vec::new();
         self.rows(sql, key, |row| {
-            let e = |e| self.told(e);
+            let e = |e| self.failed(e);
             let facts: String = row.get(5).map_err(e)?;
             out.push(SnapshotRef {
                 digest: row.get(0).map_err(e)?,
@@ -77,7 +77,7 @@ impl Store {
         let found = self.db.prepare_cached("SELECT key FROM run WHERE id = ?1");
         let found = found.and_then(|mut q| q.query_row([id.to_string()], |r| r.get(0)).optional());
         let none = || StoreError::NoSuchRun { path: self.path.clone(), text: id.to_string() };
-        found.map_err(|e| self.told(e))?.ok_or_else(none)
+        found.map_err(|e| self.failed(e))?.ok_or_else(none)
     }
 
     /// Each row of a query about one thing.
@@ -87,16 +87,16 @@ impl Store {
         key: i64,
         mut each: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let mut query = self.db.prepare_cached(sql).map_err(|e| self.told(e))?;
-        let mut rows = query.query([key]).map_err(|e| self.told(e))?;
-        while let Some(row) = rows.next().map_err(|e| self.told(e))? {
+        let mut query = self.db.prepare_cached(sql).map_err(|e| self.failed(e))?;
+        let mut rows = query.query([key]).map_err(|e| self.failed(e))?;
+        while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
             each(row)?;
         }
         Ok(())
     }
 
     fn remark(&self, row: &Row<'_>, run: &mut Run) -> Result<(), StoreError> {
-        let e = |e| self.told(e);
+        let e = |e| self.failed(e);
         let (form, what, line): (String, String, Option<u32>) =
             (row.get(0).map_err(e)?, row.get(1).map_err(e)?, row.get(2).map_err(e)?);
         match form.as_str() {
@@ -111,7 +111,7 @@ impl Store {
         let sql = "SELECT s.part, s.labels, s.points, j.kind, j.metric, j.unit, j.stat, j.better, s.place
                    FROM series s LEFT JOIN subject j ON j.key = s.subject WHERE s.run = ?1 ORDER BY s.place, s.part";
         self.rows(sql, key, |row| {
-            let e = |e| self.told(e);
+            let e = |e| self.failed(e);
             let text = |i| row.get::<_, String>(i).map_err(e);
             let (part, place): (i64, i64) = (row.get(0).map_err(e)?, row.get(8).map_err(e)?);
             if part == 0 {

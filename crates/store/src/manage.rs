@@ -38,7 +38,7 @@ impl Store {
     pub fn label(&mut self, id: RunId, label: &str) -> Result<(), StoreError> {
         let key = self.key(id)?;
         let sql = "INSERT OR IGNORE INTO run_label VALUES (?1, ?2)";
-        self.db.execute(sql, params![key, label]).map(drop).map_err(|e| self.told(e))
+        self.db.execute(sql, params![key, label]).map(drop).map_err(|e| self.failed(e))
     }
 
     /// Takes a label from a run; whether it had it.
@@ -48,7 +48,7 @@ impl Store {
     pub fn unlabel(&mut self, id: RunId, label: &str) -> Result<bool, StoreError> {
         let key = self.key(id)?;
         let removed = self.db.execute("DELETE FROM run_label WHERE run = ?1 AND label = ?2", params![key, label]);
-        removed.map(|n| n > 0).map_err(|e| self.told(e))
+        removed.map(|n| n > 0).map_err(|e| self.failed(e))
     }
 
     /// Deletes a run with all that belongs to it; references to snapshots that no other run has, too.
@@ -58,16 +58,16 @@ impl Store {
     pub fn delete(&mut self, id: RunId) -> Result<(), StoreError> {
         let path = self.path.clone();
         let wait = self.wait.as_secs();
-        let told = |e| StoreError::sqlite(&path, wait, e);
-        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
+        let failed = |e| StoreError::sqlite(&path, wait, e);
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let find = "SELECT key FROM run WHERE id = ?1";
-        let key: Option<i64> = tx.query_row(find, [id.to_string()], |r| r.get(0)).optional().map_err(told)?;
+        let key: Option<i64> = tx.query_row(find, [id.to_string()], |r| r.get(0)).optional().map_err(failed)?;
         let Some(key) = key else { return Err(StoreError::NoSuchRun { path: path.clone(), text: id.to_string() }) };
         // No index leads from a run to its cells: it would cost every import a third more, and runs are seldom deleted.
-        tx.execute("DELETE FROM cell WHERE run = ?1", [key]).map_err(told)?;
-        tx.execute("DELETE FROM run WHERE key = ?1", [key]).map_err(told)?;
-        tx.execute("DELETE FROM snapshot WHERE key NOT IN (SELECT snapshot FROM run_snapshot)", []).map_err(told)?;
-        tx.commit().map_err(told)
+        tx.execute("DELETE FROM cell WHERE run = ?1", [key]).map_err(failed)?;
+        tx.execute("DELETE FROM run WHERE key = ?1", [key]).map_err(failed)?;
+        tx.execute("DELETE FROM snapshot WHERE key NOT IN (SELECT snapshot FROM run_snapshot)", []).map_err(failed)?;
+        tx.commit().map_err(failed)
     }
 
     /// What it holds.
@@ -95,7 +95,7 @@ impl Store {
                 })
             })
         };
-        get().map_err(|e| self.told(e))
+        get().map_err(|e| self.failed(e))
     }
 
     /// Reads everything: the database's own structure, then every run, whose values must match their checksums, make the same name
@@ -108,10 +108,10 @@ impl Store {
         let mut wrong: Vec<String> = Vec::new();
         let sql = format!("PRAGMA integrity_check({SHOWN})");
         let check = self.db.prepare(&sql).and_then(|mut q| q.query_map([], |r| r.get(0))?.collect());
-        let lines: Vec<String> = check.map_err(|e| self.told(e))?;
+        let lines: Vec<String> = check.map_err(|e| self.failed(e))?;
         wrong.extend(lines.into_iter().filter(|l| l != "ok"));
         let strays = "SELECT count(*) FROM cell WHERE run NOT IN (SELECT key FROM run)";
-        let strays: i64 = self.db.query_row(strays, [], |r| r.get(0)).map_err(|e| self.told(e))?;
+        let strays: i64 = self.db.query_row(strays, [], |r| r.get(0)).map_err(|e| self.failed(e))?;
         if strays > 0 {
             wrong.push(format!("{strays} cells of runs that are not there"));
         }
@@ -148,7 +148,7 @@ impl Store {
                 let cell = [row.get::<_, i64>(1)? as f64, row.get(2)?, row.get(3)?];
                 Ok((row.get(0)?, cell))
             };
-            let (run, cell) = get().map_err(|e| self.told(e))?;
+            let (run, cell) = get().map_err(|e| self.failed(e))?;
             let known: &mut u64 = out.entry(run).or_default();
             *known = known.wrapping_add(sum([cell].into_iter()));
             Ok(())
@@ -161,7 +161,7 @@ impl Store {
     /// # Errors
     /// Those of any write.
     pub fn vacuum(&mut self) -> Result<(), StoreError> {
-        self.db.execute_batch("PRAGMA optimize; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(|e| self.told(e))
+        self.db.execute_batch("PRAGMA optimize; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(|e| self.failed(e))
     }
 }
 

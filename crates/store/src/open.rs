@@ -67,8 +67,8 @@ impl Store {
         self.created
     }
 
-    /// An error of SQLite, told.
-    pub(crate) fn told(&self, e: rusqlite::Error) -> StoreError {
+    /// An error of SQLite, with the path.
+    pub(crate) fn failed(&self, e: rusqlite::Error) -> StoreError {
         StoreError::sqlite(&self.path, self.wait.as_secs(), e)
     }
 
@@ -93,20 +93,20 @@ impl Options {
         if !there {
             directory(path)?;
         }
-        let told = |e| StoreError::sqlite(path, self.wait.as_secs(), e);
+        let failed = |e| StoreError::sqlite(path, self.wait.as_secs(), e);
         let (db, form) = match self.prepared(path) {
             Err(e) if self.read_only && may_not_write(&e) && !["-wal", "-journal"].iter().any(|s| waiting(path, s)) => {
                 self.frozen(path)
             }
             other => other,
         }
-        .map_err(told)?;
+        .map_err(failed)?;
         let mut store = Store { db, path: path.to_path_buf(), wait: self.wait, created: false };
         let (path, known) = (store.path.clone(), FORM);
         match form {
             Form::Current => {}
             Form::Older(found) if self.read_only => return Err(StoreError::Older { path, found, known }),
-            Form::Older(found) => match schema::migrate(&mut store.db, STEPS).map_err(told)? {
+            Form::Older(found) => match schema::migrate(&mut store.db, STEPS).map_err(failed)? {
                 Form::Newer(found) => return Err(StoreError::Newer { path, found, known }),
                 Form::Current => store.created = found == 0,
                 _ => {
@@ -119,7 +119,7 @@ impl Options {
             }
         }
         if !self.read_only {
-            self.journal(&store.db, &store.path).map_err(told)?;
+            self.journal(&store.db, &store.path).map_err(failed)?;
         }
         Ok(store)
     }

@@ -50,7 +50,7 @@ impl Store {
     /// # Errors
     /// As any query: [`StoreError::Damaged`], [`StoreError::Locked`].
     pub fn bands(&self, filter: &Filter, typical: Typical) -> Result<Vec<Band>, StoreError> {
-        let view = self.db.unchecked_transaction().map_err(|e| self.told(e))?;
+        let view = self.db.unchecked_transaction().map_err(|e| self.failed(e))?;
         let runs = self.times(filter, None)?;
         let mut out = Vec::new();
         for (subject, of) in self.subjects(filter)? {
@@ -59,7 +59,7 @@ impl Store {
                 out.extend(self.band(&of, same, &runs)?);
             }
         }
-        view.finish().map_err(|e| self.told(e))?;
+        view.finish().map_err(|e| self.failed(e))?;
         Ok(out)
     }
 
@@ -68,7 +68,7 @@ impl Store {
     /// # Errors
     /// As [`Store::bands`].
     pub fn best(&self, filter: &Filter, typical: Typical, count: usize) -> Result<Vec<Best>, StoreError> {
-        let view = self.db.unchecked_transaction().map_err(|e| self.told(e))?;
+        let view = self.db.unchecked_transaction().map_err(|e| self.failed(e))?;
         let runs = self.times(filter, None)?;
         let mut out = Vec::new();
         for (subject, of) in self.subjects(filter)? {
@@ -85,11 +85,11 @@ impl Store {
                 out.push(Best { of: of.clone(), size: size_of(same.first().map_or(-1, |r| r.0)), runs: named });
             }
         }
-        view.finish().map_err(|e| self.told(e))?;
+        view.finish().map_err(|e| self.failed(e))?;
         Ok(out)
     }
 
-    /// Where a run stands among the others that measured the same with the same parameters, as far as `same` names them
+    /// The rank of a run among the others that measured the same with the same parameters, as far as `same` names them
     /// (`["ranks", "dtype"]`); the run itself is left out, whether it is stored or not.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl Store {
         let mut filter = Filter { kind: Some(run.kind), tool: tool.or_else(|| filter.tool.clone()), ..filter.clone() };
         let params = same.iter().filter_map(|key| Some(((*key).to_owned(), run.params.get(*key)?.to_string())));
         filter.params.extend(params);
-        let view = self.db.unchecked_transaction().map_err(|e| self.told(e))?;
+        let view = self.db.unchecked_transaction().map_err(|e| self.failed(e))?;
         let runs = self.times(&filter, Some(run.id()))?;
         // Those of this run's kind and tool, by name and labels.
         let mut subjects: HashMap<_, Vec<(i64, Measured)>> = HashMap::new();
@@ -135,7 +135,7 @@ impl Store {
             };
             out.push(Standing { value, band, of, size: size_of(cell.size) });
         }
-        view.finish().map_err(|e| self.told(e))?;
+        view.finish().map_err(|e| self.failed(e))?;
         Ok(out)
     }
 
@@ -154,12 +154,12 @@ impl Store {
         );
         let mut asked = conditions.values.clone();
         asked.extend(but.iter().map(|key| Value::Text((*key).to_owned())));
-        let mut query = self.db.prepare(&sql).map_err(|e| self.told(e))?;
-        let mut rows = query.query(rusqlite::params_from_iter(&asked)).map_err(|e| self.told(e))?;
+        let mut query = self.db.prepare(&sql).map_err(|e| self.failed(e))?;
+        let mut rows = query.query(rusqlite::params_from_iter(&asked)).map_err(|e| self.failed(e))?;
         let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        while let Some(row) = rows.next().map_err(|e| self.told(e))? {
-            let value: Option<String> = row.get(1).map_err(|e| self.told(e))?;
-            let values = out.entry(row.get(0).map_err(|e| self.told(e))?).or_default();
+        while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
+            let value: Option<String> = row.get(1).map_err(|e| self.failed(e))?;
+            let values = out.entry(row.get(0).map_err(|e| self.failed(e))?).or_default();
             if values.len() < 16 {
                 values.push(value.unwrap_or_else(|| "nan".to_owned()));
             }
@@ -175,9 +175,9 @@ impl Store {
             conditions.and("run.id <> ?", id.to_string());
         }
         let sql = format!("SELECT run.key, run.at FROM run{} ORDER BY run.key", conditions.sql());
-        let mut query = self.db.prepare(&sql).map_err(|e| self.told(e))?;
+        let mut query = self.db.prepare(&sql).map_err(|e| self.failed(e))?;
         let rows = query.query_map(rusqlite::params_from_iter(&conditions.values), |r| Ok((r.get(0)?, r.get(1)?)));
-        rows.and_then(Iterator::collect).map(Times).map_err(|e| self.told(e))
+        rows.and_then(Iterator::collect).map(Times).map_err(|e| self.failed(e))
     }
 
     /// By size.
@@ -185,16 +185,16 @@ impl Store {
         let value = if typical == Typical::Mean { "mean" } else { "coalesce(median, mean)" };
         let one = if size.is_some() { " AND size = ?2" } else { "" };
         let sql = format!("SELECT size, {value}, run FROM cell WHERE subject = ?1{one} ORDER BY size, run");
-        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.told(e))?;
+        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.failed(e))?;
         let mut rows = match size {
             Some(_) => query.query([subject, cells::size(size)]),
             None => query.query([subject]),
         }
-        .map_err(|e| self.told(e))?;
+        .map_err(|e| self.failed(e))?;
         let mut out = Vec::new();
-        while let Some(row) = rows.next().map_err(|e| self.told(e))? {
+        while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
             let get = || Ok((row.get(0)?, row.get::<_, f64>(1)?, row.get(2)?));
-            let cell: (i64, f64, i64) = get().map_err(|e| self.told(e))?;
+            let cell: (i64, f64, i64) = get().map_err(|e| self.failed(e))?;
             if runs.get(cell.2).is_some() {
                 out.push(cell);
             }
@@ -220,7 +220,7 @@ impl Store {
     /// Name of the run in a row.
     pub(crate) fn name(&self, key: i64) -> Result<RunId, StoreError> {
         let found = self.db.prepare_cached("SELECT id FROM run WHERE key = ?1");
-        let text: String = found.and_then(|mut q| q.query_row([key], |r| r.get(0))).map_err(|e| self.told(e))?;
+        let text: String = found.and_then(|mut q| q.query_row([key], |r| r.get(0))).map_err(|e| self.failed(e))?;
         self.run_id(&text)
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn encode(points: &[Point]) -> Vec<u8> {
     column(&mut body, points, |p| p.value.to_bits());
     flags |= some(&mut body, points, SOME_VALID, |p| p.valid);
     if body.len() >= WORTH_PACKING {
-        // A failure of the compressor is no failure of ours: then the bytes stay as they are.
+        // A failure of the compressor is not an error: then the bytes stay as they are.
         if let Some(packed) = zstd::bulk::compress(&body, 1).ok().filter(|p| p.len() < body.len()) {
             flags |= ZSTD;
             body = packed;

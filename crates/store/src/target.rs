@@ -48,11 +48,11 @@ pub struct TargetCheck {
     pub size: Option<u64>,
     /// In the target's unit; `None` where the run's unit measures something else.
     pub value: Option<f64>,
-    /// How it stands; `None` where it cannot be compared.
+    /// How it compares; `None` where it cannot be compared.
     pub outcome: Option<Outcome>,
 }
 
-/// How a value stands to its target.
+/// How a value relates to its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -100,7 +100,7 @@ impl Store {
             without_secrets(&target.source),
             now
         ];
-        self.db.execute(sql, row).map(drop).map_err(|e| self.told(e))
+        self.db.execute(sql, row).map(drop).map_err(|e| self.failed(e))
     }
 
     /// Removes a target; whether there was one.
@@ -109,7 +109,7 @@ impl Store {
     /// Those of any write.
     pub fn remove_target(&mut self, name: &str) -> Result<bool, StoreError> {
         let removed = self.db.execute("DELETE FROM target WHERE name = ?1", [without_secrets(name)]);
-        removed.map(|n| n > 0).map_err(|e| self.told(e))
+        removed.map(|n| n > 0).map_err(|e| self.failed(e))
     }
 
     /// All targets, by name.
@@ -128,7 +128,7 @@ impl Store {
     }
 
     fn target(&self, row: &Row<'_>) -> Result<Target, StoreError> {
-        let e = |e| self.told(e);
+        let e = |e| self.failed(e);
         let text = |i| row.get::<_, String>(i).map_err(e);
         let maybe = |i| row.get::<_, Option<String>>(i).map_err(e);
         let stat = |s: String| Stat::of_name(&s).ok_or_else(|| self.damaged(format!("{s:?} is no statistic")));
@@ -193,7 +193,7 @@ impl Target {
             && self.params.iter().all(|(k, v)| run.params.get(k.as_str()).is_some_and(|p| p.to_string() == *v))
     }
 
-    /// How a value, in the target's unit, stands.
+    /// How a value, in the target's unit, compares with it.
     #[must_use]
     pub fn outcome(&self, value: f64) -> Outcome {
         if self.low.is_some_and(|low| value < low) {

@@ -145,7 +145,7 @@ fn a_cut_file_is_damaged_and_stays() {
         assert!(matches!(refused, StoreError::Damaged { .. }), "{keep}: {refused}");
         assert_eq!(std::fs::read(&path).unwrap(), whole[..keep], "{keep}");
     }
-    // SQLite, too, takes an empty file for a new database; with a log beside it, it is none.
+    // SQLite, too, takes an empty file for a new database; with a log beside it, it does not.
     std::fs::write(&path, b"").unwrap();
     let log = path.with_file_name("history.db-wal");
     std::fs::write(&log, b"what was not yet in the file").unwrap();

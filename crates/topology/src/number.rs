@@ -52,7 +52,7 @@ fn magnitude(s: &str, radix: u32) -> (bool, u64) {
     (negative, n)
 }
 
-/// `busIdToInt64`: the hexadecimal digits, up to sixteen of them, without what stands between.
+/// `busIdToInt64`: the hexadecimal digits, up to sixteen of them, without what is between.
 pub(crate) fn bus_id(s: &str) -> i64 {
     let mut n: u64 = 0;
     let mut digits = 0;

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::env::Env;
 use crate::system::speed_words;
-use crate::version::Version;
+use crate::version::{NotAVersion, Version};
 use crate::xml::{Document, Element};
 use linerate_formats::pci::LinkSpeed;
 use std::str::FromStr;
@@ -35,17 +35,40 @@ pub enum Change {
     Nccl(Version),
 }
 
-impl FromStr for Change {
-    type Err = String;
+/// Why a text is not a change, or the change cannot be made in this topology.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeError {
+    /// A text that names no change; cut at 60 characters.
+    #[error(
+        "`{0}` is not a change: give full-links, link=BUSID:Gen5x16, move=NIC:BUSID, move=NIC:NUMA1, level=PHB, \
+         NCCL_VARIABLE=VALUE or nccl=VERSION"
+    )]
+    Unknown(String),
+    /// `nccl=` without a release.
+    #[error(transparent)]
+    Version(#[from] NotAVersion),
+    /// `full-links`, and the source shows no link's capability.
+    #[error("the source does not show what any link could be: name links with link=BUSID:Gen5x16")]
+    NoCapability,
+    /// `link=` of a function that is not in the topology.
+    #[error("there is no function {0} in the topology")]
+    NoFunction(String),
+    /// `move=` to a place that is not in the topology.
+    #[error("there is no switch or NUMA node `{0}` in the topology")]
+    NoPlace(String),
+    /// `move=` of a NIC that is not in the topology.
+    #[error("there is no NIC `{0}` in the topology")]
+    NoNic(String),
+    /// `move=` to a place below the NIC.
+    #[error("`{0}` cannot be moved below itself")]
+    BelowItself(String),
+}
 
-    fn from_str(s: &str) -> Result<Self, String> {
-        let unknown = || {
-            format!(
-                "`{}` is no change: give full-links, link=BUSID:Gen5x16, move=NIC:BUSID, move=NIC:NUMA1, level=PHB, \
-                 NCCL_VARIABLE=VALUE or nccl=VERSION",
-                s.chars().take(60).collect::<String>()
-            )
-        };
+impl FromStr for Change {
+    type Err = ChangeError;
+
+    fn from_str(s: &str) -> Result<Self, ChangeError> {
+        let unknown = || ChangeError::Unknown(s.chars().take(60).collect());
         if s == "full-links" {
             return Ok(Change::FullLinks);
         }
@@ -69,7 +92,7 @@ impl FromStr for Change {
                 Ok(Change::Move { nic: nic.to_owned(), to: to.to_ascii_lowercase() })
             }
             "level" => Ok(Change::Env("NCCL_NET_GDR_LEVEL".to_owned(), value.to_owned())),
-            "nccl" => value.parse().map(Change::Nccl).map_err(|e| format!("{e}")),
+            "nccl" => Ok(Change::Nccl(value.parse()?)),
             _ if key.starts_with("NCCL_") => Ok(Change::Env(key.to_owned(), value.to_owned())),
             _ => Err(unknown()),
         }
@@ -91,7 +114,7 @@ pub fn apply(
     config: &mut Config,
     env: &mut Vec<(String, String)>,
     possible: &dyn Fn(&str) -> Option<(u8, u8)>,
-) -> Result<(), String> {
+) -> Result<(), ChangeError> {
     for change in changes {
         match change {
             Change::FullLinks => {
@@ -105,9 +128,7 @@ pub fn apply(
                     }
                 });
                 if widened == 0 {
-                    return Err(
-                        "the source does not show what any link could be: name links with link=BUSID:Gen5x16".into()
-                    );
+                    return Err(ChangeError::NoCapability);
                 }
             }
             Change::Link { busid, generation, width } => {
@@ -120,7 +141,7 @@ pub fn apply(
                     }
                 });
                 if !found {
-                    return Err(format!("there is no function {busid} in the topology"));
+                    return Err(ChangeError::NoFunction(busid.clone()));
                 }
             }
             Change::Move { nic, to } => relocate(&mut document.system, nic, to)?,
@@ -141,7 +162,7 @@ fn each(root: &mut Element, with: &mut dyn FnMut(&mut Element)) {
     }
 }
 
-fn relocate(system: &mut Element, nic: &str, to: &str) -> Result<(), String> {
+fn relocate(system: &mut Element, nic: &str, to: &str) -> Result<(), ChangeError> {
     let target = |e: &Element| match to.strip_prefix("numa") {
         Some(numa) => e.name == "cpu" && e.get("numaid") == Some(numa),
         None => e.name == "pci" && e.get("busid").is_some_and(|b| b.eq_ignore_ascii_case(to)),
@@ -152,9 +173,9 @@ fn relocate(system: &mut Element, nic: &str, to: &str) -> Result<(), String> {
     };
     let is_nic = |e: &Element| e.name == "pci" && names(e);
     if !system.all().any(target) {
-        return Err(format!("there is no switch or NUMA node `{to}` in the topology"));
+        return Err(ChangeError::NoPlace(to.to_owned()));
     }
-    let moved = take(system, &is_nic).ok_or_else(|| format!("there is no NIC `{nic}` in the topology"))?;
+    let moved = take(system, &is_nic).ok_or_else(|| ChangeError::NoNic(nic.to_owned()))?;
     let mut moved = Some(moved);
     each(system, &mut |e| {
         if target(e)
@@ -164,7 +185,7 @@ fn relocate(system: &mut Element, nic: &str, to: &str) -> Result<(), String> {
         }
     });
     // The target was inside what was moved.
-    if moved.is_some() { Err(format!("`{nic}` cannot be moved below itself")) } else { Ok(()) }
+    if moved.is_some() { Err(ChangeError::BelowItself(nic.to_owned())) } else { Ok(()) }
 }
 
 /// Takes the first such element out.
@@ -200,7 +221,7 @@ mod tests {
 </system>
 "#;
 
-    fn judged(changes: &[&str]) -> Result<(PathType, f32, bool), String> {
+    fn judged(changes: &[&str]) -> Result<(PathType, f32, bool), ChangeError> {
         let mut document = Document::parse(NODE, crate::xml::Dialect::Nccl).unwrap();
         let mut config = Config { input: Input::Fused, ..Config::default() };
         let changes: Vec<Change> = changes.iter().map(|c| c.parse()).collect::<Result<_, _>>()?;

@@ -190,7 +190,7 @@ fn matrices_of_others_are_read_and_compared() {
     assert!(read >= 8 && found > 0);
 }
 
-/// Names of two vocabularies for one thing are no difference; the rest is told with its reason.
+/// Names of two vocabularies for one thing are no difference; the rest is shown with its reason.
 #[test]
 fn words_that_differ_and_words_that_only_sound_different() {
     let xml = r#"<system version="1">

@@ -1,6 +1,8 @@
 //! What can go wrong between the operator and the Kubernetes API.
 
+use linerate_remedy::change::labels::LabelError;
 use linerate_transport::{Ran, TransportError};
+use std::path::PathBuf;
 
 /// Longest part of what kubectl said that is told.
 const SAID: usize = 300;
@@ -106,8 +108,11 @@ pub enum Error {
         why: String,
     },
     /// A word that is given to no program.
-    #[error("{0}")]
-    Word(String),
+    #[error(transparent)]
+    Word(#[from] LabelError),
+    /// A path that is given to no program.
+    #[error("{}: not UTF-8", .0.display())]
+    Path(PathBuf),
     /// It was written, and what is there now is not known.
     #[error("the labels were sent, and then: {0}")]
     Sent(Box<Error>),
@@ -151,7 +156,8 @@ impl Error {
             | Error::Conflict(_)
             | Error::Changed { .. }
             | Error::Refused { .. }
-            | Error::Word(_) => true,
+            | Error::Word(_)
+            | Error::Path(_) => true,
             Error::TimedOut { .. }
             | Error::Failed { .. }
             | Error::Answer { .. }

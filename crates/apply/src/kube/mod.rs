@@ -56,7 +56,7 @@ impl Kube {
     /// # Errors
     /// It cannot be read, or there is none.
     pub fn look(&self, node: &str) -> Result<Object, Error> {
-        let node = node_name(node).map_err(Error::Word)?;
+        let node = node_name(node)?;
         let what = format!("kubectl get node {node}");
         let ran = self.run(&what, node, &["get", "node", node, "-o", "json"].map(str::to_owned))?;
         if ran.cut {
@@ -68,7 +68,7 @@ impl Kube {
     /// The API's no, where it does not allow to change labels of a node. A dry run would say more, and kubectl before 1.27 makes it only with the
     /// cluster's whole OpenAPI document.
     pub(crate) fn no(&self, node: &str) -> Result<Option<Error>, Error> {
-        let node = node_name(node).map_err(Error::Word)?;
+        let node = node_name(node)?;
         let what = format!("kubectl auth can-i patch nodes/{node}");
         let ran = self.kubectl.run(&what, &["auth", "can-i", "patch", &format!("nodes/{node}")].map(str::to_owned))?;
         let said = ran.text();
@@ -81,12 +81,12 @@ impl Kube {
 
     /// Changes labels, where the object is still as it was read.
     pub(crate) fn set(&self, seen: &Object, changes: &[Change<'_>]) -> Result<(), Error> {
-        let node = node_name(&seen.node.name).map_err(Error::Word)?;
+        let node = node_name(&seen.node.name)?;
         let mut arguments = ["label", "node", node].map(str::to_owned).to_vec();
         for (name, value) in changes {
-            let name = key(name).map_err(Error::Word)?;
+            let name = key(name)?;
             arguments.push(match value {
-                Some(value) => format!("{name}={}", value_of(value).map_err(Error::Word)?),
+                Some(value) => format!("{name}={}", value_of(value)?),
                 None => format!("{name}-"),
             });
         }

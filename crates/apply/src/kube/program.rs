@@ -26,7 +26,7 @@ impl Program {
     fn argv(&self, arguments: &[String]) -> Result<Vec<String>, Error> {
         let mut argv = vec!["kubectl".to_owned()];
         if let Some(file) = &self.config {
-            let text = file.to_str().ok_or_else(|| Error::Word(format!("{}: not UTF-8", file.display())))?;
+            let text = file.to_str().ok_or_else(|| Error::Path(file.to_path_buf()))?;
             argv.push(format!("--kubeconfig={text}"));
         }
         argv.extend(self.context.iter().map(|context| format!("--context={context}")));

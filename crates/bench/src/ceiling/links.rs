@@ -36,7 +36,9 @@ impl FromStr for Links {
         let mut parts = text.split(',').map(str::trim);
         let first = parts.next().unwrap_or_default().to_ascii_lowercase();
         let (count, rate) = match first.split_once('x') {
-            Some((count, rate)) => (count.trim().parse().map_err(|_| no("the number of ports is none"))?, rate.trim()),
+            Some((count, rate)) => {
+                (count.trim().parse().map_err(|_| no("the number of ports is not a whole number"))?, rate.trim())
+            }
             None => (1, first.as_str()),
         };
         let number = ["gbit/s", "gb/s", "gbps", "g"].iter().find_map(|unit| rate.strip_suffix(unit)).unwrap_or(rate);

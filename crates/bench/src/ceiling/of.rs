@@ -16,7 +16,7 @@ pub struct Known {
     node: Option<(Analysis, Extra)>,
     /// Links that were named.
     links: Option<Links>,
-    /// Nodes and GPUs of each, where the user told; otherwise from the run.
+    /// Nodes and GPUs of each, where the user gave them; otherwise from the run.
     shape: (Option<u32>, Option<u32>),
 }
 
@@ -36,7 +36,7 @@ impl Known {
         self
     }
 
-    /// Also by a shape that was told: nodes of a job, GPUs of a node.
+    /// Also by a shape that was given: nodes of a job, GPUs of a node.
     #[must_use]
     pub fn shape(mut self, nodes: Option<u32>, gpus: Option<u32>) -> Known {
         self.shape = (nodes, gpus);

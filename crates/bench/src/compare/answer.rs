@@ -149,7 +149,7 @@ pub struct SideSummary {
     /// The part that was cut from the beginning of each run's time series.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub transients: Vec<Transient>,
-    /// Values far from the others: told, and kept.
+    /// Values far from the others: reported, and kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outliers: Vec<Outlier>,
 }

@@ -7,7 +7,7 @@ use super::{Options, methods};
 use linerate_stats as stats;
 use linerate_stats::{RatioEstimate, Refused};
 
-/// Power at which detectable differences and further runs are told.
+/// Power at which detectable differences and further runs are shown.
 const POWER: f64 = 0.8;
 /// Runs of each side without which nothing is known about how runs differ.
 const FEWEST: usize = 2;
@@ -185,7 +185,7 @@ fn conclude(j: &mut Judged, r: &RatioEstimate, a: &[f64], b: &[f64], options: &O
         }
     }
     for c in stats::check_replicates(a, b) {
-        // What holds is not told for each of thirty sizes.
+        // What holds is not printed for each of thirty sizes.
         if c.holds == Some(false) {
             j.checks.push(Check { assumption: c.name, holds: c.holds, detail: c.detail });
         }
@@ -207,7 +207,7 @@ fn conclude(j: &mut Judged, r: &RatioEstimate, a: &[f64], b: &[f64], options: &O
 }
 
 /// Every run of a side printed the same value: what was printed is coarser than how runs differ. What can be said then goes by
-/// counting: two groups of n and m that are told apart completely have a chance of 2/C(n+m, n) to be so by themselves.
+/// counting: two groups of n and m that are distinguished completely have a chance of 2/C(n+m, n) to be so by themselves.
 fn no_spread(j: &mut Judged, estimate: f64, n: usize, m: usize, options: &Options) {
     j.method = Some(methods::PERMUTATION);
     j.checks.push(Check {

@@ -77,7 +77,7 @@ const NOTES: [MethodNote; 11] = [
     },
     MethodNote {
         id: OUTLIERS,
-        text: "outlier: more than five robust standard deviations from the median, on logarithms; told, never dropped",
+        text: "outlier: more than five robust standard deviations from the median, on logarithms; reported, never dropped",
         source: "Hampel, J. Am. Stat. Assoc. 69 (1974) 383",
     },
     MethodNote {

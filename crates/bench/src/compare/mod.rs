@@ -36,7 +36,7 @@ pub struct Input<'a> {
     pub name: &'a str,
     /// Its runs.
     pub runs: &'a [Run],
-    /// Hosts that the user told.
+    /// Hosts that the user gave.
     pub hosts: &'a [SmolStr],
     /// Facts of its nodes.
     pub facts: &'a [Facts],

@@ -1,4 +1,4 @@
-//! A side, as it is told.
+//! A side, as it is shown.
 
 use super::Input;
 use super::answer::{RunRef, Side};
@@ -17,7 +17,7 @@ pub(super) fn side(input: &Input<'_>) -> Side {
     }
 }
 
-/// Hosts of a side: told, of its snapshots, of its runs.
+/// Hosts of a side: as given, of its snapshots, of its runs.
 pub(super) fn hosts(input: &Input<'_>) -> Vec<SmolStr> {
     let facts = input.facts.iter().map(|f| SmolStr::from(f.host.as_str())).filter(|h| !h.is_empty());
     let runs = input.runs.iter().flat_map(|r| r.hosts.iter().cloned());

@@ -1,4 +1,4 @@
-//! Runs of one program that measured different things: one stream and eight, reads and writes. They are told apart by what they say of
+//! Runs of one program that measured different things: one stream and eight, reads and writes. They are distinguished by what they say of
 //! themselves, but only where a side has both: what differs between the sides may be the very thing that is compared.
 
 use super::Input;

@@ -119,7 +119,7 @@ fn direction(d: &Direction, labels: &[Label], run: &mut Run) {
         (None, None, None) => return,
     };
     latency(name, times, &mut put);
-    // Percentiles are told of the completion alone, as a rule.
+    // Percentiles are shown of the completion alone, as a rule.
     if let Some(c) = d.completion.as_ref().filter(|_| name == "latency") {
         latency("completion_latency", c, &mut put);
     }

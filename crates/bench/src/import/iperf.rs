@@ -20,7 +20,7 @@ fn read(bytes: &[u8], to: &mut Sink<'_>) {
         let is = |tool| found.tool == Some(tool);
         to.kind = if is(Tool::Iperf2) { Kind::Iperf2 } else { Kind::Iperf3 };
         to.record("rows", &found.refused, &found.left_out);
-        // The server's words about the test that the client told already.
+        // The server's words about the test that the client printed already.
         if found.is_servers_view {
             continue;
         }

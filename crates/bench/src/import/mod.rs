@@ -1,5 +1,5 @@
 //! From a tool's output to runs. The kind is known by content; one text may hold several tools' outputs, several runs, and lines of
-//! others between them. What looks like a result and is none is refused with its reason.
+//! others between them. What looks like a result but is not one is refused with its reason.
 
 mod fio;
 mod iperf;
@@ -205,7 +205,7 @@ pub(crate) struct Sink<'a> {
 
 impl Sink<'_> {
     fn run(&mut self, mut run: Run, line: u32) {
-        // A table in long form may be another tool's, told again.
+        // A table in long form may repeat another tool's.
         if self.kind != Kind::Series {
             run.kind = self.kind;
         }
@@ -220,7 +220,7 @@ impl Sink<'_> {
     /// What a tool's reader refused and left out of a run. `what` is refused: rows, lines.
     fn record(&mut self, what: &str, refused: &Refusals, left_out: &[LeftOut]) {
         for r in &refused.kept {
-            self.refuse(r.line, r.why.as_str());
+            self.refuse(r.line, r.why.to_string());
         }
         if refused.not_kept > 0 {
             self.refuse(0, format!("{} more {what} that could not be read", refused.not_kept));

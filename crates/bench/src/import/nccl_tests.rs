@@ -139,7 +139,7 @@ fn measure(row: &Row, in_place: bool) -> Option<&Measure> {
     if in_place { row.in_place.as_ref() } else { row.out_of_place.as_ref() }
 }
 
-/// Whether one of a row's measurements is a result. Where it is none, that is a fault.
+/// Whether one of a row's measurements is a result. Where it is not, that is a fault.
 #[inline]
 fn is_valid(row: &Row, in_place: bool, faults: &mut Vec<Fault>) -> bool {
     let Some(Errors::Wrong(n @ 1..)) = measure(row, in_place).map(|m| m.errors) else { return true };
@@ -155,7 +155,7 @@ fn is_valid(row: &Row, in_place: bool, faults: &mut Vec<Fault>) -> bool {
 fn values(row: &Row, in_place: bool) -> [f64; 6] {
     const NONE: f64 = f64::NAN;
     let Some(m) = measure(row, in_place) else { return [NONE; 6] };
-    // Nothing was moved: a bandwidth of zero bytes is none.
+    // Nothing was moved: zero bytes have no bandwidth.
     let (algbw, busbw) = if row.size.0 > 0 { (m.algbw.0, m.busbw.0) } else { (NONE, NONE) };
     let (min, max, p99) = row.per_iteration(in_place).map_or((NONE, NONE, NONE), |p| (p.min.0, p.max.0, p.p99.0));
     [m.time.0, algbw, busbw, min, max, p99]

@@ -61,7 +61,7 @@ fn series(key: &str, m: &Matrix) -> Vec<Series> {
         Values::Bandwidth(all) => {
             (all.iter().map(|v| v.map(|v| v.0)).collect(), "bandwidth", Unit::GBps, Better::Higher)
         }
-        // Nanoseconds, told in the unit of all latencies.
+        // Nanoseconds, given in the unit of all latencies.
         Values::Latency(all) => {
             (all.iter().map(|v| v.map(|v| v.0 / 1000.0)).collect(), "latency", Unit::Microseconds, Better::Lower)
         }

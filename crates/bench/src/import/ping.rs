@@ -31,7 +31,7 @@ fn run(found: &theirs::Run) -> Run {
             let bound = Metric::new("rtt_below", Unit::Microseconds, Better::Neither);
             run.series_mut(bound, &[]).push(None, at, time.0);
         } else {
-            // Those that were long enough for the clock say nothing of all.
+            // Those that were long enough for the clock say nothing about all.
             let point = Point { size: None, at, value: time.0, valid: bounds == 0 };
             run.series_mut(rtt(), &[]).points.push(point);
         }

@@ -32,7 +32,7 @@ fn run(found: &theirs::Run) -> Run {
     }
     faults(found, &mut run);
     notes(found, &mut run);
-    // From the step on at which the loss is no number, the model is none either, and its speed that of another computation.
+    // From the step on at which the loss is no number, the model is broken too, and its speed that of another computation.
     let lost = |f: &&theirs::Failure| matches!(f.kind, FailureKind::NotFinite(Field::Loss, _));
     let diverged = found.failures.iter().filter(lost).filter_map(|f| f.step).min();
     let many = found.ranks.len() > 1;

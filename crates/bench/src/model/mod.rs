@@ -67,7 +67,7 @@ impl Run {
         self.void().is_none()
     }
 
-    /// Why nothing of it counts, where that is so.
+    /// Why the whole run does not count, where that is so.
     #[must_use]
     pub fn void(&self) -> Option<&Fault> {
         self.faults.iter().find(|f| f.whole_run)
@@ -94,7 +94,7 @@ impl Run {
         &mut self.series[place]
     }
 
-    /// Sets a parameter where the output told it.
+    /// Sets a parameter where the output prints it.
     pub fn param(&mut self, key: &'static str, value: Option<impl Into<Param>>) {
         if let Some(value) = value {
             self.params.insert(SmolStr::new_static(key), value.into());

@@ -18,7 +18,7 @@ pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
     if dashes > 1 {
         return Err(Failure::new("standard input can be read once only").hint("name `-` once"));
     }
-    // What is named and is not there is a mistake to be told before gigabytes are read.
+    // What is named and is not there is a mistake to be reported before gigabytes are read.
     for p in a.inputs.iter().chain(&a.nodes).filter(|p| !is_standard(p)) {
         std::fs::metadata(p).map_err(|e| Failure::new(format!("cannot read {}: {e}", p.display())))?;
     }

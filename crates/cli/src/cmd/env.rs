@@ -122,7 +122,7 @@ fn form_name(form: Form) -> &'static str {
 
 /// What a job that is started from here would see.
 fn own(inputs: &mut Inputs) {
-    // A value that is not UTF-8 is none of ours.
+    // A value that is not UTF-8 is not read.
     let variables: Vec<(String, String)> =
         std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
     let read = read::environment(variables.iter().map(|(k, v)| (k.as_str(), v.as_str())));

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// Label and answers of a node, or why there are none.
-type Answer = (String, Result<Survey, String>);
+type Answer = (String, Result<Survey, OpenError>);
 
 /// Snapshots that a thread takes at a time: waking another thread for each one costs as much as a rule.
 const BATCH: usize = 16;
@@ -56,7 +56,7 @@ pub(crate) fn run(a: &AuditArgs, rules: &[&'static Rule], paths: &[PathBuf]) -> 
                 for (label, answer) in &answers {
                     match answer {
                         Ok(survey) => summary.node(label, survey, &mut sink)?,
-                        Err(e) => summary.unreadable(label, e, &mut sink)?,
+                        Err(e) => summary.unreadable(label, &e.to_string(), &mut sink)?,
                     }
                 }
                 done += answers.len();
@@ -101,13 +101,13 @@ fn answer(reader: &mut Reader, path: &Path, rules: &[&'static Rule], role: Optio
     (label, survey)
 }
 
-fn read(reader: &mut Reader, path: &Path) -> Result<Snapshot, String> {
+fn read(reader: &mut Reader, path: &Path) -> Result<Snapshot, OpenError> {
     if path.is_file() {
         match reader.read(path) {
             Ok(s) => return Ok(s),
-            Err(e @ OpenError::TooLarge { .. }) => return Err(e.to_string()),
+            Err(e @ OpenError::TooLarge { .. }) => return Err(e),
             Err(_) => {}
         }
     }
-    linerate_snapshot::load(path, &crate::budget::options(path, Purpose::Audit), &|_| {}).map_err(|e| e.to_string())
+    linerate_snapshot::load(path, &crate::budget::options(path, Purpose::Audit), &|_| {})
 }

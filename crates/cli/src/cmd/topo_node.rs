@@ -81,7 +81,7 @@ fn link(tree: &PciTree<'_>, id: FnId, guest: bool) -> Option<LinkState> {
     let l = &f.link;
     let real = shows_wires(guest, f);
     let now = both(l.speed.known().copied().filter(|_| real), l.width.known().copied().filter(|_| real));
-    // The port above a guest's device is none of the hardware's.
+    // The port above a guest's device is not one of the hardware's.
     let possible = match guest {
         true if !is_device(f) => PcieLink::default(),
         true => both(l.max_speed.known().copied(), l.max_width.known().copied()),

@@ -27,7 +27,7 @@ const STATUSES: &[(&str, Status)] = &[
     ("ib/rnr-retry-exceeded", Status::RnrRetryExceeded),
 ];
 
-/// What the verbs library prints of a request that failed, where its program says nothing of it.
+/// What the verbs library prints of a request that failed, where its program says nothing about it.
 fn entry(k: &Cause, c: &Case<'_>) -> Option<Found> {
     let (_, status) = STATUSES.iter().find(|(id, _)| *id == k.id)?;
     let all = c.tools(|t| matches!(t, ToolTrouble::Entry(s) if s == status));

@@ -58,7 +58,7 @@ pub(crate) fn is_harmless(g: &Group) -> bool {
     g.quotes.iter().all(|q| HARMLESS.iter().any(|h| q.text.contains(h)))
 }
 
-/// Flush errors beside a cause: told as what they are.
+/// Flush errors beside a cause: reported as what they are.
 pub(super) fn flushed(case: &Case<'_>, ids: &BTreeSet<&str>, suffix: &str, answer: &mut Answer) {
     let found = case.failures(|t| matches!(t, Trouble::Completion(Status::Flushed)));
     if let (Some((_, g)), true) =

@@ -94,7 +94,7 @@ fn in_unknown_dress(cause: answer::Cause) -> answer::Cause {
     answer::Cause { confidence: Confidence::Possible, because, ..cause }
 }
 
-/// Causes of one job, what follows from them, what cannot be decided, what is none.
+/// Causes of one job, what follows from them, what cannot be decided, what is not a cause.
 fn judge(case: &Case<'_>, number: Option<usize>, answer: &mut Answer) {
     let found: Vec<(&'static Cause, Found)> =
         causes::causes().filter_map(|k| Some((k, heard(case.o, causes::found(k, case)?)))).collect();

@@ -100,7 +100,7 @@ pub(super) fn ends_with_error(text: &str) -> bool {
 impl Observer {
     /// NCCL's words without its head: in exceptions, in tickets.
     pub(super) fn quoted(&mut self, place: Place, text: &str) -> bool {
-        // From its beginning: a sentence about it is none of NCCL's.
+        // From its beginning: a sentence about it is not NCCL's.
         let own = printed::own(text);
         let text = frameworks::last_warning(own.text).unwrap_or(own.text);
         // A pair's line has numbers to its end, which no sentence has.

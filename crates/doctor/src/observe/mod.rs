@@ -174,7 +174,7 @@ impl Observer {
         self.names.get(name)
     }
 
-    /// Whether a line of evidence stands where somebody writes about such lines.
+    /// Whether a line of evidence is where somebody writes about such lines.
     pub(crate) fn is_quoted(&self, evidence: &crate::answer::Evidence) -> bool {
         let Some((name, line)) = evidence.at.rsplit_once(':') else { return false };
         let Ok(line) = line.parse() else { return false };

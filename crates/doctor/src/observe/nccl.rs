@@ -143,7 +143,7 @@ impl Observer {
             self.listing = Some(Listing { place, who: l.who.to_owned(), list: l.message.to_owned() });
         }
         if !message.is_whole(l.message)
-            // Two writers in one line: what stands before the second head is the first one's, cut.
+            // Two writers in one line: what comes before the second head is the first one's, cut.
             && let Some(inner) = nccl_log::split_glued(l.message).filter(|i| nccl_log::Who::read(i.who).is_some())
         {
             self.file(place.file).mixed += 1;

@@ -102,7 +102,7 @@ impl Reader {
     }
 }
 
-/// The phrase of a line that says most, and where it stands.
+/// The phrase of a line that says most, and where it is.
 fn best(line: &str) -> Option<(usize, Range<usize>)> {
     static ANCHORS: LazyLock<Option<Anchors>> = LazyLock::new(Anchors::build);
     let anchors = ANCHORS.as_ref()?;

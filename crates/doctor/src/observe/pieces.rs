@@ -105,14 +105,14 @@ fn whole_quote(text: &str) -> Option<&str> {
     (!inner.contains(['"', '*', '“'])).then_some(inner)
 }
 
-/// What stands behind the words for "reports the error" of a script without spaces, to the end of the line.
+/// What follows the words for "reports the error" of a script without spaces, to the end of the line.
 fn reported(text: &str) -> Option<&str> {
     let rest = ["报错", "错误"].iter().find_map(|w| text.split_once(w)).map(|(_, rest)| rest)?;
     let rest = rest.trim_start_matches([':', ':', ' ']);
     rest.is_ascii().then_some(rest)
 }
 
-/// What stands behind the first tag: `[…] `, `(…) `, `name: `, `LEVEL `, `file.c:63 `.
+/// What follows the first tag: `[…] `, `(…) `, `name: `, `LEVEL `, `file.c:63 `.
 fn behind(text: &str) -> Option<&str> {
     let close = match text.bytes().next()? {
         b'[' => Some(']'),

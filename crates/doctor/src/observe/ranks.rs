@@ -5,7 +5,7 @@ use crate::place::Place;
 use hashbrown::HashMap;
 use linerate_formats::nccl_log::{Comm, Connect, Direction, Phase, Transport};
 
-/// Ranks of communicators that are told apart. A job makes dozens of communicators: the largest run has some 10⁵ of such ranks in all.
+/// Ranks of communicators that are distinguished. A job makes dozens of communicators: the largest run has some 10⁵ of such ranks in all.
 const MAX_RANKS: usize = 48 << 10;
 /// Different connections of one rank.
 const MAX_CELLS: usize = 48;
@@ -60,7 +60,7 @@ pub struct Cell {
 #[derive(Debug)]
 pub struct Rank {
     pub(crate) process: usize,
-    /// Handle of the communicator in the process; 0 until told.
+    /// Handle of the communicator in the process; 0 until known.
     pub(crate) handle: u64,
     /// Rank, once a line tells.
     pub rank: Option<u32>,

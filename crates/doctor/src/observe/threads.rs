@@ -7,7 +7,7 @@ use crate::place::Place;
 use hashbrown::HashMap;
 use linerate_formats::nccl_log::{self, Who};
 
-/// Threads that are told apart; the lines of further ones are counted, not assigned.
+/// Threads that are distinguished; the lines of further ones are counted, not assigned.
 const MAX_THREADS: usize = 64 << 10;
 
 /// A thread with a device.
@@ -70,7 +70,7 @@ pub(crate) struct Threads {
     pub(crate) threads: Vec<Thread>,
     pub(crate) processes: Vec<Process>,
     by_pid: HashMap<(Name, u32), usize>,
-    /// By all that stands before the level, tags of launchers included, where that is the same in every line.
+    /// By all that comes before the level, tags of launchers included, where that is the same in every line.
     dressed: HashMap<Box<[u8]>, (usize, usize)>,
     /// Lines of threads beyond the limit.
     pub(crate) untracked: u64,

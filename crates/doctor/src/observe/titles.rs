@@ -1,5 +1,5 @@
 //! A line of NCCL's in the title of a ticket: `8 GPUs fail - misc/socket.cc:483 NCCL WARN socketStartConnect: …`. People write the title, so
-//! only what leaves no other reading counts, where NCCL's own place in the source stands before it.
+//! only what leaves no other reading counts, where NCCL's own place in the source comes before it.
 
 use linerate_formats::nccl_log::{Failure, Level, Line, Message, SocketTrouble};
 use linerate_formats::printed;

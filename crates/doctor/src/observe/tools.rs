@@ -1,5 +1,5 @@
 //! Lines of tools that say something of a node without a node: an `ACSCtl:` line of lspci alone, a port of a topology file, a library that
-//! the dynamic loader did not find. Where the device stands above, the text is read as facts about its node.
+//! the dynamic loader did not find. Where the device is above, the text is read as facts about its node.
 
 use super::names::Names;
 use super::trouble::ToolTrouble;
@@ -10,7 +10,7 @@ use linerate_formats::printed;
 /// Reads a file's lines.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    /// The file lists devices: what stands below them belongs to a node.
+    /// The file lists devices: what is below them belongs to a node.
     has_devices: bool,
 }
 

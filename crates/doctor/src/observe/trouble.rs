@@ -195,7 +195,7 @@ pub enum ToolTrouble {
     Says {
         /// Which, in the table of messages.
         which: usize,
-        /// A logger, an exception or a launcher stands before it.
+        /// A logger, an exception or a launcher comes before it.
         headed: bool,
     },
 }

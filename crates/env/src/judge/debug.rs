@@ -24,7 +24,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
             ),
             _ => {}
         },
-        // A log line says nothing of what else was set.
+        // A log line says nothing about what else was set.
         "NCCL_DEBUG_SUBSYS" if !talks(&level) && !case.setting.is_logged() => {
             let with =
                 level.as_deref().map_or("NCCL_DEBUG is not set here".to_owned(), |l| format!("NCCL_DEBUG is {l}"));

@@ -29,8 +29,8 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     match case.context.since(2, 21) {
         Some(true) => {
             let (severity, here) = match &wrong {
-                Some(Ok(())) => (Severity::Low, "; here it happens to be right".to_owned()),
-                Some(Err(why)) => (Severity::High, format!("; here it is wrong: {why}")),
+                Some(Index::Right) => (Severity::Low, "; here it happens to be right".to_owned()),
+                Some(Index::Wrong(why)) => (Severity::High, format!("; here it is wrong: {why}")),
                 None => (Severity::Medium, String::new()),
             };
             let on_ib = if fabric.is_none() { " (InfiniBand passes it over)" } else { "" };
@@ -44,12 +44,12 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
             out.push(j.unset());
         }
         Some(false) => out.push(match wrong {
-            Some(Ok(())) => case.say(
+            Some(Index::Right) => case.say(
                 Kind::Fine,
                 Severity::Info,
                 "up to 2.20 RoCE needs it, and on this node it is RoCE v2 with an IPv4 address",
             ),
-            Some(Err(why)) => {
+            Some(Index::Wrong(why)) => {
                 case.say(Kind::Harmful, Severity::High, format!("connections fail or go by RoCE v1: {why}"))
             }
             None => case
@@ -62,7 +62,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
         }),
         None => {
             let j = match wrong {
-                Some(Err(why)) => case.say(Kind::Harmful, Severity::High, why),
+                Some(Index::Wrong(why)) => case.say(Kind::Harmful, Severity::High, why),
                 _ => case.say(
                     Kind::Undecided,
                     Severity::Low,
@@ -74,9 +74,17 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
     }
 }
 
+/// What the index is on this node.
+enum Index {
+    /// A RoCE v2 entry with an address on each port.
+    Right,
+    /// None on some ports: the sentence names them.
+    Wrong(String),
+}
+
 /// Whether the index is a RoCE v2 entry with an address on each active port of the job. `None`: the tables were not seen, or it is an IPv6
 /// entry, which is right where the fabric's addresses are such.
-fn wrong_here(case: &Case<'_>, n: i64) -> Option<Result<(), String>> {
+fn wrong_here(case: &Case<'_>, n: i64) -> Option<Index> {
     let node = case.context.node.as_ref()?;
     let nics: Vec<_> = node.active().filter(|x| x.compute != Some(false)).collect();
     let (mut bad, mut v6) = (Vec::new(), false);
@@ -97,8 +105,8 @@ fn wrong_here(case: &Case<'_>, n: i64) -> Option<Result<(), String>> {
     }
     bad.dedup();
     Some(if bad.is_empty() {
-        Ok(())
+        Index::Right
     } else {
-        Err(format!("index {n} is no RoCE v2 entry with an address on {}", words(&bad)))
+        Index::Wrong(format!("index {n} is no RoCE v2 entry with an address on {}", words(&bad)))
     })
 }

@@ -1,4 +1,4 @@
-//! `nccl.conf`, by NCCL's own rules (`setEnvFile`): what stands before the first `=`, blanks and all, is the name; the rest of the line is
+//! `nccl.conf`, by NCCL's own rules (`setEnvFile`): what comes before the first `=`, blanks and all, is the name; the rest of the line is
 //! the value, quotes, blanks and comments and all. A line that begins with `#` is a comment since 2.26.2; before, it set a variable of that
 //! odd name, which nobody reads. A carriage return belongs to the value up to 2.29: it is kept, and judged.
 

@@ -12,7 +12,7 @@ pub(super) fn environ(bytes: &[u8], out: &mut Sink) {
     }
 }
 
-/// One `NAME=value` a line. What continues a value over several lines has no name of ours.
+/// One `NAME=value` a line. What continues a value over several lines has no name that linerate knows.
 pub(super) fn lines(text: &str, out: &mut Sink) {
     for (n, line) in text.lines().enumerate() {
         let Some((name, value)) = line.split_once('=').filter(|(n, _)| is_name(n.trim())) else { continue };

@@ -54,7 +54,7 @@ pub(super) fn read(text: &str, out: &mut Sink) {
     }
 }
 
-/// The halves of an entry of `env`. A value whose name is none of ours is forgotten at once: it may be a secret.
+/// The halves of an entry of `env`. A value whose name linerate does not read is forgotten at once: it may be a secret.
 #[derive(Default)]
 struct Pair {
     name: Option<(String, usize)>,
@@ -135,7 +135,7 @@ fn entry(key: &str, value: &str, n: usize, pair: &mut Pair, out: &mut Sink) {
         // `command: mpirun -x NCCL_X=y …`
         _ => script::fragment(&scalar(), n, out),
     }
-    // What stands between is no entry of `env`.
+    // What is between is no entry of `env`.
     *pair = Pair::default();
 }
 

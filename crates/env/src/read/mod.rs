@@ -41,7 +41,7 @@ pub struct Read {
     pub rccl: bool,
     /// Parts of the environment that the input names and does not hold.
     pub elsewhere: Vec<Elsewhere>,
-    /// Variables that are none of ours; their names and values are not kept.
+    /// Variables that linerate does not read; their names and values are not kept.
     pub dropped: u64,
     /// What was not understood.
     pub notes: Vec<String>,
@@ -111,7 +111,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Takes settings, and drops what is none of ours.
+/// Takes settings, and drops variables that linerate does not read.
 struct Sink {
     read: Read,
     origin: Origin,

@@ -4,12 +4,12 @@ use crate::near::{distance, near};
 use crate::registry::lookup;
 
 const PREFIXES: &[&str] = &["NCCL_", "UCX_", "FI_", "OFI_", "TORCH_NCCL_", "CUDA_"];
-/// Words that are in no name of ours, but for those that are known.
+/// Words that are in no name that linerate reads, but for those that are known.
 const SECRET: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "SIGNATURE"];
 /// Beginnings of NCCL's names without NCCL_ that nothing else has.
 const BARE: &[&str] = &["IB_", "P2P_", "SHM_", "NET_GDR_", "SOCKET_", "CROSS_", "DEBUG_SUBSYS", "NVLS_"];
 
-/// Whether a variable is one of ours, or a slip of one: all others are never kept. NVIDIA's and Open MPI's are kept where they are known.
+/// Whether linerate reads a variable, or it is a misspelt one: all others are never kept. NVIDIA's and Open MPI's are kept where they are known.
 #[must_use]
 pub fn relevant(name: &str) -> bool {
     let name = plain(name);
@@ -48,7 +48,7 @@ pub(super) fn is_bare(name: &str) -> bool {
     is_small(name) || BARE.iter().any(|b| name.starts_with(b))
 }
 
-/// In small letters, which no variable of ours has but those that are known.
+/// In small letters, which no variable has but those that are known.
 pub(super) fn is_small(name: &str) -> bool {
     name.bytes().any(|b| b.is_ascii_lowercase()) && lookup(name).is_none()
 }

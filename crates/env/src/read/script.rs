@@ -116,7 +116,7 @@ fn default_of(value: &str) -> String {
     default.map_or_else(|| value.to_owned(), |d| d.trim_matches(['"', '\'']).to_owned())
 }
 
-/// A line of a manifest that may be a piece of script: only where it could set something of ours.
+/// A line of a manifest that may be a piece of script: only where it could set a variable that linerate reads.
 pub(super) fn fragment(text: &str, line: usize, out: &mut Sink) {
     let hints = ["NCCL", "nccl", "UCX_", "FI_", "CUDA_", "IB_"];
     if hints.iter().any(|h| text.contains(h))
@@ -124,7 +124,7 @@ pub(super) fn fragment(text: &str, line: usize, out: &mut Sink) {
     {
         let before = out.read.settings.len();
         commands(text, line, out);
-        // A word such as `a=b` in prose is no setting of ours.
+        // A word such as `a=b` in prose is not a setting.
         debug_assert!(out.read.settings.iter().skip(before).all(|s| relevant(&s.name)));
     }
 }

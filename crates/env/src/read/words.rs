@@ -119,7 +119,7 @@ fn stop(word: &mut Option<(String, usize)>, inner: &mut Vec<(&str, usize)>, dept
     }
 }
 
-/// How long the rest of a command substitution is whose first letter, `$` or a back-tick, was read. `None`: it is none, or has no end.
+/// How long the rest of a command substitution is whose first letter, `$` or a back-tick, was read. `None`: it is not one, or has no end.
 fn substitution(first: char, after: &str) -> Option<usize> {
     if first == '`' {
         return closed(after, '`').map(|stop| stop + 1);

@@ -28,7 +28,7 @@ pub enum AmdVi {
     PerformanceCounters,
     /// `Unknown option - 'on'`: a value of `amd_iommu=` that does not exist.
     UnknownOption(String),
-    /// The driver gave up or was told not to start.
+    /// The driver gave up or was set not to start.
     Disabled,
 }
 

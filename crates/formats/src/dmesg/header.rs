@@ -1,4 +1,4 @@
-//! What stands before the message.
+//! What comes before the message.
 
 /// When a line was logged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -184,7 +184,7 @@ fn journal(text: &str) -> Option<(Time<'_>, &str)> {
     Some((Time::Text(before.get(..end)?), rest.strip_prefix(" kernel:")?))
 }
 
-/// `host kernel: `, where the time was cut off or stands before it (`journalctl -o short-monotonic`); and `kernel:` alone, as syslogd writes it to
+/// `host kernel: `, where the time was cut off or comes before it (`journalctl -o short-monotonic`); and `kernel:` alone, as syslogd writes it to
 /// terminals. Without a time, `the kernel: ` is a sentence's: a host's name has a digit or a mark in it, or the kernel's own clock follows.
 fn host(text: &str, timed: bool) -> Option<&str> {
     if let Some(rest) = text.strip_prefix("kernel:") {

@@ -1,6 +1,7 @@
 //! Amounts: `250MiB`, `87.4MB/s`, `21.3k`, `3001msec`.
 
 use crate::decimal::{Fraction, decimal};
+use crate::error::Why;
 use crate::units::{Bytes, MiBps, Microseconds};
 
 /// How `KB` is meant.
@@ -35,7 +36,7 @@ fn power(prefix: u8) -> Option<i32> {
 }
 
 /// Bytes of `250MiB`, `0B`, `4474Mbit/s`; a bare `0`.
-pub(super) fn bytes(text: &str, plain: Plain) -> Result<f64, String> {
+pub(super) fn bytes(text: &str, plain: Plain) -> Result<f64, Why> {
     let (number, unit) = split(text);
     let value = decimal(number, Fraction::Maybe)?;
     let unit = unit.split([')', '(', ' ', ',', ';', '-']).next().unwrap_or_default();
@@ -47,27 +48,27 @@ pub(super) fn bytes(text: &str, plain: Plain) -> Result<f64, String> {
     };
     let factor = match prefix.as_bytes() {
         [] => 1.0,
-        [p, b'i'] => f64::powi(1024.0, power(*p).ok_or("unknown unit")?),
-        [p] if plain == Plain::Decimal => f64::powi(1000.0, power(*p).ok_or("unknown unit")?),
-        [p] => f64::powi(1024.0, power(*p).ok_or("unknown unit")?),
-        _ => return Err(format!("`{}` is no unit", unit.chars().take(16).collect::<String>().escape_debug())),
+        [p, b'i'] => f64::powi(1024.0, power(*p).ok_or(Why::Unclear("unknown unit"))?),
+        [p] if plain == Plain::Decimal => f64::powi(1000.0, power(*p).ok_or(Why::Unclear("unknown unit"))?),
+        [p] => f64::powi(1024.0, power(*p).ok_or(Why::Unclear("unknown unit"))?),
+        _ => return Err(Why::word(unit, "no unit")),
     };
     Ok(value * factor * bits)
 }
 
 /// A bandwidth.
-pub(super) fn bandwidth(text: &str, plain: Plain) -> Result<MiBps, String> {
+pub(super) fn bandwidth(text: &str, plain: Plain) -> Result<MiBps, Why> {
     bytes(text, plain).map(MiBps::from_bytes_per_second)
 }
 
 /// A size.
-pub(super) fn size(text: &str, plain: Plain) -> Result<Bytes, String> {
+pub(super) fn size(text: &str, plain: Plain) -> Result<Bytes, Why> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates.
     bytes(text, plain).map(|b| Bytes(b.round() as u64))
 }
 
 /// `21.3k`, `1203.4K`, `7991.9M`: powers of 1000.
-pub(super) fn count(text: &str) -> Result<f64, String> {
+pub(super) fn count(text: &str) -> Result<f64, Why> {
     let (number, rest) = split(text);
     let value = decimal(number, Fraction::Maybe)?;
     Ok(rest.as_bytes().first().and_then(|p| power(*p)).map_or(value, |p| value * f64::powi(1000.0, p)))
@@ -89,7 +90,7 @@ pub(super) fn time_unit(text: &str) -> Option<f64> {
 }
 
 /// A time in the unit.
-pub(super) fn time(text: &str, unit: f64) -> Result<Microseconds, String> {
+pub(super) fn time(text: &str, unit: f64) -> Result<Microseconds, Why> {
     count(text).map(|v| in_microseconds(v, unit))
 }
 
@@ -98,7 +99,7 @@ pub(super) fn in_microseconds(value: f64, unit: f64) -> Microseconds {
     Microseconds(if unit < 1.0 { value / (1.0 / unit).round() } else { value * unit })
 }
 
-/// What stands behind `name=`, where a name of its own stands before it.
+/// What follows `name=`, where a name of its own comes before it.
 pub(super) fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let mut from = 0;
     while let Some(at) = line.get(from..)?.find(name) {

@@ -4,6 +4,7 @@ use super::amount::in_microseconds;
 use super::reader::Reader;
 use super::run::{Direction, Job, Kind, Run, Samples, Times};
 use crate::bounds::{FIO_OPTIONS, FIO_PERCENTILES, LeftOut, Limit};
+use crate::error::Why;
 use crate::json_docs::{Piece, Place};
 use crate::json_loose::{Num, Text, loose};
 use crate::record::add_left_out;
@@ -229,10 +230,10 @@ fn run(document: Document, place: Place) -> Run {
         ..Run::default()
     };
     if place.is_cut {
-        run.refused.push(place.lines.1, "the document ends in the middle: what stands before is kept");
+        run.refused.push(place.lines.1, Why::Missing("the document ends in the middle: what was read before is kept"));
     }
     if place.had_nan {
-        run.refused.push(line, "`nan` or `inf` stands where a number belongs: nothing was measured there");
+        run.refused.push(line, Why::Missing("`nan` or `inf` in the place of a number: nothing was measured there"));
     }
     // In client and server mode the last of the clients is the sum of the others.
     for each in document.jobs.into_iter().chain(document.clients) {
@@ -278,7 +279,7 @@ fn job(run: &mut Run, of: JobOf, line: u32) -> Job {
 }
 
 /// Nothing where nothing went: fio writes all directions always.
-fn direction(kind: Kind, v: &Values, line: u32) -> Result<Option<Direction>, String> {
+fn direction(kind: Kind, v: &Values, line: u32) -> Result<Option<Direction>, Why> {
     let operations = v.total_ios.u64();
     let bytes = bytes(v)?;
     let is_idle = bytes.is_none_or(|b| b.0 == 0) && operations.is_none_or(|n| n == 0);
@@ -311,7 +312,7 @@ fn direction(kind: Kind, v: &Values, line: u32) -> Result<Option<Direction>, Str
 }
 
 /// Releases of 2.x wrote KiB under this name, others bytes; what follows from bandwidth and run time decides.
-fn bytes(v: &Values) -> Result<Option<Bytes>, String> {
+fn bytes(v: &Values) -> Result<Option<Bytes>, Why> {
     let Some(amount) = v.io_bytes.u64() else { return Ok(None) };
     if v.io_kbytes.get().is_some() || v.bw_bytes.get().is_some() || amount == 0 {
         return Ok(Some(Bytes(amount)));
@@ -324,7 +325,7 @@ fn bytes(v: &Values) -> Result<Option<Bytes>, String> {
     match ratio {
         r if (0.5..=2.0).contains(&r) => Ok(amount.checked_mul(1024).map(Bytes)),
         r if (512.0..=2048.0).contains(&r) => Ok(Some(Bytes(amount))),
-        _ => Err("`io_bytes` is in neither bytes nor KiB, by bandwidth and run time".to_owned()),
+        _ => Err(Why::Unclear("`io_bytes` is in neither bytes nor KiB, by bandwidth and run time")),
     }
 }
 

@@ -6,6 +6,7 @@ use super::terse::{self, Terse};
 use super::text::{self, Latency};
 use super::{json, settle};
 use crate::bounds::{BENCH_SHORT_LINE, FIO_PERCENTILES, Limit, leave_out};
+use crate::error::Why;
 use crate::launcher;
 use crate::record::{Recorder, add_left_out, keep};
 use crate::refusal::{End, Said};
@@ -25,7 +26,7 @@ pub struct Reader {
     /// `fsync/fdatasync/sync_file_range:` was said.
     in_sync: bool,
     group: Option<u32>,
-    /// Lines of one name were told to be undecided.
+    /// That lines of one name are undecided was noted.
     is_undecided: bool,
 }
 
@@ -274,7 +275,7 @@ impl Reader {
         }
     }
 
-    fn keep<T>(&mut self, number: u32, read: Result<T, String>, set: impl FnOnce(&mut Job, T)) {
+    fn keep<T>(&mut self, number: u32, read: Result<T, Why>, set: impl FnOnce(&mut Job, T)) {
         let run = self.record.touch(number);
         match (read, run.jobs.last_mut()) {
             (Ok(value), Some(job)) => set(job, value),
@@ -283,7 +284,7 @@ impl Reader {
         }
     }
 
-    fn percentiles(&mut self, number: u32, which: Latency, row: Result<Vec<(f64, Microseconds)>, String>) {
+    fn percentiles(&mut self, number: u32, which: Latency, row: Result<Vec<(f64, Microseconds)>, Why>) {
         let mut more = 0;
         self.keep(number, row, |job, row| more = percentiles(job, which, row));
         (0..more).for_each(|_| leave_out(&mut self.record.run.left_out, Limit::FIO_PERCENTILES, number));

@@ -17,7 +17,7 @@ pub struct Run {
     pub reported: Option<f64>,
     /// It was read from JSON: its values are exact.
     pub is_json: bool,
-    /// It was read from lines between semicolons alone (`--minimal`): times are cut to whole microseconds, options are not told.
+    /// It was read from lines between semicolons alone (`--minimal`): times are cut to whole microseconds, options are not printed.
     pub is_terse: bool,
     /// A state in between (`--status-interval`): a later run of the same text is the same one, further on.
     pub is_interim: bool,
@@ -27,7 +27,7 @@ pub struct Run {
     pub jobs: Vec<Job>,
     /// Sums of groups (text).
     pub groups: Vec<Group>,
-    /// What looks like a measurement and is none, and why.
+    /// What looks like a measurement but is not one, and why.
     pub refused: Refusals,
     /// What the program remarked.
     pub notes: Vec<Said>,
@@ -84,7 +84,7 @@ pub struct Job {
     pub pid: Option<u64>,
     /// Zero, or why it ended. With an error its values are of what was done before.
     pub error: Option<i64>,
-    /// What the error was, where told.
+    /// What the error was, where it is printed.
     pub error_text: Option<String>,
     /// Its own options: `rw`, `bs`, `iodepth`, `ioengine`, `direct`, `filename`, … as written.
     pub options: Vec<(SmolStr, SmolStr)>,

@@ -2,6 +2,7 @@
 
 use super::amount::{self, Plain, value};
 use super::run::{Direction, Group, Job, Kind, Samples, Times};
+use crate::error::Why;
 use crate::text::{leading_number, words};
 use crate::units::{Bytes, MiBps, Microseconds, PerSecond, Percent};
 use smol_str::SmolStr;
@@ -59,13 +60,13 @@ fn kind(name: &str) -> Option<Kind> {
 }
 
 /// `read: IOPS=21.3k, BW=83.4MiB/s (87.4MB/s)(250MiB/3001msec)`, before 2.17 `read : io=250MB, bw=…KB/s, iops=6008, runt= 10037msec`.
-pub(super) fn direction(line: u32, text: &str) -> Option<Result<Direction, String>> {
+pub(super) fn direction(line: u32, text: &str) -> Option<Result<Direction, Why>> {
     let (name, rest) = text.split_once(':')?;
     let kind = kind(name)?;
     let mut out = Direction { line, kind, ..Direction::default() };
     let milliseconds = |t: &str| leading_number::<u32>(t).map(f64::from);
     if let (Some(iops), Some(bw)) = (value(rest, "IOPS"), value(rest, "BW")) {
-        let read = || -> Result<Direction, String> {
+        let read = || -> Result<Direction, Why> {
             out.iops = Some(PerSecond(amount::count(iops)?));
             out.bandwidth = Some(amount::bandwidth(bw, Plain::Decimal)?);
             // The last bracket: what was moved, and in which time.
@@ -75,7 +76,7 @@ pub(super) fn direction(line: u32, text: &str) -> Option<Result<Direction, Strin
                 out.bytes = Some(amount::size(size, Plain::Decimal)?);
                 out.milliseconds = milliseconds(time);
             } else {
-                return Err("the row is cut: no run time".to_owned());
+                return Err(Why::Missing("the row is cut: no run time"));
             }
             if kind == Kind::Mixed && out.bytes == Some(Bytes(0)) {
                 // With `unified_rw_reporting=both` some releases print zeros here, and the latencies of all.
@@ -86,8 +87,9 @@ pub(super) fn direction(line: u32, text: &str) -> Option<Result<Direction, Strin
         return Some(read());
     }
     let (io, bw, iops) = (value(rest, "io")?, value(rest, "bw")?, value(rest, "iops")?);
-    let read = || -> Result<Direction, String> {
-        let run_time = value(rest, "runt").filter(|t| t.contains("msec")).ok_or("the row is cut: no run time")?;
+    let read = || -> Result<Direction, Why> {
+        let run_time =
+            value(rest, "runt").filter(|t| t.contains("msec")).ok_or(Why::Missing("the row is cut: no run time"))?;
         out.bytes = Some(amount::size(io, Plain::Binary)?);
         out.bandwidth = Some(amount::bandwidth(bw, Plain::Binary)?);
         out.iops = Some(PerSecond(amount::count(iops)?));
@@ -107,15 +109,15 @@ pub(super) enum Latency {
 }
 
 /// `clat (usec): min=33, max=1756, avg=46.38, stdev=15.73`.
-pub(super) fn times(line: u32, text: &str) -> Option<(Latency, Result<Times, String>)> {
+pub(super) fn times(line: u32, text: &str) -> Option<(Latency, Result<Times, Why>)> {
     let (head, rest) = text.split_once(':')?;
     let (name, unit) = head.split_once('(')?;
     let which = latency(name)?;
     let unit = amount::time_unit(unit)?;
     let (min, max, mean, stdev) = (value(rest, "min"), value(rest, "max"), value(rest, "avg"), value(rest, "stdev"));
     min?;
-    let read = || -> Result<Times, String> {
-        let time = |v: Option<&str>| v.map_or(Err("the row is cut".to_owned()), |v| amount::time(v, unit).map(Some));
+    let read = || -> Result<Times, Why> {
+        let time = |v: Option<&str>| v.map_or(Err(Why::Missing("the row is cut")), |v| amount::time(v, unit).map(Some));
         Ok(Times { line, min: time(min)?, max: time(max)?, mean: time(mean)?, stdev: time(stdev)?, ..Times::default() })
     };
     Some((which, read()))
@@ -139,11 +141,11 @@ pub(super) fn percentiles(text: &str) -> Option<(Latency, f64)> {
 }
 
 /// `|  1.00th=[   39],  5.00th=[   40]`.
-pub(super) fn percentile_row(text: &str, unit: f64) -> Option<Result<Vec<(f64, Microseconds)>, String>> {
+pub(super) fn percentile_row(text: &str, unit: f64) -> Option<Result<Vec<(f64, Microseconds)>, Why>> {
     let rest = text.trim_start().strip_prefix('|')?;
-    let entry = |part: &str| -> Result<(f64, Microseconds), String> {
-        let (which, rest) = part.split_once("th=[").ok_or("not a percentile")?;
-        let (value, _) = rest.split_once(']').ok_or("the row is cut")?;
+    let entry = |part: &str| -> Result<(f64, Microseconds), Why> {
+        let (which, rest) = part.split_once("th=[").ok_or(Why::Foreign("not a percentile"))?;
+        let (value, _) = rest.split_once(']').ok_or(Why::Missing("the row is cut"))?;
         let which = amount::count(which.trim_start_matches([',', ' ']))?;
         Ok((which, amount::time(value.trim_start_matches(['>', '=', ' ']), unit)?))
     };
@@ -156,7 +158,7 @@ pub(super) fn percentile_row(text: &str, unit: f64) -> Option<Result<Vec<(f64, M
 }
 
 /// `bw (  KiB/s): min=83512, max=88312, per=100.00%, avg=86025.60, stdev=2077.86, samples=5`; whether of IOPS.
-pub(super) fn samples(text: &str) -> Option<(bool, Result<Samples, String>)> {
+pub(super) fn samples(text: &str) -> Option<(bool, Result<Samples, Why>)> {
     let (head, rest) = text.split_once(':')?;
     let head = head.trim();
     let (is_iops, factor) = if head == "iops" {
@@ -167,9 +169,10 @@ pub(super) fn samples(text: &str) -> Option<(bool, Result<Samples, String>)> {
         let plain = if unit.starts_with("KB") { Plain::Binary } else { Plain::Decimal };
         (false, amount::bandwidth(&format!("1{unit}"), plain).ok()?.0)
     };
-    let read = || -> Result<Samples, String> {
+    let read = || -> Result<Samples, Why> {
         let one = |name: &str| {
-            value(rest, name).map_or(Err("the row is cut".to_owned()), |v| amount::count(v).map(|v| Some(v * factor)))
+            value(rest, name)
+                .map_or(Err(Why::Missing("the row is cut")), |v| amount::count(v).map(|v| Some(v * factor)))
         };
         let count = value(rest, "samples").and_then(leading_number);
         Ok(Samples { min: one("min")?, max: one("max")?, mean: one("avg")?, stdev: one("stdev")?, count })
@@ -200,15 +203,15 @@ pub(super) fn issued(text: &str) -> Option<Vec<(Kind, u64)>> {
 }
 
 /// `READ: bw=83.4MiB/s (87.4MB/s), …, io=250MiB (262MB), run=3001-3001msec`, before 2.17 `READ: io=250MB, aggrb=…KB/s, …`.
-pub(super) fn group(line: u32, number: u32, text: &str) -> Option<Result<Group, String>> {
+pub(super) fn group(line: u32, number: u32, text: &str) -> Option<Result<Group, Why>> {
     let (name, rest) = text.split_once(':')?;
     let kind = kind(name).filter(|_| name.trim().bytes().all(|b| b.is_ascii_uppercase()))?;
     let (bandwidth, plain) = match (value(rest, "bw"), value(rest, "aggrb")) {
         (Some(bw), _) => (bw, Plain::Decimal),
         (None, Some(bw)) => (bw, Plain::Binary),
-        (None, None) => return Some(Err("the row is cut: no bandwidth".to_owned())),
+        (None, None) => return Some(Err(Why::Missing("the row is cut: no bandwidth"))),
     };
-    let read = || -> Result<Group, String> {
+    let read = || -> Result<Group, Why> {
         let bandwidth: MiBps = amount::bandwidth(bandwidth, plain)?;
         let bytes = value(rest, "io").map(|io| amount::size(io, plain)).transpose()?;
         Ok(Group { line, number, kind, bandwidth, bytes })

@@ -12,6 +12,7 @@
 use super::run::{Endpoint, Measured, Protocol, Role, Row, Run, Scope, Stream, Tool};
 use crate::bounds::IPERF_STREAMS;
 use crate::decimal::{Fraction, decimal};
+use crate::error::Why;
 use crate::refusal::Said;
 use crate::units::{Bytes, Gbps, Microseconds};
 
@@ -21,7 +22,7 @@ const MAX_LINE: usize = 512;
 /// A line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line {
-    /// Seconds, in a zone that is not told: good for differences. `None` where it is none.
+    /// Seconds, in a zone that is not printed: good for differences. `None` where it is none.
     stamp: Option<Stamp>,
     ends: [Option<Endpoint>; 2],
     row: Row,
@@ -45,30 +46,30 @@ pub fn is_ours(line: &str) -> bool {
 }
 
 /// Reads one. `None`: it is no such line.
-pub(super) fn line(number: u32, line: &str) -> Option<Result<Line, String>> {
+pub(super) fn line(number: u32, line: &str) -> Option<Result<Line, Why>> {
     is_ours(line).then(|| read(number, line))
 }
 
-fn read(number: u32, line: &str) -> Result<Line, String> {
+fn read(number: u32, line: &str) -> Result<Line, Why> {
     let fields: Vec<&str> = line.split(',').collect();
     let [stamp, host_a, port_a, host_b, port_b, id, span, bytes, rate, udp @ ..] = &fields[..] else {
-        return Err("the line is cut".to_owned());
+        return Err(Why::Missing("the line is cut"));
     };
     let stream = match id.parse::<i64>() {
         Ok(id) if id < 0 => Stream::Sum,
-        Ok(id) => Stream::One(u32::try_from(id).map_err(|_| "the stream's number is too large")?),
-        Err(_) => return Err("the stream has no number".to_owned()),
+        Ok(id) => Stream::One(u32::try_from(id).map_err(|_| Why::Impossible("the stream's number is too large"))?),
+        Err(_) => return Err(Why::Missing("the stream has no number")),
     };
-    let (start, end) = span.split_once('-').ok_or("the interval is none")?;
+    let (start, end) = span.split_once('-').ok_or(Why::Foreign("the interval is not START-END"))?;
     let (start, end) = (decimal(start, Fraction::Maybe)?, decimal(end, Fraction::Maybe)?);
     if start < 0.0 || start > end {
-        return Err("the interval ends before it begins".to_owned());
+        return Err(Why::Impossible("the interval ends before it begins"));
     }
     // 32-bit builds count beyond their range.
-    let bytes = bytes.parse::<u64>().map_err(|_| "the bytes are no count: some builds overflow")?;
+    let bytes = bytes.parse::<u64>().map_err(|_| Why::Impossible("the bytes are no count: some builds overflow"))?;
     let rate = decimal(rate, Fraction::Maybe)?;
     if rate < 0.0 {
-        return Err("a negative rate: some builds overflow".to_owned());
+        return Err(Why::Impossible("a negative rate: some builds overflow"));
     }
     let row = Row {
         line: number,
@@ -87,7 +88,7 @@ fn read(number: u32, line: &str) -> Result<Line, String> {
 }
 
 /// Nothing where none were counted: a sender prints -1 of them.
-fn datagrams(fields: &[&str]) -> Result<Measured, String> {
+fn datagrams(fields: &[&str]) -> Result<Measured, Why> {
     let [jitter, lost, packets, _, out_of_order] = fields else { return Ok(Measured::default()) };
     let Some(packets) = packets.parse::<u64>().ok().filter(|n| *n > 0) else { return Ok(Measured::default()) };
     let jitter = decimal(jitter, Fraction::Always)?;
@@ -133,9 +134,9 @@ struct Seen {
     time: Option<(f64, f64)>,
     /// Both are exact to a thousandth.
     exact: bool,
-    /// The whole was told.
+    /// The whole was printed.
     is_over: bool,
-    /// What arrived was told.
+    /// What arrived was printed.
     is_received: bool,
 }
 
@@ -195,7 +196,7 @@ impl Test {
             }
         }
         if line.is_udp && !is_received {
-            // Only a sender knows nothing of what arrived.
+            // Only a sender knows nothing about what arrived.
             run.role = Some(Role::Client);
         }
         run.push_row(line.row);

@@ -4,6 +4,7 @@ use super::json::{row, way};
 use super::run::{Direction, Row, Run, Scope, Stream, Way};
 use super::shape::{Interval, Side, Values};
 use crate::bounds::{LeftOut, Limit, REFUSALS};
+use crate::error::Why;
 use crate::record::{add_left_out, keep};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
@@ -16,7 +17,7 @@ pub(super) struct Intervals {
     left_out: Vec<LeftOut>,
     /// Data goes both ways.
     is_both: bool,
-    refused: Vec<&'static str>,
+    refused: Vec<Why>,
     /// Those beyond the limit.
     refused_more: u64,
 }

@@ -7,6 +7,7 @@ use super::run::{
 };
 use super::settle;
 use super::shape::{Connected, CpuValues, Data, Document, Interval, Part, Side, Values};
+use crate::error::Why;
 use crate::json_docs::{Piece, Place};
 use crate::json_loose::{Num, Text};
 use crate::refusal::{End, Said};
@@ -100,10 +101,10 @@ fn run(document: Document, place: Place) -> Run {
         run.end = End::Finished;
     }
     if place.is_cut {
-        run.refused.push(place.lines.1, "the document ends in the middle: what stands before is kept");
+        run.refused.push(place.lines.1, Why::Missing("the document ends in the middle: what was read before is kept"));
     }
     if place.had_nan {
-        run.refused.push(line, "`nan` or `inf` stands where a number belongs: nothing was measured there");
+        run.refused.push(line, Why::Missing("`nan` or `inf` in the place of a number: nothing was measured there"));
     }
     settle::check(&mut run);
     run
@@ -223,16 +224,10 @@ fn push(run: &mut Run, line: u32, v: &Values, stream: Option<Stream>, way: Optio
     }
 }
 
-pub(super) fn row(
-    line: u32,
-    v: &Values,
-    stream: Option<Stream>,
-    way: Option<Way>,
-    scope: Scope,
-) -> Result<Row, &'static str> {
-    let Some(stream) = stream else { return Err("a stream without its number") };
+pub(super) fn row(line: u32, v: &Values, stream: Option<Stream>, way: Option<Way>, scope: Scope) -> Result<Row, Why> {
+    let Some(stream) = stream else { return Err(Why::Missing("a stream without its number")) };
     let (Some(start), Some(end), Some(rate)) = (v.start.get(), v.end.get(), v.bits_per_second.get()) else {
-        return Err("a measurement without a rate or without its time");
+        return Err(Why::Missing("a measurement without a rate or without its time"));
     };
     let us = |n: Num| n.get().map(Microseconds);
     let positive = |n: Num| n.u64().filter(|v| *v > 0).map(Bytes);

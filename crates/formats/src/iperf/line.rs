@@ -2,6 +2,7 @@
 
 use super::run::{Stream, Way};
 use crate::decimal::{Fraction, decimal};
+use crate::error::Why;
 use crate::text::words;
 
 /// `[  5]`, `[SUM]`, `[ ID]`, `[ *1]`, `[FD1]`, `[  5][TX-C]`, and what follows.
@@ -51,7 +52,7 @@ fn who(inner: &str) -> Option<(Who, Option<Way>)> {
     if let Some(id) = trimmed.strip_prefix('*').and_then(number) {
         return Some((Who::Stream(Stream::One(id)), Some(Way::ToClient)));
     }
-    // Width 3 and more: `[0]` of other programs is none.
+    // Width 3 and more: `[0]` of other programs is not one.
     number(trimmed).filter(|_| inner.len() >= 3).map(|id| (Who::Stream(Stream::One(id)), None))
 }
 
@@ -67,7 +68,7 @@ fn role(rest: &str) -> (Option<Way>, &str) {
 }
 
 /// Start and end in seconds, or why they are none.
-pub(super) type Span = Result<(f64, f64), String>;
+pub(super) type Span = Result<(f64, f64), Why>;
 
 /// `0.00-1.00   sec`, `0.0- 1.0 sec`, and what follows.
 pub(super) fn interval(rest: &str) -> Option<(Span, &str)> {
@@ -79,7 +80,9 @@ pub(super) fn interval(rest: &str) -> Option<(Span, &str)> {
     }
     let both = decimal(start.trim(), Fraction::Maybe).and_then(|s| Ok((s, decimal(end.trim(), Fraction::Maybe)?)));
     let ordered =
-        both.and_then(|(s, e)| if s <= e { Ok((s, e)) } else { Err("the interval ends before it begins".to_owned()) });
+        both.and_then(
+            |(s, e)| if s <= e { Ok((s, e)) } else { Err(Why::Impossible("the interval ends before it begins")) },
+        );
     Some((ordered, after))
 }
 
@@ -90,7 +93,7 @@ pub(super) struct Amount {
 }
 
 /// `2.82 GBytes`, `24.2 Gbits/sec`: the words and what follows. `None` where the unit is no unit.
-pub(super) fn amount<'a>(rest: &'a str, suffix: &str) -> Option<(Result<Amount, String>, &'a str)> {
+pub(super) fn amount<'a>(rest: &'a str, suffix: &str) -> Option<(Result<Amount, Why>, &'a str)> {
     let mut all = words(rest);
     let (value, unit) = (all.next()?, all.next()?);
     let factor = factor(unit.strip_suffix(suffix)?)?;

@@ -5,6 +5,7 @@ use super::row::{self, Columns};
 use super::run::{Connection, Direction, Endpoint, Protocol, Role, Row, Run, Scope, Stream, Tool};
 use super::{csv, json, settle};
 use crate::bounds::BENCH_SHORT_LINE;
+use crate::error::Why;
 use crate::launcher;
 use crate::record::Recorder;
 use crate::refusal::{End, Said};
@@ -20,7 +21,7 @@ pub struct Reader {
     in_summary: bool,
     /// The next row of this stream is what the server reported (iperf 2).
     reported: Option<Stream>,
-    /// The interrupt was told before the run: standard error is quicker than standard output.
+    /// The interrupt was printed before the run: standard error is quicker than standard output.
     is_interrupted_ahead: bool,
     /// What follows is the server's output that the client fetched.
     is_servers_view: bool,
@@ -92,7 +93,7 @@ impl Reader {
     }
 
     /// A line of `-y C`.
-    fn csv(&mut self, number: u32, found: Result<csv::Line, String>) {
+    fn csv(&mut self, number: u32, found: Result<csv::Line, Why>) {
         if self.test.is_none() {
             // A server of two-way tests says first that it calls back.
             if self.record.run.rows.is_empty() && self.record.run.failures.is_empty() {
@@ -246,7 +247,7 @@ impl Reader {
         self.record.run.is_servers_view = is_view;
         self.record.run.tool = self.record.run.tool.or(Some(Tool::Iperf3));
         self.end_run();
-        // The client's own part stands before the server's output.
+        // The client's own part comes before the server's output.
         for run in self.record.done().iter_mut().rev().take(if is_view { 2 } else { 0 }).filter(|r| r.end == End::Cut) {
             run.end = End::Finished;
         }

@@ -3,6 +3,7 @@
 use super::line::{self, Tagged, Who};
 use super::run::{Measured, Protocol, Row, Scope, Stream};
 use crate::decimal::{Fraction, decimal};
+use crate::error::Why;
 use crate::text::words;
 use crate::units::{Bytes, Gbps, Microseconds, PerSecond};
 
@@ -35,8 +36,8 @@ pub(super) fn protocol(header: &str) -> Option<Protocol> {
     }
 }
 
-/// A row that ends in `sender` or `receiver`, or is of an interval; refused where a number is none.
-pub(super) fn row(number: u32, tagged: &Tagged<'_>, columns: Option<Columns>) -> Option<Result<Row, String>> {
+/// A row that ends in `sender` or `receiver`, or is of an interval; refused where a number is not one.
+pub(super) fn row(number: u32, tagged: &Tagged<'_>, columns: Option<Columns>) -> Option<Result<Row, Why>> {
     let Who::Stream(stream) = tagged.who else { return None };
     let (span, rest) = line::interval(tagged.rest)?;
     if let Some(count) = out_of_order(rest) {
@@ -46,12 +47,12 @@ pub(super) fn row(number: u32, tagged: &Tagged<'_>, columns: Option<Columns>) ->
         return Some(Ok(Row { rate: Gbps(f64::NAN), ..plain(number, stream, tagged, (start, end), more) }));
     }
     let Some((transfer, rest)) = line::amount(rest, "") else {
-        return Some(Err("the row is cut: no transfer".to_owned()));
+        return Some(Err(Why::Missing("the row is cut: no transfer")));
     };
     let Some((rate, rest)) = line::amount(rest, "/sec") else {
-        return Some(Err("the row is cut: no rate".to_owned()));
+        return Some(Err(Why::Missing("the row is cut: no rate")));
     };
-    let read = || -> Result<Row, String> {
+    let read = || -> Result<Row, Why> {
         let (span, transfer, rate) = (span?, transfer?, rate?);
         let mut row = plain(number, stream, tagged, span, more(rest, columns)?);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates.
@@ -102,7 +103,7 @@ fn out_of_order(rest: &str) -> Option<u64> {
 }
 
 /// What follows the rate: in iperf3 by its form, where that is not enough by the header.
-fn more(rest: &str, columns: Option<Columns>) -> Result<Measured, String> {
+fn more(rest: &str, columns: Option<Columns>) -> Result<Measured, Why> {
     let mut out = Measured::default();
     let mut all = words(rest).peekable();
     // The first number alone is of the column behind the rate.
@@ -132,7 +133,7 @@ fn more(rest: &str, columns: Option<Columns>) -> Result<Measured, String> {
     match (columns, first_count) {
         (Some(c), count) if c.retransmits => out.retransmits = count,
         (Some(c), count @ Some(_)) if c.datagrams => out.packets = count,
-        // Without a header: what stands before a window.
+        // Without a header: what comes before a window.
         (None, count) if out.cwnd.is_some() && out.rtt.is_none() => out.retransmits = count,
         _ => {}
     }

@@ -37,7 +37,7 @@ pub struct Run {
     pub cpu: Option<At<Cpu>>,
     /// Congestion control of the sender and of the receiver.
     pub congestion: (Option<SmolStr>, Option<SmolStr>),
-    /// What looks like a measurement and is none, and why.
+    /// What looks like a measurement but is not one, and why.
     pub refused: Refusals,
     /// What the program remarked.
     pub notes: Vec<Said>,

@@ -3,6 +3,7 @@
 use super::line;
 use super::run::{Cpu, Direction, Protocol, Role, Row, Run, Scope, Stream, Tool, Utilisation, Way};
 use crate::decimal::{Fraction, decimal};
+use crate::error::Why;
 use crate::refusal::{End, Said};
 use crate::text::{At, leading_number, words};
 use crate::units::{Bytes, Percent};
@@ -114,7 +115,7 @@ pub(super) fn text(run: &mut Run) {
         run.direction = Some(Direction::Both);
     }
     if run.role == Some(Role::Client) && run.peer.is_some() && !run.rows.is_empty() {
-        // The other directions are told.
+        // The other directions are shown.
         run.direction = run.direction.or(Some(Direction::Forward));
     }
     // A duplex test whose way back could not be opened measured the way there.
@@ -162,7 +163,7 @@ fn duplex(run: &mut Run) {
 
 /// Takes out rows that look like measurements and are none.
 pub(super) fn check(run: &mut Run) {
-    let mut why: Vec<Option<&str>> = vec![None; run.rows.len()];
+    let mut why: Vec<Option<&'static str>> = vec![None; run.rows.len()];
     unmeasured(run, &mut why);
     broken_off(run, &mut why);
     if why.iter().all(Option::is_none) {
@@ -171,14 +172,14 @@ pub(super) fn check(run: &mut Run) {
     let rows = std::mem::take(&mut run.rows);
     for (row, why) in rows.into_iter().zip(why) {
         match why {
-            Some(why) => run.refused.push(row.line, why),
+            Some(why) => run.refused.push(row.line, Why::Impossible(why)),
             None => run.rows.push(row),
         }
     }
 }
 
 /// Where an end does not know what the other measured, it prints zero: after an interrupt, and a server always.
-fn unmeasured(run: &Run, why: &mut [Option<&str>]) {
+fn unmeasured(run: &Run, why: &mut [Option<&'static str>]) {
     let is_zero = |r: &Row| r.rate.0 == 0.0 && r.transfer.is_none_or(|t| t.0 == 0);
     let is_ended = run.end == End::Finished && run.role != Some(Role::Server);
     // Where something moved, of each direction.
@@ -214,7 +215,7 @@ struct Seen {
 
 /// A server whose client broke off prints its last interval again, and a total of all bytes over the time of the intervals: too much.
 #[allow(clippy::cast_precision_loss)] // Compared loosely.
-fn broken_off(run: &mut Run, why: &mut [Option<&str>]) {
+fn broken_off(run: &mut Run, why: &mut [Option<&'static str>]) {
     let may_be = run.role == Some(Role::Server) && run.end != End::Failed;
     if !may_be || run.tool == Some(Tool::Iperf2) {
         return;

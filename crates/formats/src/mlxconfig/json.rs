@@ -1,7 +1,7 @@
 //! The JSON form: `mlxconfig -d DEV -e -j FILE query` writes a file with one object per device.
 
 use super::{Columns, NicConfig, Param, Value};
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::text::{At, decode, line_number};
 use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
@@ -10,10 +10,13 @@ use std::collections::HashMap;
 pub fn parse_json(bytes: &[u8]) -> Result<Vec<NicConfig>, ParseError> {
     let text = decode(bytes);
     let root: Json = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|e| {
-        ParseError::new(u32::try_from(e.line()).unwrap_or(u32::MAX), format!("not the JSON of mlxconfig: {e}"))
+        ParseError::syntax(u32::try_from(e.line()).unwrap_or(u32::MAX), "not the JSON of mlxconfig", &e)
     })?;
     let Json::Object(devices) = root else {
-        return Err(ParseError::new(1, "not the JSON of mlxconfig: expected an object with \"Device #n\" members"));
+        return Err(ParseError::new(
+            1,
+            Why::Foreign("not the JSON of mlxconfig: expected an object with \"Device #n\" members"),
+        ));
     };
     let lines = key_lines(&text);
     let mut out: Vec<NicConfig> = devices
@@ -22,7 +25,7 @@ pub fn parse_json(bytes: &[u8]) -> Result<Vec<NicConfig>, ParseError> {
         .filter_map(|(key, value)| Some(device(key, value.as_object()?, &lines)))
         .collect();
     if out.is_empty() {
-        return Err(ParseError::new(1, "not the JSON of mlxconfig: no \"Device #n\" member"));
+        return Err(ParseError::new(1, Why::Foreign("not the JSON of mlxconfig: no \"Device #n\" member")));
     }
     out.sort_by_key(|d| d.line);
     Ok(out)

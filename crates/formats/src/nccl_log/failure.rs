@@ -287,7 +287,7 @@ fn socket(text: &str) -> Option<Failure<'_>> {
 
 fn shared_memory(text: &str) -> Option<Failure<'_>> {
     let has = |w: &str| text.contains(w);
-    // What is unmapped or unlinked at the end says nothing of room.
+    // What is unmapped or unlinked at the end says nothing about room.
     let relevant = has("shared memory segment")
         || has("shared memory file")
         || has("posix_fallocate")

@@ -54,7 +54,7 @@ pub(super) fn pair(text: &str) -> Option<GdrPair> {
     })
 }
 
-/// `7000`, `435e00000`, in 2.4 `0[1]` (device and NVML device). Ranks and bus ids are not told apart here where both fit: see
+/// `7000`, `435e00000`, in 2.4 `0[1]` (device and NVML device). Ranks and bus ids are not distinguished here where both fit: see
 /// [`GpuName::as_rank`].
 fn gpu_name(text: &str) -> Option<GpuName> {
     hex(text).map(|(v, _)| GpuName::BusId(v))

@@ -20,7 +20,7 @@ pub enum Level {
 /// A line of NCCL's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// What stands before: time stamps, tags of launchers. Often empty.
+    /// What comes before: time stamps, tags of launchers. Often empty.
     pub before: &'a str,
     /// `host:pid:tid [device]`, as printed; empty where the line has no head. Equal heads are one thread.
     pub who: &'a str,
@@ -88,7 +88,7 @@ pub fn split_short(line: &str) -> Option<Line<'_>> {
     (is_ours && is_printed(text, &found)).then_some(found)
 }
 
-/// The same for a text that stands behind another writer's in one line.
+/// The same for a text that follows another writer's in one line.
 #[must_use]
 pub fn split_glued(line: &str) -> Option<Line<'_>> {
     find(line, |_, _| true)
@@ -109,7 +109,7 @@ fn find(line: &str, is_printed: impl Fn(&str, &Line<'_>) -> bool) -> Option<Line
     None
 }
 
-/// Whether NCCL printed the line: what stands before it is nothing, its head, or what launchers put there.
+/// Whether NCCL printed the line: what comes before it is nothing, its head, or what launchers put there.
 fn is_printed(text: &str, l: &Line<'_>) -> bool {
     if !l.who.is_empty() {
         let quoted = l.who.starts_with(['`', '"', '\'', '“', '‘']);

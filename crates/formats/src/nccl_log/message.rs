@@ -82,7 +82,7 @@ pub enum Message<'a> {
     Ring {
         /// Channel.
         channel: u32,
-        /// Channels, where told.
+        /// Channels, where they are printed.
         of: Option<u32>,
     },
     /// Channels of collectives and of point-to-point messages.

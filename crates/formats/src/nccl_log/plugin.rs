@@ -59,7 +59,7 @@ pub(super) fn ofi(text: &str) -> Option<Plugin<'_>> {
 }
 
 /// What keeps the OFI plugin from starting, in its releases' words (aws-ofi-nccl `src/nccl_ofi_net.cpp`, `nccl_ofi_rdma.cpp`,
-/// `nccl_ofi_sendrecv.cpp`, `nccl_ofi_ofiutils.cpp`, `nccl_ofi_platform_aws`). What fails later (`Request … completed with error`) is none of these.
+/// `nccl_ofi_sendrecv.cpp`, `nccl_ofi_ofiutils.cpp`, `nccl_ofi_platform_aws`). What fails later (`Request … completed with error`) is not one of these.
 const START: &[&str] = &[
     "GDR disabled on GDR-supported",
     "GDR support reported to NCCL but then couldn't be configured",
@@ -104,7 +104,7 @@ const LATER: &[&str] = &[
 ];
 
 impl Plugin<'_> {
-    /// Whether a line of a failed OFI plugin is of a later moment than its search for a network: it says nothing of EFA.
+    /// Whether a line of a failed OFI plugin is of a later moment than its search for a network: it says nothing about EFA.
     #[must_use]
     pub fn failed_later(line: &str) -> bool {
         LATER.iter().any(|w| line.contains(w))

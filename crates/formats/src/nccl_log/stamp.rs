@@ -1,11 +1,11 @@
 //! Time stamps that loggers and launchers put before a line.
 
-/// A moment, in seconds. Stamps with a date count from 1970 (as if UTC where no zone is told), others from midnight.
+/// A moment, in seconds. Stamps with a date count from 1970 (as if UTC where no zone is shown), others from midnight.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Stamp {
     /// Seconds.
     pub seconds: f64,
-    /// Whether a date was told.
+    /// Whether a date is printed.
     pub dated: bool,
 }
 

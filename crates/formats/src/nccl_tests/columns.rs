@@ -1,5 +1,7 @@
 //! The header of a table: which columns there are.
 
+use crate::error::Why;
+
 /// A column before the measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lead {
@@ -133,7 +135,7 @@ pub(super) fn columns(text: &str, placement: Option<Placement>) -> Option<Column
 }
 
 /// Columns of a row whose header is not there: from its own words after size, count and type.
-pub(super) fn guess(words: &[&str]) -> Result<Columns, &'static str> {
+pub(super) fn guess(words: &[&str]) -> Result<Columns, Why> {
     let mut lead = vec![Lead::Size, Lead::Count, Lead::Type];
     let mut rest = words;
     if let [op, tail @ ..] = rest
@@ -150,7 +152,7 @@ pub(super) fn guess(words: &[&str]) -> Result<Columns, &'static str> {
             rest = rest.get(1..).unwrap_or_default();
             rest.len() / 4
         }
-        _ => return Err("there is no header that says what its columns are"),
+        _ => return Err(Why::Unclear("there is no header that says what its columns are")),
     };
     let group = |in_place| Group { in_place, fields: vec![Field::Time, Field::AlgBw, Field::BusBw, Field::Check] };
     Ok(Columns {

@@ -7,7 +7,7 @@ use super::run::{
     Average, BusId, Collective, Delta, Errors, Failure, FailureKind, OutOfBounds, Params, Rank, Row, Run, Step, Tool,
 };
 use crate::bounds::Limit;
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::record::{add_left_out, keep};
 use crate::text::At;
 use crate::units::{Bytes, GBps};
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 /// its tree takes ten times the memory.
 const MAX_TREE: usize = 64 << 20;
 
-/// Reads a document of either program. `lines` is where it stands.
+/// Reads a document of either program. `lines` is where it is.
 pub(super) fn parse(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseError> {
     usual(text, lines, |_| {}).map_or_else(|| general(text, lines), |run| Ok(vec![run]))
 }
@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseErro
 /// Reads any document of either program. [`usual`] is quicker where it can.
 pub(super) fn general(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseError> {
     let error = |e: serde_json::Error| {
-        let why = if e.is_eof() { "the document ends in the middle: the run was ended" } else { "not JSON" };
+        let why = if e.is_eof() { Why::RUN_ENDED } else { Why::Foreign("not JSON") };
         ParseError::new(lines.0.saturating_add(u32::try_from(e.line()).unwrap_or(u32::MAX).saturating_sub(1)), why)
     };
     match typed(text, lines) {
@@ -42,7 +42,7 @@ pub(super) fn general(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseEr
     if text.len() > MAX_TREE {
         return Err(ParseError::new(
             lines.0,
-            "a document of this size whose results are not those of nccl-tests or rccl-tests",
+            Why::Foreign("a document of this size whose results are not those of nccl-tests or rccl-tests"),
         ));
     }
     let value: Value = serde_json::from_str(text).map_err(error)?;
@@ -50,16 +50,17 @@ pub(super) fn general(text: &str, lines: (u32, u32)) -> Result<Vec<Run>, ParseEr
         // RCCL's own status report has a version and no arguments.
         Value::Object(o) if o.contains_key("nccl_version") && (o.contains_key("args") || o.contains_key("config")) => {
             let mut run = nccl(&value, lines);
-            run.refused.push(lines.0, "the results are not a list of measurements");
+            run.refused.push(lines.0, Why::Foreign("the results are not a list of measurements"));
             Ok(vec![run])
         }
-        _ => Err(ParseError::new(lines.0, "JSON that is neither of nccl-tests nor of rccl-tests")),
+        _ => Err(ParseError::new(lines.0, Why::Foreign("JSON that is neither of nccl-tests nor of rccl-tests"))),
     }
 }
 
 /// Reads a document whose results are as the programs write them.
 fn typed(text: &str, lines: (u32, u32)) -> Result<Result<Vec<Run>, ParseError>, serde_json::Error> {
-    let foreign = || Err(ParseError::new(lines.0, "JSON that is neither of nccl-tests nor of rccl-tests"));
+    let foreign =
+        || Err(ParseError::new(lines.0, Why::Foreign("JSON that is neither of nccl-tests nor of rccl-tests")));
     if text.trim_ascii_start().starts_with('[') {
         let Records(mut runs) = serde_json::from_str(text)?;
         runs.iter_mut().for_each(|run| place(run, lines));
@@ -96,7 +97,7 @@ fn whole(other: Map<String, Value>, results: Option<Results>, lines: (u32, u32))
     Some(run)
 }
 
-/// Gives what was read of a document the lines where it stands.
+/// Gives what was read of a document the lines where it is.
 fn place(run: &mut Run, lines: (u32, u32)) {
     run.lines = lines;
     if lines.0 != LINE {

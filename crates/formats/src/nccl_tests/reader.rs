@@ -6,6 +6,7 @@ use super::row::{Open, Seen};
 use super::run::{Collective, Run, Tool};
 use super::{head, json, row};
 use crate::bounds::{BENCH_JSON, BENCH_LINE, Limit};
+use crate::error::Why;
 use crate::launcher;
 use crate::record::{Recorder, keep};
 use crate::text::{self, At};
@@ -65,7 +66,7 @@ pub fn parts(bytes: &[u8], to: &mut impl Collect) {
             // Several documents, one behind the other, are read below, line by line.
             Err(e) if sniffs(start) && !several(&text) => {
                 let mut run = Run { lines, ..Run::default() };
-                run.refused.push(e.line, e.what);
+                run.refused.push(e.line, e.why);
                 return parts.run(run);
             }
             Err(_) => {}
@@ -91,7 +92,7 @@ fn sniffs(text: &str) -> bool {
         || text.contains("\"algBw\"") && text.contains("\"busBw\"")
 }
 
-/// What a line of a head has, wherever its `#` stands.
+/// What a line of a head has, wherever its `#` is.
 const HEAD: [&str; 11] = [
     "# nThread",
     "#  Rank ",
@@ -251,7 +252,7 @@ impl Reader {
         }
         if bytes.len() > BENCH_JSON {
             let mut run = Run { lines: (number, number), ..Run::default() };
-            run.refused.push(number, format!("a document of more than {} MiB (limit BENCH_JSON)", BENCH_JSON >> 20));
+            run.refused.push(number, Why::TooLarge { mib: BENCH_JSON >> 20 });
             self.end_run();
             return self.record.push(run);
         }
@@ -276,7 +277,7 @@ impl Reader {
         self.comment(number, rest)
     }
 
-    /// The lines that every table has, told by how they begin. Whether it is one.
+    /// The lines that every table has, known by how they begin. Whether it is one.
     fn common(&mut self, number: u32, line: &str) -> bool {
         let body = line.get(1..).unwrap_or_default().trim_ascii_start();
         match body.as_bytes() {

@@ -3,6 +3,7 @@
 use super::json::count;
 use super::run::{Collective, Errors, Measure, PerIteration, Row, Run, Spread, Tool};
 use crate::bounds::{Limit, leave_out};
+use crate::error::Why;
 use crate::record::has_room;
 use crate::text::At;
 use crate::units::{Bytes, GBps, Microseconds, Percent};
@@ -31,7 +32,7 @@ pub(super) struct Results(pub(super) Run);
 #[derive(Debug)]
 pub(super) struct Records(pub(super) Vec<Run>);
 
-/// The line of rows until it is known where their document stands: that of a whole text.
+/// The line of rows until it is known where their document is: that of a whole text.
 pub(super) const LINE: u32 = 1;
 
 impl<'de> Deserialize<'de> for Results {
@@ -166,7 +167,7 @@ struct Record<'a> {
     wrong: Number,
 }
 
-/// A number, as one or as text; or what stands where one should.
+/// A number, as one or as text; or what is where one should.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) enum Number {
     /// `null`, `N/A`, or nothing.
@@ -316,21 +317,20 @@ fn errors(n: Number) -> Option<Errors> {
 }
 
 impl NcclResult<'_> {
-    /// Adds the row to the run, or says why it is none.
+    /// Adds the row to the run, or says why it is not one.
     pub(super) fn put(&self, run: &mut Run, line: u32) {
         let (Some(size), Some(count), Some(dtype)) = (self.size.whole(), self.count.whole(), self.dtype.as_deref())
         else {
-            run.refused.push(line, "a result without a size, a count or a type");
+            run.refused.push(line, Why::Missing("a result without a size, a count or a type"));
             return;
         };
         let root = self.root.0.as_deref().and_then(|r| r.trim().parse::<u32>().ok());
-        let mut half = |half: &Option<Half>, place: &str| {
+        let mut half = |half: &Option<Half>, place: &'static str| {
             let half = half.as_ref()?;
             run.is_cpu_time |= half.cpu_time.is_some();
             let measure = half.measure();
             if measure.is_none() {
-                run.refused
-                    .push(line, format!("size {size}, {place}: a time, bandwidth or number of errors is not a number"));
+                run.refused.push(line, Why::Point { size, place });
             }
             measure
         };
@@ -413,7 +413,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Adds the measurement to the run, or says why it is none.
+    /// Adds the measurement to the run, or says why it is not one.
     fn put(&self, run: &mut Run, line: u32) {
         let positive = |n: Number| n.value().filter(|v| *v >= 0.0);
         let read = || {
@@ -439,9 +439,10 @@ impl<'a> Record<'a> {
         };
         match read() {
             Some((row, in_place, measure)) => run.push_half(row, in_place, measure),
-            None => run
-                .refused
-                .push(line, "a record without a size, a time or a bandwidth, or with one that is not a number"),
+            None => run.refused.push(
+                line,
+                Why::Missing("a record without a size, a time or a bandwidth, or with one that is not a number"),
+            ),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::columns::{Columns, Field, Group, Lead, guess, is_op, is_type};
 use super::run::{Delta, Errors, Measure, PerIteration, Row};
-use crate::refusal::Refused;
+use crate::error::{ParseError, Why};
 use crate::text::words;
 use crate::units::{Bytes, GBps, Microseconds, Percent};
 use smol_str::SmolStr;
@@ -18,11 +18,11 @@ pub(super) struct Open {
 #[derive(Debug)]
 pub(super) enum Seen {
     /// A row, with measurements that could not be read.
-    Row(Row, Vec<Refused>),
+    Row(Row, Vec<ParseError>),
     /// A row that may go on in a later line, and where in this line another's output begins.
     Open(Open, usize),
-    /// Looks like a row, and is none.
-    Refused(Refused),
+    /// Looks like a row but is not one.
+    Refused(ParseError),
     /// Something else.
     Other,
 }
@@ -56,7 +56,7 @@ fn without(line: u32, text: &str, words: &[&str]) -> Seen {
     }
     match guess(rest) {
         Ok(columns) => with(line, text, words, &columns),
-        Err(why) => Seen::Refused(Refused { line, why: why.to_owned() }),
+        Err(why) => Seen::Refused(ParseError { line, why }),
     }
 }
 
@@ -67,8 +67,8 @@ fn with(line: u32, text: &str, words: &[&str], columns: &Columns) -> Seen {
     }
     let Ok(size) = size.parse::<u64>() else {
         let looks_like_a_row = size.starts_with(|c: char| c.is_ascii_digit()) && is_type(kind);
-        let why = || format!("`{}` is not a number of bytes; the tests print plain numbers", size.escape_debug());
-        return if looks_like_a_row { Seen::Refused(Refused { line, why: why() }) } else { Seen::Other };
+        let why = || Why::word(size, "not a number of bytes; the tests print plain numbers");
+        return if looks_like_a_row { Seen::Refused(ParseError { line, why: why() }) } else { Seen::Other };
     };
     let Some((mut row, taken)) = lead(line, size, words, columns) else { return Seen::Other };
     let mut rest = words.get(taken..).unwrap_or_default();
@@ -92,7 +92,7 @@ fn with(line: u32, text: &str, words: &[&str], columns: &Columns) -> Seen {
                 end = offset(text, last) + last_own.len();
             }
             Err(_) if may_be_glued => break,
-            Err(why) => refused.push(Refused { line, why }),
+            Err(why) => refused.push(ParseError { line, why }),
         }
         if last_own.len() < last.len() {
             (rest, next) = (&[], next + 1);
@@ -111,7 +111,7 @@ fn with(line: u32, text: &str, words: &[&str], columns: &Columns) -> Seen {
     }
     // Numbers where the line should have ended: these are not the header's columns.
     if complete && rest.first().is_some_and(|w| w.parse::<f64>().is_ok()) && !is_log(text) {
-        return Seen::Refused(Refused { line, why: "it has more columns than the header names".to_owned() });
+        return Seen::Refused(ParseError { line, why: Why::Impossible("it has more columns than the header names") });
     }
     if complete { Seen::Row(row, refused) } else { Seen::Open(Open { row, next_group: next }, end) }
 }
@@ -144,7 +144,7 @@ fn is_log(text: &str) -> bool {
     text.contains("NCCL INFO ") || text.contains("NCCL WARN ")
 }
 
-/// Whether a whole measurement's width of blanks stands before the first of `rest`.
+/// Whether a whole measurement's width of blanks comes before the first of `rest`.
 fn is_blank_before(text: &str, rest: &[&str]) -> bool {
     let Some(first) = rest.first() else { return false };
     let before = text.get(..offset(text, first)).unwrap_or_default();
@@ -174,7 +174,7 @@ fn lead_len(word: &str) -> usize {
     if digits > 0 { word.len() - number.len() + digits } else { known_op(word).map_or(word.len(), str::len) }
 }
 
-/// What stands before the measurements, and how many words that is.
+/// What comes before the measurements, and how many words that is.
 fn lead(line: u32, size: u64, words: &[&str], columns: &Columns) -> Option<(Row, usize)> {
     let mut row = Row {
         line,
@@ -240,7 +240,7 @@ fn put(row: &mut Row, group: &Group, (measure, each): (Measure, Option<PerIterat
     }
 }
 
-fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<(Measure, Option<PerIteration>), String> {
+fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<(Measure, Option<PerIteration>), Why> {
     let time = |v: f64| if milliseconds { Microseconds::from_milliseconds(v) } else { Microseconds(v) };
     let mut m = Measure { time: Microseconds(0.0), algbw: GBps(0.0), busbw: GBps(0.0), errors: Errors::NotShown };
     let mut each = PerIteration {
@@ -273,14 +273,14 @@ fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<(Measure
 }
 
 /// A number that is one: neither `nan` nor `inf`, and nothing negative.
-fn number(word: &str) -> Result<f64, String> {
+fn number(word: &str) -> Result<f64, Why> {
     match word.parse::<f64>() {
         Ok(v) if v.is_finite() && v >= 0.0 => Ok(v),
-        _ => Err(format!("`{}` is not a measurement", shortened(word))),
+        _ => Err(Why::word(word, "not a measurement")),
     }
 }
 
-fn wrong(word: &str) -> Result<Errors, String> {
+fn wrong(word: &str) -> Result<Errors, Why> {
     if word == "N/A" {
         return Ok(Errors::NotChecked);
     }
@@ -290,16 +290,12 @@ fn wrong(word: &str) -> Result<Errors, String> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Checked above.
         return Ok(Errors::Wrong(v as u64));
     }
-    Err(format!("`{}` is not a number of wrong elements", shortened(word)))
+    Err(Why::word(word, "not a number of wrong elements"))
 }
 
-fn delta(word: &str) -> Result<Errors, String> {
+fn delta(word: &str) -> Result<Errors, Why> {
     if word == "N/A" {
         return Ok(Errors::NotChecked);
     }
     number(word.trim_end_matches('*')).map(|v| Errors::Delta(Delta(v)))
-}
-
-fn shortened(word: &str) -> String {
-    word.chars().take(24).collect::<String>().escape_debug().to_string()
 }

@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 pub struct Run {
     /// Which program, where the text tells. The tables of older releases are the same.
     pub tool: Option<Tool>,
-    /// Version of the tests, told since nccl-tests 2.17.
+    /// Version of the tests, printed since nccl-tests 2.17.
     pub version: Option<At<String>>,
     /// `nccl-headers=`: the release that the tests were compiled with, as NCCL's version code (22807 is 2.28.7).
     pub compiled_with: Option<u32>,
@@ -347,7 +347,7 @@ pub enum FailureKind {
     Propagated,
     /// Wrong elements.
     WrongData,
-    /// The library's last error, told at the end.
+    /// The library's last error, printed at the end.
     LastError,
     /// The run cannot be done: too few GPUs, an impossible option.
     Usage,

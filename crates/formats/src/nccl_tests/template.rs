@@ -1,4 +1,4 @@
-//! Results of a document differ in their numbers, as a rule in nothing else: what stands between the numbers of one is looked for in the
+//! Results of a document differ in their numbers, as a rule in nothing else: what is between the numbers of one is looked for in the
 //! next, and only the numbers are read.
 
 use super::records::{Half, NcclResult, Number};
@@ -59,9 +59,9 @@ impl Field {
 #[derive(Debug)]
 pub(super) struct Template<'a> {
     pub(super) result: NcclResult<'a>,
-    /// What stands before each number, and where the number belongs.
+    /// What comes before each number, and where the number belongs.
     pub(super) numbers: Vec<(&'a [u8], Slot)>,
-    /// What stands behind the last one.
+    /// What follows the last one.
     pub(super) end: &'a [u8],
 }
 

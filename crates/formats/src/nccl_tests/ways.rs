@@ -73,7 +73,7 @@ fn general(text: &str) -> Vec<Run> {
     let lines = (1, u32::try_from(text.trim_end().lines().count()).unwrap());
     json::general(text, lines).unwrap_or_else(|e| {
         let mut run = Run { lines, ..Run::default() };
-        run.refused.push(e.line, e.what);
+        run.refused.push(e.line, e.why);
         vec![run]
     })
 }

@@ -3,13 +3,14 @@
 use super::reader::device;
 use super::run::{Format, Matrix, Run, Status, Test, Values};
 use crate::bounds::{Limit, leave_out};
+use crate::error::Why;
 use crate::record::has_room;
 use crate::text::At;
 use crate::units::Bytes;
 use serde_json::Value;
 use smol_str::SmolStr;
 
-/// Reads a document. `lines` is where it stands; values have its first line. `is_open`: braces are.
+/// Reads a document. `lines` is where it is; values have its first line. `is_open`: braces are.
 pub(super) fn parse(text: &str, lines: (u32, u32), is_open: bool) -> Run {
     let line = lines.0;
     let mut run = Run { format: Format::Json, lines, ..Run::default() };
@@ -18,8 +19,8 @@ pub(super) fn parse(text: &str, lines: (u32, u32), is_open: bool) -> Run {
     let root = match documents.next() {
         Some(Ok(root)) => root,
         Some(Err(e)) => {
-            let why =
-                if is_open || e.is_eof() { "the document ends in the middle: the run was ended" } else { "not JSON" };
+            let is_cut = is_open || e.is_eof();
+            let why = if is_cut { Why::RUN_ENDED } else { Why::Foreign("not JSON") };
             run.refused.push(line.saturating_add(u32::try_from(e.line()).unwrap_or(u32::MAX).saturating_sub(1)), why);
             return run;
         }
@@ -86,7 +87,7 @@ fn test(v: &Value, line: u32, run: &mut Run) -> Test {
     let description = v["bandwidth_description"].as_str().unwrap_or_default();
     let Some(values) = Values::of(description) else {
         if !rows.is_empty() {
-            run.refused.push(line, "a matrix whose description names neither GB/s nor ns");
+            run.refused.push(line, Why::Unclear("a matrix whose description names neither GB/s nor ns"));
         }
         return test;
     };
@@ -125,14 +126,14 @@ fn test(v: &Value, line: u32, run: &mut Run) -> Test {
     test
 }
 
-fn matrix(rows: &[Value], description: &str, values: Values, sum: Option<f64>, line: u32) -> Result<Matrix, String> {
+fn matrix(rows: &[Value], description: &str, values: Values, sum: Option<f64>, line: u32) -> Result<Matrix, Why> {
     let mut m = Matrix::new(line, description, values);
     let width = rows.first().map_or(0, |r| list(r).len());
     let names = |n: usize| (0..n).map(|i| SmolStr::new(i.to_string())).collect::<Vec<_>>();
     (m.rows, m.columns) = (names(rows.len()), names(width));
     for row in rows {
         if list(row).len() != width {
-            return Err("rows of a matrix differ in length".to_owned());
+            return Err(Why::Impossible("rows of a matrix differ in length"));
         }
         for cell in list(row) {
             m.values.push(cell_value(cell)?);
@@ -148,7 +149,7 @@ fn matrix(rows: &[Value], description: &str, values: Values, sum: Option<f64>, l
 }
 
 /// Cells are numbers in quotes, or `N/A`.
-fn cell_value(v: &Value) -> Result<Option<f64>, String> {
+fn cell_value(v: &Value) -> Result<Option<f64>, Why> {
     let read = match v {
         Value::String(s) if s == "N/A" => return Ok(None),
         Value::String(s) => s.parse::<f64>().ok(),
@@ -156,8 +157,6 @@ fn cell_value(v: &Value) -> Result<Option<f64>, String> {
     };
     match read.filter(|v| v.is_finite() && *v >= 0.0) {
         Some(v) => Ok((v > 0.0).then_some(v)),
-        None => {
-            Err(format!("`{}` is not a measurement", v.to_string().chars().take(24).collect::<String>().escape_debug()))
-        }
+        None => Err(Why::word(&v.to_string(), "not a measurement")),
     }
 }

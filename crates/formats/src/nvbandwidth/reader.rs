@@ -3,6 +3,7 @@
 use super::json;
 use super::run::{Device, Matrix, Run, Status, Test, Values};
 use crate::bounds::{BENCH_JSON, BENCH_LINE, Limit, NVBANDWIDTH_DEVICES, leave_out};
+use crate::error::Why;
 use crate::launcher;
 use crate::record::Recorder;
 use crate::text::{self, At, words};
@@ -19,7 +20,7 @@ pub struct Reader {
     document: Option<Document>,
     /// Names of the run's tests that ran.
     names: HashSet<SmolStr>,
-    /// The line before, where it is one word: the host stands above the devices.
+    /// The line before, where it is one word: the host is above the devices.
     word: Option<At<SmolStr>>,
     /// A command line above the next run.
     command: Option<At<String>>,
@@ -237,7 +238,7 @@ impl Reader {
             match value {
                 Ok(v) => m.values.push(v),
                 Err(word) if matches!(word, "nan" | "-nan" | "inf" | "-inf") => {
-                    why.get_or_insert(format!("`{word}` is not a measurement"));
+                    why.get_or_insert(Why::word(word, "not a measurement"));
                     m.values.push(None);
                 }
                 // Another line: a sample (`-v`), a message.
@@ -255,7 +256,7 @@ impl Reader {
             return false;
         }
         if n != m.columns.len() {
-            why = Some(format!("the row has {n} cells, and there are {} columns", m.columns.len()));
+            why = Some(Why::Columns { has: n, cells: "cells", columns: m.columns.len() });
         }
         if let Some(why) = why {
             m.values.truncate(before);
@@ -299,7 +300,7 @@ impl Reader {
         };
         m.set_sum(value);
         if !m.is_whole && !m.values.is_empty() {
-            let why = "the cells do not add up to the sum: rows are missing, or changed";
+            let why = Why::Impossible("the cells do not add up to the sum: rows are missing, or changed");
             self.record.run.refused.push(number, why);
         }
         let test = self.test_of(m.line, &key);
@@ -386,7 +387,7 @@ impl Reader {
         let line = self.record.run.lines.1;
         m.rows.truncate(rows);
         m.values.truncate(rows * m.columns.len());
-        self.record.run.refused.push(line, "the text ends in this row: its last number may be cut");
+        self.record.run.refused.push(line, Why::Missing("the text ends in this row: its last number may be cut"));
     }
 
     fn end_run(&mut self) {
@@ -425,7 +426,7 @@ fn is_description(line: &str) -> bool {
     line.len() < 200 && begins.iter().any(|b| line.starts_with(b)) && (line.contains("GPU") || line.contains(" All "))
 }
 
-/// `SUM name value`, `&&&& PERF name value unit`, and what stands below.
+/// `SUM name value`, `&&&& PERF name value unit`, and what is below.
 fn summary(line: &str) -> Option<(&str, &str)> {
     let line = line.strip_prefix("&&&& ").unwrap_or(line);
     let (what, rest) = line.split_once(' ')?;

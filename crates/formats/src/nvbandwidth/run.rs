@@ -21,7 +21,7 @@ pub struct Run {
     pub cuda: Option<At<u32>>,
     /// Driver, `550.54.15`.
     pub driver: Option<At<SmolStr>>,
-    /// Host, told since 0.8.
+    /// Host, printed since 0.8.
     pub host: Option<At<SmolStr>>,
     /// GPUs.
     pub devices: Vec<Device>,
@@ -67,7 +67,7 @@ pub struct Device {
     pub index: u32,
     /// Its name.
     pub name: SmolStr,
-    /// `00000009:01:00`, told since 0.5.
+    /// `00000009:01:00`, printed since 0.5.
     pub bus_id: Option<SmolStr>,
     /// Its host, in runs on several nodes and in JSON.
     pub host: Option<SmolStr>,

@@ -1,7 +1,7 @@
 //! `nvidia-smi --query-gpu=… --format=csv`: columns are what the header says.
 
 use crate::bounds::TEXT_ITEMS;
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::text::{decode, lines};
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub fn parse_csv(bytes: &[u8]) -> Result<Csv, ParseError> {
     let (columns, units) = all
         .by_ref()
         .find_map(|(_, l)| header(l))
-        .ok_or_else(|| ParseError::new(0, "no CSV header of nvidia-smi (was it run with noheader?)"))?;
+        .ok_or_else(|| ParseError::new(0, Why::Foreign("no CSV header of nvidia-smi (was it run with noheader?)")))?;
     let rows = all
         .filter(|(_, l)| !l.trim().is_empty())
         .map(|(line, l)| CsvRow { line, cells: l.split(',').map(|c| c.trim().to_owned()).collect() })

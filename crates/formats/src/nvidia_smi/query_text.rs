@@ -165,7 +165,7 @@ GPU 00000000:1B:00.0\n    Product Name                          : NVIDIA H100 80
     #[test]
     fn indentation_lost_in_a_web_form() {
         let flat: String = TEXT.lines().map(|l| format!("{}\r\n", l.trim())).collect();
-        // Where slices were present and indentation is gone, what belongs to a slice cannot be told: nothing is guessed.
+        // Where slices were present and indentation is gone, what belongs to a slice cannot be known: nothing is guessed.
         let q = parse_query(flat.as_bytes());
         assert_eq!(q.gpus[0].bar1_total_mib, None);
         let no_mig: String =

@@ -3,7 +3,7 @@
 use super::quick_xml::{self, Part};
 use super::{Field, Gpu, Query};
 use crate::bounds::{GPUS, Limit, leave_out};
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::text::{At, LineIndex, decode};
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -14,11 +14,12 @@ const MAX_NODES: u32 = 2_000_000;
 pub fn parse_xml(bytes: &[u8]) -> Result<Query, ParseError> {
     let text = decode(bytes);
     let start = ["<?xml", "<!DOCTYPE", "<nvidia_smi_log"].iter().filter_map(|t| text.find(t)).min();
-    let start = start.ok_or_else(|| ParseError::new(0, "not the XML of nvidia-smi: no <nvidia_smi_log> element"))?;
+    let start = start
+        .ok_or_else(|| ParseError::new(0, Why::Foreign("not the XML of nvidia-smi: no <nvidia_smi_log> element")))?;
     let end = text.rfind(CLOSE).map_or(text.len(), |at| at + CLOSE.len());
     let xml = text
         .get(start..end)
-        .ok_or_else(|| ParseError::new(0, "not the XML of nvidia-smi: it ends before it begins"))?;
+        .ok_or_else(|| ParseError::new(0, Why::Foreign("not the XML of nvidia-smi: it ends before it begins")))?;
     plain(&text, start, xml).map_or_else(|| any(&text, start, xml), Ok)
 }
 
@@ -46,11 +47,14 @@ fn any(text: &str, start: usize, xml: &str) -> Result<Query, ParseError> {
     let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let before = index.line(start);
     let document = Document::parse_with_options(xml, options).map_err(|e| {
-        ParseError::new(before.saturating_add(e.pos().row).saturating_sub(1), format!("broken XML of nvidia-smi: {e}"))
+        ParseError::syntax(before.saturating_add(e.pos().row).saturating_sub(1), "broken XML of nvidia-smi", &e)
     })?;
     let root = document.root_element();
     if root.tag_name().name() != ROOT {
-        return Err(ParseError::new(before, "not the XML of nvidia-smi: the root is not <nvidia_smi_log>"));
+        return Err(ParseError::new(
+            before,
+            Why::Foreign("not the XML of nvidia-smi: the root is not <nvidia_smi_log>"),
+        ));
     }
     let mut taken = Taken::new(|at| index.line(start + at));
     let mut open: Vec<Node<'_, '_>> = Vec::new();

@@ -1,7 +1,7 @@
 //! `nvidia-smi topo -m` and `topo -p2p`.
 
 use super::matrix::{self, Matrix};
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::text::{At, decode, lines};
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ pub struct TopoRow {
     pub device: String,
     /// One path per column of [`Topo::devices`].
     pub cells: Vec<PathKind>,
-    /// What stands after the paths.
+    /// What comes after the paths.
     pub affinities: Affinities,
 }
 
@@ -119,8 +119,9 @@ impl Topo {
 /// Parses the matrix with its legends.
 pub fn parse_topo(bytes: &[u8]) -> Result<Topo, ParseError> {
     let text = decode(bytes);
-    let Matrix { header_line, devices, extra, rows } = matrix::find(&text)
-        .ok_or_else(|| ParseError::new(0, "no header of nvidia-smi topo -m (expected a line of GPU and NIC names)"))?;
+    let Matrix { header_line, devices, extra, rows } = matrix::find(&text).ok_or_else(|| {
+        ParseError::new(0, Why::Foreign("no header of nvidia-smi topo -m (expected a line of GPU and NIC names)"))
+    })?;
     let mut out = Topo {
         header_line,
         devices: devices.iter().map(|d| (*d).to_owned()).collect(),
@@ -263,8 +264,9 @@ impl TopoP2p {
 /// Parses the peer-to-peer matrix.
 pub fn parse_p2p(bytes: &[u8]) -> Result<TopoP2p, ParseError> {
     let text = decode(bytes);
-    let Matrix { devices, rows, .. } = matrix::find(&text)
-        .ok_or_else(|| ParseError::new(0, "no header of nvidia-smi topo -p2p (expected a line of GPU names)"))?;
+    let Matrix { devices, rows, .. } = matrix::find(&text).ok_or_else(|| {
+        ParseError::new(0, Why::Foreign("no header of nvidia-smi topo -p2p (expected a line of GPU names)"))
+    })?;
     let asked = lines(&text).find_map(|(_, l)| l.split_once("-p2p")).and_then(|(_, r)| r.trim().chars().next());
     let rows = rows
         .into_iter()

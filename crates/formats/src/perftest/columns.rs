@@ -1,6 +1,7 @@
 //! The header of a table.
 
 use super::run::{Bandwidth, BandwidthValues, LatencyValues, Row, Values};
+use crate::error::Why;
 use crate::number::Fields;
 use crate::text::words;
 use crate::units::{Bytes, Gbps, MiBps, Microseconds, Mpps, PerSecond, Percent};
@@ -64,7 +65,7 @@ const NAMES: &[(&str, Column)] = &[
 ];
 
 /// ` #bytes     #iterations    BW peak[MiB/sec] …`.
-pub(super) fn columns(text: &str) -> Option<Result<Columns, String>> {
+pub(super) fn columns(text: &str) -> Option<Result<Columns, Why>> {
     let text = text.trim();
     if !text.starts_with("#bytes") {
         return None;
@@ -78,18 +79,18 @@ pub(super) fn columns(text: &str) -> Option<Result<Columns, String>> {
         () if !is_bandwidth => None,
         () if text.contains("[Gb/sec]") => Some(Unit::Gb),
         () if text.contains("[MiB/sec]") || text.contains("[MB/sec]") => Some(Unit::MiB),
-        () => return Some(Err("the header names no known unit of bandwidth".to_owned())),
+        () => return Some(Err(Why::Unclear("the header names no known unit of bandwidth"))),
     };
     if text.contains("[cycles]") {
-        return Some(Err("times in processor cycles: the frequency is not told".to_owned()));
+        return Some(Err(Why::Unclear("times in processor cycles: the frequency is not printed")));
     }
     if !is_bandwidth && !has(&[Column::Mean, Column::Typical]) {
-        return Some(Err("the header names neither a bandwidth nor a latency".to_owned()));
+        return Some(Err(Why::Unclear("the header names neither a bandwidth nor a latency")));
     }
     Some(Ok(Columns { columns: found.into_iter().map(|(_, c)| c).collect(), unit }))
 }
 
-/// A row that is as the header says, and nothing else; [`row`] tells why another is none.
+/// A row that is as the header says, and nothing else; [`row`] tells why another is not one.
 pub(super) fn whole_row(line: u32, bytes: &[u8], columns: &Columns) -> Option<Row> {
     let mut words = Fields::new(bytes);
     let mut raw = Raw::default();
@@ -108,21 +109,18 @@ pub(super) fn whole_row(line: u32, bytes: &[u8], columns: &Columns) -> Option<Ro
 }
 
 /// A row below the header.
-pub(super) fn row(line: u32, text: &str, columns: &Columns) -> Option<Result<Row, String>> {
+pub(super) fn row(line: u32, text: &str, columns: &Columns) -> Option<Result<Row, Why>> {
     let all: Vec<&str> = words(text).take(32).collect();
     // Rows of the same table have blanks in front or not; other lines do not begin with two numbers.
     let size: u64 = all.first()?.parse().ok()?;
     all.get(1)?.parse::<f64>().ok()?;
     let mut raw = Raw { size, ..Raw::default() };
     if all.len() < columns.columns.len() {
-        return Some(Err("the row is cut: it has fewer columns than the header".to_owned()));
+        return Some(Err(Why::Missing("the row is cut: it has fewer columns than the header")));
     }
     for (word, column) in all.iter().zip(&columns.columns) {
         let Some(value) = number(word) else {
-            return Some(Err(format!(
-                "`{}` is not a measurement",
-                word.chars().take(24).collect::<String>().escape_debug()
-            )));
+            return Some(Err(Why::word(word, "not a measurement")));
         };
         raw.set(*column, value, word);
     }
@@ -203,7 +201,7 @@ impl Raw {
         }
     }
 
-    /// The unit of a bandwidth that is told without one: size × rate of messages is the same in bytes.
+    /// The unit of a bandwidth that is shown without one: size × rate of messages is the same in bytes.
     pub(super) fn unit(&self) -> Option<Unit> {
         let (average, messages) = (self.average?, self.messages?);
         #[allow(clippy::cast_precision_loss)] // A size of more than 2⁵³ bytes is no size.

@@ -6,6 +6,7 @@
 use super::columns::{Raw, Unit, number};
 use super::run::{Run, Values};
 use super::{head, run::Kind};
+use crate::error::Why;
 use crate::text::At;
 use crate::units::Microseconds;
 use crate::units::PerSecond;
@@ -37,7 +38,7 @@ impl Report {
         Report { depth, run: Run { lines: (line, line), copies: 1, ..Run::default() }, ..Report::default() }
     }
 
-    /// Takes a line, or all of a document that stands in one line. Whether the report goes on.
+    /// Takes a line, or all of a document that is in one line. Whether the report goes on.
     pub(super) fn line(&mut self, line: u32, text: &str) -> bool {
         self.run.lines.1 = line;
         for part in parts(text) {
@@ -86,25 +87,27 @@ impl Report {
 
     pub(super) fn finish(mut self) -> Run {
         let line = self.run.lines.1;
-        let mut refuse = |why: &str| self.run.refused.push(line, why);
+        let mut refuse = |why: Why| self.run.refused.push(line, why);
         let is_latency = self.is_latency || self.run.test.as_ref().is_some_and(|t| t.value.kind == Kind::Latency);
         let unit: Option<Unit> = self.raw.unit();
         match () {
-            () if !self.has_size && self.only => refuse("the report has one number, without its size or unit"),
-            () if !self.has_size => refuse("the report ends before its results"),
+            () if !self.has_size && self.only => {
+                refuse(Why::Missing("the report has one number, without its size or unit"))
+            }
+            () if !self.has_size => refuse(Why::Missing("the report ends before its results")),
             () if is_latency => {
                 let row = self.raw.row(line, None);
                 if row.values == Values::Latency(Default::default()) {
-                    refuse("the report has a size and no times");
+                    refuse(Why::Missing("the report has a size and no times"));
                 } else {
                     self.run.rows.push(row);
                 }
             }
             () => match unit {
                 Some(unit) => self.run.rows.push(self.raw.row(line, Some(unit))),
-                None => {
-                    refuse("the report names no unit of bandwidth, and it does not follow from the rate of messages")
-                }
+                None => refuse(Why::Unclear(
+                    "the report names no unit of bandwidth, and it does not follow from the rate of messages",
+                )),
             },
         }
         self.run

@@ -2,11 +2,12 @@
 
 use super::{Counts, Reply, Summary};
 use crate::decimal::{Fraction, decimal};
+use crate::error::Why;
 use crate::text::{leading_number, words};
 use crate::units::{Microseconds, Percent};
 
 /// `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.078 ms`.
-pub(super) fn reply(line: u32, text: &str) -> Option<Result<Reply, String>> {
+pub(super) fn reply(line: u32, text: &str) -> Option<Result<Reply, Why>> {
     let (at, text) = stamp(text);
     let (size, rest) = text.split_once(" bytes from ")?;
     if size.is_empty() || !size.bytes().all(|b| b.is_ascii_digit()) {
@@ -16,7 +17,7 @@ pub(super) fn reply(line: u32, text: &str) -> Option<Result<Reply, String>> {
     let ttl = ["ttl=", "hlim="].iter().find_map(|m| leading_number(rest.split_once(m)?.1));
     // A row that ends behind the size is cut; that of a short payload ends behind the time to live.
     if sequence.is_none() {
-        return Some(Err("the reply is cut: no number".to_owned()));
+        return Some(Err(Why::Missing("the reply is cut: no number")));
     }
     let duplicate = rest.contains("DUP!");
     let mut out = Reply { line, sequence, time: None, is_bound: false, ttl, at, duplicate };
@@ -30,20 +31,21 @@ pub(super) fn reply(line: u32, text: &str) -> Option<Result<Reply, String>> {
 }
 
 /// `0.078 ms`, `0.1ms`, `12 usec`.
-pub(super) fn time(text: &str) -> Result<Microseconds, String> {
-    let end = text.find(|c: char| c.is_ascii_alphabetic() || c == ' ').ok_or("the time is cut: no unit")?;
-    let (value, rest) = text.split_at_checked(end).ok_or("the time is cut")?;
+pub(super) fn time(text: &str) -> Result<Microseconds, Why> {
+    let end =
+        text.find(|c: char| c.is_ascii_alphabetic() || c == ' ').ok_or(Why::Missing("the time is cut: no unit"))?;
+    let (value, rest) = text.split_at_checked(end).ok_or(Why::Missing("the time is cut"))?;
     let unit = words(rest).next().unwrap_or_default();
     let value = if value.is_empty() { unit } else { value };
     let value = decimal(value, Fraction::Maybe)?;
     if value < 0.0 {
-        return Err("a negative time: the clock was set back".to_owned());
+        return Err(Why::Impossible("a negative time: the clock was set back"));
     }
     match unit {
         "ms" => Ok(Microseconds::from_milliseconds(value)),
         "us" | "usec" => Ok(Microseconds(value)),
         "s" | "sec" => Ok(Microseconds::from_seconds(value)),
-        _ => Err("the time has no known unit".to_owned()),
+        _ => Err(Why::Unclear("the time has no known unit")),
     }
 }
 
@@ -83,7 +85,7 @@ pub(super) fn counts(text: &str) -> Option<Counts> {
 }
 
 /// `rtt min/avg/max/mdev = 0.034/0.051/0.078/0.019 ms, ipg/ewma 0.034/0.017 ms`, `round-trip min/avg/max = …`.
-pub(super) fn summary(text: &str) -> Option<Result<Summary, String>> {
+pub(super) fn summary(text: &str) -> Option<Result<Summary, Why>> {
     let (names, rest) = text.split_once(" = ")?;
     let names = names.trim().rsplit(' ').next()?;
     if !names.starts_with("min/avg/max") {
@@ -92,13 +94,13 @@ pub(super) fn summary(text: &str) -> Option<Result<Summary, String>> {
     let mut all = words(rest);
     let (values, unit) = (all.next()?, all.next().unwrap_or_default().trim_end_matches(','));
     if unit != "ms" {
-        return Some(Err("the summary is cut: no unit".to_owned()));
+        return Some(Err(Why::Missing("the summary is cut: no unit")));
     }
     let read = |v: &str| decimal(v, Fraction::Always).map(Microseconds::from_milliseconds);
-    let parse = || -> Result<Summary, String> {
+    let parse = || -> Result<Summary, Why> {
         let values = values.split('/').map(read).collect::<Result<Vec<_>, _>>()?;
         let (Some(min), Some(mean), Some(max)) = (values.first(), values.get(1), values.get(2)) else {
-            return Err("the summary is cut".to_owned());
+            return Err(Why::Missing("the summary is cut"));
         };
         let ewma = rest.split_once("ipg/ewma ").and_then(|(_, e)| words(e).next()?.split_once('/'));
         let ewma = ewma.and_then(|(_, e)| read(e).ok());

@@ -73,7 +73,7 @@ pub struct Run {
     pub counts: Option<At<Counts>>,
     /// The tool's own summary.
     pub summary: Option<At<Summary>>,
-    /// What looks like a measurement and is none, and why.
+    /// What looks like a measurement but is not one, and why.
     pub refused: Refusals,
     /// What the tool remarked.
     pub notes: Vec<Said>,

@@ -3,6 +3,7 @@
 use super::windows::{self, Line};
 use super::{Run, line};
 use crate::bounds::{BENCH_SHORT_LINE, Limit};
+use crate::error::Why;
 use crate::launcher;
 use crate::record::{Recorder, keep};
 use crate::refusal::{End, Said};
@@ -94,7 +95,7 @@ impl Reader {
         run.payload = leading_number(size).map(Bytes);
     }
 
-    fn reply(&mut self, number: u32, reply: Result<super::Reply, String>) {
+    fn reply(&mut self, number: u32, reply: Result<super::Reply, Why>) {
         if self.record.run.counts.is_some() {
             self.end_run();
         }

@@ -2,6 +2,7 @@
 
 use super::{Counts, Reply, Summary, line};
 use crate::decimal::{Fraction, decimal};
+use crate::error::Why;
 use crate::text::leading_number;
 use crate::units::{Microseconds, Percent};
 
@@ -11,13 +12,13 @@ pub(super) enum Line<'a> {
     /// `Pinging h.example [10.0.0.9] with 32 bytes of data:`.
     Heading { host: &'a str, address: Option<&'a str>, payload: Option<u64> },
     /// `Reply from 10.0.0.9: bytes=32 time<1ms TTL=64`; of IPv6 without bytes and time to live.
-    Reply(Result<Reply, String>),
+    Reply(Result<Reply, Why>),
     /// `Ping statistics for 10.0.0.9:`.
     Statistics(&'a str),
     /// `Packets: Sent = 4, Received = 4, Lost = 0 (0% loss),`.
     Counts(Counts),
     /// `Minimum = 0ms, Maximum = 1ms, Average = 0ms`.
-    Summary(Result<Summary, String>),
+    Summary(Result<Summary, Why>),
     /// `Request timed out.`, `Reply from 10.0.0.1: Destination host unreachable.`: the latter is counted as received.
     Error { is_answer: bool },
     /// `Ping request could not find host nowhere. …`.
@@ -31,7 +32,7 @@ pub(super) fn line(number: u32, text: &str) -> Option<Line<'_>> {
         return if rest.contains("time=") || rest.contains("time<") {
             Some(Line::Reply(reply(number, rest)))
         } else if rest.starts_with("bytes=") {
-            Some(Line::Reply(Err("the reply is cut: no time".to_owned())))
+            Some(Line::Reply(Err(Why::Missing("the reply is cut: no time"))))
         } else {
             Some(Line::Error { is_answer: true })
         };
@@ -65,11 +66,11 @@ pub(super) fn line(number: u32, text: &str) -> Option<Line<'_>> {
 }
 
 /// `bytes=32 time=31ms TTL=239`, `time<1ms`.
-fn reply(line: u32, rest: &str) -> Result<Reply, String> {
+fn reply(line: u32, rest: &str) -> Result<Reply, Why> {
     let (value, is_bound) = match (rest.split_once("time="), rest.split_once("time<")) {
         (Some((_, value)), _) => (value, false),
         (None, Some((_, value))) => (value, true),
-        (None, None) => return Err("the reply is cut: no time".to_owned()),
+        (None, None) => return Err(Why::Missing("the reply is cut: no time")),
     };
     let time = line::time(value)?;
     // Some releases print nought for less than one.
@@ -96,15 +97,17 @@ fn counts(text: &str) -> Option<Counts> {
 }
 
 /// Whole milliseconds, cut. A round trip below one is counted as none: then the mean is of no measurement.
-fn summary(text: &str) -> Result<Summary, String> {
-    let of = |name| -> Result<f64, String> {
-        let value = after(text, name).ok_or("the summary is cut")?;
-        let end = value.find("ms").ok_or("the summary is cut: no unit")?;
+fn summary(text: &str) -> Result<Summary, Why> {
+    let of = |name| -> Result<f64, Why> {
+        let value = after(text, name).ok_or(Why::Missing("the summary is cut"))?;
+        let end = value.find("ms").ok_or(Why::Missing("the summary is cut: no unit"))?;
         decimal(value.get(..end).unwrap_or_default(), Fraction::Maybe)
     };
     let (min, max, mean) = (of("Minimum")?, of("Maximum")?, of("Average")?);
     if min < 0.0 || min > max || mean > max {
-        return Err("a summary that cannot be: the shortest, the longest and the mean contradict each other".to_owned());
+        return Err(Why::Impossible(
+            "a summary that cannot be: the shortest, the longest and the mean contradict each other",
+        ));
     }
     let time = |v: f64| (v > 0.0).then(|| Microseconds::from_milliseconds(v));
     Ok(Summary { min: time(min), max: time(max), mean: time(mean).filter(|_| min > 0.0), stdev: None, ewma: None })

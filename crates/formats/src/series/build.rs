@@ -4,6 +4,7 @@ use super::cell::{self, Cell, Comma};
 use super::names::{self, Role, Unit, UnitText};
 use super::table::{Cells, Column, Form, Labels, Note, NoteKind, Refused, Table};
 use crate::bounds::{LeftOut, Limit, SERIES_COLUMNS, SERIES_REFUSED, SERIES_ROWS, SERIES_TEXT, leave_out};
+use crate::error::{Why, shown};
 use smol_str::SmolStr;
 use std::collections::HashMap;
 
@@ -182,7 +183,7 @@ impl Builder {
         }
     }
 
-    pub(super) fn refuse(&mut self, line: u32, column: Option<usize>, why: impl FnOnce() -> String) {
+    pub(super) fn refuse(&mut self, line: u32, column: Option<usize>, why: impl FnOnce() -> Why) {
         if self.refused.len() < SERIES_REFUSED {
             let column = column.and_then(|c| self.columns.get(c)).map(|c| c.name.clone());
             self.refused.push(Refused { line, column, why: why() });
@@ -276,10 +277,7 @@ impl Builder {
 
     fn odd(&mut self, column: usize, text: &str) {
         let line = self.lines.last().copied().unwrap_or_default();
-        self.refuse(line, Some(column), || {
-            let word: String = text.trim().chars().take(32).collect();
-            format!("`{}` is not a measurement", word.escape_debug())
-        });
+        self.refuse(line, Some(column), || Why::Word { word: shown(text.trim(), 32), is: "not a measurement" });
     }
 
     /// The table, with what was open decided.
@@ -345,7 +343,9 @@ impl Builder {
                         }
                     }
                     None => self.refuse(line, Some(i), || {
-                        "the comma can be a decimal sign or set off thousands: write the number without it".to_owned()
+                        Why::Unclear(
+                            "the comma can be a decimal sign or set off thousands: write the number without it",
+                        )
                     }),
                 }
             }

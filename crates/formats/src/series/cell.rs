@@ -9,7 +9,7 @@ pub(super) enum Cell<'a> {
     Missing,
     /// A plain number.
     Number(f64),
-    /// A number and what stands behind it.
+    /// A number and what follows it.
     WithUnit(f64, &'a str, Unit),
     /// A number with a comma: see [`Comma`].
     Comma(Comma),

@@ -4,7 +4,7 @@ use super::build::Builder;
 use super::cell::{self, Cell};
 use super::table::{Form, NoteKind, Table};
 use crate::bounds::{Limit, SERIES_COLUMNS, SERIES_RECORD, SERIES_TABLES};
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::text::{Lines, lines};
 use std::borrow::Cow;
 
@@ -115,7 +115,7 @@ fn delimiter(text: &str) -> Option<u8> {
     };
     [b'\t', b';', b','].into_iter().find(|d| {
         let all = widths(*d);
-        // The header's width, or that of most records where another line stands above.
+        // The header's width, or that of most records where another line is above.
         let count = |w: usize| all.iter().filter(|x| **x == w).count();
         let most = all.iter().copied().max_by_key(|w| count(*w)).unwrap_or(0);
         // One record in ten may be another program's line, or cut; so may be the last one.
@@ -126,12 +126,14 @@ fn delimiter(text: &str) -> Option<u8> {
 /// Reads the text as one table; where its header comes again, as several.
 pub(super) fn parse(text: &str) -> Result<Vec<Table>, ParseError> {
     let by = delimiter(text).ok_or_else(|| {
-        ParseError::new(1, "no comma, semicolon or tab parts the lines into the same number of fields")
+        ParseError::new(1, Why::Foreign("no comma, semicolon or tab parts the lines into the same number of fields"))
     })?;
     let form = Form::Delimited(char::from(by));
     let mut records = Records::new(text, by);
     let mut first = Vec::new();
-    let Some(line) = records.next(&mut first) else { return Err(ParseError::new(0, "the text is empty")) };
+    let Some(line) = records.next(&mut first) else {
+        return Err(ParseError::new(0, Why::Missing("the text is empty")));
+    };
     let is_number = |f: &str| !matches!(cell::read(f), Cell::Word | Cell::Missing);
     let has_header = !first.iter().any(|f| is_number(f));
     let above = records.comment.map(|(_, c)| c.trim_start_matches('#').trim());
@@ -188,7 +190,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Table>, ParseError> {
         row(&mut builder, number, &fields);
     }
     if let Some(number) = records.unclosed {
-        builder.refuse(number, None, || "a quote that is not closed: the lines behind it were left out".to_owned());
+        builder.refuse(number, None, || Why::Missing("a quote that is not closed: the lines behind it were left out"));
     }
     tables.push(builder.finish());
     Ok(tables)
@@ -202,7 +204,7 @@ fn row(builder: &mut Builder, line: u32, fields: &[Cow<'_, str>]) {
         all => all.len(),
     };
     if has != width && width < SERIES_COLUMNS {
-        builder.refuse(line, None, || format!("the row has {has} fields, and there are {width} columns"));
+        builder.refuse(line, None, || Why::Columns { has, cells: "fields", columns: width });
         return;
     }
     if !builder.begin_row(line) {

@@ -3,7 +3,7 @@
 use super::build::Builder;
 use super::table::{Form, NoteKind, Table};
 use crate::bounds::{Limit, SERIES_COLUMNS, SERIES_DEPTH};
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::json::quote_not_finite;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::HashMap;
@@ -71,8 +71,11 @@ impl Rows {
             }
             self.builder.drop_row();
         }
-        let why = if e.is_eof() { "the object ends in the middle: the text is cut" } else { "not a JSON object" };
-        self.builder.refuse(line, None, || why.to_owned());
+        let is_cut = e.is_eof();
+        self.builder.refuse(line, None, || match is_cut {
+            true => Why::Missing("the object ends in the middle: the text is cut"),
+            false => Why::Foreign("not a JSON object"),
+        });
     }
 
     fn read(&mut self, text: &str) -> Result<(), serde_json::Error> {
@@ -244,7 +247,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Table>, ParseError> {
     if whole == 0 || whole == 1 && objects.clone().count() > 2 {
         return Err(ParseError::new(
             1,
-            "one JSON object is no table: a table has an object in each line, or a list of objects",
+            Why::Foreign("one JSON object is no table: a table has an object in each line, or a list of objects"),
         ));
     }
     Ok(vec![table(Form::JsonLines, text.len(), objects)])
@@ -254,7 +257,7 @@ pub(super) fn lines(text: &str) -> Result<Vec<Table>, ParseError> {
 pub(super) fn array(text: &str) -> Result<Vec<Table>, ParseError> {
     let objects = Elements { text, at: 0, line: 1, counted: 0 };
     if objects.clone().next().is_none() {
-        return Err(ParseError::new(1, "the list has no objects"));
+        return Err(ParseError::new(1, Why::Foreign("the list has no objects")));
     }
     Ok(vec![table(Form::JsonArray, text.len(), objects)])
 }

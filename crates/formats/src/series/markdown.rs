@@ -3,12 +3,13 @@
 use super::build::Builder;
 use super::table::{Form, Table};
 use crate::bounds::{Limit, SERIES_COLUMNS, SERIES_TABLES, leave_out};
+use crate::error::Why;
 use crate::text::lines;
 
 /// Rows that decide upon the kinds of columns.
 const SAMPLE: usize = 64;
 
-/// All tables of a text, whatever stands between them.
+/// All tables of a text, whatever is between them.
 pub(super) fn parse(text: &str) -> Vec<Table> {
     let mut tables = Vec::new();
     let mut all = lines(text).peekable();
@@ -38,8 +39,10 @@ pub(super) fn parse(text: &str) -> Vec<Table> {
         let mut builder = Builder::from_sample(sample);
         for (number, row) in &rows {
             if row.len() != header.len() {
-                builder.refuse(*number, None, || {
-                    format!("the row has {} cells, and there are {} columns", row.len(), header.len())
+                builder.refuse(*number, None, || Why::Columns {
+                    has: row.len(),
+                    cells: "cells",
+                    columns: header.len(),
                 });
             } else if builder.begin_row(*number) {
                 row.iter().enumerate().for_each(|(i, c)| builder.text(i, &plain(c)));

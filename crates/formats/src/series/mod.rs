@@ -22,7 +22,7 @@ mod table;
 pub use names::{Role, Unit, UnitText};
 pub use table::{Cells, Column, Form, Labels, Note, NoteKind, Refused, Table};
 
-use crate::error::ParseError;
+use crate::error::{ParseError, Why};
 use crate::text;
 use crate::tool::{Mark, Tool, seen};
 
@@ -81,7 +81,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Table>, ParseError> {
     let text = text::decode(bytes);
     let first = text::lines(&text).map(|(_, l)| l.trim()).find(|l| !l.is_empty() && !l.starts_with('#'));
     let tables = match first.map(str::as_bytes) {
-        None => return Err(ParseError::new(0, "the text is empty")),
+        None => return Err(ParseError::new(0, Why::Missing("the text is empty"))),
         Some([b'{', ..]) => json::lines(&text)?,
         Some([b'[', rest @ ..]) if matches!(rest.trim_ascii_start().first(), None | Some(b'{' | b']')) => {
             json::array(&text)?
@@ -93,7 +93,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Table>, ParseError> {
     };
     match tables.iter().any(|t| t.has_numbers()) {
         true => Ok(tables),
-        false => Err(ParseError::new(0, "no column has numbers: there is nothing to compare")),
+        false => Err(ParseError::new(0, Why::Foreign("no column has numbers: there is nothing to compare"))),
     }
 }
 

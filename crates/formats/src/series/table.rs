@@ -2,6 +2,7 @@
 
 use super::names::{Role, UnitText};
 use crate::bounds::LeftOut;
+use crate::error::Why;
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -88,7 +89,7 @@ pub struct Refused {
     /// The column, where one cell is meant.
     pub column: Option<SmolStr>,
     /// What was wrong.
-    pub why: String,
+    pub why: Why,
 }
 
 /// Which of several readings was taken.

@@ -6,7 +6,7 @@ use crate::{Kind, text};
 
 pub use crate::text::normalise;
 
-/// Lines that are looked at. A text that does not show its nature by then is not one of ours.
+/// Lines that are looked at. A text that does not show its nature by then is not of a kind that is read.
 const MAX_LINES: usize = 2000;
 
 /// Recognises a text by its beginning (some tens of kilobytes are enough) and its file name (may be empty).

@@ -3,6 +3,7 @@
 use super::run::{Mode, Observations, Params, Run, Server};
 use super::values;
 use crate::bounds::{BENCH_SHORT_LINE, Limit, leave_out};
+use crate::error::Why;
 use crate::launcher;
 use crate::record::{Recorder, has_room, keep};
 use crate::refusal::{End, Said};
@@ -161,11 +162,11 @@ impl Reader {
         }
     }
 
-    fn read<T>(&mut self, number: u32, read: Option<Result<T, String>>, set: impl FnOnce(&mut Run, T)) {
+    fn read<T>(&mut self, number: u32, read: Option<Result<T, Why>>, set: impl FnOnce(&mut Run, T)) {
         match read {
             Some(Ok(value)) => set(self.record.touch(number), value),
             Some(Err(why)) => self.record.refuse(number, why),
-            None => self.record.refuse(number, "the line is cut"),
+            None => self.record.refuse(number, Why::Missing("the line is cut")),
         }
     }
 

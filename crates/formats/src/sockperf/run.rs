@@ -27,7 +27,7 @@ pub struct Run {
     pub servers: Vec<Server>,
     /// Of a throughput test.
     pub throughput: Option<At<Throughput>>,
-    /// What looks like a measurement and is none, and why.
+    /// What looks like a measurement but is not one, and why.
     pub refused: Refusals,
     /// What the program remarked.
     pub notes: Vec<Said>,

@@ -2,6 +2,7 @@
 
 use super::run::{Bandwidth, Counts, Endpoint, Latency, Lost, Measured, Mode, Params, Throughput, Transport};
 use crate::decimal::{Fraction, decimal};
+use crate::error::Why;
 use crate::text::{At, leading_number, words};
 use crate::units::{Bytes, MiBps, Microseconds, PerSecond};
 
@@ -18,30 +19,30 @@ fn count(line: &str, mark: &str) -> Option<u64> {
     value(line, mark)?.parse().ok()
 }
 
-/// A time behind a mark: nothing, or the reason why it is none.
-fn time(line: &str, mark: &str) -> Result<Option<Microseconds>, String> {
+/// A time behind a mark: nothing, or the reason why it is not one.
+fn time(line: &str, mark: &str) -> Result<Option<Microseconds>, Why> {
     value(line, mark).map(|v| decimal(v, Fraction::Always).map(Microseconds)).transpose()
 }
 
 /// `RunTime=2.000 sec; Warm up time=400 msec; SentMessages=320891; ReceivedMessages=320890`.
-pub(super) fn counts(line: &str) -> Option<Result<Counts, String>> {
+pub(super) fn counts(line: &str) -> Option<Result<Counts, Why>> {
     let seconds = decimal(value(line, "RunTime=")?, Fraction::Always);
     let (sent, received) = (count(line, "SentMessages=")?, count(line, "ReceivedMessages=")?);
     Some(seconds.map(|seconds| Counts { seconds, sent, received }))
 }
 
 /// `====> avg-latency=3.053 (std-dev=5.153)` and its longer form.
-pub(super) fn latency(line: &str) -> Option<Result<Latency, String>> {
+pub(super) fn latency(line: &str) -> Option<Result<Latency, Why>> {
     let marks = [
         ("avg-latency=", Measured::HalfRoundTrip),
         ("avg-lat=", Measured::HalfRoundTrip),
         ("avg-rtt=", Measured::RoundTrip),
     ];
     let (mark, measured) = marks.into_iter().find(|(m, _)| line.contains(m))?;
-    let read = || -> Result<Latency, String> {
+    let read = || -> Result<Latency, Why> {
         Ok(Latency {
             measured,
-            mean: time(line, mark)?.ok_or("no mean")?,
+            mean: time(line, mark)?.ok_or(Why::Missing("no mean"))?,
             stdev: time(line, "std-dev=")?,
             mean_ad: time(line, "mean-ad=")?,
             median_ad: time(line, "median-ad=")?,
@@ -74,7 +75,7 @@ pub(super) fn lost(line: &str) -> Option<Lost> {
 }
 
 /// `---> percentile 99.999 =  582.289`: the percentile (0 and 100 for the shortest and the longest) and the time.
-pub(super) fn percentile(line: &str) -> Option<Result<(f64, Microseconds), String>> {
+pub(super) fn percentile(line: &str) -> Option<Result<(f64, Microseconds), Why>> {
     let (_, rest) = line.split_once("---> ")?;
     let (name, value) = rest.split_once('=')?;
     let name = name.trim();
@@ -103,7 +104,7 @@ pub(super) fn endpoint(line: u32, text: &str) -> Option<Endpoint> {
 }
 
 /// The lines of a throughput test.
-pub(super) fn throughput(line: &str, out: &mut Throughput) -> Option<Result<(), String>> {
+pub(super) fn throughput(line: &str, out: &mut Throughput) -> Option<Result<(), Why>> {
     if let Some((_, rest)) = line.split_once("Total of ") {
         let sent = leading_number(rest)?;
         let (_, seconds) = rest.split_once(" messages sent in ")?;
@@ -120,7 +121,7 @@ pub(super) fn throughput(line: &str, out: &mut Throughput) -> Option<Result<(), 
         "MBps" => 1.0,
         // A thousand of the above, not 1024.
         "GBps" => 1000.0,
-        _ => return Some(Err(format!("`{}` is no unit of bandwidth", unit.escape_debug()))),
+        _ => return Some(Err(Why::word(unit, "no unit of bandwidth"))),
     };
     Some(decimal(number, Fraction::Always).map(|v| out.bandwidth = Some(Bandwidth(MiBps(v * factor)))))
 }

@@ -20,7 +20,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The rank in the job. Where only the rank in a group is told, that, unless the group is known to be another than the job's.
+    /// The rank in the job. Where only the rank in a group is shown, that, unless the group is known to be another than the job's.
     pub fn job_rank(&self) -> Option<u32> {
         let is_job = self.group.as_ref().is_none_or(|g| g.id == Some(0) || g.name.as_deref() == Some("default_pg"));
         self.rank.or(self.group_rank.filter(|_| is_job))
@@ -46,7 +46,7 @@ pub enum Event {
     Timeout(Timeout),
     /// Where this rank is in its sequence of collectives.
     Progress(Progress),
-    /// Another rank told this one to write down its state: the other one saw the trouble first.
+    /// Another rank asked this one to write down its state: the other one saw the trouble first.
     DumpObserved,
     /// The watchdog itself hangs, as a rule in a call of CUDA.
     WatchdogStuck {
@@ -112,7 +112,7 @@ pub struct Timeout {
 /// Where a rank is in its sequence of collectives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// Why it is told.
+    /// Why it is printed.
     pub reason: Reason,
     /// The collective in question.
     pub at: Option<u64>,
@@ -130,7 +130,7 @@ pub enum Reason {
     Failure,
     /// It writes down its state, because of itself.
     DumpOfItself,
-    /// It writes down its state, because another rank asked; which one, where it is told.
+    /// It writes down its state, because another rank asked; which one, where it is shown.
     DumpForAnother(Option<u32>),
     /// It does so periodically.
     Periodic,

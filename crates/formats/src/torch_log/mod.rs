@@ -1,7 +1,7 @@
 //! What PyTorch's `ProcessGroupNCCL` logs when collectives fail: the watchdog's lines of releases 1.8 to 2.9, and NCCL's errors
 //! as exceptions show them.
 //!
-//! A rank is told twice: `[rank3]:` is the process's rank in the job (since 2.2), `[PG ID 2 PG GUID 5(tp) Rank 1]` its rank in one
+//! A rank is shown twice: `[rank3]:` is the process's rank in the job (since 2.2), `[PG ID 2 PG GUID 5(tp) Rank 1]` its rank in one
 //! process group. They are kept apart.
 
 mod event;
@@ -241,7 +241,7 @@ fn leading(text: &str) -> Option<u64> {
     crate::text::leading_number(text)
 }
 
-/// What stands behind `WorkNCCL(`.
+/// What follows `WorkNCCL(`.
 fn timeout(work: &str) -> Option<Timeout> {
     let operation = field(work, "OpType=")?;
     let milliseconds = |t: &str| leading(t).map(Duration::from_millis);

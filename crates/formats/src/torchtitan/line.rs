@@ -1,6 +1,7 @@
 //! One line: tags, time, fields.
 
 use super::run::{Field, Memory, NotFinite, PerSecond, Seconds, Step, TFlops, Who};
+use crate::error::{SHOWN, Why, shown};
 use crate::units::{GiB, Percent};
 use smol_str::SmolStr;
 
@@ -17,7 +18,7 @@ pub(super) struct Found {
     /// The loss is −1.
     pub(super) hides_loss: bool,
     pub(super) not_finite: Vec<(Field, NotFinite)>,
-    pub(super) refused: Vec<String>,
+    pub(super) refused: Vec<Why>,
 }
 
 /// A field's bit in a set of fields.
@@ -119,7 +120,7 @@ pub(super) fn fields(line: u32, text: &str, is_validation: bool) -> Option<Found
         if let Some(name) = word.strip_suffix(':') {
             // A field without its value: the line is another program's, or cut.
             if let Some(name) = key {
-                found.refused.push(missing(name));
+                found.refused.push(Why::NoValue(name.into()));
             }
             key = field(name).map(|_| name);
             continue;
@@ -130,17 +131,13 @@ pub(super) fn fields(line: u32, text: &str, is_validation: bool) -> Option<Found
         }
     }
     if let Some(name) = key {
-        found.refused.push(missing(name));
+        found.refused.push(Why::NoValue(name.into()));
     }
     // Many programs print a step and a loss; tokens per second beside a step are a measurement by themselves.
     let tps = found.fields & bit(Field::Tps) != 0;
     let is_one = tps || found.fields & bit(Field::Loss) != 0 && found.fields.count_ones() > 1;
     found.step.is_finite = found.not_finite.is_empty();
     is_one.then_some(found)
-}
-
-fn missing(name: &str) -> String {
-    format!("`{name}` has no value: the line is cut")
 }
 
 fn field(name: &str) -> Option<Field> {
@@ -182,8 +179,7 @@ impl Found {
             Ok(()) => {}
             Err(Not::Finite(what)) => self.not_finite.push((field, what)),
             Err(Not::Read) => {
-                let word: String = word.chars().take(24).collect();
-                self.refused.push(format!("`{}` is no value of `{name}`", word.escape_debug()));
+                self.refused.push(Why::Value { word: shown(word, SHOWN), field: name.into() });
             }
         }
     }

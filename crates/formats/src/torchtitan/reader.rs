@@ -4,6 +4,7 @@ use super::line::{self, Found};
 use super::run::{Failure, FailureKind, Note, NoteKind, Rank, Run, Seconds, Setup, Step, TFlops, Who};
 use crate::bounds::{BENCH_LOG_LINE, Limit, TORCHTITAN_COPIES, TORCHTITAN_RANKS, TORCHTITAN_STEPS, leave_out};
 use crate::clock;
+use crate::error::Why;
 use crate::record::{Recorder, keep};
 use crate::text::{self, At};
 use crate::units::GiB;
@@ -177,7 +178,7 @@ impl Reader {
         if is_named && places.iter().any(|p| of(*p).is_some_and(of_step)) {
             return Place::Repeated;
         }
-        // All ranks begin together: a rank whose first line comes when others are far is none, but a new beginning.
+        // All ranks begin together: a rank whose first line comes when others are far is not late: it is a new beginning.
         let is_young = |p: &usize| of(*p).is_none_or(|r| r.steps.len() <= 2);
         let is_new_rank = places.is_empty() || !is_named && places.iter().all(is_young);
         if !is_new_rank {
@@ -265,14 +266,14 @@ impl Reader {
         }
         let Some(step) = self.record.run.ranks.get_mut(place).and_then(|r| r.steps.pop()) else { return };
         self.record.run.ranks.retain(|r| !r.steps.is_empty() || !r.validation.is_empty());
-        let why = "the text ends in this line, and fields of the lines before are missing";
+        let why = Why::Missing("the text ends in this line, and fields of the lines before are missing");
         self.record.run.refused.push(step.line, why);
     }
 
     fn end_run(&mut self) {
         self.places.clear();
         (self.begin, self.last, self.usual) = (None, None, 0);
-        // What stands before the first step belongs to it.
+        // What comes before the first step belongs to it.
         if self.record.run.ranks.is_empty() && self.record.run.refused.is_empty() {
             return;
         }

@@ -163,7 +163,7 @@ pub enum FailureKind {
     Exception(String),
 }
 
-/// What stands where a number should.
+/// What is printed where a number should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotFinite {
@@ -196,6 +196,6 @@ pub enum NoteKind {
     LossNotVisible,
     /// The peak of the device is not known; the program took another's, and `mfu` is wrong.
     PeakUnknown,
-    /// Lines carry no rank: which is which is told from repeated steps.
+    /// Lines carry no rank: which is which follows from repeated steps.
     RanksNotNamed,
 }

@@ -16,7 +16,7 @@ pub struct Xid {
     pub detail: Detail,
 }
 
-/// Reads what stands after `Xid (`: `PCI:0000:3a:00 GPU-I:05): 94, pid=1, name=x, Contained: …`.
+/// Reads what comes after `Xid (`: `PCI:0000:3a:00 GPU-I:05): 94, pid=1, name=x, Contained: …`.
 #[must_use]
 pub fn read(text: &str) -> Option<Xid> {
     let (place, tail) = text.split_once(')')?;

@@ -66,7 +66,7 @@ impl ActShown for FileAct {
     fn notes(&self) -> Vec<String> {
         let unseen = match &self.before {
             FileState::Digest(digest) => {
-                Some(format!("what is there now is not told in the plan; its SHA-256 must be {digest}"))
+                Some(format!("the plan does not show what is there now; its SHA-256 must be {digest}"))
             }
             _ => None,
         };

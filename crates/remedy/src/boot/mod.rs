@@ -40,6 +40,9 @@ pub enum BootError {
     /// The boot loader could start it, but not only once.
     #[error("the boot loader cannot start an entry once here: {0}")]
     NotOnce(String),
+    /// Whether it starts an entry only once was not seen.
+    #[error("the source does not show whether GRUB can write that the trial was started (/boot/grub2/grub.cfg)")]
+    OnceUnseen,
 }
 
 /// Checks all words.

@@ -33,15 +33,40 @@ impl Wanted {
     }
 }
 
-impl FromStr for Wanted {
-    type Err = String;
+/// Why a label is not changed as it is asked for, or a word is not what it has to be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LabelError {
+    /// Neither of the two forms.
+    #[error("{0:?} is neither KEY=VALUE, which puts a label, nor KEY-, which takes it off")]
+    Form(String),
+    /// Two of them are about one label.
+    #[error("the label {0} is asked for twice")]
+    Twice(String),
+    /// A key of Kubernetes' own.
+    #[error(
+        "the prefix {prefix} is reserved for Kubernetes' own components, which set and read the label {key} (zone, role, host name): \
+         take another prefix, such as your own domain"
+    )]
+    Reserved {
+        /// The reserved prefix.
+        prefix: String,
+        /// The whole key.
+        key: String,
+    },
+    /// A word that Kubernetes does not take, and why.
+    #[error("{0}")]
+    Word(String),
+}
 
-    fn from_str(text: &str) -> Result<Wanted, String> {
+impl FromStr for Wanted {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Wanted, LabelError> {
         let (name, value) = match (text.split_once('='), text.strip_suffix('-')) {
             (Some((name, value)), _) => (name, Some(value)),
             (None, Some(name)) => (name, None),
             (None, None) => {
-                return Err(format!("{text:?} is neither KEY=VALUE, which puts a label, nor KEY-, which takes it off"));
+                return Err(LabelError::Form(text.to_owned()));
             }
         };
         let value = value.map(value_of).transpose()?;
@@ -53,24 +78,21 @@ impl FromStr for Wanted {
 ///
 /// # Errors
 /// Two of them are about one label.
-pub fn distinct(wanted: &[Wanted]) -> Result<(), String> {
+pub fn distinct(wanted: &[Wanted]) -> Result<(), LabelError> {
     let twice = wanted.iter().enumerate().find(|(at, w)| wanted.iter().take(*at).any(|other| other.key == w.key));
-    twice.map_or(Ok(()), |(_, w)| Err(format!("the label {} is asked for twice", w.key)))
+    twice.map_or(Ok(()), |(_, w)| Err(LabelError::Twice(w.key.clone())))
 }
 
 /// A key that may be changed.
 ///
 /// # Errors
 /// It is no key, or Kubernetes' own.
-pub fn key(word: &str) -> Result<&str, String> {
+pub fn key(word: &str) -> Result<&str, LabelError> {
     words::label_key(word).map_err(reason)?;
     let prefix = word.split_once('/').map_or("", |(prefix, _)| prefix);
     let own = ["kubernetes.io", "k8s.io"];
     if own.iter().any(|o| prefix.strip_suffix(o).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))) {
-        return Err(format!(
-            "the prefix {prefix} is reserved for Kubernetes' own components, which set and read the label {word} (zone, role, host name): \
-             take another prefix, such as your own domain"
-        ));
+        return Err(LabelError::Reserved { prefix: prefix.to_owned(), key: word.to_owned() });
     }
     Ok(word)
 }
@@ -79,7 +101,7 @@ pub fn key(word: &str) -> Result<&str, String> {
 ///
 /// # Errors
 /// It is none.
-pub fn value_of(word: &str) -> Result<&str, String> {
+pub fn value_of(word: &str) -> Result<&str, LabelError> {
     words::label_value(word).map_err(reason)
 }
 
@@ -87,22 +109,22 @@ pub fn value_of(word: &str) -> Result<&str, String> {
 ///
 /// # Errors
 /// It is none.
-pub fn node_name(word: &str) -> Result<&str, String> {
+pub fn node_name(word: &str) -> Result<&str, LabelError> {
     words::subdomain(word, "name of a Kubernetes node").map_err(reason)
 }
 
-fn reason(refusal: Refusal) -> String {
-    match refusal {
+fn reason(refusal: Refusal) -> LabelError {
+    LabelError::Word(match refusal {
         Refusal::No { reason, .. } | Refusal::Already { reason } => reason,
         Refusal::ByHand { how, .. } => how.join("; "),
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<Wanted, String> {
+    fn of(text: &str) -> Result<Wanted, LabelError> {
         text.parse()
     }
 
@@ -131,7 +153,7 @@ mod tests {
             "topology.k8s.io/zone-",
             "k8s.io/a=",
         ] {
-            assert!(of(bad).is_err_and(|why| why.contains("reserved")), "{bad:?}");
+            assert!(of(bad).is_err_and(|why| matches!(why, LabelError::Reserved { .. })), "{bad:?}");
         }
         assert!(of("notkubernetes.io/a=b").is_ok() && of("kubernetes.io.example.com/a=b").is_ok());
     }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 /// No cell is wider than this.
 const WIDEST: usize = 48;
-/// Names of columns that are told when they do not fit.
+/// Names of columns that are listed when they do not fit.
 const TOLD: usize = 6;
 
 /// A column.

@@ -90,7 +90,7 @@ impl Terminal<'_, '_> {
     }
 
     /// `file:line  text` behind a head, the text cut to the page: a line of a log must not bury the report. Where little of it would be
-    /// left, it stands below.
+    /// left, it is below.
     fn quote(&mut self, head: &str, head_tone: Tone, tone: Tone, e: &Evidence) -> io::Result<()> {
         let (at, text) = (terminal(&e.at), terminal(e.text.trim()));
         let left = head.chars().count();

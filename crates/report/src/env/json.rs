@@ -13,7 +13,7 @@ pub const SCHEMA: &str = "linerate.env/1";
 struct Document<'a> {
     schema: &'static str,
     linerate: &'static str,
-    /// As told or read.
+    /// As given or read.
     nccl: Option<String>,
     /// The release whose sources answer for it.
     judged_by: Option<String>,

@@ -21,7 +21,7 @@ pub struct Env<'a> {
     pub judgements: &'a [Judgement],
     /// What the node needs.
     pub recommendation: &'a Recommendation,
-    /// Variables that are none of ours, and were dropped.
+    /// Variables that linerate does not read; they were dropped.
     pub dropped: u64,
     /// What was not understood.
     pub notes: &'a [String],

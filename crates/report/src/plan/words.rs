@@ -123,7 +123,7 @@ pub(super) fn ending(plan: &Plan) -> String {
     format!("{}.", out.join("; "))
 }
 
-/// Outcomes in the order in which they are told, with the words for headings.
+/// Outcomes in the order in which they are shown, with the words for headings.
 pub(super) const OUTCOMES: [(&str, &str); 4] =
     [("ineffective", "INEFFECTIVE"), ("pending", "PENDING"), ("unknown", "UNKNOWN"), ("effective", "EFFECTIVE")];
 
@@ -138,7 +138,7 @@ pub(super) fn verdict(v: &Verification) -> String {
             n => {
                 let outside = match v.outside.len() {
                     0 => String::new(),
-                    n => format!("; {} outside the plan, told below", plural(n, "change")),
+                    n => format!("; {} outside the plan, listed below", plural(n, "change")),
                 };
                 // Without a snapshot from before nobody can tell what else changed.
                 let else_ = match &v.before {

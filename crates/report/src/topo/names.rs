@@ -2,6 +2,7 @@
 
 use linerate_topology::bus_id_text;
 use linerate_topology::system::{NodeData, NodeId, NodeKind, System};
+use std::fmt;
 
 /// The name of a node: `GPU0`, `mlx5_0`, `NUMA 1`, the bus id of a switch.
 #[must_use]
@@ -19,11 +20,29 @@ pub fn name(system: &System, id: NodeId) -> String {
     }
 }
 
+/// No device of a topology has this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoDevice {
+    /// What was asked for.
+    pub wanted: String,
+    /// Names of the GPUs and NICs that there are.
+    pub there: Vec<String>,
+}
+
+impl fmt::Display for NoDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let there = if self.there.is_empty() { "none".to_owned() } else { self.there.join(", ") };
+        write!(f, "there is no device `{}`; there are {there}", self.wanted)
+    }
+}
+
+impl std::error::Error for NoDevice {}
+
 /// A node that somebody names: `GPU0`, `0`, `mlx5_0`, `NET1`, or a bus id.
 ///
 /// # Errors
 /// No such device; the error lists what there is.
-pub fn find(system: &System, wanted: &str) -> Result<NodeId, String> {
+pub fn find(system: &System, wanted: &str) -> Result<NodeId, NoDevice> {
     let w = wanted.trim();
     let is = |id: NodeId| {
         let Some(node) = system.node(id) else { return false };
@@ -44,11 +63,7 @@ pub fn find(system: &System, wanted: &str) -> Result<NodeId, String> {
             || bus.is_some_and(|b| b.eq_ignore_ascii_case(w) || b.strip_prefix("0000:") == Some(w))
     };
     let ends = || system.of(NodeKind::Gpu).iter().chain(system.of(NodeKind::Net)).copied();
-    ends().find(|id| is(*id)).ok_or_else(|| {
-        let all: Vec<String> = ends().map(|id| name(system, id)).collect();
-        format!(
-            "there is no device `{w}`; there are {}",
-            if all.is_empty() { "none".to_owned() } else { all.join(", ") }
-        )
-    })
+    ends()
+        .find(|id| is(*id))
+        .ok_or_else(|| NoDevice { wanted: w.to_owned(), there: ends().map(|id| name(system, id)).collect() })
 }

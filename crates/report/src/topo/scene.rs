@@ -195,7 +195,7 @@ impl Scene {
         self.gpus.iter().any(|g| g.fabric.is_some())
     }
 
-    /// The NUMA node under which something stands.
+    /// The NUMA node under which something is.
     #[must_use]
     pub fn cpu_of(&self, mut parent: Parent) -> Option<usize> {
         // A switch's parent comes before it: this ends.

@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(heads(46), ["GPU0 GPU1 GPU2 GPU3 NIC0 NIC1 NIC2"]);
         assert_eq!(heads(45), ["GPU0 GPU1 GPU2 GPU3", "NIC0 NIC1 NIC2"]);
         assert_eq!(heads(22), ["GPU0 GPU1 GPU2", "GPU3", "NIC0 NIC1 NIC2"]);
-        // A column that does not fit stands alone.
+        // A column that does not fit is alone.
         assert_eq!(table.lines(3).iter().filter(|l| l.starts_with(' ')).count(), 7);
         assert!(Table::default().lines(80).iter().all(String::is_empty));
     }

@@ -274,7 +274,7 @@ fn graph_words(topo: &Topo<'_>, what: &str, g: &Graph, inter: bool) -> String {
     } else {
         String::new()
     };
-    // A bandwidth between GPUs is none where a node has one.
+    // A node with one GPU has no bandwidth between GPUs.
     let alone = g.channels.iter().all(|c| c.ranks.len() <= 1);
     if alone && !inter {
         return format!("{what}: one GPU, so nothing goes between GPUs");

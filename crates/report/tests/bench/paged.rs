@@ -70,7 +70,7 @@ fn a_page_for_a_browser() {
     for outside in ["<script", "<link", "@import", "url(", "src="] {
         assert!(!html.contains(outside), "{outside}");
     }
-    // The body is well-formed: what opens closes, and nothing of the data is markup.
+    // The body is well-formed: what opens closes, and no data is markup.
     let body = html.split_once("<main>").unwrap().1.split_once("</main>").unwrap().0;
     let document = format!("<main>{body}</main>");
     let document = roxmltree::Document::parse(&document).unwrap();

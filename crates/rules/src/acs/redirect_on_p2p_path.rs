@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 The ACS control register of every bridge strictly between a GPU and an RDMA NIC that share a PCIe switch: request redirect
 (RR), completion redirect (CR) and egress control (EC) must be off on bare metal. Source validation (SV) alone redirects nothing.
 Below a ConnectX or BlueField switch (INLINE topology) upstream forwarding (UF) and source validation must be off too, and on the root
-port above: NVIDIA's rdma_topo wants `xx000x0` there. Between GPUs below one switch the same holds where no NVLink joins them: told as information,
+port above: NVIDIA's rdma_topo wants `xx000x0` there. Between GPUs below one switch the same holds where no NVLink joins them: reported as information,
 because PCI does not show NVLink. Ports that redirect but lie on no such path are listed as not-applicable: they do not matter here.
 On systems with a Data Direct function redirection is wanted: see acs/direct-nic.
 

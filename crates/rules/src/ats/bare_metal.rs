@@ -38,7 +38,7 @@ at a node (rdma_topo) take it for a virtual machine host and want other ACS sett
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    // On others' NICs the capability is always there and says nothing of plans; rdma_topo looks at ConnectX and BlueField only.
+    // On others' NICs the capability is always there and says nothing about plans; rdma_topo looks at ConnectX and BlueField only.
     let mellanox = |f: &&PciFunction<'_>| f.vendor.known().is_none_or(|v| *v == 0x15b3);
     let nics = || cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| !f.is_vf() && f.silent.is_none()).filter(mellanox);
     if cx.no_subjects(nics().next().is_some(), "physical function of a ConnectX or BlueField", out) {

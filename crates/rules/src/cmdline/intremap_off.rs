@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["proc/cmdline"],
     docs: "\
 ## What it checks
-`intremap=off`, `nointremap`, `intremap=nosid`, and on AMD `amd_iommu_intr=legacy` (told as Info).
+`intremap=off`, `nointremap`, `intremap=nosid`, and on AMD `amd_iommu_intr=legacy` (reported as Info).
 
 ## Why it matters
 Without interrupt remapping a guest that owns a device can inject interrupts into the host, so VFIO refuses it

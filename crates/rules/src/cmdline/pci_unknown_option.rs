@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 The options of all `pci=` parameters against those of mainline Linux (drivers/pci and x86), and the kernel's own complaint
-`PCI: Unknown option`. Options that are parameters of their own elsewhere, such as `pcie_aspm`, are told apart.
+`PCI: Unknown option`. Options that are parameters of their own elsewhere, such as `pcie_aspm`, are reported separately.
 
 ## Why it matters
 A misspelt option does nothing. The kernel says so once, early, where few look.

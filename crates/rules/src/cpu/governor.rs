@@ -74,9 +74,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let judged = match name.as_str() {
             "performance" => continue,
             "powersave" => match powersave(cx) {
-                Ok(None) => continue,
-                Ok(Some((severity, what))) => (severity, format!("powersave on {n} CPUs{what}"), *place),
-                Err(what) => {
+                Powersave::Fine => continue,
+                Powersave::Slow(severity, what) => (severity, format!("powersave on {n} CPUs{what}"), *place),
+                Powersave::Unseen(what) => {
                     out.unknown(Subject::Node, what).at(*place);
                     return;
                 }
@@ -109,28 +109,40 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-/// What powersave means here: fine, a finding, or not visible.
-fn powersave(cx: &Cx<'_>) -> Result<Option<(Severity, String)>, String> {
+/// What powersave means here.
+enum Powersave {
+    Fine,
+    Slow(Severity, String),
+    Unseen(String),
+}
+
+fn powersave(cx: &Cx<'_>) -> Powersave {
     let cpu = &cx.node.cpu;
     let Some(driver) = cpu.frequency_driver.known() else {
-        return Err("governor powersave; its meaning depends on the frequency driver, which is not visible".into());
+        return Powersave::Unseen(
+            "governor powersave; its meaning depends on the frequency driver, which is not visible".into(),
+        );
     };
     if !matches!(driver.as_str(), "intel_pstate" | "amd-pstate-epp" | "amd_pstate_epp") {
-        return Ok(Some((Severity::Medium, format!(" with {driver}: the lowest frequency"))));
+        return Powersave::Slow(Severity::Medium, format!(" with {driver}: the lowest frequency"));
     }
     let Some(preferences) = cpu.energy_preferences.known() else {
         if cpu.energy_preferences.is_absent() {
-            return Ok(Some((Severity::Info, format!(" with {driver}: dynamic, no energy preference"))));
+            return Powersave::Slow(Severity::Info, format!(" with {driver}: dynamic, no energy preference"));
         }
-        return Err(format!("governor powersave with {driver}; the energy-performance preference is not visible"));
+        return Powersave::Unseen(format!(
+            "governor powersave with {driver}; the energy-performance preference is not visible"
+        ));
     };
     let rank = |p: &str| match p {
         "performance" | "0" => None,
         "balance_performance" => Some(Severity::Info),
         _ => Some(Severity::Low),
     };
-    let worst = preferences.iter().filter_map(|(p, ..)| rank(p)).max();
-    Ok(worst.map(|s| (s, format!(" with {driver}: dynamic, preference {}", words(preferences)))))
+    match preferences.iter().filter_map(|(p, ..)| rank(p)).max() {
+        Some(worst) => Powersave::Slow(worst, format!(" with {driver}: dynamic, preference {}", words(preferences))),
+        None => Powersave::Fine,
+    }
 }
 
 fn words(tally: &Tally) -> String {

@@ -82,7 +82,7 @@ const SMALLEST: u64 = 64 * MIB;
 enum Aperture {
     /// MiB.
     Size(u64, Place),
-    /// There is none, in words.
+    /// That there is no BAR1, in words.
     Missing(String, Place),
     Unseen,
 }

@@ -32,7 +32,7 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 The kernel's error counters since boot of each GPU, RDMA NIC and every bridge above, and the sticky status bits of the AER capability.
 Fatal and non-fatal errors are faults, except for requests that a device merely does not support: bus scans cause those.
-Correctable errors are told as information: one sample cannot tell old ones from a link that is failing now.
+Correctable errors are reported as information: one sample cannot tell old ones from a link that is failing now.
 
 ## Why it matters
 A link with bad signals replays packets: it works, slower, until it does not.

@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 Speed of the link of each RDMA NIC against the lower of what the card and the port above it can. A GPU below its speed is not judged:
 GPUs lower the speed of their link when idle. What is judged of a GPU is the speed its slot allows. A slot of an older generation
-than the card is told as information.
+than the card is reported as information.
 
 ## Why it matters
 32 GT/s x16 carries 63.0 GB/s one way, 16 GT/s 31.5, 8 GT/s 15.8 (after line encoding, before packet overhead). A link that trained

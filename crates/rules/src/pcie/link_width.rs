@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     docs: "\
 ## What it checks
 Lanes in use on the link of each GPU and RDMA NIC, against the fewer of what the card and the port above it can. A slot with fewer
-lanes than the card is told as information: nothing is broken, but the card cannot give what its label says.
+lanes than the card is reported as information: nothing is broken, but the card cannot give what its label says.
 Virtual functions have no link; the second port of a card shares the first one's.
 
 ## Why it matters

@@ -29,7 +29,7 @@ pub(super) static RULE: Rule = Rule {
 Every link between a PCIe switch and what is above it, on the way of a GPU or RDMA NIC to the root complex: it must run at the speed and
 width that both its ends can. Where NICs are on one side of the link and the GPUs whose nearest NICs they are on the other, the link must carry the
 active ports of these NICs together, after packet overhead (see pcie/nic-fits-port); a NIC counts by the share of its GPUs that is on the other
-side. Any other link that runs as built but is narrower than one device below it is told as information.
+side. Any other link that runs as built but is narrower than one device below it is reported as information.
 
 ## Why it matters
 Peer-to-peer traffic below one switch does not pass its uplink; host memory, other switches and the other socket do. Nobody looks at

@@ -112,7 +112,7 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
 
 fn other_near(cx: &Cx<'_>, d: &RdmaDevice) -> bool {
     let Some(f) = d.pci.and_then(|b| cx.node.pci.find(b)).map(|id| cx.node.pci.get(id)) else { return false };
-    // A slower product stands in for nothing where others of this one are ACTIVE: it is the front end.
+    // A slower product replaces nothing where others of this one are ACTIVE: it is the front end.
     let same = common::devices(cx).filter(|o| common::board(o).is_some() && common::board(o) == common::board(d));
     let fastest = same.filter_map(common::active_rate).fold(0.0_f64, f64::max);
     let good = |o: &RdmaDevice| common::active_rate(o).is_some_and(|rate| rate >= fastest * 0.75);

@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
     reads: &["sys/class/infiniband/*/ports/*/hw_counters/*", "sys/class/infiniband/*/ports/*/counters/port_xmit_packets"],
     docs: "\
 ## What it checks
-On RoCE ports: packet_seq_err (a receiver told this node that packets are missing), local_ack_timeout_err (no answer at all),
+On RoCE ports: packet_seq_err (a receiver reported missing packets), local_ack_timeout_err (no answer at all),
 out_of_sequence, implied_nak_seq_err, rnr_nak_retry_err and roce_adp_retrans; on bnxt_re seq_err_naks_rcvd, to_retransmits and
 rnr_naks_rcvd, on ConnectX-3 sq_num_oos, rq_num_oos, sq_num_to and sq_num_rnr. Totals are information. Where the packets sent are
 known, the share of losses is weighed: sequence errors per packet, times the packets in flight at the port's rate and an assumed

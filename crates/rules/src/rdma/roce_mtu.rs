@@ -31,7 +31,7 @@ pub(super) static RULE: Rule = Rule {
 ## What it checks
 The active RDMA MTU of each ACTIVE RoCE port: as ibv_devinfo prints it, else derived from the MTU of the port's interface as the kernel
 does: the largest of 256, 512, 1024, 2048, 4096 that fits into the interface's MTU less 96 bytes. 4192 gives 4096; 1500 gives 1024.
-An interface MTU of 9000 changes nothing over 4200 for RDMA. Soft-RoCE follows the same arithmetic; what it lacks is told as information.
+An interface MTU of 9000 changes nothing over 4200 for RDMA. Soft-RoCE follows the same arithmetic; what it lacks is reported as information.
 
 ## Why it matters
 Each packet carries 82 bytes of headers and gaps on the wire. At 1024 bytes 7.4 % of the wire goes to them, at 4096 2.0 %; and

@@ -1,7 +1,7 @@
 //! Makes a snapshot of entries that come in any order, from an archive or a directory: chooses what to keep, finds the tree
 //! inside, and puts back what only the manifest knows.
 
-use super::error::Stop;
+use super::error::{OpenError, Stop};
 use super::own::{apply_manifest, sos_commands};
 use super::part;
 use super::prefix::{below, best_prefix, clean, find, useful};
@@ -66,7 +66,7 @@ impl Assembly {
         self.snapshot.reserve(unpacked / 1024 + 64, unpacked / 4);
     }
 
-    /// Over a snapshot that a pack has filled, which is one of ours.
+    /// Over a snapshot that a pack has filled, which linerate wrote.
     pub(super) fn packed(snapshot: Snapshot, limits: Limits) -> Self {
         Assembly { own: true, seen: snapshot.len(), ..Self::new(snapshot, limits) }
     }
@@ -187,8 +187,8 @@ impl Assembly {
         self.snapshot.add_at(self.last_id, name, kind, data);
     }
 
-    /// The snapshot; the error says what was found instead of one.
-    pub(crate) fn finish(mut self) -> Result<Snapshot, String> {
+    /// The snapshot; `label` names the source in the error.
+    pub(crate) fn finish(mut self, label: &str) -> Result<Snapshot, OpenError> {
         let mut s = self.snapshot;
         if self.odd > 0 {
             s.problems.push(format!("{} names are not UTF-8 and were left out", self.odd));
@@ -201,7 +201,10 @@ impl Assembly {
                 (Some(prefix), _) if prefix == s.root() => s,
                 (Some(prefix), _) => below(&s, prefix, ""),
                 (None, Some((dir, at))) => below(&s, dir, at),
-                (None, None) => return Err(format!("none of its {} entries is below sys/ or proc/", self.seen)),
+                (None, None) => {
+                    let why = format!("none of its {} entries is below sys/ or proc/", self.seen);
+                    return Err(OpenError::NotASnapshot { what: label.to_owned(), why });
+                }
             };
             self.own = matches!(s.resolve(MANIFEST), Lookup::Found(_));
         }

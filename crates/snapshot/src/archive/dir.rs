@@ -55,7 +55,7 @@ fn commands(s: &mut Snapshot, root: &Path) {
 /// Adds a plain file, if it is there.
 fn add(s: &mut Snapshot, root: &Path, path: &str) {
     let at = root.join(path);
-    // Whatever else it is, it did not come out of an archive of ours.
+    // Whatever else it is, it did not come out of an archive of linerate.
     if !at.symlink_metadata().is_ok_and(|m| m.is_file()) {
         return;
     }

@@ -49,7 +49,7 @@ pub(super) enum Stop {
 
 /// The snapshot, unless it shows more devices than a node has.
 pub(super) fn counted(assembly: Assembly, label: &str) -> Result<Snapshot, OpenError> {
-    let s = assembly.finish().map_err(|why| OpenError::NotASnapshot { what: label.to_owned(), why })?;
+    let s = assembly.finish(label)?;
     match crate::census::too_many(&s) {
         Some(why) => Err(OpenError::TooLarge { what: label.to_owned(), why }),
         None => Ok(s),

@@ -70,7 +70,7 @@ impl Reader {
     /// Reads an archive.
     ///
     /// # Errors
-    /// It cannot be read, is no archive, or holds nothing of use.
+    /// It cannot be read, is not an archive, or holds nothing useful.
     pub fn read(&mut self, path: &Path) -> Result<Snapshot, OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
         let mut from = File::open(path).map_err(io)?;

@@ -29,7 +29,7 @@ impl Packing {
         }
     }
 
-    /// A reader of the unpacked bytes, within a budget. Plain bytes cost nothing of it.
+    /// A reader of the unpacked bytes, within a budget. Plain bytes are free.
     pub(super) fn unpack<'a>(self, from: impl Read + 'a, budget: &Budget) -> io::Result<Box<dyn Read + 'a>> {
         if self == Packing::Plain {
             return Ok(Box::new(from));

@@ -72,7 +72,7 @@ fn a_tree_becomes_a_snapshot_of_what_the_catalogue_names() {
     {
         assert_eq!(s.resolve(unused), Lookup::Missing, "{unused}");
     }
-    // Names only: it is there, and nothing of it was kept.
+    // Names only: it is there, and its content was not kept.
     let Lookup::Found(dmar) = s.resolve("sys/firmware/acpi/tables/DMAR") else { panic!() };
     assert_eq!((s.kind(dmar), s.data(dmar)), (&EntryKind::CutFile, &b""[..]));
     assert_eq!(s.coverage, Coverage::Partial, "no kernel made this tree");

@@ -181,7 +181,7 @@ fn cpuinfo(data: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Variables of `/etc/default/grub` that decide what the kernel is told and which entry is started.
+/// Variables of `/etc/default/grub` that decide which arguments the kernel gets and which entry is started.
 const GRUB: &[&str] = &[
     "GRUB_DEFAULT",
     "GRUB_SAVEDEFAULT",

@@ -28,7 +28,7 @@ pub(crate) const NETWORKD: Allowed = &[
 /// Longest line that is kept: names, numbers and addresses are shorter.
 const LONGEST: usize = 512;
 
-/// In the place of a value of several lines: that there is one is told.
+/// In the place of a value of several lines: that there is one is shown.
 const CONTINUED: &str = "(continued)";
 
 /// What of the text is allowed, one `key=value` a line below its section's name.
@@ -42,7 +42,7 @@ pub(crate) fn keep(data: &[u8], allowed: Allowed) -> Vec<u8> {
         if line.starts_with(b"#") || line.starts_with(b";") {
             continue;
         }
-        // systemd goes on behind a backslash: what stands there is a piece of the value before it, whatever it looks like.
+        // systemd goes on behind a backslash: what is there is a piece of the value before it, whatever it looks like.
         let piece = continued;
         continued = line.ends_with(b"\\");
         if piece {

@@ -9,7 +9,9 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-const NAMES: &[&str] = &["libnvidia-ml.so.1", "/run/nvidia/driver/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"];
+const NAME: &str = "libnvidia-ml.so.1";
+/// Where the driver's container has it.
+const IN_CONTAINER: &str = "/run/nvidia/driver/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1";
 const MAX_DEVICES: c_uint = 256;
 
 /// What the library said. Numbers that it refused are missing.
@@ -38,22 +40,36 @@ struct Device {
     replay_counter: Option<u32>,
 }
 
+/// Why the library says nothing.
+#[derive(Debug, thiserror::Error)]
+enum Silent {
+    /// It cannot be opened, or lacks a function.
+    #[error(transparent)]
+    Library(#[from] libloading::Error),
+    /// It answered with an error code.
+    #[error("{function} answered {code}")]
+    Code { function: &'static str, code: c_int },
+}
+
 /// Asks the library, at most so long.
 pub(super) fn ask(limit: Duration, redactor: &Redactor) -> Vec<u8> {
     let (send, answer) = channel();
     let asked = std::thread::Builder::new().name("linerate-nvml".into()).spawn(move || {
-        let _ = send.send(library().unwrap_or_else(|error| Answers { error: Some(error), ..Answers::default() }));
+        let _ = send.send(library().unwrap_or_else(|e| failed(&e)));
     });
-    let failed = |error: &str| Answers { error: Some(error.to_owned()), ..Answers::default() };
     let answers = match asked {
-        Ok(_) => answer.recv_timeout(limit).unwrap_or_else(|_| failed("the library did not answer in time")),
-        Err(e) => failed(&e.to_string()),
+        Ok(_) => answer.recv_timeout(limit).unwrap_or_else(|_| failed(&"the library did not answer in time")),
+        Err(e) => failed(&e),
     };
     let mut json = serde_json::to_vec_pretty(&answers).unwrap_or_default();
     json.push(b'\n');
     crate::redact::secrets::remove(&mut json);
     redactor.text(&mut json);
     json
+}
+
+fn failed(why: &dyn std::fmt::Display) -> Answers {
+    Answers { error: Some(why.to_string()), ..Answers::default() }
 }
 
 type Handle = *mut c_void;
@@ -82,21 +98,19 @@ type Number = unsafe extern "C" fn(Handle, *mut c_uint) -> c_int;
 type Text = unsafe extern "C" fn(Handle, *mut c_char, c_uint) -> c_int;
 
 #[allow(unsafe_code)]
-fn library() -> Result<Answers, String> {
-    let open = |n: &&str| {
+fn library() -> Result<Answers, Silent> {
+    let open = |name: &str| {
         // SAFETY: initialisers of NVIDIA's library run; it is the vendor's library under its own name, in the loader's own
         // directories (a capture as root runs with the loader's secure defaults of the system).
-        unsafe { libloading::Library::new(*n) }
+        unsafe { libloading::Library::new(name) }
     };
-    let mut why = String::new();
-    let lib = NAMES.iter().find_map(|n| open(n).map_err(|e| why = e.to_string()).ok());
-    let Some(lib) = lib else { return Err(why) };
+    let lib = open(NAME).or_else(|_| open(IN_CONTAINER))?;
     // SAFETY: every symbol is called with the type that nvml.h has given it since the version in its name.
     unsafe {
-        let init: libloading::Symbol<'_, Plain> = lib.get(b"nvmlInit_v2\0").map_err(|e| e.to_string())?;
+        let init: libloading::Symbol<'_, Plain> = lib.get(b"nvmlInit_v2\0")?;
         let code = init();
         if code != 0 {
-            return Err(format!("nvmlInit_v2 answered {code}"));
+            return Err(Silent::Code { function: "nvmlInit_v2", code });
         }
         let answers = devices(&lib);
         if let Ok(shutdown) = lib.get::<Plain>(b"nvmlShutdown\0") {
@@ -111,7 +125,7 @@ fn library() -> Result<Answers, String> {
 /// # Safety
 /// The library is NVML, and initialised.
 #[allow(unsafe_code)]
-unsafe fn devices(lib: &libloading::Library) -> Result<Answers, String> {
+unsafe fn devices(lib: &libloading::Library) -> Result<Answers, Silent> {
     type Driver = unsafe extern "C" fn(*mut c_char, c_uint) -> c_int;
     type Count = unsafe extern "C" fn(*mut c_uint) -> c_int;
     type ByIndex = unsafe extern "C" fn(c_uint, *mut Handle) -> c_int;
@@ -124,12 +138,12 @@ unsafe fn devices(lib: &libloading::Library) -> Result<Answers, String> {
                 out.driver_version = word(&text);
             }
         }
-        let count = lib.get::<Count>(b"nvmlDeviceGetCount_v2\0").map_err(|e| e.to_string())?;
-        let by_index = lib.get::<ByIndex>(b"nvmlDeviceGetHandleByIndex_v2\0").map_err(|e| e.to_string())?;
+        let count = lib.get::<Count>(b"nvmlDeviceGetCount_v2\0")?;
+        let by_index = lib.get::<ByIndex>(b"nvmlDeviceGetHandleByIndex_v2\0")?;
         let mut n = 0;
         let code = count(&raw mut n);
         if code != 0 {
-            return Err(format!("nvmlDeviceGetCount_v2 answered {code}"));
+            return Err(Silent::Code { function: "nvmlDeviceGetCount_v2", code });
         }
         for i in 0..n.min(MAX_DEVICES) {
             let mut handle: Handle = std::ptr::null_mut();

@@ -123,7 +123,7 @@ impl Root {
     }
 }
 
-/// Target of a link; one that is not UTF-8 is not one of ours.
+/// Target of a link; one that is not UTF-8 is not captured.
 pub(crate) fn link_target(dir: BorrowedFd<'_>, name: &str) -> Result<String, Errno> {
     let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
     target.into_string().map_err(|_| Errno::ILSEQ)

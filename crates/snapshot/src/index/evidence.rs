@@ -1,4 +1,4 @@
-//! Places in words, and what stands there.
+//! Places in words, and what is there.
 
 use super::{EntryKind, Snapshot};
 use crate::{Place, Pos};

@@ -1,6 +1,6 @@
 //! The snapshot in memory: an arena of bytes and a tree of entries over it, built once, read many times.
 //!
-//! Lookups walk one name at a time, so a decoder that stands in a device's directory pays for the leaf only. Children that came
+//! Lookups walk one name at a time, so a decoder that is in a device's directory pays for the leaf only. Children that came
 //! sorted, from a pack, are searched as they lie; all others are in a hash table keyed by (directory, name). Links are followed
 //! inside the tree, never out of it.
 
@@ -118,7 +118,7 @@ pub enum Lookup {
 pub struct Snapshot {
     arena: Vec<u8>,
     nodes: Vec<Node>,
-    /// How the names of the entries that came sorted begin: most are told apart by it.
+    /// How the names of the entries that came sorted begin: most are distinguished by it.
     heads: Vec<u64>,
     /// Why what was seen was not read: [`EntryKind::Failed`] each.
     failures: Vec<EntryKind>,

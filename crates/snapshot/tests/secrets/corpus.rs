@@ -42,7 +42,7 @@ fn alnum() -> String {
     [UPPER, LOWER, DIGIT].concat()
 }
 
-/// A password as a person chooses it: nothing of its shape says that it is one.
+/// A password as a person chooses it: its shape does not show that it is one.
 pub(crate) fn word(n: usize) -> String {
     format!("correct{n:04}horse")
 }

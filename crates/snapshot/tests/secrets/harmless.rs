@@ -118,7 +118,7 @@ pub(crate) fn variables() -> Vec<String> {
     out
 }
 
-/// Lines of other files, and the file that each stands in.
+/// Lines of other files, and the file that each is in.
 pub(crate) fn lines() -> Vec<(&'static str, Vec<&'static str>)> {
     vec![
         (

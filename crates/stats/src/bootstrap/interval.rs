@@ -29,7 +29,7 @@ impl Resampled {
             let below = self.differences.iter().filter(|d| **d < self.estimate).count() as f64;
             let equal = self.differences.iter().filter(|d| **d == self.estimate).count() as f64;
             let at = |x: &mut [f64], p: f64| order_quantile(x, p);
-            // Far in the t tail stands what makes the lower end.
+            // The far end of the t distribution makes the lower end.
             let (t_low, t_high) = (at(&mut self.t, tail), at(&mut self.t, 1.0 - tail));
             interval = Interval { low: self.estimate - t_high * self.se, high: self.estimate - t_low * self.se, level };
             let d = &mut self.differences;

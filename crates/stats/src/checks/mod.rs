@@ -73,7 +73,7 @@ fn normality(a: &[f64], b: &[f64]) -> Check {
 fn independence(name: &'static str, x: &[f64]) -> Check {
     let n = x.len() as f64;
     let Some(r) = crate::autocorrelation(x, 1).get(1).copied().filter(|_| x.len() >= 8) else {
-        let detail = format!("n = {n} without spread, or fewer than 8: cannot be told");
+        let detail = format!("n = {n} without spread, or fewer than 8: cannot be tested");
         return Check { name, holds: None, detail };
     };
     // Moments of r under independence: Kendall & Stuart, vol. 3; the variance is exact to order 1/n².

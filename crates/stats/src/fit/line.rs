@@ -21,7 +21,7 @@ pub(super) fn fit(points: &[(f64, f64)]) -> Option<Segment> {
     for _ in 0..STEPS {
         let fitted: Vec<f64> = scaled.iter().map(|p| line.0 + line.1 * p.0).collect();
         if fitted.iter().any(|f| f.partial_cmp(&0.0) != Some(Ordering::Greater)) {
-            // A line through zero does not fit a size of zero: the unrefined line stands.
+            // A line through zero does not fit a size of zero: the unrefined line is kept.
             line = weighted(&scaled, &measured);
             break;
         }

@@ -191,7 +191,7 @@ impl RatioEstimate {
         }
     }
 
-    /// The interval at another level; `None` where the level is none, or Fieller's method has no bounded interval at it.
+    /// The interval at another level; `None` where the level is not in (0, 1), or Fieller's method has no bounded interval at it.
     #[must_use]
     pub fn interval_at(&self, level: f64) -> Option<Interval> {
         fraction("level", level).ok().and_then(|l| self.basis.interval(l))
@@ -214,13 +214,13 @@ impl RatioEstimate {
 ///
 /// The rule: on logarithms, Welch's t test, unless both sides have five values or more and some value is an extreme outlier
 /// ([`crate::outliers::EXTREME`]); then Yuen's t test with 20 % trimmed from each end, whose coverage outliers do not spoil. The other
-/// one's answer stands beside. On logarithms because benchmark noise multiplies, and because two skewed sides of the same
+/// one's answer is given beside it. On logarithms because benchmark noise multiplies, and because two skewed sides of the same
 /// shape differ by a shift there. Data with zeros or negative values: Fieller's interval of the ratio of means.
 /// `examples/coverage.rs` tabulates how often the interval covers the truth.
 ///
 /// # Errors
 /// Fewer than two values on a side (one run says nothing about the next), values that are not finite, a level outside
-/// (0, 1), or a baseline that cannot be told from zero.
+/// (0, 1), or a baseline that cannot be distinguished from zero.
 pub fn ratio(a: &[f64], b: &[f64], level: f64) -> Result<RatioEstimate, Refused> {
     fraction("level", level)?;
     finite(Side::A, a, 2)?;

@@ -2,7 +2,7 @@
 
 use crate::describe::moments;
 
-/// Logarithms differ by less than this through rounding alone: a spread below it is none.
+/// Logarithms differ by less than this through rounding alone: a spread below it counts as zero.
 const ROUNDING: f64 = 1e-13;
 
 pub(super) struct LogSide {

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 /// Fewest values of a series.
 const FEWEST: usize = 5;
-/// Below this a strong correlation from step to step cannot be told from a weak one.
+/// Below this a strong correlation from step to step cannot be distinguished from a weak one.
 const LEARNT_FROM: usize = 20;
 
 /// Mean of a stationary series.
@@ -40,7 +40,7 @@ pub struct SeriesMean {
 
 /// Interval for the mean of a stationary series with autocorrelation, for few values, too: first-order autoregressive noise with
 /// its correlation integrated out (Cheang & Reinsel, J. Am. Stat. Assoc. 95, 2000, for the restricted likelihood; the prior
-/// stands in the source of this crate and was chosen for the coverage of the interval).
+/// is in the source of this crate and was chosen for the coverage of the interval).
 ///
 /// # Errors
 /// Fewer than 5 values, values that are not finite, a level outside (0, 1), or a series that wanders so slowly that it has no

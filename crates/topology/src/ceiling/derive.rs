@@ -69,7 +69,7 @@ fn number(v: f64) -> String {
     if s.contains('.') { s.trim_end_matches('0').trim_end_matches('.').to_owned() } else { s }
 }
 
-/// What a value counts. Links are told in bits, buses and collectives in bytes; neither is ever the other.
+/// What a value counts. Links are shown in bits, buses and collectives in bytes; neither is ever the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub enum Unit {
     /// 10⁹ bits per second, one direction.

@@ -90,7 +90,7 @@ impl Look<'_> {
     fn all(&self, notes: &mut Vec<String>) -> Vec<Option<Arc<Info>>> {
         let mut info: Vec<Option<Arc<Info>>> = Vec::new();
         for l in self.s.links() {
-            // A PCIe link or a port is the same in both directions, and is told once.
+            // A PCIe link or a port is the same in both directions, and is shown once.
             let back = |k: &Link| (k.from, k.to, k.kind, k.bandwidth) == (l.to, l.from, l.kind, l.bandwidth);
             let seen =
                 matches!(l.kind, LinkKind::Pci | LinkKind::Net).then(|| self.s.links_of(l.to).iter().position(back));

@@ -216,7 +216,7 @@ fn one_way(a: &Analysis, e: &Elements, direction: Direction) -> Option<NicTotal>
     if through.is_empty() {
         return None;
     }
-    // Completions are taken to be as large as writes: how large they are is told with each NIC.
+    // Completions are taken to be as large as writes: how large they are is shown with each NIC.
     let ends = |f: fn(Range) -> f64| infos.iter().map(|i| f(i.write)).collect::<Vec<f64>>();
     let (mut low, mut high) = (ends(|r| r.low), ends(|r| r.high));
     let most = |capacity: &[f64]| Flows { capacity, through: &through }.most();

@@ -121,7 +121,7 @@ fn ranked(tree: &Tree, assumed: &mut Vec<String>) -> Vec<(i32, u32, Option<u32>)
     (0_i32..).zip(found).map(|(rank, (pci, gpu))| (rank, pci, gpu)).collect()
 }
 
-/// What was assumed, to be told once.
+/// What was assumed, to be reported once.
 #[derive(Default)]
 struct Said {
     dev: bool,

@@ -1,4 +1,4 @@
-//! What NCCL adds to a topology file from its node, as assumptions that are told: without the node they cannot be known.
+//! What NCCL adds to a topology file from its node, as assumptions that are shown: without the node they cannot be known.
 
 mod fuse;
 mod gpu;
@@ -23,7 +23,7 @@ pub enum Nvlink {
     Mesh(Vec<(u32, u32, u32)>),
 }
 
-/// What is taken for granted where the document is silent. Whatever of it was used is told in the answer.
+/// What is taken for granted where the document is silent. Whatever of it was used is shown in the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assumptions {
     /// Compute capability of GPUs, times ten.

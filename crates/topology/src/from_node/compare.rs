@@ -22,7 +22,7 @@ pub struct Difference {
     pub why: &'static str,
 }
 
-/// A device of the graph under the matrix's name. A NIC fused of several ports stands under each of them.
+/// A device of the graph under the matrix's name. A NIC fused of several ports is under each of them.
 struct Named {
     id: NodeId,
     name: String,

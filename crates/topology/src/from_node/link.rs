@@ -263,7 +263,7 @@ fn width(b: &mut Build<'_, '_>, e: &mut Element, f: &PciFunction<'_>) {
     };
     let width = match (limit_width(&f.link.max_width), above) {
         (Limit::At(own), Limit::At(port)) => own.min(port),
-        // The width of a root bus counts as 0, which says nothing of a link that nobody looked at.
+        // The width of a root bus counts as 0, which says nothing about a link that nobody looked at.
         (Limit::Unseen, Limit::At(0)) => return unseen(b, e, f.bdf, "link_width"),
         (Limit::At(one), Limit::None | Limit::Unseen) | (Limit::None | Limit::Unseen, Limit::At(one)) => {
             b.assumed.of("link as one end shows it, because the other end is not known", f.bdf);

@@ -1,7 +1,7 @@
 //! From a node to the topology XML that NCCL would dump there.
 //!
 //! The definition is NCCL 2.30.7: `graph/xml.cc` for what it reads of sysfs and NVML, `graph/topo.cc` for the order, and
-//! `transport/net_ib/init.cc` for the devices that its InfiniBand plugin lists. What a snapshot cannot show is told, never guessed in
+//! `transport/net_ib/init.cc` for the devices that its InfiniBand plugin lists. What a snapshot cannot show is reported as unknown, never guessed in
 //! silence: an attribute that is not known is left out and listed.
 
 mod arena;
@@ -182,7 +182,7 @@ pub fn from_node_with(node: &Node<'_>, options: &Options) -> Result<FromNode, Fr
         }
     }
     b.assumed.say(format!("ranks 0 to {}: one process a GPU, in NVML's order", gpus.len() - 1));
-    b.assumed.say("host_hash: a number of ours; NCCL replaces it when it reads a file");
+    b.assumed.say("host_hash: a placeholder; NCCL replaces it when it reads a file");
     b.assumed.say("no GIN, RMA or CollNet plugin: <net> has no gin, rma or coll");
     Ok(FromNode {
         document: b.arena.into_document(),

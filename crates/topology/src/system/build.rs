@@ -237,7 +237,7 @@ impl Build<'_> {
         let tree = self.tree;
         for net in tree.children(id) {
             let net = *net;
-            // Without a number it is none of the plugin's devices.
+            // Without a number it is not one of the plugin's devices.
             if tree.tag(net) != Some(Tag::Net) || tree.get(net, "dev").is_none() {
                 continue;
             }

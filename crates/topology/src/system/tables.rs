@@ -73,7 +73,7 @@ pub(super) fn model(vendor: CpuVendor, family: i32, model: i32) -> Option<CpuMod
     }
 }
 
-/// GB/s from one CPU to another. Intel's newer models are told apart since 2.26, AMD is since 2.19.
+/// GB/s from one CPU to another. Intel's newer models are distinguished since 2.26, AMD is since 2.19.
 pub(super) fn interconnect(cpu: &super::Cpu, version: Version) -> f32 {
     let old = !version.since(2, 26);
     match (cpu.arch, cpu.vendor, cpu.model) {

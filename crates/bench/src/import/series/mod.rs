@@ -22,7 +22,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark { tool: &theirs::TOOL, read, a
 
 fn read(bytes: &[u8], to: &mut Sink<'_>) {
     match theirs::parse(bytes) {
-        Err(e) => to.refuse(e.line, e.what),
+        Err(e) => to.refuse(e.line, e.why.to_string()),
         Ok(tables) => tables.iter().for_each(|t| table(t, to)),
     }
 }

@@ -135,7 +135,7 @@ impl Shape<'_> {
     }
 }
 
-/// An object of an export; whatever else stands there is nothing.
+/// An object of an export; whatever else is there is nothing.
 fn object(text: Option<&str>) -> Vec<(SmolStr, Param)> {
     let map: serde_json::Map<String, serde_json::Value> =
         text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();

@@ -241,7 +241,10 @@ fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, si
         show::bands_text(&rows, style, sink)?;
         let first = standing.iter().filter(|s| s.band.is_none()).count();
         if first > 0 {
-            writeln!(sink, "{first} measurements of it are the first of their kind: there is nothing to stand beside")?;
+            writeln!(
+                sink,
+                "{first} measurements of it are the first of their kind: there are no earlier runs to compare with"
+            )?;
         }
     }
     Ok(if missed { EXIT_MISSED } else { 0 })
@@ -278,7 +281,7 @@ fn target(name: &str, a: &HistoryArgs, filter: &Filter) -> Result<Target, Failur
     let read = |text: &Option<String>| text.as_deref().map(quantity).transpose();
     let (low, high) = (read(&a.low)?, read(&a.high)?);
     let unit = low.as_ref().or(high.as_ref()).map(|(_, u)| u.clone());
-    let unit = unit.ok_or_else(|| Failure::new("a target has an end: --low 194GB/s, --high 309GB/s"))?;
+    let unit = unit.ok_or_else(|| Failure::new("a target needs --low or --high, such as --low 194GB/s"))?;
     let within = |v: &(f64, Unit)| {
         v.1.convert(v.0, &unit).ok_or_else(|| Failure::new("both ends of a target measure the same thing"))
     };

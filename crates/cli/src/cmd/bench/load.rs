@@ -98,7 +98,7 @@ fn stream(source: &Source, digests: bool, loaded: &mut Loaded) -> io::Result<()>
         }
         return Ok(());
     }
-    // A packed file that is cut: what there is counts, and that it is cut is told.
+    // A packed file that is cut: what there is counts, and that it is cut is shown.
     let rest = match (path, plain) {
         // A file itself is read without clearing first what it is read into.
         (Some(path), Some(_)) => {

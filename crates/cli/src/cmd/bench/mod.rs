@@ -35,7 +35,7 @@ fn open(out: &OutArgs) -> Result<(Sink, Style), Failure> {
     Ok((sink, style))
 }
 
-/// Everything that looked like a result and is none, as the reports show it.
+/// Everything that looked like a result but is not one, as the reports show it.
 fn refused(list: &[linerate_bench::import::Refused]) -> Vec<linerate_report::bench::Refused> {
     let one = |r: &linerate_bench::import::Refused| {
         let kind = r.kind.filter(|k| *k != linerate_bench::Kind::Series).map_or_else(String::new, |k| format!("{k}: "));

@@ -84,7 +84,7 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     Ok(match (measured.stopped, measured.failures.is_empty()) {
         (Some(stopped), _) => {
             let why = match stopped {
-                Stopped::Cancelled => "it was told to end; nothing was left running",
+                Stopped::Cancelled => "interrupted; nothing was left running",
                 Stopped::OverBudget => "its budget was used up: --max-time and --max-traffic allow more",
                 Stopped::Lost => "a host was lost",
             };

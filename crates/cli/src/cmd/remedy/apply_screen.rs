@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 /// Standard error, shared by nodes.
 pub(super) struct Screen {
-    /// Whether a line stands that moves.
+    /// Whether a line is shown that is overwritten.
     moves: Mutex<bool>,
     terminal: bool,
     /// More nodes than one: each line says whose it is.

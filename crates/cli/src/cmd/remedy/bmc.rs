@@ -63,7 +63,12 @@ impl RedfishArgs {
                 let first = text.split(|b| *b == b'\n').next().unwrap_or_default();
                 let first = first.strip_suffix(b"\r").unwrap_or(first);
                 let text = (first.len() <= MOST).then(|| String::from_utf8(first.to_vec()).ok()).flatten();
-                text.ok_or_else(|| Failure::new(format!("{}: its first line is no password", file.display())))?
+                text.ok_or_else(|| {
+                    Failure::new(format!(
+                        "{}: the first line is not a valid password (not UTF-8, or longer than {MOST} bytes)",
+                        file.display()
+                    ))
+                })?
             }
             None => std::env::var(PASSWORD).map_err(|_| {
                 Failure::new(format!("--redfish-user {user} needs a password"))
@@ -91,7 +96,7 @@ fn bare(host: &str) -> &str {
     }
 }
 
-/// A node with what stands beside it.
+/// A node with what is beside it.
 struct Beside {
     node: Box<dyn Node>,
     bmc: Option<Bmc>,

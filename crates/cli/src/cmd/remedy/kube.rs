@@ -3,7 +3,7 @@
 use crate::output::Failure;
 use crate::plan_args::{KubeArgs, PlanArgs};
 use linerate_apply::kube::{Kube, Program};
-use linerate_remedy::change::labels::{Asked, Wanted, distinct};
+use linerate_remedy::change::labels::{Asked, LabelError, Wanted, distinct};
 use linerate_remedy::plan::node_id;
 use linerate_snapshot::Snapshot;
 
@@ -33,7 +33,7 @@ pub(super) fn asked(a: &PlanArgs, snapshot: &Snapshot) -> Result<Option<Asked>, 
         let unused = "--kube-node, --kube-context and --kubeconfig are for --label, and none is given";
         return if a.kube.is_named() { Err(Failure::new(unused)) } else { Ok(None) };
     }
-    let wrong = |why| Failure::new(format!("--label: {why}"));
+    let wrong = |why: LabelError| Failure::new(format!("--label: {why}"));
     let wanted = a.label.iter().map(|w| w.parse()).collect::<Result<Vec<Wanted>, _>>().map_err(wrong)?;
     distinct(&wanted).map_err(wrong)?;
     let name = a.kube.kube_node.clone().or_else(|| node_id(snapshot).host.map(|h| h.to_ascii_lowercase()));

@@ -163,7 +163,7 @@ fn write(a: &PlanArgs, plan: &Plan, snapshot: &Snapshot, node: &Node<'_>, sink: 
     Ok(())
 }
 
-/// NICs whose kind is known: what the operator has to be told of each besides the settings.
+/// NICs whose kind is known: what the operator has to know of each besides the settings.
 fn nics(node: &Node<'_>) -> Vec<NicType> {
     let of = |f: &PciFunction<'_>| {
         let firmware = node.nic_firmware.iter().find(|n| n.bdf == Some(f.bdf));

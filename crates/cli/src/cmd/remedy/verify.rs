@@ -46,7 +46,7 @@ pub(crate) fn run(a: &VerifyArgs) -> Result<u8, Failure> {
 
 fn load(path: &Path) -> Result<Snapshot, Failure> {
     let line = Line::new(true);
-    // What hashing makes of names differs from time to time: it would be told as a change.
+    // What hashing makes of names differs from time to time: it would be reported as a change.
     let options = Options { redact: false, ..crate::budget::options(path, Purpose::Collect) };
     linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)
 }

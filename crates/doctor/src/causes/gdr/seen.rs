@@ -40,7 +40,7 @@ pub(crate) fn works(c: &Case<'_>) -> bool {
 /// Processes whose GPUDirect is missing altogether: not merely for sending, which may be by design.
 pub(crate) fn missing(c: &Case<'_>) -> BTreeSet<usize> {
     let s = seen(c);
-    // Where nothing of receiving is seen, and no pair is said to be direct, sending has to tell.
+    // Where no receiving is seen, and no pair is said to be direct, sending has to tell.
     let pairs = c.of(&c.o.pairs).any(|(p, _)| p.enabled);
     if s.receive.is_empty() && s.with.is_empty() && !pairs { s.send } else { s.receive }
 }

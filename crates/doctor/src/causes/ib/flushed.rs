@@ -18,6 +18,6 @@ pub(super) static CAUSE: Cause = Cause {
     severity: Severity::Info,
     rules: &[],
     follows: &[],
-    // Never a cause by itself: told as a consequence, or as undecided.
+    // Never a cause by itself: reported as a consequence, or as undecided.
     check: |_| None,
 };

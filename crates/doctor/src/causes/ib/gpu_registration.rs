@@ -42,7 +42,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let cut = |error: &str| "Cannot allocate memory".starts_with(error);
     let of_gpu =
         |call: &str, error: &str| !no_memory(error) && (!cut(error) || error.is_empty() && call.contains("dmabuf"));
-    // A benchmark that was told to use the GPU's memory registers that, and nothing else.
+    // A benchmark that was set to use the GPU's memory registers that, and nothing else.
     let gpu_only = c.o.gpu_buffers;
     let found = verbs(c, |call, error| {
         registers(call) && (of_gpu(call, error) || gpu_only && (error.is_empty() || !no_memory(error)))

@@ -43,7 +43,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     });
     let small = small.min_by_key(|(k, _)| *k);
     let Some((call, _, g)) = found.first() else {
-        // The library or the MPI itself names the limit as its trouble; a shell's list of limits alone is none.
+        // The library or the MPI itself names the limit as its trouble; a shell's list of limits alone is not trouble.
         let (_, g) = limit.iter().find(|(t, _)| matches!(t, ToolTrouble::LockedMemory { complains: true, .. }))?;
         let why = "the program names the limit itself, where it ran";
         let found = Found::new(Likely, "too little memory may be locked", why).with(c.quotes(g));

@@ -26,7 +26,7 @@ const TORCH: Source = nccl(
     "https://github.com/pytorch/pytorch/blob/main/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp",
 );
 
-/// Whether the bootstrap's own messages have the wrong size: nothing of the program was exchanged yet.
+/// Whether the bootstrap's own messages have the wrong size: the program has exchanged nothing yet.
 fn is_bootstrap(g: &Group) -> bool {
     g.quotes.iter().all(|q| q.text.starts_with("Message truncated"))
 }

@@ -97,7 +97,7 @@ fn is_cause(j: &Judgement) -> bool {
     j.what_to_do != Do::Nothing || j.meaning.class == Class::App
 }
 
-/// Whether it is told by gpu/nvlink.
+/// Whether gpu/nvlink reports it.
 pub(crate) fn is_nvlink(j: &Judgement) -> bool {
     j.meaning.class == Class::Nvlink
 }

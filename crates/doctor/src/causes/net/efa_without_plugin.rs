@@ -46,7 +46,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return None;
     }
     let failed = failed(c);
-    // What it fails at with its first connection, or for want of CUDA, has nothing of EFA.
+    // What it fails at with its first connection, or for want of CUDA, has nothing to do with EFA.
     if !failed.is_empty() && failed.iter().flat_map(|g| &g.quotes).all(|q| Plugin::failed_later(&q.text)) {
         return None;
     }

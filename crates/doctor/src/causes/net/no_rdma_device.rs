@@ -70,7 +70,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         matches!(event, PluginEvent::Loaded(name) if ["RDMA", "IBext"].iter().any(|w| c.name(name).contains(w)))
     });
     let wanted = c.env("NCCL_IB_HCA").is_some() || c.env("NCCL_IB_GID_INDEX").is_some() || plugin;
-    // Neither that the job spans nodes nor that there should be RDMA: told as undecided.
+    // Neither that the job spans nodes nor that there should be RDMA: reported as undecided.
     if c.multi_node().is_none() && !wanted && c.nodes.is_empty() && c.rdma_processes().is_empty() {
         return None;
     }

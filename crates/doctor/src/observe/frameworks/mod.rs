@@ -74,7 +74,7 @@ const RESULTS: &[(&str, &str)] = &[
     ("remote process exited", "ncclRemoteError"),
 ];
 
-/// NCCL's words in an exception that stands in one line: `… NCCL version 2.21.5 ncclSystemError: … Last error: WORDS`, or with the line
+/// NCCL's words in an exception that is in one line: `… NCCL version 2.21.5 ncclSystemError: … Last error: WORDS`, or with the line
 /// breaks written out, as Python shows a text in a list: `…\\nLast error:\\nWORDS')`.
 pub(super) fn last_error(line: &str) -> Option<&str> {
     let (_, words) = line.split_once("Last error:")?;

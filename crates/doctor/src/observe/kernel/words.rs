@@ -3,7 +3,7 @@
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
 
-/// A line without one of these is none of the kernel's that matter, nor a part of NCCL's.
+/// A line without one of these is not one of the kernel's that matter, nor a part of NCCL's.
 const WORDS: &[&str] = &[
     "NVRM",
     "SXid (",

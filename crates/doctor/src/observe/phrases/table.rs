@@ -52,7 +52,7 @@ impl Phrase {
         self.fragments.join(" ")
     }
 
-    /// Where it stands in a line of small letters: from its first fragment to the end of its last.
+    /// Where it is in a line of small letters: from its first fragment to the end of its last.
     pub(super) fn find(&self, low: &str) -> Option<Range<usize>> {
         if self.without.iter().any(|w| low.contains(w.as_str())) {
             return None;

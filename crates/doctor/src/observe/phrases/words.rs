@@ -13,7 +13,7 @@ pub(super) const KEYS: &str = "\
     regex pattern patterns match expr description name summary title alert rule example examples query filter search test input \
     expected want reason_regex keyword keywords fix feat docs doc symptom symptoms cause meaning solution impact subject changelog \
     note todo";
-/// What stands in the bracket of a title.
+/// What is in the bracket of a title.
 pub(super) const TICKETS: &str = "\
     bug feature fix question doc rfc usage issue x help patch v2 perf ci test misc hardware installation performance roadmap wip \
     refactor chore";
@@ -34,7 +34,7 @@ pub(super) const CALM: &str = "\
 pub(super) const PEOPLE: &str = "\
     i i'm i've we we've you your my our they he see sees seeing saw seen says said shows showing example e.g fixes fixed adds detects \
     handles whenever because although reported usually typically";
-/// Other words before a message that is told of.
+/// Other words before a message that somebody describes.
 pub(super) const TELLING: &str = "\
     get gets getting got when if since but where which that these those say show shown like such fix fixing add added handle handling \
     detect detecting about regarding caused cause means often sometimes following observed hit hits hitting encountered encounter \

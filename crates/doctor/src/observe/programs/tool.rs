@@ -62,7 +62,7 @@ fn is_cancelled(text: &str) -> bool {
     whole.is_some_and(|t| (t.starts_with("JOB ") || t.starts_with("STEP ")) && t.contains(" CANCELLED AT "))
 }
 
-/// NVSHMEM, `src/modules/transport/ib*/`: neither DMA-BUF nor a module serves; its place in the source stands before.
+/// NVSHMEM, `src/modules/transport/ib*/`: neither DMA-BUF nor a module serves; its place in the source comes before.
 const PEER_MEMORY: &[&str] = &["neither nv_peer_mem, or nvidia_peermem detected. Skipping transport."];
 
 /// A setting that asks libfabric for EFA, in an environment or a command: `"FI_PROVIDER": "efa"`, `-x FI_PROVIDER=efa`, `export FI_PROVIDER="efa"`.

@@ -103,7 +103,7 @@ const LEADS: &[&str] = &[
     "CUDA initialization: Unexpected error from cudaGetDeviceCount(). {}Error {n}: $",
 ];
 
-/// What stands before an error's name and words: TensorFlow's and XLA's driver (`cuda_driver.cc`, `cuda_platform.cc`), one word of others.
+/// What comes before an error's name and words: TensorFlow's and XLA's driver (`cuda_driver.cc`, `cuda_platform.cc`), one word of others.
 const NAMED: &[&str] = &[
     "failed call to cuInit: $",
     "failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: $",

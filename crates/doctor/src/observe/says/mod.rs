@@ -1,5 +1,5 @@
 //! Messages of CUDA, frameworks, launchers, containers and services that name a cause by themselves. What they say, from where, and how sure
-//! that is, stands in [`table`]; here is where in a line such a message may stand: alone in it, or behind what a logger, an exception or a
+//! that is, is in [`table`]; here is where in a line such a message may stand: alone in it, or behind what a logger, an exception or a
 //! container's runtime puts before it. In the middle of a sentence it counts for nothing.
 
 mod cuda;
@@ -49,7 +49,7 @@ impl Reader {
         self.traceback = true;
     }
 
-    /// What a line says, by number in [`ALL`], and whether somebody's logger stands before it.
+    /// What a line says, by number in [`ALL`], and whether somebody's logger comes before it.
     pub(super) fn read(&mut self, line: &str) -> Option<(usize, bool)> {
         if line.trim() == "Fabric" {
             self.fabric = true;
@@ -90,9 +90,9 @@ impl Reader {
 /// A message in a line.
 struct Message<'a> {
     text: &'a str,
-    /// A logger, a launcher or a container's runtime stands before it: somebody's program printed it.
+    /// A logger, a launcher or a container's runtime comes before it: somebody's program printed it.
     headed: bool,
-    /// An exception's class, or the program's name, stands before it.
+    /// An exception's class, or the program's name, comes before it.
     exception: bool,
 }
 

@@ -146,7 +146,7 @@ impl Voice {
         }
     }
 
-    /// Whether an author quotes what stands in a line.
+    /// Whether an author quotes what is in a line.
     pub(crate) fn quotes(&self, line: u64) -> bool {
         if self.other > MAX_OTHER {
             return false;

@@ -111,7 +111,7 @@ impl ConfigSpace<'_> {
         Ari { next_function: self.byte(at + 5) }
     }
 
-    /// The number of entries stands in the first control register; each entry is a capability and a control register. The
+    /// The number of entries is in the first control register; each entry is a capability and a control register. The
     /// sizes from 256 TiB upwards are in the upper half of the control register.
     fn rebar(&self, at: usize) -> ResizableBars {
         let mut bars = ResizableBars::default();

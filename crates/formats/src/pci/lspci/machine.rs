@@ -71,7 +71,7 @@ enum Field<'a> {
     Text(String),
 }
 
-/// The next field; a quoted text that is cut before its closing mark is none.
+/// The next field; a quoted text that is cut before its closing mark is not one.
 fn next_field(text: &str) -> Option<(Field<'_>, &str)> {
     let text = text.trim_start();
     let Some(quoted) = text.strip_prefix('"') else {

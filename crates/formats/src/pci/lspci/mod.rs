@@ -69,7 +69,7 @@ pub enum ParseError {
     /// There is nothing in it.
     #[error("the text is empty; expected the output of `lspci`, best of `sudo lspci -Dnnvvv`")]
     Empty,
-    /// A message stands where the devices should be.
+    /// A message is where the devices should be.
     #[error("line {line}: `lspci` did not run: {message}")]
     ToolFailed {
         /// 1-based line of the message.

@@ -71,17 +71,18 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
     // On Debian the node itself is asked before the trial; here what the source shows has to tell.
     let once = if platform.boot == Boot::Grubby { grubby_once(s) } else { Ok(()) };
     match can {
-        Some(_) if args.trial && once.is_err() => add_note(
-            &mut out.note,
-            &format!(
-                "there is no start on trial: {}. Nothing falls back by itself if the kernel does not come up; have a console at hand",
-                once.err().unwrap_or_default()
+        Some((boot, tool, package)) if args.trial => match once {
+            Ok(()) => {
+                out.precondition.push(program(tool, package));
+                out.trial.push(Act::Trial(TrialAct { boot, add: args.add.to_vec(), remove: args.remove.to_vec() }));
+            }
+            Err(why) => add_note(
+                &mut out.note,
+                &format!(
+                    "there is no start on trial: {why}. Nothing falls back by itself if the kernel does not come up; have a console at hand"
+                ),
             ),
-        ),
-        Some((boot, tool, package)) if args.trial => {
-            out.precondition.push(program(tool, package));
-            out.trial.push(Act::Trial(TrialAct { boot, add: args.add.to_vec(), remove: args.remove.to_vec() }));
-        }
+        },
         Some(_) => add_note(
             &mut out.note,
             "without a start on trial nothing falls back by itself if this kernel does not come up",
@@ -95,15 +96,12 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
 }
 
 /// Whether GRUB starts an entry once that `grub2-reboot` names: else a trial kernel that panics would come again and again.
-fn grubby_once(s: &Snapshot) -> Result<(), String> {
+fn grubby_once(s: &Snapshot) -> Result<(), BootError> {
     let vendors = see::names(s, "boot/efi/EFI").into_iter().map(|v| v.to_string()).collect();
     let Some(cfg) = grub::rhel_cfg(vendors, |path| see::text(s, path.trim_start_matches('/'))) else {
-        return Err(
-            "the source does not show whether GRUB can write that the trial was started (/boot/grub2/grub.cfg)"
-                .to_owned(),
-        );
+        return Err(BootError::OnceUnseen);
     };
-    grub::starts_once(cfg).map_err(|e| e.to_string())
+    grub::starts_once(cfg)
 }
 
 fn grub_debian(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Result<Written, Refusal> {

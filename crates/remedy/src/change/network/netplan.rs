@@ -13,8 +13,9 @@ pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Change, Refu
     let (mut ours, mut out) = (Vec::new(), Vec::new());
     for w in good {
         match standing(w, s) {
-            Ok(new) => ours.push((w.clone(), new)),
-            Err(how) => out.push(Err(w.by_hand(vec![how, "netplan apply".to_owned()]))),
+            Standing::Named => ours.push((w.clone(), false)),
+            Standing::New => ours.push((w.clone(), true)),
+            Standing::ByHand(how) => out.push(Err(w.by_hand(vec![how, "netplan apply".to_owned()]))),
         }
     }
     if !ours.is_empty() {
@@ -23,12 +24,20 @@ pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Change, Refu
     out
 }
 
-/// How netplan names the interface: `Ok(false)` by its name, `Ok(true)` not at all, else what to write into which definition. A second
-/// definition of one interface would take the place of the first, and with it its addresses.
-fn standing(w: &Want<'_>, s: &Snapshot) -> Result<bool, String> {
+/// How netplan knows an interface. A second definition of one interface would take the place of the first, and with it its addresses.
+enum Standing {
+    /// By its name.
+    Named,
+    /// Not at all.
+    New,
+    /// By another name, or it is not known how: what to write into which definition.
+    ByHand(String),
+}
+
+fn standing(w: &Want<'_>, s: &Snapshot) -> Standing {
     let (name, lines) = (w.name, w.yaml());
     if !w.physical {
-        return Err(format!("in the netplan definition of {name}: {lines}"));
+        return Standing::ByHand(format!("in the netplan definition of {name}: {lines}"));
     }
     let (mut own, mut other) = (false, None);
     for (file, id, fit) in made(w, s) {
@@ -40,13 +49,15 @@ fn standing(w: &Want<'_>, s: &Snapshot) -> Result<bool, String> {
     }
     if let Some((path, id)) = other {
         let id: String = id.chars().take(64).flat_map(char::escape_default).collect();
-        return Err(format!("in the netplan definition \"{id}\", which is or may be that of {name} ({path}): {lines}"));
+        return Standing::ByHand(format!(
+            "in the netplan definition \"{id}\", which is or may be that of {name} ({path}): {lines}"
+        ));
     }
     if own {
-        return Ok(false);
+        return Standing::Named;
     }
     if !files::looked(s) {
-        return Err(format!(
+        return Standing::ByHand(format!(
             "in the netplan definition of {name}, whatever its name is: {lines} (the source does not show what netplan made of its files: \
              collect again with this version, as root, to have it planned)"
         ));
@@ -57,10 +68,10 @@ fn standing(w: &Want<'_>, s: &Snapshot) -> Result<bool, String> {
     let profiles = ["etc/NetworkManager/system-connections", "usr/lib/NetworkManager/system-connections"];
     let profiles = profiles.iter().flat_map(|d| files::within(s, d, "")).filter(|f| profile_fits(f, name) == Fit::Yes);
     match beside.chain(profiles.map(|f| f.path)).next() {
-        Some(path) => Err(format!(
+        Some(path) => Standing::ByHand(format!(
             "{path} is or may be for {name}, and netplan does not know it: change that file, not netplan's"
         )),
-        None => Ok(true),
+        None => Standing::New,
     }
 }
 

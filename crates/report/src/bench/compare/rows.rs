@@ -42,7 +42,7 @@ impl Ratios {
         let even = rows.iter().all(|c| match (estimate(c), interval(c)) {
             (Some(e), Some([low, high])) => {
                 let (below, above) = (e - low, high - e);
-                // A difference that rounding hides is none.
+                // A difference that rounding hides is not shown.
                 below >= 0.0 && above >= 0.0 && (below - above).abs() <= 0.1 * below.max(above) + 5e-4
             }
             _ => true,

@@ -1,4 +1,4 @@
-//! One page that sums up a cluster: facts, tables, plots and remarks, section by section. What stands on it is the caller's.
+//! One page that sums up a cluster: facts, tables, plots and remarks, section by section. What is on it is the caller's.
 
 mod html;
 mod markdown;
@@ -67,7 +67,7 @@ pub enum Mood {
     Warn,
     /// Wrong.
     Bad,
-    /// Cannot be told.
+    /// Not known.
     Doubt,
 }
 

@@ -1,4 +1,4 @@
-//! Colours and marks of the sides: told apart by people who see no red or green, and in black and white.
+//! Colours and marks of the sides: distinguished by people who see no red or green, and in black and white.
 
 /// Light, dark: after Okabe and Ito's palette, darkened or lightened until it is legible on its ground.
 pub(super) const COLOURS: [(&str, &str); 6] = [

@@ -8,7 +8,7 @@ use crate::bench::words::{fixed, number, short_size};
 const LARGEST: f64 = 1e150;
 /// On logarithmic axes nothing below this is drawn.
 const SMALLEST: f64 = 1e-150;
-/// A span below this share of its values is none.
+/// A span below this share of its values counts as zero.
 const NO_SPAN: f64 = 1e-12;
 
 /// Whether a value can be drawn at all.

@@ -168,7 +168,7 @@ impl Scene {
     }
 
     fn tell(&mut self, role: usize, shape: Option<Shape>, name: &str) {
-        // A name of blanks is none.
+        // A name of blanks is no name.
         if !terminal(name).trim().is_empty()
             && !self.legend.iter().any(|(r, s, n)| (*r, *s, n.as_str()) == (role, shape, name))
         {

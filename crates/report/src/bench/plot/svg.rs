@@ -306,7 +306,7 @@ fn n(v: f32) -> String {
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// All rules are below `.lrp`, so that they keep to the drawing where it stands in a page.
+/// All rules are below `.lrp`, so that they keep to the drawing where it is in a page.
 fn css() -> String {
     const GREYS: [(&str, &str, &str, &str); 9] = [
         ("bg", "fill", "#ffffff", "#0d1117"),

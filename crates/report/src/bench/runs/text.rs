@@ -10,7 +10,7 @@ use linerate_bench::{Fault, Run, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-/// Runs told in full before they become lines of a list.
+/// Runs shown in full before they become lines of a list.
 const IN_FULL: usize = 6;
 /// Rows of a table, and runs of a list, before the rest becomes a number.
 const ROWS: usize = 40;

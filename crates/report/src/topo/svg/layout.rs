@@ -79,7 +79,7 @@ pub(super) struct Exit {
     pub(super) x: f32,
     pub(super) top: f32,
     pub(super) bottom: f32,
-    /// Up to where its label may reach; none where another GPU stands below.
+    /// Up to where its label may reach; none where another GPU is below.
     pub(super) room: Option<f32>,
 }
 
@@ -270,7 +270,7 @@ fn rows(scene: &Scene, plans: &[panel::Plan], widest: f32) -> Vec<Vec<usize>> {
         .unwrap_or(first)
 }
 
-/// A panel, and what stands between it and the next.
+/// A panel, and what is between it and the next.
 fn width(plans: &[panel::Plan], cpu: usize) -> f32 {
     plans.get(cpu).map_or(0.0, |p| p.width) + APART
 }

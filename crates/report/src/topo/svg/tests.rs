@@ -250,7 +250,7 @@ fn hostile_names_stay_text() {
     assert_tidy(&scene);
 }
 
-/// What of Graphviz's language stands outside of quoted strings.
+/// What of Graphviz's language is outside of quoted strings.
 fn unquoted(graph: &str) -> String {
     let (mut out, mut quoted, mut escaped) = (String::new(), false, false);
     for c in graph.chars() {

@@ -56,7 +56,7 @@ const NVLINK_WIDTHS: [(f32, f32); 4] = [(30.0, 1.75), (60.0, 3.25), (120.0, 4.0)
 /// Colours of the badges that join a GPU to its network devices; white text is legible on each, in both themes.
 const BADGES: [&str; 8] = ["#2f62c9", "#a8501a", "#6f3fb8", "#0c716c", "#a52c70", "#5d6f18", "#7d5125", "#4a5868"];
 
-/// The style sheet. All rules are below `.lt`, so that they keep to the drawing where it stands in a page.
+/// The style sheet. All rules are below `.lt`, so that they keep to the drawing where it is in a page.
 pub(super) fn css() -> String {
     let mut css = String::from(
         "\

@@ -16,7 +16,7 @@ use crate::{EntryKind, OutputKind, Snapshot};
 pub(crate) use net::remove;
 use std::borrow::Cow;
 
-/// What stands in the place of a secret: one word for every reader, and inert in XML, JSON and shells.
+/// What is in the place of a secret: one word for every reader, and inert in XML, JSON and shells.
 pub const MARK: &str = "[redacted]";
 
 /// How a text is read.
@@ -233,7 +233,7 @@ fn harmless(data: &[u8]) -> bool {
             && data.iter().all(|b| b.is_ascii_hexdigit() || b.is_ascii_whitespace() || matches!(b, b'-' | b'x' | b'.'))
 }
 
-/// What the kernel prints of a device, where nothing of it could be a secret: a short word, or the windows of a PCI function.
+/// What the kernel prints of a device, where no part of it could be a secret: a short word, or the windows of a PCI function.
 fn is_attribute(data: &[u8]) -> bool {
     const LINE: usize = 57;
     let short = data.len() < 20 && !data.iter().any(|b| matches!(b, b'=' | b':' | b'@' | b'<' | b'$'));
@@ -242,7 +242,7 @@ fn is_attribute(data: &[u8]) -> bool {
     short || data.starts_with(b"0x") && data.chunks(LINE).all(window)
 }
 
-/// A text without secrets, as far as their form shows them: for what is told of other programs' words.
+/// A text without secrets, as far as their form shows them: for what is shown of other programs' words.
 #[must_use]
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
     match lines::cleaned(text.as_bytes()) {

@@ -70,7 +70,7 @@ fn is_sign(b: u8) -> bool {
     )
 }
 
-/// Words between signs. A user's name with a password in front of a host is none.
+/// Words between signs. A user's name with a password in front of a host is not one.
 fn list(v: &[u8]) -> bool {
     if v.windows(3).any(|w| w == b"://") {
         return false;

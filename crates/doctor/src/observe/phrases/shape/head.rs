@@ -1,10 +1,10 @@
-//! What stands before the words of a line: a machine, or a person.
+//! What comes before the words of a line: a machine, or a person.
 
 use super::{has, is_one};
 use crate::observe::phrases::words::{ARTICLES, LEVELS, SMALL_LEVELS, TICKETS};
 use linerate_formats::printed;
 
-/// What of a machine stands before the words.
+/// What of a machine comes before the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
     /// A time, a place in a source, a process, a bracket of a logger.

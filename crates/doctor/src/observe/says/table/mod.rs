@@ -35,7 +35,7 @@ pub(crate) struct Says {
     pub(crate) cause: &'static str,
     /// How sure that is behind a head: of a logger or a launcher, or of an exception below a traceback.
     sure: Sure,
-    /// How sure, where nothing stands before it, and people may have written it.
+    /// How sure, where nothing comes before it, and people may have written it.
     alone: Sure,
     /// Its beginning, as a pattern.
     pub(super) form: &'static str,
@@ -62,7 +62,7 @@ impl Says {
     }
 }
 
-/// A message that is only possible where nothing stands before it: guides and tickets name it so, too.
+/// A message that is only possible where nothing comes before it: guides and tickets name it so, too.
 const fn says(program: &'static str, cause: &'static str, sure: Sure, form: &'static str, means: &'static str) -> Says {
     let alone = match sure {
         Certain | Likely => Possible,

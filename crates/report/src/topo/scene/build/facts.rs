@@ -11,7 +11,7 @@ pub(super) struct Facts {
     links: HashMap<u64, PcieLink>,
     /// NVLinks from one bus id to another; `None` is a switch.
     nvlinks: HashMap<(u64, Option<u64>), u32>,
-    /// Network devices whose speed is told, by number and by name.
+    /// Network devices whose speed is shown, by number and by name.
     speeds: HashSet<i64>,
     names: HashSet<String>,
 }

@@ -7,7 +7,7 @@ use linerate_topology::system::{NodeId, NodeKind, System};
 use std::collections::HashMap;
 
 /// Fills in [`super::super::Gpu::nics`] and what goes with it. `shown` may be another graph than the one that was judged, where
-/// NCCL cuts a host: nodes are told by their identity then.
+/// NCCL cuts a host: nodes are known by their identity then.
 pub(super) fn decide(
     scene: &mut Scene,
     analysis: &Analysis,

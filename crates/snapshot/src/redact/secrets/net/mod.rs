@@ -44,7 +44,7 @@ fn without(text: &[u8], found: &[(usize, usize)]) -> Vec<u8> {
     out
 }
 
-/// What is looked for where a byte stands.
+/// What is looked for where a byte is.
 const NOTHING: u8 = 0;
 const SIGN: u8 = 1;
 const LETTER: u8 = 2;

@@ -1,4 +1,4 @@
-//! Words behind which a secret stands, with no sign between: sentences, prompts, commands, lines of two words.
+//! Words behind which a secret is, with no sign between: sentences, prompts, commands, lines of two words.
 
 use super::super::names;
 use super::{BACK, Net};
@@ -6,7 +6,7 @@ use super::{BACK, Net};
 /// What a pipe or a here-string leads to that asks for a secret, in small letters.
 const ASKERS: &[&[u8]] =
     &[b"passw", b"sudo", b"cryptsetup", b"login", b"secret", b"token", b"passphrase", b"kinit", b"ssh-add", b"gpg"];
-/// What follows the name of a secret on a line of two words and is none.
+/// What follows the name of a secret on a line of two words and is not a secret.
 const STATES: &[&str] = &[
     "required",
     "incorrect",
@@ -158,7 +158,7 @@ impl Net<'_> {
         (len >= 8 && text && bytes.contains(&b':')).then_some((from, from + len + fill))
     }
 
-    /// Whether this stands in front of a word.
+    /// Whether this is in front of a word.
     fn follows(&self, from: usize, word: &[u8]) -> bool {
         let back = self.text.get(from.saturating_sub(word.len())..from).unwrap_or_default();
         back.eq_ignore_ascii_case(word)

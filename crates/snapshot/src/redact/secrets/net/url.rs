@@ -40,7 +40,7 @@ impl Net<'_> {
         }
         if let Some(q) = query.filter(|q| *q >= from && q + 1 < end) {
             let (from, to) = (q + 1, end - usize::from(self.text.get(end - 1) == Some(&b'\\')));
-            // Where it stands in a list or in brackets, what is behind belongs to that; it goes with it.
+            // Where it is in a list or in brackets, what is behind belongs to that; it goes with it.
             return if self.text.get(from..to) == Some(MARK.as_bytes()) { None } else { Some((from, to)) };
         }
         told.map(|to| (from, to))

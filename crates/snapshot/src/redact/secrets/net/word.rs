@@ -1,10 +1,10 @@
-//! Runs of letters and digits: tokens, and words behind which a secret stands.
+//! Runs of letters and digits: tokens, and words behind which a secret is.
 
 use super::super::{MARK, token};
 use super::{BACK, Net};
 
 impl Net<'_> {
-    /// A run of letters and digits: a token, or a word behind which a secret stands.
+    /// A run of letters and digits: a token, or a word behind which a secret is.
     pub(super) fn letters(&mut self, from: usize, to: usize) -> Option<(usize, usize)> {
         if self.rest(from).starts_with(&MARK.as_bytes()[1..]) {
             return None;
@@ -26,7 +26,7 @@ impl Net<'_> {
             let path = self.text.get(from - back..from)?.contains(&b'/');
             return Some((if path { from } else { from - back }, end));
         }
-        // Once for each whole run: where nothing of it is before.
+        // Once for each whole run: where it begins.
         if !before.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/')) {
             let whole = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/');
             let len = self.rest(from).iter().take(4096).take_while(whole).count();
@@ -49,7 +49,7 @@ impl Net<'_> {
         (end > start && !self.rest(start).starts_with(MARK.as_bytes())).then_some((start, end))
     }
 
-    /// Whether one of these stands on the same line, not far before.
+    /// Whether one of these is on the same line, not far before.
     pub(super) fn has_before(&self, at: usize, words: &[&[u8]]) -> bool {
         let back = self.text.get(at.saturating_sub(BACK / 2)..at).unwrap_or_default();
         let line = back.rsplit(|b| *b == b'\n').next().unwrap_or_default();

@@ -1,0 +1,95 @@
+//! Errors of the crates are types: no function answers `Result<_, String>`. docs/decisions/errors.md says why.
+
+use crate::shell;
+use std::path::{Path, PathBuf};
+
+/// Crates that still have some, and how many lines. The numbers may only fall; a crate without any loses its row.
+const LEFT: &[(&str, usize)] = &[("apply", 24), ("remedy", 3), ("runner", 7)];
+
+/// The error type of each `Result<…>` in a line, and of `type Err = …`.
+fn error_types(line: &str) -> impl Iterator<Item = &str> {
+    let results = line.match_indices("Result<").filter_map(|(at, word)| last_argument(line.get(at + word.len()..)?));
+    results.chain(line.trim_start().strip_prefix("type Err = ").and_then(|rest| rest.strip_suffix(';')))
+}
+
+/// The last of two arguments of a type, from behind its `<`; `None` where there is one, or the line ends before them.
+fn last_argument(rest: &str) -> Option<&str> {
+    let (mut depth, mut comma) = (0_u32, None);
+    let mut before = ' ';
+    for (at, c) in rest.char_indices() {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            '>' if before == '-' => {}
+            '>' if depth == 0 => return rest.get(comma?..at).map(str::trim),
+            '>' | ')' | ']' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => comma = Some(at + 1),
+            _ => {}
+        }
+        before = c;
+    }
+    None
+}
+
+/// Lines of a file outside of its tests that have such an error.
+fn found(text: &str) -> impl Iterator<Item = usize> {
+    let own = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
+    own.lines().enumerate().filter(|(_, l)| error_types(l).any(|e| e == "String")).map(|(n, _)| n + 1)
+}
+
+fn files(dir: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()) {
+        let name = entry.file_name().unwrap_or_default();
+        if entry.is_dir() {
+            files(&entry, out);
+        } else if entry.extension().is_some_and(|e| e == "rs") && name != "tests.rs" {
+            out.push(entry);
+        }
+    }
+}
+
+#[test]
+fn no_error_is_a_string() {
+    let crates = shell::root().join("crates");
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(&crates).unwrap().map(|e| e.unwrap()) {
+        let name = entry.file_name().into_string().unwrap();
+        let (mut all, mut places) = (Vec::new(), Vec::new());
+        files(&entry.path().join("src"), &mut all);
+        for file in all {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let file = file.strip_prefix(&crates).unwrap().display().to_string();
+            places.extend(found(&text).map(|line| format!("{file}:{line}")));
+        }
+        let most = LEFT.iter().find(|(krate, _)| *krate == name).map_or(0, |(_, n)| *n);
+        if places.len() > most {
+            wrong.push(format!(
+                "{name}: {} errors are String, at most {most} may be:\n{}",
+                places.len(),
+                places.join("\n")
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn errors_that_are_strings_are_found() {
+    for (line, is_string) in [
+        ("pub fn a() -> Result<u8, String> {", true),
+        ("fn a(b: &str) -> Option<Result<Vec<(f64, u8)>, String>> {", true),
+        ("    Reply(Result<Reply, String>),", true),
+        (") -> Result<HashMap<String, fn(u8) -> u8>, String>", true),
+        ("    type Err = String;", true),
+        ("fn a() -> Result<BTreeMap<String, String>, Why> {", false),
+        ("fn a() -> Result<String, Why> {", false),
+        ("fn a() -> io::Result<String> {", false),
+        ("fn a() -> Result<(String, String)> {", false),
+    ] {
+        assert_eq!(error_types(line).any(|e| e == "String"), is_string, "{line}");
+    }
+    assert_eq!(
+        found("fn a() -> Result<u8, String> {}\n#[cfg(test)]\nmod tests {\n    fn b() -> Result<u8, String> {}\n}")
+            .count(),
+        1
+    );
+}
