@@ -158,6 +158,7 @@ bounds! {
     IPERF_RUNS: usize = 4_096, "Runs of iperf in one text.", "the rest is counted and left out; `bench import` ends with 2";
     NVBANDWIDTH_TESTS: usize = 65_536, "Tests of one run of nvbandwidth.", "the rest is counted and left out; `bench import` ends with 2";
     NVBANDWIDTH_DEVICES: usize = 4_096, "GPUs of one run of nvbandwidth.", "the rest is counted and left out; `bench import` ends with 2";
+    NVBANDWIDTH_CELLS: usize = 1 << 17, "Cells of all matrices of nvbandwidth in one text: each becomes a series of its own.", "the sum of a matrix beyond it is kept, its cells are counted and left out; `bench import` ends with 2";
     NVBANDWIDTH_SAID: usize = 256, "Remarks and failures of one run of nvbandwidth, each.", "the rest is counted and left out; `bench import` ends with 2";
     NVBANDWIDTH_RUNS: usize = 1 << 15, "Runs of nvbandwidth in one text.", "the rest is counted and left out; `bench import` ends with 2";
     PERFTEST_ROWS: usize = if cfg!(test) { 8192 } else { 1 << 20 }, "Rows of one run of perftest; a sweep has 23, a run without end one each five seconds.", "the rest is counted and left out; `bench import` ends with 2";

@@ -2,7 +2,7 @@
 
 use super::json;
 use super::run::{Device, Matrix, Run, Status, Test, Values};
-use crate::bounds::{BENCH_JSON, BENCH_LINE, Limit, NVBANDWIDTH_DEVICES, leave_out};
+use crate::bounds::{BENCH_JSON, BENCH_LINE, Limit, NVBANDWIDTH_CELLS, NVBANDWIDTH_DEVICES, leave_out};
 use crate::error::Why;
 use crate::launcher;
 use crate::record::Recorder;
@@ -24,6 +24,8 @@ pub struct Reader {
     word: Option<At<SmolStr>>,
     /// A command line above the next run.
     command: Option<At<String>>,
+    /// Cells of all matrices so far.
+    cells: usize,
 }
 
 /// A JSON document that is not yet whole.
@@ -116,7 +118,7 @@ impl Reader {
         self.end_run();
         let lines = document.text.bytes().filter(|b| *b == b'\n').count();
         let last = last.min(document.first.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX)).saturating_sub(1));
-        self.record.push(json::parse(&document.text, (document.first, last), document.depth > 0));
+        self.take(json::parse(&document.text, (document.first, last), document.depth > 0));
     }
 
     fn text(&mut self, number: u32, line: &str) {
@@ -394,8 +396,23 @@ impl Reader {
         self.end_test();
         self.names.clear();
         if let Some(run) = self.record.end() {
-            self.record.push(run);
+            self.take(run);
         }
+    }
+
+    /// Takes a run that is over. Of a matrix beyond the limit its sum remains.
+    fn take(&mut self, mut run: Run) {
+        for m in run.tests.iter_mut().flat_map(|t| &mut t.matrices) {
+            let cells = self.cells.saturating_add(m.values.len());
+            if cells <= NVBANDWIDTH_CELLS {
+                self.cells = cells;
+            } else {
+                m.rows.clear();
+                m.values.truncate(0);
+                leave_out(&mut run.left_out, Limit::NVBANDWIDTH_CELLS, m.line);
+            }
+        }
+        self.record.push(run);
     }
 }
 

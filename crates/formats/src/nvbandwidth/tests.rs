@@ -1,4 +1,5 @@
 use super::*;
+use crate::bounds::Limit;
 use crate::error::Why;
 use crate::text::At;
 use crate::units::{Bytes, GBps};
@@ -199,4 +200,25 @@ proptest::proptest! {
             }
         }
     }
+}
+
+/// A matrix of 512 GPUs has more cells than are kept: its sum remains, and what is left out is said.
+#[test]
+fn cells_beyond_the_limit_leave_the_sum() {
+    let n = 512;
+    let mut text = String::from(
+        "nvbandwidth Version: v0.8\nRunning device_to_device_memcpy_read_ce.\nmemcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)\n",
+    );
+    let head: Vec<String> = (0..n).map(|i| i.to_string()).collect();
+    text.push_str(&format!("    {}\n", head.join(" ")));
+    for row in 0..n {
+        text.push_str(&format!("{row} {}\n", vec!["1.00"; n].join(" ")));
+    }
+    text.push_str(&format!("\nSUM device_to_device_memcpy_read_ce {}.00\n", n * n));
+    let runs = parse(text.as_bytes());
+    let m = &runs[0].tests[0].matrices[0];
+    assert!(m.is_whole && m.values.is_empty() && m.rows.is_empty());
+    assert_eq!(m.sum, Some((n * n) as f64));
+    assert_eq!(runs[0].left_out.len(), 1);
+    assert_eq!(runs[0].left_out[0].limit, Limit::NVBANDWIDTH_CELLS);
 }
