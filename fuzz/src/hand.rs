@@ -99,7 +99,7 @@ static CALL: LazyLock<Call> =
     LazyLock::new(|| Call::new(&session(), Request::Inspect { plan: Some(PLAN.hash.clone()) }));
 
 /// What a node is asked.
-pub(crate) fn call(b: &[u8]) {
+pub fn call(b: &[u8]) {
     let Ok(root) = Root::open(&NODE) else { return };
     let before = std::fs::read(NODE.join(UNNAMED)).ok();
     let served = serve_bytes(b, &root, &NoTrial);
@@ -108,7 +108,7 @@ pub(crate) fn call(b: &[u8]) {
 }
 
 /// What an operator is answered.
-pub(crate) fn answer(b: &[u8]) {
+pub fn answer(b: &[u8]) {
     let Some(Ok(Some(state))) = accepts(&PLAN, &CALL, b) else { return };
     assert_eq!(state.plan, PLAN.hash, "another plan came out of an answer");
     for said in &state.acts {
@@ -121,7 +121,7 @@ pub(crate) fn answer(b: &[u8]) {
 }
 
 /// Calls, and honest answers to one.
-pub(crate) fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+pub fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let calls: Vec<Call> = requests().into_iter().map(|ask| Call::new(&session(), ask)).collect();
     let mut answers = Vec::new();
     if let Ok(root) = Root::open(&NODE) {
@@ -134,6 +134,6 @@ pub(crate) fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
 }
 
 /// Removes the node.
-pub(crate) fn end() {
+pub fn end() {
     let _ = std::fs::remove_dir_all(&*NODE);
 }

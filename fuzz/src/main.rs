@@ -5,16 +5,12 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command-line tool for developers: it prints
 
 mod alloc;
-mod hand;
-mod logs;
-mod mutate;
-mod seeds;
-mod targets;
 
-use mutate::Random;
+use linerate_fuzz::mutate::{self, Random};
+use linerate_fuzz::targets::{Target, targets};
+use linerate_fuzz::{hand, seeds};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use targets::{Target, targets};
 
 /// Longest time for one input.
 const MAX_TIME: Duration = Duration::from_secs(2);

@@ -1,14 +1,17 @@
 //! Mutations that find parser bugs: cuts, flips, splices, repeats, and the tokens that formats trip over.
 
 /// SplitMix64: small, seedable, good enough to pick mutations.
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// One sequence for each seed.
+    pub fn new(seed: u64) -> Self {
         Random(seed)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next number.
+    #[allow(clippy::should_implement_trait)] // it never ends, so it is no iterator
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -16,7 +19,7 @@ impl Random {
     }
 
     /// Below `n`; 0 for an empty range.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         if n == 0 { 0 } else { (self.next() % n as u64) as usize }
     }
 }
@@ -62,7 +65,7 @@ const TOKENS: &[&[u8]] = &[
 ];
 
 /// A mutant of one of the seeds, of at most 1 MiB.
-pub(crate) fn mutate(r: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
+pub fn mutate(r: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut v = seeds.get(r.below(seeds.len())).cloned().unwrap_or_default();
     for _ in 0..=r.below(6) {
         let at = r.below(v.len() + 1);

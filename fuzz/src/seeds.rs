@@ -1,5 +1,7 @@
 //! Seeds: what the composed sick node shows, in each format, and a few texts of our own.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use linerate_compose::Description;
 use linerate_formats::{Kind, sniff};
 use linerate_snapshot::Snapshot;
@@ -10,14 +12,39 @@ use std::sync::LazyLock;
 static SEEDS: LazyLock<HashMap<&'static str, Vec<Vec<u8>>>> = LazyLock::new(make);
 
 /// Seeds of a target; never empty.
-pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
+pub fn of(target: &str) -> Vec<Vec<u8>> {
     SEEDS.get(target).filter(|s| !s.is_empty()).cloned().unwrap_or_else(|| vec![b"0000:00:00.0 0 text\n".to_vec()])
+}
+
+/// The seeds of each target, one file each, in a directory of its name: what a harness begins with that reads files.
+///
+/// # Errors
+/// A directory or file that cannot be written.
+pub fn write(dir: &Path) -> std::io::Result<()> {
+    for target in crate::targets::targets() {
+        let own = dir.join(target.name);
+        std::fs::create_dir_all(&own)?;
+        for (n, seed) in of(target.name).iter().enumerate() {
+            std::fs::write(own.join(format!("{n:04}")), seed)?;
+        }
+    }
+    Ok(())
 }
 
 /// Targets that have seeds of their own.
 #[cfg(test)]
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     SEEDS.keys().copied().filter(|n| *n != Kind::Other.tool().name)
+}
+
+/// What the harness that follows coverage found, each input a line in Base64: `corpus/TARGET.txt`, written by
+/// `cargo xtask fuzz --guided --keep`.
+fn kept() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let names = crate::targets::targets().into_iter().map(|t| t.name);
+    let read = |name: &str| std::fs::read_to_string(corpus.join(format!("{name}.txt"))).ok();
+    let inputs = |text: String| text.lines().filter_map(|l| STANDARD.decode(l).ok()).collect();
+    names.filter_map(|name| Some((name, inputs(read(name)?)))).collect()
 }
 
 fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
@@ -50,6 +77,9 @@ fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
     let samples = Kind::ALL.iter().map(|k| k.tool()).flat_map(|t| t.samples.iter().map(|text| (t.name, *text)));
     for (target, text) in samples.chain(OWN.iter().copied()) {
         out.entry(target).or_default().push(text.as_bytes().to_vec());
+    }
+    for (target, inputs) in kept() {
+        out.entry(target).or_default().extend(inputs);
     }
     let (calls, answers) = crate::hand::seeds();
     out.entry("hand-call").or_default().extend(calls);

@@ -12,9 +12,11 @@ use std::hint::black_box;
 
 /// A name, and what is done with the bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Target {
-    pub(crate) name: &'static str,
-    pub(crate) run: fn(&[u8]),
+pub struct Target {
+    /// As people name it: a tool's or a parser's name.
+    pub name: &'static str,
+    /// Takes any bytes, and must neither panic nor cost more than they are worth.
+    pub run: fn(&[u8]),
 }
 
 macro_rules! targets {
@@ -26,7 +28,7 @@ fn text(b: &[u8]) -> String {
 }
 
 /// Every parser of `linerate-formats`, but where a target here does more with the same bytes; and what is not in that crate.
-pub(crate) fn targets() -> Vec<Target> {
+pub fn targets() -> Vec<Target> {
     let own = |name: &str| OWN.iter().any(|t| t.name == name);
     let parsers = parsers().filter(|(name, _)| !own(name)).map(|(name, run)| Target { name, run });
     parsers.chain(OWN.iter().copied()).collect()

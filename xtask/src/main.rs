@@ -35,7 +35,11 @@ const COMMANDS: &[Command] = &[
     ),
     ("docs", "write docs/rules from the rules (--check: compare only)", docs::run),
     ("examples", "write examples/ from lab/nodes (--check: compare only)", examples::run),
-    ("fuzz", "feed mutated inputs to every parser (--seconds N, --seed N, names of targets)", fuzz::run),
+    (
+        "fuzz",
+        "feed mutated inputs to every parser (--seconds N, --seed N, names of targets; --guided: by coverage, with libFuzzer)",
+        fuzz::run,
+    ),
     (
         "bench",
         "measure, and write docs/benchmarks.md (--quick: little, and nothing is written; --only logs, --only results)",

@@ -1,10 +1,8 @@
 //! Texts, compared by their lines: each has a key, so that one value of a table is one difference.
 
 use super::{Change, SHOWN, What};
+use linerate_formats::bounds::{DIFF_PARTS, DIFF_PIECES};
 use std::collections::HashMap;
-
-/// Lines beyond which a text is compared as a whole.
-const MAX_LINES: usize = 20_000;
 
 /// Texts whose words are compared, not their lines.
 const WORDS: [&str; 1] = ["proc/cmdline"];
@@ -16,11 +14,12 @@ pub(super) fn compare(path: &str, before: &[u8], after: &[u8], out: &mut Vec<Cha
         out.push(whole());
         return;
     };
-    if WORDS.contains(&path) {
+    let room = DIFF_PIECES.min(DIFF_PARTS.saturating_sub(out.len()));
+    if WORDS.contains(&path) && a.split_whitespace().count().max(b.split_whitespace().count()) <= room {
         return pieces(path, a.split_whitespace().map(|w| (w, w)), b.split_whitespace().map(|w| (w, w)), out);
     }
     let lines = |t: &str| t.lines().count();
-    let many = |n: usize| n > 1 && n <= MAX_LINES;
+    let many = |n: usize| n > 1 && n <= room;
     if a.trim() == b.trim() {
         // White space at the end is no value.
     } else if many(lines(a).max(lines(b))) && lines(a).min(lines(b)) > 0 {

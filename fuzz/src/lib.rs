@@ -1,0 +1,8 @@
+//! What is fuzzed, and the inputs that fuzzing begins with: shared by the bounded harness (`linerate-fuzz`) and by the one that follows
+//! coverage (`linerate-fuzz-guided`).
+
+pub mod hand;
+mod logs;
+pub mod mutate;
+pub mod seeds;
+pub mod targets;
