@@ -1,6 +1,6 @@
 //! Entries of boot loaders that are started once, made from what is on the node. How an entry is written, `linerate_remedy::boot` knows.
 
-use crate::hand::{NodeFiles, TrialEntry, TrialMaker};
+use crate::hand::{NoEntry, NodeFiles, TrialEntry, TrialMaker};
 use linerate_remedy::BootTrial;
 use linerate_remedy::boot::{TRIAL_ID, bls, grub};
 
@@ -23,7 +23,7 @@ impl TrialMaker for Loaders {
         add: &[String],
         remove: &[String],
         node: &dyn NodeFiles,
-    ) -> Result<TrialEntry, String> {
+    ) -> Result<TrialEntry, NoEntry> {
         match boot {
             BootTrial::GrubCustom => custom(add, remove, node),
             BootTrial::GrubBls => {
@@ -51,16 +51,14 @@ impl TrialMaker for Loaders {
     }
 }
 
-fn custom(add: &[String], remove: &[String], node: &dyn NodeFiles) -> Result<TrialEntry, String> {
-    let cfg = text(node, GRUB_CFG).ok_or_else(|| format!("{GRUB_CFG} cannot be read"))?;
-    grub::starts_once(&cfg).map_err(|e| e.to_string())?;
+fn custom(add: &[String], remove: &[String], node: &dyn NodeFiles) -> Result<TrialEntry, NoEntry> {
+    let cfg = text(node, GRUB_CFG).ok_or(NoEntry::Unreadable(GRUB_CFG))?;
+    grub::starts_once(&cfg)?;
     if !grub::is_custom_sourced(&cfg) {
-        return Err(format!(
-            "{GRUB_CFG} does not read {CUSTOM_CFG}: /etc/grub.d/41_custom is missing or not executable"
-        ));
+        return Err(NoEntry::NotRead { menu: GRUB_CFG, file: CUSTOM_CFG });
     }
     let env = text(node, GRUB_ENV);
-    let entry = grub::trial_entry(&cfg, env.as_deref(), add, remove).map_err(|e| e.to_string())?;
+    let entry = grub::trial_entry(&cfg, env.as_deref(), add, remove)?;
     Ok(TrialEntry {
         path: CUSTOM_CFG.to_owned(),
         content: grub::with_trial(text(node, CUSTOM_CFG).as_deref(), &entry),
@@ -71,10 +69,10 @@ fn custom(add: &[String], remove: &[String], node: &dyn NodeFiles) -> Result<Tri
 }
 
 /// Whether GRUB starts an entry once only: else one that panics would come again and again.
-fn grubby_once(node: &dyn NodeFiles) -> Result<(), String> {
+fn grubby_once(node: &dyn NodeFiles) -> Result<(), NoEntry> {
     let cfg = grub::rhel_cfg(node.names("/boot/efi/EFI"), |path| text(node, path));
-    let cfg = cfg.ok_or("no grub.cfg in /boot/grub2 or /boot/efi/EFI looks for next_entry")?;
-    grub::starts_once(&cfg).map_err(|e| e.to_string())
+    let cfg = cfg.ok_or(NoEntry::NextEntry)?;
+    Ok(grub::starts_once(&cfg)?)
 }
 
 /// An entry of the Boot Loader Specification; how it is chosen is the loader's.
@@ -84,16 +82,15 @@ fn specified(
     node: &dyn NodeFiles,
     loader: bls::Loader,
     env: Option<&str>,
-) -> Result<TrialEntry, String> {
-    let none = || format!("no boot entry was found in {}", ENTRIES.join(", "));
-    let dir = ENTRIES.iter().find(|d| node.names(d).iter().any(|n| n.ends_with(".conf"))).ok_or_else(none)?;
+) -> Result<TrialEntry, NoEntry> {
+    let dir = ENTRIES.iter().find(|d| node.names(d).iter().any(|n| n.ends_with(".conf")));
+    let dir = dir.ok_or(NoEntry::Empty(ENTRIES))?;
     let names = node.names(dir).into_iter().filter(|n| n.ends_with(".conf"));
     let entries: Vec<(String, String)> =
         names.filter_map(|n| text(node, &format!("{dir}/{n}")).map(|t| (n, t))).collect();
     let release = text(node, "/proc/sys/kernel/osrelease").unwrap_or_default();
-    let (_, usual) = bls::usual(&entries, env, release.trim(), loader)
-        .ok_or_else(|| format!("which entry of {dir} starts by default was not found"))?;
-    let content = bls::trial_entry(usual, env, add, remove, loader).map_err(|e| e.to_string())?;
+    let (_, usual) = bls::usual(&entries, env, release.trim(), loader).ok_or(NoEntry::NoDefault(dir))?;
+    let content = bls::trial_entry(usual, env, add, remove, loader)?;
     let path = format!("{dir}/{}", bls::TRIAL_FILE);
     Ok(TrialEntry { path, content, environment: None, choose: Vec::new(), forget: Vec::new() })
 }

@@ -113,7 +113,7 @@ pub enum Wrong {
     #[error("{0:?} is no prefix")]
     Prefix(String),
     /// A prefix that no interface's network has.
-    #[error("a prefix of {prefix} is none for the network of an interface: 8 to {longest}")]
+    #[error("a prefix of {prefix} is not valid for the network of an interface: 8 to {longest}")]
     Length {
         /// Bits of the network.
         prefix: u8,

@@ -252,7 +252,7 @@ impl Terminal<'_, '_> {
         let mut ways: Vec<(&str, Vec<&Verdict>)> = ways.into_iter().collect();
         // Most answers for one action first; what nobody knows how to see last.
         ways.sort_by_key(|(see, v)| (see.is_empty(), std::cmp::Reverse(v.len()), *see));
-        self.page.heading("NOT SEEN (unknown is not good; each line is one way to see more)")?;
+        self.page.heading("NOT CHECKED: missing data, and how to collect it")?;
         for (see, verdicts) in ways {
             let action = if see.is_empty() { "no way to see it is known to the rule" } else { see };
             self.page.item(0, &format!("{:>4} ×", verdicts.len()), Tone::Doubt, Tone::Plain, action)?;

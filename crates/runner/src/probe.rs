@@ -1,6 +1,7 @@
 //! What a host is asked before anything starts: which programs it has, who we are there, and what of it cannot be in a snapshot.
 
-use linerate_transport::{Cancel, Command, Transport, TransportError};
+use crate::RunError;
+use linerate_transport::{Cancel, Command, Transport};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -45,15 +46,14 @@ impl Probe {
     /// Asks a host.
     ///
     /// # Errors
-    /// It cannot be reached.
-    pub fn ask(host: &dyn Transport, tools: &[&str], cancel: &Cancel) -> Result<Probe, TransportError> {
+    /// It cannot be reached ([`RunError::Transport`]), or its shell did not run the questions to their end ([`RunError::Shell`]).
+    pub fn ask(host: &dyn Transport, tools: &[&str], cancel: &Cancel) -> Result<Probe, RunError> {
         let ran = host.run(&Command::script(SCRIPT, tools).limit(Duration::from_secs(30)), cancel)?;
         let text = ran.text();
         if !text.lines().any(|l| l == "end") {
             let said = String::from_utf8_lossy(&ran.stderr);
-            let said = said.lines().next().unwrap_or("nothing");
-            let why = Some(format!("its shell answered with status {} and said: {said}", ran.status));
-            return Err(TransportError::Lost { host: host.host().to_owned(), why });
+            let said = said.lines().next().unwrap_or("nothing").to_owned();
+            return Err(RunError::Shell { host: host.host().to_owned(), status: ran.status, said });
         }
         Ok(Probe::read(&text))
     }
@@ -120,6 +120,7 @@ fn address(word: Option<&str>) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linerate_transport::{Ran, TransportError};
     use proptest::prelude::*;
 
     #[test]
@@ -147,6 +148,35 @@ mod tests {
         }
         let mapped = Probe::read("ssh ::ffff:10.0.0.1 5 ::ffff:10.0.0.2 22\n").connection.unwrap();
         assert_eq!((mapped.0.to_string(), mapped.1.to_string()), ("10.0.0.1".into(), "10.0.0.2".into()));
+    }
+
+    /// A host whose shell says something else.
+    struct Nologin;
+
+    impl Transport for Nologin {
+        fn host(&self) -> &str {
+            "n1"
+        }
+
+        fn carry(&self, argv: &[String]) -> Result<Vec<String>, TransportError> {
+            Ok(argv.to_vec())
+        }
+
+        fn run(&self, _: &Command, _: &Cancel) -> Result<Ran, TransportError> {
+            Ok(Ran {
+                status: 1,
+                stdout: b"end of service\n".to_vec(),
+                stderr: b"not available\nbye\n".to_vec(),
+                cut: false,
+            })
+        }
+    }
+
+    #[test]
+    fn a_shell_that_answers_something_else_is_no_lost_connection() {
+        let error = Probe::ask(&Nologin, &[], &Cancel::new()).unwrap_err();
+        let RunError::Shell { host, status, said } = error else { panic!("{error}") };
+        assert_eq!((host.as_str(), status, said.as_str()), ("n1", 1, "not available"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod wrong;
 pub(crate) use program::{end_left, run};
 pub use root::Root;
 pub(crate) use root::{Meta, There, Xattrs};
-pub use trial::{NoTrial, NodeFiles, TrialEntry, TrialMaker};
+pub use trial::{NoEntry, NoTrial, NodeFiles, TrialEntry, TrialMaker};
 pub(crate) use value::{shows, shows_only};
 pub(crate) use wrong::{Done, Wrong};
 

@@ -3,6 +3,7 @@
 use super::{ActDone, Done, FILE, Hands, Look, Made, Meta, Root, Texts, Undo, Wrong, kept, program, unexpected};
 use crate::hand::fault::boundary;
 use crate::journal::{FileSeen, Journal, Seen};
+use linerate_remedy::boot::BootError;
 use linerate_remedy::{BootTrial, TrialAct, sha256};
 
 /// An entry as it is to be written.
@@ -20,6 +21,37 @@ pub struct TrialEntry {
     pub forget: Vec<String>,
 }
 
+/// Why an entry that is started once cannot be made here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoEntry {
+    /// The boot loader does not start an entry once, or its usual entry cannot be tried.
+    #[error(transparent)]
+    Boot(#[from] BootError),
+    /// GRUB's menu, at this path.
+    #[error("{0} cannot be read")]
+    Unreadable(&'static str),
+    /// GRUB's menu does not read the file that an entry is added to.
+    #[error("{menu} does not read {file}: /etc/grub.d/41_custom is missing or not executable")]
+    NotRead {
+        /// Path of the menu.
+        menu: &'static str,
+        /// Path of the file.
+        file: &'static str,
+    },
+    /// No menu of RHEL's GRUB looks for an entry that is started once.
+    #[error("no grub.cfg in /boot/grub2 or /boot/efi/EFI looks for next_entry")]
+    NextEntry,
+    /// None of these directories has an entry of the Boot Loader Specification.
+    #[error("no boot entry was found in {}", .0.join(", "))]
+    Empty(&'static [&'static str]),
+    /// None of the entries in this directory is known to be the usual one.
+    #[error("which entry of {0} starts by default was not found")]
+    NoDefault(&'static str),
+    /// This build knows no boot loader.
+    #[error("this build makes no entries that are started once")]
+    NotBuilt,
+}
+
 /// Makes an entry of the usual one. Pure: it reads by what it is given.
 pub trait TrialMaker {
     /// The entry with words added and removed.
@@ -32,7 +64,7 @@ pub trait TrialMaker {
         add: &[String],
         remove: &[String],
         node: &dyn NodeFiles,
-    ) -> Result<TrialEntry, String>;
+    ) -> Result<TrialEntry, NoEntry>;
 }
 
 /// A node's files, for reading.
@@ -64,8 +96,8 @@ impl NodeFiles for Root {
 pub struct NoTrial;
 
 impl TrialMaker for NoTrial {
-    fn entry(&self, _: BootTrial, _: &[String], _: &[String], _: &dyn NodeFiles) -> Result<TrialEntry, String> {
-        Err("this build makes no entries that are started once".to_owned())
+    fn entry(&self, _: BootTrial, _: &[String], _: &[String], _: &dyn NodeFiles) -> Result<TrialEntry, NoEntry> {
+        Err(NoEntry::NotBuilt)
     }
 }
 

@@ -16,7 +16,7 @@ mod undo;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use crate::act::{NoTrial, NodeFiles, Root, TrialEntry, TrialMaker};
+pub use crate::act::{NoEntry, NoTrial, NodeFiles, Root, TrialEntry, TrialMaker};
 pub use node::{boot, node_id};
 
 use crate::act::{Done, Hands, Wrong};

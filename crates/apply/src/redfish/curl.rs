@@ -138,6 +138,8 @@ fn quoted(text: &str) -> String {
 }
 
 impl Transport for Curl {
+    /// It does not use `linerate_transport`'s `converse`: that starts programs in a process group of their own, so Ctrl-C in the terminal would no
+    /// longer end a curl that waits for a BMC, and it looks every 20 ms whether the program has ended, which would be added to each request.
     fn send(&self, request: &Request) -> Result<Response, Error> {
         let program =
             |e: std::io::Error| Error::Program { program: self.program.display().to_string(), why: e.to_string() };

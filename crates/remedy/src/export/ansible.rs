@@ -3,7 +3,7 @@
 
 use super::quote::comment;
 use super::yaml::Y;
-use super::{Export, Rest, TRIAL};
+use super::{Export, Rest, TRIAL, Unfit};
 use crate::act::Deed;
 use crate::model::{Act, Condition, Disruption, Plan, Step, ValueAct};
 
@@ -34,7 +34,7 @@ pub fn ansible(plan: &Plan) -> Export {
         for act in &step.change {
             match task(step, act) {
                 Ok(task) => tasks.push(task),
-                Err(why) => rest.leave(&step.id, act.summary(), why),
+                Err(why) => rest.leave(&step.id, act.summary(), why.to_string()),
             }
         }
     }
@@ -65,7 +65,7 @@ fn look(step: &str, condition: &Condition) -> Result<Y, (String, &'static str)> 
     const WORD: &str = "Ansible reads one of its words as more than itself: look yourself";
     const ONCE: &str = "a playbook runs again on a node that it has changed: look at it yourself before the first time";
     let asks = |what: String, argv: &[&str]| match as_it_is(argv) {
-        Ok(()) => Ok(command(&format!("{step}: {what}"), argv, false)),
+        Ok(()) => Ok(Y::Map(command(&format!("{step}: {what}"), argv, false))),
         Err(_) => Err((format!("the look whether {what}"), WORD)),
     };
     match condition {
@@ -73,7 +73,7 @@ fn look(step: &str, condition: &Condition) -> Result<Y, (String, &'static str)> 
         Condition::Exists { path } => asks(format!("{path} is there"), &["test", "-e", path]),
         Condition::NoLockdown => {
             let task = command(&format!("{step}: the kernel is not locked down"), &["sh", "-c", LOCKDOWN], false);
-            Ok(task)
+            Ok(Y::Map(task))
         }
         Condition::Value { path, value } => Err((format!("the look whether {path} reads {value}"), ONCE)),
         Condition::Cmdline { has, lacks } => {
@@ -87,7 +87,7 @@ fn look(step: &str, condition: &Condition) -> Result<Y, (String, &'static str)> 
     }
 }
 
-fn command<S: AsRef<str>>(name: &str, argv: &[S], changes: bool) -> Y {
+fn command<S: AsRef<str>>(name: &str, argv: &[S], changes: bool) -> Vec<(String, Y)> {
     let mut task = vec![
         ("name".to_owned(), Y::str(plain(name))),
         ("ansible.builtin.command".into(), Y::map([("argv", Y::strings(argv))])),
@@ -95,10 +95,10 @@ fn command<S: AsRef<str>>(name: &str, argv: &[S], changes: bool) -> Y {
     if !changes {
         task.push(("changed_when".into(), Y::Bool(false)));
     }
-    Y::Map(task)
+    task
 }
 
-fn task(step: &Step, act: &Act) -> Result<Y, String> {
+fn task(step: &Step, act: &Act) -> Result<Y, Unfit> {
     let name = format!("{}: {}", step.id, act.summary());
     let copied = |entries: Vec<(String, Y)>, module: &str| {
         Y::Map(vec![("name".to_owned(), Y::str(plain(&name))), (format!("ansible.builtin.{module}"), Y::Map(entries))])
@@ -108,7 +108,7 @@ fn task(step: &Step, act: &Act) -> Result<Y, String> {
         Deed::Write { path, text, mode } => {
             as_it_is(&[path])?;
             if template(text) {
-                return Err(TEMPLATE.into());
+                return Err(Unfit::Template);
             }
             let entries = vec![
                 entry("dest", Y::str(path)),
@@ -124,22 +124,20 @@ fn task(step: &Step, act: &Act) -> Result<Y, String> {
         }
         Deed::Run { argv, .. } => {
             as_it_is(argv)?;
-            command(&name, argv, true)
+            Y::Map(command(&name, argv, true))
         }
         Deed::Value(ValueAct { path, after, .. }) => {
             as_it_is(&[path, after])?;
-            let Y::Map(mut task) = command(&name, &["sh", "-c", VALUE, "sh", path, after], true) else {
-                return Err("no task".into());
-            };
+            let mut task = command(&name, &["sh", "-c", VALUE, "sh", path, after], true);
             task.push(entry("register", Y::str("linerate_value")));
             task.push(entry("changed_when", Y::str("linerate_value.stdout == 'written'")));
             Y::Map(task)
         }
         Deed::Set { set, .. } => {
             as_it_is(&set)?;
-            command(&name, &set, true)
+            Y::Map(command(&name, &set, true))
         }
-        Deed::Left { playbook, .. } => return Err(playbook.into()),
+        Deed::Left { playbook, .. } => return Err(Unfit::Act(playbook.into())),
     })
 }
 
@@ -148,16 +146,13 @@ fn plain(name: &str) -> String {
     comment(name).replace(['{', '}'], " ")
 }
 
-const TEMPLATE: &str = "Ansible would read {{, {% or {# in it as a template";
-const EXPANDED: &str = "Ansible would put its own values in place of ~ or $NAME in it";
-
 /// Whether Ansible takes words of a program, or a path, as they are.
-fn as_it_is<S: AsRef<str>>(words: &[S]) -> Result<(), String> {
+fn as_it_is<S: AsRef<str>>(words: &[S]) -> Result<(), Unfit> {
     if words.iter().any(|w| template(w.as_ref())) {
-        return Err(TEMPLATE.into());
+        return Err(Unfit::Template);
     }
     if words.iter().any(|w| expanded(w.as_ref())) {
-        return Err(EXPANDED.into());
+        return Err(Unfit::Expanded);
     }
     Ok(())
 }

@@ -95,6 +95,23 @@ const TRIAL: &str =
 /// Why words with a NUL are in no script.
 pub(crate) const NUL: &str = "it holds a character that no shell word can";
 
+/// Why an act is not in a form that is carried out on a node.
+#[derive(Debug, thiserror::Error)]
+enum Unfit {
+    /// A word or a text of it holds NUL.
+    #[error("{NUL}")]
+    Nul,
+    /// Ansible's language of templates.
+    #[error("Ansible would read {{{{, {{% or {{# in it as a template")]
+    Template,
+    /// Ansible's reading of words and paths.
+    #[error("Ansible would put its own values in place of ~ or $NAME in it")]
+    Expanded,
+    /// The act's own reason.
+    #[error("{0}")]
+    Act(String),
+}
+
 /// What is left out while an export is made.
 struct Rest {
     list: Vec<LeftOut>,

@@ -2,7 +2,7 @@
 //! can be run again; it makes no trial start of a kernel, proves nothing and undoes nothing: `linerate apply` does.
 
 use super::quote::comment;
-use super::{Export, NUL, Rest, TRIAL};
+use super::{Export, NUL, Rest, TRIAL, Unfit};
 use crate::act::Deed;
 use crate::hash::sha256;
 use crate::model::{Act, Condition, Content, Disruption, FileAct, FileState, Plan, Step, ValueAct};
@@ -25,6 +25,7 @@ pub fn shell(plan: &Plan) -> Export {
             match one(step, act) {
                 Ok(text) => body.push_str(&text),
                 Err(why) => {
+                    let why = why.to_string();
                     body.push_str(&format!("# LEFT OUT: {}: {}\n", comment(&act.summary()), comment(&why)));
                     rest.leave(&step.id, act.summary(), why);
                 }
@@ -131,10 +132,10 @@ fn check(condition: &Condition) -> Option<Vec<String>> {
 }
 
 /// One act, or why it is not in a script.
-fn one(step: &Step, act: &Act) -> Result<String, String> {
-    let nul = || NUL.to_owned();
+fn one(step: &Step, act: &Act) -> Result<String, Unfit> {
+    let nul = || Unfit::Nul;
     Ok(match act.shown().deed(step) {
-        Deed::Write { text, .. } if text.contains('\0') => return Err(nul()),
+        Deed::Write { text, .. } if text.contains('\0') => return Err(Unfit::Nul),
         Deed::Write { path, text, mode } => {
             let put = format!("put_file {} {:04o}", shell::word(path).ok_or_else(nul)?, mode & 0o7777);
             if text.ends_with('\n') {
@@ -163,7 +164,7 @@ fn one(step: &Step, act: &Act) -> Result<String, String> {
             let line = |argv| shell::command(argv).ok_or_else(nul);
             format!("{}\n{}\n", line(&show)?, line(&set)?)
         }
-        Deed::Left { script, .. } => return Err(script),
+        Deed::Left { script, .. } => return Err(Unfit::Act(script)),
     })
 }
 

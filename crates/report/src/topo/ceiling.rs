@@ -21,7 +21,7 @@ pub(super) fn render(page: &mut Page<'_>, c: &Ceilings) -> io::Result<()> {
     }
     for (_, said, alike) in &groups {
         if let [first, rest @ ..] = alike.as_slice() {
-            let more = if rest.is_empty() { String::new() } else { format!(", and alike: {}", rest.join(", ")) };
+            let more = if rest.is_empty() { String::new() } else { format!("; the same for {}", rest.join(", ")) };
             page.item(2, "", Tone::Plain, Tone::Plain, &format!("{first}{more}"))?;
         }
         for sentence in said {

@@ -6,7 +6,7 @@ use linerate_node::pci::{ExpressRegister, Kind, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/ten-bit-tags",
-    title: "RDMA NICs have tags enough for the reads that their link needs in flight",
+    title: "RDMA NICs have enough tags for the reads that their link needs in flight",
     severity: Severity::Low,
     worst: Severity::Low,
     roles: PHYSICAL,

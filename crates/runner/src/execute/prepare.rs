@@ -29,6 +29,16 @@ pub enum RunError {
     /// A host cannot be reached.
     #[error(transparent)]
     Transport(#[from] TransportError),
+    /// A host answers, and its shell did not run the questions to their end.
+    #[error("{host}: its shell answered with status {status} and said: {said}; linerate needs a POSIX shell there")]
+    Shell {
+        /// Host.
+        host: String,
+        /// Status of the shell.
+        status: i32,
+        /// The first line of its standard error.
+        said: String,
+    },
     /// There is no plan.
     #[error(transparent)]
     Plan(#[from] PlanError),

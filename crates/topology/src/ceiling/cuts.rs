@@ -147,7 +147,7 @@ pub(crate) fn merged(all: impl IntoIterator<Item = Element>) -> Vec<Element> {
         .into_iter()
         .map(|(e, others)| match others.len() {
             0 => e,
-            n => Element { name: format!("{} (and {n} alike)", e.name).into(), ..e },
+            n => Element { name: format!("{} (and {n} more like it)", e.name).into(), ..e },
         })
         .collect()
 }

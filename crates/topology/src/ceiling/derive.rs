@@ -237,7 +237,7 @@ impl Derivation {
                 let (l, n_) = (self.limiting.limit, n.limit);
                 s.push_str(&format!(" ({l} {unit}) or by {} ({n_} {unit}): their ranges overlap", n.name));
             }
-            None => s.push_str("; nothing behind it is known"),
+            None => s.push_str("; no other limit known"),
         }
         s
     }

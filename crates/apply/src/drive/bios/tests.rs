@@ -144,7 +144,7 @@ impl Journal {
     }
 }
 
-fn code(stop: Result<Vec<String>, Stop>) -> String {
+pub(in crate::drive) fn code<T: std::fmt::Debug>(stop: Result<T, Stop>) -> String {
     match stop {
         Err(Stop::Refused(all)) => all.iter().map(|t| t.code.clone()).collect(),
         other => format!("{other:?}"),

@@ -7,7 +7,7 @@ pub(crate) mod secrets;
 mod trust;
 mod works;
 
-use super::{NodeFiles, Root, TrialEntry, TrialMaker, node_id, serve_with};
+use super::{NoEntry, NodeFiles, Root, TrialEntry, TrialMaker, node_id, serve_with};
 use crate::protocol::{Answer, Call, Phase, Request, Session, Stage};
 use linerate_remedy::{
     Act, BootTrial, Content, Disruption, FileAct, FileState, NicFirmwareAct, Permanence, Plan, Risk, RunAct,
@@ -308,7 +308,7 @@ pub(crate) fn stage(answer: &Answer) -> Option<Stage> {
 pub(crate) struct Grub;
 
 impl TrialMaker for Grub {
-    fn entry(&self, _: BootTrial, add: &[String], _: &[String], node: &dyn NodeFiles) -> Result<TrialEntry, String> {
+    fn entry(&self, _: BootTrial, add: &[String], _: &[String], node: &dyn NodeFiles) -> Result<TrialEntry, NoEntry> {
         let old = node.bytes("/boot/grub/custom.cfg").unwrap_or_default();
         Ok(TrialEntry {
             path: "/boot/grub/custom.cfg".to_owned(),

@@ -179,7 +179,7 @@ fn want<'w>(link: &'w Link<'_>, node: &'w Node<'_>, s: &'w Snapshot) -> Result<W
     let mtu = match link.mtu {
         None => None,
         Some(after) if !(1280..=65_535).contains(&after) => {
-            return Err(Refusal::no(format!("an MTU of {after} bytes is none for {name}")));
+            return Err(Refusal::no(format!("MTU {after} is not valid for {name}")));
         }
         Some(after) => {
             let before = dev.mtu.known().copied();

@@ -169,13 +169,13 @@ fn reset(
         Some(Proof::NicFirmware { device: device.to_owned(), parameter: p.name.to_string(), value })
     });
     let settings = match waiting.len() {
-        1 => "a pending setting of".to_owned(),
-        n => format!("{n} pending settings of"),
+        1 => "pending setting".to_owned(),
+        n => format!("{n} pending settings"),
     };
     let by_card = if reset { resetting(device, platform) } else { None };
     let rendered = Change {
         id: format!("nicreset-{}", slug(device)),
-        summary: format!("reboot: {settings} {device} become current"),
+        summary: format!("reboot: apply the {settings} of {device}"),
         precondition: Vec::new(),
         trial: Vec::new(),
         acts: Vec::new(),
@@ -185,7 +185,7 @@ fn reset(
     Ok(match by_card {
         None => rendered,
         Some((program, act)) => Change {
-            summary: format!("reset {device}: {settings} it become current"),
+            summary: format!("reset {device}: apply its {settings}"),
             precondition: vec![program],
             trial: Vec::new(),
             acts: vec![act],

@@ -3,6 +3,7 @@
 mod others;
 
 use super::*;
+use crate::drive::bios::tests::code;
 use crate::drive::tests::{Flaky, Wrapped, options, plan as args, undo};
 use crate::drive::{Ended, Lone, Node, Options, Outcome, Undoing, apply};
 use crate::hand::tests::{INSPECT, step};
@@ -79,9 +80,9 @@ impl Lab {
         apply(self, &self.plan, &Lone, &options, &Cancel::default(), &mut |_| {})
     }
 
-    fn undo(&self, keep_changed: bool) -> Result<(), String> {
+    fn undo(&self, keep_changed: bool) -> Result<(), Stop> {
         let how = Undoing { reboot: Some(Duration::from_secs(2)), keep_changed };
-        undo(self, &self.node, &self.plan, how).map(drop).map_err(|stop| stop.to_string())
+        undo(self, &self.node, &self.plan, how).map(drop)
     }
 
     fn is_permanent(&self) -> bool {
