@@ -131,8 +131,7 @@ fn markdown(text: &str) -> Result<(), String> {
 
 fn json(text: &str) -> Result<(), String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let schema = schema::schema();
-    schema::check(&value, &schema, &schema, "$")
+    schema::Schema::of("audit-2").check(&value)
 }
 
 /// What SARIF 2.1.0 requires of the members that are written.
