@@ -99,7 +99,9 @@ fn each_fact_is_tagged() {
     assert_eq!(function["bdf"], "0000:18:00.0");
     assert_eq!(function["vendor"], json!({"known": "15b3"}));
     assert_eq!(function["physfn"], json!({"absent": true}));
-    assert!(function["express"]["unreadable"]["why"].is_string() && function["express"]["unreadable"]["place"].is_string());
+    assert!(
+        function["express"]["unreadable"]["why"].is_string() && function["express"]["unreadable"]["place"].is_string()
+    );
     assert_eq!(node.get("unseen"), None);
 }
 
@@ -148,9 +150,9 @@ fn mistakes_are_found() {
         ("/node/kernel/release/unreadable", json!({"why": "no place"})),
         ("/node/pci/known/0/express/known", json!({"port_type": {"known": "root-port"}})),
     ];
-    for (version, name, own) in [(Version::One, "audit-1", &one[..]), (Version::Two, "audit-2", &two)] {
+    for (version, name, own) in [(Version::One, "audit-1", &one[..]), (Version::Two, "audit-2", &two[..])] {
         let good = valid(&lspci(LSPCI), &usual(), version);
-        Schema::of(name).rejects(&good, &[&both, own].concat());
+        Schema::of(name).rejects(&good, &[&both[..], own].concat());
     }
 }
 

@@ -73,9 +73,11 @@ impl Down {
 
     fn object(&mut self, v: &Value, path: &str, id: &str) -> Option<Value> {
         let below = |at: &str, name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-        let shown = v.as_object().unwrap().iter().filter_map(|(name, v)| {
-            Some((name.clone(), self.value(v, &below(path, name), &below(id, name))?))
-        });
+        let shown = v
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter_map(|(name, v)| Some((name.clone(), self.value(v, &below(path, name), &below(id, name))?)));
         let shown: Map<String, Value> = shown.collect();
         (!shown.is_empty()).then_some(Value::Object(shown))
     }
