@@ -156,7 +156,7 @@ fn report(s: &Snapshot) {
     let page = linerate_report::terminal::to_string(&report, style);
     // What comes from data must not be able to drive the reader's terminal.
     assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "a control character reached the page");
-    black_box(linerate_report::json::to_string(&report));
+    black_box(linerate_report::json::to_string(&report, linerate_report::json::Version::Two));
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::not_a_value::NotAValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use linerate_node::context::Role;
+use linerate_report::json::Version;
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -76,6 +77,7 @@ Examples:
   linerate audit lspci.txt                    a dump that somebody pasted
   linerate audit snapshots/                   every snapshot in a directory, one line each
   linerate audit --rule 'acs/*' --format json
+  linerate audit --format json --schema 1     the JSON of earlier releases
 
 Exit codes:
   0  everything that was judged is right
@@ -93,6 +95,10 @@ pub(crate) struct AuditArgs {
     /// Form of the report.
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Version of the JSON schema: 2 tags each fact as known, absent or unreadable (the default), 1 writes it as earlier
+    /// releases did.
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub(crate) schema: Option<SchemaArg>,
     /// Write the report here instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -394,7 +400,7 @@ pub(crate) struct RulesArgs {
 pub(crate) enum Format {
     /// For a person.
     Text,
-    /// For programs: docs/schema/audit-1.json.
+    /// For programs: docs/schema/audit-2.json.
     Json,
     /// For a ticket.
     Markdown,
@@ -402,6 +408,25 @@ pub(crate) enum Format {
     Sarif,
     /// For CI systems.
     Junit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaArg {
+    /// docs/schema/audit-1.json.
+    #[value(name = "1")]
+    One,
+    /// docs/schema/audit-2.json.
+    #[value(name = "2")]
+    Two,
+}
+
+impl From<SchemaArg> for Version {
+    fn from(s: SchemaArg) -> Version {
+        match s {
+            SchemaArg::One => Version::One,
+            SchemaArg::Two => Version::Two,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,9 +4,10 @@
 #[path = "../../report/tests/common/schema.rs"]
 mod schema;
 
+use schema::Schema;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// A directory of its own, with a history in it.
@@ -50,10 +51,7 @@ impl Place {
 }
 
 fn holds(name: &str, value: &Value) -> Result<(), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(format!("{name}-1.json"));
-    let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-    assert_eq!(schema["$id"], format!("linerate.{name}/1"));
-    schema::check(value, &schema, &schema, "$")
+    Schema::of(&format!("{name}-1")).check(value)
 }
 
 /// Of nccl-tests: sizes, labels, hosts, no time.

@@ -77,6 +77,35 @@ fn damaged_documents_are_found() {
     }
 }
 
+#[test]
+fn a_schema_is_a_version_of_the_json() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let run = |source: &Path, more: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_linerate")).arg("audit").arg(source).args(more).output().unwrap()
+    };
+    let one = examples.join("sick-8gpu.tar.zst");
+    for (more, name) in [(&[][..], "audit-2"), (&["--schema", "2"], "audit-2"), (&["--schema", "1"], "audit-1")] {
+        let out = run(&one, &[&["--format", "json"], more].concat());
+        assert_eq!(out.status.code(), Some(1), "{more:?}");
+        schema::Schema::of(name).valid(&String::from_utf8(out.stdout).unwrap());
+    }
+    let many = Path::new(env!("CARGO_TARGET_TMPDIR")).join("formats-schema");
+    std::fs::create_dir_all(&many).unwrap();
+    for name in ["a.tar.zst", "b.tar.zst"] {
+        std::fs::copy(&one, many.join(name)).unwrap();
+    }
+    assert_eq!(run(&many, &["--format", "json"]).status.code(), Some(1));
+    for (source, more) in [
+        (&one, &["--schema", "1"][..]),
+        (&one, &["--schema", "2", "--format", "sarif"]),
+        (&one, &["--schema", "3", "--format", "json"]),
+        (&many, &["--schema", "2", "--format", "json"]),
+    ] {
+        let out = run(source, more);
+        assert_eq!((out.status.code(), out.stdout.len()), (Some(3), 0), "{more:?}");
+    }
+}
+
 fn list(dir: &Path, to: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).unwrap().flatten() {
         let path = entry.path();
@@ -131,8 +160,7 @@ fn markdown(text: &str) -> Result<(), String> {
 
 fn json(text: &str) -> Result<(), String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let schema = schema::schema();
-    schema::check(&value, &schema, &schema, "$")
+    schema::Schema::of("audit-2").check(&value)
 }
 
 /// What SARIF 2.1.0 requires of the members that are written.

@@ -7,11 +7,13 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod form;
 mod list;
 pub mod moves;
 mod subject;
 mod value;
 
+pub use form::Form;
 pub use linerate_snapshot::Reading;
 pub use list::{defs, each, of};
 pub use subject::{GpuAt, Subject};
@@ -24,6 +26,8 @@ use std::fmt;
 pub struct Def {
     /// Stable: path below `node` in the JSON of an audit, without the keys of lists.
     pub id: &'static str,
+    /// Which values it has.
+    pub form: Form,
     /// In what a number is counted.
     pub unit: Unit,
     /// In words.

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     let started = std::time::Instant::now();
     let mut out = Vec::new();
     let written = match format {
-        "json" => linerate_report::json::render(&report, &mut out),
+        "json" => linerate_report::json::render(&report, linerate_report::json::Version::Two, &mut out),
         "sarif" => linerate_report::sarif::render(&report, &mut out),
         "junit" => linerate_report::junit::render(&report, &mut out),
         "markdown" => linerate_report::markdown::render(&report, &mut out),

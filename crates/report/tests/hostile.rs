@@ -60,7 +60,7 @@ fn every_renderer_survives_damage() {
         s.label = damaged(&mut dice);
         s.problems.push(damaged(&mut dice).chars().take(300).collect());
         with(&s, &rules, |r| {
-            serde_json::from_str::<serde_json::Value>(&json::to_string(r)).unwrap();
+            serde_json::from_str::<serde_json::Value>(&json::to_string(r, json::Version::Two)).unwrap();
             serde_json::from_str::<serde_json::Value>(&bytes(|out| sarif::render(r, out))).unwrap();
             let xml = bytes(|out| junit::render(r, out));
             roxmltree::Document::parse(&xml).unwrap_or_else(|e| panic!("round {round}: {e}\n{xml}"));

@@ -102,7 +102,7 @@ fn audit(label: &str) -> [String; 5] {
     with(&s, &rules, |r| {
         [
             bytes(|out| markdown::render(r, out)),
-            bytes(|out| json::render_pretty(r, out)),
+            bytes(|out| json::render_pretty(r, json::Version::Two, out)),
             bytes(|out| sarif::render(r, out)),
             bytes(|out| junit::render(r, out)),
             terminal::to_string(r, Style { verbose: true, ..Style::default() }),

@@ -44,7 +44,7 @@ fn audit_and_plan_say_the_same_of_a_fix() {
         let node = Node::decode(&s);
         let audit = audit(&node, &s, rules());
         let report = Report { audit: &audit, node: &node, snapshot: &s };
-        let audited = json(|out| linerate_report::json::render(&report, out));
+        let audited = json(|out| linerate_report::json::render(&report, linerate_report::json::Version::Two, out));
         let planned = serde_json::to_value(plan(&s, &node, &audit, &Options::default())).expect("a plan");
         let remedies = remedies(&audited);
         for step in list(&planned, "steps") {

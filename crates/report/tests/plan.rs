@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::schema::check;
+use common::schema::Schema;
 use linerate_remedy::verify::{Verification, verify};
 use linerate_remedy::{
     Act, BiosAct, BootTrial, ByHand, Changed, Condition, Content, Counts, Disruption, FileAct, FileState, KubeNode,
@@ -14,7 +14,6 @@ use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
 use linerate_snapshot::{Coverage, Snapshot};
 use serde_json::Value;
-use std::path::Path;
 
 fn list(items: &[&str]) -> Vec<String> {
     items.iter().map(|s| (*s).to_owned()).collect()
@@ -386,31 +385,17 @@ fn data_never_reaches_the_terminal_raw() {
     }
 }
 
-fn schema(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(name);
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
-fn rejects(schema: &Value, value: &Value, wrong: &[(&str, Value)]) {
-    for (pointer, wrong) in wrong {
-        let mut bad = value.clone();
-        *bad.pointer_mut(pointer).unwrap() = wrong.clone();
-        assert!(check(&bad, schema, schema, "$").is_err(), "{pointer}");
-    }
-}
-
 #[test]
 fn plans_match_their_schema() {
-    let schema = schema("plan-1.json");
+    let schema = Schema::of("plan-1");
     let written = |p: &Plan| common::bytes(|out| json::render_plan(p, out));
     for p in [plan(), empty(), hostile(), simulated()] {
         let text = written(&p);
         assert_eq!(Plan::read(text.as_bytes()).unwrap(), p);
-        check(&serde_json::from_str(&text).unwrap(), &schema, &schema, "$").unwrap();
+        schema.valid(&text);
     }
     let value: Value = serde_json::from_str(&written(&plan())).unwrap();
-    rejects(
-        &schema,
+    schema.rejects(
         &value,
         &[
             ("/schema", "linerate.plan/2".into()),
@@ -425,18 +410,17 @@ fn plans_match_their_schema() {
 
 #[test]
 fn verifications_match_their_schema() {
-    let schema = schema("verify-1.json");
+    let schema = Schema::of("verify-1");
     let value =
         |v: &Verification| -> Value { serde_json::from_str(&common::bytes(|out| json::render(v, out))).unwrap() };
     let after = snapshot("boot-2", &[]);
     let bare = verify(&hostile(), Some(&snapshot("boot-1", BEFORE)), &after);
     for v in [verified(), proven(), bare, verify(&empty(), None, &after)] {
         let value = value(&v);
-        check(&value, &schema, &schema, "$").unwrap();
+        schema.check(&value).unwrap();
         assert_eq!((&value["exit_code"], &value["proven"]), (&v.exit_code().into(), &v.is_proven().into()));
     }
-    rejects(
-        &schema,
+    schema.rejects(
         &value(&verified()),
         &[
             ("/schema", "linerate.verify/2".into()),

@@ -5,6 +5,7 @@ use crate::output::{Failure, Sink, width};
 use crate::progress::Line;
 use crate::sources;
 use linerate_node::Node;
+use linerate_report::json::Version;
 use linerate_report::{Report, Style};
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose};
@@ -12,6 +13,9 @@ use std::path::Path;
 
 pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     let rules = sources::select(&a.rules)?;
+    if a.schema.is_some() && a.format != Format::Json {
+        return Err(Failure::new("--schema is a version of the JSON").hint("add --format json, or leave out --schema"));
+    }
     if let Some(paths) = sources::fleet(&a.sources) {
         return super::fleet::run(a, &rules, &paths);
     }
@@ -23,7 +27,10 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     let style = Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose };
     match a.format {
         Format::Text => linerate_report::terminal::render(&report, style, &mut sink)?,
-        Format::Json => linerate_report::json::render_pretty(&report, &mut sink)?,
+        Format::Json => {
+            let version = a.schema.map_or(Version::Two, Into::into);
+            linerate_report::json::render_pretty(&report, version, &mut sink)?;
+        }
         Format::Markdown => linerate_report::markdown::render(&report, &mut sink)?,
         Format::Sarif => linerate_report::sarif::render(&report, &mut sink)?,
         Format::Junit => linerate_report::junit::render(&report, &mut sink)?,

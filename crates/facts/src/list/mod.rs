@@ -6,7 +6,7 @@ mod node;
 mod pci;
 mod rdma;
 
-use crate::{Def, Fact, Subject, Unit, Value, Version1};
+use crate::{Def, Fact, Form, Subject, Unit, Value, Version1};
 use linerate_node::Node;
 use linerate_snapshot::{Place, Reading, Why};
 use std::borrow::Cow;
@@ -18,17 +18,17 @@ pub(crate) struct Row<F> {
 }
 
 /// A fact that version 1 notes where it is not seen.
-const fn fact<F: Copy>(id: &'static str, what: &'static str, read: F) -> Row<F> {
-    as_in(Version1::Noted, id, what, read)
+const fn fact<F: Copy>(id: &'static str, form: Form, what: &'static str, read: F) -> Row<F> {
+    as_in(Version1::Noted, id, form, what, read)
 }
 
 /// A fact that version 1 leaves `null` without a note.
-const fn quiet<F: Copy>(id: &'static str, what: &'static str, read: F) -> Row<F> {
-    as_in(Version1::Null, id, what, read)
+const fn quiet<F: Copy>(id: &'static str, form: Form, what: &'static str, read: F) -> Row<F> {
+    as_in(Version1::Null, id, form, what, read)
 }
 
-const fn as_in<F: Copy>(version1: Version1, id: &'static str, what: &'static str, read: F) -> Row<F> {
-    Row { def: Def { id, unit: Unit::None, what, version1 }, read }
+const fn as_in<F: Copy>(version1: Version1, id: &'static str, form: Form, what: &'static str, read: F) -> Row<F> {
+    Row { def: Def { id, form, unit: Unit::None, what, version1 }, read }
 }
 
 const fn counting<F: Copy>(unit: Unit, row: Row<F>) -> Row<F> {

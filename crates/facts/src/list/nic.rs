@@ -1,7 +1,7 @@
 //! Network interfaces, and the firmware settings of NICs.
 
 use super::{Read1, Row, Said, borrowed, counting, fact, known, number, option, quiet, short, shown};
-use crate::{Subject, Unit, Value};
+use crate::{Form, Subject, Unit, Value};
 use linerate_formats::mlxconfig::Param;
 use linerate_node::Node;
 use linerate_node::net::NetDev;
@@ -12,33 +12,35 @@ type ReadInterface = for<'n> fn(&'n Node<'n>, &'n NetDev<'n>) -> Said<'n>;
 type ReadSetting = for<'n> fn(&'n Node<'n>, &'n NicFirmware, &'n Param) -> Said<'n>;
 
 pub(super) static INTERFACE: &[Row<ReadInterface>] = &[
-    fact("net.name", "Name of the interface", |_, n| known(borrowed(n.name), Place::of(n.home))),
-    quiet("net.pci", "Its PCI function", |_, n| option(Place::of(n.home), n.pci.map(Value::Address))),
-    counting(Unit::Bytes, fact("net.mtu", "Its MTU", |_, n| number(&n.mtu))),
-    fact("net.operstate", "Its operational state", |_, n| short(&n.operstate)),
-    counting(Unit::Mbps, fact("net.speed_mbps", "Its speed", |_, n| number(&n.speed_mbps))),
-    quiet("net.master", "The interface that it is a member of", |_, n| {
+    fact("net.name", Form::Text, "Name of the interface", |_, n| known(borrowed(n.name), Place::of(n.home))),
+    quiet("net.pci", Form::Address, "Its PCI function", |_, n| option(Place::of(n.home), n.pci.map(Value::Address))),
+    counting(Unit::Bytes, fact("net.mtu", Form::Number, "Its MTU", |_, n| number(&n.mtu))),
+    fact("net.operstate", Form::Text, "Its operational state", |_, n| short(&n.operstate)),
+    counting(Unit::Mbps, fact("net.speed_mbps", Form::Number, "Its speed", |_, n| number(&n.speed_mbps))),
+    quiet("net.master", Form::Text, "The interface that it is a member of", |_, n| {
         option(Place::of(n.home), n.master.map(borrowed))
     }),
-    fact("net.bond_mode", "Mode, where it is a bond", |_, n| short(&n.bond_mode)),
-    fact("net.bond_slaves", "Members, where it is a bond", |_, n| short(&n.bond_slaves)),
+    fact("net.bond_mode", Form::Text, "Mode, where it is a bond", |_, n| short(&n.bond_mode)),
+    fact("net.bond_slaves", Form::Text, "Members, where it is a bond", |_, n| short(&n.bond_slaves)),
 ];
 
 pub(super) static FIRMWARE: &[Row<Read1<NicFirmware>>] = &[
-    fact("nic_firmware.name", "Device as the query names it", |_, n| known(borrowed(&n.name), n.place)),
-    quiet("nic_firmware.pci", "Its PCI function", |_, n| shown(n.place, n.bdf.map(Value::Address))),
-    fact("nic_firmware.settings", "Settings that were asked for", |_, n| {
+    fact("nic_firmware.name", Form::Text, "Device as the query names it", |_, n| known(borrowed(&n.name), n.place)),
+    quiet("nic_firmware.pci", Form::Address, "Its PCI function", |_, n| shown(n.place, n.bdf.map(Value::Address))),
+    fact("nic_firmware.settings", Form::Members, "Settings that were asked for", |_, n| {
         let all = n.config.params.iter().map(|p| Subject::Setting(n, p));
         known(Value::Members(all.collect()), n.place)
     }),
 ];
 
 pub(super) static SETTING: &[Row<ReadSetting>] = &[
-    fact("nic_firmware.settings.name", "Name of the setting", |_, n, p| known(borrowed(&p.name), n.at_param(p))),
-    quiet("nic_firmware.settings.current", "What the running firmware uses", |_, n, p| {
+    fact("nic_firmware.settings.name", Form::Text, "Name of the setting", |_, n, p| {
+        known(borrowed(&p.name), n.at_param(p))
+    }),
+    quiet("nic_firmware.settings.current", Form::Text, "What the running firmware uses", |_, n, p| {
         shown(n.at_param(p), p.current.as_ref().map(|v| borrowed(&v.raw)))
     }),
-    quiet("nic_firmware.settings.next", "What holds after the next reset", |_, n, p| {
+    quiet("nic_firmware.settings.next", Form::Text, "What holds after the next reset", |_, n, p| {
         shown(n.at_param(p), p.next.as_ref().map(|v| borrowed(&v.raw)))
     }),
 ];

@@ -1,9 +1,9 @@
-//! JSON, schema `linerate.audit/1` (docs/schema/audit-1.json).
+//! JSON, schema `linerate.audit/2` (docs/schema/audit-2.json), or version 1 of it (docs/schema/audit-1.json). They differ in `node`.
 //!
-//! How a fact is encoded: its value when known; `false` when somebody looked and it does not exist; `null` when it could not be
-//! seen, with an entry in `node.unseen` that says where and why. Inside a decoded PCI capability `null` means that this input
-//! does not show the field. Orders are those of the model (functions by address, answers worst first), so the same input
-//! gives the same bytes.
+//! Version 2: a fact is `{"known": value}`, `{"absent": true}` when somebody looked and it does not exist, or
+//! `{"unreadable": {"place", "why"}}`. Version 1: its value, `false`, or `null` with an entry in `node.unseen` that says where and
+//! why; inside a decoded PCI capability `null` means that this input does not show the field. Orders are those of the model
+//! (functions by address, answers worst first), so the same input gives the same bytes.
 
 mod node;
 
@@ -19,8 +19,25 @@ use linerate_rules::{Effect, Severity, Source, Status, Subject, Verdict};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
-/// Name and version of the format.
-pub const SCHEMA: &str = "linerate.audit/1";
+/// Version of the format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// `linerate.audit/1`: a fact is its value, `false` or `null`.
+    One,
+    /// `linerate.audit/2`: each fact is tagged.
+    Two,
+}
+
+impl Version {
+    /// Name and version, as the document has it.
+    #[must_use]
+    pub fn schema(self) -> &'static str {
+        match self {
+            Version::One => "linerate.audit/1",
+            Version::Two => "linerate.audit/2",
+        }
+    }
+}
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -122,24 +139,24 @@ struct EvidenceOut<'a> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_line(&document(report), out)
+pub fn render(report: &Report<'_>, version: Version, out: &mut dyn Write) -> io::Result<()> {
+    write_line(&document(report, version), out)
 }
 
 /// Writes the document indented, for people.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn render_pretty(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_pretty(&document(report), out)
+pub fn render_pretty(report: &Report<'_>, version: Version, out: &mut dyn Write) -> io::Result<()> {
+    write_pretty(&document(report, version), out)
 }
 
 /// The document on one line.
 #[must_use]
-pub fn to_string(report: &Report<'_>) -> String {
+pub fn to_string(report: &Report<'_>, version: Version) -> String {
     let mut out = Vec::new();
     // Writing to memory does not fail, and no map here has a key that is not text.
-    let _ = render(report, &mut out);
+    let _ = render(report, version, &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
@@ -164,12 +181,12 @@ fn in_pieces(out: &mut dyn Write, write: impl FnOnce(&mut Pieces<'_>) -> serde_j
     out.flush()
 }
 
-fn document<'a>(report: &Report<'a>) -> Document<'a> {
+fn document<'a>(report: &Report<'a>, version: Version) -> Document<'a> {
     let words = Words::of(report.snapshot);
     let on = On::node(report.node);
     let (s, context) = (report.snapshot, &report.node.context);
     Document {
-        schema: SCHEMA,
+        schema: version.schema(),
         linerate: VERSION,
         source: SourceOut {
             label: &s.label,
@@ -188,7 +205,7 @@ fn document<'a>(report: &Report<'a>) -> Document<'a> {
         },
         summary: Summary { counts: Counts::of(report.audit), exit_code: report.audit.exit_code() },
         verdicts: report.audit.verdicts.iter().map(|v| verdict(v, &words, &on)).collect(),
-        node: node::NodeOut { node: report.node, snapshot: report.snapshot },
+        node: node::NodeOut { node: report.node, snapshot: report.snapshot, version },
     }
 }
 

@@ -1,12 +1,11 @@
 //! What comparisons say.
 
-use crate::common::schema::check;
+use crate::common::schema::Schema;
 use crate::{keeps_to, made, text, wide};
 use linerate_report::Style;
 use linerate_report::bench::{comparison_json, comparison_markdown, comparison_text};
 use proptest::prelude::*;
 use serde_json::Value;
-use std::path::Path;
 
 #[test]
 fn one_run_a_side_for_a_terminal() {
@@ -52,8 +51,7 @@ fn colours_add_nothing_but_colours() {
 
 #[test]
 fn json_keeps_to_its_schema_and_holds_no_odd_number() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/bench-compare-1.json");
-    let schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let schema = Schema::of("bench-compare-1");
     let mut odd = made::single_runs();
     for c in &mut odd.comparisons {
         c.interval = Some([0.9, f64::INFINITY]);
@@ -63,7 +61,7 @@ fn json_keeps_to_its_schema_and_holds_no_odd_number() {
     }
     for c in [made::single_runs(), made::repeated(), odd] {
         let value: Value = serde_json::from_str(&text(|out| comparison_json(&c, out))).unwrap();
-        check(&value, &schema, &schema, "$").unwrap();
+        schema.check(&value).unwrap();
         assert_eq!(value["comparisons"].as_array().unwrap().len(), c.comparisons.len());
     }
 }

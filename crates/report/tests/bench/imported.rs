@@ -1,13 +1,12 @@
 //! What was imported.
 
-use crate::common::schema::check;
+use crate::common::schema::Schema;
 use crate::{keeps_to, made, text, wide};
 use linerate_bench::{Better, Metric, Run, Unit};
 use linerate_report::Style;
 use linerate_report::bench::{Refused, headline, runs_json, runs_text};
 use proptest::prelude::*;
 use serde_json::Value;
-use std::path::Path;
 
 fn refused() -> Vec<Refused> {
     vec![
@@ -45,16 +44,15 @@ fn a_run_in_one_number() {
 
 #[test]
 fn json_keeps_to_its_schema() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/bench-runs-1.json");
-    let schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let schema = Schema::of("bench-runs-1");
     let runs = [made::nccl("u17", 1.0), made::wrong(), made::void(), made::write_lat(), made::training(2, 195e3, 1)];
     let value: Value = serde_json::from_str(&text(|out| runs_json(&runs, &refused(), out))).unwrap();
-    check(&value, &schema, &schema, "$").unwrap();
+    schema.check(&value).unwrap();
     assert_eq!(value["runs"].as_array().unwrap().len(), 5);
     assert_eq!(value["runs"][1]["samples"].as_array().unwrap().len(), runs[1].points());
     assert_eq!(value["refused"][0]["line"], 80);
     let nothing: Value = serde_json::from_str(&text(|out| runs_json(&[], &[], out))).unwrap();
-    check(&nothing, &schema, &schema, "$").unwrap();
+    schema.check(&nothing).unwrap();
 }
 
 #[test]
