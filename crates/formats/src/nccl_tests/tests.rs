@@ -299,7 +299,7 @@ fn json() {
     assert_eq!((row.root, numbers(row.out_of_place), row.in_place), (None, Some((10.5, 1.0, 0.5)), None));
     assert_eq!(run.average.map(|a| (a.value.busbw, a.value.ok)), Some((GBps(0.5), None)));
     // One long line between others.
-    let mut reader = Reader::new();
+    let mut reader = Reader::default();
     reader.line(1, b"hello");
     reader.line(2, text.as_bytes());
     let streamed = reader.finish();
@@ -313,7 +313,7 @@ fn json() {
 
 #[test]
 fn memory_has_a_limit() {
-    let mut reader = Reader::new();
+    let mut reader = Reader::default();
     reader.line(1, HEADER.as_bytes());
     for n in 0..20_000 {
         reader.line(n + 2, ROW.as_bytes());
@@ -330,7 +330,7 @@ fn memory_has_a_limit() {
         (run.refused.kept.len(), run.failures.len() as u64 + beyond(&run.left_out, Limit::NCCL_TESTS_FAILURES)),
         (REFUSALS, 20_000)
     );
-    let mut reader = Reader::new();
+    let mut reader = Reader::default();
     for n in 0..NCCL_TESTS_RUNS as u32 + 9 {
         reader.line(n, HEADER.as_bytes());
         reader.line(n, ROW.as_bytes());

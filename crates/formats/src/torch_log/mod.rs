@@ -66,11 +66,6 @@ pub fn parse(bytes: &[u8]) -> Vec<Line> {
 }
 
 impl Reader {
-    /// A reader at the start of a text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next line, without its end, and says what it is. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) -> Option<Line> {
         // The library's log of other threads may come between.
