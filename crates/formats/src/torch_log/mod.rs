@@ -7,6 +7,8 @@
 mod event;
 mod shape;
 
+pub use shape::is_error_class;
+
 pub use event::{Error, ErrorKind, Event, Group, Lag, Line, Progress, Reason, Timeout};
 
 use crate::printed;
