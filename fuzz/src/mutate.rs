@@ -1,26 +1,25 @@
 //! Mutations that find parser bugs: cuts, flips, splices, repeats, and the tokens that formats trip over.
 
-/// SplitMix64: small, seedable, good enough to pick mutations.
-pub struct Random(u64);
+use linerate_logs::rng::Rng;
+
+/// Small, seedable, good enough to pick mutations.
+pub struct Random(Rng);
 
 impl Random {
     /// One sequence for each seed.
     pub fn new(seed: u64) -> Self {
-        Random(seed)
+        Random(Rng::new(seed))
     }
 
     /// The next number.
     #[allow(clippy::should_implement_trait)] // it never ends, so it is no iterator
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next()
     }
 
     /// Below `n`; 0 for an empty range.
     pub fn below(&mut self, n: usize) -> usize {
-        if n == 0 { 0 } else { (self.next() % n as u64) as usize }
+        self.0.below(n as u64) as usize
     }
 }
 

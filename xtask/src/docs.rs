@@ -12,14 +12,7 @@ use std::process::ExitCode;
 
 /// Writes the pages; with `--check` compares only and fails when a page is missing, different or left over.
 pub(crate) fn run(args: &[String]) -> ExitCode {
-    let check = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => false,
-        ["--check"] => true,
-        _ => {
-            eprintln!("usage: cargo xtask docs [--check]");
-            return ExitCode::from(3);
-        }
-    };
+    let Some(check) = shell::only_check("docs", args) else { return ExitCode::from(3) };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/rules");
     let pages = linerate_report::explain::pages(linerate_rules::areas());
     let result = if check { stale(&root, &pages) } else { write(&root, &pages).map(|()| Vec::new()) };

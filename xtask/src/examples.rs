@@ -14,14 +14,7 @@ const EXAMPLES: &[&str] = &["sick-8gpu", "healthy-8gpu"];
 const MAX_SIZE: usize = 300 << 10;
 
 pub(crate) fn run(args: &[String]) -> ExitCode {
-    let check = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => false,
-        ["--check"] => true,
-        _ => {
-            eprintln!("usage: cargo xtask examples [--check]");
-            return ExitCode::from(3);
-        }
-    };
+    let Some(check) = shell::only_check("examples", args) else { return ExitCode::from(3) };
     shell::exit(EXAMPLES.iter().try_for_each(|name| example(name, check)))
 }
 

@@ -57,6 +57,18 @@ pub(crate) fn release() -> Result<PathBuf> {
     Ok(target().join("release/linerate"))
 }
 
+/// Whether `--check` is asked for, the one argument of a command; `None` for any other, which is shown.
+pub(crate) fn only_check(command: &str, args: &[String]) -> Option<bool> {
+    match args {
+        [] => Some(false),
+        [one] if one == "--check" => Some(true),
+        _ => {
+            eprintln!("usage: cargo xtask {command} [--check]");
+            None
+        }
+    }
+}
+
 /// The end of a command.
 pub(crate) fn exit(result: Result<()>) -> ExitCode {
     match result {

@@ -24,11 +24,6 @@ impl CpuList {
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         self.ranges.iter().cloned().flatten()
     }
-
-    /// Whether two lists share a number.
-    pub fn intersects(&self, other: &CpuList) -> bool {
-        self.ranges.iter().any(|a| other.ranges.iter().any(|b| a.start() <= b.end() && b.start() <= a.end()))
-    }
 }
 
 impl std::fmt::Display for CpuList {
@@ -74,7 +69,6 @@ mod tests {
         let l = parse("0-3,8,10-11\n").unwrap();
         assert_eq!(l.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 8, 10, 11]);
         assert_eq!((l.count(), l.contains(8), l.contains(9), l.to_string().as_str()), (7, true, false, "0-3,8,10-11"));
-        assert!(l.intersects(&parse("11-20").unwrap()) && !l.intersects(&parse("4-7").unwrap()));
         assert_eq!(parse("").map(|l| l.count()), Some(0));
         assert_eq!(parse("0-4294967295").map(|l| l.count()), Some(1 << 32));
         for bad in ["a", "3-1", "1,,2", "1-", "-1", "0-3:1/2", "99999999999"] {

@@ -83,11 +83,8 @@ pub struct Row {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let text = text::decode(bytes);
     let mut reader = Reader::default();
-    for (number, line) in text::lines(&text) {
-        reader.line(number, line);
-    }
+    text::for_lines(bytes, |number, line| reader.line(number, line));
     reader.finish()
 }
 

@@ -50,6 +50,13 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Gives the lines of a text to a reader, and says whether the last one has its end.
+pub(crate) fn for_lines(bytes: &[u8], mut take: impl FnMut(u32, &str)) -> bool {
+    let text = decode(bytes);
+    lines(&text).for_each(|(number, line)| take(number, line));
+    text.ends_with('\n')
+}
+
 /// The lines with their 1-based numbers, without line ends.
 pub(crate) fn lines(text: &str) -> Lines<'_> {
     Lines { rest: text, number: 0 }

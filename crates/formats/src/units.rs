@@ -83,11 +83,6 @@ impl Microseconds {
         Microseconds(s * 1e6)
     }
 
-    /// From a value in nanoseconds.
-    pub fn from_nanoseconds(ns: f64) -> Self {
-        Microseconds(ns / 1000.0)
-    }
-
     /// From a value in milliseconds.
     pub fn from_milliseconds(ms: f64) -> Self {
         Microseconds(ms * 1000.0)

@@ -331,17 +331,17 @@ fn speed_on_a_log_of_nccl() {
     let lines = || text.as_bytes().split(|b| *b == b'\n').enumerate();
     measure("splitting alone", &|_| assert!(lines().count() > 0));
     measure("nccl-tests", &|_| {
-        let mut reader = nccl_tests::Reader::new();
+        let mut reader = nccl_tests::Reader::default();
         lines().for_each(|(i, l)| reader.line(i as u32 + 1, l));
         assert!(reader.finish().is_empty());
     });
     measure("perftest", &|_| {
-        let mut reader = perftest::Reader::new();
+        let mut reader = perftest::Reader::default();
         lines().for_each(|(i, l)| reader.line(i as u32 + 1, l));
         assert!(reader.finish().is_empty());
     });
     measure("torch", &|_| {
-        let mut reader = torch_log::Reader::new();
+        let mut reader = torch_log::Reader::default();
         assert!(lines().all(|(i, l)| reader.line(i as u32 + 1, l).is_none()));
     });
 }

@@ -104,15 +104,11 @@ impl Cpu {
 }
 
 fn field<T>(info: &Reading<Cpuinfo>, get: impl FnOnce(&Cpuinfo) -> Option<(T, u32)>) -> Reading<T> {
-    match info {
-        Reading::Known(i, p) => match get(i) {
-            Some((v, 0)) => Reading::Known(v, *p),
-            Some((v, line)) => Reading::Known(v, p.line(line)),
-            None => Reading::Unreadable(*p, Why::Malformed("not in cpuinfo of this architecture".into())),
-        },
-        Reading::Absent(p) => Reading::Absent(*p),
-        Reading::Unreadable(p, w) => Reading::Unreadable(*p, w.clone()),
-    }
+    info.as_ref().and_then(|i, p| match get(i) {
+        Some((v, 0)) => Reading::Known(v, p),
+        Some((v, line)) => Reading::Known(v, p.line(line)),
+        None => Reading::Unreadable(p, Why::Malformed("not in cpuinfo of this architecture".into())),
+    })
 }
 
 /// Values of attributes over all `cpuN` directories. Each attribute: its name in `cpufreq`, and its path below `cpuN`.

@@ -90,14 +90,10 @@ impl<'s> Nvidia<'s> {
         if let Reading::Known(v, place) = &mut version {
             *place = place.line(v.line);
         }
-        let params = match s.read(root, "proc/driver/nvidia/params") {
-            Reading::Known(bytes, p) => {
-                let list = nvidia_proc::parse_params(bytes).into_iter();
-                Reading::Known(list.map(|q| (q.name, q.value, p.line(q.line))).collect(), p)
-            }
-            Reading::Absent(p) => Reading::Absent(p),
-            Reading::Unreadable(p, w) => Reading::Unreadable(p, w),
-        };
+        let params = s.read(root, "proc/driver/nvidia/params").and_then(|bytes, p| {
+            let list = nvidia_proc::parse_params(bytes).into_iter();
+            Reading::Known(list.map(|q| (q.name, q.value, p.line(q.line))).collect(), p)
+        });
         let mut nvidia = Nvidia {
             gpus: Vec::new(),
             asked: Reading::Unreadable(Place::below(root, "cmd/nvidia-smi"), Why::NotCollected),

@@ -91,35 +91,25 @@ pub fn module(s: &Snapshot, name: &str) -> Reading<EntryId> {
         return Reading::Known(e, Place::of(e));
     }
     // The capture takes the directories of the modules it knows; /proc/modules lists all that are loaded.
-    match s.read(s.root(), "proc/modules") {
-        Reading::Known(text, place) => {
-            let is_it = |l: &[u8]| l.split(|b| *b == b' ').next() == Some(name.as_bytes());
-            match text.split(|b| *b == b'\n').position(is_it) {
-                Some(n) => {
-                    Reading::Known(place.base, place.line(u32::try_from(n).unwrap_or(u32::MAX).saturating_add(1)))
-                }
-                None => Reading::Absent(place),
-            }
+    s.read(s.root(), "proc/modules").and_then(|text, place| {
+        let is_it = |l: &[u8]| l.split(|b| *b == b' ').next() == Some(name.as_bytes());
+        match text.split(|b| *b == b'\n').position(is_it) {
+            Some(n) => Reading::Known(place.base, place.line(u32::try_from(n).unwrap_or(u32::MAX).saturating_add(1))),
+            None => Reading::Absent(place),
         }
-        Reading::Absent(p) => Reading::Absent(p),
-        Reading::Unreadable(p, w) => Reading::Unreadable(p, w),
-    }
+    })
 }
 
 /// Value of a module's parameter. Absent: the module is there and has no such parameter.
 #[must_use]
 pub fn module_param<'s>(s: &'s Snapshot, module_name: &str, param: &'static str) -> Reading<&'s str> {
-    match module(s, module_name) {
-        Reading::Known(home, place) if matches!(s.kind(home), linerate_snapshot::EntryKind::Dir) => {
-            match s.child(home, "parameters") {
-                Some(dir) => s.text(dir, param),
-                None => Reading::Absent(place),
-            }
+    module(s, module_name).and_then(|home, place| match s.child(home, "parameters") {
+        _ if !matches!(s.kind(home), linerate_snapshot::EntryKind::Dir) => {
+            Reading::Unreadable(place, Why::NotCollected)
         }
-        Reading::Known(_, place) => Reading::Unreadable(place, Why::NotCollected),
-        Reading::Absent(p) => Reading::Absent(p),
-        Reading::Unreadable(p, w) => Reading::Unreadable(p, w),
-    }
+        Some(dir) => s.text(dir, param),
+        None => Reading::Absent(place),
+    })
 }
 
 /// A file of the tree, or the pasted text of that kind.

@@ -158,12 +158,6 @@ impl<'s> Node<'s> {
         numa::same_socket(nodes, self.cpu.sockets.known().copied(), a, b)
     }
 
-    /// Network interfaces of a PCI function.
-    pub fn netdevs_of(&self, f: &PciFunction<'_>) -> impl Iterator<Item = &net::NetDev<'s>> {
-        let bdf = f.bdf;
-        self.net.known().into_iter().flatten().filter(move |n| n.pci == Some(bdf))
-    }
-
     /// A short name for people: what it is, and which.
     #[must_use]
     pub fn name_of(&self, f: &PciFunction<'_>) -> String {

@@ -84,12 +84,10 @@ fn is_ofed(version: &str) -> bool {
 
 fn module(s: &Snapshot, name: &str) -> Module {
     let found = kernel::module(s, name);
-    let version = match &found {
-        Reading::Known(home, _) if is_module_dir(s, *home) => s.text(*home, "version").map(str::to_owned),
-        Reading::Known(_, p) => Reading::Unreadable(*p, Why::NotCollected),
-        Reading::Absent(p) => Reading::Absent(*p),
-        Reading::Unreadable(p, w) => Reading::Unreadable(*p, w.clone()),
-    };
+    let version = found.as_ref().and_then(|home, p| match is_module_dir(s, *home) {
+        true => s.text(*home, "version").map(str::to_owned),
+        false => Reading::Unreadable(p, Why::NotCollected),
+    });
     Module { loaded: found.map(|_| ()), version }
 }
 
@@ -99,16 +97,13 @@ fn is_module_dir(s: &Snapshot, e: EntryId) -> bool {
 
 /// Only names are collected there: a file that is called after the module asks for it.
 fn wanted(s: &Snapshot) -> Reading<String> {
-    let dir = match s.dir("etc/modules-load.d") {
-        Reading::Known(dir, _) => dir,
-        Reading::Absent(p) => return Reading::Absent(p),
-        Reading::Unreadable(p, w) => return Reading::Unreadable(p, w),
-    };
-    let names = s.children(dir);
-    match names.iter().find(|(n, _)| ["peermem", "peer_mem", "peer-mem"].iter().any(|w| n.contains(w))) {
-        Some((n, e)) => Reading::Known((*n).to_owned(), Place::of(*e)),
-        None => Reading::Absent(Place::of(dir)),
-    }
+    s.dir("etc/modules-load.d").and_then(|dir, _| {
+        let names = s.children(dir);
+        match names.iter().find(|(n, _)| ["peermem", "peer_mem", "peer-mem"].iter().any(|w| n.contains(w))) {
+            Some((n, e)) => Reading::Known((*n).to_owned(), Place::of(*e)),
+            None => Reading::Absent(Place::of(dir)),
+        }
+    })
 }
 
 #[cfg(test)]

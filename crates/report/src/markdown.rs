@@ -9,7 +9,7 @@ use crate::{Counts, Report, VERSION, about};
 use linerate_out::markdown::{block, cell, inline};
 use linerate_out::terminal;
 use linerate_remedy::On;
-use linerate_rules::{Status, Verdict};
+use linerate_rules::{Source, Status, Verdict};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -59,6 +59,18 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     unseen(report, out)
 }
 
+/// Sources, a line each.
+pub(crate) fn sources(list: &[Source], out: &mut dyn Write) -> io::Result<()> {
+    for s in list {
+        if s.at.starts_with("http") {
+            writeln!(out, "- Source: [{}]({})", inline(s.title), s.at)?;
+        } else {
+            writeln!(out, "- Source: {}: `{}`", inline(s.title), s.at)?;
+        }
+    }
+    Ok(())
+}
+
 fn said(g: &Group<'_>) -> String {
     let about = g.about(64);
     if about.is_empty() { g.message() } else { format!("{about}: {}", g.message()) }
@@ -77,13 +89,7 @@ fn finding(g: &Group<'_>, words: &Words<'_>, on: &On<'_>, out: &mut dyn Write) -
         summaries.push(&r.summary);
         writeln!(out, "- **Fix**: {}; {}", inline(&r.summary), Fix::of(r, on).words(inline))?;
     }
-    for s in first.rule.sources {
-        if s.at.starts_with("http") {
-            writeln!(out, "- Source: [{}]({})", inline(s.title), s.at)?;
-        } else {
-            writeln!(out, "- Source: {}: `{}`", inline(s.title), s.at)?;
-        }
-    }
+    sources(first.rule.sources, out)?;
     let mut lines: Vec<String> = Vec::new();
     let mut more = 0;
     for e in g.verdicts.iter().flat_map(|v| &v.finding.evidence) {

@@ -123,9 +123,12 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Adds evidence.
-    pub fn at(&mut self, place: Place) -> &mut Self {
-        self.show(place, || None)
+    /// Adds evidence, where there is a place to show.
+    pub fn at(&mut self, place: impl Into<Option<Place>>) -> &mut Self {
+        match place.into() {
+            Some(place) => self.show(place, || None),
+            None => self,
+        }
     }
 
     /// Adds evidence with what it shows.

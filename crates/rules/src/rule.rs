@@ -4,7 +4,7 @@ use crate::finding::Findings;
 use linerate_node::Node;
 use linerate_node::context::Role;
 use linerate_node::pci::{Kind, PciFunction};
-use linerate_snapshot::{Coverage, OutputKind, Place, Snapshot};
+use linerate_snapshot::{Coverage, OutputKind, Place, Reading, Snapshot};
 pub use linerate_verdict::{Quality, Severity};
 use serde::Serialize;
 
@@ -164,6 +164,12 @@ impl Cx<'_> {
     /// Answers for rules about peer-to-peer traffic of GPUs where there is no GPU: `true` if it answered.
     pub fn no_gpu(&self, out: &mut Findings) -> bool {
         self.no_subjects(self.has_gpu(), "GPU, so no peer-to-peer traffic of one,", out)
+    }
+
+    /// Where `pci=OPTION` is on the kernel command line.
+    pub(crate) fn pci_option(&self, option: &str) -> Option<Place> {
+        let Reading::Known(cmdline, place) = &self.node.kernel.cmdline else { return None };
+        cmdline.options("pci").find(|(o, _)| *o == option).map(|(_, param)| place.line(param.line))
     }
 
     /// Whether it is known that no GPU depends on a NIC: there is none, or other NICs are nearer to each or faster.

@@ -138,37 +138,31 @@ impl<T> Reading<T> {
         }
     }
 
-    /// Another value from the same place.
-    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Reading<U> {
+    /// What a value leads to. What is absent or unreadable stays so.
+    pub fn and_then<U>(self, f: impl FnOnce(T, Place) -> Reading<U>) -> Reading<U> {
         match self {
-            Reading::Known(v, p) => Reading::Known(f(v), p),
+            Reading::Known(v, p) => f(v, p),
             Reading::Absent(p) => Reading::Absent(p),
             Reading::Unreadable(p, w) => Reading::Unreadable(p, w),
         }
+    }
+
+    /// Another value from the same place.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Reading<U> {
+        self.and_then(|v, p| Reading::Known(f(v), p))
     }
 
     /// A part of the value that the input may not have shown: `None` becomes unreadable, never absent.
     pub fn part<U>(&self, f: impl FnOnce(&T) -> Option<U>) -> Reading<U> {
-        match self {
-            Reading::Known(v, p) => match f(v) {
-                Some(u) => Reading::Known(u, *p),
-                None => Reading::Unreadable(*p, Why::Malformed("this part is not in what was read".into())),
-            },
-            Reading::Absent(p) => Reading::Absent(*p),
-            Reading::Unreadable(p, w) => Reading::Unreadable(*p, w.clone()),
-        }
+        self.as_ref().parse("this part is not in what was read", f)
     }
 
     /// A value parsed from this one; a refusal becomes unreadable.
     pub fn parse<U>(self, what: &'static str, f: impl FnOnce(T) -> Option<U>) -> Reading<U> {
-        match self {
-            Reading::Known(v, p) => match f(v) {
-                Some(u) => Reading::Known(u, p),
-                None => Reading::Unreadable(p, Why::Malformed(what.into())),
-            },
-            Reading::Absent(p) => Reading::Absent(p),
-            Reading::Unreadable(p, w) => Reading::Unreadable(p, w),
-        }
+        self.and_then(|v, p| match f(v) {
+            Some(u) => Reading::Known(u, p),
+            None => Reading::Unreadable(p, Why::Malformed(what.into())),
+        })
     }
 
     /// This one if known, else the other if that is known or says more (absent says more than unreadable).

@@ -64,12 +64,6 @@ pub fn t_sf(t: f64, df: f64) -> f64 {
     if t >= 0.0 { tail } else { 1.0 - tail }
 }
 
-/// P(T ≤ t) for Student's t.
-#[must_use]
-pub fn t_cdf(t: f64, df: f64) -> f64 {
-    t_sf(-t, df)
-}
-
 /// Two-sided p value of a t statistic.
 #[must_use]
 pub fn t_two_sided(t: f64, df: f64) -> f64 {

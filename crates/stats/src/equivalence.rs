@@ -1,6 +1,5 @@
-//! Equivalence and superiority of a ratio.
+//! Equivalence of a ratio.
 
-use crate::dist::t_sf;
 use crate::interval::Interval;
 use crate::ratio::RatioEstimate;
 use crate::refused::Refused;
@@ -42,33 +41,7 @@ pub fn equivalent(estimate: &RatioEstimate, threshold: f64) -> Result<Tost, Refu
     Ok(Tost { low, high, p_low, p_high, p, interval90: estimate.interval_at(0.9) })
 }
 
-/// One-sided tests that the ratio is beyond a margin.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Superiority {
-    /// Small where the ratio is shown to exceed 1 + margin; `None` without spread.
-    pub p_above: Option<f64>,
-    /// Small where the ratio is shown to be below 1 − margin.
-    pub p_below: Option<f64>,
-}
-
-/// One-sided tests of the ratio against 1 + `margin` and 1 − `margin`; a margin of 0 asks for any difference.
-///
-/// # Errors
-/// A margin outside [0, 1).
-pub fn superior(estimate: &RatioEstimate, margin: f64) -> Result<Superiority, Refused> {
-    if !(0.0..1.0).contains(&margin) {
-        return Err(Refused::Argument { name: "margin", value: margin, permitted: "a number from 0 to below 1" });
-    }
-    Ok(Superiority { p_above: estimate.p_above(1.0 + margin), p_below: estimate.p_below(1.0 - margin) })
-}
-
 /// The margin 1 ± threshold.
 pub(crate) fn margin(threshold: f64) -> Result<(f64, f64), Refused> {
     crate::refused::fraction("threshold", threshold).map(|t| (1.0 - t, 1.0 + t))
-}
-
-/// Two one-sided t tests of a difference of means against −`margin` and +`margin`: the larger p value.
-#[must_use]
-pub fn tost_of(difference: f64, se: f64, df: f64, margin: f64) -> f64 {
-    t_sf((difference + margin) / se, df).max(t_sf((margin - difference) / se, df))
 }

@@ -39,19 +39,17 @@ mod refused;
 pub mod rng;
 pub mod series;
 
-pub use bootstrap::{BootstrapRatio, block_bootstrap, block_length, bootstrap_ratio, hierarchical_bootstrap};
+pub use bootstrap::{BootstrapRatio, bootstrap_ratio, hierarchical_bootstrap};
 pub use checks::{Check, check_replicates, shapiro_wilk};
 pub use describe::{MAD_TO_SD, Summary, describe, quantile};
-pub use equivalence::{Superiority, Tost, equivalent, superior, tost_of};
+pub use equivalence::{Tost, equivalent};
 pub use fit::{Fit, Segment, alpha_beta};
-pub use interval::{Interval, Welch, mean_interval, welch};
-pub use multiple::{benjamini_hochberg, bonferroni_level, holm};
+pub use interval::Interval;
+pub use multiple::holm;
 pub use outliers::{Outlier, outliers, two_sided_outliers};
 pub use power::{MOST_RUNS, Plan, minimal_detectable_effect, runs_needed, runs_per_side};
 pub use ratio::{
     Basis, Beside, DriftRatio, Method, RatioEstimate, SeriesRatio, Times, ratio, ratio_series, ratio_with_drift,
 };
 pub use refused::{Refused, Side};
-pub use series::{
-    Drift, SeriesMean, Transient, autocorrelation, drift, effective_sample_size, series_interval, transient,
-};
+pub use series::{Drift, Transient, autocorrelation, drift, effective_sample_size, transient};

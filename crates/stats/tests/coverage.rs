@@ -235,19 +235,3 @@ fn lines_stay_whole() {
     }
     rows.end();
 }
-
-/// The block bootstrap is for long series; of short ones its interval is too narrow, which is why it is not the first choice.
-#[test]
-fn blocks_of_series() {
-    let mut rows = Rows::default();
-    for (n, least, most) in [(40, 75.0, 93.0), (600, 88.0, 97.0)] {
-        let (mut count, mut r) = (Count::default(), Rng::new(n as u64));
-        for seed in 0..600 {
-            let (a, b) = (ar1(&mut r, n, 0.5, 0.03), ar1(&mut r, n, 0.5, 0.03));
-            let answer = linerate_stats::block_bootstrap(&a, &b, 0.95, 300, seed).ok();
-            count.add(answer.map(|e| e.interval), 1.0);
-        }
-        rows.cell("two series, φ = 0.5, block bootstrap", n, count.coverage(), least, most);
-    }
-    rows.end();
-}

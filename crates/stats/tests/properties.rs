@@ -1,7 +1,6 @@
 //! What holds for any numbers.
 
 use linerate_stats::checks::{check_replicates, runs_test, shapiro_wilk};
-use linerate_stats::series::mann_kendall;
 use linerate_stats::*;
 use proptest::prelude::*;
 
@@ -67,18 +66,15 @@ proptest! {
             prop_assert_eq!(e.no_spread, e.p.is_none());
             let tost = equivalent(&e, 0.02).unwrap();
             prop_assert!(tost.p.is_none_or(|p| (0.0..=1.0).contains(&p)), "{tost:?}");
-            let _ = (superior(&e, 0.0), runs_needed(&e, None, 0.02, 0.8), e.interval_at(level));
+            let _ = (runs_needed(&e, None, 0.02, 0.8), e.interval_at(level));
         }
-        for i in [mean_interval(&a, level).ok(), welch(&a, &b, level).ok().map(|w| w.interval), series_interval(&a, level).ok().map(|m| m.interval)].into_iter().flatten() {
-            prop_assert!(sound(&i), "{i:?}");
-        }
-        let resampled = [bootstrap_ratio(&a, &b, level, 100, seed), block_bootstrap(&a, &b, level, 100, seed), hierarchical_bootstrap(&[&a, &b, &a, &b, &a], &[&b, &a, &b, &a, &b], level, 100, seed)];
+        let resampled = [bootstrap_ratio(&a, &b, level, 100, seed), hierarchical_bootstrap(&[&a, &b, &a, &b, &a], &[&b, &a, &b, &a, &b], level, 100, seed)];
         for r in resampled.into_iter().flatten() {
             prop_assert!(sound(&r.interval) && sound(&r.percentile), "{r:?}");
         }
         let _ = (describe(&a), quantile(&a, level), transient(&a), autocorrelation(&a, 9), effective_sample_size(&a));
-        let _ = (drift(&a, level), mann_kendall(&a), block_length(&a), shapiro_wilk(&a), runs_test(&a));
-        let _ = (check_replicates(&a, &b), outliers(&a), two_sided_outliers(&a, &b), holm(&a), benjamini_hochberg(&a));
+        let _ = (drift(&a, level), shapiro_wilk(&a), runs_test(&a));
+        let _ = (check_replicates(&a, &b), outliers(&a), two_sided_outliers(&a, &b), holm(&a));
         let points: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
         let _ = alpha_beta(&points);
     }
@@ -121,10 +117,7 @@ proptest! {
 
     #[test]
     fn adjusted_p_values_are_no_smaller(p in prop::collection::vec(0.0..=1.0f64, 1..40)) {
-        for adjusted in [holm(&p), benjamini_hochberg(&p)] {
-            prop_assert!(p.iter().zip(&adjusted).all(|(p, q)| q >= p && *q <= 1.0));
-        }
-        prop_assert!(holm(&p).iter().zip(benjamini_hochberg(&p)).all(|(h, b)| *h >= b - 1e-12));
+        prop_assert!(p.iter().zip(holm(&p)).all(|(p, q)| q >= *p && q <= 1.0));
     }
 
     #[test]

@@ -41,16 +41,6 @@ impl Store {
         self.db.execute(sql, params![key, label]).map(drop).map_err(|e| self.failed(e))
     }
 
-    /// Takes a label from a run; whether it had it.
-    ///
-    /// # Errors
-    /// [`StoreError::NoSuchRun`]; those of any write.
-    pub fn unlabel(&mut self, id: RunId, label: &str) -> Result<bool, StoreError> {
-        let key = self.key(id)?;
-        let removed = self.db.execute("DELETE FROM run_label WHERE run = ?1 AND label = ?2", params![key, label]);
-        removed.map(|n| n > 0).map_err(|e| self.failed(e))
-    }
-
     /// Deletes a run with all that belongs to it; references to snapshots that no other run has, too.
     ///
     /// # Errors
@@ -154,14 +144,6 @@ impl Store {
             Ok(())
         })?;
         Ok(out)
-    }
-
-    /// Gives back the space of what was deleted. Needs as much space again while it works.
-    ///
-    /// # Errors
-    /// Those of any write.
-    pub fn vacuum(&mut self) -> Result<(), StoreError> {
-        self.db.execute_batch("PRAGMA optimize; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(|e| self.failed(e))
     }
 }
 

@@ -175,7 +175,6 @@ fn what_is_known_beside_a_run_is_kept_and_added_to() {
         (Some("s"), Some("A"), Some(3))
     );
     assert_eq!(store.snapshots(run.id()).unwrap(), [snapshot]);
-    assert!(store.unlabel(run.id(), "rack 3").unwrap() && !store.unlabel(run.id(), "rack 3").unwrap());
     store.delete(run.id()).unwrap();
     let stats = store.stats().unwrap();
     assert_eq!((stats.runs, stats.points, stats.snapshots), (0, 0, 0));

@@ -15,7 +15,7 @@ mod job;
 mod kernel;
 mod printf;
 mod release;
-mod rng;
+pub mod rng;
 mod scenario;
 pub mod verify;
 

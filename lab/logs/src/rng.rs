@@ -2,15 +2,22 @@
 
 /// A source of numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Rng(u64);
+pub struct Rng(u64);
 
 impl Rng {
+    /// The source of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// A source of its own for a name: what one part of a log draws does not move another part.
     pub(crate) fn named(seed: u64, name: &str) -> Self {
         Self(hash(name) ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    #[expect(clippy::should_implement_trait, reason = "it never ends")]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -19,7 +26,7 @@ impl Rng {
     }
 
     /// Below `n`; 0 where `n` is 0.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.next().checked_rem(n).unwrap_or(0)
     }
 

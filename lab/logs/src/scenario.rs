@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use crate::dress::{Dress, dress};
-use crate::job::{Entry, Facts, Fault, Job, play};
+use crate::job::{Entry, Facts, Job, play};
 use crate::release::{Release, releases};
 use crate::{bench, kernel};
 
@@ -138,10 +138,5 @@ impl Scenario {
         let subsystems = self.subsys.as_ref().map(|s| s.split(',').map(|s| s.trim().to_owned()).collect());
         let (lines, errors) = play(&facts, self.debug == "INFO", subsystems);
         (facts, lines, errors)
-    }
-
-    /// Whether a kernel's log belongs to it.
-    pub fn has_kernel_log(&self) -> bool {
-        self.job.fault.iter().any(|f| matches!(f, Fault::Kernel { .. } | Fault::PortEvent { .. }))
     }
 }

@@ -7,7 +7,7 @@ use super::measure::Server;
 use super::pack::{Packing, Tar};
 use super::random::Random;
 use super::rows::text;
-use super::{Asked, verbs};
+use super::{Asked, lock, verbs};
 use crate::shell::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -121,10 +121,6 @@ pub(super) fn run(binary: &Path, work: &Path, seeds: &Seeds, a: &Asked) -> Resul
         return Err(format!("{} of {} grow faster than their input", seen.failures.len(), seen.measured));
     }
     super::enough("dimensions", seen.dimensions, wanted.len(), a.least)
-}
-
-fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
-    seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// What measures.

@@ -196,7 +196,7 @@ fn coprime(a: usize, b: usize) -> bool {
     if b == 0 { a == 1 } else { coprime(b, a % b) }
 }
 
-fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
+fn lock<T>(seen: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 

@@ -48,11 +48,7 @@ pub(super) fn run(paths: &Paths, options: &Options) -> Result<ExitCode> {
     if let (Err(why), false) = (&linerate, options.facts_only) {
         eprintln!("lab: NO LINERATE for the guests, so its verdicts are not checked: {why}");
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|e| format!("lab: cannot watch signals: {e}"))?;
-    }
+    let stop = stop()?;
     fs::create_dir_all(paths.out("")).map_err(|e| format!("lab: cannot make {}: {e}", paths.out("").display()))?;
     let started = Instant::now();
     let patience = options.limits();
@@ -255,4 +251,14 @@ fn unpack(disk: &Path, out: &Path) -> Result<()> {
     } else {
         Err(format!("the guest's results are damaged: {}", String::from_utf8_lossy(&output.stderr).trim()))
     }
+}
+
+/// What is set when a signal asks to stop.
+pub(super) fn stop() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|e| format!("lab: cannot watch signals: {e}"))?;
+    }
+    Ok(stop)
 }

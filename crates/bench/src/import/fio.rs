@@ -4,7 +4,6 @@ use super::{Benchmark, Sink};
 use crate::model::{Better, Fault, Label, Metric, Note, Run, Stat, Unit};
 use crate::summary::Area;
 use linerate_formats::fio::{self as theirs, Direction, Job, Kind, Times};
-use linerate_formats::refusal::End;
 use std::collections::HashMap;
 
 /// Options that say what was measured.
@@ -61,23 +60,14 @@ fn run(found: &theirs::Run) -> Run {
         }
         job_of(job, &labels, &mut run);
     }
-    for f in &found.failures {
-        run.faults.push(Fault { what: f.text.clone(), line: Some(f.line), whole_run: true });
-    }
-    run.notes.extend(found.notes.iter().map(|n| Note { what: n.text.clone(), line: Some(n.line) }));
+    run.said(&found.failures, &found.notes);
     if found.is_interim {
         run.notes.push(Note {
             what: "a state in between (--status-interval): the end is not in the text".to_owned(),
             line: None,
         });
     }
-    match found.end {
-        End::Cut => run.notes.push(Note { what: "nothing says that the run came to its end".to_owned(), line: None }),
-        End::Interrupted => {
-            run.notes.push(Note { what: "the run was interrupted before its time".to_owned(), line: None })
-        }
-        End::Finished | End::Failed => {}
-    }
+    run.ended(found.end);
     run
 }
 
@@ -104,11 +94,7 @@ fn job_of(job: &Job, labels: &[Label], run: &mut Run) {
 }
 
 fn direction(d: &Direction, labels: &[Label], run: &mut Run) {
-    let mut put = |metric: Metric, value: Option<f64>| {
-        if let Some(value) = value.filter(|v| v.is_finite()) {
-            run.series_mut(metric, labels).push(None, None, value);
-        }
-    };
+    let mut put = |metric: Metric, value: Option<f64>| run.value(metric, labels, None, value);
     put(Metric::new("bandwidth", Unit::MiBps, Better::Higher), d.bandwidth.map(|v| v.0));
     put(Metric::new("iops", Unit::Iops, Better::Higher), d.iops.map(|v| v.0));
     // What a program waits for is both parts together; where only one is there, that.

@@ -1,10 +1,9 @@
 //! iperf 2 and 3.
 
 use super::{Benchmark, Sink};
-use crate::model::{Better, Fault, Kind, Label, Metric, Note, Run, Unit};
+use crate::model::{Better, Kind, Label, Metric, Run, Unit};
 use crate::summary::Area;
 use linerate_formats::iperf::{self as theirs, Role, Row, Scope, Stream, Tool, Way};
-use linerate_formats::refusal::End;
 
 pub(super) const IPERF3: Benchmark = Benchmark {
     tool: &theirs::IPERF3,
@@ -50,19 +49,8 @@ fn run(found: &theirs::Run) -> Run {
             run.series_mut(Metric::new("cpu", Unit::Percent, Better::Neither), &labels).push(None, None, load.total.0);
         }
     }
-    let text = |said: &linerate_formats::refusal::Said| (said.text.clone(), Some(said.line));
-    for (what, line) in found.failures.iter().map(text) {
-        run.faults.push(Fault { what, line, whole_run: true });
-    }
-    run.notes.extend(found.notes.iter().map(text).map(|(what, line)| Note { what, line }));
-    match found.end {
-        End::Finished => {}
-        End::Failed => {}
-        End::Interrupted => {
-            run.notes.push(Note { what: "the run was interrupted before its time".to_owned(), line: None })
-        }
-        End::Cut => run.notes.push(Note { what: "nothing says that the run came to its end".to_owned(), line: None }),
-    }
+    run.said(&found.failures, &found.notes);
+    run.ended(found.end);
     run
 }
 
@@ -85,11 +73,7 @@ fn word(way: Way) -> &'static str {
 
 /// What the whole test came to.
 fn totals(row: &Row, labels: &[Label], run: &mut Run) {
-    let mut put = |metric: Metric, value: Option<f64>| {
-        if let Some(value) = value.filter(|v| v.is_finite()) {
-            run.series_mut(metric, labels).push(None, None, value);
-        }
-    };
+    let mut put = |metric: Metric, value: Option<f64>| run.value(metric, labels, None, value);
     let m = &row.more;
     put(Metric::new("bandwidth", Unit::Gbps, Better::Higher), Some(row.rate.0));
     put(Metric::new("retransmits", Unit::One, Better::Lower), m.retransmits.map(|n| n as f64));

@@ -14,11 +14,11 @@ mod series;
 mod sockperf;
 mod torchtitan;
 
-use crate::model::Run;
+use crate::model::{Fault, Label, Metric, Note, Run};
 use crate::summary::Area;
 use linerate_formats::Tool;
 use linerate_formats::bounds::LeftOut;
-use linerate_formats::refusal::Refusals;
+use linerate_formats::refusal::{End, Refusals, Said};
 pub use secrets::remove_secrets;
 use serde::Serialize;
 use std::fmt;
@@ -194,6 +194,39 @@ fn read(kind: Kind, all: &[Kind], name: &str, bytes: &[u8], found: &mut Imported
         return;
     }
     (kind.benchmark().read)(bytes, &mut Sink { name, kind, found });
+}
+
+/// Words of a run's first failure; what follows from it is counted.
+fn failed(first: &str, more: u64) -> String {
+    let more = if more > 0 { format!(" (and {more} more failures)") } else { String::new() };
+    format!("the run failed: {first}{more}")
+}
+
+/// What several tools print alike.
+impl Run {
+    /// What the tool says of the run: failures make it no result, notes are kept.
+    fn said<'a>(&mut self, failures: &[Said], notes: impl IntoIterator<Item = &'a Said>) {
+        let fault = |f: &Said| Fault { what: f.text.clone(), line: Some(f.line), whole_run: true };
+        self.faults.extend(failures.iter().map(fault));
+        self.notes.extend(notes.into_iter().map(|n| Note { what: n.text.clone(), line: Some(n.line) }));
+    }
+
+    /// How the run ended.
+    fn ended(&mut self, end: End) {
+        let what = match end {
+            End::Cut => "nothing says that the run came to its end",
+            End::Interrupted => "the run was interrupted before its time",
+            End::Finished | End::Failed => return,
+        };
+        self.notes.push(Note { what: what.to_owned(), line: None });
+    }
+
+    /// A value, where it was printed and is finite.
+    fn value(&mut self, metric: Metric, labels: &[Label], size: Option<u64>, value: Option<f64>) {
+        if let Some(value) = value.filter(|v| v.is_finite()) {
+            self.series_mut(metric, labels).push(size, None, value);
+        }
+    }
 }
 
 /// Where a reader puts what it finds.

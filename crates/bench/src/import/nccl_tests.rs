@@ -1,6 +1,6 @@
 //! nccl-tests and rccl-tests.
 
-use super::{Benchmark, Sink};
+use super::{Benchmark, Sink, failed};
 use crate::model::{Better, Fault, Label, Metric, Note, Run, Series, Stat, Sweep, Unit};
 use crate::summary::Area;
 use linerate_formats::bounds::{Limit, beyond};
@@ -234,8 +234,7 @@ fn faults(found: &theirs::Run, run: &mut Run) {
     // The first failure is the cause; what follows from it is counted.
     if let Some(first) = found.failures.first() {
         let more = found.failures.len() as u64 - 1 + beyond(&found.left_out, Limit::NCCL_TESTS_FAILURES);
-        let more = if more > 0 { format!(" (and {more} more failures)") } else { String::new() };
-        whole(format!("the run failed: {}{more}", first.message), first.line);
+        whole(failed(&first.message, more), first.line);
     }
     if found.ran_alone() {
         let line = found.lines.0;

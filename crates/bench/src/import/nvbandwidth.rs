@@ -12,8 +12,7 @@ pub(super) const BENCHMARK: Benchmark =
 fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
         to.record("rows", &found.refused, &found.left_out);
-        let line = found.lines.0;
-        to.run(run(&found), line);
+        to.run(run(&found), found.lines.0);
     }
 }
 

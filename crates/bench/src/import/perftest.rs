@@ -1,6 +1,6 @@
 //! perftest: bandwidth and latency over RDMA.
 
-use super::{Benchmark, Sink};
+use super::{Benchmark, Sink, failed};
 use crate::model::{Better, Fault, Label, Metric, Note, Point, Run, Stat, Unit};
 use crate::summary::Area;
 use linerate_formats::bounds::{Limit, beyond};
@@ -26,9 +26,7 @@ fn read(bytes: &[u8], to: &mut Sink<'_>) {
             to.refuse(line, why);
             continue;
         }
-        let line = found.lines.0;
-        let run = run(&found);
-        to.run(run, line);
+        to.run(run(&found), found.lines.0);
     }
 }
 
@@ -69,8 +67,7 @@ fn run(found: &theirs::Run) -> Run {
     }
     if let Some(first) = found.failures.first() {
         let more = found.failures.len() as u64 - 1 + beyond(&found.left_out, Limit::PERFTEST_FAILURES);
-        let more = if more > 0 { format!(" (and {more} more failures)") } else { String::new() };
-        let what = format!("the run failed: {}{more}", first.text.trim());
+        let what = failed(first.text.trim(), more);
         run.faults.push(Fault { what, line: Some(first.line), whole_run: true });
     }
     if found.copies > 1 || found.header.is_mixed {

@@ -10,8 +10,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark { tool: &theirs::TOOL, read, a
 fn read(bytes: &[u8], to: &mut Sink<'_>) {
     for found in theirs::parse(bytes) {
         to.record("lines", &found.refused, &found.left_out);
-        let line = found.lines.0;
-        to.run(run(&found), line);
+        to.run(run(&found), found.lines.0);
     }
 }
 
@@ -55,11 +54,7 @@ fn run(found: &theirs::Run) -> Run {
             run.faults.push(Fault { what: "no reply came".to_owned(), line: Some(c.line), whole_run: true });
         }
     }
-    for f in &found.failures {
-        run.faults.push(Fault { what: f.text.clone(), line: Some(f.line), whole_run: true });
-    }
-    run.notes
-        .extend(found.notes.iter().chain(&found.errors).map(|n| Note { what: n.text.clone(), line: Some(n.line) }));
+    run.said(&found.failures, found.notes.iter().chain(&found.errors));
     if bounds > 0 {
         let all = replies().count();
         let what = format!("{bounds} of {all} replies came below what the tool's clock shows: these are upper bounds");

@@ -1,7 +1,7 @@
 //! sockperf: latency and throughput of sockets.
 
 use super::{Benchmark, Sink};
-use crate::model::{Better, Fault, Label, Metric, Note, Run, Stat, Unit};
+use crate::model::{Better, Label, Metric, Note, Run, Stat, Unit};
 use crate::summary::Area;
 use linerate_formats::refusal::End;
 use linerate_formats::sockperf::{self as theirs, Latency, Measured, Mode, Observations, Transport};
@@ -69,11 +69,7 @@ fn run(found: &theirs::Run) -> Run {
         }
     }
     if let Some(t) = found.throughput.as_ref().map(|t| &t.value) {
-        let mut put = |metric: Metric, value: Option<f64>| {
-            if let Some(value) = value.filter(|v| v.is_finite()) {
-                run.series_mut(metric, &[]).push(size, None, value);
-            }
-        };
+        let mut put = |metric: Metric, value: Option<f64>| run.value(metric, &[], size, value);
         put(Metric::new("bandwidth", Unit::Gbps, Better::Higher), t.bandwidth.map(|b| b.gbps().0));
         put(Metric::new("message_rate", Unit::MessagesPerSecond, Better::Higher), t.messages.map(|m| m.0));
         run.notes.push(Note {
@@ -81,21 +77,16 @@ fn run(found: &theirs::Run) -> Run {
             line: None,
         });
     }
-    for f in &found.failures {
-        run.faults.push(Fault { what: f.text.clone(), line: Some(f.line), whole_run: true });
-    }
-    run.notes.extend(found.notes.iter().map(|n| Note { what: n.text.clone(), line: Some(n.line) }));
+    run.said(&found.failures, &found.notes);
+    // Of an interrupted run its failure says so.
     if found.end == End::Cut {
-        run.notes.push(Note { what: "nothing says that the run came to its end".to_owned(), line: None });
+        run.ended(End::Cut);
     }
     run
 }
 
 fn put(name: &'static str, stat: Stat, value: Option<f64>, size: Option<u64>, labels: &[Label], run: &mut Run) {
-    if let Some(value) = value.filter(|v| v.is_finite()) {
-        let metric = Metric::new(name, Unit::Microseconds, Better::Lower).stat(stat);
-        run.series_mut(metric, labels).push(size, None, value);
-    }
+    run.value(Metric::new(name, Unit::Microseconds, Better::Lower).stat(stat), labels, size, value);
 }
 
 fn latency(name: &'static str, l: &Latency, size: Option<u64>, labels: &[Label], run: &mut Run) {

@@ -40,11 +40,6 @@ pub fn parse(bytes: &[u8]) -> Vec<Run> {
 }
 
 impl Reader {
-    /// A reader at the start of a text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next line of a table. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
         if line.len() > BENCH_SHORT_LINE {

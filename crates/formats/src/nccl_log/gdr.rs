@@ -54,21 +54,10 @@ pub(super) fn pair(text: &str) -> Option<GdrPair> {
     })
 }
 
-/// `7000`, `435e00000`, in 2.4 `0[1]` (device and NVML device). Ranks and bus ids are not distinguished here where both fit: see
-/// [`GpuName::as_rank`].
+/// `7000`, `435e00000`, in 2.4 `0[1]` (device and NVML device). From 2.24 on the digits are a rank's, in decimal:
+/// the line alone does not say which.
 fn gpu_name(text: &str) -> Option<GpuName> {
     hex(text).map(|(v, _)| GpuName::BusId(v))
-}
-
-impl GpuName {
-    /// The same digits read as a rank: releases from 2.24 print ranks in decimal digits where earlier ones print bus ids.
-    #[must_use]
-    pub fn as_rank(self) -> GpuName {
-        match self {
-            GpuName::BusId(v) => format!("{v:x}").parse().map_or(self, GpuName::Rank),
-            GpuName::Rank(_) => self,
-        }
-    }
 }
 
 /// `Enabled …` or `Disabled …`.

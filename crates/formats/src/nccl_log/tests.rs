@@ -154,7 +154,7 @@ fn direct_access_and_distances() {
     else {
         panic!()
     };
-    assert_eq!((p.gpu.as_rank(), p.read), (GpuName::Rank(12), Some(true)));
+    assert_eq!((p.gpu, p.read), (GpuName::BusId(0x12), Some(true)));
     let Message::GdrPair(p) =
         read("h:1:2 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for GPU 435e00000 / HCA 0 (distance 1 < 2), read 0")
     else {

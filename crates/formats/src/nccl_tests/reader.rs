@@ -172,11 +172,6 @@ fn unglued(line: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Reader {
-    /// A reader at the start of a text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
         match unglued(bytes) {

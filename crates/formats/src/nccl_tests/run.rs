@@ -179,21 +179,6 @@ impl Collective {
             _ => return None,
         })
     }
-
-    /// Bus bandwidth divided by algorithm bandwidth among `ranks`, as the tests compute it.
-    pub fn bus_factor(self, ranks: u32) -> f64 {
-        let n = f64::from(ranks.max(1));
-        match self {
-            Collective::AllReduce => 2.0 * (n - 1.0) / n,
-            Collective::AllGather
-            | Collective::ReduceScatter
-            | Collective::AllToAll
-            | Collective::AllToAllV
-            | Collective::Gather
-            | Collective::Scatter => (n - 1.0) / n,
-            Collective::Broadcast | Collective::Reduce | Collective::SendRecv | Collective::HyperCube => 1.0,
-        }
-    }
 }
 
 /// One size.

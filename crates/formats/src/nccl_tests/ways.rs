@@ -120,7 +120,7 @@ proptest! {
     #[test]
     fn of_tables(lines in prop::collection::vec(line(), 0..8 * PART)) {
         let text = format!("{HEADER}\n{}", lines.join("\n"));
-        let mut reader = Reader::new();
+        let mut reader = Reader::default();
         (1..).zip(text.lines()).for_each(|(number, line)| reader.line(number, line.as_bytes()));
         prop_assert_eq!(parse(text.as_bytes()), reader.finish(), "{}", text);
     }

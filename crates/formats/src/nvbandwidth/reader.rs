@@ -39,23 +39,15 @@ struct Document {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let text = text::decode(bytes);
     let mut reader = Reader::default();
-    for (number, line) in text::lines(&text) {
-        reader.line(number, line.as_bytes());
-    }
-    if !text.ends_with('\n') {
+    let is_whole = text::for_lines(bytes, |number, line| reader.line(number, line.as_bytes()));
+    if !is_whole {
         reader.drop_cut();
     }
     reader.finish()
 }
 
 impl Reader {
-    /// A reader at the start of a text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
         let is_json = self.document.is_some() || bytes.trim_ascii_start().starts_with(b"{");

@@ -17,12 +17,6 @@ impl Class {
         (self.0 >> 16) as u8
     }
 
-    /// PCI-to-PCI bridge (0604), which every PCIe port is.
-    #[must_use]
-    pub fn is_pci_bridge(self) -> bool {
-        self.sub() == 0x0604
-    }
-
     /// Display controller: VGA (0300) or 3D (0302).
     #[must_use]
     pub fn is_display(self) -> bool {

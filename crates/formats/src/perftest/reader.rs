@@ -21,11 +21,8 @@ pub struct Reader {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let text = text::decode(bytes);
     let mut reader = Reader::default();
-    for (number, line) in text::lines(&text) {
-        reader.line(number, line.as_bytes());
-    }
+    text::for_lines(bytes, |number, line| reader.line(number, line.as_bytes()));
     reader.finish()
 }
 
@@ -66,11 +63,6 @@ static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 });
 
 impl Reader {
-    /// A reader at the start of a text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
         if let Some(columns) = self.columns.as_ref().filter(|_| self.report.is_none())

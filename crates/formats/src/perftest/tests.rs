@@ -268,7 +268,7 @@ fn reports() {
 
 #[test]
 fn memory_has_a_limit() {
-    let mut reader = Reader::new();
+    let mut reader = Reader::default();
     for line in
         format!("{HEADER} #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]").lines()
     {

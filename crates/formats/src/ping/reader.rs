@@ -20,20 +20,12 @@ pub struct Reader {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let text = text::decode(bytes);
     let mut reader = Reader::default();
-    for (number, line) in text::lines(&text) {
-        reader.line(number, line);
-    }
+    text::for_lines(bytes, |number, line| reader.line(number, line));
     reader.finish()
 }
 
 impl Reader {
-    /// A reader at the start of a text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
         if line.len() > BENCH_SHORT_LINE {

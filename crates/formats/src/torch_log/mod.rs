@@ -7,6 +7,8 @@
 mod event;
 mod shape;
 
+pub use shape::is_error_class;
+
 pub use event::{Error, ErrorKind, Event, Group, Lag, Line, Progress, Reason, Timeout};
 
 use crate::printed;
@@ -66,11 +68,6 @@ pub fn parse(bytes: &[u8]) -> Vec<Line> {
 }
 
 impl Reader {
-    /// A reader at the start of a text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next line, without its end, and says what it is. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) -> Option<Line> {
         // The library's log of other threads may come between.

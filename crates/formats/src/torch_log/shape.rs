@@ -108,8 +108,8 @@ fn is_report(text: &str) -> bool {
     rest.split_once(']').is_some_and(|(list, _)| list.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b' ')))
 }
 
-/// `some.module.SomeError: …`.
-fn is_error_class(text: &str) -> bool {
+/// `RuntimeError: …`, `some.module.SomeError: …`: how Python shows an exception.
+pub fn is_error_class(text: &str) -> bool {
     text.split_once(": ").is_some_and(|(class, _)| {
         class.ends_with("Error") && class.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_'))
     })

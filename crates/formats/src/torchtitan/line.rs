@@ -1,8 +1,8 @@
 //! One line: tags, time, fields.
 
-use super::run::{Field, Memory, NotFinite, PerSecond, Seconds, Step, TFlops, Who};
+use super::run::{Field, Memory, NotFinite, Seconds, Step, TFlops, Who};
 use crate::error::{SHOWN, Why, shown};
-use crate::units::{GiB, Percent};
+use crate::units::{GiB, PerSecond, Percent};
 use smol_str::SmolStr;
 
 /// Longest tag that is kept.

@@ -13,8 +13,7 @@ mod run;
 
 pub use reader::{Reader, parse};
 pub use run::{
-    Failure, FailureKind, Field, Memory, NotFinite, Note, NoteKind, PerSecond, Rank, Run, Seconds, Setup, Step, TFlops,
-    Who,
+    Failure, FailureKind, Field, Memory, NotFinite, Note, NoteKind, Rank, Run, Seconds, Setup, Step, TFlops, Who,
 };
 
 use crate::tool::{Gives, Mark, Tool, seen};

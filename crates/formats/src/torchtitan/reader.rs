@@ -61,20 +61,12 @@ enum Place {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let text = text::decode(bytes);
     let mut reader = Reader::default();
-    for (number, line) in text::lines(&text) {
-        reader.line(number, line.as_bytes());
-    }
-    reader.finish_cut(!text.ends_with('\n'))
+    let is_whole = text::for_lines(bytes, |number, line| reader.line(number, line.as_bytes()));
+    reader.finish_cut(!is_whole)
 }
 
 impl Reader {
-    /// A reader at the start of a text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, bytes: &[u8]) {
         let bytes = bytes.get(..BENCH_LOG_LINE).unwrap_or(bytes);

@@ -4,7 +4,7 @@ use crate::bounds::{LeftOut, Limit};
 use crate::record::recorded;
 use crate::refusal::Refusals;
 use crate::text::At;
-use crate::units::{GiB, Percent};
+use crate::units::{GiB, PerSecond, Percent};
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -104,10 +104,6 @@ pub struct Memory {
 /// A time.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
 pub struct Seconds(pub f64);
-
-/// A rate.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
-pub struct PerSecond(pub f64);
 
 /// 10¹² floating-point operations per second.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::units::PerSecond;
 
 const LINE: &str =
     "loss:  7.62585  grad_norm: 26.6250  memory: 66.91GiB(37.51%)  tps: 10,050  tflops: 1,314.71  mfu: 13.99%";

@@ -80,13 +80,7 @@ fn cause(number: usize, c: &Cause, out: &mut dyn Write) -> io::Result<()> {
     for rule in &c.rules {
         writeln!(out, "- **Rule**: `linerate explain {rule}`")?;
     }
-    for s in &c.sources {
-        if s.at.starts_with("http") {
-            writeln!(out, "- Source: [{}]({})", inline(s.title), s.at)?;
-        } else {
-            writeln!(out, "- Source: {}: `{}`", inline(s.title), s.at)?;
-        }
-    }
+    crate::markdown::sources(&c.sources, out)?;
     evidence(&c.evidence, out)
 }
 

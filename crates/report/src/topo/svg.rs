@@ -90,7 +90,7 @@ impl Canvas {
     }
 
     fn text(&mut self, x: f32, y: f32, class: &str, text: &str) {
-        let _ = write!(self.body, "<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), xml(text));
+        write_text(&mut self.body, x, y, class, text);
     }
 
     fn path(&mut self, d: &str, class: &str) {
@@ -121,7 +121,12 @@ impl Canvas {
 }
 
 /// A coordinate, to a tenth of a pixel.
-fn n(v: f32) -> String {
+pub(crate) fn n(v: f32) -> String {
     let text = format!("{v:.1}");
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
+}
+
+/// Words at a place, in the classes of the drawing's style.
+pub(crate) fn write_text(body: &mut String, x: f32, y: f32, class: &str, text: &str) {
+    let _ = write!(body, "<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), xml(text));
 }

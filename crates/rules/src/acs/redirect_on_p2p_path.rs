@@ -67,10 +67,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let topology = cx.node.context.topology.value;
     if topology == Some(TopologyType::DataDirect) {
-        let finding = out.not_applicable("Data Direct system: some ports must redirect, acs/direct-nic says which");
-        if let Some(place) = cx.node.context.topology.places().next() {
-            finding.at(place);
-        }
+        out.not_applicable("Data Direct system: some ports must redirect, acs/direct-nic says which").at(cx
+            .node
+            .context
+            .topology
+            .places()
+            .next());
         return;
     }
     let inline = topology == Some(TopologyType::Inline);
@@ -102,12 +104,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             finding.see("add `lspci -D -vvv` as root, or capture with `linerate collect`");
             finding.at(f.class.place());
         } else {
-            let finding = out.not_applicable(
+            out.not_applicable(
                 "no GPU shares a PCIe switch with an RDMA NIC: peer-to-peer goes through the root complex, where ACS changes nothing",
-            );
-            if let Some(place) = pci.seen {
-                finding.at(place);
-            }
+            ).at(pci.seen);
         }
     }
 }

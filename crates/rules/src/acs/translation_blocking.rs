@@ -40,19 +40,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     ports.sort_unstable();
     ports.dedup();
     if ports.is_empty() {
-        let finding = out.not_applicable("no bridge above a passed-through GPU or RDMA NIC");
-        if let Some(place) = pci.seen {
-            finding.at(place);
-        }
+        out.not_applicable("no bridge above a passed-through GPU or RDMA NIC").at(pci.seen);
         return;
     }
     if cx.no_gpu(out) {
         return;
     }
-    let noats = match &cx.node.kernel.cmdline {
-        Reading::Known(c, p) => c.options("pci").find(|(o, _)| *o == "noats").map(|(_, param)| p.line(param.line)),
-        _ => None,
-    };
+    let noats = cx.pci_option("noats");
     for id in ports {
         let port = pci.get(id);
         match (&port.acs, control(port)) {
@@ -68,9 +62,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     ),
                 );
                 finding.at(control_place(port)).fix(|| fix(port, noats.is_some()));
-                if let Some(p) = noats {
-                    finding.at(p);
-                }
+                finding.at(noats);
             }
             (_, Some(bits)) => {
                 out.pass(port.bdf, format_args!("does not block: {bits}")).at(control_place(port));

@@ -55,19 +55,18 @@ const DEFAULT: &str = "xx111x1";
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let pci = &cx.node.pci;
     if cx.node.context.topology.value == Some(TopologyType::DataDirect) {
-        let finding = out.not_applicable("Data Direct system: acs/direct-nic says which bits each port needs");
-        if let Some(place) = cx.node.context.topology.places().next() {
-            finding.at(place);
-        }
+        out.not_applicable("Data Direct system: acs/direct-nic says which bits each port needs").at(cx
+            .node
+            .context
+            .topology
+            .places()
+            .next());
         return;
     }
     let passed = |f: &PciFunction<'_>| f.driven_by("vfio-pci");
     let ports = pci.ports_between(|f| f.kind.is_gpu() && passed(f), |f| f.kind == Kind::RdmaNic && passed(f));
     if ports.is_empty() {
-        let finding = out.not_applicable("no passed-through GPU shares a PCIe switch with a passed-through RDMA NIC");
-        if let Some(place) = pci.seen {
-            finding.at(place);
-        }
+        out.not_applicable("no passed-through GPU shares a PCIe switch with a passed-through RDMA NIC").at(pci.seen);
         return;
     }
     for p in &ports {

@@ -1,7 +1,7 @@
 //! `ats/bare-metal`.
 
 use super::RDMA_TOPO;
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Source};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
 
@@ -56,15 +56,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     finding.severity(Severity::Info);
                 }
                 finding.at(*p).fix(|| {
-                    Remedy::new(
-                        "set ATS_ENABLED to false in the NIC's firmware, unless the node is to host virtual machines",
-                        Action::NicFirmware {
-                            device: f.bdf.to_string().into(),
-                            parameter: "ATS_ENABLED".into(),
-                            value: "False".into(),
-                        },
-                    )
-                    .prove(format!("sys/bus/pci/devices/{}/config ATS capability", f.bdf))
+                    let words =
+                        "set ATS_ENABLED to false in the NIC's firmware, unless the node is to host virtual machines";
+                    super::set(f, "False", words)
                 });
             }
             r @ Reading::Unreadable(..) => {

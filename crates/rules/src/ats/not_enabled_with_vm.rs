@@ -45,19 +45,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         passed.filter(|f| !f.ats.is_absent())
     };
     if nics().next().is_none() {
-        let finding = out.not_applicable("no RDMA NIC with ATS is bound to vfio-pci");
-        if let Some(p) = cx.node.pci.seen {
-            finding.at(p);
-        }
+        out.not_applicable("no RDMA NIC with ATS is bound to vfio-pci").at(cx.node.pci.seen);
         return;
     }
     if cx.no_gpu(out) {
         return;
     }
-    let noats = match &cx.node.kernel.cmdline {
-        Reading::Known(c, p) => c.options("pci").find(|(o, _)| *o == "noats").map(|(_, param)| p.line(param.line)),
-        _ => None,
-    };
+    let noats = cx.pci_option("noats");
     for f in nics() {
         let Reading::Known(ats, at) = &f.ats else {
             out.unreadable(f.bdf, "ATS control", &f.ats);

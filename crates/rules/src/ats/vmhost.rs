@@ -1,7 +1,7 @@
 //! `ats/vmhost`.
 
 use super::{RDMA_TOPO, VM_DOC};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
 use linerate_node::context::TopologyType;
 use linerate_snapshot::Reading;
 
@@ -42,10 +42,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let nics = || cx.node.pci.rdma_nics().map(|(_, f)| f).filter(|f| f.driven_by("vfio-pci") && f.silent.is_none());
     let data_direct = cx.node.context.topology.value == Some(TopologyType::DataDirect);
     if nics().next().is_none() {
-        let finding = out.not_applicable("no RDMA NIC is bound to vfio-pci");
-        if let Some(p) = cx.node.pci.seen {
-            finding.at(p);
-        }
+        out.not_applicable("no RDMA NIC is bound to vfio-pci").at(cx.node.pci.seen);
         return;
     }
     if cx.no_gpu(out) {
@@ -60,17 +57,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 out.not_applicable_to(f.bdf, "no ATS: peer-to-peer goes through the Data Direct function").at(*p);
             }
             Reading::Absent(p) => {
-                out.fail(f.bdf, "passed to a VM without ATS").at(*p).at(f.driver.place()).fix(|| {
-                    Remedy::new(
-                        "set ATS_ENABLED to true in the NIC's firmware",
-                        Action::NicFirmware {
-                            device: f.bdf.to_string().into(),
-                            parameter: "ATS_ENABLED".into(),
-                            value: "True".into(),
-                        },
-                    )
-                    .prove(format!("sys/bus/pci/devices/{}/config ATS capability", f.bdf))
-                });
+                out.fail(f.bdf, "passed to a VM without ATS")
+                    .at(*p)
+                    .at(f.driver.place())
+                    .fix(|| super::set(f, "True", "set ATS_ENABLED to true in the NIC's firmware"));
             }
             r @ Reading::Unreadable(..) => {
                 out.unreadable(f.bdf, "ATS capability", r);

@@ -71,9 +71,7 @@ fn judge(f: &PciFunction<'_>, log: Option<Place>, out: &mut Findings) {
         (Some(b), _) => {
             let finding = out.fail(f.bdf, format_args!("region {} of {} MiB has no address", b.index, b.size >> 20));
             finding.at(b.place).fix(|| fix(f));
-            if let Some(p) = log {
-                finding.at(p);
-            }
+            finding.at(log);
         }
         (None, Some(b)) => {
             let finding = out.pass(f.bdf, format_args!("all {} memory regions have addresses", f.bars.list.len()));

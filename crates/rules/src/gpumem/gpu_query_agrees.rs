@@ -76,9 +76,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if missing.is_empty() && gone == 0 {
         let f = out.pass(Subject::Node, format_args!("nvidia-smi reports all {total} GPU(s) of the PCI bus"));
         f.at(asked);
-        if let Some(place) = cx.node.pci.seen {
-            f.at(place);
-        }
+        f.at(cx.node.pci.seen);
     }
 }
 

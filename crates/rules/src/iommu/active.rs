@@ -75,9 +75,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         if on_host { "nothing can be passed to a virtual machine" } else { "fine for GPUDirect RDMA on bare metal" };
     let f = out.fail(Subject::Node, format_args!("no IOMMU in use (0 groups): {}; {consequence}", why.text));
     f.severity(if on_host { Severity::High } else { Severity::Info }).at(place);
-    if let Some(p) = why.place {
-        f.at(p);
-    }
+    f.at(why.place);
     if on_host {
         f.fix(|| why.remedy);
     }

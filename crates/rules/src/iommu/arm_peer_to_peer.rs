@@ -112,9 +112,7 @@ fn apart<'o>(
         ),
     );
     finding.at(root).at(driver.place());
-    if let Some(p) = refused {
-        finding.at(p);
-    }
+    finding.at(refused);
     finding.fix(|| {
         Remedy::new(
             "put GPU and NIC below one PCIe switch",

@@ -47,14 +47,10 @@ impl Domains {
 
 /// Default domain of a function's group. Absent: in no group.
 fn domain(cx: &Cx<'_>, f: &PciFunction<'_>) -> Reading<DomainType> {
-    match &f.iommu_group {
-        Reading::Known(id, place) => match cx.node.iommu.group(*id) {
-            Some(g) => g.domain.clone(),
-            None => Reading::Unreadable(*place, linerate_snapshot::Why::NotCollected),
-        },
-        Reading::Absent(p) => Reading::Absent(*p),
-        Reading::Unreadable(p, w) => Reading::Unreadable(*p, w.clone()),
-    }
+    f.iommu_group.as_ref().and_then(|id, place| match cx.node.iommu.group(*id) {
+        Some(g) => g.domain.clone(),
+        None => Reading::Unreadable(place, linerate_snapshot::Why::NotCollected),
+    })
 }
 
 /// The number of IOMMU groups; where the directory is not visible, the group of any function tells that there are some.

@@ -72,10 +72,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         _ if on_host => host(cx, topology, out),
         Some(TopologyType::GraceRootPort) => unique(cx, out),
         _ => {
-            let f = out.not_applicable("on bare metal without Data Direct, groups express isolation, not reachability: sharing one or not changes no traffic");
-            if let Some(place) = cx.node.pci.seen {
-                f.at(place);
-            }
+            out.not_applicable("on bare metal without Data Direct, groups express isolation, not reachability: sharing one or not changes no traffic").at(cx.node.pci.seen);
         }
     }
     if out.is_empty() {

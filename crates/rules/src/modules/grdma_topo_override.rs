@@ -42,7 +42,6 @@ Remove the option. GPU and NIC belong below one PCIe switch, see iommu/arm-peer-
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let params = &cx.node.nvidia.driver.params;
     let subject = || Subject::Module("nvidia NVreg_GrdmaPciTopoCheckOverride".into());
     match nvidia::effective_or_asked(cx, "GrdmaPciTopoCheckOverride") {
         Some((0, place)) => {
@@ -69,14 +68,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 .at(place)
                 .fix(|| nvidia::reset("GrdmaPciTopoCheckOverride", ""));
         }
-        None if params.known().is_some() => {
-            out.not_applicable("the driver has no such parameter (before branch 570)").at(params.place());
-        }
-        None if params.is_absent() => {
-            out.not_applicable("the nvidia driver is not loaded").at(params.place());
-        }
-        None => {
-            out.unreadable(Subject::Node, "/proc/driver/nvidia/params", params);
-        }
+        None => nvidia::without_value(cx, out, "the driver has no such parameter (before branch 570)"),
     }
 }

@@ -30,7 +30,6 @@ Single tenant: keep it. Several tenants: remove the option and create channels f
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let params = &cx.node.nvidia.driver.params;
     let subject = || Subject::Module("nvidia NVreg_CreateImexChannel0".into());
     match nvidia::effective_or_asked(cx, "CreateImexChannel0") {
         Some((0, place)) => {
@@ -60,15 +59,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 });
             }
         }
-        None if params.known().is_some() => {
-            out.not_applicable("the driver does not list the parameter (it exists from branch 555 on)")
-                .at(params.place());
-        }
-        None if params.is_absent() => {
-            out.not_applicable("the nvidia driver is not loaded").at(params.place());
-        }
-        None => {
-            out.unreadable(Subject::Node, "/proc/driver/nvidia/params", params);
-        }
+        None => nvidia::without_value(cx, out, "the driver does not list the parameter (it exists from branch 555 on)"),
     }
 }

@@ -1,6 +1,6 @@
 //! What the rules about the NVIDIA driver share: its parameters, and what was asked of them.
 
-use crate::{Action, Cx, Remedy, Source};
+use crate::{Action, Cx, Findings, Remedy, Source, Subject};
 use linerate_node::modprobe;
 use linerate_snapshot::{Place, Reading};
 use std::borrow::Cow;
@@ -32,6 +32,16 @@ impl Asked<'_> {
     pub(super) fn name(&self) -> &str {
         self.word.strip_prefix("NVreg_").unwrap_or(&self.word)
     }
+}
+
+/// Answers where a parameter has no value: the driver does not list it (`unlisted`), is not loaded, or is not seen.
+pub(super) fn without_value(cx: &Cx<'_>, out: &mut Findings, unlisted: &'static str) {
+    let params = &cx.node.nvidia.driver.params;
+    match params {
+        Reading::Known(_, place) => out.not_applicable(unlisted).at(*place),
+        Reading::Absent(place) => out.not_applicable("the nvidia driver is not loaded").at(*place),
+        Reading::Unreadable(..) => out.unreadable(Subject::Node, "/proc/driver/nvidia/params", params),
+    };
 }
 
 /// All requests, in the order in which modprobe hands them to the module: files first, then the command line, so that the last wins.

@@ -81,9 +81,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let option = words::short(&a.word);
         let f = out.fail(Subject::Module(format!("nvidia {option}")), format_args!("ignored: {problem}"));
         f.at(a.place);
-        if let Some(p) = refused {
-            f.at(p);
-        }
+        f.at(refused);
         let action = Action::ModuleOption { module: "nvidia".into(), option: option.clone().into(), value: None };
         f.fix(|| Remedy::new(format!("remove {option}, or spell it right"), action).prove("proc/driver/nvidia/params"));
     }

@@ -39,7 +39,6 @@ Nothing is wrong; remove it unless somebody measured a benefit on this platform.
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let params = &cx.node.nvidia.driver.params;
     let subject = || Subject::Module("nvidia NVreg_EnablePCIERelaxedOrderingMode".into());
     match nvidia::effective_or_asked(cx, "EnablePCIERelaxedOrderingMode") {
         Some((0, place)) => {
@@ -54,14 +53,6 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             )
             .at(place);
         }
-        None if params.known().is_some() => {
-            out.not_applicable("the driver does not list the parameter").at(params.place());
-        }
-        None if params.is_absent() => {
-            out.not_applicable("the nvidia driver is not loaded").at(params.place());
-        }
-        None => {
-            out.unreadable(Subject::Node, "/proc/driver/nvidia/params", params);
-        }
+        None => nvidia::without_value(cx, out, "the driver does not list the parameter"),
     }
 }

@@ -80,7 +80,5 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         format_args!("no firmware settings of {} of {} NIC(s): {who}{why}", without.len(), all.len()),
     );
     f.see("install mstflint and capture as root, or add the output of `mstconfig -d BDF -e query` for each NIC");
-    if let Some(place) = cx.node.pci.seen {
-        f.at(place);
-    }
+    f.at(cx.node.pci.seen);
 }

@@ -67,14 +67,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     .at(nic.numa_node.place());
             }
             Distance::Sys => apart(cx, rail, gpu, nic, local, out),
-            Distance::Unknown => {
-                out.unknown(
-                    gpu.bdf,
-                    "the PCIe path to the NICs is not visible (bridges or NUMA nodes are missing in this source)",
-                )
-                .at(gpu.numa_node.place())
-                .see("capture with `linerate collect`, or `lspci -D -nn -vvv` as root");
-            }
+            Distance::Unknown => super::path_hidden(gpu, out),
         }
     }
 }

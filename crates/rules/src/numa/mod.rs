@@ -88,3 +88,10 @@ pub(crate) fn no_pairs(cx: &crate::Cx<'_>, out: &mut crate::Findings) -> bool {
     }
     false
 }
+
+/// Answers for a GPU whose distance from its NICs is not known.
+fn path_hidden(gpu: &linerate_node::pci::PciFunction<'_>, out: &mut crate::Findings) {
+    out.unknown(gpu.bdf, "the PCIe path to the NICs is not visible (bridges or NUMA nodes are missing in this source)")
+        .at(gpu.numa_node.place())
+        .see("capture with `linerate collect`, or `lspci -D -nn -vvv` as root");
+}

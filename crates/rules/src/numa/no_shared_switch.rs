@@ -110,14 +110,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 out.not_applicable_to(gpu.bdf, "its nearest NIC is on another NUMA node: see numa/cross-socket-nic")
                     .at(gpu.numa_node.place());
             }
-            Distance::Unknown => {
-                out.unknown(
-                    gpu.bdf,
-                    "the PCIe path to the NICs is not visible (bridges or NUMA nodes are missing in this source)",
-                )
-                .at(gpu.numa_node.place())
-                .see("capture with `linerate collect`, or `lspci -D -nn -vvv` as root");
-            }
+            Distance::Unknown => super::path_hidden(gpu, out),
         }
     }
 }

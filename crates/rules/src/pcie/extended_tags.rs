@@ -41,13 +41,7 @@ host bridge cannot handle them (it says so in its log: `disabling Extended Tags`
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let ends = links::ends(cx);
-    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
-        return;
-    }
-    for (_, f) in ends {
-        judge(f, out);
-    }
+    links::judge_ends(cx, out, |_, _, f, out| judge(f, out));
 }
 
 fn judge(f: &PciFunction<'_>, out: &mut Findings) {

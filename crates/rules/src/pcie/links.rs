@@ -12,13 +12,15 @@ pub(super) fn judge_ends(
     out: &mut Findings,
     judge: impl Fn(&Cx<'_>, FnId, &PciFunction<'_>, &mut Findings),
 ) {
-    let ends = ends(cx);
-    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
-        return;
-    }
-    for (id, f) in ends {
+    for (id, f) in some_ends(cx, out).unwrap_or_default() {
         judge(cx, id, f, out);
     }
+}
+
+/// [`ends`]; where there is none, that is answered.
+pub(super) fn some_ends<'a>(cx: &Cx<'a>, out: &mut Findings) -> Option<Vec<(FnId, &'a PciFunction<'a>)>> {
+    let ends = ends(cx);
+    (!cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out)).then_some(ends)
 }
 
 /// GPUs, RDMA NICs and Data Direct functions with a physical link of their own: no virtual functions, of each device the first function that

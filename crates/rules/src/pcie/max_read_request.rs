@@ -3,7 +3,6 @@
 use super::{KERNEL_PARAMETERS, PHYSICAL};
 use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity, Source};
 use linerate_node::pci::{ExpressRegister, PciFunction};
-use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/max-read-request",
@@ -47,12 +46,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if cx.no_subjects(nics().next().is_some(), "RDMA NIC", out) {
         return;
     }
-    let clamped = match &cx.node.kernel.cmdline {
-        Reading::Known(c, p) => {
-            c.options("pci").find(|(o, _)| *o == "pcie_bus_perf").map(|(_, param)| p.line(param.line))
-        }
-        _ => None,
-    };
+    let clamped = cx.pci_option("pcie_bus_perf");
     for f in nics() {
         if f.is_vf() {
             continue;
@@ -64,10 +58,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         judge(cx, f, out);
     }
     if out.is_empty() {
-        let finding = out.not_applicable("virtual functions only: the physical function holds the setting");
-        if let Some(p) = cx.node.pci.seen {
-            finding.at(p);
-        }
+        out.not_applicable("virtual functions only: the physical function holds the setting").at(cx.node.pci.seen);
     }
 }
 
@@ -85,12 +76,12 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
     if cx.serves_no_gpu(f) || crate::gpumem::gpudirect(cx) == Some(false) {
         finding.severity(crate::Severity::Info);
     }
-    finding.at(at).fix(|| {
-        Remedy::new(
-            "set the largest read request to 4096 bytes",
-            Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 },
-        )
+    finding.at(at).fix(|| raise(f, "set the largest read request to 4096 bytes"));
+}
+
+/// Raises a NIC's largest read request.
+pub(super) fn raise(f: &PciFunction<'_>, words: &'static str) -> Remedy {
+    Remedy::new(words, Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 })
         .because("a masked write of one field")
         .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
-    });
 }

@@ -46,10 +46,7 @@ Repair the link: pcie/link-width, pcie/link-speed, pcie/path-bottleneck. Until t
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let tree = &cx.node.pci;
-    let ends = links::ends(cx);
-    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
-        return;
-    }
+    let Some(ends) = links::some_ends(cx, out) else { return };
     let nics = ends.iter().filter(|(_, f)| f.kind == Kind::RdmaNic).map(|(id, _)| *id);
     let judged: Vec<FnId> = nics.chain(links::uplinks(cx, &ends).into_iter().map(|u| u.port)).collect();
     let mut seen = None;

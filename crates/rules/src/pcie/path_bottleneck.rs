@@ -47,10 +47,7 @@ NICs below the switches of their GPUs, or plan with what the link carries.",
 };
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
-    let ends = links::ends(cx);
-    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
-        return;
-    }
+    let Some(ends) = links::some_ends(cx, out) else { return };
     let unknown_parent = ends.iter().find(|(id, _)| !cx.node.pci.ancestors(*id).1);
     let uplinks = links::uplinks(cx, &ends);
     for u in &uplinks {
@@ -61,15 +58,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             let finding =
                 out.unknown(f.bdf, "the source does not show the bridges between this device and the root complex");
             finding.see("add `lspci -D -vvv` as root, or capture with `linerate collect`");
-            if let Some(p) = cx.node.pci.seen {
-                finding.at(p);
-            }
+            finding.at(cx.node.pci.seen);
         }
         None if uplinks.is_empty() => {
-            let finding = out.not_applicable("no PCIe switch above any GPU or RDMA NIC");
-            if let Some(p) = cx.node.pci.seen {
-                finding.at(p);
-            }
+            out.not_applicable("no PCIe switch above any GPU or RDMA NIC").at(cx.node.pci.seen);
         }
         None => {}
     }

@@ -41,10 +41,7 @@ device is the usual culprit), reboot. `pci=pcie_bus_safe` makes the kernel choos
 
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let tree = &cx.node.pci;
-    let ends = links::ends(cx);
-    if cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out) {
-        return;
-    }
+    let Some(ends) = links::some_ends(cx, out) else { return };
     let chains: Vec<Vec<FnId>> = ends.iter().map(|(id, _)| tree.ancestors(*id).0).collect();
     for ((_, f), above) in ends.iter().zip(&chains) {
         let Some(own) = payload(f) else {

@@ -63,11 +63,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         judge(cx, id, f, out);
     }
     if out.is_empty() {
-        let finding =
-            out.not_applicable("virtual functions only: their bit is wired to zero, the physical function's counts");
-        if let Some(p) = cx.node.pci.seen {
-            finding.at(p);
-        }
+        out.not_applicable("virtual functions only: their bit is wired to zero, the physical function's counts")
+            .at(cx.node.pci.seen);
     }
 }
 

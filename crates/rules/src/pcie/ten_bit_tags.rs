@@ -1,7 +1,7 @@
 //! `pcie/ten-bit-tags`.
 
 use super::{PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Quality, Rule, Severity, Source};
 use linerate_node::pci::{ExpressRegister, Kind, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
@@ -87,12 +87,10 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
                 finding.severity(crate::Severity::Info);
             }
             finding.at(at).at(f.express_place(ExpressRegister::Sizes)).fix(|| {
-                Remedy::new(
+                super::max_read_request::raise(
+                    f,
                     "raise the largest read request to 4096 bytes, or switch 10-bit tags on in the firmware set-up",
-                    Action::DeviceControl { function: f.bdf, field: "max-read-request".into(), value: 4096 },
                 )
-                .because("a masked write of one field")
-                .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
             });
         }
         _ => {

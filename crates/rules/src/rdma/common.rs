@@ -231,6 +231,19 @@ pub(crate) fn has_vf_here(cx: &Cx<'_>, card: &PciFunction<'_>) -> bool {
     !all().any(|d| d.pci == Some(card.bdf)) && all().filter_map(function).any(|f| f.physfn == Some(card.bdf))
 }
 
+/// Whether a port's flow control is not judged here: no GPU's traffic, or a virtual function, which is answered.
+pub(super) fn has_no_flow_control(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) -> bool {
+    if matches!(usage(cx, d), Use::Other | Use::Host) {
+        return true;
+    }
+    let is_virtual = is_virtual(cx, d);
+    if is_virtual {
+        out.not_applicable_to(subject(d, p), "a virtual function: flow control is its card's, on the host")
+            .at(place(d));
+    }
+    is_virtual
+}
+
 /// Whether the device is that of a virtual function.
 pub(super) fn is_virtual(cx: &Cx<'_>, d: &RdmaDevice) -> bool {
     d.pci.and_then(|b| cx.node.pci.find(b)).is_some_and(|id| cx.node.pci.get(id).is_vf())

@@ -1,6 +1,6 @@
 //! `rdma/roce-qos`.
 
-use super::common::{self, Use};
+use super::common;
 use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
 use linerate_node::net::{FlowControl, ecn_reaction, flow_control};
 use linerate_snapshot::Place;
@@ -58,12 +58,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let mut others: Vec<Place> = Vec::new();
     let (mut rails, mut visible) = (0, 0);
     for (d, p) in common::ports(cx).filter(|(_, p)| p.is_roce() && common::is_active(p)) {
-        if matches!(common::usage(cx, d), Use::Other | Use::Host) {
-            continue;
-        }
-        if common::is_virtual(cx, d) {
-            out.not_applicable_to(common::subject(d, p), "a virtual function: flow control is its card's, on the host")
-                .at(common::place(d));
+        if common::has_no_flow_control(cx, d, p, out) {
             continue;
         }
         rails += 1;

@@ -1,10 +1,9 @@
 //! Resampling of independent replicates.
 
-use super::interval::{Resampled, order_quantile};
+use super::interval::Resampled;
 use super::{BootstrapRatio, count};
 use crate::describe::{moments, sorted};
-use crate::interval::Interval;
-use crate::refused::{Refused, Side, finite, fraction, logs};
+use crate::refused::{Refused, Side, fraction, logs};
 use crate::rng::Rng;
 
 /// Ratio of geometric means, B over A, by resampling each side's replicates (Efron 1979; Davison & Hinkley, Bootstrap Methods
@@ -96,35 +95,4 @@ impl Centred {
             (c + l * l * l, s + l * l)
         })
     }
-}
-
-/// Percentile interval of any statistic of one sample of independent values (medians, tail percentiles) by resampling.
-///
-/// # Errors
-/// Fewer than 5 values, values that are not finite, a level outside (0, 1), fewer than 100 resamples, a statistic that is not
-/// finite.
-pub fn bootstrap_statistic(
-    x: &[f64],
-    statistic: impl Fn(&[f64]) -> f64,
-    level: f64,
-    resamples: u32,
-    seed: u64,
-) -> Result<Interval, Refused> {
-    fraction("level", level)?;
-    let draws = count(resamples)?;
-    finite(Side::Only, x, 5)?;
-    let mut rng = Rng::new(seed);
-    let mut sample = sorted(x);
-    let values = sample.clone();
-    let mut out = Vec::with_capacity(draws);
-    for _ in 0..draws {
-        sample.iter_mut().for_each(|s| *s = values.get(rng.below(values.len())).copied().unwrap_or(f64::NAN));
-        let value = statistic(&sample);
-        if !value.is_finite() {
-            return Err(Refused::OutOfRange);
-        }
-        out.push(value);
-    }
-    let tail = 0.5 - 0.5 * level;
-    Ok(Interval { low: order_quantile(&mut out, tail), high: order_quantile(&mut out, 1.0 - tail), level })
 }

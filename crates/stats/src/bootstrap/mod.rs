@@ -1,13 +1,11 @@
 //! Intervals by resampling: where no formula fits, and as a check on the formulas.
 
-mod block;
 mod hierarchical;
 mod iid;
 mod interval;
 
-pub use block::{block_bootstrap, block_length};
 pub use hierarchical::hierarchical_bootstrap;
-pub use iid::{bootstrap_ratio, bootstrap_statistic};
+pub use iid::bootstrap_ratio;
 
 use crate::interval::Interval;
 use crate::refused::Refused;

@@ -15,14 +15,15 @@ pub struct SeriesRatio {
     pub phi_a: f64,
     /// The same in B.
     pub phi_b: f64,
-    /// On a side the correlation is not learnt well enough to vouch for the level, as
-    /// [`crate::SeriesMean::correlation_unknown`] says.
+    /// On a side the correlation is not learnt well enough to vouch for the level: fewer than 20 values, where the interval is wide
+    /// enough for correlations up to about 0.7 and a stronger one goes unnoticed; or more values, whose correlation may well be
+    /// above 0.85 (with probability 0.3 or more).
     pub correlation_unknown: bool,
 }
 
-/// Ratio of the geometric means of two stationary autocorrelated series of positive values, B over A. Each mean of logarithms as
-/// in [`crate::series::series_interval`]; their difference with Satterthwaite's degrees of freedom. Cut the transient first
-/// ([`crate::series::transient`]).
+/// Ratio of the geometric means of two stationary autocorrelated series of positive values, B over A. Each mean of logarithms with
+/// first-order autoregressive noise, its correlation integrated out; their difference with Satterthwaite's degrees of freedom. Cut the
+/// transient first ([`crate::series::transient`]).
 ///
 /// # Errors
 /// Fewer than 5 values on a side, values that are not finite or not positive, a level outside (0, 1), a series without a steady

@@ -1,8 +1,7 @@
 //! Does a series drift?
 
 use super::ar1::{Coefficient, Posterior};
-use crate::describe::{median, moments};
-use crate::dist::normal_cdf;
+use crate::describe::moments;
 use crate::interval::Interval;
 use crate::refused::{Refused, Side, finite, fraction};
 
@@ -20,7 +19,7 @@ pub struct Drift {
 }
 
 /// Slope of a series by generalised least squares with first-order autoregressive noise, its correlation integrated out as in
-/// [`super::series_interval`]: correlated noise alone does not pass for a drift.
+/// [`crate::ratio_series`]: correlated noise alone does not pass for a drift.
 ///
 /// # Errors
 /// Fewer than 6 values, values that are not finite, a level outside (0, 1).
@@ -44,44 +43,4 @@ pub fn drift(x: &[f64], level: f64) -> Result<Drift, Refused> {
     let slope = x.first().zip(x.last()).map_or(0.0, |(a, b)| b / steps - a / steps);
     let slope = if m.sd > 0.0 { slope } else { 0.0 };
     Ok(Drift { slope, interval: Interval { low: slope, high: slope, level }, p: None, relative: relative(slope) })
-}
-
-/// Mann and Kendall's test of a trend in independent values.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MannKendall {
-    /// Rising less falling pairs.
-    pub s: f64,
-    /// Standardised with continuity correction.
-    pub z: f64,
-    /// Two-sided p value, normal approximation; only for values that are independent of each other.
-    pub p: f64,
-    /// Median slope of all pairs, per step (Sen, J. Am. Stat. Assoc. 63, 1968).
-    pub sen_slope: f64,
-}
-
-/// Mann–Kendall test with ties (Mann, Econometrica 13, 1945; Kendall 1975). Up to 2,000 values: it looks at all pairs.
-///
-/// # Errors
-/// Fewer than 4 or more than 2,000 values, values that are not finite.
-pub fn mann_kendall(x: &[f64]) -> Result<MannKendall, Refused> {
-    finite(Side::Only, x, 4)?;
-    if x.len() > 2_000 {
-        return Err(Refused::Argument { name: "n", value: x.len() as f64, permitted: "at most 2000" });
-    }
-    let mut s = 0.0;
-    let mut slopes = Vec::with_capacity(x.len() * (x.len() - 1) / 2);
-    for (i, a) in x.iter().enumerate() {
-        for (j, b) in x.iter().enumerate().skip(i + 1) {
-            s += if b > a { 1.0 } else { -f64::from(u8::from(b < a)) };
-            let steps = (j - i) as f64;
-            slopes.push(b / steps - a / steps);
-        }
-    }
-    let n = x.len() as f64;
-    let weight = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
-    let sorted = crate::describe::sorted(x);
-    let ties: f64 = sorted.chunk_by(|a, b| a == b).map(|t| weight(t.len() as f64)).sum();
-    let variance = (weight(n) - ties) / 18.0;
-    let z = if s == 0.0 || variance <= 0.0 { 0.0 } else { (s - f64::signum(s)) / variance.sqrt() };
-    Ok(MannKendall { s, z, p: (2.0 * normal_cdf(-z.abs())).min(1.0), sen_slope: median(&slopes) })
 }

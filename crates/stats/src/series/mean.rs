@@ -1,11 +1,9 @@
 //! The mean of a series whose values resemble each other.
 
 use super::ar1::{Coefficient, Posterior};
-use super::effective_sample_size;
 use crate::describe::moments;
 use crate::dist::{normal_quantile, t_quantile};
-use crate::interval::Interval;
-use crate::refused::{Refused, Side, finite, fraction};
+use crate::refused::{Refused, Side, finite};
 use std::sync::OnceLock;
 
 /// Fewest values of a series.
@@ -13,88 +11,26 @@ const FEWEST: usize = 5;
 /// Below this a strong correlation from step to step cannot be distinguished from a weak one.
 const LEARNT_FROM: usize = 20;
 
-/// Mean of a stationary series.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SeriesMean {
-    /// Count of values.
-    pub n: usize,
-    /// Estimated mean.
-    pub mean: f64,
-    /// Its standard error, and
-    pub se: f64,
-    /// degrees of freedom: Student's t with both has the 75 % and 95 % intervals of the posterior.
-    pub df: f64,
-    /// Interval of the mean; a point if `no_spread`.
-    pub interval: Interval,
-    /// Estimated correlation from step to step.
-    pub phi: f64,
-    /// Independent values that would tell as much, by Geyer's sequence.
-    pub effective_n: f64,
-    /// The correlation is not learnt well enough to vouch for the level: fewer than 20 values, where the interval is wide
-    /// enough for correlations up to about 0.7 and a stronger one goes unnoticed; or more values, whose correlation may well be
-    /// above 0.85 (with probability 0.3 or more).
-    pub correlation_unknown: bool,
-    /// All values are the same: the interval, a point, says nothing about the truth.
-    pub no_spread: bool,
-}
-
-/// Interval for the mean of a stationary series with autocorrelation, for few values, too: first-order autoregressive noise with
-/// its correlation integrated out (Cheang & Reinsel, J. Am. Stat. Assoc. 95, 2000, for the restricted likelihood; the prior
-/// is in the source of this crate and was chosen for the coverage of the interval).
-///
-/// # Errors
-/// Fewer than 5 values, values that are not finite, a level outside (0, 1), or a series that wanders so slowly that it has no
-/// steady mean ([`Refused::NoSteadyMean`]).
-pub fn series_interval(x: &[f64], level: f64) -> Result<SeriesMean, Refused> {
-    fraction("level", level)?;
-    let m = steady_mean(Side::Only, x)?;
-    let mut interval = Interval { low: m.mean, high: m.mean, level };
-    if let Some(p) = &m.posterior {
-        let tail = 0.5 - 0.5 * level;
-        interval.low = m.offset + m.unit * p.upper(1.0 - tail);
-        interval.high = m.offset + m.unit * p.upper(tail);
-    }
-    let out = SeriesMean {
-        n: x.len(),
-        mean: m.mean,
-        se: m.se,
-        df: m.df,
-        interval,
-        phi: m.phi,
-        effective_n: effective_sample_size(x).unwrap_or(x.len() as f64),
-        correlation_unknown: m.correlation_unknown,
-        no_spread: m.posterior.is_none(),
-    };
-    if interval.low.is_finite() && interval.high.is_finite() { Ok(out) } else { Err(Refused::OutOfRange) }
-}
-
-/// The mean of a series and what its tests need.
+/// The mean of a stationary series with autocorrelation, and what its tests need.
 pub(crate) struct SteadyMean {
     pub(crate) mean: f64,
+    /// Its standard error, and
     pub(crate) se: f64,
+    /// degrees of freedom: Student's t with both has the 75 % and 95 % intervals of the posterior.
     pub(crate) df: f64,
     pub(crate) phi: f64,
+    /// See [`crate::SeriesRatio::correlation_unknown`].
     pub(crate) correlation_unknown: bool,
-    /// Of the mean in `unit`s from `offset`; `None` without spread.
-    posterior: Option<Posterior>,
-    offset: f64,
-    unit: f64,
 }
 
+/// The mean for few values, too: first-order autoregressive noise with its correlation integrated out (Cheang & Reinsel, J. Am. Stat.
+/// Assoc. 95, 2000, for the restricted likelihood; the prior is in the source of this crate and was chosen for the coverage of the
+/// interval). Refused: fewer than 5 values, or a series that wanders so slowly that it has no steady mean.
 pub(crate) fn steady_mean(side: Side, x: &[f64]) -> Result<SteadyMean, Refused> {
     finite(side, x, FEWEST)?;
     let m = moments(x);
     let few = x.len() < LEARNT_FROM;
-    let none = SteadyMean {
-        mean: m.mean,
-        se: 0.0,
-        df: 0.0,
-        phi: 0.0,
-        correlation_unknown: few,
-        posterior: None,
-        offset: m.mean,
-        unit: 0.0,
-    };
+    let none = SteadyMean { mean: m.mean, se: 0.0, df: 0.0, phi: 0.0, correlation_unknown: few };
     if m.sd <= 1e-13 * m.mean.abs() {
         return Ok(none);
     }
@@ -115,9 +51,6 @@ pub(crate) fn steady_mean(side: Side, x: &[f64]) -> Result<SteadyMean, Refused> 
         df,
         phi: posterior.mean_phi(),
         correlation_unknown: few || posterior.phi_above(0.85) >= 0.3,
-        posterior: Some(posterior),
-        offset: m.mean,
-        unit: m.sd,
     })
 }
 

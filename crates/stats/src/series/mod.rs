@@ -7,8 +7,7 @@ mod mean;
 mod transient;
 
 pub use autocorrelation::{autocorrelation, effective_sample_size};
-pub use drift::{Drift, MannKendall, drift, mann_kendall};
-pub use mean::{SeriesMean, series_interval};
+pub use drift::{Drift, drift};
 pub use transient::{Transient, TransientMethod, transient};
 
 pub(crate) use mean::{SteadyMean, steady_mean};

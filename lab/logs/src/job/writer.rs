@@ -92,12 +92,7 @@ impl<'a> Pen<'a> {
         }
         let Some(text) = self.text(id, given) else { return false };
         self.wait(0.0004);
-        let who = Speaker {
-            host: self.facts.host(self.rank.node),
-            pid: self.rank.pid,
-            tid: self.rank.pid + self.thread,
-            dev: self.rank.gpu as u32,
-        };
+        let who = self.speaker();
         let path = match given.iter().find(|(n, _)| *n == "file") {
             Some((_, Value::Text(path))) => path.as_str(),
             _ => form.files.last().copied().unwrap_or_default(),
@@ -126,12 +121,7 @@ impl<'a> Pen<'a> {
             return;
         }
         self.wait(0.0004);
-        let who = Speaker {
-            host: self.facts.host(self.rank.node),
-            pid: self.rank.pid,
-            tid: self.rank.pid + self.thread,
-            dev: self.rank.gpu as u32,
-        };
+        let who = self.speaker();
         let line = info(self.rank.release, &who, None, text);
         self.push(line, None);
     }
@@ -140,6 +130,15 @@ impl<'a> Pen<'a> {
     pub(crate) fn plain(&mut self, text: &str) {
         self.wait(0.0004);
         self.push(format!("{text}\n"), None);
+    }
+
+    fn speaker(&self) -> Speaker<'a> {
+        Speaker {
+            host: self.facts.host(self.rank.node),
+            pid: self.rank.pid,
+            tid: self.rank.pid + self.thread,
+            dev: self.rank.gpu as u32,
+        }
     }
 
     fn push(&mut self, text: String, form: Option<&'static crate::forms::Form>) {

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -104,11 +103,7 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
             "lab: disk takes --list, --ci, --full, --patience, --within, --linerate, --keep and names".to_owned()
         );
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|e| format!("lab: cannot watch signals: {e}"))?;
-    }
+    let stop = run::stop()?;
     let linerate = if wanted.iter().any(|s| s.linerate) {
         run::binary(paths, options)
     } else {

@@ -1,7 +1,7 @@
 //! Errors of CUDA in a program's own words.
 
-use super::ended::is_error;
 use linerate_formats::printed;
+use linerate_formats::torch_log::is_error_class;
 
 /// An error of CUDA in a program's own words: number, where it is printed, and text. An exception (`RuntimeError: CUDA error: …`), a warning of
 /// PyTorch (`Error 802: …`), a check of nccl-tests (`Test CUDA failure common.cu:1045 '…'`).
@@ -39,7 +39,7 @@ fn exception(line: &str) -> Option<(Option<i64>, &str)> {
             return (located && host).then_some((None, rest.trim().trim_matches('\'')));
         }
     }
-    let warned = text.contains("UserWarning: ") || is_error(text);
+    let warned = text.contains("UserWarning: ") || is_error_class(text);
     STARTS.iter().find_map(|(code, words)| {
         let numbered = text.strip_prefix("Error ").is_some_and(|r| r.starts_with(&format!("{code}: ")));
         let alone = numbered || *code == 802 && text.starts_with(words);

@@ -2,6 +2,7 @@
 
 use crate::observe::trouble::FrameworkTrouble;
 use linerate_formats::printed;
+use linerate_formats::torch_log::is_error_class;
 
 /// A program that ends, by its last words: as Python, a shell, Open MPI, Slurm or torchrun print them, not as people tell of them.
 pub(crate) fn ended(line: &str) -> Option<FrameworkTrouble> {
@@ -53,7 +54,7 @@ fn is_bus_error(text: &str) -> bool {
     // PyTorch's own words, from its data loader's handler (torch/csrc/DataLoader.cpp).
     text.starts_with("Unexpected bus error encountered in worker. This might be caused by insufficient shared memory")
         || text.contains(SIGNALS[0])
-            && (is_signal(text, SIGNALS[0]) || text.contains("is killed by signal: Bus error") && is_error(text))
+            && (is_signal(text, SIGNALS[0]) || text.contains("is killed by signal: Bus error") && is_error_class(text))
 }
 
 /// The signal in torchrun's report (torch/distributed/elastic/multiprocessing): `traceback : Signal 7 (SIGBUS) received by PID 12`,
@@ -91,13 +92,6 @@ fn is_signal(text: &str, signal: &str) -> bool {
     ends && (before.is_empty() || before == "Fatal Python error:" || by_slurm || by_mpi) || by_shell
 }
 
-/// `RuntimeError: …`, `module.Class: …`.
-pub(super) fn is_error(text: &str) -> bool {
-    text.split_once(": ").is_some_and(|(class, _)| {
-        class.ends_with("Error") && class.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_'))
-    })
-}
-
 fn is_end(text: &str) -> bool {
     let by_mpi = || {
         let noticed = [" noticed that process rank ", " noticed that "].iter().any(|w| text.contains(w));
@@ -112,6 +106,6 @@ fn is_end(text: &str) -> bool {
         || text.starts_with('[') && text.contains("] *** Process received signal ***")
         || is_signal(text, SIGNALS[1])
         || text.contains(" exited on signal ") && by_mpi()
-        || text.contains(" is killed by signal") && is_error(text)
+        || text.contains(" is killed by signal") && is_error_class(text)
         || text.split(':').next().is_some_and(|class| class.ends_with("ChildFailedError") && !class.contains(' '))
 }

@@ -143,13 +143,6 @@ impl PlotData {
         self
     }
 
-    /// Adds a line across, at a value of y.
-    #[must_use]
-    pub fn with_limit(mut self, at: f64, label: &str) -> Self {
-        self.limits.push(Limit { at, label: label.into(), upright: false });
-        self
-    }
-
     /// Adds an upright line, at a value of x: where a protocol changes.
     #[must_use]
     pub fn with_mark(mut self, at: f64, label: &str) -> Self {

@@ -4,6 +4,7 @@ use super::data::{PlotData, Shape};
 use super::glyphs::{COLOURS, mark};
 use super::scene::{Layer, MARKS, Scene};
 use crate::topo::svg::measure::{fit, width, wrap};
+use crate::topo::svg::{n, write_text};
 use linerate_out::markup::xml;
 use std::fmt::Write;
 
@@ -70,7 +71,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn text(&mut self, x: f32, y: f32, class: &str, text: &str) {
-        let _ = write!(self.body, "<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), xml(text));
+        write_text(&mut self.body, x, y, class, text);
     }
 
     fn path(&mut self, d: &str, class: &str) {
@@ -298,12 +299,6 @@ fn dot(role: usize) -> String {
 
 fn shade(role: Option<usize>) -> String {
     role.map_or_else(|| "shade".into(), |r| format!("shaded f{}", r % COLOURS.len()))
-}
-
-/// A coordinate, to a tenth of a pixel.
-fn n(v: f32) -> String {
-    let text = format!("{v:.1}");
-    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// All rules are below `.lrp`, so that they keep to the drawing where it is in a page.
