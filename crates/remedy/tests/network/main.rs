@@ -119,7 +119,7 @@ fn what_is_no_interface_or_a_part_of_one_is_refused() {
         (vec![link("eth9", Some(9000), &[])], "does not show eth9"),
         (vec![link("eth1; reboot", Some(9000), &[])], "no name of a network interface"),
         (vec![link("../eth1", None, &["10.7.0.1/24"])], "no name of a network interface"),
-        (vec![link("eth0", Some(100), &[])], "an MTU of 100"),
+        (vec![link("eth0", Some(100), &[])], "MTU 100 is not valid for eth0"),
         (vec![link("eth1", None, &["10.7.0.1/24"])], "a part of bond0"),
     ] {
         for network in [Network::Netplan, Network::NetworkManager, Network::Networkd, Network::Ifupdown] {
