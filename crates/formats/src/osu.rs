@@ -41,7 +41,7 @@ pub struct Run {
     pub rows: Vec<Row>,
     /// First and last line, 1-based.
     pub lines: (u32, u32),
-    /// What looks like a row and is none.
+    /// Lines that look like a row and are not one.
     pub refused: Refusals,
     /// What is beyond limits.
     pub left_out: Vec<LeftOut>,

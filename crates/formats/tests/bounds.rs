@@ -1,12 +1,13 @@
 //! The page of limits says what the code holds to. `UPDATE_PAGE=1 cargo test -p linerate-formats --test bounds` writes its table again.
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, outside of test functions
 
+mod common;
+
 use linerate_formats::bounds::{
     ALL, Bound, FIRMWARE_DEVICES, FIRMWARE_SETTINGS, GPUS, LeftOut, Limit, NET_FUNCTIONS, PCI_FUNCTIONS,
 };
 use linerate_formats::pci::lspci;
 use linerate_formats::{ibstat, ibv_devinfo, mlxconfig, nvidia_smi};
-use std::path::Path;
 
 const BEGIN: &str = "<!-- limits: made by crates/formats/tests/bounds.rs -->\n";
 const END: &str = "<!-- end of limits -->\n";
@@ -36,19 +37,7 @@ fn table() -> String {
 
 #[test]
 fn the_page_lists_the_limits_as_they_are() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/security/bound.md");
-    let page = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(BEGIN).unwrap_or_else(|| panic!("no table in {}", path.display()));
-    let (_, after) = rest.split_once(END).unwrap_or_else(|| panic!("no end of the table in {}", path.display()));
-    let wanted = format!("{before}{BEGIN}{}{END}{after}", table());
-    if std::env::var_os("UPDATE_PAGE").is_some() {
-        std::fs::write(&path, wanted).unwrap();
-        return;
-    }
-    assert_eq!(
-        page, wanted,
-        "docs/security/bound.md is stale: UPDATE_PAGE=1 cargo test -p linerate-formats --test bounds"
-    );
+    common::hold_table("security/bound.md", [BEGIN, END], &table(), "bounds");
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl What {
     }
 }
 
-/// A name that is none of a test.
+/// A name that no test has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is neither a suite ({suites}), nor a kind, nor a test ({names})", suites = suites(), names = names())]
 pub struct Unknown(pub String);

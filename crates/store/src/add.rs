@@ -68,7 +68,7 @@ const CELLS: usize = 1 << 18;
 /// Subjects of a transaction that are remembered; beyond, all are forgotten and looked up again: some 10 MB.
 const SUBJECTS: usize = 1 << 15;
 
-type SubjectKey = (Kind, Option<SmolStr>, (SmolStr, Vec<Label>));
+type SubjectKey = (Kind, Option<SmolStr>, cells::Key);
 
 struct Writer<'a> {
     tx: &'a Transaction<'a>,

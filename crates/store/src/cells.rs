@@ -13,10 +13,18 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// What looks it up. Subjects of one key differ in unit, statistic or direction only, so they are few.
-    pub(crate) fn key(&self) -> (SmolStr, Vec<Label>) {
-        (self.metric.name.clone(), self.labels.clone())
+    /// What looks it up.
+    pub(crate) fn key(&self) -> Key {
+        key(&self.metric, &self.labels)
     }
+}
+
+/// What looks a subject up. Subjects of one key differ in unit, statistic or direction only, so they are few.
+pub(crate) type Key = (SmolStr, Vec<Label>);
+
+/// The key of a metric under labels, which are sorted.
+pub(crate) fn key(metric: &Metric, labels: &[Label]) -> Key {
+    (metric.name.clone(), labels.to_vec())
 }
 
 /// A run's valid points of one subject at one size.

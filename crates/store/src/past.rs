@@ -110,7 +110,7 @@ impl Store {
         // Those of this run's kind and tool, by name and labels.
         let mut subjects: HashMap<_, Vec<(i64, Measured)>> = HashMap::new();
         for (key, of) in self.subjects(&filter)? {
-            subjects.entry((of.metric.name.clone(), of.labels.clone())).or_default().push((key, of));
+            subjects.entry(cells::key(&of.metric, &of.labels)).or_default().push((key, of));
         }
         let found = cells::cells(run);
         let mut out = Vec::new();

@@ -91,7 +91,7 @@ pub trait Transport: Send + Sync {
     /// Runs a program to its end and keeps what it says, as much as the command allows.
     ///
     /// # Errors
-    /// It does not start, does not end in time, or the connection is lost. A status other than 0 is none.
+    /// It does not start, does not end in time, or the connection is lost. A status other than 0 is not an error.
     fn run(&self, command: &Command, cancel: &Cancel) -> Result<Ran, TransportError> {
         self.start(command)?.finish(command, cancel)
     }

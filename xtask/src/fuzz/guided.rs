@@ -6,6 +6,7 @@
 use crate::shell::{self, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -18,7 +19,7 @@ const LONGEST: &str = "-max_len=65536";
 /// Bytes of a target's inputs that `--keep` writes into the repository.
 const KEPT: usize = 4 << 10;
 /// Longest input among them.
-const KEPT_ONE: u64 = 512;
+const KEPT_ONE: usize = 512;
 
 struct Asked {
     seconds: u64,
@@ -97,7 +98,7 @@ fn build(work: &Path) -> Result<PathBuf> {
 
 fn one(binary: &Path, work: &Path, seeds: &Path, name: &str, seconds: u64) -> Result<Ran> {
     let corpus = work.join("corpus").join(name);
-    std::fs::create_dir_all(&corpus).map_err(|e| format!("{}: {e}", corpus.display()))?;
+    made(&corpus)?;
     let found = work.join(format!("found-{name}-"));
     let mut command = Command::new(binary);
     command.env("LINERATE_FUZZ_TARGET", name).arg(&corpus).arg(seeds.join(name)).arg(LONGEST);
@@ -127,18 +128,14 @@ fn one(binary: &Path, work: &Path, seeds: &Path, name: &str, seconds: u64) -> Re
 fn keep(binary: &Path, work: &Path, seeds: &Path, name: &str) -> Result<()> {
     let small = work.join("small").join(name);
     let _ = std::fs::remove_dir_all(&small);
-    std::fs::create_dir_all(&small).map_err(|e| format!("{}: {e}", small.display()))?;
+    made(&small)?;
     let mut merge = Command::new(binary);
     merge.env("LINERATE_FUZZ_TARGET", name).args(["-merge=1", "-timeout=5", "-rss_limit_mb=1024"]).arg(&small);
     merge.arg(work.join("corpus").join(name)).stderr(Stdio::null()).stdout(Stdio::null());
     shell::status(&mut merge)?;
-    let is_seed = |bytes: &[u8]| {
-        let all = std::fs::read_dir(seeds.join(name)).into_iter().flatten().flatten();
-        all.filter_map(|f| std::fs::read(f.path()).ok()).any(|s| s == bytes)
-    };
-    let files = std::fs::read_dir(&small).map_err(|e| format!("{}: {e}", small.display()))?.flatten();
-    let short = files.filter(|f| f.metadata().is_ok_and(|m| m.len() <= KEPT_ONE));
-    let mut inputs: Vec<Vec<u8>> = short.filter_map(|f| std::fs::read(f.path()).ok()).filter(|b| !is_seed(b)).collect();
+    let known: HashSet<Vec<u8>> = contents(&seeds.join(name))?.collect();
+    let is_kept = |input: &Vec<u8>| input.len() <= KEPT_ONE && !known.contains(input);
+    let mut inputs: Vec<Vec<u8>> = contents(&small)?.filter(is_kept).collect();
     inputs.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
     let mut room = KEPT;
     let mut text = String::new();
@@ -149,7 +146,18 @@ fn keep(binary: &Path, work: &Path, seeds: &Path, name: &str) -> Result<()> {
         text.push_str(&STANDARD.encode(input));
         text.push('\n');
     }
-    let path = shell::root().join("fuzz/corpus").join(format!("{name}.txt"));
-    std::fs::create_dir_all(path.parent().unwrap_or(&path)).map_err(|e| format!("{}: {e}", path.display()))?;
+    let corpus = shell::root().join("fuzz/corpus");
+    made(&corpus)?;
+    let path = corpus.join(format!("{name}.txt"));
     std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// The files of a directory, by content.
+fn contents(dir: &Path) -> Result<impl Iterator<Item = Vec<u8>>> {
+    let files = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    Ok(files.flatten().filter_map(|f| std::fs::read(f.path()).ok()))
+}
+
+fn made(dir: &Path) -> Result<()> {
+    std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))
 }

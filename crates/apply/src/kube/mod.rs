@@ -19,7 +19,7 @@ pub trait Kubectl: Send + Sync {
     /// Runs it with these arguments to its end.
     ///
     /// # Errors
-    /// It does not start, or does not come to an end. A status other than 0 is none.
+    /// It does not start, or does not come to an end. A status other than 0 is not an error.
     fn run(&self, what: &str, arguments: &[String]) -> Result<Ran, Error>;
 }
 

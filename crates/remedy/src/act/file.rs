@@ -33,7 +33,7 @@ pub enum FileState {
     Absent,
     /// A file with this content.
     Content(String),
-    /// A file whose content has this SHA-256: it is not told in the plan.
+    /// A file whose content has this SHA-256: the plan does not hold the content.
     Digest(String),
 }
 

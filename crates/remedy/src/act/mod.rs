@@ -79,7 +79,7 @@ pub(crate) enum Deed<'a> {
     Run { argv: &'a [String], writes: &'a [String] },
     /// A value of the kernel is written.
     Value(&'a ValueAct),
-    /// A device is set by a program, shown before by another. For systems that are told states; why it is nothing for a first start.
+    /// A device is set by a program, shown before by another. For systems that take states; why it is nothing for a first start.
     Set { show: Vec<String>, set: Vec<String>, piece: Piece<'a>, first_start: &'static str },
     /// None of them. What it is called, where it is a state at all; why not, in a script, in a playbook, and in all other forms.
     Left { what: Option<String>, script: String, playbook: &'static str, others: &'static str },

@@ -17,7 +17,7 @@ pub(super) fn judge_ends(
     }
 }
 
-/// [`ends`]; where there is none, that is answered.
+/// [`ends`]; `None` where a node has none, and then the rule does not apply.
 pub(super) fn some_ends<'a>(cx: &Cx<'a>, out: &mut Findings) -> Option<Vec<(FnId, &'a PciFunction<'a>)>> {
     let ends = ends(cx);
     (!cx.no_subjects(!ends.is_empty(), "GPU or RDMA NIC", out)).then_some(ends)

@@ -30,7 +30,7 @@ pub(crate) fn processes(word: &str) -> Vec<u32> {
     pids.filter(|p| *p != std::process::id() && (has(p, "cmdline") || has(p, "environ"))).collect()
 }
 
-/// Waits until there is none.
+/// Waits until no such process is left.
 pub(crate) fn all_gone(word: &str) {
     let until = Instant::now() + Duration::from_secs(15);
     loop {
