@@ -10,10 +10,12 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// A node: a directory with nothing that could be run.
+/// A node: a directory with nothing that could be run. libFuzzer ends its process without a last word to us, so who starts it names a
+/// directory that is removed afterwards.
 static NODE: LazyLock<PathBuf> = LazyLock::new(|| {
     let shm = Path::new("/dev/shm");
-    let base = if shm.is_dir() { shm.to_owned() } else { std::env::temp_dir() };
+    let here = || if shm.is_dir() { shm.to_owned() } else { std::env::temp_dir() };
+    let base = std::env::var_os("LINERATE_FUZZ_SCRATCH").map_or_else(here, PathBuf::from);
     let dir = base.join(format!("linerate-fuzz-{}", Operator::new("fuzz").session.id));
     for (path, text) in [
         ("etc/machine-id", "0123456789abcdef0123456789abcdef\n"),

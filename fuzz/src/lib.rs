@@ -4,5 +4,6 @@
 pub mod hand;
 mod logs;
 pub mod mutate;
+mod policies;
 pub mod seeds;
 pub mod targets;

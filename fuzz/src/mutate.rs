@@ -65,7 +65,12 @@ const TOKENS: &[&[u8]] = &[
 
 /// A mutant of one of the seeds, of at most 1 MiB.
 pub fn mutate(r: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
-    let mut v = seeds.get(r.below(seeds.len())).cloned().unwrap_or_default();
+    let seed = seeds.get(r.below(seeds.len())).cloned().unwrap_or_default();
+    change(r, seed, seeds)
+}
+
+/// A mutant of an input, with pieces of the seeds in it, of at most 1 MiB.
+pub fn change(r: &mut Random, mut v: Vec<u8>, seeds: &[Vec<u8>]) -> Vec<u8> {
     for _ in 0..=r.below(6) {
         let at = r.below(v.len() + 1);
         match r.below(9) {
@@ -94,7 +99,7 @@ pub fn mutate(r: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
                 v.splice(end..end, again);
             }
             6 => {
-                let other = &seeds[r.below(seeds.len())];
+                let other = seeds.get(r.below(seeds.len())).map_or(&[][..], Vec::as_slice);
                 let from = r.below(other.len() + 1);
                 let to = (from + r.below(400)).min(other.len());
                 v.splice(at..at, other[from..to].iter().copied());

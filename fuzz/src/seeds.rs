@@ -6,26 +6,56 @@ use linerate_compose::Description;
 use linerate_formats::{Kind, sniff};
 use linerate_snapshot::Snapshot;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-static SEEDS: LazyLock<HashMap<&'static str, Vec<Vec<u8>>>> = LazyLock::new(make);
+/// Of each target, without what fuzzing found.
+static SEEDS: LazyLock<Inputs> = LazyLock::new(make);
+
+/// What the harness that follows coverage found: `corpus/TARGET.txt`, written by `cargo xtask fuzz --guided --keep`.
+static KEPT: LazyLock<Inputs> = LazyLock::new(|| {
+    let names = crate::targets::targets().into_iter().map(|t| t.name);
+    let read = |name: &str| std::fs::read_to_string(corpus().join(format!("{name}.txt"))).ok();
+    let inputs = |text: String| text.lines().filter_map(|l| STANDARD.decode(l).ok()).collect();
+    names.filter_map(|name| Some((name, inputs(read(name)?)))).collect()
+});
+
+type Inputs = HashMap<&'static str, Vec<Vec<u8>>>;
+
+/// Where inputs are kept, each a line in Base64.
+pub fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
+}
 
 /// Seeds of a target; never empty.
 pub fn of(target: &str) -> Vec<Vec<u8>> {
+    let mut all = own(target);
+    all.extend(kept(target));
+    all
+}
+
+fn own(target: &str) -> Vec<Vec<u8>> {
     SEEDS.get(target).filter(|s| !s.is_empty()).cloned().unwrap_or_else(|| vec![b"0000:00:00.0 0 text\n".to_vec()])
 }
 
-/// The seeds of each target, one file each, in a directory of its name: what a harness begins with that reads files.
+/// What fuzzing found for a target.
+pub fn kept(target: &str) -> Vec<Vec<u8>> {
+    KEPT.get(target).cloned().unwrap_or_default()
+}
+
+/// Inputs of each target, one file each, for a harness that reads files: seeds in `own/TARGET/`, what fuzzing found before in
+/// `kept/TARGET/`.
 ///
 /// # Errors
 /// A directory or file that cannot be written.
 pub fn write(dir: &Path) -> std::io::Result<()> {
     for target in crate::targets::targets() {
-        let own = dir.join(target.name);
-        std::fs::create_dir_all(&own)?;
-        for (n, seed) in of(target.name).iter().enumerate() {
-            std::fs::write(own.join(format!("{n:04}")), seed)?;
+        for (kind, inputs) in [("own", own(target.name)), ("kept", kept(target.name))] {
+            let to = dir.join(kind).join(target.name);
+            std::fs::create_dir_all(&to)?;
+            for (n, input) in inputs.iter().enumerate() {
+                std::fs::write(to.join(format!("{n:04}")), input)?;
+            }
         }
     }
     Ok(())
@@ -37,18 +67,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     SEEDS.keys().copied().filter(|n| *n != Kind::Other.tool().name)
 }
 
-/// What the harness that follows coverage found, each input a line in Base64: `corpus/TARGET.txt`, written by
-/// `cargo xtask fuzz --guided --keep`.
-fn kept() -> Vec<(&'static str, Vec<Vec<u8>>)> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let names = crate::targets::targets().into_iter().map(|t| t.name);
-    let read = |name: &str| std::fs::read_to_string(corpus.join(format!("{name}.txt"))).ok();
-    let inputs = |text: String| text.lines().filter_map(|l| STANDARD.decode(l).ok()).collect();
-    names.filter_map(|name| Some((name, inputs(read(name)?)))).collect()
-}
-
-fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
-    let mut out: HashMap<&'static str, Vec<Vec<u8>>> = HashMap::new();
+fn make() -> Inputs {
+    let mut out = Inputs::new();
     let nodes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/nodes");
     for name in ["sick-8gpu.toml", "healthy-8gpu-roce.toml", "cx3-v100.toml"] {
         let Ok(tree) = Description::load(&nodes.join(name)).and_then(|d| d.compose()) else { continue };
@@ -78,9 +98,6 @@ fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
     for (target, text) in samples.chain(OWN.iter().copied()) {
         out.entry(target).or_default().push(text.as_bytes().to_vec());
     }
-    for (target, inputs) in kept() {
-        out.entry(target).or_default().extend(inputs);
-    }
     let (calls, answers) = crate::hand::seeds();
     out.entry("hand-call").or_default().extend(calls);
     out.entry("hand-answer").or_default().extend(answers);
@@ -91,6 +108,9 @@ fn make() -> HashMap<&'static str, Vec<Vec<u8>>> {
     let all: Vec<Vec<u8>> = out.values().filter_map(|v| v.first().cloned()).collect();
     out.insert("sniff", all.clone());
     out.insert("pasted-report", all);
+    let (policies, conditions) = crate::policies::seeds();
+    out.insert("policy", policies);
+    out.insert("policy-condition", conditions);
     out.insert("plan-of-files", FILES.iter().map(|f| f.as_bytes().to_vec()).collect());
     let archives = archives();
     out.insert("archive", archives.clone());
@@ -257,6 +277,23 @@ const OWN: &[(&str, &str)] = &[
     (
         "env-forms",
         "x:1:1 [0] NCCL INFO NCCL_IB_TIMEOUT set by environment to 22.\nNCCL version 2.21.5+cuda12.4\nx NCCL INFO Using network IB\n",
+    ),
+    ("nodeset", "gpu[001-128,130]!gpu007,r[1-4]n[01-20/3]&n[1-9]^@a,n?,*[1-2] , a1[2-3]4"),
+    ("nodeset", "@s:b\ngpu[1-2]b[3,5]-ib0"),
+    (
+        "inventory",
+        "# c\ngpu[1-8] ib,kind=h100,rack=%n\n10.0.0.1 gpu1 alias\nHost a *.b\n  HostName 10.0.0.1\nInclude x/*.conf\n",
+    ),
+    ("inventory", "gpu001|gpu|idle*|127.0.0.1|gpu:h100:8(S:0-1)|h100,ib|none\nall: @gpu a[1-2]\n"),
+    ("inventory", "[Main]\ndefault: local\nautodir: /a $CFGDIR/b\n[local,x]\nmap: y\n"),
+    ("inventory", "a:\n  g: 'x[1,2]' # c\n  h:\n    - \"y1\"\n  i: [a1, \"b[1-2]\", 'c']\n"),
+    (
+        "inventory",
+        "nodes = \"gpu[1-2]\"\nsources = [\"ssh\"]\n[groups]\na = [\"b\"]\n[groups.c]\nnodes = \"d\"\nport = 1\n[hosts.e]\nuser = \"f\"\n",
+    ),
+    (
+        "inventory",
+        r#"{"items":[{"metadata":{"name":"a","labels":{"b/c":"d"}},"spec":{"unschedulable":true},"status":{"addresses":[{"type":"InternalIP","address":"10.0.0.1"}]}}]}"#,
     ),
     ("bdf", "0000:41:00.0"),
     ("kernel-version", "6.8.0-60-generic"),

@@ -1,5 +1,7 @@
 //! What is fuzzed: every parser of `linerate-formats`, the archive reader, and the whole way to a report.
 
+use linerate_fleet::Profile;
+use linerate_fleet::diff::diff;
 use linerate_formats as f;
 use linerate_formats::parsers::parsers;
 use linerate_node::Node;
@@ -39,6 +41,8 @@ static OWN: &[Target] = targets! {
     "hand-answer" => crate::hand::answer,
     "plan" => |b| { black_box(Plan::read(b).is_ok()); },
     "plan-of-files" => planned,
+    "policy" => crate::policies::policy,
+    "policy-condition" => crate::policies::condition,
     "rdma-topo-dump" => |b| {
         black_box(f::rdma_topo_dump::parse(b).is_ok());
         if let Ok(s) = linerate_snapshot::load_bytes(b, "rdma_topo.json") {
@@ -58,12 +62,25 @@ static OWN: &[Target] = targets! {
             }
         }
     },
+    "nodeset" => nodeset,
+    "inventory" => inventory,
+    // Texts without a parser in `linerate-formats`.
+    "detect-virt" => |b| whole(OutputKind::DetectVirt, b),
+    "modinfo-nvidia" => |b| whole(OutputKind::ModinfoNvidia, b),
+    "rdma-topo" => |b| whole(OutputKind::RdmaTopo, b),
+    "rdma-topo-check" => |b| whole(OutputKind::RdmaTopoCheck, b),
+    "virsh-xml" => |b| whole(OutputKind::VirshXml, b),
     "topology-env" => |b| { black_box(Env::parse_lines(&text(b), Version::default())); },
     "env-readers" => |b| { environment(&linerate_env::read::read(None, b)); },
     "env-forms" => |b| {
         use linerate_env::read::{Form, read_as};
         for form in [Form::Environ, Form::List, Form::Conf, Form::Script, Form::Manifest, Form::Dockerfile, Form::Log] {
             environment(&read_as(form, Some("fuzz"), b));
+        }
+    },
+    "collector-script" => |b| {
+        if let Ok(found) = linerate_snapshot::capture::posix::read(b, "0123456789abcdef", true) {
+            report(&found.snapshot);
         }
     },
     "archive" => |b| { black_box(Reader::new().read_bytes(b, "fuzz").is_ok()); },
@@ -80,6 +97,54 @@ static OWN: &[Target] = targets! {
         }
     },
 };
+
+/// A set of nodes: folded it is the same set, with each operation as sets have it.
+fn nodeset(b: &[u8]) {
+    use linerate_fleet::nodeset::{Groups, NodeSet, names_of, parse};
+    struct Site(Vec<String>);
+    impl Groups for Site {
+        fn group(&self, _: Option<&str>, name: &str) -> Option<Vec<String>> {
+            // The text itself may name it.
+            Some(if name == "a" { self.0.clone() } else { vec![format!("n[1-9],{name}")] })
+        }
+        fn all(&self, _: Option<&str>) -> Option<Vec<String>> {
+            Some(vec!["n[1-99],r[1-4]n[01-20]".to_owned()])
+        }
+    }
+    let text = text(b);
+    let any: NodeSet = text.lines().collect();
+    assert!(text.lines().all(|name| any.contains(name)), "a name was lost");
+    let site = Site(text.lines().map(str::to_owned).collect());
+    let Ok(set) = parse(&text, &site) else { return };
+    let folded = set.to_string();
+    // Ranges that were written with steps are longer.
+    if folded.len() <= f::bounds::NODESET_TEXT {
+        assert_eq!(names_of(&folded).as_ref(), Ok(&set), "{folded}");
+    }
+    assert_eq!(set.iter().count(), set.len());
+    assert!(set.clone().difference(&set).is_empty() && set.clone().symmetric_difference(&set).is_empty());
+    assert_eq!(set.clone().intersection(&set), set);
+}
+
+/// Sources of names, each form with the same bytes.
+fn inventory(b: &[u8]) {
+    use linerate_gather::inventory::{Config, readers};
+    let text = text(b);
+    for found in [
+        readers::genders(&text, "fuzz"),
+        readers::hosts(&text, "fuzz"),
+        readers::sinfo(&text),
+        readers::flat(&text, "s", "fuzz"),
+        readers::yaml(&text, "fuzz"),
+        readers::ssh_config(&text, "fuzz").found,
+    ] {
+        black_box(found);
+    }
+    black_box((readers::conf(&text), readers::kubernetes(b, "fuzz").is_ok()));
+    if let Ok(config) = Config::read(&text) {
+        black_box(config.found("fuzz"));
+    }
+}
 
 /// Files of a node that a plan reads beside its findings, all with these bytes: what is made of them goes to shells and files.
 fn planned(b: &[u8]) {
@@ -148,8 +213,20 @@ fn pasted(kind: OutputKind, bytes: &[u8]) -> Snapshot {
     s
 }
 
+/// A pasted text on its whole way, as this kind and as what it looks like.
+fn whole(kind: OutputKind, b: &[u8]) {
+    report(&pasted(kind, b));
+    if let Ok(s) = linerate_snapshot::load_bytes(b, "pasted") {
+        report(&s);
+    }
+}
+
 fn report(s: &Snapshot) {
     let node = Node::decode(s);
+    // Whatever a source is, it is the same as itself.
+    let profile = Profile::of("fuzz", &node, s, &[]);
+    let found = diff(&profile, &profile);
+    assert!(found.differences.is_empty() && found.verdicts.is_empty() && found.unseen == [0, 0], "{found:?}");
     let audit = linerate_rules::audit(&node, s, linerate_rules::rules());
     let report = Report { audit: &audit, node: &node, snapshot: s };
     let style = Style { verbose: true, ..Style::default() };

@@ -1,21 +1,20 @@
 //! `cargo xtask deps`: what we depend on, checked without network: the arrows of ARCHITECTURE.md, licences, sources, several
 //! versions of a crate, the libraries that the binary loads, its size, and files that know the machine they were written on.
 
-use crate::licence;
+use crate::deny;
 use crate::map;
 use crate::metadata::{self, reached};
 use crate::shell::{self, Result};
 use crate::supply;
 use regex_lite::Regex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::process::{Command, ExitCode};
 
 const COMMAND: &str = "linerate";
-const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// The C library's family; the binary may load nothing else.
 const LIBRARIES_OF_C: &[&str] = &["linux-vdso.so", "linux-gate.so", "libc.so", "libm.so", "libgcc_s.so", "ld-linux"];
 /// SQLite and Parquet are a quarter of it.
-const MAX_BINARY: u64 = 18 << 20;
+const MAX_BINARY: u64 = 22 << 20;
 /// Paths and hosts that say where a file was written. The character before is none of a longer path.
 const MACHINE: &str = r"(^|[\s\x22'`(=:<\[])(/(work|root|home|Users)/[A-Za-z0-9_.-]+)";
 
@@ -25,8 +24,13 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
         return ExitCode::from(3);
     }
     let mut wrong = Vec::new();
-    let checks: &[(&str, Check)] =
-        &[("crates", crates), ("supply", supply_chain), ("binary", binary), ("files", files)];
+    let checks: &[(&str, Check)] = &[
+        ("crates", crates),
+        ("cargo-deny", cargo_deny),
+        ("supply", supply_chain),
+        ("binary", binary),
+        ("files", files),
+    ];
     for (name, check) in checks {
         match check() {
             Ok(found) => {
@@ -60,22 +64,19 @@ fn crates() -> Result<Found> {
     let built = reached(&all, ours.iter().copied().collect());
     let theirs = |ids: &BTreeSet<&str>| ids.iter().filter(|id| !ours.contains(**id)).count();
     found.notes.push(format!("{} in linerate, {} with the developer's tools", theirs(&shipped), theirs(&built)));
-    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for p in all.packages.iter().filter(|p| built.contains(p.id.as_str()) && !ours.contains(p.id.as_str())) {
-        let licence = p.license.as_deref().unwrap_or_default();
-        if !licence::allowed(licence) {
-            found.wrong.push(format!("{} {}: licence {licence:?} is not on our list", p.name, p.version));
-        }
-        if p.source.as_deref() != Some(CRATES_IO) {
-            found.wrong.push(format!("{} {}: comes from {:?}, not from crates.io", p.name, p.version, p.source));
-        }
-        if shipped.contains(p.id.as_str()) {
-            versions.entry(&p.name).or_default().insert(&p.version);
-        }
-    }
-    for (name, versions) in versions.into_iter().filter(|(_, v)| v.len() > 1) {
-        let list: Vec<&str> = versions.into_iter().collect();
-        found.notes.push(format!("warning: linerate contains several versions of {name}: {}", list.join(", ")));
+    found.wrong.extend(deny::load()?.wrong(&all));
+    Ok(found)
+}
+
+/// The same file once more, by the program that it is written for, where that is installed.
+fn cargo_deny() -> Result<Found> {
+    let mut found = Found::default();
+    if shell::has("cargo-deny") {
+        let args =
+            ["deny", "--offline", "--workspace", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"];
+        found.notes.push(shell::output(shell::cargo().args(args))?.trim().to_owned());
+    } else {
+        found.notes.push("not installed, so deny.toml was only checked by xtask".to_owned());
     }
     Ok(found)
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod bombs;
+mod deny;
 mod deps;
 mod docs;
 mod doctor;
@@ -13,7 +14,6 @@ mod errors;
 mod examples;
 mod fuzz;
 mod lab;
-mod licence;
 mod map;
 mod metadata;
 mod reports;

@@ -35,6 +35,11 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     /// As in [`DepKind`].
     pub(crate) kind: Option<String>,
+    /// Versions that are asked for.
+    #[serde(default)]
+    pub(crate) req: String,
+    /// Absent for what is in this repository.
+    pub(crate) source: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -22,12 +22,15 @@ const TOOLS: &[(&str, &str)] = &[
     ("numactl", "numactl"),
     ("ssh", "openssh-client"),
     ("sshd", "openssh-server"),
+    ("busybox", "busybox"),
     ("netplan", "netplan.io"),
     ("grub-script-check", "grub-common"),
     ("systemd-analyze", "systemd"),
     ("shellcheck", "shellcheck"),
     ("ansible-playbook", "ansible-core"),
     ("kubectl", "kubernetes-client"),
+    ("nodeset", "clustershell"),
+    ("nodeattr", "genders"),
 ];
 
 /// What cloud-init needs to check a configuration.
@@ -65,11 +68,7 @@ pub(crate) fn install() -> Skipped {
     });
     let missing: Vec<_> = TOOLS.iter().filter(|(program, _)| !shell::has(program)).collect();
     if unpack.iter().any(Option::is_some) || !missing.is_empty() {
-        let updated = match (is_root(), shell::has("apt-get")) {
-            (true, true) => apt(&["update"]),
-            (false, _) => Err("this is not root".to_owned()),
-            (_, false) => Err("there is no apt-get".to_owned()),
-        };
+        let updated = updated();
         for (program, package) in missing {
             if let Err(why) = updated.clone().and_then(|()| installed(&[package])) {
                 skip(program, package, &why);
@@ -87,7 +86,25 @@ pub(crate) fn install() -> Skipped {
     {
         skip("nmstatectl", NMSTATECTL, &why);
     }
+    let frames = shell::root().join("lab/emulators/frames-setup");
+    if let Err(why) = shell::output(Command::new("sh").arg(frames)) {
+        skip("duckdb", "DuckDB or Polars (PyPI)", &why);
+    }
     skipped
+}
+
+/// Sees to a C++ compiler, with which libFuzzer is built.
+pub(crate) fn cxx() -> Result<()> {
+    if shell::has("c++") { Ok(()) } else { updated().and_then(|()| installed(&["g++"])) }
+}
+
+/// What can be installed is known after this; why nothing can be.
+fn updated() -> Result<()> {
+    match (is_root(), shell::has("apt-get")) {
+        (true, true) => apt(&["update"]),
+        (false, _) => Err("this is not root".to_owned()),
+        (_, false) => Err("there is no apt-get".to_owned()),
+    }
 }
 
 fn is_root() -> bool {

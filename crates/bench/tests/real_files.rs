@@ -1,6 +1,7 @@
 //! Every benchmark output of the shared collection is imported, or refused with a reason.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+use linerate_bench::Kind;
 use linerate_bench::import::import;
 use std::path::{Path, PathBuf};
 
@@ -59,4 +60,20 @@ fn every_output_is_imported_or_refused_with_a_reason() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Outputs of cloud machines, some hundred processes in a file: those that wrote at the same time are mixed, and none of them counts.
+#[test]
+fn runs_of_stream_are_whole_or_no_result() {
+    let Some(folder) = data().map(|d| d.join("real2/mpi-bench")).filter(|d| d.is_dir()) else {
+        println!("SKIPPED: ../shared/data is not here");
+        return;
+    };
+    for (name, least) in [("azure_aks", 120), ("google_compute-engine", 90), ("azure_cyclecloud", 0)] {
+        let file = folder.join(format!("performance-study__{name}_stream.txt"));
+        let found = import("stream.txt", &std::fs::read(&file).unwrap());
+        let (good, mixed): (Vec<_>, Vec<_>) = found.runs.iter().partition(|r| r.is_valid());
+        assert!(good.iter().all(|r| r.kind == Kind::CudaStream && r.points() <= 16), "{name}");
+        assert!(good.len() >= least && !mixed.is_empty(), "{name}: {} good, {} mixed", good.len(), mixed.len());
+    }
 }

@@ -30,8 +30,18 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Judge a node: what is wrong, on what evidence, by which source, and what could not be seen.
     Audit(AuditArgs),
-    /// Capture a node into a snapshot, read-only and redacted.
-    Collect(CollectArgs),
+    /// Capture a node into a snapshot, or many nodes into a directory of them; read-only and redacted.
+    Collect(Box<crate::collect_args::CollectArgs>),
+    /// Compare two nodes, or two times of one: what differs, by position in the topology, and which side is right.
+    Diff(crate::diff_args::DiffArgs),
+    /// Find the odd ones among many nodes: per fact what most show, and which nodes do not.
+    Drift(crate::drift_args::DriftArgs),
+    /// Name the nodes on which a rule fails or a fact has a value, as a set to paste.
+    Where(crate::index_args::WhereArgs),
+    /// Keep a fleet's directory: its index.
+    Fleet(crate::index_args::FleetArgs),
+    /// List nodes: names, groups and ways of all sources, as sets to paste; and which of them can be reached.
+    Nodes(crate::nodes_args::NodesArgs),
     /// Show the topology as NCCL sees it: paths, GPUDirect RDMA, who uses which NIC, what it could reach.
     Topo(TopoArgs),
     /// Find causes in logs: what ran, what went wrong first, why, what would prove it, and what is not the cause.
@@ -40,6 +50,8 @@ pub(crate) enum Command {
     Env(EnvArgs),
     /// Run, import and compare benchmarks, with confidence intervals.
     Bench(Box<crate::bench_args::BenchArgs>),
+    /// Hold nodes to a policy, learn one from good nodes, compare and test policies.
+    Policy(crate::policy_args::PolicyArgs),
     /// Plan the fixes of what was found, for the platform at hand: what, why, how to undo it, how to prove it.
     Plan(crate::plan_args::PlanArgs),
     /// Apply a plan: change, reboot, read again, prove; journalled, so that it goes on after a crash.
@@ -51,6 +63,8 @@ pub(crate) enum Command {
     /// What apply asks on a node.
     #[command(hide = true)]
     Hand,
+    /// Read what was hashed with a redaction key.
+    Redact(crate::redact_args::RedactArgs),
     /// Explain a rule, a symptom or a cause: what it is, why, how to see it yourself, the fix, the myths.
     Explain(ExplainArgs),
     /// List the rules.
@@ -75,7 +89,9 @@ Examples:
   linerate audit node.tar.zst                 a snapshot taken elsewhere
   linerate audit --root /host                 a container with the host's filesystem at /host
   linerate audit lspci.txt                    a dump that somebody pasted
-  linerate audit snapshots/                   every snapshot in a directory, one line each
+  linerate audit snapshots/                   every snapshot in a directory: a line each, then who fails what, and where
+  linerate audit fleet/ --format markdown     the newest snapshot of each node (NODE/TIME.tar.zst), for a ticket
+  linerate audit fleet/ --format sarif -o fleet.sarif
   linerate audit --rule 'acs/*' --format json
   linerate audit --format json --schema 1     the JSON of earlier releases
 
@@ -86,7 +102,7 @@ Exit codes:
   3  usage or internal error")]
 pub(crate) struct AuditArgs {
     /// What to audit: a snapshot, a tree or archive with sys/ and proc/, a text of lspci, mlxconfig, nvidia-smi, dmesg …, a
-    /// directory of such texts, a directory of snapshots, or `-`. Without it, this machine.
+    /// directory of such texts, a directory of snapshots, a fleet's directory, or `-`. Without it, this machine.
     #[arg(value_name = "SOURCE")]
     pub(crate) sources: Vec<PathBuf>,
     /// Audit the system whose root directory is mounted here.
@@ -108,7 +124,7 @@ pub(crate) struct AuditArgs {
     /// Say what the node is where the source does not tell.
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
-    /// List passes and not-applicable rules with their evidence, too.
+    /// List passes and not-applicable rules with their evidence, too. Of many nodes: name those of which a rule could not tell.
     #[arg(long, short)]
     pub(crate) verbose: bool,
     /// Keep serials, GUIDs, addresses and host names of this machine as they are.
@@ -117,33 +133,6 @@ pub(crate) struct AuditArgs {
     /// When to colour.
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub(crate) color: When,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  sudo linerate collect -o node.tar.zst
-  linerate collect --root /host -o node.tar.zst
-  tar --zstd -tf node.tar.zst                 a snapshot is an archive that any tool opens
-
-Serials, GUIDs, MAC and public IP addresses and host names are hashed, the same within one snapshot so that joins work.
-Secrets are never captured. Without root the snapshot is smaller, and says what it lacks.")]
-pub(crate) struct CollectArgs {
-    /// Where to write the snapshot; `-` is standard output.
-    #[arg(long, short, value_name = "FILE", default_value = "node.tar.zst")]
-    pub(crate) output: PathBuf,
-    /// Capture the system whose root directory is mounted here. Commands are not run then.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<PathBuf>,
-    /// Keep serials, GUIDs, addresses and host names as they are.
-    #[arg(long)]
-    pub(crate) no_redact: bool,
-    /// Do not run any command; read files only.
-    #[arg(long)]
-    pub(crate) no_commands: bool,
-    /// No progress on standard error.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -51,6 +51,18 @@ pub(crate) struct OutArgs {
     pub(crate) verbose: bool,
 }
 
+/// The history, and the answer beside it.
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BenchFormat {
     /// For people.
@@ -93,12 +105,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, short, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    /// Form of the answer.
-    #[arg(long, short, value_enum, default_value_t = BenchFormat::Text)]
-    pub(crate) format: BenchFormat,
-    #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) answer: AnswerArgs,
 }
 
 #[derive(Debug, Args)]
@@ -162,12 +169,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) plot: bool,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    /// Form of the answer.
-    #[arg(long, short, value_enum, default_value_t = BenchFormat::Text)]
-    pub(crate) format: BenchFormat,
-    #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) answer: AnswerArgs,
 }
 
 /// What the links allow, where no snapshot tells.
@@ -263,12 +265,7 @@ pub(crate) struct RunArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    /// Form of the answer.
-    #[arg(long, short, value_enum, default_value_t = BenchFormat::Text)]
-    pub(crate) format: BenchFormat,
-    #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) answer: AnswerArgs,
 }
 
 /// Which runs of the history.
@@ -357,12 +354,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long, group = "what")]
     pub(crate) verify: bool,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    /// Form of the answer.
-    #[arg(long, short, value_enum, default_value_t = BenchFormat::Text)]
-    pub(crate) format: BenchFormat,
-    #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) answer: AnswerArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -456,7 +448,7 @@ fn share(text: &str) -> Result<f64, NotAValue> {
 }
 
 /// `90`, `90s`, `10m`, `2h`, `7d`.
-fn seconds(text: &str) -> Result<u64, NotAValue> {
+pub(crate) fn seconds(text: &str) -> Result<u64, NotAValue> {
     let text = text.trim();
     let (number, unit) = match text.char_indices().last() {
         Some((at, 's')) => (&text[..at], 1),

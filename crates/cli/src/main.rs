@@ -6,12 +6,21 @@ mod args;
 mod bench_args;
 mod budget;
 mod cmd;
+mod collect_args;
+mod diff_args;
+mod drift_args;
+mod index_args;
 mod interrupt;
+mod many;
+mod nodes_args;
 mod not_a_value;
 mod output;
 mod plan_args;
+mod policy_args;
 mod progress;
+mod redact_args;
 mod sources;
+mod targets;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -65,17 +74,26 @@ fn main() -> ExitCode {
         end_on_signals();
     }
     let result = match cli.command {
+        Command::Diff(a) => cmd::diff::run(&a),
+        Command::Drift(a) => cmd::drift::run(&a),
+        Command::Nodes(a) => cmd::nodes::run(&a),
         Command::Collect(a) => cmd::collect::run(&a),
         Command::Audit(a) => cmd::audit::run(&a),
+        Command::Where(a) => cmd::located::run(&a),
+        Command::Fleet(a) => match a.command {
+            index_args::FleetCommand::Index(a) => cmd::index::run(&a),
+        },
         Command::Topo(a) => cmd::topo::run(&a),
         Command::Env(a) => cmd::env::run(&a),
         Command::Doctor(a) => cmd::doctor::run(&a),
         Command::Bench(a) => cmd::bench::run(&a),
+        Command::Policy(a) => cmd::policy::run(&a),
         Command::Plan(a) => cmd::remedy::plan::run(&a),
         Command::Apply(a) => cmd::remedy::apply::run(&a),
         Command::Verify(a) => cmd::remedy::verify::run(&a),
         Command::Rollback(a) => cmd::remedy::rollback::run(&a),
         Command::Hand => cmd::remedy::hand::run(),
+        Command::Redact(a) => cmd::redact::run(&a),
         Command::Explain(a) => cmd::explain::run(&a),
         Command::Rules(a) => cmd::rules::run(&a),
         Command::Completions { shell } => cmd::shell::completions(shell),

@@ -14,6 +14,9 @@ pub(crate) enum NotAValue {
     /// A duration.
     #[error("a time such as 90s, 10m, 2h or 7d")]
     Time,
+    /// A moment.
+    #[error("a moment such as 2026-11-01, 2026-11-01T12:30:00Z (UTC), or seconds since 1970")]
+    Moment,
     /// The unit of a number of bytes.
     #[error("bytes such as 8388608, 8M or 8MiB (powers of 1024), 8MB (10^6)")]
     ByteUnit,

@@ -3,6 +3,7 @@
 use crate::args::When;
 use linerate_out::file::{Access, Replace};
 use linerate_out::json::Inert;
+use linerate_report::Style;
 use linerate_snapshot::without_secrets;
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -21,6 +22,11 @@ impl Failure {
         Failure { what: what.to_string(), hint: None, reader_gone: false }
     }
 
+    /// What went wrong, without what to do.
+    pub(crate) fn what(&self) -> String {
+        without_secrets(&self.what).to_string()
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -36,9 +42,11 @@ impl Failure {
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(e: io::Error) -> Self {
-        Failure { what: e.to_string(), hint: None, reader_gone: ReaderGone::is(&e) }
+/// Errors of the crates say themselves what is wrong.
+impl<E: std::error::Error + 'static> From<E> for Failure {
+    fn from(e: E) -> Self {
+        let io = (&e as &dyn std::error::Error).downcast_ref::<io::Error>();
+        Failure { what: e.to_string(), hint: None, reader_gone: io.is_some_and(ReaderGone::is) }
     }
 }
 
@@ -61,7 +69,8 @@ pub(crate) fn remark(text: &str) {
 }
 
 /// Standard output is a pipe, and its reader has closed it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the reader of standard output closed it")]
 struct ReaderGone;
 
 impl ReaderGone {
@@ -69,14 +78,6 @@ impl ReaderGone {
         e.get_ref().is_some_and(|e| e.is::<ReaderGone>())
     }
 }
-
-impl fmt::Display for ReaderGone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the reader of standard output closed it")
-    }
-}
-
-impl std::error::Error for ReaderGone {}
 
 /// Standard output. Its errors say where its reader is gone.
 pub(crate) struct Standard(io::Stdout);
@@ -129,7 +130,7 @@ impl Sink {
     }
 
     /// Colour as asked; on `auto` for a terminal without NO_COLOR (no-color.org: any non-empty value) and TERM=dumb.
-    pub(crate) fn colour(&self, when: When) -> bool {
+    fn colour(&self, when: When) -> bool {
         match when {
             When::Always => true,
             When::Never => false,
@@ -139,6 +140,11 @@ impl Sink {
                 matches!(self, Sink::Standard(_)) && io::stdout().is_terminal() && !refused && !dumb
             }
         }
+    }
+
+    /// How text looks here.
+    pub(crate) fn style(&self, when: When, verbose: bool) -> Style {
+        Style { colour: self.colour(when), width: width(), verbose }
     }
 
     pub(crate) fn finish(self) -> Result<(), Failure> {

@@ -80,6 +80,8 @@ Examples:
                                                   addresses for RoCE ports that have none
   linerate plan --host root@n1 --fix 'nicfw/*' --reset-nics --format json -o n1.plan
                                                   settings of NICs by a reset of the card, without a reboot
+  linerate plan --host root@n1 --policy h100.toml --format json -o n1.plan
+                                                  what the policy wishes and the node is not
   linerate plan node.tar.zst --format machineconfig --pool worker --pools master,worker
   linerate plan --format shell > fix.sh           a script to read before anybody runs it
   LINERATE_REDFISH_PASSWORD=… linerate plan --host root@n1 --redfish https://n1-bmc --redfish-user admin --format json -o n1.plan
@@ -116,6 +118,10 @@ pub(crate) struct PlanArgs {
     /// Only the fixes of these rules: an id, or a pattern such as 'acs/*'. May be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) fix: Vec<String>,
+    /// Plan what this policy wishes (docs/policy.md) instead of the fixes of rules. With --fix: its expectations that are named, as
+    /// 'policy/*', and the rules that are named.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
     /// Plan what this rule asks for although it is dangerous; the plan says which. May be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<String>,

@@ -36,6 +36,28 @@ impl Line {
         self.draw(&format!("{done} of {all} {what}, {} s left", left.as_secs()));
     }
 
+    /// Nodes of a fleet.
+    pub(crate) fn nodes(&self, p: &linerate_gather::fan::Progress) {
+        if !self.on {
+            return;
+        }
+        let failed: usize = p.failed.values().sum();
+        let mut text = format!("{} of {} nodes collected", p.done, p.all);
+        if failed > 0 {
+            let by: Vec<String> = p.failed.iter().map(|(c, n)| format!("{n} {}", c.words())).collect();
+            text.push_str(&format!(", {failed} failed ({})", by.join(", ")));
+        }
+        if let Some((name, seconds)) = p.slow.first() {
+            let name: String = linerate_out::terminal(name).chars().take(30).collect();
+            text.push_str(&format!(", {} slow ({name}: {seconds} s)", p.slow.len()));
+        }
+        if let Some(left) = p.left {
+            text.push_str(&format!(", {left} s left"));
+        }
+        let shown: String = text.chars().take(crate::output::width() - 1).collect();
+        self.draw(&shown);
+    }
+
     /// Bytes of all inputs, the pace, and the time left where the size is known.
     pub(crate) fn bytes(&self, done: u64, all: Option<u64>, name: &str, at: usize, files: usize) {
         if !self.on {

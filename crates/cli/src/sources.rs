@@ -1,9 +1,12 @@
 //! What the user named: rules by pattern, and snapshots by path.
 
 use crate::output::Failure;
+use crate::progress::Line;
 use linerate_formats::wildcard;
 use linerate_rules::Rule;
-use linerate_snapshot::is_snapshot_dir;
+use linerate_snapshot::capture::{Options, Purpose};
+use linerate_snapshot::{Snapshot, is_snapshot_dir};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// An area with those of its rules that were chosen.
@@ -27,12 +30,62 @@ pub(crate) fn select(patterns: &[String]) -> Result<Vec<&'static Rule>, Failure>
     Ok(select_areas(patterns)?.into_iter().flat_map(|(.., rules)| rules).collect())
 }
 
-/// Snapshots of a fleet: several paths, or a directory that is no tree itself but holds archives or trees. `None`: one node.
-pub(crate) fn fleet(paths: &[PathBuf]) -> Option<Vec<PathBuf>> {
-    match paths {
-        [one] => members(one),
-        [] => None,
-        many => Some(many.iter().flat_map(|p| members(p).unwrap_or_else(|| vec![p.clone()])).collect()),
+/// The node at a path as it is: what hashing makes of names differs from time to time, and would be taken for a change.
+pub(crate) fn unredacted(path: &Path) -> Result<Snapshot, Failure> {
+    load(path, &Options { redact: false, ..crate::budget::options(path, Purpose::Collect) })
+}
+
+/// The node at a path, with progress.
+pub(crate) fn load(path: &Path, options: &Options) -> Result<Snapshot, Failure> {
+    let line = Line::new(true);
+    Ok(linerate_snapshot::load(path, options, &|p| line.capture(p))?)
+}
+
+/// Snapshots of a fleet: several paths, a directory that is no tree itself but holds archives or trees, or a fleet's directory
+/// (`NODE/TIME.tar.zst`), of which the newest of each node. `None`: one node.
+pub(crate) fn fleet(paths: &[PathBuf]) -> Option<Vec<Member>> {
+    let mut all = match paths {
+        [one] => inside(one)?,
+        [] => return None,
+        many => many.iter().flat_map(|p| inside(p).unwrap_or_else(|| vec![Member::of(p)])).collect(),
+    };
+    tell_apart(&mut all);
+    Some(all)
+}
+
+/// The snapshots in a directory. A directory of texts is one node, whatever else is in it.
+fn inside(dir: &Path) -> Option<Vec<Member>> {
+    let direct = members(dir);
+    let listed = |p: &PathBuf| !is_index(p) && p.file_name().is_some_and(|n| !n.as_encoded_bytes().starts_with(b"."));
+    if dir.is_dir() && !is_snapshot_dir(dir) {
+        let mut entries: Vec<PathBuf> =
+            std::fs::read_dir(dir).ok()?.flatten().map(|e| e.path()).filter(listed).collect();
+        entries.sort();
+        let node = |p: &PathBuf| Some(Member { label: name_of(p), path: newest(p)? });
+        let nodes: Vec<Member> = entries.iter().filter_map(node).collect();
+        if !nodes.is_empty() && (direct.is_some() || !entries.iter().any(|p| p.is_file())) {
+            let direct = direct.unwrap_or_default();
+            let mut all: Vec<Member> = direct.iter().map(|p| Member::of(p)).chain(nodes).collect();
+            all.sort_by(|a, b| a.path.cmp(&b.path));
+            return Some(all);
+        }
+    }
+    Some(direct?.iter().map(|p| Member::of(p)).collect())
+}
+
+/// The newest snapshot of a node in a fleet's directory: names are times.
+fn newest(dir: &Path) -> Option<PathBuf> {
+    if dir.is_dir() { members(dir)?.into_iter().next_back() } else { None }
+}
+
+/// Nodes that would have the same name have their directory before it: each counts.
+fn tell_apart(all: &mut [Member]) {
+    let mut times: HashMap<String, usize> = HashMap::new();
+    all.iter().for_each(|m| *times.entry(m.label.clone()).or_default() += 1);
+    for m in all.iter_mut().filter(|m| times.get(&m.label).is_some_and(|n| *n > 1)) {
+        if let Some(parent) = m.path.parent().and_then(Path::file_name) {
+            m.label = format!("{}/{}", parent.to_string_lossy(), name_of(&m.path));
+        }
     }
 }
 
@@ -54,4 +107,90 @@ fn members(dir: &Path) -> Option<Vec<PathBuf>> {
 fn is_archive(p: &Path) -> bool {
     let name = p.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     [".tar", ".tar.zst", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz"].iter().any(|e| name.ends_with(e))
+}
+
+/// A snapshot of a fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// How its node is called: the directory of a fleet's node, else the file without what packs it.
+    pub(crate) label: String,
+    /// Where it is.
+    pub(crate) path: PathBuf,
+}
+
+impl Member {
+    /// A file or a tree by itself.
+    pub(crate) fn of(path: &Path) -> Self {
+        Member { label: short(path), path: path.to_owned() }
+    }
+}
+
+/// The snapshots that paths name: files and trees themselves; of a directory each one in it; of a fleet's directory (`NODE/TIME.tar.zst`) the
+/// newest of each node.
+pub(crate) fn latest(paths: &[PathBuf]) -> Vec<Member> {
+    let mut out = Vec::new();
+    for path in paths {
+        if !path.is_dir() || is_snapshot_dir(path) {
+            out.push(Member::of(path));
+            continue;
+        }
+        let mut inside: Vec<PathBuf> =
+            std::fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        inside.sort();
+        let shown = |p: &&PathBuf| p.file_name().is_some_and(|n| !n.as_encoded_bytes().starts_with(b"."));
+        for one in inside.iter().filter(shown) {
+            if is_snapshot_dir(one) || one.is_file() && !is_index(one) {
+                out.push(Member::of(one));
+            } else if let Some(newest) = newest(one) {
+                out.push(Member { label: name_of(one), path: newest });
+            }
+        }
+    }
+    out
+}
+
+/// Of each node of a fleet's directory the newest snapshot that is not younger than a time, and the newest; and the nodes of which there is only
+/// what is younger.
+pub(crate) fn pairs(dirs: &[PathBuf], time: u64) -> (Vec<(Member, Member)>, Vec<String>) {
+    let (mut pairs, mut new) = (Vec::new(), Vec::new());
+    for dir in dirs {
+        let mut nodes: Vec<PathBuf> =
+            std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        nodes.sort();
+        for node in nodes.iter().filter(|p| p.is_dir() && !is_snapshot_dir(p)) {
+            let mut times: Vec<(u64, PathBuf)> = members(node)
+                .into_iter()
+                .flatten()
+                .filter_map(|p| {
+                    let name = p.file_name()?.to_str()?;
+                    let at = linerate_gather::fan::time_of(name)?.duration_since(std::time::UNIX_EPOCH).ok()?;
+                    Some((at.as_secs(), p.clone()))
+                })
+                .collect();
+            times.sort();
+            let member = |path: &Path| Member { label: name_of(node), path: path.to_owned() };
+            let before = times.iter().rev().find(|(at, _)| *at <= time);
+            match (before, times.last()) {
+                (Some((then, before)), Some((at, now))) if then < at => pairs.push((member(before), member(now))),
+                (_, Some(_)) => new.push(name_of(node)),
+                (_, None) => {}
+            }
+        }
+    }
+    (pairs, new)
+}
+
+fn is_index(p: &Path) -> bool {
+    p.extension().is_some_and(|e| e == "parquet" || e == "json" || e == "toml" || e == "lock")
+}
+
+fn name_of(p: &Path) -> String {
+    p.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The name of a file, without what packs it.
+pub(crate) fn short(p: &Path) -> String {
+    let name = p.file_name().map_or_else(|| "this machine".to_owned(), |n| n.to_string_lossy().into_owned());
+    let ends = [".tar.zst", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".txt", ".log"];
+    ends.iter().find_map(|e| name.strip_suffix(e)).map_or(name.clone(), str::to_owned)
 }

@@ -106,6 +106,64 @@ fn a_schema_is_a_version_of_the_json() {
     }
 }
 
+/// A fleet's directory: the newest of each node, one that is damaged, and what is no node.
+#[test]
+fn a_fleet_in_every_format() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("formats-fleet");
+    let _ = std::fs::remove_dir_all(&dir);
+    let archive = |name: &str| std::fs::read(examples.join(name)).unwrap();
+    let (healthy, sick) = (archive("healthy-8gpu.tar.zst"), archive("sick-8gpu.tar.zst"));
+    for (path, bytes) in [
+        ("gpu001/20260101T000000Z.tar.zst", &sick),
+        ("gpu001/20260102T000000Z.tar.zst", &healthy),
+        ("gpu002/20260101T000000Z.tar.zst", &healthy),
+        ("gpu003/20260101T000000Z.tar.zst", &sick),
+        ("gpu004/20260101T000000Z.tar.zst", &b"no archive at all".to_vec()),
+        ("index.parquet", &Vec::new()),
+    ] {
+        let path = dir.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+    let written = |format: &str| {
+        let out = audit(&dir, format);
+        assert_eq!(out.status.code(), Some(1), "{format}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    for (format, check) in [("text", plain as Check), ("markdown", markdown), ("sarif", sarif), ("junit", junit)] {
+        let text = written(format);
+        assert_eq!(check(&text), Ok(()), "{format}");
+        assert!(text.contains("gpu003") && text.contains("gpu004"), "{format}: {text}");
+        assert_eq!(text, written(format), "{format}: the same again");
+    }
+    let text = written("text");
+    assert!(text.lines().all(|l| l.chars().count() <= 80 || !l.trim().contains(' ')), "{text}");
+    let lines = written("json");
+    let (nodes, last) = lines.trim_end().rsplit_once('\n').unwrap();
+    let node = schema::Schema::of("fleet-node-1");
+    let nodes: Vec<Value> = nodes.lines().map(|l| node.valid(l)).collect();
+    let labels: Vec<&str> = nodes.iter().filter_map(|n| n["label"].as_str()).collect();
+    assert_eq!(labels, ["gpu001", "gpu002", "gpu003", "gpu004"]);
+    assert_eq!(nodes[0]["fail"], nodes[1]["fail"], "the newest counts");
+    let last = schema::Schema::of("fleet-1").valid(last);
+    assert_eq!((&last["nodes"], &last["unreadable"]), (&4.into(), &1.into()));
+    let sick: Vec<&Value> = last["sets"].as_array().unwrap().iter().filter(|s| s["nodes"] == "gpu003").collect();
+    assert!(
+        sick.iter().any(|s| s["status"] == "fail" && s["at"].as_str().is_some_and(|a| a.contains("GPU"))),
+        "{sick:?}"
+    );
+    // A file and a directory's node with one name are two nodes.
+    let file = dir.join("gpu002.tar.zst");
+    std::fs::copy(examples.join("healthy-8gpu.tar.zst"), &file).unwrap();
+    let out = audit(&dir, "json").stdout;
+    let text = String::from_utf8(out).unwrap();
+    assert!(
+        text.contains("\"gpu002/20260101T000000Z.tar.zst\"") && text.contains("\"formats-fleet/gpu002.tar.zst\""),
+        "{text}"
+    );
+}
+
 fn list(dir: &Path, to: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).unwrap().flatten() {
         let path = entry.path();
@@ -244,11 +302,13 @@ fn junit(text: &str) -> Result<(), String> {
     {
         let claimed = |n: roxmltree::Node<'_, '_>| n.attribute(attribute).and_then(|v| v.parse::<usize>().ok());
         let there = |n: roxmltree::Node<'_, '_>| n.descendants().filter(|d| d.has_tag_name(tag)).count();
-        for n in suites.iter().copied().chain([root]) {
+        // Of many nodes nobody knows the sums when the root is written.
+        let of_fleet = root.attribute("name") == Some("linerate fleet");
+        for n in suites.iter().copied().chain([root].into_iter().filter(|_| !of_fleet)) {
             ensure(claimed(n) == Some(there(n)), || format!("{attribute}: {:?} of {}", claimed(n), there(n)))?;
         }
         let sum: usize = suites.iter().filter_map(|n| claimed(*n)).sum();
-        ensure(claimed(root) == Some(sum), || format!("{attribute} of all"))?;
+        ensure(of_fleet || claimed(root) == Some(sum), || format!("{attribute} of all"))?;
     }
     let named = |n: &roxmltree::Node<'_, '_>| ["classname", "name"].iter().all(|a| n.attribute(*a).is_some());
     ensure(root.descendants().filter(|n| n.has_tag_name("testcase")).all(|n| named(&n)), || {

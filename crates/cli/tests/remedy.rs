@@ -387,3 +387,64 @@ fn a_signature_is_of_an_allowed_signer_for_plans_and_for_these_bytes() {
     let (code, said) = operator.run(&resume);
     assert!(said.contains("is signed by me@example"), "{code}: {said}");
 }
+
+/// What a policy wishes is planned, simulated, and proven by the fact read again; a wish that no program brings about is left to people.
+#[test]
+fn a_policy_is_a_plans_source() {
+    let root = tree("policy", "1\n");
+    let root = root.to_str().unwrap();
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("policy.toml");
+    let wish = |balancing: u32| {
+        format!(
+            "schema = \"linerate.policy/1\"\n[class.any.on.node]\n\
+             \"memory.numa_balancing\" = {{ equals = {balancing}, name = \"balancing\", reason = \"pages stay where they are\" }}\n\
+             \"firmware.sys_vendor\" = \"Dell Inc.\"\n"
+        )
+    };
+    fs::write(&file, wish(0)).unwrap();
+    let policy = file.to_str().unwrap();
+    let plan = |arguments: &[&str]| linerate(&[&["plan", "--root", root, "--policy", policy], arguments].concat());
+
+    let json = plan(&["--format", "json"]);
+    assert_eq!(json.status.code(), Some(1), "{}", text(&json.stderr));
+    let made = Plan::read(&json.stdout).unwrap();
+    let [step] = made.steps.as_slice() else { panic!("{:?}", made.steps) };
+    assert_eq!(step.rules, ["policy/any.balancing"], "the rule that would ask for it, too, is not asked");
+    assert!(step.why[0].contains("pages stay where they are"), "{:?}", step.why);
+    let of_fact = |p: &linerate_remedy::Proof| matches!(p, linerate_remedy::Proof::Fact { expectation, fact, .. } if expectation == "policy/any.balancing" && fact == "memory.numa_balancing");
+    assert!(step.proof.iter().any(of_fact), "{:?}", step.proof);
+    let by_hand: Vec<&str> = made.by_hand.iter().flat_map(|b| &b.rules).map(String::as_str).collect();
+    assert_eq!(by_hand, ["policy/any.node.firmware.sys_vendor"]);
+    let changed = &made.simulation.as_ref().unwrap().changed;
+    let now = changed.iter().find(|c| c.rule == "policy/any.balancing").unwrap();
+    assert_eq!((now.before.status.as_str(), now.after.status.as_str()), ("fail", "pass"));
+
+    // The node read again, before and after.
+    let kept = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("policy.plan");
+    fs::write(&kept, &json.stdout).unwrap();
+    let outcome = || {
+        let plan = kept.to_str().unwrap();
+        text(&linerate(&["verify", plan, root, "--format", "json"]).stdout)
+    };
+    let before = outcome();
+    assert!(before.contains("\"ineffective\"") || before.contains("\"pending\""), "{before}");
+    fs::write(Path::new(root).join("proc/sys/kernel/numa_balancing"), "0\n").unwrap();
+    assert!(outcome().contains("\"effective\""), "{}", outcome());
+    fs::write(Path::new(root).join("proc/sys/kernel/numa_balancing"), "1\n").unwrap();
+
+    // Expectations are chosen by their ids; what is not in the policy is an error.
+    assert_eq!(plan(&["--fix", "policy/*balancing"]).status.code(), Some(1));
+    assert_eq!(plan(&["--fix", "policy/nothing"]).status.code(), Some(3));
+    assert_eq!(linerate(&["plan", "--root", root, "--fix", "policy/*"]).status.code(), Some(3));
+
+    // A wish that makes a rule's verdict worse is refused, and the rule is named.
+    let strict = "schema = \"linerate.policy/1\"\n[class.any.on.\"rail 0 NIC\"]\n\
+                  \"pci.express.relaxed_ordering\" = { equals = false, name = \"strict\" }\n";
+    fs::write(&file, strict).unwrap();
+    let good = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/healthy-8gpu.tar.zst");
+    let worse = linerate(&["plan", good.to_str().unwrap(), "--policy", policy, "--format", "json"]);
+    let made = Plan::read(&worse.stdout).unwrap();
+    assert!(made.steps.is_empty(), "{:?}", made.steps);
+    let refused = made.refused.iter().find(|r| r.rules == ["policy/any.strict"]).unwrap();
+    assert!(refused.reason.contains("pcie/relaxed-ordering"), "{refused:?}");
+}

@@ -53,6 +53,23 @@ impl<'a> Case<'a> {
         self.of(&self.o.frameworks).filter(|(t, _)| is(t)).collect()
     }
 
+    /// The first of the failures that are so.
+    pub(crate) fn failure(&self, is: impl Fn(&Trouble) -> bool) -> Option<&'a Group> {
+        self.of(&self.o.failures).find(|(t, _)| is(t)).map(|(_, g)| g)
+    }
+
+    pub(crate) fn kernel_line(&self, is: impl Fn(&KernelTrouble) -> bool) -> Option<&'a Group> {
+        self.of(&self.o.kernel).find(|(t, _)| is(t)).map(|(_, g)| g)
+    }
+
+    pub(crate) fn tool(&self, is: impl Fn(&ToolTrouble) -> bool) -> Option<&'a Group> {
+        self.of(&self.o.tools).find(|(t, _)| is(t)).map(|(_, g)| g)
+    }
+
+    pub(crate) fn framework(&self, is: impl Fn(&FrameworkTrouble) -> bool) -> Option<&'a Group> {
+        self.of(&self.o.frameworks).find(|(t, _)| is(t)).map(|(_, g)| g)
+    }
+
     pub(crate) fn name(&self, n: Name) -> &'a str {
         self.o.name(n)
     }

@@ -26,9 +26,10 @@ pub mod observe;
 pub mod place;
 mod ranges;
 mod shown;
+mod table;
 
-pub use causes::Cause;
 pub use causes::registry::causes;
+pub use causes::{Advice, Cause};
 pub use docs::{Symptom, symptoms};
 pub use inputs::{Inputs, Source, Text};
 pub use lines::Reader;

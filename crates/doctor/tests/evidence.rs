@@ -71,6 +71,9 @@ const PROSE: &[&str] = &[
     "neither nv_peer_mem, or nvidia_peermem detected is what NVSHMEM says",
     "We set FI_PROVIDER=efa and it works",
     "NET/IB : Got async event lines are harmless when they say port active",
+    "socketTryAccept errors say Too many open files until the limit is raised",
+    "If the log ends with `Accept failed: Too many open files`, raise ulimit -n",
+    "Too many open files is what you get without ulimit -n 65536",
     "Why do we get this? Is misc/socket.cc:483 NCCL WARN socketStartConnect: Connect to x failed : Connection refused normal",
 ];
 

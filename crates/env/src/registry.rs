@@ -1,14 +1,15 @@
 //! What is known of each variable: `data/registry.tsv` (made from NCCL's sources) and `data/known.txt` (written by hand).
 
 use linerate_topology::Version;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 mod data;
 
+pub(crate) use data::word;
 pub use data::{NotReleased, lookup, nearest, newest, released, releases, variables};
 
 /// Who reads a variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Owner {
     /// NCCL itself.
@@ -38,23 +39,6 @@ pub enum Owner {
 }
 
 impl Owner {
-    fn parse(s: &str) -> Option<Owner> {
-        Some(match s {
-            "plugin" => Owner::Plugin,
-            "ucx" => Owner::Ucx,
-            "libfabric" => Owner::Libfabric,
-            "ofi" => Owner::Ofi,
-            "torch" => Owner::Torch,
-            "cuda" => Owner::Cuda,
-            "container" => Owner::Container,
-            "mpi" => Owner::Mpi,
-            "tests" => Owner::Tests,
-            "build" => Owner::Build,
-            "image" => Owner::Image,
-            _ => return None,
-        })
-    }
-
     /// In words: `PyTorch`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -76,7 +60,7 @@ impl Owner {
 }
 
 /// Form of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// 0 or 1, read as a number.

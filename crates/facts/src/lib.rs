@@ -7,22 +7,27 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod compared;
 mod form;
 mod list;
 pub mod moves;
+pub mod position;
 mod subject;
 mod value;
+mod want;
 
+pub use compared::{Compared, NAMES_A_BOOT, compared};
 pub use form::Form;
 pub use linerate_snapshot::Reading;
 pub use list::{defs, each, of};
 pub use subject::{GpuAt, Subject};
 pub use value::Value;
+pub use want::{Holds, Want, number};
 
 use std::fmt;
 
 /// What a fact is, on any node.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Def {
     /// Stable: path below `node` in the JSON of an audit, without the keys of lists.
     pub id: &'static str,

@@ -40,9 +40,47 @@ pub(crate) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(midnight.as_second().div_euclid(SECONDS_OF_A_DAY))
 }
 
+/// A moment that a person wrote, in UTC, as Unix time in seconds: `2026-11-01`, `2026-11-01T12:30:00Z`, `20261101T123000Z` (as files of a fleet are
+/// named), or the seconds themselves.
+#[must_use]
+pub fn moment(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    if digits && text.len() != 8 {
+        return text.parse().ok();
+    }
+    let plain: String = text.chars().filter(|c| c.is_ascii_digit()).collect();
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let whole = match shape.trim_end_matches('Z') {
+        "0000-00-00" | "00000000" => format!("{plain}000000"),
+        "0000-00-00T00:00:00" | "0000-00-00 00:00:00" | "00000000T000000" => plain,
+        _ => return None,
+    };
+    let part = |from: usize, to: usize| whole.get(from..to)?.parse::<i64>().ok();
+    let (hour, minute, second) = (part(8, 10)?, part(10, 12)?, part(12, 14)?);
+    if hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let days = days(part(0, 4)?, part(4, 6)?, part(6, 8)?)?;
+    u64::try_from(days * SECONDS_OF_A_DAY + hour * 3600 + minute * 60 + second).ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::milliseconds;
+    use super::{milliseconds, moment};
+
+    #[test]
+    fn moments() {
+        for text in ["2026-11-01T12:30:00Z", "2026-11-01 12:30:00", "20261101T123000Z", "1793536200"] {
+            assert_eq!(moment(text), Some(1_793_536_200), "{text}");
+        }
+        for text in ["2026-11-01", "20261101"] {
+            assert_eq!(moment(text), Some(1_793_491_200), "{text}");
+        }
+        for bad in ["", "yesterday", "2026-13-01", "2026-11-01T25:00:00Z", "1969-12-31", "2026-11"] {
+            assert_eq!(moment(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn times_of_day() {

@@ -1,7 +1,7 @@
 //! `ethtool -S`, `ethtool -a`, and the settings that plain `ethtool IF` prints.
 
 use crate::bounds::TEXT_ITEMS;
-use crate::text::{At, decode, leading_number, lines, split_key};
+use crate::text::{At, decode, flag, leading_number, lines, split_key};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 
@@ -92,11 +92,7 @@ pub fn parse_pause(bytes: &[u8]) -> Pause {
             continue;
         }
         let Some((key, value)) = split_key(raw, ':') else { continue };
-        let flag = match value {
-            "on" => Some(At::new(true, line)),
-            "off" => Some(At::new(false, line)),
-            _ => None,
-        };
+        let flag = flag(value, "on", "off").map(|f| At::new(f, line));
         match key {
             "Autonegotiate" => out.autonegotiate = flag,
             "RX" => out.rx = flag,

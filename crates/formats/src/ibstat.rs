@@ -28,7 +28,7 @@ pub const TOOL: Tool = Tool {
 };
 
 /// A channel adapter.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Ca {
     /// Device name, `mlx5_0`.
     pub name: String,
@@ -45,7 +45,7 @@ pub struct Ca {
 }
 
 /// A port.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Port {
     /// Port number, from 1.
     pub number: u32,
@@ -68,20 +68,6 @@ pub struct Port {
 }
 
 impl Port {
-    fn new(number: u32, line: u32) -> Self {
-        Port {
-            number,
-            line,
-            state: None,
-            physical_state: None,
-            rate_gbps: None,
-            base_lid: None,
-            sm_lid: None,
-            link_layer: None,
-            default_gid: None,
-        }
-    }
-
     fn set(&mut self, key: &str, value: &str, line: u32) {
         if value.is_empty() {
             return;
@@ -138,20 +124,20 @@ pub fn read(bytes: &[u8]) -> Kept<Ca> {
         }
         if let Some(name) = name {
             items += 1;
-            out.push(ca(name, line));
+            out.push(Ca { name: name.to_owned(), line, ..Ca::default() });
         } else if let Some((name, port)) = port {
             items += 1;
             if out.last().is_none_or(|c| c.name != name) {
-                out.push(ca(name, line));
+                out.push(Ca { name: name.to_owned(), line, ..Ca::default() });
             }
             if let Some(ca) = out.last_mut() {
-                ca.ports.push(Port::new(port, line));
+                ca.ports.push(Port { number: port, line, ..Port::default() });
             }
         } else if let (Some(ca), Some((key, value))) = (out.last_mut(), split_key(content, ':')) {
             let key = key.to_ascii_lowercase();
             if let Some(n) = key.strip_prefix("port ").filter(|_| value.is_empty()).and_then(|n| n.parse().ok()) {
                 items += 1;
-                ca.ports.push(Port::new(n, line));
+                ca.ports.push(Port { number: n, line, ..Port::default() });
                 continue;
             }
             match (key.as_str(), ca.ports.last_mut()) {
@@ -164,10 +150,6 @@ pub fn read(bytes: &[u8]) -> Kept<Ca> {
         }
     }
     kept
-}
-
-fn ca(name: &str, line: u32) -> Ca {
-    Ca { name: name.to_owned(), line, ca_type: None, firmware: None, node_guid: None, ports: Vec::new() }
 }
 
 /// `Infiniband device 'mlx5_0' port 1 status:`

@@ -22,7 +22,7 @@ pub const TOOL: Tool = Tool {
 };
 
 /// An RDMA device.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Hca {
     /// `hca_id`.
     pub name: String,
@@ -49,7 +49,7 @@ pub struct Hca {
 }
 
 /// A port of a device.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct HcaPort {
     /// Port number, from 1.
     pub number: u32,
@@ -115,14 +115,14 @@ pub fn read(bytes: &[u8]) -> Kept<Hca> {
         }
         if key == "hca_id" {
             items += 1;
-            out.push(hca(value, line));
+            out.push(Hca { name: value.to_owned(), line, ..Hca::default() });
             continue;
         }
         let Some(hca) = out.last_mut() else { continue };
         if key == "port" {
             if let Some(n) = leading_number(value) {
                 items += 1;
-                hca.ports.push(port(n, line));
+                hca.ports.push(HcaPort { number: n, line, ..HcaPort::default() });
             }
             continue;
         }
@@ -166,38 +166,6 @@ fn set_port(port: &mut HcaPort, key: &str, value: &str, line: u32) {
                 port.gids.push(GidEntry { index, gid, kind, line });
             }
         }
-    }
-}
-
-fn hca(name: &str, line: u32) -> Hca {
-    Hca {
-        name: name.to_owned(),
-        line,
-        transport: None,
-        firmware: None,
-        node_guid: None,
-        sys_image_guid: None,
-        vendor_id: None,
-        vendor_part_id: None,
-        board_id: None,
-        port_count: None,
-        ports: Vec::new(),
-    }
-}
-
-fn port(number: u32, line: u32) -> HcaPort {
-    HcaPort {
-        number,
-        line,
-        state: None,
-        max_mtu: None,
-        active_mtu: None,
-        sm_lid: None,
-        port_lid: None,
-        link_layer: None,
-        active_width: None,
-        active_speed_gbps: None,
-        gids: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! `nan` that no JSON has.
 
 use crate::error::Why;
+use crate::refusal::Refusals;
 use serde::de::Deserialize;
 use std::borrow::Cow;
 
@@ -14,6 +15,19 @@ pub(crate) struct Place {
     pub(crate) is_cut: bool,
     /// It had `nan` or `inf` where a number belongs.
     pub(crate) had_nan: bool,
+}
+
+impl Place {
+    /// Notes what is missing in the document.
+    pub(crate) fn refuse(self, refused: &mut Refusals) {
+        let (first, last) = self.lines;
+        if self.is_cut {
+            refused.push(last, Why::Missing("the document ends in the middle: what was read before is kept"));
+        }
+        if self.had_nan {
+            refused.push(first, Why::Missing("`nan` or `inf` in the place of a number: nothing was measured there"));
+        }
+    }
 }
 
 /// A piece of a text.

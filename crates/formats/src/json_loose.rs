@@ -2,6 +2,7 @@
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
+use std::marker::PhantomData;
 
 /// A structure that is read from JSON as other programs write it: unknown names are skipped, of a name that comes twice the last
 /// counts, and what is no object at all is an empty one. With `skip`, what follows is skipped as soon as that holds.
@@ -106,55 +107,83 @@ impl Num {
     }
 }
 
-struct NumVisitor;
+/// A value that is not looked into.
+pub(crate) enum Scalar<'a> {
+    Flag(bool),
+    Whole(i64),
+    /// Also those beyond `i64`.
+    Count(u64),
+    Real(f64),
+    Text(&'a str),
+    /// `null`, a list, an object.
+    Nothing,
+}
 
-impl<'de> Visitor<'de> for NumVisitor {
-    type Value = Num;
+/// What reads any value as itself, or as nothing.
+pub(crate) trait Loose: Sized {
+    fn of(value: Scalar<'_>) -> Self;
+}
+
+struct LooseVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Loose> Visitor<'de> for LooseVisitor<T> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number")
+        f.write_str("a value")
     }
 
-    fn visit_bool<E>(self, v: bool) -> Result<Num, E> {
-        Ok(Num(f64::from(u8::from(v))))
+    fn visit_bool<E>(self, v: bool) -> Result<T, E> {
+        Ok(T::of(Scalar::Flag(v)))
     }
 
-    #[allow(clippy::cast_precision_loss)] // Counts below 2^53 are exact; larger ones are rounded as the tool's own averages are.
-    fn visit_i64<E>(self, v: i64) -> Result<Num, E> {
-        Ok(Num(v as f64))
+    fn visit_i64<E>(self, v: i64) -> Result<T, E> {
+        Ok(T::of(Scalar::Whole(v)))
     }
 
-    #[allow(clippy::cast_precision_loss)] // As above.
-    fn visit_u64<E>(self, v: u64) -> Result<Num, E> {
-        Ok(Num(v as f64))
+    fn visit_u64<E>(self, v: u64) -> Result<T, E> {
+        Ok(T::of(Scalar::Count(v)))
     }
 
-    fn visit_f64<E>(self, v: f64) -> Result<Num, E> {
-        Ok(Num(v))
+    fn visit_f64<E>(self, v: f64) -> Result<T, E> {
+        Ok(T::of(Scalar::Real(v)))
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Num, E> {
-        Ok(Num::NONE)
+    fn visit_str<E>(self, v: &str) -> Result<T, E> {
+        Ok(T::of(Scalar::Text(v)))
     }
 
-    fn visit_unit<E>(self) -> Result<Num, E> {
-        Ok(Num::NONE)
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::of(Scalar::Nothing))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Num, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<T, A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Num::NONE)
+        Ok(T::of(Scalar::Nothing))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Num, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Num::NONE)
+        Ok(T::of(Scalar::Nothing))
+    }
+}
+
+impl Loose for Num {
+    #[allow(clippy::cast_precision_loss)] // Counts below 2^53 are exact; larger ones are rounded as the tool's own averages are.
+    fn of(value: Scalar<'_>) -> Self {
+        match value {
+            Scalar::Flag(v) => Num(f64::from(u8::from(v))),
+            Scalar::Whole(v) => Num(v as f64),
+            Scalar::Count(v) => Num(v as f64),
+            Scalar::Real(v) => Num(v),
+            Scalar::Text(_) | Scalar::Nothing => Num::NONE,
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Num {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(NumVisitor)
+        d.deserialize_any(LooseVisitor(PhantomData))
     }
 }
 
@@ -162,52 +191,20 @@ impl<'de> Deserialize<'de> for Num {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Text(pub(crate) Option<smol_str::SmolStr>);
 
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_str<E>(self, v: &str) -> Result<Text, E> {
-        Ok(Text(Some(v.chars().take(300).collect())))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
-        Ok(Text(None))
-    }
-
-    fn visit_i64<E>(self, v: i64) -> Result<Text, E> {
-        Ok(Text(Some(smol_str::format_smolstr!("{v}"))))
-    }
-
-    fn visit_u64<E>(self, v: u64) -> Result<Text, E> {
-        Ok(Text(Some(smol_str::format_smolstr!("{v}"))))
-    }
-
-    fn visit_f64<E>(self, v: f64) -> Result<Text, E> {
-        Ok(Text(Some(smol_str::format_smolstr!("{v}"))))
-    }
-
-    fn visit_unit<E>(self) -> Result<Text, E> {
-        Ok(Text(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Text, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Text(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Text(None))
+impl Loose for Text {
+    fn of(value: Scalar<'_>) -> Self {
+        Text(match value {
+            Scalar::Text(v) => Some(v.chars().take(300).collect()),
+            Scalar::Whole(v) => Some(smol_str::format_smolstr!("{v}")),
+            Scalar::Count(v) => Some(smol_str::format_smolstr!("{v}")),
+            Scalar::Real(v) => Some(smol_str::format_smolstr!("{v}")),
+            Scalar::Flag(_) | Scalar::Nothing => None,
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(TextVisitor)
+        d.deserialize_any(LooseVisitor(PhantomData))
     }
 }

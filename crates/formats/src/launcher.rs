@@ -1,6 +1,7 @@
 //! What launchers and pasting put before the lines of a benchmark: mpirun's `[1,0]<stdout>:`, srun's `0: `, kubectl's
 //! `[pod/x/y] `, container runtimes' time stamps, quotes.
 
+use crate::bounds::BENCH_SHORT_LINE;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -13,6 +14,11 @@ const MAX_LOG_PREFIX: usize = 256;
 /// Whether a line is, or ends in, one of NCCL's informative lines.
 pub(crate) fn is_nccl_info(line: &[u8]) -> bool {
     NCCL_INFO.find(line.get(..MAX_LOG_PREFIX).unwrap_or(line)).is_some()
+}
+
+/// A line of a tool whose lines are short, without what stands around it. `None`: it is longer than any of them.
+pub(crate) fn short(line: &str) -> Option<&str> {
+    (line.len() <= BENCH_SHORT_LINE).then(|| strip(line.trim_end()))
 }
 
 /// The line behind the tags that are recognised by their form.

@@ -6,7 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod bounds;
-mod clock;
+pub mod clock;
 pub mod cmdline;
 pub mod cpuinfo;
 pub mod cpulist;
@@ -34,6 +34,8 @@ pub mod mlxconfig;
 pub mod modules;
 pub mod nccl_log;
 pub mod nccl_tests;
+pub mod near;
+pub mod numactl;
 mod number;
 pub mod nvbandwidth;
 pub mod nvidia_proc;
@@ -53,6 +55,7 @@ pub mod refusal;
 pub mod series;
 pub mod sniff;
 pub mod sockperf;
+pub mod stream;
 pub mod text;
 #[macro_use]
 pub mod tool;
@@ -79,6 +82,8 @@ tools! {
     Nvbandwidth => nvbandwidth::TOOL,
     Torchtitan => torchtitan::TOOL,
     Osu => osu::TOOL,
+    Stream => stream::TOOL,
+    CudaStream => stream::CUDA,
     NvidiaSmiP2p => nvidia_smi::P2P,
     NvidiaSmiNvlink => nvidia_smi::NVLINK,
     NvidiaSmiTopo => nvidia_smi::TOPO,
@@ -105,6 +110,7 @@ tools! {
     Modules => modules::TOOL,
     Dmesg => dmesg::TOOL,
     Lspci => pci::lspci::TOOL,
+    Numactl => numactl::TOOL,
     DetectVirt => plain::DETECT_VIRT,
     Cmdline => cmdline::TOOL,
     ModinfoNvidia => plain::MODINFO_NVIDIA,

@@ -1,6 +1,6 @@
 //! `mlnx_qos -i IF`: trust state and priority flow control.
 
-use crate::text::{At, decode, lines, split_key};
+use crate::text::{At, decode, flag, lines, split_key};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 
@@ -42,14 +42,7 @@ pub fn parse(bytes: &[u8]) -> MlnxQos {
                 _ => {}
             }
         } else if let Some(cells) = raw.trim().strip_prefix("enabled") {
-            let flags: Option<Vec<bool>> = cells
-                .split_whitespace()
-                .map(|c| match c {
-                    "0" => Some(false),
-                    "1" => Some(true),
-                    _ => None,
-                })
-                .collect();
+            let flags: Option<Vec<bool>> = cells.split_whitespace().map(|c| flag(c, "1", "0")).collect();
             out.pfc_enabled = flags.filter(|f| !f.is_empty() && f.len() <= 16).map(|f| At::new(f, line));
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::bounds::TEXT_ITEMS;
 use crate::pci::Bdf;
-use crate::text::{At, decode, lines, split_key};
+use crate::text::{At, decode, flag, lines, split_key};
 use serde::Serialize;
 
 /// Which kernel module is loaded.
@@ -102,11 +102,7 @@ pub fn parse_information(bytes: &[u8]) -> Information {
             "Device Minor" => out.minor = value.parse().ok().map(|m| At::new(m, line)),
             "GPU Firmware" => out.firmware = text(),
             "GPU Excluded" => {
-                out.excluded = match value {
-                    "Yes" => Some(At::new(true, line)),
-                    "No" => Some(At::new(false, line)),
-                    _ => None,
-                }
+                out.excluded = flag(value, "Yes", "No").map(|f| At::new(f, line));
             }
             _ => {}
         }

@@ -3,7 +3,7 @@
 //! Units, by `osu_bw.c` and `osu_util_mpi.c`: `MB/s` are 10⁶ bytes per second, latencies microseconds, averaged over the iterations.
 //! <https://mvapich.cse.ohio-state.edu/benchmarks/>
 
-use crate::bounds::{BENCH_SHORT_LINE, LeftOut, Limit};
+use crate::bounds::{LeftOut, Limit};
 use crate::error::Why;
 use crate::launcher;
 use crate::record::{Recorder, keep, recorded};
@@ -83,9 +83,7 @@ pub struct Row {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let mut reader = Reader::default();
-    text::for_lines(bytes, |number, line| reader.line(number, line));
-    reader.finish()
+    text::read(bytes, Reader::line).0.finish()
 }
 
 /// Reads lines as they come.
@@ -95,12 +93,9 @@ pub struct Reader(Recorder<Run>);
 impl Reader {
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
-        if line.len() > BENCH_SHORT_LINE {
-            return;
-        }
-        let line = launcher::strip(line.trim_end()).trim_start();
+        let Some(line) = launcher::short(line).map(str::trim_start) else { return };
         if let Some((name, version)) = title(line) {
-            self.end_run();
+            self.0.close();
             let run = self.0.touch(number);
             run.title = Some(At::new(name.into(), number));
             run.version = version.map(Into::into);
@@ -131,14 +126,8 @@ impl Reader {
 
     /// The runs; the last one may be unfinished.
     pub fn finish(mut self) -> Vec<Run> {
-        self.end_run();
+        self.0.close();
         self.0.finish()
-    }
-
-    fn end_run(&mut self) {
-        if let Some(run) = self.0.end() {
-            self.0.push(run);
-        }
     }
 }
 

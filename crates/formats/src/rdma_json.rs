@@ -2,7 +2,7 @@
 
 use crate::error::{ParseError, Why};
 use crate::ib_port::PortState;
-use crate::text::{decode, line_number, lines};
+use crate::text::{decode, flag, line_number, lines};
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -188,11 +188,7 @@ fn netns(word: &str) -> NetnsMode {
 }
 
 fn on_off(word: &str) -> Option<bool> {
-    match word {
-        "on" => Some(true),
-        "off" => Some(false),
-        _ => None,
-    }
+    flag(word, "on", "off")
 }
 
 /// `link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0`; older: `0/1: mlx5_0/1: state …`.

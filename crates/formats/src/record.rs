@@ -95,6 +95,13 @@ impl<R: Recorded> Recorder<R> {
         std::mem::take(&mut self.is_begun).then_some(run)
     }
 
+    /// Ends the open run as it is.
+    pub(crate) fn close(&mut self) {
+        if let Some(run) = self.end() {
+            self.push(run);
+        }
+    }
+
     /// Forgets what was noted in the open run.
     pub(crate) fn forget(&mut self) {
         let _ = self.end();

@@ -50,11 +50,12 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Gives the lines of a text to a reader, and says whether the last one has its end.
-pub(crate) fn for_lines(bytes: &[u8], mut take: impl FnMut(u32, &str)) -> bool {
+/// Gives the lines of a text to a new reader, and says whether the last one has its end.
+pub(crate) fn read<R: Default>(bytes: &[u8], mut line: impl FnMut(&mut R, u32, &str)) -> (R, bool) {
     let text = decode(bytes);
-    lines(&text).for_each(|(number, line)| take(number, line));
-    text.ends_with('\n')
+    let mut reader = R::default();
+    lines(&text).for_each(|(number, each)| line(&mut reader, number, each));
+    (reader, text.ends_with('\n'))
 }
 
 /// The lines with their 1-based numbers, without line ends.
@@ -90,6 +91,16 @@ impl<'a> Iterator for Lines<'a> {
 /// 0-based index to 1-based line number; saturates.
 pub(crate) fn line_number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// What follows a key.
+pub(crate) fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.split_once(key).map(|(_, rest)| rest)
+}
+
+/// Which of two words it is: the first is true.
+pub(crate) fn flag(word: &str, yes: &str, no: &str) -> Option<bool> {
+    if word == yes { Some(true) } else { (word == no).then_some(false) }
 }
 
 /// `key<sep>value`, both trimmed.

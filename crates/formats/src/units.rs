@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Gbps(pub f64);
 
 /// Gigabytes per second, 10⁹ B/s, one direction.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize)]
 pub struct GBps(pub f64);
 
 /// Mebibytes per second, 2²⁰ B/s, one direction. perftest prints it as `MiB/sec`, older releases as `MB/sec`.
@@ -20,11 +20,11 @@ pub struct MiBps(pub f64);
 pub struct Mpps(pub f64);
 
 /// A length of time, 10⁻⁶ s.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize)]
 pub struct Microseconds(pub f64);
 
 /// A size in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct Bytes(pub u64);
 
 /// 2³⁰ bytes.
@@ -36,7 +36,7 @@ pub struct GiB(pub f64);
 pub struct PerSecond(pub f64);
 
 /// A hundredth.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize)]
 pub struct Percent(pub f64);
 
 impl MiBps {
@@ -108,46 +108,25 @@ impl fmt::Display for Gbps {
     }
 }
 
-impl fmt::Display for GBps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} GB/s", self.0)
-    }
+/// Writes a unit as its number with so many decimals, and its name.
+macro_rules! displayed {
+    ($($unit:ty: $form:literal),* $(,)?) => {
+        $(impl fmt::Display for $unit {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, $form, self.0)
+            }
+        })*
+    };
 }
 
-impl fmt::Display for MiBps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} MiB/s", self.0)
-    }
-}
-
-impl fmt::Display for Mpps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3} million messages/s", self.0)
-    }
-}
-
-impl fmt::Display for Microseconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.2} µs", self.0)
-    }
-}
-
-impl fmt::Display for GiB {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.2} GiB", self.0)
-    }
-}
-
-impl fmt::Display for PerSecond {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} /s", self.0)
-    }
-}
-
-impl fmt::Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} %", self.0)
-    }
+displayed! {
+    GBps: "{:.1} GB/s",
+    MiBps: "{:.1} MiB/s",
+    Mpps: "{:.3} million messages/s",
+    Microseconds: "{:.2} µs",
+    GiB: "{:.2} GiB",
+    PerSecond: "{:.1} /s",
+    Percent: "{:.1} %",
 }
 
 impl fmt::Display for Bytes {

@@ -56,6 +56,7 @@ fn every_folder_is_recognised() {
     let mut seen = 0;
     for (folder, kind) in [
         ("lspci", Kind::Lspci),
+        ("real2/numa", Kind::Numactl),
         ("lspci-hex", Kind::Lspci),
         ("dmesg", Kind::Dmesg),
         ("mlxconfig", Kind::MlxconfigText),

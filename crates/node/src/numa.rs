@@ -1,7 +1,8 @@
 //! NUMA nodes.
 
 use crate::cpu::Cpu;
-use linerate_snapshot::{Lookup, Place, Reading, Snapshot};
+use linerate_formats::numactl;
+use linerate_snapshot::{Lookup, OutputKind, Place, Reading, Snapshot, Why};
 
 /// A NUMA node.
 #[derive(Debug, Clone)]
@@ -22,7 +23,7 @@ pub struct NumaNode {
 }
 
 pub(crate) fn decode(s: &Snapshot, cpu: &Cpu) -> Reading<Vec<NumaNode>> {
-    s.dir("sys/devices/system/node").map(|dir| {
+    let own = s.dir("sys/devices/system/node").map(|dir| {
         let mut nodes: Vec<NumaNode> = s
             .children(dir)
             .into_iter()
@@ -38,7 +39,27 @@ pub(crate) fn decode(s: &Snapshot, cpu: &Cpu) -> Reading<Vec<NumaNode>> {
             .collect();
         nodes.sort_unstable_by_key(|n| n.id);
         nodes
-    })
+    });
+    own.or(|| by_numactl(s, cpu))
+}
+
+/// The nodes as `numactl --hardware` printed them. Rules count nodes: a part of the text shows none.
+fn by_numactl(s: &Snapshot, cpu: &Cpu) -> Reading<Vec<NumaNode>> {
+    let missing = Reading::Unreadable(Place::below(s.root(), "sys/devices/system/node"), Why::NotCollected);
+    let Some(text) = s.outputs.iter().find(|o| o.kind == OutputKind::Numactl) else { return missing };
+    let at = Place::of(text.entry);
+    let hardware = numactl::parse(s.data(text.entry));
+    if !hardware.is_whole() {
+        return Reading::Unreadable(at, Why::Malformed("not one whole output of numactl --hardware".into()));
+    }
+    let node = |n: numactl::NumaNode| {
+        let cpulist = n.cpus.map_or_else(String::new, |c| c.to_string());
+        let socket = socket(s, cpu, &cpulist);
+        NumaNode { id: n.id, cpulist, cpumap: None, socket, distance: n.distance, place: at.line(n.line) }
+    };
+    let mut nodes: Vec<NumaNode> = hardware.nodes.into_iter().map(node).collect();
+    nodes.sort_unstable_by_key(|n| n.id);
+    Reading::Known(nodes, at)
 }
 
 /// The socket in which all these CPUs are: by sysfs where it shows the first and the last of each range, else by `/proc/cpuinfo`.
@@ -115,6 +136,32 @@ mod tests {
             (Some(true), Some(false), None, None, Some(true))
         );
         assert_eq!(same_socket(&[], Some(1), 0, 3), Some(true));
+    }
+
+    #[test]
+    fn numactl_shows_the_nodes_where_sysfs_is_missing() {
+        let read = |text: &str, sysfs: bool| {
+            let mut s = Snapshot::new("x");
+            let entry = s.add_file("numactl.txt", text.as_bytes()).expect("room");
+            s.outputs.push(linerate_snapshot::Output {
+                kind: OutputKind::Numactl,
+                entry,
+                argv: Vec::new(),
+                status: None,
+            });
+            if sysfs {
+                let of = |n: u32| format!("sys/devices/system/node/node{n}/cpulist");
+                s.add_file(&of(0), b"0-3");
+            }
+            decode(&s, &Cpu::decode(&s))
+        };
+        let two = "available: 2 nodes (0-1)\nnode 0 cpus: 0 1\nnode 0 size: 1 MB\nnode 1 cpus: 2 3\nnode 1 size: 1 MB\nnode distances:\nnode 0 1\n 0: 10 21\n 1: 21 10\n";
+        let nodes = read(two, false);
+        let lists: Vec<_> =
+            nodes.known().into_iter().flatten().map(|n| (n.cpulist.as_str(), n.distance.clone())).collect();
+        assert_eq!(lists, [("0-1", vec![10, 21]), ("2-3", vec![21, 10])]);
+        assert_eq!(read(two, true).known().map(Vec::len), Some(1), "the kernel's own files count first");
+        assert!(read("available: 2 nodes (0-1)\nnode 0 cpus: 0 1\n", false).is_unreadable(), "a part");
     }
 
     #[test]

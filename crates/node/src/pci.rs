@@ -26,7 +26,7 @@ pub enum Parent {
 }
 
 /// What a function is, as far as the GPUDirect-RDMA path is concerned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// NVIDIA GPU: vendor 10de, class 03.
@@ -186,6 +186,46 @@ impl Bars {
 pub fn is_vfio(driver: &str) -> bool {
     let driver = driver.replace('_', "-");
     driver == "vfio-pci" || driver.ends_with("-vfio-pci")
+}
+
+impl<'s> PciFunction<'s> {
+    /// A function of which nothing but its address is seen, for this reason.
+    pub(crate) fn unseen(bdf: Bdf, home: EntryId, place: Place, why: &Why) -> Self {
+        macro_rules! unseen {
+            () => {
+                Reading::Unreadable(place, why.clone())
+            };
+        }
+        PciFunction {
+            bdf,
+            home,
+            in_sysfs: false,
+            kind: Kind::Unknown,
+            parent: Parent::Unknown,
+            vendor: unseen!(),
+            device: unseen!(),
+            subsystem: unseen!(),
+            class: unseen!(),
+            name: String::new(),
+            numa_node: unseen!(),
+            driver: unseen!(),
+            iommu_group: unseen!(),
+            link: Link { speed: unseen!(), width: unseen!(), max_speed: unseen!(), max_width: unseen!() },
+            buses: None,
+            bars: Bars::default(),
+            physfn: None,
+            express: unseen!(),
+            acs: unseen!(),
+            ats: unseen!(),
+            aer: unseen!(),
+            sriov: unseen!(),
+            ari: unseen!(),
+            rebar: unseen!(),
+            vpd: unseen!(),
+            config_len: None,
+            silent: None,
+        }
+    }
 }
 
 impl PciFunction<'_> {

@@ -1,7 +1,7 @@
 //! The PCI tree from whatever the snapshot holds: sysfs, the text of `lspci`, or both joined by address.
 
 use crate::cut::{self, Cut};
-use crate::pci::{Bars, ExpressRegister, FnId, Kind, Link, Parent, PciFunction, PciTree, absorb};
+use crate::pci::{ExpressRegister, FnId, Kind, Parent, PciFunction, PciTree, absorb};
 use crate::rdma::RdmaDevice;
 use hashbrown::HashMap;
 use linerate_formats::pci::Bdf;
@@ -55,49 +55,12 @@ fn join(functions: &mut Vec<PciFunction<'_>>, mut devices: Vec<lspci::Device>, e
         match functions[..sorted].binary_search_by_key(&d.bdf, |f| f.bdf) {
             Ok(i) => fill(&mut functions[i], d, entry, &habits),
             Err(_) => {
-                let mut f = blank(&d, entry);
+                let place = Place::of(entry).line(d.line);
+                let mut f = PciFunction::unseen(d.bdf, entry, place, &Why::NotCollected);
                 fill(&mut f, d, entry, &habits);
                 functions.push(f);
             }
         }
-    }
-}
-
-fn blank<'s>(d: &lspci::Device, entry: EntryId) -> PciFunction<'s> {
-    let place = Place::of(entry).line(d.line);
-    macro_rules! unseen {
-        () => {
-            Reading::Unreadable(place, Why::NotCollected)
-        };
-    }
-    PciFunction {
-        bdf: d.bdf,
-        home: entry,
-        in_sysfs: false,
-        kind: Kind::Unknown,
-        parent: Parent::Unknown,
-        vendor: unseen!(),
-        device: unseen!(),
-        subsystem: unseen!(),
-        class: unseen!(),
-        name: String::new(),
-        numa_node: unseen!(),
-        driver: unseen!(),
-        iommu_group: unseen!(),
-        link: Link { speed: unseen!(), width: unseen!(), max_speed: unseen!(), max_width: unseen!() },
-        buses: None,
-        bars: Bars::default(),
-        physfn: None,
-        express: unseen!(),
-        acs: unseen!(),
-        ats: unseen!(),
-        aer: unseen!(),
-        sriov: unseen!(),
-        ari: unseen!(),
-        rebar: unseen!(),
-        vpd: unseen!(),
-        config_len: None,
-        silent: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! PCI functions from `/sys/bus/pci/devices`.
 
-use crate::pci::{Bar, Bars, Kind, Link, Parent, PciFunction, absorb};
+use crate::pci::{Bar, Bars, Link, Parent, PciFunction, absorb};
 use hashbrown::HashMap;
 use linerate_formats::pci::class::Class;
 use linerate_formats::pci::config::{ConfigSpace, Header, Layout};
@@ -75,30 +75,19 @@ fn function<'s>(s: &'s Snapshot, bdf: Bdf, home: EntryId, parent_name: &str) -> 
         bdf,
         home,
         in_sysfs: true,
-        kind: Kind::Unknown,
         parent: if is_root_name(parent_name) { Parent::RootComplex } else { Parent::Unknown },
         vendor: id("vendor", |h| h.vendor, 0),
         device: id("device", |h| h.device, 2),
         subsystem: subsystem(s, home, &config, header.as_ref()),
         class,
-        name: String::new(),
         numa_node: s.text(home, "numa_node").parse("not a number", |t| t.parse().ok()),
         driver: s.link_name(home, "driver").map(Cow::Borrowed),
         iommu_group: s.link_name(home, "iommu_group").parse("not a group number", |t| t.parse().ok()),
         link: if port.is_some_and(|p| !p.has_link()) { no_link(at) } else { link(s, home) },
-        buses: None,
         bars: if has_bars { bars(s, home) } else { Bars::default() },
         physfn: s.link_name(home, "physfn").known().and_then(|t| t.parse().ok()),
-        express: Reading::Unreadable(at, why.clone()),
-        acs: Reading::Unreadable(at, why.clone()),
-        ats: Reading::Unreadable(at, why.clone()),
-        aer: Reading::Unreadable(at, why.clone()),
-        sriov: Reading::Unreadable(at, why.clone()),
-        ari: Reading::Unreadable(at, why.clone()),
-        rebar: Reading::Unreadable(at, why),
         vpd: s.read(home, "vpd").parse("not Vital Product Data", vpd::parse),
-        config_len: None,
-        silent: None,
+        ..PciFunction::unseen(bdf, home, at, &why)
     };
     if let (Reading::Known(bytes, place), Some(space), Some(caps)) = (&config, space, caps) {
         f.config_len = u32::try_from(bytes.len()).ok();

@@ -16,6 +16,8 @@ pub enum Need {
     Ssh,
     /// `kubectl` with the plugins that get its credentials.
     Kubectl,
+    /// Slurm's commands: which cluster, and how they show who asks.
+    Slurm,
     /// `curl`: proxies and certificates.
     Curl,
     /// Benchmarks: libraries, and the settings that are measured.
@@ -93,6 +95,7 @@ const KUBECTL: &[&str] = &[
     "DBUS_SESSION_BUS_ADDRESS",
     "BROWSER",
 ];
+const SLURM: &[&str] = &["SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT", "SACK_SOCKET"];
 const BENCHMARK: &[&str] = &[
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
@@ -185,6 +188,7 @@ impl Need {
             Need::Plain => &[PLAIN],
             Need::Ssh => &[PLAIN, SSH],
             Need::Kubectl => &[PLAIN, KUBECTL, PROXIES],
+            Need::Slurm => &[PLAIN, SLURM],
             Need::Curl => &[PLAIN, CURL, PROXIES],
             Need::Benchmark => &[PLAIN, BENCHMARK],
         };
@@ -197,7 +201,8 @@ impl Need {
 mod tests {
     use super::*;
 
-    const ALL: [Need; 6] = [Need::Nothing, Need::Plain, Need::Ssh, Need::Kubectl, Need::Curl, Need::Benchmark];
+    const ALL: [Need; 7] =
+        [Need::Nothing, Need::Plain, Need::Ssh, Need::Kubectl, Need::Slurm, Need::Curl, Need::Benchmark];
 
     #[test]
     fn each_gets_what_it_needs() {
@@ -208,6 +213,7 @@ mod tests {
             ("KUBECONFIG", &[Need::Kubectl]),
             ("AWS_PROFILE", &[Need::Kubectl]),
             ("https_proxy", &[Need::Kubectl, Need::Curl]),
+            ("SLURM_CONF", &[Need::Slurm, Need::Benchmark]),
             ("NCCL_IB_HCA", &[Need::Benchmark]),
             ("LINERATE_REDFISH_PASSWORD", &[]),
             ("GITHUB_TOKEN", &[]),

@@ -22,6 +22,7 @@ mod see;
 pub mod simulate;
 pub mod terms;
 pub mod verify;
+mod wished;
 
 pub use act::*;
 pub use hash::sha256;
@@ -31,3 +32,4 @@ pub use model::{
 };
 pub use simulate::{Simulated, simulate};
 pub use terms::{On, Terms, terms};
+pub use wished::Wished;

@@ -9,7 +9,7 @@ use linerate_remedy::plan::Options;
 use linerate_remedy::platform::{Boot, Initramfs, Network, Platform, Tools};
 use linerate_remedy::{Act, Condition, Disruption, NicFirmwareAct, On, Permanence, RunAct, ValueAct, terms};
 use linerate_rules::Action;
-use linerate_snapshot::{Coverage, Snapshot};
+use linerate_snapshot::{Coverage, Output, OutputKind, Snapshot};
 use proptest::prelude::*;
 use rendered::{commands, files, one, pair, systemd_takes};
 
@@ -231,6 +231,44 @@ fn a_service_is_started_only_where_it_is_seen_to_be_off() {
     by_hand(&s);
     let no = ask(vec![Action::Service { service: "a b".into() }], Network::Unknown, &s);
     assert!(matches!(no.as_slice(), [Err(Refusal::No { .. })]), "{no:?}");
+}
+
+#[test]
+fn pause_is_switched_off_where_it_is_seen() {
+    let asked = |names: &[&str]| -> Vec<Action> {
+        names.iter().map(|n| Action::PauseOff { interface: (*n).to_owned().into() }).collect()
+    };
+    let mut s = tree();
+    for (name, rx, tx) in [("eth1", "on", "on"), ("eth2", "off", "on")] {
+        let text = format!("Pause parameters for {name}:\nAutonegotiate:\toff\nRX:\t\t{rx}\nTX:\t\t{tx}\n");
+        let entry = s.add_file(&format!("cmd/{name}"), text.as_bytes()).expect("room");
+        let argv = ["ethtool", "-a", name].map(str::to_owned).to_vec();
+        s.outputs.push(Output { kind: OutputKind::EthtoolPause, entry, argv, status: Some(0) });
+    }
+    let r = one(ask(asked(&["eth1", "eth2"]), Network::Unknown, &s));
+    let [(path, text)] = files(&r)[..] else { panic!("{r:?}") };
+    assert_eq!(path, "/etc/systemd/system/linerate-pause.service");
+    for line in [
+        "After=sys-subsystem-net-devices-eth1.device",
+        "ExecStart=-ethtool -A eth1 rx off tx off",
+        "ExecStart=-ethtool -A eth2 rx off tx off",
+        "ExecStop=-ethtool -A eth1 rx on tx on",
+        "ExecStop=-ethtool -A eth2 rx off tx on",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line}: {text}");
+    }
+    systemd_takes("linerate-pause.service", text);
+    assert_eq!(
+        commands(&r).last(),
+        Some(&pair("systemctl enable --now linerate-pause.service", "systemctl disable --now linerate-pause.service"))
+    );
+    s.add_file(path.trim_start_matches('/'), text.as_bytes());
+    let again = ask(asked(&["eth1", "eth2"]), Network::Unknown, &s);
+    assert!(matches!(again.as_slice(), [Err(Refusal::Already { .. })]), "{again:?}");
+    for not_known in ["eth3", "eth1;reboot"] {
+        let no = ask(asked(&[not_known]), Network::Unknown, &s);
+        assert!(matches!(no.as_slice(), [Err(Refusal::No { .. })]), "{no:?}");
+    }
 }
 
 /// A bridge at 00:01.0 with ACS (control 0x1d), an endpoint's Device Control beside it (MaxReadReq 512, relaxed ordering).

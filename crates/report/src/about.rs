@@ -126,13 +126,14 @@ pub(crate) fn not_judged(node: &Node<'_>) -> Vec<String> {
     let efa = node.rdma.known().into_iter().flatten().filter(|d| d.purpose == Purpose::Efa).count();
     let mut out = Vec::new();
     let plural = |n: usize, one: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") };
-    match count(Kind::AmdGpu) {
-        0 => {}
-        n => out.push(format!(
-            "{}: PCIe links, ACS, NUMA, IOMMU and NICs are judged; amdgpu, its memory registration, XGMI and RCCL are not",
-            plural(n, "AMD GPU")
-        )),
-    }
+    let say = |out: &mut Vec<String>, n: usize, one: &str, what: &str| {
+        if n > 0 {
+            out.push(format!("{}: {what}", plural(n, one)));
+        }
+    };
+    let links =
+        "PCIe links, ACS, NUMA, IOMMU and NICs are judged; amdgpu, its memory registration, XGMI and RCCL are not";
+    say(&mut out, count(Kind::AmdGpu), "AMD GPU", links);
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
     for f in node.pci.amd_displays() {
         *shown.entry(short_name(&f.name)).or_default() += 1;
@@ -142,30 +143,15 @@ pub(crate) fn not_judged(node: &Node<'_>) -> Vec<String> {
         let all = plural(shown.values().sum(), "AMD display adapter");
         out.push(format!("{all} ({}): listed, not judged", names.join(", ")));
     }
-    match count(Kind::Accelerator) {
-        0 => {}
-        n => out.push(format!("{}: listed, not judged", plural(n, "other accelerator"))),
-    }
-    match count(Kind::NvlinkBridge) {
-        0 => {}
-        n => out.push(format!(
-            "{}: no NICs, left out of all rules about NICs and ports",
-            plural(n, "NVLink management function")
-        )),
-    }
-    match count(Kind::PerhapsNvlinkBridge) {
-        0 => {}
-        n => out.push(format!(
-            "{}: NIC or NVLink management, which their VPD says, and it is not in this source: not judged (capture as root)",
-            plural(n, "ConnectX-7 function")
-        )),
-    }
-    if efa > 0 {
-        out.push(format!(
-            "{}: PCIe and distances are judged, and whether the plugin is installed; rules about InfiniBand and RoCE ports do not apply, libfabric's settings are not judged",
-            plural(efa, "EFA device")
-        ));
-    }
+    say(&mut out, count(Kind::Accelerator), "other accelerator", "listed, not judged");
+    let bridges = "no NICs, left out of all rules about NICs and ports";
+    say(&mut out, count(Kind::NvlinkBridge), "NVLink management function", bridges);
+    let perhaps =
+        "NIC or NVLink management, which their VPD says, and it is not in this source: not judged (capture as root)";
+    say(&mut out, count(Kind::PerhapsNvlinkBridge), "ConnectX-7 function", perhaps);
+    let efa_words = "PCIe and distances are judged, and whether the plugin is installed; rules about InfiniBand and RoCE ports do not \
+                     apply, libfabric's settings are not judged";
+    say(&mut out, efa, "EFA device", efa_words);
     out
 }
 

@@ -1,7 +1,7 @@
 //! A rule, a symptom, a cause in words: for the terminal, as Markdown for the documentation, and the whole catalogue as a table or JSON.
 
 use crate::json;
-use crate::style::{Page, Style, Tone};
+use crate::style::{self, Page, Style, Tone};
 use crate::terminal::{quality, tone_of};
 use linerate_doctor::{Cause, Symptom};
 use linerate_formats::xid::{Bucket, Detail};
@@ -17,18 +17,16 @@ pub fn explain(rule: &Rule, style: Style) -> String {
 }
 
 fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
-    head(page, &rule.severities().to_uppercase(), tone_of(rule.worst), rule.id, rule.title)?;
+    head(page, &rule.severity.to_string().to_uppercase(), tone_of(rule.severity.worst), rule.id, rule.title)?;
     page.blank()?;
     page.field(0, "holds on", &contexts(rule))?;
     page.field(0, "costs", &format!("{} [{}]", rule.effect.text, quality(rule.effect.quality)))?;
     page.field(0, "reads", &rule.reads.join(", "))?;
     markdown(rule.docs, page)?;
-    if !rule.myths.is_empty() {
-        page.heading("What people say")?;
-        for m in rule.myths {
-            page.item(2, "People say: ", Tone::Warn, Tone::Plain, m.claim)?;
-            page.item(2, "In truth:   ", Tone::Good, Tone::Plain, m.truth)?;
-        }
+    page.heading_of(rule.myths, "What people say")?;
+    for m in rule.myths {
+        page.item(2, "People say: ", Tone::Warn, Tone::Plain, m.claim)?;
+        page.item(2, "In truth:   ", Tone::Good, Tone::Plain, m.truth)?;
     }
     sources(rule.sources, page)
 }
@@ -36,7 +34,7 @@ fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
 /// Kind, id and title, above everything else.
 fn head(page: &mut Page<'_>, kind: &str, tone: Tone, id: &str, title: &str) -> io::Result<()> {
     page.item(0, kind, tone, Tone::Bold, id)?;
-    page.item(0, "", Tone::Plain, Tone::Plain, title)
+    page.text(0, Tone::Plain, title)
 }
 
 /// Everything about a symptom, for the terminal.
@@ -54,22 +52,18 @@ pub fn cause(c: &Cause, style: Style) -> String {
     page(style, |page| {
         head(page, "CAUSE", Tone::Bad, c.id, c.title)?;
         page.heading("What it is")?;
-        page.item(2, "", Tone::Plain, Tone::Plain, c.what)?;
+        page.text(2, Tone::Plain, c.what)?;
         page.heading("How it shows")?;
         bullets(page, c.shows)?;
         page.heading("Why")?;
-        page.item(2, "", Tone::Plain, Tone::Plain, c.why)?;
+        page.text(2, Tone::Plain, c.why)?;
         page.heading("How to see it yourself")?;
         bullets(page, c.confirm)?;
-        if !c.refute.is_empty() {
-            page.heading("What would refute it")?;
-            bullets(page, c.refute)?;
-        }
+        page.heading_of(c.refute, "What would refute it")?;
+        bullets(page, c.refute)?;
         page.heading("Fix")?;
-        page.item(2, "", Tone::Plain, Tone::Plain, &(c.remedy)().summary)?;
-        if !c.rules.is_empty() {
-            page.heading("Rules that judge it on a node")?;
-        }
+        page.text(2, Tone::Plain, &c.remedy.remedy().summary)?;
+        page.heading_of(c.rules, "Rules that judge it on a node")?;
         for rule in c.rules {
             page.item(2, "·", Tone::Dim, Tone::Plain, &format!("linerate explain {rule}"))?;
         }
@@ -99,7 +93,7 @@ pub fn xid(number: u32, style: Style) -> String {
         if m.immediate == Bucket::WorkflowNvlink5Err {
             page.field(0, "", "unit and status in the line decide: `linerate audit` and `linerate doctor` read them")?;
         }
-        page.item(0, "", Tone::Plain, Tone::Dim, "`linerate explain gpumem/xid` tells how logs are judged")?;
+        page.text(0, Tone::Dim, "`linerate explain gpumem/xid` tells how logs are judged")?;
         sources(&[if m.source == "nverror.h" { xid::NUMBERS } else { xid::CATALOGUE }], page)
     })
 }
@@ -109,27 +103,22 @@ pub fn xid(number: u32, style: Style) -> String {
 pub fn list<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>, style: Style) -> String {
     page(style, |page| {
         for (id, title) in entries {
-            page.item(0, "", Tone::Plain, Tone::Bold, id)?;
-            page.item(2, "", Tone::Plain, Tone::Plain, title)?;
+            page.text(0, Tone::Bold, id)?;
+            page.text(2, Tone::Plain, title)?;
         }
-        page.item(0, "", Tone::Plain, Tone::Dim, "`linerate explain ID` tells all about one")
+        page.text(0, Tone::Dim, "`linerate explain ID` tells all about one")
     })
 }
 
 fn page(style: Style, write: impl FnOnce(&mut Page<'_>) -> io::Result<()>) -> String {
-    let mut out = Vec::new();
-    // Writing to memory does not fail.
-    let _ = write(&mut Page::new(&mut out, style));
-    String::from_utf8_lossy(&out).into_owned()
+    style::to_text(|out| write(&mut Page::new(out, style)))
 }
 
 fn sources(list: &[Source], page: &mut Page<'_>) -> io::Result<()> {
-    if !list.is_empty() {
-        page.heading("Sources")?;
-    }
+    page.heading_of(list, "Sources")?;
     for s in list {
         page.item(2, "·", Tone::Dim, Tone::Plain, s.title)?;
-        page.item(4, "", Tone::Plain, Tone::Dim, s.at)?;
+        page.text(4, Tone::Dim, s.at)?;
     }
     Ok(())
 }
@@ -172,7 +161,7 @@ fn flush(paragraph: &mut String, page: &mut Page<'_>) -> io::Result<()> {
     match list_item(&text) {
         _ if text.is_empty() => Ok(()),
         Some((mark, rest)) => page.item(2, mark, Tone::Dim, Tone::Plain, rest),
-        None => page.item(2, "", Tone::Plain, Tone::Plain, &text),
+        None => page.text(2, Tone::Plain, &text),
     }
 }
 
@@ -199,15 +188,15 @@ fn write_table(areas: &[Area<'_>], page: &mut Page<'_>) -> io::Result<()> {
         page.item(0, area, Tone::Bold, Tone::Dim, about)?;
         for rule in *rules {
             n += 1;
-            page.item(2, &format!("{:<8}", rule.severity.name()), tone_of(rule.severity), Tone::Bold, rule.id)?;
-            page.item(11, "", Tone::Plain, Tone::Plain, rule.title)?;
+            page.item(2, &format!("{:<8}", rule.severity.usual), tone_of(rule.severity.usual), Tone::Bold, rule.id)?;
+            page.text(11, Tone::Plain, rule.title)?;
             if page.style.verbose {
-                page.item(11, "", Tone::Plain, Tone::Dim, &format!("holds on {}", contexts(rule)))?;
+                page.text(11, Tone::Dim, &format!("holds on {}", contexts(rule)))?;
             }
         }
         page.blank()?;
     }
-    page.item(0, "", Tone::Plain, Tone::Dim, &format!("{n} rules; `linerate explain RULE` tells all about one"))
+    page.text(0, Tone::Dim, &format!("{n} rules; `linerate explain RULE` tells all about one"))
 }
 
 #[derive(Serialize)]
@@ -243,8 +232,8 @@ pub fn rules_json(areas: &[Area<'_>], out: &mut dyn Write) -> io::Result<()> {
             id: r.id,
             area,
             title: r.title,
-            severity: r.severity,
-            worst: r.worst,
+            severity: r.severity.usual,
+            worst: r.severity.worst,
             roles: r.roles.names().collect(),
             effect: r.effect,
             sources: r.sources,
@@ -267,7 +256,7 @@ pub fn rule_markdown(rule: &Rule) -> String {
     let mut s = String::from(GENERATED);
     // Writing to a string does not fail.
     let _ = write!(s, "\n# {}\n\n**{}**\n\n| | |\n|---|---|\n", rule.id, rule.title);
-    let _ = writeln!(s, "| Severity | {} |", rule.severities());
+    let _ = writeln!(s, "| Severity | {} |", rule.severity);
     let _ = writeln!(s, "| Holds on | {} |", contexts(rule));
     let _ = writeln!(s, "| A failure costs | {} *({})* |", cell(rule.effect.text), quality(rule.effect.quality));
     let reads: Vec<String> = rule.reads.iter().map(|r| format!("`{r}`")).collect();
@@ -304,14 +293,8 @@ pub fn catalogue_index(areas: &[Area<'_>]) -> String {
     for (area, about, rules) in areas {
         let _ = write!(s, "\n## {area}\n\n{about}.\n\n| rule | right is | severity | holds on |\n|---|---|---|---|\n");
         for r in *rules {
-            let _ = writeln!(
-                s,
-                "| [{id}]({id}.md) | {} | {} | {} |",
-                cell(r.title),
-                r.severities(),
-                contexts(r),
-                id = r.id
-            );
+            let _ =
+                writeln!(s, "| [{id}]({id}.md) | {} | {} | {} |", cell(r.title), r.severity, contexts(r), id = r.id);
         }
     }
     s

@@ -111,13 +111,18 @@ pub(crate) fn group<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Vec<Grou
 
 /// Groups of one rule and severity: one entry of a report, whatever the messages.
 pub(crate) fn bundle<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Vec<Vec<Group<'a>>> {
-    let mut bundles: Vec<Vec<Group<'a>>> = Vec::new();
-    for g in group(verdicts) {
-        let key = |g: &Group<'a>| (g.first().rule.id, g.first().severity());
-        match bundles.iter_mut().find(|b| b.first().is_some_and(|first| key(first) == key(&g))) {
-            Some(b) => b.push(g),
-            None => bundles.push(vec![g]),
+    let keyed = group(verdicts).into_iter().map(|g| ((g.first().rule.id, g.first().severity()), g));
+    alike(keyed).into_iter().map(|(_, groups)| groups).collect()
+}
+
+/// Members by what they have in common, in the order of their first members.
+pub(crate) fn alike<K: PartialEq, T>(keyed: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for (key, member) in keyed {
+        match groups.iter_mut().find(|(k, _)| *k == key) {
+            Some((_, members)) => members.push(member),
+            None => groups.push((key, vec![member])),
         }
     }
-    bundles
+    groups
 }

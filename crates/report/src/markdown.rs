@@ -50,13 +50,27 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         finding(g, &words, &on, out)?;
     }
     let notes = group(report.notes());
-    if !notes.is_empty() {
-        writeln!(out, "\n## Worth knowing\n")?;
-        for g in &notes {
-            writeln!(out, "- `{}`: {}", g.first().rule.id, inline(&said(g)))?;
-        }
-    }
+    list("Worth knowing", notes.iter().map(|g| format!("`{}`: {}", g.first().rule.id, inline(&said(g)))), out)?;
     unseen(report, out)
+}
+
+/// A heading and a list below it; nothing where the list is empty. The items are safe already.
+pub(crate) fn list(title: &str, items: impl Iterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    for (i, item) in items.enumerate() {
+        if i == 0 {
+            writeln!(out, "\n## {title}\n")?;
+        }
+        writeln!(out, "- {item}")?;
+    }
+    Ok(())
+}
+
+/// What of a list is not shown, where something is not.
+pub(crate) fn more(all: usize, shown: usize, out: &mut dyn Write) -> io::Result<()> {
+    match all.saturating_sub(shown) {
+        0 => Ok(()),
+        n => writeln!(out, "\nand {n} more"),
+    }
 }
 
 /// Sources, a line each.

@@ -4,8 +4,10 @@
 //! does not apply is not written: common viewers show every result as an alert.
 
 use crate::fix::Fix;
+use crate::fleet::Member;
 use crate::words::Words;
 use crate::{Report, VERSION, json};
+use linerate_fleet::audit::At;
 use linerate_remedy::On;
 use linerate_rules::{Evidence, Rule, Severity, Status, Verdict};
 use linerate_snapshot::{Pos, Snapshot};
@@ -81,7 +83,7 @@ impl Serialize for Results<'_, '_> {
         s.collect_seq(shown(self.report).map(|v| {
             let at = self.index.get(v.rule.id).copied().unwrap_or_default();
             let time = times.entry((v.rule.id, v.finding.subject.to_string())).or_default();
-            let made = result(v, at, *time, self.report, self.words);
+            let made = result(v, at, *time, self.report, self.words, "");
             *time += 1;
             made
         }))
@@ -94,7 +96,7 @@ fn rule(r: &'static Rule) -> Value {
         "shortDescription": { "text": r.title },
         "fullDescription": { "text": format!("{}. A failure costs: {}", r.title, r.effect.text) },
         "help": { "text": r.docs, "markdown": crate::explain::rule_markdown(r) },
-        "defaultConfiguration": { "level": level(r.severity) },
+        "defaultConfiguration": { "level": level(r.severity.usual) },
         "properties": { "tags": [r.area()], "effect-quality": r.effect.quality },
     });
     if let Some(source) = r.sources.iter().find(|s| s.at.starts_with("http")) {
@@ -111,7 +113,8 @@ fn level(s: Severity) -> &'static str {
     }
 }
 
-fn result(v: &Verdict, rule_index: usize, time: u32, report: &Report<'_>, words: &Words<'_>) -> Value {
+/// `below`: what paths are below, as URI reference that ends with `/`; empty for a node alone.
+fn result(v: &Verdict, rule_index: usize, time: u32, report: &Report<'_>, words: &Words<'_>, below: &str) -> Value {
     let snapshot = report.snapshot;
     let f = &v.finding;
     let failed = f.status == Status::Fail;
@@ -128,7 +131,7 @@ fn result(v: &Verdict, rule_index: usize, time: u32, report: &Report<'_>, words:
         "fullyQualifiedName": format!("{}/{subject}", json::kind_of(&f.subject)),
         "kind": "resource",
     }]);
-    let mut places = f.evidence.iter().map(|e| physical(e, snapshot, words));
+    let mut places = f.evidence.iter().map(|e| physical(e, snapshot, words, below));
     let mut location = json!({ "logicalLocations": logical });
     if let Some(first) = places.next() {
         location["physicalLocation"] = first;
@@ -157,12 +160,13 @@ fn result(v: &Verdict, rule_index: usize, time: u32, report: &Report<'_>, words:
     out
 }
 
-fn physical(e: &Evidence, snapshot: &Snapshot, words: &Words<'_>) -> Value {
+fn physical(e: &Evidence, snapshot: &Snapshot, words: &Words<'_>, below: &str) -> Value {
     let mut path = snapshot.path(e.place.base);
     if !e.place.leaf.is_empty() {
         path = format!("{path}/{}", e.place.leaf);
     }
-    let mut out = json!({ "artifactLocation": { "uri": uri(path.trim_start_matches('/')) } });
+    let path = uri(path.trim_start_matches('/'));
+    let mut out = json!({ "artifactLocation": { "uri": format!("{below}{path}") } });
     match e.place.pos {
         Pos::Whole => {}
         Pos::Line(n) => {
@@ -193,12 +197,84 @@ fn uri(path: &str) -> String {
 /// FNV-1a, 64 bits: fixed for all time, unlike the standard library's hash.
 fn fingerprint(v: &Verdict, time: u32, host: &str) -> String {
     let subject = v.finding.subject.to_string();
-    let parts = [host, v.rule.id, json::kind_of(&v.finding.subject), &subject, &time.to_string()];
+    hashed(&[host, v.rule.id, json::kind_of(&v.finding.subject), &subject, &time.to_string()])
+}
+
+fn hashed(parts: &[&str]) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for b in parts.join("\0").bytes() {
         hash = (hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
     }
     format!("{hash:016x}")
+}
+
+/// The head of a run with the results of many nodes: those follow, with commas between, then [`end`].
+pub(crate) fn begin(out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(
+        b"{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{\n\
+          \"automationDetails\":{\"id\":\"linerate/fleet/\"},\"columnKind\":\"unicodeCodePoints\",\"results\":[\n",
+    )
+}
+
+/// Results of a node among many, with commas between. A path is below the node's name, and a fingerprint is that of node, rule and position: it
+/// stays when devices get other addresses.
+pub(crate) fn results(member: &Member<'_>, out: &mut Vec<u8>) {
+    let Member { label, report, places, rules } = member;
+    let index: HashMap<&str, usize> = rules.iter().enumerate().map(|(i, r)| (r.id, i)).collect();
+    let words = Words::of(report.snapshot);
+    let below = format!("{}/", uri(label));
+    let mut times: HashMap<(&'static str, At), u32> = HashMap::new();
+    for v in shown(report) {
+        let at = places.at(&v.finding.subject);
+        let place = at.to_string();
+        let time = times.entry((v.rule.id, at)).or_default();
+        let mut made = result(v, index.get(v.rule.id).copied().unwrap_or_default(), *time, report, &words, &below);
+        made["partialFingerprints"] =
+            json!({ "linerate/position/v1": hashed(&[label, v.rule.id, &place, &time.to_string()]) });
+        *time += 1;
+        let subject = v.finding.subject.to_string();
+        made["locations"][0]["logicalLocations"] = json!([
+            {
+                "name": subject,
+                "fullyQualifiedName": format!("{label}/{}/{subject}", json::kind_of(&v.finding.subject)),
+                "kind": "resource",
+            },
+            { "name": label, "fullyQualifiedName": label, "kind": "resource" },
+        ]);
+        made["properties"]["node"] = json!(label);
+        made["properties"]["position"] = json!(place);
+        if !out.is_empty() {
+            out.extend_from_slice(b",\n");
+        }
+        // Writing to memory does not fail.
+        let _ = json::write_line(&made, out);
+        out.pop_if(|b| *b == b'\n');
+    }
+}
+
+/// The end of such a run: the rules that were asked, and which nodes could not be read.
+pub(crate) fn end(rules: &[&'static Rule], unreadable: &[(String, String)], out: &mut dyn Write) -> io::Result<()> {
+    let notes: Vec<Value> = unreadable
+        .iter()
+        .map(|(label, why)| {
+            json!({
+                "level": "error",
+                "message": { "text": format!("{label}: could not be read: {why}") },
+                "locations": [{ "logicalLocations": [{ "name": label, "fullyQualifiedName": label, "kind": "resource" }] }],
+            })
+        })
+        .collect();
+    let tool = json!({ "driver": {
+        "name": "linerate",
+        "version": VERSION,
+        "rules": rules.iter().map(|r| rule(r)).collect::<Vec<_>>(),
+    }});
+    let invocations = json!([{ "executionSuccessful": notes.is_empty(), "toolExecutionNotifications": notes }]);
+    out.write_all(b"\n],\n\"invocations\":")?;
+    json::write_line(&invocations, out)?;
+    out.write_all(b",\"tool\":")?;
+    json::write_line(&tool, out)?;
+    out.write_all(b"}]}\n")
 }
 
 #[cfg(test)]

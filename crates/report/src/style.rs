@@ -85,6 +85,13 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// What is written, as a text: writing to memory does not fail.
+pub(crate) fn to_text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
+    let mut out = Vec::new();
+    let _ = write(&mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// A terminal page under construction.
 pub(crate) struct Page<'w> {
     out: &'w mut dyn Write,
@@ -103,7 +110,17 @@ impl<'w> Page<'w> {
     /// A section's title after an empty line.
     pub(crate) fn heading(&mut self, text: &str) -> io::Result<()> {
         self.blank()?;
-        self.item(0, "", Tone::Plain, Tone::Bold, text)
+        self.text(0, Tone::Bold, text)
+    }
+
+    /// The same, where a list below it is not empty.
+    pub(crate) fn heading_of<T>(&mut self, list: &[T], text: &str) -> io::Result<()> {
+        if list.is_empty() { Ok(()) } else { self.heading(text) }
+    }
+
+    /// A text without a tag.
+    pub(crate) fn text(&mut self, indent: usize, tone: Tone, text: &str) -> io::Result<()> {
+        self.item(indent, "", Tone::Plain, tone, text)
     }
 
     /// `tag` in its tone, then the text, wrapped to the right of the tag. Both are cleaned here.
@@ -151,6 +168,30 @@ impl<'w> Page<'w> {
     /// A label of a fixed width, then text.
     pub(crate) fn field(&mut self, indent: usize, label: &str, text: &str) -> io::Result<()> {
         self.item(indent, &format!("{label:<8}"), Tone::Dim, Tone::Plain, text)
+    }
+
+    /// Texts below each other, the label at the first.
+    pub(crate) fn fields<T: AsRef<str>>(
+        &mut self,
+        indent: usize,
+        label: &str,
+        texts: impl IntoIterator<Item = T>,
+    ) -> io::Result<()> {
+        let labels = std::iter::once(label).chain(std::iter::repeat(""));
+        labels.zip(texts).try_for_each(|(label, text)| self.field(indent, label, text.as_ref()))
+    }
+
+    /// How many of a list are shown, which are usually so many.
+    pub(crate) fn shown(&self, usual: usize) -> usize {
+        if self.style.verbose { usize::MAX } else { usual }
+    }
+
+    /// What of a list is not shown, where something is not; `what` is empty, or the word for its members behind a blank.
+    pub(crate) fn more(&mut self, indent: usize, all: usize, shown: usize, what: &str) -> io::Result<()> {
+        match all.saturating_sub(shown) {
+            0 => Ok(()),
+            n => self.text(indent, Tone::Dim, &format!("and {n} more{what} (--verbose)")),
+        }
     }
 
     fn paint(&mut self, tone: Tone, text: &str) -> io::Result<()> {

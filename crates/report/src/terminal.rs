@@ -2,13 +2,13 @@
 
 use crate::compact;
 use crate::fix::Fix;
-use crate::group::{Group, bundle, group};
-use crate::style::{Page, Style, Tone, clip};
+use crate::group::{Group, alike, bundle, group};
+use crate::style::{self, Page, Style, Tone, clip};
 use crate::words::Words;
 use crate::{Counts, Report, VERSION, about};
 use linerate_node::pci::Kind;
 use linerate_remedy::On;
-use linerate_rules::{Evidence, Quality, Remedy, Severity, Status, Verdict};
+use linerate_rules::{Evidence, Quality, Severity, Status, Verdict};
 use linerate_snapshot::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -40,10 +40,7 @@ pub fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Res
 /// As a text.
 #[must_use]
 pub fn to_string(report: &Report<'_>, style: Style) -> String {
-    let mut out = Vec::new();
-    // Writing to memory does not fail.
-    let _ = render(report, style, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    style::to_text(|out| render(report, style, out))
 }
 
 struct Terminal<'a, 'w> {
@@ -58,9 +55,9 @@ impl Terminal<'_, '_> {
         let counts = Counts::of(audit);
         self.page.item(0, &format!("linerate {VERSION}, audit of"), Tone::Dim, Tone::Bold, &snapshot.label)?;
         let (tone, verdict) = verdict(&counts, audit.exit_code());
-        self.page.item(0, "", Tone::Plain, tone, &verdict)?;
+        self.page.text(0, tone, &verdict)?;
         if let Some(text) = self.what_applies() {
-            self.page.item(0, "", Tone::Plain, Tone::Bold, &text)?;
+            self.page.text(0, Tone::Bold, &text)?;
         }
         self.page.blank()?;
         self.page.field(0, "source", &about::source(snapshot))?;
@@ -71,7 +68,7 @@ impl Terminal<'_, '_> {
             self.page.field(0, "judged", &text)?;
         }
         let problems: Vec<String> = about::remarks(snapshot, node).collect();
-        let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
+        let shown = self.page.shown(EVIDENCE);
         for p in problems.iter().take(shown) {
             self.page.field(0, "problem", p)?;
         }
@@ -135,9 +132,9 @@ impl Terminal<'_, '_> {
         self.page.blank()?;
         let tag = format!("{number} {}", severity.name().to_uppercase());
         self.page.item(0, &tag, tone_of(severity), Tone::Bold, first.rule.id)?;
-        let shown = if verbose { usize::MAX } else { GROUPS };
+        let shown = self.page.shown(GROUPS);
         for g in all.iter().take(shown) {
-            let about = g.about(if verbose { usize::MAX } else { SUBJECTS });
+            let about = g.about(self.page.shown(SUBJECTS));
             let text = if about.is_empty() { g.message() } else { format!("{about}: {}", g.message()) };
             let mark = if all.len() > 1 { "·" } else { "" };
             self.page.item(2, mark, Tone::Dim, Tone::Plain, &text)?;
@@ -160,22 +157,18 @@ impl Terminal<'_, '_> {
     }
 
     fn remedies(&mut self, verdicts: &[&Verdict]) -> io::Result<()> {
-        let mut fixes: Vec<(&Remedy, usize)> = Vec::new();
-        for r in verdicts.iter().filter_map(|v| v.finding.remedy.as_ref()) {
-            match fixes.iter_mut().find(|(f, _)| f.summary == r.summary && f.risk_note == r.risk_note) {
-                Some((_, n)) => *n += 1,
-                None => fixes.push((r, 1)),
-            }
-        }
+        let remedies = verdicts.iter().filter_map(|v| v.finding.remedy.as_deref());
+        let fixes = alike(remedies.map(|r| ((&r.summary, &r.risk_note), r)));
         if fixes.is_empty() {
             let id = verdicts.first().map(|v| v.rule.id).unwrap_or_default();
             let text = format!("no step to offer: read `linerate explain {id}`");
             return self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Plain, &text);
         }
-        let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
+        let shown = self.page.shown(EVIDENCE);
         let on = On::node(self.report.node);
-        for (r, n) in fixes.iter().take(shown) {
-            let times = if *n > 1 && fixes.len() > 1 { format!(" ({n}\u{a0}×)") } else { String::new() };
+        for (_, same) in fixes.iter().take(shown) {
+            let ([r, ..], n) = (same.as_slice(), same.len()) else { continue };
+            let times = if n > 1 && fixes.len() > 1 { format!(" ({n}\u{a0}×)") } else { String::new() };
             let text = format!("{}{times}", r.summary);
             self.page.item(2, &format!("{:<8}", "fix"), Tone::Good, Tone::Bold, &text)?;
             self.page.field(2, "", &Fix::of(r, &on).words(str::to_owned))?;
@@ -199,12 +192,9 @@ impl Terminal<'_, '_> {
                 distinct.push(e);
             }
         }
-        let shown = if self.page.style.verbose { usize::MAX } else { EVIDENCE };
-        for (i, e) in distinct.iter().take(shown).enumerate() {
-            let label = if i == 0 { "seen" } else { "" };
-            let text = self.evidence_text(e);
-            self.page.field(indent, label, &text)?;
-        }
+        let shown = self.page.shown(EVIDENCE);
+        let texts: Vec<String> = distinct.iter().take(shown).map(|e| self.evidence_text(e)).collect();
+        self.page.fields(indent, "seen", &texts)?;
         if distinct.len() > shown {
             self.page.field(indent, "", &format!("and {} more", distinct.len() - shown))?;
         }
@@ -227,10 +217,7 @@ impl Terminal<'_, '_> {
 
     fn notes(&mut self) -> io::Result<()> {
         let groups = group(self.report.notes());
-        if groups.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("WORTH KNOWING (nothing to do)")?;
+        self.page.heading_of(&groups, "WORTH KNOWING (nothing to do)")?;
         for g in &groups {
             self.page.item(2, "·", Tone::Mild, Tone::Plain, &headline(g, self.page.style.verbose))?;
             if self.page.style.verbose {
@@ -246,13 +233,10 @@ impl Terminal<'_, '_> {
         for v in self.report.audit.with(Status::Unknown) {
             ways.entry(v.finding.see.as_deref().unwrap_or_default()).or_default().push(v);
         }
-        if ways.is_empty() {
-            return Ok(());
-        }
         let mut ways: Vec<(&str, Vec<&Verdict>)> = ways.into_iter().collect();
         // Most answers for one action first; what nobody knows how to see last.
         ways.sort_by_key(|(see, v)| (see.is_empty(), std::cmp::Reverse(v.len()), *see));
-        self.page.heading("NOT CHECKED: missing data, and how to collect it")?;
+        self.page.heading_of(&ways, "NOT CHECKED: missing data, and how to collect it")?;
         for (see, verdicts) in ways {
             let action = if see.is_empty() { "no way to see it is known to the rule" } else { see };
             self.page.item(0, &format!("{:>4} ×", verdicts.len()), Tone::Doubt, Tone::Plain, action)?;
@@ -297,7 +281,7 @@ impl Terminal<'_, '_> {
             " (--verbose lists them with evidence)"
         };
         let text = format!("{} passed, {} not applicable{hint}", counts.pass, counts.not_applicable);
-        self.page.item(0, "", Tone::Plain, Tone::Dim, &text)
+        self.page.text(0, Tone::Dim, &text)
     }
 }
 

@@ -1,12 +1,10 @@
-//! Rules in words, and the summary of a fleet.
+//! Rules in words.
 #![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
 
 mod common;
 
-use common::{CATALOGUE, FINE, HOST, HOSTILE, LSPCI, REDIRECT, UNSEEN, bytes, lspci, survey_of, usual};
-use linerate_report::fleet::{Fleet, Format};
+use common::{CATALOGUE, REDIRECT, bytes};
 use linerate_report::{Style, explain};
-use linerate_snapshot::Snapshot;
 use serde_json::Value;
 
 #[test]
@@ -56,55 +54,4 @@ fn pages_of_the_documentation() {
         assert!(index.contains(&format!("({path})")), "{path} is not in the index");
     }
     insta::assert_snapshot!(explain::rule_markdown(&REDIRECT));
-}
-
-fn fleet(format: Format) -> (String, u8) {
-    let s = lspci(LSPCI);
-    let mut fleet = Fleet::new(format);
-    let text = bytes(|out| {
-        fleet.node("node-1", &survey_of(&s, &usual()), out)?;
-        fleet.node("node-2-with-a-name-that-is-rather-long", &survey_of(&s, &[&REDIRECT, &HOSTILE]), out)?;
-        fleet.node("node-3\x1b[2J", &survey_of(&s, &[&UNSEEN, &FINE, &HOST]), out)?;
-        fleet.node("node-4", &survey_of(&s, &[&FINE]), out)?;
-        fleet.unreadable("node-5", "node-5.tar.zst: cut after 512 bytes\n", out)?;
-        fleet.finish(out)
-    });
-    (text, fleet.exit_code())
-}
-
-#[test]
-fn fleet_for_a_terminal() {
-    let (text, code) = fleet(Format::Text(Style::default()));
-    assert_eq!(code, 1);
-    assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
-    insta::assert_snapshot!(text);
-}
-
-#[test]
-fn fleet_as_json_lines() {
-    let (text, _) = fleet(Format::JsonLines);
-    let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    assert_eq!(lines.len(), 6);
-    assert_eq!(lines[0]["worst"]["rule"], "demo/translated");
-    assert_eq!(lines[4]["error"], "node-5.tar.zst: cut after 512 bytes\n");
-    let last = &lines[5];
-    assert_eq!((&last["nodes"], &last["with_findings"], &last["cannot_tell"]), (&5.into(), &2.into(), &1.into()));
-    let redirect = last["rules"].as_array().unwrap().iter().find(|r| r["rule"] == "demo/redirect").unwrap();
-    assert_eq!((&redirect["fail"], &redirect["severity"]), (&2.into(), &"high".into()), "once per node");
-}
-
-#[test]
-fn exit_codes_of_a_fleet() {
-    let s = lspci(LSPCI);
-    let good = survey_of(&s, &[&FINE]);
-    let unknown = survey_of(&Snapshot::new("empty"), &[&UNSEEN]);
-    let code = |surveys: &[&linerate_rules::Survey]| {
-        let mut f = Fleet::new(Format::JsonLines);
-        bytes(|out| surveys.iter().try_for_each(|a| f.node("n", a, out)));
-        f.exit_code()
-    };
-    assert_eq!(code(&[]), 2, "no node: nothing was shown to be good");
-    assert_eq!(code(&[&good]), 0);
-    assert_eq!(code(&[&good, &unknown]), 2);
-    assert_eq!(code(&[&good, &unknown, &survey_of(&s, &[&REDIRECT])]), 1);
 }

@@ -19,7 +19,7 @@ impl Verdict {
     /// Severity of this answer.
     #[must_use]
     pub fn severity(&self) -> Severity {
-        self.finding.severity.unwrap_or(self.rule.severity)
+        self.finding.severity.unwrap_or(self.rule.severity.usual)
     }
 }
 

@@ -131,6 +131,11 @@ impl Finding {
         }
     }
 
+    /// Adds each place as evidence.
+    pub fn at_all(&mut self, places: impl IntoIterator<Item = Place>) -> &mut Self {
+        places.into_iter().fold(self, |finding, place| finding.at(place))
+    }
+
     /// Adds evidence with what it shows.
     pub fn at_noting(&mut self, place: Place, note: impl Words) -> &mut Self {
         self.show(place, || Some(note.words()))
@@ -152,9 +157,9 @@ impl Finding {
         self
     }
 
-    /// Overrides the severity.
-    pub fn severity(&mut self, severity: Severity) -> &mut Self {
-        self.severity = Some(severity);
+    /// Overrides the severity, where there is one to set.
+    pub fn severity(&mut self, severity: impl Into<Option<Severity>>) -> &mut Self {
+        self.severity = severity.into().or(self.severity);
         self
     }
 

@@ -79,6 +79,11 @@ pub enum Action {
         /// Bytes.
         mtu: u32,
     },
+    /// Global pause (IEEE 802.3x) of a network interface is off, in both directions.
+    PauseOff {
+        /// Interface.
+        interface: Text,
+    },
     /// An IPv4 address for a network interface. Which one, people decide.
     Address {
         /// Interface.
@@ -149,6 +154,58 @@ impl Remedy {
     /// A fix without risk note and rereads; see the builder methods.
     pub fn new(summary: impl Into<Text>, action: Action) -> Self {
         Remedy { summary: summary.into(), action, risk_note: Text::default(), reread: Vec::new() }
+    }
+
+    /// Asks a person to look at something, or to decide it.
+    pub fn investigate(summary: impl Into<Text>, what: impl Into<Text>) -> Self {
+        Self::new(summary, Action::Investigate { what: what.into() })
+    }
+
+    /// Asks for hands on hardware.
+    pub fn physical(summary: impl Into<Text>, what: impl Into<Text>) -> Self {
+        Self::new(summary, Action::Physical { what: what.into() })
+    }
+
+    /// Asks for software to be installed, removed or changed.
+    pub fn software(summary: impl Into<Text>, what: impl Into<Text>) -> Self {
+        Self::new(summary, Action::Software { what: what.into() })
+    }
+
+    /// Asks for something on the VM host.
+    pub fn host_side(summary: impl Into<Text>, what: impl Into<Text>) -> Self {
+        Self::new(summary, Action::HostSide { what: what.into() })
+    }
+
+    /// Asks for a setting of the firmware set-up.
+    pub fn bios(summary: impl Into<Text>, setting: impl Into<Text>, value: impl Into<Text>) -> Self {
+        Self::new(summary, Action::Bios { setting: setting.into(), value: value.into() })
+    }
+
+    /// Asks for a value of a file under /sys or /proc/sys.
+    pub fn sysfs(summary: impl Into<Text>, path: impl Into<Text>, value: impl Into<Text>) -> Self {
+        Self::new(summary, Action::Sysfs { path: path.into(), value: value.into() })
+    }
+
+    /// Asks for a setting of a NIC's firmware.
+    pub fn nic_firmware(
+        summary: impl Into<Text>,
+        device: impl Into<Text>,
+        parameter: impl Into<Text>,
+        value: impl Into<Text>,
+    ) -> Self {
+        let (device, parameter, value) = (device.into(), parameter.into(), value.into());
+        Self::new(summary, Action::NicFirmware { device, parameter, value })
+    }
+
+    /// Asks for words of the kernel command line to be added and removed.
+    pub fn kernel_args(summary: impl Into<Text>, add: &[&'static str], remove: &[&'static str]) -> Self {
+        let texts = |words: &[&'static str]| words.iter().map(|w| Text::Borrowed(*w)).collect();
+        Self::new(summary, Action::KernelArgs { add: texts(add), remove: texts(remove) })
+    }
+
+    /// Asks for a module to be loaded at each boot.
+    pub fn load_module(summary: impl Into<Text>, module: impl Into<Text>) -> Self {
+        Self::new(summary, Action::LoadModule { module: module.into() })
     }
 
     /// Says why it is risky.

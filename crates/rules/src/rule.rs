@@ -7,6 +7,7 @@ use linerate_node::pci::{Kind, PciFunction};
 use linerate_snapshot::{Coverage, OutputKind, Place, Reading, Snapshot};
 pub use linerate_verdict::{Quality, Severity};
 use serde::Serialize;
+use std::fmt;
 
 /// Roles in which a rule holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +58,38 @@ pub struct Effect {
     pub quality: Quality,
 }
 
+impl Effect {
+    /// Its number follows from arithmetic on the link's own numbers.
+    #[must_use]
+    pub const fn derived(text: &'static str) -> Self {
+        Effect { text, quality: Quality::Derived }
+    }
+
+    /// A primary source states it.
+    #[must_use]
+    pub const fn sourced(text: &'static str) -> Self {
+        Effect { text, quality: Quality::Sourced }
+    }
+
+    /// Measured by this project.
+    #[must_use]
+    pub const fn measured(text: &'static str) -> Self {
+        Effect { text, quality: Quality::Measured }
+    }
+
+    /// From experience.
+    #[must_use]
+    pub const fn estimate(text: &'static str) -> Self {
+        Effect { text, quality: Quality::Estimate }
+    }
+
+    /// Which way it goes is known, and no number.
+    #[must_use]
+    pub const fn direction_only(text: &'static str) -> Self {
+        Effect { text, quality: Quality::DirectionOnly }
+    }
+}
+
 /// A primary source.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Source {
@@ -75,6 +108,36 @@ pub struct Myth {
     pub truth: &'static str,
 }
 
+/// What a failure counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Severities {
+    /// Unless the finding says otherwise.
+    pub usual: Severity,
+    /// The highest that a finding may have, where the node makes it worse.
+    pub worst: Severity,
+}
+
+impl Severities {
+    /// The same on every node, or less.
+    #[must_use]
+    pub const fn always(severity: Severity) -> Self {
+        Severities { usual: severity, worst: severity }
+    }
+
+    /// More on some nodes.
+    #[must_use]
+    pub const fn up_to(usual: Severity, worst: Severity) -> Self {
+        Severities { usual, worst }
+    }
+}
+
+impl fmt::Display for Severities {
+    /// `low`, or `info to low` where it depends on the node.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.usual == self.worst { self.usual.fmt(f) } else { write!(f, "{} to {}", self.usual, self.worst) }
+    }
+}
+
 /// A rule of the catalogue.
 #[derive(Debug)]
 pub struct Rule {
@@ -82,10 +145,8 @@ pub struct Rule {
     pub id: &'static str,
     /// The state that is right, in one line.
     pub title: &'static str,
-    /// Of a failure, unless the finding says otherwise.
-    pub severity: Severity,
-    /// The highest that a finding may have: equal to `severity`, or above it where the node makes it worse.
-    pub worst: Severity,
+    /// What a failure counts.
+    pub severity: Severities,
     /// Where it holds.
     pub roles: Roles,
     /// What a failure costs.
@@ -107,15 +168,6 @@ impl Rule {
     #[must_use]
     pub fn area(&self) -> &'static str {
         self.id.split('/').next().unwrap_or(self.id)
-    }
-
-    /// What a failure counts, for pages about the rule: `low`, or `info to low` where it depends on the node.
-    #[must_use]
-    pub fn severities(&self) -> String {
-        match (self.severity.name(), self.worst.name()) {
-            (usual, worst) if usual == worst => usual.to_owned(),
-            (usual, worst) => format!("{usual} to {worst}"),
-        }
     }
 }
 

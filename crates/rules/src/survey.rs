@@ -2,7 +2,7 @@
 //! nobody reads (messages, evidence, remedies) is never made.
 
 use crate::engine::{Verdict, exit_code, incomplete, judge};
-use crate::finding::{Findings, Status};
+use crate::finding::{Findings, Status, Subject};
 use crate::rule::{Cx, Rule, Severity};
 use linerate_node::Node;
 use linerate_snapshot::Snapshot;
@@ -23,6 +23,8 @@ pub struct Answer {
 pub struct Survey {
     /// All answers, those of one rule together.
     pub answers: Vec<Answer>,
+    /// What answers are about that fail with a severity above info, or are unknown: the answer's number, the subject.
+    pub about: Vec<(usize, Subject)>,
     /// The answer that an audit tells first, in full: the worst finding, or else what is unknown.
     pub first: Option<Verdict>,
     /// As [`crate::Audit::incomplete`].
@@ -35,6 +37,22 @@ impl Survey {
     pub fn exit_code(&self) -> u8 {
         exit_code(self.incomplete, self.answers.iter().map(|a| (a.status, a.severity)))
     }
+
+    /// Answers that fail with a severity above info, or are unknown, with what they are about.
+    pub fn telling(&self) -> impl Iterator<Item = (&Answer, &Subject)> {
+        self.about.iter().filter_map(|(i, subject)| Some((self.answers.get(*i)?, subject)))
+    }
+
+    /// The findings in full, worst first: rules that fail are asked again, with words. The same node and snapshot as before.
+    #[must_use]
+    pub fn findings(&self, node: &Node<'_>, snapshot: &Snapshot) -> Vec<Verdict> {
+        let mut failing: Vec<&'static Rule> =
+            self.telling().filter(|(a, _)| a.status == Status::Fail).map(|(a, _)| a.rule).collect();
+        failing.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        let mut verdicts = crate::engine::audit(node, snapshot, &failing).verdicts;
+        verdicts.retain(|v| v.finding.status == Status::Fail && v.severity() > Severity::Info);
+        verdicts
+    }
 }
 
 /// The first answer of an audit among those of one status so far: its severity, its rule, which of the rule's answers.
@@ -46,17 +64,19 @@ pub fn survey(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> 
     let cx = Cx { node, snapshot };
     let mut out = Findings::brief();
     let mut answers = Vec::with_capacity(rules.len() * 4);
+    let mut about = Vec::new();
     let (mut bad, mut doubt): (First, First) = (None, None);
     for rule in rules {
         judge(rule, &cx, &mut out);
         for (i, finding) in out.list.drain(..).enumerate() {
-            let severity = finding.severity.unwrap_or(rule.severity);
+            let severity = finding.severity.unwrap_or(rule.severity.usual);
             answers.push(Answer { rule, status: finding.status, severity });
             let first = match finding.status {
                 Status::Fail if severity > Severity::Info => &mut bad,
                 Status::Unknown => &mut doubt,
                 _ => continue,
             };
+            about.push((answers.len() - 1, finding.subject));
             if first.is_none_or(|(s, r, _)| severity > s || severity == s && rule.id < r.id) {
                 *first = Some((severity, rule, i));
             }
@@ -68,5 +88,5 @@ pub fn survey(node: &Node<'_>, snapshot: &Snapshot, rules: &[&'static Rule]) -> 
         judge(rule, &cx, &mut out);
         Some(Verdict { rule, finding: out.list.into_iter().nth(i)? })
     });
-    Survey { answers, first, incomplete: incomplete(node, snapshot) }
+    Survey { answers, about, first, incomplete: incomplete(node, snapshot) }
 }

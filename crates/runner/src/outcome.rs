@@ -1,5 +1,6 @@
 //! What came out: the tools' own words, to be imported as anybody would, and failures, which are results as well.
 
+use crate::plan::bytes;
 use linerate_bench::{Kind, Param};
 use linerate_snapshot::Snapshot;
 use linerate_transport::{CollectError, TransportError};
@@ -7,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What a tool printed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RawOutput {
     /// Standard output of the client, or of the only one.
     pub bytes: Vec<u8>,
@@ -73,33 +74,46 @@ impl RawOutput {
 }
 
 /// Why a run gave no result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
     /// A program could not be started.
+    #[error("{0}")]
     NotStarted(String),
     /// The server ended before the client did, or before it listened.
+    #[error("the server ended with status {0}")]
     ServerDied(i32),
     /// The server did not listen in time.
+    #[error("the server did not listen within {0} s")]
     ServerNotReady(u64),
     /// Ports were taken one after another.
+    #[error("the ports {0:?} were all taken when the server started")]
     PortTaken(Vec<u16>),
     /// The client's exit status.
+    #[error("it ended with status {0}")]
     Exit(i32),
     /// It ended well and printed nothing.
+    #[error("it printed nothing")]
     NoOutput,
     /// It printed more than is kept, bytes.
+    #[error("it printed more than {0} bytes")]
     TooMuchOutput(usize),
     /// It did not end in time, seconds.
+    #[error("it did not end within {0} s")]
     TimedOut(u64),
     /// The time of the whole run was used up, seconds.
+    #[error("the time of the whole run, {0} s, was used up")]
     OverTime(u64),
     /// More was moved than allowed: bytes moved, bytes allowed.
+    #[error("{} were moved, and {} are allowed", bytes(*.0), bytes(*.1))]
     OverTraffic(u64, u64),
     /// The connection to a host was lost.
+    #[error("{0}")]
     Lost(String),
     /// It was told to end.
+    #[error("it was cancelled")]
     Cancelled,
     /// A directory that is refused, or that is none.
+    #[error("{0}")]
     Directory(String),
 }
 
@@ -112,27 +126,6 @@ impl From<TransportError> for Why {
             TransportError::Start { .. } | TransportError::Option { .. } | TransportError::Argument { .. } => {
                 Why::NotStarted(e.to_string())
             }
-        }
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Why::NotStarted(why) | Why::Lost(why) | Why::Directory(why) => f.write_str(why),
-            Why::ServerDied(status) => write!(f, "the server ended with status {status}"),
-            Why::ServerNotReady(s) => write!(f, "the server did not listen within {s} s"),
-            Why::PortTaken(ports) => write!(f, "the ports {ports:?} were all taken when the server started"),
-            Why::Exit(status) => write!(f, "it ended with status {status}"),
-            Why::NoOutput => f.write_str("it printed nothing"),
-            Why::TooMuchOutput(max) => write!(f, "it printed more than {max} bytes"),
-            Why::TimedOut(s) => write!(f, "it did not end within {s} s"),
-            Why::OverTime(s) => write!(f, "the time of the whole run, {s} s, was used up"),
-            Why::OverTraffic(moved, max) => {
-                let of = crate::plan::bytes;
-                write!(f, "{} were moved, and {} are allowed", of(*moved), of(*max))
-            }
-            Why::Cancelled => f.write_str("it was cancelled"),
         }
     }
 }
@@ -215,22 +208,11 @@ mod tests {
         RawOutput {
             bytes: bytes.into(),
             stderr: stderr.into(),
-            argv: Vec::new(),
-            server_argv: None,
             test: "ping",
             kind: Kind::Ping,
-            host: String::new(),
-            server: None,
-            began: 0.0,
-            ended: 0.0,
-            exit: 0,
             repetition: 1,
             order: 1,
-            variant: String::new(),
-            warmup: false,
-            numa: None,
-            moved: None,
-            notes: Vec::new(),
+            ..RawOutput::default()
         }
     }
 

@@ -137,30 +137,16 @@ impl Exceeded {
     }
 }
 
-/// Packed bytes, counted as they are read.
-pub(crate) struct Packed<R> {
+/// A reader with a function that counts the bytes that come from it, and may end the reading.
+pub(crate) struct Counted<R, F> {
     pub(crate) from: R,
-    pub(crate) budget: Budget,
+    pub(crate) count: F,
 }
 
-impl<R: Read> Read for Packed<R> {
+impl<R: Read, F: FnMut(u64) -> io::Result<()>> Read for Counted<R, F> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.from.read(buf)?;
-        self.budget.packed(n as u64);
-        Ok(n)
-    }
-}
-
-/// Unpacked bytes, charged as they come.
-pub(crate) struct Charged<R> {
-    pub(crate) from: R,
-    pub(crate) budget: Budget,
-}
-
-impl<R: Read> Read for Charged<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.from.read(buf)?;
-        self.budget.take(n as u64).map_err(io::Error::other)?;
+        (self.count)(n as u64)?;
         Ok(n)
     }
 }

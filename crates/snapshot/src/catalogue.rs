@@ -197,6 +197,20 @@ impl Catalogue {
         Some(())
     }
 
+    /// Patterns of files of which something is hashed, in the order of the data.
+    pub(crate) fn hiding(&'static self) -> impl Iterator<Item = (&'static str, Hide)> {
+        let leaf = |pattern: &str| {
+            let mut at = 0;
+            for name in pattern.split('/') {
+                let step = self.steps.get(at)?;
+                at = step.exact.iter().chain(&step.globs).find(|(n, _)| *n == name).map(|(_, i)| *i)?;
+            }
+            self.steps.get(at)?.leaf
+        };
+        let all = self.patterns.iter().filter_map(move |(p, _)| Some((p.as_str(), leaf(p)?.hide)));
+        all.filter(|(_, hide)| *hide != Hide::Nothing)
+    }
+
     fn step(&mut self, at: usize, name: &'static str) -> Option<usize> {
         let new = self.steps.len();
         let step = self.steps.get_mut(at)?;

@@ -19,7 +19,7 @@ fn open() -> MutexGuard<'static, Open> {
 }
 
 fn interrupted() -> std::io::Error {
-    std::io::Error::new(std::io::ErrorKind::Interrupted, "the process was told to end")
+    std::io::Error::new(std::io::ErrorKind::Interrupted, "the process was asked to end")
 }
 
 /// Kills the commands that a capture runs, with everything that they started, and removes the temporary files of what

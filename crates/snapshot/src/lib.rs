@@ -32,6 +32,7 @@ pub use reading::{Place, Pos, Reading, Why};
 pub use redact::secrets::{
     MARK, boot_digest, named as without_secrets_named, remove_secrets, setting, without_secrets,
 };
+pub use redact::{KeyError, RedactKey};
 pub use source::{is_snapshot_dir, load, load_bytes, options_for};
 pub use texts::{Texts, content, hosts_of};
 

@@ -44,6 +44,9 @@ pub struct Manifest {
     /// Whether identifying values were hashed.
     #[serde(default)]
     pub redacted: bool,
+    /// Which key they were hashed with, where the operator keeps one: hashes of one key can be compared. Not the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redact_key: Option<String>,
     /// Patterns of the catalogue that were tried.
     #[serde(default)]
     pub tried: Vec<String>,

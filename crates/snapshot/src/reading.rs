@@ -2,7 +2,6 @@
 
 use crate::EntryId;
 use std::borrow::Cow;
-use std::fmt;
 
 /// Position inside an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,38 +59,30 @@ impl Place {
 }
 
 /// Why something could not be seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
     /// This source does not hold it: nobody looked.
+    #[error("not in this source")]
     NotCollected,
     /// EACCES or EPERM: needs root, a capability, or no kernel lockdown.
+    #[error("permission denied")]
     Denied,
     /// The read blocked past its limit.
+    #[error("reading it timed out")]
     TimedOut,
     /// Larger than the limit, not kept.
+    #[error("larger than the capture limit")]
     TooLarge,
     /// Cut: it was read only up to this many bytes.
+    #[error("only the first {0} bytes could be read")]
     Cut(u32),
     /// Read, but not understood.
+    #[error("not understood: {0}")]
     Malformed(Cow<'static, str>),
     /// Another error of the system or of the command.
+    #[error("{0}")]
     Failed(Cow<'static, str>),
 }
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Why::NotCollected => f.write_str("not in this source"),
-            Why::Denied => f.write_str("permission denied"),
-            Why::TimedOut => f.write_str("reading it timed out"),
-            Why::TooLarge => f.write_str("larger than the capture limit"),
-            Why::Cut(n) => write!(f, "only the first {n} bytes could be read"),
-            Why::Malformed(m) => write!(f, "not understood: {m}"),
-            Why::Failed(m) => f.write_str(m),
-        }
-    }
-}
-
 /// A fact about the node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reading<T> {

@@ -30,7 +30,7 @@ fn main() {
         "\nTwo autocorrelated series of n steps: coverage (in brackets: refused or flagged as too short for their correlation)."
     );
     println!(
-        "Below n = 20 every answer is flagged: a correlation above 0.8 cannot be told there, and is not covered.\n"
+        "Below n = 20 every answer is flagged: a correlation above 0.8 cannot be decided there, and is not covered.\n"
     );
     head("`ratio_series`");
     for phi in [0.0, 0.3, 0.5, 0.7, 0.9] {

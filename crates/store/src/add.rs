@@ -197,7 +197,7 @@ impl Writer<'_> {
         }
         let m = &subject.metric;
         let (kind, tool) = (run.kind.name(), run.tool.as_deref());
-        let (unit, stat, better, labels) = (m.unit.name(), m.stat.to_string(), better(m.better), json(&subject.labels));
+        let (unit, stat, better, labels) = (m.unit.name(), m.stat.to_string(), m.better.name(), json(&subject.labels));
         let values = params![kind, tool, m.name.as_str(), unit, stat, better, labels];
         let sql = "SELECT key FROM subject WHERE kind = ?1 AND tool IS ?2 AND metric = ?3 AND unit = ?4 AND stat = ?5
                    AND better = ?6 AND labels = ?7";
@@ -241,14 +241,6 @@ impl Writer<'_> {
             self.tx.prepare_cached(sql)?.execute(params![key, s.digest, s.host])?;
         }
         Ok(())
-    }
-}
-
-pub(crate) fn better(better: linerate_bench::Better) -> &'static str {
-    match better {
-        linerate_bench::Better::Higher => "higher",
-        linerate_bench::Better::Lower => "lower",
-        linerate_bench::Better::Neither => "neither",
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::load::labels_of;
 use crate::{Store, StoreError, cells};
-use linerate_bench::{Better, Kind, Label, Metric, Stat, Unit};
+use linerate_bench::{Better, Kind, Label, Metric, Run, Stat, Unit};
 use linerate_snapshot::without_secrets;
+use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 use smol_str::SmolStr;
 
@@ -55,6 +56,13 @@ pub struct Measured {
     pub labels: Vec<Label>,
 }
 
+impl Measured {
+    pub(crate) fn by(run: &Run, subject: &cells::Subject) -> Self {
+        let cells::Subject { metric, labels } = subject.clone();
+        Measured { kind: run.kind, tool: run.tool.clone(), metric, labels }
+    }
+}
+
 /// Conditions in SQL on `run`, with their values.
 #[derive(Debug, Default)]
 pub(crate) struct Conditions {
@@ -70,6 +78,13 @@ impl Conditions {
         self.values.push(value.into());
     }
 
+    /// As [`Conditions::and`], where there is a value to ask for.
+    fn and_if(&mut self, condition: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.and(condition, value);
+        }
+    }
+
     /// With its WHERE; empty where nothing is asked.
     pub(crate) fn sql(&self) -> &str {
         &self.sql
@@ -80,21 +95,13 @@ impl Filter {
     /// Conditions on the run itself.
     pub(crate) fn runs(&self) -> Conditions {
         let mut c = Conditions::default();
-        if let Some(kind) = self.kind {
-            c.and("run.kind = ?", kind.name().to_owned());
-        }
-        if let Some(tool) = &self.tool {
-            c.and("run.tool = ?", tool.clone());
-        }
-        if let Some(host) = &self.host {
-            c.and("run.key IN (SELECT run FROM run_host WHERE host = ?)", host.clone());
-        }
+        c.and_if("run.kind = ?", self.kind.map(|kind| kind.name().to_owned()));
+        c.and_if("run.tool = ?", self.tool.clone());
+        c.and_if("run.key IN (SELECT run FROM run_host WHERE host = ?)", self.host.clone());
         for label in &self.labels {
             c.and("run.key IN (SELECT run FROM run_label WHERE label = ?)", without_secrets(label).into_owned());
         }
-        if let Some(session) = &self.session {
-            c.and("run.session = ?", session.clone());
-        }
+        c.and_if("run.session = ?", self.session.clone());
         for (key, value) in &self.params {
             // One condition with two values: its parameters are numbered by position.
             c.and("EXISTS (SELECT 1 FROM run_param p WHERE p.run = run.key AND p.key = ?", key.clone());
@@ -102,20 +109,14 @@ impl Filter {
             c.sql.push_str(" AND (p.form = 'text' AND p.value = ? OR p.form <> 'text' AND p.value = ?))");
             c.values.extend([text, number]);
         }
-        if let Some(since) = self.since {
-            c.and("run.at >= ?", since);
-        }
-        if let Some(until) = self.until {
-            c.and("run.at < ?", until);
-        }
+        c.and_if("run.at >= ?", self.since);
+        c.and_if("run.at < ?", self.until);
         if let Some(id) = &self.id {
             c.and("run.id >= ?", id.clone());
             // Above every digit.
             c.and("run.id < ?", format!("{id}g"));
         }
-        if let Some(valid) = self.valid {
-            c.and("run.valid = ?", valid);
-        }
+        c.and_if("run.valid = ?", self.valid);
         c
     }
 
@@ -139,6 +140,13 @@ impl Filter {
             }
         }
         c
+    }
+
+    /// Whether it asks for a series, as far as that does not depend on the run.
+    pub(crate) fn asks_for(&self, metric: &Metric, labels: &[Label]) -> bool {
+        self.metric.as_ref().is_none_or(|m| metric.name == *m)
+            && self.stat.is_none_or(|s| metric.stat == s)
+            && self.series.iter().all(|l| l.is_member() || labels.contains(l))
     }
 
     fn asks_for_values(&self) -> bool {
@@ -171,37 +179,26 @@ impl Store {
 
     pub(crate) fn subjects(&self, filter: &Filter) -> Result<Vec<(i64, Measured)>, StoreError> {
         let mut c = Conditions::default();
-        if let Some(kind) = filter.kind {
-            c.and("kind = ?", kind.name().to_owned());
-        }
-        if let Some(tool) = &filter.tool {
-            c.and("tool = ?", tool.clone());
-        }
-        if let Some(metric) = &filter.metric {
-            c.and("metric = ?", metric.clone());
-        }
-        if let Some(stat) = filter.stat {
-            c.and("stat = ?", stat.to_string());
-        }
+        c.and_if("kind = ?", filter.kind.map(|kind| kind.name().to_owned()));
+        c.and_if("tool = ?", filter.tool.clone());
+        c.and_if("metric = ?", filter.metric.clone());
+        c.and_if("stat = ?", filter.stat.map(|stat| stat.to_string()));
         let sql =
             format!("SELECT key, kind, tool, metric, unit, stat, better, labels FROM subject{} ORDER BY key", c.sql());
-        let mut out = Vec::new();
-        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.failed(e))?;
-        let mut rows = query.query(rusqlite::params_from_iter(&c.values)).map_err(|e| self.failed(e))?;
-        while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
-            let text = |i| row.get::<_, String>(i).map_err(|e| self.failed(e));
+        let wanted = cells::telling(&filter.series);
+        let mut all = self.rows(&sql, params_from_iter(&c.values), |row| {
+            let e = |e| self.failed(e);
+            let text = |i| row.get::<_, String>(i).map_err(e);
             let measured = Measured {
                 kind: self.kind(&text(1)?)?,
-                tool: row.get::<_, Option<String>>(2).map_err(|e| self.failed(e))?.map(SmolStr::from),
+                tool: row.get::<_, Option<String>>(2).map_err(e)?.map(SmolStr::from),
                 metric: self.metric(text(3)?, &text(4)?, &text(5)?, &text(6)?)?,
                 labels: labels_of(&text(7)?).ok_or_else(|| self.damaged("labels of a subject"))?,
             };
-            let wanted = cells::telling(&filter.series);
-            if wanted.iter().all(|l| measured.labels.contains(l)) {
-                out.push((row.get(0).map_err(|e| self.failed(e))?, measured));
-            }
-        }
-        Ok(out)
+            Ok((row.get(0).map_err(e)?, measured))
+        })?;
+        all.retain(|(_, measured)| wanted.iter().all(|l| measured.labels.contains(l)));
+        Ok(all)
     }
 
     /// A kind by its name in the database.
@@ -210,12 +207,7 @@ impl Store {
     }
 
     pub(crate) fn metric(&self, name: String, unit: &str, stat: &str, better: &str) -> Result<Metric, StoreError> {
-        let better = match better {
-            "higher" => Better::Higher,
-            "lower" => Better::Lower,
-            "neither" => Better::Neither,
-            other => return Err(self.damaged(format!("{other:?} is no direction"))),
-        };
+        let better = Better::of_name(better).ok_or_else(|| self.damaged(format!("{better:?} is no direction")))?;
         let stat = Stat::of_name(stat).ok_or_else(|| self.damaged(format!("{stat:?} is no statistic")))?;
         Ok(Metric { name: name.into(), unit: Unit::of_name(unit), stat, better })
     }

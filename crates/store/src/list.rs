@@ -2,7 +2,7 @@
 
 use crate::{Filter, Store, StoreError};
 use linerate_bench::{Kind, RunId};
-use rusqlite::Row;
+use rusqlite::{Row, params_from_iter};
 use serde::Serialize;
 
 /// A run in a list.
@@ -72,13 +72,7 @@ impl Store {
             "SELECT {COLUMNS} FROM run WHERE run.key IN (SELECT run.key FROM run{} {order} LIMIT {limit}) {order}",
             conditions.sql()
         );
-        let mut query = self.db.prepare(&sql).map_err(|e| self.failed(e))?;
-        let mut rows = query.query(rusqlite::params_from_iter(&conditions.values)).map_err(|e| self.failed(e))?;
-        let mut out = Vec::new();
-        while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
-            out.push(self.summary(row)?);
-        }
-        Ok(out)
+        self.rows(&sql, params_from_iter(&conditions.values), |row| self.summary(row))
     }
 
     fn summary(&self, row: &Row<'_>) -> Result<Summary, StoreError> {
@@ -125,10 +119,8 @@ impl Store {
             return Err(none());
         }
         let sql = format!("SELECT id FROM run WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT {}", SHOWN + 1);
-        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.failed(e))?;
-        let rows = query.query_map([&digits], |r| r.get::<_, String>(0)).map_err(|e| self.failed(e))?;
-        let texts = rows.collect::<Result<Vec<String>, _>>().map_err(|e| self.failed(e))?;
-        let mut candidates = texts.iter().map(|t| self.run_id(t)).collect::<Result<Vec<RunId>, _>>()?;
+        let id = |row: &Row<'_>| self.run_id(&row.get::<_, String>(0).map_err(|e| self.failed(e))?);
+        let mut candidates = self.rows(&sql, [&digits], id)?;
         match candidates[..] {
             [] => Err(none()),
             [one] => Ok(one),

@@ -3,7 +3,7 @@
 use crate::imported::SnapshotRef;
 use crate::{Store, StoreError, points};
 use linerate_bench::{Fault, Kind, Label, Note, Param, Points, Run, RunId, Series, Source};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::{OptionalExtension, Params, Row};
 use smol_str::SmolStr;
 
 impl Store {
@@ -26,16 +26,15 @@ impl Store {
             return Err(StoreError::NoSuchRun { path: self.path.clone(), text: id.to_string() });
         };
         run.kind = self.kind(&kind)?;
-        self.rows("SELECT host FROM run_host WHERE run = ?1 ORDER BY place", key, |row| {
-            run.hosts.push(row.get::<_, String>(0).map_err(|e| self.failed(e))?.into());
-            Ok(())
+        run.hosts = self.rows("SELECT host FROM run_host WHERE run = ?1 ORDER BY place", [key], |row| {
+            Ok(row.get::<_, String>(0).map_err(|e| self.failed(e))?.into())
         })?;
-        self.rows("SELECT key, form, value FROM run_param WHERE run = ?1", key, |row| {
+        self.rows("SELECT key, form, value FROM run_param WHERE run = ?1", [key], |row| {
             let (name, value) = param(row).map_err(|e| self.failed(e))?;
             run.params.insert(name, value.ok_or_else(|| self.damaged("a parameter of no known form"))?);
             Ok(())
         })?;
-        self.rows("SELECT form, what, line FROM run_remark WHERE run = ?1 ORDER BY place", key, |row| {
+        self.rows("SELECT form, what, line FROM run_remark WHERE run = ?1 ORDER BY place", [key], |row| {
             self.remark(row, &mut run)
         })?;
         self.series(key, run.kind, &mut run.series)?;
@@ -55,21 +54,18 @@ impl Store {
         let key = self.key(id)?;
         let sql = "SELECT digest, host, label, path, taken, facts FROM snapshot JOIN run_snapshot ON snapshot = key
                    WHERE run = ?1 ORDER BY host, digest";
-        let mut out = Vec::new();
-        self.rows(sql, key, |row| {
+        self.rows(sql, [key], |row| {
             let e = |e| self.failed(e);
             let facts: String = row.get(5).map_err(e)?;
-            out.push(SnapshotRef {
+            Ok(SnapshotRef {
                 digest: row.get(0).map_err(e)?,
                 host: row.get(1).map_err(e)?,
                 label: row.get(2).map_err(e)?,
                 path: row.get(3).map_err(e)?,
                 taken: row.get(4).map_err(e)?,
                 facts: serde_json::from_str(&facts).map_err(|_| self.damaged("facts of a snapshot"))?,
-            });
-            Ok(())
-        })?;
-        Ok(out)
+            })
+        })
     }
 
     /// Row number of a run.
@@ -80,19 +76,20 @@ impl Store {
         found.map_err(|e| self.failed(e))?.ok_or_else(none)
     }
 
-    /// Each row of a query about one thing.
-    pub(crate) fn rows(
+    /// What the rows of a query give.
+    pub(crate) fn rows<T>(
         &self,
         sql: &str,
-        key: i64,
-        mut each: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+        params: impl Params,
+        mut each: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
         let mut query = self.db.prepare_cached(sql).map_err(|e| self.failed(e))?;
-        let mut rows = query.query([key]).map_err(|e| self.failed(e))?;
+        let mut rows = query.query(params).map_err(|e| self.failed(e))?;
+        let mut out = Vec::new();
         while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
-            each(row)?;
+            out.push(each(row)?);
         }
-        Ok(())
+        Ok(out)
     }
 
     fn remark(&self, row: &Row<'_>, run: &mut Run) -> Result<(), StoreError> {
@@ -110,7 +107,7 @@ impl Store {
     fn series(&self, key: i64, kind: Kind, out: &mut Vec<Series>) -> Result<(), StoreError> {
         let sql = "SELECT s.part, s.labels, s.points, j.kind, j.metric, j.unit, j.stat, j.better, s.place
                    FROM series s LEFT JOIN subject j ON j.key = s.subject WHERE s.run = ?1 ORDER BY s.place, s.part";
-        self.rows(sql, key, |row| {
+        let parts = self.rows(sql, [key], |row| {
             let e = |e| self.failed(e);
             let text = |i| row.get::<_, String>(i).map_err(e);
             let (part, place): (i64, i64) = (row.get(0).map_err(e)?, row.get(8).map_err(e)?);
@@ -131,7 +128,8 @@ impl Store {
             };
             let blob = row.get_ref(2).and_then(|b| Ok(b.as_blob()?)).map_err(e)?;
             points::decode(blob, &mut series.points).map_err(|what| self.damaged(what))
-        })
+        });
+        parts.map(drop)
     }
 }
 

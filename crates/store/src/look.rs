@@ -1,6 +1,7 @@
 //! What lies at a path, before SQLite is let near it.
 
 use crate::error::StoreError;
+use crate::place;
 use crate::schema::APPLICATION_ID;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -85,7 +86,5 @@ fn header(path: &Path) -> std::io::Result<Vec<u8>> {
 
 /// Whether a log or journal with something in it is beside the file.
 pub(crate) fn waiting(path: &Path, suffix: &str) -> bool {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    fs::metadata(name).is_ok_and(|m| m.len() > 0)
+    fs::metadata(place::with(path, suffix)).is_ok_and(|m| m.len() > 0)
 }

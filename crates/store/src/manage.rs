@@ -133,7 +133,7 @@ impl Store {
     /// Of each run, something that its cells make.
     fn sums(&self) -> Result<std::collections::HashMap<i64, u64>, StoreError> {
         let mut out = std::collections::HashMap::new();
-        self.rows("SELECT run, size, mean, coalesce(median, mean) FROM cell WHERE ?1", 1, |row| {
+        self.rows("SELECT run, size, mean, coalesce(median, mean) FROM cell", [], |row| {
             let get = || {
                 let cell = [row.get::<_, i64>(1)? as f64, row.get(2)?, row.get(3)?];
                 Ok((row.get(0)?, cell))

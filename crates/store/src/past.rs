@@ -5,6 +5,7 @@ use crate::filter::Measured;
 use crate::{Filter, Store, StoreError, cells};
 use linerate_bench::{Better, Run, RunId};
 use rusqlite::types::Value;
+use rusqlite::{Row, params_from_iter};
 use std::collections::{BTreeMap, HashMap};
 
 /// A run's value beside those of other runs.
@@ -116,18 +117,10 @@ impl Store {
         let mut out = Vec::new();
         for cell in found.cells.iter().filter(|c| filter.size.is_none_or(|s| cells::size(Some(s)) == c.size)) {
             let Some(subject) = found.subjects.get(cell.subject) else { continue };
-            let asked = filter.metric.as_ref().is_none_or(|m| subject.metric.name == *m)
-                && filter.stat.is_none_or(|s| subject.metric.stat == s)
-                && filter.series.iter().all(|l| l.is_member() || subject.labels.contains(l));
-            if !asked {
+            if !filter.asks_for(&subject.metric, &subject.labels) {
                 continue;
             }
-            let of = Measured {
-                kind: run.kind,
-                tool: run.tool.clone(),
-                metric: subject.metric.clone(),
-                labels: subject.labels.clone(),
-            };
+            let of = Measured::by(run, subject);
             let value = if typical == Typical::Mean { cell.mean } else { cell.median };
             let band = match subjects.get(&subject.key()).and_then(|same| same.iter().find(|s| s.1 == of)) {
                 Some((key, _)) => self.band(&of, &self.cells(*key, size_of(cell.size), typical, &runs)?, &runs)?,
@@ -154,16 +147,15 @@ impl Store {
         );
         let mut asked = conditions.values.clone();
         asked.extend(but.iter().map(|key| Value::Text((*key).to_owned())));
-        let mut query = self.db.prepare(&sql).map_err(|e| self.failed(e))?;
-        let mut rows = query.query(rusqlite::params_from_iter(&asked)).map_err(|e| self.failed(e))?;
         let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
+        self.rows(&sql, params_from_iter(&asked), |row| {
             let value: Option<String> = row.get(1).map_err(|e| self.failed(e))?;
             let values = out.entry(row.get(0).map_err(|e| self.failed(e))?).or_default();
             if values.len() < 16 {
                 values.push(value.unwrap_or_else(|| "nan".to_owned()));
             }
-        }
+            Ok(())
+        })?;
         out.retain(|_, values| values.len() > 1);
         Ok(out)
     }
@@ -175,9 +167,9 @@ impl Store {
             conditions.and("run.id <> ?", id.to_string());
         }
         let sql = format!("SELECT run.key, run.at FROM run{} ORDER BY run.key", conditions.sql());
-        let mut query = self.db.prepare(&sql).map_err(|e| self.failed(e))?;
-        let rows = query.query_map(rusqlite::params_from_iter(&conditions.values), |r| Ok((r.get(0)?, r.get(1)?)));
-        rows.and_then(Iterator::collect).map(Times).map_err(|e| self.failed(e))
+        let run = |r: &Row<'_>| Ok((r.get(0)?, r.get(1)?));
+        let all = self.rows(&sql, params_from_iter(&conditions.values), |r| run(r).map_err(|e| self.failed(e)))?;
+        Ok(Times(all))
     }
 
     /// By size.
@@ -185,20 +177,14 @@ impl Store {
         let value = if typical == Typical::Mean { "mean" } else { "coalesce(median, mean)" };
         let one = if size.is_some() { " AND size = ?2" } else { "" };
         let sql = format!("SELECT size, {value}, run FROM cell WHERE subject = ?1{one} ORDER BY size, run");
-        let mut query = self.db.prepare_cached(&sql).map_err(|e| self.failed(e))?;
-        let mut rows = match size {
-            Some(_) => query.query([subject, cells::size(size)]),
-            None => query.query([subject]),
-        }
-        .map_err(|e| self.failed(e))?;
-        let mut out = Vec::new();
-        while let Some(row) = rows.next().map_err(|e| self.failed(e))? {
-            let get = || Ok((row.get(0)?, row.get::<_, f64>(1)?, row.get(2)?));
-            let cell: (i64, f64, i64) = get().map_err(|e| self.failed(e))?;
-            if runs.get(cell.2).is_some() {
-                out.push(cell);
-            }
-        }
+        let asked = [Some(subject), size.map(|_| cells::size(size))];
+        let cell = |r: &Row<'_>| Ok((r.get(0)?, r.get(1)?, r.get(2)?));
+        let mut out = Rows::new();
+        self.rows(&sql, params_from_iter(asked.into_iter().flatten()), |r| {
+            let cell: (i64, f64, i64) = cell(r).map_err(|e| self.failed(e))?;
+            out.extend(runs.get(cell.2).map(|_| cell));
+            Ok(())
+        })?;
         Ok(out)
     }
 

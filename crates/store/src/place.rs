@@ -49,7 +49,7 @@ pub(crate) fn fit(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn with(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -117,14 +117,9 @@ impl Store {
     /// # Errors
     /// As any query: [`StoreError::Damaged`], [`StoreError::Locked`].
     pub fn targets(&self) -> Result<Vec<Target>, StoreError> {
-        let mut out = Vec::new();
         let sql = "SELECT name, kind, tool, metric, stat, labels, size, params, unit, low, high, source FROM target
-                   WHERE ?1 ORDER BY name";
-        self.rows(sql, 1, |row| {
-            out.push(self.target(row)?);
-            Ok(())
-        })?;
-        Ok(out)
+                   ORDER BY name";
+        self.rows(sql, [], |row| self.target(row))
     }
 
     fn target(&self, row: &Row<'_>) -> Result<Target, StoreError> {
@@ -168,12 +163,7 @@ impl Store {
                 if about {
                     let value = metric.unit.convert(cell.mean, &target.unit);
                     out.push(TargetCheck {
-                        of: Measured {
-                            kind: run.kind,
-                            tool: run.tool.clone(),
-                            metric: metric.clone(),
-                            labels: subject.labels.clone(),
-                        },
+                        of: Measured::by(run, subject),
                         size: u64::try_from(cell.size).ok(),
                         value,
                         outcome: value.map(|v| target.outcome(v)),

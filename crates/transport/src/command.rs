@@ -21,6 +21,8 @@ pub struct Command {
     pub need: Need,
     /// Bytes of each output that are kept.
     pub most: usize,
+    /// Where it ends by itself it leaves no process behind, so that nobody has to look for one.
+    pub tidy: bool,
 }
 
 impl Command {
@@ -34,6 +36,7 @@ impl Command {
             patience: Duration::from_secs(30),
             need: Need::Benchmark,
             most: 1 << 20,
+            tidy: false,
         }
     }
 
@@ -65,6 +68,13 @@ impl Command {
         self
     }
 
+    /// The same, for what leaves no process behind where it ends by itself.
+    #[must_use]
+    pub fn tidy(mut self) -> Self {
+        self.tidy = true;
+        self
+    }
+
     /// The same with variables.
     #[must_use]
     pub fn env(mut self, env: &[(String, String)]) -> Self {
@@ -81,7 +91,8 @@ impl Command {
     pub(crate) fn guarded(&self, mark: &str) -> Vec<String> {
         let seconds = |d: Duration| d.as_secs().max(1).to_string();
         let head = ["sh", "-c", GUARD, "linerate-guard"].map(str::to_owned);
-        let told = [seconds(self.limit), seconds(self.patience), mark.to_owned()];
+        let tidy = if self.tidy { "tidy" } else { "-" };
+        let told = [seconds(self.limit), seconds(self.patience), mark.to_owned(), tidy.to_owned()];
         let env = (!self.env.is_empty()).then(|| "env".to_owned()).into_iter();
         let env = env.chain(self.env.iter().map(|(name, value)| format!("{name}={value}")));
         head.into_iter().chain(told).chain(env).chain(self.argv.iter().cloned()).collect()

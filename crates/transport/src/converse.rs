@@ -21,7 +21,7 @@ pub(super) fn converse(
     with: &(impl Transport + ?Sized),
     argv: &[String],
     command: &Command,
-    input: Vec<u8>,
+    input: impl AsRef<[u8]> + Send + 'static,
     cancel: &Cancel,
 ) -> Result<Ran, TransportError> {
     let (limit, most, host) = (command.limit, command.most, || with.host().to_owned());
@@ -29,7 +29,7 @@ pub(super) fn converse(
     let (out, err) = (keep(child.stdout.take(), most as u64 + 1), keep(child.stderr.take(), WORDS));
     let stdin = child.stdin.take();
     // A program that ends without reading breaks the pipe: what it says tells why.
-    let told = std::thread::spawn(move || stdin.map(|mut to| to.write_all(&input)));
+    let told = std::thread::spawn(move || stdin.map(|mut to| to.write_all(input.as_ref())));
     let ended = wait(&mut child, limit, cancel);
     if ended.is_none() {
         // Its children hold its outputs open.

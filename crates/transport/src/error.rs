@@ -24,7 +24,7 @@ pub enum TransportError {
         argument: String,
     },
     /// An argument that no process can be given.
-    #[error("{host}: an argument contains a NUL character or a variable's name is none: {argument:?}")]
+    #[error("{host}: an argument contains a NUL character, or a variable's name is not valid: {argument:?}")]
     Argument {
         /// Host.
         host: String,

@@ -1,5 +1,5 @@
-limit=$1 patience=$2 mark=$3
-shift 3
+limit=$1 patience=$2 mark=$3 tidy=$4
+shift 4
 PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin:/usr/bin:/bin
 LC_ALL=C
 export PATH LC_ALL
@@ -43,7 +43,7 @@ wait "$pid"
 code=$?
 {
     kill -KILL "-$pid"
-    marked
+    [ "$tidy" = tidy ] || marked
     kill -KILL "$watch"
 } >/dev/null 2>&1
 echo "linerate-guard $mark end $code" >&2

@@ -51,6 +51,17 @@ impl HostSpec {
         text.split(',').map(|t| t.trim().parse()).collect()
     }
 
+    /// Its transport for a single command: over `ssh`, a connection of its own for each. `ssh_options` go to `ssh` as they are.
+    ///
+    /// # Errors
+    /// The destination is none.
+    pub fn transport_alone(&self, ssh_options: &[String]) -> Result<Box<dyn Transport>, TransportError> {
+        match &self.way {
+            Way::Ssh { destination, port } => Ok(Box::new(Ssh::alone(destination, *port, ssh_options)?)),
+            _ => self.transport(ssh_options),
+        }
+    }
+
     /// Its transport. `ssh_options` go to `ssh` as they are.
     ///
     /// # Errors

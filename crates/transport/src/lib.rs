@@ -20,6 +20,7 @@ mod converse;
 mod error;
 mod host;
 mod local;
+mod place;
 mod process;
 mod push;
 mod ssh;
@@ -30,11 +31,14 @@ pub use command::Command;
 pub use error::{NotDone, TransportError};
 pub use host::{HostError, HostSpec, Way};
 pub use local::Local;
-pub use process::{End, Ended, Heard, Process, Ran, Stream, chance};
+pub use place::{Placed, Remover, place};
+use process::Form;
+pub use process::{End, Ended, Heard, Poured, Process, Ran, Stream, chance};
 pub use push::{PushError, Pushed, push};
 pub use ssh::Ssh;
 
 use linerate_out::child::Need;
+use std::sync::Arc;
 
 /// A way to a host.
 pub trait Transport: Send + Sync {
@@ -71,21 +75,7 @@ pub trait Transport: Send + Sync {
     /// # Errors
     /// The local program that carries it does not start.
     fn start(&self, command: &Command) -> Result<Process, TransportError> {
-        let bad = |a: &str| TransportError::Argument { host: self.host().to_owned(), argument: a.to_owned() };
-        let word = |n: &str| {
-            n.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                && n.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
-        if let Some((name, _)) = command.env.iter().find(|(n, _)| !word(n)) {
-            return Err(bad(name));
-        }
-        let mark = process::chance();
-        let guarded = command.guarded(&mark);
-        if let Some(a) = guarded.iter().find(|a| a.contains('\0')) {
-            return Err(bad(a));
-        }
-        let need = self.carrier().unwrap_or(command.need);
-        Process::spawn(self.host(), &self.carry(&guarded)?, need, mark, command.patience)
+        begin(self, command, Form::Lines)
     }
 
     /// Runs a program to its end and keeps what it says, as much as the command allows.
@@ -94,6 +84,20 @@ pub trait Transport: Send + Sync {
     /// It does not start, does not end in time, or the connection is lost. A status other than 0 is not an error.
     fn run(&self, command: &Command, cancel: &Cancel) -> Result<Ran, TransportError> {
         self.start(command)?.finish(command, cancel)
+    }
+
+    /// Runs a program to its end and hands its standard output on as it comes: what takes it slowly holds the program up, and nothing is
+    /// kept but a few pieces. Where `to` answers `false` the program is killed. Of standard error the beginning is kept.
+    ///
+    /// # Errors
+    /// As [`Transport::run`]; the time that `to` takes does not count.
+    fn pour(
+        &self,
+        command: &Command,
+        to: &mut dyn FnMut(&[u8]) -> bool,
+        cancel: &Cancel,
+    ) -> Result<Poured, TransportError> {
+        begin(self, command, Form::Bytes)?.pour(command, to, cancel)
     }
 
     /// Hands a text to a program and takes its answer. No guard is above it (so `env` and `patience` of the command mean nothing): it must end by
@@ -105,4 +109,31 @@ pub trait Transport: Send + Sync {
     fn converse(&self, command: &Command, input: Vec<u8>, cancel: &Cancel) -> Result<Ran, TransportError> {
         converse::converse(self, &self.carry(&command.argv)?, command, input, cancel)
     }
+
+    /// The same with a text that many hosts are handed.
+    ///
+    /// # Errors
+    /// As [`Transport::converse`].
+    fn hand(&self, command: &Command, input: Arc<[u8]>, cancel: &Cancel) -> Result<Ran, TransportError> {
+        converse::converse(self, &self.carry(&command.argv)?, command, input, cancel)
+    }
+}
+
+/// Starts a program whose standard output is heard in this form.
+fn begin(with: &(impl Transport + ?Sized), command: &Command, form: Form) -> Result<Process, TransportError> {
+    let bad = |a: &str| TransportError::Argument { host: with.host().to_owned(), argument: a.to_owned() };
+    let word = |n: &str| {
+        n.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && n.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    if let Some((name, _)) = command.env.iter().find(|(n, _)| !word(n)) {
+        return Err(bad(name));
+    }
+    let mark = process::chance();
+    let guarded = command.guarded(&mark);
+    if let Some(a) = guarded.iter().find(|a| a.contains('\0')) {
+        return Err(bad(a));
+    }
+    let need = with.carrier().unwrap_or(command.need);
+    Process::spawn(with.host(), &with.carry(&guarded)?, need, mark, command.patience, form)
 }

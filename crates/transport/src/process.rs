@@ -18,6 +18,43 @@ const STRANGER: Duration = Duration::from_secs(2);
 const PIECE: u64 = 64 << 10;
 /// Pieces that may wait to be heard; then the program waits.
 const QUEUE: usize = 256;
+/// Bytes of a piece, where lines mean nothing, and pieces that may wait.
+const CHUNK: usize = 32 << 10;
+const CHUNKS: usize = 4;
+/// Bytes of standard error that are kept beside a stream.
+const WORDS: usize = 64 << 10;
+
+/// How standard output is heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Line by line.
+    Lines,
+    /// As it comes.
+    Bytes,
+}
+
+/// A program whose standard output was handed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Poured {
+    /// Its status; `None`: who took its output wanted no more, and it was killed.
+    pub status: Option<i32>,
+    /// Standard error, its beginning.
+    pub stderr: Vec<u8>,
+}
+
+impl Poured {
+    /// The last line that it said on standard error, without secrets.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        last_words(&self.stderr)
+    }
+}
+
+fn last_words(stderr: &[u8]) -> String {
+    let said = String::from_utf8_lossy(stderr);
+    let said = linerate_snapshot::without_secrets(&said);
+    said.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing").to_owned()
+}
 
 /// Which output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,9 +123,7 @@ impl Ran {
     /// The last line that it said on standard error, without secrets.
     #[must_use]
     pub fn last_words(&self) -> String {
-        let said = String::from_utf8_lossy(&self.stderr);
-        let said = linerate_snapshot::without_secrets(&said);
-        said.lines().map(str::trim).rfind(|l| !l.is_empty()).unwrap_or("nothing").to_owned()
+        last_words(&self.stderr)
     }
 }
 
@@ -154,6 +189,7 @@ impl Process {
         need: Need,
         mark: String,
         patience: Duration,
+        form: Form,
     ) -> Result<Self, TransportError> {
         let mut child = begin(host, argv, need)?;
         let program = argv.first().cloned().unwrap_or_default();
@@ -162,12 +198,12 @@ impl Process {
             program: program.clone(),
             why: e.to_string(),
         };
-        let (to, heard) = sync_channel(QUEUE);
+        let (to, heard) = sync_channel(if form == Form::Lines { QUEUE } else { CHUNKS });
         if let Some(out) = child.stdout.take() {
-            listen(out, Stream::Out, to.clone()).map_err(fail)?;
+            listen(out, Stream::Out, form, to.clone()).map_err(fail)?;
         }
         if let Some(err) = child.stderr.take() {
-            listen(err, Stream::Err, to).map_err(fail)?;
+            listen(err, Stream::Err, Form::Lines, to).map_err(fail)?;
         }
         let (alive, ends) = channel();
         if let Some(stdin) = child.stdin.take() {
@@ -236,10 +272,15 @@ impl Process {
                 Ok(Some(status)) => {
                     let lost = |w: Option<String>| Ended {
                         end: End::Lost,
-                        why: w.or_else(|| {
-                            let code = status.code().map(|c| format!("{} ended with status {c}", self.program));
-                            code.or_else(|| Some(format!("{} was killed by signal {}", self.program, status.signal()?)))
-                        }),
+                        why: match (w, status.code()) {
+                            // With this one `ssh` itself fails; any other is that of the user's shell there.
+                            (Some(w), Some(255)) => Some(w),
+                            (Some(w), Some(c)) => Some(format!("{} ended with status {c}: {w}", self.program)),
+                            (None, Some(c)) => Some(format!("{} ended with status {c}", self.program)),
+                            (w, None) => w.or_else(|| {
+                                Some(format!("{} was killed by signal {}", self.program, status.signal()?))
+                            }),
+                        },
                     };
                     return Some(match self.said {
                         Some(code) => Ended { end: End::Status(code), why: None },
@@ -274,8 +315,12 @@ impl Process {
                 None
             }
             None => {
-                if !text.trim().is_empty() {
-                    self.last_words = Some(text.trim().chars().take(400).collect());
+                let text = text.trim();
+                if !text.is_empty() {
+                    // Whether the key is another one or none is known, `ssh` says in the line before.
+                    let before = self.last_words.take().filter(|_| text == "Host key verification failed.");
+                    let said = before.map(|b| format!("{b} {text}"));
+                    self.last_words = Some(said.as_deref().unwrap_or(text).chars().take(400).collect());
                 }
                 Some(line)
             }
@@ -296,7 +341,7 @@ impl Process {
             local.into_iter().chain([self.child.id()]).for_each(kill_group);
             let _ = self.child.kill();
             let _ = self.child.wait();
-            self.ended = Some(Ended { end: End::Lost, why: Some("it did not end when it was told to".to_owned()) });
+            self.ended = Some(Ended { end: End::Lost, why: Some("it did not end when it was asked to".to_owned()) });
         }
     }
 
@@ -316,26 +361,66 @@ impl Process {
                     ran.status = status;
                     return Ok(ran);
                 }
-                Heard::Ended(Ended { why, .. }) => {
-                    let host = self.host.clone();
-                    // A guard's first line says which process it began.
-                    let lost = self.pid.is_some() || !ran.stdout.is_empty();
-                    return Err(if lost {
-                        TransportError::Lost { host, why }
-                    } else {
-                        TransportError::NotConnected { host, why }
-                    });
-                }
+                Heard::Ended(Ended { why, .. }) => return Err(self.gone(why, !ran.stdout.is_empty())),
                 Heard::Nothing => {}
             }
-            if cancel.is_cancelled() {
-                return Err(TransportError::Cancelled);
-            }
-            if Instant::now() >= until {
-                let (program, seconds) = (command.program(), command.limit.as_secs());
-                return Err(TransportError::TimedOut { host: self.host.clone(), program, seconds });
-            }
+            self.may_go_on(command, until, cancel)?;
         }
+    }
+
+    /// Listens until the end and hands standard output on, piece by piece; `false` wants no more. The time that `to` takes is not the program's.
+    pub(crate) fn pour(
+        mut self,
+        command: &Command,
+        to: &mut dyn FnMut(&[u8]) -> bool,
+        cancel: &Cancel,
+    ) -> Result<Poured, TransportError> {
+        let mut until = Instant::now() + command.limit;
+        let (mut stderr, mut any) = (Vec::new(), false);
+        loop {
+            match self.next(Duration::from_millis(100)) {
+                Heard::Line(Stream::Out, piece) => {
+                    any = true;
+                    let began = Instant::now();
+                    if !to(&piece) {
+                        return Ok(Poured { status: None, stderr });
+                    }
+                    until += began.elapsed();
+                }
+                Heard::Line(Stream::Err, line) => {
+                    let room = WORDS.saturating_sub(stderr.len()).min(line.len());
+                    stderr.extend_from_slice(line.get(..room).unwrap_or_default());
+                }
+                Heard::Ended(Ended { end: End::Status(status), .. }) => {
+                    return Ok(Poured { status: Some(status), stderr });
+                }
+                Heard::Ended(Ended { why, .. }) => return Err(self.gone(why, any)),
+                Heard::Nothing => {}
+            }
+            self.may_go_on(command, until, cancel)?;
+        }
+    }
+
+    /// Nothing more is heard, and the guard did not say how the program ended.
+    fn gone(&self, why: Option<String>, heard: bool) -> TransportError {
+        let host = self.host.clone();
+        // A guard's first line says which process it began.
+        if self.pid.is_some() || heard {
+            TransportError::Lost { host, why }
+        } else {
+            TransportError::NotConnected { host, why }
+        }
+    }
+
+    fn may_go_on(&self, command: &Command, until: Instant, cancel: &Cancel) -> Result<(), TransportError> {
+        if cancel.is_cancelled() {
+            return Err(TransportError::Cancelled);
+        }
+        if Instant::now() < until {
+            return Ok(());
+        }
+        let (program, seconds) = (command.program(), command.limit.as_secs());
+        Err(TransportError::TimedOut { host: self.host.clone(), program, seconds })
     }
 }
 
@@ -345,8 +430,16 @@ impl Drop for Process {
     }
 }
 
-fn listen(from: impl Read + Send + 'static, stream: Stream, to: SyncSender<(Stream, Vec<u8>)>) -> std::io::Result<()> {
+fn listen(
+    from: impl Read + Send + 'static,
+    stream: Stream,
+    form: Form,
+    to: SyncSender<(Stream, Vec<u8>)>,
+) -> std::io::Result<()> {
     let lines = move || {
+        if form == Form::Bytes {
+            return chunks(from, stream, &to);
+        }
         let mut from = BufReader::new(from);
         loop {
             let mut line = Vec::new();
@@ -357,6 +450,21 @@ fn listen(from: impl Read + Send + 'static, stream: Stream, to: SyncSender<(Stre
         }
     };
     std::thread::Builder::new().name("linerate-listen".into()).spawn(lines).map(drop)
+}
+
+fn chunks(mut from: impl Read, stream: Stream, to: &SyncSender<(Stream, Vec<u8>)>) {
+    let mut buf = vec![0; CHUNK];
+    loop {
+        let n = match from.read(&mut buf) {
+            Ok(n) => n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        };
+        match buf.get(..n) {
+            Some(piece) if n > 0 && to.send((stream, piece.to_vec())).is_ok() => {}
+            _ => return,
+        }
+    }
 }
 
 fn heartbeat(mut to: ChildStdin, pause: Duration, ends: &Receiver<()>) {

@@ -33,6 +33,8 @@ pub struct Ssh {
     options: Vec<String>,
     /// Private directory of the control socket.
     sockets: Option<PathBuf>,
+    /// Each command has a connection of its own.
+    alone: bool,
 }
 
 impl Ssh {
@@ -43,6 +45,17 @@ impl Ssh {
     /// # Errors
     /// The destination would be taken for an option, or is empty; an argument would be taken for the destination.
     pub fn new(destination: &str, port: Option<u16>, options: &[String]) -> Result<Self, TransportError> {
+        let mut ssh = Ssh::alone(destination, port, options)?;
+        (ssh.sockets, ssh.alone) = (sockets(), false);
+        Ok(ssh)
+    }
+
+    /// The same with a connection of its own for each command: the cheaper way where there is one command. It runs in a restricted shell,
+    /// too.
+    ///
+    /// # Errors
+    /// As [`Ssh::new`].
+    pub fn alone(destination: &str, port: Option<u16>, options: &[String]) -> Result<Self, TransportError> {
         let host = destination.rsplit('@').next().unwrap_or_default();
         let bad = |c: char| c.is_whitespace() || c.is_control();
         if destination.starts_with('-') || host.is_empty() || host.starts_with('-') || destination.contains(bad) {
@@ -53,7 +66,7 @@ impl Ssh {
             argument: argument.to_owned(),
         })?;
         let name = port.map_or_else(|| destination.to_owned(), |p| format!("{destination}:{p}"));
-        Ok(Ssh { name, destination: destination.to_owned(), port, options, sockets: sockets() })
+        Ok(Ssh { name, destination: destination.to_owned(), port, options, sockets: None, alone: true })
     }
 
     fn head(&self) -> Vec<String> {
@@ -148,7 +161,7 @@ impl Transport for Ssh {
         let argument = || TransportError::Argument { host: self.name.clone(), argument: "NUL".to_owned() };
         let line = shell::remote_words(argv).ok_or_else(argument)?;
         let mut out = self.head();
-        out.extend(["--".to_owned(), self.destination.clone(), format!("exec {line}")]);
+        out.extend(["--".to_owned(), self.destination.clone(), if self.alone { line } else { format!("exec {line}") }]);
         Ok(out)
     }
 }

@@ -1,13 +1,13 @@
 //! Writes the logs that NCCL writes, release by release, for jobs that are well and jobs that are not, with the truth beside them.
 //!
 //! The words are NCCL's own format strings (`forms.tsv`, checked against its sources by `linerate-logs verify`); which of them a job
-//! prints, in what order and with what values, is decided here from a short description. Invariants: pure except [`verify`]; the same
-//! scenario, release, seed and clothes give the same bytes; no other crate of ours is used, so that this one is a witness of its own.
+//! prints, in what order and with what values, is decided here from a short description. Invariants: pure except [`verify`] and the
+//! reading of the scenarios; the same scenario, release, seed and clothes give the same bytes; no other crate of ours is used, so that
+//! this one is a witness of its own.
 
 mod bench;
 pub mod big;
 mod dress;
-mod files;
 mod forms;
 pub mod gallery;
 mod head;

@@ -1,5 +1,7 @@
 //! Scenarios: a job, and what a doctor must, may and must not say of its log.
 
+use std::fs;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -8,6 +10,9 @@ use crate::dress::{Dress, dress};
 use crate::job::{Entry, Facts, Job, play};
 use crate::release::{Release, releases};
 use crate::{bench, kernel};
+
+/// Where the scenarios are: each is a file of its own.
+const DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios");
 
 /// A file that a scenario leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,18 +76,20 @@ pub struct ScenarioError {
 /// All scenarios, by name.
 ///
 /// # Errors
-/// A file that is not a scenario; a test reads them all.
+/// A file that is not a scenario, or cannot be read; a test reads them all.
 pub fn read_all() -> Result<Vec<Scenario>, ScenarioError> {
-    crate::files::SCENARIOS
-        .iter()
-        .map(|(name, text)| {
-            let mut scenario: Scenario =
-                toml::from_str(text).map_err(|e| ScenarioError { name: (*name).into(), error: e.to_string() })?;
-            scenario.name = (*name).to_owned();
-            scenario.releases.list().map_err(|error| ScenarioError { name: (*name).into(), error })?;
-            Ok(scenario)
-        })
-        .collect()
+    let files = fs::read_dir(DIR).map_err(|e| ScenarioError { name: "*".into(), error: e.to_string() })?;
+    let names = files.flatten().filter_map(|f| f.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.into_iter().map(|name| read(&name).map_err(|error| ScenarioError { name, error })).collect()
+}
+
+fn read(name: &str) -> Result<Scenario, String> {
+    let text = fs::read_to_string(Path::new(DIR).join(format!("{name}.toml"))).map_err(|e| e.to_string())?;
+    let scenario: Scenario = toml::from_str(&text).map_err(|e| e.to_string())?;
+    scenario.releases.list()?;
+    Ok(Scenario { name: name.to_owned(), ..scenario })
 }
 
 /// All scenarios, by name.

@@ -52,17 +52,14 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
     let _ = fs::remove_dir_all(&dir);
     let [(_, little), (rate, much), _] = rows.as_slice() else { return Err("bench: three fleets".to_owned()) };
     let targets = vec![
-        Target {
-            what: format!("a mixed fleet takes {RATE} nodes/s or more on {cpus} cores: {rate:.0}"),
-            met: *rate >= RATE,
-        },
-        Target {
-            what: format!(
+        Target::new(format!("a mixed fleet takes {RATE} nodes/s or more on {cpus} cores: {rate:.0}"), *rate >= RATE),
+        Target::new(
+            format!(
                 "memory does not grow with the fleet: {little:.1} MiB for {} nodes, {much:.1} MiB for {}",
                 scale.few, scale.many
             ),
-            met: much / little <= GROWTH,
-        },
+            much / little <= GROWTH,
+        ),
     ];
     Ok((text, targets))
 }

@@ -1,12 +1,13 @@
 //! NCCL's logs: `linerate doctor` of a large one, beside `rg -c` over the same bytes, on one core.
 
-use super::measure::{self, Run};
+use super::measure::{self, Program, Run};
+use super::place::Place;
 use super::{Scale, Target};
 use crate::shell::{self, Result};
 use std::fmt::Write;
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Aims: bytes per second, share of ripgrep's rate, MiB.
@@ -19,7 +20,7 @@ const NEEDLE: &str = "NCCL INFO";
 
 pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Target>)> {
     let core = core()?;
-    let place = Place::new(scale.log)?;
+    let place = Place::new(scale.log + 3 * PIECE)?;
     let log = place.dir.join("job.log");
     generate(&log, scale.log)?;
     // Read once: from here on it comes out of the page cache.
@@ -32,52 +33,43 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
     let doctor = |file: &Path| on_core(linerate, &["doctor", "--quiet"], file);
     let rg = || on_core(Path::new("rg"), &["-c", NEEDLE], &log);
     let beside = ripgrep();
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    // The first round warms what is cached.
-    for round in 0..=scale.rounds {
-        let run = measure::run(&mut doctor(&log))?;
-        let other = if beside.is_ok() { Some(measure::run(&mut rg())?) } else { None };
-        if round > 0 {
-            ours.push(run);
-            theirs.extend(other);
-        }
+    let mut all: Vec<Program<'_>> = vec![("`linerate doctor --quiet FILE`".to_owned(), Box::new(|| Ok(doctor(&log))))];
+    if let Ok(version) = &beside {
+        all.push((format!("`rg -c \"{NEEDLE}\" FILE`, {version}"), Box::new(|| Ok(rg()))));
     }
+    let measured = measure::alternately(&all, scale.rounds)?;
     let mut text = format!(
         "\n## NCCL logs\n\n`linerate-logs big --bytes {}` (release 2.21.5, 1,024 ranks: the start of a job, then collectives), {}, read once before. \
          {} rounds, alternately, each pinned to core {core} (`taskset -c {core}`).\n\n\
          | | GB/s, best | GB/s, median | wall, median | CPU, median | peak memory |\n|---|---|---|---|---|---|\n",
         scale.log, place.kind, scale.rounds
     );
-    row(&mut text, "`linerate doctor --quiet FILE`", bytes, &ours);
+    all.iter().zip(&measured).for_each(|((name, _), runs)| row(&mut text, name, bytes, runs));
+    let (ours, theirs) = (measured.first().map_or(&[][..], |r| r), measured.get(1));
     let mut targets = Vec::new();
     match &beside {
-        Ok(version) => {
-            row(&mut text, &format!("`rg -c \"{NEEDLE}\" FILE`, {version}"), bytes, &theirs);
+        Ok(_) => {
             // Round by round: a machine that is busy in between slows both.
-            let shares = ours.iter().zip(&theirs).map(|(a, b)| a.wall / b.wall).collect();
+            let shares = ours.iter().zip(theirs.into_iter().flatten()).map(|(a, b)| a.wall / b.wall).collect();
             let slower = measure::summary(shares);
             let (best, median) = (1.0 / slower.best, 1.0 / slower.median);
             let _ = writeln!(
                 text,
                 "\nThe doctor's rate over ripgrep's, round by round: best {best:.2}, median {median:.2}. Ripgrep maps the file: its peak holds the page cache."
             );
-            targets.push(Target {
-                what: format!(
-                    "the doctor reads a log at {SHARE} of ripgrep's rate or more: {median:.2} (median of the rounds)"
-                ),
-                met: median >= SHARE,
-            });
+            let what = format!(
+                "the doctor reads a log at {SHARE} of ripgrep's rate or more: {median:.2} (median of the rounds)"
+            );
+            targets.push(Target::new(what, median >= SHARE));
         }
         Err(why) => {
             let _ = writeln!(text, "\nNot compared with ripgrep: {why}.");
         }
     }
-    let rate = bytes / measure::wall(&ours).median * 1e3;
-    targets.push(Target {
-        what: format!("the doctor reads {:.0} GB/s or more on one core: {:.2} (median)", RATE / 1e9, rate / 1e9),
-        met: rate >= RATE,
-    });
-    let mut peak = measure::peak(&ours);
+    let rate = bytes / measure::wall(ours).median * 1e3;
+    let what = format!("the doctor reads {:.0} GB/s or more on one core: {:.2} (median)", RATE / 1e9, rate / 1e9);
+    targets.push(Target::new(what, rate >= RATE));
+    let mut peak = measure::peak(ours);
     let _ = writeln!(
         text,
         "\nPacked, {} MiB unpacked, {} rounds; the rate is of unpacked bytes:\n\n\
@@ -106,10 +98,8 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
         );
         peak = peak.max(measure::peak(&runs));
     }
-    targets.push(Target {
-        what: format!("the doctor needs at most {PEAK:.0} MiB for a log, packed or not: {peak:.1} MiB"),
-        met: peak <= PEAK,
-    });
+    let what = format!("the doctor needs at most {PEAK:.0} MiB for a log, packed or not: {peak:.1} MiB");
+    targets.push(Target::new(what, peak <= PEAK));
     Ok((text, targets))
 }
 
@@ -171,42 +161,4 @@ pub(super) fn read(path: &Path) -> Result<u64> {
             n => sum += n as u64,
         }
     }
-}
-
-/// A directory for what is read, on tmpfs where there is room; it goes when this does.
-pub(super) struct Place {
-    pub(super) dir: PathBuf,
-    pub(super) kind: &'static str,
-}
-
-impl Place {
-    pub(super) fn new(bytes: u64) -> Result<Self> {
-        let shm = Path::new("/dev/shm");
-        // The log, the piece, and the piece packed.
-        let room = room(shm).is_ok_and(|free| free > bytes + 3 * PIECE);
-        let (base, kind) =
-            if room { (shm.to_owned(), "on tmpfs") } else { (shell::target().join("bench"), "on a disk") };
-        Place::at(&base.join(format!("linerate-bench-texts-{}", std::process::id())), kind)
-    }
-
-    pub(super) fn at(dir: &Path, kind: &'static str) -> Result<Self> {
-        fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
-        Ok(Place { dir: dir.to_owned(), kind })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.dir);
-    }
-}
-
-/// Bytes that are free, and memory that can hold them.
-fn room(dir: &Path) -> Result<u64> {
-    let told = shell::output(Command::new("df").args(["-B1", "--output=avail"]).arg(dir))?;
-    let free: u64 = told.lines().nth(1).and_then(|l| l.trim().parse().ok()).ok_or("df: not understood")?;
-    let memory = fs::read_to_string("/proc/meminfo").map_err(|e| format!("/proc/meminfo: {e}"))?;
-    let available =
-        memory.lines().find_map(|l| l.strip_prefix("MemAvailable:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    Ok(free.min(available.unwrap_or(0) << 10))
 }

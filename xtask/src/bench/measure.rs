@@ -37,6 +37,23 @@ pub(super) fn run(command: &mut Command) -> Result<Run> {
     Ok(Run { wall, cpu, peak: u64::try_from(usage.ru_maxrss).unwrap_or(0) })
 }
 
+/// A program to run: how it is named, and its command, made anew for each run.
+pub(super) type Program<'a> = (String, Box<dyn Fn() -> Result<Command> + 'a>);
+
+/// Runs all in turn, round after round; the first round warms what is cached, and shows whether all work.
+pub(super) fn alternately(all: &[Program<'_>], rounds: usize) -> Result<Vec<Vec<Run>>> {
+    let mut measured = vec![Vec::new(); all.len()];
+    for round in 0..=rounds {
+        for ((_, command), runs) in all.iter().zip(&mut measured) {
+            let run = run(&mut command()?)?;
+            if round > 0 {
+                runs.push(run);
+            }
+        }
+    }
+    Ok(measured)
+}
+
 /// Waits for a child of ours that nobody else waits for.
 #[allow(unsafe_code)] // a system call that no library of ours offers
 pub(crate) fn wait4(pid: i32) -> io::Result<(i32, libc::rusage)> {

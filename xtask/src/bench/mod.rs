@@ -1,6 +1,8 @@
 //! `cargo xtask bench [--quick | --nodes N | --only logs | --only results]`: measures the release build and writes
 //! `docs/benchmarks.md`. Results of benchmarks have a page of their own, and are measured only when they are named.
 //!
+//! `fan`: many hosts at once beside pdsh ([`fan`]).
+//!
 //! Inputs are composed from `lab/nodes`, by a process of their own: a child's peak of memory starts at its parent's.
 //! What is compared is run alternately, so that a busy machine slows all of it.
 
@@ -9,11 +11,13 @@ use std::fmt::Write;
 use std::process::{Command, ExitCode};
 
 mod data;
+mod fan;
 mod fleet;
 mod logs;
 mod measure;
 pub(crate) use measure::wait4;
 mod node;
+mod place;
 mod results;
 mod results_data;
 mod results_history;
@@ -66,6 +70,12 @@ struct Target {
     met: bool,
 }
 
+impl Target {
+    fn new(what: String, met: bool) -> Target {
+        Target { what, met }
+    }
+}
+
 pub(crate) fn run(args: &[String]) -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
@@ -78,10 +88,13 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
         ["--quick"] => bench(&QUICK).map(drop),
         ["--only", name] => only(name, &FULL).and_then(|(file, page)| save(file, &page)),
         ["--quick", "--only", name] | ["--only", name, "--quick"] => only(name, &QUICK).map(drop),
+        ["fan", how @ ..] => fan::run(how),
         // Called by ourselves, as a process of its own in the release build.
         ["data", what @ ..] => data::make(what),
         _ => {
-            eprintln!("usage: cargo xtask bench [--quick | --nodes N] [--only logs | --only results]");
+            eprintln!(
+                "usage: cargo xtask bench [--quick | --nodes N] [--only logs | --only results] | fan [--hosts N] [--fanout N] [--rounds N] [--dead] [--linerate FILE]"
+            );
             return ExitCode::from(3);
         }
     };

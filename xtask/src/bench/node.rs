@@ -1,22 +1,22 @@
 //! One node: `linerate audit` of its tree and of its archive, beside `lspci` and `lstopo` over the same tree.
 
-use super::measure::{self, Run};
+use super::measure::{self, Program};
+use super::place::Place;
 use super::{Scale, Target, data};
 use crate::shell::{self, Result};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Aims: share of the CPU time of lspci and lstopo together, CPU milliseconds, MiB.
 const SHARE: f64 = 0.5;
 const CPU: f64 = 30.0;
 const PEAK: f64 = 48.0;
-
-/// Makes a command anew for each run.
-type Make<'a> = Box<dyn Fn() -> Command + 'a>;
+/// Bytes that a node takes as a tree, unpacked and as an archive, with room to spare.
+const ROOM: u64 = 256 << 20;
 
 pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Target>)> {
-    let place = Place::new()?;
+    let place = Place::new(ROOM)?;
     let [tree, unpacked, archive] = ["tree", "unpacked", "node.tar.zst"].map(|name| place.dir.join(name));
     let counts =
         data::request(&["node", &tree.to_string_lossy(), &unpacked.to_string_lossy(), &archive.to_string_lossy()])?;
@@ -38,29 +38,20 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
         c.env("HWLOC_COMPONENTS", "linux,stop").env("HWLOC_THISSYSTEM", "0");
         c
     };
-    let commands: Vec<(&str, Make<'_>)> = vec![
-        ("`linerate audit TREE`", Box::new(|| audit(&tree))),
-        ("`linerate audit UNPACKED`, all of a snapshot", Box::new(|| audit(&unpacked))),
-        ("`linerate audit node.tar.zst`", Box::new(|| audit(&archive))),
-        ("`lspci -A linux-sysfs -O sysfs.path=TREE/sys/bus/pci -vvv`", Box::new(lspci)),
-        ("`HWLOC_FSROOT=TREE … lstopo-no-graphics`", Box::new(lstopo)),
+    let commands: Vec<Program<'_>> = vec![
+        ("`linerate audit TREE`".into(), Box::new(|| Ok(audit(&tree)))),
+        ("`linerate audit UNPACKED`, all of a snapshot".into(), Box::new(|| Ok(audit(&unpacked)))),
+        ("`linerate audit node.tar.zst`".into(), Box::new(|| Ok(audit(&archive)))),
+        ("`lspci -A linux-sysfs -O sysfs.path=TREE/sys/bus/pci -vvv`".into(), Box::new(|| Ok(lspci()))),
+        ("`HWLOC_FSROOT=TREE … lstopo-no-graphics`".into(), Box::new(|| Ok(lstopo()))),
     ];
     check(&mut lspci(), &mut lstopo(), functions)?;
-    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); commands.len()];
-    for round in 0..=scale.runs {
-        for ((_, command), runs) in commands.iter().zip(&mut runs) {
-            let run = measure::run(&mut command())?;
-            // The first round warms caches.
-            if round > 0 {
-                runs.push(run);
-            }
-        }
-    }
+    let runs = measure::alternately(&commands, scale.runs)?;
     let mut text = format!(
         "\n## One node\n\n`lab/nodes/{}.toml`: {functions} PCI functions, {entries} files, links and directories; {}. {} runs of each, alternately.\n\n\
          | | wall, best | wall, median | CPU, best | CPU, median | peak memory |\n|---|---|---|---|---|---|\n",
         data::NODE,
-        place.what,
+        place.kind,
         scale.runs
     );
     for ((name, _), runs) in commands.iter().zip(&runs) {
@@ -88,7 +79,7 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
             text,
             "\nAudit of the {name}: {share:.2} of the CPU time of lspci and lstopo together (median of the rounds)."
         );
-        let mut target = |what: String, met| targets.push(Target { what, met });
+        let mut target = |what: String, met| targets.push(Target::new(what, met));
         target(
             format!(
                 "audit of the {name} takes at most {SHARE} of the CPU time of lspci and lstopo together: {share:.2}"
@@ -115,31 +106,4 @@ fn check(lspci: &mut Command, lstopo: &mut Command, functions: &str) -> Result<(
     }
     let devices = shell::output(lstopo)?.matches("OpenFabrics").count();
     if devices == 0 { Err("lstopo sees no RDMA device in the tree".to_owned()) } else { Ok(()) }
-}
-
-/// A directory in memory where there is one; removed at the end.
-struct Place {
-    dir: PathBuf,
-    what: &'static str,
-}
-
-impl Place {
-    fn new() -> Result<Place> {
-        let name = format!("linerate-bench-{}", std::process::id());
-        let places = [
-            (PathBuf::from("/dev/shm").join(&name), "on tmpfs"),
-            (shell::target().join("bench").join(&name), "on disk, in the page cache"),
-        ];
-        places
-            .into_iter()
-            .find(|(dir, _)| std::fs::create_dir_all(dir).is_ok())
-            .map(|(dir, what)| Place { dir, what })
-            .ok_or_else(|| "no place for the tree: neither /dev/shm nor target/ can be written".to_owned())
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.dir);
-    }
 }

@@ -1,7 +1,8 @@
 //! Results of benchmarks: `linerate bench import`, `compare` and `history`, beside programs that do part of the same, on one core.
 
-use super::logs::{Place, core, read};
-use super::measure::{self, Run};
+use super::logs::{core, read};
+use super::measure::{self, Program, Run};
+use super::place::Place;
 use super::{Scale, Target, data, results_history};
 use crate::shell::{self, Result};
 use std::fmt::Write;
@@ -60,9 +61,6 @@ pub(super) fn measure(linerate: &Path, scale: &Scale) -> Result<(String, Vec<Tar
     Ok((text, targets))
 }
 
-/// A program of others: how it is named, and its command.
-pub(super) type Other<'a> = (String, Box<dyn Fn() -> Result<Command> + 'a>);
-
 impl Bench<'_> {
     pub(super) fn on_core(&self, program: &Path) -> Command {
         let mut c = Command::new("taskset");
@@ -86,7 +84,7 @@ impl Bench<'_> {
     fn tables(&self) -> Result<(String, Vec<Target>)> {
         let version = shell::output(Command::new("sh").args(["-c", "awk -W version 2>&1 < /dev/null | head -n 1"]))?;
         let sum = "{s += $8} END {print s}";
-        let others = |file: PathBuf| -> Vec<Other<'_>> {
+        let others = |file: PathBuf| -> Vec<Program<'_>> {
             let awk = move || Ok(with(self.on_core(Path::new("awk")), &[sum], &[&file]));
             vec![(format!("`awk '{sum}' FILE`, {}", version.trim()), Box::new(awk))]
         };
@@ -94,7 +92,7 @@ impl Bench<'_> {
     }
 
     fn json(&self) -> Result<(String, Vec<Target>)> {
-        let others = |file: PathBuf| -> Vec<Other<'_>> {
+        let others = |file: PathBuf| -> Vec<Program<'_>> {
             if shell::has("jq") {
                 let version = shell::output(Command::new("jq").arg("--version")).unwrap_or_default();
                 let jq = move || Ok(with(self.on_core(Path::new("jq")), &["-c", "length"], &[&file]));
@@ -114,14 +112,14 @@ impl Bench<'_> {
         kind: &str,
         what: &str,
         word: &str,
-        others: impl FnOnce(PathBuf) -> Vec<Other<'s>>,
+        others: impl FnOnce(PathBuf) -> Vec<Program<'s>>,
     ) -> Result<(String, Vec<Target>)> {
         let file = self.texts.dir.join(kind);
         let [runs, rows] = self.make(&[kind, &file.to_string_lossy(), &self.scale.results.to_string()])?;
         let bytes = read(&file)? as f64;
         let import = || self.bench(&["import", "--no-store", "--quiet", "--color", "never"], &[&file]);
         all_read(&mut import(), runs)?;
-        let mut all: Vec<Other<'_>> =
+        let mut all: Vec<Program<'_>> =
             vec![("`linerate bench import FILE --no-store --quiet`".into(), Box::new(move || Ok(import())))];
         all.extend(others(file.clone()));
         let measured = self.alternately(&all)?;
@@ -164,7 +162,7 @@ impl Bench<'_> {
         if drawn as u64 != sizes {
             return Err(format!("bench compare: {drawn} bootstraps for {sizes} sizes"));
         }
-        let mut all: Vec<Other<'_>> = vec![
+        let mut all: Vec<Program<'_>> = vec![
             (
                 format!("`linerate bench compare A B --bootstrap {RESAMPLES} --format json`"),
                 Box::new(|| Ok(ours(&["--bootstrap", RESAMPLES, "--format", "json"]))),
@@ -197,18 +195,9 @@ impl Bench<'_> {
         Ok((text, vec![Target { what, met: wall < COMPARED }]))
     }
 
-    /// Runs all in turn, round after round; the first round warms what is cached, and shows whether all work.
-    pub(super) fn alternately(&self, all: &[Other<'_>]) -> Result<Vec<Vec<Run>>> {
-        let mut measured = vec![Vec::new(); all.len()];
-        for round in 0..=self.scale.rounds {
-            for ((_, command), runs) in all.iter().zip(&mut measured) {
-                let run = measure::run(&mut command()?)?;
-                if round > 0 {
-                    runs.push(run);
-                }
-            }
-        }
-        Ok(measured)
+    /// Runs all in turn.
+    pub(super) fn alternately(&self, all: &[Program<'_>]) -> Result<Vec<Vec<Run>>> {
+        measure::alternately(all, self.scale.rounds)
     }
 }
 
@@ -242,7 +231,7 @@ pub(super) fn head() -> &'static str {
     "| | wall, best | wall, median | CPU, median | peak memory |\n|---|---|---|---|---|\n"
 }
 
-pub(super) fn rows_of(text: &mut String, all: &[Other<'_>], measured: &[Vec<Run>]) {
+pub(super) fn rows_of(text: &mut String, all: &[Program<'_>], measured: &[Vec<Run>]) {
     for ((name, _), runs) in all.iter().zip(measured) {
         let _ = writeln!(text, "| {name} | {:.3} s | {} |", measure::wall(runs).best / 1e3, times(runs));
     }

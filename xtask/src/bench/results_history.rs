@@ -2,8 +2,8 @@
 
 use super::Target;
 use super::logs::read;
-use super::measure::{self, Run};
-use super::results::{Bench, Other, all_read, head, rows_of, with};
+use super::measure::{self, Program, Run};
+use super::results::{Bench, all_read, head, rows_of, with};
 use crate::shell::{self, Result};
 use std::fmt::Write;
 use std::fs;
@@ -30,7 +30,7 @@ pub(super) fn measure(b: &Bench<'_>) -> Result<(String, Vec<Target>)> {
     let sqlite = shell::has("sqlite3");
     fresh(&ours)?;
     all_read(&mut store(), runs)?;
-    let mut all: Vec<Other<'_>> = vec![
+    let mut all: Vec<Program<'_>> = vec![
         ("`linerate bench import FILE --quiet --store DB`".into(), Box::new(|| fresh(&ours).map(|()| store()))),
         (
             "the same with `--no-store`: read, and nothing kept".into(),
@@ -74,7 +74,7 @@ pub(super) fn measure(b: &Bench<'_>) -> Result<(String, Vec<Target>)> {
     for words in [band.as_slice(), list.as_slice()] {
         shell::output(&mut ask(words))?;
     }
-    let mut all: Vec<Other<'_>> = vec![
+    let mut all: Vec<Program<'_>> = vec![
         ("`linerate bench history --band --metric busbw --size 1M`".into(), Box::new(|| Ok(ask(&band)))),
         ("`linerate bench history --limit 20`".into(), Box::new(|| Ok(ask(&list)))),
     ];

@@ -43,6 +43,9 @@ pub(super) fn of(p: &Prepared, bomb: &Path, dir: &Path, i: usize) -> Vec<(&'stat
     let line = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
     vec![
         ("audit", line(&["audit", "-f", audit, &b])),
+        ("diff", line(&["diff", "-f", any(&["text", "json", "markdown"]), &b, &b])),
+        ("diff NODE", line(&["diff", "-f", any(&["json", "markdown", "text"]), &node, &b])),
+        ("nodes", line(&["nodes", "--inventory", &b, "-f", any(&["text", "json", "set"])])),
         ("topo", line(&["topo", "-f", any(&["text", "json", "svg", "dot", "xml"]), &b])),
         ("doctor", line(&["doctor", "-f", any(&["text", "json", "markdown"]), &b])),
         ("doctor --node", line(&["doctor", "--node", &b, &bench])),

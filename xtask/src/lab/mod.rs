@@ -11,6 +11,7 @@ mod closure;
 mod cpio;
 mod disk;
 mod guest;
+mod hosts;
 mod machine;
 mod options;
 mod paths;
@@ -69,6 +70,7 @@ usage: cargo xtask lab setup
        cargo xtask lab list [NAME…]
        cargo xtask lab run [--ci] [--jobs N] [--patience N] [--within N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
        cargo xtask lab disk [--list] [--ci] [--full] [--patience N] [--within N] [--linerate FILE] [--keep] [NAME…]
+       cargo xtask lab hosts [--seed N] [--linerate FILE] [--keep]
        cargo xtask lab --full [--patience N]
 
 setup         install QEMU and fetch kernels and guest tools into .lab (needs root and apt-get once; idempotent)
@@ -85,6 +87,8 @@ run           boot scenarios: NAME is a scenario, or a pattern with * such as 'a
   --list        the same as `lab list`
 disk          boot Debian guests with a disk, GRUB and sshd for what takes a reboot or two hosts (makes the disk once, as root);
               LINERATE_LAB_ACCEL=kvm or tcg decides how they are run, else KVM where it runs their firmware
+hosts         start sixteen hosts with sshd, each a composed node in namespaces of its own, two of them sick; collect, drift, learn, check,
+              plan and apply over ssh, and hold the result to what was done (needs root); --keep leaves .lab/hosts/desk, as a failure does
 
 Results: one line per scenario, .lab/out/NAME/ (serial.log, dmesg.txt, lspci.txt, audit.json, snapshot.tar.zst, …),
 .lab/out/junit.xml. Exit code 0 all passed, 1 something failed, 2 nothing failed but something was skipped, 3 usage.";
@@ -97,6 +101,7 @@ pub(crate) fn main(args: &[String]) -> ExitCode {
         Some("list") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::list(&paths, &o)),
         Some("run") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::run(&paths, &o)),
         Some("disk") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| disk::main(&paths, &o)),
+        Some("hosts") => hosts::main(&paths, args.get(1..).unwrap_or_default()),
         Some("--full") => options::Options::parse(args).and_then(|o| {
             // Both, and the worse end of the two.
             let (run, disk) = (run::run(&paths, &o)?, disk::main(&paths, &o)?);

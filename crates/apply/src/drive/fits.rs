@@ -64,7 +64,7 @@ pub(super) fn answer(known: &Known<'_>, call: &Call, answer: &Answer) -> Fits {
     match &answer.state {
         Some(found) => state(known, call, answer, found)?,
         None if is_begun(&call.ask) && answer.refused.is_empty() => {
-            return differs("plan", "it does not say how the plan stands");
+            return differs("plan", "it does not say the state of the plan");
         }
         None => {}
     }
@@ -199,7 +199,10 @@ fn stage(planned: &[(Key, Phase, &Act)], state: &State) -> Fits {
     if fits {
         Ok(())
     } else {
-        differs("stage", format!("it says that the plan stands at {:?}, and its acts do not come to that", state.stage))
+        differs(
+            "stage",
+            format!("it says that the state of the plan is {:?}, and its acts do not add up to that", state.stage),
+        )
     }
 }
 

@@ -366,7 +366,7 @@ impl Work<'_> {
     }
 
     fn of(&self, answer: Answer) -> Result<State, Stop> {
-        let nothing = || Unreached::Foreign(format!("{}: its hand does not say where the plan stands", self.plan.hash));
+        let nothing = || Unreached::Foreign(format!("{}: its hand does not say the state of the plan", self.plan.hash));
         Ok(answer.state.ok_or_else(nothing)?)
     }
 

@@ -54,7 +54,7 @@ pub(super) fn holds(root: &Root, call: &Call) -> Done<()> {
         Some(holder) => Err(held(&holder)),
         None => {
             let what = format!(
-                "session {} does not hold this node: another one took it over and has left it. Look how the plan stands before you go on",
+                "session {} does not hold this node: another one took it over and has left it. Look at the state of the plan before you go on",
                 call.session.short()
             );
             Err(Wrong::new("held", what))

@@ -145,7 +145,7 @@ fn object(node: &str, json: &[u8], what: &str) -> Result<Object, Error> {
     let word = |w: &str| !w.is_empty() && w.len() <= 128 && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
     if !word(version) || !word(uid) {
-        return Err(bad("its uid or resourceVersion is none".to_owned()));
+        return Err(bad("its uid or resourceVersion is not valid".to_owned()));
     }
     let mut labels = BTreeMap::new();
     for (key, value) in form.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten() {

@@ -80,7 +80,7 @@ impl Entry {
         match (kind, value) {
             ("Password", _) => Some("passwords are not set".to_owned()),
             ("Enumeration", Value::String(word)) if !self.values.is_empty() && !self.values.contains(word) => {
-                Some(format!("{} is none of: {}", said(), short(&self.values.join(", "))))
+                Some(format!("{} is not one of: {}", said(), short(&self.values.join(", "))))
             }
             ("Integer", Value::Number(_)) => {
                 let n = value.as_i64();

@@ -81,7 +81,7 @@ impl Facts {
                 None => continue,
             };
             // Where it is right, the weight is the one that it would have where it is not.
-            let severity = if seen.wrong.is_empty() { rule.severity } else { seen.worst };
+            let severity = if seen.wrong.is_empty() { rule.severity.usual } else { seen.worst };
             let weight = match severity {
                 Severity::Critical | Severity::High => Weight::Strong,
                 Severity::Medium => Weight::Possible,

@@ -2,7 +2,7 @@
 
 use super::{Facts, counted};
 use crate::compare::Weight::{self, Possible, Slight, Strong};
-use linerate_facts::{Fact, Subject, Unit, Value};
+use linerate_facts::{Fact, NAMES_A_BOOT, Subject, Unit, Value};
 use linerate_formats::cmdline::Cmdline;
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::pci::Kind;
@@ -14,7 +14,7 @@ const ROWS: &[(&str, Weight, &str, &str)] = &[
     ("BIOS version", Possible, "firmware sets links, IOMMU and power", "firmware.bios_version"),
     ("role", Strong, "bare metal and guests have different paths", "context.role"),
     ("kernel", Possible, "drivers and the network stack come with it", "kernel.release"),
-    ("kernel arguments", Possible, "what the kernel was told at boot", "kernel.cmdline"),
+    ("kernel arguments", Possible, "how the kernel was configured at boot", "kernel.cmdline"),
     ("CPU", Strong, "another processor has another root complex", "cpu.model_name"),
     ("processors", Possible, "threads of the benchmark share them", "cpu.processors"),
     ("CPU governor", Possible, "a clock that sleeps adds latency", "cpu.governors"),
@@ -36,13 +36,10 @@ const ROWS: &[(&str, Weight, &str, &str)] = &[
     ("RDMA link layer", Strong, "another network", "rdma.ports.link_layer"),
     ("RDMA port states", Strong, "a port that is down carries nothing", "rdma.ports.state"),
     ("MTU of NICs' interfaces", Possible, "RoCE packets must fit", "net.mtu"),
-    ("NCCL configuration file", Slight, "what NCCL is told on this node", "nccl.conf"),
+    ("NCCL configuration file", Slight, "how NCCL is configured on this node", "nccl.conf"),
 ];
 const PEERMEM: &str = "without it, and without DMA-BUF, GPUDirect RDMA is off";
 const LINK: &str = "a link at half speed halves what goes through it";
-
-/// Arguments that name a boot, not a setting.
-const NO_SETTINGS: [&str; 6] = ["BOOT_IMAGE", "root", "initrd", "resume", "rd.lvm.lv", "ostree"];
 
 /// Facts of several facts.
 #[derive(Default)]
@@ -105,7 +102,7 @@ fn words(fact: &Fact<'_>) -> Option<String> {
 }
 
 fn settings(line: &Cmdline) -> String {
-    let settings = line.params.iter().filter(|p| !NO_SETTINGS.contains(&p.name.as_str()));
+    let settings = line.params.iter().filter(|p| !NAMES_A_BOOT.contains(&p.name.as_str()));
     let mut list: Vec<&str> = settings.map(|p| p.raw.as_str()).collect();
     list.sort_unstable();
     list.join(" ")

@@ -1,7 +1,7 @@
 //! fio: storage.
 
 use super::{Benchmark, Sink};
-use crate::model::{Better, Fault, Label, Metric, Note, Run, Stat, Unit};
+use crate::model::{Better, Label, Metric, Run, Stat, Unit};
 use crate::summary::Area;
 use linerate_formats::fio::{self as theirs, Direction, Job, Kind, Times};
 use std::collections::HashMap;
@@ -62,10 +62,7 @@ fn run(found: &theirs::Run) -> Run {
     }
     run.said(&found.failures, &found.notes);
     if found.is_interim {
-        run.notes.push(Note {
-            what: "a state in between (--status-interval): the end is not in the text".to_owned(),
-            line: None,
-        });
+        run.note("a state in between (--status-interval): the end is not in the text", None);
     }
     run.ended(found.end);
     run
@@ -75,7 +72,7 @@ fn job_of(job: &Job, labels: &[Label], run: &mut Run) {
     if let Some(code) = job.error.filter(|e| *e != 0) {
         let text = job.error_text.as_deref().map_or_else(String::new, |t| format!(": {t}"));
         let what = format!("job {} ended with error {code}{text}: its values are of what was done before", job.name);
-        run.faults.push(Fault { what, line: (job.line > 0).then_some(job.line), whole_run: true });
+        run.fault(what, (job.line > 0).then_some(job.line));
     }
     for d in &job.directions {
         let mut labels = labels.to_vec();

@@ -12,6 +12,7 @@ mod ping;
 mod secrets;
 mod series;
 mod sockperf;
+mod stream;
 mod torchtitan;
 
 use crate::model::{Fault, Label, Metric, Note, Run};
@@ -81,6 +82,10 @@ benchmarks! {
     Torchtitan => torchtitan::BENCHMARK,
     /// The OSU micro-benchmarks.
     Osu => osu::BENCHMARK,
+    /// STREAM: the host's memory.
+    Stream => stream::HOST,
+    /// STREAM on a GPU.
+    CudaStream => stream::CUDA,
     /// A table of measurements or a time series of another maker: CSV, JSON lines, Markdown.
     #[default]
     Series => series::BENCHMARK,
@@ -204,6 +209,20 @@ fn failed(first: &str, more: u64) -> String {
 
 /// What several tools print alike.
 impl Run {
+    /// Says why nothing of the run counts.
+    fn fault(&mut self, what: impl Into<String>, line: Option<u32>) {
+        self.faults.push(Fault { what: what.into(), line, whole_run: true });
+    }
+
+    /// Says why some of its values do not count.
+    fn flaw(&mut self, what: impl Into<String>, line: Option<u32>) {
+        self.faults.push(Fault { what: what.into(), line, whole_run: false });
+    }
+
+    fn note(&mut self, what: impl Into<String>, line: Option<u32>) {
+        self.notes.push(Note { what: what.into(), line });
+    }
+
     /// What the tool says of the run: failures make it no result, notes are kept.
     fn said<'a>(&mut self, failures: &[Said], notes: impl IntoIterator<Item = &'a Said>) {
         let fault = |f: &Said| Fault { what: f.text.clone(), line: Some(f.line), whole_run: true };
@@ -218,7 +237,7 @@ impl Run {
             End::Interrupted => "the run was interrupted before its time",
             End::Finished | End::Failed => return,
         };
-        self.notes.push(Note { what: what.to_owned(), line: None });
+        self.note(what, None);
     }
 
     /// A value, where it was printed and is finite.

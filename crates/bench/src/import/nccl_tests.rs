@@ -1,7 +1,7 @@
 //! nccl-tests and rccl-tests.
 
 use super::{Benchmark, Sink, failed};
-use crate::model::{Better, Fault, Label, Metric, Note, Run, Series, Stat, Sweep, Unit};
+use crate::model::{Better, Fault, Label, Metric, Run, Series, Stat, Sweep, Unit};
 use crate::summary::Area;
 use linerate_formats::bounds::{Limit, beyond};
 use linerate_formats::nccl_tests::{self as theirs, Collect, Collective, Errors, Measure, Row};
@@ -227,14 +227,13 @@ fn params(found: &theirs::Run, rows: &Rows, run: &mut Run) {
 
 /// What makes the whole run no result.
 fn faults(found: &theirs::Run, run: &mut Run) {
-    let mut whole = |what: String, line: u32| run.faults.push(Fault { what, line: Some(line), whole_run: true });
     if let Some(out) = found.out_of_bounds.as_ref().filter(|o| o.value.count > 0 || !o.value.ok) {
-        whole(format!("out of bounds values: {}; the results were wrong", out.value.count), out.line);
+        run.fault(format!("out of bounds values: {}; the results were wrong", out.value.count), Some(out.line));
     }
     // The first failure is the cause; what follows from it is counted.
     if let Some(first) = found.failures.first() {
         let more = found.failures.len() as u64 - 1 + beyond(&found.left_out, Limit::NCCL_TESTS_FAILURES);
-        whole(failed(&first.message, more), first.line);
+        run.fault(failed(&first.message, more), Some(first.line));
     }
     if found.ran_alone() {
         let line = found.lines.0;
@@ -243,17 +242,19 @@ fn faults(found: &theirs::Run, run: &mut Run) {
             "{copies} processes each ran alone, though started as one job: the tests were built without MPI (make MPI=1); \
              their tables are mixed"
         );
-        whole(what, line);
+        run.fault(what, Some(line));
     }
 }
 
 fn notes(found: &theirs::Run, rows: &Rows, run: &mut Run) {
-    let mut note = |what: String, line: Option<u32>| run.notes.push(Note { what, line });
     if let Some(reduced) = &found.reduced_to {
-        note(format!("the largest size was lowered to {}: not enough GPU memory", reduced.value), Some(reduced.line));
+        run.note(
+            format!("the largest size was lowered to {}: not enough GPU memory", reduced.value),
+            Some(reduced.line),
+        );
     }
     if let Some(average) = &found.average {
-        note(
+        run.note(
             format!(
                 "the tool's average over all sizes is {}: it depends on the sizes that were asked for; judge the largest size",
                 average.value.busbw
@@ -262,12 +263,12 @@ fn notes(found: &theirs::Run, rows: &Rows, run: &mut Run) {
         );
     }
     if rows.unchecked > 0 {
-        note(format!("results of {} sizes were not checked for right values (N/A)", rows.unchecked), None);
+        run.note(format!("results of {} sizes were not checked for right values (N/A)", rows.unchecked), None);
     }
     if found.out_of_bounds.is_none() && found.average.is_none() && !rows.groups.is_empty() {
-        note("the summary is missing: nothing says that the run came to its end".to_owned(), None);
+        run.note("the summary is missing: nothing says that the run came to its end", None);
     }
     if found.is_cpu_time {
-        note("times are those of the calls on the processor (cputime), not of the operation".to_owned(), None);
+        run.note("times are those of the calls on the processor (cputime), not of the operation", None);
     }
 }

@@ -32,14 +32,14 @@ fn run(found: &theirs::Run) -> Run {
         let name = test.name.clone().unwrap_or_else(|| SmolStr::new_static("unnamed"));
         if test.status == Status::Unfinished {
             let what = format!("{name} has no result: the run was ended, or the text is cut");
-            run.faults.push(Fault { what, line: Some(test.line), whole_run: false });
+            run.flaw(what, Some(test.line));
         }
         for matrix in &test.matrices {
             let key = matrix.key.clone().unwrap_or_else(|| name.clone());
             run.series.extend(series(&key, matrix));
             if !matrix.is_whole {
                 let what = format!("{key} is cut: its cells do not add up to its sum");
-                run.faults.push(Fault { what, line: Some(matrix.line), whole_run: false });
+                run.flaw(what, Some(matrix.line));
             }
         }
     }

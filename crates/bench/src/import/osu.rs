@@ -1,7 +1,7 @@
 //! The OSU micro-benchmarks: MPI between hosts and GPUs.
 
 use super::{Benchmark, Sink};
-use crate::model::{Better, Fault, Metric, Point, Run, Stat, Unit};
+use crate::model::{Better, Metric, Point, Run, Stat, Unit};
 use crate::summary::Area;
 use linerate_formats::osu::{self as theirs, Column};
 
@@ -28,7 +28,7 @@ fn run(found: &theirs::Run) -> Run {
         }
         if row.is_wrong {
             let what = format!("wrong data at {} bytes", row.size);
-            run.faults.push(Fault { what, line: Some(row.line), whole_run: false });
+            run.flaw(what, Some(row.line));
         }
     }
     run

@@ -68,13 +68,10 @@ fn run(found: &theirs::Run) -> Run {
     if let Some(first) = found.failures.first() {
         let more = found.failures.len() as u64 - 1 + beyond(&found.left_out, Limit::PERFTEST_FAILURES);
         let what = failed(first.text.trim(), more);
-        run.faults.push(Fault { what, line: Some(first.line), whole_run: true });
+        run.fault(what, Some(first.line));
     }
     if found.copies > 1 || found.header.is_mixed {
-        run.notes.push(Note {
-            what: "several headers came before the first result: the lines of server and client, or of several runs, are mixed".into(),
-            line: Some(found.lines.0),
-        });
+        run.note("several headers came before the first result: the lines of server and client, or of several runs, are mixed", Some(found.lines.0));
     }
     run.notes.extend(found.notes.iter().map(|n| Note { what: n.text.trim().to_owned(), line: Some(n.line) }));
     run

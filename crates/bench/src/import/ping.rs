@@ -1,7 +1,7 @@
 //! ping: round trips, one by one.
 
 use super::{Benchmark, Sink};
-use crate::model::{Better, Fault, Metric, Note, Point, Run, Stat, Unit};
+use crate::model::{Better, Metric, Point, Run, Stat, Unit};
 use crate::summary::Area;
 use linerate_formats::ping as theirs;
 
@@ -51,17 +51,17 @@ fn run(found: &theirs::Run) -> Run {
             run.series_mut(Metric::new("loss", Unit::Percent, Better::Lower), &[]).push(None, None, share);
         }
         if c.value.received == 0 {
-            run.faults.push(Fault { what: "no reply came".to_owned(), line: Some(c.line), whole_run: true });
+            run.fault("no reply came", Some(c.line));
         }
     }
     run.said(&found.failures, found.notes.iter().chain(&found.errors));
     if bounds > 0 {
         let all = replies().count();
         let what = format!("{bounds} of {all} replies came below what the tool's clock shows: these are upper bounds");
-        run.notes.push(Note { what, line: None });
+        run.note(what, None);
         if bounds < all {
             let what = format!("the round trips of the other {} alone are not those of the run", all - bounds);
-            run.faults.push(Fault { what, line: None, whole_run: false });
+            run.flaw(what, None);
         }
     }
     run

@@ -1,7 +1,7 @@
 //! sockperf: latency and throughput of sockets.
 
 use super::{Benchmark, Sink};
-use crate::model::{Better, Label, Metric, Note, Run, Stat, Unit};
+use crate::model::{Better, Label, Metric, Run, Stat, Unit};
 use crate::summary::Area;
 use linerate_formats::refusal::End;
 use linerate_formats::sockperf::{self as theirs, Latency, Measured, Mode, Observations, Transport};
@@ -64,18 +64,14 @@ fn run(found: &theirs::Run) -> Run {
             observations(name, &o.value, size, &labels, &mut run);
         }
         if let Some(lost) = server.lost.as_ref().filter(|l| l.value.dropped > 0) {
-            run.notes
-                .push(Note { what: format!("{} messages were dropped", lost.value.dropped), line: Some(lost.line) });
+            run.note(format!("{} messages were dropped", lost.value.dropped), Some(lost.line));
         }
     }
     if let Some(t) = found.throughput.as_ref().map(|t| &t.value) {
         let mut put = |metric: Metric, value: Option<f64>| run.value(metric, &[], size, value);
         put(Metric::new("bandwidth", Unit::Gbps, Better::Higher), t.bandwidth.map(|b| b.gbps().0));
         put(Metric::new("message_rate", Unit::MessagesPerSecond, Better::Higher), t.messages.map(|m| m.0));
-        run.notes.push(Note {
-            what: "throughput is what the client handed to the network, not what arrived".to_owned(),
-            line: None,
-        });
+        run.note("throughput is what the client handed to the network, not what arrived", None);
     }
     run.said(&found.failures, &found.notes);
     // Of an interrupted run its failure says so.
@@ -93,10 +89,7 @@ fn latency(name: &'static str, l: &Latency, size: Option<u64>, labels: &[Label],
     put(name, Stat::Mean, Some(l.mean.0), size, labels, run);
     put(name, Stat::Stdev, l.stdev.map(|v| v.0), size, labels, run);
     if l.interval.is_some() {
-        run.notes.push(Note {
-            what: "sockperf's own confidence interval takes its observations for independent, which they are not: it is too narrow".to_owned(),
-            line: None,
-        });
+        run.note("sockperf's own confidence interval takes its observations for independent, which they are not: it is too narrow", None);
     }
 }
 

@@ -1,7 +1,7 @@
 //! TorchTitan's training log: a time series for each rank.
 
 use super::{Benchmark, Sink};
-use crate::model::{Better, Fault, Label, Metric, Note, Point, Points, Run, Unit};
+use crate::model::{Better, Label, Metric, Point, Points, Run, Unit};
 use crate::summary::Area;
 use linerate_formats::bounds::{Limit, beyond};
 use linerate_formats::torchtitan::{self as theirs, FailureKind, Field, NoteKind, Step, Who};
@@ -94,12 +94,12 @@ fn faults(found: &theirs::Run, run: &mut Run) {
             FailureKind::OutOfMemory => format!("a device ran out of memory{at}"),
             FailureKind::Exception(text) => format!("the training ended with an exception{at}: {text}"),
         };
-        run.faults.push(Fault { what, line: Some(f.line), whole_run: false });
+        run.flaw(what, Some(f.line));
     }
     let more = beyond(&found.left_out, Limit::TORCHTITAN_FAILURES);
     if more > 0 {
         let what = format!("{more} more failures");
-        run.faults.push(Fault { what, line: None, whole_run: false });
+        run.flaw(what, None);
     }
 }
 
@@ -125,7 +125,7 @@ fn notes(found: &theirs::Run, run: &mut Run) {
             NoteKind::RanksNotNamed => "lines carry no rank: ranks are told apart by repeated steps",
         };
         if !run.notes.iter().any(|x| x.what == what) {
-            run.notes.push(Note { what: what.to_owned(), line: Some(n.line) });
+            run.note(what, Some(n.line));
         }
     }
 }

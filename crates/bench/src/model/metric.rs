@@ -53,6 +53,24 @@ pub enum Better {
     Neither,
 }
 
+impl Better {
+    /// As it is stored.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Better::Higher => "higher",
+            Better::Lower => "lower",
+            Better::Neither => "neither",
+        }
+    }
+
+    /// That of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Better> {
+        [Better::Higher, Better::Lower, Better::Neither].into_iter().find(|b| b.name() == name)
+    }
+}
+
 /// What of many measurements a value is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stat {
@@ -77,6 +95,18 @@ pub enum Stat {
 }
 
 impl Stat {
+    /// All but percentiles, with their names.
+    const NAMES: [(Stat, &'static str); 8] = [
+        (Stat::Value, "value"),
+        (Stat::Mean, "mean"),
+        (Stat::Min, "min"),
+        (Stat::Max, "max"),
+        (Stat::Median, "median"),
+        (Stat::Stdev, "stdev"),
+        (Stat::Peak, "peak"),
+        (Stat::Count, "count"),
+    ];
+
     /// Whether two runs can be compared by it. Spreads and counts describe a measurement; they are none.
     #[must_use]
     pub fn is_comparable(self) -> bool {
@@ -86,33 +116,20 @@ impl Stat {
     /// The statistic of a name, as [`Stat`] is written.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Stat> {
-        Some(match name {
-            "value" => Stat::Value,
-            "mean" => Stat::Mean,
-            "min" => Stat::Min,
-            "max" => Stat::Max,
-            "median" => Stat::Median,
-            "stdev" => Stat::Stdev,
-            "peak" => Stat::Peak,
-            "count" => Stat::Count,
-            p => Stat::Percentile(p.strip_prefix('p')?.parse().ok().filter(|p| (0.0..=100.0).contains(p))?),
-        })
+        if let Some((stat, _)) = Stat::NAMES.into_iter().find(|(_, n)| *n == name) {
+            return Some(stat);
+        }
+        name.strip_prefix('p')?.parse().ok().filter(|p| (0.0..=100.0).contains(p)).map(Stat::Percentile)
     }
 }
 
 impl fmt::Display for Stat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stat::Value => f.write_str("value"),
-            Stat::Mean => f.write_str("mean"),
-            Stat::Min => f.write_str("min"),
-            Stat::Max => f.write_str("max"),
-            Stat::Median => f.write_str("median"),
-            Stat::Percentile(p) => write!(f, "p{p}"),
-            Stat::Stdev => f.write_str("stdev"),
-            Stat::Peak => f.write_str("peak"),
-            Stat::Count => f.write_str("count"),
+        if let Stat::Percentile(p) = self {
+            return write!(f, "p{p}");
         }
+        let named = Stat::NAMES.into_iter().find(|(stat, _)| stat == self);
+        f.write_str(named.map_or("", |(_, name)| name))
     }
 }
 

@@ -144,45 +144,29 @@ pub enum Param {
     Text(SmolStr),
 }
 
-impl From<bool> for Param {
-    fn from(v: bool) -> Self {
-        Param::Flag(v)
-    }
+/// What can be a parameter.
+macro_rules! params {
+    ($($from:ty: $value:ident => $param:expr),* $(,)?) => {
+        $(impl From<$from> for Param {
+            fn from($value: $from) -> Self {
+                $param
+            }
+        })*
+    };
 }
 
-impl From<u32> for Param {
-    fn from(v: u32) -> Self {
-        Param::Int(i64::from(v))
-    }
-}
-
-impl From<i64> for Param {
-    fn from(v: i64) -> Self {
-        Param::Int(v)
-    }
+params! {
+    bool: v => Param::Flag(v),
+    u32: v => Param::Int(i64::from(v)),
+    i64: v => Param::Int(v),
+    f64: v => Param::Real(v),
+    SmolStr: v => Param::Text(v),
+    &str: v => Param::Text(v.into()),
 }
 
 impl From<u64> for Param {
     fn from(v: u64) -> Self {
         i64::try_from(v).map_or(Param::Real(v as f64), Param::Int)
-    }
-}
-
-impl From<f64> for Param {
-    fn from(v: f64) -> Self {
-        Param::Real(v)
-    }
-}
-
-impl From<SmolStr> for Param {
-    fn from(v: SmolStr) -> Self {
-        Param::Text(v)
-    }
-}
-
-impl From<&str> for Param {
-    fn from(v: &str) -> Self {
-        Param::Text(v.into())
     }
 }
 

@@ -1,12 +1,11 @@
 //! `linerate audit`.
 
 use crate::args::{AuditArgs, Format};
-use crate::output::{Failure, Sink, width};
-use crate::progress::Line;
+use crate::output::{Failure, Sink};
 use crate::sources;
 use linerate_node::Node;
+use linerate_report::Report;
 use linerate_report::json::Version;
-use linerate_report::{Report, Style};
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::{Options, Purpose};
 use std::path::Path;
@@ -16,15 +15,15 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
     if a.schema.is_some() && a.format != Format::Json {
         return Err(Failure::new("--schema is a version of the JSON").hint("add --format json, or leave out --schema"));
     }
-    if let Some(paths) = sources::fleet(&a.sources) {
-        return super::fleet::run(a, &rules, &paths);
+    if let Some(members) = sources::fleet(&a.sources) {
+        return super::fleet::run(a, &rules, &members);
     }
     let snapshot = load(a)?;
     let node = Node::decode_as(&snapshot, a.role.map(Into::into));
     let audit = linerate_rules::audit(&node, &snapshot, &rules);
     let report = Report { audit: &audit, node: &node, snapshot: &snapshot };
     let mut sink = Sink::open(a.output.as_deref())?;
-    let style = Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose };
+    let style = sink.style(a.color, a.verbose);
     match a.format {
         Format::Text => linerate_report::terminal::render(&report, style, &mut sink)?,
         Format::Json => {
@@ -42,8 +41,7 @@ pub(crate) fn run(a: &AuditArgs) -> Result<u8, Failure> {
 /// The one node that the arguments name.
 fn load(a: &AuditArgs) -> Result<Snapshot, Failure> {
     let path = a.root.as_deref().or(a.sources.first().map(|p| p.as_path())).unwrap_or(Path::new("/"));
-    let line = Line::new(true);
     // Reports are pasted into tickets: what is captured for them is redacted as a snapshot is.
     let options = Options { redact: !a.no_redact, ..crate::budget::options(path, Purpose::Audit) };
-    linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)
+    sources::load(path, &options)
 }

@@ -3,11 +3,10 @@
 use super::doctor_feed::Feed;
 use super::doctor_walk::{self, Found};
 use crate::args::{DoctorArgs, DoctorFormat};
-use crate::output::{Failure, Sink, width};
+use crate::output::{Failure, Sink};
 use crate::progress::Line;
 use crate::sources;
 use linerate_formats::bounds::DOCTOR_NODES;
-use linerate_report::Style;
 use linerate_report::doctor::{json, markdown, text};
 use linerate_snapshot::Snapshot;
 use linerate_snapshot::capture::Purpose;
@@ -37,7 +36,7 @@ pub(crate) fn run(a: &DoctorArgs) -> Result<u8, Failure> {
     drop(line);
     let answer = inputs.conclude(walk.remarks, walk.unread);
     let mut sink = Sink::open(a.output.as_deref())?;
-    let style = Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose };
+    let style = sink.style(a.color, a.verbose);
     match a.format {
         DoctorFormat::Text => text::render(&answer, style, &mut sink)?,
         DoctorFormat::Json => json::render(&answer, &mut sink)?,
@@ -53,12 +52,16 @@ pub(super) fn is_standard(p: &Path) -> bool {
 
 /// The nodes that were named as such: one that cannot be read is an error, not a remark.
 fn given(paths: &[PathBuf], line: &Line) -> Result<Vec<(String, Snapshot)>, Failure> {
-    let many = paths.iter().flat_map(|p| sources::fleet(std::slice::from_ref(p)).unwrap_or_else(|| vec![p.clone()]));
+    let each = |p: &PathBuf| match sources::fleet(std::slice::from_ref(p)) {
+        Some(members) => members.into_iter().map(|m| m.path).collect(),
+        None => vec![p.clone()],
+    };
+    let many = paths.iter().flat_map(each);
     let mut out = Vec::new();
     for p in many.take(DOCTOR_NODES + 1) {
         let snapshot = linerate_snapshot::load(&p, &crate::budget::options(&p, Purpose::Audit), &|s| line.capture(s));
         let name = if p == Path::new("/") { "this machine".to_owned() } else { p.display().to_string() };
-        out.push((name, snapshot.map_err(Failure::new)?));
+        out.push((name, snapshot?));
     }
     Ok(out)
 }

@@ -1,13 +1,12 @@
 //! `linerate env check`.
 
 use crate::args::{EnvArgs, EnvCheckArgs, EnvCommand, EnvFormat};
-use crate::output::{Failure, Sink, width};
-use crate::progress::Line;
+use crate::output::{Failure, Sink};
+use crate::sources;
 use linerate_env::read::{self, Form, LogReader, Read};
 use linerate_env::{Context, NodeFacts, OriginKind, Setting};
 use linerate_formats::bounds::TEXT as MAX_TEXT;
 use linerate_node::Node;
-use linerate_report::Style;
 use linerate_report::env::{Env, json, paste, text};
 use linerate_snapshot::capture::Purpose;
 use std::io::Read as _;
@@ -50,7 +49,7 @@ fn check(a: &EnvCheckArgs) -> Result<u8, Failure> {
         if let (Some(other), Some(from)) = (inputs.context.nccl, &inputs.release_from)
             && other != v
         {
-            inputs.notes.push(format!("{from} says NCCL {other}; judged by {v}, as told"));
+            inputs.notes.push(format!("{from} says NCCL {other}; judged by {v}, as --nccl says"));
         }
         inputs.context.nccl = Some(v);
         inputs.release_from = Some("--nccl".to_owned());
@@ -70,7 +69,7 @@ fn check(a: &EnvCheckArgs) -> Result<u8, Failure> {
         incomplete: inputs.incomplete,
     };
     let mut sink = Sink::open(a.output.as_deref())?;
-    let style = Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose };
+    let style = sink.style(a.color, a.verbose);
     match a.format {
         EnvFormat::Text => text::render(&env, style, &mut sink)?,
         EnvFormat::Json => json::render(&env, &mut sink)?,
@@ -190,10 +189,7 @@ fn within(form: Form, name: Option<&str>, bytes: &[u8]) -> Read {
 
 /// What of the node decides; its nccl.conf is read, too.
 fn facts(path: &Path, inputs: &mut Inputs) -> Result<String, Failure> {
-    let line = Line::new(true);
-    let options = crate::budget::options(path, Purpose::Audit);
-    let snapshot = linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)?;
-    drop(line);
+    let snapshot = sources::load(path, &crate::budget::options(path, Purpose::Audit))?;
     let node = Node::decode(&snapshot);
     let of_job = inputs.settings.iter().filter(|s| s.name == "NCCL_TOPO_FILE");
     let file = of_job.filter(|s| s.origin.kind != OriginKind::SystemConf).map(|s| s.value.as_str()).next_back();

@@ -1,14 +1,14 @@
 //! `linerate explain`.
 
 use crate::args::ExplainArgs;
-use crate::output::{Failure, Sink, width};
+use crate::output::{Failure, Sink};
 use linerate_doctor::{causes, symptoms};
 use linerate_report::{Style, explain};
 use std::io::Write;
 
 pub(crate) fn run(a: &ExplainArgs) -> Result<u8, Failure> {
     let mut sink = Sink::open(None)?;
-    let style = Style { colour: sink.colour(a.color), width: width(), verbose: true };
+    let style = sink.style(a.color, true);
     let Some(text) = text(&a.id, style) else {
         let near = nearest(&a.id);
         return Err(Failure::new(format!("no rule, symptom or cause is called `{}`", a.id)).hint(match near {
@@ -45,17 +45,11 @@ fn xid_number(id: &str) -> Option<u32> {
     rest.trim_start_matches(['/', ' ', '-', ':']).parse().ok()
 }
 
-/// The id with the most bigrams in common, if any are.
+/// The id that was meant.
 fn nearest(asked: &str) -> Option<&'static str> {
-    let pairs = |s: &str| s.as_bytes().windows(2).map(<[u8]>::to_vec).collect::<Vec<_>>();
-    let wanted = pairs(asked);
-    let score = |id: &str| {
-        let have = pairs(id);
-        wanted.iter().filter(|p| have.contains(p)).count() * 200 / (have.len() + wanted.len()).max(1)
-    };
     let rules = linerate_rules::rules().iter().map(|r| r.id);
     let all = rules.chain(symptoms().iter().map(|s| s.id)).chain(causes().map(|c| c.id));
-    all.map(|id| (score(id), id)).max().filter(|(s, _)| *s >= 40).map(|(_, id)| id)
+    linerate_formats::near::nearest(asked, all)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! `linerate rules`.
 
 use crate::args::{ListFormat, RulesArgs};
-use crate::output::{Failure, Sink, width};
+use crate::output::{Failure, Sink};
 use crate::sources::select_areas;
-use linerate_report::{Style, explain};
+use linerate_report::explain;
 use std::io::Write;
 
 pub(crate) fn run(a: &RulesArgs) -> Result<u8, Failure> {
@@ -13,7 +13,7 @@ pub(crate) fn run(a: &RulesArgs) -> Result<u8, Failure> {
     let mut sink = Sink::open(None)?;
     match a.format {
         ListFormat::Text => {
-            let style = Style { colour: sink.colour(a.color), width: width(), verbose: a.verbose };
+            let style = sink.style(a.color, a.verbose);
             sink.write_all(explain::rules_table(&areas, style).as_bytes())?;
         }
         ListFormat::Json => explain::rules_json(&areas, &mut sink)?,

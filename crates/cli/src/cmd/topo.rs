@@ -3,13 +3,12 @@
 use super::topo_matrix;
 use super::topo_source::{self, Loaded, Source};
 use crate::args::{TopoArgs, TopoFormat, modelled};
-use crate::output::{Failure, Sink, width};
+use crate::output::{Failure, Sink};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_formats::pci::{LinkSpeed, LinkWidth};
 use linerate_out::json::Inert;
-use linerate_report::Style;
 use linerate_report::topo::scene::{Extras, Scene};
 use linerate_report::topo::{LinkState, PcieLink, Topo, dot, json, names, svg, text};
 use linerate_snapshot::capture::Purpose;
@@ -27,7 +26,7 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
     }
     for change in &a.what_if {
         if let Change::Nccl(v) = change {
-            modelled(&v.to_string()).map_err(Failure::new)?;
+            modelled(&v.to_string())?;
         }
     }
     let mut source = match topo_source::load(a)? {
@@ -49,14 +48,14 @@ pub(crate) fn run(a: &TopoArgs) -> Result<u8, Failure> {
         config.unseen.push(linerate_topology::Open::Nvlink);
     }
     let mut sink = Sink::open(a.output.as_deref())?;
-    let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
+    let style = sink.style(a.color, false);
     let mut document = source.document.clone();
     let mut changed = config.clone();
     let possible = |busid: &str| {
         let link = source.links.get(busid).map(|l| l.possible.or(l.now))?;
         Some((link.speed?.generation(), link.width?.0))
     };
-    what_if::apply(&a.what_if, &mut document, &mut changed, &mut env, &possible).map_err(Failure::new)?;
+    what_if::apply(&a.what_if, &mut document, &mut changed, &mut env, &possible)?;
     change_links(&a.what_if, &mut source);
     if a.format == TopoFormat::Xml {
         sink.write_all(document.to_xml(Dialect::Nccl).as_bytes())?;

@@ -2,7 +2,7 @@
 
 use crate::args::{TopoArgs, XmlKind};
 use crate::output::Failure;
-use crate::progress::Line;
+use crate::sources;
 use linerate_formats::nvidia_smi::Topo as TopoM;
 use linerate_report::topo::LinkState;
 use linerate_snapshot::Snapshot;
@@ -88,10 +88,9 @@ pub(super) fn load(a: &TopoArgs) -> Result<Loaded, Failure> {
 /// The node.
 pub(super) fn snapshot(a: &TopoArgs, purpose: Purpose) -> Result<Snapshot, Failure> {
     let path = path(a);
-    let line = Line::new(true);
     let mut options = Options { redact: !a.no_redact, ..crate::budget::options(path, purpose) };
     options.commands &= purpose == Purpose::Audit;
-    linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)
+    sources::load(path, &options)
 }
 
 fn path(a: &TopoArgs) -> &Path {

@@ -107,7 +107,7 @@ pub(crate) fn by_page(a: &Audit, t: &mut Table) {
     for v in a.with(Status::Fail) {
         let subject = format!("{} counts what its page says", v.rule.id);
         t.say("audit", subject.clone(), "true");
-        t.say("explain", subject, (v.severity() <= v.rule.worst).to_string());
+        t.say("explain", subject, (v.severity() <= v.rule.severity.worst).to_string());
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a cause is.
 
-use super::Found;
+use super::{Advice, Found};
 use crate::case::Case;
-use linerate_rules::{Remedy, Severity, Source};
+use linerate_rules::{Severity, Source};
 
 /// A cause of the catalogue: its page, and its check over one job.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Cause {
     /// What would refute it.
     pub refute: &'static [&'static str],
     /// The fix, where an answer has no better one.
-    pub remedy: fn() -> Remedy,
+    pub remedy: Advice,
     /// Primary sources. Never empty.
     pub sources: &'static [Source],
     /// Of what it costs, unless an answer says otherwise.

@@ -2,6 +2,7 @@
 
 use crate::answer::{Confidence, Evidence};
 use crate::case::Case;
+use crate::observe::groups::Group;
 use linerate_rules::{Remedy, Severity};
 
 /// What a check found.
@@ -33,6 +34,11 @@ impl Found {
     pub(crate) fn with(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
         self.evidence.extend(evidence);
         self
+    }
+
+    /// What happened shows it: its lines are evidence, its processes the scope.
+    pub(crate) fn shown(self, case: &Case<'_>, g: &Group) -> Self {
+        self.with(case.quotes(g)).scope(case.scope(g.processes.iter().copied()))
     }
 
     pub(crate) fn severity(mut self, severity: Severity) -> Self {

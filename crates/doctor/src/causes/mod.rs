@@ -43,6 +43,6 @@ pub use cause::Cause;
 pub(crate) use found::Found;
 pub(crate) use phrased::by_phrases;
 pub(crate) use registry::causes;
-pub(crate) use remedies::{environment, hands, investigate, software};
+pub use remedies::Advice;
 pub(crate) use said::found;
 pub(crate) use sources::{ENV_RST, TROUBLESHOOTING, nccl};

@@ -1,25 +1,33 @@
-//! Remedies of the kinds that causes have.
+//! What a cause advises.
 
 use linerate_rules::{Action, Remedy};
 
-/// Unsets variables, or sets them otherwise.
-pub(crate) fn environment(summary: &'static str, set: &[&'static str], unset: &[&'static str]) -> Remedy {
-    let action = Action::Environment {
-        set: set.iter().map(|s| (*s).into()).collect(),
-        unset: unset.iter().map(|s| (*s).into()).collect(),
-    };
-    Remedy::new(summary, action).prove("the next job's log")
+/// The fix of a cause in general: what to do, in one sentence.
+#[derive(Debug, Clone, Copy)]
+pub enum Advice {
+    /// A person has to look.
+    Investigate(&'static str),
+    /// Software to install or to change.
+    Software(&'static str),
+    /// Hands on hardware.
+    Hands(&'static str),
+    /// Variables to set, and to unset.
+    Environment(&'static str, &'static [&'static str], &'static [&'static str]),
 }
 
-/// A person has to look.
-pub(crate) fn investigate(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Investigate { what: summary.into() })
-}
-
-pub(crate) fn software(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Software { what: summary.into() }).prove("the next job's log")
-}
-
-pub(crate) fn hands(summary: &'static str) -> Remedy {
-    Remedy::new(summary, Action::Physical { what: summary.into() })
+impl Advice {
+    /// As a desired state.
+    #[must_use]
+    pub fn remedy(self) -> Remedy {
+        match self {
+            Advice::Investigate(what) => Remedy::investigate(what, what),
+            Advice::Software(what) => Remedy::software(what, what).prove("the next job's log"),
+            Advice::Hands(what) => Remedy::physical(what, what),
+            Advice::Environment(what, set, unset) => {
+                let texts = |words: &[&'static str]| words.iter().map(|w| (*w).into()).collect();
+                let action = Action::Environment { set: texts(set), unset: texts(unset) };
+                Remedy::new(what, action).prove("the next job's log")
+            }
+        }
+    }
 }

@@ -30,8 +30,7 @@ const STATUSES: &[(&str, Status)] = &[
 /// What the verbs library prints of a request that failed, where its program says nothing about it.
 fn entry(k: &Cause, c: &Case<'_>) -> Option<Found> {
     let (_, status) = STATUSES.iter().find(|(id, _)| *id == k.id)?;
-    let all = c.tools(|t| matches!(t, ToolTrouble::Entry(s) if s == status));
-    let (_, g) = all.first()?;
+    let g = c.tool(|t| matches!(t, ToolTrouble::Entry(s) if s == status))?;
     let words = format!("a request of a NIC failed with status {}", status.number());
     let why = "libmlx5 prints the entry; a peer that ends leaves such entries behind, too";
     Some(Found::new(Confidence::Possible, words, why).with(c.quotes(g)))
@@ -42,7 +41,7 @@ fn said(k: &Cause, c: &Case<'_>) -> Option<Found> {
         .tools(|t| matches!(t, ToolTrouble::Says { .. }))
         .into_iter()
         .filter_map(|(t, g)| match t {
-            ToolTrouble::Says { which, headed } => ALL.get(which).map(|s| (*s, s.sure(headed), g)),
+            ToolTrouble::Says { which, headed } => ALL.get(which).map(|s| (s, s.sure(headed), g)),
             _ => None,
         })
         .collect();

@@ -150,7 +150,7 @@ fn cause(k: &'static Cause, f: &Found, suffix: &str) -> answer::Cause {
         confirm: k.confirm.iter().map(|s| (*s).to_owned()).collect(),
         refute: k.refute.iter().map(|s| (*s).to_owned()).collect(),
         rules: k.rules.to_vec(),
-        remedy: f.remedy.clone().unwrap_or_else(|| Some((k.remedy)())),
+        remedy: f.remedy.clone().unwrap_or_else(|| Some(k.remedy.remedy())),
         role: None,
         sources: k.sources.to_vec(),
     }

@@ -76,7 +76,7 @@ fn pages_of_causes_are_whole() {
         for list in [c.shows, c.confirm] {
             assert!(!list.is_empty() && list.iter().all(|l| !l.is_empty() && !l.contains("  ")), "{}: {list:?}", c.id);
         }
-        assert!(!c.sources.is_empty() && !(c.remedy)().summary.is_empty(), "{}", c.id);
+        assert!(!c.sources.is_empty() && !c.remedy.remedy().summary.is_empty(), "{}", c.id);
         for id in c.follows {
             assert!(known.contains(id) && *id != c.id, "{} follows {id}", c.id);
         }

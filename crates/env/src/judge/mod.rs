@@ -11,7 +11,6 @@ mod interfaces;
 mod levels;
 mod name;
 mod network;
-mod rows;
 mod table;
 
 use crate::context::Context;
@@ -20,11 +19,11 @@ use crate::setting::{Elsewhere, Origin, Setting};
 use crate::value::number;
 use linerate_topology::Version;
 pub use linerate_verdict::Severity;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What a judgement says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// It makes things worse.

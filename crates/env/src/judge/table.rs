@@ -1,10 +1,14 @@
-//! Values that are what they are wherever they are set: how the rows are read.
+//! Values that are what they are wherever they are set: `data/judgements.tsv`.
 
-use super::{Case, Change, Judgement, Kind, Severity, rows};
+use super::{Case, Change, Judgement, Kind, Severity};
 use crate::context::Fabric;
+use crate::registry::word;
+use std::sync::LazyLock;
+
+const TABLE: &str = include_str!("../../data/judgements.tsv");
 
 /// Which values a row is about.
-pub(super) enum When {
+enum When {
     /// This number.
     Is(i64),
     /// A number other than 0.
@@ -16,24 +20,26 @@ pub(super) enum When {
     /// Any value.
     Set,
     /// One of these words, in any case.
-    Word(&'static [&'static str]),
+    Word(Vec<&'static str>),
     /// One of these numbers.
-    OneOf(&'static [i64]),
+    OneOf(Vec<i64>),
 }
 
+/// Something about the node, or about the other settings; `None` where it is not known.
+type Asks = fn(&Case<'_>) -> Option<bool>;
+
 /// On which nodes a row holds.
-pub(super) enum Where {
+enum Where {
     /// Everywhere.
     All,
     /// Where the context says this; elsewhere it says nothing. Where it is not known, and no other row speaks, it is undecided.
-    Only(fn(&Case<'_>) -> Option<bool>),
+    Only(Asks),
     /// As above, but where it is not known the row holds, too.
-    Unless(fn(&Case<'_>) -> Option<bool>),
+    Unless(Asks),
 }
 
 /// What to do about a row's value.
-#[derive(Clone, Copy)]
-pub(super) enum Do {
+enum Do {
     /// Unset it.
     Unset,
     /// Delete it: it does nothing here.
@@ -45,73 +51,94 @@ pub(super) enum Do {
 }
 
 impl Do {
-    fn on(self, j: Judgement) -> Judgement {
+    fn on(&self, j: Judgement) -> Judgement {
         match self {
             Do::Unset => j.unset(),
             Do::Delete => j.delete(),
             Do::UnsetAnd(then) => j.suggest(format!("unset it; {then}")).change(Change::Unset),
-            Do::Say(what) => j.suggest(what),
+            Do::Say(what) => j.suggest(*what),
+        }
+    }
+
+    fn read(cell: &'static str) -> Self {
+        match (cell, cell.strip_prefix("unset, and ")) {
+            ("unset", _) => Do::Unset,
+            ("delete", _) => Do::Delete,
+            (_, Some(then)) => Do::UnsetAnd(then),
+            _ => Do::Say(cell),
         }
     }
 }
 
 /// A value of a variable, and what is said about it.
-pub(super) struct Row {
-    pub(super) name: &'static str,
-    pub(super) when: When,
-    pub(super) on: Where,
-    pub(super) kind: Kind,
-    pub(super) severity: Severity,
-    pub(super) says: &'static str,
-    pub(super) do_it: Do,
-}
-
-pub(super) const fn row(
+struct Row {
     name: &'static str,
     when: When,
+    on: Where,
     kind: Kind,
     severity: Severity,
     says: &'static str,
     do_it: Do,
-) -> Row {
-    Row { name, when, on: Where::All, kind, severity, says, do_it }
 }
 
-pub(super) fn one_gpu(case: &Case<'_>) -> Option<bool> {
-    Some(case.context.node.as_ref()?.gpus? == 1)
+impl Row {
+    fn read(line: &'static str) -> Option<Self> {
+        let [name, when, on, kind, severity, says, do_it] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
+        Some(Row {
+            name,
+            when: When::read(when)?,
+            on: Where::read(on)?,
+            kind: word(kind)?,
+            severity: Severity::ALL.iter().copied().find(|s| s.name() == severity)?,
+            says,
+            do_it: Do::read(do_it),
+        })
+    }
 }
 
-pub(super) fn one_nic(case: &Case<'_>) -> Option<bool> {
+/// What is said about values: `data/judgements.tsv`, read once.
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| lines().filter_map(Row::read).collect());
+
+fn lines() -> impl Iterator<Item = &'static str> {
+    TABLE.lines().filter(|l| !l.is_empty() && !l.starts_with('#'))
+}
+
+impl Where {
+    fn read(cell: &str) -> Option<Self> {
+        if cell == "all" {
+            return Some(Where::All);
+        }
+        let (word, what) = cell.split_once(' ')?;
+        let (_, asks) = ASKS.iter().find(|(name, _)| *name == what)?;
+        match word {
+            "only" => Some(Where::Only(*asks)),
+            "unless" => Some(Where::Unless(*asks)),
+            _ => None,
+        }
+    }
+}
+
+/// What a row can ask, by the name in the table.
+const ASKS: &[(&str, Asks)] = &[
+    ("one-gpu", |c| Some(c.context.node.as_ref()?.gpus? == 1)),
+    ("one-nic", one_nic),
+    ("infiniband", |c| c.context.fabric().map(|f| f == Fabric::InfiniBand)),
+    ("roce", |c| c.context.fabric().map(|f| matches!(f, Fabric::Roce | Fabric::Mixed))),
+    ("peermem", |c| c.context.node.as_ref()?.peermem),
+    ("no-peermem", |c| c.context.node.as_ref()?.peermem.map(|p| !p)),
+    ("no-nvlink", |c| c.context.node.as_ref()?.nvlink.map(|n| !n)),
+    ("guest", |c| c.context.node.as_ref()?.guest),
+    ("single-qp", single_qp),
+    ("ucx-devices", |c| Some(c.other("UCX_NET_DEVICES").is_some())),
+];
+
+fn one_nic(case: &Case<'_>) -> Option<bool> {
     let node = case.context.node.as_ref()?;
     let nics = node.nics.as_ref()?;
     nics.iter().all(|n| n.active().is_some()).then(|| node.active().filter(|n| n.compute != Some(false)).count() <= 1)
 }
 
-pub(super) fn infiniband(case: &Case<'_>) -> Option<bool> {
-    case.context.fabric().map(|f| f == Fabric::InfiniBand)
-}
-
-pub(super) fn roce(case: &Case<'_>) -> Option<bool> {
-    case.context.fabric().map(|f| matches!(f, Fabric::Roce | Fabric::Mixed))
-}
-
-pub(super) fn no_peermem(case: &Case<'_>) -> Option<bool> {
-    case.context.node.as_ref()?.peermem.map(|p| !p)
-}
-
-pub(super) fn peermem(case: &Case<'_>) -> Option<bool> {
-    case.context.node.as_ref()?.peermem
-}
-
-pub(super) fn no_nvlink(case: &Case<'_>) -> Option<bool> {
-    case.context.node.as_ref()?.nvlink.map(|n| !n)
-}
-
-pub(super) fn guest(case: &Case<'_>) -> Option<bool> {
-    case.context.node.as_ref()?.guest
-}
-
-pub(super) fn single_qp(case: &Case<'_>) -> Option<bool> {
+fn single_qp(case: &Case<'_>) -> Option<bool> {
     let qps = case.other("NCCL_IB_QPS_PER_CONNECTION");
     Some(qps.is_none_or(|s| crate::value::number(&s.value).is_some_and(|n| n.0 <= 1)) && !case.setting.is_logged())
 }
@@ -121,7 +148,7 @@ pub(super) fn judge(case: &Case<'_>, out: &mut Vec<Judgement>) {
         return;
     }
     let mut open = None;
-    for r in rows::all().filter(|r| r.name == case.name && r.when.fits(case)) {
+    for r in ROWS.iter().filter(|r| r.name == case.name && r.when.fits(case)) {
         let holds = match r.on {
             Where::All => Some(true),
             Where::Only(f) => f(case),
@@ -179,6 +206,23 @@ fn timeout(case: &Case<'_>, out: &mut Vec<Judgement>) -> bool {
 }
 
 impl When {
+    fn read(cell: &'static str) -> Option<Self> {
+        let (word, rest) = cell.split_once(' ').unwrap_or((cell, ""));
+        Some(match word {
+            "is" => When::Is(rest.parse().ok()?),
+            "above" => When::Above(rest.parse().ok()?),
+            "below" => When::Below(rest.parse().ok()?),
+            "on" => When::On,
+            "set" => When::Set,
+            "word" => When::Word(rest.split('|').collect()),
+            "one" => {
+                let numbers: Result<_, _> = rest.strip_prefix("of ")?.split('|').map(str::parse).collect();
+                When::OneOf(numbers.ok()?)
+            }
+            _ => return None,
+        })
+    }
+
     fn fits(&self, case: &Case<'_>) -> bool {
         let number = || case.number();
         match self {
@@ -198,9 +242,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_about_variables_that_are_known() {
-        for r in rows::all() {
-            assert!(crate::lookup(r.name).is_some(), "{}", r.name);
+    fn each_line_is_a_row_about_a_variable_that_is_known() {
+        for line in lines() {
+            let row = Row::read(line);
+            assert!(row.is_some_and(|r| crate::lookup(r.name).is_some()), "{line}");
+        }
+        assert!(ROWS.len() >= 60);
+    }
+
+    /// A word that is misspelt would be shown as advice.
+    #[test]
+    fn what_to_do_is_a_known_word_or_a_sentence() {
+        for row in ROWS.iter() {
+            assert!(
+                !matches!(row.do_it, Do::Say(what) if what.split_whitespace().count() < 2),
+                "{}: {}",
+                row.name,
+                row.says
+            );
         }
     }
 }

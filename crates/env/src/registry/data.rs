@@ -1,7 +1,9 @@
 //! The two files, read once.
 
-use super::{Default, Kind, Legal, Owner, Span, Variable};
+use super::{Default, Legal, Owner, Span, Variable};
 use linerate_topology::Version;
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error, StrDeserializer};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -48,7 +50,7 @@ fn row(line: &'static str) -> Option<Variable> {
     let mut columns = line.split('\t');
     let (name, kind, file, spans) = (columns.next()?, columns.next()?, columns.next()?, columns.next()?);
     let mut v = Variable::new(name, Owner::Nccl);
-    v.kind = self::kind(kind)?;
+    v.kind = word(kind)?;
     v.file = Some(file);
     v.spans = spans.split(' ').filter_map(span).collect();
     Some(v)
@@ -65,24 +67,15 @@ fn span(s: &str) -> Option<Span> {
     Some(Span { first: first.parse().ok()?, last: last.parse().ok()?, default })
 }
 
-fn kind(s: &str) -> Option<Kind> {
-    Some(match s {
-        "bool" => Kind::Bool,
-        "int" => Kind::Int,
-        "level" => Kind::Level,
-        "words" => Kind::Words,
-        "list" => Kind::List,
-        "filter" => Kind::Filter,
-        "path" => Kind::Path,
-        "text" => Kind::Text,
-        _ => return None,
-    })
+/// A word of the data, as JSON has it.
+pub(crate) fn word<T: DeserializeOwned>(s: &str) -> Option<T> {
+    T::deserialize(StrDeserializer::<Error>::new(s)).ok()
 }
 
 fn field(v: &mut Variable, key: &str, value: &'static str) {
     match key {
-        "owner" => v.owner = Owner::parse(value).unwrap_or(v.owner),
-        "kind" => v.kind = kind(value).unwrap_or(v.kind),
+        "owner" => v.owner = word(value).unwrap_or(v.owner),
+        "kind" => v.kind = word(value).unwrap_or(v.kind),
         "computed" => v.computed = value.split(' ').filter_map(span).collect(),
         "legal" => v.legal = Legal::parse(value),
         "does" => v.does = Some(value),
@@ -175,6 +168,7 @@ pub fn nearest(v: Version) -> Version {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::Kind;
 
     fn v(s: &str) -> Version {
         s.parse().unwrap()
@@ -194,8 +188,8 @@ mod tests {
             let (key, value) = line.split_once(": ").unwrap();
             assert!(keys.contains(&key) && !value.trim().is_empty(), "{line}");
             assert!(key != "computed" || value.split(' ').all(|s| span(s).is_some()), "{line}");
-            assert!(key != "kind" || kind(value).is_some(), "{line}");
-            assert!(key != "owner" || Owner::parse(value).is_some(), "{line}");
+            assert!(key != "kind" || word::<Kind>(value).is_some(), "{line}");
+            assert!(key != "owner" || word::<Owner>(value).is_some(), "{line}");
         }
         for d in variables().iter().filter(|v| v.does.is_some()) {
             assert!(!d.sources.is_empty(), "{} has no source", d.name);

@@ -5,7 +5,7 @@ use super::event::{AerSeverity, AmdVi, DomainKind, Event, LimitedBy, Mlx5Event};
 use super::fault;
 use super::shape;
 use crate::nvidia_proc::version_line;
-use crate::text::leading_number;
+use crate::text::{after, leading_number};
 use crate::xid;
 
 /// What messages are about, one bit each.
@@ -296,8 +296,10 @@ fn mlx5(m: &str) -> Option<Event> {
         Mlx5Event::LinkUp
     } else if text == "Link down" || is_port(text, "DOWN") {
         Mlx5Event::LinkDown
-    } else if text.starts_with("Port module event") {
-        Mlx5Event::Module(owned())
+    } else if let said = said(text)
+        && said.starts_with("Port module event")
+    {
+        Mlx5Event::Module(said.to_owned())
     } else if text.contains("insufficient power") {
         Mlx5Event::InsufficientPower(owned())
     } else if text.contains("health") || text.contains("assert_var") || text.contains("synd 0x") {
@@ -308,6 +310,16 @@ fn mlx5(m: &str) -> Option<Event> {
         return None;
     };
     Some(Event::Mlx5 { bdf, event })
+}
+
+/// What a line of the driver says without its place in the source: `port_module:252:(pid 0): Port module event[error]: …`. Errors and
+/// warnings have one, information does not (mlx5_core.h: mlx5_core_err, mlx5_core_info).
+fn said(text: &str) -> &str {
+    let place = |p: &str| p.ends_with(':') && !p.contains(' ');
+    match text.split_once("(pid ").filter(|(p, _)| place(p)).and_then(|(_, rest)| rest.split_once("): ")) {
+        Some((pid, said)) if !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit()) => said,
+        _ => text,
+    }
 }
 
 /// `Port: 1 Link DOWN`, as the drivers of MLNX_OFED and DOCA print it of an InfiniBand port.
@@ -333,11 +345,6 @@ fn boot(m: &str) -> Option<Event> {
     let name = m.strip_prefix("Hypervisor detected: ").map(str::trim).filter(|n| !n.is_empty())?;
     Some(Event::Hypervisor(name.to_owned()))
 }
-
-pub(super) fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
-    text.split_once(key).map(|(_, rest)| rest)
-}
-
 /// Up to the next space or closing bracket.
 pub(super) fn word(text: &str) -> &str {
     text.split([' ', ']', ',', ')']).next().unwrap_or(text)

@@ -1,10 +1,10 @@
 //! Faults that an IOMMU reports, of AMD, Intel and Arm.
 
-use super::classify::{after, word};
+use super::classify::word;
 use super::driver::{Requester, first_bdf};
 use super::event::Event;
 use super::shape;
-use crate::text::{leading_number, number};
+use crate::text::{after, leading_number, number};
 
 /// A fault, or that some were not printed.
 pub(super) fn read(m: &str) -> Option<Event> {

@@ -215,6 +215,13 @@ fn cases() -> Vec<(&'static str, Event)> {
             E::Mlx5 { bdf: bdf("41:00.1"), event: Mlx5Event::Module("Port module event: module 1, Cable unplugged".into()) },
         ),
         (
+            "mlx5_core 0000:5c:00.0: port_module:252:(pid 0): Port module event[error]: module 0, Cable error, High Temperature",
+            E::Mlx5 {
+                bdf: bdf("5c:00.0"),
+                event: Mlx5Event::Module("Port module event[error]: module 0, Cable error, High Temperature".into()),
+            },
+        ),
+        (
             "mlx5_core 0000:41:00.0: poll_health:955:(pid 0): device's health compromised - reached miss count",
             E::Mlx5 {
                 bdf: bdf("41:00.0"),

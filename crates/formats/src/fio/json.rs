@@ -229,12 +229,7 @@ fn run(document: Document, place: Place) -> Run {
         lines: place.lines,
         ..Run::default()
     };
-    if place.is_cut {
-        run.refused.push(place.lines.1, Why::Missing("the document ends in the middle: what was read before is kept"));
-    }
-    if place.had_nan {
-        run.refused.push(line, Why::Missing("`nan` or `inf` in the place of a number: nothing was measured there"));
-    }
+    place.refuse(&mut run.refused);
     // In client and server mode the last of the clients is the sum of the others.
     for each in document.jobs.into_iter().chain(document.clients) {
         let job = job(&mut run, each, line);

@@ -78,10 +78,8 @@ impl Reader {
                 run.end = End::Interrupted;
             }
         }
-        let defined = std::mem::take(&mut self.defined);
-        self.end_run();
         // The text of the same jobs may follow.
-        self.defined = defined;
+        self.end_run_of_these_jobs();
         self.record.push(run);
     }
 
@@ -124,9 +122,7 @@ impl Reader {
     fn job(&mut self, number: u32, mut job: Job) {
         if self.record.run.is_terse {
             // The same call again, in words.
-            let defined = std::mem::take(&mut self.defined);
-            self.end_run();
-            self.defined = defined;
+            self.end_run_of_these_jobs();
         }
         let is_again = job.pid.is_some() && self.seen.has(&job);
         if is_again {
@@ -134,13 +130,10 @@ impl Reader {
             let mut next = Run { version: self.record.run.version.clone(), ..Run::default() };
             next.notes.clone_from(&self.record.run.notes);
             self.record.run.is_interim = true;
-            let defined = std::mem::take(&mut self.defined);
-            self.end_run();
-            (self.record.run, self.defined) = (next, defined);
+            self.end_run_of_these_jobs();
+            self.record.run = next;
         } else if self.group.is_some() {
-            let defined = std::mem::take(&mut self.defined);
-            self.end_run();
-            self.defined = defined;
+            self.end_run_of_these_jobs();
         }
         job.options = self.defined.options(&job);
         (self.percentiles, self.in_sync) = (None, false);
@@ -161,9 +154,7 @@ impl Reader {
         let is_other = self.record.run.version.as_ref().is_some_and(|v| v.value != version);
         let has_moved = self.record.run.disks.is_some() && disks.is_some() && self.record.run.disks != disks;
         if last.is_some() && (!self.record.run.is_terse || is_before || is_other || has_moved) {
-            let defined = std::mem::take(&mut self.defined);
-            self.end_run();
-            self.defined = defined;
+            self.end_run_of_these_jobs();
         }
         let is_again = self.seen.has(&job);
         // Disks that did the same until now are those of one call.
@@ -283,6 +274,13 @@ impl Reader {
         let mut more = 0;
         self.keep(number, row, |job, row| more = percentiles(job, which, row));
         (0..more).for_each(|_| leave_out(&mut self.record.run.left_out, Limit::FIO_PERCENTILES, number));
+    }
+
+    /// Ends a run; what follows is of the same jobs.
+    fn end_run_of_these_jobs(&mut self) {
+        let defined = std::mem::take(&mut self.defined);
+        self.end_run();
+        self.defined = defined;
     }
 
     fn end_run(&mut self) {

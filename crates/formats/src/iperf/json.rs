@@ -100,12 +100,7 @@ fn run(document: Document, place: Place) -> Run {
     } else if !place.is_cut && run.totals().next().is_some() {
         run.end = End::Finished;
     }
-    if place.is_cut {
-        run.refused.push(place.lines.1, Why::Missing("the document ends in the middle: what was read before is kept"));
-    }
-    if place.had_nan {
-        run.refused.push(line, Why::Missing("`nan` or `inf` in the place of a number: nothing was measured there"));
-    }
+    place.refuse(&mut run.refused);
     settle::check(&mut run);
     run
 }

@@ -4,7 +4,6 @@ use super::line::{self, Tagged, Who};
 use super::row::{self, Columns};
 use super::run::{Connection, Direction, Endpoint, Protocol, Role, Row, Run, Scope, Stream, Tool};
 use super::{csv, json, settle};
-use crate::bounds::BENCH_SHORT_LINE;
 use crate::error::Why;
 use crate::launcher;
 use crate::record::Recorder;
@@ -42,10 +41,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Run> {
 impl Reader {
     /// Takes the next line of a table. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
-        if line.len() > BENCH_SHORT_LINE {
-            return;
-        }
-        let line = launcher::strip(line.trim_end());
+        let Some(line) = launcher::short(line) else { return };
         if let Some(found) = csv::line(number, line) {
             return self.csv(number, found);
         }

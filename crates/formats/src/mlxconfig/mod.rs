@@ -58,7 +58,7 @@ pub enum Columns {
 }
 
 /// One device of a query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct NicConfig {
     /// First line of the device's block.
     pub line: u32,
@@ -85,16 +85,7 @@ impl NicConfig {
     }
 
     pub(crate) fn empty(line: u32) -> Self {
-        NicConfig {
-            line,
-            device_type: None,
-            name: None,
-            description: None,
-            device: None,
-            bdf: None,
-            columns: None,
-            params: Vec::new(),
-        }
+        NicConfig { line, ..NicConfig::default() }
     }
 
     pub(crate) fn set_device(&mut self, device: &str, line: u32) {

@@ -1,6 +1,7 @@
 //! Communicators: who is which rank of how many.
 
-use super::cursor::{after, after_int, hex};
+use super::cursor::{after_int, hex};
+use crate::text::after;
 
 /// What happened to a communicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

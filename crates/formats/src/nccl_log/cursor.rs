@@ -1,5 +1,7 @@
 //! Reads words and numbers off the front of a message.
 
+use crate::text::after;
+
 /// A decimal number at the front, and what follows it.
 pub(super) fn int(text: &str) -> Option<(i64, &str)> {
     let bytes = text.as_bytes();
@@ -55,11 +57,6 @@ pub(super) fn blanks(mut text: &str) -> &str {
 /// The number behind a key: `rank 3` in a longer text.
 pub(super) fn after_int(text: &str, key: &str) -> Option<i64> {
     int(after(text, key)?.trim_start()).map(|(v, _)| v)
-}
-
-/// What follows a key.
-pub(super) fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
-    text.split_once(key).map(|(_, rest)| rest)
 }
 
 /// The word at the front: up to white space.

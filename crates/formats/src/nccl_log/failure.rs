@@ -1,6 +1,7 @@
 //! What goes wrong, in the words of the releases.
 
-use super::cursor::{after, after_int, int, word};
+use super::cursor::{after_int, int, word};
+use crate::text::after;
 
 /// A work completion with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,7 @@
 //! Whether a GPU and a NIC talk directly, in the words of the releases that say it.
 
-use super::cursor::{after, after_int, hex, int};
+use super::cursor::{after_int, hex, int};
+use crate::text::after;
 
 /// How a line names a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

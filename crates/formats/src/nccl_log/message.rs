@@ -2,12 +2,13 @@
 
 use super::comm::{self, Comm};
 use super::connect::{self, Connect};
-use super::cursor::{after, after_int, hex, int, uint, word};
+use super::cursor::{after_int, hex, int, uint, word};
 use super::env;
 use super::failure::{self, Completion, Failure};
 use super::gdr::{self, GdrPair};
 use super::line::{Level, Line};
 use super::plugin::{self, Plugin};
+use crate::text::after;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
 

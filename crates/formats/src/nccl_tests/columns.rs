@@ -1,6 +1,8 @@
 //! The header of a table: which columns there are.
 
+use super::run::{Measure, PerIteration, Row};
 use crate::error::Why;
+use crate::units::{GBps, Microseconds, Percent};
 
 /// A column before the measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +37,41 @@ pub(super) enum Field {
 pub(super) struct Group {
     pub(super) in_place: bool,
     pub(super) fields: Vec<Field>,
+}
+
+/// What the columns of a [`Group`] say, as they are read.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    pub(super) measure: Measure,
+    each: PerIteration,
+    has_each: bool,
+}
+
+impl Cells {
+    /// Takes the number of a column. Errors are not plain numbers: who reads them sets them.
+    #[inline]
+    pub(super) fn set(&mut self, field: Field, v: f64, milliseconds: bool) {
+        let time = if milliseconds { Microseconds::from_milliseconds(v) } else { Microseconds(v) };
+        match field {
+            Field::Time => self.measure.time = time,
+            Field::AlgBw => self.measure.algbw = GBps(v),
+            Field::BusBw => self.measure.busbw = GBps(v),
+            Field::IterMin => self.each.min = time,
+            Field::IterMax => self.each.max = time,
+            Field::IterP99 => self.each.p99 = time,
+            Field::IterCv => (self.each.cv, self.has_each) = (Percent(v), true),
+            Field::Wrong | Field::Delta | Field::Check => {}
+        }
+    }
+
+    #[inline]
+    pub(super) fn put(self, row: &mut Row, in_place: bool) {
+        if self.has_each {
+            row.set_per_iteration(in_place, self.each);
+        }
+        let slot = if in_place { &mut row.in_place } else { &mut row.out_of_place };
+        *slot = Some(self.measure);
+    }
 }
 
 /// The columns of a table.
@@ -74,32 +111,20 @@ pub(super) fn columns(text: &str, placement: Option<Placement>) -> Option<Column
     let text = text.strip_prefix('#')?;
     let mut columns = Columns { lead: Vec::new(), groups: Vec::new(), is_cpu_time: false, milliseconds: false };
     for word in text.split_whitespace().take(64) {
+        let lead = match word {
+            "size" | "bytes" => Some(Lead::Size),
+            "count" | "N" => Some(Lead::Count),
+            "type" => Some(Lead::Type),
+            "redop" | "op" => Some(Lead::Op),
+            "root" => Some(Lead::Root),
+            _ => None,
+        };
+        if let Some(lead) = lead {
+            columns.milliseconds |= word == "bytes";
+            columns.lead.push(lead);
+            continue;
+        }
         let field = match word {
-            "size" => {
-                columns.lead.push(Lead::Size);
-                continue;
-            }
-            "bytes" => {
-                columns.milliseconds = true;
-                columns.lead.push(Lead::Size);
-                continue;
-            }
-            "count" | "N" => {
-                columns.lead.push(Lead::Count);
-                continue;
-            }
-            "type" => {
-                columns.lead.push(Lead::Type);
-                continue;
-            }
-            "redop" | "op" => {
-                columns.lead.push(Lead::Op);
-                continue;
-            }
-            "root" => {
-                columns.lead.push(Lead::Root);
-                continue;
-            }
             "time" | "cputime" => {
                 columns.is_cpu_time = word == "cputime";
                 columns.groups.push(Group { in_place: false, fields: vec![Field::Time] });

@@ -1,7 +1,7 @@
 //! The lines around a table: parameters, participants, verdicts, failures.
 
 use super::run::{Average, BusId, Failure, FailureKind, OutOfBounds, Params, Rank, Step};
-use crate::text::words;
+use crate::text::{flag, words};
 use crate::units::{Bytes, GBps};
 use smol_str::SmolStr;
 
@@ -120,11 +120,7 @@ pub(super) fn out_of_bounds(line: &str) -> Option<OutOfBounds> {
 }
 
 fn verdict(word: &str) -> Option<bool> {
-    match word {
-        "OK" => Some(true),
-        "FAILED" => Some(false),
-        _ => None,
-    }
+    flag(word, "OK", "FAILED")
 }
 
 /// What a line says that something failed.

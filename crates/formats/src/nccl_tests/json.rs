@@ -9,7 +9,7 @@ use super::run::{
 use crate::bounds::Limit;
 use crate::error::{ParseError, Why};
 use crate::record::{add_left_out, keep};
-use crate::text::At;
+use crate::text::{self, At};
 use crate::units::{Bytes, GBps};
 use serde_json::{Map, Value};
 
@@ -175,11 +175,7 @@ fn v_list(v: &Value) -> &[Value] {
 
 /// The program writes flags as strings.
 fn flag(v: &Value) -> Option<bool> {
-    match v.as_str() {
-        Some("true") => Some(true),
-        Some("false") => Some(false),
-        _ => v.as_bool(),
-    }
+    v.as_str().and_then(|word| text::flag(word, "true", "false")).or(v.as_bool())
 }
 
 fn rank(v: &Value, line: u32) -> Option<Rank> {

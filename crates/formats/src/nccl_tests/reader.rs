@@ -290,18 +290,7 @@ impl Reader {
                 None => return false,
             },
             [b'(', ..] if body.starts_with("(B)") => self.units(line),
-            [b'A', ..] => match head::average(line) {
-                Some(average) => {
-                    self.summary(number).average.get_or_insert(At::new(average, number));
-                }
-                None => return false,
-            },
-            [b'O', ..] => match head::out_of_bounds(line) {
-                Some(bounds) => {
-                    self.summary(number).out_of_bounds.get_or_insert(At::new(bounds, number));
-                }
-                None => return false,
-            },
+            [b'A' | b'O', ..] => return self.summed_up(number, line),
             [b'U', ..] if body.starts_with("Using devices") => {
                 self.at(Stage::Ranks, number);
             }
@@ -342,10 +331,7 @@ impl Reader {
             self.columns(number, columns);
         } else if let Some(placement) = columns::placement(line) {
             self.placement = Some(placement);
-        } else if let Some(average) = head::average(line) {
-            self.summary(number).average.get_or_insert(At::new(average, number));
-        } else if let Some(bounds) = head::out_of_bounds(line) {
-            self.summary(number).out_of_bounds.get_or_insert(At::new(bounds, number));
+        } else if self.summed_up(number, line) {
         } else if let Some((_, rest)) = line.split_once("-tests version ") {
             self.version(number, line, rest);
         } else if let Some((_, name)) = line.split_once("Collective test starting: ") {
@@ -420,11 +406,8 @@ impl Reader {
     fn other(&mut self, number: u32, line: &str) {
         if let Some(failure) = head::failure(number, line) {
             self.record.touch(number).push_failure(failure);
-        } else if let Some(average) = head::average(line) {
+        } else if self.summed_up(number, line) {
             // The tests of 2017 put no `#` before the verdicts.
-            self.summary(number).average.get_or_insert(At::new(average, number));
-        } else if let Some(bounds) = head::out_of_bounds(line) {
-            self.summary(number).out_of_bounds.get_or_insert(At::new(bounds, number));
         } else if let Some((_, version)) = line.split_once("rccl-tests: Version ") {
             if self.record.run.version.is_some() {
                 self.end_run();
@@ -446,6 +429,18 @@ impl Reader {
                 .find_map(Collective::from_name);
             self.told = named.map(|c| At::new(c, number)).or(self.told);
         }
+    }
+
+    /// A line of the summary: the average, and what was out of bounds. Whether it was one.
+    fn summed_up(&mut self, number: u32, line: &str) -> bool {
+        if let Some(average) = head::average(line) {
+            self.summary(number).average.get_or_insert(At::new(average, number));
+        } else if let Some(bounds) = head::out_of_bounds(line) {
+            self.summary(number).out_of_bounds.get_or_insert(At::new(bounds, number));
+        } else {
+            return false;
+        }
+        true
     }
 
     fn summary(&mut self, number: u32) -> &mut Run {

@@ -427,13 +427,9 @@ impl<'a> Record<'a> {
             let row = Row {
                 line,
                 size: Bytes(self.size.whole()?),
-                count: None,
                 dtype: kept(self.dtype.as_deref()?),
                 redop: redop(self.redop.as_deref()),
-                root: None,
-                out_of_place: None,
-                in_place: None,
-                each: None,
+                ..Row::default()
             };
             Some((row, in_place, measure))
         };

@@ -1,10 +1,10 @@
 //! A row of a table.
 
-use super::columns::{Columns, Field, Group, Lead, guess, is_op, is_type};
-use super::run::{Delta, Errors, Measure, PerIteration, Row};
+use super::columns::{Cells, Columns, Field, Group, Lead, guess, is_op, is_type};
+use super::run::{Delta, Errors, Row};
 use crate::error::{ParseError, Why};
 use crate::text::words;
-use crate::units::{Bytes, GBps, Microseconds, Percent};
+use crate::units::Bytes;
 use smol_str::SmolStr;
 
 /// A row whose line was broken by another's output: what it has so far.
@@ -88,7 +88,7 @@ fn with(line: u32, text: &str, words: &[&str], columns: &Columns) -> Seen {
         let own: Vec<&str> = before.iter().copied().chain([last_own]).collect();
         match measure(&own, group, columns.milliseconds) {
             Ok(m) => {
-                put(&mut row, group, m);
+                m.put(&mut row, group.in_place);
                 end = offset(text, last) + last_own.len();
             }
             Err(_) if may_be_glued => break,
@@ -132,7 +132,7 @@ pub(super) fn go_on(open: &mut Open, text: &str, columns: &Columns) -> Option<bo
         return None;
     }
     open.next_group += found.len();
-    found.into_iter().for_each(|(group, m)| put(&mut open.row, group, m));
+    found.into_iter().for_each(|(group, m)| m.put(&mut open.row, group.in_place));
     Some(open.next_group >= columns.groups.len())
 }
 
@@ -176,17 +176,7 @@ fn lead_len(word: &str) -> usize {
 
 /// What comes before the measurements, and how many words that is.
 fn lead(line: u32, size: u64, words: &[&str], columns: &Columns) -> Option<(Row, usize)> {
-    let mut row = Row {
-        line,
-        size: Bytes(size),
-        count: None,
-        dtype: SmolStr::default(),
-        redop: None,
-        root: None,
-        out_of_place: None,
-        in_place: None,
-        each: None,
-    };
+    let mut row = Row { line, size: Bytes(size), ..Row::default() };
     let mut taken = 0;
     for column in &columns.lead {
         let Some(word) = words.get(taken) else { return (taken >= 3).then_some((row, taken)) };
@@ -229,47 +219,18 @@ fn root(word: &str) -> Option<Option<u32>> {
     Some((!word.starts_with('-')).then_some(value))
 }
 
-fn put(row: &mut Row, group: &Group, (measure, each): (Measure, Option<PerIteration>)) {
-    if let Some(each) = each {
-        row.set_per_iteration(group.in_place, each);
-    }
-    if group.in_place {
-        row.in_place = Some(measure);
-    } else {
-        row.out_of_place = Some(measure);
-    }
-}
-
-fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<(Measure, Option<PerIteration>), Why> {
-    let time = |v: f64| if milliseconds { Microseconds::from_milliseconds(v) } else { Microseconds(v) };
-    let mut m = Measure { time: Microseconds(0.0), algbw: GBps(0.0), busbw: GBps(0.0), errors: Errors::NotShown };
-    let mut each = PerIteration {
-        min: Microseconds(0.0),
-        max: Microseconds(0.0),
-        p99: Microseconds(0.0),
-        cv: Percent(0.0),
-        more: None,
-    };
-    let mut has_each = false;
+fn measure(words: &[&str], group: &Group, milliseconds: bool) -> Result<Cells, Why> {
+    let mut cells = Cells::default();
     for (word, field) in words.iter().zip(&group.fields) {
         match field {
-            Field::Time => m.time = time(number(word)?),
-            Field::AlgBw => m.algbw = GBps(number(word)?),
-            Field::BusBw => m.busbw = GBps(number(word)?),
-            Field::Wrong => m.errors = wrong(word)?,
-            Field::Delta => m.errors = delta(word)?,
-            Field::Check if word.contains("e-") || word.ends_with("e+00") => m.errors = delta(word)?,
-            Field::Check => m.errors = wrong(word)?,
-            Field::IterMin => each.min = time(number(word)?),
-            Field::IterMax => each.max = time(number(word)?),
-            Field::IterP99 => each.p99 = time(number(word)?),
-            Field::IterCv => {
-                each.cv = Percent(number(word)?);
-                has_each = true;
-            }
+            Field::Wrong => cells.measure.errors = wrong(word)?,
+            Field::Delta => cells.measure.errors = delta(word)?,
+            Field::Check if word.contains("e-") || word.ends_with("e+00") => cells.measure.errors = delta(word)?,
+            Field::Check => cells.measure.errors = wrong(word)?,
+            field => cells.set(*field, number(word)?, milliseconds),
         }
     }
-    Ok((m, has_each.then_some(each)))
+    Ok(cells)
 }
 
 /// A number that is one: neither `nan` nor `inf`, and nothing negative.

@@ -182,7 +182,7 @@ impl Collective {
 }
 
 /// One size.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Row {
     /// 1-based line.
     pub line: u32,
@@ -223,7 +223,7 @@ impl Row {
 }
 
 /// One measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Measure {
     /// Time of one operation.
     pub time: Microseconds,
@@ -236,7 +236,7 @@ pub struct Measure {
 }
 
 /// The column `#wrong`, before 2.13 `error` or `res`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Errors {
     /// `N/A`: results were not checked.
@@ -246,6 +246,7 @@ pub enum Errors {
     /// The largest difference from the expected value; rounding is not zero.
     Delta(Delta),
     /// The table has no such column.
+    #[default]
     NotShown,
 }
 
@@ -254,7 +255,7 @@ pub enum Errors {
 pub struct Delta(pub f64);
 
 /// Spread between iterations.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct PerIteration {
     /// Shortest.
     pub min: Microseconds,

@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str, lines: (u32, u32), is_open: bool) -> Run {
         None => return run,
     };
     let v = &root["nvbandwidth"];
-    let short = |v: &Value| v.as_str().map(|s| At::new(SmolStr::new(s.chars().take(128).collect::<String>()), line));
+    let short = |v: &Value| v.as_str().map(|s| At::new(s.chars().take(128).collect::<SmolStr>(), line));
     let number = |v: &Value| v.as_u64().and_then(|n| u32::try_from(n).ok()).map(|n| At::new(n, line));
     run.version = short(&v["version"]);
     run.git = short(&v["git_version"]);
@@ -70,7 +70,7 @@ fn list(v: &Value) -> &[Value] {
 }
 
 fn test(v: &Value, line: u32, run: &mut Run) -> Test {
-    let name = v["name"].as_str().map(|n| SmolStr::new(n.chars().take(128).collect::<String>()));
+    let name = v["name"].as_str().map(|n| n.chars().take(128).collect::<SmolStr>());
     let status = match v["status"].as_str().unwrap_or_default() {
         "Passed" => Status::Passed,
         "Waived" => Status::Waived,

@@ -39,8 +39,8 @@ struct Document {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let mut reader = Reader::default();
-    let is_whole = text::for_lines(bytes, |number, line| reader.line(number, line.as_bytes()));
+    let (mut reader, is_whole) =
+        text::read(bytes, |reader: &mut Reader, number, line| reader.line(number, line.as_bytes()));
     if !is_whole {
         reader.drop_cut();
     }
@@ -122,7 +122,7 @@ impl Reader {
             self.word = word;
             return;
         }
-        let short = |s: &str| At::new(SmolStr::new(s.trim().chars().take(128).collect::<String>()), number);
+        let short = |s: &str| At::new(s.trim().chars().take(128).collect::<SmolStr>(), number);
         if let Some(version) = line.strip_prefix("nvbandwidth Version:") {
             self.end_run();
             self.record.touch(number).version = Some(short(version));
@@ -142,9 +142,7 @@ impl Reader {
             self.record.touch(number).waived += 1;
             let name = line.strip_prefix("Waiving ").map(|n| n.trim_end_matches('.'));
             if let Some(name) = name.filter(|n| is_name(n)) {
-                let test =
-                    Test { line: number, name: Some(SmolStr::new(name)), status: Status::Waived, matrices: Vec::new() };
-                self.record.run.push_test(test);
+                self.record.run.push_test(Test::new(number, Some(name), Status::Waived));
             }
         } else if self.record.is_begun() && self.header(number, line, word) {
         } else if is_failure(line) && (self.record.is_begun() || line.contains("nvbandwidth")) {
@@ -162,7 +160,7 @@ impl Reader {
 
     /// Lines above the tests.
     fn header(&mut self, number: u32, line: &str, word: Option<At<SmolStr>>) -> bool {
-        let short = |s: &str| At::new(SmolStr::new(s.trim().chars().take(128).collect::<String>()), number);
+        let short = |s: &str| At::new(s.trim().chars().take(128).collect::<SmolStr>(), number);
         if let Some(git) = line.strip_prefix("Built from Git version:") {
             self.record.run.git = Some(short(git)).filter(|g| !g.value.is_empty());
         } else if let Some(version) = line.strip_prefix("CUDA Runtime Version:") {
@@ -312,7 +310,7 @@ impl Reader {
         if self.test.as_ref().is_some_and(|t| !fits(t)) {
             self.end_test();
         }
-        self.test.get_or_insert(Test { line: number, name: None, status: Status::Unfinished, matrices: Vec::new() })
+        self.test.get_or_insert(Test::new(number, None, Status::Unfinished))
     }
 
     fn begin_test(&mut self, number: u32, name: &str) {
@@ -324,12 +322,7 @@ impl Reader {
             self.names.insert(SmolStr::new(name));
         }
         self.record.touch(number);
-        self.test = Some(Test {
-            line: number,
-            name: Some(SmolStr::new(name)),
-            status: Status::Unfinished,
-            matrices: Vec::new(),
-        });
+        self.test = Some(Test::new(number, Some(name), Status::Unfinished));
     }
 
     fn end_matrix(&mut self) {
@@ -339,7 +332,7 @@ impl Reader {
             return;
         }
         // A matrix without a sum: its last rows may be missing. The rows that are there are whole.
-        let test = self.test.get_or_insert(Test { line, name: None, status: Status::Unfinished, matrices: Vec::new() });
+        let test = self.test.get_or_insert(Test::new(line, None, Status::Unfinished));
         if test.status == Status::Unfinished {
             test.status = Status::Passed;
         }

@@ -197,6 +197,12 @@ impl Values {
     }
 }
 
+impl Test {
+    pub(super) fn new(line: u32, name: Option<&str>, status: Status) -> Self {
+        Test { line, name: name.map(SmolStr::new), status, matrices: Vec::new() }
+    }
+}
+
 impl Matrix {
     pub(super) fn new(line: u32, description: &str, values: Values) -> Self {
         Matrix {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Address of a PCI function. The domain is 32 bits wide: Hyper-V, VMD and nvidia-smi use more than 16.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Bdf {
     /// PCI segment group ("domain"); 0 where the text gave none.
     pub domain: u32,

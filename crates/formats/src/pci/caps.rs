@@ -290,7 +290,7 @@ impl std::fmt::Debug for AcsBits {
 }
 
 /// Access Control Services.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Acs {
     /// What the port can do.
     pub capability: Option<AcsBits>,
@@ -301,7 +301,7 @@ pub struct Acs {
 }
 
 /// Address Translation Services.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Ats {
     /// Invalidate queue depth; 0 in the register means 32.
     pub invalidate_queue_depth: Option<u8>,
@@ -312,7 +312,7 @@ pub struct Ats {
 }
 
 /// Advanced Error Reporting: the status registers (sticky until cleared).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Aer {
     /// Uncorrectable error status.
     pub uncorrectable_status: Option<u32>,
@@ -325,7 +325,7 @@ pub struct Aer {
 }
 
 /// Single-root I/O virtualisation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct SrIov {
     /// VFs that exist at most.
     pub total_vfs: Option<u16>,
@@ -340,7 +340,7 @@ pub struct SrIov {
 }
 
 /// Alternative Routing-ID interpretation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Ari {
     /// Next function number.
     pub next_function: Option<u8>,

@@ -2,7 +2,7 @@
 
 use super::run::{Address, Failure, FailureKind, Header, Kind, Note, NoteKind, Side, Test};
 use crate::gid::Gid;
-use crate::text::words;
+use crate::text::{flag, words};
 use crate::units::Bytes;
 use smol_str::SmolStr;
 
@@ -98,11 +98,7 @@ pub(super) fn set(label: &str, value: &str, h: &mut Header) -> bool {
     let text = || (!value.is_empty()).then(|| SmolStr::from(kept(value)));
     let number = || value.trim_end_matches("[B]").trim_end_matches('B').parse::<u32>().ok();
     let bytes = || number().map(|n| Bytes(u64::from(n)));
-    let flag = || match value {
-        "ON" => Some(true),
-        "OFF" => Some(false),
-        _ => None,
-    };
+    let flag = || flag(value, "ON", "OFF");
     match label {
         "Dual-port" | "Dual_port" => h.dual_port = flag(),
         "Device" => h.device = text(),

@@ -21,8 +21,7 @@ pub struct Reader {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let mut reader = Reader::default();
-    text::for_lines(bytes, |number, line| reader.line(number, line.as_bytes()));
+    let (reader, _) = text::read(bytes, |reader: &mut Reader, number, line| reader.line(number, line.as_bytes()));
     reader.finish()
 }
 
@@ -203,9 +202,7 @@ impl Reader {
 
     fn end_run(&mut self) {
         self.columns = None;
-        if let Some(run) = self.record.end() {
-            self.record.push(run);
-        }
+        self.record.close();
     }
 
     fn end_report(&mut self) {

@@ -4,10 +4,53 @@ use super::{Counts, Reply, Summary};
 use crate::decimal::{Fraction, decimal};
 use crate::error::Why;
 use crate::text::{leading_number, words};
-use crate::units::{Microseconds, Percent};
+use crate::units::{Bytes, Microseconds, Percent};
+
+/// What a line is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Line<'a> {
+    /// `PING h.example (10.0.0.9) 56(84) bytes of data.`, `Pinging h.example [10.0.0.9] with 32 bytes of data:`.
+    Heading { host: &'a str, address: Option<&'a str>, payload: Option<Bytes> },
+    /// See [`reply`]; `Reply from 10.0.0.9: bytes=32 time<1ms TTL=64`, of IPv6 without bytes and time to live.
+    Reply(Result<Reply, Why>),
+    /// `--- h.example ping statistics ---`, `Ping statistics for 10.0.0.9:`.
+    Statistics(&'a str),
+    /// See [`counts`]; `Packets: Sent = 4, Received = 4, Lost = 0 (0% loss),`.
+    Counts(Counts),
+    /// See [`summary`]; `Minimum = 0ms, Maximum = 1ms, Average = 0ms`.
+    Summary(Result<Summary, Why>),
+    /// `Request timeout for icmp_seq 3`, `Request timed out.`, `Reply from 10.0.0.1: Destination host unreachable.`: the latter is counted as received.
+    Error { is_answer: bool },
+    /// `Ping request could not find host nowhere. …`.
+    Failure,
+}
+
+/// What a line says, of all but Windows, apart from the summary.
+pub(super) fn line(number: u32, text: &str) -> Option<Line<'_>> {
+    if let Some(rest) = text.strip_prefix("PING ") {
+        return heading(rest);
+    }
+    if let Some(reply) = reply(number, text) {
+        return Some(Line::Reply(reply));
+    }
+    let host = text.strip_prefix("--- ").and_then(|r| r.strip_suffix(" ping statistics ---"));
+    host.map(Line::Statistics).or_else(|| counts(text).map(Line::Counts))
+}
+
+/// `127.0.0.1 (127.0.0.1) 56(84) bytes of data.`, `::1(::1) 56 data bytes`, `host (1.2.3.4): 56 data bytes`.
+fn heading(rest: &str) -> Option<Line<'_>> {
+    let (host, after) = rest.split_once('(')?;
+    let (address, after) = after.split_once(')').filter(|(_, after)| after.contains("bytes"))?;
+    let size = after.trim_start_matches([':', ' ']);
+    // BSD with -6: `PING6(56=40+8+8 bytes) a --> b`: not this form.
+    let size = size.split_once("from ").map_or(size, |(before, behind)| {
+        if before.trim().is_empty() { behind.split_once(": ").map_or(behind, |(_, s)| s) } else { before }
+    });
+    Some(Line::Heading { host: host.trim(), address: Some(address), payload: leading_number(size).map(Bytes) })
+}
 
 /// `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.078 ms`.
-pub(super) fn reply(line: u32, text: &str) -> Option<Result<Reply, Why>> {
+fn reply(line: u32, text: &str) -> Option<Result<Reply, Why>> {
     let (at, text) = stamp(text);
     let (size, rest) = text.split_once(" bytes from ")?;
     if size.is_empty() || !size.bytes().all(|b| b.is_ascii_digit()) {
@@ -59,7 +102,7 @@ fn stamp(text: &str) -> (Option<f64>, &str) {
 }
 
 /// `3 packets transmitted, 3 received, +1 duplicates, 0% packet loss, time 418ms`.
-pub(super) fn counts(text: &str) -> Option<Counts> {
+fn counts(text: &str) -> Option<Counts> {
     let (transmitted, rest) = text.split_once(" packets transmitted,")?;
     let mut out = Counts {
         transmitted: transmitted.trim().parse().ok()?,

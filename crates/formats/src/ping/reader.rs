@@ -1,14 +1,12 @@
 //! Line by line: what belongs to which run.
 
-use super::windows::{self, Line};
-use super::{Run, line};
-use crate::bounds::{BENCH_SHORT_LINE, Limit};
-use crate::error::Why;
+use super::line::{self, Line};
+use super::{Run, windows};
+use crate::bounds::Limit;
 use crate::launcher;
 use crate::record::{Recorder, keep};
 use crate::refusal::{End, Said};
-use crate::text::{self, At, leading_number};
-use crate::units::Bytes;
+use crate::text::{self, At};
 
 /// Reads lines as they come. Keeps no text, and of a run only what is bounded.
 #[derive(Debug, Default)]
@@ -20,45 +18,22 @@ pub struct Reader {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let mut reader = Reader::default();
-    text::for_lines(bytes, |number, line| reader.line(number, line));
-    reader.finish()
+    text::read(bytes, Reader::line).0.finish()
 }
 
 impl Reader {
     /// Takes the next line, without its end. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
-        if line.len() > BENCH_SHORT_LINE {
-            return;
-        }
-        let line = launcher::strip(line.trim_end()).trim_start();
-        if let Some(rest) = line.strip_prefix("PING ") {
-            self.heading(number, rest);
-        } else if let Some(reply) = line::reply(number, line) {
-            self.reply(number, reply);
-        } else if let Some(host) = line.strip_prefix("--- ").and_then(|r| r.strip_suffix(" ping statistics ---")) {
-            // The paste may begin here.
-            if self.record.run.counts.is_some() {
-                self.end_run();
-            }
-            self.record.touch(number).host.get_or_insert(At::new(host.chars().take(256).collect(), number));
-        } else if let Some(counts) = line::counts(line) {
-            let run = self.record.touch(number);
-            run.counts = Some(At::new(counts, number));
-            run.end = End::Finished;
-        } else if let Some(summary) = self.record.is_begun().then(|| line::summary(line)).flatten() {
-            let run = self.record.touch(number);
-            match summary {
-                Ok(summary) => run.summary = Some(At::new(summary, number)),
-                Err(why) => run.refused.push(number, why),
-            }
-        } else if let Some(said) = windows::line(number, line) {
-            self.windows(number, line, said);
+        let Some(line) = launcher::short(line).map(str::trim_start) else { return };
+        let found = line::line(number, line)
+            .or_else(|| line::summary(line).filter(|_| self.record.is_begun()).map(Line::Summary))
+            .or_else(|| windows::line(number, line, self.record.is_begun()));
+        if let Some(found) = found {
+            self.take(number, line, found);
         } else if let Some(what) = line.strip_prefix("ping: ").or_else(|| line.strip_prefix("ping6: ")) {
             self.said(number, what);
-        } else if self.record.is_begun() && self.record.run.counts.is_none() && is_error(line) {
-            let run = self.record.touch(number);
-            keep(&mut run.errors, Said::new(number, line), Limit::PING_SAID, number, &mut run.left_out);
+        } else if is_error(line) {
+            self.take(number, line, Line::Error { is_answer: false });
         }
     }
 
@@ -68,62 +43,37 @@ impl Reader {
         self.record.finish()
     }
 
-    /// `127.0.0.1 (127.0.0.1) 56(84) bytes of data.`, `::1(::1) 56 data bytes`, `host (1.2.3.4): 56 data bytes`.
-    fn heading(&mut self, number: u32, rest: &str) {
-        let Some((host, after)) = rest.split_once('(') else { return };
-        let Some((address, after)) = after.split_once(')') else { return };
-        if !after.contains("bytes") {
-            return;
-        }
-        self.end_run();
-        let run = self.record.touch(number);
-        run.host = Some(At::new(host.trim().chars().take(256).collect(), number));
-        run.address = Some(address.chars().take(256).collect());
-        let size = after.trim_start_matches([':', ' ']);
-        // BSD with -6: `PING6(56=40+8+8 bytes) a --> b`: not this form.
-        let size = size.split_once("from ").map_or(size, |(before, behind)| {
-            if before.trim().is_empty() { behind.split_once(": ").map_or(behind, |(_, s)| s) } else { before }
-        });
-        run.payload = leading_number(size).map(Bytes);
-    }
-
-    fn reply(&mut self, number: u32, reply: Result<super::Reply, Why>) {
-        if self.record.run.counts.is_some() {
-            self.end_run();
-        }
-        let run = self.record.touch(number);
-        match reply {
-            Ok(reply) => keep(&mut run.replies, reply, Limit::PING_REPLIES, number, &mut run.left_out),
-            Err(why) => run.refused.push(number, why),
-        }
-    }
-
-    /// A line of Windows.
-    fn windows(&mut self, number: u32, text: &str, line: Line<'_>) {
+    fn take(&mut self, number: u32, text: &str, line: Line<'_>) {
         match line {
             Line::Heading { host, address, payload } => {
                 self.end_run();
                 let run = self.record.touch(number);
                 run.host = Some(At::new(host.chars().take(256).collect(), number));
                 run.address = address.map(|a| a.chars().take(256).collect());
-                run.payload = payload.map(Bytes);
+                run.payload = payload;
             }
-            Line::Reply(reply) => self.reply(number, reply),
-            Line::Statistics(host) => {
-                if self.record.run.counts.is_some() {
-                    self.end_run();
+            Line::Reply(reply) => {
+                self.end_counted();
+                let run = self.record.touch(number);
+                match reply {
+                    Ok(reply) => keep(&mut run.replies, reply, Limit::PING_REPLIES, number, &mut run.left_out),
+                    Err(why) => run.refused.push(number, why),
                 }
+            }
+            Line::Statistics(host) => {
+                // The paste may begin here.
+                self.end_counted();
                 self.record.touch(number).host.get_or_insert(At::new(host.chars().take(256).collect(), number));
             }
-            Line::Counts(mut counts) if self.record.is_begun() => {
-                // Answers of routers are counted as received.
-                counts.errors = self.answers;
+            Line::Counts(mut counts) => {
+                // Windows counts answers of routers as received.
+                counts.errors += self.answers;
                 counts.received = counts.received.saturating_sub(self.answers);
                 let run = self.record.touch(number);
                 run.counts = Some(At::new(counts, number));
                 run.end = End::Finished;
             }
-            Line::Summary(summary) if self.record.is_begun() => {
+            Line::Summary(summary) => {
                 let run = self.record.touch(number);
                 match summary {
                     Ok(summary) => run.summary = Some(At::new(summary, number)),
@@ -135,24 +85,20 @@ impl Reader {
                 let run = self.record.touch(number);
                 keep(&mut run.errors, Said::new(number, text), Limit::PING_SAID, number, &mut run.left_out);
             }
+            Line::Error { .. } => {}
             Line::Failure => {
                 self.end_run();
-                let run = self.record.touch(number);
-                keep(&mut run.failures, Said::new(number, text), Limit::PING_SAID, number, &mut run.left_out);
-                run.end = End::Failed;
-                self.end_run();
+                self.fail(number, text);
             }
-            Line::Counts(_) | Line::Summary(_) | Line::Error { .. } => {}
         }
     }
 
     /// `unknown host`, `sendmsg: Network is unreachable`, `Warning: …`.
     fn said(&mut self, number: u32, what: &str) {
-        let said = Said::new(number, what);
         if what.starts_with("Warning") || what.starts_with("WARNING") {
             if self.record.is_begun() {
                 let run = self.record.touch(number);
-                keep(&mut run.notes, said, Limit::PING_SAID, number, &mut run.left_out);
+                keep(&mut run.notes, Said::new(number, what), Limit::PING_SAID, number, &mut run.left_out);
             }
             return;
         }
@@ -160,21 +106,31 @@ impl Reader {
         if !is_inside {
             self.end_run();
         }
-        let run = self.record.touch(number);
         if is_inside {
-            keep(&mut run.errors, said, Limit::PING_SAID, number, &mut run.left_out);
+            let run = self.record.touch(number);
+            keep(&mut run.errors, Said::new(number, what), Limit::PING_SAID, number, &mut run.left_out);
         } else {
-            keep(&mut run.failures, said, Limit::PING_SAID, number, &mut run.left_out);
-            run.end = End::Failed;
+            self.fail(number, what);
+        }
+    }
+
+    fn fail(&mut self, number: u32, what: &str) {
+        let run = self.record.touch(number);
+        keep(&mut run.failures, Said::new(number, what), Limit::PING_SAID, number, &mut run.left_out);
+        run.end = End::Failed;
+        self.end_run();
+    }
+
+    /// Ends the run where its counts were shown: what follows is of the next.
+    fn end_counted(&mut self) {
+        if self.record.run.counts.is_some() {
             self.end_run();
         }
     }
 
     fn end_run(&mut self) {
         self.answers = 0;
-        if let Some(run) = self.record.end() {
-            self.record.push(run);
-        }
+        self.record.close();
     }
 }
 

@@ -1,32 +1,14 @@
 //! The lines of Windows.
 
-use super::{Counts, Reply, Summary, line};
+use super::line::{self, Line};
+use super::{Counts, Reply, Summary};
 use crate::decimal::{Fraction, decimal};
 use crate::error::Why;
 use crate::text::leading_number;
-use crate::units::{Microseconds, Percent};
+use crate::units::{Bytes, Microseconds, Percent};
 
-/// What a line is.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Line<'a> {
-    /// `Pinging h.example [10.0.0.9] with 32 bytes of data:`.
-    Heading { host: &'a str, address: Option<&'a str>, payload: Option<u64> },
-    /// `Reply from 10.0.0.9: bytes=32 time<1ms TTL=64`; of IPv6 without bytes and time to live.
-    Reply(Result<Reply, Why>),
-    /// `Ping statistics for 10.0.0.9:`.
-    Statistics(&'a str),
-    /// `Packets: Sent = 4, Received = 4, Lost = 0 (0% loss),`.
-    Counts(Counts),
-    /// `Minimum = 0ms, Maximum = 1ms, Average = 0ms`.
-    Summary(Result<Summary, Why>),
-    /// `Request timed out.`, `Reply from 10.0.0.1: Destination host unreachable.`: the latter is counted as received.
-    Error { is_answer: bool },
-    /// `Ping request could not find host nowhere. …`.
-    Failure,
-}
-
-/// What a line says, where Windows prints such.
-pub(super) fn line(number: u32, text: &str) -> Option<Line<'_>> {
+/// What a line says, where Windows prints such. Counts and summary say too little to begin a run.
+pub(super) fn line(number: u32, text: &str, is_begun: bool) -> Option<Line<'_>> {
     if let Some(rest) = text.strip_prefix("Reply from ") {
         let (_, rest) = rest.split_once(": ")?;
         return if rest.contains("time=") || rest.contains("time<") {
@@ -41,7 +23,7 @@ pub(super) fn line(number: u32, text: &str) -> Option<Line<'_>> {
         let (host, size) = rest.split_once(" with ")?;
         // `-S`: where it is sent from.
         let host = host.split(" from ").next().unwrap_or(host);
-        let payload = leading_number(size).filter(|_| size.contains(" bytes of data"))?;
+        let payload = leading_number(size).filter(|_| size.contains(" bytes of data")).map(Bytes)?;
         let (host, address) = match host.split_once(" [") {
             Some((host, address)) => (host, address.strip_suffix(']')),
             None => (host, Some(host)),
@@ -52,10 +34,10 @@ pub(super) fn line(number: u32, text: &str) -> Option<Line<'_>> {
         return Some(Line::Statistics(host.trim_end_matches(':')));
     }
     if text.starts_with("Packets: Sent = ") {
-        return counts(text).map(Line::Counts);
+        return counts(text).filter(|_| is_begun).map(Line::Counts);
     }
     if text.starts_with("Minimum = ") && text.contains("Maximum") {
-        return Some(Line::Summary(summary(text)));
+        return is_begun.then(|| Line::Summary(summary(text)));
     }
     if text.starts_with("Ping request could not find host ") {
         return Some(Line::Failure);

@@ -2,7 +2,7 @@
 
 use super::run::{Mode, Observations, Params, Run, Server};
 use super::values;
-use crate::bounds::{BENCH_SHORT_LINE, Limit, leave_out};
+use crate::bounds::{Limit, leave_out};
 use crate::error::Why;
 use crate::launcher;
 use crate::record::{Recorder, has_room, keep};
@@ -20,18 +20,13 @@ pub struct Reader {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let mut reader = Reader::default();
-    text::for_lines(bytes, |number, line| reader.line(number, line));
-    reader.finish()
+    text::read(bytes, Reader::line).0.finish()
 }
 
 impl Reader {
     /// Takes the next line, without its end and its colours. `number` is 1-based.
     pub fn line(&mut self, number: u32, line: &str) {
-        if line.len() > BENCH_SHORT_LINE || line.is_empty() {
-            return;
-        }
-        let line = launcher::strip(line.trim_end());
+        let Some(line) = launcher::short(line).filter(|l| !l.is_empty()) else { return };
         // Pasted into issues, lines and values are in bold.
         let line: Cow<'_, str> = if line.contains("**") { line.replace("**", "").into() } else { line.into() };
         let is_own = line.contains("sockperf");
@@ -44,7 +39,7 @@ impl Reader {
 
     /// The runs; the last one may be unfinished.
     pub fn finish(mut self) -> Vec<Run> {
-        self.end_run();
+        self.record.close();
         self.record.finish()
     }
 
@@ -54,7 +49,7 @@ impl Reader {
             values::params(line, &mut params);
             self.told = Some((At::new(mode, number), params));
         } else if let Some(rest) = content.strip_prefix("== version #") {
-            self.end_run();
+            self.record.close();
             let version = rest.trim_matches(['=', ' ']);
             let told = self.told.take();
             let run = self.record.touch(number);
@@ -66,7 +61,7 @@ impl Reader {
             self.own(number, line, content);
         } else if let Some(endpoint) = values::endpoint(number, content) {
             if self.record.run.end == End::Finished {
-                self.end_run();
+                self.record.close();
             }
             let run = self.record.touch(number);
             keep(&mut run.endpoints, endpoint, Limit::SOCKPERF_SERVERS, number, &mut run.left_out);
@@ -77,46 +72,32 @@ impl Reader {
         if self.record.run.end == End::Finished
             && (content.starts_with("Warmup stage") || content.starts_with("Starting test"))
         {
-            self.end_run();
+            self.record.close();
         }
         if line.contains("[SERVER] listen on") {
             self.record.touch(number).is_server = true;
         } else if content.starts_with("[Total Run]") {
             // A paste may begin here, and the next one, too.
             if self.record.run.total.is_some() {
-                self.end_run();
+                self.record.close();
             }
-            self.read(number, values::counts(content), |run, v| values::set(&mut run.total, v, number));
+            self.read(number, values::counts(content), |run, v| run.total = Some(At::new(v, number)));
         } else if let Some((_, server)) = content.split_once("Printing statistics for Server No: ") {
             let server = Server { number: leading_number(server).unwrap_or_default(), ..Server::default() };
             let run = self.record.touch(number);
             keep(&mut run.servers, server, Limit::SOCKPERF_SERVERS, number, &mut run.left_out);
         } else if content.starts_with("[Valid Duration]") {
-            self.read(number, values::counts(content), |run, v| {
-                if let Some(s) = server(run, number, |s| s.valid.is_none()) {
-                    s.valid = Some(At::new(v, number));
-                }
-            });
+            self.of_server(number, values::counts(content), |s| &mut s.valid);
         } else if let Some(latency) = values::latency(content) {
-            self.read(number, Some(latency), |run, v| {
-                if let Some(s) = server(run, number, |s| s.latency.is_none()) {
-                    s.latency = Some(At::new(v, number));
-                }
-                run.ended(End::Finished);
-            });
+            if latency.is_ok() {
+                self.record.touch(number).ended(End::Finished);
+            }
+            self.of_server(number, Some(latency), |s| &mut s.latency);
         } else if content.contains("dropped messages =") {
-            self.read(number, values::lost(content).map(Ok), |run, v| {
-                if let Some(s) = server(run, number, |s| s.lost.is_none()) {
-                    s.lost = Some(At::new(v, number));
-                }
-            });
+            self.of_server(number, values::lost(content).map(Ok), |s| &mut s.lost);
         } else if let Some((_, count)) = content.split_once("Total ").filter(|(_, c)| c.contains(" observations")) {
-            self.read(number, leading_number(count).map(Ok), |run, count| {
-                let seen = Observations { count, min: None, max: None, percentiles: Vec::new() };
-                if let Some(s) = server(run, number, |s| s.observations.is_none()) {
-                    s.observations = Some(At::new(seen, number));
-                }
-            });
+            let seen = leading_number(count).map(|count| Ok(Observations { count, ..Observations::default() }));
+            self.of_server(number, seen, |s| &mut s.observations);
         } else if content.starts_with("---> ") {
             self.read(number, values::percentile(content), |run, (which, time)| {
                 percentile(run, number, which, At::new(time, number))
@@ -154,6 +135,15 @@ impl Reader {
         }
     }
 
+    /// What is read of a server.
+    fn of_server<T>(&mut self, number: u32, read: Option<Result<T, Why>>, slot: fn(&mut Server) -> &mut Option<At<T>>) {
+        self.read(number, read, |run, v| {
+            if let Some(s) = server(run, number, |s| slot(s).is_none()) {
+                *slot(s) = Some(At::new(v, number));
+            }
+        });
+    }
+
     fn read<T>(&mut self, number: u32, read: Option<Result<T, Why>>, set: impl FnOnce(&mut Run, T)) {
         match read {
             Some(Ok(value)) => set(self.record.touch(number), value),
@@ -161,17 +151,11 @@ impl Reader {
             None => self.record.refuse(number, Why::Missing("the line is cut")),
         }
     }
-
-    fn end_run(&mut self) {
-        if let Some(run) = self.record.end() {
-            self.record.push(run);
-        }
-    }
 }
 
 /// The server that the lines are of: the last one, unless it has such a line already.
-fn server(run: &mut Run, line: u32, is_free: impl Fn(&Server) -> bool) -> Option<&mut Server> {
-    if run.servers.last().is_none_or(|s| !is_free(s)) {
+fn server(run: &mut Run, line: u32, is_free: impl Fn(&mut Server) -> bool) -> Option<&mut Server> {
+    if run.servers.last_mut().is_none_or(|s| !is_free(s)) {
         if !has_room(run.servers.len(), Limit::SOCKPERF_SERVERS) {
             leave_out(&mut run.left_out, Limit::SOCKPERF_SERVERS, line);
             return None;
@@ -184,9 +168,7 @@ fn server(run: &mut Run, line: u32, is_free: impl Fn(&Server) -> bool) -> Option
 
 fn percentile(run: &mut Run, number: u32, which: f64, time: At<crate::units::Microseconds>) {
     let Some(server) = server(run, number, |_| true) else { return };
-    let seen = server.observations.get_or_insert_with(|| {
-        At::new(Observations { count: 0, min: None, max: None, percentiles: Vec::new() }, number)
-    });
+    let seen = server.observations.get_or_insert_with(|| At::new(Observations::default(), number));
     if which >= 100.0 {
         seen.value.max = Some(time);
     } else if which <= 0.0 {

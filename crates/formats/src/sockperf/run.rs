@@ -188,7 +188,7 @@ pub struct Lost {
 }
 
 /// Observations and percentiles.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Observations {
     /// How many.
     pub count: u64,

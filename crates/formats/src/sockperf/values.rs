@@ -3,7 +3,7 @@
 use super::run::{Bandwidth, Counts, Endpoint, Latency, Lost, Measured, Mode, Params, Throughput, Transport};
 use crate::decimal::{Fraction, decimal};
 use crate::error::Why;
-use crate::text::{At, leading_number, words};
+use crate::text::{leading_number, words};
 use crate::units::{Bytes, MiBps, Microseconds, PerSecond};
 
 /// The word behind a mark, up to what ends a value.
@@ -157,8 +157,4 @@ pub(super) fn mode(line: &str) -> Option<Mode> {
         "tp" | "throughput" => Some(Mode::Throughput),
         _ => None,
     }
-}
-
-pub(super) fn set<T>(slot: &mut Option<At<T>>, value: T, line: u32) {
-    *slot = Some(At::new(value, line));
 }

@@ -298,15 +298,17 @@ fn lagging(text: &str) -> Event {
     Event::Lagging { ranks, lag, collective, text: kept(text) }
 }
 
+/// NCCL's results, as exceptions name them: `ncclSystemError: …`.
+const RESULTS: &[(&str, ErrorKind)] = &[
+    ("ncclUnhandledCudaError", ErrorKind::Cuda),
+    ("ncclSystemError", ErrorKind::System),
+    ("ncclInternalError", ErrorKind::Internal),
+    ("ncclInvalidArgument", ErrorKind::InvalidArgument),
+    ("ncclInvalidUsage", ErrorKind::InvalidUsage),
+    ("ncclRemoteError", ErrorKind::Remote),
+];
+
 fn error(text: &str) -> Option<Error> {
-    const NAMES: &[(&str, ErrorKind)] = &[
-        ("ncclUnhandledCudaError", ErrorKind::Cuda),
-        ("ncclSystemError", ErrorKind::System),
-        ("ncclInternalError", ErrorKind::Internal),
-        ("ncclInvalidArgument", ErrorKind::InvalidArgument),
-        ("ncclInvalidUsage", ErrorKind::InvalidUsage),
-        ("ncclRemoteError", ErrorKind::Remote),
-    ];
     const WORDS: &[(&str, ErrorKind)] = &[
         ("unhandled cuda error", ErrorKind::Cuda),
         ("unhandled system error", ErrorKind::System),
@@ -320,10 +322,10 @@ fn error(text: &str) -> Option<Error> {
         .find_map(|m| text.split_once(m).map(|(_, rest)| rest));
     let Some(rest) = in_exception else {
         let text = text.trim_start();
-        let (_, kind) = NAMES.iter().find(|(n, _)| text.strip_prefix(n).is_some_and(|r| r.starts_with(':')))?;
+        let (_, kind) = RESULTS.iter().find(|(n, _)| text.strip_prefix(n).is_some_and(|r| r.starts_with(':')))?;
         return Some(Error { kind: *kind, version: None, text: kept(text) });
     };
-    let named = WORDS.iter().find(|(w, _)| rest.contains(w)).or_else(|| NAMES.iter().find(|(n, _)| rest.contains(n)));
+    let named = WORDS.iter().find(|(w, _)| rest.contains(w)).or_else(|| RESULTS.iter().find(|(n, _)| rest.contains(n)));
     let version = rest.split_once("NCCL version ").and_then(|(_, v)| {
         let end = v.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '+'))).unwrap_or(v.len());
         v.get(..end).map(|v| v.trim_end_matches('.')).filter(|v| v.starts_with(|c: char| c.is_ascii_digit()))

@@ -49,16 +49,6 @@ const EXCEPTIONS: &[&str] = &[
     "torch.AcceleratorError: ",
 ];
 
-/// NCCL's results, as exceptions name them: `ncclSystemError: …`.
-const RESULTS: &[&str] = &[
-    "ncclUnhandledCudaError",
-    "ncclSystemError",
-    "ncclInternalError",
-    "ncclInvalidArgument",
-    "ncclInvalidUsage",
-    "ncclRemoteError",
-];
-
 /// Whether a line begins as one of these does.
 pub(super) fn begins(line: &str) -> bool {
     let own = printed::own(line);
@@ -71,7 +61,7 @@ pub(super) fn begins(line: &str) -> bool {
         text = printed::own(rest).text;
     }
     let starts = |list: &[&str]| list.iter().any(|w| text.starts_with(w));
-    let result = RESULTS.iter().any(|r| text.strip_prefix(r).is_some_and(|rest| rest.starts_with(':')));
+    let result = super::RESULTS.iter().any(|(r, _)| text.strip_prefix(r).is_some_and(|rest| rest.starts_with(':')));
     let bare = starts(MESSAGES) || starts(EXCEPTIONS) || result || is_report(text) || is_error_class(text);
     // Without a logger's head a quoted line may be anybody's words.
     headed || bare && !own.quoted

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::error::Why;
 use crate::record::{Recorder, keep};
 use crate::text::{self, At};
+use crate::torch_log::is_error_class;
 use crate::units::GiB;
 use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
@@ -61,8 +62,8 @@ enum Place {
 
 /// Reads a whole text.
 pub fn parse(bytes: &[u8]) -> Vec<Run> {
-    let mut reader = Reader::default();
-    let is_whole = text::for_lines(bytes, |number, line| reader.line(number, line.as_bytes()));
+    let (reader, is_whole) =
+        text::read(bytes, |reader: &mut Reader, number, line| reader.line(number, line.as_bytes()));
     reader.finish_cut(!is_whole)
 }
 
@@ -218,7 +219,7 @@ impl Reader {
             note(self.record.touch(number), number, NoteKind::DatasetLooped);
         } else if text.contains("OutOfMemoryError") || text.contains("OOM errors thrown") {
             fail(self.record.touch(number), Failure { line: number, step: None, kind: FailureKind::OutOfMemory });
-        } else if !self.record.run.ranks.is_empty() && exception(text) {
+        } else if !self.record.run.ranks.is_empty() && is_error_class(text) {
             let message = text.trim().chars().take(300).collect();
             fail(
                 self.record.touch(number),
@@ -296,12 +297,6 @@ fn head(text: &str) -> (Option<i64>, &str) {
     let Some(stamp) = clock::milliseconds(inner) else { return (None, text) };
     let message = inner.splitn(4, " - ").nth(3).unwrap_or(inner);
     (Some(stamp), message)
-}
-
-/// The last line of a traceback: `RuntimeError: …`, `torch.distributed.DistBackendError: …`.
-fn exception(text: &str) -> bool {
-    let Some((name, _)) = text.split_once(": ") else { return false };
-    name.ends_with("Error") && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_'))
 }
 
 fn fail(run: &mut Run, failure: Failure) {

@@ -80,7 +80,7 @@ impl Setup {
             return match wanted(setting.want, value, attribute) {
                 Some(value) => Found::One(Meant { setting, name, attribute, value }),
                 None => {
-                    open(format!("{name} is {}, and which of its values is meant cannot be told", attribute.active))
+                    open(format!("{name} is {}, and which of its values is meant cannot be decided", attribute.active))
                 }
             };
         }
@@ -173,9 +173,9 @@ mod tests {
     #[test]
     fn what_is_not_certain_is_not_set() {
         let s = setup(&[("NodeInterleaving", "Perhaps".into(), None, &[])]);
-        assert!(why(&s, "node interleaving", "off").contains("cannot be told"));
+        assert!(why(&s, "node interleaving", "off").contains("cannot be decided"));
         let s = setup(&[("NodeInterleaving", "Enabled".into(), None, &["Enabled", "Auto"])]);
-        assert!(why(&s, "node interleaving", "off").contains("cannot be told"), "the wanted value is not there");
+        assert!(why(&s, "node interleaving", "off").contains("cannot be decided"), "the wanted value is not there");
         let two = [
             ("NodeInterleaving_0001", "Enabled".into(), None, &[][..]),
             ("NodeInterleaving_0002", "Enabled".into(), None, &[]),

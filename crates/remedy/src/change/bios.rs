@@ -87,8 +87,6 @@ fn set(setting: &str, value: &str, setup: &Setup) -> Result<Change, Refusal> {
     Ok(Change {
         id: format!("bios-{}", ids.join("-")),
         summary: format!("set by Redfish: {}", words.join(", ")),
-        precondition: Vec::new(),
-        trial: Vec::new(),
         acts: meant
             .iter()
             .map(|m| {
@@ -101,6 +99,7 @@ fn set(setting: &str, value: &str, setup: &Setup) -> Result<Change, Refusal> {
             .collect(),
         proof: meant.iter().map(|m| Proof::Bios { attribute: m.name.to_owned(), value: m.value.clone() }).collect(),
         note: note.join("; "),
+        ..Change::default()
     })
 }
 

@@ -107,11 +107,9 @@ fn one(limit: &str, value: &str, s: &Snapshot) -> Result<Change, Refusal> {
     Ok(Change {
         id: "limits".into(),
         summary: "let sessions and job services lock memory without limit".into(),
-        precondition: Vec::new(),
-        trial: Vec::new(),
         acts: change,
-        proof: Vec::new(),
         note,
+        ..Change::default()
     })
 }
 

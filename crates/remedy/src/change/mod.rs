@@ -13,6 +13,7 @@ pub(crate) mod network;
 mod nicfw;
 mod options;
 mod ours;
+mod pause;
 mod registers;
 mod services;
 mod unit;
@@ -36,7 +37,9 @@ pub(crate) trait Kind: Sync {
     fn terms(&self, action: &Action, on: &On<'_>) -> Terms;
 
     /// What an action fixes to which value: two with one key and different values contradict each other.
-    fn claims(&self, action: &Action) -> Vec<(String, String)>;
+    fn claims(&self, _action: &Action) -> Vec<(String, String)> {
+        Vec::new()
+    }
 
     /// A value that the rule leaves open, and how a person decides it.
     fn open(&self, _action: &Action, _on: &Setting<'_, '_>) -> Option<String> {
@@ -70,12 +73,13 @@ pub(crate) enum Through {
 }
 
 /// All kinds, in the order of their steps.
-static KINDS: [&dyn Kind; 12] = [
+static KINDS: [&dyn Kind; 13] = [
     &modules::Modules,
     &options::ModuleOptions,
     &limits::Limits,
     &values::Values,
     &network::Interfaces,
+    &pause::Pause,
     &services::Services,
     &registers::Acs,
     &registers::DeviceControl,

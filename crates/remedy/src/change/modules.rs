@@ -22,10 +22,6 @@ impl Kind for Modules {
         AT_ONCE
     }
 
-    fn claims(&self, _: &Action) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
     fn changes(&self, actions: &[&Action], on: &Setting<'_, '_>) -> Vec<Result<Change, Refusal>> {
         let modules = each(actions, |a| match a {
             Action::LoadModule { module } => Some(module.to_string()),
@@ -51,11 +47,10 @@ fn load(modules: &[String], node: &Node<'_>, s: &Snapshot) -> Result<Change, Ref
     Ok(Change {
         id: "modules".into(),
         summary: format!("load {} now and at each boot", modules.join(", ")),
-        precondition: vec![Condition::Program { name: "modprobe".into(), package: "kmod".into() }],
-        trial: Vec::new(),
+        precondition: vec![Condition::program("modprobe", "kmod")],
         acts: change,
         proof: modules.iter().map(|m| proof(m)).collect(),
-        note: String::new(),
+        ..Change::default()
     })
 }
 

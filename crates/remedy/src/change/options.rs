@@ -85,10 +85,10 @@ fn options(asked: &[ModuleOption<'_>], platform: &Platform, s: &Snapshot) -> Res
         id: "module-options".into(),
         summary: format!("give options to modules: {}", names.join(", ")),
         precondition: vec![Condition::Program { name, package }],
-        trial: Vec::new(),
         acts: vec![file, rebuild],
         proof: asked.iter().filter_map(option_proof).collect(),
         note,
+        ..Change::default()
     })
 }
 

@@ -213,15 +213,12 @@ fn unit(name: &str, step: &str, description: &str, pairs: Vec<Pair>, s: &Snapsho
     }
     Ok(Change {
         id: step.into(),
-        summary: String::new(),
         precondition: vec![
-            Condition::Program { name: "setpci".into(), package: "pciutils".into() },
-            Condition::Program { name: "systemctl".into(), package: "systemd".into() },
+            Condition::program("setpci", "pciutils"),
+            Condition::program("systemctl", "systemd"),
             Condition::NoLockdown,
         ],
-        trial: Vec::new(),
         acts: change,
-        proof: Vec::new(),
-        note: String::new(),
+        ..Change::default()
     })
 }

@@ -27,10 +27,6 @@ impl Kind for Services {
         INTERRUPTS
     }
 
-    fn claims(&self, _: &Action) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
     fn on_talos(&self) -> Option<&'static str> {
         Some("Talos runs no services of packages: add the system extension that brings it to the node's schematic")
     }
@@ -74,10 +70,9 @@ fn enabled(service: &str, s: &Snapshot) -> Result<Change, Refusal> {
     Ok(Change {
         id: format!("service-{}", service.to_ascii_lowercase()),
         summary: format!("start {unit} now and at each boot"),
-        precondition: vec![Condition::Program { name: "systemctl".into(), package: "systemd".into() }],
-        trial: Vec::new(),
+        precondition: vec![Condition::program("systemctl", "systemd")],
         acts: vec![ours::run(&["systemctl", "enable", "--now", &unit], &["systemctl", "disable", "--now", &unit], 120)],
-        proof: Vec::new(),
         note: "where the program does not fit the driver's version, it does not stay up: the proof shows it".to_owned(),
+        ..Change::default()
     })
 }

@@ -93,14 +93,11 @@ fn values(asked: &[Sysfs<'_>], s: &Snapshot) -> Result<Change, Refusal> {
             "write {} now and at each boot",
             asked.iter().map(|a| format!("{} to {}", a.value, a.path)).collect::<Vec<_>>().join(", ")
         ),
-        precondition: tuned
-            .then(|| Condition::Program { name: "tuned-adm".into(), package: "tuned".into() })
-            .into_iter()
-            .collect(),
-        trial: Vec::new(),
+        precondition: tuned.then(|| Condition::program("tuned-adm", "tuned")).into_iter().collect(),
         acts: now.into_iter().chain(files).collect(),
         proof,
         note,
+        ..Change::default()
     })
 }
 

@@ -1,6 +1,6 @@
 //! Which differences a plan explains: by its acts and by what it promises to prove. What follows from what is data.
 
-use super::follows::{ARGUMENTS, BIOS, FILES, FIRMWARE, Follows, PCI, RULES, SAME};
+use super::follows::{ARGUMENTS, BIOS, FILES, FIRMWARE, Follows, PCI, REGISTERS, RULES, SAME};
 use super::text::clip;
 use super::volatile::path_is;
 use super::{Change, What, glob::within};
@@ -137,10 +137,11 @@ fn of_effect(effect: &Effect, out: &mut Found) {
                 follow(BIOS, id, "", out);
             }
         }
+        Effect::Register { function, register, .. } => follow(REGISTERS, register, &function.to_string(), out),
         // By their files, by the rules that a step proves, or by nothing that a snapshot shows.
         Effect::File { .. }
-        | Effect::Register { .. }
         | Effect::MemlockUnlimited
+        | Effect::Program { .. }
         | Effect::Address { .. }
         | Effect::NicReset { .. }
         | Effect::Label { .. } => {}

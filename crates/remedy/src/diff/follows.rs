@@ -128,6 +128,13 @@ pub(super) const BIOS: Follows = &[
     ("node-interleaving", "proc/sys/kernel/numa_balancing", "*"),
 ];
 
+/// By registers that a unit writes, as `setpci` names them, and what of the function, `{}`, differs then.
+pub(super) const REGISTERS: Follows = &[
+    ("CAP_EXP+8.w", "**/{}/config", "Express Device Control @*"),
+    ("CAP_EXP+28.w", "**/{}/config", "Express Device Control 2 @*"),
+    ("ECAP_ACS+6.w", "**/{}/config", "ACS control*"),
+];
+
 /// By rules that a plan promises to pass: how the rule begins, and what of its subject, `{}`, may differ.
 pub(super) const RULES: Follows = &[
     ("acs/", "**/{}/config", "ACS control*"),

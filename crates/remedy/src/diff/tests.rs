@@ -185,6 +185,35 @@ fn a_plan_explains_what_follows_from_it() {
 }
 
 #[test]
+fn a_unit_explains_the_registers_that_it_writes() {
+    let unit = |line: &str| {
+        let act = FileAct {
+            path: "/etc/systemd/system/linerate-registers.service".into(),
+            before: FileState::Absent,
+            after: Some(Content(format!("[Service]\nExecStart={line}\n"))),
+            mode: 0o644,
+        };
+        plan(vec![Act::File(act)], Vec::new())
+    };
+    let of = |bytes: &[u8]| {
+        let mut s = snapshot(&[]);
+        s.add_file(&format!("{DEVICE}/config"), bytes).unwrap();
+        s
+    };
+    let changes = diff(&of(&port(0x1f, 0x1044, 0x2810)), &of(&port(0x13, 0x1044, 0x5810)));
+    let left = |line: &str| {
+        outside(&changes, &unit(line))
+            .into_iter()
+            .map(|c| c.part.split(" @").next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(left("setpci -s 0000:18:00.0 CAP_EXP+8.w=5000:7000"), ["ACS control"]);
+    assert_eq!(left("setpci -s 0000:18:00.0 ECAP_ACS+6.w=13:1f"), ["Express Device Control"]);
+    assert_eq!(left("setpci -s 0000:19:00.0 CAP_EXP+8.w=5000:7000").len(), 2, "another function's");
+    assert_eq!(left("setpci -s 0000:18:00.0 CAP_EXP+28.w=1000:1000").len(), 2, "another register");
+}
+
+#[test]
 fn a_long_word_is_explained_though_it_is_cut_where_it_is_told() {
     let ports: Vec<String> = (0..40).map(|n| format!("xx000x0@0000:{n:02x}:00.0")).collect();
     let word = format!("pci=config_acs={}", ports.join(";"));

@@ -86,7 +86,7 @@ const ON_DEMAND: &[&str] = &[
     "sr_mod",
     "cdrom",
 ];
-const LOADED: &str = "it is loaded by whoever first needs it, and is none of the path between GPUs and NICs";
+const LOADED: &str = "it is loaded by whoever first needs it, and is not on the path between GPUs and NICs";
 
 /// The table.
 pub const VOLATILE: &[Volatile] = &[

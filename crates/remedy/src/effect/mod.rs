@@ -64,6 +64,11 @@ pub enum Effect {
     },
     /// Sessions may lock memory without limit.
     MemlockUnlimited,
+    /// A program that a unit of the step runs, of which nothing else is known.
+    Program {
+        /// Its command line, as the unit has it.
+        line: String,
+    },
     /// An interface has an address.
     Address {
         /// Interface.
@@ -166,7 +171,7 @@ impl Effect {
 #[must_use]
 pub fn of_proof(proof: &Proof) -> Option<Effect> {
     Some(match proof.clone() {
-        Proof::Rule { .. } => return None,
+        Proof::Rule { .. } | Proof::Fact { .. } => return None,
         Proof::Value { path, value } => match loaded(&path) {
             Some(name) if value == "live" => Effect::Module { name: name.to_owned() },
             _ => Effect::Value { path, value },
@@ -243,7 +248,9 @@ fn said_by(path: &str, text: &str) -> Vec<Effect> {
     }
     if within("etc/systemd/system/") {
         let runs = lines(text).filter_map(|l| l.strip_prefix("ExecStart="));
-        return runs.filter_map(|l| of_program(&l.split_whitespace().collect::<Vec<_>>())).collect();
+        // Behind `-` a failure is passed over.
+        let words = |l: &str| of_program(&l.trim_start_matches('-').split_whitespace().collect::<Vec<_>>());
+        return runs.map(|l| words(l).unwrap_or_else(|| Effect::Program { line: l.to_owned() })).collect();
     }
     let memlock = |l: &str| l.split_whitespace().collect::<Vec<_>>() == ["*", "soft", "memlock", "unlimited"];
     if within("etc/security/limits.d/") && lines(text).any(memlock) {

@@ -24,6 +24,13 @@ fn files_say_what_they_do() {
         [value("/proc/sys/kernel/numa_balancing", "0"), value("/proc/sys/net/ipv4/conf/eth0.1/arp_ignore", "1")]
     );
     assert_eq!(file("/etc/modules-load.d/x.conf", "ib_umad\n"), [Effect::Module { name: "ib_umad".to_owned() }]);
+    let unit = file(
+        "/etc/systemd/system/x.service",
+        "[Service]\nExecStart=-modprobe -- ib_umad\nExecStart=-ethtool -A eth2 rx off tx off\n",
+    );
+    let of_unit =
+        [Effect::Module { name: "ib_umad".into() }, Effect::Program { line: "-ethtool -A eth2 rx off tx off".into() }];
+    assert_eq!(unit, of_unit, "what a program does may be unknown, not that it is run");
     assert_eq!(file("/etc/security/limits.d/90.conf", "* soft memlock unlimited\n"), [Effect::MemlockUnlimited]);
     let option = Effect::ModuleOption {
         module: "ib_core".to_owned(),

@@ -1,7 +1,7 @@
 //! A MachineConfig of OpenShift: kernel arguments, files, units (Ignition 3.2). The operator drains and reboots every node of the pool, one by one.
 
 use super::one_node;
-use super::pieces::{FileRef, Piece, pieces};
+use super::pieces::{FileRef, Piece, named, pieces};
 use super::yaml::Y;
 use super::{Export, ExportError, Rest};
 use crate::model::Plan;
@@ -47,11 +47,15 @@ pub fn machineconfig(plan: &Plan, pool: &str, existing: &[String]) -> Result<Exp
     Ok(rest.done(format!("{head}{}", document.document())))
 }
 
+/// The text of a unit, and its drop-ins.
+type UnitParts = (Option<String>, Vec<Y>);
+
 #[derive(Default)]
 struct Parts {
     args: Vec<String>,
     files: Vec<Y>,
-    units: Vec<(String, Option<String>, Vec<Y>)>,
+    /// By name: the unit itself, and its drop-ins.
+    units: Vec<(String, UnitParts)>,
 }
 
 impl Parts {
@@ -77,10 +81,10 @@ impl Parts {
                     return Err("nothing writes them at boot: they are values of the running kernel only");
                 }
             }
-            Piece::Unit { file, name } => self.unit(name).1 = Some(file.content.to_owned()),
+            Piece::Unit { file, name } => named(&mut self.units, name).0 = Some(file.content.to_owned()),
             Piece::DropIn { file, unit, name } => {
                 let dropin = Y::map([("name", Y::str(*name)), ("contents", Y::str(file.content))]);
-                self.unit(unit).2.push(dropin);
+                named(&mut self.units, unit).1.push(dropin);
             }
             Piece::Mtu { .. } | Piece::Address { .. } => return Err("the network is NMState's: --format nmstate"),
             Piece::Gone { .. } => return Err("Ignition removes no files"),
@@ -108,21 +112,13 @@ impl Parts {
         ]));
     }
 
-    fn unit(&mut self, name: &str) -> &mut (String, Option<String>, Vec<Y>) {
-        let at = self.units.iter().position(|u| u.0 == name).unwrap_or_else(|| {
-            self.units.push((name.to_owned(), None, Vec::new()));
-            self.units.len() - 1
-        });
-        &mut self.units[at]
-    }
-
     fn spec(self) -> Y {
         let mut config = vec![("ignition".to_owned(), Y::map([("version", Y::str("3.2.0"))]))];
         if !self.files.is_empty() {
             config.push(("storage".into(), Y::map([("files", Y::List(self.files))])));
         }
         if !self.units.is_empty() {
-            let units = self.units.into_iter().map(|(name, contents, dropins)| {
+            let units = self.units.into_iter().map(|(name, (contents, dropins))| {
                 let mut unit = vec![("name".to_owned(), Y::Str(name))];
                 if let Some(contents) = contents {
                     unit.push(("enabled".into(), Y::Bool(true)));

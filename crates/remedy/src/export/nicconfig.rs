@@ -46,7 +46,7 @@ pub fn nicconfig(plan: &Plan, nics: &[NicType]) -> Export {
             None => rest.leave(
                 &step.id,
                 piece.what(),
-                "the operator must be told the NIC's type, link type and number of VFs, and the source does not show them all",
+                "the operator needs the NIC's type, link type and number of VFs, and the source does not show them all",
             ),
         }
     }

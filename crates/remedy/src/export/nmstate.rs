@@ -1,6 +1,6 @@
 //! The desired state of NMState: MTUs and addresses. For `nmstatectl apply`, or below `spec.desiredState` of a NodeNetworkConfigurationPolicy.
 
-use super::pieces::{Piece, pieces};
+use super::pieces::{Piece, named, pieces};
 use super::yaml::Y;
 use super::{Export, Rest};
 use crate::address::Cidr;
@@ -8,8 +8,7 @@ use crate::model::Plan;
 
 /// What is wanted of an interface.
 #[derive(Default)]
-struct Link<'p> {
-    name: &'p str,
+struct Link {
     mtu: Option<u32>,
     addresses: Vec<Cidr>,
 }
@@ -18,7 +17,7 @@ struct Link<'p> {
 #[must_use]
 pub fn nmstate(plan: &Plan) -> Export {
     let mut rest = Rest::of(plan);
-    let mut links: Vec<Link<'_>> = Vec::new();
+    let mut links: Vec<(String, Link)> = Vec::new();
     for (step, piece) in pieces(plan) {
         let name = match &piece {
             Piece::Mtu { interface, .. } | Piece::Address { interface, .. } => *interface,
@@ -27,13 +26,10 @@ pub fn nmstate(plan: &Plan) -> Export {
                 continue;
             }
         };
-        let at = links.iter().position(|l| l.name == name).unwrap_or_else(|| {
-            links.push(Link { name, ..Link::default() });
-            links.len() - 1
-        });
-        match (links.get_mut(at), piece) {
-            (Some(link), Piece::Mtu { mtu, .. }) => link.mtu = Some(mtu),
-            (Some(link), Piece::Address { cidr, .. }) => link.addresses.push(cidr),
+        let link = named(&mut links, name);
+        match piece {
+            Piece::Mtu { mtu, .. } => link.mtu = Some(mtu),
+            Piece::Address { cidr, .. } => link.addresses.push(cidr),
             _ => {}
         }
     }
@@ -47,7 +43,7 @@ pub fn nmstate(plan: &Plan) -> Export {
              # (spec.nodeSelector, kubernetes.io/hostname).\n",
         );
     }
-    if links.iter().any(|l| !l.addresses.is_empty()) {
+    if links.iter().any(|(_, l)| !l.addresses.is_empty()) {
         head.push_str(
             "#\n# NMState puts these IPv4 addresses in the place of all that an interface has, and ends its DHCP for IPv4. An address is\n\
              # planned only where the port had none when the plan was made: see that it is still so.\n",
@@ -58,8 +54,8 @@ pub fn nmstate(plan: &Plan) -> Export {
 }
 
 /// Without a type: NMState takes that of the interface that is there.
-fn interface(link: &Link<'_>) -> Y {
-    let mut entries = vec![("name".to_owned(), Y::str(link.name)), ("state".to_owned(), Y::str("up"))];
+fn interface((name, link): &(String, Link)) -> Y {
+    let mut entries = vec![("name".to_owned(), Y::str(name)), ("state".to_owned(), Y::str("up"))];
     entries.extend(link.mtu.map(|mtu| ("mtu".to_owned(), Y::Num(i64::from(mtu)))));
     if !link.addresses.is_empty() {
         let address =

@@ -8,6 +8,15 @@ use crate::model::{Act, Condition, FileAct, Plan, Proof, RunAct, Step, TrialAct,
 use linerate_out::shell;
 use std::collections::BTreeMap;
 
+/// The entry of a name. A name that the list has not is added at its end, so that lists keep the order of the plan.
+pub(super) fn named<'l, T: Default>(list: &'l mut Vec<(String, T)>, name: &str) -> &'l mut T {
+    let at = list.iter().position(|(n, _)| n == name).unwrap_or_else(|| {
+        list.push((name.to_owned(), T::default()));
+        list.len() - 1
+    });
+    &mut list[at].1
+}
+
 /// A file of the plan as it is at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileRef<'p> {

@@ -5,7 +5,7 @@
 //! `kernel`, `sysctls` and `sysfs` since 1.14. An older node refuses the documents that come in their place.
 
 use super::one_node;
-use super::pieces::{Piece, pieces};
+use super::pieces::{Piece, named, pieces};
 use super::yaml::Y;
 use super::{Export, Rest};
 use crate::change::values::sysctl_name;
@@ -112,7 +112,7 @@ impl Parts {
                     whole &= self.value(path, value);
                 }
                 if !whole {
-                    return Err("a name with a dot in it cannot be told from a path in machine.sysfs");
+                    return Err("a name with a dot in it cannot be distinguished from a path in machine.sysfs");
                 }
             }
             Piece::Mtu { interface, mtu } => self.link(interface).push(("mtu".to_owned(), Y::Num(i64::from(*mtu)))),
@@ -138,19 +138,15 @@ impl Parts {
     }
 
     fn link(&mut self, interface: &str) -> &mut Vec<(String, Y)> {
-        let at = self.interfaces.iter().position(|(name, _)| name == interface).unwrap_or_else(|| {
-            self.interfaces.push((interface.to_owned(), vec![("interface".to_owned(), Y::str(interface))]));
-            self.interfaces.len() - 1
-        });
-        &mut self.interfaces[at].1
+        let link = named(&mut self.interfaces, interface);
+        if link.is_empty() {
+            link.push(("interface".to_owned(), Y::str(interface)));
+        }
+        link
     }
 
     fn module(&mut self, name: &str, option: Option<&str>) {
-        let at = self.modules.iter().position(|m| m.0 == name).unwrap_or_else(|| {
-            self.modules.push((name.to_owned(), Vec::new()));
-            self.modules.len() - 1
-        });
-        self.modules[at].1.extend(option.map(str::to_owned));
+        named(&mut self.modules, name).extend(option.map(str::to_owned));
     }
 
     /// `machine.sysfs` names with dots what is a path.

@@ -1,6 +1,7 @@
 //! A step: one fix, from what must be so before to what must be read after.
 
 use super::{Act, FileAct};
+use linerate_facts::Want;
 use serde::{Deserialize, Serialize};
 
 /// A fix of a plan.
@@ -84,6 +85,13 @@ pub enum Condition {
     NoLockdown,
 }
 
+impl Condition {
+    /// A program of a package is installed.
+    pub(crate) fn program(name: &str, package: &str) -> Condition {
+        Condition::Program { name: name.to_owned(), package: package.to_owned() }
+    }
+}
+
 /// What must be read after the change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -94,6 +102,18 @@ pub enum Proof {
         rule: String,
         /// Subject, as verdicts name it.
         subject: String,
+    },
+    /// A fact is as an expectation of a policy wants it, on the node read again.
+    Fact {
+        /// Id of the expectation: `policy/NAME`.
+        expectation: String,
+        /// One fact of the node: `net[eth2].mtu`.
+        fact: String,
+        /// Which word of a list; empty: the fact's value.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        part: String,
+        /// What is wanted: all of these.
+        wants: Vec<Want>,
     },
     /// A file of the kernel holds this value.
     Value {

@@ -25,7 +25,7 @@ pub(super) fn refused(cx: &Cx<'_, '_>, interface: &str) -> Option<String> {
     };
     if cx.snapshot.manifest.redacted && !cidr.address.is_private() {
         return Some(format!(
-            "the source is redacted: whether {cidr} meets an address that is there cannot be told; plan from the node, or collect with --no-redact"
+            "the source is redacted: whether {cidr} meets an address that is there cannot be decided; plan from the node, or collect with --no-redact"
         ));
     }
     of_others(cx, interface, cidr).or_else(|| of_ports(cx, interface, cidr)).or_else(|| of_files(cx, interface, cidr))

@@ -13,10 +13,10 @@ fn claims(action: &Action) -> Vec<(String, String)> {
 
 /// Takes out wishes of which one undoes another: neither is planned.
 pub(super) fn without_contradictions(wishes: Vec<Wish>, refused: &mut Vec<Refused>) -> Vec<Wish> {
-    let mut claimed: BTreeMap<String, BTreeMap<String, Vec<&'static str>>> = BTreeMap::new();
+    let mut claimed: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
     for w in &wishes {
         for (k, v) in claims(&w.remedy.action) {
-            claimed.entry(k).or_default().entry(v).or_default().push(w.rule);
+            claimed.entry(k).or_default().entry(v).or_default().push(&w.rule);
         }
     }
     claimed.retain(|_, values| values.len() > 1);

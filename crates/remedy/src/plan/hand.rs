@@ -29,12 +29,12 @@ pub(super) fn add(by_hand: &mut Vec<ByHand>, w: &Wish, how: Vec<String>, reread:
     let summary = w.remedy.summary.to_string();
     let reread = distinct(w.remedy.reread.iter().map(ToString::to_string).chain(reread));
     if let Some(same) = by_hand.iter_mut().find(|b| b.summary == summary) {
-        same.rules = distinct(same.rules.drain(..).chain([w.rule.to_owned()]));
+        same.rules = distinct(same.rules.drain(..).chain([w.rule.clone()]));
         same.how = distinct(same.how.drain(..).chain(how));
         same.reread = distinct(same.reread.drain(..).chain(reread));
         return;
     }
-    by_hand.push(ByHand { rules: vec![w.rule.to_owned()], summary, how: distinct(how), reread });
+    by_hand.push(ByHand { rules: vec![w.rule.clone()], summary, how: distinct(how), reread });
 }
 
 fn how(cx: &Cx<'_, '_>, action: &Action) -> Vec<String> {

@@ -103,7 +103,7 @@ impl All<'_, '_, '_> {
         let why = format!(
             "no plan was found that makes nothing worse within {most} simulations of this node: plan fewer rules at a time, with --fix RULE"
         );
-        let left = self.wishes.iter().map(|w| (w.rule.to_owned(), why.clone())).collect();
+        let left = self.wishes.iter().map(|w| (w.rule.clone(), why.clone())).collect();
         self.make(&Held { cancelled: Vec::new(), left })
     }
 
@@ -248,7 +248,7 @@ fn make(cx: &Cx<'_, '_>, wishes: &[Wish], waiting: &Waiting, held: &Held) -> Pla
         });
     }
     for w in wishes {
-        match held.left.iter().find(|(rule, _)| rule == w.rule) {
+        match held.left.iter().find(|(rule, _)| *rule == w.rule) {
             Some((_, why)) => say_no(&mut out.refused, w, why.clone(), None),
             None => kept.push(w.clone()),
         }
@@ -306,7 +306,7 @@ mod tests {
     fn wish(rule: &'static str) -> Wish {
         let action = Action::Sysfs { path: "/sys/a".into(), value: "1".into() };
         let remedy = Remedy::new("fix it", action);
-        Wish { rule, subject: "node".into(), message: "it is wrong".into(), remedy }
+        Wish { rule: rule.into(), subject: "node".into(), message: "it is wrong".into(), remedy, proof: None }
     }
 
     /// A search that takes too many simulations plans nothing, and says what to do.

@@ -20,6 +20,7 @@ use crate::change::labels::Asked;
 use crate::model::{NodeId, Plan};
 use crate::platform::Platform;
 use crate::see;
+use crate::wished::Wished;
 use linerate_node::Node;
 use linerate_rules::Audit;
 use linerate_snapshot::Snapshot;
@@ -46,6 +47,8 @@ pub struct Options {
     pub addresses: Vec<Given>,
     /// Labels of the node's object in Kubernetes that the operator asks for, and those that it has.
     pub labels: Option<Asked>,
+    /// What a policy wishes and does not hold; then rules are asked only where `fix` names them. `None`: there is no policy.
+    pub policy: Option<Vec<Wished>>,
     /// The plan is for another system (`--format talos`, `machineconfig`, …): steps that only it can make are planned too, without acts.
     pub export: bool,
 }
@@ -60,6 +63,7 @@ impl Default for Options {
             redfish: None,
             addresses: vec![],
             labels: None,
+            policy: None,
             export: false,
         }
     }

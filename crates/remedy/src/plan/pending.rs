@@ -134,5 +134,5 @@ pub(super) fn cancel(p: &Pending, why: &str) -> Wish {
     .prove(format!("mlxconfig -d {} -e q", p.device));
     let message =
         format!("{} {} → {} waits for a reset, and a reboot brings it into force; {why}", p.parameter, p.now, p.next);
-    Wish { rule: PENDING, subject: p.device.clone(), message, remedy }
+    Wish { rule: PENDING.to_owned(), subject: p.device.clone(), message, remedy, proof: None }
 }

@@ -72,7 +72,7 @@ fn reason(cx: &Cx<'_, '_>, w: &Wish, snp: bool) -> Option<(String, Option<String
             return Some((e.to_string(), None));
         }
     }
-    let allowed = |w: &Wish| cx.options.allow.iter().any(|a| a == w.rule);
+    let allowed = |w: &Wish| cx.options.allow.contains(&w.rule);
     let risk = terms(&w.remedy.action, &cx.setting(cx.options.reset_devices).on()).map(|t| t.risk);
     if risk == Some(Risk::Dangerous) && !allowed(w) {
         let note =

@@ -55,9 +55,10 @@ fn all(cx: &Cx<'_, '_>, groups: &Groups<'_>, reset: bool, out: &mut Parts) -> Ve
 }
 
 fn step(id: &str, of: &[&Wish], terms: Terms) -> Step {
-    let about = |w: &&Wish| Proof::Rule { rule: w.rule.to_owned(), subject: w.subject.clone() };
+    let of_rule = |w: &Wish| Proof::Rule { rule: w.rule.clone(), subject: w.subject.clone() };
+    let about = |w: &&Wish| w.proof.clone().unwrap_or_else(|| of_rule(w));
     let mut seen = HashSet::new();
-    let proof = of.iter().filter(|w| seen.insert((w.rule, &w.subject))).map(about).collect();
+    let proof = of.iter().filter(|w| seen.insert((&w.rule, &w.subject))).map(about).collect();
     Step {
         id: id.to_owned(),
         rules: rules(of.iter().copied()),

@@ -27,7 +27,7 @@ fn platform(boot: Boot, role: Role) -> Platform {
 
 fn wish(rule: &'static str, action: Action) -> Wish {
     let remedy = Remedy::new(format!("fix {rule}"), action).because("it changes things").prove("proc/cmdline");
-    Wish { rule, subject: "node".into(), message: format!("{rule} is wrong"), remedy }
+    Wish { rule: rule.into(), subject: "node".into(), message: format!("{rule} is wrong"), remedy, proof: None }
 }
 
 fn args(rule: &'static str, add: &[&'static str], remove: &[&'static str]) -> Wish {

@@ -20,6 +20,7 @@ pub(super) fn written(sim: &mut Sim<'_>, effect: &Effect, reboots: bool) {
         Effect::NicReset { device } => firmware::reset(sim, device),
         Effect::Address { interface, cidr } => network::address(sim, interface, *cidr),
         Effect::MemlockUnlimited => memlock(sim),
+        Effect::Program { line } => sim.cannot(format!("what {} does", line.trim_start_matches('-'))),
         // Without a reboot in the plan an option holds from some later load on.
         Effect::ModuleOption { module, option, .. } if !reboots => {
             sim.cannot(format!(
@@ -51,6 +52,7 @@ pub(super) fn after_reboot(sim: &mut Sim<'_>, effect: &Effect) {
         | Effect::NicReset { .. }
         | Effect::Address { .. }
         | Effect::MemlockUnlimited
+        | Effect::Program { .. }
         | Effect::Label { .. } => {}
     }
 }

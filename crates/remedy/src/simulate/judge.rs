@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// Whether it fails and did not, fails worse, or cannot be told where it passed. What did not hold and cannot be told now is not worse: it was
+    /// Whether it fails and did not, fails worse, or cannot be decided where it passed. What did not hold and cannot be decided now is not worse: it was
     /// never good.
     fn is_worse_than(&self, before: &State) -> bool {
         match self.rank() {

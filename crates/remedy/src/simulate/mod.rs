@@ -17,6 +17,7 @@ pub use judge::Judged;
 
 use crate::effect::{self, Effect};
 use crate::model::{Changed, Plan, Simulation};
+use crate::wished;
 use linerate_formats::bounds::KEPT;
 use linerate_node::Node;
 use linerate_node::context::Role;
@@ -102,8 +103,13 @@ pub fn simulate_from(before: &Judged, snapshot: &Snapshot, plan: &Plan) -> Simul
     firmware::settle(&mut sim);
     // A file that says so, and a unit that does so again: in whatever order they are written, the last word is the register's.
     let Sim { s, unsimulated, .. } = sim;
-    let after = Judged::of(&s, plan.role);
-    Simulated { verdicts: before.compare(&after), snapshot: s, unsimulated }
+    let changed = Node::decode_as(&s, plan.role);
+    let after = Judged::from_audit(&audit(&changed, &s, rules()));
+    let mut verdicts = before.compare(&after);
+    // What a policy wishes is read as rules are.
+    verdicts.changed.extend(wished::changed(plan, &node, &changed));
+    drop(changed);
+    Simulated { verdicts, snapshot: s, unsimulated }
 }
 
 /// A simulation that goes on.

@@ -13,7 +13,7 @@ pub enum Identity {
     Yes(String),
     /// It is another one: in one sentence, which.
     No(String),
-    /// It cannot be told: why.
+    /// It cannot be decided: why.
     Unknown(String),
 }
 

@@ -211,7 +211,7 @@ pub fn verify_told(plan: &Plan, before: Option<&Snapshot>, after: &Snapshot, tol
             regress::regressed(&audit(&then, b, rules), &now, after)
         }
         None => {
-            limits.push("nothing from before was given: what else changed for the worse cannot be told".to_owned());
+            limits.push("nothing from before was given: what else changed for the worse cannot be decided".to_owned());
             Vec::new()
         }
     };

@@ -4,6 +4,8 @@ use super::look::{Look, at, is_value};
 use super::{Cx, Outcome, Proved, firmware, label, reason, seam, still};
 use crate::effect::{self, Effect};
 use crate::model::{Disruption, Permanence, Proof, Step};
+use crate::wished::{self, Shown};
+use linerate_facts::{Holds, Want};
 use linerate_formats::cmdline;
 use linerate_rules::{Status, Subject, Verdict};
 use serde_json::Value;
@@ -11,10 +13,37 @@ use serde_json::Value;
 pub(super) fn prove(cx: &Cx<'_>, step: &Step, proof: &Proof) -> Proved {
     let (outcome, read, at) = match (proof, effect::of_proof(proof)) {
         (Proof::Rule { rule, subject }, _) => by_rule(cx, step, rule, subject),
+        (Proof::Fact { fact, part, wants, .. }, _) => by_fact(cx, step, fact, part, wants),
         (_, Some(effect)) => by_effect(cx, step, &effect),
         (_, None) => (Outcome::Unknown("this version cannot read it back".to_owned()), String::new(), String::new()),
     };
     Proved { proof: proof.clone(), outcome, read, at }
+}
+
+/// A fact that a policy wishes, read again.
+fn by_fact(cx: &Cx<'_>, step: &Step, fact: &str, part: &str, wants: &[Want]) -> Answer {
+    let shown = wished::look(cx.node, &[(fact, part)]).remove(&(fact, part));
+    let read = clip(&wished::words(shown.as_ref()));
+    let place = match &shown {
+        Some(Shown::Value(_, place) | Shown::Absent(place)) => cx.after.describe(*place),
+        Some(Shown::Unseen(why)) => return (Outcome::Unknown(format!("{fact}: {why}")), String::new(), String::new()),
+        None => {
+            let why = format!("{fact} is not on the node any more, or this source does not show it");
+            return (Outcome::Unknown(why), String::new(), String::new());
+        }
+    };
+    let outcome = match shown.map(|s| wished::holds(fact, wants, &s)) {
+        Some(Holds::Yes) => Outcome::Effective,
+        Some(Holds::No) => {
+            let wanted: Vec<String> = wants.iter().map(ToString::to_string).collect();
+            let why = || format!("{} is {read}, and the policy wants {}", wished::about(fact, part), wanted.join(", "));
+            not_so(cx, step, || reason::of_step(cx, step).unwrap_or_else(why))
+        }
+        Some(Holds::Unclear) | None => {
+            Outcome::Unknown(format!("{fact} is {read}, which cannot be compared with what is wanted"))
+        }
+    };
+    (outcome, read, place)
 }
 
 /// What a step promised to bring about, read back.
@@ -30,6 +59,7 @@ fn by_effect(cx: &Cx<'_>, step: &Step, effect: &Effect) -> Answer {
         | Effect::Register { .. }
         | Effect::ModuleOption { .. }
         | Effect::MemlockUnlimited
+        | Effect::Program { .. }
         | Effect::Address { .. }
         | Effect::NextNicFirmware { .. }
         | Effect::NicReset { .. } => {
@@ -53,7 +83,7 @@ pub(super) fn not_so(cx: &Cx<'_>, step: &Step, reason: impl FnOnce() -> String) 
             }
             None => {
                 return Outcome::Unknown(format!(
-                    "it is not so, and whether the node was started since cannot be told: reboot it and read it with `linerate collect` \
+                    "it is not so, and whether the node was started since cannot be decided: reboot it and read it with `linerate collect` \
                      (probably: {})",
                     reason()
                 ));

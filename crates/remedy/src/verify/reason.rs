@@ -67,7 +67,7 @@ fn of_module(s: &Snapshot, module: &str) -> Option<String> {
     }))
 }
 
-/// Whether a module is loaded; `None`: cannot be told.
+/// Whether a module is loaded; `None`: cannot be decided.
 fn loaded(s: &Snapshot, module: &str) -> Option<bool> {
     match at(s, "proc/modules") {
         Look::Text(text, _) => {

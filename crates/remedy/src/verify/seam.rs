@@ -23,6 +23,6 @@ fn overridden(after: &Snapshot, has: &[String]) -> Option<String> {
     let parsed = cmdline::parse(line.as_bytes());
     has.iter().find_map(|word| {
         let there = parsed.last(word.split_once('=')?.0)?;
-        (there.raw != *word).then(|| format!("{} stands in the arguments instead: another place sets it", there.raw))
+        (there.raw != *word).then(|| format!("{} is in the arguments instead: another place sets it", there.raw))
     })
 }

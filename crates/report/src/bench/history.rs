@@ -1,8 +1,7 @@
 //! What was measured before: a list of runs, and bands of what is usual.
 
-use super::table::{Cell, Table};
+use super::table::{Cell, Table, left};
 use super::words::{self, counted, number, quantity};
-use crate::about::rfc3339;
 use crate::style::{Page, Style, Tone};
 use linerate_bench::{Better, Unit};
 use std::io::{self, Write};
@@ -40,17 +39,11 @@ pub struct HistoryRow {
 pub fn history_text(rows: &[HistoryRow], style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(out, style);
     if rows.is_empty() {
-        return page.item(0, "", Tone::Plain, Tone::Doubt, "no run is stored that fits");
+        return page.text(0, Tone::Doubt, "no run is stored that fits");
     }
-    let mut table = Table::default();
-    table.left("run", 0);
-    table.left("when (UTC)", 1);
-    table.left("kind", 5);
-    table.left("tool", 3);
-    table.left("hosts", 4);
-    table.left("label", 2);
-    table.left("result", 0);
-    let shown = if style.verbose { usize::MAX } else { ROWS };
+    let columns = [("run", 0), ("when (UTC)", 1), ("kind", 5), ("tool", 3), ("hosts", 4), ("label", 2), ("result", 0)];
+    let mut table = Table::of(columns.map(|(head, rank)| left(head, rank)));
+    let shown = page.shown(ROWS);
     for r in rows.iter().take(shown) {
         let result = match (r.valid, &r.headline) {
             (false, _) => Cell::new(Tone::Bad, "no valid result"),
@@ -68,19 +61,15 @@ pub fn history_text(rows: &[HistoryRow], style: Style, out: &mut dyn Write) -> i
         ]);
     }
     table.write(&mut page, 0)?;
-    match rows.len().checked_sub(shown) {
-        None | Some(0) => Ok(()),
-        Some(n) => {
-            let text = format!("and {} (--verbose)", counted(n, "more run", "more runs"));
-            page.item(0, "", Tone::Plain, Tone::Dim, &text)
-        }
+    match rows.len().saturating_sub(shown) {
+        0 => Ok(()),
+        n => page.text(0, Tone::Dim, &format!("and {} (--verbose)", counted(n, "more run", "more runs"))),
     }
 }
 
 /// `2026-11-02 10:11`.
 fn minute(epoch: f64) -> String {
-    // Casts saturate; a year of five digits is nobody's measurement.
-    let text = rfc3339((epoch.max(0.0) as u64).min(253_402_300_799));
+    let text = words::moment(epoch);
     text.get(..16).unwrap_or(&text).replace('T', " ")
 }
 
@@ -169,9 +158,7 @@ impl Band {
         let marks =
             [(self.target, '◇'), (self.latest, '●')].map(|(v, c)| v.filter(|v| v.is_finite()).map(|v| (at(v), c)));
         for (i, c) in (from..=to).map(|i| (i, '─')).chain(ends).chain(marks.into_iter().flatten()) {
-            if let Some(cell) = cells.get_mut(i) {
-                *cell = c;
-            }
+            words::put(&mut cells, i, c);
         }
         cells.into_iter().collect::<String>().trim_end().to_owned()
     }
@@ -184,8 +171,8 @@ impl Band {
 pub fn bands_text(bands: &[Band], style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(out, style);
     for b in bands {
-        page.item(0, "", Tone::Plain, Tone::Bold, &b.what)?;
-        page.item(2, "", Tone::Plain, Tone::Plain, &b.sentence())?;
+        page.text(0, Tone::Bold, &b.what)?;
+        page.text(2, Tone::Plain, &b.sentence())?;
         let picture = b.picture();
         if !picture.is_empty() {
             page.spans(&[(Tone::Plain, "  "), (Tone::Mild, &picture)])?;

@@ -19,6 +19,16 @@ pub(super) struct Column {
     rank: u32,
 }
 
+/// A column of numbers.
+pub(super) fn right(head: &str, rank: u32) -> Column {
+    Column { right: true, ..left(head, rank) }
+}
+
+/// A column of words.
+pub(super) fn left(head: &str, rank: u32) -> Column {
+    Column { head: clip(&terminal(head), WIDEST).into_owned(), right: false, rank }
+}
+
 /// A cell.
 #[derive(Debug, Clone)]
 pub(super) struct Cell {
@@ -44,14 +54,14 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Adds a column of numbers.
-    pub(super) fn right(&mut self, head: &str, rank: u32) {
-        self.columns.push(Column { head: clip(&terminal(head), WIDEST).into_owned(), right: true, rank });
+    /// A table of these columns.
+    pub(super) fn of(columns: impl IntoIterator<Item = Column>) -> Self {
+        Table { columns: columns.into_iter().collect(), rows: Vec::new() }
     }
 
-    /// Adds a column of words.
-    pub(super) fn left(&mut self, head: &str, rank: u32) {
-        self.columns.push(Column { head: clip(&terminal(head), WIDEST).into_owned(), right: false, rank });
+    /// Adds a column.
+    pub(super) fn column(&mut self, column: Column) {
+        self.columns.push(column);
     }
 
     pub(super) fn row(&mut self, cells: Vec<Cell>) {
@@ -142,7 +152,7 @@ impl Table {
         }
         let more = if gone.len() > TOLD { format!(" and {} more", gone.len() - TOLD) } else { String::new() };
         let names: Vec<&str> = gone.into_iter().take(TOLD).collect();
-        page.item(indent, "", Tone::Plain, Tone::Dim, &format!("no room here for {}{more}", names.join(", ")))
+        page.text(indent, Tone::Dim, &format!("no room here for {}{more}", names.join(", ")))
     }
 
     /// Writes it as Markdown.
@@ -176,10 +186,7 @@ mod tests {
     use crate::Style;
 
     fn table() -> Table {
-        let mut t = Table::default();
-        t.left("size", 0);
-        t.right("busbw", 1);
-        t.right("time", 9);
+        let mut t = Table::of([left("size", 0), right("busbw", 1), right("time", 9)]);
         t.row(vec![Cell::plain("8 MiB"), Cell::plain("93.13"), Cell::plain("5")]);
         t.row(vec![Cell::plain("1\x1bKiB"), Cell::plain("5.91"), Cell::plain("1,000")]);
         t

@@ -207,6 +207,19 @@ pub(super) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     all
 }
 
+/// A time of the epoch, RFC 3339.
+pub(super) fn moment(epoch: f64) -> String {
+    // Casts saturate; a year of five digits is nobody's measurement.
+    crate::about::rfc3339((epoch.max(0.0) as u64).min(253_402_300_799))
+}
+
+/// Sets a character where there is a place for it.
+pub(super) fn put(line: &mut [char], at: usize, c: char) {
+    if let Some(place) = line.get_mut(at) {
+        *place = c;
+    }
+}
+
 /// The beginning of a sentence.
 pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();

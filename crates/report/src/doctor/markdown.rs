@@ -3,6 +3,7 @@
 use super::words::{self, LIST, cells, names, verdict};
 use crate::VERSION;
 use crate::fix::Fix;
+use crate::markdown::{list, more};
 use crate::style::clip;
 use linerate_doctor::answer::{Answer, Cause, Evidence, Job, Note};
 use linerate_out::markdown::{block, cell, inline};
@@ -29,12 +30,10 @@ pub fn render(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     for (i, c) in real.iter().enumerate() {
         cause(i + 1, c, out)?;
     }
-    if !known.is_empty() {
-        writeln!(out, "\n## Worth knowing\n")?;
-    }
-    for c in known {
-        writeln!(out, "- `{}`: {} ({}: {})", c.id, inline(&c.summary), c.confidence.name(), inline(&c.because))?;
-    }
+    let known = known.iter();
+    let known =
+        known.map(|c| format!("`{}`: {} ({}: {})", c.id, inline(&c.summary), c.confidence.name(), inline(&c.because)));
+    list("Worth knowing", known, out)?;
     undecided(answer, out)?;
     notes("Follows from these", &answer.consequences, out)?;
     notes("Not the cause", &answer.not_causes, out)?;
@@ -45,20 +44,13 @@ pub fn render(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     for job in &answer.jobs {
         ran(job, out)?;
     }
-    if !answer.inputs.is_empty() {
-        writeln!(out, "\n## Inputs\n")?;
-    }
-    for i in answer.inputs.iter().take(ROWS) {
+    let inputs = answer.inputs.iter().take(ROWS).map(|i| {
         let remarks = i.remarks.iter().take(LIST).map(|r| format!("; {}", inline(r))).collect::<String>();
-        writeln!(out, "- {}: {}{remarks}", inline(&i.name), inline(&words::input_line(i)))?;
-    }
+        format!("{}: {}{remarks}", inline(&i.name), inline(&words::input_line(i)))
+    });
+    list("Inputs", inputs, out)?;
     more(answer.inputs.len(), ROWS, out)?;
-    if !answer.limits.is_empty() {
-        writeln!(out, "\n## Limits of this answer\n")?;
-    }
-    for l in &answer.limits {
-        writeln!(out, "- {}", inline(l))?;
-    }
+    list("Limits of this answer", answer.limits.iter().map(|l| inline(l)), out)?;
     writeln!(out, "\nWritten by linerate {VERSION}.")
 }
 
@@ -122,13 +114,7 @@ fn undecided(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn notes(title: &str, notes: &[Note], out: &mut dyn Write) -> io::Result<()> {
-    if !notes.is_empty() {
-        writeln!(out, "\n## {title}\n")?;
-    }
-    for n in notes {
-        writeln!(out, "- {}: {}", inline(&n.what), inline(&n.why))?;
-    }
-    Ok(())
+    list(title, notes.iter().map(|n| format!("{}: {}", inline(&n.what), inline(&n.why))), out)
 }
 
 fn timeline(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
@@ -178,11 +164,4 @@ fn ran(job: &Job, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "| {} | {} | {} | {odd} |", cell(&row.ranks), cell(&names(&row.hosts, LIST)), all.join(" | "))?;
     }
     more(job.matrix.rows.len(), ROWS, out)
-}
-
-fn more(all: usize, shown: usize, out: &mut dyn Write) -> io::Result<()> {
-    if all > shown {
-        writeln!(out, "\nand {} more", all - shown)?;
-    }
-    Ok(())
 }

@@ -5,7 +5,7 @@ mod matrix;
 mod ran;
 
 use super::words::{self, LIST, Sort, verdict};
-use crate::style::{Page, Style, Tone, clip};
+use crate::style::{self, Page, Style, Tone, clip};
 use crate::terminal::tone_of;
 use linerate_doctor::answer::{Answer, Evidence, Failure, Input, Note, Undecided};
 use linerate_out::terminal;
@@ -29,10 +29,7 @@ pub fn render(answer: &Answer, style: Style, out: &mut dyn Write) -> io::Result<
 /// As a text.
 #[must_use]
 pub fn to_string(answer: &Answer, style: Style) -> String {
-    let mut out = Vec::new();
-    // Writing to memory does not fail.
-    let _ = render(answer, style, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    style::to_text(|out| render(answer, style, out))
 }
 
 struct Terminal<'a, 'w> {
@@ -49,8 +46,8 @@ impl Terminal<'_, '_> {
             Sort::Undecided | Sort::Nothing => Tone::Doubt,
             Sort::Good => Tone::Good,
         };
-        self.page.item(0, "", Tone::Plain, tone, &v.first)?;
-        self.page.item(0, "", Tone::Plain, Tone::Plain, &v.second)?;
+        self.page.text(0, tone, &v.first)?;
+        self.page.text(0, Tone::Plain, &v.second)?;
         self.causes()?;
         self.undecided()?;
         self.notes("FOLLOWS FROM THESE (no search of its own)", &a.consequences)?;
@@ -58,22 +55,16 @@ impl Terminal<'_, '_> {
         self.timeline()?;
         self.what_ran()?;
         self.inputs()?;
-        if !a.limits.is_empty() {
-            self.page.heading("LIMITS of this answer")?;
-        }
+        self.page.heading_of(&a.limits, "LIMITS of this answer")?;
         for limit in &a.limits {
             self.page.item(2, "·", Tone::Dim, Tone::Plain, limit)?;
         }
         Ok(())
     }
 
-    fn shown(&self, usual: usize) -> usize {
-        if self.page.style.verbose { usize::MAX } else { usual }
-    }
-
     /// Lines of evidence below a label.
     fn evidence(&mut self, indent: usize, label: &str, list: &[Evidence]) -> io::Result<()> {
-        let shown = self.shown(EVIDENCE);
+        let shown = self.page.shown(EVIDENCE);
         for (i, e) in list.iter().take(shown).enumerate() {
             self.one_evidence(indent, if i == 0 { label } else { "" }, e)?;
         }
@@ -103,7 +94,7 @@ impl Terminal<'_, '_> {
         }
         self.page.spans(&[(head_tone, head), (Tone::Dim, &at)])?;
         if verbose {
-            return self.page.item(left + 2, "", Tone::Plain, tone, &text);
+            return self.page.text(left + 2, tone, &text);
         }
         let blank = format!("{:1$}", "", left + 2);
         let text = clip(&text, room.saturating_sub(2).max(16));
@@ -111,14 +102,9 @@ impl Terminal<'_, '_> {
     }
 
     fn undecided(&mut self) -> io::Result<()> {
-        if self.answer.undecided.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("CANNOT BE DECIDED from this")?;
-        for u in &self.answer.undecided {
-            self.one_undecided(u)?;
-        }
-        Ok(())
+        let all = &self.answer.undecided;
+        self.page.heading_of(all, "CANNOT BE DECIDED from this")?;
+        all.iter().try_for_each(|u| self.one_undecided(u))
     }
 
     fn one_undecided(&mut self, u: &Undecided) -> io::Result<()> {
@@ -137,10 +123,7 @@ impl Terminal<'_, '_> {
     }
 
     fn notes(&mut self, title: &str, notes: &[Note]) -> io::Result<()> {
-        if notes.is_empty() {
-            return Ok(());
-        }
-        self.page.heading(title)?;
+        self.page.heading_of(notes, title)?;
         for n in notes {
             let text = if n.why.is_empty() { n.what.clone() } else { format!("{}: {}", n.what, n.why) };
             self.page.item(2, "·", Tone::Mild, Tone::Plain, &text)?;
@@ -156,7 +139,7 @@ impl Terminal<'_, '_> {
             return Ok(());
         }
         self.page.heading("FIRST FAILURES (in the order of time; what follows from others is dimmed)")?;
-        let shown = self.shown(ROWS);
+        let shown = self.page.shown(ROWS);
         let after = |f: &Failure| f.after.map_or_else(|| "?".to_owned(), |s| format!("+{s:.3} s"));
         let times = |f: &Failure| {
             let processes =
@@ -179,11 +162,7 @@ impl Terminal<'_, '_> {
                 self.quote("      ", tone, tone, &f.evidence)?;
             }
         }
-        if all.len() > shown {
-            let more = format!("and {} more kinds (--verbose)", all.len() - shown);
-            self.page.item(2, "", Tone::Plain, Tone::Dim, &more)?;
-        }
-        Ok(())
+        self.page.more(2, all.len(), shown, " kinds")
     }
 
     fn inputs(&mut self) -> io::Result<()> {
@@ -191,7 +170,7 @@ impl Terminal<'_, '_> {
         if inputs.is_empty() {
             return Ok(());
         }
-        let shown = self.shown(ROWS);
+        let shown = self.page.shown(ROWS);
         if inputs.len() > shown {
             // What needs a remark is not among those that become a number.
             inputs.sort_by_key(|i| i.remarks.is_empty());
@@ -203,12 +182,12 @@ impl Terminal<'_, '_> {
             let name = format!("{}:", i.name);
             // A long path would leave no room beside it.
             if name.chars().count() > self.page.style.width / 3 {
-                self.page.item(2, "", Tone::Plain, Tone::Plain, &name)?;
-                self.page.item(4, "", Tone::Plain, Tone::Dim, line)?;
+                self.page.text(2, Tone::Plain, &name)?;
+                self.page.text(4, Tone::Dim, line)?;
             } else {
                 self.page.item(2, &name, Tone::Plain, Tone::Dim, line)?;
             }
-            let remarks = self.shown(LIST);
+            let remarks = self.page.shown(LIST);
             for r in i.remarks.iter().take(remarks) {
                 self.page.item(4, "!", Tone::Warn, Tone::Plain, r)?;
             }
@@ -220,7 +199,7 @@ impl Terminal<'_, '_> {
         if inputs.len() > shown {
             let rest = inputs.iter().skip(shown).map(|i| i.bytes).sum();
             let more = format!("and {} more, {} (--verbose)", inputs.len() - shown, words::bytes(rest));
-            self.page.item(2, "", Tone::Plain, Tone::Dim, &more)?;
+            self.page.text(2, Tone::Dim, &more)?;
         }
         Ok(())
     }

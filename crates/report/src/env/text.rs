@@ -15,9 +15,9 @@ pub fn render(env: &Env<'_>, style: Style, out: &mut dyn Write) -> io::Result<()
     let mut page = Page::new(out, style);
     page.spans(&[(Tone::Bold, &format!("linerate {VERSION}, environment of NCCL"))])?;
     let from = env.release_from.map(|f| format!(", from {f}")).unwrap_or_default();
-    page.item(0, "", Tone::Plain, Tone::Plain, &format!("by {}{from}", env.release()))?;
-    page.item(0, "", Tone::Plain, Tone::Plain, &format!("node: {}", env.node.unwrap_or("not given (--node)")))?;
-    page.item(0, "", Tone::Plain, Tone::Dim, &format!("read: {}", list(env.sources)))?;
+    page.text(0, Tone::Plain, &format!("by {}{from}", env.release()))?;
+    page.text(0, Tone::Plain, &format!("node: {}", env.node.unwrap_or("not given (--node)")))?;
+    page.text(0, Tone::Dim, &format!("read: {}", list(env.sources)))?;
     let of = |f: &dyn Fn(&&Judgement) -> bool| env.judgements.iter().filter(f).collect::<Vec<_>>();
     let findings = of(&|j| counts(j));
     let open = of(&|j| j.kind == Kind::Undecided);
@@ -49,14 +49,14 @@ pub fn render(env: &Env<'_>, style: Style, out: &mut dyn Write) -> io::Result<()
     }
     if env.judgements.is_empty() {
         page.heading("SETTINGS")?;
-        page.item(2, "", Tone::Plain, Tone::Plain, "no variable of NCCL, UCX, libfabric or CUDA is set")?;
+        page.text(2, Tone::Plain, "no variable of NCCL, UCX, libfabric or CUDA is set")?;
     }
     needs(&mut page, env)?;
     for note in env.notes {
         page.item(0, "note:", Tone::Warn, Tone::Plain, note)?;
     }
     page.blank()?;
-    page.item(0, "", Tone::Plain, Tone::Bold, &sum(env))
+    page.text(0, Tone::Bold, &sum(env))
 }
 
 /// `A=b`, cut where it is long.
@@ -109,7 +109,7 @@ fn needs(page: &mut Page<'_>, env: &Env<'_>) -> io::Result<()> {
             (false, true) => "no variable at all",
             (false, false) => "not to be said without the node",
         };
-        page.item(2, "", Tone::Plain, Tone::Plain, said)?;
+        page.text(2, Tone::Plain, said)?;
     }
     for v in &r.set {
         page.verbatim(2, &format!("{}={}", v.name, v.value))?;

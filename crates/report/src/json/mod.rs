@@ -151,13 +151,18 @@ pub fn render_pretty(report: &Report<'_>, version: Version, out: &mut dyn Write)
     write_pretty(&document(report, version), out)
 }
 
+/// The facts of a node as the member `node` of version 2 has them, for conditions.
+#[must_use]
+pub fn node_facts(node: &linerate_node::Node<'_>, snapshot: &linerate_snapshot::Snapshot) -> serde_json::Value {
+    // No fact has a key that is not text.
+    serde_json::to_value(node::NodeOut { node, snapshot, version: Version::Two }).unwrap_or_default()
+}
+
 /// The document on one line.
 #[must_use]
 pub fn to_string(report: &Report<'_>, version: Version) -> String {
-    let mut out = Vec::new();
-    // Writing to memory does not fail, and no map here has a key that is not text.
-    let _ = render(report, version, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    // No map here has a key that is not text.
+    crate::style::to_text(|out| render(report, version, out))
 }
 
 /// Bytes that the writer gets at a time.

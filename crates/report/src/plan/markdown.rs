@@ -4,6 +4,7 @@ pub use super::verified::markdown::render as render_verified;
 
 use super::{change, words};
 use crate::VERSION;
+use crate::markdown::list;
 use linerate_out::markdown::{block, code, inline};
 use linerate_out::terminal;
 use linerate_remedy::{Act, Plan, Step};
@@ -29,14 +30,12 @@ pub fn render(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "- {}", inline(&line))?;
         }
     }
-    if !plan.refused.is_empty() {
-        writeln!(out, "\n## Refused\n")?;
-    }
-    for r in &plan.refused {
+    let refused = plan.refused.iter().map(|r| {
         let unless = r.unless.as_ref().map(|u| format!(" Unless: {}.", inline(u))).unwrap_or_default();
         let of = if r.rules.is_empty() { String::new() } else { format!(" ({})", rules(&r.rules)) };
-        writeln!(out, "- **{}**: {}.{unless}{of}", inline(&r.summary), inline(&r.reason))?;
-    }
+        format!("**{}**: {}.{unless}{of}", inline(&r.summary), inline(&r.reason))
+    });
+    list("Refused", refused, out)?;
     if !plan.by_hand.is_empty() {
         writeln!(out, "\n## By hand\n")?;
     }

@@ -2,6 +2,7 @@
 //! what was verified is [`json`].
 
 mod change;
+mod fold;
 pub mod json;
 pub mod markdown;
 pub mod text;

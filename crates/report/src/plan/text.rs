@@ -2,8 +2,9 @@
 
 pub use super::verified::text::{render as render_verified, to_string as verified_to_string};
 
+use super::fold::folded;
 use super::{change, words};
-use crate::style::{Page, Style, Tone};
+use crate::style::{self, Page, Style, Tone};
 use linerate_remedy::{Act, Plan, Risk, Step};
 use std::io::{self, Write};
 
@@ -27,10 +28,7 @@ pub fn render(plan: &Plan, style: Style, out: &mut dyn Write) -> io::Result<()> 
 /// As a text.
 #[must_use]
 pub fn to_string(plan: &Plan, style: Style) -> String {
-    let mut out = Vec::new();
-    // Writing to memory does not fail.
-    let _ = render(plan, style, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    style::to_text(|out| render(plan, style, out))
 }
 
 struct Terminal<'a, 'w> {
@@ -41,9 +39,9 @@ struct Terminal<'a, 'w> {
 impl Terminal<'_, '_> {
     fn all(&mut self) -> io::Result<()> {
         let plan = self.plan;
-        self.page.item(0, "", Tone::Plain, Tone::Bold, &words::headline(plan))?;
+        self.page.text(0, Tone::Bold, &words::headline(plan))?;
         let from = format!("made from {}, hash {}; nothing is changed yet", plan.source, words::short(&plan.hash));
-        self.page.item(0, "", Tone::Plain, Tone::Dim, &from)?;
+        self.page.text(0, Tone::Dim, &from)?;
         for (i, step) in plan.steps.iter().enumerate() {
             self.step(i + 1, step)?;
         }
@@ -52,7 +50,7 @@ impl Terminal<'_, '_> {
         self.by_hand()?;
         self.page.blank()?;
         let tone = if plan.dangerous().next().is_some() { Tone::Warn } else { Tone::Bold };
-        self.page.item(0, "", Tone::Plain, tone, &words::ending(plan))
+        self.page.text(0, tone, &words::ending(plan))
     }
 
     fn step(&mut self, number: usize, step: &Step) -> io::Result<()> {
@@ -60,7 +58,7 @@ impl Terminal<'_, '_> {
         let tag = format!("{number}. {}", step.id);
         self.page.item(0, &tag, Tone::Bold, Tone::Plain, &step.summary)?;
         self.why(step)?;
-        self.list("needs", step.precondition.iter().map(words::condition))?;
+        self.page.fields(INDENT, "needs", step.precondition.iter().map(words::condition))?;
         self.acts("trial", &step.trial)?;
         self.acts("change", &step.change)?;
         let note = if step.risk_note.is_empty() { String::new() } else { format!(": {}", step.risk_note) };
@@ -73,46 +71,44 @@ impl Terminal<'_, '_> {
         self.page.item(INDENT, "risk    ", Tone::Dim, tone, &format!("{}{note}", step.risk.words()))?;
         self.page.field(INDENT, "disturbs", step.disruption.words())?;
         self.page.field(INDENT, "lasts", step.persistence.words())?;
-        self.list("unseen", step.unsimulated.iter().map(|u| format!("not simulated: {u}")))?;
-        self.list("undo", change::rollback(step).into_iter())?;
-        self.list("proof", step.proof.iter().map(words::proof))
+        self.page.fields(INDENT, "unseen", step.unsimulated.iter().map(|u| format!("not simulated: {u}")))?;
+        self.page.fields(INDENT, "undo", self.folded(change::rollback(step).into_iter()))?;
+        self.page.fields(INDENT, "proof", self.folded(step.proof.iter().map(words::proof)))
     }
 
     fn why(&mut self, step: &Step) -> io::Result<()> {
-        let shown = if self.page.style.verbose { usize::MAX } else { WHY };
-        let mut label = "why";
-        if !step.rules.is_empty() {
-            self.page.field(INDENT, label, &step.rules.join(", "))?;
-            label = "";
-        }
-        for text in step.why.iter().take(shown) {
-            self.page.field(INDENT, label, text)?;
-            label = "";
-        }
+        let shown = self.page.shown(WHY);
+        let rules = (!step.rules.is_empty()).then(|| step.rules.join(", "));
+        self.page.fields(INDENT, "why", rules.iter().chain(step.why.iter().take(shown)))?;
         if step.why.len() > shown {
             self.page.field(INDENT, "", &format!("+{} more (--verbose)", step.why.len() - shown))?;
         }
         Ok(())
     }
 
-    fn list(&mut self, label: &str, list: impl Iterator<Item = String>) -> io::Result<()> {
-        for (i, text) in list.enumerate() {
-            self.page.field(INDENT, if i == 0 { label } else { "" }, &text)?;
+    fn acts(&mut self, label: &str, acts: &[Act]) -> io::Result<()> {
+        let mut label = label;
+        let is_plain = |a: &Act| change::diff(a).is_none() && a.notes().is_empty();
+        for alike in acts.chunk_by(|a, b| is_plain(a) && is_plain(b)) {
+            for line in self.folded(alike.iter().map(Act::summary)) {
+                self.page.field(INDENT, label, &line)?;
+                label = "";
+            }
+            for act in alike {
+                for line in change::diff(act).iter().flat_map(|d| d.lines()) {
+                    self.diff_line(line)?;
+                }
+                for note in act.notes() {
+                    self.page.text(INNER, Tone::Dim, &note)?;
+                }
+            }
         }
         Ok(())
     }
 
-    fn acts(&mut self, label: &str, acts: &[Act]) -> io::Result<()> {
-        for (i, act) in acts.iter().enumerate() {
-            self.page.field(INDENT, if i == 0 { label } else { "" }, &act.summary())?;
-            for line in change::diff(act).iter().flat_map(|d| d.lines()) {
-                self.diff_line(line)?;
-            }
-            for note in act.notes() {
-                self.page.item(INNER, "", Tone::Plain, Tone::Dim, &note)?;
-            }
-        }
-        Ok(())
+    /// Lines of which alike ones are one, where not all are asked for.
+    fn folded(&self, lines: impl Iterator<Item = String>) -> Vec<String> {
+        folded(lines, self.page.shown(1) > 1)
     }
 
     /// A line of a diff is not wrapped: it is read to the letter.
@@ -132,7 +128,7 @@ impl Terminal<'_, '_> {
         self.page.heading("SIMULATED (all rules, on the node as the plan would make it)")?;
         self.page.item(1, "·", Tone::Bold, Tone::Plain, &words::counts(seen))?;
         let all = words::changes(seen);
-        let shown = if self.page.style.verbose { usize::MAX } else { CHANGES };
+        let shown = self.page.shown(CHANGES);
         for line in all.iter().take(shown) {
             self.page.item(1, "·", Tone::Dim, Tone::Plain, line)?;
         }
@@ -144,9 +140,7 @@ impl Terminal<'_, '_> {
     }
 
     fn refused(&mut self) -> io::Result<()> {
-        if !self.plan.refused.is_empty() {
-            self.page.heading("REFUSED")?;
-        }
+        self.page.heading_of(&self.plan.refused, "REFUSED")?;
         for r in &self.plan.refused {
             self.page.item(1, "×", Tone::Bad, Tone::Plain, &r.summary)?;
             self.page.field(INDENT, "because", &r.reason)?;
@@ -161,9 +155,7 @@ impl Terminal<'_, '_> {
     }
 
     fn by_hand(&mut self) -> io::Result<()> {
-        if !self.plan.by_hand.is_empty() {
-            self.page.heading("BY HAND")?;
-        }
+        self.page.heading_of(&self.plan.by_hand, "BY HAND")?;
         for h in &self.plan.by_hand {
             self.page.item(1, "[ ]", Tone::Bold, Tone::Plain, &h.summary)?;
             for line in &h.how {

@@ -1,5 +1,6 @@
 //! Words of plans that several forms share.
 
+use crate::group::alike;
 use linerate_remedy::verify::{Identity, Verification};
 use linerate_remedy::{Changed, Condition, Counts, Disruption, Plan, Proof, Simulation, State};
 
@@ -21,6 +22,11 @@ pub(super) fn condition(c: &Condition) -> String {
 pub(super) fn proof(p: &Proof) -> String {
     match p {
         Proof::Rule { rule, subject } => format!("{rule} passes for {subject}"),
+        Proof::Fact { fact, part, wants, .. } => {
+            let wanted: Vec<String> = wants.iter().map(ToString::to_string).collect();
+            let fact = if part.is_empty() { fact.clone() } else { format!("{fact} {part}") };
+            format!("{fact} is {}", wanted.join(", "))
+        }
         Proof::Value { path, value } => format!("{path} reads {value}"),
         Proof::Cmdline { has, lacks } => cmdline(has, lacks),
         Proof::NicFirmware { device, parameter, value } => format!("{parameter} of {device} is {value}, in force"),
@@ -74,25 +80,20 @@ fn numbers(c: &Counts) -> String {
 
 /// Verdicts that change alike, in one line each: rule, from, to, whose. What neither is nor was a finding or unknown is left out.
 pub(super) fn changes(s: &Simulation) -> Vec<String> {
-    let mut groups: Vec<(&Changed, Vec<&str>)> = Vec::new();
     let counts = |s: &State| match s.status.as_str() {
         "fail" => s.severity.as_deref() != Some("info"),
         other => other == "unknown",
     };
-    for c in s.changed.iter().filter(|c| c.worse || counts(&c.before) || counts(&c.after)) {
-        let alike = |g: &Changed| g.rule == c.rule && g.before == c.before && g.after == c.after && g.worse == c.worse;
-        match groups.iter_mut().find(|(g, _)| alike(g)) {
-            Some((_, subjects)) => subjects.push(&c.subject),
-            None => groups.push((c, vec![&c.subject])),
-        }
-    }
-    groups.iter().map(|(c, subjects)| change(c, subjects)).collect()
+    let counted = s.changed.iter().filter(|c| c.worse || counts(&c.before) || counts(&c.after));
+    let groups = alike(counted.map(|c| ((&c.rule, &c.before, &c.after, c.worse), c)));
+    groups.iter().map(|(_, all)| change(all)).collect()
 }
 
-fn change(c: &Changed, subjects: &[&str]) -> String {
+fn change(all: &[&Changed]) -> String {
     const SHOWN: usize = 2;
-    let mut who: Vec<&str> = subjects.iter().take(SHOWN).copied().collect();
-    let more = subjects.len().saturating_sub(SHOWN);
+    let Some(c) = all.first() else { return String::new() };
+    let mut who: Vec<&str> = all.iter().take(SHOWN).map(|c| c.subject.as_str()).collect();
+    let more = all.len().saturating_sub(SHOWN);
     let more_words = format!("{more} more");
     if more > 0 {
         who.push(&more_words);

@@ -1,6 +1,7 @@
 //! Ceilings for a terminal: what could be reached, what limits it, what is behind that, and the arithmetic.
 
 use super::text::heading;
+use crate::group::alike;
 use crate::style::{Page, Tone};
 use linerate_topology::ceiling::{Ceilings, CollectiveCeiling, Derivation, NicCeilings};
 use std::io;
@@ -22,14 +23,14 @@ pub(super) fn render(page: &mut Page<'_>, c: &Ceilings) -> io::Result<()> {
     for (_, said, alike) in &groups {
         if let [first, rest @ ..] = alike.as_slice() {
             let more = if rest.is_empty() { String::new() } else { format!("; the same for {}", rest.join(", ")) };
-            page.item(2, "", Tone::Plain, Tone::Plain, &format!("{first}{more}"))?;
+            page.text(2, Tone::Plain, &format!("{first}{more}"))?;
         }
         for sentence in said {
-            page.item(4, "", Tone::Plain, Tone::Plain, sentence)?;
+            page.text(4, Tone::Plain, sentence)?;
         }
     }
     if let Some(d) = c.nics.iter().find_map(|n| n.gpu_receive.as_ref().or(n.host_receive.as_ref())) {
-        page.item(2, "", Tone::Plain, Tone::Dim, "how, for the first:")?;
+        page.text(2, Tone::Dim, "how, for the first:")?;
         steps(page, d, &names)?;
     }
     for (title, about, list) in [
@@ -39,7 +40,7 @@ pub(super) fn render(page: &mut Page<'_>, c: &Ceilings) -> io::Result<()> {
         collectives(page, title, about, list, &names)?;
     }
     for note in &c.notes {
-        page.item(2, "", Tone::Plain, Tone::Dim, note)?;
+        page.text(2, Tone::Dim, note)?;
     }
     Ok(())
 }
@@ -53,14 +54,7 @@ fn ways(nic: &NicCeilings) -> Vec<String> {
         (format!("into {gpu}"), &nic.gpu_receive),
         (format!("out of {gpu}"), &nic.gpu_send),
     ];
-    let mut said: Vec<(String, Vec<String>)> = Vec::new();
-    for (way, d) in ways.into_iter().filter_map(|(w, d)| Some((w, d.as_ref()?))) {
-        let sentence = d.sentence();
-        match said.iter_mut().find(|(s, _)| *s == sentence) {
-            Some((_, list)) => list.push(way),
-            None => said.push((sentence, vec![way])),
-        }
-    }
+    let said = alike(ways.into_iter().filter_map(|(way, d)| Some((d.as_ref()?.sentence(), way))));
     said.into_iter().map(|(sentence, list)| format!("{}: {sentence}", list.join(", "))).collect()
 }
 
@@ -90,10 +84,10 @@ fn collectives(
     heading(page, title, about)?;
     for one in list {
         let text = format!("{} by {}: {}", one.collective, one.algorithm, one.bus.sentence());
-        page.item(2, "", Tone::Plain, Tone::Plain, &text)?;
+        page.text(2, Tone::Plain, &text)?;
     }
     if let Some(one) = list.first() {
-        page.item(2, "", Tone::Plain, Tone::Dim, &format!("how, for {} by {}:", one.collective, one.algorithm))?;
+        page.text(2, Tone::Dim, &format!("how, for {} by {}:", one.collective, one.algorithm))?;
         steps(page, &one.bus, names)?;
     }
     Ok(())
@@ -107,7 +101,7 @@ fn steps(page: &mut Page<'_>, d: &Derivation, names: &[&str]) -> io::Result<()> 
         let shape = shape(&text, names);
         if !shapes.contains(&shape) {
             shapes.push(shape);
-            page.item(4, "", Tone::Plain, Tone::Dim, &text)?;
+            page.text(4, Tone::Dim, &text)?;
         }
     }
     Ok(())

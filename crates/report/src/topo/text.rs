@@ -4,6 +4,7 @@ use super::names::name;
 use super::tables::{self, Table, Use, short};
 use super::{Topo, tree};
 use crate::VERSION;
+use crate::group::alike;
 use crate::style::{Page, Style, Tone};
 use linerate_topology::from_node::{Difference, compare_with_topo_m};
 use linerate_topology::gdr::{Gdr, GdrReason};
@@ -42,7 +43,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     if !a.open.is_empty() {
         heading(&mut page, "NOT IN THIS INPUT", "what hangs on it has a `?` below, or is not concluded")?;
         for o in &a.open {
-            page.item(2, "", Tone::Plain, Tone::Warn, &format!("{}: {}", o.what(), o.see()))?;
+            page.text(2, Tone::Warn, &format!("{}: {}", o.what(), o.see()))?;
         }
         page.blank()?;
     }
@@ -64,7 +65,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     if let Some(parts) = parts(a) {
         heading(&mut page, "PARTS", "NCCL cuts this host, and joins the parts by the network")?;
         for line in parts {
-            page.item(2, "", Tone::Plain, Tone::Warn, &line)?;
+            page.text(2, Tone::Warn, &line)?;
         }
         page.blank()?;
     }
@@ -77,29 +78,29 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     let uses = tables::uses(a);
     heading(&mut page, "NICS", "which GPU uses which, and whether data goes there directly")?;
     for u in &uses {
-        page.item(2, "", Tone::Plain, Tone::Plain, &use_words(topo, u))?;
+        page.text(2, Tone::Plain, &use_words(topo, u))?;
     }
     for net in tables::idle_nets(a, &uses) {
-        page.item(2, "", Tone::Plain, Tone::Warn, &unused(topo, net))?;
+        page.text(2, Tone::Warn, &unused(topo, net))?;
     }
     if a.system.nets().next().is_none() {
-        page.item(2, "", Tone::Plain, Tone::Plain, "there is no NIC that NCCL would use")?;
+        page.text(2, Tone::Plain, "there is no NIC that NCCL would use")?;
     }
     page.blank()?;
     heading(&mut page, "GPUDIRECT RDMA", "by GPU and NIC")?;
     for line in gdr_lines(topo) {
-        page.item(2, "", Tone::Plain, Tone::Plain, &line)?;
+        page.text(2, Tone::Plain, &line)?;
     }
     if let Some(search) = topo.search {
         page.blank()?;
         heading(&mut page, "RINGS AND TREES", "that NCCL's search finds")?;
         let open = a.open_for_search(search);
         if !open.is_empty() {
-            page.item(2, "", Tone::Plain, Tone::Warn, &cannot_tell(&open))?;
+            page.text(2, Tone::Warn, &cannot_tell(&open))?;
         }
         let graphs = [("rings", &search.ring), ("trees", &search.tree)];
         for (what, g) in graphs.into_iter().filter(|_| open.is_empty()) {
-            page.item(2, "", Tone::Plain, Tone::Plain, &graph_words(topo, what, g, search.inter))?;
+            page.text(2, Tone::Plain, &graph_words(topo, what, g, search.inter))?;
         }
     }
     if let Some(c) = topo.ceilings {
@@ -110,7 +111,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         page.blank()?;
         heading(&mut page, "nvidia-smi topo -m", "names some paths otherwise")?;
         for line in grouped(&differences) {
-            page.item(2, "", Tone::Plain, Tone::Plain, &line)?;
+            page.text(2, Tone::Plain, &line)?;
         }
     }
     let notes: Vec<&str> = topo.notes.iter().map(String::as_str).chain(a.notes()).collect();
@@ -118,7 +119,7 @@ pub fn render(topo: &Topo<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         page.blank()?;
         heading(&mut page, "NOTES", "what was assumed, or is not known")?;
         for note in notes {
-            page.item(2, "", Tone::Plain, Tone::Plain, note)?;
+            page.text(2, Tone::Plain, note)?;
         }
     }
     Ok(())
@@ -133,7 +134,7 @@ pub fn changes(before: &Analysis, after: &Analysis, style: Style, out: &mut dyn 
     page.blank()?;
     page.spans(&[(Tone::Bold, "WHAT WOULD CHANGE")])?;
     for line in super::differences::lines(before, after) {
-        page.item(2, "", Tone::Plain, Tone::Plain, &line)?;
+        page.text(2, Tone::Plain, &line)?;
     }
     Ok(())
 }
@@ -154,20 +155,13 @@ fn matrix(text: &str) -> (Table, impl Iterator<Item = &str>) {
 
 /// Differences of one kind on one line.
 fn grouped(differences: &[Difference]) -> Vec<String> {
-    let mut groups: Vec<(&Difference, Vec<String>)> = Vec::new();
-    for d in differences {
-        let pair = format!("{}–{}", d.a, d.b);
-        match groups.iter_mut().find(|(g, _)| (&g.ours, &g.theirs, g.why) == (&d.ours, &d.theirs, d.why)) {
-            Some((_, pairs)) => pairs.push(pair),
-            None => groups.push((d, vec![pair])),
-        }
-    }
-    let line = |(d, pairs): &(&Difference, Vec<String>)| {
+    let keyed = differences.iter().map(|d| ((&d.ours, &d.theirs, d.why), format!("{}–{}", d.a, d.b)));
+    let groups = alike(keyed).into_iter().map(|((ours, theirs, why), pairs)| {
         let more = if pairs.len() > 4 { format!(" and {} more", pairs.len() - 4) } else { String::new() };
         let some = pairs.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
-        format!("{} there, {} here: {some}{more}: {}", d.theirs, d.ours, d.why)
-    };
-    groups.iter().map(line).collect()
+        format!("{theirs} there, {ours} here: {some}{more}: {why}")
+    });
+    groups.collect()
 }
 
 fn gap(about: &str) -> String {
@@ -190,7 +184,7 @@ fn legend(page: &mut Page<'_>, table: &Table) -> io::Result<()> {
     let shown =
         |t: &str| table.rows.iter().any(|(_, cells)| cells.iter().any(|c| c.split([' ', '?']).next() == Some(t)));
     let words: Vec<String> = LEGEND.iter().filter(|(t, _)| shown(t)).map(|(t, w)| format!("{t} {w}")).collect();
-    page.item(2, "", Tone::Plain, Tone::Plain, &words.join("; "))
+    page.text(2, Tone::Plain, &words.join("; "))
 }
 
 fn cannot_tell(open: &[Open]) -> String {
@@ -300,15 +294,11 @@ fn gdr_lines(topo: &Topo<'_>) -> Vec<String> {
     if a.gdr.is_empty() {
         return vec!["there is no pair of GPU and NIC".to_owned()];
     }
-    let mut groups: Vec<(String, Vec<&Gdr>)> = Vec::new();
-    for g in &a.gdr {
-        let open = a.open_for_gdr(g);
-        let words = if open.is_empty() { decision(g) } else { undecided(a, g, &open) };
-        match groups.iter_mut().find(|(w, _)| *w == words) {
-            Some((_, list)) => list.push(g),
-            None => groups.push((words, vec![g])),
-        }
-    }
+    let words = |g: &Gdr| match a.open_for_gdr(g) {
+        open if open.is_empty() => decision(g),
+        open => undecided(a, g, &open),
+    };
+    let mut groups = alike(a.gdr.iter().map(|g| (words(g), g)));
     let total = a.gdr.len();
     groups.sort_by_key(|(_, list)| std::cmp::Reverse(list.len()));
     let line = |(words, list): &(String, Vec<&Gdr>)| {

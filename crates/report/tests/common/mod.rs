@@ -9,7 +9,7 @@ use linerate_node::Node;
 use linerate_node::pci::Kind;
 use linerate_report::Report;
 use linerate_rules::{
-    Action, Area, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject, Survey,
+    Action, Area, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severities, Severity, Source, Subject,
 };
 use linerate_snapshot::{Output, OutputKind, Place, Snapshot};
 
@@ -53,8 +53,7 @@ const SOURCES: &[Source] = &[
 const BASE: Rule = Rule {
     id: "demo/base",
     title: "The base of the rules of these tests",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
     effect: Effect { text: "about 20 % of the bandwidth between the two", quality: Quality::Estimate },
     sources: SOURCES,
@@ -88,7 +87,7 @@ pub static REDIRECT: Rule =
 pub static TRANSLATED: Rule = Rule {
     id: "demo/translated",
     title: "DMA is not translated",
-    severity: Severity::Critical,
+    severity: Severities::always(Severity::Critical),
     effect: Effect { text: "faults and hangs", quality: Quality::Sourced },
     check: translated,
     ..BASE
@@ -96,7 +95,7 @@ pub static TRANSLATED: Rule = Rule {
 pub static MODULE: Rule = Rule {
     id: "module/loaded",
     title: "The module is loaded",
-    severity: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     effect: Effect { text: "staging through host memory: at most half", quality: Quality::Derived },
     check: module,
     ..BASE
@@ -104,7 +103,7 @@ pub static MODULE: Rule = Rule {
 pub static NOTE: Rule = Rule {
     id: "demo/note",
     title: "Nothing odd",
-    severity: Severity::Info,
+    severity: Severities::always(Severity::Info),
     check: |cx, out| {
         out.fail(Subject::Node, "the kernel is an old one").at(seen(cx));
     },
@@ -132,7 +131,7 @@ pub static HOST: Rule = Rule {
 pub static HOSTILE: Rule = Rule {
     id: "demo/hostile",
     title: "Names are harmless",
-    severity: Severity::Low,
+    severity: Severities::always(Severity::Low),
     check: |cx, out| {
         out.fail(
             Subject::Named("\x1b]0;owned\x07<b>&\"'".into()),
@@ -146,7 +145,7 @@ pub static HOSTILE: Rule = Rule {
 /// Says what the snapshot's label says, wherever a finding has words.
 pub static ECHO: Rule = Rule {
     id: "demo/echo",
-    severity: Severity::High,
+    severity: Severities::always(Severity::High),
     check: |cx, out| {
         let text = cx.snapshot.label.clone();
         let fix = text.clone();
@@ -223,10 +222,6 @@ pub fn with<T>(s: &Snapshot, rules: &[&'static Rule], f: impl FnOnce(&Report<'_>
 /// The rules of [`CATALOGUE`] but the hostile one.
 pub fn usual() -> Vec<&'static Rule> {
     CATALOGUE.iter().flat_map(|a| a.2.iter().copied()).filter(|r| r.id != HOSTILE.id).collect()
-}
-
-pub fn survey_of(s: &Snapshot, rules: &[&'static Rule]) -> Survey {
-    linerate_rules::survey(&Node::decode(s), s, rules)
 }
 
 pub fn bytes(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {

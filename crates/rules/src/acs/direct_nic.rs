@@ -1,7 +1,7 @@
 //! `acs/direct-nic`.
 
 use super::{RDMA_TOPO, control, control_place, differs, names};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::pci::caps::PortType;
 use linerate_node::context::TopologyType;
 use linerate_node::direct::{self, Part, part};
@@ -11,10 +11,9 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "acs/direct-nic",
     title: "Ports of Data Direct, Grace and Vera systems have the ACS bits that rdma_topo wants",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect { text: "the direct path between NIC and GPU is not used, or does not work", quality: Quality::Sourced },
+    effect: Effect::sourced("the direct path between NIC and GPU is not used, or does not work"),
     sources: &[
         RDMA_TOPO,
         Source {
@@ -121,12 +120,12 @@ fn parameter(cx: &Cx<'_>, wanted: &[Wanted]) -> Option<String> {
     (!entries.is_empty()).then(|| format!("pci=config_acs={}", entries.join(";")))
 }
 
-fn judge(cx: &Cx<'_>, w: &Wanted, argument: Option<&str>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, w: &Wanted, argument: Option<&str>, out: &'o mut Findings) -> &'o mut Finding {
     let port = cx.node.pci.get(w.port);
     let (want, what) = (w.bits, w.what);
     match (&port.acs, control(port)) {
         (Reading::Absent(at), _) => {
-            out.fail(port.bdf, format_args!("{what} has no ACS capability, {want} is wanted")).at(*at);
+            out.fail(port.bdf, format_args!("{what} has no ACS capability, {want} is wanted")).at(*at)
         }
         (_, Some(bits)) => {
             // What a port cannot do is not demanded.
@@ -134,8 +133,7 @@ fn judge(cx: &Cx<'_>, w: &Wanted, argument: Option<&str>, out: &mut Findings) {
             let (set, clear) = differs(want, bits);
             let set = set & able;
             if (set, clear) == (0, 0) {
-                out.pass(port.bdf, format_args!("{what}: {bits}")).at(control_place(port));
-                return;
+                return out.pass(port.bdf, format_args!("{what}: {bits}")).at(control_place(port));
             }
             let mut wrong = Vec::new();
             if set != 0 {
@@ -144,15 +142,12 @@ fn judge(cx: &Cx<'_>, w: &Wanted, argument: Option<&str>, out: &mut Findings) {
             if clear != 0 {
                 wrong.push(format!("must not have {}", names(clear)));
             }
-            let f = out.fail(port.bdf, format_args!("{what} {} ({want} wanted): {bits}", wrong.join(", ")));
-            f.at(control_place(port)).fix(|| remedy(cx, w, port, argument));
-            if !w.special {
-                f.severity(Severity::Medium);
-            }
+            out.fail(port.bdf, format_args!("{what} {} ({want} wanted): {bits}", wrong.join(", ")))
+                .at(control_place(port))
+                .fix(|| remedy(cx, w, port, argument))
+                .severity((!w.special).then_some(Severity::Medium))
         }
-        (r, None) => {
-            out.unreadable(port.bdf, "ACS control register", r);
-        }
+        (r, None) => out.unreadable(port.bdf, "ACS control register", r),
     }
 }
 
@@ -160,9 +155,7 @@ fn judge(cx: &Cx<'_>, w: &Wanted, argument: Option<&str>, out: &mut Findings) {
 fn remedy(cx: &Cx<'_>, w: &Wanted, port: &PciFunction<'_>, argument: Option<&str>) -> Remedy {
     let prove = format!("sys/bus/pci/devices/{}/config ACS control", port.bdf);
     let by_hand = |what: String| {
-        Remedy::new(what.clone(), Action::Investigate { what: what.into() })
-            .because("IOMMU groups change; needs a reboot")
-            .prove(prove.clone())
+        Remedy::investigate(what.clone(), what).because("IOMMU groups change; needs a reboot").prove(prove.clone())
     };
     if !w.special {
         return by_hand(

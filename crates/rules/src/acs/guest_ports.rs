@@ -1,16 +1,15 @@
 //! `acs/guest-ports`.
 
 use super::{NCCL_ACS, VM_DOC, control, control_place};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::pci::Kind;
 
 pub(super) static RULE: Rule = Rule {
     id: "acs/guest-ports",
     title: "ACS bits of virtual ports are left alone",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::VM_GUEST,
-    effect: Effect { text: "none: packets do not pass virtual ports", quality: Quality::Sourced },
+    effect: Effect::sourced("none: packets do not pass virtual ports"),
     sources: &[
         NCCL_ACS,
         VM_DOC,

@@ -1,26 +1,20 @@
 //! `acs/kernel-sets-redirect`.
 
 use super::{KERNEL_PCI, control, control_place};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::sources::linux;
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::pci::{Kind, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "acs/kernel-sets-redirect",
     title: "Nothing will set ACS redirection again behind your back",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::BARE_METAL,
-    effect: Effect {
-        text: "a fix by setpci is lost at reboot, and already after an AER or DPC port reset, a hot-plug, or a resume",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("a fix by setpci is lost at reboot, and already after an AER or DPC port reset, a hot-plug, or a resume"),
     sources: &[
         KERNEL_PCI,
-        Source {
-            title: "Linux drivers/iommu/amd/init.c: detect_ivrs calls pci_request_acs whenever the IVRS table exists",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/iommu/amd/init.c",
-        },
+        linux!("drivers/iommu/amd/init.c", "detect_ivrs calls pci_request_acs whenever the IVRS table exists"),
     ],
     reads: &["sys/kernel/iommu_groups", "sys/bus/pci/devices/*/config"],
     docs: "\

@@ -8,6 +8,7 @@ mod redirect_on_p2p_path;
 mod translation_blocking;
 mod vmhost_direct_translated;
 
+use crate::sources::linux;
 pub(crate) use parameter_not_effective::in_force;
 pub use parameter_not_effective::{AcsAsked, acs_asked_for};
 
@@ -34,10 +35,10 @@ const NCCL_ACS: Source = Source {
     title: "NCCL user guide, GPU troubleshooting, PCI Access Control Services",
     at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
 };
-const KERNEL_PCI: Source = Source {
-    title: "Linux drivers/pci/pci.c: pci_std_enable_acs, pci_enable_acs, pci_restore_state, disable_acs_redir clears RR, CR and EC",
-    at: "https://github.com/torvalds/linux/blob/master/drivers/pci/pci.c",
-};
+const KERNEL_PCI: Source = linux!(
+    "drivers/pci/pci.c",
+    "pci_std_enable_acs, pci_enable_acs, pci_restore_state, disable_acs_redir clears RR, CR and EC"
+);
 const VM_DOC: Source = Source {
     title: "NVIDIA AI Enterprise, Optimizing VM Configuration for AI Inference, appendix: ATS and ACS",
     at: "https://docs.nvidia.com/ai-enterprise/planning-resource/optimizing-vm-configuration-ai-inference/latest/appendix.html",

@@ -1,7 +1,7 @@
 //! `acs/parameter-not-effective`.
 
 use super::{KERNEL_PCI, control, control_place, differs, names};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Status, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Status, Subject};
 use linerate_formats::cmdline::Cmdline;
 use linerate_formats::dmesg::Event;
 use linerate_formats::pci::Bdf;
@@ -12,10 +12,9 @@ use linerate_snapshot::{Place, Reading};
 pub(super) static RULE: Rule = Rule {
     id: "acs/parameter-not-effective",
     title: "ACS parameters of the command line are in the registers",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect { text: "the ports behave as if the parameter were not there", quality: Quality::Sourced },
+    effect: Effect::sourced("the ports behave as if the parameter were not there"),
     sources: &[
         Source {
             title: "Linux commit 9cf8a952d57b, PCI/ACS: Fix 'pci=config_acs=' parameter; 47c8846a49ba, PCI: Extend ACS configurability",

@@ -1,7 +1,7 @@
 //! `acs/redirect-on-p2p-path`.
 
 use super::{KERNEL_PCI, NCCL_ACS, RDMA_TOPO, control, control_place};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::context::TopologyType;
 use linerate_node::direct::part;
@@ -12,13 +12,9 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "acs/redirect-on-p2p-path",
     title: "No switch port between a GPU and its NIC redirects peer-to-peer requests",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL,
-    effect: Effect {
-        text: "peer-to-peer traffic detours through the root complex: \"significant performance reduction or even a hang\"",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("peer-to-peer traffic detours through the root complex: \"significant performance reduction or even a hang\""),
     sources: &[NCCL_ACS, RDMA_TOPO, KERNEL_PCI],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv"],
     docs: "\
@@ -100,9 +96,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     if on_path.is_empty() {
         if let Some((_, f)) = pci.gpus().find(|(id, _)| !pci.ancestors(*id).1) {
-            let finding = out.unknown(f.bdf, "the source does not show which bridges this GPU is below");
-            finding.see("add `lspci -D -vvv` as root, or capture with `linerate collect`");
-            finding.at(f.class.place());
+            out.unknown(f.bdf, "the source does not show which bridges this GPU is below")
+                .see("add `lspci -D -vvv` as root, or capture with `linerate collect`")
+                .at(f.class.place());
         } else {
             out.not_applicable(
                 "no GPU shares a PCIe switch with an RDMA NIC: peer-to-peer goes through the root complex, where ACS changes nothing",
@@ -126,34 +122,28 @@ fn pair(cx: &Cx<'_>, p: &PortOnPath) -> String {
     }
 }
 
-fn judge(cx: &Cx<'_>, p: &PortOnPath, inline: bool, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, p: &PortOnPath, inline: bool, out: &'o mut Findings) -> &'o mut Finding {
     let port = cx.node.pci.get(p.port);
     match (&port.acs, control(port)) {
-        (Reading::Absent(at), _) => {
-            out.pass(port.bdf, "on a GPU–NIC path, has no ACS capability, cannot redirect")
-                .at_noting(*at, || pair(cx, p));
-        }
-        (_, Some(bits)) if bits.any(AcsBits::REDIRECT) => {
-            out.fail(port.bdf, format_args!("redirects peer-to-peer traffic of a GPU–NIC path: {bits}"))
-                .at_noting(control_place(port), || pair(cx, p))
-                .fix(|| clear(port, if inline { INLINE } else { AcsBits::REDIRECT }));
-        }
-        (_, Some(bits)) if inline && bits.any(AcsBits::UF | AcsBits::SV) => {
-            out.fail(
+        (Reading::Absent(at), _) => out
+            .pass(port.bdf, "on a GPU–NIC path, has no ACS capability, cannot redirect")
+            .at_noting(*at, || pair(cx, p)),
+        (_, Some(bits)) if bits.any(AcsBits::REDIRECT) => out
+            .fail(port.bdf, format_args!("redirects peer-to-peer traffic of a GPU–NIC path: {bits}"))
+            .at_noting(control_place(port), || pair(cx, p))
+            .fix(|| clear(port, if inline { INLINE } else { AcsBits::REDIRECT })),
+        (_, Some(bits)) if inline && bits.any(AcsBits::UF | AcsBits::SV) => out
+            .fail(
                 port.bdf,
                 format_args!("on a GPU–NIC path below a ConnectX switch, where rdma_topo wants xx000x0: {bits}"),
             )
             .severity(Severity::Low)
             .at_noting(control_place(port), || pair(cx, p))
-            .fix(|| clear(port, INLINE));
-        }
-        (_, Some(bits)) => {
-            out.pass(port.bdf, format_args!("on a GPU–NIC path, does not redirect: {bits}"))
-                .at_noting(control_place(port), || pair(cx, p));
-        }
-        (r, None) => {
-            out.unreadable(port.bdf, "ACS control register", r).at_noting(port.class.place(), || pair(cx, p));
-        }
+            .fix(|| clear(port, INLINE)),
+        (_, Some(bits)) => out
+            .pass(port.bdf, format_args!("on a GPU–NIC path, does not redirect: {bits}"))
+            .at_noting(control_place(port), || pair(cx, p)),
+        (r, None) => out.unreadable(port.bdf, "ACS control register", r).at_noting(port.class.place(), || pair(cx, p)),
     }
 }
 
@@ -171,7 +161,7 @@ fn root_ports(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) {
         let port = pci.get(id);
         match (&port.acs, control(port)) {
             (Reading::Absent(at), _) => {
-                out.pass(port.bdf, "root port above an inline switch has no ACS capability").at(*at);
+                out.pass(port.bdf, "root port above an inline switch has no ACS capability").at(*at)
             }
             (_, Some(bits)) if bits.any(INLINE) => {
                 let low = !bits.any(AcsBits::REDIRECT | AcsBits::UF);
@@ -181,16 +171,13 @@ fn root_ports(cx: &Cx<'_>, on_path: &[PortOnPath], out: &mut Findings) {
                 )
                 .severity(if low { Severity::Low } else { Severity::Medium })
                 .at(control_place(port))
-                .fix(|| clear(port, INLINE));
+                .fix(|| clear(port, INLINE))
             }
-            (_, Some(bits)) => {
-                out.pass(port.bdf, format_args!("root port above an inline switch does not redirect: {bits}"))
-                    .at(control_place(port));
-            }
-            (r, None) => {
-                out.unreadable(port.bdf, "ACS control register", r);
-            }
-        }
+            (_, Some(bits)) => out
+                .pass(port.bdf, format_args!("root port above an inline switch does not redirect: {bits}"))
+                .at(control_place(port)),
+            (r, None) => out.unreadable(port.bdf, "ACS control register", r),
+        };
     }
 }
 

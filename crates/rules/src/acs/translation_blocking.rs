@@ -1,7 +1,7 @@
 //! `acs/translation-blocking`.
 
 use super::{KERNEL_PCI, RDMA_TOPO, VM_DOC, control, control_place};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::pci::{FnId, PciFunction};
 use linerate_snapshot::Reading;
@@ -9,10 +9,9 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "acs/translation-blocking",
     title: "No port above a passed-through GPU or NIC blocks translated requests",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::VM_HOST,
-    effect: Effect { text: "ATS does not work: translated packets are errors, and the VM's GPUDirect is slow or fails", quality: Quality::Sourced },
+    effect: Effect::sourced("ATS does not work: translated packets are errors, and the VM's GPUDirect is slow or fails"),
     sources: &[KERNEL_PCI, RDMA_TOPO, VM_DOC],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "proc/cmdline"],
     docs: "\
@@ -50,27 +49,21 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for id in ports {
         let port = pci.get(id);
         match (&port.acs, control(port)) {
-            (Reading::Absent(at), _) => {
-                out.pass(port.bdf, "has no ACS capability: cannot block").at(*at);
-            }
-            (_, Some(bits)) if bits.any(AcsBits::TB) => {
-                let finding = out.fail(
+            (Reading::Absent(at), _) => out.pass(port.bdf, "has no ACS capability: cannot block").at(*at),
+            (_, Some(bits)) if bits.any(AcsBits::TB) => out
+                .fail(
                     port.bdf,
                     format_args!(
                         "blocks translated requests{}: {bits}",
                         if noats.is_some() { " because of pci=noats" } else { "" }
                     ),
-                );
-                finding.at(control_place(port)).fix(|| fix(port, noats.is_some()));
-                finding.at(noats);
-            }
-            (_, Some(bits)) => {
-                out.pass(port.bdf, format_args!("does not block: {bits}")).at(control_place(port));
-            }
-            (r, None) => {
-                out.unreadable(port.bdf, "ACS control register", r);
-            }
-        }
+                )
+                .at(control_place(port))
+                .fix(|| fix(port, noats.is_some()))
+                .at(noats),
+            (_, Some(bits)) => out.pass(port.bdf, format_args!("does not block: {bits}")).at(control_place(port)),
+            (r, None) => out.unreadable(port.bdf, "ACS control register", r),
+        };
     }
 }
 

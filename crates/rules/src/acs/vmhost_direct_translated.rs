@@ -1,7 +1,7 @@
 //! `acs/vmhost-direct-translated`.
 
 use super::{KERNEL_PCI, NCCL_ACS, RDMA_TOPO, VM_DOC, control, control_place, differs, names};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 use linerate_formats::pci::caps::AcsBits;
 use linerate_node::context::TopologyType;
 use linerate_node::pci::{FnId, Kind, PciFunction};
@@ -10,13 +10,9 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "acs/vmhost-direct-translated",
     title: "Ports above passed-through NICs let translated requests cross the switch directly, and isolate everything else",
-    severity: Severity::High,
-    worst: Severity::Critical,
+    severity: Severities::up_to(Severity::High, Severity::Critical),
     roles: Roles::VM_HOST,
-    effect: Effect {
-        text: "without Direct Translated every GPUDirect packet of a VM goes through the root complex; without the other bits VMs are not isolated",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("without Direct Translated every GPUDirect packet of a VM goes through the root complex; without the other bits VMs are not isolated"),
     sources: &[RDMA_TOPO, NCCL_ACS, VM_DOC, KERNEL_PCI],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "sys/bus/pci/devices/*/driver"],
     docs: "\
@@ -81,25 +77,23 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(cx: &Cx<'_>, id: FnId, want: &str, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, id: FnId, want: &str, out: &'o mut Findings) -> &'o mut Finding {
     let port = cx.node.pci.get(id);
     let what = if want == NIC_SIDE { "port above a NIC" } else { "port of the path" };
     match (&port.acs, control(port)) {
-        (Reading::Absent(at), _) => {
-            out.fail(port.bdf, format_args!("{what} has no ACS capability: devices below are not isolated"))
-                .at(*at)
-                .fix(|| {
-                    Remedy::new(
-                        "use a switch with ACS, or give everything below the port to one virtual machine",
-                        Action::Investigate { what: format!("port {} without ACS", port.bdf).into() },
-                    )
-                });
-        }
+        (Reading::Absent(at), _) => out
+            .fail(port.bdf, format_args!("{what} has no ACS capability: devices below are not isolated"))
+            .at(*at)
+            .fix(|| {
+                Remedy::investigate(
+                    "use a switch with ACS, or give everything below the port to one virtual machine",
+                    format!("port {} without ACS", port.bdf),
+                )
+            }),
         (_, Some(bits)) => {
             let (set, _) = differs(want, bits);
             if set == 0 {
-                out.pass(port.bdf, format_args!("{what}: {bits}")).at(control_place(port));
-                return;
+                return out.pass(port.bdf, format_args!("{what}: {bits}")).at(control_place(port));
             }
             let incapable = port.acs.known().and_then(|a| a.capability).map_or(0, |c| set & !c.0);
             let lacks = if incapable == 0 { String::new() } else { format!(" (the port cannot {})", names(incapable)) };
@@ -115,12 +109,8 @@ fn judge(cx: &Cx<'_>, id: FnId, want: &str, out: &mut Findings) {
                     .prove(format!("sys/bus/pci/devices/{}/config ACS control", port.bdf))
                 });
             }
-            if set & !AcsBits::DT != 0 {
-                finding.severity(Severity::Critical);
-            }
+            finding.severity((set & !AcsBits::DT != 0).then_some(Severity::Critical))
         }
-        (r, None) => {
-            out.unreadable(port.bdf, "ACS control register", r);
-        }
+        (r, None) => out.unreadable(port.bdf, "ACS control register", r),
     }
 }

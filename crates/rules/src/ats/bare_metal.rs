@@ -1,17 +1,16 @@
 //! `ats/bare-metal`.
 
 use super::RDMA_TOPO;
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity, Source};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "ats/bare-metal",
     title: "RDMA NICs do not offer ATS on bare metal",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::BARE_METAL,
-    effect: Effect { text: "nothing measured; NVIDIA's profile for bare metal switches it off", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("nothing measured; NVIDIA's profile for bare metal switches it off"),
     sources: &[
         Source {
             title: "NVIDIA NIC configuration operator, GpuDirectOptimized for Baremetal sets ATS_ENABLED=0",
@@ -46,24 +45,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     for f in nics() {
         match &f.ats {
-            Reading::Absent(p) => {
-                out.pass(f.bdf, "no ATS capability").at(*p);
-            }
+            Reading::Absent(p) => out.pass(f.bdf, "no ATS capability").at(*p),
             Reading::Known(ats, p) => {
                 let enabled = if ats.enabled == Some(true) { ", and the kernel enabled it" } else { "" };
-                let finding = out.fail(f.bdf, format_args!("offers ATS{enabled}"));
-                if cx.serves_no_gpu(f) {
-                    finding.severity(Severity::Info);
-                }
-                finding.at(*p).fix(|| {
+                let low = cx.serves_no_gpu(f).then_some(Severity::Info);
+                out.fail(f.bdf, format_args!("offers ATS{enabled}")).severity(low).at(*p).fix(|| {
                     let words =
                         "set ATS_ENABLED to false in the NIC's firmware, unless the node is to host virtual machines";
                     super::set(f, "False", words)
-                });
+                })
             }
-            r @ Reading::Unreadable(..) => {
-                out.unreadable(f.bdf, "ATS capability", r);
-            }
-        }
+            r @ Reading::Unreadable(..) => out.unreadable(f.bdf, "ATS capability", r),
+        };
     }
 }

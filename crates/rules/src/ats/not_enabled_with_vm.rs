@@ -1,21 +1,18 @@
 //! `ats/not-enabled-with-vm`.
 
 use super::VM_DOC;
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "ats/not-enabled-with-vm",
     title: "ATS of RDMA NICs is switched on while a virtual machine uses them",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::VM_HOST,
-    effect: Effect { text: "as without ATS: every packet to a GPU goes through the root complex", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("as without ATS: every packet to a GPU goes through the root complex"),
     sources: &[
-        Source {
-            title: "Linux drivers/pci/ats.c: pci_enable_ats, pci_ats_supported",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/pci/ats.c",
-        },
+        linux!("drivers/pci/ats.c", "pci_enable_ats, pci_ats_supported"),
         VM_DOC,
     ],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "proc/cmdline"],
@@ -58,26 +55,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             continue;
         };
         match (ats.enabled, noats) {
-            (Some(true), _) => {
-                out.pass(f.bdf, "enabled").at(*at);
-            }
-            (Some(false), Some(p)) => {
-                out.fail(f.bdf, "off, and pci=noats forbids it").at(*at).at(p).fix(|| {
-                    Remedy::new(
-                        "boot the host without pci=noats",
-                        Action::KernelArgs { add: vec![], remove: vec!["pci=noats".into()] },
-                    )
+            (Some(true), _) => out.pass(f.bdf, "enabled").at(*at),
+            (Some(false), Some(p)) => out.fail(f.bdf, "off, and pci=noats forbids it").at(*at).at(p).fix(|| {
+                Remedy::kernel_args("boot the host without pci=noats", &[], &["pci=noats"])
                     .prove(format!("sys/bus/pci/devices/{}/config ATS control, with the VM running", f.bdf))
-                });
-            }
-            (Some(false), None) => {
-                out.unknown(f.bdf, "off: right if no virtual machine uses it at the moment, wrong if one does")
-                    .at(*at)
-                    .see("read `lspci -vvv` on the host while the virtual machine runs");
-            }
-            (None, _) => {
-                out.unreadable(f.bdf, "ATS control", &f.ats);
-            }
-        }
+            }),
+            (Some(false), None) => out
+                .unknown(f.bdf, "off: right if no virtual machine uses it at the moment, wrong if one does")
+                .at(*at)
+                .see("read `lspci -vvv` on the host while the virtual machine runs"),
+            (None, _) => out.unreadable(f.bdf, "ATS control", &f.ats),
+        };
     }
 }

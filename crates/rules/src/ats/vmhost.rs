@@ -1,20 +1,16 @@
 //! `ats/vmhost`.
 
 use super::{RDMA_TOPO, VM_DOC};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 use linerate_node::context::TopologyType;
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "ats/vmhost",
     title: "RDMA NICs that are passed to virtual machines offer ATS",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::VM_HOST,
-    effect: Effect {
-        text: "GPUDirect traffic of the VM climbs to the root complex and its IOMMU and back: 35 Gb/s of 400 in one report",
-        quality: Quality::Estimate,
-    },
+    effect: Effect::estimate("GPUDirect traffic of the VM climbs to the root complex and its IOMMU and back: 35 Gb/s of 400 in one report"),
     sources: &[VM_DOC, RDMA_TOPO],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv", "sys/bus/pci/devices/*/driver"],
     docs: "\
@@ -50,21 +46,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     for f in nics() {
         match &f.ats {
-            Reading::Known(_, p) => {
-                out.pass(f.bdf, "offers ATS").at(*p);
-            }
+            Reading::Known(_, p) => out.pass(f.bdf, "offers ATS").at(*p),
             Reading::Absent(p) if data_direct => {
-                out.not_applicable_to(f.bdf, "no ATS: peer-to-peer goes through the Data Direct function").at(*p);
+                out.not_applicable_to(f.bdf, "no ATS: peer-to-peer goes through the Data Direct function").at(*p)
             }
-            Reading::Absent(p) => {
-                out.fail(f.bdf, "passed to a VM without ATS")
-                    .at(*p)
-                    .at(f.driver.place())
-                    .fix(|| super::set(f, "True", "set ATS_ENABLED to true in the NIC's firmware"));
-            }
-            r @ Reading::Unreadable(..) => {
-                out.unreadable(f.bdf, "ATS capability", r);
-            }
-        }
+            Reading::Absent(p) => out
+                .fail(f.bdf, "passed to a VM without ATS")
+                .at(*p)
+                .at(f.driver.place())
+                .fix(|| super::set(f, "True", "set ATS_ENABLED to true in the NIC's firmware")),
+            r @ Reading::Unreadable(..) => out.unreadable(f.bdf, "ATS capability", r),
+        };
     }
 }

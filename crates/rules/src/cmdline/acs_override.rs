@@ -1,18 +1,14 @@
 //! `cmdline/acs-override`.
 
 use super::words::{self, KPARAM};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/acs-override",
     title: "pcie_acs_override is not used",
-    severity: Severity::Medium,
-    worst: Severity::High,
+    severity: Severities::up_to(Severity::Medium, Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "mainline and distribution kernels ignore it; a patched kernel pretends isolation that does not exist",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("mainline and distribution kernels ignore it; a patched kernel pretends isolation that does not exist"),
     sources: &[
         KPARAM,
         Source {
@@ -47,17 +43,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for word in c.get_all("pcie_acs_override") {
         let raw = words::short(&word.raw);
         let host = words::vm_host(cx);
-        let f = out.fail(
+        out.fail(
             crate::Subject::KernelArg(raw.clone()),
             if host {
                 "ignored by mainline kernels; with the patch, guests can reach each other's devices"
             } else {
                 "ignored by mainline kernels, and never disables ACS"
             },
-        );
-        f.severity(if host { Severity::High } else { Severity::Low });
-        f.at(place.line(word.line))
-            .fix(|| words::remove(&[&raw], "with a patched kernel, IOMMU groups become larger again"));
+        )
+        .severity(if host { Severity::High } else { Severity::Low })
+        .at(place.line(word.line))
+        .fix(|| words::remove(&[&raw], "with a patched kernel, IOMMU groups become larger again"));
     }
     if out.is_empty() {
         words::none_of(out, "pcie_acs_override", (c, place));

@@ -1,16 +1,15 @@
 //! `cmdline/amd-iommu-off`.
 
 use super::words::{self, AMD_INIT, KPARAM};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 use linerate_node::cpu::CpuVendor;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/amd-iommu-off",
     title: "A VM host does not switch AMD's IOMMU off",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "VM host: nothing can be passed through; bare metal: none", quality: Quality::Sourced },
+    effect: Effect::sourced("VM host: nothing can be passed through; bare metal: none"),
     sources: &[AMD_INIT, KPARAM],
     reads: &["proc/cmdline", "proc/cpuinfo"],
     docs: "\

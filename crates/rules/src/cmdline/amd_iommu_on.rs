@@ -1,16 +1,15 @@
 //! `cmdline/amd-iommu-on`.
 
 use super::words::{self, AMD_INIT, KPARAM};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 use linerate_formats::dmesg::{AmdVi, Event};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/amd-iommu-on",
     title: "amd_iommu= has only values that exist",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "none: the kernel ignores the word", quality: Quality::Sourced },
+    effect: Effect::sourced("none: the kernel ignores the word"),
     sources: &[AMD_INIT, KPARAM],
     reads: &["proc/cmdline", "dmesg"],
     docs: "\
@@ -63,11 +62,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 None => "no such value in mainline kernels".to_owned(),
             },
         };
-        let f = out.fail(words::subject("amd_iommu", option), format_args!("unknown value, ignored; {hint}"));
-        f.at(place.line(word.line)).fix(|| words::remove(&[&format!("amd_iommu={}", words::short(option))], ""));
-        if let Some((_, p)) = complaint {
-            f.at(p);
-        }
+        out.fail(words::subject("amd_iommu", option), format_args!("unknown value, ignored; {hint}"))
+            .at(place.line(word.line))
+            .fix(|| words::remove(&[&format!("amd_iommu={}", words::short(option))], ""))
+            .at(complaint.map(|(_, p)| p));
     }
     if out.is_empty() {
         words::none_of(out, "unknown amd_iommu= value", (c, place));

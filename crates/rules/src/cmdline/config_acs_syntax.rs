@@ -1,7 +1,7 @@
 //! `cmdline/config-acs-syntax`.
 
 use super::words::{self, KPARAM, PCI_CORE};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::cmdline::Param;
 use linerate_formats::dmesg::Event;
 use linerate_formats::pci::Bdf;
@@ -10,10 +10,9 @@ use linerate_snapshot::Place;
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/config-acs-syntax",
     title: "Lists of pci=config_acs= and pci=disable_acs_redir= are understood by this kernel and name its devices",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect { text: "ACS bits stay as they were on some or all of the listed ports", quality: Quality::Sourced },
+    effect: Effect::sourced("ACS bits stay as they were on some or all of the listed ports"),
     sources: &[
         PCI_CORE,
         KPARAM,
@@ -187,14 +186,14 @@ fn device_problem(device: &str) -> Option<&'static str> {
 
 fn rewrite() -> Remedy {
     let what = "write the list as rdma_topo does: entries FLAGS@DEVICE separated by `;`, no leading `=`, the word quoted in the boot loader's file";
-    Remedy::new("correct the list", Action::Investigate { what: what.into() })
+    Remedy::investigate("correct the list", what)
         .because("ACS bits change: never clear redirection on a host of virtual machines")
         .prove("sys/bus/pci/devices/*/config ACS control")
 }
 
 fn reread() -> Remedy {
     let what = "read ACSCtl of every listed port after boot";
-    Remedy::new(what, Action::Investigate { what: what.into() }).prove("sys/bus/pci/devices/*/config ACS control")
+    Remedy::investigate(what, what).prove("sys/bus/pci/devices/*/config ACS control")
 }
 
 #[cfg(test)]

@@ -1,18 +1,14 @@
 //! `cmdline/idle-states`.
 
 use super::words::{self, KPARAM};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/idle-states",
     title: "Idle states of the CPU are the kernel's choice, or were limited on purpose",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect {
-        text: "shallow idle states shorten wake-ups by some tens of microseconds and cost power and turbo frequency",
-        quality: Quality::Estimate,
-    },
+    effect: Effect::estimate("shallow idle states shorten wake-ups by some tens of microseconds and cost power and turbo frequency"),
     sources: &[
         KPARAM,
         Source { title: "Linux: CPU idle time management", at: "https://docs.kernel.org/admin-guide/pm/cpuidle.html" },

@@ -1,16 +1,15 @@
 //! `cmdline/intel-iommu-values`.
 
 use super::words::{self, INTEL_IOMMU, KPARAM};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 use linerate_node::cpu::CpuVendor;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/intel-iommu-values",
     title: "IOMMU parameters are those of this CPU's vendor, with values that exist",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "none: the kernel ignores the word", quality: Quality::Sourced },
+    effect: Effect::sourced("none: the kernel ignores the word"),
     sources: &[INTEL_IOMMU, KPARAM],
     reads: &["proc/cmdline", "proc/cpuinfo"],
     docs: "\

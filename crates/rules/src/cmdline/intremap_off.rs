@@ -1,25 +1,18 @@
 //! `cmdline/intremap-off`.
 
 use super::words::{self, KPARAM};
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/intremap-off",
     title: "Interrupt remapping is not switched off on a VM host",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "VM host: VFIO refuses devices unless told to allow unsafe interrupts; CPUs beyond 255 cannot take interrupts",
-        quality: Quality::Sourced,
-    },
-    sources: &[
-        KPARAM,
-        Source {
-            title: "Linux drivers/vfio/vfio_iommu_type1.c: allow_unsafe_interrupts",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/vfio/vfio_iommu_type1.c",
-        },
-    ],
+    effect: Effect::sourced(
+        "VM host: VFIO refuses devices unless told to allow unsafe interrupts; CPUs beyond 255 cannot take interrupts",
+    ),
+    sources: &[KPARAM, linux!("drivers/vfio/vfio_iommu_type1.c", "allow_unsafe_interrupts")],
     reads: &["proc/cmdline"],
     docs: "\
 ## What it checks

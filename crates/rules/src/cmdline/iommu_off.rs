@@ -1,16 +1,15 @@
 //! `cmdline/iommu-off`.
 
 use super::words::{self, INTEL_IOMMU, KPARAM, X86_DMA};
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity};
 use linerate_node::cpu::CpuVendor;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-off",
     title: "A VM host does not switch DMA remapping off",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "VM host: nothing can be passed through; bare metal: none", quality: Quality::Sourced },
+    effect: Effect::sourced("VM host: nothing can be passed through; bare metal: none"),
     sources: &[X86_DMA, INTEL_IOMMU, KPARAM],
     reads: &["proc/cmdline", "proc/cpuinfo"],
     docs: "\
@@ -36,18 +35,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let other = || c.options("iommu").chain(c.options("intel_iommu")).find(|(o, _)| o.starts_with("off"));
     let Some((option, word)) = off else {
         match (other(), cx.node.cpu.vendor.known()) {
-            (Some((o, p)), None) => {
-                out.unreadable(words::subject(&p.name, o), "CPU vendor", &cx.node.cpu.vendor);
-            }
+            (Some((o, p)), None) => out.unreadable(words::subject(&p.name, o), "CPU vendor", &cx.node.cpu.vendor),
             (Some((o, p)), Some(vendor)) => {
                 let why = match vendor {
                     CpuVendor::Intel => "a later word switches it on",
                     _ => "ignored on this CPU",
                 };
-                out.not_applicable_to(words::subject(&p.name, o), why).at(place.line(p.line));
+                out.not_applicable_to(words::subject(&p.name, o), why).at(place.line(p.line))
             }
             _ => words::none_of(out, "iommu=off or intel_iommu=off", (c, place)),
-        }
+        };
         return;
     };
     let subject = words::subject(&word.name, option);

@@ -1,15 +1,14 @@
 //! `cmdline/iommu-pt-on-arm`.
 
 use super::words::{self, KPARAM, X86_DMA};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-pt-on-arm",
     title: "On Arm, passthrough is asked for with iommu.passthrough=1",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect { text: "iommu=pt is ignored: devices stay in translated, strict domains (the default on arm64)", quality: Quality::Sourced },
+    effect: Effect::sourced("iommu=pt is ignored: devices stay in translated, strict domains (the default on arm64)"),
     sources: &[X86_DMA, KPARAM],
     reads: &["proc/cmdline", "proc/cpuinfo"],
     docs: "\
@@ -49,11 +48,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             .at(place);
         return;
     }
-    let remedy = Remedy::new(
-        "boot with iommu.passthrough=1 instead",
-        Action::KernelArgs { add: vec!["iommu.passthrough=1".into()], remove: vec!["iommu=pt".into()] },
-    )
-    .because("host DMA is no longer confined by the IOMMU")
-    .prove("sys/kernel/iommu_groups/*/type");
+    let remedy = Remedy::kernel_args("boot with iommu.passthrough=1 instead", &["iommu.passthrough=1"], &["iommu=pt"])
+        .because("host DMA is no longer confined by the IOMMU")
+        .prove("sys/kernel/iommu_groups/*/type");
     out.fail(subject, "ignored on Arm: nothing asks for passthrough").at(place).fix(|| remedy);
 }

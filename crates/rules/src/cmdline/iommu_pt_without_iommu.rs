@@ -2,15 +2,14 @@
 
 use super::words::{self, AMD_INIT, IOMMU_CORE, KPARAM};
 use crate::iommu::ends::group_count;
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-pt-without-iommu",
     title: "A node that asks for IOMMU passthrough has an IOMMU in use",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "none: without an IOMMU the word has no effect", quality: Quality::Sourced },
+    effect: Effect::sourced("none: without an IOMMU the word has no effect"),
     sources: &[IOMMU_CORE, AMD_INIT, KPARAM],
     reads: &["proc/cmdline", "sys/kernel/iommu_groups"],
     docs: "\
@@ -42,14 +41,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let word = words::short(&asked.word.raw);
     let place = place.line(asked.word.line);
     match group_count(cx) {
-        None => {
-            out.unreadable(Subject::KernelArg(word), "IOMMU groups", &cx.node.iommu.groups);
-        }
+        None => out.unreadable(Subject::KernelArg(word), "IOMMU groups", &cx.node.iommu.groups),
         Some((0, seen)) => {
-            out.fail(Subject::KernelArg(word), "without effect: no IOMMU is in use (0 groups)").at(place).at(seen);
+            out.fail(Subject::KernelArg(word), "without effect: no IOMMU is in use (0 groups)").at(place).at(seen)
         }
         Some((n, seen)) => {
-            out.pass(Subject::KernelArg(word), format_args!("an IOMMU is in use ({n} groups)")).at(place).at(seen);
+            out.pass(Subject::KernelArg(word), format_args!("an IOMMU is in use ({n} groups)")).at(place).at(seen)
         }
-    }
+    };
 }

@@ -1,15 +1,14 @@
 //! `cmdline/iommu-soft`.
 
 use super::words::{self, KPARAM, X86_DMA};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-soft",
     title: "DMA does not go through software bounce buffers",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect { text: "DMA beyond what the buffers hold is copied by the CPU or fails", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("DMA beyond what the buffers hold is copied by the CPU or fails"),
     sources: &[
         KPARAM,
         X86_DMA,

@@ -1,16 +1,15 @@
 //! `cmdline/iommu-unknown-value`.
 
 use super::words::{self, KPARAM, X86_DMA};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 use linerate_formats::cmdline::kernel_bool;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/iommu-unknown-value",
     title: "iommu=, iommu.passthrough= and iommu.strict= have values that the kernel understands",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "the word is ignored without a message", quality: Quality::Sourced },
+    effect: Effect::sourced("the word is ignored without a message"),
     sources: &[X86_DMA, KPARAM],
     reads: &["proc/cmdline"],
     docs: "\

@@ -1,15 +1,14 @@
 //! `cmdline/noacs`.
 
 use super::words::{self, KPARAM, PCI_CORE};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/noacs",
     title: "Nobody relies on pci=noacs, which does not exist",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect { text: "none: ACS stays as it was", quality: Quality::Sourced },
+    effect: Effect::sourced("none: ACS stays as it was"),
     sources: &[PCI_CORE, KPARAM],
     reads: &["proc/cmdline"],
     docs: "\

@@ -1,18 +1,14 @@
 //! `cmdline/noats`.
 
 use super::words::{self, KPARAM, PCI_CORE};
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity, Source};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/noats",
     title: "PCIe address translation services are not switched off where virtual machines need them",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "VM host: every GPUDirect RDMA packet climbs to the root complex; ACS also blocks translated requests",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("VM host: every GPUDirect RDMA packet climbs to the root complex; ACS also blocks translated requests"),
     sources: &[
         PCI_CORE,
         KPARAM,

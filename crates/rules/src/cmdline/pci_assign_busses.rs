@@ -1,18 +1,14 @@
 //! `cmdline/pci-assign-busses`.
 
 use super::words::{self, KPARAM, PCI_CORE, X86_PCI};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/pci-assign-busses",
     title: "Bus numbers are the firmware's",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "addresses differ from those in firmware tables, NCCL topology files, device plugins and fixes by address",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("addresses differ from those in firmware tables, NCCL topology files, device plugins and fixes by address"),
     sources: &[
         X86_PCI,
         KPARAM,

@@ -1,16 +1,15 @@
 //! `cmdline/pci-realloc`.
 
 use super::words::{self, KPARAM, PCI_CORE};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/pci-realloc",
     title: "pci=realloc is there only where firmware gives too little address space",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect { text: "the kernel may move or lose BARs", quality: Quality::Sourced },
+    effect: Effect::sourced("the kernel may move or lose BARs"),
     sources: &[KPARAM, PCI_CORE],
     reads: &["proc/cmdline", "dmesg"],
     docs: "\

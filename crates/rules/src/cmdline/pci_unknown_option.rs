@@ -1,16 +1,15 @@
 //! `cmdline/pci-unknown-option`.
 
 use super::words::{self, KPARAM, PCI_CORE, X86_PCI};
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/pci-unknown-option",
     title: "Every option of pci= exists",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect { text: "the option is ignored with one line in the boot log", quality: Quality::Sourced },
+    effect: Effect::sourced("the option is ignored with one line in the boot log"),
     sources: &[PCI_CORE, X86_PCI, KPARAM],
     reads: &["proc/cmdline", "dmesg"],
     docs: "\
@@ -130,11 +129,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             }
         };
         let text = format!("pci={}", words::short(option));
-        let f = out.fail(crate::Subject::KernelArg(text.clone()), format_args!("unknown option, ignored; {hint}"));
-        f.at(place.line(word.line)).fix(|| words::remove(&[&text], ""));
-        if let Some((_, p)) = complaint {
-            f.at(*p);
-        }
+        out.fail(crate::Subject::KernelArg(text.clone()), format_args!("unknown option, ignored; {hint}"))
+            .at(place.line(word.line))
+            .fix(|| words::remove(&[&text], ""))
+            .at(complaint.map(|(_, p)| *p));
     }
     if out.is_empty() {
         words::none_of(out, "unknown option of pci=", (c, place));

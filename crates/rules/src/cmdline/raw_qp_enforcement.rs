@@ -1,24 +1,18 @@
 //! `cmdline/raw-qp-enforcement`.
 
 use super::words;
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::cmdline::same_name;
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/raw-qp-enforcement",
     title: "disable_raw_qp_enforcement is not set",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "none on bandwidth; where an old driver package has it, any user may send raw packets",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("none on bandwidth; where an old driver package has it, any user may send raw packets"),
     sources: &[
-        Source {
-            title: "Linux drivers/infiniband/core/uverbs_cmd.c: raw packet QPs need CAP_NET_RAW; no parameter changes that",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/infiniband/core/uverbs_cmd.c",
-        },
+        linux!("drivers/infiniband/core/uverbs_cmd.c", "raw packet QPs need CAP_NET_RAW; no parameter changes that"),
         Source { title: "libvma issue 901: the advice removed", at: "https://github.com/Mellanox/libvma/issues/901" },
     ],
     reads: &["proc/cmdline"],

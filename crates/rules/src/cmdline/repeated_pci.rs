@@ -1,15 +1,14 @@
 //! `cmdline/repeated-pci`.
 
 use super::words::{self, KPARAM, PCI_CORE};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "cmdline/repeated-pci",
     title: "Options of pci= stand in one word",
-    severity: Severity::Info,
-    worst: Severity::Medium,
+    severity: Severities::up_to(Severity::Info, Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect { text: "none, except for lists of devices: the last list replaces the others", quality: Quality::Sourced },
+    effect: Effect::sourced("none, except for lists of devices: the last list replaces the others"),
     sources: &[PCI_CORE, KPARAM],
     reads: &["proc/cmdline"],
     docs: "\

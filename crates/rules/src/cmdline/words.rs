@@ -1,6 +1,7 @@
 //! What the rules about kernel parameters share: sources, the effective request, spelling.
 
-use crate::{Action, Cx, Findings, Remedy, Source, Subject};
+use crate::sources::linux;
+use crate::{Action, Cx, Finding, Findings, Remedy, Source, Subject};
 use linerate_formats::cmdline::{Cmdline, Param, kernel_bool, same_name};
 use linerate_node::Node;
 use linerate_node::context::Role;
@@ -10,30 +11,15 @@ pub(crate) const KPARAM: Source = Source {
     title: "Linux: the kernel's command-line parameters",
     at: "https://docs.kernel.org/admin-guide/kernel-parameters.html",
 };
-pub(crate) const AMD_INIT: Source = Source {
-    title: "Linux drivers/iommu/amd/init.c: parse_amd_iommu_options, detect_ivrs, amd_iommu_detect",
-    at: "https://github.com/torvalds/linux/blob/master/drivers/iommu/amd/init.c",
-};
-pub(crate) const INTEL_IOMMU: Source = Source {
-    title: "Linux drivers/iommu/intel/iommu.c: intel_iommu_setup, device_def_domain_type",
-    at: "https://github.com/torvalds/linux/blob/master/drivers/iommu/intel/iommu.c",
-};
-pub(crate) const IOMMU_CORE: Source = Source {
-    title: "Linux drivers/iommu/iommu.c: iommu_subsys_init, iommu_set_def_domain_type",
-    at: "https://github.com/torvalds/linux/blob/master/drivers/iommu/iommu.c",
-};
-pub(crate) const X86_DMA: Source = Source {
-    title: "Linux arch/x86/kernel/pci-dma.c: iommu_setup parses iommu= (x86 only)",
-    at: "https://github.com/torvalds/linux/blob/master/arch/x86/kernel/pci-dma.c",
-};
-pub(crate) const PCI_CORE: Source = Source {
-    title: "Linux drivers/pci/pci.c: pci_setup, pci_std_enable_acs, __pci_config_acs, pci_dev_str_match",
-    at: "https://github.com/torvalds/linux/blob/master/drivers/pci/pci.c",
-};
-pub(crate) const X86_PCI: Source = Source {
-    title: "Linux arch/x86/pci/common.c: pcibios_setup",
-    at: "https://github.com/torvalds/linux/blob/master/arch/x86/pci/common.c",
-};
+pub(crate) const AMD_INIT: Source =
+    linux!("drivers/iommu/amd/init.c", "parse_amd_iommu_options, detect_ivrs, amd_iommu_detect");
+pub(crate) const INTEL_IOMMU: Source =
+    linux!("drivers/iommu/intel/iommu.c", "intel_iommu_setup, device_def_domain_type");
+pub(crate) const IOMMU_CORE: Source = linux!("drivers/iommu/iommu.c", "iommu_subsys_init, iommu_set_def_domain_type");
+pub(crate) const X86_DMA: Source = linux!("arch/x86/kernel/pci-dma.c", "iommu_setup parses iommu= (x86 only)");
+pub(crate) const PCI_CORE: Source =
+    linux!("drivers/pci/pci.c", "pci_setup, pci_std_enable_acs, __pci_config_acs, pci_dev_str_match");
+pub(crate) const X86_PCI: Source = linux!("arch/x86/pci/common.c", "pcibios_setup");
 pub(crate) const GDR_DOC: Source = Source {
     title: "GPUDirect RDMA, Supported Systems, IOMMUs: must be disabled or configured for pass-through translation",
     at: "https://docs.nvidia.com/cuda/gpudirect-rdma/#supported-systems",
@@ -59,9 +45,9 @@ pub(crate) fn seen<'a>(cx: &Cx<'a>, out: &mut Findings) -> Option<(&'a Cmdline, 
 }
 
 /// Pass of a rule that looks for words which should not be there.
-pub(crate) fn none_of(out: &mut Findings, what: &str, cmdline: (&Cmdline, Place)) {
+pub(crate) fn none_of<'o>(out: &'o mut Findings, what: &str, cmdline: (&Cmdline, Place)) -> &'o mut Finding {
     let n = cmdline.0.params.len();
-    out.pass(Subject::Node, format_args!("no {what} among the {n} parameters of the command line")).at(cmdline.1);
+    out.pass(Subject::Node, format_args!("no {what} among the {n} parameters of the command line")).at(cmdline.1)
 }
 
 /// A word for messages and subjects: clipped, one line, nothing that a terminal would obey.

@@ -1,18 +1,14 @@
 //! `cpu/governor`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::cpu::Tally;
 
 pub(super) static RULE: Rule = Rule {
     id: "cpu/governor",
     title: "The CPU frequency policy prefers performance",
-    severity: Severity::Low,
-    worst: Severity::Medium,
+    severity: Severities::up_to(Severity::Low, Severity::Medium),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect {
-        text: "latency and jitter of the threads that drive the NIC and of small messages; large RDMA transfers are not affected",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("latency and jitter of the threads that drive the NIC and of small messages; large RDMA transfers are not affected"),
     sources: &[
         Source {
             title: "Linux Documentation/admin-guide/pm/intel_pstate.rst: active mode, powersave is dynamic, energy_performance_preference",
@@ -96,12 +92,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         Some((severity, message, place)) => {
             out.fail(Subject::Node, message).severity(severity).at(place).fix(|| {
-                Remedy::new(
+                Remedy::sysfs(
                     "set the governor performance on all CPUs, kept by a tuned profile",
-                    Action::Sysfs {
-                        path: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor".into(),
-                        value: "performance".into(),
-                    },
+                    "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+                    "performance",
                 )
                 .prove("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
             });

@@ -1,24 +1,21 @@
 //! `cpu/idle-states`.
 
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::sources::nccl;
+use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "cpu/idle-states",
     title: "Waking a CPU takes no longer than a network step",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect { text: "up to the state's exit latency is added when a sleeping core must react; bandwidth is not affected", quality: Quality::Derived },
+    effect: Effect::derived("up to the state's exit latency is added when a sleeping core must react; bandwidth is not affected"),
     sources: &[
         Source {
             title: "Linux ABI and admin guide: CPU idle time management, state*/latency and disable",
             at: "https://docs.kernel.org/admin-guide/pm/cpuidle.html",
         },
-        Source {
-            title: "NCCL src/graph/tuning.cc: latency of one network hop, 2.7 µs (LL) to 14 µs (Simple)",
-            at: "https://github.com/NVIDIA/nccl/blob/master/src/graph/tuning.cc",
-        },
+        nccl!("src/graph/tuning.cc", "latency of one network hop, 2.7 µs (LL) to 14 µs (Simple)"),
     ],
     reads: &["sys/devices/system/cpu/cpu0/cpuidle/state*/{name,latency,disable}"],
     docs: "\
@@ -69,13 +66,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
     }
     if deep.is_empty() {
-        let f = out.pass(
+        out.pass(
             Subject::Node,
             format_args!("no enabled idle state of {} takes longer than {STEP_US} µs to leave", states.len()),
-        );
-        for s in states {
-            f.at(s.place);
-        }
+        )
+        .at_all(states.iter().map(|s| s.place));
         return;
     }
     let list: Vec<String> = deep.iter().map(|(s, us)| format!("{} {us} µs", s.name)).collect();
@@ -86,12 +81,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     f.fix(|| {
         // The kernel has at most ten (CPUIDLE_STATE_MAX): one digit each.
         let numbers: String = deep.iter().map(|(s, _)| s.number.to_string()).collect();
-        Remedy::new(
+        Remedy::sysfs(
             "for latency tests disable idle states that take longer to leave than a network step",
-            Action::Sysfs {
-                path: format!("/sys/devices/system/cpu/cpu*/cpuidle/state[{numbers}]/disable").into(),
-                value: "1".into(),
-            },
+            format!("/sys/devices/system/cpu/cpu*/cpuidle/state[{numbers}]/disable"),
+            "1",
         )
         .because("more power and less turbo")
         .prove("sys/devices/system/cpu/cpu0/cpuidle/state*/disable")

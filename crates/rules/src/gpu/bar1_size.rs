@@ -1,7 +1,7 @@
 //! `gpu/bar1-size`.
 
 use super::GDR_DOC;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Words};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Words};
 use linerate_node::context::Role;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
@@ -9,10 +9,9 @@ use linerate_snapshot::{Place, Reading};
 pub(super) static RULE: Rule = Rule {
     id: "gpu/bar1-size",
     title: "BAR1 of each GPU covers its whole memory",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "registering more GPU memory than BAR1 holds fails (ENOMEM)", quality: Quality::Sourced },
+    effect: Effect::sourced("registering more GPU memory than BAR1 holds fails (ENOMEM)"),
     sources: &[
         GDR_DOC,
         Source {
@@ -188,27 +187,18 @@ fn small<'o>(
     }
     if guest {
         return finding.fix(|| {
-            Remedy::new(
+            Remedy::host_side(
                 "give the guest a larger 64-bit window, or enlarge BAR1 on the host",
-                Action::HostSide {
-                    what: "64-bit MMIO window of the guest's firmware (OVMF: opt/ovmf/X-PciMmio64Mb); BAR1 on the host"
-                        .into(),
-                },
+                "64-bit MMIO window of the guest's firmware (OVMF: opt/ovmf/X-PciMmio64Mb); BAR1 on the host",
             )
             .because("the guest restarts with another memory map")
             .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))
         });
     }
     finding.fix(|| {
-        Remedy::new(
-            what(),
-            Action::Bios {
-                setting: "Above 4G Decoding, Resizable BAR, MMIO high size".into(),
-                value: "enabled".into(),
-            },
-        )
-        .because("changes the memory map")
-        .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))
+        Remedy::bios(what(), "Above 4G Decoding, Resizable BAR, MMIO high size", "enabled")
+            .because("changes the memory map")
+            .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))
     })
 }
 

@@ -1,7 +1,8 @@
 //! `gpu/bar-unassigned`.
 
 use super::GDR_DOC;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::dmesg::Event;
 use linerate_node::pci::{Bar, PciFunction};
 use linerate_snapshot::Place;
@@ -9,15 +10,11 @@ use linerate_snapshot::Place;
 pub(super) static RULE: Rule = Rule {
     id: "gpu/bar-unassigned",
     title: "Every memory region of GPUs and RDMA NICs has an address",
-    severity: Severity::Critical,
-    worst: Severity::Critical,
+    severity: Severities::always(Severity::Critical),
     roles: Roles::ALL,
-    effect: Effect { text: "the driver does not start the device", quality: Quality::Sourced },
+    effect: Effect::sourced("the driver does not start the device"),
     sources: &[
-        Source {
-            title: "Linux drivers/pci/setup-res.c: `can't assign; no space`",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/pci/setup-res.c",
-        },
+        linux!("drivers/pci/setup-res.c", "`can't assign; no space`"),
         Source {
             title: "open-gpu-kernel-modules, nv.c: `This PCI I/O region assigned to your NVIDIA device is invalid`",
             at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia/nv.c",
@@ -69,9 +66,10 @@ fn judge(f: &PciFunction<'_>, log: Option<Place>, out: &mut Findings) {
     let lost: Option<&Bar> = f.bars.list.iter().find(|b| b.size > 0 && b.address.is_none());
     match (lost, f.bars.list.first()) {
         (Some(b), _) => {
-            let finding = out.fail(f.bdf, format_args!("region {} of {} MiB has no address", b.index, b.size >> 20));
-            finding.at(b.place).fix(|| fix(f));
-            finding.at(log);
+            out.fail(f.bdf, format_args!("region {} of {} MiB has no address", b.index, b.size >> 20))
+                .at(b.place)
+                .fix(|| fix(f))
+                .at(log);
         }
         (None, Some(b)) => {
             let finding = out.pass(f.bdf, format_args!("all {} memory regions have addresses", f.bars.list.len()));
@@ -94,12 +92,10 @@ fn judge(f: &PciFunction<'_>, log: Option<Place>, out: &mut Findings) {
 }
 
 fn fix(f: &PciFunction<'_>) -> Remedy {
-    Remedy::new(
+    Remedy::bios(
         "switch Above 4G Decoding on and enlarge the MMIO window in the firmware set-up",
-        Action::Bios {
-            setting: "Above 4G Decoding, MMIO high base and size".into(),
-            value: "enabled, large enough for all GPUs".into(),
-        },
+        "Above 4G Decoding, MMIO high base and size",
+        "enabled, large enough for all GPUs",
     )
     .because("changes the memory map")
     .prove(format!("sys/bus/pci/devices/{}/resource", f.bdf))

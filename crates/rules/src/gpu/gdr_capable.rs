@@ -1,7 +1,7 @@
 //! `gpu/gdr-capable`.
 
 use super::GDR_DOC;
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Finding, Findings, Myth, Roles, Rule, Severities, Severity, Source};
 use linerate_node::gpudirect::{Lacks, lacks};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
@@ -9,10 +9,9 @@ use linerate_snapshot::{Place, Reading};
 pub(super) static RULE: Rule = Rule {
     id: "gpu/gdr-capable",
     title: "The GPUs support GPUDirect RDMA",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "no GPUDirect RDMA at all: everything goes through host memory", quality: Quality::Sourced },
+    effect: Effect::sourced("no GPUDirect RDMA at all: everything goes through host memory"),
     sources: &[
         GDR_DOC,
         Source {
@@ -73,32 +72,30 @@ pub(super) fn is_consumer(cx: &Cx<'_>, f: &PciFunction<'_>) -> bool {
     lacks(cx.node, f).is_some()
 }
 
-fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let Some((name, at)) = name(cx, f) else {
         if f.driven_by("vfio-pci") {
-            out.not_applicable_to(f.bdf, "bound to vfio-pci: the virtual machine's driver names it")
+            return out
+                .not_applicable_to(f.bdf, "bound to vfio-pci: the virtual machine's driver names it")
                 .at(f.driver.place());
-            return;
         }
-        out.unknown(f.bdf, "product name is not in this source")
+        return out
+            .unknown(f.bdf, "product name is not in this source")
             .at(f.class.place())
             .see("add the output of `nvidia-smi -q`");
-        return;
     };
     if let Some((Lacks::Gb10, at)) = lacks(cx.node, f) {
         out.not_applicable_to(f.bdf, "GB10 has no GPUDirect RDMA: its memory is the system's, and NICs reach it there")
-            .at(at);
+            .at(at)
     } else if lacks(cx.node, f).is_some() {
         let finding = out.fail(f.bdf, format_args!("{name} does not support GPUDirect RDMA"));
         finding.at(at);
         // A workstation, or a graphics card for the console: nothing here could have used it.
-        if cx.node.pci.rdma_nics().next().is_none() {
-            finding.severity(Severity::Info);
-        }
+        finding.severity(cx.node.pci.rdma_nics().next().is_none().then_some(Severity::Info))
     } else if words(name).any(professional) || is_rtx(name) {
-        out.pass(f.bdf, format_args!("{name} is a data-centre or professional product")).at(at);
+        out.pass(f.bdf, format_args!("{name} is a data-centre or professional product")).at(at)
     } else {
-        out.unknown(f.bdf, format_args!("{name}: not known to be a data-centre or professional product")).at(at);
+        out.unknown(f.bdf, format_args!("{name}: not known to be a data-centre or professional product")).at(at)
     }
 }
 

@@ -1,20 +1,17 @@
 //! `gpumem/dmabuf-attach`.
 
-use super::{count, no_log, silent_log};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::log::{count, no_log, silent_log};
+use crate::sources::open_modules;
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/dmabuf-attach",
     title: "The GPU driver refused no NIC that wanted to attach to GPU memory",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "registration by DMA-BUF fails: no GPUDirect RDMA between that GPU and that NIC", quality: Quality::Sourced },
-    sources: &[Source {
-        title: "open-gpu-kernel-modules, kernel-open/nvidia/nv-dmabuf.c: dma-buf attach failed",
-        at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia/nv-dmabuf.c",
-    }],
+    effect: Effect::sourced("registration by DMA-BUF fails: no GPUDirect RDMA between that GPU and that NIC"),
+    sources: &[open_modules!("kernel-open/nvidia/nv-dmabuf.c", "dma-buf attach failed")],
     reads: &["dmesg"],
     docs: "\
 ## What it checks
@@ -57,10 +54,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         };
         let reason: String = reason.chars().filter(|c| !c.is_control()).take(120).collect();
         let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
-        out.fail(Subject::Node, format_args!("dma-buf attach failed: {reason}{times}")).at(place).fix(|| {
-            Remedy::new(advice, Action::Investigate { what: "which GPU and NIC were to be paired".into() })
-                .prove("dmesg")
-        });
+        out.fail(Subject::Node, format_args!("dma-buf attach failed: {reason}{times}"))
+            .at(place)
+            .fix(|| Remedy::investigate(advice, "which GPU and NIC were to be paired").prove("dmesg"));
     }
     if out.is_empty() {
         silent_log(cx, "no refused attachment", out);

@@ -1,20 +1,17 @@
 //! `gpumem/driver-init`.
 
-use super::{no_log, silent_log};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::log::{no_log, silent_log};
+use crate::sources::open_modules;
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/driver-init",
     title: "The NVIDIA driver initialised every GPU, and its parts are of one version",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "the GPU cannot be opened; nvidia-smi and CUDA fail", quality: Quality::Sourced },
-    sources: &[Source {
-        title: "open-gpu-kernel-modules, src/nvidia/arch/nvalloc/unix/src/osinit.c: RmInitAdapter failed; API mismatch",
-        at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/src/nvidia/arch/nvalloc/unix/src/osinit.c",
-    }],
+    effect: Effect::sourced("the GPU cannot be opened; nvidia-smi and CUDA fail"),
+    sources: &[open_modules!("src/nvidia/arch/nvalloc/unix/src/osinit.c", "RmInitAdapter failed; API mismatch")],
     reads: &["dmesg"],
     docs: "\
 ## What it checks
@@ -53,9 +50,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         seen.push(bdf);
         let subject = bdf.map_or_else(|| Subject::Named("GPU".into()), Subject::Pci);
         out.fail(subject, "the driver could not initialise the GPU (RmInitAdapter failed)").at(place).fix(|| {
-            Remedy::new(
+            Remedy::investigate(
                 "drain the node, check BARs, power and PCIe link of the GPU, reboot; replace it if it comes back",
-                Action::Investigate { what: "why the GPU does not initialise".into() },
+                "why the GPU does not initialise",
             )
             .because("needs a reboot")
             .prove("dmesg")
@@ -66,11 +63,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.fail(Subject::Node, "programs and kernel module of the NVIDIA driver differ in version (API mismatch)")
             .at(place)
             .fix(|| {
-                Remedy::new(
+                Remedy::investigate(
                     "drain the node and reboot it, so that the module of the installed driver is loaded",
-                    Action::Investigate {
-                        what: "which version of the driver is installed, and which is loaded".into(),
-                    },
+                    "which version of the driver is installed, and which is loaded",
                 )
                 .because("running jobs end")
                 .prove("proc/driver/nvidia/version")

@@ -1,6 +1,6 @@
 //! `gpumem/driver-loaded`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::context::Role;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
@@ -8,10 +8,9 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/driver-loaded",
     title: "The NVIDIA driver is bound to every GPU that this system uses",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "the GPU cannot be used at all", quality: Quality::Sourced },
+    effect: Effect::sourced("the GPU cannot be used at all"),
     sources: &[Source {
         title: "NVIDIA driver installation guide: disabling nouveau, verifying the driver",
         at: "https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/index.html",
@@ -56,34 +55,32 @@ fn runs(cx: &Cx<'_>) -> bool {
 }
 
 fn load() -> Remedy {
-    Remedy::new("load the NVIDIA driver built for this kernel", Action::LoadModule { module: "nvidia".into() })
+    Remedy::load_module("load the NVIDIA driver built for this kernel", "nvidia")
         .because("installing a driver replaces kernel modules")
 }
 
 fn refused(f: &PciFunction<'_>) -> Remedy {
-    Remedy::new(
+    Remedy::investigate(
         "find out why the driver that runs did not take this GPU, or was taken from it",
-        Action::Investigate { what: format!("the kernel's log: lines of NVRM and of {}", f.bdf).into() },
+        format!("the kernel's log: lines of NVRM and of {}", f.bdf),
     )
 }
 
-fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let place = f.driver.place();
     match &f.driver {
-        Reading::Known(d, _) if d == "nvidia" => {
-            out.pass(f.bdf, "driver nvidia").at(place);
-        }
+        Reading::Known(d, _) if d == "nvidia" => out.pass(f.bdf, "driver nvidia").at(place),
         Reading::Known(d, _) if linerate_node::pci::is_vfio(d) => {
-            out.not_applicable_to(f.bdf, "bound to vfio-pci: its driver runs in the virtual machine").at(place);
+            out.not_applicable_to(f.bdf, "bound to vfio-pci: its driver runs in the virtual machine").at(place)
         }
         Reading::Known(d, _) => {
-            let remedy = Remedy::new(
+            let remedy = Remedy::software(
                 format!("keep {d} from the GPU (blacklist it, in the initramfs too) and load the NVIDIA driver"),
-                Action::Software { what: "NVIDIA driver".into() },
+                "NVIDIA driver",
             );
             out.fail(f.bdf, format_args!("driver {d}, not nvidia"))
                 .at(place)
-                .fix(|| remedy.because("needs a reboot").prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)));
+                .fix(|| remedy.because("needs a reboot").prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)))
         }
         Reading::Absent(_) => {
             let host = cx.node.context.role.value == Some(Role::VmHost);
@@ -92,10 +89,8 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
             out.fail(f.bdf, message)
                 .severity(if host { Severity::Info } else { Severity::High })
                 .at(place)
-                .fix(|| remedy.prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)));
+                .fix(|| remedy.prove(format!("sys/bus/pci/devices/{}/driver", f.bdf)))
         }
-        r @ Reading::Unreadable(..) => {
-            out.unreadable(f.bdf, "driver of the GPU", r);
-        }
+        r @ Reading::Unreadable(..) => out.unreadable(f.bdf, "driver of the GPU", r),
     }
 }

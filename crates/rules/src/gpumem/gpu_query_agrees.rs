@@ -1,17 +1,16 @@
 //! `gpumem/gpu-query-agrees`.
 
 use super::{no_own_gpu, own_gpus};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/gpu-query-agrees",
     title: "nvidia-smi reports every GPU that is on the PCI bus",
-    severity: Severity::Critical,
-    worst: Severity::Critical,
+    severity: Severities::always(Severity::Critical),
     roles: Roles::ALL,
-    effect: Effect { text: "jobs find fewer GPUs than the node has, or fail to start", quality: Quality::Sourced },
+    effect: Effect::sourced("jobs find fewer GPUs than the node has, or fail to start"),
     sources: &[
         Source { title: "nvidia-smi: Attached GPUs", at: "https://docs.nvidia.com/deploy/nvidia-smi/index.html" },
         Source { title: "NVIDIA, XID errors: 79, GPU has fallen off the bus", at: "https://docs.nvidia.com/deploy/xid-errors/index.html" },
@@ -74,16 +73,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.fail(g.bdf, "nvidia-smi reports it, but it is not on the PCI bus").at(g.name.place()).fix(lost);
     }
     if missing.is_empty() && gone == 0 {
-        let f = out.pass(Subject::Node, format_args!("nvidia-smi reports all {total} GPU(s) of the PCI bus"));
-        f.at(asked);
-        f.at(cx.node.pci.seen);
+        out.pass(Subject::Node, format_args!("nvidia-smi reports all {total} GPU(s) of the PCI bus"))
+            .at(asked)
+            .at(cx.node.pci.seen);
     }
 }
 
 fn lost() -> Remedy {
-    Remedy::new(
+    Remedy::investigate(
         "drain the node, read the kernel log about this GPU, power-cycle the node; replace the GPU if it stays away",
-        Action::Investigate { what: "why the driver does not have this GPU".into() },
+        "why the driver does not have this GPU",
     )
     .because("running jobs end")
     .prove("nvidia-smi -q -x")

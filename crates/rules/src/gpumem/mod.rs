@@ -15,10 +15,9 @@ mod registration_path;
 mod volta_cx3;
 mod xid;
 
-use crate::finding::{Findings, Subject};
+use crate::finding::Findings;
 use crate::rule::{Cx, Rule};
 use linerate_node::pci::PciFunction;
-use linerate_snapshot::{Coverage, Place};
 
 pub(crate) static RULES: &[&Rule] = &[
     &driver_loaded::RULE,
@@ -61,42 +60,4 @@ pub(crate) fn no_own_gpu(cx: &Cx<'_>, out: &mut Findings) -> bool {
         return true;
     }
     cx.no_subjects(false, "NVIDIA GPU", out)
-}
-
-/// Answers for rules on events of the kernel log where the log was not seen: `true` if it answered.
-fn no_log(cx: &Cx<'_>, what: &str, out: &mut Findings) -> bool {
-    let log = &cx.node.kernel.log;
-    if log.known().is_some() {
-        return false;
-    }
-    out.unreadable(Subject::Node, format_args!("kernel log ({what})"), log);
-    true
-}
-
-/// Answers where the log holds none of a rule's messages. Only a whole log shows that; a pasted text may be a part of one.
-fn silent_log(cx: &Cx<'_>, what: &str, out: &mut Findings) {
-    let log = cx.node.kernel.log.place();
-    if matches!(cx.snapshot.coverage, Coverage::Full { .. }) {
-        out.pass(Subject::Node, format_args!("{what} in the kernel log that was kept")).at(log);
-    } else {
-        out.unknown(Subject::Node, format_args!("{what} in this text, which may be an excerpt of the log"))
-            .at(log)
-            .see("dmesg as root, or journalctl -k -b, whole");
-    }
-}
-
-/// Different messages of a log that are reported; a node in trouble repeats a few.
-const MOST: usize = 64;
-
-/// Equal items counted, in the order in which they first came, with the first place.
-fn count<T: PartialEq>(items: impl Iterator<Item = (T, Place)>) -> Vec<(T, u32, Place)> {
-    let mut out: Vec<(T, u32, Place)> = Vec::new();
-    for (item, place) in items {
-        if let Some(same) = out.iter_mut().find(|o| o.0 == item) {
-            same.1 = same.1.saturating_add(1);
-        } else if out.len() < MOST {
-            out.push((item, 1, place));
-        }
-    }
-    out
 }

@@ -1,7 +1,7 @@
 //! `gpumem/nvlink-fabric`.
 
 use super::no_own_gpu;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::context::Role;
 use linerate_node::gpu::Gpu;
 use linerate_node::pci::Kind;
@@ -10,10 +10,9 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/nvlink-fabric",
     title: "Every GPU of an NVSwitch system joined the NVLink fabric",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "CUDA does not start on the GPU (system not yet initialized), or GPUs talk over PCIe", quality: Quality::Sourced },
+    effect: Effect::sourced("CUDA does not start on the GPU (system not yet initialized), or GPUs talk over PCIe"),
     sources: &[
         Source {
             title: "NVIDIA Fabric Manager user guide: fabric state of a GPU",

@@ -2,17 +2,16 @@
 
 use super::registration_path::OPERATOR;
 use super::{no_own_gpu, paths};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::gpu::Flavour;
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/open-module",
     title: "The open NVIDIA kernel modules are loaded",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "only the open modules export GPU memory as DMA-BUF", quality: Quality::Sourced },
+    effect: Effect::sourced("only the open modules export GPU memory as DMA-BUF"),
     sources: &[
         OPERATOR,
         Source {
@@ -50,7 +49,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let version = driver.version.known().map_or("of unknown version", String::as_str);
     match &driver.flavour {
         Reading::Known(Flavour::Open, place) => {
-            out.pass(Subject::Node, format_args!("open modules {version}: can export DMA-BUF")).at(*place);
+            out.pass(Subject::Node, format_args!("open modules {version}: can export DMA-BUF")).at(*place)
         }
         Reading::Known(Flavour::Proprietary, place) => {
             let old = paths::before_turing(cx);
@@ -66,13 +65,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     format_args!("proprietary modules {version}: no DMA-BUF; only a peer-memory module can help"),
                 ),
             };
-            f.at(*place);
+            f.at(*place)
         }
-        Reading::Absent(place) => {
-            out.not_applicable("no NVIDIA driver is loaded: see gpumem/driver-loaded").at(*place);
-        }
-        r @ Reading::Unreadable(..) => {
-            out.unreadable(Subject::Node, "flavour of the NVIDIA kernel modules", r);
-        }
-    }
+        Reading::Absent(place) => out.not_applicable("no NVIDIA driver is loaded: see gpumem/driver-loaded").at(*place),
+        r @ Reading::Unreadable(..) => out.unreadable(Subject::Node, "flavour of the NVIDIA kernel modules", r),
+    };
 }

@@ -1,15 +1,14 @@
 //! `gpumem/pcie-replays`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/pcie-replays",
     title: "No GPU's PCIe link had to be retrained because replays did not help",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect { text: "the link stops while it retrains, and may come back slower", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("the link stops while it retrains, and may come back slower"),
     sources: &[
         Source {
             title: "nvidia-smi: Replays Since Reset, Replay Number Rollovers",
@@ -64,9 +63,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     .at(*p)
                     .at(g.replays.place())
                     .fix(|| {
-                        Remedy::new(
+                        Remedy::physical(
                             "reseat the GPU or its riser; check connectors and retimers",
-                            Action::Physical { what: "PCIe connection of the GPU".into() },
+                            "PCIe connection of the GPU",
                         )
                         .because("the node is opened: drain it")
                         .prove("nvidia-smi -q -x")

@@ -2,19 +2,15 @@
 
 use super::no_own_gpu;
 use super::registration_path::{OPERATOR, PEERMEM};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/peermem-inbox",
     title: "nvidia-peermem is wanted only where the RDMA stack has a peer-memory interface, and it is loaded there",
-    severity: Severity::Low,
-    worst: Severity::Medium,
+    severity: Severities::up_to(Severity::Low, Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "the module refuses to load (EINVAL); GPUDirect then depends on DMA-BUF",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("the module refuses to load (EINVAL); GPUDirect then depends on DMA-BUF"),
     sources: &[PEERMEM, OPERATOR],
     reads: &["etc/modules-load.d/*", "proc/modules", "sys/kernel/mm/memory_peers", "sys/module/mlx5_core/version"],
     docs: "\
@@ -79,8 +75,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         (Reading::Unreadable(..), None) => None,
     };
     match interface {
-        Some((true, place)) => {
-            out.fail(
+        Some((true, place)) => out
+            .fail(
                 subject,
                 format_args!("{} asks for it, the RDMA stack has the interface, and it is not loaded", wanted.0),
             )
@@ -89,33 +85,26 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             .at(peer.nvidia_peermem.loaded.place())
             .at(place)
             .fix(|| {
-                Remedy::new(
+                Remedy::load_module(
                     "rebuild the NVIDIA driver against the running RDMA stack, then load nvidia-peermem",
-                    Action::LoadModule { module: "nvidia-peermem".into() },
+                    "nvidia-peermem",
                 )
                 .because("a rebuild of the driver needs a drained node")
                 .prove("sys/module/nvidia_peermem/version")
-            });
-        }
-        Some((false, place)) => {
-            out.fail(
-                subject,
-                format_args!("{} asks for it, but the RDMA stack shows no peer-memory interface", wanted.0),
-            )
+            }),
+        Some((false, place)) => out
+            .fail(subject, format_args!("{} asks for it, but the RDMA stack shows no peer-memory interface", wanted.0))
             .at(wanted.1)
             .at(peer.nvidia_peermem.loaded.place())
             .at(place)
             .fix(|| {
-                Remedy::new(
+                Remedy::investigate(
                     "remove the entry and rely on DMA-BUF, or install an RDMA stack with the interface",
-                    Action::Investigate { what: "which way of registering GPU memory this node should use".into() },
+                    "which way of registering GPU memory this node should use",
                 )
                 .because("the entry does nothing but fail at each boot")
                 .prove("gpumem/registration-path")
-            });
-        }
-        None => {
-            out.unreadable(subject, "peer-memory interface of the RDMA stack", &peer.clients).at(wanted.1);
-        }
-    }
+            }),
+        None => out.unreadable(subject, "peer-memory interface of the RDMA stack", &peer.clients).at(wanted.1),
+    };
 }

@@ -1,20 +1,16 @@
 //! `gpumem/peermem-symbols`.
 
 use super::registration_path::PEERMEM;
-use super::{count, no_log, silent_log};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::log::{count, no_log, silent_log};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/peermem-symbols",
     title: "The peer-memory module fits the RDMA stack and reports no error",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "with symbols that do not match the module does not load: GPUDirect RDMA only by DMA-BUF",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("with symbols that do not match the module does not load: GPUDirect RDMA only by DMA-BUF"),
     sources: &[
         PEERMEM,
         Source {
@@ -139,13 +135,13 @@ fn remedy(owner: Option<Owner>) -> Remedy {
             "NVIDIA driver rebuilt for the running kernel",
         ),
         None => {
-            return Remedy::new(
+            return Remedy::investigate(
                 "look at what ended at that time: a program that exits while the NIC uses its memory causes such lines",
-                Action::Investigate { what: "errors of the peer-memory module".into() },
+                "errors of the peer-memory module",
             );
         }
     };
-    Remedy::new(summary, Action::Software { what: what.into() })
+    Remedy::software(summary, what)
         .because("the driver is replaced: drain the node")
         .prove("sys/module/nvidia_peermem/version")
 }

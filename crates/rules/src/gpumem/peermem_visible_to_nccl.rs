@@ -3,18 +3,14 @@
 use super::paths::{FIRST, PeerFile};
 use super::registration_path::{NCCL, PEERMEM};
 use super::{no_own_gpu, paths};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/peermem-visible-to-nccl",
     title: "Every version of NCCL finds the peer-memory module that is loaded",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "a version of NCCL that does not test the file that exists takes the module for absent (DMA-BUF apart)",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("a version of NCCL that does not test the file that exists takes the module for absent (DMA-BUF apart)"),
     sources: &[NCCL, PEERMEM],
     reads: &["sys/kernel/mm/memory_peers/*/version", "sys/module/nvidia_peermem/version"],
     docs: "\
@@ -69,9 +65,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     } else {
         out.fail(Subject::Node, format_args!("{exist}: not tested by NCCL {}", blind.join(", ")))
     };
-    for file in &files {
-        f.at(file.place);
-    }
+    f.at_all(files.iter().map(|file| file.place));
 }
 
 /// Ranges of versions that test none of the files.

@@ -1,7 +1,8 @@
 //! `gpumem/registration-path`.
 
-use super::{no_own_gpu, own_gpus, paths};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use super::{no_own_gpu, paths};
+use crate::sources::open_modules;
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::gpu::Flavour;
 use linerate_snapshot::Reading;
 
@@ -18,21 +19,14 @@ pub(super) const NCCL: Source = Source {
 };
 
 /// The module's source.
-pub(super) const PEERMEM: Source = Source {
-    title: "open-gpu-kernel-modules, kernel-open/nvidia-peermem/nvidia-peermem.c: nv_mem_client_init",
-    at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia-peermem/nvidia-peermem.c",
-};
+pub(super) const PEERMEM: Source = open_modules!("kernel-open/nvidia-peermem/nvidia-peermem.c", "nv_mem_client_init");
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/registration-path",
     title: "The NIC can register GPU memory: by DMA-BUF or by a peer-memory module",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "without either, GPUDirect RDMA is off and every message is staged through host memory: 1.5 to 4 times slower",
-        quality: Quality::Estimate,
-    },
+    effect: Effect::estimate("without either, GPUDirect RDMA is off and every message is staged through host memory: 1.5 to 4 times slower"),
     sources: &[OPERATOR, NCCL, PEERMEM],
     reads: &[
         "proc/driver/nvidia/version",
@@ -87,18 +81,14 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let files = paths::peer_files(cx);
     if let Some(first) = files.first() {
         let also = if dmabuf.usable() == Some(true) { "; DMA-BUF too" } else { "" };
-        let f = out.pass(Subject::Node, format_args!("peer memory: {} exists{also}", first.path));
-        for file in &files {
-            f.at(file.place);
-        }
+        out.pass(Subject::Node, format_args!("peer memory: {} exists{also}", first.path))
+            .at_all(files.iter().map(|file| file.place));
         return;
     }
     let peer = paths::peer_memory(cx);
     if dmabuf.usable() == Some(true) {
-        let f = out.pass(Subject::Node, format_args!("DMA-BUF: {}", dmabuf.saying(Some(true))));
-        for c in &dmabuf.conditions {
-            f.at(c.place);
-        }
+        out.pass(Subject::Node, format_args!("DMA-BUF: {}", dmabuf.saying(Some(true))))
+            .at_all(dmabuf.conditions.iter().map(|c| c.place));
         return;
     }
     if dmabuf.usable() == Some(false) && peer == Some(false) {
@@ -112,58 +102,52 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     if peer.is_none() {
         unseen.push("the files of peer-memory modules".to_owned());
     }
-    let gpu = own_gpus(cx).next();
-    let f = out.unknown(Subject::Node, format_args!("not seen: {}", unseen.join("; ")));
-    f.see("capture with `linerate collect`, in a container with the host's /sys and /proc");
-    f.at(dmabuf
-        .conditions
-        .iter()
-        .find(|c| c.holds.is_none())
-        .map_or_else(|| gpu.map_or(cx.node.peermem.clients.place(), |_| cx.node.peermem.clients.place()), |c| c.place));
+    out.unknown(Subject::Node, format_args!("not seen: {}", unseen.join("; ")))
+        .see("capture with `linerate collect`, in a container with the host's /sys and /proc")
+        .at(dmabuf.conditions.iter().find(|c| c.holds.is_none()).map_or(cx.node.peermem.clients.place(), |c| c.place));
 }
 
-fn fail(cx: &Cx<'_>, dmabuf: &paths::Way, out: &mut Findings) {
+fn fail<'o>(cx: &Cx<'_>, dmabuf: &paths::Way, out: &'o mut Findings) -> &'o mut Finding {
     let why = dmabuf.saying(Some(false));
     let old = paths::before_turing(cx);
     let message = format!("neither way: no DMA-BUF ({why}), and no peer-memory module");
     let f = out.fail(Subject::Node, message);
-    for c in dmabuf.conditions.iter().filter(|c| c.holds == Some(false)) {
-        f.at(c.place);
-    }
+    f.at_all(dmabuf.conditions.iter().filter(|c| c.holds == Some(false)).map(|c| c.place));
     f.at(cx.node.peermem.clients.place()).at(cx.node.peermem.nvidia_peermem.loaded.place());
     let stack = interface(cx);
     let driverless = cx.node.nvidia.driver.flavour.is_absent();
     let remedy = match (&stack, old) {
-        _ if driverless => Remedy::new(
-            "load the NVIDIA driver first",
-            Action::LoadModule { module: "nvidia".into() }),
-        (Some(stack), _) => Remedy::new(
+        _ if driverless => Remedy::load_module("load the NVIDIA driver first", "nvidia"),
+        (Some(stack), _) => Remedy::load_module(
             format!("load nvidia-peermem at each boot ({stack} has the interface), or use the open kernel modules"),
-            Action::LoadModule { module: "nvidia-peermem".into() })
+            "nvidia-peermem",
+        )
         .because("a driver built before the RDMA stack must be rebuilt first, else the module refuses to load"),
-        (None, None) if cx.node.nvidia.driver.flavour.known() == Some(&Flavour::Open) => Remedy::new(
+        (None, None) if cx.node.nvidia.driver.flavour.known() == Some(&Flavour::Open) => Remedy::software(
             format!("what DMA-BUF lacks is not the GPU driver: {why}; boot a kernel that has it, or install an RDMA stack with the peer-memory interface (MLNX_OFED, DOCA-OFED) and load nvidia-peermem"),
-            Action::Software { what: "a kernel in which the NIC driver registers DMA-BUFs".into() })
+            "a kernel in which the NIC driver registers DMA-BUFs",
+        )
         .because("the kernel or the RDMA stack is replaced: drain the node"),
-        (None, None) => Remedy::new(
+        (None, None) => Remedy::software(
             "install the open NVIDIA kernel modules (with a kernel of 5.12 or later): DMA-BUF needs nothing else here; or, where \
              `grep ib_register_peer_memory_client /proc/kallsyms` finds it, load nvidia-peermem at each boot",
-            Action::Software { what: "open NVIDIA kernel modules".into() })
+            "open NVIDIA kernel modules",
+        )
         .because("the driver is replaced: drain the node"),
         (None, Some((architecture, place))) => {
             f.at(place);
             if mlx4_only(cx) {
                 // Nothing sensible is left: gpumem/volta-cx3 explains.
-                f.severity(Severity::Info);
-                return;
+                return f.severity(Severity::Info);
             }
-            Remedy::new(
+            Remedy::software(
                 format!("{architecture} GPUs need nvidia-peermem, and that needs MLNX_OFED or DOCA-OFED"),
-                Action::Software { what: "an RDMA stack with the peer-memory interface, then nvidia-peermem".into() })
+                "an RDMA stack with the peer-memory interface, then nvidia-peermem",
+            )
             .because("replaces the RDMA stack: drain the node")
         }
     };
-    f.fix(|| remedy.prove("sys/kernel/mm/memory_peers/nv_mem/version").prove("proc/driver/nvidia/version"));
+    f.fix(|| remedy.prove("sys/kernel/mm/memory_peers/nv_mem/version").prove("proc/driver/nvidia/version"))
 }
 
 /// Which RDMA stack has the peer-memory interface: MLNX_OFED or DOCA-OFED by the version of `mlx5_core`, or any ib_core that made

@@ -2,19 +2,15 @@
 
 use super::registration_path::{NCCL, mlx4_only};
 use super::{no_own_gpu, paths};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/volta-cx3",
     title: "GPUs and NICs are of generations for which GPUDirect RDMA can be had today",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "GPUDirect RDMA is practically out of reach: messages are staged through host memory",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("GPUDirect RDMA is practically out of reach: messages are staged through host memory"),
     sources: &[
         Source {
             title: "open-gpu-kernel-modules, README: supported GPUs are Turing and later",
@@ -70,41 +66,29 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     let nic = nics().map(|f| f.driver.place()).next();
     match (paths::before_turing(cx), paths::peer_memory(cx)) {
-        (_, Some(true)) => {
-            let f = out.pass(Subject::Node, "a peer-memory module serves the ConnectX-3");
-            for file in paths::peer_files(cx) {
-                f.at(file.place);
-            }
-        }
-        (Some((architecture, place)), Some(false)) => {
-            let f = out.fail(
+        (_, Some(true)) => out
+            .pass(Subject::Node, "a peer-memory module serves the ConnectX-3")
+            .at_all(paths::peer_files(cx).iter().map(|file| file.place)),
+        (Some((architecture, place)), Some(false)) => out
+            .fail(
                 Subject::Node,
                 format_args!(
                     "{architecture} GPUs with ConnectX-3 NICs and no peer-memory module: GPUDirect RDMA is out of reach"
                 ),
-            );
-            f.at(place);
-            if let Some(nic) = nic {
-                f.at(nic);
-            }
-        }
-        (Some((architecture, place)), None) => {
-            out.unknown(
+            )
+            .at(place)
+            .at(nic),
+        (Some((architecture, place)), None) => out
+            .unknown(
                 Subject::Node,
                 format_args!(
                     "{architecture} GPUs with ConnectX-3 NICs; whether a peer-memory module is loaded was not seen"
                 ),
             )
             .at(place)
-            .see("ls /sys/kernel/mm/memory_peers; lsmod | grep peer");
-        }
-        (None, _) => {
-            let f = out.not_applicable(
-                "ConnectX-3 NICs, but no GPU known to be older than Turing: see gpumem/registration-path",
-            );
-            if let Some(nic) = nic {
-                f.at(nic);
-            }
-        }
-    }
+            .see("ls /sys/kernel/mm/memory_peers; lsmod | grep peer"),
+        (None, _) => out
+            .not_applicable("ConnectX-3 NICs, but no GPU known to be older than Turing: see gpumem/registration-path")
+            .at(nic),
+    };
 }

@@ -1,17 +1,16 @@
 //! `gpumem/xid`.
 
-use super::{count, no_log, silent_log};
+use crate::log::{count, no_log, silent_log};
 use crate::xid::{CATALOGUE, NUMBERS, Seen, judge};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
     id: "gpumem/xid",
     title: "The kernel log holds no Xid (GPU error) of hardware",
-    severity: Severity::High,
-    worst: Severity::Critical,
+    severity: Severities::up_to(Severity::High, Severity::Critical),
     roles: Roles::ALL,
-    effect: Effect { text: "from a failed program to a lost GPU, by number", quality: Quality::Sourced },
+    effect: Effect::sourced("from a failed program to a lost GPU, by number"),
     sources: &[CATALOGUE, NUMBERS],
     reads: &["dmesg"],
     docs: "\

@@ -2,7 +2,7 @@
 
 use super::ends::group_count;
 use crate::cmdline::words::{ABI_GROUPS, AMD_INIT, GDR_DOC, INTEL_IOMMU, KPARAM, iommu_off, vm_host};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::kernel_config::{Setting, find};
 use linerate_node::context::Role;
 use linerate_snapshot::{Place, Reading};
@@ -10,13 +10,9 @@ use linerate_snapshot::{Place, Reading};
 pub(super) static RULE: Rule = Rule {
     id: "iommu/active",
     title: "The IOMMU is in use where virtual machines need it; elsewhere its absence is understood",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "a VM host cannot pass devices to guests; on bare metal an absent IOMMU costs nothing",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("a VM host cannot pass devices to guests; on bare metal an absent IOMMU costs nothing"),
     sources: &[ABI_GROUPS, AMD_INIT, INTEL_IOMMU, KPARAM, GDR_DOC],
     reads: &["sys/kernel/iommu_groups", "sys/class/iommu", "sys/firmware/acpi/tables", "proc/cmdline", "boot/config-*"],
     docs: "\
@@ -88,17 +84,14 @@ struct Diagnosis {
 }
 
 fn look(what: &'static str) -> Remedy {
-    Remedy::new(what, Action::Investigate { what: what.into() }).prove("sys/kernel/iommu_groups")
+    Remedy::investigate(what, what).prove("sys/kernel/iommu_groups")
 }
 
 /// The matrix of ACPI table, command line and kernel configuration.
 fn diagnose(cx: &Cx<'_>) -> Diagnosis {
-    let bios = Remedy::new(
-        "switch the IOMMU on in the firmware set-up",
-        Action::Bios { setting: "Intel VT-d, AMD-Vi or IOMMU".into(), value: "Enabled".into() },
-    )
-    .because("the kernel then enables ACS on switch ports; read the ACS rules again after the reboot")
-    .prove("sys/firmware/acpi/tables");
+    let bios = Remedy::bios("switch the IOMMU on in the firmware set-up", "Intel VT-d, AMD-Vi or IOMMU", "Enabled")
+        .because("the kernel then enables ACS on switch ports; read the ACS rules again after the reboot")
+        .prove("sys/firmware/acpi/tables");
     // Containers often see an empty directory: a list without even the FACP says nothing.
     let tables = match &cx.node.iommu.acpi {
         Reading::Known(t, p) if !t.names.is_empty() => Some((t, *p)),
@@ -157,12 +150,11 @@ fn diagnose(cx: &Cx<'_>) -> Diagnosis {
             text: "firmware offers one (DMAR), the kernel's default is off (CONFIG_INTEL_IOMMU_DEFAULT_ON is not set)"
                 .into(),
             place: Some(p),
-            remedy: Remedy::new(
-                "boot with intel_iommu=on",
-                Action::KernelArgs { add: vec!["intel_iommu=on".into()], remove: vec![] },
-            )
-            .because("host drivers get translated domains too; add iommu=pt if GPUs are also used by the host itself")
-            .prove("sys/kernel/iommu_groups"),
+            remedy: Remedy::kernel_args("boot with intel_iommu=on", &["intel_iommu=on"], &[])
+                .because(
+                    "host drivers get translated domains too; add iommu=pt if GPUs are also used by the host itself",
+                )
+                .prove("sys/kernel/iommu_groups"),
         };
     }
     let text = match (table, cmdline.is_some(), config.is_some()) {

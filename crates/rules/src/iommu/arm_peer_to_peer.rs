@@ -1,6 +1,6 @@
 //! `iommu/arm-peer-to-peer`.
 
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::dmesg::Event;
 use linerate_formats::pci::caps::PortType;
 use linerate_node::pci::PciFunction;
@@ -9,13 +9,9 @@ use linerate_snapshot::Place;
 pub(super) static RULE: Rule = Rule {
     id: "iommu/arm-peer-to-peer",
     title: "On Grace and Ampere CPUs, GPU and NIC share a PCIe switch or are coherent",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL,
-    effect: Effect {
-        text: "these root complexes forward no peer-to-peer traffic: GPUDirect RDMA is refused (driver 570 on) or fails",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("these root complexes forward no peer-to-peer traffic: GPUDirect RDMA is refused (driver 570 on) or fails"),
     sources: &[
         Source {
             title: "open-gpu-kernel-modules, nv-pci.c: nv_grdma_pci_topology_supported, nv_pci_has_common_pci_switch",
@@ -83,9 +79,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         } else {
             let finding = apart(cx, f, name, root.device.place(), refused, out);
             // Without a switch on the whole node this is its design, and by default NCCL does not try.
-            if !any_shared && refused.is_none() {
-                finding.severity(Severity::Info);
-            }
+            finding.severity((!any_shared && refused.is_none()).then_some(Severity::Info));
         }
     }
 }
@@ -105,18 +99,20 @@ fn apart<'o>(
         Some(m) => format!("driver {m} maps its memory for one, and the root complex drops the packets"),
         None => "the driver's version is not visible; from 570 on it refuses to map its memory for one".into(),
     };
-    let finding = out.fail(
+    out.fail(
         f.bdf,
         format_args!(
             "no RDMA NIC below the same switch, and {name} root ports forward no peer-to-peer traffic; {what}"
         ),
-    );
-    finding.at(root).at(driver.place());
-    finding.at(refused);
-    finding.fix(|| {
-        Remedy::new(
+    )
+    .at(root)
+    .at(driver.place())
+    .at(refused)
+    .fix(|| {
+        Remedy::physical(
             "put GPU and NIC below one PCIe switch",
-            Action::Physical { what: "move the card, or use a board with a switch for the pair; otherwise accept copies through host memory".into() })
+            "move the card, or use a board with a switch for the pair; otherwise accept copies through host memory",
+        )
         .because("cards change their addresses")
         .prove("sys/bus/pci/devices")
     })

@@ -2,7 +2,7 @@
 
 use super::ends::Domains;
 use crate::cmdline::words::{self, INTEL_IOMMU, IOMMU_CORE, KPARAM, X86_DMA, asked_domain};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::cmdline::Cmdline;
 use linerate_node::context::Role;
 use linerate_node::iommu::DomainType;
@@ -10,10 +10,9 @@ use linerate_node::iommu::DomainType;
 pub(super) static RULE: Rule = Rule {
     id: "iommu/domain-not-as-asked",
     title: "GPUs and NICs have the domain type that the command line asks for",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect { text: "the node does not do what its configuration says", quality: Quality::Sourced },
+    effect: Effect::sourced("the node does not do what its configuration says"),
     sources: &[IOMMU_CORE, X86_DMA, INTEL_IOMMU, KPARAM],
     reads: &["proc/cmdline", "sys/kernel/iommu_groups/*/type", "dmesg"],
     docs: "\
@@ -44,16 +43,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let ignored = ignored(cx, c);
     let Some(asked) = asked_domain(cx, c) else {
         match (ignored, domains.first(DomainType::translated)) {
-            (Some(why), Some((n, (bdf, domain, at)))) => {
-                out.fail(Subject::Node, format_args!("{why}: {n} GPU or NIC function(s) are {domain}, {bdf} first"))
-                    .at(place)
-                    .at(*at)
-                    .fix(one_word);
-            }
-            _ => {
-                out.not_applicable("the command line does not ask for a domain type").at(place);
-            }
-        }
+            (Some(why), Some((n, (bdf, domain, at)))) => out
+                .fail(Subject::Node, format_args!("{why}: {n} GPU or NIC function(s) are {domain}, {bdf} first"))
+                .at(place)
+                .at(*at)
+                .fix(one_word),
+            _ => out.not_applicable("the command line does not ask for a domain type").at(place),
+        };
         return;
     };
     let word = words::short(&asked.word.raw);
@@ -61,17 +57,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let wrong = domains.first(|d| if asked.identity { d.translated() } else { d == DomainType::Identity });
     if let Some((n, (bdf, domain, at))) = wrong {
         let why = reason(cx, asked.identity);
-        let f = out.fail(
+        out.fail(
             Subject::KernelArg(word.clone()),
             format_args!(
                 "`{word}` asks for {}, but {n} GPU or NIC function(s) are {domain}, {bdf} first{why}",
                 wanted(asked.identity)
             ),
-        );
-        f.at(place).at(*at).fix(look);
-        if !asked.identity {
-            f.severity(Severity::Info);
-        }
+        )
+        .at(place)
+        .at(*at)
+        .fix(look)
+        .severity((!asked.identity).then_some(Severity::Info));
     } else if !domains.of.is_empty() {
         out.pass(
             Subject::Node,
@@ -130,19 +126,15 @@ fn reason(cx: &Cx<'_>, identity: bool) -> &'static str {
 }
 
 fn one_word() -> Remedy {
-    Remedy::new(
-        "boot with iommu.passthrough=1",
-        Action::KernelArgs { add: vec!["iommu.passthrough=1".into()], remove: vec![] },
-    )
-    .because("host DMA is no longer confined by the IOMMU; SEV-SNP hosts need translation")
-    .prove("sys/kernel/iommu_groups/*/type")
+    Remedy::kernel_args("boot with iommu.passthrough=1", &["iommu.passthrough=1"], &[])
+        .because("host DMA is no longer confined by the IOMMU; SEV-SNP hosts need translation")
+        .prove("sys/kernel/iommu_groups/*/type")
 }
 
 fn look() -> Remedy {
-    Remedy::new(
+    Remedy::investigate(
         "find out what overrides the request",
-        Action::Investigate {
-            what: "read the kernel log for `Default domain type`, memory encryption and SNP; ask whether somebody wrote to /sys/kernel/iommu_groups/N/type; in a guest, whether the emulated IOMMU supports passthrough".into(),
-        })
+        "read the kernel log for `Default domain type`, memory encryption and SNP; ask whether somebody wrote to /sys/kernel/iommu_groups/N/type; in a guest, whether the emulated IOMMU supports passthrough",
+    )
     .prove("sys/kernel/iommu_groups/*/type")
 }

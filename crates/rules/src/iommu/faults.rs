@@ -1,7 +1,8 @@
 //! `iommu/faults`.
 
 use crate::cmdline::words::GDR_DOC;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::sources::linux;
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::dmesg::{Event, Requester};
 use linerate_node::requester::{Standing, device_in_log, locate};
 use linerate_snapshot::{Coverage, Place};
@@ -9,20 +10,13 @@ use linerate_snapshot::{Coverage, Place};
 pub(super) static RULE: Rule = Rule {
     id: "iommu/faults",
     title: "The kernel log holds no IOMMU fault of a GPU, an RDMA NIC, or a bridge above them",
-    severity: Severity::Critical,
-    worst: Severity::Critical,
+    severity: Severities::always(Severity::Critical),
     roles: Roles::ALL,
-    effect: Effect { text: "a DMA was stopped: hangs, failed jobs, or corrupted data", quality: Quality::Sourced },
+    effect: Effect::sourced("a DMA was stopped: hangs, failed jobs, or corrupted data"),
     sources: &[
         GDR_DOC,
-        Source {
-            title: "Linux drivers/iommu/amd/iommu.c: amd_iommu_report_page_fault",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/iommu/amd/iommu.c",
-        },
-        Source {
-            title: "Linux drivers/iommu/intel/dmar.c: dmar_fault_do_one",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/iommu/intel/dmar.c",
-        },
+        linux!("drivers/iommu/amd/iommu.c", "amd_iommu_report_page_fault"),
+        linux!("drivers/iommu/intel/dmar.c", "dmar_fault_do_one"),
     ],
     reads: &["dmesg"],
     docs: "\
@@ -102,7 +96,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn tell(cx: &Cx<'_>, faults: &Faulty, out: &mut Findings) {
+fn tell<'o>(cx: &Cx<'_>, faults: &Faulty, out: &'o mut Findings) -> &'o mut Finding {
     let n = faults.count;
     let whole = matches!(cx.snapshot.coverage, Coverage::Full { .. });
     let device = device_in_log(&cx.node.pci, whole, faults.of, cx.node.kernel.bound());
@@ -113,25 +107,23 @@ fn tell(cx: &Cx<'_>, faults: &Faulty, out: &mut Findings) {
         } else {
             "whose device the log does not name"
         };
-        out.unknown(subject, format_args!("{n} IOMMU fault(s) {who}"))
+        return out.unknown(subject, format_args!("{n} IOMMU fault(s) {who}"))
             .at(faults.first)
             .see("lspci -D -nn on the same machine: only faults of GPUs, RDMA NICs and ports above them concern GPUDirect RDMA");
-        return;
     }
     let name = device.function.map_or_else(|| device.what.to_owned(), |i| cx.node.name_of(cx.node.pci.get(i)));
     if device.standing == Standing::Elsewhere {
-        out.fail(subject, format_args!("{n} IOMMU fault(s) of {name}: not on the way between GPU and NIC"))
+        return out
+            .fail(subject, format_args!("{n} IOMMU fault(s) of {name}: not on the way between GPU and NIC"))
             .severity(Severity::Info)
             .at(faults.first);
-        return;
     }
     out.fail(subject, format_args!("{n} IOMMU fault(s) of {name} in the log")).at(faults.first).fix(|| {
-        Remedy::new(
+        Remedy::investigate(
             "find out which domain the device is in, and take it out of translation",
-            Action::Investigate {
-                what: "read iommu/translated-domain for this device; run the job once with NCCL_NET_GDR_LEVEL=LOC to see whether GPUDirect RDMA is what faults".into(),
-            })
+            "read iommu/translated-domain for this device; run the job once with NCCL_NET_GDR_LEVEL=LOC to see whether GPUDirect RDMA is what faults",
+        )
         .because("without GPUDirect RDMA the test run is slower")
         .prove("dmesg")
-    });
+    })
 }

@@ -1,18 +1,14 @@
 //! `iommu/guest-viommu`.
 
 use super::ends::{Domains, group_count};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "iommu/guest-viommu",
     title: "The virtual machine has no virtual IOMMU, or one that translates nothing",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::VM_GUEST,
-    effect: Effect {
-        text: "a second translation inside the guest: faults, a GPU driver that fails to start, or slow DMA",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("a second translation inside the guest: faults, a GPU driver that fails to start, or slow DMA"),
     sources: &[
         Source {
             title: "libvirt, Domain XML: IOMMU devices",
@@ -63,9 +59,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             return;
         }
         f.fix(|| {
-            Remedy::new(
+            Remedy::host_side(
                 "take the virtual IOMMU out of the domain's XML, or boot the guest with iommu=pt",
-                Action::HostSide { what: "remove <iommu model=…/> from the domain; the guest restarts".into() },
+                "remove <iommu model=…/> from the domain; the guest restarts",
             )
             .because("nested passthrough and more than 255 virtual CPUs need the virtual IOMMU")
             .prove("sys/kernel/iommu_groups")

@@ -2,17 +2,16 @@
 
 use super::ends::{Domains, group_count};
 use crate::cmdline::words::IOMMU_CORE;
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::dmesg::{DomainKind, Event};
 use linerate_node::iommu::DomainType;
 
 pub(super) static RULE: Rule = Rule {
     id: "iommu/log-line-trap",
     title: "What the boot log says about the default domain is what the devices have",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "none by itself: the log line misleads the reader", quality: Quality::Sourced },
+    effect: Effect::sourced("none by itself: the log line misleads the reader"),
     sources: &[IOMMU_CORE],
     reads: &["dmesg", "sys/kernel/iommu_groups/*/type"],
     docs: "\

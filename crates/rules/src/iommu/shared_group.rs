@@ -1,7 +1,8 @@
 //! `iommu/shared-group`.
 
 use crate::cmdline::words::RDMA_TOPO;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::sources::open_modules;
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::context::TopologyType;
 use linerate_node::pci::{FnId, Kind};
 use linerate_snapshot::Reading;
@@ -9,19 +10,12 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "iommu/shared-group",
     title: "GPU and NIC share an IOMMU group, or do not, as their topology needs",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect {
-        text: "VM host: devices that share a group can only be passed through together; Data Direct: dma-buf over PCIe is refused",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("VM host: devices that share a group can only be passed through together; Data Direct: dma-buf over PCIe is refused"),
     sources: &[
         RDMA_TOPO,
-        Source {
-            title: "open-gpu-kernel-modules, kernel-open/nvidia/nv-pci.c: nv_pci_is_valid_topology_for_direct_pci",
-            at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia/nv-pci.c",
-        },
+        open_modules!("kernel-open/nvidia/nv-pci.c", "nv_pci_is_valid_topology_for_direct_pci"),
         Source { title: "Linux: VFIO, groups, devices and IOMMUs", at: "https://docs.kernel.org/driver-api/vfio.html" },
     ],
     reads: &["sys/bus/pci/devices/*/iommu_group"],
@@ -196,7 +190,7 @@ fn unique(cx: &Cx<'_>, out: &mut Findings) {
 }
 
 fn look(what: &'static str) -> Remedy {
-    Remedy::new(what, Action::Investigate { what: what.into() })
+    Remedy::investigate(what, what)
         .because("ACS decides how peer-to-peer packets are routed and which devices can be isolated; wrong bits break either")
         .prove("sys/bus/pci/devices/*/iommu_group")
 }

@@ -2,7 +2,7 @@
 
 use super::ends::{Domains, memory_encryption_asked, snp_wanted};
 use crate::cmdline::words::{self, AMD_INIT, asked_domain};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::dmesg::Event;
 use linerate_node::cpu::CpuVendor;
 use linerate_node::iommu::DomainType;
@@ -11,10 +11,9 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "iommu/snp-needs-translation",
     title: "A host for SEV-SNP guests does not ask for IOMMU passthrough",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect { text: "the kernel refuses SEV-SNP: confidential guests do not start", quality: Quality::Sourced },
+    effect: Effect::sourced("the kernel refuses SEV-SNP: confidential guests do not start"),
     sources: &[
         AMD_INIT,
         Source { title: "Linux: AMD memory encryption", at: "https://docs.kernel.org/arch/x86/amd-memory-encryption.html" },
@@ -69,18 +68,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let param = linerate_node::kernel::module_param(cx.snapshot, "kvm_amd", "sev_snp");
         match (&param, refused) {
             (Reading::Unreadable(..), None) => {
-                out.unreadable(Subject::Node, "kvm_amd.sev_snp", &param);
+                out.unreadable(Subject::Node, "kvm_amd.sev_snp", &param)
             }
             (r, None) => {
-                out.not_applicable("SEV-SNP is neither on nor asked for").at(r.place());
+                out.not_applicable("SEV-SNP is neither on nor asked for").at(r.place())
             }
             (_, Some(((), place))) => {
                 out.not_applicable(
                     "the firmware offers SEV-SNP, the kernel left it off because of passthrough, and nothing on this node asks for it",
                 )
-                .at(place);
+                .at(place)
             }
-        }
+        };
         return;
     };
     if let Some(((), place)) = refused {

@@ -2,19 +2,15 @@
 
 use super::ends::Domains;
 use crate::cmdline::words::{ABI_GROUPS, KPARAM};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
 use linerate_node::iommu::DomainType;
 
 pub(super) static RULE: Rule = Rule {
     id: "iommu/strict-invalidation",
     title: "Translated devices, if there are any, use lazy invalidation",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "each unmap waits for the IOMMU; the extra cost on top of translation is workload dependent",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("each unmap waits for the IOMMU; the extra cost on top of translation is workload dependent"),
     sources: &[KPARAM, ABI_GROUPS],
     reads: &["sys/kernel/iommu_groups/*/type"],
     docs: "\

@@ -1,7 +1,7 @@
 //! `iommu/translated-domain`.
 
 use crate::cmdline::words::asked_domain;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::iommu::DomainType;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::Reading;
@@ -9,13 +9,9 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "iommu/translated-domain",
     title: "DMA of GPUs and RDMA NICs is not translated by the IOMMU",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL.or(Roles::VM_GUEST),
-    effect: Effect {
-        text: "unsupported for GPUDirect RDMA: faults, hangs, corruption, or every peer-to-peer packet through the root complex",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("unsupported for GPUDirect RDMA: faults, hangs, corruption, or every peer-to-peer packet through the root complex"),
     sources: &[
         Source {
             title: "GPUDirect RDMA, Supported Systems, IOMMUs: must be disabled or configured for pass-through translation",
@@ -68,61 +64,53 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     if f.driven_by("vfio-pci") {
-        out.not_applicable_to(f.bdf, "bound to vfio-pci: the virtual machine has its own domain").at(f.driver.place());
-        return;
+        return out
+            .not_applicable_to(f.bdf, "bound to vfio-pci: the virtual machine has its own domain")
+            .at(f.driver.place());
     }
     let group = match &f.iommu_group {
         Reading::Known(id, place) => (*id, *place),
         Reading::Absent(place) => {
-            out.pass(f.bdf, "in no IOMMU group: DMA is not translated").at_noting(*place, "no such link");
-            return;
+            return out.pass(f.bdf, "in no IOMMU group: DMA is not translated").at_noting(*place, "no such link");
         }
         r @ Reading::Unreadable(..) => {
-            out.unreadable(f.bdf, "IOMMU group", r);
-            return;
+            return out.unreadable(f.bdf, "IOMMU group", r);
         }
     };
     let Some(found) = cx.node.iommu.group(group.0) else {
-        out.unknown(f.bdf, format_args!("type of IOMMU group {} is not in this source", group.0))
+        return out
+            .unknown(f.bdf, format_args!("type of IOMMU group {} is not in this source", group.0))
             .at(group.1)
             .see("cat /sys/kernel/iommu_groups/*/type, or capture with `linerate collect`");
-        return;
     };
     match &found.domain {
         Reading::Known(domain, place) if domain.translated() => {
             let arg = if cx.node.cpu.is_x86() { "iommu=pt" } else { "iommu.passthrough=1" };
             out.fail(f.bdf, format_args!("group {} is translated ({domain})", group.0))
                 .at(*place)
-                .fix(|| remedy(cx, arg).prove(format!("sys/bus/pci/devices/{}/iommu_group/type", f.bdf)));
+                .fix(|| remedy(cx, arg).prove(format!("sys/bus/pci/devices/{}/iommu_group/type", f.bdf)))
         }
         Reading::Known(DomainType::Identity, place) => {
-            out.pass(f.bdf, format_args!("group {} is identity", group.0)).at(*place);
+            out.pass(f.bdf, format_args!("group {} is identity", group.0)).at(*place)
         }
-        Reading::Known(domain, place) => {
-            out.unknown(
-                f.bdf,
-                format_args!("group {} is {domain}: its owner decides, not the host's drivers", group.0),
-            )
-            .at(*place);
-        }
-        r => {
-            out.unreadable(f.bdf, "type of the IOMMU group (exists since Linux 5.11)", r);
-        }
+        Reading::Known(domain, place) => out
+            .unknown(f.bdf, format_args!("group {} is {domain}: its owner decides, not the host's drivers", group.0))
+            .at(*place),
+        r => out.unreadable(f.bdf, "type of the IOMMU group (exists since Linux 5.11)", r),
     }
 }
 
 fn remedy(cx: &Cx<'_>, arg: &'static str) -> Remedy {
     if super::ends::snp_wanted(cx).is_some() {
         let what = "SEV-SNP needs translation: pass GPU and NIC to guests instead, or give up SEV-SNP on this node";
-        return Remedy::new(what, Action::Investigate { what: what.into() })
-            .because("passthrough switches SEV-SNP off");
+        return Remedy::investigate(what, what).because("passthrough switches SEV-SNP off");
     }
     let asked = cx.node.kernel.cmdline.known().and_then(|c| asked_domain(cx, c));
     if asked.is_some_and(|a| a.identity) {
         let what = "passthrough is asked for already: iommu/domain-not-as-asked lists what overrides it";
-        return Remedy::new(what, Action::Investigate { what: what.into() });
+        return Remedy::investigate(what, what);
     }
     // Of several words the last one holds (`iommu_setup`, `iommu_set_def_domain_type`): all that ask for translation go, wherever they stand.
     let line = cx.node.kernel.cmdline.known();

@@ -1,14 +1,13 @@
 //! `memory/hugepages`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "memory/hugepages",
     title: "Hosts of virtual machines back guest memory with huge pages",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::VM_HOST,
-    effect: Effect { text: "fewer entries in the IOMMU's and the CPU's second-level tables", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("fewer entries in the IOMMU's and the CPU's second-level tables"),
     sources: &[Source {
         title: "Linux Documentation/admin-guide/mm/hugetlbpage.rst",
         at: "https://docs.kernel.org/admin-guide/mm/hugetlbpage.html",
@@ -39,19 +38,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     match pages.known() {
         Some(0) => {
             out.fail(Subject::Node, "no huge pages of the default size are reserved").at(pages.place()).fix(|| {
-                Remedy::new(
-                    "reserve huge pages for the guests",
-                    Action::KernelArgs { add: vec!["hugepagesz=1G".into(), "hugepages=N".into()], remove: vec![] },
-                )
-                .because("the memory is gone for everything else")
-                .prove("proc/meminfo")
-            });
+                Remedy::kernel_args("reserve huge pages for the guests", &["hugepagesz=1G", "hugepages=N"], &[])
+                    .because("the memory is gone for everything else")
+                    .prove("proc/meminfo")
+            })
         }
-        Some(n) => {
-            out.pass(Subject::Node, format_args!("{n} huge pages of the default size")).at(pages.place());
-        }
-        None => {
-            out.unreadable(Subject::Node, "number of huge pages", pages);
-        }
-    }
+        Some(n) => out.pass(Subject::Node, format_args!("{n} huge pages of the default size")).at(pages.place()),
+        None => out.unreadable(Subject::Node, "number of huge pages", pages),
+    };
 }

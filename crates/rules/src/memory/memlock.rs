@@ -1,24 +1,21 @@
 //! `memory/memlock`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::sources::linux;
+use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::memory::Limit;
 
 pub(super) static RULE: Rule = Rule {
     id: "memory/memlock",
     title: "Locked memory is unlimited where RDMA jobs start",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect { text: "memory registration beyond the limit fails: `ibv_reg_mr failed … Cannot allocate memory`", quality: Quality::Sourced },
+    effect: Effect::sourced("memory registration beyond the limit fails: `ibv_reg_mr failed … Cannot allocate memory`"),
     sources: &[
         Source {
             title: "NCCL user guide, troubleshooting: set memlock unlimited in limits.conf",
             at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
         },
-        Source {
-            title: "Linux drivers/infiniband/core/umem.c: ib_umem_get checks RLIMIT_MEMLOCK unless CAP_IPC_LOCK",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/infiniband/core/umem.c",
-        },
+        linux!("drivers/infiniband/core/umem.c", "ib_umem_get checks RLIMIT_MEMLOCK unless CAP_IPC_LOCK"),
         Source {
             title: "Moby oci/caps/defaults.go: the capabilities of a container by default, without CAP_IPC_LOCK",
             at: "https://github.com/moby/moby/blob/master/oci/caps/defaults.go",
@@ -91,9 +88,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 
 /// A container's limit is its runtime's: limits.conf does not reach it.
 fn container() -> Remedy {
-    Remedy::new(
+    Remedy::investigate(
         "give the container the capability IPC_LOCK, or unlimited locked memory, unless it has the capability (`capsh --print`)",
-        Action::Investigate { what: "capabilities and limit of locked memory in the container's specification".into() })
+        "capabilities and limit of locked memory in the container's specification",
+    )
     .because("the container starts anew")
     .prove("proc/self/limits")
 }

@@ -2,15 +2,14 @@
 
 use linerate_snapshot::Place;
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "memory/shm-size",
     title: "/dev/shm is larger than a container's default of 64 MiB",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::BARE_METAL.or(Roles::VM_GUEST),
-    effect: Effect { text: "NCCL fails at start: `posix_fallocate failed : No space left on device`", quality: Quality::Sourced },
+    effect: Effect::sourced("NCCL fails at start: `posix_fallocate failed : No space left on device`"),
     sources: &[
         Source {
             title: "NCCL user guide, troubleshooting: shared memory",
@@ -64,24 +63,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 .at(shm.place());
                 return;
             };
-            out.fail(Subject::Node, format_args!("/dev/shm has {} MiB", b >> 20)).at(shm.place()).at(of_job).fix(
-                || {
-                    Remedy::new(
-                        "give the container a larger /dev/shm",
-                        Action::Limit { limit: "/dev/shm".into(), value: "some GiB".into() },
-                    )
-                    .because("what is stored there counts as the container's memory")
-                    .prove("proc/mounts")
-                },
-            );
+            out.fail(Subject::Node, format_args!("/dev/shm has {} MiB", b >> 20)).at(shm.place()).at(of_job).fix(|| {
+                Remedy::new(
+                    "give the container a larger /dev/shm",
+                    Action::Limit { limit: "/dev/shm".into(), value: "some GiB".into() },
+                )
+                .because("what is stored there counts as the container's memory")
+                .prove("proc/mounts")
+            })
         }
-        Some(b) => {
-            out.pass(Subject::Node, format_args!("/dev/shm has {} MiB", b >> 20)).at(shm.place());
-        }
-        None => {
-            out.unreadable(Subject::Node, "size of /dev/shm", shm).see("df /dev/shm");
-        }
-    }
+        Some(b) => out.pass(Subject::Node, format_args!("/dev/shm has {} MiB", b >> 20)).at(shm.place()),
+        None => out.unreadable(Subject::Node, "size of /dev/shm", shm).see("df /dev/shm"),
+    };
 }
 
 /// What shows that the mounts are those of a job: NCCL's variables in the environment of the capture, or that somebody pasted them.

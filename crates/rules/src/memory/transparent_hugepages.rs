@@ -1,17 +1,15 @@
 //! `memory/transparent-hugepages`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "memory/transparent-hugepages",
     title: "Transparent huge pages are available (always or madvise)",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "registering host buffers takes more page-table work with small pages; GPUDirect is not affected",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only(
+        "registering host buffers takes more page-table work with small pages; GPUDirect is not affected",
+    ),
     sources: &[Source {
         title: "Linux Documentation/admin-guide/mm/transhuge.rst",
         at: "https://docs.kernel.org/admin-guide/mm/transhuge.html",
@@ -39,26 +37,16 @@ Little: programs that pin much host memory register it faster when it is in larg
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let mode = &cx.node.memory.transparent_hugepages;
     match mode.known().map(String::as_str) {
-        Some("never") => {
-            out.fail(Subject::Node, "never").at(mode.place()).fix(|| {
-                Remedy::new(
-                    "nothing needed; madvise lets programs that want large pages have them",
-                    Action::Sysfs {
-                        path: "/sys/kernel/mm/transparent_hugepage/enabled".into(),
-                        value: "madvise".into(),
-                    },
-                )
-                .prove("sys/kernel/mm/transparent_hugepage/enabled")
-            });
-        }
-        Some(m) => {
-            out.pass(Subject::Node, m.to_owned()).at(mode.place());
-        }
-        None if mode.is_absent() => {
-            out.not_applicable("the kernel has no transparent huge pages").at(mode.place());
-        }
-        None => {
-            out.unreadable(Subject::Node, "mode of transparent huge pages", mode);
-        }
-    }
+        Some("never") => out.fail(Subject::Node, "never").at(mode.place()).fix(|| {
+            Remedy::sysfs(
+                "nothing needed; madvise lets programs that want large pages have them",
+                "/sys/kernel/mm/transparent_hugepage/enabled",
+                "madvise",
+            )
+            .prove("sys/kernel/mm/transparent_hugepage/enabled")
+        }),
+        Some(m) => out.pass(Subject::Node, m.to_owned()).at(mode.place()),
+        None if mode.is_absent() => out.not_applicable("the kernel has no transparent huge pages").at(mode.place()),
+        None => out.unreadable(Subject::Node, "mode of transparent huge pages", mode),
+    };
 }

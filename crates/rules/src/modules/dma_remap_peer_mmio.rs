@@ -3,16 +3,15 @@
 use super::nvidia::{self, NV_REG, READS};
 use crate::cmdline::words::GDR_DOC;
 use crate::iommu::ends::Domains;
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity, Subject};
 use linerate_node::iommu::DomainType;
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/dma-remap-peer-mmio",
     title: "The GPU driver maps peer memory through the DMA interface of the kernel",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "in a translated domain the peer gets an address without a mapping: IOMMU faults", quality: Quality::Sourced },
+    effect: Effect::sourced("in a translated domain the peer gets an address without a mapping: IOMMU faults"),
     sources: &[NV_REG, GDR_DOC],
     reads: READS,
     docs: "\

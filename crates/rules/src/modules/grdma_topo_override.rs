@@ -2,18 +2,14 @@
 
 use super::nvidia::{self, NV_REG, READS};
 use crate::cmdline::words::RDMA_TOPO;
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/grdma-topo-override",
     title: "The GPU driver's topology check for GPUDirect RDMA is not overridden",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "1: \"unprivileged userspace can trigger platform RAS failures\"; 2: GPUDirect RDMA is refused",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("1: \"unprivileged userspace can trigger platform RAS failures\"; 2: GPUDirect RDMA is refused"),
     sources: &[
         RDMA_TOPO,
         NV_REG,
@@ -44,9 +40,7 @@ Remove the option. GPU and NIC belong below one PCIe switch, see iommu/arm-peer-
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let subject = || Subject::Module("nvidia NVreg_GrdmaPciTopoCheckOverride".into());
     match nvidia::effective_or_asked(cx, "GrdmaPciTopoCheckOverride") {
-        Some((0, place)) => {
-            out.pass(subject(), "0: the driver checks").at(place);
-        }
+        Some((0, place)) => out.pass(subject(), "0: the driver checks").at(place),
         Some((1, place)) => {
             let (severity, note) = if cx.node.cpu.is_x86() {
                 (Severity::Low, "; on x86 the check allows anyway")
@@ -61,13 +55,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         "GrdmaPciTopoCheckOverride",
                         "GPUDirect RDMA stops where it only worked because of the override",
                     )
-                });
+                })
         }
-        Some((value, place)) => {
-            out.fail(subject(), format_args!("{value}: no NIC gets a mapping of GPU memory"))
-                .at(place)
-                .fix(|| nvidia::reset("GrdmaPciTopoCheckOverride", ""));
-        }
+        Some((value, place)) => out
+            .fail(subject(), format_args!("{value}: no NIC gets a mapping of GPU memory"))
+            .at(place)
+            .fix(|| nvidia::reset("GrdmaPciTopoCheckOverride", "")),
         None => nvidia::without_value(cx, out, "the driver has no such parameter (before branch 570)"),
-    }
+    };
 }

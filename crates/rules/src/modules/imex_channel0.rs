@@ -1,15 +1,14 @@
 //! `modules/imex-channel0`.
 
 use super::nvidia::{self, NV_REG, READS};
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/imex-channel0",
     title: "IMEX channel 0 is created by default only where all users are trusted",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect { text: "none on bandwidth; any user may share GPU memory across nodes through the channel", quality: Quality::Sourced },
+    effect: Effect::sourced("none on bandwidth; any user may share GPU memory across nodes through the channel"),
     sources: &[NV_REG],
     reads: READS,
     docs: "\
@@ -32,9 +31,7 @@ Single tenant: keep it. Several tenants: remove the option and create channels f
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let subject = || Subject::Module("nvidia NVreg_CreateImexChannel0".into());
     match nvidia::effective_or_asked(cx, "CreateImexChannel0") {
-        Some((0, place)) => {
-            out.pass(subject(), "0: channels are created one by one").at(place);
-        }
+        Some((0, place)) => out.pass(subject(), "0: channels are created one by one").at(place),
         Some((value, place)) => {
             let rack = cx
                 .node
@@ -49,16 +46,16 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             f.at(place);
             if rack {
                 // Multi-node NVLink needs a channel, and on racks of one tenant this is how NVIDIA makes it: nothing to take away.
-                f.severity(Severity::Info);
+                f.severity(Severity::Info)
             } else {
                 f.fix(|| {
                     nvidia::reset(
                         "CreateImexChannel0",
                         "jobs that use NVLink across nodes need a channel from elsewhere",
                     )
-                });
+                })
             }
         }
         None => nvidia::without_value(cx, out, "the driver does not list the parameter (it exists from branch 555 on)"),
-    }
+    };
 }

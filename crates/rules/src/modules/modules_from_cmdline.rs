@@ -1,16 +1,15 @@
 //! `modules/modules-from-cmdline`.
 
 use crate::cmdline::words;
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::cmdline::same_name;
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/modules-from-cmdline",
     title: "Options of GPU and RDMA modules stand in modprobe.d",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "a container that loads the module with insmod never sees the option", quality: Quality::Sourced },
+    effect: Effect::sourced("a container that loads the module with insmod never sees the option"),
     sources: &[
         Source {
             title: "kmod: modprobe reads module options from the kernel command line",

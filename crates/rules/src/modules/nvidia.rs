@@ -1,18 +1,14 @@
 //! What the rules about the NVIDIA driver share: its parameters, and what was asked of them.
 
-use crate::{Action, Cx, Findings, Remedy, Source, Subject};
+use crate::sources::open_modules;
+use crate::{Action, Cx, Finding, Findings, Remedy, Source, Subject};
 use linerate_node::modprobe;
 use linerate_snapshot::{Place, Reading};
 use std::borrow::Cow;
 
-pub(super) const NV_REG: Source = Source {
-    title: "open-gpu-kernel-modules, kernel-open/nvidia/nv-reg.h: all module parameters, tags 515.43.04 to 595.45.04",
-    at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia/nv-reg.h",
-};
-pub(super) const NV_PROCFS: Source = Source {
-    title: "open-gpu-kernel-modules, kernel-open/nvidia/nv-procfs.c: nv_procfs_read_params",
-    at: "https://github.com/NVIDIA/open-gpu-kernel-modules/blob/main/kernel-open/nvidia/nv-procfs.c",
-};
+pub(super) const NV_REG: Source =
+    open_modules!("kernel-open/nvidia/nv-reg.h", "all module parameters, tags 515.43.04 to 595.45.04");
+pub(super) const NV_PROCFS: Source = open_modules!("kernel-open/nvidia/nv-procfs.c", "nv_procfs_read_params");
 pub(super) const READS: &[&str] = &["proc/cmdline", "etc/modprobe.d/*.conf", "proc/driver/nvidia/params"];
 
 /// A request for a parameter of the `nvidia` module.
@@ -35,13 +31,13 @@ impl Asked<'_> {
 }
 
 /// Answers where a parameter has no value: the driver does not list it (`unlisted`), is not loaded, or is not seen.
-pub(super) fn without_value(cx: &Cx<'_>, out: &mut Findings, unlisted: &'static str) {
+pub(super) fn without_value<'o>(cx: &Cx<'_>, out: &'o mut Findings, unlisted: &'static str) -> &'o mut Finding {
     let params = &cx.node.nvidia.driver.params;
     match params {
         Reading::Known(_, place) => out.not_applicable(unlisted).at(*place),
         Reading::Absent(place) => out.not_applicable("the nvidia driver is not loaded").at(*place),
         Reading::Unreadable(..) => out.unreadable(Subject::Node, "/proc/driver/nvidia/params", params),
-    };
+    }
 }
 
 /// All requests, in the order in which modprobe hands them to the module: files first, then the command line, so that the last wins.

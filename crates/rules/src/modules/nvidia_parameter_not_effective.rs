@@ -2,15 +2,14 @@
 
 use super::nvidia::{self, NV_PROCFS, NV_REG, PARAMETERS, READS};
 use crate::cmdline::words;
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/nvidia-parameter-not-effective",
     title: "Options of the nvidia module are in force with the value that was asked for",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect { text: "the driver runs with another setting than the configuration says", quality: Quality::Sourced },
+    effect: Effect::sourced("the driver runs with another setting than the configuration says"),
     sources: &[NV_PROCFS, NV_REG],
     reads: READS,
     docs: "\
@@ -67,7 +66,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         }
         match nvidia::effective(cx, nvidia::listed_as(name)) {
             Some((value, place)) if value == wanted => {
-                out.pass(subject, format_args!("in force: {value}")).at(place).at(a.place);
+                out.pass(subject, format_args!("in force: {value}")).at(place).at(a.place)
             }
             Some((value, place)) => {
                 let source = if a.on_cmdline { "the command line" } else { "modprobe.d" };
@@ -82,11 +81,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     .fix(|| {
                         Remedy::new("give the option where the module is loaded from", action)
                             .prove("proc/driver/nvidia/params")
-                    });
+                    })
             }
-            None => {
-                out.not_applicable_to(subject, "the driver does not list this parameter").at(params.place());
-            }
-        }
+            None => out.not_applicable_to(subject, "the driver does not list this parameter").at(params.place()),
+        };
     }
 }

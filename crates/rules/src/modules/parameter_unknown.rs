@@ -2,16 +2,15 @@
 
 use super::nvidia::{self, NV_PROCFS, NV_REG, PARAMETERS};
 use crate::cmdline::words;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::dmesg::Event;
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/parameter-unknown",
     title: "Options given to the nvidia module exist",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect { text: "the module ignores the option with one line in the log", quality: Quality::Sourced },
+    effect: Effect::sourced("the module ignores the option with one line in the log"),
     sources: &[NV_REG, NV_PROCFS],
     reads: &["proc/cmdline", "etc/modprobe.d/*.conf", "proc/driver/nvidia/params", "dmesg"],
     docs: "\

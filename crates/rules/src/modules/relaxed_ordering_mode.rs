@@ -1,15 +1,14 @@
 //! `modules/relaxed-ordering-mode`.
 
 use super::nvidia::{self, NV_REG, READS};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "modules/relaxed-ordering-mode",
     title: "The GPU driver decides about relaxed ordering of the GPU's writes",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "not needed for GPUDirect RDMA: there the NIC writes, and NCCL asks the NIC itself", quality: Quality::Sourced },
+    effect: Effect::sourced("not needed for GPUDirect RDMA: there the NIC writes, and NCCL asks the NIC itself"),
     sources: &[
         NV_REG,
         Source {
@@ -41,18 +40,15 @@ Nothing is wrong; remove it unless somebody measured a benefit on this platform.
 fn check(cx: &Cx<'_>, out: &mut Findings) {
     let subject = || Subject::Module("nvidia NVreg_EnablePCIERelaxedOrderingMode".into());
     match nvidia::effective_or_asked(cx, "EnablePCIERelaxedOrderingMode") {
-        Some((0, place)) => {
-            out.pass(subject(), "0: the driver's default").at(place);
-        }
-        Some((value, place)) => {
-            out.fail(
+        Some((0, place)) => out.pass(subject(), "0: the driver's default").at(place),
+        Some((value, place)) => out
+            .fail(
                 subject(),
                 format_args!(
                     "{value}: relaxed ordering is forced on all writes of GPUs; GPUDirect RDMA does not need it"
                 ),
             )
-            .at(place);
-        }
+            .at(place),
         None => nvidia::without_value(cx, out, "the driver does not list the parameter"),
-    }
+    };
 }

@@ -1,15 +1,14 @@
 //! `nicfw/advanced-pci-settings`.
 
 use super::{Missing, judge_each};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/advanced-pci-settings",
     title: "ADVANCED_PCI_SETTINGS is a display switch: either value is right",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "none: it shows or hides other settings", quality: Quality::Sourced },
+    effect: Effect::sourced("none: it shows or hides other settings"),
     sources: &[super::DATABASE],
     reads: &["mlxconfig -d BDF -e q"],
     docs: "\

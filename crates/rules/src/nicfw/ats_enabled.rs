@@ -1,19 +1,15 @@
 //! `nicfw/ats-enabled`.
 
 use super::{Missing, Setting, function, judge_each};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::context::Role;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/ats-enabled",
     title: "ATS_ENABLED follows the node's purpose: False on bare metal, True for NICs that are passed to virtual machines",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect {
-        text: "virtual machines: without it GPUDirect goes through the root complex and the IOMMU; a field report saw 35 of 400 Gb/s",
-        quality: Quality::Estimate,
-    },
+    effect: Effect::estimate("virtual machines: without it GPUDirect goes through the root complex and the IOMMU; a field report saw 35 of 400 Gb/s"),
     sources: &[
         super::OPERATOR,
         super::DATABASE,
@@ -85,32 +81,25 @@ fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
 
 fn host(cx: &Cx<'_>, s: &Setting<'_>, on: bool, out: &mut Findings) {
     match (passed(cx, s), on) {
-        (Some(true), true) => {
-            out.pass(s.subject(), format_args!("{}: the virtual machine's NIC can translate for itself", s.now.raw))
-                .at(s.place);
-        }
-        (Some(true), false) => {
-            let f = out.fail(s.subject(), format_args!("{} on a NIC that is passed to a virtual machine", s.now.raw));
-            if !cx.has_gpu() {
-                f.severity(Severity::Info);
-            }
-            f.at(s.place).fix(|| set(s, "True", "set ATS_ENABLED to True and reboot the host"));
-        }
+        (Some(true), true) => out
+            .pass(s.subject(), format_args!("{}: the virtual machine's NIC can translate for itself", s.now.raw))
+            .at(s.place),
+        (Some(true), false) => out
+            .fail(s.subject(), format_args!("{} on a NIC that is passed to a virtual machine", s.now.raw))
+            .severity((!cx.has_gpu()).then_some(Severity::Info))
+            .at(s.place)
+            .fix(|| set(s, "True", "set ATS_ENABLED to True and reboot the host")),
         (Some(false), _) => {
-            out.not_applicable_to(s.subject(), "this NIC is not passed to a virtual machine").at(s.place);
+            out.not_applicable_to(s.subject(), "this NIC is not passed to a virtual machine").at(s.place)
         }
-        (None, _) => {
-            out.unknown(s.subject(), format_args!("{}, but which PCI function this is is not known", s.now.raw))
-                .at(s.place);
-        }
-    }
+        (None, _) => out
+            .unknown(s.subject(), format_args!("{}, but which PCI function this is is not known", s.now.raw))
+            .at(s.place),
+    };
 }
 
 fn set(s: &Setting<'_>, value: &'static str, summary: &'static str) -> Remedy {
-    Remedy::new(
-        summary,
-        Action::NicFirmware { device: s.nic.name.clone().into(), parameter: "ATS_ENABLED".into(), value: value.into() },
-    )
-    .because("changes the card's PCI capabilities")
-    .prove(format!("mlxconfig -d {} -e q", s.nic.name))
+    Remedy::nic_firmware(summary, s.nic.name.clone(), "ATS_ENABLED", value)
+        .because("changes the card's PCI capabilities")
+        .prove(format!("mlxconfig -d {} -e q", s.nic.name))
 }

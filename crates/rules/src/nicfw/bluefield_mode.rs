@@ -1,20 +1,16 @@
 //! `nicfw/bluefield-mode`.
 
 use super::{QUERY, cards, nic};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Finding, Findings, Myth, Roles, Rule, Severities, Severity, Source};
 use linerate_formats::mlxconfig::Param;
 use linerate_node::nicfw::NicFirmware;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/bluefield-mode",
     title: "BlueField cards that serve as plain NICs are in NIC mode",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "in DPU mode traffic passes the switch that the card's Arm cores configure; NIC settings and QoS are theirs",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("in DPU mode traffic passes the switch that the card's Arm cores configure; NIC settings and QoS are theirs"),
     sources: &[
         super::DATABASE,
         Source {
@@ -63,26 +59,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(card: &NicFirmware, param: &Param, out: &mut Findings) {
+fn judge<'o>(card: &NicFirmware, param: &Param, out: &'o mut Findings) -> &'o mut Finding {
     let place = card.at_param(param);
     match param.current.as_ref().map(|v| (v.number, v)) {
-        Some((Some(1), v)) => {
-            out.pass(nic(card), format_args!("NIC mode: {} {}", param.name, v.raw)).at(place);
-        }
-        Some((Some(0), v)) => {
-            out.fail(
-                nic(card),
-                format_args!("DPU mode: {} {}; the card's Arm cores own its data path", param.name, v.raw),
-            )
-            .at(place);
-        }
-        Some((_, v)) => {
-            out.unknown(nic(card), format_args!("a mode of unknown meaning: {}", v.raw)).at(place);
-        }
-        None => {
-            out.unknown(nic(card), format_args!("{}: only the next boot's value was shown", param.name))
-                .at(place)
-                .see(QUERY);
-        }
+        Some((Some(1), v)) => out.pass(nic(card), format_args!("NIC mode: {} {}", param.name, v.raw)).at(place),
+        Some((Some(0), v)) => out
+            .fail(nic(card), format_args!("DPU mode: {} {}; the card's Arm cores own its data path", param.name, v.raw))
+            .at(place),
+        Some((_, v)) => out.unknown(nic(card), format_args!("a mode of unknown meaning: {}", v.raw)).at(place),
+        None => out
+            .unknown(nic(card), format_args!("{}: only the next boot's value was shown", param.name))
+            .at(place)
+            .see(QUERY),
     }
 }

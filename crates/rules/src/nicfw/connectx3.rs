@@ -1,15 +1,14 @@
 //! `nicfw/connectx3`.
 
 use super::{cards, nic};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/connectx3",
     title: "Firmware queries are of ConnectX-4 or later, which can tell what runs",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "none by itself: what a ConnectX-3 runs with cannot be read", quality: Quality::Sourced },
+    effect: Effect::sourced("none by itself: what a ConnectX-3 runs with cannot be read"),
     sources: &[
         super::PRINTING,
         Source {

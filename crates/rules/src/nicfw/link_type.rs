@@ -1,7 +1,7 @@
 //! `nicfw/link-type`.
 
 use super::{QUERY, cards};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 use linerate_node::rdma::LinkLayer;
@@ -10,13 +10,9 @@ use linerate_snapshot::Place;
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/link-type",
     title: "LINK_TYPE of each port is the link layer that the port runs, and will run after the next reset",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "after the next reset the port speaks another protocol than its fabric: the node loses that network",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("after the next reset the port speaks another protocol than its fabric: the node loses that network"),
     sources: &[
         super::DATABASE,
         Source {
@@ -91,19 +87,19 @@ fn fits(v: &Value, layer: LinkLayer) -> Option<bool> {
     }
 }
 
-fn judge(cx: &Cx<'_>, card: &NicFirmware, n: u8, param: &Param, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, card: &NicFirmware, n: u8, param: &Param, out: &'o mut Findings) -> &'o mut Finding {
     let subject = || Subject::NicFirmware(card.name.clone(), param.name.to_string());
     let place = card.at_param(param);
     let Some((layer, at)) = running(cx, card, n) else {
         if let Some(f) = super::function(cx, card).filter(|f| f.driven_by("vfio-pci")) {
-            out.not_applicable_to(subject(), "bound to vfio-pci: its port runs in the virtual machine")
+            return out
+                .not_applicable_to(subject(), "bound to vfio-pci: its port runs in the virtual machine")
                 .at(f.driver.place());
-            return;
         }
-        out.unknown(subject(), "the link layer that the port runs is not in this source")
+        return out
+            .unknown(subject(), "the link layer that the port runs is not in this source")
             .at(place)
             .see("cat /sys/class/infiniband/*/ports/*/link_layer");
-        return;
     };
     let name = match layer {
         LinkLayer::InfiniBand => "InfiniBand",
@@ -115,17 +111,17 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, n: u8, param: &Param, out: &mut Findin
         out.fail(subject(), format_args!("runs {name} now and will be {} after the next reset", next.raw))
             .at(place)
             .at(at)
-            .fix(|| set(card, param, layer));
+            .fix(|| set(card, param, layer))
     } else if let Some(now) = current.filter(|v| fits(v, layer) == Some(false)) {
         out.fail(subject(), format_args!("the firmware runs {} but the port says {name}", now.raw))
             .severity(Severity::Medium)
             .at(place)
             .at(at)
-            .fix(|| set(card, param, layer));
+            .fix(|| set(card, param, layer))
     } else if let Some(v) = current.or(param.next.as_ref()).filter(|v| fits(v, layer) == Some(true)) {
-        out.pass(subject(), format_args!("{} as the port, {name}", v.raw)).at(place).at(at);
+        out.pass(subject(), format_args!("{} as the port, {name}", v.raw)).at(place).at(at)
     } else {
-        out.unknown(subject(), "its value has no meaning known here").at(place).see(QUERY);
+        out.unknown(subject(), "its value has no meaning known here").at(place).see(QUERY)
     }
 }
 
@@ -134,13 +130,11 @@ fn set(card: &NicFirmware, param: &Param, layer: LinkLayer) -> Remedy {
         LinkLayer::InfiniBand => ("1", "IB"),
         LinkLayer::Ethernet | LinkLayer::Unspecified => ("2", "ETH"),
     };
-    Remedy::new(
+    Remedy::nic_firmware(
         format!("set {} to {word} ({value}), if that is what the fabric of this port is", param.name),
-        Action::NicFirmware {
-            device: card.name.clone().into(),
-            parameter: param.name.to_string().into(),
-            value: value.into(),
-        },
+        card.name.clone(),
+        param.name.to_string(),
+        value,
     )
     .because("with the wrong link type the node loses this network after the reset")
     .prove(format!("mlxconfig -d {} -e q", card.name))

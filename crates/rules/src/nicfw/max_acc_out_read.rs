@@ -1,18 +1,14 @@
 //! `nicfw/max-acc-out-read`.
 
 use super::{Missing, Setting, function, judge_each};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/max-acc-out-read",
     title: "MAX_ACC_OUT_READ is 0: the firmware chooses how much it reads ahead",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "a fixed value can hold reads (and so what the NIC sends) below the link's bandwidth; no number is published",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("a fixed value can hold reads (and so what the NIC sends) below the link's bandwidth; no number is published"),
     sources: &[super::DATABASE, super::OPERATOR],
     reads: &["mlxconfig -d BDF -e q"],
     docs: "\
@@ -69,13 +65,11 @@ fn judge(cx: &Cx<'_>, s: &Setting<'_>, out: &mut Findings) {
     });
     let message = format!("fixed at {limit}: {limit} KiB of reads under way{}", filled.unwrap_or_default());
     out.fail(s.subject(), message).at(s.place).fix(|| {
-        Remedy::new(
+        Remedy::nic_firmware(
             "benchmark, set MAX_ACC_OUT_READ to 0 (automatic), reset, and benchmark again",
-            Action::NicFirmware {
-                device: s.nic.name.clone().into(),
-                parameter: "MAX_ACC_OUT_READ".into(),
-                value: "0".into(),
-            },
+            s.nic.name.clone(),
+            "MAX_ACC_OUT_READ",
+            "0",
         )
         .because("the gain is not certain: keep what measures better")
         .prove(format!("mlxconfig -d {} -e q", s.nic.name))

@@ -1,20 +1,16 @@
 //! `nicfw/mixed-between-nics`.
 
 use super::{cards, names};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/mixed-between-nics",
     title: "NICs of one kind on one node run with the same firmware settings",
-    severity: Severity::Low,
-    worst: Severity::High,
+    severity: Severities::up_to(Severity::Low, Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "rails behave differently: a collective runs at the pace of its slowest NIC",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("rails behave differently: a collective runs at the pace of its slowest NIC"),
     sources: &[super::DATABASE, super::PRINTING],
     reads: &["mlxconfig -d BDF -e q"],
     docs: "\
@@ -145,13 +141,11 @@ fn compare(kind: &[&NicFirmware], out: &mut Findings) {
     if differ == 0 && same > 0 {
         let when = if first.shows_current() { "run with" } else { "will have after the next reset" };
         let what = first.config.device_type.as_ref().map_or("NIC", |t| t.value.as_str());
-        let f = out.pass(
+        out.pass(
             Subject::Named(what.to_owned()),
             format_args!("{} NICs {when} the same values of {same} settings", kind.len()),
-        );
-        for card in kind.iter().take(8) {
-            f.at(card.place);
-        }
+        )
+        .at_all(kind.iter().take(8).map(|card| card.place));
     } else if same == 0 && differ == 0 && hidden.is_empty() {
         out.unknown(Subject::Node, format_args!("no setting is shown by all of {}", names(kind))).at(first.place);
     }
@@ -175,17 +169,22 @@ fn report(kind: &[&NicFirmware], name: &str, out: &mut Findings) -> bool {
         let each = groups.iter().map(|(v, who)| format!("{} on {}", v.unwrap_or("not printed"), names(who)));
         format!("differs: {}", each.collect::<Vec<_>>().join("; "))
     };
-    let f = out.fail(Subject::Named(name.to_owned()), text);
-    f.severity(severity(name)).fix(|| {
-        Remedy::new(
-            format!("decide on one value of {name}, set it on the NICs that differ, and reset them"),
-            Action::Investigate { what: format!("which value of {name} is wanted on this node").into() },
-        )
-        .because("firmware settings need a reset of the NIC; save the old settings first")
-        .prove("mlxconfig -d BDF -e q of every NIC")
-    });
-    for card in groups.iter().filter_map(|(_, who)| who.first()).take(4) {
-        f.at(card.config.param(name).map_or(card.place, |p| card.at_param(p)));
-    }
+    out.fail(Subject::Named(name.to_owned()), text)
+        .severity(severity(name))
+        .fix(|| {
+            Remedy::investigate(
+                format!("decide on one value of {name}, set it on the NICs that differ, and reset them"),
+                format!("which value of {name} is wanted on this node"),
+            )
+            .because("firmware settings need a reset of the NIC; save the old settings first")
+            .prove("mlxconfig -d BDF -e q of every NIC")
+        })
+        .at_all(
+            groups
+                .iter()
+                .filter_map(|(_, who)| who.first())
+                .take(4)
+                .map(|card| card.config.param(name).map_or(card.place, |p| card.at_param(p))),
+        );
     true
 }

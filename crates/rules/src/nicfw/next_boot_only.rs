@@ -1,19 +1,15 @@
 //! `nicfw/next-boot-only`.
 
 use super::{QUERY, cards, names};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
 use linerate_node::nicfw::NicFirmware;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/next-boot-only",
     title: "Firmware queries show what runs, not only what the next boot brings",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "none by itself: a plain query proves nothing about the running firmware",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("none by itself: a plain query proves nothing about the running firmware"),
     sources: &[super::PRINTING],
     reads: &["mlxconfig -d BDF -e q"],
     docs: "\

@@ -1,18 +1,14 @@
 //! `nicfw/pci-wr-ordering`.
 
 use super::{Missing, Setting, judge_each};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/pci-wr-ordering",
     title: "PCI_WR_ORDERING is per_mkey: applications choose relaxed ordering for themselves",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "forced relaxed ordering can corrupt the data of programs that poll the last byte of an RDMA write",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("forced relaxed ordering can corrupt the data of programs that poll the last byte of an RDMA write"),
     sources: &[
         super::DATABASE,
         Source {
@@ -48,27 +44,20 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 
 fn judge(s: &Setting<'_>, out: &mut Findings) {
     match s.now.number {
-        Some(0) => {
-            out.pass(s.subject(), format_args!("{}: applications choose", s.now.raw)).at(s.place);
-        }
-        Some(1) => {
-            out.fail(s.subject(), format_args!("{}: every memory registration gets relaxed ordering", s.now.raw))
-                .at(s.place)
-                .fix(|| {
-                    Remedy::new(
-                        "set PCI_WR_ORDERING to per_mkey (0) and reset, unless a legacy program needs the force",
-                        Action::NicFirmware {
-                            device: s.nic.name.clone().into(),
-                            parameter: "PCI_WR_ORDERING".into(),
-                            value: "0".into(),
-                        },
-                    )
-                    .because("programs that never ask for relaxed ordering may get slower")
-                    .prove(format!("mlxconfig -d {} -e q", s.nic.name))
-                });
-        }
-        _ => {
-            out.unknown(s.subject(), format_args!("a value of unknown meaning: {}", s.now.raw)).at(s.place);
-        }
-    }
+        Some(0) => out.pass(s.subject(), format_args!("{}: applications choose", s.now.raw)).at(s.place),
+        Some(1) => out
+            .fail(s.subject(), format_args!("{}: every memory registration gets relaxed ordering", s.now.raw))
+            .at(s.place)
+            .fix(|| {
+                Remedy::nic_firmware(
+                    "set PCI_WR_ORDERING to per_mkey (0) and reset, unless a legacy program needs the force",
+                    s.nic.name.clone(),
+                    "PCI_WR_ORDERING",
+                    "0",
+                )
+                .because("programs that never ask for relaxed ordering may get slower")
+                .prove(format!("mlxconfig -d {} -e q", s.nic.name))
+            }),
+        _ => out.unknown(s.subject(), format_args!("a value of unknown meaning: {}", s.now.raw)).at(s.place),
+    };
 }

@@ -1,7 +1,7 @@
 //! `nicfw/pending-reset`.
 
 use super::{QUERY, cards, names, nic};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 use linerate_snapshot::OutputKind;
@@ -9,13 +9,9 @@ use linerate_snapshot::OutputKind;
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/pending-reset",
     title: "No firmware setting waits for a reset: Current equals Next Boot",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "the NIC runs with other settings than configured, and changes behaviour at the next boot",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("the NIC runs with other settings than configured, and changes behaviour at the next boot"),
     sources: &[
         super::PRINTING,
         Source {
@@ -79,7 +75,7 @@ fn differs(p: &Param) -> Option<(&Value, &Value)> {
     (!same).then_some((now, next))
 }
 
-fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, card: &NicFirmware, out: &'o mut Findings) -> &'o mut Finding {
     let mut pending: Vec<(&Param, &Value, &Value)> = Vec::new();
     let mut undecided: Vec<&Param> = Vec::new();
     for p in &card.config.params {
@@ -95,22 +91,22 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
         changes.push(format!("and {} more", pending.len() - changes.len()));
     }
     if let Some((first, ..)) = pending.first() {
-        let f = out.fail(nic(card), format_args!("waits for a reset: {}", changes.join(", ")));
-        f.at(card.at_param(first));
-        f.fix(|| {
-            Remedy::new(
-                "reboot the drained node (or reset the NIC's firmware), then query again",
-                Action::NicFirmwareReset { device: card.name.clone().into() },
-            )
-            .prove(format!("mlxconfig -d {} -e q", card.name))
-        });
+        out.fail(nic(card), format_args!("waits for a reset: {}", changes.join(", "))).at(card.at_param(first)).fix(
+            || {
+                Remedy::new(
+                    "reboot the drained node (or reset the NIC's firmware), then query again",
+                    Action::NicFirmwareReset { device: card.name.clone().into() },
+                )
+                .prove(format!("mlxconfig -d {} -e q", card.name))
+            },
+        )
     } else if let Some(first) = undecided.first() {
         let which = super::list(undecided.iter().map(|p| p.name.as_str()), undecided.len());
         out.unknown(
             nic(card),
             format_args!("next boot takes the device's default for {which}: whether that is what runs is not shown"),
         )
-        .at(card.at_param(first));
+        .at(card.at_param(first))
     } else if cx.is_pasted(card.place) && cx.is_output(card.place, OutputKind::MlxconfigText) {
         out.unknown(
             nic(card),
@@ -120,9 +116,9 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
             ),
         )
         .at(card.place)
-        .see(format_args!("mlxconfig -d {} -e -j FILE query, which shows where it ends", card.name));
+        .see(format_args!("mlxconfig -d {} -e -j FILE query, which shows where it ends", card.name))
     } else {
         out.pass(nic(card), format_args!("Current equals Next Boot in all {} settings", card.config.params.len()))
-            .at(card.place);
+            .at(card.place)
     }
 }

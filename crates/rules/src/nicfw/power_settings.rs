@@ -1,18 +1,14 @@
 //! `nicfw/power-settings`.
 
 use super::{Missing, judge_each};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/power-settings",
     title: "ADVANCED_POWER_SETTINGS is off",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "none on bandwidth; the settings that it uncovers can damage hardware, says the tool",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("none on bandwidth; the settings that it uncovers can damage hardware, says the tool"),
     sources: &[super::DATABASE],
     reads: &["mlxconfig -d BDF -e q"],
     docs: "\
@@ -45,9 +41,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             let limiter = s.nic.config.param("DISABLE_SLOT_POWER_LIMITER").and_then(|p| p.current.as_ref());
             let limiter = limiter.map(|v| format!("; DISABLE_SLOT_POWER_LIMITER is {}", v.raw)).unwrap_or_default();
             out.fail(s.subject(), format_args!("{}{limiter}", s.now.raw)).at(s.place).fix(|| {
-                Remedy::new(
+                Remedy::investigate(
                     "find out who switched it on; restore the default unless a vendor's instruction asks for it",
-                    Action::Investigate { what: "power settings of the NIC".into() },
+                    "power settings of the NIC",
                 )
                 .because("wrong power settings may damage hardware")
                 .prove(format!("mlxconfig -d {} -e q", s.nic.name))

@@ -1,19 +1,15 @@
 //! `nicfw/query-failed`.
 
-use crate::{Cx, Effect, Findings, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::firmware::Lockdown;
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/query-failed",
     title: "No query of NIC firmware settings failed",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "none by itself: the settings of the NIC stay unknown",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("none by itself: the settings of the NIC stay unknown"),
     sources: &[
         super::PRINTING,
         Source {
@@ -52,9 +48,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 return;
             }
         };
-        for nic in &node.nic_firmware {
-            f.at(nic.place);
-        }
+        f.at_all(node.nic_firmware.iter().map(|nic| nic.place));
         return;
     }
     let locked = match &node.firmware.lockdown {

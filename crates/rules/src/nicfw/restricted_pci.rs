@@ -1,17 +1,16 @@
 //! `nicfw/restricted-pci`.
 
 use super::{Missing, QUERY, cards, nic, not_shown};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 use linerate_formats::mlxconfig::{Param, Value};
 use linerate_node::nicfw::NicFirmware;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/restricted-pci",
     title: "The firmware does not restrict the speed or width of the PCIe link",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "the link trains at the restricted speed and width: bandwidth in proportion", quality: Quality::Derived },
+    effect: Effect::derived("the link trains at the restricted speed and width: bandwidth in proportion"),
     sources: &[super::DATABASE],
     reads: &["mlxconfig -d BDF -e q"],
     docs: "\
@@ -73,7 +72,7 @@ fn judge(card: &NicFirmware, out: &mut Findings) {
     }
 }
 
-fn fail(card: &NicFirmware, p: &Param, out: &mut Findings) {
+fn fail<'o>(card: &NicFirmware, p: &Param, out: &'o mut Findings) -> &'o mut Finding {
     let part = |what: &str| {
         let name = format!("{}_{what}", p.name);
         let v = card.config.param(&name).and_then(|p| p.current.as_ref());
@@ -81,11 +80,11 @@ fn fail(card: &NicFirmware, p: &Param, out: &mut Findings) {
     };
     let message = format!("{} is on: speed {}, width {}", p.name, part("SPEED"), part("WIDTH"));
     out.fail(nic(card), message).at(card.at_param(p)).fix(|| {
-        Remedy::new(
+        Remedy::investigate(
             "find out why the PCIe link is restricted; restore the default by hand",
-            Action::Investigate { what: format!("{} of {}", p.name, card.name).into() },
+            format!("{} of {}", p.name, card.name),
         )
         .because("a wrong PCIe setting in the firmware can make the card or the host unreachable")
         .prove(format!("mlxconfig -d {} -e q", card.name))
-    });
+    })
 }

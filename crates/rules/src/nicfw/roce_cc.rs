@@ -2,19 +2,15 @@
 
 use super::roce_control::is_ethernet;
 use super::{Missing, QUERY, cards, nic, not_for, not_shown};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::nicfw::NicFirmware;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/roce-cc",
     title: "RoCE congestion control is on for at least one priority of each Ethernet port",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "without congestion control, congestion shows as pauses or drops instead of slower senders",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("without congestion control, congestion shows as pauses or drops instead of slower senders"),
     sources: &[
         super::DATABASE,
         super::OPERATOR,
@@ -91,34 +87,27 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) {
         match now.number {
             Some(0) => {
                 let f = out.fail(nic(card), format_args!("{mask} is 0: no priority has congestion control"));
-                if super::function(cx, card).is_some_and(|f| cx.serves_no_gpu(f)) {
-                    f.severity(Severity::Info);
-                }
+                f.severity((super::function(cx, card).is_some_and(|f| cx.serves_no_gpu(f))).then_some(Severity::Info));
                 f.at(place).fix(|| {
-                    Remedy::new(
+                    Remedy::nic_firmware(
                         format!(
                             "set {mask} to the priorities that carry RoCE (255: all), as on the rest of the fabric"
                         ),
-                        Action::NicFirmware {
-                            device: card.name.clone().into(),
-                            parameter: mask.into(),
-                            value: "255".into(),
-                        },
+                        card.name.clone(),
+                        mask,
+                        "255",
                     )
                     .because("congestion control must match the switches")
                     .prove(format!("mlxconfig -d {} -e q", card.name))
-                });
+                })
             }
-            Some(_) => {
-                out.pass(
+            Some(_) => out
+                .pass(
                     nic(card),
                     format_args!("{mask} {}, CNP DSCP {}, CNP priority {}", now.raw, shown(dscp), shown(prio)),
                 )
-                .at(place);
-            }
-            None => {
-                out.unknown(nic(card), format_args!("{mask}: not a number: {}", now.raw)).at(place);
-            }
-        }
+                .at(place),
+            None => out.unknown(nic(card), format_args!("{mask}: not a number: {}", now.raw)).at(place),
+        };
     }
 }

@@ -1,16 +1,15 @@
 //! `nicfw/roce-control`.
 
 use super::{Missing, Setting, judge_each, not_for};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 use linerate_node::rdma::LinkLayer;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/roce-control",
     title: "RoCE is not disabled in the firmware of NICs on Ethernet",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "no RDMA on that NIC: NCCL falls back to TCP sockets", quality: Quality::Sourced },
+    effect: Effect::sourced("no RDMA on that NIC: NCCL falls back to TCP sockets"),
     sources: &[super::DATABASE],
     reads: &["mlxconfig -d BDF -e q", "sys/class/infiniband/*/ports/*/link_layer"],
     docs: "\
@@ -59,32 +58,25 @@ pub(super) fn is_ethernet(cx: &Cx<'_>, card: &linerate_node::nicfw::NicFirmware)
 fn judge(cx: &Cx<'_>, s: &Setting<'_>, ethernet: Option<bool>, out: &mut Findings) {
     match (s.now.number, ethernet) {
         (Some(1), Some(_)) => {
-            let f = out.fail(s.subject(), format_args!("{}: no RDMA on this NIC", s.now.raw));
-            if super::function(cx, s.nic).is_some_and(|f| cx.serves_no_gpu(f)) {
-                // A front end may be a plain Ethernet card on purpose.
-                f.severity(Severity::Info);
-            }
-            f.at(s.place).fix(|| {
-                Remedy::new(
-                    "set ROCE_CONTROL to ROCE_ENABLE (2) and reset, if this NIC is meant for RDMA",
-                    Action::NicFirmware {
-                        device: s.nic.name.clone().into(),
-                        parameter: "ROCE_CONTROL".into(),
-                        value: "2".into(),
-                    },
-                )
-                .prove(format!("mlxconfig -d {} -e q", s.nic.name))
-            });
+            // A front end may be a plain Ethernet card on purpose.
+            let front_end = super::function(cx, s.nic).is_some_and(|f| cx.serves_no_gpu(f));
+            out.fail(s.subject(), format_args!("{}: no RDMA on this NIC", s.now.raw))
+                .severity(front_end.then_some(Severity::Info))
+                .at(s.place)
+                .fix(|| {
+                    Remedy::nic_firmware(
+                        "set ROCE_CONTROL to ROCE_ENABLE (2) and reset, if this NIC is meant for RDMA",
+                        s.nic.name.clone(),
+                        "ROCE_CONTROL",
+                        "2",
+                    )
+                    .prove(format!("mlxconfig -d {} -e q", s.nic.name))
+                })
         }
-        (Some(1), None) => {
-            out.unknown(s.subject(), format_args!("{}, and whether the port is Ethernet is not known", s.now.raw))
-                .at(s.place);
-        }
-        (Some(_), _) => {
-            out.pass(s.subject(), s.now.raw.to_string()).at(s.place);
-        }
-        (None, _) => {
-            out.unknown(s.subject(), format_args!("a value of unknown meaning: {}", s.now.raw)).at(s.place);
-        }
-    }
+        (Some(1), None) => out
+            .unknown(s.subject(), format_args!("{}, and whether the port is Ethernet is not known", s.now.raw))
+            .at(s.place),
+        (Some(_), _) => out.pass(s.subject(), s.now.raw.to_string()).at(s.place),
+        (None, _) => out.unknown(s.subject(), format_args!("a value of unknown meaning: {}", s.now.raw)).at(s.place),
+    };
 }

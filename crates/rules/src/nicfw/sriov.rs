@@ -1,7 +1,7 @@
 //! `nicfw/sriov`.
 
 use super::{QUERY, cards, function, names, nic};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_formats::mlxconfig::Value;
 use linerate_node::nicfw::NicFirmware;
 use linerate_snapshot::Place;
@@ -9,13 +9,9 @@ use linerate_snapshot::Place;
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/sriov",
     title: "SR-IOV in the firmware agrees with itself, with the PCI capability, and with its use",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "virtual functions cannot be made, or their BARs take address space that nothing uses",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("virtual functions cannot be made, or their BARs take address space that nothing uses"),
     sources: &[
         super::DATABASE,
         Source {
@@ -120,7 +116,7 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) -> Option<Place> {
         }
         Some((total, 0)) if total > 0 => return Some(pci.sriov.place()),
         Some((total, n)) => {
-            out.pass(nic(card), format_args!("{n} of {total} virtual functions exist")).at(place).at(pci.sriov.place());
+            out.pass(nic(card), format_args!("{n} of {total} virtual functions exist")).at(place).at(pci.sriov.place())
         }
         None if pci.sriov.is_absent() && vfs > 0 => disagrees(
             card,
@@ -129,24 +125,20 @@ fn judge(cx: &Cx<'_>, card: &NicFirmware, out: &mut Findings) -> Option<Place> {
             out,
         ),
         None if pci.sriov.is_absent() => {
-            out.pass(nic(card), "SRIOV_EN is True with 0 virtual functions: nothing is reserved").at(place);
+            out.pass(nic(card), "SRIOV_EN is True with 0 virtual functions: nothing is reserved").at(place)
         }
-        None => {
-            out.unreadable(nic(card), "SR-IOV capability", &pci.sriov).at(place);
-        }
-    }
+        None => out.unreadable(nic(card), "SR-IOV capability", &pci.sriov).at(place),
+    };
     None
 }
 
-fn disagrees(card: &NicFirmware, place: Place, message: String, out: &mut Findings) {
+fn disagrees<'o>(card: &NicFirmware, place: Place, message: String, out: &'o mut Findings) -> &'o mut Finding {
     out.fail(nic(card), message).at(place).fix(|| {
-        Remedy::new(
+        Remedy::investigate(
             "reboot the drained host, then compare again",
-            Action::Investigate {
-                what: "the host has not enumerated the card since its SR-IOV settings changed".into(),
-            },
+            "the host has not enumerated the card since its SR-IOV settings changed",
         )
         .because("a BIOS that lacks address space for the virtual functions may leave devices without BARs")
         .prove(format!("sys/bus/pci/devices/{}/sriov_totalvfs", card.name))
-    });
+    })
 }

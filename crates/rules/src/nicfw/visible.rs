@@ -1,20 +1,16 @@
 //! `nicfw/visible`.
 
 use super::{cards, list, mellanox};
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::context::Role;
 use linerate_node::pci::PciFunction;
 
 pub(super) static RULE: Rule = Rule {
     id: "nicfw/visible",
     title: "The firmware settings of every NVIDIA NIC can be seen",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "none by itself: without the settings nothing can be said about ATS, SR-IOV, link type or a pending reset",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("none by itself: without the settings nothing can be said about ATS, SR-IOV, link type or a pending reset"),
     sources: &[
         super::PRINTING,
         Source { title: "mstflint: mstconfig", at: "https://github.com/Mellanox/mstflint/tree/master/mlxconfig" },
@@ -58,27 +54,23 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     // A query that names no PCI address belongs to one of the NICs, but nobody can tell to which.
     let anonymous = seen.iter().filter(|n| n.bdf.is_none()).count();
     if without.is_empty() || without.len() <= anonymous {
-        let f = out.pass(Subject::Node, format_args!("settings of {} NIC(s) were read", seen.len()));
-        for nic in &seen {
-            f.at(nic.place);
-        }
+        out.pass(Subject::Node, format_args!("settings of {} NIC(s) were read", seen.len()))
+            .at_all(seen.iter().map(|nic| nic.place));
         return;
     }
     let names: Vec<String> = without.iter().map(|f| f.bdf.to_string()).collect();
     let who = list(names.iter().map(String::as_str), names.len());
     if cx.node.context.role.value == Some(Role::VmGuest) {
-        let f = out.not_applicable(format_args!("in a virtual machine the NICs' settings belong to the host ({who})"));
-        for place in cx.node.context.role.places() {
-            f.at(place);
-        }
+        out.not_applicable(format_args!("in a virtual machine the NICs' settings belong to the host ({who})"))
+            .at_all(cx.node.context.role.places());
         return;
     }
     let failed = cx.node.nic_firmware_errors.len();
     let why = if failed == 0 { String::new() } else { format!("; {failed} quer(ies) failed: see nicfw/query-failed") };
-    let f = out.unknown(
+    out.unknown(
         Subject::Node,
         format_args!("no firmware settings of {} of {} NIC(s): {who}{why}", without.len(), all.len()),
-    );
-    f.see("install mstflint and capture as root, or add the output of `mstconfig -d BDF -e query` for each NIC");
-    f.at(cx.node.pci.seen);
+    )
+    .see("install mstflint and capture as root, or add the output of `mstconfig -d BDF -e query` for each NIC")
+    .at(cx.node.pci.seen);
 }

@@ -1,15 +1,14 @@
 //! `numa/balancing`.
 
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::pci::Kind;
 
 pub(super) static RULE: Rule = Rule {
     id: "numa/balancing",
     title: "Automatic NUMA balancing is off on GPU nodes",
-    severity: Severity::Info,
-    worst: Severity::Low,
+    severity: Severities::up_to(Severity::Info, Severity::Low),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect { text: "page faults by sampling, and moving pages under running jobs: jitter", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("page faults by sampling, and moving pages under running jobs: jitter"),
     sources: &[
         Source {
             title: "Linux Documentation/admin-guide/sysctl/kernel.rst: numa_balancing",
@@ -49,9 +48,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     match setting.known() {
-        Some(0) => {
-            out.pass(Subject::Node, "off").at(setting.place());
-        }
+        Some(0) => out.pass(Subject::Node, "off").at(setting.place()),
         Some(n) => {
             // Its GPUs' makers ask for it: NVIDIA for Grace, AMD's RCCL warns of it at every start.
             let asked = cx.node.cpu.is_arm() || cx.node.pci.of_kind(Kind::AmdGpu).next().is_some();
@@ -60,18 +57,11 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 .severity(severity)
                 .at(setting.place())
                 .fix(|| {
-                    Remedy::new(
-                        "switch automatic NUMA balancing off",
-                        Action::Sysfs { path: "/proc/sys/kernel/numa_balancing".into(), value: "0".into() },
-                    )
-                    .prove("proc/sys/kernel/numa_balancing")
-                });
+                    Remedy::sysfs("switch automatic NUMA balancing off", "/proc/sys/kernel/numa_balancing", "0")
+                        .prove("proc/sys/kernel/numa_balancing")
+                })
         }
-        None if setting.is_absent() => {
-            out.not_applicable("the kernel has no NUMA balancing").at(setting.place());
-        }
-        None => {
-            out.unreadable(Subject::Node, "kernel.numa_balancing", setting);
-        }
-    }
+        None if setting.is_absent() => out.not_applicable("the kernel has no NUMA balancing").at(setting.place()),
+        None => out.unreadable(Subject::Node, "kernel.numa_balancing", setting),
+    };
 }

@@ -1,19 +1,15 @@
 //! `numa/cross-socket-nic`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 use linerate_node::pci::{Distance, PciFunction};
 use linerate_node::rails::Rail;
 
 pub(super) static RULE: Rule = Rule {
     id: "numa/cross-socket-nic",
     title: "Every GPU has an RDMA NIC on its own NUMA node",
-    severity: Severity::Medium,
-    worst: Severity::High,
+    severity: Severities::up_to(Severity::Medium, Severity::High),
     roles: Roles::BARE_METAL,
-    effect: Effect {
-        text: "traffic crosses the link between CPUs; NCCL by default uses no GPUDirect RDMA there, and models 6 to 40 GB/s for the whole link",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("traffic crosses the link between CPUs; NCCL by default uses no GPUDirect RDMA there, and models 6 to 40 GB/s for the whole link"),
     sources: &[super::NCCL_PATHS],
     reads: &["sys/bus/pci/devices/*/numa_node", "lspci -vvv"],
     docs: "\
@@ -67,7 +63,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     .at(nic.numa_node.place());
             }
             Distance::Sys => apart(cx, rail, gpu, nic, local, out),
-            Distance::Unknown => super::path_hidden(gpu, out),
+            Distance::Unknown => {
+                super::path_hidden(gpu, out);
+            }
         }
     }
 }
@@ -121,17 +119,17 @@ fn apart(cx: &Cx<'_>, rail: &Rail, gpu: &PciFunction<'_>, nic: &PciFunction<'_>,
         _ if direct == Some(false) => {}
         Some(false) => {
             f.fix(|| {
-                Remedy::new(
+                Remedy::physical(
                     "give the GPU a NIC on its own socket",
-                    Action::Physical { what: "a NIC in a slot of the GPU's socket, best below its PCIe switch".into() },
+                    "a NIC in a slot of the GPU's socket, best below its PCIe switch",
                 )
             });
         }
         Some(true) => {
             f.fix(|| {
-                Remedy::new(
+                Remedy::investigate(
                     "benchmark with one NUMA node per socket, where NCCL calls such a pair PHB",
-                    Action::Investigate { what: "NPS or sub-NUMA clustering in the BIOS: see numa/nps".into() },
+                    "NPS or sub-NUMA clustering in the BIOS: see numa/nps",
                 )
             });
         }

@@ -1,6 +1,6 @@
 //! `numa/no-shared-switch`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_formats::nvidia_smi::{PathKind, Topo};
 use linerate_node::context::TopologyType;
 use linerate_node::pci::Distance;
@@ -9,13 +9,9 @@ use linerate_snapshot::{Place, Reading};
 pub(super) static RULE: Rule = Rule {
     id: "numa/no-shared-switch",
     title: "Every GPU shares a PCIe switch with a NIC, or NCCL is told to go through the CPU's root ports",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::BARE_METAL,
-    effect: Effect {
-        text: "NCCL's default level is PXB: without a shared switch (PHB) it copies through host memory, an estimated 1.5 to 4 times slower",
-        quality: Quality::Estimate,
-    },
+    effect: Effect::estimate("NCCL's default level is PXB: without a shared switch (PHB) it copies through host memory, an estimated 1.5 to 4 times slower"),
     sources: &[super::NCCL_PATHS],
     reads: &["sys/bus/pci/devices/* (tree)", "lspci -vvv", "nvidia-smi topo -m"],
     docs: "\
@@ -62,10 +58,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         return;
     }
     if node.context.topology.value == Some(TopologyType::GraceRootPort) {
-        let f = out.not_applicable("Grace or Vera: GPUDirect goes over C2C and the CPU's fabric");
-        for p in node.context.topology.places() {
-            f.at(p);
-        }
+        out.not_applicable("Grace or Vera: GPUDirect goes over C2C and the CPU's fabric")
+            .at_all(node.context.topology.places());
         return;
     }
     if crate::gpumem::gpudirect(cx) == Some(false) {
@@ -80,10 +74,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for rail in &serving {
         let gpu = node.pci.get(rail.gpu);
         match rail.distance {
-            Distance::Pix | Distance::Pxb => {
-                out.pass(gpu.bdf, || format!("{}: {}", rail.distance, super::names(cx, &rail.nics)))
-                    .at(gpu.vendor.place());
-            }
+            Distance::Pix | Distance::Pxb => out
+                .pass(gpu.bdf, || format!("{}: {}", rail.distance, super::names(cx, &rail.nics)))
+                .at(gpu.vendor.place()),
             Distance::Phb => {
                 let why = || {
                     let (gpu, nic) = (node.name_of(gpu), super::names(cx, &rail.nics));
@@ -93,25 +86,20 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     )
                 };
                 let design = !switches && super::passed_over(cx, rail).is_empty();
-                let f = out.fail(gpu.bdf, why);
-                if design {
-                    f.severity(Severity::Info);
-                }
-                f.at(gpu.vendor.place()).fix(|| {
+                out.fail(gpu.bdf, why).severity(design.then_some(Severity::Info)).at(gpu.vendor.place()).fix(|| {
                     Remedy::new(
                         "allow GPUDirect RDMA through the root complex and measure",
                         Action::Environment { set: vec!["NCCL_NET_GDR_LEVEL=PHB".into()], unset: vec![] },
                     )
                     .because("some root complexes forward peer-to-peer slowly: keep it only if the benchmark gains")
                     .prove("NCCL log: via NET/IB/…/GDRDMA")
-                });
+                })
             }
-            Distance::Sys => {
-                out.not_applicable_to(gpu.bdf, "its nearest NIC is on another NUMA node: see numa/cross-socket-nic")
-                    .at(gpu.numa_node.place());
-            }
+            Distance::Sys => out
+                .not_applicable_to(gpu.bdf, "its nearest NIC is on another NUMA node: see numa/cross-socket-nic")
+                .at(gpu.numa_node.place()),
             Distance::Unknown => super::path_hidden(gpu, out),
-        }
+        };
     }
 }
 

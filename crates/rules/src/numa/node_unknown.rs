@@ -1,18 +1,14 @@
 //! `numa/node-unknown`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::pci::PciFunction;
 
 pub(super) static RULE: Rule = Rule {
     id: "numa/node-unknown",
     title: "The kernel knows the NUMA node of every GPU and RDMA NIC",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect {
-        text: "threads and buffers are placed by chance; NCCL goes by the topmost switch above the device, and has a NUMA node of its own (-1) for what has none there",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("threads and buffers are placed by chance; NCCL goes by the topmost switch above the device, and has a NUMA node of its own (-1) for what has none there"),
     sources: &[
         Source {
             title: "Linux ABI: /sys/bus/pci/devices/.../numa_node",
@@ -71,36 +67,28 @@ fn nccl(cx: &Cx<'_>, f: &PciFunction<'_>) -> String {
     }
 }
 
-fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, nodes: Option<usize>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, nodes: Option<usize>, out: &'o mut Findings) -> &'o mut Finding {
     match (f.numa_node.known(), nodes) {
-        (Some(n), _) if *n >= 0 => {
-            out.pass(f.bdf, format_args!("node {n}")).at(f.numa_node.place());
-        }
-        (Some(_), Some(n)) => {
-            out.fail(f.bdf, || {
+        (Some(n), _) if *n >= 0 => out.pass(f.bdf, format_args!("node {n}")).at(f.numa_node.place()),
+        (Some(_), Some(n)) => out
+            .fail(f.bdf, || {
                 format!("{}: NUMA node unknown (-1) on a machine with {n} nodes; {}", cx.node.name_of(f), nccl(cx, f))
             })
             .at(f.numa_node.place())
             .at(cx.node.numa.place())
             .fix(|| {
-                Remedy::new(
+                Remedy::bios(
                     "update the BIOS or switch node interleaving off; until then write the node by hand",
-                    Action::Bios {
-                        setting: "node interleaving; PCIe proximity (_PXM)".into(),
-                        value: "off; reported".into(),
-                    },
+                    "node interleaving; PCIe proximity (_PXM)",
+                    "off; reported",
                 )
                 .because("writing numa_node by hand taints the kernel")
                 .prove(format!("sys/bus/pci/devices/{}/numa_node", f.bdf))
-            });
-        }
-        (Some(_), None) => {
-            out.unknown(Subject::Pci(f.bdf), "node -1, and how many NUMA nodes there are is not visible")
-                .at(f.numa_node.place())
-                .see("ls -d /sys/devices/system/node/node*");
-        }
-        (None, _) => {
-            out.unreadable(f.bdf, "NUMA node", &f.numa_node);
-        }
+            }),
+        (Some(_), None) => out
+            .unknown(Subject::Pci(f.bdf), "node -1, and how many NUMA nodes there are is not visible")
+            .at(f.numa_node.place())
+            .see("ls -d /sys/devices/system/node/node*"),
+        (None, _) => out.unreadable(f.bdf, "NUMA node", &f.numa_node),
     }
 }

@@ -1,17 +1,13 @@
 //! `numa/nps`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 
 pub(super) static RULE: Rule = Rule {
     id: "numa/nps",
     title: "One NUMA node per socket",
-    severity: Severity::Info,
-    worst: Severity::Medium,
+    severity: Severities::up_to(Severity::Info, Severity::Medium),
     roles: Roles::BARE_METAL,
-    effect: Effect {
-        text: "no effect on GPUDirect RDMA itself; NCCL calls GPU and NIC on different nodes of one socket SYS instead of PHB",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("no effect on GPUDirect RDMA itself; NCCL calls GPU and NIC on different nodes of one socket SYS instead of PHB"),
     sources: &[
         super::NCCL_PATHS,
         Source {
@@ -69,9 +65,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.fail(Subject::Node, format_args!("{with_cpus} NUMA nodes with CPUs on {sockets} sockets"))
             .at(node.numa.place())
             .at(place)
-            .fix(|| Remedy::new(
+            .fix(|| Remedy::investigate(
                 "nothing, unless NCCL classifies nearby devices as SYS and the benchmark prefers one node per socket",
-                Action::Investigate { what: "NPS or sub-NUMA clustering in the BIOS".into() }));
+                "NPS or sub-NUMA clustering in the BIOS",
+            ));
     } else if (with_cpus as u64) < u64::from(sockets) {
         out.fail(
             Subject::Node,
@@ -81,9 +78,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         .at(node.numa.place())
         .at(place)
         .fix(|| {
-            Remedy::new(
+            Remedy::bios(
                 "switch node interleaving off, and remove numa=off from the kernel command line if it is there",
-                Action::Bios { setting: "node interleaving".into(), value: "off".into() },
+                "node interleaving",
+                "off",
             )
             .prove("sys/devices/system/node/node*/cpulist")
         });

@@ -1,7 +1,7 @@
 //! `pcie/aer-errors`.
 
 use super::{PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity, Source};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity, Source};
 use linerate_node::aer::{AerCount, AerFiles};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
@@ -9,13 +9,9 @@ use linerate_snapshot::{Place, Reading};
 pub(super) static RULE: Rule = Rule {
     id: "pcie/aer-errors",
     title: "No PCIe errors on the way of GPUs and RDMA NICs",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: PHYSICAL,
-    effect: Effect {
-        text: "uncorrectable errors lose packets or reset the device; correctable ones cost a replay each",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("uncorrectable errors lose packets or reset the device; correctable ones cost a replay each"),
     sources: &[
         Source {
             title: "Linux ABI: aer_dev_correctable, aer_dev_nonfatal, aer_dev_fatal",
@@ -80,7 +76,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, files: &mut AerFiles<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, files: &mut AerFiles<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let counters = files.counters(f);
     let status = f.aer.known();
     let register = f.aer.place();
@@ -95,14 +91,13 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, files: &mut AerFiles<'_>, out: &mut F
         _ => None,
     };
     if let Some((message, at)) = hard {
-        out.fail(f.bdf, message).at(at).fix(|| {
-            Remedy::new(
+        return out.fail(f.bdf, message).at(at).fix(|| {
+            Remedy::investigate(
                 "read the kernel log around the error; sample the counters twice under load; reseat card and riser",
-                Action::Investigate { what: format!("PCIe errors of {} {}", cx.node.name_of(f), f.bdf).into() },
+                format!("PCIe errors of {} {}", cx.node.name_of(f), f.bdf),
             )
             .prove(format!("sys/bus/pci/devices/{}/aer_dev_{{nonfatal,fatal}}", f.bdf))
         });
-        return;
     }
     let soft: Option<(String, Place)> = match counted(&counters.correctable) {
         Some((t, _, p)) if !only_advisory(counters.correctable.known()) => {
@@ -125,22 +120,19 @@ fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, files: &mut AerFiles<'_>, out: &mut F
         _ => None,
     };
     if let Some((message, at)) = soft.or(unsupported) {
-        out.fail(f.bdf, message).severity(Severity::Info).at(at);
-        return;
+        return out.fail(f.bdf, message).severity(Severity::Info).at(at);
     }
     match (&counters.nonfatal, &counters.fatal, status) {
         (Reading::Known(_, p), Reading::Known(..), _) => {
-            out.pass(f.bdf, "no link errors and no uncorrectable ones counted since boot").at(*p);
+            out.pass(f.bdf, "no link errors and no uncorrectable ones counted since boot").at(*p)
         }
         (_, _, Some(s)) if s.uncorrectable_status.is_some() => {
-            out.pass(f.bdf, "no uncorrectable and no link error bit set in the AER status").at(register);
+            out.pass(f.bdf, "no uncorrectable and no link error bit set in the AER status").at(register)
         }
         (Reading::Absent(p), ..) if f.aer.is_absent() => {
-            out.not_applicable_to(f.bdf, "has no Advanced Error Reporting").at(*p);
+            out.not_applicable_to(f.bdf, "has no Advanced Error Reporting").at(*p)
         }
-        (r, ..) => {
-            out.unreadable(f.bdf, "error counters and AER status", r);
-        }
+        (r, ..) => out.unreadable(f.bdf, "error counters and AER status", r),
     }
 }
 

@@ -1,22 +1,19 @@
 //! `pcie/ari-forwarding`.
 
 use super::{KERNEL_PARAMETERS, PHYSICAL};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Cx, Effect, Findings, Remedy, Rule, Severities, Severity};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/ari-forwarding",
     title: "Ports above NICs with virtual functions forward ARI",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: PHYSICAL,
-    effect: Effect { text: "virtual functions beyond function 7 need bus numbers of their own, or do not appear", quality: Quality::Sourced },
+    effect: Effect::sourced("virtual functions beyond function 7 need bus numbers of their own, or do not appear"),
     sources: &[
-        Source {
-            title: "Linux drivers/pci/pci.c: pci_configure_ari",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/pci/pci.c",
-        },
+        linux!("drivers/pci/pci.c", "pci_configure_ari"),
         KERNEL_PARAMETERS,
     ],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vv"],
@@ -91,9 +88,10 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, vfs: u16, out: &mut Finding
     }
     out.fail(f.bdf, format_args!("{vfs} virtual functions, and port {} does not forward ARI", port.bdf)).at(at).fix(
         || {
-            Remedy::new(
+            Remedy::bios(
                 "boot without pci=noari, with ARI switched on in the firmware set-up",
-                Action::Bios { setting: "ARI Support".into(), value: "enabled".into() },
+                "ARI Support",
+                "enabled",
             )
             .because("routing IDs of virtual functions change")
             .prove(format!("sys/bus/pci/devices/{}/config Device Control 2", port.bdf))

@@ -1,16 +1,15 @@
 //! `pcie/aspm`.
 
 use super::{KERNEL_PARAMETERS, PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity};
+use crate::{Cx, Effect, Finding, Findings, Remedy, Rule, Severities, Severity};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/aspm",
     title: "Links of GPUs and RDMA NICs do not sleep",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: PHYSICAL,
-    effect: Effect { text: "leaving L1 takes the microseconds that LnkCap prints as exit latency, at the first packet after a pause", quality: Quality::Sourced },
+    effect: Effect::sourced("leaving L1 takes the microseconds that LnkCap prints as exit latency, at the first packet after a pause"),
     sources: &[PCI_REGS, KERNEL_PARAMETERS],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vv"],
     docs: "\
@@ -33,36 +32,24 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     links::judge_ends(cx, out, judge);
 }
 
-fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let l1 = |f: &PciFunction<'_>| f.express.known().and_then(|e| e.aspm_l1);
     let port = cx.node.pci.bridge_above(id).map(|p| cx.node.pci.get(p));
     let at = f.express_place(ExpressRegister::LnkCtl);
     match (l1(f), port.and_then(l1)) {
-        (Some(false), _) => {
-            out.pass(f.bdf, "L1 disabled").at(at);
-        }
+        (Some(false), _) => out.pass(f.bdf, "L1 disabled").at(at),
         (Some(true), Some(false)) => {
-            let finding = out.pass(f.bdf, "L1 disabled on the port above");
-            if let Some(p) = port {
-                finding.at(p.express_place(ExpressRegister::LnkCtl));
-            }
+            let above = port.map(|p| p.express_place(ExpressRegister::LnkCtl));
+            out.pass(f.bdf, "L1 disabled on the port above").at(above)
         }
-        (Some(true), Some(true)) => {
-            out.fail(f.bdf, "L1 enabled on both ends of the link").at(at).fix(|| {
-                Remedy::new(
-                    "boot with pcie_aspm.policy=performance",
-                    Action::KernelArgs { add: vec!["pcie_aspm.policy=performance".into()], remove: vec![] },
-                )
+        (Some(true), Some(true)) => out.fail(f.bdf, "L1 enabled on both ends of the link").at(at).fix(|| {
+            Remedy::kernel_args("boot with pcie_aspm.policy=performance", &["pcie_aspm.policy=performance"], &[])
                 .because("more idle power")
                 .prove(format!("sys/bus/pci/devices/{}/config Link Control", f.bdf))
-            });
-        }
-        (Some(true), None) => {
-            out.unknown(f.bdf, "L1 enabled here, and the port above is not visible: it sleeps only if both allow it")
-                .at(at);
-        }
-        (None, _) => {
-            out.unreadable(f.bdf, "Link Control", &f.express);
-        }
+        }),
+        (Some(true), None) => out
+            .unknown(f.bdf, "L1 enabled here, and the port above is not visible: it sleeps only if both allow it")
+            .at(at),
+        (None, _) => out.unreadable(f.bdf, "Link Control", &f.express),
     }
 }

@@ -1,19 +1,15 @@
 //! `pcie/bus-peer2peer`.
 
 use super::{KERNEL_PARAMETERS, PHYSICAL};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Rule, Severities, Severity, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/bus-peer2peer",
     title: "The kernel is not told to cut every packet to 128 bytes",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: PHYSICAL,
-    effect: Effect {
-        text: "MaxPayload 128 everywhere: 83 % of the raw rate instead of 91 % with 256",
-        quality: Quality::Derived,
-    },
+    effect: Effect::derived("MaxPayload 128 everywhere: 83 % of the raw rate instead of 91 % with 256"),
     sources: &[KERNEL_PARAMETERS],
     reads: &["proc/cmdline"],
     docs: "\
@@ -43,11 +39,8 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 out.fail(Subject::KernelArg("pci=pcie_bus_peer2peer".into()), "forces MaxPayload 128 on every device")
                     .at(at.line(p.line))
                     .fix(|| {
-                        Remedy::new(
-                            "boot without pci=pcie_bus_peer2peer",
-                            Action::KernelArgs { add: vec![], remove: vec!["pci=pcie_bus_peer2peer".into()] },
-                        )
-                        .prove("proc/cmdline")
+                        Remedy::kernel_args("boot without pci=pcie_bus_peer2peer", &[], &["pci=pcie_bus_peer2peer"])
+                            .prove("proc/cmdline")
                     });
             }
             None => {

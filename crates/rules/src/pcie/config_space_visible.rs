@@ -1,7 +1,8 @@
 //! `pcie/config-space-visible`.
 
 use super::links;
-use crate::{Cx, Effect, Findings, Myth, Quality, Roles, Rule, Severity, Source, Subject};
+use crate::sources::linux;
+use crate::{Cx, Effect, Findings, Myth, Roles, Rule, Severities, Severity, Subject};
 use linerate_node::firmware::Lockdown;
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Reading, Why};
@@ -9,14 +10,10 @@ use linerate_snapshot::{Reading, Why};
 pub(super) static RULE: Rule = Rule {
     id: "pcie/config-space-visible",
     title: "The whole configuration space of the path can be read",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect { text: "ACS, ATS, AER, SR-IOV and Resizable BAR cannot be judged", quality: Quality::Derived },
-    sources: &[Source {
-        title: "Linux drivers/pci/pci-sysfs.c: pci_read_config gives 64 bytes without CAP_SYS_ADMIN",
-        at: "https://github.com/torvalds/linux/blob/master/drivers/pci/pci-sysfs.c",
-    }],
+    effect: Effect::derived("ACS, ATS, AER, SR-IOV and Resizable BAR cannot be judged"),
+    sources: &[linux!("drivers/pci/pci-sysfs.c", "pci_read_config gives 64 bytes without CAP_SYS_ADMIN")],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vvv"],
     docs: "\
 ## What it checks
@@ -63,7 +60,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             _ => String::new(),
         },
     };
-    let finding = out.unknown(
+    out.unknown(
         Subject::Node,
         format_args!(
             "extended capabilities of {} of {} functions of the path are not visible, {} first ({seen})",
@@ -71,8 +68,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
             path.len(),
             first.bdf
         ),
-    );
-    finding.at(first.acs.place()).see(match (&first.acs, cx.node.firmware.lockdown.known()) {
+    )
+    .at(first.acs.place())
+    .see(match (&first.acs, cx.node.firmware.lockdown.known()) {
         (_, Some(Lockdown::Confidentiality)) => {
             "kernel lockdown may hide it; read with `linerate collect` as root all the same"
         }

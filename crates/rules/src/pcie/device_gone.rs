@@ -1,26 +1,23 @@
 //! `pcie/device-gone`.
 
 use super::PCI_REGS;
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::sources::linux;
+use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::pci::Kind;
 use linerate_snapshot::Place;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/device-gone",
     title: "Every PCI function answers",
-    severity: Severity::Critical,
-    worst: Severity::Critical,
+    severity: Severities::always(Severity::Critical),
     roles: Roles::ALL,
-    effect: Effect { text: "the device is unusable, and what talks to it hangs or fails", quality: Quality::Sourced },
+    effect: Effect::sourced("the device is unusable, and what talks to it hangs or fails"),
     sources: &[
         Source {
             title: "pciutils, lspci: `(rev ff)` and `Unknown header type 7f` are a configuration space that reads as all ones",
             at: "https://github.com/pciutils/pciutils/blob/master/lspci.c",
         },
-        Source {
-            title: "Linux include/linux/pci.h: PCI_POSSIBLE_ERROR, reads that fail return all ones",
-            at: "https://github.com/torvalds/linux/blob/master/include/linux/pci.h",
-        },
+        linux!("include/linux/pci.h", "PCI_POSSIBLE_ERROR, reads that fail return all ones"),
         PCI_REGS,
     ],
     reads: &["sys/bus/pci/devices/*/config", "lspci"],
@@ -59,9 +56,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         let finding = out.fail(f.bdf, format_args!("does not answer: {} reads as all ones", cx.node.name_of(f))).at(at);
         let path = f.is_endpoint_of_path() || matches!(f.kind, Kind::Bridge | Kind::NvSwitch | Kind::Unknown);
         finding.severity(if path { Severity::Critical } else { Severity::Medium }).fix(|| {
-            Remedy::new(
+            Remedy::physical(
                 "drain the node and power-cycle it; then check power, temperature and seating of the device",
-                Action::Physical { what: format!("power-cycle; inspect {}", f.bdf).into() },
+                format!("power-cycle; inspect {}", f.bdf),
             )
             .because("takes the node down")
             .prove(format!("sys/bus/pci/devices/{}/config", f.bdf))
@@ -69,13 +66,12 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     if out.is_empty() {
         match answered {
-            Some(at) => {
-                out.pass(Subject::Node, format_args!("all {} functions that are listed answer", pci.functions.len()))
-                    .at(at);
-            }
+            Some(at) => out
+                .pass(Subject::Node, format_args!("all {} functions that are listed answer", pci.functions.len()))
+                .at(at),
             None => {
-                out.unknown(Subject::Node, "no configuration space in this source").see("add `lspci -D -vvv` as root");
+                out.unknown(Subject::Node, "no configuration space in this source").see("add `lspci -D -vvv` as root")
             }
-        }
+        };
     }
 }

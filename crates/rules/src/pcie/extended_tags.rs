@@ -1,24 +1,18 @@
 //! `pcie/extended-tags`.
 
 use super::{PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Cx, Effect, Finding, Findings, Remedy, Rule, Severities, Severity};
 use linerate_node::pci::{ExpressRegister, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/extended-tags",
     title: "GPUs and RDMA NICs use 8-bit tags",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: PHYSICAL,
-    effect: Effect {
-        text: "32 instead of 256 reads in flight: with 512-byte reads 16 KiB, which a 32 GT/s x16 link moves in 0.26 µs",
-        quality: Quality::Derived,
-    },
+    effect: Effect::derived("32 instead of 256 reads in flight: with 512-byte reads 16 KiB, which a 32 GT/s x16 link moves in 0.26 µs"),
     sources: &[
-        Source {
-            title: "Linux drivers/pci/probe.c: pci_configure_extended_tags enables them unless the host bridge forbids it",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/pci/probe.c",
-        },
+        linux!("drivers/pci/probe.c", "pci_configure_extended_tags enables them unless the host bridge forbids it"),
         PCI_REGS,
     ],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vv"],
@@ -44,28 +38,24 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     links::judge_ends(cx, out, |_, _, f, out| judge(f, out));
 }
 
-fn judge(f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let e = f.express.known();
     let (can, on) = (e.and_then(|e| e.extended_tag_supported), e.and_then(|e| e.extended_tag));
     let at = f.express_place(ExpressRegister::DevCtl);
     match (can, on) {
-        (_, Some(true)) => {
-            out.pass(f.bdf, "enabled").at(at);
-        }
+        (_, Some(true)) => out.pass(f.bdf, "enabled").at(at),
         (Some(false), Some(false)) => {
-            out.not_applicable_to(f.bdf, "the device has 5-bit tags only").at(f.express_place(ExpressRegister::DevCap));
+            out.not_applicable_to(f.bdf, "the device has 5-bit tags only").at(f.express_place(ExpressRegister::DevCap))
         }
         (Some(true), Some(false)) => {
             out.fail(f.bdf, "8-bit tags are supported and off: 32 reads in flight").at(at).fix(|| {
-                Remedy::new(
+                Remedy::investigate(
                     "find what cleared the bit, or the kernel's reason in its log (`disabling Extended Tags`)",
-                    Action::Investigate { what: "extended tags are off after boot".into() },
+                    "extended tags are off after boot",
                 )
                 .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
-            });
+            })
         }
-        _ => {
-            out.unreadable(f.bdf, "extended tag enable", &f.express);
-        }
+        _ => out.unreadable(f.bdf, "extended tag enable", &f.express),
     }
 }

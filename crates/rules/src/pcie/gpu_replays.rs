@@ -1,16 +1,15 @@
 //! `pcie/gpu-replays`.
 
 use super::PHYSICAL;
-use crate::{Cx, Effect, Findings, Quality, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Rule, Severities, Severity, Source};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/gpu-replays",
     title: "GPUs have not repeated PCIe packets",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: PHYSICAL,
-    effect: Effect { text: "each replay delays what follows; many mean bad signals", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("each replay delays what follows; many mean bad signals"),
     sources: &[Source {
         title: "nvidia-smi, PCI: Replays Since Reset, Replay Number Rollovers",
         at: "https://docs.nvidia.com/deploy/nvidia-smi/index.html",
@@ -39,16 +38,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     for g in &cx.node.nvidia.gpus {
         match &g.replays {
-            Reading::Known(0, p) => {
-                out.pass(g.bdf, "no replays since reset").at(*p);
-            }
-            Reading::Known(n, p) => {
-                out.fail(g.bdf, format_args!("{n} replays since reset; sample twice")).at(*p);
-            }
-            r => {
-                out.unreadable(g.bdf, "replays", r);
-            }
-        }
+            Reading::Known(0, p) => out.pass(g.bdf, "no replays since reset").at(*p),
+            Reading::Known(n, p) => out.fail(g.bdf, format_args!("{n} replays since reset; sample twice")).at(*p),
+            r => out.unreadable(g.bdf, "replays", r),
+        };
     }
     if out.is_empty() && crate::gpumem::no_own_gpu(cx, out) {
         return;

@@ -1,16 +1,16 @@
 //! `pcie/link-speed`.
 
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity};
+use linerate_formats::pci::LinkSpeed;
 use linerate_node::pci::{FnId, Kind, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/link-speed",
     title: "Links of GPUs and RDMA NICs run at the speed that both ends have",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: PHYSICAL,
-    effect: Effect { text: "each generation down halves the bandwidth", quality: Quality::Derived },
+    effect: Effect::derived("each generation down halves the bandwidth"),
     sources: &[LINK_ABI, PRINT_LINK_STATUS],
     reads: &["sys/bus/pci/devices/*/{current,max}_link_speed", "lspci -vv", "nvidia-smi -q"],
     docs: "\
@@ -41,20 +41,17 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     links::judge_ends(cx, out, judge);
 }
 
-fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let tree = &cx.node.pci;
     let Some(speed) = f.link.speed.known().copied() else {
-        out.unreadable(f.bdf, "link speed", &f.link.speed);
-        return;
+        return out.unreadable(f.bdf, "link speed", &f.link.speed);
     };
     let (Some(can), Some(own)) = (tree.possible_speed(id), f.link.max_speed.known().copied()) else {
-        out.unreadable(f.bdf, "link speed that the device can", &f.link.max_speed);
-        return;
+        return out.unreadable(f.bdf, "link speed that the device can", &f.link.max_speed);
     };
     let (at, max_at) = (f.link.speed.place(), f.link.max_speed.place());
     if !f.kind.is_gpu() && speed < can {
-        degraded(cx, id, f, out);
-        return;
+        return degraded(cx, f, speed, can, out);
     }
     // The driver knows the GPU's own limit where the register shows only what the slot left of it.
     let driver = cx.node.nvidia.gpu(f.bdf).filter(|_| f.kind == Kind::Gpu);
@@ -63,40 +60,44 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
         out.fail(f.bdf, format_args!("the slot allows {host}, the GPU can {device}"))
             .severity(Severity::Info)
             .at(g.host_max_speed.place())
-            .at(g.device_max_speed.place());
+            .at(g.device_max_speed.place())
     } else if can < own {
-        let finding = out.fail(f.bdf, format_args!("the slot allows {can}, the card can {own}"));
-        finding.severity(Severity::Info).at(max_at);
-        if let Some(p) = tree.bridge_above(id) {
-            finding.at(tree.get(p).link.max_speed.place());
-        }
+        out.fail(f.bdf, format_args!("the slot allows {can}, the card can {own}"))
+            .severity(Severity::Info)
+            .at(max_at)
+            .at(tree.bridge_above(id).map(|p| tree.get(p).link.max_speed.place()))
     } else if speed >= can {
-        out.pass(f.bdf, format_args!("{speed} of {can}")).at(at).at(max_at);
+        out.pass(f.bdf, format_args!("{speed} of {can}")).at(at).at(max_at)
     } else {
         out.not_applicable_to(
             f.bdf,
             format_args!("{speed} of {can}: GPUs lower the link speed when idle; judge under load"),
         )
         .at(at)
-        .at(max_at);
+        .at(max_at)
     }
 }
 
-fn degraded(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
-    let (Some(speed), Some(can)) = (f.link.speed.known(), cx.node.pci.possible_speed(id)) else { return };
-    let carries = |s: linerate_formats::pci::LinkSpeed| match f.link.width.known() {
+fn degraded<'o>(
+    cx: &Cx<'_>,
+    f: &PciFunction<'_>,
+    speed: LinkSpeed,
+    can: LinkSpeed,
+    out: &'o mut Findings,
+) -> &'o mut Finding {
+    let carries = |s: LinkSpeed| match f.link.width.known() {
         Some(w) => format!(" ({} with {w})", s.bandwidth(*w)),
         None => String::new(),
     };
-    out.fail(f.bdf, format_args!("{speed}{} of {can}{}", carries(*speed), carries(can)))
+    out.fail(f.bdf, format_args!("{speed}{} of {can}{}", carries(speed), carries(can)))
         .at(f.link.speed.place())
         .at(f.link.max_speed.place())
         .fix(|| {
-            Remedy::new(
+            Remedy::physical(
                 "set the slot's link speed to automatic in the firmware set-up; reseat card and riser",
-                Action::Physical { what: format!("reseat {} {}", cx.node.name_of(f), f.bdf).into() },
+                format!("reseat {} {}", cx.node.name_of(f), f.bdf),
             )
             .because("the node must be powered off")
             .prove(format!("sys/bus/pci/devices/{}/current_link_speed", f.bdf))
-        });
+        })
 }

@@ -1,16 +1,15 @@
 //! `pcie/link-width`.
 
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity};
 use linerate_node::pci::{FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/link-width",
     title: "Links of GPUs and RDMA NICs use every lane that both ends have",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: PHYSICAL,
-    effect: Effect { text: "bandwidth is proportional to the lanes: half the lanes, half the rate", quality: Quality::Derived },
+    effect: Effect::derived("bandwidth is proportional to the lanes: half the lanes, half the rate"),
     sources: &[LINK_ABI, PRINT_LINK_STATUS],
     reads: &["sys/bus/pci/devices/*/{current,max}_link_width", "lspci -vv"],
     docs: "\
@@ -41,15 +40,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     links::judge_ends(cx, out, judge);
 }
 
-fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let tree = &cx.node.pci;
     let Some(width) = f.link.width.known().copied() else {
-        out.unreadable(f.bdf, "lanes in use", &f.link.width);
-        return;
+        return out.unreadable(f.bdf, "lanes in use", &f.link.width);
     };
     let (Some(can), Some(own)) = (tree.possible_width(id), f.link.max_width.known().copied()) else {
-        out.unreadable(f.bdf, "lanes that the device has", &f.link.max_width);
-        return;
+        return out.unreadable(f.bdf, "lanes that the device has", &f.link.max_width);
     };
     let (at, max_at) = (f.link.width.place(), f.link.max_width.place());
     let carries = |w| match tree.possible_speed(id) {
@@ -59,23 +56,21 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
     if width < can {
         out.fail(f.bdf, format_args!("{width}{} of {can}{}", carries(width), carries(can))).at(at).at(max_at).fix(
             || {
-                Remedy::new(
+                Remedy::physical(
                     "reseat the card and its riser; check the slot's bifurcation; try another slot",
-                    Action::Physical { what: format!("reseat {} {}", cx.node.name_of(f), f.bdf).into() },
+                    format!("reseat {} {}", cx.node.name_of(f), f.bdf),
                 )
                 .because("the node must be powered off")
                 .prove(format!("sys/bus/pci/devices/{}/current_link_width", f.bdf))
             },
-        );
+        )
     } else if can < own {
         let above = tree.bridge_above(id).map(|p| tree.get(p));
-        let finding =
-            out.fail(f.bdf, format_args!("the slot has {can}{}, the card {own}{}", carries(can), carries(own)));
-        finding.severity(Severity::Info).at(max_at);
-        if let Some(a) = above {
-            finding.at(a.link.max_width.place());
-        }
+        out.fail(f.bdf, format_args!("the slot has {can}{}, the card {own}{}", carries(can), carries(own)))
+            .severity(Severity::Info)
+            .at(max_at)
+            .at(above.map(|a| a.link.max_width.place()))
     } else {
-        out.pass(f.bdf, format_args!("{width} of {can}")).at(at).at(max_at);
+        out.pass(f.bdf, format_args!("{width} of {can}")).at(at).at(max_at)
     }
 }

@@ -1,6 +1,6 @@
 //! What several rules on links need: the ends whose links are judged, what a link could be, the links above.
 
-use crate::{Cx, Findings};
+use crate::{Cx, Finding, Findings};
 use linerate_formats::pci::Bdf;
 use linerate_formats::pci::caps::PortType;
 use linerate_formats::units::GBps;
@@ -10,7 +10,7 @@ use linerate_node::pci::{FnId, Kind, PciFunction, PciTree};
 pub(super) fn judge_ends(
     cx: &Cx<'_>,
     out: &mut Findings,
-    judge: impl Fn(&Cx<'_>, FnId, &PciFunction<'_>, &mut Findings),
+    judge: impl for<'o> Fn(&Cx<'_>, FnId, &PciFunction<'_>, &'o mut Findings) -> &'o mut Finding,
 ) {
     for (id, f) in some_ends(cx, out).unwrap_or_default() {
         judge(cx, id, f, out);

@@ -1,19 +1,15 @@
 //! `pcie/max-payload`.
 
 use super::{KERNEL_PARAMETERS, PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity};
+use crate::{Cx, Effect, Finding, Findings, Remedy, Rule, Severities, Severity};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/max-payload",
     title: "GPUs, RDMA NICs and the bridges above them send packets of at least 256 bytes",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: PHYSICAL,
-    effect: Effect {
-        text: "128-byte packets carry 83 % of the raw rate, 256-byte packets 91 % (26 bytes of overhead each)",
-        quality: Quality::Derived,
-    },
+    effect: Effect::derived("128-byte packets carry 83 % of the raw rate, 256-byte packets 91 % (26 bytes of overhead each)"),
     sources: &[PCI_REGS, KERNEL_PARAMETERS],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vv"],
     docs: "\
@@ -38,7 +34,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     links::judge_ends(cx, out, judge);
 }
 
-fn judge(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let tree = &cx.node.pci;
     let (bridges, complete) = tree.ancestors(id);
     let mut least: Option<(u16, &PciFunction<'_>)> = None;
@@ -46,8 +42,7 @@ fn judge(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &mut Findings) {
     for f in std::iter::once(end).chain(bridges.iter().map(|b| tree.get(*b))) {
         let Some(mps) = f.express.known().and_then(|e| e.max_payload) else {
             let what = format!("MaxPayload of {}", if f.bdf == end.bdf { "the device" } else { "a bridge above" });
-            out.unreadable(end.bdf, &what, &f.express);
-            return;
+            return out.unreadable(end.bdf, &what, &f.express);
         };
         if least.is_none_or(|(m, _)| mps < m) {
             least = Some((mps, f));
@@ -57,28 +52,29 @@ fn judge(cx: &Cx<'_>, id: FnId, end: &PciFunction<'_>, out: &mut Findings) {
             limited = Some((can, f));
         }
     }
-    let Some((mps, f)) = least else { return };
+    let Some((mps, f)) = least else { return out.unreadable(end.bdf, "MaxPayload", &end.express) };
     let at = f.express_place(ExpressRegister::Sizes);
     if mps >= 256 {
         let whole = if complete { "to the root complex" } else { "as far as the bridges above are visible" };
-        out.pass(end.bdf, format_args!("{mps} bytes at least, {whole}")).at(at);
-        return;
+        return out.pass(end.bdf, format_args!("{mps} bytes at least, {whole}")).at(at);
     }
     match limited.filter(|(can, _)| *can < 256) {
         Some((can, by)) => {
             out.fail(end.bdf, format_args!("{mps} bytes: {} can no more than {can}", by.bdf))
                 .severity(Severity::Info)
                 .at(at)
-                .at(by.express_place(ExpressRegister::DevCap));
+                .at(by.express_place(ExpressRegister::DevCap))
         }
         None => {
             out.fail(end.bdf, format_args!("{mps} bytes on {}, which could 256 like everything on the way", f.bdf)).at(at).fix(|| {
-                Remedy::new(
+                Remedy::bios(
                     "set Max Payload to 256 bytes or more in the firmware set-up; remove pci=pcie_bus_peer2peer if it is on the command line",
-                    Action::Bios { setting: "PCIe Max Payload Size".into(), value: "256 bytes or automatic".into() })
+                    "PCIe Max Payload Size",
+                    "256 bytes or automatic",
+                )
                 .because("a value set on one device only causes Malformed TLP errors")
                 .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
-            });
+            })
         }
     }
 }

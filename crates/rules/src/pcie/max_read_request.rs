@@ -1,16 +1,15 @@
 //! `pcie/max-read-request`.
 
 use super::{KERNEL_PARAMETERS, PHYSICAL};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity, Source};
 use linerate_node::pci::{ExpressRegister, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/max-read-request",
     title: "RDMA NICs ask for up to 4096 bytes in one read",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: PHYSICAL,
-    effect: Effect { text: "up to 10–20 % of the sending rate on some AMD platforms, nothing on many", quality: Quality::Estimate },
+    effect: Effect::estimate("up to 10–20 % of the sending rate on some AMD platforms, nothing on many"),
     sources: &[
         Source {
             title: "NVIDIA NIC configuration operator, configvalidation.go: MaxReadRequest 4096, a runtime setting",
@@ -62,21 +61,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let Some(bytes) = f.express.known().and_then(|e| e.max_read_request) else {
-        out.unreadable(f.bdf, "MaxReadReq", &f.express);
-        return;
+        return out.unreadable(f.bdf, "MaxReadReq", &f.express);
     };
     let at = f.express_place(ExpressRegister::Sizes);
     if bytes >= 4096 {
-        out.pass(f.bdf, format_args!("{bytes} bytes")).at(at);
-        return;
+        return out.pass(f.bdf, format_args!("{bytes} bytes")).at(at);
     }
-    let finding = out.fail(f.bdf, format_args!("{bytes} bytes of 4096"));
-    if cx.serves_no_gpu(f) || crate::gpumem::gpudirect(cx) == Some(false) {
-        finding.severity(crate::Severity::Info);
-    }
-    finding.at(at).fix(|| raise(f, "set the largest read request to 4096 bytes"));
+    out.fail(f.bdf, format_args!("{bytes} bytes of 4096"))
+        .severity((cx.serves_no_gpu(f) || crate::gpumem::gpudirect(cx) == Some(false)).then_some(crate::Severity::Info))
+        .at(at)
+        .fix(|| raise(f, "set the largest read request to 4096 bytes"))
 }
 
 /// Raises a NIC's largest read request.

@@ -22,6 +22,7 @@ mod relaxed_ordering;
 mod ten_bit_tags;
 
 use crate::rule::{Roles, Rule, Source};
+use crate::sources::linux;
 
 pub(crate) static RULES: &[&Rule] = &[
     &device_gone::RULE,
@@ -51,15 +52,6 @@ const LINK_ABI: Source = Source {
     title: "Linux ABI: /sys/bus/pci/devices/*/{current,max}_link_{speed,width}",
     at: "https://github.com/torvalds/linux/blob/master/Documentation/ABI/testing/sysfs-bus-pci",
 };
-const PRINT_LINK_STATUS: Source = Source {
-    title: "Linux drivers/pci/pci.c: pcie_bandwidth_available, __pcie_print_link_status",
-    at: "https://github.com/torvalds/linux/blob/master/drivers/pci/pci.c",
-};
-const PCI_REGS: Source = Source {
-    title: "Linux include/uapi/linux/pci_regs.h: registers of the PCI Express capability",
-    at: "https://github.com/torvalds/linux/blob/master/include/uapi/linux/pci_regs.h",
-};
-const KERNEL_PARAMETERS: Source = Source {
-    title: "Linux Documentation/admin-guide/kernel-parameters.txt: pci=",
-    at: "https://github.com/torvalds/linux/blob/master/Documentation/admin-guide/kernel-parameters.txt",
-};
+const PRINT_LINK_STATUS: Source = linux!("drivers/pci/pci.c", "pcie_bandwidth_available, __pcie_print_link_status");
+const PCI_REGS: Source = linux!("include/uapi/linux/pci_regs.h", "registers of the PCI Express capability");
+const KERNEL_PARAMETERS: Source = linux!("Documentation/admin-guide/kernel-parameters.txt", "pci=");

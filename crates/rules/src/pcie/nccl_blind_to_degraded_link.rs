@@ -1,20 +1,16 @@
 //! `pcie/nccl-blind-to-degraded-link`.
 
 use super::{PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Cx, Effect, Findings, Myth, Quality, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Myth, Rule, Severities, Severity, Source};
 use linerate_node::pci::{FnId, Kind};
 use linerate_topology::system::link_bandwidth;
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/nccl-blind-to-degraded-link",
     title: "NCCL's model of the links agrees with the links",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: PHYSICAL,
-    effect: Effect {
-        text: "NCCL plans rings and trees over a link as if it ran at full speed; its topology dump shows nothing wrong",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("NCCL plans rings and trees over a link as if it ran at full speed; its topology dump shows nothing wrong"),
     sources: &[
         Source {
             title: "NCCL 2.26 to 2.30, src/graph/xml.cc: ncclTopoGetXmlFromSys reads max_link_speed and max_link_width",

@@ -1,7 +1,7 @@
 //! `pcie/nic-fits-port`.
 
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS, links};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Rule, Severities, Severity};
 use linerate_formats::pci::Bdf;
 use linerate_formats::units::{GBps, Gbps};
 use linerate_node::pci::{DataPath, ExpressRegister, FnId, Kind, PciFunction};
@@ -11,10 +11,9 @@ use linerate_snapshot::Place;
 pub(super) static RULE: Rule = Rule {
     id: "pcie/nic-fits-port",
     title: "PCIe carries what the ports of an RDMA NIC carry",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: PHYSICAL,
-    effect: Effect { text: "the port cannot reach its rate: PCIe is the ceiling", quality: Quality::Derived },
+    effect: Effect::derived("the port cannot reach its rate: PCIe is the ceiling"),
     sources: &[PRINT_LINK_STATUS, LINK_ABI],
     reads: &["sys/class/infiniband/*/ports/*/{rate,state}", "sys/bus/pci/devices/*/current_link_{speed,width}"],
     docs: "\
@@ -154,7 +153,7 @@ fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
             false => Severity::Medium,
         };
         out.fail(nic.bdf, told).severity(severity).fix(|| {
-            Remedy::new(what, Action::Physical { what: format!("{} {}", cx.node.name_of(nic), nic.bdf).into() })
+            Remedy::physical(what, format!("{} {}", cx.node.name_of(nic), nic.bdf))
                 .because("the node must be powered off")
                 .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf))
         })

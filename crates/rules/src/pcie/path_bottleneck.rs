@@ -4,20 +4,16 @@ use super::demand::{self, Demand};
 use super::links::{self, Uplink};
 use super::nic_fits_port::efficiency;
 use super::{LINK_ABI, PHYSICAL, PRINT_LINK_STATUS};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity};
+use crate::{Cx, Effect, Findings, Remedy, Rule, Severities, Severity};
 use linerate_formats::units::GBps;
 use linerate_node::pci::{FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/path-bottleneck",
     title: "Links of switches between a NIC and its GPU carry what the NIC's ports need",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: PHYSICAL,
-    effect: Effect {
-        text: "everything below the link shares it on the way to memory, to other switches and to the other socket",
-        quality: Quality::Derived,
-    },
+    effect: Effect::derived("everything below the link shares it on the way to memory, to other switches and to the other socket"),
     sources: &[PRINT_LINK_STATUS, LINK_ABI],
     reads: &[
         "sys/bus/pci/devices/*/{current,max}_link_{speed,width}",
@@ -55,10 +51,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
     match unknown_parent {
         Some((_, f)) => {
-            let finding =
-                out.unknown(f.bdf, "the source does not show the bridges between this device and the root complex");
-            finding.see("add `lspci -D -vvv` as root, or capture with `linerate collect`");
-            finding.at(cx.node.pci.seen);
+            out.unknown(f.bdf, "the source does not show the bridges between this device and the root complex")
+                .see("add `lspci -D -vvv` as root, or capture with `linerate collect`")
+                .at(cx.node.pci.seen);
         }
         None if uplinks.is_empty() => {
             out.not_applicable("no PCIe switch above any GPU or RDMA NIC").at(cx.node.pci.seen);
@@ -86,9 +81,10 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
             .at(speed_at)
             .at(width_at)
             .fix(|| {
-                Remedy::new(
+                Remedy::physical(
                     "reseat the switch board or cable; update switch and retimer firmware; check the port's link speed in the firmware set-up",
-                    Action::Physical { what: format!("link above switch port {}", f.bdf).into() })
+                    format!("link above switch port {}", f.bdf),
+                )
                 .because("the node must be powered off")
                 .prove(format!("sys/bus/pci/devices/{}/current_link_{{speed,width}}", f.bdf))
             });
@@ -110,14 +106,13 @@ fn judge(cx: &Cx<'_>, u: &Uplink, out: &mut Findings) {
             })
             .severity(Severity::Info)
             .at(speed_at)
-            .at(width_at);
+            .at(width_at)
         }
-        _ => {
-            out.pass(f.bdf, || format!("uplink {} ({now}) above {}", links::words(f), below()))
-                .at(speed_at)
-                .at(width_at);
-        }
-    }
+        _ => out
+            .pass(f.bdf, || format!("uplink {} ({now}) above {}", links::words(f), below()))
+            .at(speed_at)
+            .at(width_at),
+    };
 }
 
 fn overloaded(cx: &Cx<'_>, f: &PciFunction<'_>, demand: &Demand, net: GBps, out: &mut Findings) {
@@ -132,15 +127,13 @@ fn overloaded(cx: &Cx<'_>, f: &PciFunction<'_>, demand: &Demand, net: GBps, out:
         .at(f.link.speed.place())
         .at(f.link.width.place())
         .fix(|| {
-            Remedy::new(
+            Remedy::physical(
                 "put the NICs below the switches of their GPUs, or plan with what the link carries",
-                Action::Physical { what: nics.clone().into() },
+                nics.clone(),
             )
             .because("the node must be powered off")
         });
-    for at in demand.rates.iter().take(4) {
-        finding.at(*at);
-    }
+    finding.at_all(demand.rates.iter().take(4).copied());
 }
 
 /// The end with the widest link, by what it can: an idle GPU runs slower.

@@ -1,21 +1,18 @@
 //! `pcie/payload-mismatch`.
 
 use super::{KERNEL_PARAMETERS, PCI_REGS, PHYSICAL, links};
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Cx, Effect, Finding, Findings, Remedy, Rule, Severities, Severity};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/payload-mismatch",
     title: "No device sends packets larger than what is on their way accepts",
-    severity: Severity::Critical,
-    worst: Severity::Critical,
+    severity: Severities::always(Severity::Critical),
     roles: PHYSICAL,
-    effect: Effect { text: "Malformed TLP: a fatal error, the device is reset or the node goes down", quality: Quality::Sourced },
+    effect: Effect::sourced("Malformed TLP: a fatal error, the device is reset or the node goes down"),
     sources: &[
-        Source {
-            title: "Linux drivers/pci/probe.c: pcie_bus_configure_set, pcie_write_mps and the hot-plug remarks",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/pci/probe.c",
-        },
+        linux!("drivers/pci/probe.c", "pcie_bus_configure_set, pcie_write_mps and the hot-plug remarks"),
         KERNEL_PARAMETERS,
         PCI_REGS,
     ],
@@ -78,14 +75,21 @@ fn payload(f: &PciFunction<'_>) -> Option<u16> {
     f.express.known()?.max_payload
 }
 
-fn mismatch(f: &PciFunction<'_>, message: String, other: &PciFunction<'_>, out: &mut Findings) {
+fn mismatch<'o>(
+    f: &PciFunction<'_>,
+    message: String,
+    other: &PciFunction<'_>,
+    out: &'o mut Findings,
+) -> &'o mut Finding {
     out.fail(f.bdf, message)
         .at(f.express_place(ExpressRegister::Sizes))
         .at(other.express_place(ExpressRegister::Sizes))
         .fix(|| {
-            Remedy::new(
+            Remedy::kernel_args(
                 "remove what writes MaxPayload of single devices, and let firmware or kernel set one value for the tree at boot",
-                Action::KernelArgs { add: vec!["pci=pcie_bus_safe".into()], remove: vec![] })
+                &["pci=pcie_bus_safe"],
+                &[],
+            )
             .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
-        });
+        })
 }

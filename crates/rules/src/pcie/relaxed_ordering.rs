@@ -1,28 +1,22 @@
 //! `pcie/relaxed-ordering`.
 
 use super::{PCI_REGS, PHYSICAL};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Rule, Severities, Severity, Source};
 use linerate_node::pci::{ExpressRegister, FnId, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/relaxed-ordering",
     title: "RDMA NICs may use relaxed ordering",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: PHYSICAL,
-    effect: Effect {
-        text: "\"can greatly help the performance of InfiniBand networks in virtualized environments\"; no number published",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("\"can greatly help the performance of InfiniBand networks in virtualized environments\"; no number published"),
     sources: &[
         Source {
             title: "NCCL user guide, NCCL_IB_PCI_RELAXED_ORDERING",
             at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-ib-pci-relaxed-ordering",
         },
-        Source {
-            title: "Linux drivers/pci/quirks.c: quirk_relaxedordering_disable; probe.c: pci_configure_relaxed_ordering",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/pci/quirks.c",
-        },
+        linux!("drivers/pci/quirks.c", "quirk_relaxedordering_disable; probe.c: pci_configure_relaxed_ordering"),
         PCI_REGS,
     ],
     reads: &["sys/bus/pci/devices/*/config", "lspci -vv"],
@@ -77,36 +71,33 @@ fn forbidden_by_kernel(f: &PciFunction<'_>) -> bool {
     }
 }
 
-fn judge(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let Some(on) = f.express.known().and_then(|e| e.relaxed_ordering) else {
-        out.unreadable(f.bdf, "relaxed ordering enable", &f.express);
-        return;
+        return out.unreadable(f.bdf, "relaxed ordering enable", &f.express);
     };
     let at = f.express_place(ExpressRegister::DevCtl);
     if on {
-        out.pass(f.bdf, "enabled").at(at);
-        return;
+        return out.pass(f.bdf, "enabled").at(at);
     }
     let tree = &cx.node.pci;
     if let Some(root) = tree.ancestors(id).0.last().map(|r| tree.get(*r)).filter(|r| forbidden_by_kernel(r)) {
-        out.not_applicable_to(
-            f.bdf,
-            format_args!("off: the kernel clears it below root port {}, which has an erratum", root.bdf),
-        )
+        return out
+            .not_applicable_to(
+                f.bdf,
+                format_args!("off: the kernel clears it below root port {}, which has an erratum", root.bdf),
+            )
+            .at(at)
+            .at(root.device.place());
+    }
+    out.fail(f.bdf, "disabled in Device Control")
+        .severity(cx.serves_no_gpu(f).then_some(crate::Severity::Info))
         .at(at)
-        .at(root.device.place());
-        return;
-    }
-    let finding = out.fail(f.bdf, "disabled in Device Control");
-    if cx.serves_no_gpu(f) {
-        finding.severity(crate::Severity::Info);
-    }
-    finding.at(at).fix(|| {
-        Remedy::new(
-            "allow relaxed ordering in the NIC's Device Control",
-            Action::DeviceControl { function: f.bdf, field: "relaxed-ordering".into(), value: 1 },
-        )
-        .because("software that polls the last byte of a write may not use it without its own ordering")
-        .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
-    });
+        .fix(|| {
+            Remedy::new(
+                "allow relaxed ordering in the NIC's Device Control",
+                Action::DeviceControl { function: f.bdf, field: "relaxed-ordering".into(), value: 1 },
+            )
+            .because("software that polls the last byte of a write may not use it without its own ordering")
+            .prove(format!("sys/bus/pci/devices/{}/config Device Control", f.bdf))
+        })
 }

@@ -1,19 +1,15 @@
 //! `pcie/ten-bit-tags`.
 
 use super::{PCI_REGS, PHYSICAL, links};
-use crate::{Cx, Effect, Findings, Quality, Rule, Severity, Source};
+use crate::{Cx, Effect, Finding, Findings, Rule, Severities, Severity, Source};
 use linerate_node::pci::{ExpressRegister, Kind, PciFunction};
 
 pub(super) static RULE: Rule = Rule {
     id: "pcie/ten-bit-tags",
     title: "RDMA NICs have enough tags for the reads that their link needs in flight",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: PHYSICAL,
-    effect: Effect {
-        text: "reads in flight × read size bounds the sending rate: 256 × 512 bytes cover 2.1 µs of a 32 GT/s x16 link",
-        quality: Quality::Derived,
-    },
+    effect: Effect::derived("reads in flight × read size bounds the sending rate: 256 × 512 bytes cover 2.1 µs of a 32 GT/s x16 link"),
     sources: &[
         PCI_REGS,
         Source {
@@ -54,49 +50,43 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(cx: &Cx<'_>, f: &PciFunction<'_>, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let Some(e) = f.express.known() else {
-        out.unreadable(f.bdf, "tags", &f.express);
-        return;
+        return out.unreadable(f.bdf, "tags", &f.express);
     };
     let (can_at, at) = (f.express_place(ExpressRegister::DevCap2), f.express_place(ExpressRegister::DevCtl2));
     if e.ten_bit_tag_enabled == Some(true) {
-        out.pass(f.bdf, "10-bit tags enabled").at(at);
-        return;
+        return out.pass(f.bdf, "10-bit tags enabled").at(at);
     }
     if e.ten_bit_tag_requester == Some(false) {
-        out.not_applicable_to(f.bdf, "the NIC has no 10-bit tags").at(can_at);
-        return;
+        return out.not_applicable_to(f.bdf, "the NIC has no 10-bit tags").at(can_at);
     }
     let (Some(read), Some(bandwidth)) = (e.max_read_request, links::now(f)) else {
-        out.unreadable(f.bdf, "10-bit tag enable", &f.express);
-        return;
+        return out.unreadable(f.bdf, "10-bit tag enable", &f.express);
     };
     let microseconds = 256.0 * f64::from(read) / (bandwidth.0 * 1e3);
     let told = || format!("256 reads of {read} bytes cover {microseconds:.1} µs at {bandwidth}");
     if microseconds >= COVER_US {
-        out.pass(f.bdf, || told() + ": 10-bit tags are not needed")
+        return out
+            .pass(f.bdf, || told() + ": 10-bit tags are not needed")
             .at(f.express_place(ExpressRegister::Sizes))
             .at(f.link.speed.place());
-        return;
     }
     match (e.ten_bit_tag_requester, e.ten_bit_tag_enabled) {
-        (Some(true), Some(false)) => {
-            let finding = out.fail(f.bdf, || format!("10-bit tags are off; {}", told()));
-            if cx.serves_no_gpu(f) {
-                finding.severity(crate::Severity::Info);
-            }
-            finding.at(at).at(f.express_place(ExpressRegister::Sizes)).fix(|| {
+        (Some(true), Some(false)) => out
+            .fail(f.bdf, || format!("10-bit tags are off; {}", told()))
+            .severity(cx.serves_no_gpu(f).then_some(crate::Severity::Info))
+            .at(at)
+            .at(f.express_place(ExpressRegister::Sizes))
+            .fix(|| {
                 super::max_read_request::raise(
                     f,
                     "raise the largest read request to 4096 bytes, or switch 10-bit tags on in the firmware set-up",
                 )
-            });
-        }
-        _ => {
-            out.unknown(f.bdf, || format!("whether 10-bit tags are enabled is not shown; {}", told()))
-                .at(can_at)
-                .see("lspci of pciutils 3.7 or later, or capture with `linerate collect` as root");
-        }
+            }),
+        _ => out
+            .unknown(f.bdf, || format!("whether 10-bit tags are enabled is not shown; {}", told()))
+            .at(can_at)
+            .see("lspci of pciutils 3.7 or later, or capture with `linerate collect` as root"),
     }
 }

@@ -1,7 +1,7 @@
 //! `rdma/bond`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::net::NetDev;
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
 use linerate_snapshot::Reading;
@@ -9,13 +9,9 @@ use linerate_snapshot::Reading;
 pub(super) static RULE: Rule = Rule {
     id: "rdma/bond",
     title: "Bonds of RoCE rails are of a kind that the NIC offers RDMA over",
-    severity: Severity::Low,
-    worst: Severity::Medium,
+    severity: Severities::up_to(Severity::Low, Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "a connection (QP) uses one port of the bond: one flow never gets more than one port's rate",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("a connection (QP) uses one port of the bond: one flow never gets more than one port's rate"),
     sources: &[
         Source {
             title: "Linux drivers/net/ethernet/mellanox/mlx5/core/lag: QPs are spread over ports; modes 1, 2 and 4",
@@ -131,9 +127,9 @@ fn broken(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, what: &str, severity: Sever
         .severity(usage.weigh(severity))
         .at(common::place(d))
         .fix(|| {
-            Remedy::new(
+            Remedy::investigate(
                 "bond the two ports of one card in mode 1, 2 or 4, or use them as two rails",
-                Action::Investigate { what: "mode and parts of the bond".into() },
+                "mode and parts of the bond",
             )
             .because("the interface goes down while its bond changes")
         });

@@ -110,17 +110,13 @@ fn nothing(cx: &Cx<'_>, no_port: bool, out: &mut Findings) -> bool {
                 (0, _) => format!(" ({nvlink} manage NVLink switches)"),
                 _ => format!(" ({efa} are EFA, {nvlink} manage NVLink switches)"),
             };
-            out.not_applicable(format_args!("no port of an RDMA NIC among {} RDMA devices{what}", all.len()))
-                .at(*place);
+            out.not_applicable(format_args!("no port of an RDMA NIC among {} RDMA devices{what}", all.len())).at(*place)
         }
-        Reading::Absent(place) => {
-            out.not_applicable("no RDMA device: see rdma/device-present").at(*place);
-        }
-        r @ Reading::Unreadable(..) => {
-            out.unreadable(Subject::Node, "list of RDMA devices", r)
-                .see("capture the node with `linerate collect`, or add the output of `ibv_devinfo -v`");
-        }
-    }
+        Reading::Absent(place) => out.not_applicable("no RDMA device: see rdma/device-present").at(*place),
+        r @ Reading::Unreadable(..) => out
+            .unreadable(Subject::Node, "list of RDMA devices", r)
+            .see("capture the node with `linerate collect`, or add the output of `ibv_devinfo -v`"),
+    };
     true
 }
 

@@ -1,20 +1,16 @@
 //! `rdma/connectx3`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::pci::PciFunction;
 use linerate_node::rdma::RdmaDevice;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/connectx3",
     title: "No ConnectX-3 (mlx4) where GPUDirect or two full ports are expected",
-    severity: Severity::Info,
-    worst: Severity::Medium,
+    severity: Severities::up_to(Severity::Info, Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "both ports share PCIe 3.0 x8: 63 Gb/s after encoding, an estimated 52 to 55 Gb/s usable; no DMA-BUF",
-        quality: Quality::Derived,
-    },
+    effect: Effect::derived("both ports share PCIe 3.0 x8: 63 Gb/s after encoding, an estimated 52 to 55 Gb/s usable; no DMA-BUF"),
     sources: &[
         Source {
             title: "rdma-core providers/mlx4: has no reg_dmabuf_mr",
@@ -70,15 +66,15 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(d: &RdmaDevice, function: Option<&PciFunction<'_>>, out: &mut Findings) {
+fn judge<'o>(d: &RdmaDevice, function: Option<&PciFunction<'_>>, out: &'o mut Findings) -> &'o mut Finding {
     let subject = Subject::Named(d.name.clone());
     let ports: Vec<_> = d.ports.iter().filter(|p| common::is_active(p)).collect();
     let rates: Vec<f64> = ports.iter().filter_map(|p| p.rate_gbps.known().copied()).collect();
     let sum: f64 = rates.iter().sum();
     let link = function.and_then(|f| Some((*f.link.speed.known()?, *f.link.width.known()?, f.link.speed.place())));
-    let remedy = Remedy::new(
+    let remedy = Remedy::physical(
         "plan for host-staged transfers and one port's bandwidth, or replace the card",
-        Action::Physical { what: "a NIC with DMA-BUF support (ConnectX-4 or later)".into() },
+        "a NIC with DMA-BUF support (ConnectX-4 or later)",
     );
     if let Some((speed, width, place)) = link {
         let carries = speed.bandwidth(width).0 * 8.0;
@@ -90,14 +86,11 @@ fn judge(d: &RdmaDevice, function: Option<&PciFunction<'_>>, out: &mut Findings)
                 )
                 .severity(Severity::Medium)
                 .at(place);
-            for p in &ports {
-                f.at(p.rate_gbps.place());
-            }
-            f.fix(|| remedy);
-            return;
+            f.at_all(ports.iter().map(|p| p.rate_gbps.place()));
+            return f.fix(|| remedy);
         }
     }
     out.fail(subject, "mlx4: no DMA-BUF, so no GPUDirect RDMA on current kernels; RDMA MTU 2048 in perftest")
         .at(common::place(d))
-        .fix(|| remedy);
+        .fix(|| remedy)
 }

@@ -1,20 +1,16 @@
 //! `rdma/device-present`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::pci::{FnId, Kind, PciFunction};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/device-present",
     title: "Every RDMA NIC that a GPU depends on has an RDMA device",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "without an RDMA device NCCL uses TCP sockets over the same card (estimate: 5 to 40 times slower)",
-        quality: Quality::Estimate,
-    },
+    effect: Effect::estimate("without an RDMA device NCCL uses TCP sockets over the same card (estimate: 5 to 40 times slower)"),
     sources: &[
         common::ABI,
         common::NCCL_IB,
@@ -72,46 +68,41 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let unplaced = devices.iter().filter(|d| d.pci.is_none() && !d.is_software()).count();
     for (id, f) in nics() {
         match devices.iter().find(|d| d.pci == Some(f.bdf)) {
-            Some(d) => {
-                out.pass(f.bdf, format_args!("is {}", d.name)).at(common::place(d));
-            }
-            None if unplaced > 0 => {
-                out.unknown(f.bdf, format_args!("{unplaced} RDMA devices are listed without PCI addresses"))
-                    .at(cx.node.rdma.place())
-                    .see("ls -l /sys/class/infiniband/*/device, or `ibdev2netdev -v`");
-            }
-            None if common::has_vf_here(cx, f) => {
-                out.not_applicable_to(
+            Some(d) => out.pass(f.bdf, format_args!("is {}", d.name)).at(common::place(d)),
+            None if unplaced > 0 => out
+                .unknown(f.bdf, format_args!("{unplaced} RDMA devices are listed without PCI addresses"))
+                .at(cx.node.rdma.place())
+                .see("ls -l /sys/class/infiniband/*/device, or `ibdev2netdev -v`"),
+            None if common::has_vf_here(cx, f) => out
+                .not_applicable_to(
                     f.bdf,
                     "one of its virtual functions has an RDMA device here: its own is in another network namespace",
                 )
-                .at(cx.node.rdma.place());
-            }
+                .at(cx.node.rdma.place()),
             None => missing(cx, id, f, out),
-        }
+        };
     }
 }
 
-fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
+fn missing<'o>(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     if f.driven_by("vfio-pci") {
-        out.not_applicable_to(f.bdf, "bound to vfio-pci: its RDMA device is in the virtual machine")
+        return out
+            .not_applicable_to(f.bdf, "bound to vfio-pci: its RDMA device is in the virtual machine")
             .at(f.driver.place());
-        return;
     }
     // RoCE LAG makes one RDMA device of two functions.
     if let Some(d) = common::devices(cx)
         .find(|d| d.pci.is_some_and(|b| (b.domain, b.bus, b.device) == (f.bdf.domain, f.bdf.bus, f.bdf.device)))
         .filter(|d| d.name.contains("bond"))
     {
-        out.pass(f.bdf, format_args!("is part of {}", d.name)).at(common::place(d));
-        return;
+        return out.pass(f.bdf, format_args!("is part of {}", d.name)).at(common::place(d));
     }
     if let Reading::Known(false, place) = linerate_node::rdma::netns_shared(cx.snapshot) {
-        out.unknown(f.bdf, "no RDMA device here; in exclusive namespace mode it may be in a pod's namespace")
+        return out
+            .unknown(f.bdf, "no RDMA device here; in exclusive namespace mode it may be in a pod's namespace")
             .at(place)
             .at(cx.node.rdma.place())
             .see("rdma link in the pods; `rdma system`");
-        return;
     }
     let near = cx.node.rails.iter().any(|r| r.nics.contains(&id) && !common::stand_in(cx, r, f, |_| true));
     let (message, module) = match &f.driver {
@@ -138,7 +129,7 @@ fn missing(cx: &Cx<'_>, id: FnId, f: &PciFunction<'_>, out: &mut Findings) {
             Remedy::new("load the RDMA driver of the NIC at each boot", action)
                 .because("in exclusive namespace mode a pod may own the device: look there first")
                 .prove(format!("sys/bus/pci/devices/{}/infiniband", f.bdf))
-        });
+        })
 }
 
 /// Why it matters little that a NIC which no GPU is near has no RDMA device.

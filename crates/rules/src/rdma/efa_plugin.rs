@@ -1,19 +1,15 @@
 //! `rdma/efa-plugin`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::rdma::Purpose;
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/efa-plugin",
     title: "On EFA, libfabric and NCCL's plugin for it are installed",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "without the plugin NCCL uses TCP sockets: its own InfiniBand transport does not list EFA devices",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("without the plugin NCCL uses TCP sockets: its own InfiniBand transport does not list EFA devices"),
     sources: &[
         super::common::NCCL_IB,
         Source { title: "aws-ofi-nccl: NCCL's network plugin over libfabric", at: "https://github.com/aws/aws-ofi-nccl" },
@@ -54,11 +50,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for (what, reading) in [("the plugin (libnccl-net*.so)", &efa.plugin), ("libfabric", &efa.libfabric)] {
         let subject = || Subject::Named(if what == "libfabric" { "libfabric" } else { "aws-ofi-nccl" }.into());
         match reading {
-            Reading::Known(path, at) => {
-                out.pass(subject(), format_args!("{path}")).at(*at);
-            }
-            Reading::Absent(at) => {
-                out.fail(
+            Reading::Known(path, at) => out.pass(subject(), format_args!("{path}")).at(*at),
+            Reading::Absent(at) => out
+                .fail(
                     subject(),
                     format_args!(
                         "{what} is not where AWS installs it: a job that does not bring its own runs over TCP sockets"
@@ -66,16 +60,13 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 )
                 .at(*at)
                 .fix(|| {
-                    Remedy::new(
+                    Remedy::software(
                         "install it with AWS' EFA installer, or run jobs from images that have it",
-                        Action::Software { what: "EFA software (libfabric, aws-ofi-nccl)".into() },
+                        "EFA software (libfabric, aws-ofi-nccl)",
                     )
                     .prove("NCCL log: NET/OFI Selected Provider is efa")
-                });
-            }
-            r @ Reading::Unreadable(..) => {
-                out.unreadable(subject(), what, r);
-            }
-        }
+                }),
+            r @ Reading::Unreadable(..) => out.unreadable(subject(), what, r),
+        };
     }
 }

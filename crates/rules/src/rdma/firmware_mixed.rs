@@ -1,16 +1,15 @@
 //! `rdma/firmware-mixed`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::rdma::RdmaDevice;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/firmware-mixed",
     title: "Equal boards run equal firmware",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect { text: "defaults, congestion control and bugs differ between rails", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("defaults, congestion control and bugs differ between rails"),
     sources: &[
         common::ABI,
         Source {
@@ -78,28 +77,24 @@ fn judge(board: &str, list: &[&RdmaDevice], out: &mut Findings) {
             }
         }
         [(v, of)] => {
-            let f = out.pass(subject, format_args!("firmware {v} on {} devices", of.len()));
-            for d in of {
-                f.at(d.firmware.place());
-            }
+            out.pass(subject, format_args!("firmware {v} on {} devices", of.len()))
+                .at_all(of.iter().map(|d| d.firmware.place()));
         }
         many => {
             let list: Vec<String> = many
                 .iter()
                 .map(|(v, of)| format!("{v} on {}", of.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(" ")))
                 .collect();
-            let f = out.fail(subject, format_args!("firmware differs: {}", list.join("; ")));
-            for d in many.iter().filter_map(|(_, of)| of.first()) {
-                f.at(d.firmware.place());
-            }
-            f.fix(|| {
-                Remedy::new(
-                    "bring all devices of the board to one firmware version",
-                    Action::Software { what: "NIC firmware of the same version on all devices of the board".into() },
-                )
-                .because("flashing can leave a NIC unusable; drain the node, save the settings first")
-                .prove("sys/class/infiniband/*/fw_ver")
-            });
+            out.fail(subject, format_args!("firmware differs: {}", list.join("; ")))
+                .at_all(many.iter().filter_map(|(_, of)| of.first()).map(|d| d.firmware.place()))
+                .fix(|| {
+                    Remedy::software(
+                        "bring all devices of the board to one firmware version",
+                        "NIC firmware of the same version on all devices of the board",
+                    )
+                    .because("flashing can leave a NIC unusable; drain the node, save the settings first")
+                    .prove("sys/class/infiniband/*/fw_ver")
+                });
         }
     }
 }

@@ -1,20 +1,16 @@
 //! `rdma/gid-ndev`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Cx, Effect, Finding, Findings, Remedy, Roles, Rule, Severities, Severity};
 use linerate_node::net::NetDev;
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/gid-ndev",
     title: "The GIDs of a RoCE port belong to an interface of the same NIC",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "traffic leaves by another port than the address suggests; affinity by interface name goes wrong",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("traffic leaves by another port than the address suggests; affinity by interface name goes wrong"),
     sources: &[common::ABI, common::NCCL_IB],
     reads: &["sys/class/infiniband/*/ports/*/gid_attrs/ndevs/*", "sys/class/net/*/device"],
     docs: "\
@@ -62,11 +58,10 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(nets: &[NetDev<'_>], d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+fn judge<'o>(nets: &[NetDev<'_>], d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Finding {
     let subject = common::subject(d, p);
     let (Some(own), Some(gids)) = (d.pci, p.gids.known()) else {
-        out.unreadable(subject, "PCI function or GID table", &p.gids);
-        return;
+        return out.unreadable(subject, "PCI function or GID table", &p.gids);
     };
     let mut first = None;
     for g in gids {
@@ -76,23 +71,21 @@ fn judge(nets: &[NetDev<'_>], d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) 
         first.get_or_insert((name, g.netdev.place()));
         // Functions of one card may share ports (RoCE LAG, dual-port devices).
         if (pci.domain, pci.bus, pci.device) != (own.domain, own.bus, own.device) {
-            out.fail(subject, format_args!("GID {} belongs to {name} at {pci}, the RDMA device is at {own}", g.index))
+            return out
+                .fail(subject, format_args!("GID {} belongs to {name} at {pci}, the RDMA device is at {own}", g.index))
                 .at(g.netdev.place())
                 .fix(|| {
-                    Remedy::new(
+                    Remedy::investigate(
                         "find out why the GID names an interface of another card",
-                        Action::Investigate { what: "bond, switchdev or renaming of the interface".into() },
+                        "bond, switchdev or renaming of the interface",
                     )
                 });
-            return;
         }
     }
     match first {
-        Some((name, place)) => {
-            out.pass(subject, format_args!("its GIDs belong to {name} of the same card")).at(place);
-        }
+        Some((name, place)) => out.pass(subject, format_args!("its GIDs belong to {name} of the same card")).at(place),
         None => {
-            out.not_applicable_to(subject, "its GIDs name no interface that has a PCI device here").at(p.gids.place());
+            out.not_applicable_to(subject, "its GIDs name no interface that has a PCI device here").at(p.gids.place())
         }
     }
 }

@@ -1,20 +1,16 @@
 //! `rdma/gid-table`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::rdma::{Gid, RdmaDevice, RdmaPort};
 use linerate_snapshot::{Place, Reading};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/gid-table",
     title: "Every RoCE port that GPUs depend on has a RoCE v2 GID of the address family that NCCL looks for",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "NCCL stays at GID index 0, a link-local one: connections fail, or work only inside one layer-2 network",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("NCCL stays at GID index 0, a link-local one: connections fail, or work only inside one layer-2 network"),
     sources: &[
         common::NCCL_IB,
         common::NCCL_ENV,

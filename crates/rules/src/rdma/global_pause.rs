@@ -1,16 +1,15 @@
 //! `rdma/global-pause`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Action, Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::net::flow_control;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/global-pause",
     title: "Global pause is off where priority flow control is on",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect { text: "global pause stops all priorities at once, so PFC protects nothing", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("global pause stops all priorities at once, so PFC protects nothing"),
     sources: &[Source {
         title: "NVIDIA NIC configuration operator: global pause must be off when PFC is used",
         at: "https://github.com/Mellanox/nic-configuration-operator",
@@ -69,9 +68,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         .fix(|| {
                             Remedy::new(
                                 "switch global pause off",
-                                Action::Investigate {
-                                    what: format!("ethtool -A {} rx off tx off, persistently", net.name).into(),
-                                },
+                                Action::PauseOff { interface: net.name.to_owned().into() },
                             )
                             .because("the link may bounce")
                             .prove(format!("ethtool -a {}", net.name))

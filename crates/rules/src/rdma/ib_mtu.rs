@@ -1,19 +1,15 @@
 //! `rdma/ib-mtu`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::rdma::LinkLayer;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/ib-mtu",
     title: "InfiniBand ports use the MTU 4096",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "payload share (26 bytes per packet): 98.7 % at 2048, 99.4 % at 4096; and twice the packets",
-        quality: Quality::Derived,
-    },
+    effect: Effect::derived("payload share (26 bytes per packet): 98.7 % at 2048, 99.4 % at 4096; and twice the packets"),
     sources: &[
         Source {
             title: "rdma-core: ibv_query_port, active_mtu",
@@ -64,9 +60,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     for (d, p) in ports() {
         let subject = common::subject(d, p);
         match p.active_mtu.known() {
-            Some(m) if *m >= 4096 => {
-                out.pass(subject, format_args!("MTU {m}")).at(p.active_mtu.place());
-            }
+            Some(m) if *m >= 4096 => out.pass(subject, format_args!("MTU {m}")).at(p.active_mtu.place()),
             Some(m) => {
                 let share = |m: u32| 100.0 * f64::from(m) / f64::from(m + 26);
                 out.fail(
@@ -76,17 +70,15 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                 .severity(common::usage(cx, d).weigh(Severity::Low))
                 .at(p.active_mtu.place())
                 .fix(|| {
-                    Remedy::new(
+                    Remedy::investigate(
                         "let the subnet manager use MTU 4096 for the partition",
-                        Action::Investigate { what: "partition MTU in the subnet manager".into() },
+                        "partition MTU in the subnet manager",
                     )
                     .because("members with a smaller MTU leave the partition")
                     .prove(format!("ibv_devinfo -d {} active_mtu", d.name))
-                });
+                })
             }
-            None => {
-                out.unreadable(subject, "active MTU", &p.active_mtu);
-            }
-        }
+            None => out.unreadable(subject, "active MTU", &p.active_mtu),
+        };
     }
 }

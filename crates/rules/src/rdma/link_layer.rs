@@ -1,19 +1,15 @@
 //! `rdma/link-layer`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_node::rdma::{LinkLayer, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/link-layer",
     title: "The NICs that GPUs depend on are all InfiniBand or all Ethernet",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "rails that cannot talk to each other's fabric: connections fail or NCCL leaves NICs out",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("rails that cannot talk to each other's fabric: connections fail or NCCL leaves NICs out"),
     sources: &[common::ABI, common::NCCL_IB],
     reads: &["sys/class/infiniband/*/ports/*/link_layer"],
     docs: "\
@@ -119,9 +115,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         .at(p.link_layer.place())
         .at(sample.link_layer.place())
         .fix(|| {
-            Remedy::new(
+            Remedy::investigate(
                 "find out which link layer the port is meant to have; if this is wrong, set LINK_TYPE in its firmware",
-                Action::Investigate { what: "LINK_TYPE_Px of the NIC (mlxconfig)".into() },
+                "LINK_TYPE_Px of the NIC (mlxconfig)",
             )
             .because("the wrong link type takes the port off its network")
             .prove(format!("sys/class/infiniband/{}/ports/{}/link_layer", d.name, p.number))

@@ -13,6 +13,7 @@ mod ib_mtu;
 mod link_layer;
 mod netns_mode;
 mod port_errors;
+mod port_module;
 mod port_rate;
 mod port_state;
 mod roce_errors;
@@ -28,6 +29,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &device_present::RULE,
     &efa_plugin::RULE,
     &port_state::RULE,
+    &port_module::RULE,
     &subnet_manager::RULE,
     &port_rate::RULE,
     &link_layer::RULE,

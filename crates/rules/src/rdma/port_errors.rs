@@ -1,16 +1,15 @@
 //! `rdma/port-errors`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/port-errors",
     title: "The error counters of the ports are zero, or do not grow",
-    severity: Severity::Info,
-    worst: Severity::Low,
+    severity: Severities::up_to(Severity::Info, Severity::Low),
     roles: Roles::ALL,
-    effect: Effect { text: "growing counters mean retransmission or a link that drops; a total says neither when nor how fast", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("growing counters mean retransmission or a link that drops; a total says neither when nor how fast"),
     sources: &[
         common::ABI,
         Source {
@@ -63,19 +62,18 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+fn judge<'o>(d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Finding {
     let subject = common::subject(d, p);
     let seen = || FAULTS.iter().filter_map(|n| p.counter(n).map(|(v, place)| (*n, v, place)));
     let Some((_, _, first)) = seen().next() else {
-        out.unknown(subject, "no port counters in this source")
+        return out
+            .unknown(subject, "no port counters in this source")
             .at(common::place(d))
             .see("grep . /sys/class/infiniband/*/ports/*/counters/*");
-        return;
     };
     let bad: Vec<_> = seen().filter(|(_, v, _)| *v > 0).collect();
     if bad.is_empty() {
-        out.pass(subject, format_args!("{} error counters are zero", seen().count())).at(first);
-        return;
+        return out.pass(subject, format_args!("{} error counters are zero", seen().count())).at(first);
     }
     let list: Vec<String> = bad.iter().map(|(n, v, _)| format!("{n} {v}")).collect();
     let stuck = bad.iter().any(|(n, v, _)| *n == "link_downed" && *v >= LINK_DOWNED_MAX);
@@ -89,10 +87,10 @@ fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         f.at(*place);
     }
     f.fix(|| {
-        Remedy::new(
+        Remedy::investigate(
             "read the counters again after some traffic; act only on what grows",
-            Action::Investigate { what: "growth of the error counters under load".into() },
+            "growth of the error counters under load",
         )
         .prove(format!("sys/class/infiniband/{}/ports/{}/counters", d.name, p.number))
-    });
+    })
 }

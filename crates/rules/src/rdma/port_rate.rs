@@ -1,22 +1,19 @@
 //! `rdma/port-rate`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 use linerate_node::rdma::{LinkLayer, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/port-rate",
     title: "Ports of equal boards run at equal rates, and no link has fallen back to one lane or the lowest speed",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect { text: "bandwidth of the port in proportion to its rate; collectives wait for the slowest", quality: Quality::Derived },
+    effect: Effect::derived("bandwidth of the port in proportion to its rate; collectives wait for the slowest"),
     sources: &[
         common::ABI,
-        Source {
-            title: "Linux drivers/infiniband/core/sysfs.c: rate_show names lanes and speed",
-            at: "https://github.com/torvalds/linux/blob/master/drivers/infiniband/core/sysfs.c",
-        },
+        linux!("drivers/infiniband/core/sysfs.c", "rate_show names lanes and speed"),
     ],
     reads: &["sys/class/infiniband/*/ports/*/rate", "ibstat", "ibv_devinfo -v"],
     docs: "\
@@ -58,28 +55,25 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
 /// A port and its device.
 type Port<'a> = (&'a RdmaDevice, &'a RdmaPort);
 
-fn judge(cx: &Cx<'_>, (d, p): Port<'_>, all: &[Port<'_>], out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, (d, p): Port<'_>, all: &[Port<'_>], out: &'o mut Findings) -> &'o mut Finding {
     let subject = common::subject(d, p);
     if p.state.known().is_none() {
-        out.unreadable(subject, "port state", &p.state);
-        return;
+        return out.unreadable(subject, "port state", &p.state);
     }
     if !common::is_active(p) {
-        out.not_applicable_to(subject, "not ACTIVE: its rate means nothing").at(p.state.place());
-        return;
+        return out.not_applicable_to(subject, "not ACTIVE: its rate means nothing").at(p.state.place());
     }
     let Some(rate) = p.rate_gbps.known().copied() else {
-        out.unreadable(subject, "rate", &p.rate_gbps);
-        return;
+        return out.unreadable(subject, "rate", &p.rate_gbps);
     };
     let own = || words(p, rate);
     if let Some(fallen) = fallen_back(p) {
         let severity = common::usage(cx, d).weigh(Severity::High);
-        out.fail(subject, || format!("{}: {fallen}", own()))
+        return out
+            .fail(subject, || format!("{}: {fallen}", own()))
             .severity(severity)
             .at(p.rate_gbps.place())
             .fix(|| remedy(d, p));
-        return;
     }
     let board = common::board(d);
     let twins = all.iter().copied().filter(|(o, q)| {
@@ -112,15 +106,12 @@ fn judge(cx: &Cx<'_>, (d, p): Port<'_>, all: &[Port<'_>], out: &mut Findings) {
             .severity(severity)
             .at(p.rate_gbps.place())
             .at(q.rate_gbps.place())
-            .fix(|| remedy(d, p));
+            .fix(|| remedy(d, p))
         }
-        Some(_) => {
-            out.pass(subject, || own() + ", the most of its board on this node").at(p.rate_gbps.place());
-        }
-        None => {
-            out.not_applicable_to(subject, || own() + "; no second ACTIVE port of the same board to compare with")
-                .at(p.rate_gbps.place());
-        }
+        Some(_) => out.pass(subject, || own() + ", the most of its board on this node").at(p.rate_gbps.place()),
+        None => out
+            .not_applicable_to(subject, || own() + "; no second ACTIVE port of the same board to compare with")
+            .at(p.rate_gbps.place()),
     }
 }
 
@@ -146,9 +137,9 @@ fn fallen_back(p: &RdmaPort) -> Option<&'static str> {
 }
 
 fn remedy(d: &RdmaDevice, p: &RdmaPort) -> Remedy {
-    Remedy::new(
+    Remedy::physical(
         "find out why the link trained low: cable, transceiver, or a split or limited switch port",
-        Action::Physical { what: "cable and switch port".into() },
+        "cable and switch port",
     )
     .prove(format!("sys/class/infiniband/{}/ports/{}/rate", d.name, p.number))
 }

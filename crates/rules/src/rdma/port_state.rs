@@ -1,19 +1,15 @@
 //! `rdma/port-state`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 use linerate_node::rdma::{PortState, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/port-state",
     title: "The RDMA ports that GPUs depend on are ACTIVE",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "NCCL leaves a port that is not ACTIVE out: its share of the node's bandwidth is missing, or the job falls back to sockets",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("NCCL leaves a port that is not ACTIVE out: its share of the node's bandwidth is missing, or the job falls back to sockets"),
     sources: &[common::ABI, common::NCCL_IB],
     reads: &["sys/class/infiniband/*/ports/*/{state,phys_state}", "ibstat", "ibv_devinfo", "rdma link"],
     docs: "\
@@ -49,25 +45,21 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Finding {
     let subject = common::subject(d, p);
     let Some(state) = p.state.known() else {
-        out.unreadable(subject, "port state", &p.state);
-        return;
+        return out.unreadable(subject, "port state", &p.state);
     };
     match state {
-        PortState::Active => {
-            out.pass(subject, format_args!("ACTIVE{}", common::remark(d))).at(p.state.place());
-        }
-        PortState::Init | PortState::Armed => {
-            out.not_applicable_to(subject, "has a link, waits for the subnet manager: see rdma/subnet-manager")
-                .at(p.state.place());
-        }
+        PortState::Active => out.pass(subject, format_args!("ACTIVE{}", common::remark(d))).at(p.state.place()),
+        PortState::Init | PortState::Armed => out
+            .not_applicable_to(subject, "has a link, waits for the subnet manager: see rdma/subnet-manager")
+            .at(p.state.place()),
         PortState::Nop | PortState::Down | PortState::ActiveDefer => down(cx, d, p, *state, out),
     }
 }
 
-fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut Findings) {
+fn down<'o>(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &'o mut Findings) -> &'o mut Finding {
     let subject = common::subject(d, p);
     let word = match state {
         PortState::ActiveDefer => "ACTIVE_DEFER (its link was lost a moment ago)",
@@ -107,7 +99,7 @@ fn down(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, state: PortState, out: &mut F
     };
     let action =
         if disabled { Action::Investigate { what: what.into() } } else { Action::Physical { what: what.into() } };
-    f.fix(|| Remedy::new(summary, action).prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number)));
+    f.fix(|| Remedy::new(summary, action).prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number)))
 }
 
 fn other_near(cx: &Cx<'_>, d: &RdmaDevice) -> bool {

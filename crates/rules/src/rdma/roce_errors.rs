@@ -1,19 +1,15 @@
 //! `rdma/roce-errors`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::rdma::{LinkLayer, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/roce-errors",
     title: "RoCE ports lose and retransmit next to nothing",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "go-back-N resends what is in flight: at 400 Gb/s and 10 µs round trip 1 lost packet in 12,000 costs about 1 % (estimate)",
-        quality: Quality::Estimate,
-    },
+    effect: Effect::estimate("go-back-N resends what is in flight: at 400 Gb/s and 10 µs round trip 1 lost packet in 12,000 costs about 1 % (estimate)"),
     sources: &[Source {
         title: "NVIDIA, RDMA hardware counters: out_of_sequence, packet_seq_err, local_ack_timeout_err, roce_adp_retrans",
         at: "https://enterprise-support.nvidia.com/s/article/understanding-mlx5-linux-counters-and-status-parameters",
@@ -75,31 +71,26 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         match p.link_layer.known() {
             Some(LinkLayer::Ethernet) => judge(d, p, out),
             Some(LinkLayer::InfiniBand) => {
-                out.not_applicable_to(subject, "InfiniBand: the link layer is lossless").at(p.link_layer.place());
+                out.not_applicable_to(subject, "InfiniBand: the link layer is lossless").at(p.link_layer.place())
             }
-            Some(LinkLayer::Unspecified) => {
-                out.not_applicable_to(subject, "no RoCE").at(p.link_layer.place());
-            }
-            None => {
-                out.unreadable(subject, "link layer", &p.link_layer);
-            }
-        }
+            Some(LinkLayer::Unspecified) => out.not_applicable_to(subject, "no RoCE").at(p.link_layer.place()),
+            None => out.unreadable(subject, "link layer", &p.link_layer),
+        };
     }
 }
 
-fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+fn judge<'o>(d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Finding {
     let subject = common::subject(d, p);
     let seen = || EVENTS.iter().filter_map(|n| p.counter(n).map(|(v, place)| (*n, v, place)));
     let Some((_, _, first)) = seen().next() else {
-        out.unknown(subject, "no RDMA hardware counters in this source")
+        return out
+            .unknown(subject, "no RDMA hardware counters in this source")
             .at(common::place(d))
             .see("grep . /sys/class/infiniband/*/ports/*/hw_counters/*");
-        return;
     };
     let bad: Vec<_> = seen().filter(|(_, v, _)| *v > 0).collect();
     if bad.is_empty() {
-        out.pass(subject, format_args!("{} counters of loss are zero", seen().count())).at(first);
-        return;
+        return out.pass(subject, format_args!("{} counters of loss are zero", seen().count())).at(first);
     }
     let list: Vec<String> = bad.iter().map(|(n, v, _)| format!("{n} {v}")).collect();
     let share = resent(p);
@@ -115,12 +106,12 @@ fn judge(d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         f.at(*place);
     }
     f.fix(|| {
-        Remedy::new(
+        Remedy::investigate(
             "read the counters again under load; where losses grow, look at drops, PFC and ECN along the path",
-            Action::Investigate { what: "drops and pauses of the switch ports on the path".into() },
+            "drops and pauses of the switch ports on the path",
         )
         .prove(format!("sys/class/infiniband/{}/ports/{}/hw_counters", d.name, p.number))
-    });
+    })
 }
 
 /// Share of the bandwidth spent on resending, by go-back-N: losses per packet sent times packets in flight.

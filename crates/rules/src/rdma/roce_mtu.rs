@@ -1,7 +1,8 @@
 //! `rdma/roce-mtu`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::sources::linux;
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::rdma::{RdmaDevice, RdmaPort};
 use linerate_node::roce;
 use linerate_snapshot::Place;
@@ -9,18 +10,11 @@ use linerate_snapshot::Place;
 pub(super) static RULE: Rule = Rule {
     id: "rdma/roce-mtu",
     title: "RoCE ports that GPUs depend on use the RDMA MTU 4096",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "payload share of the wire (RoCE v2, 82 bytes per packet): 92.6 % at 1024, 96.2 % at 2048, 98.0 % at 4096; and 4 times the packets at 1024",
-        quality: Quality::Derived,
-    },
+    effect: Effect::derived("payload share of the wire (RoCE v2, 82 bytes per packet): 92.6 % at 1024, 96.2 % at 2048, 98.0 % at 4096; and 4 times the packets at 1024"),
     sources: &[
-        Source {
-            title: "Linux include/rdma/ib_addr.h: iboe_get_mtu takes 96 bytes of headers from the interface's MTU",
-            at: "https://github.com/torvalds/linux/blob/master/include/rdma/ib_addr.h",
-        },
+        linux!("include/rdma/ib_addr.h", "iboe_get_mtu takes 96 bytes of headers from the interface's MTU"),
         Source {
             title: "InfiniBand Architecture Specification, annexes A16 and A17 (RoCE): packet headers",
             at: "https://www.infinibandta.org/ibta-specification/",
@@ -76,31 +70,29 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     }
 }
 
-fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Finding {
     let subject = common::subject(d, p);
     if p.state.known().is_some() && !common::is_active(p) {
-        out.not_applicable_to(subject, format_args!("not ACTIVE{}", common::remark(d))).at(p.state.place());
-        return;
+        return out.not_applicable_to(subject, format_args!("not ACTIVE{}", common::remark(d))).at(p.state.place());
     }
     let Some(Mtu { rdma, interface, place }) = mtu(cx, d, p) else {
-        out.unreadable(subject, "RDMA MTU and the MTU of the port's interface", &p.active_mtu)
+        return out
+            .unreadable(subject, "RDMA MTU and the MTU of the port's interface", &p.active_mtu)
             .see("ibv_devinfo, and cat /sys/class/net/*/mtu");
-        return;
     };
     let share = |m: u32| 100.0 * f64::from(m) / (f64::from(m) + OVERHEAD);
     let from = interface.as_ref().map_or_else(String::new, |(name, mtu)| format!(" ({name} has MTU {mtu})"));
     if rdma >= MOST {
-        out.pass(subject, format_args!("RDMA MTU {rdma}{from}{}", common::remark(d))).at(place);
-        return;
+        return out.pass(subject, format_args!("RDMA MTU {rdma}{from}{}", common::remark(d))).at(place);
     }
     // A device that stays below what its interface allows has a limit of its own.
     if interface.as_ref().and_then(|(_, mtu)| roce::mtu(*mtu)).is_some_and(|m| m > rdma) {
-        out.not_applicable_to(
-            subject,
-            format_args!("RDMA MTU {rdma}{from}: the device or its setting limits it, not the interface"),
-        )
-        .at(place);
-        return;
+        return out
+            .not_applicable_to(
+                subject,
+                format_args!("RDMA MTU {rdma}{from}: the device or its setting limits it, not the interface"),
+            )
+            .at(place);
     }
     let usage = common::usage(cx, d);
     let f = out
@@ -125,7 +117,7 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         Remedy::new("raise the MTU of the interface, switches first", action)
             .because("a switch on the way with a smaller MTU drops the large packets")
             .prove(reread)
-    });
+    })
 }
 
 /// What is known of a port's MTU.

@@ -1,20 +1,16 @@
 //! `rdma/roce-qos`.
 
 use super::common;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::net::{FlowControl, ecn_reaction, flow_control};
 use linerate_snapshot::Place;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/roce-qos",
     title: "RoCE rails trust DSCP and use priority flow control or ECN, all in the same way",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::BARE_METAL.or(Roles::VM_HOST),
-    effect: Effect {
-        text: "without loss protection congestion drops packets and RoCE resends; how much depends on the fabric",
-        quality: Quality::DirectionOnly,
-    },
+    effect: Effect::direction_only("without loss protection congestion drops packets and RoCE resends; how much depends on the fabric"),
     sources: &[
         Source {
             title: "NVIDIA NIC configuration operator: roceOptimized sets trust dscp and PFC on priority 3",
@@ -140,9 +136,9 @@ fn judge(cx: &Cx<'_>, net: &linerate_node::net::NetDev<'_>, flow: &FlowControl, 
 }
 
 fn scheme(interface: &str) -> Remedy {
-    Remedy::new(
+    Remedy::investigate(
         "agree on one scheme for NICs and switches and set it on both ends, persistently",
-        Action::Investigate { what: "trust dscp, PFC priority and ECN of the interface, to match the switches".into() },
+        "trust dscp, PFC priority and ECN of the interface, to match the switches",
     )
     .because("PFC on one side only can stall the network")
     .prove(format!("mlnx_qos -i {interface}"))

@@ -1,15 +1,14 @@
 //! `rdma/software-rdma`.
 
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_snapshot::Reading;
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/software-rdma",
     title: "RDMA devices are hardware",
-    severity: Severity::Info,
-    worst: Severity::Info,
+    severity: Severities::always(Severity::Info),
     roles: Roles::ALL,
-    effect: Effect { text: "Soft-RoCE and siw move the data with the CPU: never line rate, no GPUDirect", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("Soft-RoCE and siw move the data with the CPU: never line rate, no GPUDirect"),
     sources: &[Source {
         title: "Linux drivers/infiniband/sw: rxe (Soft-RoCE) and siw",
         at: "https://github.com/torvalds/linux/tree/master/drivers/infiniband/sw",
@@ -51,9 +50,9 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         out.fail(Subject::Named(d.name.clone()), "is RDMA in software: the CPU moves the data")
             .at(super::common::place(d))
             .fix(|| {
-                Remedy::new(
+                Remedy::investigate(
                     "remove the software RDMA device, or leave it out of jobs",
-                    Action::Investigate { what: "what creates the rxe or siw device at boot".into() },
+                    "what creates the rxe or siw device at boot",
                 )
                 .prove("sys/class/infiniband")
             });

@@ -1,19 +1,15 @@
 //! `rdma/subnet-manager`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source};
 use linerate_node::rdma::{LinkLayer, PortState, RdmaDevice, RdmaPort};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/subnet-manager",
     title: "A subnet manager has configured every InfiniBand port that has a link",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "a port in INIT or ARMED carries no data: RDMA on it does not work at all",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("a port in INIT or ARMED carries no data: RDMA on it does not work at all"),
     sources: &[
         common::ABI,
         Source {
@@ -52,35 +48,28 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
         match p.link_layer.known() {
             Some(LinkLayer::InfiniBand) => judge(cx, d, p, out),
             Some(LinkLayer::Ethernet) => {
-                out.not_applicable_to(subject, "RoCE has no subnet manager").at(p.link_layer.place());
+                out.not_applicable_to(subject, "RoCE has no subnet manager").at(p.link_layer.place())
             }
-            Some(LinkLayer::Unspecified) => {
-                out.not_applicable_to(subject, "no InfiniBand").at(p.link_layer.place());
-            }
-            None => {
-                out.unreadable(subject, "link layer", &p.link_layer);
-            }
-        }
+            Some(LinkLayer::Unspecified) => out.not_applicable_to(subject, "no InfiniBand").at(p.link_layer.place()),
+            None => out.unreadable(subject, "link layer", &p.link_layer),
+        };
     }
 }
 
-fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
+fn judge<'o>(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &'o mut Findings) -> &'o mut Finding {
     let subject = common::subject(d, p);
     let state = match p.state.known() {
         Some(PortState::Init) => "INIT",
         Some(PortState::Armed) => "ARMED",
         Some(PortState::Active | PortState::ActiveDefer) => {
             let lid = p.sm_lid.known().map_or_else(String::new, |l| format!(", subnet manager at LID {l}"));
-            out.pass(subject, format_args!("configured{lid}")).at(p.state.place());
-            return;
+            return out.pass(subject, format_args!("configured{lid}")).at(p.state.place());
         }
         Some(PortState::Nop | PortState::Down) => {
-            out.not_applicable_to(subject, "has no link: see rdma/port-state").at(p.state.place());
-            return;
+            return out.not_applicable_to(subject, "has no link: see rdma/port-state").at(p.state.place());
         }
         None => {
-            out.unreadable(subject, "port state", &p.state);
-            return;
+            return out.unreadable(subject, "port state", &p.state);
         }
     };
     let manager = match p.sm_lid.known() {
@@ -99,12 +88,10 @@ fn judge(cx: &Cx<'_>, d: &RdmaDevice, p: &RdmaPort, out: &mut Findings) {
         f.at(p.sm_lid.place());
     }
     f.fix(|| {
-        Remedy::new(
+        Remedy::investigate(
             "start or repair the subnet manager of the fabric that this port is on",
-            Action::Investigate {
-                what: "subnet manager of this fabric: sminfo, its log, its partition and port policy".into(),
-            },
+            "subnet manager of this fabric: sminfo, its log, its partition and port policy",
         )
         .prove(format!("sys/class/infiniband/{}/ports/{}/state", d.name, p.number))
-    });
+    })
 }

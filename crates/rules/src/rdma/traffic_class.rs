@@ -1,17 +1,16 @@
 //! `rdma/traffic-class`.
 
 use super::common::{self, Use};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Source, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Source, Subject};
 use linerate_node::rdma::{RdmaDevice, traffic_class};
 use linerate_snapshot::{Place, Reading};
 
 pub(super) static RULE: Rule = Rule {
     id: "rdma/traffic-class",
     title: "The global traffic class is the same on all RoCE rails",
-    severity: Severity::Low,
-    worst: Severity::Low,
+    severity: Severities::always(Severity::Low),
     roles: Roles::ALL,
-    effect: Effect { text: "rails in different switch queues: one is protected from loss, another is not", quality: Quality::DirectionOnly },
+    effect: Effect::direction_only("rails in different switch queues: one is protected from loss, another is not"),
     sources: &[
         Source {
             title: "NVIDIA: RoCE configuration, traffic_class in sysfs (OFED)",
@@ -66,27 +65,20 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     };
     let odd = set.iter().find(|(_, v, _)| v != value);
     match odd {
-        Some((d, v, p)) => {
-            out.fail(Subject::Node, format_args!("traffic class {value} on {}, {v} on {}", first.name, d.name))
-                .at(*place)
-                .at(*p)
-                .fix(|| {
-                    Remedy::new(
-                        "set one traffic class on all rails, at each boot",
-                        Action::Sysfs {
-                            path: "/sys/class/infiniband/*/tc/1/traffic_class".into(),
-                            value: value.to_string().into(),
-                        },
-                    )
-                    .prove("sys/class/infiniband/*/tc/1/traffic_class")
-                });
-        }
-        None => {
-            out.pass(
-                Subject::Node,
-                format_args!("traffic class {value} (DSCP {}) on {} devices", value >> 2, set.len()),
-            )
-            .at(*place);
-        }
-    }
+        Some((d, v, p)) => out
+            .fail(Subject::Node, format_args!("traffic class {value} on {}, {v} on {}", first.name, d.name))
+            .at(*place)
+            .at(*p)
+            .fix(|| {
+                Remedy::sysfs(
+                    "set one traffic class on all rails, at each boot",
+                    "/sys/class/infiniband/*/tc/1/traffic_class",
+                    value.to_string(),
+                )
+                .prove("sys/class/infiniband/*/tc/1/traffic_class")
+            }),
+        None => out
+            .pass(Subject::Node, format_args!("traffic class {value} (DSCP {}) on {} devices", value >> 2, set.len()))
+            .at(*place),
+    };
 }

@@ -1,21 +1,17 @@
 //! `topo/flat-guest`.
 
 use super::{LAYOUT, settled, usable};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity};
 use linerate_node::pci::PciFunction;
 use linerate_node::rails;
 
 pub(super) static RULE: Rule = Rule {
     id: "topo/flat-guest",
     title: "In a guest each GPU shares a virtual switch with a NIC, or a topology file says so",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::VM_GUEST,
-    effect: Effect {
-        text: "without a shared switch (PHB) NCCL by default uses no GPUDirect RDMA, however near GPU and NIC are on the host; an estimated 1.5 to 4 \
-               times slower",
-        quality: Quality::Estimate,
-    },
+    effect: Effect::estimate("without a shared switch (PHB) NCCL by default uses no GPUDirect RDMA, however near GPU and NIC are on the host; an estimated 1.5 to 4 \
+               times slower"),
     sources: &[crate::numa::NCCL_PATHS, super::NCCL_SYSTEM, super::QEMU_PCIE],
     reads: &["sys/bus/pci/devices/* (tree)", "etc/nccl.conf", "var/run/nvidia-topologyd/virtualTopology.xml", "sys/class/dmi/id/sys_vendor"],
     docs: "\
@@ -81,7 +77,7 @@ fn complete(cx: &Cx<'_>, f: &PciFunction<'_>) -> Option<()> {
     cx.node.pci.ancestors(id).1.then_some(())
 }
 
-fn flat(cx: &Cx<'_>, gpu: &PciFunction<'_>, out: &mut Findings) {
+fn flat<'o>(cx: &Cx<'_>, gpu: &PciFunction<'_>, out: &'o mut Findings) -> &'o mut Finding {
     let aws = super::plugin_brings_file(cx);
     let finding = out.fail(gpu.bdf, || {
         let name = cx.node.name_of(gpu);
@@ -96,11 +92,11 @@ fn flat(cx: &Cx<'_>, gpu: &PciFunction<'_>, out: &mut Findings) {
         finding.severity(Severity::Info).at(cx.node.firmware.sys_vendor.place());
     }
     finding.at(gpu.class.place()).at(cx.node.nccl.topology.place()).fix(|| {
-        Remedy::new(
+        Remedy::host_side(
             "put each GPU and its NIC below one virtual switch, or give NCCL a topology file",
-            Action::HostSide { what: format!("{LAYOUT}; else NCCL_TOPO_FILE in /etc/nccl.conf of the guest").into() },
+            format!("{LAYOUT}; else NCCL_TOPO_FILE in /etc/nccl.conf of the guest"),
         )
         .because("bus numbers in the guest change with its PCIe tree")
         .prove("NCCL log: via NET/IB/…/GDRDMA")
-    });
+    })
 }

@@ -7,6 +7,7 @@ mod topology_file;
 mod virtual_hides_affinity;
 
 use crate::rule::{Rule, Source};
+use crate::sources::nccl;
 use crate::{Cx, Findings};
 use linerate_node::nccl::Filter;
 use linerate_node::pci::{FnId, PciFunction};
@@ -16,10 +17,10 @@ use linerate_node::rdma::PortState;
 pub(crate) static RULES: &[&Rule] =
     &[&nic_shared_while_idle::RULE, &virtual_hides_affinity::RULE, &flat_guest::RULE, &topology_file::RULE];
 
-const NCCL_SYSTEM: Source = Source {
-    title: "NCCL src/graph/topo.cc: ncclTopoGetSystem (NCCL_TOPO_FILE, else /var/run/nvidia-topologyd/virtualTopology.xml), ncclTopoGetLocalNet",
-    at: "https://github.com/NVIDIA/nccl/blob/master/src/graph/topo.cc",
-};
+const NCCL_SYSTEM: Source = nccl!(
+    "src/graph/topo.cc",
+    "ncclTopoGetSystem (NCCL_TOPO_FILE, else /var/run/nvidia-topologyd/virtualTopology.xml), ncclTopoGetLocalNet"
+);
 const NCCL_VIRTUAL: Source = Source {
     title: "NCCL user guide, troubleshooting: topology detection in virtual machines",
     at: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",

@@ -1,7 +1,7 @@
 //! `topo/nic-shared-while-idle`.
 
 use super::{Slot, slot, usable};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Action, Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_node::context::Role;
 use linerate_node::pci::{Distance, FnId};
 use linerate_node::rails::{self, Rail};
@@ -12,13 +12,9 @@ use std::collections::BTreeSet;
 pub(super) static RULE: Rule = Rule {
     id: "topo/nic-shared-while-idle",
     title: "No two GPUs share a NIC while an equal NIC is nobody's nearest",
-    severity: Severity::Medium,
-    worst: Severity::Medium,
+    severity: Severities::always(Severity::Medium),
     roles: Roles::BARE_METAL.or(Roles::VM_GUEST),
-    effect: Effect {
-        text: "the GPUs that share halve their part of the network, and the idle port carries nothing",
-        quality: Quality::Derived,
-    },
+    effect: Effect::derived("the GPUs that share halve their part of the network, and the idle port carries nothing"),
     sources: &[super::NCCL_SYSTEM, crate::numa::NCCL_PATHS],
     reads: &["sys/bus/pci/devices/* (tree)", "sys/class/infiniband/*/ports/*/{state,rate,link_layer,sm_lid}", "etc/nccl.conf"],
     docs: "\
@@ -96,7 +92,7 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                     format!("{sharing} GPUs share {own}; state, rate or link layer of its ports or of {other} is not visible")
                 })
                 .at(nic.vendor.place())
-                .see("ibv_devinfo -v; capture with `linerate collect`");
+                .see("ibv_devinfo -v; capture with `linerate collect`")
             }
             (None, None) => {
                 let said = || {
@@ -106,13 +102,20 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
                         false => format!("nearest {names}"),
                     }
                 };
-                out.pass(gpu.bdf, said).at(gpu.vendor.place());
+                out.pass(gpu.bdf, said).at(gpu.vendor.place())
             }
-        }
+        };
     }
 }
 
-fn shared(cx: &Cx<'_>, rail: &Rail, sharing: usize, cards: usize, free: FnId, out: &mut Findings) {
+fn shared<'o>(
+    cx: &Cx<'_>,
+    rail: &Rail,
+    sharing: usize,
+    cards: usize,
+    free: FnId,
+    out: &'o mut Findings,
+) -> &'o mut Finding {
     let node = cx.node;
     let (gpu, idle) = (node.pci.get(rail.gpu), node.pci.get(free));
     let same = rail.nics.iter().any(|n| node.pci.get(*n).device.known() == idle.device.known());
@@ -126,10 +129,7 @@ fn shared(cx: &Cx<'_>, rail: &Rail, sharing: usize, cards: usize, free: FnId, ou
     });
     finding.severity(if same { Severity::Medium } else { Severity::Low }).at(gpu.vendor.place());
     for nic in rail.nics.iter().take(2).map(|n| node.pci.get(*n)).chain([idle]) {
-        finding.at(nic.vendor.place());
-        if let Some(Some(p)) = port(cx, nic.bdf) {
-            finding.at(p.state.place());
-        }
+        finding.at(nic.vendor.place()).at(port(cx, nic.bdf).flatten().map(|p| p.state.place()));
     }
     finding.fix(|| {
         let what = format!(
@@ -142,7 +142,7 @@ fn shared(cx: &Cx<'_>, rail: &Rail, sharing: usize, cards: usize, free: FnId, ou
             _ => Action::Physical { what: what.into() },
         };
         Remedy::new("give each GPU a NIC of its own", action)
-    });
+    })
 }
 
 /// The fastest active port of a function; the inner `None` where all its ports are seen and none is active.

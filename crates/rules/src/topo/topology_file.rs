@@ -2,7 +2,7 @@
 
 use super::file::{self, Device};
 use super::usable;
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_node::pci::PciFunction;
 use linerate_snapshot::{Place, Reading};
 use linerate_topology::Document;
@@ -11,23 +11,16 @@ use linerate_topology::xml::Dialect;
 pub(super) static RULE: Rule = Rule {
     id: "topo/topology-file",
     title: "The topology file in force is one that NCCL reads, and is of this machine",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::ALL,
-    effect: Effect {
-        text: "a file that NCCL refuses stops every job at its start; devices that it does not name fall back to what /sys shows",
-        quality: Quality::Sourced,
-    },
+    effect: Effect::sourced("a file that NCCL refuses stops every job at its start; devices that it does not name fall back to what /sys shows"),
     sources: &[
         super::NCCL_SYSTEM,
-        crate::Source {
-            title: "NCCL src/graph/xml.cc: ncclTopoGetXmlFromFile, ncclTopoGetPciNode (bus ids are compared as text), ncclTopoTrimXml",
-            at: "https://github.com/NVIDIA/nccl/blob/master/src/graph/xml.cc",
-        },
-        crate::Source {
-            title: "NCCL src/misc/param.cc: setEnvFile, what a line of nccl.conf means",
-            at: "https://github.com/NVIDIA/nccl/blob/master/src/misc/param.cc",
-        },
+        crate::sources::nccl!(
+            "src/graph/xml.cc",
+            "ncclTopoGetXmlFromFile, ncclTopoGetPciNode (bus ids are compared as text), ncclTopoTrimXml",
+        ),
+        crate::sources::nccl!("src/misc/param.cc", "setEnvFile, what a line of nccl.conf means"),
         crate::Source {
             title: "Azure azhpc-images: topology files with bridges ffff:ff:xx.0",
             at: "https://github.com/Azure/azhpc-images/tree/master/topology",
@@ -123,8 +116,8 @@ fn devices(cx: &Cx<'_>, listed: &[Device], invented: usize, at: Place, out: &mut
     };
     let strange: Vec<&Device> = listed.iter().filter(|d| !names.iter().any(|(n, f)| is(d, n, f))).collect();
     match strange.first() {
-        Some(first) => {
-            let finding = out.fail(Subject::Node, || {
+        Some(first) => out
+            .fail(Subject::Node, || {
                 let case = names.iter().any(|(n, _)| n.eq_ignore_ascii_case(&first.busid));
                 let why = if case {
                     ", written in upper case, which NCCL does not match"
@@ -137,19 +130,15 @@ fn devices(cx: &Cx<'_>, listed: &[Device], invented: usize, at: Place, out: &mut
                     listed.len(),
                     short(&first.busid)
                 )
-            });
-            finding.severity(if strange.len() == listed.len() { Severity::High } else { Severity::Medium });
-            for d in strange.iter().take(4) {
-                finding.at(at.line(d.line));
-            }
-            finding.fix(|| remedy("take the file of this machine type, or correct the bus ids"));
-        }
-        None if listed.is_empty() => {
-            out.fail(Subject::Node, "the topology file names no GPU and no NIC: it tells NCCL nothing")
-                .severity(Severity::Medium)
-                .at(at)
-                .fix(|| remedy("remove the file, or take that of this machine type"));
-        }
+            })
+            .severity(if strange.len() == listed.len() { Severity::High } else { Severity::Medium })
+            .at_all(strange.iter().take(4).map(|d| at.line(d.line)))
+            .fix(|| remedy("take the file of this machine type, or correct the bus ids")),
+        None if listed.is_empty() => out
+            .fail(Subject::Node, "the topology file names no GPU and no NIC: it tells NCCL nothing")
+            .severity(Severity::Medium)
+            .at(at)
+            .fix(|| remedy("remove the file, or take that of this machine type")),
         None => {
             let gpus = listed.iter().filter(|d| d.gpu).count();
             let bridges =
@@ -157,9 +146,9 @@ fn devices(cx: &Cx<'_>, listed: &[Device], invented: usize, at: Place, out: &mut
             out.pass(Subject::Node, || {
                 format!("NCCL reads the file: {gpus} GPUs and {} NICs of this node{bridges}", listed.len() - gpus)
             })
-            .at(at);
+            .at(at)
         }
-    }
+    };
     let ends = pci.iter().filter(|(id, f)| f.kind.is_gpu() || nics.contains(id));
     let rails: Vec<&PciFunction<'_>> =
         nics.iter().map(|id| pci.get(*id)).filter(|f| has(listed, f, &merged(f))).collect();
@@ -198,8 +187,7 @@ fn other_use(cx: &Cx<'_>, f: &PciFunction<'_>, rails: &[&PciFunction<'_>]) -> bo
 }
 
 fn remedy(what: &'static str) -> Remedy {
-    Remedy::new(what, Action::Software { what: "NCCL's topology file".into() })
-        .prove("NCCL_DEBUG_SUBSYS=GRAPH: Loading topology file")
+    Remedy::software(what, "NCCL's topology file").prove("NCCL_DEBUG_SUBSYS=GRAPH: Loading topology file")
 }
 
 fn one_line(text: &str) -> String {

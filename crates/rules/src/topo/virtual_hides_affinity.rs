@@ -1,7 +1,7 @@
 //! `topo/virtual-hides-affinity`.
 
 use super::{LAYOUT, settled, usable};
-use crate::{Action, Cx, Effect, Findings, Myth, Quality, Remedy, Roles, Rule, Severity, Subject};
+use crate::{Cx, Effect, Finding, Findings, Myth, Remedy, Roles, Rule, Severities, Severity, Subject};
 use linerate_node::pci::{FnId, PciFunction};
 use linerate_node::rails;
 
@@ -11,14 +11,10 @@ const LANES: u32 = 144;
 pub(super) static RULE: Rule = Rule {
     id: "topo/virtual-hides-affinity",
     title: "A guest's PCIe tree tells which NIC belongs to which GPU, or a topology file does",
-    severity: Severity::High,
-    worst: Severity::High,
+    severity: Severities::always(Severity::High),
     roles: Roles::VM_GUEST,
-    effect: Effect {
-        text: "NCCL takes every GPU and NIC for neighbours of one switch: rails are mixed, and traffic crosses the host's sockets; \
-               a tenth of bare metal was seen on 8 GPUs and 8 NICs",
-        quality: Quality::Measured,
-    },
+    effect: Effect::measured("NCCL takes every GPU and NIC for neighbours of one switch: rails are mixed, and traffic crosses the host's sockets; \
+               a tenth of bare metal was seen on 8 GPUs and 8 NICs"),
     sources: &[super::NCCL_VIRTUAL, crate::numa::NCCL_PATHS, super::QEMU_PCIE, super::LIBVIRT],
     reads: &["sys/bus/pci/devices/* (tree)", "sys/bus/pci/devices/*/numa_node", "etc/nccl.conf", "var/run/nvidia-topologyd/virtualTopology.xml"],
     docs: "\
@@ -89,21 +85,26 @@ fn check(cx: &Cx<'_>, out: &mut Findings) {
     let all_alike = near.iter().all(|r| r.shares_switch() && r.nics.len() == nics.len());
     let common = pci.path(first.gpu, *nics.first().unwrap_or(&first.gpu)).common;
     let (true, Some(top)) = (all_alike, common) else {
-        let finding = out.pass(Subject::Node, || {
+        out.pass(Subject::Node, || {
             let mut groups: Vec<_> = near.iter().map(|r| r.nics.clone()).collect();
             groups.sort_unstable();
             groups.dedup();
             format!("{} GPUs have {} different sets of nearest NICs", gpus.len(), groups.len())
-        });
-        for rail in near.iter().take(2) {
-            finding.at(pci.get(rail.gpu).class.place());
-        }
+        })
+        .at_all(near.iter().take(2).map(|rail| pci.get(rail.gpu).class.place()));
         return;
     };
     hidden(cx, &gpus, &nics, top, &near, out);
 }
 
-fn hidden(cx: &Cx<'_>, gpus: &[FnId], nics: &[FnId], top: FnId, near: &[rails::Rail], out: &mut Findings) {
+fn hidden<'o>(
+    cx: &Cx<'_>,
+    gpus: &[FnId],
+    nics: &[FnId],
+    top: FnId,
+    near: &[rails::Rail],
+    out: &'o mut Findings,
+) -> &'o mut Finding {
     let pci = &cx.node.pci;
     let port = pci.get(top);
     let ends: Vec<&PciFunction<'_>> = gpus.iter().chain(nics).map(|id| pci.get(*id)).collect();
@@ -127,11 +128,11 @@ fn hidden(cx: &Cx<'_>, gpus: &[FnId], nics: &[FnId], top: FnId, near: &[rails::R
     };
     // A file that this source does not show may tell NCCL the truth.
     if cx.node.nccl.has_topology_file().is_none() {
-        out.unknown(Subject::Node, || format!("{}; whether a topology file corrects it is not visible", said()))
+        return out
+            .unknown(Subject::Node, || format!("{}; whether a topology file corrects it is not visible", said()))
             .at(port.device.place())
             .at(cx.node.nccl.conf.place())
             .see("cat /etc/nccl.conf; ls /var/run/nvidia-topologyd");
-        return;
     }
     let severity = match lanes {
         _ if super::plugin_brings_file(cx) => Severity::Info,
@@ -145,13 +146,13 @@ fn hidden(cx: &Cx<'_>, gpus: &[FnId], nics: &[FnId], top: FnId, near: &[rails::R
         finding.at(f.class.place()).at(f.numa_node.place());
     }
     finding.at(cx.node.nccl.topology.place()).fix(|| {
-        Remedy::new(
+        Remedy::host_side(
             "show the host's topology in the guest, or give NCCL a topology file",
-            Action::HostSide { what: format!("{LAYOUT}; else NCCL_TOPO_FILE in /etc/nccl.conf of the guest").into() },
+            format!("{LAYOUT}; else NCCL_TOPO_FILE in /etc/nccl.conf of the guest"),
         )
         .because("bus numbers in the guest change with its PCIe tree")
         .prove("sys/bus/pci/devices/* (tree)")
-    });
+    })
 }
 
 fn ids(f: &PciFunction<'_>) -> String {

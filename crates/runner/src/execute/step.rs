@@ -88,26 +88,7 @@ pub(super) fn execute(run: &Run<'_>, step: Step, at: usize, tell: Tell<'_>) -> R
 }
 
 fn empty(test: &'static str, kind: linerate_bench::Kind) -> RawOutput {
-    RawOutput {
-        bytes: Vec::new(),
-        stderr: Vec::new(),
-        argv: Vec::new(),
-        server_argv: None,
-        test,
-        kind,
-        host: String::new(),
-        server: None,
-        began: now(),
-        ended: now(),
-        exit: 0,
-        repetition: 0,
-        order: 0,
-        variant: String::new(),
-        warmup: false,
-        numa: None,
-        moved: None,
-        notes: Vec::new(),
-    }
+    RawOutput { test, kind, began: now(), ended: now(), ..RawOutput::default() }
 }
 
 fn now() -> f64 {

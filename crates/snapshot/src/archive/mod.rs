@@ -25,8 +25,7 @@ pub use unpack::{Unpacked, is_archive_head};
 
 /// Whether a file that begins so is an archive, or packed, and not a plain text.
 pub(crate) fn is_archive(head: &[u8]) -> bool {
-    let tar = || head.first_chunk::<512>().is_some_and(|block| tar::header(block).is_ok());
-    stream::Packing::of(head) != stream::Packing::Plain || ttar::is(head) || tar()
+    stream::Packing::of(head) != stream::Packing::Plain || is_archive_head(head)
 }
 
 /// The manifest's path: the first entry of an archive.

@@ -1,7 +1,7 @@
 //! A single text that somebody packed: `dmesg.gz`, `lspci.txt.xz`.
 
+use super::is_archive_head;
 use super::stream::Packing;
-use super::{tar, ttar};
 use crate::Budget;
 use std::io::Read;
 
@@ -36,9 +36,8 @@ pub(crate) fn packed_text(from: impl Read, max: u64, budget: &Budget) -> Option<
     let mut unpacked = packing.unpack(std::io::Cursor::new(head).chain(from), budget).ok()?.take(max.saturating_add(1));
     let mut bytes = Vec::new();
     let mut damage = read_some(&mut unpacked, 512, &mut bytes);
-    let is_tar = bytes.first_chunk::<512>().is_some_and(|block| tar::header(block).is_ok());
     // Zeros are an archive without entries, not a text.
-    if is_tar || ttar::is(&bytes) || bytes.first().is_none_or(|b| *b == 0) {
+    if is_archive_head(&bytes) || bytes.first().is_none_or(|b| *b == 0) {
         return None;
     }
     if damage.is_none() {

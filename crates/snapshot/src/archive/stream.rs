@@ -1,6 +1,6 @@
 //! Bytes of an archive, unpacked: a window over a reader, or over memory, with a limit on what may pass.
 
-use crate::budget::{Budget, Charged, Exceeded, Packed};
+use crate::budget::{Budget, Counted, Exceeded};
 use bzip2::bufread::BzDecoder;
 use linerate_formats::bounds;
 use std::io::{self, BufRead, BufReader, Read};
@@ -34,8 +34,13 @@ impl Packing {
         if self == Packing::Plain {
             return Ok(Box::new(from));
         }
-        let from = self.decoder(Packed { from, budget: budget.clone() }, budget)?;
-        Ok(Box::new(Charged { from, budget: budget.clone() }))
+        let (packed, unpacked) = (budget.clone(), budget.clone());
+        let count = move |n| {
+            packed.packed(n);
+            Ok(())
+        };
+        let from = self.decoder(Counted { from, count }, budget)?;
+        Ok(Box::new(Counted { from, count: move |n| unpacked.take(n).map_err(io::Error::other) }))
     }
 
     fn decoder<'a>(self, from: impl Read + 'a, budget: &Budget) -> io::Result<Box<dyn Read + 'a>> {

@@ -3,6 +3,7 @@
 use super::stream::Packing;
 use super::{tar, ttar};
 use crate::Budget;
+use crate::budget::Counted;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -35,7 +36,12 @@ impl<'a> Unpacked<'a> {
             Packing::Xz => Some("xz"),
         };
         let packed = Arc::new(AtomicU64::new(0));
-        let from = Counted { from: io::Cursor::new(head).chain(from), read: packed.clone() };
+        let read = packed.clone();
+        let count = move |n| {
+            read.fetch_add(n, Relaxed);
+            Ok(())
+        };
+        let from = Counted { from: io::Cursor::new(head).chain(from), count };
         Ok(Unpacked { from: packing.unpack(from, budget)?, packing: name, packed })
     }
 
@@ -49,19 +55,6 @@ impl<'a> Unpacked<'a> {
     #[must_use]
     pub fn packing(&self) -> Option<&'static str> {
         self.packing
-    }
-}
-
-struct Counted<R> {
-    from: R,
-    read: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.from.read(buf)?;
-        self.read.fetch_add(n as u64, Relaxed);
-        Ok(n)
     }
 }
 

@@ -120,7 +120,14 @@ pub(super) fn finish(
     }
 }
 
-fn add(snapshot: &mut Snapshot, n: usize, kind: OutputKind, argv: Vec<String>, mut ran: Ran, redactor: &Redactor) {
+pub(super) fn add(
+    snapshot: &mut Snapshot,
+    n: usize,
+    kind: OutputKind,
+    argv: Vec<String>,
+    mut ran: Ran,
+    redactor: &Redactor,
+) {
     if kind == OutputKind::Dmesg {
         ran.stdout = super::kernel_log(&ran.stdout);
     }
@@ -160,7 +167,7 @@ fn exists(snapshot: &Snapshot, pattern: &str) -> bool {
 }
 
 /// A value of the machine may become an argument only if it looks like what it should be.
-fn harmless(value: &str) -> bool {
+pub(super) fn harmless(value: &str) -> bool {
     !value.is_empty()
         && value.len() < 100
         && !value.starts_with('-')

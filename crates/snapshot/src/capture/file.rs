@@ -209,11 +209,11 @@ impl Worker<'_> {
 }
 
 /// `0000:0000:…` and a line end.
-fn is_zero_gid(data: &[u8]) -> bool {
+pub(super) fn is_zero_gid(data: &[u8]) -> bool {
     data.iter().all(|b| matches!(b, b'0' | b':' | b'\n'))
 }
 
 /// Digits and what separates them: neither a secret nor a name.
-fn is_number(data: &[u8]) -> bool {
+pub(super) fn is_number(data: &[u8]) -> bool {
     data.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f' | b'x' | b' ' | b',' | b'-' | b'\n'))
 }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::io::Read;
 
 /// Words of the kernel log that some rule or the report reads. Lower case.
-const KERNEL_LOG: &[&str] = &[
+pub(super) const KERNEL_LOG: &[&str] = &[
     "linux version",
     "command line",
     "iommu",
@@ -182,7 +182,7 @@ fn cpuinfo(data: &[u8]) -> Vec<u8> {
 }
 
 /// Variables of `/etc/default/grub` that decide which arguments the kernel gets and which entry is started.
-const GRUB: &[&str] = &[
+pub(super) const GRUB: &[&str] = &[
     "GRUB_DEFAULT",
     "GRUB_SAVEDEFAULT",
     "GRUB_CMDLINE_LINUX",
@@ -217,27 +217,26 @@ fn grub_once(line: &str) -> bool {
         )
 }
 
-/// Keys of an entry of the Boot Loader Specification, and of systemd-boot's `loader.conf`.
+/// Keys of an entry of the Boot Loader Specification, and of systemd-boot's `loader.conf`; without the machine's id.
+pub(super) const BOOT_ENTRY: &[&str] = &[
+    "title",
+    "version",
+    "sort-key",
+    "linux",
+    "initrd",
+    "efi",
+    "uki",
+    "options",
+    "id",
+    "grub_users",
+    "grub_arg",
+    "grub_class",
+    "default",
+    "timeout",
+];
+
 fn boot_entry(line: &str) -> bool {
-    const KEYS: &[&str] = &[
-        "title",
-        "version",
-        "machine-id",
-        "sort-key",
-        "linux",
-        "initrd",
-        "efi",
-        "uki",
-        "options",
-        "id",
-        "grub_users",
-        "grub_arg",
-        "grub_class",
-        "default",
-        "timeout",
-    ];
-    let key = line.split_ascii_whitespace().next().unwrap_or_default();
-    KEYS.contains(&key) && key != "machine-id"
+    BOOT_ENTRY.contains(&line.split_ascii_whitespace().next().unwrap_or_default())
 }
 
 /// Digest of a machine id (or its file's content), by which a plan knows its node again. The id itself must not leave the machine

@@ -7,6 +7,7 @@ mod filter;
 mod groups;
 pub(crate) mod ini;
 mod nvml;
+pub mod posix;
 mod root;
 mod run;
 mod walk;
@@ -53,6 +54,8 @@ pub struct Options {
     pub commands: bool,
     /// Whether to hash identifying values. Secrets are removed in any case.
     pub redact: bool,
+    /// With which key; `None`: one that nobody keeps.
+    pub key: Option<crate::RedactKey>,
     /// Time for one file. A read that takes longer is left behind.
     pub file_limit: Duration,
     /// Time for all files.
@@ -74,6 +77,7 @@ impl Options {
             root: root.into(),
             commands: true,
             redact: true,
+            key: None,
             file_limit: Duration::from_secs(2),
             total_limit: Duration::from_secs(60),
             max_bytes: bounds::KEPT,
@@ -115,7 +119,7 @@ pub struct CaptureError {
 pub fn capture(options: &Options, progress: &dyn Fn(Progress<'_>)) -> Result<Snapshot, CaptureError> {
     let error = |source: std::io::Error| CaptureError { root: options.root.clone(), source };
     let root = Root::open(&options.root).map_err(|e| error(e.into()))?;
-    let mut redactor = Redactor::new(options.redact).map_err(error)?;
+    let mut redactor = Redactor::new(options.redact, options.key.as_ref()).map_err(error)?;
     let host = host_name(options);
     redactor.set_host(&host);
     let audit = options.purpose == Purpose::Audit;
@@ -149,7 +153,7 @@ pub(crate) fn files_of(options: &Options, watch: &dyn Fn(usize)) -> Result<Snaps
     let error = |source: std::io::Error| CaptureError { root: options.root.clone(), source };
     let mut root = Root::open(&options.root).map_err(|e| error(e.into()))?;
     (root.sysfs, root.procfs) = (false, false);
-    let redactor = Redactor::new(false).map_err(error)?;
+    let redactor = Redactor::new(false, None).map_err(error)?;
     let mut snapshot = walk::files(root, redactor, options, watch).0;
     if options.purpose == Purpose::Audit {
         groups::members(&mut snapshot);
@@ -197,6 +201,7 @@ fn describe(snapshot: &mut Snapshot, root: &Root, options: &Options, host: Strin
     m.uid = Some(rustix::process::geteuid().as_raw());
     m.origin = if options.live() { "live" } else { "root" }.to_owned();
     m.redacted = options.redact;
+    m.redact_key = options.key.as_ref().filter(|_| options.redact).map(crate::RedactKey::id);
     m.host = host;
     let kernel_is_there = root.sysfs && root.procfs;
     if kernel_is_there {

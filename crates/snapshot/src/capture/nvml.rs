@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn without_a_driver_the_answer_says_why() {
         let json: serde_json::Value =
-            serde_json::from_slice(&ask(Duration::from_secs(10), &Redactor::new(false).unwrap())).unwrap();
+            serde_json::from_slice(&ask(Duration::from_secs(10), &Redactor::new(false, None).unwrap())).unwrap();
         assert!(json["error"].is_string() || json["driver_version"].is_string(), "{json}");
     }
 }

@@ -12,14 +12,10 @@ impl Snapshot {
         if let Some(id) = there {
             return Reading::Known(self.data(id), Place::of(id));
         }
-        match self.resolve_from(dir, leaf) {
-            Lookup::Found(id) => match self.kind(id) {
-                EntryKind::File | EntryKind::CutFile => Reading::Known(self.data(id), Place::of(id)),
-                _ => Reading::Unreadable(Place::below(dir, leaf), Why::Malformed("not a file".into())),
-            },
-            Lookup::Missing => self.missing(dir, leaf),
-            Lookup::Blocked(id, why) => Reading::Unreadable(Place::of(id), why),
-        }
+        self.at(dir, leaf).and_then(|id, place| match self.kind(id) {
+            EntryKind::File | EntryKind::CutFile => Reading::Known(self.data(id), place),
+            _ => Reading::Unreadable(Place::below(dir, leaf), Why::Malformed("not a file".into())),
+        })
     }
 
     /// As [`Self::read`], for UTF-8 text without surrounding ASCII white space.
@@ -47,9 +43,14 @@ impl Snapshot {
     /// The directory at a path, links followed.
     #[must_use]
     pub fn dir(&self, path: &'static str) -> Reading<EntryId> {
-        match self.resolve(path) {
+        self.at(self.root(), path)
+    }
+
+    /// What is at a path below `dir`, links followed.
+    fn at(&self, dir: EntryId, path: &'static str) -> Reading<EntryId> {
+        match self.resolve_from(dir, path) {
             Lookup::Found(id) => Reading::Known(id, Place::of(id)),
-            Lookup::Missing => self.missing(self.root(), path),
+            Lookup::Missing => self.missing(dir, path),
             Lookup::Blocked(id, why) => Reading::Unreadable(Place::of(id), why),
         }
     }

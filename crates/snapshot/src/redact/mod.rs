@@ -1,13 +1,17 @@
 //! Redaction: identifying values become hashes that are the same within one snapshot (so that a GUID in one file is still the
-//! GUID in another) and different between snapshots (the key is random and never stored).
+//! GUID in another) and different between snapshots (the key is random and never stored), unless the operator keeps a key: [`RedactKey`].
 //!
 //! Kept as they are: BDFs, PCI ids, counters, sizes, versions, private IPv4 addresses, multicast and broadcast addresses.
 //! What is hashed: MACs to locally administered `02:…` ones; GUIDs; GIDs and IPv6 addresses (structure kept: `fe80::`, private
 //! and IPv4-mapped forms); public IPv4 addresses to documentation addresses (762 of them: two of many may become the same);
 //! serial numbers and UUIDs to `redacted-…`; host names to `host-…`.
 
+mod key;
+mod later;
 pub(crate) mod secrets;
 mod text;
+
+pub use key::{KeyError, RedactKey};
 
 use crate::catalogue::Hide;
 use siphasher::sip::SipHasher24;
@@ -20,27 +24,35 @@ pub(crate) struct Redactor {
     key: Option<(u64, u64)>,
     /// The host's name, replaced wherever a text shows it.
     host: Vec<u8>,
+    /// What hashes stand for, where the operator keeps the key.
+    names: Option<key::Names>,
 }
 
 impl Redactor {
-    /// One with a new random key, or one that changes nothing.
-    pub(crate) fn new(on: bool) -> std::io::Result<Self> {
-        if !on {
-            return Ok(Redactor { key: None, host: Vec::new() });
+    /// One with the operator's key, or a new random one; or one that changes nothing.
+    pub(crate) fn new(on: bool, key: Option<&RedactKey>) -> std::io::Result<Self> {
+        let (key, names) = match key {
+            _ if !on => (None, None),
+            Some(key) => {
+                let (key, names) = key.parts();
+                (Some(key), Some(names))
+            }
+            None => (Some(key::chance()?), None),
+        };
+        Ok(Redactor { key, host: Vec::new(), names })
+    }
+
+    /// Notes what a hash stands for.
+    fn note(&self, hash: &str, name: &str) {
+        if let Some(names) = &self.names {
+            key::note(names, hash, name);
         }
-        let mut b = [0_u8; 16];
-        let mut filled = 0;
-        while let Some(rest) = b.get_mut(filled..).filter(|r| !r.is_empty()) {
-            filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
-        }
-        let n = u128::from_le_bytes(b);
-        Ok(Redactor { key: Some((n as u64, (n >> 64) as u64)), host: Vec::new() })
     }
 
     /// One with a given key.
     #[cfg(test)]
     pub(crate) fn with_key(key: u64) -> Self {
-        Redactor { key: Some((key, !key)), host: Vec::new() }
+        Redactor { key: Some((key, !key)), host: Vec::new(), names: None }
     }
 
     pub(crate) fn on(&self) -> bool {
@@ -110,11 +122,20 @@ impl Redactor {
                 bytes = h.iter().copied().cycle().take(n).collect();
             }
         }
-        Some(bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(":"))
+        let new = bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(":");
+        self.note(&new, s);
+        Some(new)
     }
 
     fn guid(&self, guid: u64) -> u64 {
-        if guid == 0 || guid == u64::MAX { guid } else { self.hash(b'g', &guid.to_be_bytes()) }
+        if guid == 0 || guid == u64::MAX {
+            return guid;
+        }
+        let new = self.hash(b'g', &guid.to_be_bytes());
+        if self.names.is_some() {
+            self.note(&format!("{new:016x}"), &format!("{guid:016x}"));
+        }
+        new
     }
 
     /// `946d:ae03:…`, `0x946dae03…`, or sixteen digits.
@@ -135,10 +156,13 @@ impl Redactor {
     /// A GID or IPv6 address, written as it was: in full, or compressed.
     fn ip6_text(&self, s: &str) -> Option<String> {
         let new = self.ip6(s.parse().ok()?);
-        if s.len() != 39 || s.contains("::") {
-            return Some(new.to_string());
-        }
-        Some(new.segments().iter().map(|w| format!("{w:04x}")).collect::<Vec<_>>().join(":"))
+        let short = s.len() != 39 || s.contains("::");
+        let new = match short {
+            true => new.to_string(),
+            false => new.segments().iter().map(|w| format!("{w:04x}")).collect::<Vec<_>>().join(":"),
+        };
+        self.note(&new, s);
+        Some(new)
     }
 
     fn ip6(&self, ip: Ipv6Addr) -> Ipv6Addr {
@@ -173,12 +197,21 @@ impl Redactor {
         let h = self.hash(b'4', &ip.octets());
         let nets = [[192, 0, 2], [198, 51, 100], [203, 0, 113]];
         let [x, y, z] = nets.get((h % 3) as usize).copied().unwrap_or([192, 0, 2]);
-        Ipv4Addr::new(x, y, z, (1 + (h >> 8) % 254) as u8)
+        let new = Ipv4Addr::new(x, y, z, (1 + (h >> 8) % 254) as u8);
+        if self.names.is_some() {
+            self.note(&new.to_string(), &ip.to_string());
+        }
+        new
     }
 
     /// `redacted-…`
     fn serial(&self, s: &str) -> String {
-        if s.is_empty() { String::new() } else { format!("redacted-{:08x}", self.hash(b's', s.as_bytes()) >> 32) }
+        if s.is_empty() {
+            return String::new();
+        }
+        let new = format!("redacted-{:08x}", self.hash(b's', s.as_bytes()) >> 32);
+        self.note(&new, s);
+        new
     }
 
     /// `host-…`; the domain goes.
@@ -187,7 +220,9 @@ impl Redactor {
         if !self.on() || matches!(short, "" | "localhost" | "(none)") {
             return s.trim().to_owned();
         }
-        format!("host-{:08x}", self.hash(b'h', short.as_bytes()) >> 32)
+        let new = format!("host-{:08x}", self.hash(b'h', short.as_bytes()) >> 32);
+        self.note(&new, short);
+        new
     }
 
     /// Vital Product Data: values of all fields, except the ones that tell what the card is. The same value hashes to the same, so that

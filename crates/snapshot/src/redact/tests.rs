@@ -114,7 +114,7 @@ fn another_key_gives_another_hash_and_none_gives_none() {
     Redactor::with_key(2).text(&mut b);
     assert_ne!(a, b);
     let mut c = b"b8:ce:f6:01:02:03".to_vec();
-    Redactor::new(false).unwrap().text(&mut c);
+    Redactor::new(false, None).unwrap().text(&mut c);
     assert_eq!(c, b"b8:ce:f6:01:02:03");
 }
 

@@ -6,14 +6,19 @@ use crate::describe::moments;
 /// series without spread or with values that are not finite.
 #[must_use]
 pub fn autocorrelation(x: &[f64], lags: usize) -> Vec<f64> {
+    let Some(at) = at_lag(x) else { return Vec::new() };
+    (0..=lags.min(x.len().saturating_sub(1))).map(at).collect()
+}
+
+/// The autocorrelation at a lag; `None` for a series without spread or with values that are not finite.
+fn at_lag(x: &[f64]) -> Option<impl Fn(usize) -> f64> {
     let m = moments(x);
     if x.iter().any(|v| !v.is_finite()) || m.sd <= 0.0 {
-        return Vec::new();
+        return None;
     }
     let y: Vec<f64> = x.iter().map(|v| v / m.sd - m.mean / m.sd).collect();
     let all: f64 = y.iter().map(|v| v * v).sum();
-    let at = |k: usize| y.iter().zip(y.iter().skip(k)).map(|(a, b)| a * b).sum::<f64>() / all;
-    (0..=lags.min(x.len().saturating_sub(1))).map(at).collect()
+    Some(move |k: usize| y.iter().zip(y.iter().skip(k)).map(|(a, b)| a * b).sum::<f64>() / all)
 }
 
 /// Count of independent values that would tell as much of the mean: n over the integrated autocorrelation time by Geyer's
@@ -24,14 +29,8 @@ pub fn effective_sample_size(x: &[f64]) -> Option<f64> {
     if n < 4 {
         return None;
     }
-    let m = moments(x);
     // Lags are summed until a pair is negative, so they are taken one by one: a long series needs few.
-    if x.iter().any(|v| !v.is_finite()) || m.sd <= 0.0 {
-        return None;
-    }
-    let y: Vec<f64> = x.iter().map(|v| v / m.sd - m.mean / m.sd).collect();
-    let all: f64 = y.iter().map(|v| v * v).sum();
-    let at = |k: usize| y.iter().zip(y.iter().skip(k)).map(|(a, b)| a * b).sum::<f64>() / all;
+    let at = at_lag(x)?;
     let (mut tau, mut least) = (-1.0, f64::INFINITY);
     for pair in 0..n / 2 {
         let sum = at(2 * pair) + at(2 * pair + 1);

@@ -70,11 +70,7 @@ pub(super) fn samples<'a>(run: &'a Run, filter: &'a Filter) -> impl Iterator<Ite
 }
 
 fn series<'a>(run: &'a Run, filter: &'a Filter) -> impl Iterator<Item = &'a Series> {
-    run.series.iter().filter(|s| {
-        filter.metric.as_ref().is_none_or(|m| s.metric.name == *m)
-            && filter.stat.is_none_or(|stat| s.metric.stat == stat)
-            && filter.series.iter().all(|l| l.is_member() || s.labels.contains(l))
-    })
+    run.series.iter().filter(|s| filter.asks_for(&s.metric, &s.labels))
 }
 
 fn points<'a>(series: &'a Series, filter: &'a Filter) -> impl Iterator<Item = Point> + use<'a> {

@@ -56,8 +56,7 @@ fn field(line: &mut String, values: &Values, row: &Row<'_>) {
             }
             Ok(())
         }),
-        Values::Real(get) => get(row).map_or(Ok(()), |v| write!(line, "{v}")),
-        Values::Time(get) => get(row).map_or(Ok(()), |v| write!(line, "{v}")),
+        Values::Real(get) | Values::Time(get) => get(row).map_or(Ok(()), |v| write!(line, "{v}")),
         Values::Whole(get) => get(row).map_or(Ok(()), |v| write!(line, "{v}")),
         Values::Flag(get) => write!(line, "{}", get(row)),
     };

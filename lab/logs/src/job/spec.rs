@@ -110,6 +110,10 @@ pub enum Fault {
         node: usize,
         errno: i32,
     },
+    Accept {
+        node: usize,
+        errno: i32,
+    },
     Completion {
         node: usize,
         #[serde(default)]

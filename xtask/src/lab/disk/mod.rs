@@ -63,6 +63,23 @@ struct Scenario {
     run: fn(&Lab<'_>) -> Result<()>,
 }
 
+impl Scenario {
+    /// One that needs `linerate`, on guests that boot by GRUB.
+    const fn with_linerate(name: &'static str, proves: &'static str, run: fn(&Lab<'_>) -> Result<()>) -> Scenario {
+        Scenario { name, proves, linerate: true, loader: Loader::Grub, run }
+    }
+
+    /// One of the lab's own guests.
+    const fn without_linerate(name: &'static str, proves: &'static str, run: fn(&Lab<'_>) -> Result<()>) -> Scenario {
+        Scenario { linerate: false, ..Scenario::with_linerate(name, proves, run) }
+    }
+
+    /// The same on guests that boot otherwise.
+    const fn booted_by(self, loader: Loader) -> Scenario {
+        Scenario { loader, ..self }
+    }
+}
+
 /// What setup installs for the disk guests.
 pub(super) fn packages() -> Vec<&'static str> {
     Image::packages()

@@ -16,125 +16,93 @@ mod rdma;
 
 /// All of them.
 pub(super) const ALL: &[Scenario] = &[
-    Scenario {
-        name: "disk-boots",
-        proves: "A disk guest boots by GRUB, keeps what was written, and a kernel argument of grub.d is in force after a reboot.",
-        linerate: false,
-        loader: Loader::Grub,
-        run: boots,
-    },
-    Scenario {
-        name: "disk-one-shot",
-        proves: "The entry that grub-reboot names is booted once: the boot after it is the default again.",
-        linerate: false,
-        loader: Loader::Grub,
-        run: one_shot,
-    },
-    Scenario {
-        name: "disk-power-cut",
-        proves: "After a power cut a guest has what was synced, and boots again.",
-        linerate: false,
-        loader: Loader::Grub,
-        run: power_cut,
-    },
-    Scenario {
-        name: "apply-iommu",
-        proves: "A plan turns translated into identity domains over SSH: tried once, proven, made permanent, kept over reboots, and undone byte for byte.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: apply::iommu,
-    },
-    Scenario {
-        name: "apply-amd-iommu",
-        proves: "What apply-iommu proves with VT-d, on AMD-Vi.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: apply::amd_iommu,
-    },
-    Scenario {
-        name: "apply-systemd-boot",
-        proves: "What apply-iommu proves with GRUB, with systemd-boot and kernel-install; and an entry that panics is started once only.",
-        linerate: true,
-        loader: Loader::SystemdBoot,
-        run: loaders::systemd_boot,
-    },
-    Scenario {
-        name: "apply-unified",
-        proves: "Kernel arguments inside a unified kernel image: the image is built anew, proven, kept over a reboot, and built again as it was.",
-        linerate: true,
-        loader: Loader::SystemdBoot,
-        run: loaders::unified,
-    },
-    Scenario {
-        name: "apply-module",
-        proves: "A module is loaded now and at each boot by what a remedy makes of it; undone, it is there no more.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: module::at_boot,
-    },
-    Scenario {
-        name: "apply-at-once",
-        proves: "One reboot carries ACS redirection cleared, MTU 1500 to 9000 with RDMA MTU 4096, locked memory and identity domains; all of it is there after a second one, and all is undone.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: apply::at_once,
-    },
-    Scenario {
-        name: "apply-netplan",
-        proves: "An MTU of 9000 and an address of a RoCE interface by netplan: at once, over a reboot, and undone byte for byte.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: network::netplan,
-    },
-    Scenario {
-        name: "apply-network-manager",
-        proves: "What apply-netplan proves, in the profile of NetworkManager that the interface uses.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: network::manager,
-    },
-    Scenario {
-        name: "apply-falls-back",
-        proves: "A kernel argument that prevents the boot falls back by itself; the plan is told as ineffective, and undone.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: apply::falls_back,
-    },
-    Scenario {
-        name: "apply-faults",
-        proves: "A hand that is killed, or loses its power, its disk or its connection, at a boundary of its plan goes on, or undoes byte for byte.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: faults::matrix,
-    },
-    Scenario {
-        name: "apply-broken-off",
-        proves: "An operator that is killed at each boundary of its own, a connection that is lost, an sshd that is late: going on ends in the proof, and each reboot is made once.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: broken::off,
-    },
-    Scenario {
-        name: "apply-update-grub-fails",
-        proves: "A program of the plan that fails is told, what it wrote is put back, and the node is as it was.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: broken::update_grub,
-    },
-    Scenario {
-        name: "apply-nic-firmware",
-        proves: "Two nodes with four cards each (emulated firmware): settings found, judged, planned, set, rebooted and proven, one node first; what is hidden is told as not known.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: nicfw::two_nodes,
-    },
-    Scenario {
-        name: "bench-rdma-two-guests",
-        proves: "linerate bench run measures RDMA over SSH between two machines, with a snapshot of both, and leaves nothing behind.",
-        linerate: true,
-        loader: Loader::Grub,
-        run: rdma::between_two,
-    },
+    Scenario::without_linerate(
+        "disk-boots",
+        "A disk guest boots by GRUB, keeps what was written, and a kernel argument of grub.d is in force after a reboot.",
+        boots,
+    ),
+    Scenario::without_linerate(
+        "disk-one-shot",
+        "The entry that grub-reboot names is booted once: the boot after it is the default again.",
+        one_shot,
+    ),
+    Scenario::without_linerate(
+        "disk-power-cut",
+        "After a power cut a guest has what was synced, and boots again.",
+        power_cut,
+    ),
+    Scenario::with_linerate(
+        "apply-iommu",
+        "A plan turns translated into identity domains over SSH: tried once, proven, made permanent, kept over reboots, and undone byte for byte.",
+        apply::iommu,
+    ),
+    Scenario::with_linerate(
+        "apply-amd-iommu",
+        "What apply-iommu proves with VT-d, on AMD-Vi.",
+        apply::amd_iommu,
+    ),
+    Scenario::with_linerate(
+        "apply-systemd-boot",
+        "What apply-iommu proves with GRUB, with systemd-boot and kernel-install; and an entry that panics is started once only.",
+        loaders::systemd_boot,
+    )
+    .booted_by(Loader::SystemdBoot),
+    Scenario::with_linerate(
+        "apply-unified",
+        "Kernel arguments inside a unified kernel image: the image is built anew, proven, kept over a reboot, and built again as it was.",
+        loaders::unified,
+    )
+    .booted_by(Loader::SystemdBoot),
+    Scenario::with_linerate(
+        "apply-module",
+        "A module is loaded now and at each boot by what a remedy makes of it; undone, it is there no more.",
+        module::at_boot,
+    ),
+    Scenario::with_linerate(
+        "apply-at-once",
+        "One reboot carries ACS redirection cleared, MTU 1500 to 9000 with RDMA MTU 4096, locked memory and identity domains; all of it is there after a second one, and all is undone.",
+        apply::at_once,
+    ),
+    Scenario::with_linerate(
+        "apply-netplan",
+        "An MTU of 9000 and an address of a RoCE interface by netplan: at once, over a reboot, and undone byte for byte.",
+        network::netplan,
+    ),
+    Scenario::with_linerate(
+        "apply-network-manager",
+        "What apply-netplan proves, in the profile of NetworkManager that the interface uses.",
+        network::manager,
+    ),
+    Scenario::with_linerate(
+        "apply-falls-back",
+        "A kernel argument that prevents the boot falls back by itself; the plan is told as ineffective, and undone.",
+        apply::falls_back,
+    ),
+    Scenario::with_linerate(
+        "apply-faults",
+        "A hand that is killed, or loses its power, its disk or its connection, at a boundary of its plan goes on, or undoes byte for byte.",
+        faults::matrix,
+    ),
+    Scenario::with_linerate(
+        "apply-broken-off",
+        "An operator that is killed at each boundary of its own, a connection that is lost, an sshd that is late: going on ends in the proof, and each reboot is made once.",
+        broken::off,
+    ),
+    Scenario::with_linerate(
+        "apply-update-grub-fails",
+        "A program of the plan that fails is told, what it wrote is put back, and the node is as it was.",
+        broken::update_grub,
+    ),
+    Scenario::with_linerate(
+        "apply-nic-firmware",
+        "Two nodes with four cards each (emulated firmware): settings found, judged, planned, set, rebooted and proven, one node first; what is hidden is told as not known.",
+        nicfw::two_nodes,
+    ),
+    Scenario::with_linerate(
+        "bench-rdma-two-guests",
+        "linerate bench run measures RDMA over SSH between two machines, with a snapshot of both, and leaves nothing behind.",
+        rdma::between_two,
+    ),
 ];
 
 /// Those for every commit.

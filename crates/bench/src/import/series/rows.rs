@@ -2,7 +2,7 @@
 
 use super::names::{direction, metric};
 use super::shape::{Long, Shape};
-use crate::model::{Kind, Label, Metric, Note, Param, Point, Points, ROWS_ARE_RUNS, Run, Series, Stat, Unit};
+use crate::model::{Kind, Label, Metric, Param, Point, Points, ROWS_ARE_RUNS, Run, Series, Stat, Unit};
 use linerate_formats::series::{self as theirs, Column};
 use smol_str::{SmolStr, ToSmolStr};
 use std::collections::{HashMap, HashSet};
@@ -52,10 +52,7 @@ impl Shape<'_> {
         }
         if self.rows_are_runs {
             run.params.insert(ROWS_ARE_RUNS.into(), Param::Flag(true));
-            run.notes.push(Note {
-                what: "no column names runs, time or steps: every row counts as a repetition of its own".to_owned(),
-                line: None,
-            });
+            run.note("no column names runs, time or steps: every row counts as a repetition of its own", None);
         }
         run
     }

@@ -25,7 +25,7 @@ const EXIT_INCONCLUSIVE: u8 = 2;
 
 pub(super) fn run(a: &CompareArgs) -> Result<u8, Failure> {
     let line = Line::new(true);
-    let history = a.store.store.as_deref();
+    let history = a.answer.store.store.as_deref();
     let names = |first: &'_ str, more: &'_ [String]| -> Vec<String> {
         std::iter::once(first.to_owned()).chain(more.iter().cloned()).collect()
     };
@@ -37,7 +37,7 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8, Failure> {
     let loaded_a = read(&names_a)?;
     if a.template {
         let runs: Vec<Run> = loaded_a.into_runs();
-        let mut sink = Sink::open_for(a.out.output.as_deref(), Access::Umask)?;
+        let mut sink = Sink::open_for(a.answer.out.output.as_deref(), Access::Umask)?;
         sink.write_all(template::template(&runs).as_bytes())?;
         sink.finish()?;
         return Ok(0);
@@ -51,8 +51,8 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8, Failure> {
     let options =
         Options { threshold: a.threshold, metrics: a.metric.clone(), resamples: a.bootstrap, ..Options::default() };
     let answer = compare(&side_a.input(), &side_b.input(), &options);
-    let (mut sink, style) = super::open(&a.out)?;
-    match a.format {
+    let (mut sink, style) = super::open(&a.answer.out)?;
+    match a.answer.format {
         BenchFormat::Json => comparison_json(&answer, &mut sink)?,
         BenchFormat::Markdown => comparison_markdown(&answer, &mut sink)?,
         BenchFormat::Html => {

@@ -23,33 +23,33 @@ const NAMES: [&str; 5] = ["run", "repetition", "order", "reported", "variant"];
 const EXIT_MISSED: u8 = 1;
 
 pub(super) fn run(a: &HistoryArgs) -> Result<u8, Failure> {
-    if matches!(a.format, BenchFormat::Markdown | BenchFormat::Html) {
+    if matches!(a.answer.format, BenchFormat::Markdown | BenchFormat::Html) {
         return Err(
             Failure::new("the history is shown as text or JSON").hint("`linerate bench summary` makes a page of runs")
         );
     }
-    let told = a.store.store.as_deref();
+    let told = a.answer.store.store.as_deref();
     let change = a.target.is_some() || a.remove_target.is_some() || a.delete.is_some();
     let Opened { mut store, path } = if change { store::open_to_write(told)? } else { store::open_to_read(told)? };
     let filter = filter(&a.filter)?;
     if let Some(file) = &a.export {
         return export(&store, &filter, file);
     }
-    let (mut sink, style) = super::open(&a.out)?;
-    let json = a.format == BenchFormat::Json;
+    let (mut sink, style) = super::open(&a.answer.out)?;
+    let json = a.answer.format == BenchFormat::Json;
     let code = if let Some(name) = &a.target {
-        store.set_target(&target(name, a, &filter)?, store::now()).map_err(store::fail)?;
+        store.set_target(&target(name, a, &filter)?, store::now())?;
         writeln!(sink, "target {name} is set")?;
         0
     } else if let Some(name) = &a.remove_target {
-        if !store.remove_target(name).map_err(store::fail)? {
+        if !store.remove_target(name)? {
             return Err(Failure::new(format!("there is no target `{name}`")));
         }
         writeln!(sink, "target {name} is removed")?;
         0
     } else if let Some(run) = &a.delete {
-        let id = store.find(run).map_err(store::fail)?;
-        store.delete(id).map_err(store::fail)?;
+        let id = store.find(run)?;
+        store.delete(id)?;
         writeln!(sink, "run {id} is deleted")?;
         0
     } else if a.verify {
@@ -58,7 +58,7 @@ pub(super) fn run(a: &HistoryArgs) -> Result<u8, Failure> {
         targets(&store, json, &mut sink)?;
         0
     } else if let Some(run) = &a.show {
-        let run = store.load(store.find(run).map_err(store::fail)?).map_err(store::fail)?;
+        let run = store.load(store.find(run)?)?;
         if json {
             runs_json(&[run], &[], &mut sink)?
         } else {
@@ -111,7 +111,7 @@ fn filter(a: &FilterArgs) -> Result<Filter, Failure> {
 fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut Sink) -> Result<(), Failure> {
     let asked = filter.limit;
     filter.limit = asked.or(Some(if json { u32::MAX } else { NEWEST }));
-    let runs = store.list(&filter).map_err(store::fail)?;
+    let runs = store.list(&filter)?;
     if json {
         return Ok(crate::output::json(sink, &history_json::runs(&runs))?);
     }
@@ -130,7 +130,7 @@ fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut 
         });
     }
     show::history_text(&rows, style, sink)?;
-    let all = store.stats().map_err(store::fail)?;
+    let all = store.stats()?;
     if all.runs > rows.len() as u64 && asked.is_none() {
         writeln!(sink, "{} of {} runs; --limit shows more", rows.len(), all.runs)?;
     }
@@ -138,13 +138,13 @@ fn list(store: &Store, mut filter: Filter, json: bool, style: Style, sink: &mut 
 }
 
 fn bands(store: &Store, filter: &Filter, json: bool, style: Style, sink: &mut Sink) -> Result<(), Failure> {
-    let bands = store.bands(filter, Typical::Mean).map_err(store::fail)?;
+    let bands = store.bands(filter, Typical::Mean)?;
     if json {
         return Ok(crate::output::json(sink, &history_json::bands(&bands))?);
     }
     let rows: Vec<show::Band> = bands.iter().map(|b| band_row(b, None)).collect();
     show::bands_text(&rows, style, sink)?;
-    for (key, values) in store.mixed(filter, &NAMES).map_err(store::fail)? {
+    for (key, values) in store.mixed(filter, &NAMES)? {
         writeln!(sink, "mixed: the runs differ in {key} ({}); --param {key}=… chooses", values.join(", "))?;
     }
     Ok(())
@@ -164,12 +164,14 @@ fn band_row(b: &Band, latest: Option<f64>) -> show::Band {
     }
 }
 
+/// ` at 8 GiB`.
+fn at(size: Option<u64>) -> String {
+    size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)))
+}
+
 /// `all_reduce_perf busbw at 8 GiB, place out-of-place`.
 fn name(of: &Measured, size: Option<u64>) -> String {
-    let mut text = format!("{} {}", of.tool.as_deref().unwrap_or(of.kind.name()), of.metric);
-    if let Some(size) = size {
-        text.push_str(&format!(" at {}", linerate_formats::units::Bytes(size)));
-    }
+    let mut text = format!("{} {}{}", of.tool.as_deref().unwrap_or(of.kind.name()), of.metric, at(size));
     for l in of.labels.iter().filter(|l| !l.is_member()) {
         text.push_str(&format!(", {} {}", l.key, l.value));
     }
@@ -177,12 +179,12 @@ fn name(of: &Measured, size: Option<u64>) -> String {
 }
 
 fn best(store: &Store, filter: &Filter, json: bool, sink: &mut Sink) -> Result<(), Failure> {
-    let best = store.best(filter, Typical::Mean, 3).map_err(store::fail)?;
+    let best = store.best(filter, Typical::Mean, 3)?;
     if json {
         return Ok(crate::output::json(sink, &history_json::best(&best))?);
     }
     for b in &best {
-        let size = b.size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)));
+        let size = at(b.size);
         let tool = b.of.tool.as_deref().unwrap_or(b.of.kind.name());
         let runs: Vec<String> = b.runs.iter().map(|(v, id)| format!("{v:.4} {} ({id})", b.of.metric.unit)).collect();
         writeln!(sink, "{tool} {}{size}: {}", b.of.metric, runs.join(", "))?;
@@ -191,7 +193,7 @@ fn best(store: &Store, filter: &Filter, json: bool, sink: &mut Sink) -> Result<(
 }
 
 fn targets(store: &Store, json: bool, sink: &mut Sink) -> Result<(), Failure> {
-    let all = store.targets().map_err(store::fail)?;
+    let all = store.targets()?;
     if json {
         return Ok(crate::output::json(sink, &history_json::targets(&all))?);
     }
@@ -212,9 +214,9 @@ fn range(t: &Target) -> String {
 }
 
 fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, sink: &mut Sink) -> Result<u8, Failure> {
-    let run = store.load(store.find(run).map_err(store::fail)?).map_err(store::fail)?;
-    let checks = store.check(&run).map_err(store::fail)?;
-    let standing = store.standing(&run, filter, &SAME, Typical::Mean).map_err(store::fail)?;
+    let run = store.load(store.find(run)?)?;
+    let checks = store.check(&run)?;
+    let standing = store.standing(&run, filter, &SAME, Typical::Mean)?;
     let missed = checks.iter().any(|c| matches!(c.outcome, Some(Outcome::Below | Outcome::Above)));
     if json {
         crate::output::json(sink, &history_json::check(run.id(), &checks, &standing))?;
@@ -227,7 +229,7 @@ fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, si
                 Some(Outcome::Above) => "above",
                 None => "open",
             };
-            let size = c.size.map_or_else(String::new, |s| format!(" at {}", linerate_formats::units::Bytes(s)));
+            let size = at(c.size);
             writeln!(
                 sink,
                 "target {}{size}: {value}, {word} ({}; {})",
@@ -251,12 +253,12 @@ fn check(store: &Store, run: &str, filter: &Filter, json: bool, style: Style, si
 }
 
 fn verify(store: &Store, path: &Path, sink: &mut Sink) -> Result<u8, Failure> {
-    let wrong = store.verify().map_err(store::fail)?;
+    let wrong = store.verify()?;
     for w in &wrong {
         writeln!(sink, "{w}")?;
     }
     if wrong.is_empty() {
-        let s = store.stats().map_err(store::fail)?;
+        let s = store.stats()?;
         writeln!(sink, "{}: {} runs, {} values, nothing is damaged", path.display(), s.runs, s.points)?;
     }
     Ok(u8::from(!wrong.is_empty()))
@@ -269,7 +271,7 @@ fn export(store: &Store, filter: &Filter, file: &Path) -> Result<u8, Failure> {
     })?;
     let failed = |e: io::Error| Failure::writing(file, &e);
     let mut out = Replace::begin(file, Access::Umask).map_err(failed)?;
-    let done = store.export(form, filter, &mut out).map_err(store::fail)?;
+    let done = store.export(form, filter, &mut out)?;
     out.keep().map_err(failed)?;
     let mut err = std::io::stderr().lock();
     let _ = writeln!(err, "{name}: {} runs, {} samples", done.runs, done.samples);
@@ -297,7 +299,7 @@ fn target(name: &str, a: &HistoryArgs, filter: &Filter) -> Result<Target, Failur
         low: low.as_ref().map(within).transpose()?,
         high: high.as_ref().map(within).transpose()?,
         unit: unit.clone(),
-        source: a.source.clone().unwrap_or_else(|| "not told".to_owned()),
+        source: a.source.clone().unwrap_or_else(|| "unknown".to_owned()),
     })
 }
 

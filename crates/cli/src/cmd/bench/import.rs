@@ -20,7 +20,7 @@ const EXIT_REFUSED: u8 = 2;
 const EXIT_NOTHING: u8 = 3;
 
 pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
-    if matches!(a.format, BenchFormat::Markdown | BenchFormat::Html) {
+    if matches!(a.answer.format, BenchFormat::Markdown | BenchFormat::Html) {
         return Err(
             Failure::new("runs are shown as text or JSON").hint("`linerate bench summary` makes a page of them")
         );
@@ -30,10 +30,10 @@ pub(super) fn run(a: &ImportArgs) -> Result<u8, Failure> {
     let nodes = a.node.iter().map(|path| load::snapshot(path, &line)).collect::<Result<Vec<_>, _>>()?;
     drop(line);
     let kept = if a.no_store || loaded.runs().next().is_none() { None } else { Some(keep(a, &loaded, &nodes)?) };
-    let (mut sink, style) = super::open(&a.out)?;
+    let (mut sink, style) = super::open(&a.answer.out)?;
     let refused = super::refused(&loaded.refused);
     let all: Vec<Run> = loaded.texts.into_iter().flat_map(|t| t.runs).collect();
-    match a.format {
+    match a.answer.format {
         BenchFormat::Json => runs_json(&all, &refused, &mut sink)?,
         _ => {
             if a.quiet {
@@ -88,7 +88,7 @@ fn keep(a: &ImportArgs, loaded: &Loaded, nodes: &[Snapshot]) -> Result<(Added, S
     });
     let found = loaded.snapshots.iter().map(|s| store::reference(s, None, String::new()));
     let snapshots: Vec<SnapshotRef> = named.chain(found).collect();
-    let mut opened = store::open_to_write(a.store.store.as_deref())?;
+    let mut opened = store::open_to_write(a.answer.store.store.as_deref())?;
     let labels: Vec<&str> = a.label.iter().map(String::as_str).collect();
     let mut list = Vec::new();
     for text in &loaded.texts {
@@ -97,7 +97,7 @@ fn keep(a: &ImportArgs, loaded: &Loaded, nodes: &[Snapshot]) -> Result<(Added, S
             list.push(Imported { text: Some(place), snapshots: &snapshots, labels: &labels, ..Imported::from(run) });
         }
     }
-    let added = opened.store.add(&list, store::now()).map_err(store::fail)?;
+    let added = opened.store.add(&list, store::now())?;
     Ok((added, opened.path.display().to_string()))
 }
 

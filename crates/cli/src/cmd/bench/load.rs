@@ -185,18 +185,18 @@ pub(super) fn side(named: &[&str], history: Option<&Path>, line: &Line) -> Resul
             Some(label) => {
                 let filter =
                     linerate_store::Filter { labels: vec![label.to_owned()], ..linerate_store::Filter::default() };
-                let ids: Vec<_> = store.list(&filter).map_err(Failure::new)?.into_iter().map(|s| s.id).collect();
+                let ids: Vec<_> = store.list(&filter)?.into_iter().map(|s| s.id).collect();
                 if ids.is_empty() {
                     return Err(Failure::new(format!("no run of the history has the label `{label}`")));
                 }
                 ids
             }
-            None => vec![store.find(name).map_err(Failure::new)?],
+            None => vec![store.find(name)?],
         };
         for id in ids {
-            let run = store.load(id).map_err(Failure::new)?;
+            let run = store.load(id)?;
             all.texts.push(Text { digest: String::new(), runs: vec![run] });
-            for s in store.snapshots(id).map_err(Failure::new)? {
+            for s in store.snapshots(id)? {
                 let facts = store::facts(&s);
                 if !all.facts.contains(&facts) {
                     all.facts.push(facts);

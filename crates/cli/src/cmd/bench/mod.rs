@@ -11,7 +11,7 @@ mod store;
 mod summary;
 
 use crate::bench_args::{BenchArgs, BenchCommand, OutArgs};
-use crate::output::{Failure, Sink, width};
+use crate::output::{Failure, Sink};
 use linerate_out::file::Access;
 use linerate_report::Style;
 
@@ -31,7 +31,7 @@ pub(crate) fn run(a: &BenchArgs) -> Result<u8, Failure> {
 /// Where an answer goes, and how it looks there.
 fn open(out: &OutArgs) -> Result<(Sink, Style), Failure> {
     let sink = Sink::open_for(out.output.as_deref(), Access::Umask)?;
-    let style = Style { colour: sink.colour(out.color), width: width(), verbose: out.verbose };
+    let style = sink.style(out.color, out.verbose);
     Ok((sink, style))
 }
 

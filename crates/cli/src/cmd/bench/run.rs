@@ -23,11 +23,11 @@ const EXIT_FAILED: u8 = 1;
 const EXIT_STOPPED: u8 = 2;
 
 pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
-    if matches!(a.format, BenchFormat::Markdown | BenchFormat::Html) {
+    if matches!(a.answer.format, BenchFormat::Markdown | BenchFormat::Html) {
         return Err(Failure::new("a run is shown as text or JSON"));
     }
     let request = request(a)?;
-    let hosts = HostSpec::list(&a.on).map_err(Failure::new)?;
+    let hosts = HostSpec::list(&a.on)?;
     let cancel = crate::interrupt::cancel();
     let mut screen = Screen::new(a.quiet);
     let snapshots = (!a.no_snapshot).then(Collect::default);
@@ -43,7 +43,7 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     // The plan is said before anything runs, on standard error where the answer is for a program.
     let text = prepared.plan.to_string();
     let text = without_secrets(&text);
-    if a.format == BenchFormat::Json && !a.dry_run {
+    if a.answer.format == BenchFormat::Json && !a.dry_run {
         let _ = io::stderr().write_all(text.as_bytes());
     } else {
         let mut out = Standard::new();
@@ -68,10 +68,10 @@ pub(super) fn run(a: &RunArgs) -> Result<u8, Failure> {
     if !a.no_store && !runs.is_empty() {
         keep(a, &measured, &runs, &kept)?;
     }
-    let (mut sink, style) = super::open(&a.out)?;
+    let (mut sink, style) = super::open(&a.answer.out)?;
     let refused = super::refused(&refused);
     let all: Vec<Run> = runs.into_iter().map(|(_, run, _)| run).collect();
-    if a.format == BenchFormat::Json {
+    if a.answer.format == BenchFormat::Json {
         runs_json(&all, &refused, &mut sink)?;
     } else {
         runs_text(&all, &refused, style, &mut sink)?;
@@ -126,7 +126,7 @@ fn snapshots(measured: &Measured) -> impl Iterator<Item = &linerate_snapshot::Sn
 }
 
 fn request(a: &RunArgs) -> Result<Request, Failure> {
-    let mut r = Request::new(What::of_name(&a.what).map_err(Failure::new)?);
+    let mut r = Request::new(What::of_name(&a.what)?);
     r.repetitions = a.repetitions.unwrap_or(r.repetitions);
     r.warmups = a.warmups.unwrap_or(r.warmups);
     r.seconds = a.seconds.unwrap_or(r.seconds);
@@ -217,7 +217,7 @@ impl Kept {
 }
 
 fn keep(a: &RunArgs, measured: &Measured, runs: &[(usize, Run, String)], kept: &Kept) -> Result<(), Failure> {
-    let mut opened = store::open_to_write(a.store.store.as_deref())?;
+    let mut opened = store::open_to_write(a.answer.store.store.as_deref())?;
     let file = |name: &str| kept.snapshots.iter().find(|(n, _)| n == name).and_then(|(_, p)| p.as_deref());
     let references: Vec<SnapshotRef> = measured
         .hosts
@@ -239,7 +239,7 @@ fn keep(a: &RunArgs, measured: &Measured, runs: &[(usize, Run, String)], kept: &
         let text = TextRef { digest, ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX) };
         list.push(Imported { run, text: Some(text), snapshots: &references, labels: &labels, place: Some(place) });
     }
-    opened.store.add(&list, store::now()).map_err(store::fail)?;
+    opened.store.add(&list, store::now())?;
     Ok(())
 }
 

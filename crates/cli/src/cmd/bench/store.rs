@@ -3,7 +3,7 @@
 use crate::output::Failure;
 use linerate_bench::facts::{Fact, Facts};
 use linerate_snapshot::Snapshot;
-use linerate_store::{SnapshotRef, Store, StoreError, default_path};
+use linerate_store::{SnapshotRef, Store, default_path};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -23,17 +23,12 @@ pub(super) fn path(told: Option<&Path>) -> Result<PathBuf, Failure> {
 
 pub(super) fn open_to_write(told: Option<&Path>) -> Result<Opened, Failure> {
     let path = path(told)?;
-    Ok(Opened { store: Store::open(&path).map_err(fail)?, path })
+    Ok(Opened { store: Store::open(&path)?, path })
 }
 
 pub(super) fn open_to_read(told: Option<&Path>) -> Result<Opened, Failure> {
     let path = path(told)?;
-    Ok(Opened { store: Store::read(&path).map_err(fail)?, path })
-}
-
-/// The store's errors say what to do themselves.
-pub(super) fn fail(e: StoreError) -> Failure {
-    Failure::new(e)
+    Ok(Opened { store: Store::read(&path)?, path })
 }
 
 /// Seconds of the Unix epoch.

@@ -3,13 +3,12 @@
 use super::apply_screen::Screen;
 use super::stored::{self, Held};
 use super::{FromFile, bmc, kept, reach, read_plan, signature};
-use crate::output::{Failure, Sink, width};
+use crate::output::{Failure, Sink};
 use crate::plan_args::{AnswerFormat, ApplyArgs};
 use linerate_apply::drive::{self, Ended, Fleet, Job, Lone, Node, Operator, Options, Outcome, many};
 use linerate_out::terminal;
 use linerate_remedy::Plan;
-use linerate_report::Style;
-use linerate_report::plan::{json, markdown, text};
+use linerate_report::plan::{markdown, text};
 use std::io::{Read as _, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,8 +49,8 @@ pub(crate) fn run(a: &ApplyArgs) -> Result<u8, Failure> {
     let mut jobs = Vec::new();
     for (node, chosen) in nodes.iter().zip(&plans) {
         let Chosen { plan, bytes, signature, steps } = chosen;
-        store.keep(plan, bytes, signature.as_deref()).map_err(Failure::new)?;
-        let record = store.prepare(node.name(), plan, steps, &operator.session.who).map_err(Failure::new)?;
+        store.keep(plan, bytes, signature.as_deref())?;
+        let record = store.prepare(node.name(), plan, steps, &operator.session.who)?;
         let options = Options {
             operator: operator.clone(),
             record: Arc::new(record),
@@ -165,7 +164,7 @@ fn dry(
     operator: &Operator,
     mut sink: Sink,
 ) -> Result<u8, Failure> {
-    let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
+    let style = sink.style(a.color, false);
     let mut fits = true;
     for (node, Chosen { plan, steps, .. }) in nodes.iter().zip(plans) {
         writeln!(sink, "On {}, this would be done:\n", terminal(node.name()))?;
@@ -173,7 +172,7 @@ fn dry(
             AnswerFormat::Markdown => markdown::render(plan, &mut sink)?,
             _ => text::render(plan, style, &mut sink)?,
         }
-        let refused = drive::check(&**node, plan, steps, operator).map_err(Failure::new)?.refused;
+        let refused = drive::check(&**node, plan, steps, operator)?.refused;
         fits &= refused.is_empty();
         for trouble in &refused {
             let step = trouble.step.as_ref().map(|s| format!("{s}: ")).unwrap_or_default();
@@ -188,7 +187,6 @@ fn dry(
 
 fn answer(a: &ApplyArgs, outcome: &Outcome, sink: &mut Sink) -> Result<(), Failure> {
     outcome.remarks.iter().for_each(|r| crate::output::remark(r));
-    let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
     let earlier = match &outcome.ended {
         Ended::Proven => None,
         Ended::Undone(_) => Some("Before it was undone, the node showed:"),
@@ -200,11 +198,7 @@ fn answer(a: &ApplyArgs, outcome: &Outcome, sink: &mut Sink) -> Result<(), Failu
         if let Some(words) = earlier.filter(|_| a.format != AnswerFormat::Json) {
             writeln!(sink, "{words}\n")?;
         }
-        match a.format {
-            AnswerFormat::Text => text::render_verified(found, style, sink)?,
-            AnswerFormat::Markdown => markdown::render_verified(found, sink)?,
-            AnswerFormat::Json => json::render(found, sink)?,
-        }
+        super::verified(found, a.format, a.color, sink)?;
     }
     let (words, hint) = match &outcome.ended {
         Ended::Proven => ("proven: every step is effective".to_owned(), None),

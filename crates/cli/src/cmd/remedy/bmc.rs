@@ -45,8 +45,8 @@ impl RedfishArgs {
     }
 
     fn bmc(&self, url: &str) -> Result<Bmc, Failure> {
-        let origin = Origin::parse(url).map_err(Failure::new)?;
-        let mut curl = Curl::new(origin.clone(), self.credentials()?).map_err(Failure::new)?;
+        let origin = Origin::parse(url)?;
+        let mut curl = Curl::new(origin.clone(), self.credentials()?)?;
         curl.insecure = self.redfish_insecure;
         curl.cacert.clone_from(&self.redfish_cacert);
         Ok(Bmc::new(origin, Box::new(curl), self.redfish_system.clone(), Patience::default()))

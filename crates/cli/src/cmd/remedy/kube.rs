@@ -1,5 +1,6 @@
 //! The cluster as the user named it.
 
+use super::policy::Wishes;
 use crate::output::Failure;
 use crate::plan_args::{KubeArgs, PlanArgs};
 use linerate_apply::kube::{Kube, Program};
@@ -28,18 +29,21 @@ impl KubeArgs {
 }
 
 /// Labels that are asked for, beside those that the node has.
-pub(super) fn asked(a: &PlanArgs, snapshot: &Snapshot) -> Result<Option<Asked>, Failure> {
-    if a.label.is_empty() {
+pub(super) fn asked(a: &PlanArgs, policy: Option<&Wishes>, snapshot: &Snapshot) -> Result<Option<Asked>, Failure> {
+    // A policy's labels are for a cluster that is named.
+    let of_policy = policy.map_or(&[][..], |p| &p.labels).iter().filter(|_| a.kube.is_named());
+    let words: Vec<&String> = a.label.iter().chain(of_policy).collect();
+    if words.is_empty() {
         let unused = "--kube-node, --kube-context and --kubeconfig are for --label, and none is given";
         return if a.kube.is_named() { Err(Failure::new(unused)) } else { Ok(None) };
     }
     let wrong = |why: LabelError| Failure::new(format!("--label: {why}"));
-    let wanted = a.label.iter().map(|w| w.parse()).collect::<Result<Vec<Wanted>, _>>().map_err(wrong)?;
+    let wanted = words.iter().map(|w| w.parse()).collect::<Result<Vec<Wanted>, _>>().map_err(wrong)?;
     distinct(&wanted).map_err(wrong)?;
     let name = a.kube.kube_node.clone().or_else(|| node_id(snapshot).host.map(|h| h.to_ascii_lowercase()));
     let name = name.ok_or_else(|| {
         Failure::new("the source does not say the node's name").hint("name its object in Kubernetes with --kube-node")
     })?;
-    let seen = a.kube.api().look(&name).map_err(Failure::new)?;
+    let seen = a.kube.api().look(&name)?;
     Ok(Some(Asked { node: seen.node, labels: seen.labels, wanted }))
 }

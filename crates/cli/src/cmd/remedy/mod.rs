@@ -8,15 +8,20 @@ mod here;
 mod kept;
 mod kube;
 pub(crate) mod plan;
+mod policy;
 mod reach;
 pub(crate) mod rollback;
 mod signature;
 mod stored;
 pub(crate) mod verify;
 
-use crate::output::Failure;
+use crate::args::When;
+use crate::output::{Failure, Sink};
+use crate::plan_args::AnswerFormat;
 use linerate_apply::drive::Operator;
 use linerate_remedy::Plan;
+use linerate_remedy::verify::Verification;
+use linerate_report::plan::{json, markdown, text};
 use std::io::Read;
 use std::path::Path;
 
@@ -40,6 +45,15 @@ fn read_plan(path: &Path) -> Result<FromFile, Failure> {
         Failure::new(format!("{}: {e}", path.display())).hint("`linerate plan --format json -o FILE` writes plans")
     })?;
     Ok(FromFile { plan, bytes })
+}
+
+/// What a node that was read again says, in the form that was asked for.
+fn verified(found: &Verification, format: AnswerFormat, color: When, sink: &mut Sink) -> std::io::Result<()> {
+    match format {
+        AnswerFormat::Text => text::render_verified(found, sink.style(color, false), sink),
+        AnswerFormat::Markdown => markdown::render_verified(found, sink),
+        AnswerFormat::Json => json::render(found, sink),
+    }
 }
 
 /// This process, for nodes and journals.

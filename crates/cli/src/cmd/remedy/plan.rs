@@ -1,9 +1,8 @@
 //! `linerate plan`.
 
 use super::signature;
-use crate::output::{Failure, Sink, width};
+use crate::output::{Failure, Sink};
 use crate::plan_args::{PlanArgs, PlanFormat};
-use crate::progress::Line;
 use crate::sources;
 use linerate_apply::drive;
 use linerate_node::Node;
@@ -13,10 +12,8 @@ use linerate_out::file::Access;
 use linerate_remedy::export::{LinkType, NicType};
 use linerate_remedy::platform::Platform;
 use linerate_remedy::{Act, Plan, Step, export, plan};
-use linerate_report::Style;
 use linerate_report::plan::{json, markdown, text};
 use linerate_snapshot::Snapshot;
-use linerate_snapshot::capture::{Options, Purpose};
 use std::io::Write;
 use std::path::Path;
 
@@ -26,15 +23,28 @@ const EXIT_STEPS: u8 = 1;
 const EXIT_LEFT: u8 = 2;
 
 pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
-    let rules = sources::select(&a.fix)?;
+    let (of_policy, of_rules): (Vec<String>, Vec<String>) =
+        a.fix.iter().cloned().partition(|f| f.starts_with("policy/"));
+    let rules = sources::select(&of_rules)?;
     let snapshot = read(a)?;
     let node = Node::decode_as(&snapshot, a.role.map(Into::into));
     let audit = linerate_rules::audit(&node, &snapshot, &rules);
     let bmc = a.redfish.one(a.reach.host.as_deref())?;
-    let redfish = bmc.map(|b| b.setup()).transpose().map_err(Failure::new)?;
-    let labels = super::kube::asked(a, &snapshot)?;
+    let redfish = bmc.map(|b| b.setup()).transpose()?;
+    let wished = match &a.policy {
+        Some(file) => Some(super::policy::wished(file, &of_policy, &snapshot, &node)?),
+        None if !of_policy.is_empty() => {
+            return Err(
+                Failure::new("--fix names an expectation of a policy, and there is none").hint("name it with --policy")
+            );
+        }
+        None => None,
+    };
+    let labels = super::kube::asked(a, wished.as_ref(), &snapshot)?;
+    let unknown = wished.as_ref().map_or(0, |w| w.unknown);
     let options = plan::Options {
-        fix: rules_of(a, &rules),
+        fix: if of_rules.is_empty() { Vec::new() } else { rules_of(a, &rules) },
+        policy: wished.map(|w| w.wishes),
         allow: a.allow.clone(),
         trial: !a.no_trial,
         reset_devices: a.reset_nics,
@@ -58,7 +68,12 @@ pub(crate) fn run(a: &PlanArgs) -> Result<u8, Failure> {
         let cuts = node.cuts.iter().map(|c| c.words(&snapshot));
         cuts.chain(snapshot.problems.iter().cloned()).for_each(|r| crate::output::remark(&r));
     }
-    let nothing_left = plan.by_hand.is_empty() && plan.refused.is_empty() && !audit.incomplete;
+    if unknown > 0 {
+        crate::output::remark(&format!(
+            "{unknown} expectations of the policy could not be told: `linerate policy check` says why"
+        ));
+    }
+    let nothing_left = plan.by_hand.is_empty() && plan.refused.is_empty() && !audit.incomplete && unknown == 0;
     Ok(match (plan.steps.is_empty(), nothing_left) {
         (false, _) => EXIT_STEPS,
         (true, false) => EXIT_LEFT,
@@ -89,7 +104,7 @@ fn known(a: &PlanArgs, mut plan: Plan) -> Result<Plan, Failure> {
     }
     if by_bmc {
         let bmc = a.redfish.one(a.reach.host.as_deref())?;
-        let whose = bmc.map(|b| b.is_of(plan.node.uuid.as_deref())).transpose().map_err(Failure::new)?.flatten();
+        let whose = bmc.map(|b| b.is_of(plan.node.uuid.as_deref())).transpose()?.flatten();
         match whose {
             Some(true) => {}
             Some(false) => {
@@ -123,19 +138,17 @@ fn rules_of(a: &PlanArgs, rules: &[&'static linerate_rules::Rule]) -> Vec<String
 
 /// The node.
 fn read(a: &PlanArgs) -> Result<Snapshot, Failure> {
-    if let Some(path) = &a.source {
-        let line = Line::new(true);
-        // What hashing makes of names differs from time to time: a plan must know its node again.
-        let options = Options { redact: false, ..crate::budget::options(path, Purpose::Collect) };
-        return linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new);
+    match &a.source {
+        // A plan must know its node again.
+        Some(path) => sources::unredacted(path),
+        None => Ok(a.reach.node()?.read()?),
     }
-    a.reach.node()?.read().map_err(Failure::new)
 }
 
 fn write(a: &PlanArgs, plan: &Plan, snapshot: &Snapshot, node: &Node<'_>, sink: &mut Sink) -> Result<(), Failure> {
     let exported = match a.format {
         PlanFormat::Text => {
-            let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
+            let style = sink.style(a.color, false);
             return Ok(text::render(plan, style, sink)?);
         }
         PlanFormat::Markdown => return Ok(markdown::render(plan, sink)?),
@@ -145,8 +158,8 @@ fn write(a: &PlanArgs, plan: &Plan, snapshot: &Snapshot, node: &Node<'_>, sink: 
             let pool = a.pool.as_deref().ok_or_else(|| {
                 Failure::new("--format machineconfig needs --pool").hint("`oc get machineconfigpool` lists them")
             })?;
-            let made = export::machineconfig(plan, pool, &a.pools).map_err(Failure::new)?;
-            export::machineconfig_fits(&Platform::detect(snapshot, node)).map_err(Failure::new)?;
+            let made = export::machineconfig(plan, pool, &a.pools)?;
+            export::machineconfig_fits(&Platform::detect(snapshot, node))?;
             made
         }
         PlanFormat::Talos => export::talos(plan, a.talos_boot.into()),

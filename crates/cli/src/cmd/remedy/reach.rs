@@ -15,11 +15,11 @@ pub(super) fn node(
     sudo: bool,
 ) -> Result<Box<dyn Node>, Failure> {
     let Some(host) = host else { return Ok(Box::new(Here::new(root.map(Path::to_owned)))) };
-    let spec: HostSpec = host.parse().map_err(Failure::new)?;
+    let spec: HostSpec = host.parse()?;
     if spec.way == Way::Local {
         return Ok(Box::new(Here::new(None)));
     }
-    let transport = spec.transport(ssh).map_err(Failure::new)?;
+    let transport = spec.transport(ssh)?;
     Ok(Box::new(Remote::new(transport, sudo, crate::interrupt::cancel())))
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn run(a: &RollbackArgs) -> Result<u8, Failure> {
 /// What would be undone: acts of the operator's plan, as the node says that they stand.
 fn show(target: &Target<'_>) -> Result<u8, Failure> {
     let Target { node, plan, record, operator, .. } = *target;
-    let Some(state) = standing(node, plan, operator, record).map_err(Failure::new)? else {
+    let Some(state) = standing(node, plan, operator, record)? else {
         return Err(Failure::new(format!("{}: no such plan was begun there", node.name())));
     };
     for act in state.acts.iter().rev().filter(|a| !matches!(a.stands, Stands::Open | Stands::Undone)) {

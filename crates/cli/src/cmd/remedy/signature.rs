@@ -4,10 +4,9 @@
 use super::stored::base;
 use crate::output::Failure;
 use linerate_out::child::{self, Need};
-use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// What signatures are for: one that was made for another use is not taken.
 const NAMESPACE: &str = "linerate-plan";
@@ -15,9 +14,10 @@ const NAMESPACE: &str = "linerate-plan";
 pub(super) const MOST: u64 = 1 << 20;
 
 /// Runs ssh-keygen with a text on its standard input. Only what reaches the user's agent is inherited.
-fn keygen(arguments: &[&OsStr], input: &[u8]) -> Result<Output, Failure> {
+fn keygen(arguments: impl FnOnce(&mut Command), input: &[u8]) -> Result<Output, Failure> {
     let mut command = child::command("ssh-keygen", Need::Ssh);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    arguments(&mut command);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let failed = |e: std::io::Error| {
         Failure::new(format!("ssh-keygen: {e}"))
             .hint("install OpenSSH's client, 8.2 or later: it makes and checks signatures")
@@ -44,9 +44,10 @@ pub(super) fn beside(plan: &Path) -> PathBuf {
 
 /// Signs a plan's bytes with a key: a private one, or a public one whose private half the agent has.
 pub(super) fn sign(key: &Path, plan: &[u8]) -> Result<Vec<u8>, Failure> {
-    let arguments = ["-Y", "sign", "-f"].map(OsStr::new);
-    let arguments = [&arguments[..], &[key.as_os_str(), OsStr::new("-n"), OsStr::new(NAMESPACE)]].concat();
-    let output = keygen(&arguments, plan)?;
+    let sign = |c: &mut Command| {
+        c.args(["-Y", "sign", "-f"]).arg(key).args(["-n", NAMESPACE]);
+    };
+    let output = keygen(sign, plan)?;
     if !output.status.success() || output.stdout.is_empty() {
         return Err(Failure::new(format!(
             "{}: the plan was not signed: ssh-keygen said: {}",
@@ -79,28 +80,19 @@ pub(super) fn verified(plan: &[u8], signature: &[u8], allowed: Option<&Path>) ->
             signers.display()
         ))
     };
-    let word = OsStr::new;
-    let find =
-        [word("-Y"), word("find-principals"), word("-s"), file.path().as_os_str(), word("-f"), signers.as_os_str()];
-    let output = keygen(&find, b"")?;
+    let find = |c: &mut Command| {
+        c.args(["-Y", "find-principals", "-s"]).arg(file.path()).arg("-f").arg(&signers);
+    };
+    let output = keygen(find, b"")?;
     let principals = String::from_utf8_lossy(&output.stdout).into_owned();
     let Some(name) = principals.lines().map(str::trim).find(|l| !l.is_empty()).filter(|_| output.status.success())
     else {
         return Err(refuse(&output));
     };
-    let verify = [
-        word("-Y"),
-        word("verify"),
-        word("-f"),
-        signers.as_os_str(),
-        word("-I"),
-        word(name),
-        word("-n"),
-        word(NAMESPACE),
-        word("-s"),
-        file.path().as_os_str(),
-    ];
-    let output = keygen(&verify, plan)?;
+    let verify = |c: &mut Command| {
+        c.args(["-Y", "verify", "-f"]).arg(&signers).args(["-I", name, "-n", NAMESPACE, "-s"]).arg(file.path());
+    };
+    let output = keygen(verify, plan)?;
     if output.status.success() { Ok(name.to_owned()) } else { Err(refuse(&output)) }
 }
 

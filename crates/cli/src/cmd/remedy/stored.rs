@@ -20,7 +20,7 @@ pub(super) fn open() -> Result<Plans, Failure> {
         Failure::new("there is neither XDG_STATE_HOME nor HOME to keep plans and what was done with them")
             .hint("set one of both: it is what apply --resume and rollback go by")
     })?;
-    Plans::open(&dir.join("plans")).map_err(Failure::new)
+    Ok(Plans::open(&dir.join("plans"))?)
 }
 
 /// A plan that this operator holds, for one node.
@@ -56,7 +56,7 @@ pub(super) fn prune(store: &Plans) {
 /// typed.
 pub(super) fn last(node: &dyn Node, operator: &Operator, verb: &str) -> Result<Held, Failure> {
     let (store, name) = (open()?, node.name());
-    let Some(record) = store.last(name).map_err(Failure::new)? else {
+    let Some(record) = store.last(name)? else {
         if let Some(other) = others(&store, node, operator).first() {
             return Err(Failure::new(format!(
                 "{name}: no plan was applied to it under this name from here; the machine that answers is the one to which plan {:.16} was applied as \
@@ -72,7 +72,7 @@ pub(super) fn last(node: &dyn Node, operator: &Operator, verb: &str) -> Result<H
         .hint("name the plan's own file: `linerate apply PLAN` goes on with it, `linerate rollback PLAN` undoes it"));
     };
     let hash = record.plan();
-    let state = begun(node, operator).map_err(Failure::new)?;
+    let state = begun(node, operator)?;
     match state {
         None => return Err(Failure::new(format!("{name}: no plan was begun there"))),
         Some(state) if state.plan != hash => {
@@ -94,7 +94,7 @@ pub(super) fn last(node: &dyn Node, operator: &Operator, verb: &str) -> Result<H
         }
         Some(_) => {}
     }
-    held(&store, &hash)?.map(|held| with(held, record)).ok_or_else(|| {
+    store.plan(&hash)?.map(|held| with(held, record)).ok_or_else(|| {
         Failure::new(format!("{name}: plan {hash:.16} was applied from here, and its copy is gone"))
             .hint("name the plan's own file")
     })
@@ -127,7 +127,7 @@ pub(super) fn named(word: &str, node: &dyn Node, steps: &[String]) -> Result<Hel
     if !digits {
         return Err(Failure::new(format!("{word}: neither a plan nor the beginning of a plan's digest")));
     }
-    let found = open()?.plan_like(word).map_err(Failure::new)?;
+    let found = open()?.plan_like(word)?;
     let found = found.ok_or_else(|| {
         Failure::new(format!("{word}: no plan that was applied from here has a digest that begins so"))
             .hint("name the plan's own file: what a node itself names is not taken")
@@ -143,7 +143,7 @@ fn noted(plan: &Plan, node: &dyn Node, steps: &[String]) -> Result<Record, Failu
         return Ok(none());
     }
     let (store, name) = (open()?, node.name());
-    let found = store.record(name, &plan.hash).map_err(Failure::new)?;
+    let found = store.record(name, &plan.hash)?;
     let others = if found.is_none() { store.other_names_of(name, &plan.hash).unwrap_or_default() } else { Vec::new() };
     if let Some(other) = others.first() {
         crate::output::remark(&format!(
@@ -153,10 +153,6 @@ fn noted(plan: &Plan, node: &dyn Node, steps: &[String]) -> Result<Record, Failu
         ));
     }
     Ok(found.filter(|r| steps.is_empty() || r.steps() == steps).unwrap_or_else(none))
-}
-
-fn held(store: &Plans, hash: &str) -> Result<Option<linerate_apply::plans::Held>, Failure> {
-    store.plan(hash).map_err(Failure::new)
 }
 
 fn with(held: linerate_apply::plans::Held, record: Record) -> Held {

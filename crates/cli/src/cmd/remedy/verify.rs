@@ -2,22 +2,17 @@
 
 use super::read_plan;
 use crate::cmd::bench;
-use crate::output::{Failure, Sink, width};
+use crate::output::{Failure, Sink};
 use crate::plan_args::{AnswerFormat, VerifyArgs};
-use crate::progress::Line;
+use crate::sources::unredacted;
 use linerate_remedy::verify::{Identity, Told, identity, verify_told};
-use linerate_report::Style;
-use linerate_report::plan::{json, markdown, text};
-use linerate_snapshot::Snapshot;
-use linerate_snapshot::capture::{Options, Purpose};
-use std::path::Path;
 
 pub(crate) fn run(a: &VerifyArgs) -> Result<u8, Failure> {
     let plan = read_plan(&a.plan)?.plan;
-    let before = a.before.as_deref().map(load).transpose()?;
+    let before = a.before.as_deref().map(unredacted).transpose()?;
     let after = match &a.source {
-        Some(path) => load(path)?,
-        None => a.reach.node()?.read().map_err(Failure::new)?,
+        Some(path) => unredacted(path)?,
+        None => a.reach.node()?.read()?,
     };
     if let Identity::No(why) = identity(&plan, before.as_ref(), &after) {
         return Err(Failure::new(why).hint("verify the plan on its own node, or make a plan of this one"));
@@ -31,22 +26,10 @@ pub(crate) fn run(a: &VerifyArgs) -> Result<u8, Failure> {
     }
     let found = verify_told(&plan, before.as_ref(), &after, &told);
     let mut sink = Sink::open(None)?;
-    let style = Style { colour: sink.colour(a.color), width: width(), verbose: false };
-    match a.format {
-        AnswerFormat::Text => text::render_verified(&found, style, &mut sink)?,
-        AnswerFormat::Markdown => markdown::render_verified(&found, &mut sink)?,
-        AnswerFormat::Json => json::render(&found, &mut sink)?,
-    }
+    super::verified(&found, a.format, a.color, &mut sink)?;
     if !a.bench_before.is_empty() && a.format == AnswerFormat::Text {
         bench::beside(&a.bench_before, &a.bench_after, &mut sink)?;
     }
     sink.finish()?;
     Ok(found.exit_code())
-}
-
-fn load(path: &Path) -> Result<Snapshot, Failure> {
-    let line = Line::new(true);
-    // What hashing makes of names differs from time to time: it would be reported as a change.
-    let options = Options { redact: false, ..crate::budget::options(path, Purpose::Collect) };
-    linerate_snapshot::load(path, &options, &|p| line.capture(p)).map_err(Failure::new)
 }

@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment, nccl};
+use crate::causes::{Advice, Cause, ENV_RST, Found, nccl};
 use crate::observe::trouble::Trouble;
 use linerate_rules::{Severity, Source};
 
@@ -18,7 +18,7 @@ pub(super) static CAUSE: Cause = Cause {
           measured, and costs elsewhere: few channels do not fill a fast network, LL does not fill any.",
     confirm: &["the same benchmark without the variable"],
     refute: &["the benchmark is as fast without it"],
-    remedy: || environment("Unset the variable and measure again", &[], DECISIONS),
+    remedy: Advice::Environment("Unset the variable and measure again", &[], DECISIONS),
     sources: &[TUNING, ENV_RST],
     severity: Severity::Low,
     rules: &[],
@@ -77,8 +77,7 @@ const DECISIONS: &[&str] = &[
 /// the message ends with the variables, where they are set.
 fn none_left(c: &Case<'_>) -> Option<Found> {
     let none = |t: &Trouble| matches!(t, Trouble::Other(n) if c.name(*n).starts_with(NONE_LEFT));
-    let failed = c.failures(none);
-    let (_, g) = failed.first()?;
+    let g = c.failure(none)?;
     let set: Vec<_> = ["NCCL_ALGO", "NCCL_PROTO"].iter().filter_map(|n| Some((*n, c.env(n)?))).collect();
     let said =
         g.quotes.iter().any(|q| q.text.contains("NCCL_ALGO was set to") || q.text.contains("NCCL_PROTO was set to"));

@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::Certain;
 use crate::case::Case;
-use crate::causes::{Cause, Found, nccl, software};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
 
@@ -22,7 +22,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`linerate topo FILE`: are the bus ids those of `nvidia-smi`?",
     ],
     refute: &[],
-    remedy: || software("Mount the file that belongs to this machine type, or unset NCCL_TOPO_FILE"),
+    remedy: Advice::Software("Mount the file that belongs to this machine type, or unset NCCL_TOPO_FILE"),
     sources: &[nccl("NCCL, src/graph/xml.cc", "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/graph/xml.cc")],
     severity: Severity::High,
     rules: &["topo/topology-file"],
@@ -31,8 +31,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let found = c.failures(|t| matches!(t, Trouble::TopologyFile));
-    let (_, g) = found.first()?;
+    let g = c.failure(|t| matches!(t, Trouble::TopologyFile))?;
     let file = c.env("NCCL_TOPO_FILE").or_else(|| c.env("NCCL_GRAPH_FILE"));
     let only_default = file.is_none()
         && g.quotes.iter().all(|q| q.text.contains("virtualTopology.xml") || q.text.contains("nvidia-topologyd"));
@@ -45,10 +44,5 @@ fn check(c: &Case<'_>) -> Option<Found> {
         None => "a topology file cannot be used".to_owned(),
     };
     let set = file.into_iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).collect::<Vec<_>>();
-    Some(
-        Found::new(Certain, words, "NCCL says so")
-            .with(c.quotes(g))
-            .with(set)
-            .scope(c.scope(g.processes.iter().copied())),
-    )
+    Some(Found::new(Certain, words, "NCCL says so").shown(c, g).with(set))
 }

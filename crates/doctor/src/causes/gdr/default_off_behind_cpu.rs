@@ -4,7 +4,7 @@ use super::PATHS_CC;
 use super::seen::{incapable, is_grace, lacking, missing};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
-use crate::causes::{Cause, Found, environment};
+use crate::causes::{Advice, Cause, Found};
 use linerate_rules::{Severity, Source};
 
 pub(super) static CAUSE: Cause = Cause {
@@ -19,13 +19,11 @@ pub(super) static CAUSE: Cause = Cause {
           2.25 then copies by design; 2.26 has NCCL_NET_GDR_C2C (off), 2.27 has it on.",
     confirm: &["NCCL 2.27 or later, or NCCL_NET_GDR_LEVEL=SYS (NCCL_NET_GDR_C2C=1 in 2.26), and the same benchmark"],
     refute: &["the machine is no Grace"],
-    remedy: || {
-        environment(
-            "Use NCCL 2.27 or later; until then NCCL_NET_GDR_LEVEL=SYS, measured",
-            &["NCCL_NET_GDR_LEVEL=SYS"],
-            &[],
-        )
-    },
+    remedy: Advice::Environment(
+        "Use NCCL 2.27 or later; until then NCCL_NET_GDR_LEVEL=SYS, measured",
+        &["NCCL_NET_GDR_LEVEL=SYS"],
+        &[],
+    ),
     sources: &[PATHS_CC, Source { title: "NCCL issue 1579", at: "https://github.com/NVIDIA/nccl/issues/1579" }],
     severity: Severity::Medium,
     rules: &["iommu/arm-peer-to-peer"],

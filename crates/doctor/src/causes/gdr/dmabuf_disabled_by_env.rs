@@ -4,7 +4,7 @@ use super::GDR_CC;
 use super::seen::{incapable, incapable_processes, lacking, missing};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -22,7 +22,7 @@ pub(super) static CAUSE: Cause = Cause {
         "unset NCCL_DMABUF_ENABLE: the log then says `DMA-BUF is available on GPU device 0` and `GPU Direct RDMA Enabled for HCA`",
     ],
     refute: &["`ls /sys/module/nvidia_peermem/version` exists: then peermem should have served"],
-    remedy: || environment("Unset NCCL_DMABUF_ENABLE", &[], &["NCCL_DMABUF_ENABLE"]),
+    remedy: Advice::Environment("Unset NCCL_DMABUF_ENABLE", &[], &["NCCL_DMABUF_ENABLE"]),
     sources: &[ENV_RST, GDR_CC],
     severity: Severity::High,
     rules: &["gpumem/registration-path"],

@@ -5,7 +5,7 @@ use super::distance::distance_words;
 use super::seen::{is_grace, seen};
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -23,7 +23,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`linerate topo --explain` for the pairs that the level allows",
     ],
     refute: &["all pairs that are used are PXB apart or nearer: then the variable changes nothing"],
-    remedy: || environment("Unset NCCL_NET_GDR_LEVEL", &[], &["NCCL_NET_GDR_LEVEL"]),
+    remedy: Advice::Environment("Unset NCCL_NET_GDR_LEVEL", &[], &["NCCL_NET_GDR_LEVEL"]),
     sources: &[ENV_RST, PATHS_CC],
     severity: Severity::Medium,
     rules: &["numa/cross-socket-nic"],

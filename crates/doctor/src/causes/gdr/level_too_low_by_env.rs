@@ -5,7 +5,7 @@ use super::distance::{is_low, low_limit};
 use super::seen::{incapable, incapable_processes, lacking, missing, seen};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -22,7 +22,7 @@ pub(super) static CAUSE: Cause = Cause {
           of an old scale: 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 SYS.",
     confirm: &["unset NCCL_NET_GDR_LEVEL", "`linerate topo --explain GPU0 mlx5_0` on the node shows the distance"],
     refute: &["connections lack /GDRDMA without the variable, too"],
-    remedy: || environment("Unset NCCL_NET_GDR_LEVEL", &[], &["NCCL_NET_GDR_LEVEL"]),
+    remedy: Advice::Environment("Unset NCCL_NET_GDR_LEVEL", &[], &["NCCL_NET_GDR_LEVEL"]),
     sources: &[ENV_RST, PATHS_CC],
     severity: Severity::High,
     rules: &["numa/no-shared-switch"],

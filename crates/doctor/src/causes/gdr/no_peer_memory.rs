@@ -5,7 +5,7 @@ use super::seen::{incapable, incapable_processes, lacking, missing, seen, works}
 use crate::answer::Confidence::{Certain, Likely};
 use crate::answer::Evidence;
 use crate::case::Case;
-use crate::causes::{Cause, Found, TROUBLESHOOTING, investigate};
+use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
 use crate::observe::trouble::ToolTrouble;
 use linerate_rules::Severity;
 use linerate_topology::gdr::GdrReason;
@@ -30,12 +30,10 @@ pub(super) static CAUSE: Cause = Cause {
         "in a container: is the host's /sys visible?",
     ],
     refute: &["`GPU Direct RDMA Enabled for HCA` for the same NIC, or connections with /GDRDMA"],
-    remedy: || {
-        investigate(
-            "gpumem/registration-path on the node says which way is open: DMA-BUF (open GPU driver, Turing or later, kernel 5.12, a NIC driver that takes it), or nvidia-peermem at each boot, \
+    remedy: Advice::Investigate(
+        "gpumem/registration-path on the node says which way is open: DMA-BUF (open GPU driver, Turing or later, kernel 5.12, a NIC driver that takes it), or nvidia-peermem at each boot, \
              which needs MLNX_OFED or DOCA-OFED. Volta or Pascal with ConnectX-3, GeForce and DGX Spark have neither",
-        )
-    },
+    ),
     sources: &[GDR_CC, TROUBLESHOOTING],
     severity: Severity::High,
     rules: NO_PEER_MEMORY_RULES,

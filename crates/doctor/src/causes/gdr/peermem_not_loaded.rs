@@ -3,7 +3,7 @@
 use super::seen;
 use crate::answer::Confidence::Certain;
 use crate::case::Case;
-use crate::causes::{Cause, Found, nccl, software};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::{KernelTrouble, PeermemTrouble};
 use linerate_rules::{Severity, Source};
 
@@ -26,11 +26,9 @@ pub(super) static CAUSE: Cause = Cause {
         "DMA-BUF: the open GPU driver, and `DMA-BUF is available on GPU device 0` in NCCL's log",
     ],
     refute: &["connections with /GDRDMA: then DMA-BUF serves, and the module is not needed"],
-    remedy: || {
-        software(
-            "Rebuild nvidia-peermem for the GPU driver and the RDMA stack that run (reinstall the GPU driver after MLNX_OFED or DOCA-OFED), make the module visible where it is loaded, or use the open GPU driver with DMA-BUF instead",
-        )
-    },
+    remedy: Advice::Software(
+        "Rebuild nvidia-peermem for the GPU driver and the RDMA stack that run (reinstall the GPU driver after MLNX_OFED or DOCA-OFED), make the module visible where it is loaded, or use the open GPU driver with DMA-BUF instead",
+    ),
     sources: &[PEERMEM, LOADER],
     severity: Severity::High,
     rules: &["gpumem/registration-path", "gpumem/peermem-symbols", "gpumem/peermem-inbox"],

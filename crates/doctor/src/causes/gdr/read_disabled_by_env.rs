@@ -4,7 +4,7 @@ use super::PATHS_CC;
 use super::seen::{lacking, seen};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -20,7 +20,7 @@ pub(super) static CAUSE: Cause = Cause {
           where GPUs have NVLink.",
     confirm: &["unset NCCL_NET_GDR_READ: `[send] … /GDRDMA` appears"],
     refute: &["receiving lacks /GDRDMA as well: then the reason is another one"],
-    remedy: || environment("Unset NCCL_NET_GDR_READ", &[], &["NCCL_NET_GDR_READ"]),
+    remedy: Advice::Environment("Unset NCCL_NET_GDR_READ", &[], &["NCCL_NET_GDR_READ"]),
     sources: &[ENV_RST, PATHS_CC],
     severity: Severity::Medium,
     rules: &[],

@@ -3,7 +3,7 @@
 use super::PATHS_CC;
 use super::seen::seen;
 use crate::case::Case;
-use crate::causes::{Cause, environment};
+use crate::causes::{Advice, Cause};
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -18,7 +18,7 @@ pub(super) static CAUSE: Cause = Cause {
     why: "Reads of the NIC would disturb other PCIe traffic on these GPUs, so NCCL decides against them by itself.",
     confirm: &["the pair's line ends in `read 0`, and the GPU is older than Ampere"],
     refute: &["receiving lacks /GDRDMA, too"],
-    remedy: || environment("Nothing: it is the default", &[], &[]),
+    remedy: Advice::Environment("Nothing: it is the default", &[], &[]),
     sources: &[PATHS_CC],
     severity: Severity::Info,
     rules: &[],

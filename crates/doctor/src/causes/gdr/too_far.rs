@@ -6,7 +6,7 @@ use super::seen::{incapable_processes, is_grace, lacking, missing, seen};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::answer::Evidence;
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use crate::observe::Pair;
 use crate::observe::groups::Group;
 use linerate_rules::Severity;
@@ -31,13 +31,11 @@ pub(super) static CAUSE: Cause = Cause {
         "NCCL_NET_GDR_LEVEL=PHB and a benchmark: it gains on most recent EPYC machines, and may lose on old root complexes",
     ],
     refute: &["`GPU Direct RDMA Disabled for HCA`: then the NIC cannot at all"],
-    remedy: || {
-        environment(
-            "On hardware where all pairs are PHB apart in one NUMA node: NCCL_NET_GDR_LEVEL=PHB, and measure; in a virtual machine the host's virtual switches or a topology file",
-            &["NCCL_NET_GDR_LEVEL=PHB"],
-            &[],
-        )
-    },
+    remedy: Advice::Environment(
+        "On hardware where all pairs are PHB apart in one NUMA node: NCCL_NET_GDR_LEVEL=PHB, and measure; in a virtual machine the host's virtual switches or a topology file",
+        &["NCCL_NET_GDR_LEVEL=PHB"],
+        &[],
+    ),
     sources: &[PATHS_CC, ENV_RST],
     severity: Severity::High,
     rules: &["numa/no-shared-switch", "numa/cross-socket-nic", "topo/virtual-hides-affinity", "topo/flat-guest"],

@@ -3,7 +3,7 @@
 use super::cuda;
 use crate::answer::Confidence::Certain;
 use crate::case::Case;
-use crate::causes::{Cause, Found, nccl, software};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::{KernelTrouble, ToolTrouble};
 use linerate_rules::Severity;
 
@@ -21,11 +21,9 @@ pub(super) static CAUSE: Cause = Cause {
         "`cat /proc/driver/nvidia/version` (module) against `ls /usr/lib*/libnvidia-ml.so.*` (library), in the job's container, too",
     ],
     refute: &[],
-    remedy: || {
-        software(
-            "Load the module of the installed release (stop all that uses the GPUs, or restart the node), or remove the other library",
-        )
-    },
+    remedy: Advice::Software(
+        "Load the module of the installed release (stop all that uses the GPUs, or restart the node), or remove the other library",
+    ),
     sources: &[nccl("NVML: nvmlReturn_t", "https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceEnumvs.html")],
     severity: Severity::Critical,
     rules: &["gpumem/driver-loaded"],

@@ -3,7 +3,7 @@
 use super::{CUDA, cuda};
 use crate::answer::Confidence::{Certain, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, software};
+use crate::causes::{Advice, Cause, Found};
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -18,11 +18,9 @@ pub(super) static CAUSE: Cause = Cause {
     why: "Image and node are updated apart. CUDA gives error 35 also where a container has no GPU driver at all.",
     confirm: &["`nvidia-smi` on the node (driver, CUDA) against the image's CUDA version"],
     refute: &[],
-    remedy: || {
-        software(
-            "Upgrade the node's driver, or take an image with an older CUDA; forward compatibility packages help on data-centre GPUs",
-        )
-    },
+    remedy: Advice::Software(
+        "Upgrade the node's driver, or take an image with an older CUDA; forward compatibility packages help on data-centre GPUs",
+    ),
     sources: &[CUDA],
     severity: Severity::Critical,
     rules: &["gpumem/driver-loaded"],
@@ -34,8 +32,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     if let Some(g) = cuda(c, &[803, 804], &["Driver version found", "unsupported display driver"]) {
         return Some(
             Found::new(Certain, "the driver is older than the CUDA runtime needs", "the CUDA error says so")
-                .with(c.quotes(g))
-                .scope(c.scope(g.processes.iter().copied())),
+                .shown(c, g),
         );
     }
     // The runtime gives the same error where it finds no driver at all: a container that was given no GPU.
@@ -46,7 +43,6 @@ fn check(c: &Case<'_>) -> Option<Found> {
             "the driver is older than the CUDA runtime needs, or the program does not see the driver",
             "CUDA's error 35 says no more",
         )
-        .with(c.quotes(g))
-        .scope(c.scope(g.processes.iter().copied())),
+        .shown(c, g),
     )
 }

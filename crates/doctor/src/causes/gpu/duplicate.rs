@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::Certain;
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate, nccl};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
 
@@ -21,11 +21,9 @@ pub(super) static CAUSE: Cause = Cause {
         "`env | grep -e LOCAL_RANK -e CUDA_VISIBLE_DEVICES` in each rank",
     ],
     refute: &[],
-    remedy: || {
-        investigate(
-            "Select the device by local rank before the communicator is made (torch.cuda.set_device(local_rank)), one rank per GPU",
-        )
-    },
+    remedy: Advice::Investigate(
+        "Select the device by local rank before the communicator is made (torch.cuda.set_device(local_rank)), one rank per GPU",
+    ),
     sources: &[nccl(
         "NCCL, src/init.cc: Duplicate GPU detected",
         "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/init.cc",
@@ -37,8 +35,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let found = c.failures(|t| matches!(t, Trouble::DuplicateGpu));
-    let (_, g) = found.first()?;
+    let g = c.failure(|t| matches!(t, Trouble::DuplicateGpu))?;
     let words = g.quotes.first().map_or("two ranks use one GPU", |q| q.text.as_str());
     Some(Found::new(Certain, words, "NCCL names the two ranks").with(c.quotes(g)))
 }

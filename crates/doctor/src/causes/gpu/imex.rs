@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::Certain;
 use crate::case::Case;
-use crate::causes::{Cause, Found, nccl, software};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
 
@@ -19,11 +19,9 @@ pub(super) static CAUSE: Cause = Cause {
         "NCCL_MNNVL_ENABLE=0: does it start?",
     ],
     refute: &["the nodes share no NVLink domain"],
-    remedy: || {
-        software(
-            "Start nvidia-imex on all nodes of the domain with the same nodes_config, and give the container an IMEX channel",
-        )
-    },
+    remedy: Advice::Software(
+        "Start nvidia-imex on all nodes of the domain with the same nodes_config, and give the container an IMEX channel",
+    ),
     sources: &[nccl("NCCL, src/mnnvl.cc", "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/mnnvl.cc")],
     severity: Severity::Critical,
     rules: &["modules/imex-channel0"],
@@ -32,11 +30,6 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let found = c.failures(|t| matches!(t, Trouble::Imex));
-    let (_, g) = found.first()?;
-    Some(
-        Found::new(Certain, "the IMEX domain does not work", "NCCL says so")
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied())),
-    )
+    let g = c.failure(|t| matches!(t, Trouble::Imex))?;
+    Some(Found::new(Certain, "the IMEX domain does not work", "NCCL says so").shown(c, g))
 }

@@ -4,7 +4,7 @@ use super::{CUDA, cuda};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
 use crate::causes::kernel::xid;
-use crate::causes::{Cause, Found, investigate, nccl};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::{KernelTrouble, ToolTrouble, Trouble};
 use linerate_rules::Severity;
 use linerate_rules::xid::{Do, switch_remedy, switch_severity};
@@ -30,12 +30,10 @@ pub(super) static CAUSE: Cause = Cause {
         "NCCL_NVLS_ENABLE=0: does it start?",
     ],
     refute: &["the machine has no NVSwitch"],
-    remedy: || {
-        investigate(
-            "Find the fabric manager of this machine and its log: on HGX nvidia-fabricmanager of exactly the driver's version (B200, B300: with NVLSM) on the system that has the NVSwitches; \
+    remedy: Advice::Investigate(
+        "Find the fabric manager of this machine and its log: on HGX nvidia-fabricmanager of exactly the driver's version (B200, B300: with NVLSM) on the system that has the NVSwitches; \
              on GB200 and GB300 NVL72 NMX-C on the switches",
-        )
-    },
+    ),
     sources: &[
         nccl("Fabric Manager user guide", "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/"),
         CUDA,
@@ -47,7 +45,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let nvls = c.failures(|t| matches!(t, Trouble::Nvls)).first().map(|(_, g)| *g);
+    let nvls = c.failure(|t| matches!(t, Trouble::Nvls));
     let fabric = cuda(c, &[802], &["system not yet initialized"]);
     let broken = c
         .failures(|t| matches!(t, Trouble::P2pDisabled))
@@ -107,8 +105,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     };
     Some(
         Found::new(sure, words, "the log says so; the state of the fabric is on the node")
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied()))
+            .shown(c, g)
             .join(c, &["gpumem/nvlink-fabric"]),
     )
 }

@@ -3,7 +3,7 @@
 use super::{CUDA, cuda};
 use crate::answer::Confidence::{Certain, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
 
@@ -19,9 +19,9 @@ pub(super) static CAUSE: Cause = Cause {
         "fewer communicators, NCCL_BUFFSIZE or fewer channels: does it start?",
     ],
     refute: &["a warning of the `[Rem Allocator]` alone: a stranger connected to NCCL's port, and nothing is wrong"],
-    remedy: || {
-        investigate("Leave room on the GPU: a smaller batch or pool, no second process on the GPU, fewer communicators")
-    },
+    remedy: Advice::Investigate(
+        "Leave room on the GPU: a smaller batch or pool, no second process on the GPU, fewer communicators",
+    ),
     sources: &[CUDA],
     severity: Severity::Critical,
     rules: &[],
@@ -32,7 +32,7 @@ pub(super) static CAUSE: Cause = Cause {
 fn check(c: &Case<'_>) -> Option<Found> {
     let g = cuda(c, &[2], &["out of memory"]).or_else(|| {
         let alloc = |t: &Trouble| matches!(t, Trouble::Other(n) if c.name(*n).contains("Failed to CUDA") && c.name(*n).contains("alloc"));
-        c.failures(alloc).first().map(|(_, g)| *g)
+        c.failure(alloc)
     })?;
     // A stranger's connection makes this thread allocate nonsense.
     let stranger = c.failures(|t| matches!(t, Trouble::Other(n) if c.name(*n).contains("[Rem Allocator]")));
@@ -42,9 +42,5 @@ fn check(c: &Case<'_>) -> Option<Found> {
         return None;
     }
     let sure = if stranger.is_empty() { Certain } else { Possible };
-    Some(
-        Found::new(sure, "a GPU had no memory left", "the CUDA error says so")
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied())),
-    )
+    Some(Found::new(sure, "a GPU had no memory left", "the CUDA error says so").shown(c, g))
 }

@@ -1,7 +1,7 @@
 //! `ib/flushed`.
 
 use super::VERBS;
-use crate::causes::{Cause, investigate};
+use crate::causes::{Advice, Cause};
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -13,7 +13,7 @@ pub(super) static CAUSE: Cause = Cause {
           consequence, or as undecided, never as a cause.",
     confirm: &["logs of all ranks: the first completion with another status"],
     refute: &[],
-    remedy: || investigate("Read the logs of the other ranks: the first error is there"),
+    remedy: Advice::Investigate("Read the logs of the other ranks: the first error is there"),
     sources: &[VERBS],
     severity: Severity::Info,
     rules: &[],

@@ -3,7 +3,7 @@
 use super::verbs;
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment, nccl};
+use crate::causes::{Advice, Cause, ENV_RST, Found, nccl};
 use crate::observe::groups::Group;
 use crate::observe::trouble::Trouble;
 use linerate_formats::nccl_log::status::Status;
@@ -28,13 +28,11 @@ pub(super) static CAUSE: Cause = Cause {
     refute: &[
         "the entry is RoCE v2 with the right address on all hosts, and `rping` or ib_write_bw -x INDEX works between them",
     ],
-    remedy: || {
-        environment(
-            "Unset NCCL_IB_GID_INDEX (NCCL 2.21 and later); before that, the index of the RoCE v2 entry with the port's address",
-            &[],
-            &["NCCL_IB_GID_INDEX"],
-        )
-    },
+    remedy: Advice::Environment(
+        "Unset NCCL_IB_GID_INDEX (NCCL 2.21 and later); before that, the index of the RoCE v2 entry with the port's address",
+        &[],
+        &["NCCL_IB_GID_INDEX"],
+    ),
     sources: &[
         ENV_RST,
         nccl(
@@ -73,7 +71,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         } else if forced.is_some() && (timed_out || detail || roce == Some(true)) {
             (Likely, "the index is forced, and the connection cannot be set up with it")
         } else if error.contains("No data available") || roce == Some(true) && timed_out {
-            (Likely, "the address that the index stands for cannot be resolved")
+            (Likely, "the address at this index cannot be resolved")
         } else if no_device
             || roce == Some(true)
             || error.contains("Invalid argument")
@@ -86,13 +84,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
         };
         let index = forced.map(|(v, _)| format!(" with NCCL_IB_GID_INDEX={v}")).unwrap_or_default();
         let words = format!("{call} failed{index}: {error}");
-        return Some(
-            Found::new(sure, words, why)
-                .with(c.quotes(g))
-                .with(set)
-                .scope(c.scope(g.processes.iter().copied()))
-                .join(c, &["rdma/gid-table", "rdma/gid-ndev"]),
-        );
+        return Some(Found::new(sure, words, why).shown(c, g).with(set).join(c, &["rdma/gid-table", "rdma/gid-ndev"]));
     }
     let (_, g) = early.first()?;
     if c.ran() {

@@ -3,7 +3,7 @@
 use super::{WRAP, no_memory, registers, verbs};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::{KernelTrouble, PeermemTrouble};
 use linerate_rules::Severity;
 
@@ -24,11 +24,9 @@ pub(super) static CAUSE: Cause = Cause {
         "NCCL_DMABUF_ENABLE=0 or NCCL_NET_GDR_LEVEL=LOC: does the job run?",
     ],
     refute: &["it fails with GPUDirect RDMA off as well"],
-    remedy: || {
-        investigate(
-            "Read the kernel's log at the time of the failure; rebuild nvidia-peermem for this driver and RDMA stack, or use DMA-BUF",
-        )
-    },
+    remedy: Advice::Investigate(
+        "Read the kernel's log at the time of the failure; rebuild nvidia-peermem for this driver and RDMA stack, or use DMA-BUF",
+    ),
     sources: &[WRAP],
     severity: Severity::Critical,
     rules: REGISTRATION_RULES,
@@ -76,9 +74,8 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let words = format!("{call} failed: {error}");
     Some(
         Found::new(sure, words, "the call itself fails; why is in the kernel's log")
-            .with(c.quotes(g))
+            .shown(c, g)
             .with(lines)
-            .scope(c.scope(g.processes.iter().copied()))
             .join(c, REGISTRATION_RULES),
     )
 }

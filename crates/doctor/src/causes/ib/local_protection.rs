@@ -3,7 +3,7 @@
 use super::{VERBS, completions, peers};
 use crate::answer::Confidence::Likely;
 use crate::case::Case;
-use crate::causes::{Cause, Found, TROUBLESHOOTING, investigate};
+use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
 use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
@@ -20,7 +20,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`linerate audit`: acs/redirect-on-p2p-path, iommu/translated-domain",
     ],
     refute: &["it fails with GPUDirect RDMA off, too"],
-    remedy: || investigate("Judge the node's ACS and IOMMU: `linerate audit --rule 'acs/*' --rule 'iommu/*'`"),
+    remedy: Advice::Investigate("Judge the node's ACS and IOMMU: `linerate audit --rule 'acs/*' --rule 'iommu/*'`"),
     sources: &[VERBS, TROUBLESHOOTING],
     severity: Severity::Critical,
     rules: &["acs/redirect-on-p2p-path", "iommu/translated-domain", "iommu/faults", "gpumem/peermem-symbols"],

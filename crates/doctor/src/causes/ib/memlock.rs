@@ -3,7 +3,7 @@
 use super::{WRAP, no_memory, registers, verbs};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, TROUBLESHOOTING, software};
+use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
 use crate::observe::trouble::ToolTrouble;
 use linerate_rules::Severity;
 
@@ -20,11 +20,9 @@ pub(super) static CAUSE: Cause = Cause {
           systems and container runtimes give the job their own limit, whatever limits.conf says.",
     confirm: &["in the job itself: `ulimit -l`, or `grep locked /proc/PID/limits`"],
     refute: &["`ulimit -l` says unlimited in the job: then the NIC or GPU driver refuses, see its log"],
-    remedy: || {
-        software(
-            "Raise the limit where the job gets it: LimitMEMLOCK=infinity of the service, PropagateResourceLimits of Slurm, the runtime's ulimits, IPC_LOCK in a pod",
-        )
-    },
+    remedy: Advice::Software(
+        "Raise the limit where the job gets it: LimitMEMLOCK=infinity of the service, PropagateResourceLimits of Slurm, the runtime's ulimits, IPC_LOCK in a pod",
+    ),
     sources: &[TROUBLESHOOTING, WRAP],
     severity: Severity::Critical,
     rules: &["memory/memlock"],
@@ -66,12 +64,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let sure = if modify { Possible } else { Likely };
     let words = format!("{call} failed with ENOMEM: too little memory may be locked");
     let why = "that is what a low limit looks like; the limit of the job itself is not shown, and a GPU driver that refuses looks the same";
-    Some(
-        Found::new(sure, words, why)
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied()))
-            .join(c, &["memory/memlock"]),
-    )
+    Some(Found::new(sure, words, why).shown(c, g).join(c, &["memory/memlock"]))
 }
 
 /// `Please set max locked memory (ulimit -l) to 'unlimited' (current: 64 kbytes)`, in KiB.

@@ -69,7 +69,7 @@ fn is_down(event: &str) -> bool {
 
 /// Completions of a status.
 fn completions<'a>(c: &Case<'a>, status: &[Status]) -> Option<&'a Group> {
-    c.failures(|t| matches!(t, Trouble::Completion(s) if status.contains(s))).first().map(|(_, g)| *g)
+    c.failure(|t| matches!(t, Trouble::Completion(s) if status.contains(s)))
 }
 
 fn peers(g: &Group) -> String {

@@ -3,7 +3,7 @@
 use super::{VERBS, completions, is_down};
 use crate::answer::Confidence::Likely;
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::{KernelTrouble, Trouble};
 use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
@@ -23,7 +23,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`mstflint -d BDF q`: firmware against the release notes",
     ],
     refute: &["a port event at the same time: then the link is the cause"],
-    remedy: || investigate("Read the driver's messages about the NIC; update firmware or replace the card"),
+    remedy: Advice::Investigate("Read the driver's messages about the NIC; update firmware or replace the card"),
     sources: &[VERBS],
     severity: Severity::Critical,
     rules: &["rdma/firmware-mixed"],
@@ -62,9 +62,5 @@ fn check(c: &Case<'_>) -> Option<Found> {
     {
         return None;
     }
-    Some(
-        Found::new(Likely, "a NIC reported a fatal error", "the event itself is in the log")
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied())),
-    )
+    Some(Found::new(Likely, "a NIC reported a fatal error", "the event itself is in the log").shown(c, g))
 }

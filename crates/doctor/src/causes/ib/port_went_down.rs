@@ -3,7 +3,7 @@
 use super::is_down;
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
-use crate::causes::{Cause, Found, TROUBLESHOOTING, hands};
+use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
 use crate::observe::trouble::{KernelTrouble, Trouble};
 use linerate_rules::Severity;
 
@@ -19,7 +19,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`mlxlink -d DEVICE -m` (cable, errors), link_downed in /sys/class/infiniband/*/ports/1/counters",
     ],
     refute: &["the switch shows no event on that port"],
-    remedy: || hands("Reseat or replace cable and transceiver of the port; read the switch's log"),
+    remedy: Advice::Hands("Reseat or replace cable and transceiver of the port; read the switch's log"),
     sources: &[TROUBLESHOOTING],
     severity: Severity::Critical,
     rules: &["rdma/port-state", "rdma/port-errors"],
@@ -37,10 +37,5 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let sure = if certain || c.failed() { Certain } else { Likely };
     let lines =
         kernel.iter().flat_map(|(_, g)| c.quotes(g).into_iter().take(1)).filter(|_| certain).collect::<Vec<_>>();
-    Some(
-        Found::new(sure, words, "the event itself is in the log")
-            .with(c.quotes(g))
-            .with(lines)
-            .scope(c.scope(g.processes.iter().copied())),
-    )
+    Some(Found::new(sure, words, "the event itself is in the log").shown(c, g).with(lines))
 }

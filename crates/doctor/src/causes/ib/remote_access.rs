@@ -3,7 +3,7 @@
 use super::{VERBS, completions, peers};
 use crate::answer::Confidence::Likely;
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
           (ACS, IOMMU, stale nvidia-peermem).",
     confirm: &["the peer's own log and its kernel's log at that time", "NCCL_NET_GDR_LEVEL=LOC: does it go away?"],
     refute: &["the peer failed before"],
-    remedy: || investigate("Read the peer's log; judge ACS and IOMMU on its node"),
+    remedy: Advice::Investigate("Read the peer's log; judge ACS and IOMMU on its node"),
     sources: &[VERBS],
     severity: Severity::Critical,
     rules: &["acs/redirect-on-p2p-path", "iommu/translated-domain", "iommu/faults"],

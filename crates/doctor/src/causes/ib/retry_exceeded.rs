@@ -3,7 +3,7 @@
 use super::{VERBS, completions, peers};
 use crate::answer::Confidence::Likely;
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, investigate};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
@@ -25,7 +25,9 @@ pub(super) static CAUSE: Cause = Cause {
         "was the peer's process alive? Its own log, and its node's kernel log",
     ],
     refute: &["an earlier event on the peer (Xid, out of memory, port down): then this follows from it"],
-    remedy: || investigate("Test the path between the two NICs that are named, then their counters and the switch's"),
+    remedy: Advice::Investigate(
+        "Test the path between the two NICs that are named, then their counters and the switch's",
+    ),
     sources: &[VERBS, ENV_RST],
     severity: Severity::Critical,
     rules: &[
@@ -63,8 +65,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let why = format!("the completion says so, {late}; what cut the path is not in it");
     Some(
         Found::new(Likely, words.trim_start().to_owned(), why)
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied()))
+            .shown(c, g)
             .join(c, &["rdma/port-errors", "rdma/roce-errors"]),
     )
 }

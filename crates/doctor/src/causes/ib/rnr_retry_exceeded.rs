@@ -3,7 +3,7 @@
 use super::{VERBS, completions, peers};
 use crate::answer::Confidence::Likely;
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use linerate_formats::nccl_log::status::Status;
 use linerate_rules::Severity;
 
@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
     why: "The process hangs, gets too little CPU, or is at another point of the program.",
     confirm: &["stacks of the peer's process (py-spy, gdb)", "CPU affinity and load of the peer's node"],
     refute: &["a collective mismatch in the log: then that is the cause"],
-    remedy: || investigate("Look at what the peer's process does: hang, CPU starvation, or another collective"),
+    remedy: Advice::Investigate("Look at what the peer's process does: hang, CPU starvation, or another collective"),
     sources: &[VERBS],
     severity: Severity::Critical,
     rules: &[],
@@ -29,7 +29,6 @@ fn check(c: &Case<'_>) -> Option<Found> {
     let words = format!("a peer was not ready to receive{}", peers(g));
     Some(
         Found::new(Likely, words, "the completion says so; why the peer was not ready is for its process to tell")
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied())),
+            .shown(c, g),
     )
 }

@@ -3,7 +3,7 @@
 use crate::answer::Confidence::{Certain, Possible};
 use crate::answer::Evidence;
 use crate::case::Case;
-use crate::causes::{Cause, Found, nccl, software};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::groups::Group;
 use linerate_rules::Severity;
 
@@ -17,7 +17,7 @@ pub(super) static CAUSE: Cause = Cause {
           be processed.",
     confirm: &["`ibv_devinfo | grep active_mtu`, `ip link show` on both ends, and the switch's MTU"],
     refute: &[],
-    remedy: || software("Set the interface's MTU to 9000 (4200 at least) on hosts and switches, end to end"),
+    remedy: Advice::Software("Set the interface's MTU to 9000 (4200 at least) on hosts and switches, end to end"),
     sources: &[nccl(
         "RoCE v2 header sizes: InfiniBand specification, annex A17",
         "https://www.infinibandta.org/ibta-specification/",

@@ -4,7 +4,7 @@ use super::reasons::reasons;
 use super::{WRAP, gid_index, gpu_registration, memlock};
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, TROUBLESHOOTING, investigate};
+use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
 use crate::conclude::is_harmless;
 use crate::observe::groups::Group;
 use crate::observe::trouble::{KernelTrouble, Trouble};
@@ -23,7 +23,7 @@ pub(super) static CAUSE: Cause = Cause {
           limit, a device that may not be used, or an address.",
     confirm: &["what the line about this call says to read: the reasons differ by call and error"],
     refute: &["an earlier failure in the log of another rank"],
-    remedy: || investigate("Read what decides for this call, in the job's own environment"),
+    remedy: Advice::Investigate("Read what decides for this call, in the job's own environment"),
     sources: &[WRAP, TROUBLESHOOTING],
     severity: Severity::Critical,
     rules: &["memory/memlock", "rdma/device-present", "rdma/gid-table"],
@@ -57,11 +57,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     // The call is certain; its reason only where the error names one.
     let named = row.is_some_and(|r| !r.error.is_empty() && !r.candidates.is_empty());
     let sure = if named { Likely } else { Possible };
-    Some(
-        Found::new(sure, words, "the call itself fails; the reason is what its error leaves")
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied())),
-    )
+    Some(Found::new(sure, words, "the call itself fails; the reason is what its error leaves").shown(c, g))
 }
 
 /// Calls whose failure ends a job. What is only asked (`ibv_query_port_speed`, `ibv_fork_init`) does not.
@@ -88,8 +84,7 @@ pub(crate) fn failed<'a>(c: &Case<'a>) -> Vec<(&'a str, &'a str, &'a Group)> {
 
 /// The firmware refuses a further object, by the kernel's log alone.
 fn of_firmware(c: &Case<'_>) -> Option<Found> {
-    let all = c.kernel(|k| matches!(k, KernelTrouble::NicLimit(_)));
-    let (_, g) = all.first()?;
+    let g = c.kernel_line(|k| matches!(k, KernelTrouble::NicLimit(_)))?;
     let words = "the NIC has no room for another memory key or queue: a limit of its firmware is reached";
     let why = "the driver's log says so; that a job ended with it is not shown";
     Some(Found::new(Possible, words, why).with(c.quotes(g)))

@@ -3,7 +3,7 @@
 use super::SOCKET_CC;
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::{FrameworkTrouble, Trouble};
 use linerate_formats::nccl_log::SocketTrouble;
 use linerate_rules::Severity;
@@ -23,7 +23,7 @@ pub(super) static CAUSE: Cause = Cause {
         "firewall, security groups, NetworkPolicy between the nodes",
     ],
     refute: &["the peer's process ended before: then it is the cause"],
-    remedy: || investigate("Open all TCP ports between the nodes, on the interface that NCCL_SOCKET_IFNAME names"),
+    remedy: Advice::Investigate("Open all TCP ports between the nodes, on the interface that NCCL_SOCKET_IFNAME names"),
     sources: &[SOCKET_CC],
     severity: Severity::Critical,
     rules: &[],
@@ -33,6 +33,7 @@ pub(super) static CAUSE: Cause = Cause {
         "kernel/oom",
         "kernel/xid",
         "shm/too-small",
+        "job/open-files",
         "gpu/out-of-memory",
         "job/peer-exited",
         "ib/memlock",
@@ -59,17 +60,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
     } else {
         (Possible, "connections fail in a job that had run: a peer may have ended")
     };
-    Some(
-        Found::new(sure, format!("a connection between ranks {what}"), why)
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied())),
-    )
+    Some(Found::new(sure, format!("a connection between ranks {what}"), why).shown(c, g))
 }
 
 /// Connections that are refused and tried again: every start has them where ranks do not come at once.
 fn not_yet(c: &Case<'_>) -> Option<Found> {
-    let all = c.failures(|t| matches!(t, Trouble::Socket(SocketTrouble::RefusedYet)));
-    let (_, g) = all.first()?;
+    let g = c.failure(|t| matches!(t, Trouble::Socket(SocketTrouble::RefusedYet)))?;
     let made = c
         .ranks()
         .any(|r| r.phase.is_some_and(|p| p >= linerate_formats::nccl_log::Phase::Complete) || !r.cells.is_empty());
@@ -78,7 +74,7 @@ fn not_yet(c: &Case<'_>) -> Option<Found> {
     }
     let words = "a connection between ranks is refused, and tried again";
     let why = "the other rank may simply not listen yet; the log does not show that it was reached";
-    Some(Found::new(Possible, words, why).with(c.quotes(g)).scope(c.scope(g.processes.iter().copied())))
+    Some(Found::new(Possible, words, why).shown(c, g))
 }
 
 /// A connection of MPI's, where the error is in another line or is not printed.

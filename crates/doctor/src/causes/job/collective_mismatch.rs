@@ -3,7 +3,7 @@
 use super::{TORCH, is_bootstrap};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::groups::Group;
 use crate::observe::trouble::{FrameworkTrouble, Trouble};
 use linerate_rules::Severity;
@@ -25,7 +25,7 @@ pub(super) static CAUSE: Cause = Cause {
         "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=COLL: the calls of each rank",
     ],
     refute: &["all ranks' last calls are equal"],
-    remedy: || investigate("Compare the calls of the ranks around the first difference; it is in the program"),
+    remedy: Advice::Investigate("Compare the calls of the ranks around the first difference; it is in the program"),
     sources: &[TORCH],
     severity: Severity::Critical,
     rules: &[],

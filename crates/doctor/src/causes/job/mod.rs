@@ -2,6 +2,7 @@
 
 mod bootstrap_unreachable;
 mod collective_mismatch;
+mod open_files;
 mod peer_exited;
 mod straggler;
 mod version_mismatch;
@@ -13,6 +14,7 @@ use linerate_rules::Source;
 pub(super) static CAUSES: &[&Cause] = &[
     &version_mismatch::CAUSE,
     &collective_mismatch::CAUSE,
+    &open_files::CAUSE,
     &bootstrap_unreachable::CAUSE,
     &peer_exited::CAUSE,
     &straggler::CAUSE,

@@ -3,7 +3,7 @@
 use super::SOCKET_CC;
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::{FrameworkTrouble, Trouble};
 use linerate_formats::nccl_log::SocketTrouble;
 use linerate_formats::nccl_log::status::Status;
@@ -22,7 +22,7 @@ pub(super) static CAUSE: Cause = Cause {
           log, its exit code, its node's kernel log.",
     confirm: &["log and exit code of the rank that ended first", "its node's kernel log: out of memory, Xid"],
     refute: &["an error of that rank is in these logs: then that is the cause"],
-    remedy: || investigate("Read the log of the rank that ended first; all else follows from it"),
+    remedy: Advice::Investigate("Read the log of the rank that ended first; all else follows from it"),
     sources: &[SOCKET_CC],
     severity: Severity::Critical,
     rules: &[],
@@ -30,6 +30,7 @@ pub(super) static CAUSE: Cause = Cause {
         "kernel/oom",
         "kernel/xid",
         "shm/too-small",
+        "job/open-files",
         "ib/memlock",
         "ib/gpu-registration",
         "ib/gid-index",
@@ -95,17 +96,12 @@ fn check(c: &Case<'_>) -> Option<Found> {
         (Some(p), _) => format!("the peer {p} ended or broke the connection"),
         _ => "a peer ended or broke the connection".to_owned(),
     };
-    Some(
-        Found::new(Possible, what, "that is what the survivors see; why it ended is not in these lines")
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied())),
-    )
+    Some(Found::new(Possible, what, "that is what the survivors see; why it ended is not in these lines").shown(c, g))
 }
 
 /// NCCL's result says that a remote process ended or the network failed (`ncclRemoteError`), and nothing else is shown.
 fn remote(c: &Case<'_>) -> Option<Found> {
-    let all = c.frameworks(|t| matches!(t, FrameworkTrouble::Error("ncclRemoteError")));
-    let (_, g) = all.first()?;
+    let g = c.framework(|t| matches!(t, FrameworkTrouble::Error("ncclRemoteError")))?;
     let others = c.failures(|t| !t.is_survivable() && !matches!(t, Trouble::Completion(Status::Flushed)));
     if !others.is_empty() || !c.kernel(|_| true).is_empty() {
         return None;

@@ -3,7 +3,7 @@
 use super::TORCH;
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::FrameworkTrouble;
 use linerate_formats::torch_log::Lag;
 use linerate_rules::Severity;
@@ -24,7 +24,9 @@ pub(super) static CAUSE: Cause = Cause {
         "stacks of the rank that is behind (py-spy dump)",
     ],
     refute: &["all ranks have enqueued the same collective: then it is not a straggler"],
-    remedy: || investigate("Look at the rank that is behind: data loader, checkpoint, exception, a slow or dead node"),
+    remedy: Advice::Investigate(
+        "Look at the rank that is behind: data loader, checkpoint, exception, a slow or dead node",
+    ),
     sources: &[TORCH],
     severity: Severity::Critical,
     rules: &[],
@@ -49,8 +51,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let found = c.frameworks(|t| matches!(t, FrameworkTrouble::Timeout(_) | FrameworkTrouble::Lagging));
-    let (_, g) = found.first()?;
+    let g = c.framework(|t| matches!(t, FrameworkTrouble::Timeout(_) | FrameworkTrouble::Lagging))?;
     let sequences = &c.o.sequences;
     let late: Vec<u32> =
         sequences.lagging.iter().filter(|(_, lag)| !matches!(lag, Lag::DidNotFinish)).map(|(r, _)| *r).collect();

@@ -4,7 +4,7 @@ use super::is_bootstrap;
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::answer::Evidence;
 use crate::case::Case;
-use crate::causes::{Cause, Found, nccl, software};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`ldd` or LD_PRELOAD: which libnccl is loaded",
     ],
     refute: &[],
-    remedy: || software("Run the same image, and one libnccl, on all nodes"),
+    remedy: Advice::Software("Run the same image, and one libnccl, on all nodes"),
     sources: &[nccl(
         "NCCL, src/init.cc: ncclCommInitRankFunc",
         "https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/init.cc",

@@ -3,12 +3,12 @@
 use super::{device, identify, nameless};
 use crate::answer::Confidence::{Certain, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate, nccl};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::groups::Group;
 use crate::observe::trouble::KernelTrouble;
 use linerate_formats::dmesg::Requester;
 use linerate_node::requester::{Device, Standing};
-use linerate_rules::{Remedy, Severity, Source};
+use linerate_rules::{Severity, Source};
 
 pub(super) static CAUSE: Cause = Cause {
     id: "kernel/iommu-fault",
@@ -26,7 +26,7 @@ pub(super) static CAUSE: Cause = Cause {
         "NCCL_NET_GDR_LEVEL=LOC and the same job: do the faults stop?",
     ],
     refute: &["the device is neither a GPU nor an RDMA NIC nor a bridge above one"],
-    remedy: identity,
+    remedy: identity(),
     sources: &[GDR_DOC],
     severity: Severity::Critical,
     rules: &["iommu/faults", "iommu/translated-domain", "cmdline/iommu-pt-without-iommu"],
@@ -56,7 +56,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
     Some(
         Found::new(Certain, words, why)
             .with(c.quotes(first.group))
-            .fix(Some(if first.arm { identity_on_arm() } else { identity() }))
+            .fix(Some(if first.arm { identity_on_arm() } else { identity() }.remedy()))
             .join(c, &["iommu/translated-domain", "iommu/faults", "acs/redirect-on-p2p-path"]),
     )
 }
@@ -64,16 +64,16 @@ fn check(c: &Case<'_>) -> Option<Found> {
 const GDR_DOC: Source = nccl("GPUDirect RDMA documentation: IOMMU", "https://docs.nvidia.com/cuda/gpudirect-rdma/");
 
 /// What the log alone shows decides neither the architecture nor the role, and the wrong argument is ignored or harmful.
-fn identity() -> Remedy {
-    investigate(
+const fn identity() -> Advice {
+    Advice::Investigate(
         "Find out the domain of GPU and NIC (iommu/translated-domain on the node names the fix): host drivers on x86 want iommu=pt, on Arm \
          iommu.passthrough=1 (iommu=pt is ignored there); on a VM host or a SEV-SNP host it is the guest's mapping, and neither",
     )
 }
 
 /// Arm's kernel ignores iommu=pt, and whether its other argument is right depends on the platform.
-fn identity_on_arm() -> Remedy {
-    investigate(
+fn identity_on_arm() -> Advice {
+    Advice::Investigate(
         "Find out which domain the device is in (/sys/kernel/iommu_groups/*/type); where identity is meant, Arm's argument is iommu.passthrough=1",
     )
 }

@@ -7,7 +7,7 @@ pub(crate) mod xid;
 
 use crate::answer::Note;
 use crate::case::Case;
-use crate::causes::{Cause, investigate};
+use crate::causes::{Advice, Cause};
 use iommu_fault::faults;
 use linerate_formats::dmesg::Requester;
 use linerate_node::pci::PciTree;
@@ -53,5 +53,8 @@ fn nameless(of: Requester) -> String {
 
 /// What to do about an error of a device that nothing identifies.
 fn identify() -> Remedy {
-    investigate("Find out what the device is (`lspci -D -nn` on that host, or `linerate doctor LOG --node SNAPSHOT`)")
+    Advice::Investigate(
+        "Find out what the device is (`lspci -D -nn` on that host, or `linerate doctor LOG --node SNAPSHOT`)",
+    )
+    .remedy()
 }

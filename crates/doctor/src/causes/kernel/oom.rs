@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate, nccl};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::{FrameworkTrouble, KernelTrouble, ToolTrouble};
 use linerate_rules::Severity;
 
@@ -18,7 +18,9 @@ pub(super) static CAUSE: Cause = Cause {
     why: "Where the process was a rank, all others see a closed connection or wait.",
     confirm: &["name and pid of the killed process against the ranks", "memory.max and memory.events of the cgroup"],
     refute: &["the killed process is no part of the job"],
-    remedy: || investigate("Give the job more host memory, or use less: data loaders, pinned buffers, checkpoints"),
+    remedy: Advice::Investigate(
+        "Give the job more host memory, or use less: data loaders, pinned buffers, checkpoints",
+    ),
     sources: &[nccl("Linux, mm/oom_kill.c", "https://github.com/torvalds/linux/blob/master/mm/oom_kill.c")],
     severity: Severity::Critical,
     rules: &[],
@@ -46,8 +48,7 @@ fn check(c: &Case<'_>) -> Option<Found> {
 
 /// A program that was ended by SIGKILL, where nothing else is shown: the kernel sends it for want of memory, and so do schedulers and people.
 fn killed(c: &Case<'_>) -> Option<Found> {
-    let killed = c.frameworks(|t| matches!(t, FrameworkTrouble::Killed));
-    let (_, g) = killed.first()?;
+    let g = c.framework(|t| matches!(t, FrameworkTrouble::Killed))?;
     let other = !c.failures(|t| !t.is_survivable()).is_empty()
         || !c.kernel(|_| true).is_empty()
         || !c.frameworks(|t| !matches!(t, FrameworkTrouble::Killed | FrameworkTrouble::Ended)).is_empty();

@@ -3,7 +3,7 @@
 use super::{device, identify, nameless};
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, hands, nccl};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::groups::Group;
 use crate::observe::trouble::KernelTrouble;
 use linerate_formats::dmesg::Requester;
@@ -26,11 +26,9 @@ pub(super) static CAUSE: Cause = Cause {
         "/sys/bus/pci/devices/BDF/aer_dev_fatal and aer_dev_nonfatal, twice under traffic",
     ],
     refute: &["the error is an Unsupported Request at boot, when buses are scanned"],
-    remedy: || {
-        hands(
-            "Drain the node, and check the device's seating, riser and cables; see whether the error moves with the card",
-        )
-    },
+    remedy: Advice::Hands(
+        "Drain the node, and check the device's seating, riser and cables; see whether the error moves with the card",
+    ),
     sources: &[nccl(
         "Linux Documentation/PCI/pcieaer-howto.rst",
         "https://github.com/torvalds/linux/blob/master/Documentation/PCI/pcieaer-howto.rst",

@@ -3,7 +3,7 @@
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::answer::Note;
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::groups::Group;
 use crate::observe::trouble::KernelTrouble;
 use linerate_formats::xid::{Class, Detail};
@@ -24,7 +24,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`nvidia-smi -q` on that node: GPU Recovery Action, remapped rows, NVLink errors",
     ],
     refute: &["13, 31 or 43: the program made the error; the GPU is fine"],
-    remedy: || investigate("Do what the catalogue says for this number: `linerate explain xid/N`"),
+    remedy: Advice::Investigate("Do what the catalogue says for this number: `linerate explain xid/N`"),
     sources: &[CATALOGUE, NUMBERS],
     severity: Severity::Critical,
     rules: &["gpumem/xid", "gpumem/nvlink-fabric", "pcie/device-gone"],
@@ -35,8 +35,7 @@ pub(super) static CAUSE: Cause = Cause {
 fn check(c: &Case<'_>) -> Option<Found> {
     let found: Vec<_> = judged(c).into_iter().filter(|(_, j, _)| is_cause(j) && !is_nvlink(j)).collect();
     if found.is_empty() && judged(c).is_empty() {
-        let lost = c.kernel(|k| matches!(k, KernelTrouble::GpuLost));
-        let (_, g) = lost.first()?;
+        let g = c.kernel_line(|k| matches!(k, KernelTrouble::GpuLost))?;
         let fell = Seen { gpu: None, number: 79, detail: Detail::Number };
         let what = Found::new(Certain, "a GPU fell off the bus", "the driver says so").with(c.quotes(g));
         return Some(what.fix(judge(&fell, &[fell]).remedy()));

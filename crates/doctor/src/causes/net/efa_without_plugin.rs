@@ -5,7 +5,7 @@ use super::{NET_CC, socket_lines};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::answer::Evidence;
 use crate::case::Case;
-use crate::causes::{Cause, Found, nccl, software};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::groups::Group;
 use linerate_formats::nccl_log::Plugin;
 use linerate_rules::{Severity, Source};
@@ -28,11 +28,9 @@ pub(super) static CAUSE: Cause = Cause {
         "with the plugin the log says `NET/OFI Selected provider is efa`",
     ],
     refute: &["`Using network AWS Libfabric` (or `Libfabric`) in the same process"],
-    remedy: || {
-        software(
-            "Install aws-ofi-nccl and libfabric of one release (the EFA installer has both), with their directories before others in the library path, and give the container the EFA devices",
-        )
-    },
+    remedy: Advice::Software(
+        "Install aws-ofi-nccl and libfabric of one release (the EFA installer has both), with their directories before others in the library path, and give the container the EFA devices",
+    ),
     sources: &[OFI, IB_LINKS, NET_CC],
     severity: Severity::High,
     rules: &["rdma/device-present"],

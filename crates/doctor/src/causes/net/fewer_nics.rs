@@ -3,7 +3,7 @@
 use super::{IB_CC, fewer, without_device};
 use crate::answer::Confidence::Certain;
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`linerate audit` on the node: rdma/port-state, rdma/device-present",
     ],
     refute: &["the nodes are built differently"],
-    remedy: || investigate("Find out why the NIC is not active on that node: port state, cable, driver, filter"),
+    remedy: Advice::Investigate("Find out why the NIC is not active on that node: port state, cable, driver, filter"),
     sources: &[IB_CC],
     severity: Severity::High,
     rules: &["rdma/port-state", "rdma/device-present", "rdma/port-rate"],

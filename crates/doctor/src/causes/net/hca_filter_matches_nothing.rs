@@ -3,7 +3,7 @@
 use super::{IB_CC, disabled, no_device_lines, socket_lines, verbs_missing, without_device};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_env::NodeFacts;
 use linerate_node::nccl::Filter;
 use linerate_rules::Severity;
@@ -22,9 +22,11 @@ pub(super) static CAUSE: Cause = Cause {
           before NICs were renamed, names nothing here.",
     confirm: &["`ibv_devices` on the node against the variable", "unset NCCL_IB_HCA: NICs are found"],
     refute: &["no NIC is found without the variable either"],
-    remedy: || {
-        environment("Name the NICs that are there: NCCL_IB_HCA==mlx5_0,mlx5_1,… or unset it", &[], &["NCCL_IB_HCA"])
-    },
+    remedy: Advice::Environment(
+        "Name the NICs that are there: NCCL_IB_HCA==mlx5_0,mlx5_1,… or unset it",
+        &[],
+        &["NCCL_IB_HCA"],
+    ),
     sources: &[ENV_RST, IB_CC],
     severity: Severity::High,
     rules: &["rdma/device-present", "rdma/port-state"],

@@ -3,7 +3,7 @@
 use super::{fewer, lists};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_env::NodeFacts;
 use linerate_node::nccl::Filter;
 use linerate_rules::Severity;
@@ -21,7 +21,7 @@ pub(super) static CAUSE: Cause = Cause {
           machine is the usual reason.",
     confirm: &["`ibv_devices` and `nvidia-smi topo -m` on the node: which NICs are near GPUs and are not in the list"],
     refute: &["the NICs that are left out belong to storage or management"],
-    remedy: || environment("Name all compute NICs: NCCL_IB_HCA==mlx5_0,mlx5_1,…", &[], &["NCCL_IB_HCA"]),
+    remedy: Advice::Environment("Name all compute NICs: NCCL_IB_HCA==mlx5_0,mlx5_1,…", &[], &["NCCL_IB_HCA"]),
     sources: &[ENV_RST],
     severity: Severity::High,
     rules: &["numa/no-shared-switch", "numa/cross-socket-nic"],

@@ -3,7 +3,7 @@
 use super::lists;
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_node::nccl::Filter;
 use linerate_rules::Severity;
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ pub(super) static CAUSE: Cause = Cause {
         "write `NCCL_IB_HCA==mlx5_1` (two equals signs: exact)",
     ],
     refute: &["all NICs that are listed belong to the compute fabric"],
-    remedy: || environment("Use exact names: NCCL_IB_HCA==mlx5_0,mlx5_1,…", &[], &[]),
+    remedy: Advice::Environment("Use exact names: NCCL_IB_HCA==mlx5_0,mlx5_1,…", &[], &[]),
     sources: &[ENV_RST],
     severity: Severity::Medium,
     rules: &["rdma/port-rate"],

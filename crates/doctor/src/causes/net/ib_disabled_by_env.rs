@@ -3,7 +3,7 @@
 use super::{NET_CC, socket_lines};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -16,9 +16,11 @@ pub(super) static CAUSE: Cause = Cause {
           the second. External plugins (IBext of HPC-X, OFI) need not heed it.",
     confirm: &["unset NCCL_IB_DISABLE: the log then says `NET/IB : Using …` and `Using network IB`"],
     refute: &["`Using network` names another network than Socket although the variable is set"],
-    remedy: || {
-        environment("Unset NCCL_IB_DISABLE in the job's environment, image and nccl.conf", &[], &["NCCL_IB_DISABLE"])
-    },
+    remedy: Advice::Environment(
+        "Unset NCCL_IB_DISABLE in the job's environment, image and nccl.conf",
+        &[],
+        &["NCCL_IB_DISABLE"],
+    ),
     sources: &[ENV_RST, NET_CC],
     severity: Severity::High,
     rules: &["rdma/device-present", "rdma/port-state"],

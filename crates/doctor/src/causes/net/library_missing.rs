@@ -4,7 +4,7 @@ use super::NET_CC;
 use super::plugin::fails;
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, nccl, software};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::ToolTrouble;
 use linerate_rules::Severity;
 
@@ -22,11 +22,9 @@ pub(super) static CAUSE: Cause = Cause {
           for the vendor of a device. Images that are made smaller for run time lose such libraries.",
     confirm: &["`ldd PLUGIN_OR_PROGRAM | grep 'not found'` in the same container", "`ldconfig -p | grep NAME`"],
     refute: &["`Using network` names the plugin's network"],
-    remedy: || {
-        software(
-            "Install the package of the library in the image, or put the right version's directory first in the library path",
-        )
-    },
+    remedy: Advice::Software(
+        "Install the package of the library in the image, or put the right version's directory first in the library path",
+    ),
     sources: &[nccl("glibc, elf/dl-load.c", "https://sourceware.org/git/?p=glibc.git;a=blob;f=elf/dl-load.c"), NET_CC],
     severity: Severity::High,
     rules: &[],

@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
 
@@ -19,13 +19,11 @@ pub(super) static CAUSE: Cause = Cause {
           and matches none of the container's.",
     confirm: &["`ip -brief address` in the same container against NCCL_SOCKET_IFNAME"],
     refute: &[],
-    remedy: || {
-        environment(
-            "Set NCCL_SOCKET_IFNAME to an interface that the container has, or unset it",
-            &[],
-            &["NCCL_SOCKET_IFNAME"],
-        )
-    },
+    remedy: Advice::Environment(
+        "Set NCCL_SOCKET_IFNAME to an interface that the container has, or unset it",
+        &[],
+        &["NCCL_SOCKET_IFNAME"],
+    ),
     sources: &[ENV_RST],
     severity: Severity::Critical,
     rules: &[],
@@ -56,5 +54,5 @@ fn check(c: &Case<'_>) -> Option<Found> {
     } else {
         (Certain, "the log says so")
     };
-    Some(Found::new(sure, words, why).with(c.quotes(g)).with(set).scope(c.scope(g.processes.iter().copied())))
+    Some(Found::new(sure, words, why).shown(c, g).with(set))
 }

@@ -3,7 +3,7 @@
 use super::{IB_CC, socket_lines};
 use crate::answer::Confidence::{Certain, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, software};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub(super) static CAUSE: Cause = Cause {
         "install rdma-core's libibverbs1 and ibverbs-providers in the image and run again",
     ],
     refute: &["`NET/IB : Using …` in the same process", "the nodes have no RDMA NIC: then sockets are what there is"],
-    remedy: || software("Install libibverbs1 and ibverbs-providers (rdma-core) in the image"),
+    remedy: Advice::Software("Install libibverbs1 and ibverbs-providers (rdma-core) in the image"),
     sources: &[IB_CC],
     severity: Severity::High,
     rules: &[],

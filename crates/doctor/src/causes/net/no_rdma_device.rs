@@ -5,7 +5,7 @@ use super::{
 };
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use crate::observe::keys::PluginEvent;
 use crate::observe::trouble::{ToolTrouble, Trouble};
 use linerate_rules::Severity;
@@ -26,7 +26,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`linerate audit` on the node: rdma/device-present, rdma/port-state, rdma/netns-mode",
     ],
     refute: &["the node has no RDMA NIC at all: then sockets are what there is"],
-    remedy: || investigate("Find out on the node and in the container why there is no active RDMA device"),
+    remedy: Advice::Investigate("Find out on the node and in the container why there is no active RDMA device"),
     sources: &[IB_CC],
     severity: Severity::High,
     rules: &["rdma/device-present", "rdma/port-state", "rdma/netns-mode"],

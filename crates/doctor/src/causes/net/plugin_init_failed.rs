@@ -4,7 +4,7 @@ use super::plugin::{self, asked, failed, fell_back, reason};
 use super::{NET_CC, efa_without_plugin, socket_lines};
 use crate::answer::Confidence::{Certain, Likely};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate};
+use crate::causes::{Advice, Cause, Found};
 use linerate_rules::Severity;
 use std::collections::BTreeSet;
 
@@ -26,11 +26,9 @@ pub(super) static CAUSE: Cause = Cause {
         "`ldd PLUGIN` inside the container: `not found`, and which libibverbs comes first",
     ],
     refute: &["`Using network` names the plugin's network"],
-    remedy: || {
-        investigate(
-            "Follow the plugin's own first warning: devices in the container, libfabric or OFED version, plugin built for this NCCL",
-        )
-    },
+    remedy: Advice::Investigate(
+        "Follow the plugin's own first warning: devices in the container, libfabric or OFED version, plugin built for this NCCL",
+    ),
     sources: &[NET_CC],
     severity: Severity::High,
     rules: &["rdma/device-present"],

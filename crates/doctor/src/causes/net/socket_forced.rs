@@ -3,7 +3,7 @@
 use super::{NET_CC, disabled, socket_lines, verbs_missing};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use linerate_rules::Severity;
 
 pub(super) static CAUSE: Cause = Cause {
@@ -17,7 +17,7 @@ pub(super) static CAUSE: Cause = Cause {
     why: "NCCL_NET is the exact name of the network to use. With `Socket` neither plugins nor InfiniBand are tried.",
     confirm: &["unset NCCL_NET and read which network is chosen"],
     refute: &["`Using network` names RDMA"],
-    remedy: || environment("Unset NCCL_NET", &[], &["NCCL_NET"]),
+    remedy: Advice::Environment("Unset NCCL_NET", &[], &["NCCL_NET"]),
     sources: &[ENV_RST, NET_CC],
     severity: Severity::High,
     rules: &["rdma/device-present"],

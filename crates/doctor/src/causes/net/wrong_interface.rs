@@ -3,7 +3,7 @@
 use super::without_device;
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use crate::observe::groups::Group;
 use crate::observe::keys::{DeviceList, Listed, Named};
 use crate::observe::trouble::Trouble;
@@ -27,7 +27,7 @@ pub(super) static CAUSE: Cause = Cause {
         "set NCCL_SOCKET_IFNAME to the interface of the cluster's network",
     ],
     refute: &["the addresses can be reached from the other hosts"],
-    remedy: || environment("Set NCCL_SOCKET_IFNAME to the interface that reaches all nodes", &[], &[]),
+    remedy: Advice::Environment("Set NCCL_SOCKET_IFNAME to the interface that reaches all nodes", &[], &[]),
     sources: &[ENV_RST],
     severity: Severity::Critical,
     rules: &[],
@@ -117,12 +117,7 @@ fn foreign_address(c: &Case<'_>) -> Option<Found> {
     if let Some((_, g)) = not_local.first() {
         let words = "a rank is to use an address that none of its host's interfaces has";
         let why = "the kernel refuses the address (EADDRNOTAVAIL): NCCL_COMM_ID, or the interface that was chosen, belongs to another network than this container or host";
-        return Some(
-            Found::new(Likely, words, why)
-                .with(c.quotes(g))
-                .with(lines(&subnet))
-                .scope(c.scope(g.processes.iter().copied())),
-        );
+        return Some(Found::new(Likely, words, why).shown(c, g).with(lines(&subnet)));
     }
     let (_, g) = subnet.first().filter(|_| !c.ran())?;
     let failed = c.failures(|t| {
@@ -134,9 +129,7 @@ fn foreign_address(c: &Case<'_>) -> Option<Found> {
         (Likely, "no interface is in the subnet of the other rank's address, and connections fail")
     };
     let words = "a rank's address is in no subnet that this host has";
-    Some(
-        Found::new(sure, words, why).with(c.quotes(g)).with(lines(&failed)).scope(c.scope(g.processes.iter().copied())),
-    )
+    Some(Found::new(sure, words, why).shown(c, g).with(lines(&failed)))
 }
 
 /// The bootstrap's address is the loopback's, and the job has several hosts; no failure is shown.

@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::Possible;
 use crate::case::Case;
-use crate::causes::{Cause, Found, TROUBLESHOOTING, investigate};
+use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
 use crate::observe::trouble::ToolTrouble;
 use linerate_rules::Severity;
 
@@ -22,9 +22,9 @@ pub(super) static CAUSE: Cause = Cause {
         "`linerate audit --rule acs/redirect-on-p2p-path` on the node",
     ],
     refute: &["the ports with ReqRedir+ are root ports with nothing but their own device below"],
-    remedy: || {
-        investigate("Judge the whole node: `linerate audit` names the ports on GPU-NIC paths, and how to set them")
-    },
+    remedy: Advice::Investigate(
+        "Judge the whole node: `linerate audit` names the ports on GPU-NIC paths, and how to set them",
+    ),
     sources: &[TROUBLESHOOTING],
     severity: Severity::High,
     rules: &["acs/redirect-on-p2p-path"],

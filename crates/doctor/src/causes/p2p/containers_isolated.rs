@@ -3,7 +3,7 @@
 use super::{P2P_CC, carriers, has_p2p};
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, TROUBLESHOOTING, investigate};
+use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
 use crate::observe::ranks::Carrier;
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
@@ -25,9 +25,9 @@ pub(super) static CAUSE: Cause = Cause {
         "start the containers with a shared IPC namespace (--ipc=host, hostIPC, or one pod) and all GPUs visible",
     ],
     refute: &["each rank runs on a machine of its own"],
-    remedy: || {
-        investigate("Run the ranks of a node in one container, or share IPC namespace, /dev/shm and the list of GPUs")
-    },
+    remedy: Advice::Investigate(
+        "Run the ranks of a node in one container, or share IPC namespace, /dev/shm and the list of GPUs",
+    ),
     sources: &[P2P_CC, TROUBLESHOOTING],
     severity: Severity::High,
     rules: &["memory/shm-size"],

@@ -3,7 +3,7 @@
 use super::{P2P_CC, carriers, has_p2p};
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use crate::observe::ranks::Carrier;
 use linerate_rules::Severity;
 
@@ -19,7 +19,11 @@ pub(super) static CAUSE: Cause = Cause {
           machines whose GPUs have no NVLink. As a rule they are left over from debugging.",
     confirm: &["unset the variable: `via P2P/…` appears in place of `via SHM/…`"],
     refute: &["`via P2P/…` in the log"],
-    remedy: || environment("Unset NCCL_P2P_DISABLE and NCCL_P2P_LEVEL", &[], &["NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL"]),
+    remedy: Advice::Environment(
+        "Unset NCCL_P2P_DISABLE and NCCL_P2P_LEVEL",
+        &[],
+        &["NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL"],
+    ),
     sources: &[ENV_RST, P2P_CC],
     severity: Severity::High,
     rules: &["acs/redirect-on-p2p-path"],

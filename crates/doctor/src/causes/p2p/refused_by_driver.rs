@@ -3,7 +3,7 @@
 use super::P2P_CC;
 use crate::answer::Confidence::Certain;
 use crate::case::Case;
-use crate::causes::{Cause, Found, TROUBLESHOOTING, investigate};
+use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
 use crate::observe::trouble::Trouble;
 use linerate_rules::Severity;
 
@@ -20,7 +20,7 @@ pub(super) static CAUSE: Cause = Cause {
         "`linerate audit`: acs/redirect-on-p2p-path, iommu/translated-domain",
     ],
     refute: &["`nvidia-smi topo -p2p r` says OK for the pair"],
-    remedy: || investigate("Read `nvidia-smi topo -p2p r` for the reason that the driver gives"),
+    remedy: Advice::Investigate("Read `nvidia-smi topo -p2p r` for the reason that the driver gives"),
     sources: &[P2P_CC, TROUBLESHOOTING],
     severity: Severity::High,
     rules: &["acs/redirect-on-p2p-path", "iommu/translated-domain"],
@@ -40,10 +40,5 @@ fn check(c: &Case<'_>) -> Option<Found> {
     }
     let words = "the driver refuses peer-to-peer between GPUs of a node";
     let why = "the log says so; the driver's reason is in `nvidia-smi topo -p2p r`";
-    Some(
-        Found::new(Certain, words, why)
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied()))
-            .join(c, &["acs/redirect-on-p2p-path", "iommu/translated-domain"]),
-    )
+    Some(Found::new(Certain, words, why).shown(c, g).join(c, &["acs/redirect-on-p2p-path", "iommu/translated-domain"]))
 }

@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, investigate, nccl};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::place::{Place, Quote};
 use linerate_formats::nccl_tests::{Collective, Row, Run};
 use linerate_rules::{Severity, Source};
@@ -26,7 +26,7 @@ pub(super) static CAUSE: Cause = Cause {
         "the table is of alltoall, sendrecv, gather or scatter: its bus bandwidth is one rank's",
         "fewer ranks run on a node than it has GPUs",
     ],
-    remedy: || investigate("Judge the nodes (`linerate audit`), then each NIC with ib_write_bw"),
+    remedy: Advice::Investigate("Judge the nodes (`linerate audit`), then each NIC with ib_write_bw"),
     sources: &[PERFORMANCE],
     severity: Severity::High,
     rules: &[

@@ -3,7 +3,7 @@
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
 use crate::causes::p2p::{carriers, has_p2p};
-use crate::causes::{Cause, ENV_RST, Found, environment};
+use crate::causes::{Advice, Cause, ENV_RST, Found};
 use crate::observe::ranks::Carrier;
 use linerate_rules::Severity;
 
@@ -16,7 +16,7 @@ pub(super) static CAUSE: Cause = Cause {
           leaves the network.",
     confirm: &["unset NCCL_SHM_DISABLE: `via SHM/…` appears in place of `via NET/…`"],
     refute: &["all ranks of a node are connected by P2P: then the variable changes nothing"],
-    remedy: || environment("Unset NCCL_SHM_DISABLE", &[], &["NCCL_SHM_DISABLE"]),
+    remedy: Advice::Environment("Unset NCCL_SHM_DISABLE", &[], &["NCCL_SHM_DISABLE"]),
     sources: &[ENV_RST],
     severity: Severity::Medium,
     rules: &[],

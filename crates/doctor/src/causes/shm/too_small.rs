@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::{Certain, Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, TROUBLESHOOTING, software};
+use crate::causes::{Advice, Cause, Found, TROUBLESHOOTING};
 use crate::observe::trouble::{FrameworkTrouble, Trouble};
 use linerate_rules::Severity;
 
@@ -19,11 +19,9 @@ pub(super) static CAUSE: Cause = Cause {
           default, which several ranks use up.",
     confirm: &["`df -h /dev/shm` in the same container"],
     refute: &["/dev/shm is large and empty: then look for a limit of the memory cgroup"],
-    remedy: || {
-        software(
-            "Give the container shared memory: --shm-size=8g or --ipc=host; in Kubernetes an emptyDir with medium: Memory at /dev/shm",
-        )
-    },
+    remedy: Advice::Software(
+        "Give the container shared memory: --shm-size=8g or --ipc=host; in Kubernetes an emptyDir with medium: Memory at /dev/shm",
+    ),
     sources: &[TROUBLESHOOTING],
     severity: Severity::Critical,
     rules: &["memory/shm-size"],
@@ -54,10 +52,5 @@ fn check(c: &Case<'_>) -> Option<Found> {
         }
         _ => (Possible, "a segment of shared memory could not be made or mapped; the reason is not printed"),
     };
-    Some(
-        Found::new(sure, "no room in /dev/shm", why)
-            .with(c.quotes(g))
-            .scope(c.scope(g.processes.iter().copied()))
-            .join(c, &["memory/shm-size"]),
-    )
+    Some(Found::new(sure, "no room in /dev/shm", why).shown(c, g).join(c, &["memory/shm-size"]))
 }

@@ -2,7 +2,7 @@
 
 use crate::answer::Confidence::{Likely, Possible};
 use crate::case::Case;
-use crate::causes::{Cause, Found, nccl, software};
+use crate::causes::{Advice, Cause, Found, nccl};
 use crate::observe::trouble::ToolTrouble;
 use linerate_rules::{Severity, Source};
 
@@ -19,11 +19,9 @@ pub(super) static CAUSE: Cause = Cause {
         "NCCL_TOPO_FILE with the host's real speeds, and the same benchmark",
     ],
     refute: &["the machine is bare metal, and lspci shows the same link: then the link itself is trained down"],
-    remedy: || {
-        software(
-            "Give NCCL the host's topology: NCCL_TOPO_FILE with real link_speed and link_width, made on the bare host or shipped by the cloud",
-        )
-    },
+    remedy: Advice::Software(
+        "Give NCCL the host's topology: NCCL_TOPO_FILE with real link_speed and link_width, made on the bare host or shipped by the cloud",
+    ),
     sources: &[XML_CC, Source { title: "NCCL issue 749", at: "https://github.com/NVIDIA/nccl/issues/749" }],
     severity: Severity::High,
     rules: &["topo/virtual-hides-affinity", "topo/topology-file", "pcie/link-width"],
@@ -32,8 +30,7 @@ pub(super) static CAUSE: Cause = Cause {
 };
 
 fn check(c: &Case<'_>) -> Option<Found> {
-    let found = c.tools(|t| matches!(t, ToolTrouble::SlowLink));
-    let (_, g) = found.first()?;
+    let g = c.tool(|t| matches!(t, ToolTrouble::SlowLink))?;
     let emulated = g.quotes.iter().any(|q| {
         let text = q.text.replace("\" device=\"0x", "").replace("0x", "");
         EMULATED.iter().any(|v| text.contains(&format!("({v}")) || text.contains(&format!("vendor=\"{v}")))

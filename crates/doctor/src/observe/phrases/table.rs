@@ -1,5 +1,6 @@
 //! The phrases as data: `table.tsv`, read once.
 
+use crate::table::rows;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -21,13 +22,10 @@ pub(crate) struct Phrase {
 }
 
 impl Phrase {
-    fn read(line: &'static str) -> Option<Self> {
-        let mut cells = line.split('\t');
-        let (cause, program, words, means) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
+    fn read([cause, program, words, means]: [&'static str; 4]) -> Option<Self> {
         let (without, with): (Vec<&str>, Vec<&str>) = words.split(" & ").partition(|w| w.starts_with('!'));
         let small = |w: &&str| w.trim_start_matches('!').to_ascii_lowercase();
-        let whole = cells.next().is_none() && !with.is_empty() && !means.is_empty();
-        whole.then(|| Phrase {
+        (!with.is_empty() && !means.is_empty()).then(|| Phrase {
             cause,
             program,
             fragments: with.iter().map(small).collect(),
@@ -69,31 +67,26 @@ impl Phrase {
 
 /// All phrases.
 pub(crate) fn phrases() -> &'static [Phrase] {
-    static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| rows().filter_map(Phrase::read).collect());
+    static ALL: LazyLock<Vec<Phrase>> = LazyLock::new(|| rows(TABLE).filter_map(Phrase::read).collect());
     &ALL
-}
-
-fn rows() -> impl Iterator<Item = &'static str> {
-    TABLE.lines().filter(|l| !l.is_empty() && !l.starts_with('#'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::lines;
     use std::collections::BTreeSet;
 
     #[test]
     fn every_row_is_a_phrase_of_a_known_cause() {
         let known: BTreeSet<&str> = crate::causes::causes().map(|k| k.id).collect();
-        for row in rows() {
-            let phrase = Phrase::read(row);
-            assert!(phrase.is_some(), "a row is cause, program, words, meaning: {row}");
-            let Some(p) = phrase else { continue };
-            assert!(known.contains(p.cause), "{row}: no such cause");
-            assert!(p.anchor().len() >= 6, "{row}: too short to be looked for");
-            assert!(p.weight() >= 10, "{row}: says too little");
+        assert_eq!(phrases().len(), lines(TABLE).count(), "a row is cause, program, words, meaning");
+        for p in phrases() {
+            let words = p.words();
+            assert!(known.contains(p.cause), "{words}: no such cause");
+            assert!(p.anchor().len() >= 6, "{words}: too short to be looked for");
+            assert!(p.weight() >= 10, "{words}: says too little");
         }
-        assert_eq!(phrases().len(), rows().count());
         assert!(phrases().len() >= 250);
     }
 

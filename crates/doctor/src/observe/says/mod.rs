@@ -60,7 +60,7 @@ impl Reader {
         {
             self.fabric = true;
             let field = format!("Fabric {name} : {value}");
-            return ALL.iter().copied().position(|s| pattern::fits(s.form, &field)).map(|which| (which, false));
+            return ALL.iter().position(|s| pattern::fits(s.form, &field)).map(|which| (which, false));
         }
         let message = Message::of(line)?;
         if let Some((mark, rest)) = message.text.split_once(' ')
@@ -83,7 +83,7 @@ impl Reader {
         let text = padded.as_deref().unwrap_or(text);
         let fits = |s: &table::Says| pattern::fits(s.form, text) && s.words.iter().all(|w| text.contains(w));
         let headed = message.headed || message.exception && self.traceback;
-        ALL.iter().copied().position(fits).map(|which| (which, headed))
+        ALL.iter().position(fits).map(|which| (which, headed))
     }
 }
 

@@ -160,20 +160,10 @@ impl<'a> ConfigSpace<'a> {
             let len = if self.express_version(at) >= 2 { 0x3c } else { 0x14 };
             Cap::Present(express, self.spot(at, len))
         });
-        if found.is_none() {
-            // A function without an Express capability is conventional: it has no extended space (PCI-X mode 2 aside, which
-            // no machine of interest has). Some chipsets mirror the first 256 bytes there, so it must not be walked.
-            return Capabilities {
-                express,
-                acs: end.missing(),
-                ats: end.missing(),
-                aer: end.missing(),
-                sriov: end.missing(),
-                ari: end.missing(),
-                rebar: end.missing(),
-            };
-        }
-        Capabilities { express, ..self.extended() }
+        // Without this capability there is no extended space (PCI-X mode 2 aside): some chipsets mirror the first 256 bytes there, so it
+        // must not be walked.
+        let more = if found.is_some() { self.extended() } else { end.settled(Capabilities::default()) };
+        Capabilities { express, ..more }
     }
 
     /// Subsystem vendor and device of a bridge, which are in a capability of its own; zeros where the list ends without one.
@@ -270,13 +260,7 @@ impl<'a> ConfigSpace<'a> {
                 _ => {}
             }
         };
-        end.settle(&mut found.acs);
-        end.settle(&mut found.ats);
-        end.settle(&mut found.aer);
-        end.settle(&mut found.sriov);
-        end.settle(&mut found.ari);
-        end.settle(&mut found.rebar);
-        found
+        end.settled(found)
     }
 
     fn byte(&self, at: usize) -> Option<u8> {
@@ -314,10 +298,20 @@ impl End {
         }
     }
 
-    fn settle<T: PartialEq>(self, cap: &mut Cap<T>) {
-        if *cap == Cap::NotLooked {
-            *cap = self.missing();
+    /// What was not found among the extended capabilities is missing.
+    fn settled(self, mut found: Capabilities) -> Capabilities {
+        fn settle<T: PartialEq>(cap: &mut Cap<T>, end: End) {
+            if *cap == Cap::NotLooked {
+                *cap = end.missing();
+            }
         }
+        settle(&mut found.acs, self);
+        settle(&mut found.ats, self);
+        settle(&mut found.aer, self);
+        settle(&mut found.sriov, self);
+        settle(&mut found.ari, self);
+        settle(&mut found.rebar, self);
+        found
     }
 }
 

@@ -10,6 +10,7 @@ use super::machine;
 use super::registers::{Registers, Taken};
 
 /// A device and what was seen of its block.
+#[derive(Default)]
 pub(super) struct Block {
     device: Device,
     registers: Registers,
@@ -30,17 +31,7 @@ pub(super) struct Block {
 
 impl Block {
     pub(super) fn new(device: Device) -> Self {
-        Self {
-            record: device.class.is_none() && device.class_name.is_empty(),
-            device,
-            registers: Registers::default(),
-            dump: Dump::default(),
-            control: false,
-            has_list: None,
-            finished: false,
-            ended: false,
-            cut: false,
-        }
+        Self { record: device.class.is_none() && device.class_name.is_empty(), device, ..Self::default() }
     }
 
     /// The block was followed by an empty line.
@@ -55,7 +46,7 @@ impl Block {
 
     /// A line that begins no device.
     pub(super) fn line(&mut self, line: &Line<'_>) {
-        let text: &str = &line.text;
+        let text = line.text;
         if is_omission(text) {
             self.cut = true;
             return;

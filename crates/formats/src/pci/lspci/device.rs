@@ -18,7 +18,7 @@ pub enum Verbosity {
 }
 
 /// A device as the listing shows it. Lines are 1-based; what the text did not show is `None`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Device {
     /// Address.
     pub bdf: Bdf,
@@ -109,34 +109,6 @@ pub struct Region {
 impl Device {
     /// A device of which only the address is known.
     pub(super) fn new(bdf: Bdf, has_domain: bool, line: u32) -> Self {
-        Self {
-            bdf,
-            has_domain,
-            line,
-            class: None,
-            class_name: String::new(),
-            vendor: None,
-            device: None,
-            name: String::new(),
-            subsystem: None,
-            subsystem_vendor: None,
-            subsystem_device: None,
-            revision: None,
-            prog_if: None,
-            physical_slot: None,
-            numa_node: None,
-            numa_node_line: 0,
-            iommu_group: None,
-            iommu_group_line: 0,
-            driver: None,
-            driver_line: 0,
-            modules: Vec::new(),
-            bus: None,
-            regions: Vec::new(),
-            caps: Capabilities::default(),
-            verbosity: Verbosity::Names,
-            unknown_header_line: None,
-            config: None,
-        }
+        Self { bdf, has_domain, line, ..Self::default() }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::caps::{PortType, ResizableBar};
 use super::super::{LinkSpeed, LinkWidth};
+use crate::text::after;
 
 /// Every bit of the ACS registers: all versions print them all.
 pub(super) const ACS_ALL: u32 = 0x7f;
@@ -91,10 +92,6 @@ fn mib_log2(text: &str) -> Option<u8> {
     };
     let n: u32 = number.parse().ok().filter(|n: &u32| n.is_power_of_two() && *n <= 512)?;
     Some(unit + n.trailing_zeros() as u8)
-}
-
-pub(super) fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
-    text.split_once(mark).map(|(_, rest)| rest)
 }
 
 fn digits(text: &str) -> &str {

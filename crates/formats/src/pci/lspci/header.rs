@@ -8,7 +8,7 @@ use super::{machine, vendor};
 
 /// The device that a line begins, in the human or the `-mm` form.
 pub(super) fn parse(line: &Line<'_>) -> Option<Device> {
-    let text: &str = &line.text;
+    let text = line.text;
     // Most lines are none: look at one byte first.
     if !text.as_bytes().first()?.is_ascii_hexdigit() {
         return None;

@@ -19,7 +19,7 @@ pub(super) struct Dump {
 impl Dump {
     /// Takes up a line if it is one of a dump.
     pub(super) fn line(&mut self, line: &Line<'_>) -> bool {
-        let text: &str = &line.text;
+        let text = line.text;
         let Some((offset, rest)) = text.split_once(": ") else { return false };
         if !(2..=3).contains(&offset.len()) || !offset.bytes().all(|b| b.is_ascii_hexdigit()) {
             return false;

@@ -33,6 +33,7 @@ use std::collections::HashMap;
 use super::Bdf;
 use super::class::Class;
 use crate::bounds::{GPUS, Kept, LeftOut, Limit, NET_FUNCTIONS, PCI_FUNCTIONS, leave_out};
+use crate::text::decode;
 use crate::tool::{Command, Gives, Mark, Tool, seen, starts};
 
 /// `lspci`.
@@ -98,7 +99,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Device>, ParseError> {
 /// # Errors
 /// [`ParseError`] when the text shows no device at all. A garbled device is not an error: what it hides is unseen.
 pub fn read(bytes: &[u8]) -> Result<Kept<Device>, ParseError> {
-    let text = String::from_utf8_lossy(bytes);
+    let text = decode(bytes);
     let mut devices = Devices::default();
     let mut block: Option<Block> = None;
     let mut first_text = None;
@@ -176,7 +177,7 @@ fn reached(devices: usize, [accelerators, network]: &mut [usize; 2], class: Opti
 fn why_nothing(text: &str) -> ParseError {
     let mut first = None;
     for line in lines::lines(text).filter(|l| !l.text.is_empty()) {
-        let l = &line.text;
+        let l = line.text;
         let failed = ["lspci: ", "pcilib: ", "command not found", "No such file or directory", "Permission denied"];
         if failed.iter().any(|f| l.contains(f)) {
             return ParseError::ToolFailed { line: line.number, message: l.chars().take(200).collect() };

@@ -1,8 +1,8 @@
 //! `/etc/kernel/cmdline`, and the entry or image that `kernel-install` makes of it.
 
-use super::{KernelArgs, SLOW, Written, add_note, changed, entries, file, program, running};
+use super::{KernelArgs, SLOW, Written, add_note, changed, entries, file, running};
 use crate::change::Refusal;
-use crate::model::{Act, RunAct};
+use crate::model::{Act, Condition, RunAct};
 use crate::see::{self, There};
 use linerate_snapshot::{MARK, Snapshot};
 
@@ -49,7 +49,7 @@ pub(super) fn systemd(args: KernelArgs<'_>, s: &Snapshot, uki: bool) -> Result<W
         );
     }
     Ok(Written {
-        precondition: vec![program("kernel-install", "systemd")],
+        precondition: vec![Condition::program("kernel-install", "systemd")],
         change: vec![
             file(PATH, before, format!("{}\n", words.join(" "))),
             Act::Run(RunAct { argv: add, writes, undo, limit: SLOW }),

@@ -73,7 +73,7 @@ pub fn permanent(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Res
     match can {
         Some((boot, tool, package)) if args.trial => match once {
             Ok(()) => {
-                out.precondition.push(program(tool, package));
+                out.precondition.push(Condition::program(tool, package));
                 out.trial.push(Act::Trial(TrialAct { boot, add: args.add.to_vec(), remove: args.remove.to_vec() }));
             }
             Err(why) => add_note(
@@ -126,8 +126,10 @@ fn grub_debian(args: KernelArgs<'_>, platform: &Platform, s: &Snapshot) -> Resul
         remove.splice(0..0, old_remove.into_iter().filter(|w| !args.add.contains(w) && !args.remove.contains(w)));
     }
     let before = see::before(&there).ok_or_else(|| changed(grub::DROP_IN))?;
-    let mut precondition =
-        vec![program("update-grub", "grub2-common"), Condition::Exists { path: "/boot/grub/grub.cfg".into() }];
+    let mut precondition = vec![
+        Condition::program("update-grub", "grub2-common"),
+        Condition::Exists { path: "/boot/grub/grub.cfg".into() },
+    ];
     if platform.tools.has("update-grub") == Some(false) {
         precondition.truncate(1);
     }
@@ -175,7 +177,7 @@ fn grubby(args: KernelArgs<'_>, s: &Snapshot) -> Written {
         (entries.into_iter().chain(others).collect(), ["grubby", "--info=DEFAULT"].map(str::to_owned).to_vec())
     };
     Written {
-        precondition: vec![program("grubby", "grubby")],
+        precondition: vec![Condition::program("grubby", "grubby")],
         change: vec![Act::Run(RunAct { argv: call(args.add, args.remove), writes, undo, limit: SLOW })],
         ..Written::default()
     }
@@ -197,7 +199,7 @@ fn ostree(args: KernelArgs<'_>, s: &Snapshot) -> Written {
         argv
     };
     Written {
-        precondition: vec![program("rpm-ostree", "rpm-ostree")],
+        precondition: vec![Condition::program("rpm-ostree", "rpm-ostree")],
         change: vec![Act::Run(RunAct {
             argv: call(args.add, args.remove),
             writes: vec![],
@@ -233,10 +235,6 @@ pub(crate) fn of_another(platform: &Platform) -> Option<Refusal> {
 
 fn changed(path: &str) -> Refusal {
     Refusal::no(format!("{path} is there and is not as linerate writes it: remove it, or make the change by hand"))
-}
-
-fn program(name: &str, package: &str) -> Condition {
-    Condition::Program { name: name.to_owned(), package: package.to_owned() }
 }
 
 fn file(path: &str, before: FileState, text: String) -> Act {

@@ -44,7 +44,7 @@ pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Result<Change, Refusal>
     // Beside the unit, which does the same: what is wanted is told in one way, whoever keeps it.
     let addresses = good.iter().flat_map(|w| Want { mtu: None, ..w.clone() }.now()).collect::<Vec<_>>();
     change.splice(0..0, addresses);
-    let program = Condition::Program { name: "ip".into(), package: "iproute2".into() };
+    let program = Condition::program("ip", "iproute2");
     let note = "a unit of its own sets it after the network is up: ifdown and ifup put the old one back until the unit is started again";
     Ok(rendered(good, vec![program], change, note))
 }

@@ -19,7 +19,7 @@ pub(super) fn render(good: &[Want<'_>], s: &Snapshot) -> Vec<Result<Change, Refu
     if mine.is_empty() {
         return out;
     }
-    let mut precondition = vec![Condition::Program { name: "nmcli".into(), package: "network-manager".into() }];
+    let mut precondition = vec![Condition::program("nmcli", "network-manager")];
     let mut change = Vec::new();
     for (w, p) in &mine {
         precondition.push(Condition::Exists { path: p.path.clone() });

@@ -215,7 +215,7 @@ fn rendered(good: &[Want<'_>], mut precondition: Vec<Condition>, change: Vec<Act
     if !given.is_empty() {
         parts.push(format!("give {}", given.join(", ")));
         notes.push("nothing looks whether another machine has this address");
-        let ip = Condition::Program { name: "ip".into(), package: "iproute2".into() };
+        let ip = Condition::program("ip", "iproute2");
         if !precondition.contains(&ip) {
             precondition.push(ip);
         }
@@ -224,7 +224,6 @@ fn rendered(good: &[Want<'_>], mut precondition: Vec<Condition>, change: Vec<Act
         id: STEP.into(),
         summary: format!("{}, now and at each boot", parts.join("; ")),
         precondition,
-        trial: Vec::new(),
         acts: change,
         // Addresses are proven by the rule that asks: the port's GIDs are made of them.
         proof: good
@@ -235,6 +234,7 @@ fn rendered(good: &[Want<'_>], mut precondition: Vec<Condition>, change: Vec<Act
             })
             .collect(),
         note: notes.join("; "),
+        ..Change::default()
     }
 }
 

@@ -140,7 +140,7 @@ fn file(good: &[(Want<'_>, bool)], s: &Snapshot) -> Result<Change, Refusal> {
     change.push(Act::File(FileAct { path, before: FileState::Absent, after, mode: 0o600 }));
     change.push(ours::run(&["netplan", "generate"], &[], 120));
     change.push(ours::run(&["netplan", "apply"], &[], 120));
-    let program = Condition::Program { name: "netplan".into(), package: "netplan.io".into() };
+    let program = Condition::program("netplan", "netplan.io");
     let wants: Vec<Want<'_>> = good.iter().map(|(w, _)| w.clone()).collect();
     Ok(rendered(&wants, vec![program], change, "netplan applies all of its configuration"))
 }

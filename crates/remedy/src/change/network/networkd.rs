@@ -32,7 +32,7 @@ pub(super) fn render(good: &[Want<'_>], node: &Node<'_>, s: &Snapshot) -> Vec<Re
         change.extend(matched.iter().flat_map(Want::now));
         change.extend(acts.into_iter().flatten());
         change.push(ours::run(&["networkctl", "reload"], &[], 60));
-        let program = Condition::Program { name: "networkctl".into(), package: "systemd".into() };
+        let program = Condition::program("networkctl", "systemd");
         out.push(Ok(rendered(&matched, vec![program], change, "networkd configures links again whose files changed")));
     }
     if !alone.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn render(good: &[Want<'_>], node: &Node<'_>, s: &Snapshot) -> Vec<Re
     out
 }
 
-/// The file that networkd takes for an interface: the first whose `[Match]` fits. `None`: none does, or it cannot be told: a file before it
+/// The file that networkd takes for an interface: the first whose `[Match]` fits. `None`: none does, or it cannot be decided: a file before it
 /// matches by something else than names, or its content is not in the source.
 fn file_of(w: &Want<'_>, s: &Snapshot) -> Option<String> {
     let letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
@@ -58,7 +58,7 @@ fn first(interface: &str, address: Option<&str>, s: &Snapshot) -> Option<String>
 fn is_for(file: &str, w: &Want<'_>, good: &[Want<'_>], node: &Node<'_>, s: &Snapshot) -> bool {
     let others = node.net.known().into_iter().flatten().filter(|d| d.name != w.name);
     let mut users = others.filter(|d| {
-        // Whether a file before it is taken for that one cannot be told where it says "maybe".
+        // Whether a file before it is taken for that one cannot be decided where it says "maybe".
         let named = files::networks(s).into_iter().find(|f| f.name == file);
         named.is_none_or(|f| f.fits(d.name, None) != Fit::No)
     });

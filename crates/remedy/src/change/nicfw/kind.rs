@@ -50,10 +50,6 @@ impl Kind for Resets {
         terms_of_reset(&self.takes(action).unwrap_or_default(), on)
     }
 
-    fn claims(&self, _: &Action) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
     fn through(&self) -> Through {
         Through::Firmware
     }

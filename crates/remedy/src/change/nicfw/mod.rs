@@ -107,10 +107,10 @@ fn set(
             id: format!("nicfw-{}", slug(device)),
             summary: format!("set {} in the firmware of {device}", names.join(", ")),
             precondition,
-            trial: Vec::new(),
             acts,
             proof,
             note: note.into(),
+            ..Change::default()
         }));
     }
     out
@@ -129,10 +129,10 @@ fn cancelled(device: &str, tool: Condition, acts: Vec<Act>, proof: Vec<Proof>) -
         id: format!("nicfw-{}", slug(device)),
         summary: format!("cancel what waits for a reset in the firmware of {device}: {}", names.join(", ")),
         precondition: vec![tool, Condition::NoLockdown],
-        trial: Vec::new(),
         acts,
         proof,
         note: "only the value for the next reset is written; the one in force stays".into(),
+        ..Change::default()
     }
 }
 
@@ -148,7 +148,7 @@ fn resetting(device: &str, platform: &Platform) -> Option<(Condition, Act)> {
         .find(|(tool, _)| platform.tools.has(tool) == Some(true))?;
     let argv = [name, "-d", device, "-l", "3", "-y", "reset"].map(str::to_owned).to_vec();
     let act = Act::Run(RunAct { argv, writes: Vec::new(), undo: Vec::new(), limit: RESET });
-    Some((Condition::Program { name: name.into(), package: package.into() }, act))
+    Some((Condition::program(name, package), act))
 }
 
 /// Pending settings are made current: by a reset of the card where that is enough for all of them, else by a reboot.
@@ -176,18 +176,15 @@ fn reset(
     let rendered = Change {
         id: format!("nicreset-{}", slug(device)),
         summary: format!("reboot: apply the {settings} of {device}"),
-        precondition: Vec::new(),
-        trial: Vec::new(),
-        acts: Vec::new(),
         proof: proof.collect(),
         note: "settings that ask for a power cycle stay pending after a reboot: then power the node off and on".into(),
+        ..Change::default()
     };
     Ok(match by_card {
         None => rendered,
         Some((program, act)) => Change {
             summary: format!("reset {device}: apply its {settings}"),
             precondition: vec![program],
-            trial: Vec::new(),
             acts: vec![act],
             note: RESETS.into(),
             ..rendered
@@ -198,7 +195,7 @@ fn reset(
 fn find<'n>(device: &str, firmware: &'n [NicFirmware]) -> Result<&'n NicFirmware, Refusal> {
     let bdf = device.parse().map_err(|_| {
         Refusal::no(format!(
-            "the PCI address of {} is not known: the tool could not be told which NIC",
+            "the PCI address of {} is not known: the tool cannot name the NIC",
             device.escape_default()
         ))
     })?;
@@ -214,13 +211,12 @@ fn find<'n>(device: &str, firmware: &'n [NicFirmware]) -> Result<&'n NicFirmware
 }
 
 fn tool(platform: &Platform) -> Result<Condition, Refusal> {
-    let program = |name: &str, package: &str| Condition::Program { name: name.into(), package: package.into() };
     match (platform.tools.has("mstconfig"), platform.tools.has("mlxconfig")) {
         (Some(false), Some(false)) => {
             Err(Refusal::no("neither mstconfig (package mstflint) nor mlxconfig (MFT) is installed"))
         }
-        (Some(false) | None, Some(true)) => Ok(program("mlxconfig", "MFT")),
-        _ => Ok(program("mstconfig", "mstflint")),
+        (Some(false) | None, Some(true)) => Ok(Condition::program("mlxconfig", "MFT")),
+        _ => Ok(Condition::program("mstconfig", "mstflint")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Ratios as dots with whiskers around 1, the band of equivalence behind them.
 
 use super::rows::{estimate, interval, is_within};
+use crate::bench::words;
 use linerate_bench::compare::Comparison;
 
 /// The scale of a forest: logarithms of ratios, 1 in its middle.
@@ -48,10 +49,8 @@ impl Forest {
             }
         }
         let mut put = |at: f64, c: char| {
-            if at >= 0.0
-                && let Some(cell) = cells.get_mut(at as usize)
-            {
-                *cell = c;
+            if at >= 0.0 {
+                words::put(&mut cells, at as usize, c);
             }
         };
         put(middle as f64, '│');

@@ -1,11 +1,13 @@
 //! The comparison for a ticket: the same order as on the terminal.
 
 use super::rows::{self, is_within};
-use super::section::{sections, subjects, tally};
+use super::section::{checks, sections, subjects, tally};
 use super::text::{ceiling_value, design, power, side, weight};
 use crate::VERSION;
 use crate::bench::words::{counted, percent, quantity};
-use linerate_bench::compare::{Check, Comparison, Comparisons, Verdict};
+use crate::group::alike;
+use crate::markdown::list;
+use linerate_bench::compare::{Comparisons, Verdict};
 use linerate_out::markdown::{cell, inline};
 use std::io::{self, Write};
 
@@ -44,54 +46,30 @@ pub fn comparison_markdown(c: &Comparisons, out: &mut dyn Write) -> io::Result<(
     ceilings(c, out)?;
     confounds(c, out)?;
     remarks(c, out)?;
-    if !c.excluded.is_empty() {
-        writeln!(out, "\n## Not compared\n")?;
-        for x in &c.excluded {
-            writeln!(out, "- {}: {}: {}", x.side, inline(&x.what), inline(&x.why))?;
-        }
-    }
-    if !c.methods.is_empty() {
-        writeln!(out, "\n## Methods\n")?;
-        for m in &c.methods {
-            writeln!(out, "- {} *({})*", inline(m.text), inline(m.source))?;
-        }
-    }
-    Ok(())
+    let excluded = c.excluded.iter().map(|x| format!("{}: {}: {}", x.side, inline(&x.what), inline(&x.why)));
+    list("Not compared", excluded, out)?;
+    list("Methods", c.methods.iter().map(|m| format!("{} *({})*", inline(m.text), inline(m.source))), out)
 }
 
 fn reasons(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
-    let mut groups: Vec<(Verdict, &str, Vec<&Comparison>)> = Vec::new();
-    for c in &c.comparisons {
-        match groups.iter_mut().find(|(v, reason, _)| *v == c.verdict && *reason == c.reason) {
-            Some((.., list)) => list.push(c),
-            None => groups.push((c.verdict, &c.reason, vec![c])),
-        }
-    }
-    if groups.is_empty() {
-        return Ok(());
-    }
-    groups.sort_by_key(|(v, ..)| *v != Verdict::Inconclusive);
-    writeln!(out, "\n## Why\n")?;
-    for (verdict, reason, list) in groups {
-        let power = power(&list);
+    let mut groups = alike(c.comparisons.iter().map(|c| ((c.verdict, &c.reason), c)));
+    groups.sort_by_key(|((v, _), _)| *v != Verdict::Inconclusive);
+    let lines = groups.iter().map(|((verdict, reason), list)| {
+        let power = power(list);
         let power = if power.is_empty() { power } else { format!("; {power}") };
-        writeln!(out, "- **{verdict}**: {}: {}{}", inline(&subjects(&list)), inline(reason), inline(&power))?;
-    }
-    Ok(())
+        format!("**{verdict}**: {}: {}{}", inline(&subjects(list)), inline(reason), inline(&power))
+    });
+    list("Why", lines, out)
 }
 
 fn ceilings(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
-    let mut told: Vec<&str> = Vec::new();
-    for c in c.comparisons.iter().rev() {
-        let Some(x) = c.ceiling.as_ref().filter(|x| !told.contains(&x.sentence.as_str())) else { continue };
-        if told.is_empty() {
-            writeln!(out, "\n## Ceilings\n")?;
-        }
-        told.push(&x.sentence);
+    let said = alike(c.comparisons.iter().rev().filter_map(|c| c.ceiling.as_ref().map(|x| (&x.sentence, (c, x)))));
+    let lines = said.iter().filter_map(|(sentence, all)| {
+        let (c, x) = all.first()?;
         let limit = format!("{}: {}", ceiling_value(&x.ceiling), x.ceiling.by);
-        writeln!(out, "- {}: {} *(limit {})*", inline(&subjects(&[c])), inline(&x.sentence), inline(&limit))?;
-    }
-    Ok(())
+        Some(format!("{}: {} *(limit {})*", inline(&subjects(&[c])), inline(sentence), inline(&limit)))
+    });
+    list("Ceilings", lines, out)
 }
 
 fn confounds(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
@@ -118,16 +96,9 @@ fn confounds(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn remarks(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
-    let mut checks: Vec<(&Check, usize)> = Vec::new();
-    for check in c.comparisons.iter().flat_map(|c| &c.checks).filter(|c| c.holds != Some(true)) {
-        match checks.iter_mut().find(|(g, _)| g.assumption == check.assumption && g.holds == check.holds) {
-            Some((_, n)) => *n += 1,
-            None => checks.push((check, 1)),
-        }
-    }
     let mut lines: Vec<String> = Vec::new();
-    for (check, n) in checks {
-        let holds = if check.holds.is_some() { "does not hold" } else { "cannot be told" };
+    for (check, n) in checks(&c.comparisons).into_iter().filter(|(check, _)| check.holds != Some(true)) {
+        let holds = if check.holds.is_some() { "does not hold" } else { "cannot be decided" };
         lines.push(format!("**{holds}**: {} ({n} ×; {})", inline(check.assumption), inline(&check.detail)));
     }
     for c in &c.comparisons {
@@ -151,9 +122,5 @@ fn remarks(c: &Comparisons, out: &mut dyn Write) -> io::Result<()> {
             }
         }
     }
-    if lines.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\n## Assumptions, transients, outliers\n")?;
-    lines.iter().try_for_each(|l| writeln!(out, "- {l}"))
+    list("Assumptions, transients, outliers", lines.into_iter(), out)
 }

@@ -1,7 +1,7 @@
 //! The columns of a comparison's table.
 
 use super::section::Section;
-use crate::bench::table::{Cell, Table};
+use crate::bench::table::{Cell, Table, left, right};
 use crate::bench::words::{decimals, fixed};
 use crate::style::Tone;
 use linerate_bench::compare::{Comparison, Verdict};
@@ -75,17 +75,8 @@ impl Ratios {
 /// The table without the forest.
 pub(super) fn table(section: &Section<'_>) -> Table {
     let rows = &section.rows;
-    let mut t = Table::default();
-    if section.over_sizes {
-        t.right("size", 0);
-    } else {
-        t.left("metric", 0);
-    }
-    t.right("A", 1);
-    t.right("B", 1);
-    t.left("B/A", 0);
-    t.left("verdict", 0);
-    t.right("n", 2);
+    let first = if section.over_sizes { right("size", 0) } else { left("metric", 0) };
+    let mut t = Table::of([first, right("A", 1), right("B", 1), left("B/A", 0), left("verdict", 0), right("n", 2)]);
     let ratios = Ratios::of(rows);
     let all = |of: fn(&Comparison) -> Option<f64>| decimals(rows.iter().filter_map(|c| of(c)));
     let common = all(|c| c.a.typical).max(all(|c| c.b.typical));

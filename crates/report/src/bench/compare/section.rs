@@ -1,7 +1,8 @@
 //! Which comparisons stand in one table: a metric over its sizes; what has one row each, together.
 
 use crate::bench::words;
-use linerate_bench::compare::{Comparison, Verdict};
+use crate::group::alike;
+use linerate_bench::compare::{Check, Comparison, Verdict};
 use std::collections::BTreeMap;
 
 /// A table's worth of comparisons.
@@ -81,15 +82,11 @@ pub(in crate::bench) fn metric(c: &Comparison) -> String {
 
 /// Comparisons in a few words: `busbw at 8 sizes, 1 MiB to 2 GiB`.
 pub(in crate::bench) fn subjects(list: &[&Comparison]) -> String {
-    let mut by_metric: Vec<(String, Vec<Option<u64>>)> = Vec::new();
-    for c in list {
+    let name = |c: &Comparison| {
         let parts = [words::metric(&c.metric, c.stat), words::labels(&c.labels)];
-        let name = parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" ");
-        match by_metric.iter_mut().find(|(n, _)| *n == name) {
-            Some((_, sizes)) => sizes.push(c.size),
-            None => by_metric.push((name, vec![c.size])),
-        }
-    }
+        parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let by_metric = alike(list.iter().map(|c| (name(c), c.size)));
     const MOST: usize = 6;
     let more = by_metric.len().saturating_sub(MOST);
     let mut parts: Vec<String> =
@@ -111,6 +108,12 @@ fn of_sizes(name: &str, sizes: &[Option<u64>]) -> String {
             format!("{name} at {} sizes, {} to {}", all.len(), words::size(low), words::size(high))
         }
     }
+}
+
+/// Assumptions that were checked: the first check of each and what it gave, and how many there are.
+pub(super) fn checks(all: &[Comparison]) -> Vec<(&Check, usize)> {
+    let keyed = all.iter().flat_map(|c| &c.checks).map(|check| ((check.assumption, check.holds), check));
+    alike(keyed).iter().filter_map(|(_, same)| Some((*same.first()?, same.len()))).collect()
 }
 
 /// `3 better, 1 worse`, without zeros.

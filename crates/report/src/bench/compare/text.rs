@@ -5,8 +5,9 @@ mod doubts;
 use super::forest::Forest;
 use super::rows::{self, is_within, tone};
 use super::section::{Section, sections, subjects, tally};
-use crate::bench::table::{Cell, Table};
+use crate::bench::table::{Cell, Table, left, right};
 use crate::bench::words::{capital, counted, number, percent, quantity};
+use crate::group::alike;
 use crate::style::{Page, Style, Tone};
 use linerate_bench::compare::{Comparison, Comparisons, Side, Verdict, Weight};
 use std::io::{self, Write};
@@ -45,22 +46,11 @@ impl Text<'_, '_> {
         self.methods()
     }
 
-    fn shown(&self, usual: usize) -> usize {
-        if self.page.style.verbose { usize::MAX } else { usual }
-    }
-
-    fn more(&mut self, all: usize, shown: usize) -> io::Result<()> {
-        if all <= shown {
-            return Ok(());
-        }
-        self.page.item(2, "", Tone::Plain, Tone::Dim, &format!("and {} more (--verbose)", all - shown))
-    }
-
     fn conclusions(&mut self) -> io::Result<()> {
         let c = self.c;
         for (i, sentence) in c.conclusions.iter().enumerate() {
             if i == 0 {
-                self.page.item(0, "", Tone::Plain, Tone::Bold, sentence)?;
+                self.page.text(0, Tone::Bold, sentence)?;
             } else {
                 self.page.item(0, "·", Tone::Mild, Tone::Plain, sentence)?;
             }
@@ -73,14 +63,14 @@ impl Text<'_, '_> {
             let tally = tally(&c.comparisons);
             format!("{n}: {tally}; differences below {threshold} count as none, intervals are of {level} confidence")
         };
-        self.page.item(0, "", Tone::Plain, Tone::Dim, &text)
+        self.page.text(0, Tone::Dim, &text)
     }
 
     fn sides(&mut self) -> io::Result<()> {
         let c = self.c;
         self.page.blank()?;
-        self.page.field(0, "A", &side(&c.a, self.shown(FEW)))?;
-        self.page.field(0, "B", &side(&c.b, self.shown(FEW)))?;
+        self.page.field(0, "A", &side(&c.a, self.page.shown(FEW)))?;
+        self.page.field(0, "B", &side(&c.b, self.page.shown(FEW)))?;
         self.page.field(0, "design", &design(c))
     }
 
@@ -93,14 +83,14 @@ impl Text<'_, '_> {
 
     fn section(&mut self, all: &Section<'_>) -> io::Result<()> {
         self.page.heading(&all.title())?;
-        let limit = self.shown(ROWS);
+        let limit = self.page.shown(ROWS);
         let section = Section { rows: all.rows.iter().take(limit).copied().collect(), over_sizes: all.over_sizes };
         let mut table = rows::table(&section);
         let room = self.page.style.width.saturating_sub(2 + table.width() + 2);
         let threshold = self.c.threshold;
         if room >= *FOREST.start() {
             if let Some(forest) = Forest::of(&section.rows, threshold, room.min(*FOREST.end())) {
-                table.left("", 0);
+                table.column(left("", 0));
                 table.extend(section.rows.iter().map(|c| Cell::new(tone(c.verdict), &forest.strip(c))));
                 table.last_row(Cell::new(Tone::Dim, &forest.axis()));
             }
@@ -111,25 +101,20 @@ impl Text<'_, '_> {
         }
         if section.rows.iter().any(|c| is_within(c)) {
             let text = "* holds for these runs alone; what repetitions would give it does not say";
-            self.page.item(2, "", Tone::Plain, Tone::Dim, text)?;
+            self.page.text(2, Tone::Dim, text)?;
         }
-        self.more(all.rows.len(), limit)
+        self.page.more(2, all.rows.len(), limit, "")
     }
 
     /// Where the table leaves no room beside it.
     fn forest_below(&mut self, section: &Section<'_>, threshold: f64) -> io::Result<()> {
-        let mut table = Table::default();
-        if section.over_sizes {
-            table.right("", 0)
-        } else {
-            table.left("", 0)
-        }
+        let mut table = Table::of([if section.over_sizes { right("", 0) } else { left("", 0) }]);
         for c in &section.rows {
             table.row(vec![Cell::plain(&section.row_name(c))]);
         }
         let room = self.page.style.width.saturating_sub(2 + table.width() + 2);
         let Some(forest) = Forest::of(&section.rows, threshold, room.min(*FOREST.end())) else { return Ok(()) };
-        table.left("B/A", 0);
+        table.column(left("B/A", 0));
         table.extend(section.rows.iter().map(|c| Cell::new(tone(c.verdict), &forest.strip(c))));
         table.last_row(Cell::new(Tone::Dim, &forest.axis()));
         self.page.blank()?;
@@ -144,18 +129,10 @@ impl Text<'_, '_> {
             (Verdict::Better, "WHY BETTER"),
             (Verdict::Equivalent, "WHY EQUIVALENT"),
         ] {
-            let mut groups: Vec<(&str, Vec<&Comparison>)> = Vec::new();
-            for c in self.c.comparisons.iter().filter(|c| c.verdict == verdict) {
-                match groups.iter_mut().find(|(reason, _)| *reason == c.reason) {
-                    Some((_, list)) => list.push(c),
-                    None => groups.push((&c.reason, vec![c])),
-                }
-            }
-            if groups.is_empty() {
-                continue;
-            }
-            self.page.heading(title)?;
-            let shown = self.shown(FEW);
+            let of_verdict = self.c.comparisons.iter().filter(|c| c.verdict == verdict);
+            let groups = alike(of_verdict.map(|c| (&c.reason, c)));
+            self.page.heading_of(&groups, title)?;
+            let shown = self.page.shown(FEW);
             for (reason, list) in groups.iter().take(shown) {
                 self.page.item(2, "·", tone(verdict), Tone::Plain, &format!("{}: {reason}", subjects(list)))?;
                 let power = power(list);
@@ -163,35 +140,24 @@ impl Text<'_, '_> {
                     self.page.item(4, "→", Tone::Dim, Tone::Dim, &power)?;
                 }
             }
-            self.more(groups.len(), shown)?;
+            self.page.more(2, groups.len(), shown, "")?;
         }
         Ok(())
     }
 
     fn ceilings(&mut self) -> io::Result<()> {
-        let mut groups: Vec<(&str, Vec<&Comparison>)> = Vec::new();
         let same = |x: &Comparison, y: &Comparison| {
             (x.kind, &x.tool, &x.metric, &x.labels) == (y.kind, &y.tool, &y.metric, &y.labels)
         };
-        for c in &self.c.comparisons {
-            let Some(ceiling) = &c.ceiling else { continue };
-            // The largest size says how far it is from the ceiling; smaller ones wait for latency.
-            let larger = |o: &&Comparison| o.ceiling.is_some() && same(o, c) && o.size > c.size;
-            if !self.page.style.verbose && self.c.comparisons.iter().any(|o| larger(&o)) {
-                continue;
-            }
-            match groups.iter_mut().find(|(sentence, _)| *sentence == ceiling.sentence) {
-                Some((_, list)) => list.push(c),
-                None => groups.push((&ceiling.sentence, vec![c])),
-            }
-        }
-        if groups.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("CEILINGS")?;
+        // The largest size says how far it is from the ceiling; smaller ones wait for latency.
+        let all = &self.c.comparisons;
+        let has_larger = |c: &Comparison| all.iter().any(|o| o.ceiling.is_some() && same(o, c) && o.size > c.size);
+        let told = all.iter().filter_map(|c| Some((&c.ceiling.as_ref()?.sentence, c)));
+        let mut groups = alike(told.filter(|(_, c)| self.page.style.verbose || !has_larger(c)));
+        self.page.heading_of(&groups, "CEILINGS")?;
         // The largest sizes come last and say most.
         groups.reverse();
-        let shown = self.shown(3);
+        let shown = self.page.shown(3);
         let mut derivations: Vec<&[String]> = Vec::new();
         for (sentence, list) in groups.iter().take(shown) {
             self.page.item(2, "·", Tone::Warn, Tone::Plain, &format!("{}: {sentence}", subjects(list)))?;
@@ -211,30 +177,24 @@ impl Text<'_, '_> {
                 }
             }
         }
-        self.more(groups.len(), shown)
+        self.page.more(2, groups.len(), shown, "")
     }
 
     fn excluded(&mut self) -> io::Result<()> {
         let all = &self.c.excluded;
-        if all.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("NOT COMPARED")?;
-        let shown = self.shown(FEW);
+        self.page.heading_of(all, "NOT COMPARED")?;
+        let shown = self.page.shown(FEW);
         for x in all.iter().take(shown) {
             self.page.item(2, &format!("{}:", x.side), Tone::Warn, Tone::Plain, &format!("{}: {}", x.what, x.why))?;
         }
-        self.more(all.len(), shown)
+        self.page.more(2, all.len(), shown, "")
     }
 
     fn methods(&mut self) -> io::Result<()> {
-        if self.c.methods.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("METHODS")?;
+        self.page.heading_of(&self.c.methods, "METHODS")?;
         for m in &self.c.methods {
             self.page.item(2, "·", Tone::Dim, Tone::Plain, m.text)?;
-            self.page.item(4, "", Tone::Plain, Tone::Dim, m.source)?;
+            self.page.text(4, Tone::Dim, m.source)?;
         }
         Ok(())
     }

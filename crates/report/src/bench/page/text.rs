@@ -2,7 +2,7 @@
 
 use super::{Mood, Page, Remark, Section};
 use crate::bench::plot::{Screen, plot_text};
-use crate::bench::table::{Cell, Table};
+use crate::bench::table::{Cell, Table, left, right};
 use crate::style::{self, Style, Tone};
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ const PLOT: usize = 110;
 pub fn page_text(page: &Page, style: Style, out: &mut dyn Write) -> io::Result<()> {
     {
         let mut p = style::Page::new(out, style);
-        p.item(0, "", Tone::Plain, Tone::Bold, &page.title)?;
+        p.text(0, Tone::Bold, &page.title)?;
         remarks(&mut p, &page.lead, 0)?;
     }
     for section in &page.sections {
@@ -26,7 +26,7 @@ pub fn page_text(page: &Page, style: Style, out: &mut dyn Write) -> io::Result<(
     if !page.footer.is_empty() {
         p.blank()?;
     }
-    page.footer.iter().try_for_each(|line| p.item(0, "", Tone::Plain, Tone::Dim, line))
+    page.footer.iter().try_for_each(|line| p.text(0, Tone::Dim, line))
 }
 
 fn one(section: &Section, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -38,11 +38,11 @@ fn one(section: &Section, style: Style, out: &mut dyn Write) -> io::Result<()> {
             p.item(2, &format!("{name:<widest$}"), Tone::Dim, Tone::Plain, or_open(value))?;
         }
         if let Some(t) = &section.table {
-            let mut table = Table::default();
-            for (i, head) in t.heads.iter().enumerate() {
-                // The first column names the rows.
-                if t.is_number(i) { table.right(head, i as u32) } else { table.left(head, i as u32) }
-            }
+            // The first column names the rows.
+            let columns = (0..).zip(&t.heads);
+            let mut table = Table::of(
+                columns.map(|(i, head)| if t.is_number(i) { right(head, i as u32) } else { left(head, i as u32) }),
+            );
             for row in &t.rows {
                 table.row(row.iter().map(|c| Cell::plain(c)).collect());
             }

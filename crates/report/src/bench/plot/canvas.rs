@@ -36,6 +36,13 @@ impl Canvas {
         if column >= self.columns { None } else { self.cells.get_mut(row * self.columns + column) }
     }
 
+    /// Changes a cell, where there is one.
+    fn change(&mut self, column: usize, row: usize, how: impl FnOnce(&mut Cell)) {
+        if let Some(cell) = self.cell(column, row) {
+            how(cell);
+        }
+    }
+
     pub(super) fn column(&self, x: f64) -> usize {
         ((x * self.columns as f64) as usize).min(self.columns - 1)
     }
@@ -48,10 +55,10 @@ impl Canvas {
     fn dot(&mut self, x: usize, y: usize, role: usize) {
         const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
         let bit = BITS.get(x % 2).and_then(|c| c.get(y % 4)).copied().unwrap_or(0);
-        if let Some(cell) = self.cell(x / 2, y / 4) {
+        self.change(x / 2, y / 4, |cell| {
             cell.dots |= bit;
             cell.role = Some(role);
-        }
+        });
     }
 
     /// A line between two places; `gaps` leaves every other pair of dots out.
@@ -91,11 +98,7 @@ impl Canvas {
         match layer {
             Layer::Shade { from, to, role } => {
                 for column in c.column(*from)..=c.column(*to) {
-                    (0..c.rows).for_each(|row| {
-                        if let Some(cell) = c.cell(column, row) {
-                            cell.shade = Some(*role);
-                        }
-                    });
+                    (0..c.rows).for_each(|row| c.change(column, row, |cell| cell.shade = Some(*role)));
                 }
             }
             Layer::Band { role, points } => {
@@ -106,9 +109,7 @@ impl Canvas {
                         let share = if b.0 > a.0 { ((x - a.0) / (b.0 - a.0)).clamp(0.0, 1.0) } else { 0.0 };
                         let (low, high) = (a.1 + (b.1 - a.1) * share, a.2 + (b.2 - a.2) * share);
                         for row in c.row(high)..=c.row(low) {
-                            if let Some(cell) = c.cell(column, row) {
-                                cell.shade = Some(Some(*role));
-                            }
+                            c.change(column, row, |cell| cell.shade = Some(Some(*role)));
                         }
                     }
                 }
@@ -136,21 +137,15 @@ impl Canvas {
                             (_, _, true) => '-',
                             _ => '─',
                         };
-                        if let Some(cell) = c.cell(column, row) {
-                            cell.mark = Some(mark);
-                            cell.owner = Some(*role);
-                        }
+                        c.change(column, row, |cell| (cell.mark, cell.owner) = (Some(mark), Some(*role)));
                     }
                 }
             }
             Layer::Dots { role, points } => points.iter().for_each(|(x, y, _)| c.mark(*x, *y, *role, ascii)),
             Layer::Bars { role, points } => {
                 for (x, y, _) in points {
-                    let (column, row) = (c.column(*x), c.row(*y));
-                    if let Some(cell) = c.cell(column, row) {
-                        cell.mark = Some(if ascii { '|' } else { '┃' });
-                        cell.owner = Some(*role);
-                    }
+                    let mark = if ascii { '|' } else { '┃' };
+                    c.change(c.column(*x), c.row(*y), |cell| (cell.mark, cell.owner) = (Some(mark), Some(*role)));
                 }
             }
             Layer::Limit { at, upright, .. } => {
@@ -168,9 +163,7 @@ impl Canvas {
                     (false, false) => '╌',
                 };
                 for (column, row) in places {
-                    if let Some(cell) = c.cell(column, row) {
-                        cell.limit = Some(mark);
-                    }
+                    c.change(column, row, |cell| cell.limit = Some(mark));
                 }
             }
         }

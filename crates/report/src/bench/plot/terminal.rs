@@ -4,6 +4,7 @@ use super::canvas::Canvas;
 use super::data::{PlotData, Shape};
 use super::glyphs::{MARKS, ansi};
 use super::scene::{Layer, Scene};
+use crate::bench::words::put;
 use crate::style::{clip, wrap};
 use linerate_out::terminal;
 use std::io::{self, Write};
@@ -227,14 +228,8 @@ impl Terminal<'_, '_> {
             if from < free || wide > self.screen.width {
                 continue;
             }
-            if let Some(place) = axis.get_mut(column) {
-                *place = tick;
-            }
-            for (i, c) in text.chars().enumerate() {
-                if let Some(place) = labels.get_mut(from + i) {
-                    *place = c;
-                }
-            }
+            put(&mut axis, column, tick);
+            (from..).zip(text.chars()).for_each(|(at, c)| put(&mut labels, at, c));
             free = from + wide + 1;
         }
         let axis: String = axis.into_iter().collect();

@@ -2,8 +2,7 @@
 
 use super::view::{Group, View, common};
 use super::{Refused, headline};
-use crate::about::rfc3339;
-use crate::bench::table::{Cell, Table};
+use crate::bench::table::{Cell, Table, left, right};
 use crate::bench::words::{self, counted, decimals, fixed, number, sparkline};
 use crate::style::{Page, Style, Tone};
 use linerate_bench::{Fault, Run, Unit};
@@ -44,10 +43,6 @@ struct Text<'w> {
 }
 
 impl Text<'_> {
-    fn shown(&self, usual: usize) -> usize {
-        if self.page.style.verbose { usize::MAX } else { usual }
-    }
-
     fn first_line(&mut self, runs: &[Run], refused: &[Refused]) -> io::Result<()> {
         let bad = runs.iter().filter(|r| !r.is_valid()).count();
         let mut text = counted(runs.len(), "run", "runs");
@@ -67,7 +62,7 @@ impl Text<'_> {
             (_, 0) => Tone::Bold,
             _ => Tone::Bad,
         };
-        self.page.item(0, "", Tone::Plain, tone, &format!("{text}{parts}"))
+        self.page.text(0, tone, &format!("{text}{parts}"))
     }
 
     fn run(&mut self, run: &Run) -> io::Result<()> {
@@ -84,13 +79,13 @@ impl Text<'_> {
         }
         if !run.hosts.is_empty() {
             let hosts: Vec<String> = run.hosts.iter().map(ToString::to_string).collect();
-            self.page.field(2, "hosts", &crate::doctor::words::names(&hosts, self.shown(FEW)))?;
+            self.page.field(2, "hosts", &crate::doctor::words::names(&hosts, self.page.shown(FEW)))?;
         }
         if !run.params.is_empty() {
             let params: Vec<String> = run.params.iter().map(|(k, v)| format!("{k}\u{a0}{v}")).collect();
             self.page.field(2, "params", &params.join(", "))?;
         }
-        let shown = self.shown(FEW);
+        let shown = self.page.shown(FEW);
         for note in run.notes.iter().take(shown) {
             self.page.item(2, "·", Tone::Mild, Tone::Plain, &at_line(&note.what, note.line))?;
         }
@@ -100,7 +95,7 @@ impl Text<'_> {
 
     fn faults<'f>(&mut self, faults: impl Iterator<Item = &'f Fault>, tag: &str) -> io::Result<()> {
         let all: Vec<&Fault> = faults.collect();
-        let shown = self.shown(FEW);
+        let shown = self.page.shown(FEW);
         for f in all.iter().take(shown) {
             self.page.item(2, tag, Tone::Bad, Tone::Plain, &at_line(&f.what, f.line))?;
         }
@@ -108,20 +103,18 @@ impl Text<'_> {
     }
 
     fn more(&mut self, indent: usize, all: usize, shown: usize, one: &str, many: &str) -> io::Result<()> {
-        match all.checked_sub(shown) {
-            None | Some(0) => Ok(()),
-            Some(n) => {
-                let what = if n == 1 { one } else { many };
-                let text = format!("and {} more {what} (--verbose)", words::thousands(n as u64));
-                self.page.item(indent, "", Tone::Plain, Tone::Dim, &text)
-            }
+        let n = all.saturating_sub(shown);
+        if n == 0 {
+            return Ok(());
         }
+        let what = if n == 1 { one } else { many };
+        self.page.text(indent, Tone::Dim, &format!("and {} more {what} (--verbose)", words::thousands(n as u64)))
     }
 
     fn values(&mut self, run: &Run) -> io::Result<()> {
         let view = View::of(run);
         if run.points() == 0 {
-            return self.page.item(2, "", Tone::Plain, Tone::Warn, "no value was measured");
+            return self.page.text(2, Tone::Warn, "no value was measured");
         }
         self.sweeps(&view.sweeps)?;
         self.singles(&view.singles)?;
@@ -138,12 +131,11 @@ impl Text<'_> {
         let groups = groups.get(..COLUMNS).unwrap_or(groups);
         let columns: Vec<_> = groups.iter().map(Group::by_size).collect();
         let sizes: BTreeSet<(u64, usize)> = columns.iter().flat_map(|c| c.keys().copied()).collect();
-        let mut table = Table::default();
-        table.right("size", 0);
+        let mut table = Table::of([right("size", 0)]);
         let (mut of, mut units) = (vec![Cell::plain("")], vec![Cell::plain("")]);
         for (i, g) in groups.iter().enumerate() {
             // Labels below the name: columns stay narrow.
-            table.right(&words::metric(&g.metric.name, g.metric.stat), i as u32);
+            table.column(right(&words::metric(&g.metric.name, g.metric.stat), i as u32));
             of.push(Cell::new(Tone::Dim, &words::labels(&g.own_labels(&shared))));
             units.push(Cell::new(Tone::Dim, &g.metric.unit.to_string()));
         }
@@ -154,7 +146,7 @@ impl Text<'_> {
             table.row(units);
         }
         let digits: Vec<usize> = columns.iter().map(|c| decimals(c.values().map(|v| v.value))).collect();
-        let rows = self.shown(ROWS);
+        let rows = self.page.shown(ROWS);
         // The largest sizes say most.
         let left_out = sizes.len().saturating_sub(rows);
         for key in sizes.iter().skip(left_out) {
@@ -168,11 +160,11 @@ impl Text<'_> {
         table.write(&mut self.page, 2)?;
         if all > groups.len() {
             let text = format!("{} not shown", counted(all - groups.len(), "more column", "more columns"));
-            self.page.item(2, "", Tone::Plain, Tone::Dim, &text)?;
+            self.page.text(2, Tone::Dim, &text)?;
         }
         if left_out > 0 {
             let text = format!("{} not shown (--verbose)", counted(left_out, "smaller size", "smaller sizes"));
-            self.page.item(2, "", Tone::Plain, Tone::Dim, &text)?;
+            self.page.text(2, Tone::Dim, &text)?;
         }
         Ok(())
     }
@@ -188,7 +180,7 @@ impl Text<'_> {
         if members > 1 {
             parts.push(format!("means of up to {members} members (ranks, streams, hosts)"));
         }
-        if parts.is_empty() { Ok(()) } else { self.page.item(2, "", Tone::Plain, Tone::Dim, &parts.join("; ")) }
+        if parts.is_empty() { Ok(()) } else { self.page.text(2, Tone::Dim, &parts.join("; ")) }
     }
 
     /// A row for each metric, a column for each statistic of it.
@@ -212,20 +204,19 @@ impl Text<'_> {
                 None => rows.push((key, vec![g])),
             }
         }
-        let mut table = Table::default();
-        table.left("metric", 0);
+        let mut table = Table::of([left("metric", 0)]);
         let labelled = rows.iter().any(|((_, labels, ..), _)| !labels.is_empty());
         if labelled {
-            table.left("of", 0);
+            table.column(left("of", 0));
         }
         if sized {
-            table.right("size", 0);
+            table.column(right("size", 0));
         }
         for (i, (_, name)) in stats.keys().enumerate() {
-            table.right(name, 1 + i as u32);
+            table.column(right(name, 1 + i as u32));
         }
-        table.left("unit", 0);
-        let limit = self.shown(ROWS);
+        table.column(left("unit", 0));
+        let limit = self.page.shown(ROWS);
         for ((name, labels, unit, size), list) in rows.iter().take(limit) {
             let mut row = vec![Cell::plain(name)];
             if labelled {
@@ -252,15 +243,10 @@ impl Text<'_> {
             return Ok(());
         }
         let shared = common(groups);
-        let mut table = Table::default();
-        table.left("over time", 0);
-        table.left("unit", 1);
-        table.right("n", 2);
-        table.right("median", 0);
-        table.right("min", 3);
-        table.right("max", 4);
-        table.left("", 5);
-        let limit = self.shown(ROWS);
+        let words = [left("over time", 0), left("unit", 1)];
+        let numbers = [right("n", 2), right("median", 0), right("min", 3), right("max", 4)];
+        let mut table = Table::of(words.into_iter().chain(numbers).chain([left("", 5)]));
+        let limit = self.page.shown(ROWS);
         for g in groups.iter().take(limit) {
             let order = g.in_order();
             let values = words::sorted(order.iter().copied());
@@ -283,10 +269,7 @@ impl Text<'_> {
     /// Faults of many runs.
     fn faulty(&mut self, runs: &[Run]) -> io::Result<()> {
         let all: Vec<(&Run, &Fault)> = runs.iter().flat_map(|r| r.faults.iter().map(move |f| (r, f))).collect();
-        if all.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("NOT VALID, all or in part")?;
+        self.page.heading_of(&all, "NOT VALID, all or in part")?;
         for (run, fault) in all.iter().take(FEW) {
             let text = format!("{}: {}", name(run), at_line(&fault.what, fault.line));
             self.page.item(2, &run.id().to_string(), Tone::Bad, Tone::Plain, &text)?;
@@ -297,13 +280,8 @@ impl Text<'_> {
     /// Many runs, one a line.
     fn list(&mut self, runs: &[Run]) -> io::Result<()> {
         self.page.heading("RUNS (--verbose shows each with its values)")?;
-        let mut table = Table::default();
-        table.left("run", 0);
-        table.left("kind", 2);
-        table.left("tool", 3);
-        table.left("hosts", 4);
-        table.left("result", 0);
-        table.left("source", 5);
+        let columns = [("run", 0), ("kind", 2), ("tool", 3), ("hosts", 4), ("result", 0), ("source", 5)];
+        let mut table = Table::of(columns.map(|(head, rank)| left(head, rank)));
         for run in runs.iter().take(ROWS) {
             let hosts: Vec<&str> = run.hosts.iter().map(|h| h.as_str()).collect();
             let result = match (run.is_valid(), headline(run)) {
@@ -325,11 +303,8 @@ impl Text<'_> {
     }
 
     fn refused(&mut self, refused: &[Refused]) -> io::Result<()> {
-        if refused.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("NOT TAKEN")?;
-        let shown = self.shown(FEW);
+        self.page.heading_of(refused, "NOT TAKEN")?;
+        let shown = self.page.shown(FEW);
         for r in refused.iter().take(shown) {
             let at = if r.line > 0 { format!("{}:{}:", r.name, r.line) } else { format!("{}:", r.name) };
             self.page.item(2, "!", Tone::Warn, Tone::Plain, &format!("{at} {}", r.why))?;
@@ -348,9 +323,8 @@ fn at_line(what: &str, line: Option<u32>) -> String {
 }
 
 /// A time of the epoch.
-pub(in crate::bench) fn when(epoch: f64) -> String {
-    // Casts saturate; a year of five digits is nobody's measurement.
-    rfc3339((epoch.max(0.0) as u64).min(253_402_300_799)).replace('T', " ").replace('Z', " UTC")
+fn when(epoch: f64) -> String {
+    words::moment(epoch).replace('T', " ").replace('Z', " UTC")
 }
 
 fn value(v: f64, valid: bool, decimals: usize) -> Cell {

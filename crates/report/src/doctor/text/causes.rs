@@ -11,21 +11,17 @@ use std::io;
 impl Terminal<'_, '_> {
     pub(super) fn causes(&mut self) -> io::Result<()> {
         let (real, known) = words::causes(self.answer);
-        if !real.is_empty() {
-            self.page.heading("CAUSES (the most important first)")?;
-        }
+        self.page.heading_of(&real, "CAUSES (the most important first)")?;
         for (i, c) in real.iter().enumerate() {
             if i > 0 {
                 self.page.blank()?;
             }
             self.cause(i + 1, c)?;
         }
-        if !known.is_empty() {
-            self.page.heading("WORTH KNOWING (nothing to do)")?;
-        }
+        self.page.heading_of(&known, "WORTH KNOWING (nothing to do)")?;
         for c in known {
             self.page.item(2, "·", Tone::Mild, Tone::Plain, &format!("{}: {}", c.id, c.summary))?;
-            self.page.item(4, "", Tone::Plain, Tone::Dim, &sure(c))?;
+            self.page.text(4, Tone::Dim, &sure(c))?;
             self.evidence(4, "seen", &c.evidence)?;
         }
         Ok(())
@@ -35,7 +31,7 @@ impl Terminal<'_, '_> {
         let verbose = self.page.style.verbose;
         let tag = format!("{number} {}", c.severity.name().to_uppercase());
         self.page.item(0, &tag, tone_of(c.severity), Tone::Bold, c.id)?;
-        self.page.item(2, "", Tone::Plain, Tone::Bold, &c.summary)?;
+        self.page.text(2, Tone::Bold, &c.summary)?;
         if verbose {
             self.page.field(2, "cause", c.title)?;
         }
@@ -44,11 +40,8 @@ impl Terminal<'_, '_> {
             self.page.field(2, "where", &c.scope)?;
         }
         self.evidence(2, "seen", &c.evidence)?;
-        for (label, list) in [("confirm", &c.confirm), ("refute", &c.refute)] {
-            for (i, text) in list.iter().enumerate() {
-                self.page.field(2, if i == 0 { label } else { "" }, text)?;
-            }
-        }
+        self.page.fields(2, "confirm", &c.confirm)?;
+        self.page.fields(2, "refute", &c.refute)?;
         match &c.remedy {
             Some(r) => {
                 self.page.item(2, &format!("{:<8}", "do"), Tone::Good, Tone::Bold, &r.summary)?;
@@ -59,13 +52,9 @@ impl Terminal<'_, '_> {
             }
             None => self.page.field(2, "do", &format!("no step to offer: read `linerate explain {}`", c.id))?,
         }
-        for (i, rule) in c.rules.iter().enumerate() {
-            self.page.field(2, if i == 0 { "rules" } else { "" }, &format!("linerate explain {rule}"))?;
-        }
+        self.page.fields(2, "rules", c.rules.iter().map(|rule| format!("linerate explain {rule}")))?;
         if verbose {
-            for (i, s) in c.sources.iter().enumerate() {
-                self.page.field(2, if i == 0 { "sources" } else { "" }, &format!("{}: {}", s.title, s.at))?;
-            }
+            self.page.fields(2, "sources", c.sources.iter().map(|s| format!("{}: {}", s.title, s.at)))?;
         }
         self.page.field(2, "more", &format!("linerate explain {}", c.id))
     }

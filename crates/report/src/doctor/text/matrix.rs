@@ -18,7 +18,7 @@ impl Terminal<'_, '_> {
             return Ok(());
         }
         let mut rows: Vec<&Row> = m.rows.iter().collect();
-        let shown = self.shown(ROWS);
+        let shown = self.page.shown(ROWS);
         if rows.len() > shown {
             // What is odd is not among those that become a number; the usual row stays first.
             let usual = rows.remove(0);
@@ -31,11 +31,7 @@ impl Terminal<'_, '_> {
                 self.spelt_out(m, row)?;
             }
         }
-        if rows.len() > shown {
-            let more = format!("and {} more rows (--verbose)", rows.len() - shown);
-            self.page.item(4, "", Tone::Plain, Tone::Dim, &more)?;
-        }
-        Ok(())
+        self.page.more(4, rows.len(), shown, " rows")
     }
 
     /// As a table; false where it does not fit.
@@ -92,8 +88,11 @@ impl Terminal<'_, '_> {
             .filter(|(_, c)| !c.is_empty())
             .map(|(i, c)| format!("{} {c}", m.columns.get(i).map_or("?", String::as_str)))
             .collect();
-        let hosts =
-            if row.hosts.is_empty() { String::new() } else { format!(" on {}", names(&row.hosts, self.shown(LIST))) };
+        let hosts = if row.hosts.is_empty() {
+            String::new()
+        } else {
+            format!(" on {}", names(&row.hosts, self.page.shown(LIST)))
+        };
         let ranks = words::counted(row.count as usize, "rank", "ranks");
         let told = if told.is_empty() { "no connection seen".to_owned() } else { told.join("; ") };
         let text = format!("{} ({ranks}){hosts}: {told}", row.ranks);

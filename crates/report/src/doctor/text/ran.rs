@@ -14,32 +14,20 @@ const LINES: usize = 24;
 impl Terminal<'_, '_> {
     pub(super) fn what_ran(&mut self) -> io::Result<()> {
         let jobs = &self.answer.jobs;
-        if jobs.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("WHAT RAN")?;
-        let shown = self.shown(JOBS);
+        self.page.heading_of(jobs, "WHAT RAN")?;
+        let shown = self.page.shown(JOBS);
         for (i, job) in jobs.iter().take(shown).enumerate() {
             if i > 0 {
                 self.page.blank()?;
             }
             self.job(job)?;
         }
-        if jobs.len() > shown {
-            self.page.item(
-                0,
-                "",
-                Tone::Plain,
-                Tone::Dim,
-                &format!("and {} more jobs (--verbose)", jobs.len() - shown),
-            )?;
-        }
-        Ok(())
+        self.page.more(0, jobs.len(), shown, " jobs")
     }
 
     fn job(&mut self, job: &Job) -> io::Result<()> {
-        let max = self.shown(LIST);
-        self.page.item(0, "", Tone::Plain, Tone::Bold, &words::job_line(job))?;
+        let max = self.page.shown(LIST);
+        self.page.text(0, Tone::Bold, &words::job_line(job))?;
         if !job.hosts.is_empty() {
             let hosts = format!("{} ({})", names(&job.hosts, max), job.hosts.len());
             self.page.field(2, "hosts", &hosts)?;
@@ -79,15 +67,13 @@ impl Terminal<'_, '_> {
         }
         self.settings(&job.environment)?;
         self.matrix(&job.matrix)?;
-        let shown = self.shown(LINES);
-        for (i, line) in job.benchmarks.iter().take(shown).enumerate() {
-            self.page.field(2, if i == 0 { "measured" } else { "" }, line)?;
-        }
+        let shown = self.page.shown(LINES);
+        self.page.fields(2, "measured", job.benchmarks.iter().take(shown))?;
         self.more(job.benchmarks.len(), shown)
     }
 
     fn settings(&mut self, all: &[Setting]) -> io::Result<()> {
-        let shown = self.shown(LINES);
+        let shown = self.page.shown(LINES);
         for (i, s) in all.iter().take(shown).enumerate() {
             let only = s.only.as_deref().map(|o| format!(" ({o} only)")).unwrap_or_default();
             let does = s.does.as_deref().map(|d| format!(": {d}")).unwrap_or_default();
@@ -97,7 +83,7 @@ impl Terminal<'_, '_> {
                 self.page.item(13, "!", Tone::Warn, Tone::Warn, v)?;
             }
             if self.page.style.verbose && !s.at.is_empty() {
-                self.page.item(13, "", Tone::Plain, Tone::Dim, &s.at)?;
+                self.page.text(13, Tone::Dim, &s.at)?;
             }
         }
         self.more(all.len(), shown)

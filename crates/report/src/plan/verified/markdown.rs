@@ -2,6 +2,7 @@
 
 use super::ROWS;
 use crate::VERSION;
+use crate::markdown::{list, more};
 use crate::plan::words::{self, OUTCOMES, proof};
 use linerate_out::markdown::{cell, code_cell, inline};
 use linerate_remedy::verify::{Proved, StepResult, Verification};
@@ -32,20 +33,10 @@ pub fn render(v: &Verification, out: &mut dyn Write) -> io::Result<()> {
             cell(&r.message)
         )?;
     }
-    more(v.regressed.len(), out)?;
-    if !v.outside.is_empty() {
-        writeln!(out, "\n## Outside the plan\n")?;
-    }
-    for c in v.outside.iter().take(ROWS) {
-        writeln!(out, "- {}", inline(&c.summary()))?;
-    }
-    more(v.outside.len(), out)?;
-    if !v.limits.is_empty() {
-        writeln!(out, "\n## Limits\n")?;
-    }
-    for limit in &v.limits {
-        writeln!(out, "- {}", inline(limit))?;
-    }
+    more(v.regressed.len(), ROWS, out)?;
+    list("Outside the plan", v.outside.iter().take(ROWS).map(|c| inline(&c.summary())), out)?;
+    more(v.outside.len(), ROWS, out)?;
+    list("Limits", v.limits.iter().map(|limit| inline(limit)), out)?;
     writeln!(out, "\nWritten by linerate {VERSION}.")
 }
 
@@ -69,8 +60,4 @@ fn one(p: &Proved, out: &mut dyn Write) -> io::Result<()> {
         (false, false) => format!("; read: {}: {}", inline(&p.at), inline(&p.read)),
     };
     writeln!(out, "- [{mark}] {}: {}{read}", inline(&proof(&p.proof)), p.outcome.name())
-}
-
-fn more(all: usize, out: &mut dyn Write) -> io::Result<()> {
-    if all > ROWS { writeln!(out, "\nand {} more", all - ROWS) } else { Ok(()) }
 }

@@ -1,8 +1,10 @@
 //! For a terminal: the verdict, then each step, the worst first, then what else changed.
 
 use super::ROWS;
+use crate::plan::fold::folded;
 use crate::plan::words::{self, OUTCOMES, proof};
-use crate::style::{Page, Style, Tone};
+use crate::style::{self, Page, Style, Tone};
+use linerate_remedy::Proof;
 use linerate_remedy::verify::{Proved, StepResult, Verification};
 use std::io::{self, Write};
 
@@ -17,17 +19,15 @@ pub fn render(v: &Verification, style: Style, out: &mut dyn Write) -> io::Result
         2 => Tone::Doubt,
         _ => Tone::Bad,
     };
-    page.item(0, "", Tone::Plain, tone, &words::verdict(v))?;
-    page.item(0, "", Tone::Plain, Tone::Plain, &words::judged(v))?;
+    page.text(0, tone, &words::verdict(v))?;
+    page.text(0, Tone::Plain, &words::judged(v))?;
     for (name, word) in OUTCOMES {
         for s in v.with(name) {
             step(&mut page, word, s)?;
         }
     }
-    let shown = if style.verbose { usize::MAX } else { ROWS };
-    if !v.regressed.is_empty() {
-        page.heading("REGRESSED (fails now, and did not before)")?;
-    }
+    let shown = page.shown(ROWS);
+    page.heading_of(&v.regressed, "REGRESSED (fails now, and did not before)")?;
     for r in v.regressed.iter().take(shown) {
         page.item(
             1,
@@ -42,16 +42,12 @@ pub fn render(v: &Verification, style: Style, out: &mut dyn Write) -> io::Result
         }
     }
     more(&mut page, v.regressed.len(), shown)?;
-    if !v.outside.is_empty() {
-        page.heading("OUTSIDE THE PLAN (no step explains it)")?;
-    }
+    page.heading_of(&v.outside, "OUTSIDE THE PLAN (no step explains it)")?;
     for c in v.outside.iter().take(shown) {
         page.item(1, "·", Tone::Warn, Tone::Plain, &c.summary())?;
     }
     more(&mut page, v.outside.len(), shown)?;
-    if !v.limits.is_empty() {
-        page.heading("LIMITS")?;
-    }
+    page.heading_of(&v.limits, "LIMITS")?;
     for limit in &v.limits {
         page.item(1, "·", Tone::Dim, Tone::Plain, limit)?;
     }
@@ -61,10 +57,7 @@ pub fn render(v: &Verification, style: Style, out: &mut dyn Write) -> io::Result
 /// As a text.
 #[must_use]
 pub fn to_string(v: &Verification, style: Style) -> String {
-    let mut out = Vec::new();
-    // Writing to memory does not fail.
-    let _ = render(v, style, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    style::to_text(|out| render(v, style, out))
 }
 
 fn step(page: &mut Page<'_>, word: &str, s: &StepResult) -> io::Result<()> {
@@ -74,8 +67,16 @@ fn step(page: &mut Page<'_>, word: &str, s: &StepResult) -> io::Result<()> {
     if !s.outcome.reason().is_empty() {
         page.field(2, "because", s.outcome.reason())?;
     }
-    for p in &s.proofs {
-        one(page, s, p)?;
+    let all = page.shown(1) > 1;
+    let so = |p: &Proved| p.outcome.name() == "effective" && matches!(p.proof, Proof::Value { .. });
+    for alike in s.proofs.chunk_by(|a, b| so(a) && so(b)) {
+        let lines = folded(alike.iter().map(|p| proof(&p.proof)), all);
+        if lines.len() < alike.len() {
+            // What was read there is what the line says.
+            lines.iter().try_for_each(|line| page.item(2, "✓", Tone::Good, Tone::Plain, line))?;
+        } else {
+            alike.iter().try_for_each(|p| one(page, s, p))?;
+        }
     }
     Ok(())
 }
@@ -105,9 +106,5 @@ fn tone_of(outcome: &str) -> Tone {
 }
 
 fn more(page: &mut Page<'_>, all: usize, shown: usize) -> io::Result<()> {
-    if all > shown {
-        page.item(1, "", Tone::Plain, Tone::Dim, &format!("+{} more (--verbose)", all - shown))
-    } else {
-        Ok(())
-    }
+    if all > shown { page.text(1, Tone::Dim, &format!("+{} more (--verbose)", all - shown)) } else { Ok(()) }
 }

@@ -44,6 +44,8 @@ pub(super) fn strerror(errno: i32) -> &'static str {
         14 => "Bad address",
         19 => "No such device",
         22 => "Invalid argument",
+        23 => "Too many open files in system",
+        24 => "Too many open files",
         28 => "No space left on device",
         61 => "No data available",
         95 => "Operation not supported",

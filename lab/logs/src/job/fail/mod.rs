@@ -12,7 +12,7 @@ use crate::release::Release;
 use back::{proxy, unwind};
 use device::{cuda, nvls, shm, watchdog};
 use rdma::{access_event, completion, modify_qp, port, verbs};
-use sockets::{closed, connect, mismatch, version_mismatch};
+use sockets::{accept, closed, connect, mismatch, version_mismatch};
 
 /// Where a job can end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ fn when(fault: &Fault) -> Option<Stage> {
     let traffic = |at: Moment| Some(if at == Moment::Start { Stage::FirstTraffic } else { Stage::Traffic });
     match fault {
         Fault::NoInterface { .. } => Some(Stage::Bootstrap),
-        Fault::WrongInterface { .. } | Fault::Connect { .. } => Some(Stage::Network),
+        Fault::WrongInterface { .. } | Fault::Connect { .. } | Fault::Accept { .. } => Some(Stage::Network),
         Fault::Duplicate { .. } | Fault::VersionMismatch { .. } => Some(Stage::Peers),
         Fault::Imex { .. } | Fault::TopoFile { fits: Some(false) } => Some(Stage::Topology),
         Fault::ShmFull { .. } | Fault::ModifyQp { .. } | Fault::Verbs { .. } | Fault::NvlsBind { .. } => {
@@ -90,6 +90,7 @@ fn hits(pen: &Pen<'_>, fault: &Fault) -> bool {
         Fault::NoInterface { node: n }
         | Fault::WrongInterface { node: n, .. }
         | Fault::Connect { node: n, .. }
+        | Fault::Accept { node: n, .. }
         | Fault::ShmFull { node: n }
         | Fault::NvlsBind { node: n } => *n == node,
         Fault::ModifyQp { node: n, .. } | Fault::Verbs { node: n, .. } | Fault::SizeMismatch { node: n } => {
@@ -113,7 +114,11 @@ fn spreads(fault: &Fault) -> Option<f64> {
         Fault::NoInterface { .. } | Fault::Duplicate { .. } | Fault::VersionMismatch { .. } => Some(1.0),
         Fault::PortEvent { .. } => Some(8.0),
         Fault::Connect { .. } | Fault::WrongInterface { .. } => Some(40.0),
-        Fault::ShmFull { .. } | Fault::ModifyQp { .. } | Fault::Verbs { .. } | Fault::NvlsBind { .. } => Some(2.0),
+        Fault::ShmFull { .. }
+        | Fault::ModifyQp { .. }
+        | Fault::Verbs { .. }
+        | Fault::NvlsBind { .. }
+        | Fault::Accept { .. } => Some(2.0),
         Fault::Completion { .. } | Fault::Cuda { .. } | Fault::PeerExited { .. } | Fault::SizeMismatch { .. } => {
             Some(4.0)
         }
@@ -130,6 +135,7 @@ fn strike(pen: &mut Pen<'_>, fault: &Fault) {
         }
         Fault::WrongInterface { .. } => connect(pen, 110),
         Fault::Connect { errno, .. } => connect(pen, *errno),
+        Fault::Accept { errno, .. } => accept(pen, *errno),
         Fault::Duplicate { .. } => {
             let peer = pen.facts.job.gpus * pen.rank.node + (1 - pen.rank.gpu.min(1));
             let busid = pen.facts.busid(0);

@@ -3,7 +3,7 @@
 use super::super::network::endpoint;
 use super::super::writer::Pen;
 use super::back::{strerror, unwind};
-use super::{INTERNAL, INVALID_USAGE, remote_error};
+use super::{INTERNAL, INVALID_USAGE, SYSTEM, remote_error};
 use crate::printf::Value;
 use crate::release::Release;
 
@@ -59,6 +59,12 @@ pub(super) fn connect(pen: &mut Pen<'_>, errno: i32) {
         pen.say("sock.connect", &base(1));
     }
     unwind(pen, &["misc/socket.cc", "bootstrap.cc", "init.cc"], remote_error(pen.rank.release));
+}
+
+/// A connection that another rank makes, and that this one cannot take.
+pub(super) fn accept(pen: &mut Pen<'_>, errno: i32) {
+    pen.say("sock.accept", &[("strerror", strerror(errno).into())]);
+    unwind(pen, &["misc/socket.cc", "bootstrap.cc", "init.cc"], SYSTEM);
 }
 
 pub(super) fn version_mismatch(pen: &mut Pen<'_>, node: usize) {

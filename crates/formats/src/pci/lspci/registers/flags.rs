@@ -1,7 +1,7 @@
 //! The flags of a register, which go on over several lines.
 
 use super::super::fields::{ACS_ALL, CORRECTABLE, CORRECTABLE_ALL, UNCORRECTABLE, UNCORRECTABLE_ALL, number_before};
-use super::{AcsBits, NO_ACS, Register, Registers};
+use super::{AcsBits, Register, Registers, begun};
 
 impl Registers {
     /// The flags (`Name+`, `Name-`) of the register being read, on its own line or on one that continues it.
@@ -71,12 +71,8 @@ impl Registers {
         let (seen, set) = (self.seen, self.set);
         let has = |all: u32| seen & all == all;
         match self.register {
-            Register::AcsCap if has(ACS_ALL) => {
-                self.acs.get_or_insert((NO_ACS, 0)).0.capability = Some(AcsBits(set as u16))
-            }
-            Register::AcsCtl if has(ACS_ALL) => {
-                self.acs.get_or_insert((NO_ACS, 0)).0.control = Some(AcsBits(set as u16))
-            }
+            Register::AcsCap if has(ACS_ALL) => begun(&mut self.acs, 0).0.capability = Some(AcsBits(set as u16)),
+            Register::AcsCtl if has(ACS_ALL) => begun(&mut self.acs, 0).0.control = Some(AcsBits(set as u16)),
             Register::UncorrectableStatus if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_status = Some(set),
             Register::UncorrectableMask if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_mask = Some(set),
             Register::UncorrectableSeverity if has(UNCORRECTABLE_ALL) => self.aer().uncorrectable_severity = Some(set),

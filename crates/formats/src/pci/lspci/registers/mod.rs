@@ -3,8 +3,9 @@
 mod flags;
 
 use super::device::Verbosity;
-use super::fields::{after, hex_u8, number_before, port_type, resizable, sign, speed_and_width};
+use super::fields::{hex_u8, number_before, port_type, resizable, sign, speed_and_width};
 use crate::pci::caps::{Acs, AcsBits, Aer, Ari, Ats, Cap, Capabilities, Express, ResizableBars, Spot, SrIov, Unseen};
+use crate::text::after;
 
 /// The capability whose lines are being read.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -164,13 +165,13 @@ impl Registers {
     /// An extended capability by its id; the first of an id counts.
     fn found(&mut self, id: u16, n: u32) {
         match id {
-            0x0d => _ = self.acs.get_or_insert((NO_ACS, n)),
-            0x0f => _ = self.ats.get_or_insert((NO_ATS, n)),
-            0x01 => _ = self.aer.get_or_insert((NO_AER, n)),
-            0x10 => _ = self.sriov.get_or_insert((NO_SRIOV, n)),
-            0x0e => _ = self.ari.get_or_insert((NO_ARI, n)),
+            0x0d => _ = begun(&mut self.acs, n),
+            0x0f => _ = begun(&mut self.ats, n),
+            0x01 => _ = begun(&mut self.aer, n),
+            0x10 => _ = begun(&mut self.sriov, n),
+            0x0e => _ = begun(&mut self.ari, n),
             0x15 => {
-                self.rebar.get_or_insert((ResizableBars::default(), n));
+                begun(&mut self.rebar, n);
                 self.context = Context::Rebar;
             }
             _ => {}
@@ -223,12 +224,12 @@ impl Registers {
             }
             "ACSCap" => Some(Register::AcsCap),
             "ACSCtl" => {
-                let acs = self.acs.get_or_insert((NO_ACS, n));
+                let acs = begun(&mut self.acs, n);
                 (acs.0.control_line, acs.1) = (n, n);
                 Some(Register::AcsCtl)
             }
             "ATSCap" => {
-                let ats = self.ats.get_or_insert((NO_ATS, n));
+                let ats = begun(&mut self.ats, n);
                 ats.0.invalidate_queue_depth =
                     after(value, "Invalidate Queue Depth: ").and_then(hex_u8).map(|v| match v {
                         0 => 32,
@@ -237,39 +238,39 @@ impl Registers {
                 Some(Register::Other)
             }
             "ATSCtl" => {
-                let ats = self.ats.get_or_insert((NO_ATS, n));
+                let ats = begun(&mut self.ats, n);
                 ats.1 = n;
                 ats.0.enabled = sign(value, "Enable");
                 ats.0.smallest_translation_unit = after(value, "Smallest Translation Unit: ").and_then(hex_u8);
                 Some(Register::Other)
             }
             "UESta" => {
-                self.aer.get_or_insert((NO_AER, n)).1 = n;
+                begun(&mut self.aer, n).1 = n;
                 Some(Register::UncorrectableStatus)
             }
             "UEMsk" => Some(Register::UncorrectableMask),
             "UESvrt" => Some(Register::UncorrectableSeverity),
             "CESta" => Some(Register::CorrectableStatus),
             "IOVCtl" => {
-                let sriov = self.sriov.get_or_insert((NO_SRIOV, n));
+                let sriov = begun(&mut self.sriov, n);
                 sriov.1 = n;
                 sriov.0.enabled = sign(value, "Enable");
                 Some(Register::Other)
             }
             "Initial VFs" => {
-                let sriov = &mut self.sriov.get_or_insert((NO_SRIOV, n)).0;
+                let sriov = &mut begun(&mut self.sriov, n).0;
                 sriov.total_vfs = number_before(value, "Total VFs: ", ",");
                 sriov.num_vfs = number_before(value, "Number of VFs: ", ",");
                 Some(Register::Other)
             }
             "VF offset" => {
-                let sriov = &mut self.sriov.get_or_insert((NO_SRIOV, n)).0;
+                let sriov = &mut begun(&mut self.sriov, n).0;
                 sriov.first_vf_offset = value.split_once(',').and_then(|(v, _)| v.parse().ok());
                 sriov.vf_stride = number_before(value, "stride: ", ",");
                 Some(Register::Other)
             }
             "ARICap" => {
-                let ari = self.ari.get_or_insert((NO_ARI, n));
+                let ari = begun(&mut self.ari, n);
                 ari.1 = n;
                 ari.0.next_function = after(value, "Next Function: ").and_then(|v| v.parse().ok());
                 Some(Register::Other)
@@ -287,11 +288,11 @@ impl Registers {
     }
 
     fn express(&mut self, n: u32) -> &mut Express {
-        &mut self.express.get_or_insert((Express::default(), n)).0
+        &mut begun(&mut self.express, n).0
     }
 
     fn aer(&mut self) -> &mut Aer {
-        &mut self.aer.get_or_insert((NO_AER, 0)).0
+        &mut begun(&mut self.aer, 0).0
     }
 
     /// Hands everything over; what was not found is not present, or unseen for the reason given.
@@ -315,16 +316,10 @@ impl Registers {
     }
 }
 
-const NO_ACS: Acs = Acs { capability: None, control: None, control_line: 0 };
-const NO_ATS: Ats = Ats { invalidate_queue_depth: None, enabled: None, smallest_translation_unit: None };
-const NO_AER: Aer = Aer {
-    uncorrectable_status: None,
-    uncorrectable_mask: None,
-    uncorrectable_severity: None,
-    correctable_status: None,
-};
-const NO_SRIOV: SrIov = SrIov { total_vfs: None, num_vfs: None, enabled: None, first_vf_offset: None, vf_stride: None };
-const NO_ARI: Ari = Ari { next_function: None };
+/// A capability of which something was read; if it is the first, this is its line.
+fn begun<T: Default>(slot: &mut Option<(T, u32)>, line: u32) -> &mut (T, u32) {
+    slot.get_or_insert_with(|| (T::default(), line))
+}
 
 /// Keys of the lines that come after the capability list.
 fn is_after_list(key: &str) -> bool {

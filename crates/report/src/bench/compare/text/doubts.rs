@@ -1,41 +1,31 @@
 //! What speaks against a result: confounds, assumptions that do not hold, values that were cut or are far from the others.
 
 use super::{FEW, Text, weight};
-use crate::bench::compare::section::subjects;
+use crate::bench::compare::section::{checks, subjects};
 use crate::bench::words::{counted, number, quantity};
 use crate::style::Tone;
-use linerate_bench::compare::Check;
 use std::io;
 
 impl Text<'_, '_> {
     pub(super) fn confounds(&mut self) -> io::Result<()> {
         let all = &self.c.confounds;
-        if all.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("WHAT ELSE DIFFERS (worst first: each could be the cause instead)")?;
-        let shown = self.shown(FEW);
+        self.page.heading_of(all, "WHAT ELSE DIFFERS (worst first: each could be the cause instead)")?;
+        let shown = self.page.shown(FEW);
         for x in all.iter().take(shown) {
             let (word, tone) = weight(x.weight);
             let text = format!("{}: A {}; B {}", x.what, or_none(&x.a), or_none(&x.b));
             self.page.item(2, &format!("{:<8}", word.to_uppercase()), tone, Tone::Plain, &text)?;
             let rule = x.rule.as_ref().map(|r| format!(" (linerate explain {r})")).unwrap_or_default();
             if !x.why.is_empty() || !rule.is_empty() {
-                self.page.item(11, "", Tone::Plain, Tone::Dim, &format!("{}{rule}", x.why))?;
+                self.page.text(11, Tone::Dim, &format!("{}{rule}", x.why))?;
             }
         }
-        self.more(all.len(), shown)
+        self.page.more(2, all.len(), shown, "")
     }
 
     /// Assumptions that do not hold, and those that could not be checked; with `--verbose` the others.
     pub(super) fn checks(&mut self) -> io::Result<()> {
-        let mut groups: Vec<(&Check, usize)> = Vec::new();
-        for check in self.c.comparisons.iter().flat_map(|c| &c.checks) {
-            match groups.iter_mut().find(|(g, _)| g.assumption == check.assumption && g.holds == check.holds) {
-                Some((_, n)) => *n += 1,
-                None => groups.push((check, 1)),
-            }
-        }
+        let mut groups = checks(&self.c.comparisons);
         let held = groups.iter().filter(|(c, _)| c.holds == Some(true)).count();
         if !self.page.style.verbose {
             groups.retain(|(c, _)| c.holds != Some(true));
@@ -52,7 +42,7 @@ impl Text<'_, '_> {
         for (check, n) in groups {
             let (tag, tone) = match check.holds {
                 Some(false) => ("does not hold:", Tone::Bad),
-                None => ("cannot be told:", Tone::Doubt),
+                None => ("cannot be decided:", Tone::Doubt),
                 Some(true) => ("holds:", Tone::Good),
             };
             let times = if n > 1 {
@@ -64,7 +54,7 @@ impl Text<'_, '_> {
         }
         if !self.page.style.verbose && held > 0 {
             let text = format!("and {} (--verbose)", counted(held, "that holds", "that hold"));
-            self.page.item(2, "", Tone::Plain, Tone::Dim, &text)?;
+            self.page.text(2, Tone::Dim, &text)?;
         }
         Ok(())
     }
@@ -103,15 +93,12 @@ impl Text<'_, '_> {
                 }
             }
         }
-        if lines.is_empty() {
-            return Ok(());
-        }
-        self.page.heading("TRANSIENTS AND OUTLIERS")?;
-        let shown = self.shown(FEW);
+        self.page.heading_of(&lines, "TRANSIENTS AND OUTLIERS")?;
+        let shown = self.page.shown(FEW);
         for (tone, text) in lines.iter().take(shown) {
             self.page.item(2, "·", *tone, Tone::Plain, text)?;
         }
-        self.more(lines.len(), shown)
+        self.page.more(2, lines.len(), shown, "")
     }
 }
 

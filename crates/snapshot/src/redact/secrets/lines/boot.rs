@@ -2,7 +2,7 @@
 
 use super::super::shape::{Shape, atom};
 use super::super::{net, words};
-use super::{comment, each, find, find_ignore_case, mark, preamble, quiet};
+use super::{comment, each, each_setting, find, find_ignore_case, mark, preamble, quiet};
 
 /// Arguments of the kernel on each line.
 pub(in super::super) fn cmdline(data: &mut Vec<u8>) {
@@ -132,10 +132,7 @@ fn title(value: &[u8]) -> bool {
 
 /// An entry of a boot loader: a key and its value on each line.
 pub(in super::super) fn boot_entry(data: &mut Vec<u8>) {
-    each(data, |line, out| {
-        if preamble(line, out) {
-            return;
-        }
+    each_setting(data, |line, out| {
         let lead = line.iter().take_while(|b| b.is_ascii_whitespace()).count();
         let key = line.iter().skip(lead).take_while(|b| !b.is_ascii_whitespace()).count();
         let (head, value) = line.split_at(lead + key);

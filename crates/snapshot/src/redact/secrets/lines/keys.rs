@@ -2,7 +2,7 @@
 
 use super::super::shape::{Shape, atom};
 use super::super::words;
-use super::{comment, each, find, mark, preamble, quiet};
+use super::{comment, each, each_setting, find, mark, quiet};
 
 /// `Key=value` below sections, of files that linerate writes and of networks: named keys, values of their shape.
 pub(in super::super) fn sections(data: &mut Vec<u8>, allowed: &[&str]) {
@@ -42,10 +42,7 @@ pub(in super::super) fn sections(data: &mut Vec<u8>, allowed: &[&str]) {
 
 /// YAML of networks: named keys.
 pub(in super::super) fn yaml(data: &mut Vec<u8>, allowed: &[&str]) {
-    each(data, |line, out| {
-        if preamble(line, out) {
-            return;
-        }
+    each_setting(data, |line, out| {
         let lead = line.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'-')).count();
         let (head, rest) = line.split_at(lead);
         out.extend_from_slice(head);
@@ -78,10 +75,7 @@ pub(in super::super) fn yaml(data: &mut Vec<u8>, allowed: &[&str]) {
 
 /// Other small files: `limits.d`, `sysctl.d`, `tmpfiles.d`, rules of udev: names, numbers and paths.
 pub(in super::super) fn small(data: &mut Vec<u8>) {
-    each(data, |line, out| {
-        if preamble(line, out) {
-            return;
-        }
+    each_setting(data, |line, out| {
         let sign = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b',' | b'=');
         let plain = |w: &[u8]| Shape::Path.fits(w.strip_prefix(b"-").unwrap_or(w));
         if line.trim_ascii().split(sign).all(|w| w.is_empty() || plain(w)) && quiet(line) {

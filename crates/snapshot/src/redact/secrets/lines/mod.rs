@@ -25,6 +25,15 @@ fn each(data: &mut Vec<u8>, mut f: impl FnMut(&[u8], &mut Vec<u8>)) {
     *data = out;
 }
 
+/// As [`each`], without blank lines and remarks.
+fn each_setting(data: &mut Vec<u8>, mut f: impl FnMut(&[u8], &mut Vec<u8>)) {
+    each(data, |line, out| {
+        if !preamble(line, out) {
+            f(line, out);
+        }
+    });
+}
+
 fn mark(out: &mut Vec<u8>) {
     out.extend_from_slice(MARK.as_bytes());
 }

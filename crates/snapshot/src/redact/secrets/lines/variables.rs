@@ -2,7 +2,7 @@
 
 use super::super::shape::{Shape, atom};
 use super::super::{names, words};
-use super::{each, mark, preamble, quiet};
+use super::{each_setting, mark, quiet};
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -19,12 +19,7 @@ fn known_variables() -> &'static HashSet<&'static str> {
 
 /// Assignments of variables, one a line: `nccl.conf`, the environment of this process.
 pub(in super::super) fn variables(data: &mut Vec<u8>) {
-    each(data, |line, out| {
-        if preamble(line, out) {
-            return;
-        }
-        variable(line, out);
-    });
+    each_setting(data, variable);
 }
 
 fn variable(line: &[u8], out: &mut Vec<u8>) {

@@ -1,0 +1,127 @@
+//! `linerate drift`.
+
+use crate::diff_args::DiffFormat;
+use crate::drift_args::DriftArgs;
+use crate::output::{Failure, Sink, remark};
+use crate::progress::Line;
+use crate::sources::{self, Member};
+use linerate_fleet::diff::{Diff, diff};
+use linerate_fleet::drift::{Head, Options, Table, drift};
+use linerate_fleet::since::Changes;
+use linerate_fleet::{Profile, Record};
+use linerate_gather::index::{Index, NAME, When};
+use linerate_node::Node;
+use linerate_report::drift::{Format, Report, Unreadable};
+use linerate_snapshot::capture::{Options as CaptureOptions, Purpose};
+use linerate_snapshot::{OpenError, Snapshot};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(a: &DriftArgs) -> Result<u8, Failure> {
+    if let Some(time) = a.since {
+        return since(a, time);
+    }
+    let (table, unreadable) = match indexed(&a.sources)? {
+        Some(answer) => answer,
+        None => table(&sources::latest(&a.sources))?,
+    };
+    let reference = match &a.reference {
+        Some(name) => Some(reference(&table, name)?),
+        None => None,
+    };
+    let found = drift(&table, Options { reference });
+    let heads: Vec<&Head> = table.heads().collect();
+    let report = Report::of(&heads, &found, unreadable);
+    let mut sink = Sink::open(a.output.as_deref())?;
+    report.write(format(a, &sink), &mut sink)?;
+    sink.finish()?;
+    Ok(report.exit_code)
+}
+
+fn format(a: &DriftArgs, sink: &Sink) -> Format {
+    match a.format {
+        DiffFormat::Text => Format::Text(sink.style(a.color, a.verbose)),
+        DiffFormat::Json => Format::Json,
+        DiffFormat::Markdown => Format::Markdown,
+    }
+}
+
+/// Who shows what, of an index that says what the snapshots do.
+fn indexed(sources: &[PathBuf]) -> Result<Option<(Table, Vec<Unreadable>)>, Failure> {
+    let [source] = sources else { return Ok(None) };
+    if source.is_dir() && !source.join(NAME).is_file()
+        || source.is_file() && source.extension() != Some("parquet".as_ref())
+    {
+        return Ok(None);
+    }
+    let index = Index::open(source)?;
+    if source.is_dir() {
+        let stale = index.stale(source)?;
+        if stale.new + stale.gone > 0 || !index.is_current() {
+            remark(
+                "the index does not say what the snapshots do: they are read (`linerate fleet index` brings it up to them)",
+            );
+            return Ok(None);
+        }
+    }
+    let (table, unreadable) = index.table(When::Newest)?;
+    let unreadable = unreadable.into_iter().map(|(source, why)| Unreadable { source, why }).collect();
+    Ok(Some((table, unreadable)))
+}
+
+/// Each node beside its own past.
+fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
+    let (pairs, new) = sources::pairs(&a.sources, time);
+    if pairs.is_empty() && new.is_empty() {
+        return Err(Failure::new("no snapshots of nodes at several times")
+            .hint("--since reads a fleet's directory, NODE/TIME.tar.zst, as `collect --on` writes it"));
+    }
+    let paths: Vec<PathBuf> = pairs.iter().map(|(_, now)| now.path.clone()).collect();
+    let nobody = Member::of(Path::new(""));
+    let before: HashMap<&Path, &Member> = pairs.iter().map(|(b, now)| (now.path.as_path(), b)).collect();
+    let look = |path: &Path, now: &Snapshot| -> Result<Diff, OpenError> {
+        let member = before.get(path).map_or(&nobody, |m| *m);
+        let options = CaptureOptions { redact: false, ..crate::budget::options(&member.path, Purpose::Audit) };
+        let then = linerate_snapshot::load(&member.path, &options, &|_| {})?;
+        let profile = |s: &Snapshot| Profile::of(&member.label, &Node::decode(s), s, linerate_rules::rules());
+        Ok(diff(&profile(&then), &profile(now)))
+    };
+    let (mut changes, mut unreadable) = (Changes::default(), Vec::new());
+    crate::many::each(&paths, (false, &Line::new(true)), look, |path, seen| {
+        let label = before.get(path).map_or("", |m| m.label.as_str());
+        match seen.and_then(|found| found) {
+            Ok(found) => changes.node(label, &found),
+            Err(e) => unreadable.push(Unreadable { source: label.to_owned(), why: e.to_string() }),
+        }
+        Ok(())
+    })?;
+    let report = linerate_report::since::Report::of(&changes, &new, unreadable);
+    let mut sink = Sink::open(a.output.as_deref())?;
+    report.write(format(a, &sink), &mut sink)?;
+    sink.finish()?;
+    Ok(report.exit_code)
+}
+
+/// Who shows what, of snapshots.
+fn table(members: &[Member]) -> Result<(Table, Vec<Unreadable>), Failure> {
+    let paths: Vec<PathBuf> = members.iter().map(|m| m.path.clone()).collect();
+    let labels: HashMap<&Path, &str> = members.iter().map(|m| (m.path.as_path(), m.label.as_str())).collect();
+    let label = |path: &Path| labels.get(path).copied().unwrap_or_default();
+    let look = |path: &Path, snapshot: &Snapshot| Record::read(label(path), snapshot);
+    let (mut table, mut unreadable) = (Table::new(), Vec::new());
+    crate::many::each(&paths, (false, &Line::new(true)), look, |path, seen| {
+        match seen {
+            Ok(record) => table.record(&record),
+            Err(e) => unreadable.push(Unreadable { source: label(path).to_owned(), why: e.to_string() }),
+        }
+        Ok(())
+    })?;
+    Ok((table, unreadable))
+}
+
+fn reference(table: &Table, name: &str) -> Result<u32, Failure> {
+    let found = table.heads().zip(0..).find(|(h, _)| h.label == name).map(|(_, n)| n);
+    found.ok_or_else(|| {
+        Failure::new(format!("no node is called {name}")).hint("--reference names one of the nodes that are compared")
+    })
+}

@@ -1,0 +1,34 @@
+//! `linerate policy check`.
+
+use crate::output::{Failure, Sink};
+use crate::policy_args::{CheckArgs, PolicyFormat};
+use crate::progress::Line;
+use crate::sources::{self, Member};
+use linerate_report::policy::{Checks, Format};
+
+pub(super) fn run(a: &CheckArgs) -> Result<u8, Failure> {
+    let policy = super::read(&a.policy)?;
+    let members = super::nodes(&a.sources);
+    let mut checks = Checks::new(&policy);
+    let progress = Line::new(members.len() > 1);
+    for (i, Member { path, label }) in members.iter().enumerate() {
+        match sources::unredacted(path) {
+            Ok(snapshot) => checks.add(label, &super::checked(&policy, label, &snapshot), &snapshot),
+            // Of many, one that cannot be read is named, and the others are checked.
+            Err(e) if members.len() > 1 => checks.unreadable(label, &e.what()),
+            Err(e) => return Err(e),
+        }
+        progress.count(i + 1, members.len(), "nodes");
+    }
+    drop(progress);
+    let report = checks.finish();
+    let mut sink = Sink::open(a.output.as_deref())?;
+    let format = match a.format {
+        PolicyFormat::Text => Format::Text(sink.style(a.color, a.verbose)),
+        PolicyFormat::Json => Format::Json,
+        PolicyFormat::Markdown => Format::Markdown,
+    };
+    report.write(format, &mut sink)?;
+    sink.finish()?;
+    Ok(report.exit_code)
+}

@@ -1,0 +1,130 @@
+//! Arguments of `linerate collect`.
+
+use crate::not_a_value::NotAValue;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sudo linerate collect -o node.tar.zst
+  linerate collect --root /host -o node.tar.zst
+  linerate collect --on 'gpu[001-128],@rack7' -o fleet/            many nodes, over your own ssh
+  linerate collect --on gpu001,root@10.0.0.3 -o fleet/ --redact-key fleet.key
+                                                                   hashes that join, and that you can read back
+  linerate collect --on gpu001,gpu002 -o fleet/ --resume           those that are missing, or older than a day
+  linerate collect --on gpu001 --leave-nothing --format json       nothing stays there; the summary for programs
+  tar --zstd -tf node.tar.zst                 a snapshot is an archive that any tool opens
+
+Serials, GUIDs, MAC and public IP addresses and host names are hashed, the same within one snapshot so that joins work.
+Secrets are never captured. Without root the snapshot is smaller, and says what it lacks.
+
+With --on, each node gets a directory, and each time a file in it: fleet/gpu001/20261123T211906Z.tar.zst. The nodes are reached
+by your own ssh, with its keys and configuration; no password is asked for, and a key that changed is never accepted. This program
+is put into the user's cache there once (~/.cache/linerate), checked before it runs, and used again; where it cannot run, a shell
+script reads the same files. Ctrl-C ends what runs there.
+
+Exit codes:
+  0  the snapshot was written; with --on, one of every node
+  2  with --on: some nodes were not collected, or it was interrupted
+  3  usage or internal error")]
+pub(crate) struct CollectArgs {
+    /// Where to write the snapshot (node.tar.zst); `-` is standard output. With --on, the directory (fleet).
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Capture the system whose root directory is mounted here. Commands are not run then.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Keep serials, GUIDs, addresses and host names as they are.
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// Hash with this key, and not with one that nobody keeps: hashes join over nodes and times, and `redact reveal` reads them back. Made
+    /// (0600) where it is not there; hosts never see it.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_redact")]
+    pub(crate) redact_key: Option<PathBuf>,
+    /// Do not run any command; read files only.
+    #[arg(long)]
+    pub(crate) no_commands: bool,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) fan: FanArgs,
+}
+
+/// Many nodes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Many nodes")]
+pub(crate) struct FanArgs {
+    /// The nodes: a set such as gpu[001-128,130], @group, 'rack1-*', @slurm:partition/gpu!gpu007; or hosts: local, root@node1:2222.
+    #[arg(long, value_name = "SET", conflicts_with_all = ["root", "no_commands"])]
+    pub(crate) on: Option<String>,
+    /// Connections at a time.
+    #[arg(long, value_name = "N", default_value_t = 64, requires = "on", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) fanout: u16,
+    /// Longest that a node may take: 90s, 3m.
+    #[arg(long, value_name = "TIME", default_value = "3m", requires = "on", value_parser = duration)]
+    pub(crate) node_limit: Duration,
+    /// Leave nodes out that have a snapshot which is not stale.
+    #[arg(long, requires = "on")]
+    pub(crate) resume: bool,
+    /// Age from which on a snapshot is stale: 30m, 24h, 7d.
+    #[arg(long, value_name = "TIME", default_value = "24h", requires = "resume", value_parser = duration)]
+    pub(crate) stale: Duration,
+    /// Remove this program from the nodes again.
+    #[arg(long, requires = "on")]
+    pub(crate) leave_nothing: bool,
+    /// What collects there.
+    #[arg(long, value_enum, default_value_t = CollectorArg::Auto, requires = "on")]
+    pub(crate) collector: CollectorArg,
+    /// The program that is put on nodes, instead of this one: one for each kind of machine. May be repeated.
+    #[arg(long, value_name = "FILE", requires = "on")]
+    pub(crate) program: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) names: crate::targets::InventoryArgs,
+    /// Form of the summary, on standard output.
+    #[arg(long, short, value_enum, default_value_t = SummaryFormat::Text, requires = "on")]
+    pub(crate) format: SummaryFormat,
+}
+
+/// What collects on a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CollectorArg {
+    /// This program: cached, installed or pushed; the shell script where none runs.
+    Auto,
+    /// The program that is pushed, and nothing else.
+    Push,
+    /// The shell script.
+    Script,
+}
+
+/// Form of the summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SummaryFormat {
+    /// For people.
+    Text,
+    /// For programs: docs/schema/collect-1.json.
+    Json,
+}
+
+/// `90`, `90s`, `3m`, `24h`, `7d`; a year at most.
+fn duration(text: &str) -> Result<Duration, NotAValue> {
+    let seconds = crate::bench_args::seconds(text)?;
+    Some(Duration::from_secs(seconds)).filter(|_| seconds <= 366 * 86_400).ok_or(NotAValue::Time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        for (text, seconds) in [("90", 90), ("90s", 90), ("3m", 180), ("24h", 86_400), ("7d", 604_800)] {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for bad in ["", "h", "0", "-1s", "1w", "1.5h", "9999d", "99999999999999999999s"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

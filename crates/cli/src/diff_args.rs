@@ -1,0 +1,50 @@
+//! Arguments of `linerate diff`.
+
+use crate::args::When;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate diff node1.tar.zst node2.tar.zst          two nodes
+  linerate diff monday.tar.zst today.tar.zst         two times of one node
+  linerate diff u25-mlxconfig.txt u36-mlxconfig.txt  two texts of a tool
+  linerate diff texts/                               a directory that holds just two such sources
+  linerate diff node1.tar.zst / --format markdown    a node and this machine, as a table for a ticket
+
+Devices are paired by their position in the topology, not by bus number or name. What one side did not collect is never a
+difference. Each difference is judged by the rules that read the fact.
+
+Exit codes:
+  0  no difference
+  1  differences
+  2  no difference, but nothing could be compared, or a part was left out
+  3  usage or internal error")]
+pub(crate) struct DiffArgs {
+    /// Two sources, or a directory that holds just two: snapshots, trees, pasted texts; `/` is this machine.
+    #[arg(value_name = "SOURCE", required = true, num_args = 1..=2)]
+    pub(crate) sources: Vec<PathBuf>,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = DiffFormat::Text)]
+    pub(crate) format: DiffFormat,
+    /// Write the answer here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Name the id of each fact.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// For a person.
+    Text,
+    /// For programs: docs/schema/diff-1.json.
+    Json,
+    /// A table, to paste into an issue.
+    Markdown,
+}

@@ -1,0 +1,49 @@
+//! Arguments of `linerate drift`.
+
+use crate::args::When;
+use crate::diff_args::DiffFormat;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate drift fleet/                            the newest snapshot of each node of a fleet's directory
+  linerate drift snapshots/*.tar.zst               these
+  linerate drift fleet/ --reference gpu001         gpu001 is right by definition
+  linerate drift fleet/ --since 2026-11-01         what changed on each node since then
+  linerate drift fleet/ --format markdown          a table for a ticket: majority (count/total), outliers
+
+A fleet's directory with an index that is not old (`linerate fleet index`) is answered from it.
+
+Nodes are compared within their class of hardware (board, processors, models of GPUs and NICs), device by device by position in
+the topology. What a node did not show is no difference. The worst comes first: how bad is said by the rules that read the fact.
+
+Exit codes:
+  0  no difference
+  1  differences
+  2  no difference, but nothing could be compared, or a part was left out or could not be read
+  3  usage or internal error")]
+pub(crate) struct DriftArgs {
+    /// Snapshots, trees, directories of them, or a fleet's directory.
+    #[arg(value_name = "SOURCE", required = true)]
+    pub(crate) sources: Vec<PathBuf>,
+    /// The node that is right by definition; without it, what most nodes of a class show is the norm.
+    #[arg(long, value_name = "NODE")]
+    pub(crate) reference: Option<String>,
+    /// Compare each node with its own past: its newest snapshot with the newest that is not younger than this. Of a fleet's directory.
+    #[arg(long, value_name = "TIME", value_parser = crate::index_args::moment, conflicts_with = "reference")]
+    pub(crate) since: Option<u64>,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = DiffFormat::Text)]
+    pub(crate) format: DiffFormat,
+    /// Write the answer here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// All values and configurations, and the id of each fact.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}

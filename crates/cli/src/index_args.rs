@@ -1,0 +1,115 @@
+//! Arguments of `linerate fleet` and `linerate where`.
+
+use crate::args::When;
+use crate::not_a_value::NotAValue;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetArgs {
+    #[command(subcommand)]
+    pub(crate) command: FleetCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FleetCommand {
+    /// Bring the index of a fleet's directory up to its snapshots.
+    Index(IndexArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate fleet index fleet/            reads what is new, keeps the rest
+  linerate fleet index fleet/ --rebuild  reads all snapshots again
+  duckdb -c \"select distinct label from 'fleet/index.parquet' where fact = 'kernel.cmdline' and value = 'iommu=pt'\"
+
+The index is one Parquet file, DIR/index.parquet, of what every snapshot says: docs/fleet-index.md. `where` answers from it without the
+snapshots. It can be made again at any time. Two that write it wait for each other.
+
+Exit codes:
+  0  the index says what the snapshots do
+  2  the same, but some snapshots could not be read
+  3  usage or internal error")]
+pub(crate) struct IndexArgs {
+    /// The directory: NODE/TIME.tar.zst as `linerate collect` writes them, archives, trees and texts.
+    #[arg(value_name = "DIR", default_value = "fleet")]
+    pub(crate) dir: PathBuf,
+    /// Read all snapshots again.
+    #[arg(long)]
+    pub(crate) rebuild: bool,
+    /// No progress on standard error, and no summary.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate where acs/redirect-on-p2p-path              nodes on which the rule fails
+  linerate where acs/redirect-on-p2p-path=unknown      … could not be decided
+  linerate where kernel.cmdline=iommu=pt               have this argument
+  linerate where 'kernel.cmdline!=iommu=pt' fleet/     certainly do not
+  linerate where 'net.mtu<9000' --subject 'rail 3 NIC'
+  linerate where 'nic_firmware.settings.current[NUM_OF_VFS]!=0' --and 'numa/balancing=fail' --format text
+  srun --exclude=\"$(linerate where gpumem/xid)\" …
+  clush -w \"$(linerate where 'kernel.release~6.8.*')\" uptime
+  linerate where gpumem/xid --format lines | xargs -r -n1 kubectl cordon
+
+A condition is RULE (it fails), RULE=pass|fail|unknown|not-applicable, FACT (it is there), FACT=absent, or FACT with =, !=, ~ (`*` stands for
+any characters), >=, <=, > or < and a value; FACT[PART] is one port, setting or argument. A node fulfils it where any subject does; that a
+list lacks a word is FACT!=WORD. A node that did not show what is asked never fulfils it: it is counted on standard error.
+
+Exit codes:
+  0  some nodes
+  1  none
+  2  none, but some could not tell
+  3  usage or internal error")]
+pub(crate) struct WhereArgs {
+    /// What is to hold: a rule, or a fact with a value.
+    #[arg(value_name = "CONDITION")]
+    pub(crate) condition: String,
+    /// The fleet's directory, or an index.
+    #[arg(value_name = "DIR", default_value = "fleet")]
+    pub(crate) dir: PathBuf,
+    /// What is to hold as well. May be repeated.
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) and: Vec<String>,
+    /// Only of these subjects: 'rail 3 NIC', 'rail * NIC', 'GPU 0', 'NUMA node 1', node.
+    #[arg(long, value_name = "SUBJECT")]
+    pub(crate) subject: Option<String>,
+    /// Of each node the newest snapshot that is not younger than this: 2026-11-01, 2026-11-01T12:30:00Z.
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) at: Option<u64>,
+    /// All snapshots of each node, not the newest alone: nodes of which any fulfils the condition.
+    #[arg(long, conflicts_with = "at")]
+    pub(crate) all_times: bool,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = WhereFormat::Set)]
+    pub(crate) format: WhereFormat,
+    /// Write the answer here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// All values, in text.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WhereFormat {
+    /// The names in one word, to paste.
+    Set,
+    /// A name a line.
+    Lines,
+    /// With the values that they show.
+    Text,
+    /// For programs: docs/schema/where-1.json.
+    Json,
+}
+
+pub(crate) fn moment(text: &str) -> Result<u64, NotAValue> {
+    linerate_formats::clock::moment(text).ok_or(NotAValue::Moment)
+}

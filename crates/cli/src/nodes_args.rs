@@ -1,0 +1,75 @@
+//! Arguments of `linerate nodes`.
+
+use crate::args::When;
+use crate::targets::InventoryArgs;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate nodes                                   all nodes of linerate.toml, or of ssh, ClusterShell and genders
+  linerate nodes 'gpu[001-128]!@rack7'             a set: , adds, ! takes off, & keeps what is in both, ^ what is in one
+  linerate nodes --inventory slurm @slurm:state/idle
+  linerate nodes --inventory kubernetes:prod '@kubernetes:nvidia.com/gpu.product=NVIDIA-H100'
+  linerate nodes --inventory hosts.txt --reach     which of them answer, and why others do not
+  pdsh -w \"$(linerate nodes @rack1 --reach --format set)\" uptime
+
+linerate.toml:
+  nodes = \"gpu[001-128],login1\"
+  reference = \"gpu001\"
+  sources = [\"ssh\", \"slurm\"]
+  [way]
+  user = \"root\"                     also port, sudo, ssh_options, transport = \"ssh\" or \"local\"
+  [groups]
+  rack1 = \"gpu[001-016]\"
+  rack2 = { nodes = \"gpu[017-032]\", port = 2222, ssh_options = [\"ProxyJump=jump2\"] }
+  [hosts.gpu007]
+  address = \"10.0.0.7\"
+
+Commands in ClusterShell's configuration are not run: only its files are read. sinfo and kubectl run where they are named.
+An unknown or changed host key is never accepted, and no password is asked for.
+
+Exit codes:
+  0  listed; with --reach, all were reached
+  1  some were not reached
+  2  a part of a source was not read, or sources disagree
+  3  usage or internal error")]
+pub(crate) struct NodesArgs {
+    /// The nodes, in ClusterShell's syntax: gpu[001-128,130], @group, @source:group, 'rack1-*'. Without it, all.
+    #[arg(value_name = "SET")]
+    pub(crate) set: Option<String>,
+    #[command(flatten)]
+    pub(crate) names: InventoryArgs,
+    /// Try to reach each node.
+    #[arg(long)]
+    pub(crate) reach: bool,
+    /// Nodes that are tried at once.
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub(crate) fanout: u16,
+    /// Seconds for each node.
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub(crate) timeout: u64,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = NodesFormat::Text)]
+    pub(crate) format: NodesFormat,
+    /// Write the answer here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// All groups, sources and remarks, uncut.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NodesFormat {
+    /// For a person.
+    Text,
+    /// For programs: docs/schema/nodes-1.json.
+    Json,
+    /// The folded set alone; with --reach, of the nodes that answered.
+    Set,
+}

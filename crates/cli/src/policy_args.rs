@@ -1,0 +1,189 @@
+//! Arguments of `linerate policy`.
+
+use crate::args::When;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    #[command(subcommand)]
+    pub(crate) verb: PolicyVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyVerb {
+    /// Hold nodes to a policy: what is not as wanted, and on which of them.
+    Check(CheckArgs),
+    /// Write a policy from good nodes: what all of a class agree on, without what rules call wrong.
+    Learn(LearnArgs),
+    /// Compare two policies.
+    Diff(PolicyDiffArgs),
+    /// Run the tests of a policy: sources that must pass, or fail where it says.
+    Test(TestArgs),
+    /// Say what a policy expects, why, and which nodes taught it.
+    Explain(PolicyExplainArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate policy check h100.toml node.tar.zst          one node
+  linerate policy check h100.toml snapshots/            every snapshot in a directory
+  linerate policy check h100.toml /                     this machine
+  linerate policy check h100.toml snapshots/ -f json    for programs
+  linerate policy check h100.toml snapshots/ -f markdown
+
+A policy says what nodes of a class of hardware are to be like; docs/policy.md tells how to write one, and `linerate policy learn` writes one
+from good nodes. What a source does not show is unknown: it never passes.
+
+Exit codes:
+  0  all is as the policy wants
+  1  something of severity low or above is not
+  2  nothing is wrong, but something could not be told, or no class of the policy is of a node's hardware
+  3  usage or internal error, or the policy cannot be read")]
+pub(crate) struct CheckArgs {
+    /// The policy.
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: PathBuf,
+    /// Nodes: snapshots, archives, trees, pasted texts, directories of snapshots; `/` is this machine.
+    #[arg(value_name = "SOURCE", required = true)]
+    pub(crate) sources: Vec<PathBuf>,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = PolicyFormat::Text)]
+    pub(crate) format: PolicyFormat,
+    /// Write the answer here instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Name everything that could not be told.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyFormat {
+    /// For a person.
+    Text,
+    /// For programs: docs/schema/policy-check-1.json.
+    Json,
+    /// A table, to paste into an issue.
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate policy learn snapshots/ -o h100.toml                      from all nodes of a directory
+  linerate policy learn n1.tar.zst n2.tar.zst -o h100.toml
+  linerate policy learn snapshots/ -o h100.toml --accept cpu/governor   although the rule fails there
+
+Nodes are taken together by their hardware (board, processors, models of GPUs and NICs). What moves by itself, addresses, and what
+only some nodes have is left out, and said. What a rule calls wrong is learnt only where --accept names the rule.
+
+Exit codes:
+  0  learnt
+  1  learnt, without what rules call wrong
+  2  learnt, without sources that could not be read
+  3  usage or internal error: nothing was written")]
+pub(crate) struct LearnArgs {
+    /// Good nodes: snapshots, archives, trees, directories of snapshots.
+    #[arg(value_name = "SOURCE", required = true)]
+    pub(crate) sources: Vec<PathBuf>,
+    /// Where to write the policy; `-` is standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Learn what this rule calls wrong. May be repeated.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) accept: Vec<String>,
+    /// Form of what is said about it.
+    #[arg(long, short, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
+    /// Name everything that was not learnt.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate policy diff h100.toml new.toml
+
+Exit codes:
+  0  they want the same
+  1  they do not
+  3  usage or internal error")]
+pub(crate) struct PolicyDiffArgs {
+    /// A policy.
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+    /// Another one.
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate policy test h100.toml
+
+A test is in the policy: [[test]] with `source`, a path from the policy's directory, and `fails`, the ids of what must fail there and nothing
+else; without `fails` nothing may.
+
+Exit codes:
+  0  all tests are as they say
+  1  some are not
+  2  there are none
+  3  usage or internal error")]
+pub(crate) struct TestArgs {
+    /// The policy.
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: PathBuf,
+    /// Form of the answer.
+    #[arg(long, short, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  linerate policy explain h100.toml                                 all of it
+  linerate policy explain h100.toml policy/h100.rail-nic.net.mtu    one expectation
+  linerate policy explain h100.toml mtu                             those whose id holds a word
+
+Exit codes:
+  0  shown
+  2  no expectation is called so
+  3  usage or internal error")]
+pub(crate) struct PolicyExplainArgs {
+    /// The policy.
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: PathBuf,
+    /// Id of an expectation, or a part of it.
+    #[arg(value_name = "ID", default_value = "")]
+    pub(crate) id: String,
+    /// When to colour.
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShortFormat {
+    /// For a person.
+    Text,
+    /// For programs: docs/schema/policy-*-1.json.
+    Json,
+}

@@ -1,0 +1,99 @@
+//! `linerate fleet index` and `linerate where` as they are called.
+#![allow(clippy::unwrap_used)] // helpers of tests, outside of test functions
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+fn linerate(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_linerate")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// A fleet of three nodes; the third has an older, healthy snapshot, too.
+fn fleet(name: &str) -> String {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("located").join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    for (at, from) in [("n1/1", "healthy"), ("n2/1", "healthy"), ("n3/2", "sick")] {
+        let to = dir.join(format!("{at}.tar.zst"));
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(examples().join(format!("{from}-8gpu.tar.zst")), to).unwrap();
+    }
+    dir.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn from_snapshots_to_names() {
+    let dir = fleet("names");
+    let ask = |arguments: &[&str]| linerate(&[&["where"], arguments].concat());
+    assert_eq!(ask(&["acs/redirect-on-p2p-path", &dir]).status.code(), Some(3), "there is no index yet");
+    let made = linerate(&["fleet", "index", &dir]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    assert!(text(&made.stderr).contains("3 snapshots"), "{}", text(&made.stderr));
+
+    let cases: &[(&[&str], &str, i32)] = &[
+        (&["acs/redirect-on-p2p-path"], "n3", 0),
+        (&["acs/redirect-on-p2p-path=pass"], "n[1-2]", 0),
+        (&["kernel.release~*"], "n[1-3]", 0),
+        (&["kernel.release=0.1"], "", 1),
+        (&["kernel.release~*", "--and", "acs/redirect-on-p2p-path"], "n3", 0),
+        (&["kernel.release~*", "--subject", "node"], "n[1-3]", 0),
+        (&["kernel.release~*", "--subject", "GPU 0"], "", 2),
+        (&["kernel.release~*", "--at", "1971-01-01"], "", 1),
+    ];
+    for (arguments, set, code) in cases {
+        let done = ask(&[&[arguments[0], &dir], &arguments[1..]].concat());
+        assert_eq!((text(&done.stdout).trim(), done.status.code()), (*set, Some(*code)), "{arguments:?}");
+    }
+    let lines = ask(&["kernel.release~*", &dir, "--format", "lines"]);
+    assert_eq!(text(&lines.stdout), "n1\nn2\nn3\n");
+    let json = ask(&["acs/redirect-on-p2p-path", &dir, "--format", "json"]);
+    let value: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!((&value["set"], &value["no"]), (&"n3".into(), &2.into()));
+    assert_eq!(value["shown"][0]["nodes"], "n3");
+
+    // What the index does not have is said.
+    std::fs::copy(examples().join("sick-8gpu.tar.zst"), Path::new(&dir).join("n4.tar.zst")).unwrap();
+    let old = ask(&["acs/redirect-on-p2p-path", &dir]);
+    assert!(text(&old.stderr).contains("the index is old"), "{}", text(&old.stderr));
+    assert_eq!(linerate(&["fleet", "index", &dir]).status.code(), Some(0));
+    let new = ask(&["acs/redirect-on-p2p-path", &dir]);
+    assert_eq!((text(&new.stdout).trim(), text(&new.stderr)), ("n[3-4]", ""));
+
+    // The file alone is as good.
+    let alone = Path::new(&dir).join("index.parquet");
+    let alone = ask(&["acs/redirect-on-p2p-path", alone.to_str().unwrap()]);
+    assert_eq!(text(&alone.stdout).trim(), "n[3-4]");
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let dir = fleet("wrong");
+    let broken = Path::new(&dir).join("n9.tar.zst");
+    std::fs::write(&broken, "no archive").unwrap();
+    assert_eq!(linerate(&["fleet", "index", &dir]).status.code(), Some(2));
+    let done = linerate(&["where", "kernel.release=0.1", &dir]);
+    assert_eq!(done.status.code(), Some(2), "what could not be read never passes for a no");
+    assert!(text(&done.stderr).contains("n9"), "{}", text(&done.stderr));
+    for (asked, words) in [
+        ("kernel.releas=6", "did you mean `kernel.release`"),
+        ("acs/redirect-on-p2p-path=bad", "fail, pass"),
+        ("pci.bdf=8", "not kept"),
+    ] {
+        let done = linerate(&["where", asked, &dir]);
+        assert_eq!(done.status.code(), Some(3));
+        assert!(text(&done.stderr).contains(words), "{}", text(&done.stderr));
+    }
+    std::fs::write(Path::new(&dir).join("index.parquet"), "no Parquet").unwrap();
+    let done = linerate(&["where", "kernel.release", &dir]);
+    assert_eq!(done.status.code(), Some(3));
+    assert!(text(&done.stderr).contains("--rebuild"), "{}", text(&done.stderr));
+    let done = linerate(&["fleet", "index", &dir]);
+    assert!(text(&done.stderr).contains("read again"), "{}", text(&done.stderr));
+}

@@ -1,0 +1,80 @@
+//! How a fact is compared between two machines, or two times of one.
+
+use crate::moves;
+use std::sync::LazyLock;
+
+/// What a difference of a fact says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Compared {
+    /// Another value is a difference.
+    Exactly,
+    /// A value that is further off than this share is one.
+    Within(f64),
+    /// It moves by itself: a difference says something only where a rule's answer differs, too.
+    State(&'static str),
+    /// It names a place, or one machine: never compared.
+    Not(&'static str),
+}
+
+const PLACE: &str = "addresses and numbers are given out anew on each machine; devices are compared by position";
+const READER: &str = "it depends on how the source was read";
+const NAME: &str = "which pci.ids the reader had; vendor and device id say it";
+const LISTED: &str = "its members are compared";
+/// Firmware and the kernel keep a part of the memory, which differs by the machine and the boot.
+const MEMORY: f64 = 0.01;
+
+/// Facts that are not compared exactly.
+const TABLE: &[(&str, Compared)] = &[
+    ("pci.bdf", Compared::Not(PLACE)),
+    ("pci.name", Compared::Not(NAME)),
+    ("pci.parent", Compared::Not(PLACE)),
+    ("pci.physfn", Compared::Not(PLACE)),
+    ("pci.buses", Compared::Not(PLACE)),
+    ("pci.iommu_group", Compared::Not(PLACE)),
+    ("pci.config_bytes", Compared::Not(READER)),
+    ("pci.bars.index", Compared::Not(LISTED)),
+    ("pci.resizable_bars.bar", Compared::Not(LISTED)),
+    ("gpus.bdf", Compared::Not(PLACE)),
+    ("gpus.name", Compared::Not(NAME)),
+    ("gpus.numa_node", Compared::Not("pci.numa_node says it")),
+    ("iommu.groups.id", Compared::Not(PLACE)),
+    ("nic_firmware.name", Compared::Not(PLACE)),
+    ("nic_firmware.pci", Compared::Not(PLACE)),
+    ("nic_firmware.settings.name", Compared::Not(LISTED)),
+    ("rdma.pci", Compared::Not(PLACE)),
+    ("rdma.ports.number", Compared::Not(LISTED)),
+    ("net.pci", Compared::Not(PLACE)),
+    ("numa.id", Compared::Not(LISTED)),
+    ("cpu.idle_states.name", Compared::Not(LISTED)),
+    ("memory.total_kib", Compared::Within(MEMORY)),
+    ("memory.shm_bytes", Compared::Within(MEMORY)),
+];
+
+/// Arguments of the kernel that name a boot or a disk, not a setting.
+pub const NAMES_A_BOOT: [&str; 6] = ["BOOT_IMAGE", "root", "initrd", "resume", "rd.lvm.lv", "ostree"];
+
+/// Counters, LIDs and GIDs differ between any two machines.
+const NEVER: [&str; 3] = [moves::COUNTS, moves::LIDS, moves::GIDS];
+
+/// How each fact is compared, by the address of its id. A node has tens of thousands of facts: to compare their ids with those of the tables
+/// would be half of the work.
+static KNOWN: LazyLock<Vec<(usize, usize, Compared)>> = LazyLock::new(|| {
+    let mut all: Vec<_> = crate::defs().map(|d| (d.id.as_ptr().addr(), d.id.len(), looked_up(d.id))).collect();
+    all.sort_unstable_by_key(|(at, len, _)| (*at, *len));
+    all
+});
+
+/// How a fact is compared.
+#[must_use]
+pub fn compared(id: &str) -> Compared {
+    let key = (id.as_ptr().addr(), id.len());
+    let known = KNOWN.binary_search_by_key(&key, |(at, len, _)| (*at, *len)).ok().and_then(|i| KNOWN.get(i));
+    known.map_or_else(|| looked_up(id), |(.., how)| *how)
+}
+
+fn looked_up(id: &str) -> Compared {
+    if let Some(reason) = moves::why(id) {
+        return if NEVER.contains(&reason) { Compared::Not(reason) } else { Compared::State(reason) };
+    }
+    TABLE.iter().find(|(i, _)| *i == id).map_or(Compared::Exactly, |(_, how)| *how)
+}

@@ -1,0 +1,383 @@
+//! Many nodes: per class of hardware and per fact what most of them show, and who does not.
+//!
+//! A [`Table`] takes records, or the runs of an index. [`drift`] merges the groups of a class (nodes that are built alike), by position, and
+//! looks at each fact. What a node did not show never differs.
+
+mod configurations;
+mod members;
+mod merged;
+mod table;
+
+pub use configurations::Configuration;
+pub use members::Members;
+pub use table::{CellNo, GroupNo, Head, NodeNo, Table};
+
+use crate::class::{Traits, classes};
+use crate::{Owner, Said, Seen};
+use linerate_facts::{Compared, Def, compared, defs};
+use linerate_rules::Severity;
+use merged::{Holders, Merged};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use table::Key;
+
+/// What many nodes show together.
+#[derive(Debug, Clone)]
+pub struct Drift {
+    /// The largest class first.
+    pub classes: Vec<Class>,
+}
+
+/// Nodes of one class of hardware.
+#[derive(Debug, Clone)]
+pub struct Class {
+    /// What they are.
+    pub traits: Traits,
+    /// The nodes.
+    pub members: Members,
+    /// Facts in which some differ, the worst first.
+    pub facts: Vec<Odd>,
+    /// Whole configurations, the most frequent first.
+    pub configurations: Vec<Configuration>,
+    /// Facts that at least two nodes show.
+    pub compared: usize,
+    /// Facts that move by themselves, differ, and are judged alike.
+    pub moved: usize,
+    /// Facts that are another one on nearly every node, and say nothing about drift.
+    pub own: Vec<(Owner, &'static str)>,
+    /// Nodes that could not show something that others do, and how much.
+    pub unseen: Vec<(NodeNo, usize)>,
+    /// Some devices were paired by their number, because the ways to them differ or are not shown.
+    pub by_number: bool,
+    /// Nodes whose devices the index does not say: of them only the node's own facts were compared.
+    pub broken: Members,
+}
+
+/// A fact in which nodes of a class differ.
+#[derive(Debug, Clone)]
+pub struct Odd {
+    /// Whose.
+    pub owner: Owner,
+    /// Which of the owner's: a port, a setting, a word of a list.
+    pub part: String,
+    /// Id of the fact; where a thing is on some nodes only, what the ids of its facts begin with.
+    pub id: &'static str,
+    /// What is shown, the most frequent first; with a reference, its value first.
+    pub values: Vec<Shown>,
+    /// Whether the first value is that of more than half of the nodes that show any, or the reference's.
+    pub has_norm: bool,
+    /// How bad the worst of what fails on some of the values, but not on all, is; `info`: rules read it and see no difference; `None`: no rule
+    /// reads it.
+    pub severity: Option<Severity>,
+}
+
+/// A value, and who shows it.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// The value.
+    pub value: Value,
+    /// Who.
+    pub members: Members,
+    /// The worst that rules which read it say there.
+    pub verdict: Option<Said>,
+}
+
+/// What some nodes show.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Value {
+    /// This.
+    Known(String),
+    /// The thing is there; its facts are others.
+    Present,
+    /// It is certainly not there.
+    Absent,
+    /// The list that it would be in was read, and it is not in it.
+    NotListed,
+}
+
+/// What the caller wants to be compared with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The node that is right by definition; in classes without it the majority is.
+    pub reference: Option<NodeNo>,
+}
+
+/// Looks at each fact of each class.
+#[must_use]
+pub fn drift(table: &Table, options: Options) -> Drift {
+    let traits: Vec<&Traits> = table.groups.iter().map(|(t, _)| t).collect();
+    let mut sizes: HashMap<GroupNo, usize> = HashMap::new();
+    table.nodes.iter().for_each(|(_, g)| *sizes.entry(*g).or_default() += 1);
+    let mut by_class: BTreeMap<usize, Vec<GroupNo>> = BTreeMap::new();
+    for (group, class) in classes(&traits).into_iter().enumerate() {
+        by_class.entry(class).or_default().push(GroupNo(group as u32));
+    }
+    let mut out: Vec<Class> = Vec::new();
+    for (first, mut groups) in by_class {
+        groups.sort_by_key(|g| (Reverse(sizes.get(g).copied()), *g));
+        let merged = Merged::of(table, &groups);
+        let traits = traits.get(first).map(|t| (*t).clone()).unwrap_or_default();
+        out.push(class(traits, merged, options));
+    }
+    out.sort_by_key(|c| (Reverse(c.members.len()), c.members.iter().next()));
+    Drift { classes: out }
+}
+
+fn class(traits: Traits, merged: Merged<'_>, options: Options) -> Class {
+    let reference = options.reference.filter(|n| merged.members.has(*n));
+    let mut look = Look {
+        merged: &merged,
+        reference,
+        facts: Vec::new(),
+        own: Vec::new(),
+        unseen: HashMap::new(),
+        compared: 0,
+        moved: 0,
+    };
+    look.devices();
+    look.things();
+    let Look { mut facts, own, unseen, compared, moved, .. } = look;
+    facts.sort_by(|a, b| rank(a).cmp(&rank(b)));
+    let configurations = configurations::of(&merged.members, &facts);
+    let mut unseen: Vec<(NodeNo, usize)> = unseen.into_iter().collect();
+    unseen.sort_unstable();
+    let (by_number, broken) = (merged.by_number, merged.broken.clone());
+    Class { traits, members: merged.members, facts, configurations, compared, moved, own, unseen, by_number, broken }
+}
+
+/// The worst first, then the rarest.
+fn rank(odd: &Odd) -> (Reverse<Option<Severity>>, usize, &Owner, &str, &str) {
+    let rare = odd.values.iter().skip(1).map(|v| v.members.len()).sum();
+    (Reverse(odd.severity), rare, &odd.owner, odd.id, &odd.part)
+}
+
+struct Look<'m> {
+    merged: &'m Merged<'m>,
+    reference: Option<NodeNo>,
+    facts: Vec<Odd>,
+    own: Vec<(Owner, &'static str)>,
+    unseen: HashMap<NodeNo, usize>,
+    compared: usize,
+    moved: usize,
+}
+
+/// Facts of one thing: the same owner, part, and list that names it.
+type Thing<'m> = (&'m Owner, &'m str, &'static str);
+
+impl Look<'_> {
+    /// Devices that some nodes lack.
+    fn devices(&mut self) {
+        for (role, lacking) in &self.merged.lacking {
+            let mut with = self.merged.members.clone();
+            with.remove(lacking);
+            with.remove(&self.merged.broken);
+            let values = [(Value::Present, with), (Value::NotListed, lacking.clone())];
+            self.odd(
+                &Owner::Device(role.clone()),
+                "",
+                "pci",
+                values.map(|(v, members)| Shown { value: v, members, verdict: None }).into(),
+            );
+        }
+    }
+
+    fn things(&mut self) {
+        let mut things: BTreeMap<Thing<'_>, Vec<&Key>> = BTreeMap::new();
+        for key in self.merged.keys.keys() {
+            things.entry((&key.owner, &key.part, list_of(key))).or_default().push(key);
+        }
+        for (thing, keys) in &things {
+            self.thing(*thing, keys);
+        }
+    }
+
+    fn thing(&mut self, (owner, part, list): Thing<'_>, keys: &[&Key]) {
+        let merged = self.merged;
+        let mut there = Members::default();
+        let all = keys.iter().filter_map(|k| merged.keys.get(*k));
+        all.flat_map(|values| values.values()).for_each(|h| there.add(&h.members));
+        let mut missing = merged.members.clone();
+        missing.remove(&there);
+        if let Owner::Device(role) = owner
+            && let Some(lacking) = merged.lacking.get(role)
+        {
+            missing.remove(lacking);
+        }
+        let mut not_listed = self.listed(owner, part, list);
+        not_listed.keep(&missing);
+        missing.remove(&not_listed);
+        let is_shown = |k: &&&Key| merged.keys.get(**k).into_iter().flatten().any(|(s, _)| **s != Seen::Unreadable);
+        let shown_keys = keys.iter().filter(is_shown).count();
+        missing.iter().for_each(|n| *self.unseen.entry(n).or_default() += shown_keys);
+        let is_word = keys.len() == 1 && keys.iter().all(|k| k.id == list) && !part.is_empty();
+        for key in keys {
+            let Some(values) = merged.keys.get(*key) else { continue };
+            let mut shown: Vec<Shown> = Vec::new();
+            let mut blind = there.clone();
+            for (seen, Holders { members, verdict }) in values {
+                let value = match seen {
+                    Seen::Known(v) => Value::Known(v.clone()),
+                    Seen::Absent => Value::Absent,
+                    Seen::Unreadable => continue,
+                };
+                blind.remove(members);
+                let mut members = members.clone();
+                if value == Value::Absent {
+                    // What it would be in is absent: that says all.
+                    wholes(key.id).for_each(|id| members.remove(&self.absent(owner, part, id)));
+                }
+                shown.push(Shown { value, members, verdict: *verdict });
+            }
+            if shown.is_empty() {
+                continue;
+            }
+            blind.iter().for_each(|n| *self.unseen.entry(n).or_default() += 1);
+            if is_word && !not_listed.is_empty() {
+                shown.push(Shown { value: Value::NotListed, members: not_listed.clone(), verdict: None });
+            }
+            let nodes: usize = shown.iter().map(|s| s.members.len()).sum();
+            self.compared += usize::from(nodes > 1);
+            shown.retain(|s| !s.members.is_empty());
+            if shown.len() > 1 {
+                self.odd(owner, part, key.id, shown);
+            }
+        }
+        if !is_word && !not_listed.is_empty() && !there.is_empty() && !self.is_part_of_missing(owner, part, list) {
+            let values = [(Value::Present, there), (Value::NotListed, not_listed)];
+            self.odd(owner, part, list, values.map(|(v, members)| Shown { value: v, members, verdict: None }).into());
+        }
+    }
+
+    /// Whether what the thing is a part of is missing on some nodes as a whole, and so was said: a GID of a port that is not there.
+    fn is_part_of_missing(&self, owner: &Owner, part: &str, list: &str) -> bool {
+        let whole = |o: &&Odd| {
+            o.owner == *owner
+                && o.values.iter().any(|v| v.value == Value::NotListed)
+                && list.strip_prefix(o.id).is_some_and(|rest| rest.starts_with('.'))
+                && (o.part.is_empty() || part.starts_with(o.part.as_str()))
+        };
+        self.facts.iter().any(|o| whole(&o))
+    }
+
+    /// Nodes where the list that would name a thing was read: one of the node, of the owner, or of a port of it.
+    fn listed(&self, owner: &Owner, part: &str, list: &'static str) -> Members {
+        let port = part.match_indices(' ').nth(1).map_or(part, |(at, _)| part.get(..at).unwrap_or(part));
+        let mut out = Members::default();
+        let places = [(&Owner::Node, ""), (owner, ""), (owner, port)];
+        for (owner, part) in places {
+            let key = Key { owner: owner.clone(), part: part.to_owned(), id: list };
+            let seen = self.merged.keys.get(&key).into_iter().flatten();
+            seen.filter(|(s, _)| ***s != Seen::Unreadable).for_each(|(_, h)| out.add(&h.members));
+        }
+        out
+    }
+
+    /// Nodes where a fact is certainly not there.
+    fn absent(&self, owner: &Owner, part: &str, id: &'static str) -> Members {
+        let key = Key { owner: owner.clone(), part: part.to_owned(), id };
+        let holders = self.merged.keys.get(&key).and_then(|values| values.get(&Seen::Absent));
+        holders.map(|h| h.members.clone()).unwrap_or_default()
+    }
+
+    fn odd(&mut self, owner: &Owner, part: &str, id: &'static str, mut values: Vec<Shown>) {
+        values.retain(|v| !v.members.is_empty());
+        if values.len() < 2 {
+            return;
+        }
+        let is_reference = |v: &Shown| self.reference.is_some_and(|n| v.members.has(n));
+        values.sort_by(|a, b| {
+            (Reverse(is_reference(a)), Reverse(a.members.len()), &a.value).cmp(&(
+                Reverse(is_reference(b)),
+                Reverse(b.members.len()),
+                &b.value,
+            ))
+        });
+        if let Compared::Within(share) = compared(id) {
+            near(&mut values, share);
+            if values.len() < 2 {
+                return;
+            }
+        }
+        let nodes: usize = values.iter().map(|v| v.members.len()).sum();
+        let Some(first) = values.first() else { return };
+        let referred = is_reference(first);
+        if !referred && values.len() > 2 && values.len() * 2 > nodes {
+            self.own.push((owner.clone(), id));
+            return;
+        }
+        let has_norm = referred || first.members.len() * 2 > nodes;
+        let severity = severity(&values);
+        // What moves by itself is drift only where rules judge the values differently.
+        if matches!(compared(id), Compared::State(_)) && severity <= Some(Severity::Info) {
+            self.moved += 1;
+            return;
+        }
+        self.facts.push(Odd { owner: owner.clone(), part: part.to_owned(), id, values, has_norm, severity });
+    }
+}
+
+/// Numbers that are no further from the first than this share are the first.
+fn near(values: &mut Vec<Shown>, share: f64) {
+    let number = |v: &Shown| match &v.value {
+        Value::Known(text) => text.parse::<f64>().ok(),
+        _ => None,
+    };
+    let Some((first, rest)) = values.split_first_mut() else { return };
+    let Some(norm) = number(first) else { return };
+    let is_near = |v: &Shown| number(v).is_some_and(|n| (n - norm).abs() <= share * norm.abs());
+    for v in rest.iter().filter(|v| is_near(v)) {
+        first.members.add(&v.members);
+        first.verdict = first.verdict.max(v.verdict);
+    }
+    let mut at = 0;
+    values.retain(|v| {
+        at += 1;
+        at == 1 || !is_near(v)
+    });
+}
+
+/// The worst of what fails on some values, but not on all.
+fn severity(values: &[Shown]) -> Option<Severity> {
+    let failing = |v: &Shown| v.verdict.and_then(|s| s.failing());
+    let (worst, least) = (values.iter().map(failing).max()?, values.iter().map(failing).min()?);
+    match (worst > least, values.iter().any(|v| v.verdict.is_some())) {
+        (true, _) => worst,
+        (false, true) => Some(Severity::Info),
+        (false, false) => None,
+    }
+}
+
+/// Id of the list that names the thing of a fact. A word of a list is named by the list itself.
+fn list_of(key: &Key) -> &'static str {
+    if !key.part.is_empty() && matches!(key.owner, Owner::Node) {
+        return key.id;
+    }
+    PREFIXES.iter().find(|p| key.id.strip_prefix(**p).is_some_and(|r| r.starts_with('.'))).copied().unwrap_or("")
+}
+
+/// What ids of facts begin with, longer ones first.
+const PREFIXES: [&str; 12] = [
+    "nic_firmware.settings",
+    "cpu.idle_states",
+    "pci.resizable_bars",
+    "rdma.ports.gids",
+    "iommu.groups",
+    "nic_firmware",
+    "rdma.ports",
+    "pci.bars",
+    "gpus",
+    "rdma",
+    "numa",
+    "net",
+];
+
+/// Ids of the facts that a fact is a part of: `pci.express` of `pci.express.max_payload`.
+fn wholes(id: &'static str) -> impl Iterator<Item = &'static str> {
+    id.match_indices('.').filter_map(move |(at, _)| id.get(..at))
+}
+
+/// What is known of a fact, by its id; `None`: what is only on some nodes is a thing.
+#[must_use]
+pub fn def(id: &str) -> Option<&'static Def> {
+    defs().find(|d| d.id == id)
+}

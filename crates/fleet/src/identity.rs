@@ -1,0 +1,149 @@
+//! Who a node is: not its name.
+
+use linerate_snapshot::{Reading, Snapshot};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a node is known by. Each id is a digest, or its hash with the fleet's key; where it was hashed with a key that nobody kept it is not known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    /// Of the installed system: `/etc/machine-id`.
+    pub machine: Option<String>,
+    /// Of the board: UUID of SMBIOS.
+    pub system: Option<String>,
+}
+
+impl Identity {
+    /// Of a snapshot.
+    #[must_use]
+    pub fn of(s: &Snapshot) -> Self {
+        if s.manifest.redacted && s.manifest.redact_key.is_none() {
+            return Identity::default();
+        }
+        let text = |path| match s.text(s.root(), path) {
+            Reading::Known(text, _) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+            _ => None,
+        };
+        Identity { machine: text("etc/machine-id"), system: text("sys/class/dmi/id/product_uuid") }
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        *self == Identity::default()
+    }
+}
+
+impl fmt::Display for Identity {
+    /// Both ids with a `+` between, `?` where one is not known. [`Identity::from`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |p: &Option<String>| p.clone().unwrap_or_else(|| "?".to_owned());
+        write!(f, "{}+{}", part(&self.machine), part(&self.system))
+    }
+}
+
+impl From<&str> for Identity {
+    fn from(text: &str) -> Self {
+        let part = |p: &str| (p != "?" && !p.is_empty()).then(|| p.to_owned());
+        let (machine, system) = text.split_once('+').unwrap_or((text, "?"));
+        Identity { machine: part(machine), system: part(system) }
+    }
+}
+
+/// Something about names and identities that an operator should know.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Remark {
+    /// One node, both of whose ids are known, under several names.
+    SeveralNames {
+        /// The names, in the order of time.
+        names: Vec<String>,
+    },
+    /// One name, several nodes.
+    SharedName {
+        /// The name.
+        name: String,
+        /// How many nodes have it.
+        nodes: usize,
+    },
+    /// Nodes with one machine id on different boards: an image was copied with its id.
+    CopiedMachineId {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// One board with several machine ids: installed anew, or boards that a maker gave one UUID.
+    SeveralInstalls {
+        /// Their names.
+        names: Vec<String>,
+        /// The captures overlap in time, so it cannot be one board that was installed anew.
+        at_once: bool,
+    },
+}
+
+/// A node as one snapshot shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sighting<'a> {
+    /// Its name.
+    pub label: &'a str,
+    /// Who it is.
+    pub identity: &'a Identity,
+    /// Unix time, seconds.
+    pub time: u64,
+}
+
+/// What names and identities of many snapshots say together. What is not known says nothing.
+#[must_use]
+pub fn remarks(all: &[Sighting<'_>]) -> Vec<Remark> {
+    let mut sorted: Vec<&Sighting<'_>> = all.iter().collect();
+    sorted.sort_by_key(|s| (s.time, s.label));
+    let whole = |s: &&Sighting<'_>| s.identity.machine.is_some() && s.identity.system.is_some();
+    let mut by_node: BTreeMap<&Identity, Vec<&Sighting<'_>>> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, Vec<&Sighting<'_>>> = BTreeMap::new();
+    let mut by_machine: BTreeMap<&str, Vec<&Sighting<'_>>> = BTreeMap::new();
+    let mut by_system: BTreeMap<&str, Vec<&Sighting<'_>>> = BTreeMap::new();
+    for s in &sorted {
+        by_name.entry(s.label).or_default().push(s);
+        if whole(s) {
+            by_node.entry(s.identity).or_default().push(s);
+            by_machine.entry(s.identity.machine.as_deref().unwrap_or_default()).or_default().push(s);
+            by_system.entry(s.identity.system.as_deref().unwrap_or_default()).or_default().push(s);
+        }
+    }
+    let mut out = Vec::new();
+    for seen in by_node.values() {
+        let names = names(seen);
+        if names.len() > 1 {
+            out.push(Remark::SeveralNames { names });
+        }
+    }
+    for seen in by_machine.values().filter(|seen| differ(seen, |i| &i.system)) {
+        out.push(Remark::CopiedMachineId { names: names(seen) });
+    }
+    for seen in by_system.values().filter(|seen| differ(seen, |i| &i.machine)) {
+        // The old install was seen again after the new one: both are there.
+        let runs = seen.chunk_by(|a, b| a.identity.machine == b.identity.machine).count();
+        let installs = seen.iter().map(|s| &s.identity.machine).collect::<std::collections::BTreeSet<_>>().len();
+        out.push(Remark::SeveralInstalls { names: names(seen), at_once: runs > installs });
+    }
+    for (name, seen) in by_name {
+        let boards: std::collections::BTreeSet<_> =
+            seen.iter().filter(|s| whole(s)).map(|s| &s.identity.system).collect();
+        if boards.len() > 1 {
+            out.push(Remark::SharedName { name: name.to_owned(), nodes: boards.len() });
+        }
+    }
+    out
+}
+
+fn differ(seen: &[&Sighting<'_>], part: impl Fn(&Identity) -> &Option<String>) -> bool {
+    seen.windows(2).any(|w| matches!(w, [a, b] if part(a.identity) != part(b.identity)))
+}
+
+fn names(seen: &[&Sighting<'_>]) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for s in seen.iter().filter(|s| !s.label.is_empty()) {
+        if !out.iter().any(|n| n == s.label) {
+            out.push(s.label.to_owned());
+        }
+    }
+    out
+}

@@ -1,0 +1,224 @@
+//! What is kept of one snapshot for questions about many: who it is, what it is, and rows of facts and answers.
+//!
+//! A record holds no address and nothing that moves by itself. It is made from a [`Profile`], and read back from an index.
+
+pub(crate) mod reads;
+
+use crate::{Identity, Judged, Profile, State, Traits, Whose};
+use linerate_facts::position::Seat;
+use linerate_facts::{Compared, compared};
+use linerate_node::Node;
+use linerate_node::pci::Kind;
+use linerate_rules::{Severity, Status};
+use linerate_snapshot::Snapshot;
+pub(crate) use reads::Reads;
+use std::fmt;
+
+/// What is kept of one snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Who it is.
+    pub identity: Identity,
+    /// How people call it.
+    pub label: String,
+    /// Unix time of the capture, seconds.
+    pub time: u64,
+    /// Which hardware it is.
+    pub traits: Traits,
+    /// Its devices, as [`linerate_facts::position::Positions::layout`] writes them.
+    pub layout: String,
+    /// A limit left something out.
+    pub incomplete: bool,
+    /// In the order of [`sort`]: facts by owner, part and id, each once; then answers of rules.
+    pub rows: Vec<Row>,
+}
+
+/// Whose a row is. Names are those of this node's own layout.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Owner {
+    /// The node's.
+    Node,
+    /// That of the device with this role in the layout.
+    Device(String),
+    /// A thing's that has the same name everywhere.
+    Named(String),
+}
+
+impl fmt::Display for Owner {
+    /// As the column `subject` of an index has it: empty for the node, `rail 3 NIC`, `=NUMA node 0`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Owner::Node => Ok(()),
+            Owner::Device(role) => f.write_str(role),
+            Owner::Named(name) => write!(f, "={name}"),
+        }
+    }
+}
+
+impl From<&str> for Owner {
+    fn from(text: &str) -> Self {
+        match text.strip_prefix('=') {
+            Some(name) => Owner::Named(name.to_owned()),
+            None if text.is_empty() => Owner::Node,
+            None => Owner::Device(text.to_owned()),
+        }
+    }
+}
+
+/// What was seen of a fact.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Seen {
+    /// Its value; empty where only that it was read counts (a list whose words are rows of their own).
+    Known(String),
+    /// It is certainly not there.
+    Absent,
+    /// It could not be seen. Why is in the snapshot.
+    Unreadable,
+}
+
+/// A fact, or an answer of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Whose.
+    pub owner: Owner,
+    /// Which of the owner's: a port, a setting, a word of a list. Empty: there is only one.
+    pub part: String,
+    /// Id of the fact, or of the rule; only rules have a `/`.
+    pub id: &'static str,
+    /// Of a fact what was seen; of an answer its message.
+    pub seen: Seen,
+    /// Of a fact the worst answer of the rules that read it, of an answer that. `None`: no rule reads it.
+    pub verdict: Option<Said>,
+}
+
+/// What a rule says, the worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Said {
+    /// The answer.
+    pub status: Status,
+    /// Its severity; info where it does not fail.
+    pub severity: Severity,
+    /// Id of the rule.
+    pub rule: &'static str,
+}
+
+impl Said {
+    /// Of an answer.
+    pub(crate) fn of(j: &Judged) -> Self {
+        let severity = if j.status == Status::Fail { j.severity } else { Severity::Info };
+        Said { status: j.status, severity, rule: j.rule.id }
+    }
+
+    /// Its severity, where it fails.
+    #[must_use]
+    pub fn failing(&self) -> Option<Severity> {
+        (self.status == Status::Fail).then_some(self.severity)
+    }
+}
+
+impl Row {
+    /// Whether it is an answer of a rule.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        self.id.contains('/')
+    }
+}
+
+impl Record {
+    /// Of a snapshot, by all rules.
+    #[must_use]
+    pub fn read(label: &str, snapshot: &Snapshot) -> Self {
+        let node = Node::decode(snapshot);
+        let profile = Profile::with(label, &node, snapshot, linerate_rules::rules(), is_kept);
+        Record::of(&profile, &node, snapshot)
+    }
+
+    /// Of a node.
+    #[must_use]
+    pub fn of(profile: &Profile, node: &Node<'_>, snapshot: &Snapshot) -> Self {
+        let reads = Reads::of(profile);
+        // Things come owner by owner. Owners are compared as numbers: thousands of rows have a few hundred of them.
+        let mut owners: Vec<Owner> = Vec::new();
+        let mut last: Option<&Whose> = None;
+        let mut facts: Vec<(usize, Row)> = Vec::new();
+        for (thing, lines) in &profile.things {
+            if last != Some(&thing.whose) {
+                let Some(owner) = owner(profile, &thing.whose) else { continue };
+                owners.push(owner);
+                last = Some(&thing.whose);
+            }
+            let (Some(number), Some(owner)) = (owners.len().checked_sub(1), owners.last()) else { continue };
+            for line in lines.iter().filter(|l| !matches!(compared(l.def.id), Compared::Not(_))) {
+                let row = Row {
+                    owner: owner.clone(),
+                    part: thing.part.clone(),
+                    id: line.def.id,
+                    seen: match &line.state {
+                        State::Known(v) => Seen::Known(v.clone()),
+                        State::Absent => Seen::Absent,
+                        State::Unreadable(_) => Seen::Unreadable,
+                    },
+                    verdict: reads.worst(thing, line.place),
+                };
+                facts.push((number, row));
+            }
+        }
+        let mut sorted: Vec<&Owner> = owners.iter().collect();
+        sorted.sort_unstable();
+        let ranks: Vec<usize> = owners.iter().map(|o| sorted.partition_point(|s| *s < o)).collect();
+        // A text that shows a thing twice shows its facts twice: the first counts.
+        facts.sort_by(|(i, a), (j, b)| (ranks.get(*i), &a.part, a.id).cmp(&(ranks.get(*j), &b.part, b.id)));
+        facts.dedup_by(|(j, b), (i, a)| (ranks.get(*i), &a.part, a.id) == (ranks.get(*j), &b.part, b.id));
+        let mut rows: Vec<Row> = facts.into_iter().map(|(_, row)| row).collect();
+        let mut answers: Vec<Row> = Vec::new();
+        for j in &profile.judged {
+            let Some(owner) = owner(profile, &j.whose) else { continue };
+            let (part, seen) = (j.part.clone(), Seen::Known(j.message.clone()));
+            answers.push(Row { owner, part, id: j.rule.id, seen, verdict: Some(Said::of(j)) });
+        }
+        sort(&mut answers);
+        rows.append(&mut answers);
+        Record {
+            identity: Identity::of(snapshot),
+            label: profile.label.clone(),
+            time: snapshot.manifest.time,
+            traits: Traits::of(node),
+            layout: profile.positions.layout(is_kept),
+            incomplete: profile.incomplete,
+            rows,
+        }
+    }
+}
+
+/// The one order of rows, so that a record read back is the one that was written.
+pub fn sort(rows: &mut [Row]) {
+    let key = |r: &Row| r.is_answer();
+    rows.sort_unstable_by(|a, b| {
+        (key(a), &a.owner, &a.part, a.id, &a.seen, a.verdict).cmp(&(
+            key(b),
+            &b.owner,
+            &b.part,
+            b.id,
+            &b.seen,
+            b.verdict,
+        ))
+    });
+}
+
+/// `None`: a device that is not on the way of anything that linerate is about, as the hundred functions of a processor's memory controllers.
+fn owner(profile: &Profile, whose: &Whose) -> Option<Owner> {
+    match whose {
+        Whose::Node => Some(Owner::Node),
+        Whose::Named(name) => Some(Owner::Named(name.clone())),
+        Whose::Device(i) => {
+            let seat = profile.positions.seats.get(*i).filter(|s| is_kept(s))?;
+            Some(Owner::Device(seat.role.to_string()))
+        }
+    }
+}
+
+/// Devices of which facts are kept: no others but those that data passes.
+pub(crate) fn is_kept(seat: &Seat) -> bool {
+    use linerate_facts::position::Device;
+    seat.kind != Kind::Other && seat.role.device().is_some_and(|d| d != Device::Other)
+}

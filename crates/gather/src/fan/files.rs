@@ -1,0 +1,152 @@
+//! The fleet's directory: `NODE/TIME.tar.zst`, a directory for each node and a file for each time.
+
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Longest name of a directory, bytes: file systems allow 255.
+const LONGEST: usize = 200;
+/// What the name of a snapshot ends with.
+const END: &str = ".tar.zst";
+
+/// The name of a node's directory: letters, digits and `._-@+` as they are, and every other byte as `%XX`. What would be hidden or an option is
+/// written so as well; of a very long one the beginning, and a digest of the whole.
+#[must_use]
+pub fn directory_name(node: &str) -> String {
+    let mut out = String::with_capacity(node.len());
+    for (at, b) in node.bytes().enumerate() {
+        let plain = b.is_ascii_alphanumeric() || b"_@+".contains(&b) || (at > 0 && b"-.".contains(&b));
+        if plain {
+            out.push(char::from(b));
+        } else {
+            out.push_str(&format!("%{b:02X}"));
+        }
+    }
+    if out.len() > LONGEST {
+        let digest = Sha256::digest(node.as_bytes());
+        let digest: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
+        // All of it is ASCII.
+        out.truncate(LONGEST - 18);
+        out.push_str(&format!("%-{digest}"));
+    }
+    if out.is_empty() { "%".to_owned() } else { out }
+}
+
+/// The name of the snapshot of a time: `20261123T211906Z.tar.zst`, in the order of time.
+#[must_use]
+pub fn file_name(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = date(days);
+    format!("{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z{END}", of_day / 3600, of_day / 60 % 60, of_day % 60)
+}
+
+/// The time that a snapshot's name says.
+#[must_use]
+pub fn time_of(name: &str) -> Option<SystemTime> {
+    let stem = name.strip_suffix(END)?.strip_suffix('Z')?;
+    let (date, time) = stem.split_once('T')?;
+    let digits = |t: &str, n: usize| t.len() == n && t.bytes().all(|b| b.is_ascii_digit());
+    if !digits(date, 8) || !digits(time, 6) {
+        return None;
+    }
+    let n = |t: &str, from: usize, to: usize| t.get(from..to)?.parse::<u64>().ok();
+    let (year, month, day) = (n(date, 0, 4)?, n(date, 4, 6)?, n(date, 6, 8)?);
+    let seconds = n(time, 0, 2)? * 3600 + n(time, 2, 4)? * 60 + n(time, 4, 6)?;
+    Some(UNIX_EPOCH + Duration::from_secs(days(year, month, day)? * 86_400 + seconds))
+}
+
+/// Year, month and day of a day since 1970 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days).
+fn date(days: u64) -> (u64, u64, u64) {
+    let z = days + 719_468;
+    let (era, of_era) = (z / 146_097, z % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let m = (5 * of_year + 2) / 153;
+    let month = if m < 10 { m + 3 } else { m - 9 };
+    (year + era * 400 + u64::from(month <= 2), month, of_year - (153 * m + 2) / 5 + 1)
+}
+
+fn days(year: u64, month: u64, day: u64) -> Option<u64> {
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let y = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (y / 400, y % 400);
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    (era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year).checked_sub(719_468)
+}
+
+/// The newest snapshot of a node, and its time.
+#[must_use]
+pub fn newest(fleet: &Path, node: &str) -> Option<(SystemTime, PathBuf)> {
+    let dir = fleet.join(directory_name(node));
+    let names = fs::read_dir(&dir).ok()?.flatten().filter_map(|e| e.file_name().into_string().ok());
+    let (time, name) = names.filter_map(|n| Some((time_of(&n)?, n))).max()?;
+    Some((time, dir.join(name)))
+}
+
+/// Makes the directory of a node, for its owner only.
+pub(super) fn make(fleet: &Path, node: &str) -> io::Result<PathBuf> {
+    use std::os::unix::fs::DirBuilderExt;
+    let dir = fleet.join(directory_name(node));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+    Ok(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_of_nodes_are_names_of_directories() {
+        for (node, name) in [
+            ("gpu001", "gpu001"),
+            ("root@n1:2222", "root@n1%3A2222"),
+            ("../../etc", "%2E.%2F..%2Fetc"),
+            ("-rf", "%2Drf"),
+            (".", "%2E"),
+            ("", "%"),
+            ("a\u{1b}[2J", "a%1B%5B2J"),
+        ] {
+            assert_eq!(directory_name(node), name);
+        }
+        let long = "x".repeat(4000);
+        assert!(
+            directory_name(&long).len() <= LONGEST && directory_name(&long) != directory_name(&(long.clone() + "y"))
+        );
+    }
+
+    #[test]
+    fn times_are_in_order() {
+        assert_eq!(file_name(UNIX_EPOCH + Duration::from_secs(1_795_382_346)), "20261122T211906Z.tar.zst");
+        assert_eq!(file_name(UNIX_EPOCH), "19700101T000000Z.tar.zst");
+        for bad in [
+            "x.tar.zst",
+            "20261122T203906Z",
+            "20261322T203906Z.tar.zst",
+            ".20261122T203906Z.tar.zst",
+            "2026112xT203906Z.tar.zst",
+        ] {
+            assert_eq!(time_of(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn two_names_never_share_a_directory(a in "\\PC{0,40}", b in "\\PC{0,40}") {
+            let (x, y) = (directory_name(&a), directory_name(&b));
+            prop_assert_eq!(a == b, x == y);
+            prop_assert!(!x.contains('/') && !x.starts_with(['.', '-']) && x.len() <= LONGEST);
+        }
+
+        #[test]
+        fn a_time_is_read_as_it_is_written(seconds in 0_u64..200_000_000_000) {
+            let time = UNIX_EPOCH + Duration::from_secs(seconds);
+            prop_assert_eq!(time_of(&file_name(time)), Some(time));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! From what a node sent to the file in the fleet's directory.
+
+use super::node::Failed;
+use super::{By, Cause, Options, Outcome, Shared, files};
+use crate::Target;
+use linerate_formats::bounds::FLEET_UNPACKED;
+use linerate_out::file::{self, Access};
+use linerate_snapshot::capture::posix;
+use linerate_snapshot::{Budget, Reader, Snapshot};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Clocks that differ by less are not remarked.
+const SKEW: Duration = Duration::from_secs(120);
+
+/// What a node sent.
+pub(super) enum Sent {
+    /// A snapshot's archive.
+    Archive(Vec<u8>),
+    /// What the script printed, and the word that marks its records.
+    Printed(Vec<u8>, String),
+    /// A snapshot of this host.
+    Here(Box<Snapshot>),
+}
+
+/// What is written of a node.
+struct Packed {
+    bytes: Vec<u8>,
+    root: bool,
+    notes: Vec<String>,
+}
+
+/// Reads what a node sent and writes its file, whole or not at all.
+pub(super) fn write<'a>(
+    target: &Target,
+    sent: Sent,
+    by: By,
+    shared: &Shared<'a>,
+    notes: &mut Vec<String>,
+) -> Result<Outcome, Failed> {
+    let (label, options) = (target.name.clone(), shared.options);
+    let cancel = shared.cancel;
+    let packed =
+        shared.desk.ask(move || if cancel.is_cancelled() { Err(interrupted()) } else { pack(&label, sent, options) });
+    let mut packed = packed.unwrap_or_else(|| Err(interrupted()))?;
+    notes.append(&mut packed.notes);
+    let failed = |e: std::io::Error| Failed::new(Cause::NotWritten, e.to_string());
+    let dir = files::make(&shared.options.directory, &target.name).map_err(failed)?;
+    let path = dir.join(files::file_name(shared.began));
+    file::write(&path, Access::Private, &packed.bytes).map_err(failed)?;
+    Ok(Outcome::Collected { file: path, bytes: packed.bytes.len() as u64, by, root: packed.root })
+}
+
+/// It is read as whatever a stranger sends, and written anew: a file of the fleet has only what linerate wrote.
+fn pack(label: &str, sent: Sent, options: &Options) -> Result<Packed, Failed> {
+    let mut notes = Vec::new();
+    let snapshot = match sent {
+        Sent::Here(snapshot) => *snapshot,
+        Sent::Archive(bytes) => archive(label, &bytes, &options.version)?,
+        Sent::Printed(bytes, word) => {
+            let found = posix::read(&bytes, &word, options.redact_there())
+                .map_err(|e| Failed::new(Cause::Garbage, e.to_string()))?;
+            if !found.whole {
+                notes.push("the script did not come to its end: a part is missing".to_owned());
+            }
+            found.snapshot
+        }
+    };
+    notes.extend(clock(&snapshot));
+    let root = snapshot.manifest.uid == Some(0);
+    let mut bytes = Vec::new();
+    let written = redacted(snapshot, options).and_then(|s| s.write_tar_zst_quickly(&mut bytes));
+    written.map_err(|e| Failed::new(Cause::NotWritten, e.to_string()))?;
+    Ok(Packed { bytes, root, notes })
+}
+
+fn archive(label: &str, bytes: &[u8], version: &str) -> Result<Snapshot, Failed> {
+    let budget = Budget::new(Some(FLEET_UNPACKED));
+    let snapshot = Reader::within(&budget)
+        .read_bytes(bytes, label)
+        .map_err(|e| Failed::new(Cause::Garbage, linerate_snapshot::without_secrets(&e.to_string())))?;
+    let made_by = &snapshot.manifest.linerate;
+    if made_by.is_empty() {
+        return Err(Failed::new(Cause::Garbage, "what it sent was not made by linerate collect"));
+    }
+    if made_by != version {
+        let made_by: String = made_by.chars().take(40).collect();
+        return Err(Failed::new(Cause::Liar, format!("its snapshot was made by linerate {made_by}, not by {version}")));
+    }
+    Ok(snapshot)
+}
+
+/// A clock that is not the one here.
+fn clock(snapshot: &Snapshot) -> Option<String> {
+    let there = UNIX_EPOCH + Duration::from_secs(snapshot.manifest.time.min(1 << 40));
+    let now = SystemTime::now();
+    let apart = now.duration_since(there).or_else(|_| there.duration_since(now)).unwrap_or_default();
+    (apart > SKEW).then(|| format!("its clock is {} s away from the one here", apart.as_secs()))
+}
+
+/// The one place between what a node showed and the disk: with the operator's key, a snapshot is redacted here.
+fn redacted(mut snapshot: Snapshot, options: &Options) -> std::io::Result<Snapshot> {
+    if options.redact {
+        snapshot.redact(options.key.as_ref())?;
+    }
+    Ok(snapshot)
+}
+
+fn interrupted() -> Failed {
+    Failed::new(Cause::Interrupted, "interrupted")
+}

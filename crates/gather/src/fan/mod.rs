@@ -1,0 +1,341 @@
+//! Many hosts at once: each is collected over a connection of its own, so many at a time, and its snapshot is written whole.
+//!
+//! Nothing grows with the number of hosts but the list of results: a host waits until a worker has time for it, what it sends waits in its
+//! pipe, and a few snapshots only are unpacked at a time. So a slow disk slows the hosts down.
+
+mod cause;
+mod desk;
+mod files;
+mod finish;
+mod gate;
+mod json;
+mod node;
+mod program;
+mod queue;
+mod way;
+
+pub use cause::Cause;
+pub use files::{directory_name, file_name, newest, time_of};
+pub use json::{SCHEMA, json};
+pub use program::{Program, ProgramError};
+
+use crate::Target;
+use desk::Desk;
+use gate::Gate;
+use linerate_snapshot::RedactKey;
+use linerate_transport::Cancel;
+use queue::Queue;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Connections at a time, where nothing else is asked for.
+pub const FANOUT: usize = 64;
+/// Most connections at a time: each takes three pipes, and a process may have 1,024 files open.
+pub const MOST_FANOUT: usize = 256;
+/// Longest that a node may take, where nothing else is asked for.
+pub const NODE_LIMIT: Duration = Duration::from_secs(180);
+
+/// What collects on a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Collector {
+    /// The program in the user's cache, or one that is installed, or one that is pushed; a shell script where none runs.
+    #[default]
+    Auto,
+    /// As above, but no program that is installed, and no script: the one that was given.
+    Given,
+    /// The shell script.
+    Script,
+}
+
+/// How nodes are collected.
+#[derive(Debug)]
+pub struct Options {
+    /// The fleet's directory.
+    pub directory: PathBuf,
+    /// Connections at a time.
+    pub fanout: usize,
+    /// Longest that a node may take, without what it waits for here. A push has ten minutes of its own.
+    pub limit: Duration,
+    /// Whether identifying values are hashed.
+    pub redact: bool,
+    /// The operator's key to hash them with, here. Hosts never see it: they send what they have, over the encrypted connection. `None`: each host
+    /// hashes with a key that nobody keeps.
+    pub key: Option<RedactKey>,
+    /// Whether the program is removed from the hosts again.
+    pub leave_nothing: bool,
+    /// What collects there.
+    pub collector: Collector,
+    /// Programs that may be pushed.
+    pub programs: Vec<Program>,
+    /// Version that an installed program must have.
+    pub version: String,
+    /// Nodes with a snapshot that is not older than this are left out.
+    pub fresh: Option<Duration>,
+}
+
+/// What collected a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// This process: it is this host.
+    Here,
+    /// The program in the user's cache.
+    Cache,
+    /// The program, which was pushed first.
+    Pushed,
+    /// A program that is installed there.
+    Installed,
+    /// The shell script.
+    Script,
+}
+
+impl Options {
+    /// Whether hosts hash what identifies.
+    pub(super) fn redact_there(&self) -> bool {
+        self.redact && self.key.is_none()
+    }
+}
+
+impl By {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            By::Here => "here",
+            By::Cache => "cache",
+            By::Pushed => "pushed",
+            By::Installed => "installed",
+            By::Script => "script",
+        }
+    }
+}
+
+/// What became of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was collected.
+    Collected {
+        /// Its snapshot.
+        file: PathBuf,
+        /// Size of the file, bytes.
+        bytes: u64,
+        /// What collected it.
+        by: By,
+        /// The capture ran as root.
+        root: bool,
+    },
+    /// It has a snapshot that is new enough.
+    Fresh {
+        /// That snapshot.
+        file: PathBuf,
+    },
+    /// It was not.
+    Failed {
+        /// Why, as it is counted.
+        cause: Cause,
+        /// Why, as it was said: words of the host may be among it.
+        why: String,
+    },
+}
+
+/// A node, and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// How long it took, seconds, without what it waited for before it was asked.
+    pub seconds: f64,
+    /// How often it was asked.
+    pub tries: u32,
+    /// What is to be said beside: why the script collected, a clock that differs.
+    pub notes: Vec<String>,
+}
+
+/// How far the run is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Progress {
+    /// Nodes of the run.
+    pub all: usize,
+    /// Collected, or fresh.
+    pub done: usize,
+    /// Failed, by cause.
+    pub failed: BTreeMap<Cause, usize>,
+    /// Nodes that take much longer than the others, the longest first, seconds.
+    pub slow: Vec<(String, u64)>,
+    /// Seconds that are left at this pace; `None` before the first one ended.
+    pub left: Option<u64>,
+}
+
+/// What became of all.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Summary {
+    /// By name.
+    pub nodes: Vec<Node>,
+    /// How long it took, seconds.
+    pub seconds: f64,
+    /// Somebody ended it before its time.
+    pub interrupted: bool,
+    /// Names that were given more than once: each was asked once.
+    pub twice: Vec<String>,
+}
+
+impl Summary {
+    /// Nodes that were not read, by cause.
+    #[must_use]
+    pub fn failed(&self) -> BTreeMap<Cause, Vec<&Node>> {
+        let mut by: BTreeMap<Cause, Vec<&Node>> = BTreeMap::new();
+        for node in &self.nodes {
+            if let Outcome::Failed { cause, .. } = &node.outcome {
+                by.entry(*cause).or_default().push(node);
+            }
+        }
+        by
+    }
+}
+
+/// What workers share.
+struct Shared<'a> {
+    options: &'a Options,
+    cancel: &'a Cancel,
+    /// Unpacks snapshots and packs them again.
+    desk: Desk<'a>,
+    /// Who sends more than is kept of each host at once: a few at a time, and of very much one.
+    large: &'a Gate,
+    huge: &'a Gate,
+    /// When the run began: the time in names of files.
+    began: SystemTime,
+}
+
+enum News {
+    Begun(String),
+    Ended(Box<Node>),
+}
+
+/// Collects nodes. `watch` is called several times a second.
+///
+/// # Errors
+/// No thread could be started. What becomes of a node is in the summary.
+pub fn collect(
+    targets: &[Target],
+    options: &Options,
+    cancel: &Cancel,
+    watch: &mut dyn FnMut(&Progress),
+) -> std::io::Result<Summary> {
+    let started = Instant::now();
+    let mut summary = Summary::default();
+    let mut unique: BTreeMap<&str, &Target> = BTreeMap::new();
+    for target in targets {
+        if unique.insert(&target.name, target).is_some() && !summary.twice.contains(&target.name) {
+            summary.twice.push(target.name.clone());
+        }
+    }
+    let began = SystemTime::now();
+    let (large, huge) = (Gate::new(node::LARGE_AT_A_TIME), Gate::new(1));
+    let mut todo = Vec::new();
+    for target in unique.values() {
+        let fresh = options.fresh.and_then(|limit| {
+            let (time, file) = newest(&options.directory, &target.name)?;
+            // One from the future says nothing about its age.
+            (began.duration_since(time).ok()? <= limit).then_some(file)
+        });
+        match fresh {
+            Some(file) => summary.nodes.push(Node {
+                name: target.name.clone(),
+                outcome: Outcome::Fresh { file },
+                seconds: 0.0,
+                tries: 0,
+                notes: Vec::new(),
+            }),
+            None => todo.push(*target),
+        }
+    }
+    let workers = options.fanout.clamp(1, MOST_FANOUT).min(todo.len());
+    let all = summary.nodes.len() + todo.len();
+    let queue = Queue::new(todo);
+    std::thread::scope(|threads| {
+        let (send, news) = channel();
+        let desk = Desk::open(threads)?;
+        for _ in 0..workers {
+            let (send, queue) = (send.clone(), &queue);
+            let shared = Shared { options, cancel, desk: desk.clone(), large: &large, huge: &huge, began };
+            let name = std::thread::Builder::new().name("linerate-fan".into());
+            if let Err(e) = name.spawn_scoped(threads, move || work(queue, &shared, &send)) {
+                cancel.cancel();
+                return Err(e);
+            }
+        }
+        drop((send, desk));
+        let mut running: BTreeMap<String, Instant> = BTreeMap::new();
+        loop {
+            match news.recv_timeout(Duration::from_millis(250)) {
+                Ok(News::Begun(name)) => drop(running.insert(name, Instant::now())),
+                Ok(News::Ended(node)) => {
+                    running.remove(&node.name);
+                    summary.nodes.push(*node);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            watch(&progress(&summary, &running, all, started));
+        }
+        Ok(())
+    })?;
+    summary.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    summary.seconds = started.elapsed().as_secs_f64();
+    summary.interrupted = cancel.is_cancelled();
+    Ok(summary)
+}
+
+fn progress(summary: &Summary, running: &BTreeMap<String, Instant>, all: usize, started: Instant) -> Progress {
+    let failed: BTreeMap<Cause, usize> = summary.failed().into_iter().map(|(c, n)| (c, n.len())).collect();
+    let ended = summary.nodes.len();
+    let asked = || summary.nodes.iter().filter(|n| n.tries > 0);
+    let count = asked().count();
+    let left = (count > 0).then(|| {
+        let each = started.elapsed().as_secs_f64() / count as f64;
+        (each * all.saturating_sub(ended) as f64) as u64
+    });
+    let mean = asked().map(|n| n.seconds).sum::<f64>() / count.max(1) as f64;
+    let late = (3.0 * mean).max(5.0);
+    let mut slow: Vec<(String, u64)> = running
+        .iter()
+        .map(|(name, since)| (name, since.elapsed().as_secs_f64()))
+        .filter(|(_, s)| *s > late)
+        .map(|(name, s)| (name.clone(), s as u64))
+        .collect();
+    slow.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    Progress { all, done: ended - failed.values().sum::<usize>(), failed, slow, left }
+}
+
+fn work<'a>(queue: &Queue<'a>, shared: &Shared<'a>, news: &Sender<News>) {
+    while let Some(job) = queue.next(shared.cancel) {
+        if job.tries == 0 {
+            let _ = news.send(News::Begun(job.target.name.clone()));
+        }
+        let began = Instant::now();
+        let mut notes = Vec::new();
+        let tried = node::collect(job.target, shared, &mut notes);
+        let (seconds, tries) = (job.seconds + began.elapsed().as_secs_f64(), job.tries + 1);
+        let outcome = match tried {
+            Ok(outcome) => outcome,
+            Err(failed) if failed.again && tries < queue::TRIES && !shared.cancel.is_cancelled() => {
+                queue.later(queue::Job { tries, seconds, ..job });
+                continue;
+            }
+            Err(failed) => Outcome::Failed { cause: failed.cause, why: failed.why },
+        };
+        let node = Node { name: job.target.name.clone(), outcome, seconds, tries, notes };
+        queue.ended();
+        let _ = news.send(News::Ended(Box::new(node)));
+    }
+    // What nobody asked any more has a line all the same.
+    while let Some(job) = queue.left() {
+        let outcome = Outcome::Failed { cause: Cause::Interrupted, why: "it was not asked".to_owned() };
+        let node =
+            Node { name: job.target.name.clone(), outcome, seconds: job.seconds, tries: job.tries, notes: Vec::new() };
+        let _ = news.send(News::Ended(Box::new(node)));
+    }
+}

@@ -1,0 +1,464 @@
+//! An index that is open: row groups, their heads, and their cells with the snapshots that have each.
+
+use super::batch::State;
+use super::columns::{Column, schema};
+use super::decode::{Runs, flat, runs};
+use super::file::{CATALOGUE_KEY, FORMAT_KEY};
+use super::pages::{Chunk, Ranges};
+use super::{FORMAT, FileId, IndexError, NAME, facts};
+use bytes::Bytes;
+use linerate_fleet::{Identity, Owner, Said, Seen, Severity, Status, Traits};
+use linerate_formats::bounds;
+use parquet::column::writer::ColumnCloseResult;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where an index is.
+#[derive(Debug)]
+enum Kept {
+    File(File),
+    Memory(Vec<u8>),
+}
+
+impl Kept {
+    fn size(&self) -> io::Result<u64> {
+        match self {
+            Kept::File(file) => file.metadata().map(|m| m.len()),
+            Kept::Memory(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    fn read(&self, from: u64, size: usize) -> io::Result<Vec<u8>> {
+        match self {
+            Kept::File(file) => {
+                let mut out = vec![0; size];
+                file.read_exact_at(&mut out, from).map(|()| out)
+            }
+            Kept::Memory(bytes) => {
+                let from = usize::try_from(from).ok();
+                let some = from.and_then(|f| bytes.get(f..f.checked_add(size)?));
+                some.map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+            }
+        }
+    }
+}
+
+/// An index.
+#[derive(Debug)]
+pub struct Index {
+    path: PathBuf,
+    file: Kept,
+    about: ParquetMetaData,
+    /// It was made with this version's facts and rules.
+    current: bool,
+}
+
+/// A snapshot of an index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// Its path in the directory.
+    pub snapshot: String,
+    /// The file as it was when it was read.
+    pub file: FileId,
+    /// How people call the node.
+    pub label: String,
+    /// Who it is.
+    pub identity: Identity,
+    /// Unix time of the capture, seconds.
+    pub time: u64,
+    /// Which hardware.
+    pub traits: Traits,
+    /// Its devices.
+    pub layout: Arc<str>,
+    /// A limit left something out.
+    pub incomplete: bool,
+    /// Why the file could not be read; then nothing else is known.
+    pub error: Option<String>,
+}
+
+impl Head {
+    /// What tells nodes apart: the identity, else the label.
+    #[must_use]
+    pub fn node(&self) -> String {
+        if self.identity.is_unknown() { self.label.clone() } else { self.identity.to_string() }
+    }
+}
+
+/// What some snapshots say.
+#[derive(Debug, Clone, Copy)]
+pub struct Cell<'g> {
+    /// Id of the fact or rule.
+    pub id: &'static str,
+    /// Whose.
+    pub owner: &'g Owner,
+    /// Which of the owner's.
+    pub part: &'g str,
+    /// Its value; `None`: see `absent`.
+    pub value: Option<&'g str>,
+    /// It is certainly not there. Neither this nor a value: it could not be seen.
+    pub absent: bool,
+    /// What rules say about it.
+    pub said: Option<Said>,
+}
+
+impl Cell<'_> {
+    /// As a record has it.
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        match self.value {
+            Some(value) => Seen::Known(value.to_owned()),
+            None if self.absent => Seen::Absent,
+            None => Seen::Unreadable,
+        }
+    }
+}
+
+/// Which cells are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted<'w> {
+    /// Facts and answers.
+    All,
+    /// Facts only.
+    Facts,
+    /// Those with these ids.
+    These(&'w [&'w str]),
+}
+
+impl Wanted<'_> {
+    fn wants(self, id: &str) -> bool {
+        !id.starts_with(facts::HEAD)
+            && match self {
+                Wanted::All => true,
+                Wanted::Facts => !id.contains('/'),
+                Wanted::These(ids) => ids.contains(&id),
+            }
+    }
+}
+
+impl Index {
+    /// The index of a directory, or the file itself.
+    ///
+    /// # Errors
+    /// There is none, it is of another format, or damaged.
+    pub fn open(path: &Path) -> Result<Self, IndexError> {
+        let (dir, path) = if path.is_dir() { (Some(path), path.join(NAME)) } else { (None, path.to_owned()) };
+        let file = File::open(&path).map_err(|source| match (dir, source.kind()) {
+            (Some(dir), io::ErrorKind::NotFound) => IndexError::None { dir: dir.to_owned() },
+            _ => IndexError::Io { doing: "read", path: path.clone(), source },
+        })?;
+        Index::of(path, Kept::File(file))
+    }
+
+    /// An index in memory.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn of_bytes(bytes: Vec<u8>) -> Result<Self, IndexError> {
+        Index::of(PathBuf::from(NAME), Kept::Memory(bytes))
+    }
+
+    fn of(path: PathBuf, file: Kept) -> Result<Self, IndexError> {
+        let io = |source| IndexError::Io { doing: "read", path: path.clone(), source };
+        let size = file.size().map_err(io)?;
+        let foreign = |why: &str| IndexError::Foreign { path: path.clone(), why: why.to_owned() };
+        let from = size.checked_sub(12).ok_or_else(|| foreign("it is too short for a Parquet file"))?;
+        let tail = file.read(from + 4, 8).map_err(io)?;
+        let end = || foreign("it does not end as a Parquet file does");
+        let (footer, magic) = tail.split_first_chunk::<4>().ok_or_else(end)?;
+        let footer = u64::from(u32::from_le_bytes(*footer));
+        if magic != b"PAR1" || footer > from {
+            return Err(end());
+        }
+        if footer > bounds::INDEX_FOOTER {
+            let why = format!("its list of row groups has {footer} bytes, INDEX_FOOTER is {}", bounds::INDEX_FOOTER);
+            return Err(IndexError::TooLarge { path, why });
+        }
+        let damaged = |why: String| IndexError::Damaged { path: path.clone(), why };
+        let footer = file.read(from + 4 - footer, footer as usize).map_err(io)?;
+        let about = ParquetMetaDataReader::decode_metadata(&footer).map_err(|e| damaged(e.to_string()))?;
+        let keys = about.file_metadata().key_value_metadata();
+        let value = |key: &str| keys?.iter().find(|k| k.key == key)?.value.clone();
+        let format = value(FORMAT_KEY).ok_or_else(|| foreign("it is a Parquet file of something else"))?;
+        if format != FORMAT {
+            return Err(IndexError::Format { path, found: format });
+        }
+        let ours = schema().map_err(|e| damaged(e.to_string()))?;
+        if *about.file_metadata().schema() != *ours {
+            return Err(damaged("it has other columns".to_owned()));
+        }
+        let current = value(CATALOGUE_KEY).is_some_and(|c| c == linerate_fleet::catalogue());
+        let index = Index { path: path.clone(), file, about, current };
+        index.check(size)?;
+        Ok(index)
+    }
+
+    /// That what the footer says of each chunk can be.
+    fn check(&self, size: u64) -> Result<(), IndexError> {
+        for group in self.about.row_groups() {
+            let rows = group.num_rows();
+            if rows < 0 || rows.unsigned_abs() > bounds::INDEX_GROUP_ROWS as u64 {
+                let why = format!("a row group has {rows} rows, INDEX_GROUP_ROWS is {}", bounds::INDEX_GROUP_ROWS);
+                return Err(IndexError::TooLarge { path: self.path.clone(), why });
+            }
+            for column in group.columns() {
+                let first = column.dictionary_page_offset().unwrap_or(-1);
+                let length = column.compressed_size();
+                let end = first.checked_add(length);
+                let fits = first >= 4
+                    && length >= 0
+                    && length.unsigned_abs() <= bounds::INDEX_PAGE as u64
+                    && column.data_page_offset() >= first
+                    && end.is_some_and(|end| end.unsigned_abs() <= size)
+                    && column.num_values() == rows;
+                if !fits {
+                    return Err(self.damaged("a column is not where it says".to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn damaged(&self, why: String) -> IndexError {
+        IndexError::Damaged { path: self.path.clone(), why }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether this version's facts and rules made it. Otherwise what only one of both versions knows is missing.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.current
+    }
+
+    /// Number of row groups.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.about.num_row_groups()
+    }
+
+    /// Rows of a group.
+    #[must_use]
+    pub fn rows(&self, group: usize) -> u32 {
+        self.about.row_groups().get(group).map_or(0, |g| g.num_rows().unsigned_abs() as u32)
+    }
+
+    /// The bytes of a chunk, and what is known of it, with offsets from its beginning.
+    fn bytes(&self, group: usize, column: usize) -> Result<Chunk, IndexError> {
+        let about = self.about.row_groups().get(group).and_then(|g| g.columns().get(column));
+        let about = about.ok_or_else(|| self.damaged("a column is missing".to_owned()))?;
+        let first = about.dictionary_page_offset().unwrap_or(0);
+        let io = |source| IndexError::Io { doing: "read", path: self.path.clone(), source };
+        let size = about.compressed_size().unsigned_abs() as usize;
+        let bytes = self.file.read(first.unsigned_abs(), size).map_err(io)?;
+        let moved = about
+            .clone()
+            .into_builder()
+            .set_dictionary_page_offset(Some(0))
+            .set_data_page_offset(about.data_page_offset() - first)
+            .build();
+        let kind = Column::ALL.get(column);
+        Ok(Chunk {
+            bytes: bytes.into(),
+            about: moved.map_err(|e| self.damaged(e.to_string()))?,
+            optional: kind.is_some_and(|c| c.is_optional()),
+            numbers: kind == Some(&Column::Time),
+        })
+    }
+
+    pub(super) fn chunk(&self, group: usize, column: Column) -> Result<Chunk, IndexError> {
+        self.bytes(group, Column::ALL.iter().position(|c| *c == column).unwrap_or_default())
+    }
+
+    /// All chunks of a group as they are.
+    pub(super) fn raw(&self, group: usize) -> Result<Vec<(Bytes, ColumnCloseResult)>, IndexError> {
+        let rows_written = u64::from(self.rows(group));
+        let each = (0..Column::ALL.len()).map(|column| {
+            let Chunk { bytes, about, .. } = self.bytes(group, column)?;
+            let close = ColumnCloseResult {
+                bytes_written: bytes.len() as u64,
+                rows_written,
+                metadata: about,
+                bloom_filter: None,
+                column_index: None,
+                offset_index: None,
+            };
+            Ok((bytes, close))
+        });
+        each.collect()
+    }
+
+    /// Rows whose facts are wanted.
+    fn ranges(&self, group: usize, wanted: impl Fn(&str) -> bool) -> Result<(Runs, Ranges), IndexError> {
+        let rows = self.rows(group);
+        let all = runs(self, group, Column::Fact, &Ranges(std::iter::once(0..rows).collect()))?;
+        let wants: Vec<bool> = all.dictionary.texts().map(wanted).collect();
+        let (mut at, mut out, mut kept) = (0_u32, Vec::<std::ops::Range<u32>>::new(), Vec::new());
+        for (fact, n) in &all.runs {
+            if fact.is_some_and(|f| wants.get(f as usize) == Some(&true)) {
+                match out.last_mut() {
+                    Some(last) if last.end == at => last.end += n,
+                    _ => out.push(at..at + n),
+                }
+                kept.push((*fact, *n));
+            }
+            at += n;
+        }
+        Ok((Runs { dictionary: all.dictionary, runs: kept }, Ranges(out)))
+    }
+
+    /// The snapshots of a group, by their numbers in it.
+    ///
+    /// # Errors
+    /// It cannot be read, or is damaged.
+    pub fn heads(&self, group: usize) -> Result<Vec<Head>, IndexError> {
+        let (fact, ranges) = self.ranges(group, |id| id.starts_with(facts::HEAD))?;
+        let value = runs(self, group, Column::Value, &ranges)?;
+        let (snapshots, holders) = flat(self, group, Column::Snapshot, &ranges)?;
+        let (labels, label) = flat(self, group, Column::Label, &ranges)?;
+        let (classes, class) = flat(self, group, Column::Class, &ranges)?;
+        let (times, time) = flat(self, group, Column::Time, &ranges)?;
+        if snapshots.len() > bounds::INDEX_GROUP_ROWS.min(holders.len()) {
+            return Err(self.damaged("it names snapshots without rows".to_owned()));
+        }
+        let mut heads: Vec<Option<Head>> = vec![None; snapshots.len()];
+        let mut layouts: HashMap<u32, Arc<str>> = HashMap::new();
+        let columns = fact.each().zip(value.each()).zip(holders).zip(label).zip(class).zip(time);
+        for (((((fact_no, value_no), holder), label), class), time) in columns {
+            let (Some(place), Some(fact_no)) = (heads.get_mut(holder as usize), fact_no) else { continue };
+            let head = place.get_or_insert_with(|| Head {
+                snapshot: snapshots.text(holder).to_owned(),
+                file: FileId::default(),
+                label: labels.text(label).to_owned(),
+                identity: Identity::default(),
+                time: u64::try_from(times.number(time) / 1_000_000).unwrap_or(0),
+                traits: Traits::from(classes.text(class)),
+                layout: Arc::default(),
+                incomplete: false,
+                error: None,
+            });
+            let text = value_no.map(|v| value.dictionary.text(v)).unwrap_or_default();
+            match fact.dictionary.text(fact_no) {
+                facts::LAYOUT => {
+                    let layout = layouts.entry(value_no.unwrap_or(u32::MAX)).or_insert_with(|| Arc::from(text));
+                    head.layout = layout.clone();
+                }
+                facts::IDENTITY => head.identity = Identity::from(text),
+                facts::INCOMPLETE => head.incomplete = text != "false",
+                facts::FILE => head.file = text.parse().unwrap_or_default(),
+                facts::ERROR => head.error = Some(text.to_owned()),
+                _ => {}
+            }
+        }
+        if heads.iter().any(Option::is_none) {
+            return Err(self.damaged("a snapshot has no head".to_owned()));
+        }
+        Ok(heads.into_iter().flatten().collect())
+    }
+
+    /// The wanted cells of a group, each with the numbers of the snapshots that have it (those of [`Self::heads`]). Facts and rules that this
+    /// version does not know are left out.
+    ///
+    /// # Errors
+    /// It cannot be read, or is damaged; what was visited before is no answer.
+    pub fn cells(
+        &self,
+        group: usize,
+        wanted: Wanted<'_>,
+        mut visit: impl FnMut(Cell<'_>, &[u32]),
+    ) -> Result<(), IndexError> {
+        let (fact, ranges) = self.ranges(group, |id| wanted.wants(id))?;
+        if ranges.0.is_empty() {
+            return Ok(());
+        }
+        let column = |c| runs(self, group, c, &ranges);
+        let (subject, part, value) = (column(Column::Subject)?, column(Column::Part)?, column(Column::Value)?);
+        let (state, verdict) = (column(Column::State)?, column(Column::Verdict)?);
+        let (severity, rule) = (column(Column::Severity)?, column(Column::Rule)?);
+        let (_, holders) = flat(self, group, Column::Snapshot, &ranges)?;
+        let ids: Vec<_> = fact.dictionary.texts().map(linerate_fleet::id).collect();
+        let owners: Vec<_> = subject.dictionary.texts().map(Owner::from).collect();
+        let absent: Vec<bool> = state.dictionary.texts().map(|s| s == State::Absent.name()).collect();
+        let statuses: Vec<_> =
+            verdict.dictionary.texts().map(|t| Status::ALL.iter().find(|s| s.name() == t).copied()).collect();
+        let severities: Vec<_> =
+            severity.dictionary.texts().map(|t| Severity::ALL.iter().find(|s| s.name() == t).copied()).collect();
+        let rules: Vec<_> = rule.dictionary.texts().map(linerate_fleet::id).collect();
+        let mut cursors =
+            [&fact, &subject, &part, &value, &state, &verdict, &severity, &rule].map(|r| Cursor::new(&r.runs));
+        // A row that lacks what it must have shows nothing.
+        let (parts, values) = (&part.dictionary, &value.dictionary);
+        let mut rest = holders.as_slice();
+        while !rest.is_empty() {
+            let n = cursors.iter().map(Cursor::left).min().unwrap_or(0);
+            if n == 0 {
+                return Err(self.damaged("its columns have different numbers of rows".to_owned()));
+            }
+            let [fact, subject, part, value, state, verdict, severity, rule] = cursors.each_ref().map(Cursor::value);
+            let (some, others) = rest.split_at_checked(n as usize).unwrap_or((rest, &[]));
+            rest = others;
+            cursors.iter_mut().for_each(|c| c.take(n));
+            let said = || {
+                Some(Said {
+                    status: at(&statuses, verdict)??,
+                    severity: at(&severities, severity)??,
+                    rule: at(&rules, rule)??,
+                })
+            };
+            let (Some(Some(id)), Some(owner)) = (at(&ids, fact), subject.and_then(|s| owners.get(s as usize))) else {
+                continue;
+            };
+            let cell = Cell {
+                id,
+                owner,
+                part: part.map(|p| parts.text(p)).unwrap_or_default(),
+                value: value.map(|v| values.text(v)),
+                absent: at(&absent, state).unwrap_or(false),
+                said: said(),
+            };
+            visit(cell, some);
+        }
+        Ok(())
+    }
+}
+
+/// What a column's number means.
+fn at<T: Copy>(all: &[T], number: Option<u32>) -> Option<T> {
+    all.get(number? as usize).copied()
+}
+
+/// A place in the runs of a column.
+struct Cursor<'r> {
+    now: (Option<u32>, u32),
+    rest: std::slice::Iter<'r, (Option<u32>, u32)>,
+}
+
+impl<'r> Cursor<'r> {
+    fn new(runs: &'r [(Option<u32>, u32)]) -> Self {
+        let mut rest = runs.iter();
+        Cursor { now: rest.next().copied().unwrap_or_default(), rest }
+    }
+
+    fn left(&self) -> u32 {
+        self.now.1
+    }
+
+    fn value(&self) -> Option<u32> {
+        self.now.0
+    }
+
+    fn take(&mut self, n: u32) {
+        self.now.1 = self.now.1.saturating_sub(n);
+        if self.now.1 == 0 {
+            self.now = self.rest.next().copied().unwrap_or_default();
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! `cargo xtask bench fan [--hosts N] [--fanout N] [--rounds N] [--dead] [--linerate FILE]`: the same bytes from many hosts, by `linerate collect --on`
+//! and by pdsh, in turn. The hosts are addresses of this machine behind one sshd, so that servers and clients share its cores.
+//!
+//! The program on the hosts is a script that prints a ready snapshot: what is measured is the way to it. `--dead`: of every ten hosts one answers
+//! nothing, and is asked by linerate only.
+
+use super::measure::{self, Run};
+use crate::shell::{self, Result};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+struct Wanted {
+    hosts: usize,
+    fanout: usize,
+    rounds: usize,
+    dead: bool,
+    linerate: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &[&str]) -> Result<()> {
+    let mut w = Wanted { hosts: 200, fanout: 64, rounds: 3, dead: false, linerate: None };
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().copied().ok_or_else(|| format!("{word} takes a value"));
+        let number = |v: &str| v.parse::<usize>().map_err(|e| format!("{v}: {e}"));
+        match *word {
+            "--hosts" => w.hosts = number(value()?)?,
+            "--fanout" => w.fanout = number(value()?)?,
+            "--rounds" => w.rounds = number(value()?)?,
+            "--dead" => w.dead = true,
+            "--linerate" => w.linerate = Some(PathBuf::from(value()?)),
+            other => return Err(format!("bench fan: {other} is not known")),
+        }
+    }
+    if let Some(missing) = ["sshd", "ssh", "ssh-keygen", "pdsh"].iter().find(|p| !shell::has(p)) {
+        return Err(format!("bench fan needs {missing}: apt-get install openssh-server pdsh"));
+    }
+    let linerate = w.linerate.clone().map_or_else(shell::release, Ok)?;
+    let lab = Lab::start()?;
+    measure_all(&lab, &w, &linerate)
+}
+
+fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<()> {
+    let host = |i: usize| format!("127.1.{}.{}", 1 + i / 250, 1 + i % 250);
+    let hosts: Vec<String> = (0..w.hosts).map(host).collect();
+    let list = lab.file("hosts");
+    std::fs::write(&list, hosts.join("\n")).map_err(|e| e.to_string())?;
+    let snapshot = lab.snapshot()?;
+    let program = lab.file("program");
+    std::fs::write(&program, format!("#!/bin/sh\ncat {}\n", snapshot.display())).map_err(|e| e.to_string())?;
+    let config = lab.file("ssh_config").display().to_string();
+    let fanout = w.fanout.to_string();
+    let ours = |hosts: &[String]| {
+        let mut c = Command::new(linerate);
+        c.args(["collect", "--quiet", "--collector", "push", "--on", &hosts.join(","), "--fanout", &fanout, "-o"]);
+        c.arg(lab.file("fleet")).arg("--program").arg(&program).args(["--ssh-option", "-F", "--ssh-option", &config]);
+        c.env("XDG_CACHE_HOME", lab.file("cache"));
+        c
+    };
+    let theirs = || {
+        let mut c = Command::new("pdsh");
+        c.args(["-R", "ssh", "-t", "10", "-f", &fanout, "-w", &format!("^{}", list.display()), "cat"]).arg(&snapshot);
+        c.env("PDSH_SSH_ARGS_APPEND", format!("-F {config} -o BatchMode=yes -o LogLevel=ERROR -o ConnectTimeout=10"));
+        c
+    };
+    println!(
+        "{} hosts, fan-out {}, {} bytes each",
+        w.hosts,
+        w.fanout,
+        std::fs::metadata(&snapshot).map_or(0, |m| m.len())
+    );
+    // The program gets into the cache.
+    measure::run(&mut ours(hosts.get(..1).unwrap_or_default()))?;
+    let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..w.rounds {
+        b.push(said("pdsh", measure::run(&mut theirs())?));
+        a.push(said("linerate", measure::run(&mut ours(&hosts))?));
+        if w.dead {
+            let dead = silent(&hosts)?;
+            c.push(said("linerate, one of ten dead", measure::run(&mut ours(&dead.names))?));
+        }
+    }
+    let (wall, cpu) = (|r: &[Run]| measure::wall(r).median, |r: &[Run]| measure::cpu(r).median);
+    println!(
+        "linerate / pdsh: wall {:.2}, CPU {:.2}; peak of memory {:.0} MiB",
+        wall(&a) / wall(&b),
+        cpu(&a) / cpu(&b),
+        measure::peak(&a)
+    );
+    if w.dead {
+        println!("one of ten dead: {:+.1} s", (wall(&c) - wall(&a)) / 1e3);
+    }
+    Ok(())
+}
+
+fn said(what: &str, r: Run) -> Run {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    println!(
+        "{what}: {:.1} s, CPU {:.1} s, peak {:.0} MiB (load {load})",
+        r.wall / 1e3,
+        r.cpu / 1e3,
+        r.peak as f64 / 1024.0
+    );
+    r
+}
+
+/// Hosts of which every tenth has a port that accepts and says nothing.
+struct Silent {
+    names: Vec<String>,
+    _ports: Vec<std::net::TcpListener>,
+}
+
+fn silent(hosts: &[String]) -> Result<Silent> {
+    let (mut names, mut ports) = (Vec::new(), Vec::new());
+    for (i, host) in hosts.iter().enumerate() {
+        if i % 10 != 5 {
+            names.push(host.clone());
+            continue;
+        }
+        let port = std::net::TcpListener::bind((host.as_str(), 0)).map_err(|e| format!("{host}: {e}"))?;
+        names.push(format!("{host}:{}", port.local_addr().map_err(|e| e.to_string())?.port()));
+        ports.push(port);
+    }
+    Ok(Silent { names, _ports: ports })
+}
+
+/// One sshd on all addresses of loopback.
+struct Lab {
+    dir: PathBuf,
+    sshd: Child,
+}
+
+impl Lab {
+    fn start() -> Result<Lab> {
+        let dir = std::env::temp_dir().join(format!("linerate-bench-fan-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+        let at = |leaf: &str| dir.join(leaf).display().to_string();
+        for key in ["host", "user"] {
+            shell::output(Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", &at(key)]))?;
+        }
+        let port =
+            std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).map_err(|e| e.to_string())?.port();
+        let _ = std::fs::create_dir_all("/run/sshd");
+        let public = std::fs::read_to_string(at("host.pub")).map_err(|e| e.to_string())?;
+        let key: Vec<&str> = public.split(' ').take(2).collect();
+        for (name, text) in [
+            (
+                "sshd_config",
+                format!(
+                    "Port {port}\nListenAddress 0.0.0.0\nHostKey {}\nAuthorizedKeysFile {}\nUsePAM no\nStrictModes no\nPasswordAuthentication no\n\
+                     PermitRootLogin yes\nPidFile none\nMaxStartups 2000\nSetEnv XDG_CACHE_HOME={}\n",
+                    at("host"),
+                    at("user.pub"),
+                    at("cache")
+                ),
+            ),
+            ("known", format!("[127.*]:{port} {}\n", key.join(" "))),
+            (
+                "ssh_config",
+                format!(
+                    "Host *\n  Port {port}\n  IdentityFile {}\n  IdentitiesOnly yes\n  StrictHostKeyChecking yes\n  UserKnownHostsFile {}\n",
+                    at("user"),
+                    at("known")
+                ),
+            ),
+        ] {
+            std::fs::write(dir.join(name), text).map_err(|e| format!("{name}: {e}"))?;
+        }
+        // It wants its whole path.
+        let sshd = shell::output(Command::new("sh").args(["-c", "PATH=$PATH:/usr/sbin:/sbin command -v sshd"]))?;
+        let log = std::fs::File::create(at("log")).map_err(|e| e.to_string())?;
+        let mut command = Command::new(sshd.trim());
+        command.args(["-D", "-e", "-f", &at("sshd_config")]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        let sshd = command.spawn().map_err(|e| format!("sshd: {e}"))?;
+        let began = Instant::now();
+        while std::net::TcpStream::connect(("127.1.1.1", port)).is_err() {
+            if began.elapsed() > Duration::from_secs(10) {
+                return Err("sshd does not listen".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(Lab { dir, sshd })
+    }
+
+    fn file(&self, leaf: &str) -> PathBuf {
+        self.dir.join(leaf)
+    }
+
+    /// A machine with eight GPUs as this version collects it.
+    fn snapshot(&self) -> Result<PathBuf> {
+        let bytes = std::fs::read(shell::root().join("examples/healthy-8gpu.tar.zst")).map_err(|e| e.to_string())?;
+        let mut snapshot = linerate_snapshot::load_bytes(&bytes, "healthy-8gpu").map_err(|e| e.to_string())?;
+        env!("CARGO_PKG_VERSION").clone_into(&mut snapshot.manifest.linerate);
+        let to = self.file("node.tar.zst");
+        snapshot.save(&to).map_err(|e| e.to_string())?;
+        Ok(to)
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = self.sshd.kill();
+        let _ = self.sshd.wait();
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
