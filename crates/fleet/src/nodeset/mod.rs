@@ -66,25 +66,24 @@ impl NodeSet {
 
     /// Names of either.
     #[must_use]
-    pub fn union(mut self, other: &NodeSet) -> NodeSet {
-        for (pattern, set) in &other.patterns {
-            self.patterns.entry(pattern.clone()).or_default().extend(set.iter().cloned());
+    pub fn union(mut self, other: NodeSet) -> NodeSet {
+        for (pattern, set) in other.patterns {
+            self.patterns.entry(pattern).or_default().extend(set);
         }
         self
     }
 
     /// Names of both.
     #[must_use]
-    pub fn intersection(self, other: &NodeSet) -> NodeSet {
-        let mut both = NodeSet::new();
-        for (pattern, set) in &other.patterns {
-            let Some(own) = self.patterns.get(pattern) else { continue };
-            let common: BTreeSet<Numbers> = own.intersection(set).cloned().collect();
-            if !common.is_empty() {
-                both.patterns.insert(pattern.clone(), common);
+    pub fn intersection(mut self, other: &NodeSet) -> NodeSet {
+        self.patterns.retain(|pattern, own| {
+            match other.patterns.get(pattern) {
+                Some(set) => own.retain(|numbers| set.contains(numbers)),
+                None => own.clear(),
             }
-        }
-        both
+            !own.is_empty()
+        });
+        self
     }
 
     /// Names that the other has not.
@@ -104,9 +103,19 @@ impl NodeSet {
 
     /// Names that only one of both has.
     #[must_use]
-    pub fn symmetric_difference(self, other: &NodeSet) -> NodeSet {
-        let common = self.clone().intersection(other);
-        self.union(other).difference(&common)
+    pub fn symmetric_difference(mut self, other: NodeSet) -> NodeSet {
+        for (pattern, set) in other.patterns {
+            let own = self.patterns.entry(pattern.clone()).or_default();
+            for numbers in set {
+                if !own.remove(&numbers) {
+                    own.insert(numbers);
+                }
+            }
+            if own.is_empty() {
+                self.patterns.remove(&pattern);
+            }
+        }
+        self
     }
 
     /// Whether all names are in the other.

@@ -99,8 +99,8 @@ impl Parser<'_> {
             set = match operator {
                 '!' => set.difference(&other),
                 '&' => set.intersection(&other),
-                '^' => set.symmetric_difference(&other),
-                _ => set.union(&other),
+                '^' => set.symmetric_difference(other),
+                _ => set.union(other),
             };
         }
         Ok(set)
@@ -112,7 +112,7 @@ impl Parser<'_> {
         if text.starts_with('@') {
             let mut all = NodeSet::new();
             for group in plain.iter() {
-                all = all.union(&self.group(group.get(1..).unwrap_or_default(), source, depth)?);
+                all = all.union(self.group(group.get(1..).unwrap_or_default(), source, depth)?);
             }
             return Ok(all);
         }
@@ -128,7 +128,7 @@ impl Parser<'_> {
         let texts = if group == "*" { self.groups.all(source) } else { self.groups.group(source, group) };
         let mut all = NodeSet::new();
         for text in texts.ok_or_else(|| fail(Why::Group))? {
-            all = all.union(&self.set(&text, source, depth + 1)?);
+            all = all.union(self.set(&text, source, depth + 1)?);
         }
         Ok(all)
     }
@@ -139,7 +139,7 @@ impl Parser<'_> {
             let mut all = NodeSet::new();
             for text in self.groups.all(None).unwrap_or_default() {
                 // A list of nodes that is wrong is its source's matter.
-                all = all.union(&names_of(&text).unwrap_or_default());
+                all = all.union(names_of(&text).unwrap_or_default());
             }
             self.known = Some(all.iter().collect());
         }
@@ -198,7 +198,7 @@ impl Parser<'_> {
             rest = after;
         }
         // Names with many numbers count for several.
-        let cost = count.saturating_mul(1 + axes.len() / 8);
+        let cost = count.saturating_mul(1 + axes.len() / 4);
         let left = self.nodes.checked_sub(cost);
         self.nodes = left.unwrap_or(0);
         left.ok_or(Why::Many)?;
