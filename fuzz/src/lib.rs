@@ -1,6 +1,7 @@
 //! What is fuzzed, and the inputs that fuzzing begins with: shared by the bounded harness (`linerate-fuzz`) and by the one that follows
 //! coverage (`linerate-fuzz-guided`).
 
+mod fleet;
 pub mod hand;
 mod logs;
 pub mod mutate;

@@ -10,15 +10,15 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::LazyLock;
 
-struct Against {
-    snapshot: Snapshot,
+pub(crate) struct Against {
+    pub(crate) snapshot: Snapshot,
     profile: Profile,
     traits: Traits,
     facts: condition::Facts,
 }
 
 /// A node with something in each list.
-static AGAINST: LazyLock<Against> = LazyLock::new(|| {
+pub(crate) static AGAINST: LazyLock<Against> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/nodes/sick-8gpu.toml");
     let tree = Description::load(&path).and_then(|d| d.compose());
     let mut snapshot = Snapshot::new("fuzz");

@@ -64,6 +64,7 @@ static OWN: &[Target] = targets! {
     },
     "nodeset" => nodeset,
     "inventory" => inventory,
+    "fleet-index" => crate::fleet::index,
     // Texts without a parser in `linerate-formats`.
     "detect-virt" => |b| whole(OutputKind::DetectVirt, b),
     "modinfo-nvidia" => |b| whole(OutputKind::ModinfoNvidia, b),

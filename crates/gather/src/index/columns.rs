@@ -54,21 +54,21 @@ impl Column {
     ];
 
     /// As the schema has it.
-    fn declared(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
-            Column::Time => "required int64 time (TIMESTAMP(MICROS,true))",
-            Column::Node => "required binary node (STRING)",
-            Column::Label => "required binary label (STRING)",
-            Column::Class => "required binary class (STRING)",
-            Column::Subject => "required binary subject (STRING)",
-            Column::Part => "required binary part (STRING)",
-            Column::Fact => "required binary fact (STRING)",
-            Column::Value => "optional binary value (STRING)",
-            Column::State => "required binary state (STRING)",
-            Column::Verdict => "optional binary verdict (STRING)",
-            Column::Severity => "optional binary severity (STRING)",
-            Column::Rule => "optional binary rule (STRING)",
-            Column::Snapshot => "required binary snapshot (STRING)",
+            Column::Time => "time",
+            Column::Node => "node",
+            Column::Label => "label",
+            Column::Class => "class",
+            Column::Subject => "subject",
+            Column::Part => "part",
+            Column::Fact => "fact",
+            Column::Value => "value",
+            Column::State => "state",
+            Column::Verdict => "verdict",
+            Column::Severity => "severity",
+            Column::Rule => "rule",
+            Column::Snapshot => "snapshot",
         }
     }
 
@@ -80,7 +80,14 @@ impl Column {
 
 /// The schema of the file.
 pub(super) fn schema() -> Result<TypePtr> {
-    let fields: Vec<String> = Column::ALL.iter().map(|c| format!("{};", c.declared())).collect();
+    let fields = Column::ALL.map(|column| {
+        let name = column.name();
+        match column {
+            Column::Time => format!("required int64 {name} (TIMESTAMP(MICROS,true));"),
+            _ if column.is_optional() => format!("optional binary {name} (STRING);"),
+            _ => format!("required binary {name} (STRING);"),
+        }
+    });
     Ok(Arc::new(parse_message_type(&format!("message linerate_fleet {{ {} }}", fields.join(" ")))?))
 }
 

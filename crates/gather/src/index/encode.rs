@@ -12,7 +12,7 @@ use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ColumnChunkMetaDataBuilder};
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
@@ -224,6 +224,14 @@ impl Pages {
     }
 }
 
+/// What the library is told of every chunk, with offsets from the chunk's beginning.
+pub(super) fn about(described: ColumnDescPtr) -> Result<ColumnChunkMetaDataBuilder> {
+    Ok(ColumnChunkMetaData::builder(described)
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?))
+        .set_encodings(vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY])
+        .set_dictionary_page_offset(Some(0)))
+}
+
 fn write<'b, V: Plain<'b>>(
     described: ColumnDescPtr,
     dictionary: Dictionary<V>,
@@ -261,13 +269,10 @@ fn write<'b, V: Plain<'b>>(
         rows += u64::from(*n);
     }
     let whole = i64::try_from(rows).map_err(|e| ParquetError::General(e.to_string()))?;
-    let mut metadata = ColumnChunkMetaData::builder(described)
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?))
-        .set_encodings(vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY])
+    let mut metadata = about(described)?
         .set_num_values(whole)
         .set_total_compressed_size(compressed as i64)
         .set_total_uncompressed_size(plain as i64)
-        .set_dictionary_page_offset(Some(0))
         .set_data_page_offset(first.cast_signed());
     let range = dictionary.range.and_then(|(least, greatest)| V::range(least, greatest, pages.nulls));
     if let Some(range) = range {

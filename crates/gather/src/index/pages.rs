@@ -1,14 +1,9 @@
 //! Pages of a column chunk, unpacked within bounds.
 
 use super::hybrid;
-use bytes::Bytes;
+use super::thrift::{Kind, Thrift};
 use linerate_formats::bounds;
-use parquet::basic::{Compression, Encoding};
-use parquet::column::page::{Page, PageReader};
-use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::reader::SerializedPageReader;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The values of a column, each once.
 #[derive(Debug, Default)]
@@ -79,9 +74,6 @@ impl<F: FnMut(Option<u32>, u32)> Clip<'_, F> {
 /// Why a column of an index is none.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BadPage {
-    /// The library says so.
-    #[error(transparent)]
-    Parquet(#[from] parquet::errors::ParquetError),
     /// A page does not unpack.
     #[error("a page does not unpack: {0}")]
     Zstd(std::io::Error),
@@ -90,10 +82,50 @@ pub(super) enum BadPage {
     Form(&'static str),
 }
 
-/// A column chunk: its bytes, with offsets from their beginning.
+/// Numbers of encodings.
+const PLAIN: i64 = 0;
+const RLE_DICTIONARY: i64 = 8;
+/// Numbers of kinds of pages.
+const DATA: i64 = 0;
+const DICTIONARY: i64 = 2;
+
+/// A page as it stands.
+struct PageAt<'b> {
+    kind: i64,
+    encoding: i64,
+    values: u32,
+    packed: &'b [u8],
+}
+
+/// The next page. Source of the numbers of fields: `parquet.thrift` of the format's specification.
+fn next<'b>(bytes: &mut &'b [u8]) -> Option<PageAt<'b>> {
+    let mut thrift = Thrift::new(bytes);
+    let (mut kind, mut compressed, mut values, mut encoding) = (-1, -1, -1, -1);
+    thrift.fields(Kind::Struct, &mut |t, id, field| {
+        match id {
+            1 => kind = t.int(field)?,
+            3 => compressed = t.int(field)?,
+            // The header of a page of rows, or of a dictionary.
+            5 | 7 => t.fields(field, &mut |t, id, field| {
+                match id {
+                    1 => values = t.int(field)?,
+                    2 => encoding = t.int(field)?,
+                    _ => t.skip(field)?,
+                }
+                Some(())
+            })?,
+            _ => t.skip(field)?,
+        }
+        Some(())
+    })?;
+    let (packed, rest) = thrift.rest().split_at_checked(usize::try_from(compressed).ok()?)?;
+    *bytes = rest;
+    Some(PageAt { kind, encoding, values: u32::try_from(values).ok()?, packed })
+}
+
+/// A column chunk.
 pub(super) struct Chunk {
-    pub(super) bytes: Bytes,
-    pub(super) about: ColumnChunkMetaData,
+    pub(super) bytes: Vec<u8>,
     pub(super) optional: bool,
     /// Numbers of eight bytes, not texts.
     pub(super) numbers: bool,
@@ -102,47 +134,35 @@ pub(super) struct Chunk {
 impl Chunk {
     /// The values of the wanted rows, as numbers in the dictionary, run by run.
     pub(super) fn decode(
-        self,
+        &self,
         rows: u32,
         ranges: &Ranges,
         sink: impl FnMut(Option<u32>, u32),
     ) -> Result<Dictionary, BadPage> {
-        // The library is built without codecs: it hands pages out as they are.
-        let plain = self.about.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
-        let mut pages = SerializedPageReader::new(Arc::new(self.bytes), &plain, rows as usize, None)?;
+        let mut rest = self.bytes.as_slice();
         let mut zstd = zstd::bulk::Decompressor::new().map_err(BadPage::Zstd)?;
-        let Some(Page::DictionaryPage { buf, num_values, encoding: Encoding::PLAIN, .. }) = pages.get_next_page()?
-        else {
-            return Err(BadPage::Form("a column begins without a dictionary"));
-        };
-        let dictionary = dictionary(unpack(&mut zstd, &buf)?, num_values, self.numbers)?;
+        let first = next(&mut rest).filter(|page| page.kind == DICTIONARY && page.encoding == PLAIN);
+        let first = first.ok_or(BadPage::Form("a column begins without a dictionary"))?;
+        let dictionary = dictionary(unpack(&mut zstd, first.packed)?, first.values, self.numbers)?;
         let count = dictionary.len() as u32;
         let mut clip = Clip { ranges: &ranges.0, at: 0, sink };
         let last = ranges.0.last().map_or(0, |r| r.end);
         while clip.at < last {
-            let about = pages.peek_next_page()?.ok_or(BadPage::Form("pages end early"))?;
-            let n = about
-                .num_levels
-                .and_then(|n| u32::try_from(n).ok())
-                .ok_or(BadPage::Form("a page is of no known kind"))?;
+            let about = next(&mut rest).filter(|page| page.kind == DATA && page.encoding == RLE_DICTIONARY);
+            let about = about.ok_or(BadPage::Form("a page is cut, or not encoded as linerate does"))?;
+            let n = about.values;
             let end = clip
                 .at
                 .checked_add(n)
                 .filter(|end| *end <= rows && n > 0)
                 .ok_or(BadPage::Form("a page has another number of rows"))?;
             if !ranges.overlap(&(clip.at..end)) {
-                pages.skip_next_page()?;
                 clip.push(None, n);
                 continue;
             }
-            match pages.get_next_page()? {
-                Some(Page::DataPage { buf, num_values, encoding: Encoding::RLE_DICTIONARY, .. }) if num_values == n => {
-                    let body = unpack(&mut zstd, &buf)?;
-                    page(&body, n, count, self.optional, &mut |v, n| clip.push(v, n))
-                        .ok_or(BadPage::Form("a page is cut, or names no value"))?;
-                }
-                _ => return Err(BadPage::Form("a page is not encoded as linerate does")),
-            }
+            let body = unpack(&mut zstd, about.packed)?;
+            page(&body, n, count, self.optional, &mut |v, n| clip.push(v, n))
+                .ok_or(BadPage::Form("a page is cut, or names no value"))?;
             if clip.at != end {
                 return Err(BadPage::Form("a page has another number of rows"));
             }
