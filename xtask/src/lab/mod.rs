@@ -10,6 +10,7 @@ mod check;
 mod closure;
 mod cpio;
 mod disk;
+mod drift;
 mod guest;
 mod hosts;
 mod machine;
@@ -70,6 +71,7 @@ usage: cargo xtask lab setup
        cargo xtask lab list [NAME…]
        cargo xtask lab run [--ci] [--jobs N] [--patience N] [--within N] [--facts-only] [--recheck] [--linerate FILE] [--keep] [NAME…]
        cargo xtask lab disk [--list] [--ci] [--full] [--patience N] [--within N] [--linerate FILE] [--keep] [NAME…]
+       cargo xtask lab drift [--patience N] [--within N] [--recheck] [--linerate FILE]
        cargo xtask lab hosts [--seed N] [--linerate FILE] [--keep]
        cargo xtask lab --full [--patience N]
 
@@ -87,6 +89,8 @@ run           boot scenarios: NAME is a scenario, or a pattern with * such as 'a
   --list        the same as `lab list`
 disk          boot Debian guests with a disk, GRUB and sshd for what takes a reboot or two hosts (makes the disk once, as root);
               LINERATE_LAB_ACCEL=kvm or tcg decides how they are run, else KVM where it runs their firmware
+drift         boot the guests of lab/drift/guests.toml, which differ in what is written there, and hold drift and diff to it; two
+              collections of one boot are equal, and a second boot changes only what a boot changes
 hosts         start sixteen hosts with sshd, each a composed node in namespaces of its own, two of them sick; collect, drift, learn, check,
               plan and apply over ssh, and hold the result to what was done (needs root); --keep leaves .lab/hosts/desk, as a failure does
 
@@ -101,6 +105,9 @@ pub(crate) fn main(args: &[String]) -> ExitCode {
         Some("list") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::list(&paths, &o)),
         Some("run") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| run::run(&paths, &o)),
         Some("disk") => options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| disk::main(&paths, &o)),
+        Some("drift") => {
+            options::Options::parse(args.get(1..).unwrap_or_default()).and_then(|o| drift::main(&paths, &o))
+        }
         Some("hosts") => hosts::main(&paths, args.get(1..).unwrap_or_default()),
         Some("--full") => options::Options::parse(args).and_then(|o| {
             // Both, and the worse end of the two.

@@ -200,7 +200,7 @@ fn offline(binary: &Path, out: &Path) -> Result<verdict::Said> {
 }
 
 /// Boots the guest and brings its results to `out`.
-fn boot(
+pub(super) fn boot(
     paths: &Paths,
     options: &Options,
     patience: Patience,

@@ -215,7 +215,12 @@ pub(super) fn load_all(paths: &Paths) -> Result<Vec<Scenario>> {
 
 /// One scenario from its text; everything that can be wrong without booting is found here.
 pub(super) fn parse(name: &str, text: &str) -> Result<Scenario> {
-    let mut scenario: Scenario = toml::from_str(text).map_err(|e| e.to_string())?;
+    of(name, toml::from_str(text).map_err(|e| e.to_string())?)
+}
+
+/// The same, of a table that was put together.
+pub(super) fn of(name: &str, table: toml::Table) -> Result<Scenario> {
+    let mut scenario: Scenario = table.try_into().map_err(|e: toml::de::Error| e.to_string())?;
     scenario.name = name.to_owned();
     let expect = &scenario.expect;
     let mut patterns: Vec<&Option<String>> = Vec::new();

@@ -60,8 +60,8 @@ pub(super) fn collected(said: &Value, hosts: &[Host]) -> Result<()> {
 /// What differs: who, which fact, its value.
 type Difference = (String, String, String);
 
-/// Of the sick hosts all that was done to them, and of nobody else anything.
-pub(super) fn drift(said: &Value, sick: &[Sick]) -> Result<()> {
+/// What `drift` says of whom.
+pub(in super::super) fn differences(said: &Value) -> Result<BTreeSet<Difference>> {
     let mut found: BTreeSet<Difference> = BTreeSet::new();
     for class in list(said, "classes")? {
         for fact in list(class, "facts")? {
@@ -74,7 +74,12 @@ pub(super) fn drift(said: &Value, sick: &[Sick]) -> Result<()> {
             }
         }
     }
-    compare("drift", &found, sick)
+    Ok(found)
+}
+
+/// Of the sick hosts all that was done to them, and of nobody else anything.
+pub(super) fn drift(said: &Value, sick: &[Sick]) -> Result<()> {
+    compare("drift", &differences(said)?, sick)
 }
 
 /// Expectations fail on the sick hosts for what was done to them, and on nobody else.

@@ -3,7 +3,7 @@
 
 mod faults;
 mod fleet;
-mod judge;
+pub(super) mod judge;
 mod tool;
 
 use super::{Paths, Result, run};
