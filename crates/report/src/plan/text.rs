@@ -81,7 +81,7 @@ impl Terminal<'_, '_> {
         let rules = (!step.rules.is_empty()).then(|| step.rules.join(", "));
         self.page.fields(INDENT, "why", rules.iter().chain(step.why.iter().take(shown)))?;
         if step.why.len() > shown {
-            self.page.field(INDENT, "", &format!("+{} more (--verbose)", step.why.len() - shown))?;
+            self.page.field(INDENT, "", &format!("+{} more (--format json has all)", step.why.len() - shown))?;
         }
         Ok(())
     }
