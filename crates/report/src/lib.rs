@@ -28,6 +28,7 @@ pub mod since;
 pub mod style;
 pub mod terminal;
 pub mod topo;
+mod unread;
 mod words;
 
 pub use style::Style;

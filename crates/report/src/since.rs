@@ -110,7 +110,7 @@ impl Report {
         if !self.blind.is_empty() {
             out.push(format!("nothing that both times show could be compared: {}", self.blind));
         }
-        out.extend(self.unreadable.iter().map(|u| format!("{} could not be read: {}", u.source, u.why)));
+        out.extend(crate::unread::lines(self.unreadable.iter().map(|u| (u.source.as_str(), u.why.as_str()))));
         out
     }
 

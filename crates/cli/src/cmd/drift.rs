@@ -91,7 +91,7 @@ fn since(a: &DriftArgs, time: u64) -> Result<u8, Failure> {
         let label = before.get(path).map_or("", |m| m.label.as_str());
         match seen.and_then(|found| found) {
             Ok(found) => changes.node(label, &found),
-            Err(e) => unreadable.push(Unreadable { source: label.to_owned(), why: e.to_string() }),
+            Err(e) => unreadable.push(Unreadable { source: label.to_owned(), why: e.reason() }),
         }
         Ok(())
     })?;
@@ -112,7 +112,7 @@ fn table(members: &[Member]) -> Result<(Table, Vec<Unreadable>), Failure> {
     crate::many::each(&paths, (false, &Line::new(true)), look, |path, seen| {
         match seen {
             Ok(record) => table.record(&record),
-            Err(e) => unreadable.push(Unreadable { source: label(path).to_owned(), why: e.to_string() }),
+            Err(e) => unreadable.push(Unreadable { source: label(path).to_owned(), why: e.reason() }),
         }
         Ok(())
     })?;

@@ -238,8 +238,8 @@ fn work(
                     batch.add(&source.name, source.file(), &record);
                 }
                 Err(e) => {
-                    batch.add_unreadable(&source.name, source.file(), &source.label, &e.to_string());
-                    bad.push((source.name.clone(), e.to_string()));
+                    batch.add_unreadable(&source.name, source.file(), &source.label, &e.reason());
+                    bad.push((source.name.clone(), e.reason()));
                 }
             }
             done.fetch_add(1, Ordering::Relaxed);

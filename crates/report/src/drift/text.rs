@@ -135,7 +135,7 @@ pub(super) fn headline(report: &Report) -> String {
 
 pub(super) fn remarks(report: &Report) -> Vec<String> {
     let mut out = report.remarks.clone();
-    out.extend(report.unreadable.iter().map(|u| format!("{} could not be read: {}", u.source, u.why)));
+    out.extend(crate::unread::lines(report.unreadable.iter().map(|u| (u.source.as_str(), u.why.as_str()))));
     if !report.incomplete.is_empty() {
         out.push(format!("a limit left something out of {}", report.incomplete));
     }

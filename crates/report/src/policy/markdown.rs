@@ -9,8 +9,8 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for (note, nodes) in report.notes() {
         writeln!(out, "- {}: {}", inline(&node_set(&nodes)), inline(note))?;
     }
-    for u in &report.unreadable {
-        writeln!(out, "- {}: {}", inline(&u.node), inline(&u.why))?;
+    for line in crate::unread::lines(report.unreadable.iter().map(|u| (u.node.as_str(), u.why.as_str()))) {
+        writeln!(out, "- {}", inline(&line))?;
     }
     if !report.failing.is_empty() {
         writeln!(out, "\n| | what | wanted | seen | nodes | why |\n|---|---|---|---|---|---|")?;

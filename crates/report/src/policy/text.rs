@@ -16,8 +16,8 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         let note = if report.nodes.len() == 1 { note.to_owned() } else { format!("{}: {note}", node_set(&nodes)) };
         page.item(0, "·", Tone::Mild, Tone::Plain, &note)?;
     }
-    for u in &report.unreadable {
-        page.item(0, "·", Tone::Bad, Tone::Plain, &format!("{}: {}", u.node, u.why))?;
+    for line in crate::unread::lines(report.unreadable.iter().map(|u| (u.node.as_str(), u.why.as_str()))) {
+        page.item(0, "·", Tone::Bad, Tone::Plain, &line)?;
     }
     for g in &report.failing {
         page.blank()?;

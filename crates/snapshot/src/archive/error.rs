@@ -39,6 +39,19 @@ pub enum OpenError {
     Capture(#[from] crate::capture::CaptureError),
 }
 
+impl OpenError {
+    /// Why, without the name of the file and without what was expected: for who names many.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            OpenError::NotASnapshot { why, .. } => format!("it is not a snapshot: {why}"),
+            OpenError::TooLarge { why, .. } => format!("it is too large: {why}"),
+            OpenError::Io { source, .. } => source.to_string(),
+            OpenError::Capture(e) => e.to_string(),
+        }
+    }
+}
+
 /// Why reading ends early.
 pub(super) enum Stop {
     /// What came until here can be kept.

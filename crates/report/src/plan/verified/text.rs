@@ -106,5 +106,9 @@ fn tone_of(outcome: &str) -> Tone {
 }
 
 fn more(page: &mut Page<'_>, all: usize, shown: usize) -> io::Result<()> {
-    if all > shown { page.text(1, Tone::Dim, &format!("+{} more (--format json has all)", all - shown)) } else { Ok(()) }
+    if all > shown {
+        page.text(1, Tone::Dim, &format!("+{} more (--format json has all)", all - shown))
+    } else {
+        Ok(())
+    }
 }
