@@ -46,6 +46,7 @@ const TABLE: &[(&str, Compared)] = &[
     ("net.pci", Compared::Not(PLACE)),
     ("numa.id", Compared::Not(LISTED)),
     ("cpu.idle_states.name", Compared::Not(LISTED)),
+    ("sysctl.name", Compared::Not(LISTED)),
     ("memory.total_kib", Compared::Within(MEMORY)),
     ("memory.shm_bytes", Compared::Within(MEMORY)),
 ];

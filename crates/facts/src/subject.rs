@@ -13,6 +13,7 @@ use linerate_node::numa::NumaNode;
 use linerate_node::pci::{Bar, PciFunction};
 use linerate_node::rails::Rail;
 use linerate_node::rdma::{Gid, RdmaDevice, RdmaPort};
+use linerate_node::sysctl::Sysctl;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -26,6 +27,8 @@ pub enum Subject<'n> {
     NumaNode(&'n NumaNode),
     /// An idle state of the processors.
     IdleState(&'n IdleState),
+    /// A setting of the sysctl tree.
+    Sysctl(&'n Sysctl),
     /// An IOMMU group.
     IommuGroup(&'n IommuGroup),
     /// A GPU, in the PCI list or only in the driver's.
@@ -88,6 +91,7 @@ impl Subject<'_> {
             Subject::Node => "",
             Subject::NumaNode(_) => "numa",
             Subject::IdleState(_) => "cpu.idle_states",
+            Subject::Sysctl(_) => "sysctl",
             Subject::IommuGroup(_) => "iommu.groups",
             Subject::Gpu(_) => "gpus",
             Subject::NicFirmware(_) => "nic_firmware",
@@ -107,6 +111,7 @@ impl Subject<'_> {
     pub fn function(&self) -> Option<Bdf> {
         match self {
             Subject::Node | Subject::NumaNode(_) | Subject::IdleState(_) | Subject::IommuGroup(_) => None,
+            Subject::Sysctl(_) => None,
             Subject::Gpu(g) => Some(g.bdf),
             Subject::NicFirmware(n) | Subject::Setting(n, _) => n.bdf,
             Subject::RdmaDevice(d) | Subject::Port(d, _) | Subject::Gid(d, ..) => d.pci,
@@ -123,6 +128,7 @@ impl fmt::Display for Subject<'_> {
             Subject::Node => Ok(()),
             Subject::NumaNode(n) => write!(f, "numa[{}]", n.id),
             Subject::IdleState(i) => write!(f, "cpu.idle_states[{}]", i.name),
+            Subject::Sysctl(c) => write!(f, "sysctl[{}]", c.name),
             Subject::IommuGroup(g) => write!(f, "iommu.groups[{}]", g.id),
             Subject::Gpu(g) => write!(f, "gpus[{}]", g.bdf),
             Subject::NicFirmware(n) => write!(f, "nic_firmware[{}]", n.name),

@@ -32,6 +32,7 @@ pub mod rdma;
 mod rdma_text;
 pub mod requester;
 pub mod roce;
+pub mod sysctl;
 pub mod transport;
 
 pub use cut::Cut;
@@ -74,6 +75,8 @@ pub struct Node<'s> {
     pub nccl: nccl::Nccl<'s>,
     /// Limits.
     pub memory: memory::Memory,
+    /// Settings of the sysctl tree.
+    pub sysctls: linerate_snapshot::Reading<Vec<sysctl::Sysctl>>,
     /// Each GPU with its nearest NICs.
     pub rails: Vec<rails::Rail>,
     /// What kind of node this is.
@@ -118,6 +121,7 @@ impl<'s> Node<'s> {
             efa: efa::Efa::decode(s),
             nccl: nccl::Nccl::decode(s),
             memory: memory::Memory::decode(s),
+            sysctls: sysctl::decode(s),
             rails: Vec::new(),
             context: Context::undecided(),
             cuts,

@@ -123,13 +123,17 @@ const BELOW: &[(&str, &str, &[&str])] = &[
     ("sys/devices/system/cpu/cpu0/cpuidle/state1", "", &["name", "disable", "latency"]),
 ];
 
+fn paths() -> impl Iterator<Item = String> {
+    PATHS.iter().chain(linerate_node::sysctl::PATHS).map(|p| (*p).to_owned())
+}
+
 #[test]
 fn everything_that_is_read_is_collected() {
     let below = BELOW.iter().flat_map(|(listed, real, leaves)| {
         let both = [*listed, *real].into_iter().filter(|d| !d.is_empty());
         both.flat_map(move |d| leaves.iter().map(move |l| format!("{d}/{l}")))
     });
-    let all: Vec<String> = PATHS.iter().map(|p| (*p).to_owned()).chain(below).collect();
+    let all: Vec<String> = paths().chain(below).collect();
     let missing: Vec<&String> = all.iter().filter(|p| !tries(p)).collect();
     assert!(missing.is_empty(), "no capture collects {missing:#?}");
     assert!(!tries("sys/class/net/eth0/no_such_attribute") && !tries("etc/shadow"), "`tries` says yes to all");
@@ -138,11 +142,8 @@ fn everything_that_is_read_is_collected() {
 /// The list above against the sources: a decoder that reads another path must be added to it.
 #[test]
 fn the_list_names_every_path_of_the_sources() {
-    let known: Vec<String> = PATHS
-        .iter()
-        .map(|p| (*p).to_owned())
-        .chain(BELOW.iter().flat_map(|(d, _, leaves)| leaves.iter().map(move |l| format!("{d}/{l}"))))
-        .collect();
+    let known: Vec<String> =
+        paths().chain(BELOW.iter().flat_map(|(d, _, leaves)| leaves.iter().map(move |l| format!("{d}/{l}")))).collect();
     let src = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut left = vec![src];
     while let Some(path) = left.pop() {

@@ -78,6 +78,7 @@ pub(super) fn main(paths: &Paths, options: &Options) -> Result<ExitCode> {
     }
     let began = Instant::now();
     let linerate = run::binary(paths, options)?;
+    let linerate = std::path::absolute(&linerate).map_err(|e| format!("{}: {e}", linerate.display()))?;
     let (stop, patience) = (run::stop()?, options.limits());
     let desk = paths.out("drift");
     if desk.exists() {

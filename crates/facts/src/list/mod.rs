@@ -96,6 +96,7 @@ pub fn of<'n>(node: &'n Node<'n>, subject: Subject<'n>) -> Vec<Fact<'n>> {
         Subject::Node => read!(node::NODE),
         Subject::NumaNode(n) => read!(node::NUMA, n),
         Subject::IdleState(i) => read!(node::IDLE, i),
+        Subject::Sysctl(c) => read!(node::SYSCTL, c),
         Subject::IommuGroup(g) => read!(node::GROUP, g),
         Subject::Gpu(g) => read!(gpu::GPU, g),
         Subject::NicFirmware(n) => read!(nic::FIRMWARE, n),
@@ -135,6 +136,7 @@ pub fn defs() -> impl Iterator<Item = &'static Def> {
     of(node::NODE)
         .chain(of(node::NUMA))
         .chain(of(node::IDLE))
+        .chain(of(node::SYSCTL))
         .chain(of(node::GROUP))
         .chain(of(gpu::GPU))
         .chain(of(nic::FIRMWARE))

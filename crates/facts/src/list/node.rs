@@ -9,6 +9,7 @@ use linerate_node::Node;
 use linerate_node::cpu::{CpuVendor, IdleState};
 use linerate_node::iommu::IommuGroup;
 use linerate_node::numa::NumaNode;
+use linerate_node::sysctl::Sysctl;
 use linerate_snapshot::{EntryId, Place, Reading, Why};
 use std::borrow::Cow;
 
@@ -87,6 +88,12 @@ pub(super) static NODE: &[Row<ReadNode>] = &[
     fact("memory.transparent_hugepages", Form::Text, "Transparent huge pages", |n| {
         text(&n.memory.transparent_hugepages)
     }),
+    as_in(Version1::Left, "sysctl", Form::Members, "Settings of the kernel's sysctl tree", |n| {
+        n.sysctls.as_ref().map(|all| {
+            let there = all.iter().filter(|c| !c.value.is_absent());
+            Value::Members(there.map(Subject::Sysctl).collect())
+        })
+    }),
     fact("numa", Form::Members, "NUMA nodes", |n| members(&n.numa, Subject::NumaNode)),
     fact("iommu.groups", Form::Members, "IOMMU groups", |n| members(&n.iommu.groups, Subject::IommuGroup)),
     fact("iommu.units", Form::Texts, "IOMMU units", |n| n.iommu.units.as_ref().map(|u| Value::Texts(u))),
@@ -144,6 +151,15 @@ pub(super) static IDLE: &[Row<Read1<IdleState>>] = &[
     ),
     fact("cpu.idle_states.disabled", Form::Flag, "Whether it is switched off", |_, i| {
         known(Value::Flag(i.disabled), i.place)
+    }),
+];
+
+pub(super) static SYSCTL: &[Row<Read1<Sysctl>>] = &[
+    as_in(Version1::Left, "sysctl.name", Form::Text, "Name of the setting", |_, c| {
+        known(borrowed(&c.name), c.value.place())
+    }),
+    as_in(Version1::Left, "sysctl.value", Form::Text, "Its value; several numbers with a blank between", |_, c| {
+        text(&c.value)
     }),
 ];
 

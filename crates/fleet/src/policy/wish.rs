@@ -169,6 +169,12 @@ fn action(answer: &Answer<'_>, row: &Row, fact: &Fact<'_>) -> Option<Action> {
             _ => None,
         },
         "memory.numa_balancing" => sysfs("/proc/sys/kernel/numa_balancing"),
+        "sysctl.value" => match fact.subject {
+            Subject::Sysctl(c) => {
+                Some(Action::Sysfs { path: format!("/{}", c.path).into(), value: value()?.to_owned().into() })
+            }
+            _ => None,
+        },
         "memory.huge_pages" => sysfs("/proc/sys/vm/nr_hugepages"),
         "memory.transparent_hugepages" => sysfs("/sys/kernel/mm/transparent_hugepage/enabled"),
         "cpu.governors" => sysfs("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"),
