@@ -13,6 +13,7 @@ mod file;
 mod hybrid;
 mod pages;
 mod read;
+mod readers;
 mod records;
 mod sources;
 mod strings;
