@@ -19,7 +19,7 @@ mod want;
 pub use compared::{Compared, NAMES_A_BOOT, compared};
 pub use form::Form;
 pub use linerate_snapshot::Reading;
-pub use list::{defs, each, of};
+pub use list::{defs, each, each_subject, of};
 pub use subject::{GpuAt, Subject};
 pub use value::Value;
 pub use want::{Holds, Want, number};

@@ -14,6 +14,7 @@ fn main() -> std::process::ExitCode {
     for line in done.wrong.iter().take(40) {
         println!("{line}");
     }
+    println!("not altered: {}", done.untouched.join(" "));
     println!("{} changes of {} facts in {nodes} nodes: {} wrong", done.changes, done.facts, done.wrong.len());
     std::process::ExitCode::from(u8::from(!done.wrong.is_empty()))
 }

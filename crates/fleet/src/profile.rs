@@ -2,7 +2,7 @@
 
 use crate::about::about;
 use linerate_facts::position::{Positions, Seat};
-use linerate_facts::{Compared, Def, Fact, NAMES_A_BOOT, Reading, Subject, Value, compared, each};
+use linerate_facts::{Compared, Def, Fact, NAMES_A_BOOT, Reading, Subject, Value, compared, each_subject};
 use linerate_formats::bounds;
 use linerate_formats::pci::Bdf;
 use linerate_node::Node;
@@ -132,20 +132,23 @@ impl Profile {
         let positions = Positions::of(node, pci_is_whole);
         let mut things: BTreeMap<Thing, Vec<Line>> = BTreeMap::new();
         let hashed = snapshot.manifest.redacted && snapshot.manifest.redact_key.is_none();
-        let (mut room, mut left_out) = (bounds::PROFILE_FACTS, false);
+        let mut room = Room { facts: bounds::PROFILE_FACTS, left_out: false };
         let wanted: Vec<bool> = positions.seats.iter().map(wanted).collect();
-        // Facts of one function come one after the other.
+        // Members of one function come one after the other.
         let mut last: Option<(Bdf, bool)> = None;
-        each(node, &mut |fact| {
-            let of_wanted = fact.subject.function().is_none_or(|bdf| match last {
-                Some((before, of_wanted)) if before == bdf => of_wanted,
+        let mut is_wanted = |subject: &Subject<'_>| {
+            let Some(bdf) = subject.function() else { return true };
+            match last {
+                Some((before, is)) if before == bdf => is,
                 _ => {
-                    let of_wanted = positions.at(bdf).is_none_or(|i| wanted.get(i) == Some(&true));
-                    last = Some((bdf, of_wanted));
-                    of_wanted
+                    let is = positions.at(bdf).is_none_or(|i| wanted.get(i) == Some(&true));
+                    last = Some((bdf, is));
+                    is
                 }
-            });
-            add(&positions, &mut things, fact, (hashed, of_wanted), (&mut room, &mut left_out));
+            }
+        };
+        each_subject(node, &mut is_wanted, &mut |subject, facts| {
+            add(&positions, &mut things, (subject, facts), hashed, &mut room);
         });
         let audit = linerate_rules::audit(node, snapshot, rules);
         let judged = audit.verdicts.iter().map(|v| judged(&positions, node, v)).collect();
@@ -155,7 +158,7 @@ impl Profile {
             positions,
             things,
             judged,
-            incomplete: audit.incomplete || left_out,
+            incomplete: audit.incomplete || room.left_out,
             pci_is_whole,
             redact_key: snapshot.manifest.redact_key.clone(),
             gpus_were_asked,
@@ -169,64 +172,75 @@ impl Profile {
     }
 }
 
-/// `room`: facts that there is still room for.
+/// Facts that there is still room for.
+struct Room {
+    facts: usize,
+    left_out: bool,
+}
+
+impl Room {
+    /// Whether there is room for a fact with its words.
+    fn takes(&mut self, fact: &Fact<'_>) -> bool {
+        let words = match &fact.reading {
+            Reading::Known(Value::Texts(words), _) => words.len(),
+            Reading::Known(Value::Arguments(all), _) => all.params.len(),
+            _ => 0,
+        };
+        let left = self.facts.checked_sub(1 + words).filter(|_| words <= bounds::PROFILE_WORDS);
+        self.left_out |= left.is_none();
+        self.facts = left.unwrap_or(self.facts);
+        left.is_some()
+    }
+}
+
+/// The facts of one subject.
 fn add(
     positions: &Positions,
     things: &mut BTreeMap<Thing, Vec<Line>>,
-    fact: &Fact<'_>,
-    (hashed, is_wanted): (bool, bool),
-    (room, left_out): (&mut usize, &mut bool),
+    (subject, facts): (&Subject<'_>, &[Fact<'_>]),
+    hashed: bool,
+    room: &mut Room,
 ) {
-    let words = match &fact.reading {
-        Reading::Known(Value::Texts(words), _) => words.len(),
-        Reading::Known(Value::Arguments(all), _) => all.params.len(),
-        _ => 0,
-    };
-    let Some(left) = room.checked_sub(1 + words).filter(|_| words <= bounds::PROFILE_WORDS) else {
-        *left_out = true;
-        return;
-    };
-    *room = left;
-    if !is_wanted {
-        return;
-    }
-    let Some(thing) = thing(positions, &fact.subject) else { return };
-    let place = fact.reading.place();
-    if let Compared::Not(_) = compared(fact.def.id) {
-        things.entry(thing).or_default();
-        return;
-    }
-    let mut put = |thing: Thing, mut state| {
-        // Without a key that the operator keeps, equal names have other hashes in each snapshot.
-        if hashed && is_hash(&state) {
-            state = State::Unreadable("hashed in this snapshot".to_owned());
+    let Some(thing) = thing(positions, subject) else { return };
+    let mut lines = Vec::with_capacity(facts.len());
+    for fact in facts {
+        if !room.takes(fact) || matches!(compared(fact.def.id), Compared::Not(_)) {
+            continue;
         }
-        things.entry(thing).or_default().push(Line { def: fact.def, state, place });
-    };
-    match &fact.reading {
-        // Word by word: one argument more is not another line of arguments.
-        Reading::Known(Value::Texts(words), _) => {
-            for word in *words {
-                put(word_of(fact.def, word), State::Known(word.clone()));
+        let line = |mut state| {
+            // Without a key that the operator keeps, equal names have other hashes in each snapshot.
+            if hashed && is_hash(&state) {
+                state = State::Unreadable("hashed in this snapshot".to_owned());
             }
-            put(thing, State::Known(String::new()));
-        }
-        Reading::Known(Value::Arguments(all), _) => {
-            let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-            for p in &all.params {
-                by_name.entry(p.raw.split('=').next().unwrap_or_default()).or_default().push(&p.raw);
+            Line { def: fact.def, state, place: fact.reading.place() }
+        };
+        let mut word = |word: &str, value: String| {
+            things.entry(word_of(fact.def, word)).or_default().push(line(State::Known(value)));
+        };
+        lines.push(line(match &fact.reading {
+            // Word by word: one argument more is not another line of arguments.
+            Reading::Known(Value::Texts(words), _) => {
+                words.iter().for_each(|w| word(w, w.clone()));
+                State::Known(String::new())
             }
-            for (name, values) in by_name.into_iter().filter(|(name, _)| !NAMES_A_BOOT.contains(name)) {
-                put(word_of(fact.def, name), State::Known(values.join(" ")));
+            Reading::Known(Value::Arguments(all), _) => {
+                let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+                for p in &all.params {
+                    by_name.entry(p.raw.split('=').next().unwrap_or_default()).or_default().push(&p.raw);
+                }
+                for (name, values) in by_name.into_iter().filter(|(name, _)| !NAMES_A_BOOT.contains(name)) {
+                    word(name, values.join(" "));
+                }
+                State::Known(String::new())
             }
-            put(thing, State::Known(String::new()));
-        }
-        // How many members there are is said by the members.
-        Reading::Known(Value::Members(_), _) => put(thing, State::Known(String::new())),
-        Reading::Known(value, _) => put(thing, State::Known(text(positions, value))),
-        Reading::Absent(_) => put(thing, State::Absent),
-        Reading::Unreadable(_, why) => put(thing, State::Unreadable(why.to_string())),
+            // How many members there are is said by the members.
+            Reading::Known(Value::Members(_), _) => State::Known(String::new()),
+            Reading::Known(value, _) => State::Known(text(positions, value)),
+            Reading::Absent(_) => State::Absent,
+            Reading::Unreadable(_, why) => State::Unreadable(why.to_string()),
+        }));
     }
+    things.entry(thing).or_default().append(&mut lines);
 }
 
 /// What a hashed value begins with.

@@ -4,9 +4,8 @@
 
 pub(crate) mod reads;
 
-use crate::{Identity, Judged, Profile, State, Traits, Whose};
+use crate::{Identity, Judged, Line, Profile, State, Thing, Traits, Whose};
 use linerate_facts::position::Seat;
-use linerate_facts::{Compared, compared};
 use linerate_node::Node;
 use linerate_node::pci::Kind;
 use linerate_rules::{Severity, Status};
@@ -130,57 +129,60 @@ impl Record {
     pub fn read(label: &str, snapshot: &Snapshot) -> Self {
         let node = Node::decode(snapshot);
         let profile = Profile::with(label, &node, snapshot, linerate_rules::rules(), is_kept);
-        Record::of(&profile, &node, snapshot)
+        Record::of(profile, &node, snapshot)
     }
 
-    /// Of a node.
+    /// Of a node, by its profile, whose values it takes.
     #[must_use]
-    pub fn of(profile: &Profile, node: &Node<'_>, snapshot: &Snapshot) -> Self {
-        let reads = Reads::of(profile);
+    pub fn of(mut profile: Profile, node: &Node<'_>, snapshot: &Snapshot) -> Self {
+        let judged = std::mem::take(&mut profile.judged);
+        let reads = Reads::of(&judged);
         // Things come owner by owner. Owners are compared as numbers: thousands of rows have a few hundred of them.
         let mut owners: Vec<Owner> = Vec::new();
-        let mut last: Option<&Whose> = None;
-        let mut facts: Vec<(usize, Row)> = Vec::new();
-        for (thing, lines) in &profile.things {
-            if last != Some(&thing.whose) {
-                let Some(owner) = owner(profile, &thing.whose) else { continue };
+        let mut things: Vec<(usize, Thing, Vec<Line>)> = Vec::with_capacity(profile.things.len());
+        for (thing, lines) in std::mem::take(&mut profile.things) {
+            if things.last().is_none_or(|(_, last, _)| last.whose != thing.whose) {
+                let Some(owner) = owner(&profile, &thing.whose) else { continue };
                 owners.push(owner);
-                last = Some(&thing.whose);
             }
-            let (Some(number), Some(owner)) = (owners.len().checked_sub(1), owners.last()) else { continue };
-            for line in lines.iter().filter(|l| !matches!(compared(l.def.id), Compared::Not(_))) {
-                let row = Row {
-                    owner: owner.clone(),
-                    part: thing.part.clone(),
-                    id: line.def.id,
-                    seen: match &line.state {
-                        State::Known(v) => Seen::Known(v.clone()),
-                        State::Absent => Seen::Absent,
-                        State::Unreadable(_) => Seen::Unreadable,
-                    },
-                    verdict: reads.worst(thing, line.place),
-                };
-                facts.push((number, row));
-            }
+            let Some(number) = owners.len().checked_sub(1) else { continue };
+            things.push((number, thing, lines));
         }
         let mut sorted: Vec<&Owner> = owners.iter().collect();
         sorted.sort_unstable();
         let ranks: Vec<usize> = owners.iter().map(|o| sorted.partition_point(|s| *s < o)).collect();
-        // A text that shows a thing twice shows its facts twice: the first counts.
-        facts.sort_by(|(i, a), (j, b)| (ranks.get(*i), &a.part, a.id).cmp(&(ranks.get(*j), &b.part, b.id)));
-        facts.dedup_by(|(j, b), (i, a)| (ranks.get(*i), &a.part, a.id) == (ranks.get(*j), &b.part, b.id));
-        let mut rows: Vec<Row> = facts.into_iter().map(|(_, row)| row).collect();
+        things.sort_by(|(i, a, _), (j, b, _)| (ranks.get(*i), &a.part).cmp(&(ranks.get(*j), &b.part)));
+        let mut rows: Vec<Row> = Vec::with_capacity(things.iter().map(|(.., lines)| lines.len()).sum());
+        for same in things.chunk_by_mut(|a, b| ranks.get(a.0) == ranks.get(b.0) && a.1.part == b.1.part) {
+            let Some(owner) = same.first().and_then(|(number, ..)| owners.get(*number)) else { continue };
+            let mut facts: Vec<(&Thing, &mut Line)> = Vec::with_capacity(same.iter().map(|(.., l)| l.len()).sum());
+            facts.extend(same.iter_mut().flat_map(|(_, thing, lines)| lines.iter_mut().map(|l| (&*thing, l))));
+            // A text that shows a thing twice shows its facts twice: the first counts.
+            facts.sort_by_key(|(_, l)| l.def.id);
+            facts.dedup_by_key(|(_, l)| l.def.id);
+            rows.extend(facts.into_iter().map(|(thing, line)| Row {
+                owner: owner.clone(),
+                part: thing.part.clone(),
+                id: line.def.id,
+                seen: match &mut line.state {
+                    State::Known(v) => Seen::Known(std::mem::take(v)),
+                    State::Absent => Seen::Absent,
+                    State::Unreadable(_) => Seen::Unreadable,
+                },
+                verdict: reads.worst(thing, line.place),
+            }));
+        }
         let mut answers: Vec<Row> = Vec::new();
-        for j in &profile.judged {
-            let Some(owner) = owner(profile, &j.whose) else { continue };
-            let (part, seen) = (j.part.clone(), Seen::Known(j.message.clone()));
-            answers.push(Row { owner, part, id: j.rule.id, seen, verdict: Some(Said::of(j)) });
+        for j in judged {
+            let Some(owner) = owner(&profile, &j.whose) else { continue };
+            let verdict = Some(Said::of(&j));
+            answers.push(Row { owner, part: j.part, id: j.rule.id, seen: Seen::Known(j.message), verdict });
         }
         sort(&mut answers);
         rows.append(&mut answers);
         Record {
             identity: Identity::of(snapshot),
-            label: profile.label.clone(),
+            label: profile.label,
             time: snapshot.manifest.time,
             traits: Traits::of(node),
             layout: profile.positions.layout(is_kept),

@@ -15,7 +15,7 @@ fn example(name: &str) -> (Profile, Record) {
     let snapshot = linerate_snapshot::load_bytes(&bytes, name).unwrap();
     let node = Node::decode(&snapshot);
     let profile = Profile::of(name, &node, &snapshot, linerate_rules::rules());
-    let record = Record::of(&profile, &node, &snapshot);
+    let record = Record::of(profile.clone(), &node, &snapshot);
     (profile, record)
 }
 

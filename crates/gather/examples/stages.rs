@@ -15,8 +15,8 @@ fn main() {
     let [times, path] = args.as_slice() else { panic!("TIMES SNAPSHOT") };
     let times: u32 = times.parse().unwrap();
     let mut reader = linerate_snapshot::Reader::new();
-    let mut spent = [Duration::ZERO; 8];
-    let mut batch = Gathered::default();
+    let mut spent = [Duration::ZERO; 9];
+    let (mut batch, mut packed) = (Gathered::default(), Vec::new());
     for n in 0..times {
         let mut at = Instant::now();
         let mut stage = |i: usize, at: &mut Instant| {
@@ -25,6 +25,9 @@ fn main() {
         };
         let snapshot = reader.read(Path::new(path)).unwrap();
         stage(0, &mut at);
+        packed.clear();
+        snapshot.write_tar_zst_quickly(&mut packed).unwrap();
+        stage(8, &mut at);
         let node = Node::decode(&snapshot);
         stage(1, &mut at);
         let audit = linerate_rules::audit(&node, &snapshot, linerate_rules::rules());
@@ -33,7 +36,7 @@ fn main() {
         at = Instant::now();
         let profile = Profile::of("node", &node, &snapshot, linerate_rules::rules());
         stage(3, &mut at);
-        let record = Record::of(&profile, &node, &snapshot);
+        let record = Record::of(profile, &node, &snapshot);
         stage(4, &mut at);
         let direct = Record::read("node", &snapshot);
         assert!(direct == record);
@@ -45,7 +48,6 @@ fn main() {
         stage(5, &mut at);
         batch.add(&format!("gpu{n}"), FileId::default(), &record);
         stage(6, &mut at);
-        drop(profile);
         drop(node);
         reader.recycle(snapshot);
     }
@@ -61,6 +63,7 @@ fn main() {
         "decode to record, directly",
         "batch",
         "encode",
+        "pack, as a fleet's archives are",
     ];
     for (name, spent) in names.iter().zip(spent) {
         println!("{name}: {:.3} ms", spent.as_secs_f64() * 1000.0 / f64::from(times));

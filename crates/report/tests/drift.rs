@@ -17,7 +17,7 @@ fn record(name: &str) -> Record {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let s = linerate_snapshot::load_bytes(&std::fs::read(path).unwrap(), name).unwrap();
     let node = Node::decode(&s);
-    Record::of(&Profile::of(name, &node, &s, linerate_rules::rules()), &node, &s)
+    Record::of(Profile::of(name, &node, &s, linerate_rules::rules()), &node, &s)
 }
 
 fn written(records: &[(&str, &Record)], unreadable: &[&str], format: Format) -> (String, u8) {

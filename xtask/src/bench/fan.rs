@@ -1,5 +1,6 @@
-//! `cargo xtask bench fan [--hosts N] [--fanout N] [--rounds N] [--dead] [--linerate FILE]`: the same bytes from many hosts, by `linerate collect --on`
-//! and by pdsh, in turn. The hosts are addresses of this machine behind one sshd, so that servers and clients share its cores.
+//! `cargo xtask bench fan [--hosts N] [--fanout N] [--rounds N] [--dead] [--linerate FILE]`: the same bytes from many hosts, by `linerate collect --on`,
+//! by pdsh and, where it is installed, by clush, in turn. The hosts are addresses of this machine behind one sshd, so that servers and clients share
+//! its cores. CPU time is that of the client with all of its children.
 //!
 //! The program on the hosts is a script that prints a ready snapshot: what is measured is the way to it. `--dead`: of every ten hosts one answers
 //! nothing, and is asked by linerate only.
@@ -64,6 +65,12 @@ fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<()> {
         c.env("PDSH_SSH_ARGS_APPEND", format!("-F {config} -o BatchMode=yes -o LogLevel=ERROR -o ConnectTimeout=10"));
         c
     };
+    let clush = || {
+        let mut c = Command::new("clush");
+        c.args(["-n", "-t", "10", "-f", &fanout, "-o", &format!("-F {config} -o LogLevel=ERROR"), "--hostfile"]);
+        c.arg(&list).arg("cat").arg(&snapshot);
+        c
+    };
     println!(
         "{} hosts, fan-out {}, {} bytes each",
         w.hosts,
@@ -72,22 +79,25 @@ fn measure_all(lab: &Lab, w: &Wanted, linerate: &Path) -> Result<()> {
     );
     // The program gets into the cache.
     measure::run(&mut ours(hosts.get(..1).unwrap_or_default()))?;
-    let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut a, mut b, mut c, mut d) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let has_clush = shell::has("clush");
     for _ in 0..w.rounds {
         b.push(said("pdsh", measure::run(&mut theirs())?));
         a.push(said("linerate", measure::run(&mut ours(&hosts))?));
+        if has_clush {
+            d.push(said("clush", measure::run(&mut clush())?));
+        }
         if w.dead {
             let dead = silent(&hosts)?;
             c.push(said("linerate, one of ten dead", measure::run(&mut ours(&dead.names))?));
         }
     }
     let (wall, cpu) = (|r: &[Run]| measure::wall(r).median, |r: &[Run]| measure::cpu(r).median);
-    println!(
-        "linerate / pdsh: wall {:.2}, CPU {:.2}; peak of memory {:.0} MiB",
-        wall(&a) / wall(&b),
-        cpu(&a) / cpu(&b),
-        measure::peak(&a)
-    );
+    let ratios = |rival: &[Run]| format!("wall {:.2}, CPU {:.2}", wall(&a) / wall(rival), cpu(&a) / cpu(rival));
+    println!("linerate / pdsh, medians: {}; peak of memory {:.0} MiB", ratios(&b), measure::peak(&a));
+    if has_clush {
+        println!("linerate / clush, medians: {}", ratios(&d));
+    }
     if w.dead {
         println!("one of ten dead: {:+.1} s", (wall(&c) - wall(&a)) / 1e3);
     }

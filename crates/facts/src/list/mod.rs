@@ -128,6 +128,32 @@ fn below<'n>(node: &'n Node<'n>, subject: Subject<'n>, take: &mut dyn FnMut(&Fac
     }
 }
 
+/// Every subject of a node with its facts, and then its members. One that is not `wanted` is left out with its members.
+pub fn each_subject<'n>(
+    node: &'n Node<'n>,
+    wanted: &mut dyn FnMut(&Subject<'n>) -> bool,
+    take: &mut dyn FnMut(&Subject<'n>, &[Fact<'n>]),
+) {
+    fn below<'n>(
+        node: &'n Node<'n>,
+        subject: Subject<'n>,
+        wanted: &mut dyn FnMut(&Subject<'n>) -> bool,
+        take: &mut dyn FnMut(&Subject<'n>, &[Fact<'n>]),
+    ) {
+        if !wanted(&subject) {
+            return;
+        }
+        let facts = of(node, subject);
+        take(&subject, &facts);
+        for fact in &facts {
+            if let Reading::Known(Value::Members(all), _) = &fact.reading {
+                all.iter().for_each(|member| below(node, *member, wanted, take));
+            }
+        }
+    }
+    below(node, Subject::Node, wanted, take);
+}
+
 /// Every fact that there is, by subject in the order of the list.
 pub fn defs() -> impl Iterator<Item = &'static Def> {
     fn of<F>(table: &'static [Row<F>]) -> impl Iterator<Item = &'static Def> {

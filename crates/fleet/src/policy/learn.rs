@@ -125,7 +125,7 @@ impl Lessons {
             let n = profile.positions.seats.iter().filter(|s| of(&s.role)).count() as u64;
             group.devices.entry(device).or_default().push(whole.then_some(n));
         }
-        let reads = Reads::of(profile);
+        let reads = Reads::of(&profile.judged);
         for (thing, lines) in &profile.things {
             let Some(owner) = owner(profile, &thing.whose) else { continue };
             let mut ids: BTreeSet<&str> = BTreeSet::new();

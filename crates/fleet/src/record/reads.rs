@@ -2,20 +2,20 @@
 
 use super::Said;
 use crate::diff::{is_about, overlap, within};
-use crate::{Judged, Profile, Thing, Whose};
+use crate::{Judged, Thing, Whose};
 use linerate_rules::Status;
 use linerate_snapshot::{EntryId, Place, Pos};
 use std::collections::HashMap;
 
 /// The answers of a node by the file that they read.
-pub(crate) struct Reads<'p>(HashMap<(EntryId, &'static str), Vec<(Place, &'p Judged)>>);
+pub(crate) struct Reads<'p>(HashMap<EntryId, Vec<(Place, &'p Judged)>>);
 
 impl<'p> Reads<'p> {
-    pub(crate) fn of(p: &'p Profile) -> Self {
+    pub(crate) fn of(judged: &'p [Judged]) -> Self {
         let mut by: HashMap<_, Vec<_>> = HashMap::new();
-        for j in p.judged.iter().filter(|j| j.status != Status::NotApplicable) {
+        for j in judged.iter().filter(|j| j.status != Status::NotApplicable) {
             for place in &j.places {
-                by.entry((place.base, place.leaf)).or_default().push((*place, j));
+                by.entry(place.base).or_default().push((*place, j));
             }
         }
         Reads(by)
@@ -38,12 +38,23 @@ impl<'p> Reads<'p> {
 
     /// The worst answer about a thing of the rules that read this very place.
     pub(crate) fn worst(&self, thing: &Thing, place: Place) -> Option<Said> {
-        self.near(thing, place).filter(|(p, _)| overlap(*p, place)).map(|(_, j)| Said::of(j)).max()
+        // Of the many answers about a configuration space, few looked at these bytes.
+        let at_place = self.at(place).iter().filter(|(p, _)| overlap(*p, place));
+        at_place.filter(|(_, j)| is_near(j, thing)).map(|(_, j)| Said::of(j)).max()
     }
 
     /// The answers about a thing, or about the whole node, of rules that read the same file.
     fn near<'r>(&'r self, thing: &'r Thing, place: Place) -> impl Iterator<Item = &'r (Place, &'p Judged)> + Clone {
-        let all = self.0.get(&(place.base, place.leaf)).map_or(&[][..], Vec::as_slice);
-        all.iter().filter(move |(_, j)| (j.whose == thing.whose || j.whose == Whose::Node) && is_about(j, thing))
+        self.at(place).iter().filter(move |(_, j)| is_near(j, thing))
     }
+
+    /// The answers of rules that read the same file, or another one that is missing in the same directory.
+    fn at(&self, place: Place) -> &[(Place, &'p Judged)] {
+        self.0.get(&place.base).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Whether an answer is about a thing, or about the whole node.
+fn is_near(j: &Judged, thing: &Thing) -> bool {
+    (j.whose == thing.whose || j.whose == Whose::Node) && is_about(j, thing)
 }

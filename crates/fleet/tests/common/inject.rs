@@ -5,9 +5,9 @@
 
 use linerate_fleet::diff::{self, Shown as Side};
 use linerate_fleet::drift::{Drift, Options, Table, Value, drift};
-use linerate_fleet::{Owner, Profile, Record, State, Whose};
+use linerate_fleet::{Line, Owner, Profile, Record, State, Thing, Whose};
 use linerate_node::Node;
-use linerate_snapshot::{Lookup, Pos, Snapshot};
+use linerate_snapshot::{EntryKind, Lookup, Pos, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn example(name: &str) -> Snapshot {
 fn both(label: &str, s: &Snapshot) -> (Profile, Record) {
     let node = Node::decode(s);
     let profile = Profile::of(label, &node, s, linerate_rules::rules());
-    let record = Record::of(&profile, &node, s);
+    let record = Record::of(profile.clone(), &node, s);
     (profile, record)
 }
 
@@ -33,7 +33,7 @@ impl Random {
     }
 }
 
-/// Where a fact of the base is read: file, and the bytes of it.
+/// Where a fact of the base is read, or would be if it were there: file, and the bytes of it (none where there is no file).
 struct Target {
     id: &'static str,
     path: String,
@@ -41,14 +41,22 @@ struct Target {
     to: usize,
 }
 
-/// Where facts are read that can be compared, by their ids.
-fn targets(s: &Snapshot, profile: &Profile) -> Vec<Vec<Target>> {
+/// Where facts are read that records keep, by their ids.
+fn targets(s: &Snapshot, profile: &Profile, kept: &BTreeSet<(String, &'static str)>) -> Vec<Vec<Target>> {
     let mut by_id: BTreeMap<&str, Vec<Target>> = BTreeMap::new();
-    for line in profile.things.values().flatten().filter(|l| matches!(l.state, State::Known(_))) {
+    let is_kept = |thing: &Thing, line: &Line| match &thing.whose {
+        Whose::Device(i) => kept.contains(&(profile.positions.seats[*i].role.to_string(), line.def.id)),
+        _ => true,
+    };
+    let all = profile.things.iter().flat_map(|(thing, lines)| lines.iter().filter(move |l| is_kept(thing, l)));
+    for line in all.filter(|l| !matches!(l.state, State::Unreadable(_))) {
         let home = s.path(line.place.base);
         let path = if line.place.leaf.is_empty() { home } else { format!("{home}/{}", line.place.leaf) };
-        let Lookup::Found(id) = s.resolve(&path) else { continue };
-        let data = s.data(id);
+        let data = match s.resolve(&path) {
+            Lookup::Found(id) => s.data(id),
+            Lookup::Missing => &[],
+            Lookup::Blocked(..) => continue,
+        };
         let (from, to) = match line.place.pos {
             Pos::Bytes { offset, len } => (usize::from(offset), usize::from(offset) + usize::from(len)),
             Pos::Line(n) => {
@@ -60,37 +68,91 @@ fn targets(s: &Snapshot, profile: &Profile) -> Vec<Vec<Target>> {
             }
             _ => (0, data.len()),
         };
-        if from < to && to <= data.len() {
+        if to <= data.len() {
             by_id.entry(line.def.id).or_default().push(Target { id: line.def.id, path, from, to });
         }
     }
     by_id.into_values().collect()
 }
 
-/// Another content there: a bit of a binary, what another node has, or a digit or letter of a text.
-fn changed(s: &Snapshot, other: &Snapshot, t: &Target, random: &mut Random) -> Option<Vec<u8>> {
-    let Lookup::Found(id) = s.resolve(&t.path) else { return None };
-    let mut out = s.data(id).to_vec();
-    let at = t.from + random.below(t.to - t.from);
+/// Changes of a fact after which it is no longer tried first.
+const TURNS: usize = 40;
+/// Bytes of a file that is taken or changed as a whole.
+const SMALL: usize = 512;
+
+/// Contents of small files of the same name, anywhere in two nodes: values that such a file can have.
+fn values(all: &[&Snapshot]) -> BTreeMap<String, Vec<Vec<u8>>> {
+    let mut out: BTreeMap<String, BTreeSet<Vec<u8>>> = BTreeMap::new();
+    for s in all {
+        let mut dirs = vec![s.root()];
+        while let Some(dir) = dirs.pop() {
+            for (name, id) in s.children(dir) {
+                match s.kind(id) {
+                    EntryKind::Dir => dirs.push(id),
+                    EntryKind::File if s.data(id).len() < SMALL => {
+                        out.entry(name.to_owned()).or_default().insert(s.data(id).to_vec());
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    out.into_iter().map(|(name, all)| (name, all.into_iter().collect())).collect()
+}
+
+/// Words that programs print of a setting, and others that they could.
+const WORDS: &[(&str, &str)] = &[
+    ("Enabled", "Disabled"),
+    ("Yes", "No"),
+    ("True(1)", "False(0)"),
+    ("None", "All"),
+    ("InfiniBand", "Ethernet"),
+    ("[always] madvise", "always [madvise]"),
+    ("[N/A]", "1"),
+];
+
+/// What becomes of the file there: another content (a bit of a binary, what such a file is elsewhere, a word, a digit or a letter), or none.
+/// `turn`: how often this fact was changed before, so that each bit of a register has its turn.
+fn changed(
+    s: &Snapshot,
+    values: &BTreeMap<String, Vec<Vec<u8>>>,
+    (t, turn): (&Target, usize),
+    random: &mut Random,
+) -> Option<Option<Vec<u8>>> {
+    let out = match s.resolve(&t.path) {
+        Lookup::Found(id) => s.data(id).to_vec(),
+        _ => Vec::new(),
+    };
     if t.path.ends_with("/config") {
-        *out.get_mut(at)? ^= 1 << random.below(8);
-        return Some(out);
+        let (mut out, bit) = (out, turn % (8 * (t.to - t.from).max(1)));
+        *out.get_mut(t.from + bit / 8)? ^= 1 << (bit % 8);
+        return Some(Some(out));
     }
-    if let Lookup::Found(theirs) = other.resolve(&t.path)
-        && other.data(theirs) != out
-        && out.len() < 4096
-        && random.below(2) == 0
+    let name = t.path.rsplit('/').next().unwrap_or_default();
+    let way = random.below(4);
+    if t.from == t.to || way == 0 {
+        let elsewhere = values.get(name).filter(|_| out.len() < SMALL)?;
+        return elsewhere.get(random.below(elsewhere.len())).filter(|v| **v != out).map(|v| Some(v.clone()));
+    }
+    if way == 1 && out.len() < SMALL {
+        return Some(None);
+    }
+    let old = String::from_utf8(out.get(t.from..t.to)?.to_vec()).ok()?;
+    let put = |new: String| Some(Some([&out[..t.from], new.as_bytes(), &out[t.to..]].concat()));
+    let other = |(a, b): &(&str, &str)| [old.replacen(a, b, 1), old.replacen(b, a, 1)].into_iter().find(|n| *n != old);
+    if way == 2
+        && let Some(new) = WORDS.iter().find_map(other)
     {
-        return Some(other.data(theirs).to_vec());
+        return put(new);
     }
-    let can: Vec<usize> = (t.from..t.to.min(out.len())).filter(|i| out[*i].is_ascii_alphanumeric()).collect();
+    let can: Vec<usize> = (0..old.len()).filter(|i| old.as_bytes()[*i].is_ascii_alphanumeric()).collect();
     let at = *can.get(random.below(can.len()))?;
-    out[at] = match out[at] {
+    let new = match old.as_bytes()[at] {
         d if d.is_ascii_digit() => b'0' + ((d - b'0') + 1 + random.below(8) as u8) % 10,
         b'z' | b'Z' => b'a',
         c => c + 1,
     };
-    Some(out)
+    put([&old[..at], &char::from(new).to_string(), &old[at + 1..]].concat())
 }
 
 /// A difference in few words: whose, which part, which fact, and what is shown.
@@ -155,18 +217,27 @@ pub(crate) struct Injected {
     pub(crate) changes: usize,
     /// Facts that were altered.
     pub(crate) facts: usize,
+    /// Facts of the node that no change altered.
+    pub(crate) untouched: Vec<&'static str>,
     /// What was not found, or found and not changed.
     pub(crate) wrong: Vec<String>,
+}
+
+fn put(s: &mut Snapshot, path: &str, content: Option<&[u8]>) {
+    match content {
+        Some(data) => _ = s.set_file(path, data),
+        None => _ = s.remove(path),
+    }
 }
 
 /// A fleet of equal nodes, some of which are changed in so many ways.
 pub(crate) fn inject(nodes: u32, odd: u32, each: usize) -> Injected {
     let base = example("healthy-8gpu.tar.zst");
     let (profile, record) = both("base", &base);
-    let kept = record.rows.iter().map(|r| (r.owner.to_string(), r.id)).collect();
-    let other = example("sick-8gpu.tar.zst");
-    let targets = targets(&base, &profile);
-    let mut random = Random(18);
+    let kept: BTreeSet<_> = record.rows.iter().map(|r| (r.owner.to_string(), r.id)).collect();
+    let values = values(&[&base, &example("sick-8gpu.tar.zst")]);
+    let targets = targets(&base, &profile, &kept);
+    let (mut random, mut turns) = (Random(18), vec![0; targets.len()]);
     let mut table = Table::new();
     let (mut wanted, mut facts, mut changes) = (BTreeMap::new(), BTreeSet::new(), 0);
     for node in 0..nodes {
@@ -177,34 +248,37 @@ pub(crate) fn inject(nodes: u32, odd: u32, each: usize) -> Injected {
         // Changed one after the other, as long as each is seen.
         let mut s = example("healthy-8gpu.tar.zst");
         let (mut done, mut last, mut tries) = (0, (profile.clone(), record.clone(), BTreeSet::new()), 0);
-        while done < each && tries < each * 8 {
+        while done < each && tries < each * 16 {
             tries += 1;
             // Facts that were not met yet come first.
-            let fresh: Vec<&Vec<Target>> = targets.iter().filter(|t| !facts.contains(t[0].id)).collect();
-            let of_fact = match random.below(2) {
-                0 if !fresh.is_empty() => fresh[random.below(fresh.len())],
-                _ => &targets[random.below(targets.len())],
+            let fresh: Vec<usize> =
+                (0..targets.len()).filter(|i| turns[*i] < TURNS && !facts.contains(targets[*i][0].id)).collect();
+            let number = match random.below(4) {
+                1.. if !fresh.is_empty() => fresh[random.below(fresh.len())],
+                _ => random.below(targets.len()),
             };
+            let (of_fact, turn) = (&targets[number], turns[number]);
+            turns[number] += 1;
             let target = &of_fact[random.below(of_fact.len())];
-            let (Some(new), Lookup::Found(id)) = (changed(&s, &other, target, &mut random), s.resolve(&target.path))
-            else {
-                continue;
+            let Some(new) = changed(&s, &values, (target, turn), &mut random) else { continue };
+            let old = match s.resolve(&target.path) {
+                Lookup::Found(id) => Some(s.data(id).to_vec()),
+                _ => None,
             };
-            let old = s.data(id).to_vec();
-            s.set_file(&target.path, &new);
+            put(&mut s, &target.path, new.as_deref());
             let seen = both(&format!("node{node}"), &s);
             match expected(&profile, &seen.0, &kept) {
                 Some(now) if now.len() > last.2.len() && seen.1.traits == record.traits => {
                     done += 1;
+                    facts.extend(now.iter().map(|f| f.2));
                     last = (seen.0, seen.1, now);
                 }
                 _ => {
-                    s.set_file(&target.path, &old);
+                    put(&mut s, &target.path, old.as_deref());
                 }
             }
         }
         changes += done;
-        facts.extend(last.2.iter().map(|f| f.2));
         wanted.insert(node, last.2);
         table.record(&last.1);
     }
@@ -215,5 +289,6 @@ pub(crate) fn inject(nodes: u32, odd: u32, each: usize) -> Injected {
         wrong.extend(w.difference(g).map(|x| format!("{node} missed {x:?}")));
         wrong.extend(g.difference(w).map(|x| format!("{node} not changed {x:?}")));
     }
-    Injected { changes, facts: facts.len(), wrong }
+    let untouched = targets.iter().map(|t| t[0].id).filter(|id| !facts.contains(id)).collect();
+    Injected { changes, facts: facts.len(), untouched, wrong }
 }

@@ -15,6 +15,7 @@ mod hybrid;
 mod open;
 mod pages;
 mod read;
+mod readers;
 mod records;
 mod sources;
 mod strings;

@@ -1,16 +1,14 @@
 //! Brings the index of a directory up to its snapshots: new ones are read on all cores, row groups without a change are copied.
 
+use super::readers::Readers;
 use super::sources::{Source, sources};
-use super::{Encoded, FileId, Gathered, Index, IndexError, NAME, Writer};
-use linerate_fleet::Record;
+use super::{FileId, Index, IndexError, NAME, Writer};
 use linerate_formats::bounds;
 use linerate_snapshot::capture::{Options, Purpose};
 use linerate_snapshot::{Budget, OpenError, Reader, Snapshot};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// Who writes an index holds this file, in the directory.
 const LOCK: &str = ".index.lock";
@@ -122,7 +120,12 @@ pub fn update(dir: &Path, how: &Update, progress: &mut dyn FnMut(usize, usize)) 
         }
     }
     out.read = plan.new.len();
-    read(&path, &plan.new, &how.budget, &mut writer, &mut out, progress)?;
+    // A small fleet is shared out more finely; the file does not depend on the number of cores.
+    let size = (plan.new.len() / 8).clamp(32, bounds::INDEX_GROUP_NODES);
+    let parts: Vec<&[&Source]> = plan.new.chunks(size).collect();
+    let open = |reader: &mut Reader, source: &Source| open(reader, source, &how.budget);
+    let readers = Readers { path: &path, parts: &parts, budget: &how.budget, open: &open };
+    out.unreadable = readers.write(&mut writer, &mut |done| progress(done, plan.new.len()))?;
     writer.finish()?;
     Ok(out)
 }
@@ -172,84 +175,6 @@ fn plan<'s>(index: &Index, all: &'s [Source]) -> Result<Plan<'s>, IndexError> {
     out.whole.sort_unstable();
     out.new = all.iter().filter(|s| !out.kept.contains(&s.name)).collect();
     Ok(out)
-}
-
-/// What a thread made of some snapshots: a row group, and those that could not be read.
-type Made = Result<(Encoded, Vec<(String, String)>), IndexError>;
-
-/// Reads snapshots on all cores. Groups are written in the order of the names.
-fn read(
-    path: &Path,
-    new: &[&Source],
-    budget: &Budget,
-    writer: &mut Writer,
-    out: &mut Updated,
-    progress: &mut dyn FnMut(usize, usize),
-) -> Result<(), IndexError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    // A small fleet is shared out more finely; the file does not depend on the number of cores.
-    let size = (new.len() / 8).clamp(32, bounds::INDEX_GROUP_NODES);
-    let parts: Vec<&[&Source]> = new.chunks(size).collect();
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        let (to, from) = sync_channel::<(usize, Made)>(threads);
-        for _ in 0..threads.min(parts.len()) {
-            let (to, next, done, parts) = (to.clone(), &next, &done, &parts);
-            scope.spawn(move || work(path, parts, budget, next, done, &to));
-        }
-        drop(to);
-        let (mut waiting, mut at) = (BTreeMap::new(), 0);
-        loop {
-            match from.recv_timeout(std::time::Duration::from_millis(200)) {
-                Ok((i, made)) => _ = waiting.insert(i, made),
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
-                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-            while let Some(made) = waiting.remove(&at) {
-                let (group, mut bad) = made?;
-                writer.group(group)?;
-                out.unreadable.append(&mut bad);
-                at += 1;
-            }
-            progress(done.load(Ordering::Relaxed), new.len());
-        }
-    })
-}
-
-fn work(
-    path: &Path,
-    parts: &[&[&Source]],
-    budget: &Budget,
-    next: &AtomicUsize,
-    done: &AtomicUsize,
-    to: &SyncSender<(usize, Made)>,
-) {
-    let mut reader = Reader::within(budget);
-    loop {
-        let i = next.fetch_add(1, Ordering::Relaxed);
-        let Some(part) = parts.get(i) else { return };
-        let mut batch = Gathered::default();
-        let mut bad = Vec::new();
-        for source in *part {
-            match open(&mut reader, source, budget) {
-                Ok(snapshot) => {
-                    let record = Record::read(&source.label, &snapshot);
-                    reader.recycle(snapshot);
-                    batch.add(&source.name, source.file(), &record);
-                }
-                Err(e) => {
-                    batch.add_unreadable(&source.name, source.file(), &source.label, &e.reason());
-                    bad.push((source.name.clone(), e.reason()));
-                }
-            }
-            done.fetch_add(1, Ordering::Relaxed);
-        }
-        let made = batch.encode(path).map(|g| (g, bad));
-        // The receiver is gone when a write failed: nothing is left to do.
-        if to.send((i, made)).is_err() {
-            return;
-        }
-    }
 }
 
 fn open(reader: &mut Reader, source: &Source, budget: &Budget) -> Result<Snapshot, OpenError> {

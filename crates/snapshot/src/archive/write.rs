@@ -158,17 +158,24 @@ fn tar(entries: &[Plain<'_>], time: u64) -> io::Result<Vec<u8>> {
             *p = true;
         }
     }
+    // Of directories, with a slash behind.
     let mut paths: Vec<String> = vec![String::new()];
+    let mut path = String::new();
     for (e, is_parent) in entries.iter().zip(parents.iter().skip(1)) {
-        let dir = paths.get(e.parent as usize).map(String::as_str).unwrap_or_default();
-        let path = if dir.is_empty() { e.name.to_owned() } else { format!("{dir}/{}", e.name) };
-        match e.kind {
-            // Directories with something in them come into being by themselves.
-            b'5' if *is_parent => {}
-            b'5' => entry(&mut out, &format!("{path}/"), b'5', &[], time)?,
-            kind => entry(&mut out, &path, kind, e.data, time)?,
+        path.clear();
+        path.push_str(paths.get(e.parent as usize).map(String::as_str).unwrap_or_default());
+        path.push_str(e.name);
+        if e.kind != b'5' {
+            entry(&mut out, &path, e.kind, e.data, time)?;
+            paths.push(String::new());
+            continue;
         }
-        paths.push(if e.kind == b'5' { path } else { String::new() });
+        path.push('/');
+        // Directories with something in them come into being by themselves.
+        if !is_parent {
+            entry(&mut out, &path, b'5', &[], time)?;
+        }
+        paths.push(path.clone());
     }
     out.resize(out.len() + 2 * BLOCK, 0);
     Ok(out)
@@ -212,6 +219,44 @@ fn split(path: &str) -> Option<(&str, &str)> {
     (prefix.len() <= 155 && !name.is_empty()).then_some((prefix, name))
 }
 
+/// What all headers have in common: that of a file, before its checksum is known.
+const HEADER: [u8; BLOCK] = {
+    const FIELDS: [(usize, &[u8]); 5] =
+        [(100, b"0000644"), (108, b"0000000"), (116, b"0000000"), (148, b"        "), (257, b"ustar\x0000")];
+    let mut header = [0; BLOCK];
+    let mut field = 0;
+    while field < FIELDS.len() {
+        let (at, text) = FIELDS[field];
+        let mut i = 0;
+        while i < text.len() {
+            header[at + i] = text[i];
+            i += 1;
+        }
+        field += 1;
+    }
+    header
+};
+/// The sum of its bytes.
+const HEADER_SUM: u32 = {
+    let (mut sum, mut i) = (0, 0);
+    while i < BLOCK {
+        sum += HEADER[i] as u32;
+        i += 1;
+    }
+    sum
+};
+
+/// The digits of a number, octal.
+fn octal<const N: usize>(mut number: u64) -> [u8; N] {
+    let mut out = [0; N];
+    for digit in out.iter_mut().rev() {
+        *digit = b'0' + (number & 7) as u8;
+        number >>= 3;
+    }
+    out
+}
+
+/// Appends a header. A tree of a node has thousands, so only what differs is written and added up.
 fn block(
     out: &mut Vec<u8>,
     prefix: &[u8],
@@ -221,34 +266,30 @@ fn block(
     size: usize,
     time: u64,
 ) -> io::Result<()> {
+    if size > 0o77_777_777_777 {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "too large for a tar header"));
+    }
     let start = out.len();
-    out.resize(start + BLOCK, 0);
-    let Some(h) = out.get_mut(start..) else { return Ok(()) };
+    out.extend_from_slice(&HEADER);
+    let Some(header) = out.get_mut(start..) else { return Ok(()) };
+    let mut sum = HEADER_SUM;
     let mut put = |at: usize, max: usize, text: &[u8]| {
-        for (to, from) in h.iter_mut().skip(at).take(max).zip(text) {
+        for (to, from) in header.iter_mut().skip(at).take(max).zip(text) {
+            sum = sum + u32::from(*from) - u32::from(*to);
             *to = *from;
         }
     };
     put(0, 100, name);
-    put(100, 8, if kind == b'5' { b"0000755" } else { b"0000644" });
-    put(108, 8, b"0000000");
-    put(116, 8, b"0000000");
-    put(124, 12, format!("{size:011o}").as_bytes());
-    put(136, 12, format!("{:011o}", time.min(0o77_777_777_777)).as_bytes());
-    put(148, 8, b"        ");
+    if kind == b'5' {
+        put(100, 8, b"0000755");
+    }
+    put(124, 12, &octal::<11>(size as u64));
+    put(136, 12, &octal::<11>(time.min(0o77_777_777_777)));
     put(156, 1, &[kind]);
     put(157, 100, link);
-    put(257, 8, b"ustar\x0000");
     put(345, 155, prefix);
-    let sum: u32 = h.iter().map(|b| u32::from(*b)).sum();
-    let mut put = |at: usize, text: &[u8]| {
-        for (to, from) in h.iter_mut().skip(at).zip(text) {
-            *to = *from;
-        }
-    };
-    put(148, format!("{sum:06o}\0 ").as_bytes());
-    if size > 0o77_777_777_777 {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "too large for a tar header"));
+    for (to, from) in header.iter_mut().skip(148).zip(octal::<6>(u64::from(sum)).iter().chain(b"\0 ")) {
+        *to = *from;
     }
     Ok(())
 }

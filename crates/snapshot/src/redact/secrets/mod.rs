@@ -5,6 +5,7 @@
 //! that, every text passes the net ([`net`]). Both are applied where a text enters a snapshot, and again to everything that is read from
 //! an archive or a directory: whatever made it, and whatever its manifest claims.
 
+mod heads;
 mod lines;
 mod names;
 mod net;

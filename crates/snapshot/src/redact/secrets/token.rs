@@ -1,5 +1,6 @@
 //! Tokens by their shape: beginnings that services give their keys, long hexadecimal numbers, long runs of mixed letters and digits.
 
+use super::heads::Heads;
 use std::sync::OnceLock;
 
 /// Beginnings, and how many characters follow at least.
@@ -54,10 +55,19 @@ pub(super) fn is_char(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/' | b'=' | b'.' | b'~')
 }
 
+static HEADS: Heads = {
+    let (mut words, mut row) = ([b"" as &[u8]; BEGIN.len()], 0);
+    while row < BEGIN.len() {
+        words[row] = BEGIN[row].0;
+        row += 1;
+    }
+    Heads::of(&words)
+};
+
 /// Where a token ends that begins here with a known word. `at` is not inside a word.
 pub(super) fn begins(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
-    let (head, min) = BEGIN.iter().find(|(p, _)| rest.starts_with(p))?;
+    let (head, min) = HEADS.of_text(rest).filter_map(|row| BEGIN.get(row)).find(|(p, _)| rest.starts_with(p))?;
     let colons = head.ends_with(b":");
     let len = rest.get(head.len()..)?.iter().take_while(|b| is_char(**b) || colons && **b == b':').count();
     (len >= *min).then_some(at + head.len() + len)
@@ -210,7 +220,33 @@ pub(super) fn is_whole(run: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_run, is_whole};
+    use super::{BEGIN, begins, is_char, is_run, is_whole};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    /// Row by row, as [`begins`] was before it looked at the first two bytes.
+    fn one_by_one(text: &[u8], at: usize) -> Option<usize> {
+        let rest = text.get(at..)?;
+        let (head, min) = BEGIN.iter().find(|(p, _)| rest.starts_with(p))?;
+        let colons = head.ends_with(b":");
+        let len = rest[head.len()..].iter().take_while(|b| is_char(**b) || colons && **b == b':').count();
+        (len >= *min).then_some(at + head.len() + len)
+    }
+
+    proptest! {
+        /// The first two bytes rule out what no word begins, and nothing else.
+        #[test]
+        fn heads_change_no_answer(pieces in vec((select(BEGIN), 0_usize..20, "[ a-zA-Z0-9:_-]{0,40}"), 1..4)) {
+            let text: Vec<u8> = pieces
+                .iter()
+                .flat_map(|((word, _), len, behind)| [&word[..word.len().min(*len)], behind.as_bytes()].concat())
+                .collect();
+            for at in 0..=text.len() {
+                prop_assert_eq!(begins(&text, at), one_by_one(&text, at));
+            }
+        }
+    }
 
     #[test]
     fn names_and_numbers_are_no_tokens() {

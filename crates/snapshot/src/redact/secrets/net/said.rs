@@ -194,6 +194,11 @@ impl Net<'_> {
         if !matches!(self.at(to), Some(b' ' | b'\t')) || !matches!(to - from, 2..=20) {
             return None;
         }
+        // Most words follow another one: this is not the first of its line.
+        let before = |n: usize| from.checked_sub(n).and_then(|p| self.at(p));
+        if before(1) == Some(b' ') && before(2).is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n')) {
+            return None;
+        }
         let name = self.name(to);
         let back = self.text.get(name.saturating_sub(40)..name)?;
         let first = back.iter().rev().find(|b| !matches!(b, b' ' | b'\t'));
@@ -202,15 +207,19 @@ impl Net<'_> {
         }
         let word = self.text.get(name..to)?;
         // `PASS all_reduce` is what tests print.
-        if word == b"PASS" || !names::is_secret(word) && word != b"masterauth" {
+        if word == b"PASS" {
             return None;
         }
         let (start, end) = self.word(to)?;
         let value = self.text.get(start..end)?;
         let rest = self.rest(end).iter().find(|b| !matches!(b, b' ' | b'\t' | b'\r' | b'"' | b'\''));
+        // Last, because the dearest: whether it is the name of a secret.
+        if rest.is_some_and(|b| *b != b'\n') || !names::is_secret(word) && word != b"masterauth" {
+            return None;
+        }
         let state = STATES.iter().any(|s| value.eq_ignore_ascii_case(s.as_bytes()));
         let value_like = !matches!(value.first(), Some(b'=' | b':' | b'(' | b'-' | b'<' | b'|' | b'{'));
-        (rest.is_none_or(|b| *b == b'\n') && value_like && !state && !super::is_switch(value)).then_some((start, end))
+        (value_like && !state && !super::is_switch(value)).then_some((start, end))
     }
 
     /// `password%3DX`, `%22password%22%3A%22X%22`: as addresses and forms have it.

@@ -6,7 +6,7 @@ use super::{BACK, Net};
 impl Net<'_> {
     /// A run of letters and digits: a token, or a word behind which a secret is.
     pub(super) fn letters(&mut self, from: usize, to: usize) -> Option<(usize, usize)> {
-        if self.rest(from).starts_with(&MARK.as_bytes()[1..]) {
+        if self.at(from) == Some(b'r') && self.rest(from).starts_with(&MARK.as_bytes()[1..]) {
             return None;
         }
         let before = from.checked_sub(1).and_then(|p| self.at(p));

@@ -1,0 +1,159 @@
+//! Snapshots are read on all cores and become row groups, which are written in the order of their names.
+//!
+//! Behind a snapshot that is slow to read, only so many groups are made: memory does not grow with what waits for it.
+
+use super::sources::Source;
+use super::{Encoded, Gathered, IndexError, Writer};
+use linerate_fleet::Record;
+use linerate_snapshot::{Budget, OpenError, Reader, Snapshot};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Groups that are made or wait to be written, for each thread.
+const AHEAD: usize = 2;
+
+/// How a snapshot is opened, with the buffers of a thread.
+type Open<'a> = dyn Fn(&mut Reader, &Source) -> Result<Snapshot, OpenError> + Sync + 'a;
+
+/// Snapshots that could not be read, and why.
+type Unreadable = Vec<(String, String)>;
+
+/// What is read for one index.
+pub(super) struct Readers<'a> {
+    /// The index.
+    pub(super) path: &'a Path,
+    /// Each becomes a row group.
+    pub(super) parts: &'a [&'a [&'a Source]],
+    pub(super) budget: &'a Budget,
+    pub(super) open: &'a Open<'a>,
+}
+
+/// What a thread made of a part: its number, the group, and those that could not be read.
+type Made = (usize, Result<(Encoded, Unreadable), IndexError>);
+
+impl Readers<'_> {
+    /// Writes a group for each part. `progress` hears how many snapshots were read.
+    ///
+    /// # Errors
+    /// A group cannot be made or written.
+    pub(super) fn write(&self, writer: &mut Writer, progress: &mut dyn FnMut(usize)) -> Result<Unreadable, IndexError> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let done = AtomicUsize::new(0);
+        // A part is handed out when one of those before it was written.
+        let mut parts = 0..self.parts.len();
+        let (hand_out, turns) = channel();
+        let turns = Mutex::new(turns);
+        let mut unreadable = Vec::new();
+        std::thread::scope(|scope| {
+            // Inside: dropped when a write fails, so that nobody waits for a turn.
+            let mut hand_out = Some(hand_out);
+            let (to, from) = sync_channel::<Made>(threads);
+            for _ in 0..threads.min(self.parts.len()) {
+                let (to, turns, done) = (to.clone(), &turns, &done);
+                scope.spawn(move || self.work(turns, done, &to));
+            }
+            drop(to);
+            let mut free = threads * AHEAD;
+            let (mut waiting, mut at) = (BTreeMap::new(), 0);
+            loop {
+                if let Some(to) = &hand_out {
+                    for part in parts.by_ref().take(free) {
+                        let _ = to.send(part);
+                    }
+                    free = 0;
+                }
+                if parts.is_empty() {
+                    hand_out = None;
+                }
+                match from.recv_timeout(Duration::from_millis(200)) {
+                    Ok((part, made)) => _ = waiting.insert(part, made),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                }
+                while let Some(made) = waiting.remove(&at) {
+                    let (group, mut bad) = made?;
+                    writer.group(group)?;
+                    unreadable.append(&mut bad);
+                    (at, free) = (at + 1, free + 1);
+                }
+                progress(done.load(Ordering::Relaxed));
+            }
+        })?;
+        Ok(unreadable)
+    }
+
+    /// One thread: makes one group after the other, with buffers that it keeps.
+    fn work(&self, turns: &Mutex<Receiver<usize>>, done: &AtomicUsize, to: &SyncSender<Made>) {
+        let mut reader = Reader::within(self.budget);
+        loop {
+            let turn = turns.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Some((number, part)) = turn.ok().and_then(|n| Some((n, self.parts.get(n)?))) else { return };
+            let mut batch = Gathered::default();
+            let mut bad = Vec::new();
+            for source in *part {
+                match (self.open)(&mut reader, source) {
+                    Ok(snapshot) => {
+                        let record = Record::read(&source.label, &snapshot);
+                        reader.recycle(snapshot);
+                        batch.add(&source.name, source.file(), &record);
+                    }
+                    Err(e) => {
+                        batch.add_unreadable(&source.name, source.file(), &source.label, &e.reason());
+                        bad.push((source.name.clone(), e.reason()));
+                    }
+                }
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            let made = batch.encode(self.path).map(|g| (g, bad));
+            // The receiver is gone when a write failed: nothing is left to do.
+            if to.send((number, made)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Index, NAME};
+
+    /// One slow snapshot: only so many groups are made behind it, all are written, and in their order.
+    #[test]
+    fn nobody_runs_far_ahead_of_the_slowest() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(NAME);
+        let ahead = std::thread::available_parallelism().map_or(1, usize::from) * AHEAD;
+        let sources: Vec<Source> = (0..ahead * 4)
+            .map(|n| {
+                let name = format!("gpu{n:05}.tar.zst");
+                Source { label: name.clone(), path: dir.path().join(&name), name, file: (0, 0) }
+            })
+            .collect();
+        let (begun, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let open = |_: &mut Reader, source: &Source| {
+            let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
+            if source == &sources[0] {
+                std::thread::sleep(Duration::from_millis(700));
+                most.store(begun.load(Ordering::SeqCst).max(number), Ordering::SeqCst);
+            }
+            Err(OpenError::NotASnapshot { what: source.name.clone(), why: "it is none".to_owned() })
+        };
+        let refs: Vec<&Source> = sources.iter().collect();
+        let parts: Vec<&[&Source]> = refs.chunks(1).collect();
+        let budget = Budget::default();
+        let readers = Readers { path: &path, parts: &parts, budget: &budget, open: &open };
+        let mut writer = Writer::begin(&path).unwrap();
+        let unreadable = readers.write(&mut writer, &mut |_| {}).unwrap();
+        writer.finish().unwrap();
+        let names: Vec<&String> = unreadable.iter().map(|(name, _)| name).collect();
+        assert_eq!(names, sources.iter().map(|s| &s.name).collect::<Vec<_>>());
+        assert_eq!(Index::open(dir.path()).unwrap().groups(), sources.len());
+        let most = most.into_inner();
+        assert!(most <= ahead, "{most} groups were begun, {ahead} is as many as may be");
+    }
+}
