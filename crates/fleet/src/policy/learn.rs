@@ -184,6 +184,7 @@ impl Lessons {
             let [board, cpu, gpus, nics] =
                 [traits.board, traits.cpu, traits.gpus, traits.nics].map(Option::unwrap_or_default);
             out.policy.classes.push(Class {
+                claims: Vec::new(),
                 name: class,
                 matches: Match { board, cpu, gpus, nics },
                 rows,
