@@ -1,5 +1,6 @@
 //! What all sources say, together.
 
+use linerate_fleet::cluster::Lists;
 use super::config::{Carrier, Config, WayOf};
 use super::found::{Found, Place, Wrong};
 use super::{Host, Inventory, groups};
@@ -155,7 +156,7 @@ pub(super) fn merge(config: Config, found: Found, sources: Vec<Place>, options: 
         remarks.truncate(INVENTORY_REMARKS);
         remarks.push(Remark::More(more));
     }
-    Inventory { hosts, groups: table, config, options, sudo, reference, sources, remarks }
+    Inventory { hosts, groups: table, config, options, sudo, reference, sources, remarks, lists: Lists::default() }
 }
 
 fn group_name(source: &str, name: &str) -> String {

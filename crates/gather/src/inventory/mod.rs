@@ -21,6 +21,7 @@ pub use found::{Found, Group, Kind, Place, Seen, Wrong};
 pub use load::{InventoryError, Request, Settings, load};
 pub use merge::Remark;
 
+use linerate_fleet::cluster::Lists;
 use crate::Target;
 use linerate_fleet::nodeset::{NodeSet, NodeSetError, parse};
 use linerate_transport::{HostError, HostSpec};
@@ -64,6 +65,8 @@ pub struct Inventory {
     pub sources: Vec<Place>,
     /// What does not fit together, or was not read.
     pub remarks: Vec<Remark>,
+    /// What schedulers say of each node, where it was asked for.
+    pub lists: Lists,
 }
 
 /// Why a set is no list of nodes.

@@ -23,10 +23,6 @@ pub(super) static RULE: Rule = Rule {
             title: "NVIDIA GPU Operator, Time-Slicing GPUs in Kubernetes: replicas, and the labels that show them",
             at: "https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-sharing.html",
         },
-        Source {
-            title: "NVIDIA, MIG Support in Kubernetes: strategies single and mixed, and their resources",
-            at: "https://docs.nvidia.com/datacenter/cloud-native/kubernetes/latest/index.html",
-        },
     ],
     reads: &["kubectl get node NAME -o json", "scontrol show node NAME", "sys/bus/pci/devices", "lspci -D -nn"],
     docs: "\
