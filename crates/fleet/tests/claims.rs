@@ -23,7 +23,6 @@ fn node(patch: &str) -> Snapshot {
     let text = std::fs::read_to_string(common::nodes().join("healthy-8gpu.toml")).unwrap();
     let text = match patch.strip_prefix("iommu = ") {
         Some(domain) => text.replace("iommu = \"identity\"", &format!("iommu = {domain}")),
-        None if patch.starts_with("denied") => format!("{patch}\n{text}"),
         None => format!("{text}\n{patch}"),
     };
     let d = Description::parse(&text).unwrap_or_else(|e| panic!("{patch}: {e}"));
@@ -65,7 +64,9 @@ fn a_claim_is_true_a_lie_or_cannot_be_told() {
     use Status::{Fail, NotApplicable, Pass, Unknown};
     let pt = "[class.a.claim.on.node]\n\"kernel.cmdline iommu\" = \"iommu=pt\"";
     let (healthy, translated) = (node(""), node("iommu = \"dma-fq\""));
-    let denied = node("denied = [\"proc/cmdline\"]\nremove = [\"cmd/**\"]");
+    // Nothing but what the scheduler says.
+    let mut denied = Snapshot::new("n1");
+    denied.add_output(&["kubectl", "get", "node", "n1", "-o", "json"], OBJECT.as_bytes()).unwrap();
     for (s, when, means, expected) in [
         (&healthy, r#""kubernetes.labels.value[example.com/iommu]=pt""#, pt, Pass),
         (&translated, r#""kubernetes.labels.value[example.com/iommu]=pt""#, pt, Fail),
